@@ -1,0 +1,179 @@
+/** The rules of one order book, and the only place where decimal text becomes ticks and lots and back. */
+import { Decimal } from 'decimal.js';
+import { isDecimalText, MONEY_DECIMALS } from './units.ts';
+import type { Amount, DecimalText, Money, Price, Value } from './units.ts';
+
+const Exact = Decimal.clone({ precision: 80, toExpNeg: -60, toExpPos: 60 });
+
+/** Amounts on this exchange have eight decimals in every currency; no lot step is published (public captures). */
+export const LOT: DecimalText = '0.00000001';
+
+/** One row of `available_books`, as text. */
+export type BookRules = {
+  readonly book: string;
+  readonly tickSize: DecimalText;
+  readonly minimumAmount: DecimalText;
+  readonly maximumAmount: DecimalText;
+  readonly minimumPrice: DecimalText;
+  readonly maximumPrice: DecimalText;
+  readonly minimumValue: DecimalText;
+  readonly maximumValue: DecimalText;
+};
+
+export type Instrument = {
+  readonly symbol: string;
+  readonly major: string;
+  readonly minor: string;
+  readonly tick: DecimalText;
+  readonly lot: DecimalText;
+  /** Decimals that prices and amounts are written with. */
+  readonly priceDecimals: number;
+  readonly amountDecimals: number;
+  /** Bounds, already rounded inwards to whole ticks, lots and tick-lots. */
+  readonly priceMin: Price;
+  readonly priceMax: Price;
+  readonly amountMin: Amount;
+  readonly amountMax: Amount;
+  readonly valueMin: Value;
+  readonly valueMax: Value;
+  /** Exact money of one tick (minor), one lot (major) and one tick-lot (minor). */
+  readonly tickMoney: Money;
+  readonly lotMoney: Money;
+  readonly tickLotMoney: Money;
+};
+
+/** Builds the instrument of one row. Throws a one-line RangeError that names the book, the field, what was found and what was expected. */
+export function instrumentOf(rules: BookRules, lot: DecimalText = LOT): Instrument {
+  const decimal = (field: string, text: string): Decimal => {
+    if (!isDecimalText(text)) {
+      throw new RangeError(`book ${rules.book}: ${field} must be decimal text, found ${JSON.stringify(text)}`);
+    }
+    return new Exact(text);
+  };
+  const [major, minor, extra] = rules.book.split('_');
+  if (!major || !minor || extra !== undefined) {
+    throw new RangeError(`book ${JSON.stringify(rules.book)}: expected <major>_<minor>, like btc_mxn`);
+  }
+  const tick = decimal('tick_size', rules.tickSize);
+  const step = decimal('lot', lot);
+  if (!(tick.gt(0) && step.gt(0))) throw new RangeError(`book ${rules.book}: tick_size and lot must be above zero`);
+  if (tick.dp() + step.dp() > MONEY_DECIMALS) {
+    throw new RangeError(
+      `book ${rules.book}: tick_size ${rules.tickSize} times lot ${lot} has over ${MONEY_DECIMALS} decimals`,
+    );
+  }
+  const whole = (field: string, text: string, unit: Decimal, up: boolean): number => {
+    const quotient = decimal(field, text).div(unit);
+    const integer = (up ? quotient.ceil() : quotient.floor()).toNumber();
+    return Number.isSafeInteger(integer) ? integer : Number.MAX_SAFE_INTEGER;
+  };
+  const tickLots = (field: string, text: string, up: boolean): Value => {
+    const quotient = decimal(field, text).div(tick).div(step);
+    return BigInt((up ? quotient.ceil() : quotient.floor()).toFixed(0)) as Value;
+  };
+  const atto = (d: Decimal): Money => BigInt(d.mul(new Exact(10).pow(MONEY_DECIMALS)).toFixed(0)) as Money;
+  return {
+    symbol: rules.book,
+    major,
+    minor,
+    tick: tick.toFixed(),
+    lot: step.toFixed(),
+    priceDecimals: tick.dp(),
+    amountDecimals: step.dp(),
+    priceMin: Math.max(1, whole('minimum_price', rules.minimumPrice, tick, true)) as Price,
+    priceMax: whole('maximum_price', rules.maximumPrice, tick, false) as Price,
+    amountMin: Math.max(1, whole('minimum_amount', rules.minimumAmount, step, true)) as Amount,
+    amountMax: whole('maximum_amount', rules.maximumAmount, step, false) as Amount,
+    valueMin: tickLots('minimum_value', rules.minimumValue, true),
+    valueMax: tickLots('maximum_value', rules.maximumValue, false),
+    tickMoney: atto(tick),
+    lotMoney: atto(step),
+    tickLotMoney: atto(tick.mul(step)),
+  };
+}
+
+type Rounding = 'exact' | 'floor' | 'ceil';
+
+/** Whole units of `unit` in `text`. Fast for up to 15 digits, exact for any; null when `exact` was asked and there is a remainder. */
+function unitsOf(text: string, unit: DecimalText, unitDecimals: number, rounding: Rounding): number | null {
+  if (!isDecimalText(text)) throw new RangeError(`expected decimal digits like "12.50", found ${JSON.stringify(text)}`);
+  const fast = scaledInteger(text, unitDecimals);
+  const unitScaled = scaledInteger(unit, unitDecimals);
+  if (fast >= 0 && unitScaled > 0) {
+    const remainder = fast % unitScaled;
+    if (remainder === 0) return fast / unitScaled;
+    if (rounding === 'exact') return null;
+    return (fast - remainder) / unitScaled + (rounding === 'ceil' ? 1 : 0);
+  }
+  const quotient = new Exact(text).div(unit);
+  if (rounding === 'exact' && !quotient.isInteger()) return null;
+  const integer = (rounding === 'ceil' ? quotient.ceil() : quotient.floor()).toNumber();
+  if (!Number.isSafeInteger(integer)) throw new RangeError(`${text} is more than 2^53 units of ${unit}`);
+  return integer;
+}
+
+/** `text` times 10^decimals when that is an integer of at most 15 digits, else -1. */
+function scaledInteger(text: string, decimals: number): number {
+  let result = 0;
+  let digits = 0;
+  let fraction = -1;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 46) {
+      fraction = 0;
+      continue;
+    }
+    if (fraction >= decimals) {
+      if (code !== 48) return -1;
+      continue;
+    }
+    result = result * 10 + (code - 48);
+    if (result > 0 && ++digits > 15) return -1;
+    if (fraction >= 0) fraction++;
+  }
+  for (let missing = decimals - Math.max(fraction, 0); missing > 0; missing--) {
+    result *= 10;
+    if (result > 0 && ++digits > 15) return -1;
+  }
+  return result;
+}
+
+/** Ticks of a price that must lie on the tick grid; null when it does not. Throws on text that is not decimal. */
+export const priceExact = (i: Instrument, text: DecimalText): Price | null =>
+  unitsOf(text, i.tick, i.priceDecimals, 'exact') as Price | null;
+export const priceFloor = (i: Instrument, text: DecimalText): Price =>
+  unitsOf(text, i.tick, i.priceDecimals, 'floor') as Price;
+export const priceCeil = (i: Instrument, text: DecimalText): Price =>
+  unitsOf(text, i.tick, i.priceDecimals, 'ceil') as Price;
+/** Lots of an amount that must lie on the lot grid; null when it does not. */
+export const amountExact = (i: Instrument, text: DecimalText): Amount | null =>
+  unitsOf(text, i.lot, i.amountDecimals, 'exact') as Amount | null;
+export const amountFloor = (i: Instrument, text: DecimalText): Amount =>
+  unitsOf(text, i.lot, i.amountDecimals, 'floor') as Amount;
+
+/** Price in the minor currency, with the tick's decimals. */
+export const textOfPrice = (i: Instrument, ticks: Price): DecimalText => textOfUnits(ticks, i.tick, i.priceDecimals);
+/** Amount in the major currency, with the lot's decimals. */
+export const textOfAmount = (i: Instrument, lots: Amount): DecimalText => textOfUnits(lots, i.lot, i.amountDecimals);
+
+function textOfUnits(units: number, unit: DecimalText, decimals: number): DecimalText {
+  if (!(Number.isSafeInteger(units) && units >= 0)) throw new RangeError(`expected whole units >= 0, found ${units}`);
+  const unitScaled = scaledInteger(unit, decimals);
+  if (unitScaled < 0) return new Exact(units).mul(unit).toFixed(decimals);
+  const digits = (BigInt(units) * BigInt(unitScaled)).toString().padStart(decimals + 1, '0');
+  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}
+
+/** Price times amount, exact. */
+export const valueOf = (ticks: Price, lots: Amount): Value => (BigInt(ticks) * BigInt(lots)) as Value;
+/** Whole tick-lots in a sum of the minor currency, rounded down. */
+export const valueFloor = (i: Instrument, text: DecimalText): Value =>
+  BigInt(new Exact(text).div(i.tick).div(i.lot).floor().toFixed(0)) as Value;
+export const moneyOfValue = (i: Instrument, tickLots: Value): Money => (tickLots * i.tickLotMoney) as Money;
+export const moneyOfAmount = (i: Instrument, lots: Amount): Money => (BigInt(lots) * i.lotMoney) as Money;
+
+/** A rate such as a fee, in parts of 10^-8: "0.0065" is 650000. Rounded up, because it is a cost. */
+export function rateCeil(text: DecimalText): number {
+  if (!isDecimalText(text)) throw new RangeError(`expected a rate like "0.0065", found ${JSON.stringify(text)}`);
+  return new Exact(text).mul(1e8).ceil().toNumber();
+}

@@ -1,0 +1,215 @@
+/** The ports: what the outside world must be for the rooms of this project. Everything that waits, asks or rolls dice comes in here. */
+import type { BookRules } from './instrument.ts';
+import type { DecimalText, Millis, Side } from './units.ts';
+
+/** Time. Both readings run on one scale: at speed 20 a clock shows 20 s while a wall second passes. */
+export interface Clock {
+  /** Milliseconds since 1970 UTC. May step back when the machine's clock is set. */
+  now(): Millis;
+  /** Milliseconds since some fixed start. Never steps back; the only reading that durations are taken from. */
+  elapsed(): Millis;
+  /** Calls once after `ms` of this clock, unless stopped first. */
+  after(ms: Millis, call: () => void): Timer;
+}
+
+export interface Timer {
+  stop(): void;
+}
+
+/** Resolves after `ms` of the clock, or at once when the signal aborts. Never rejects. */
+export function sleep(clock: Clock, ms: Millis, signal?: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal?.aborted) {
+      resolve();
+      return;
+    }
+    const done = () => {
+      timer.stop();
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = clock.after(ms, done);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}
+
+/** Randomness with a seed: the same seed gives the same draws. */
+export interface Random {
+  /** Uniform in [0, 1). */
+  next(): number;
+  /** Uniform integer in [from, to], both included. */
+  integer(from: number, to: number): number;
+}
+
+/**
+ * How a request ended. `done`: answered with success. `refused`: certainly not carried out, with the exchange's code or one of ours.
+ * `unknown`: it may or may not have been carried out; never assume either.
+ */
+export type Outcome<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string; readonly status?: number }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** Refusal codes of our own, beside the exchange's four digits. */
+export type LocalRefusal =
+  /** No byte of the request left this machine. */
+  | 'not-sent'
+  /** The request budget did not free a place before the deadline. */
+  | 'budget'
+  /** The client is closed. */
+  | 'closed';
+
+/** One level of an aggregated book, or one order of a whole book (then with `oid`). */
+export type BookEntry = { readonly price: DecimalText; readonly amount: DecimalText; readonly oid?: string };
+
+export type BookSnapshot = {
+  readonly book: string;
+  /** 64-bit counter, every digit kept. */
+  readonly sequence: bigint;
+  readonly updatedAt: Millis;
+  /** Best first. */
+  readonly bids: readonly BookEntry[];
+  readonly asks: readonly BookEntry[];
+};
+
+export type FeeTier = { readonly volume: DecimalText; readonly maker: DecimalText; readonly taker: DecimalText };
+
+export type AvailableBook = BookRules & {
+  readonly marginEnabled?: boolean;
+  readonly flatRate?: { readonly maker: DecimalText; readonly taker: DecimalText };
+  /** Ascending by volume; each tier's volume is its upper bound. */
+  readonly tiers: readonly FeeTier[];
+};
+
+export type PublicTrade = {
+  readonly book: string;
+  readonly tid: string;
+  readonly createdAt: Millis;
+  readonly price: DecimalText;
+  readonly amount: DecimalText;
+  /** Side of the resting order; the aggressor is the opposite side. */
+  readonly makerSide: Side;
+};
+
+/** One execution of ours. Amounts and fee are positive here whatever their sign on the wire. */
+export type OwnTrade = {
+  readonly book: string;
+  readonly tid: string;
+  readonly oid: string;
+  readonly originId?: string;
+  readonly createdAt: Millis;
+  readonly side: Side;
+  readonly price: DecimalText;
+  readonly major: DecimalText;
+  readonly minor: DecimalText;
+  readonly feeAmount: DecimalText;
+  readonly feeCurrency: string;
+  readonly maker: boolean;
+};
+
+export type OrderReport = {
+  readonly book: string;
+  readonly oid: string;
+  readonly originId?: string;
+  readonly side: Side;
+  readonly type: 'limit' | 'market';
+  readonly status: 'queued' | 'open' | 'partially filled' | 'completed' | 'cancelled';
+  /** Absent on market orders. */
+  readonly price?: DecimalText;
+  readonly originalAmount: DecimalText;
+  readonly unfilledAmount: DecimalText;
+  readonly timeInForce?: string;
+  readonly createdAt: Millis;
+};
+
+export type Balance = {
+  readonly currency: string;
+  readonly total: DecimalText;
+  readonly locked: DecimalText;
+  readonly available: DecimalText;
+};
+
+/** The account's own rates on one book. */
+export type BookFee = {
+  readonly book: string;
+  readonly maker: DecimalText;
+  readonly taker: DecimalText;
+  readonly volumeCurrency?: string;
+  readonly currentVolume?: DecimalText;
+  readonly nextVolume?: DecimalText;
+  readonly nextMaker?: DecimalText;
+};
+
+export type TimeInForce = 'goodtillcancelled' | 'fillorkill' | 'immediateorcancel' | 'postonly';
+
+/** A limit order as the loop places it. */
+export type NewOrder = {
+  readonly book: string;
+  readonly side: Side;
+  readonly price: DecimalText;
+  readonly major: DecimalText;
+  readonly originId: string;
+  readonly timeInForce: TimeInForce;
+};
+
+export type Page = { readonly marker?: string; readonly limit?: number; readonly sort?: 'asc' | 'desc' };
+
+/**
+ * What the loop needs of an exchange. Every call has a deadline inside and never rejects for what the world does: it resolves to an Outcome.
+ * `placeable` and the read lanes keep the request budget; cancels are exempt.
+ */
+export interface Exchange {
+  availableBooks(): Promise<Outcome<readonly AvailableBook[]>>;
+  orderBook(book: string, aggregate?: boolean): Promise<Outcome<BookSnapshot>>;
+  trades(book: string, page?: Page): Promise<Outcome<readonly PublicTrade[]>>;
+  balances(): Promise<Outcome<readonly Balance[]>>;
+  fees(): Promise<Outcome<readonly BookFee[]>>;
+  /** `limit` is the page size asked for: a reply of exactly that many orders may be incomplete. */
+  openOrders(query: { readonly book?: string; readonly limit?: number }): Promise<Outcome<readonly OrderReport[]>>;
+  userTrades(query: Page & { readonly book?: string }): Promise<Outcome<readonly OwnTrade[]>>;
+  orderTrades(of: { readonly oid: string } | { readonly originId: string }): Promise<Outcome<readonly OwnTrade[]>>;
+  lookUp(
+    of: { readonly oids: readonly string[] } | { readonly originIds: readonly string[] },
+  ): Promise<Outcome<readonly OrderReport[]>>;
+  place(order: NewOrder): Promise<Outcome<{ readonly oid: string }>>;
+  /** Resolves to the oids that the exchange says it canceled; an id that is missing proves nothing. */
+  cancel(
+    of: { readonly oids: readonly string[] } | { readonly originIds: readonly string[] },
+  ): Promise<Outcome<readonly string[]>>;
+  /** Requests left in the current window, by scope. */
+  budget(): { readonly public: number; readonly private: number };
+  /** Refuses new calls and resolves when those under way have ended. */
+  close(): Promise<void>;
+}
+
+/** One HTTP exchange, below signing and parsing: over sockets in production, in process in the simulation. */
+export interface Transport {
+  /** Rejects only with a TransportFailure. */
+  send(request: WireRequest): Promise<WireReply>;
+  close(): Promise<void>;
+}
+
+export type WireRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path and query exactly as they go on the request line, and as they are signed. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Exact text of the body; empty for none. */
+  readonly body: string;
+};
+
+export type WireReply = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+/** The request got no whole answer. `sent: false` means that no byte of it left; then it was certainly not carried out. */
+export class TransportFailure extends Error {
+  readonly sent: boolean;
+  constructor(message: string, sent: boolean) {
+    super(message);
+    this.name = 'TransportFailure';
+    this.sent = sent;
+  }
+}
