@@ -1,0 +1,119 @@
+/** YAML text in, a checked configuration or every error at once out. Reads no file and no environment. */
+import { isCollection, isMap, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import type { Document, Node, ParsedNode } from 'yaml';
+import { crossProblems } from './config/checks.ts';
+import { problemsOf } from './config/problems.ts';
+import type { Problem } from './config/problems.ts';
+import { configSchema } from './config/schema.ts';
+import type { Config } from './config/schema.ts';
+
+export { edgeProblem } from './config/checks.ts';
+export { configSchema } from './config/schema.ts';
+export type { Config, EmbeddedExchange, Limits, RemoteExchange, Timing } from './config/schema.ts';
+export { readSecrets, Secret } from './config/secrets.ts';
+export type { Secrets } from './config/secrets.ts';
+
+export type Loaded =
+  | { readonly ok: true; readonly config: Config }
+  /** One line each, `file:line:column path: what is wrong`, in the order of the file. */
+  | { readonly ok: false; readonly errors: readonly string[] };
+
+/** Files larger than this are not configurations. */
+const TEXT_MAX = 262_144;
+
+/** Checks the text of a YAML file. `fileName` is only used in the errors. */
+export function loadConfig(text: string, fileName: string): Loaded {
+  if (!(text.length <= TEXT_MAX)) {
+    return { ok: false, errors: [`${fileName}: larger than ${TEXT_MAX} characters, this is no configuration`] };
+  }
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const place = (offset: number) => {
+    const { line, col } = lines.linePos(offset);
+    return `${fileName}:${line}:${col}`;
+  };
+  const flaws = [...document.errors, ...document.warnings];
+  if (flaws.length > 0) {
+    return { ok: false, errors: flaws.map(f => `${place(f.pos[0])} not valid YAML: ${f.message.split('\n')[0]}`) };
+  }
+  if (!isMap(document.contents)) {
+    return { ok: false, errors: [`${place(0)} expected keys and values, like book: btc_mxn`] };
+  }
+  const value = valueOf(document);
+  if (value === null) return { ok: false, errors: [`${place(0)} not valid YAML: aliases that unfold without end`] };
+
+  const secretPaths = pathsOfSecrets(document.contents);
+  const parsed = configSchema.safeParse(value);
+  const source = (path: readonly PropertyKey[]) => sourceAt(document, path, text);
+  const problems: readonly Problem[] = [
+    ...secretPaths.map(path => ({ path, message: SECRET_ADVICE, aboutKey: true })),
+    ...(parsed.success
+      ? crossProblems(parsed.data)
+      : parsed.error.issues
+          .flatMap(issue => problemsOf(issue, configSchema, value, source))
+          .filter(problem => !secretPaths.some(path => path.join('.') === problem.path.join('.')))),
+  ];
+  if (parsed.success && problems.length === 0) return { ok: true, config: parsed.data };
+  const errors = problems
+    .map(problem => ({ problem, offset: offsetOf(document.contents, problem) }))
+    .sort((a, b) => a.offset - b.offset)
+    .map(({ problem, offset }) => `${place(offset)} ${problem.path.map(String).join('.')}: ${problem.message}`);
+  return { ok: false, errors };
+}
+
+/** Null when an alias would unfold to more than a configuration can hold. */
+function valueOf(document: Document.Parsed): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch {
+    return null;
+  }
+}
+
+const SECRET_ADVICE =
+  'secrets do not belong in this file: set PUNTAS_API_KEY and PUNTAS_API_SECRET in the environment, or PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE';
+const SECRET = /secret|pass(word|phrase)|api[-_]?key|private[-_]?key|credential|token/i;
+
+/** Paths of keys that look as if a secret stood behind them. */
+function pathsOfSecrets(root: Node): readonly (readonly string[])[] {
+  const paths: string[][] = [];
+  visit(root, {
+    Pair: (_, pair, ancestors) => {
+      if (!isScalar(pair.key) || !SECRET.test(String(pair.key.value))) return;
+      const above = ancestors.flatMap(node => (isPair(node) && isScalar(node.key) ? [String(node.key.value)] : []));
+      paths.push([...above, String(pair.key.value)]);
+    },
+  });
+  return paths;
+}
+
+/** The text at a path as it is written, or null where nothing is. */
+function sourceAt(document: Document.Parsed, path: readonly PropertyKey[], text: string): string | null {
+  if (!document.hasIn(path)) return null;
+  const node = document.getIn(path, true);
+  if (isCollection(node)) return isMap(node) ? 'keys and values' : 'a list';
+  if (!isScalar(node)) return 'an alias';
+  if (node.value === null) return 'nothing';
+  const [from, to] = node.range ?? [0, 0];
+  return text.slice(from, to).replace(/\s+/g, ' ');
+}
+
+/** Where to point: at the value, at the key when the key is wrong, at the nearest key above when something is missing. */
+function offsetOf(root: ParsedNode | null, problem: Problem): number {
+  let node: unknown = root;
+  let offset = 0;
+  for (const [depth, step] of problem.path.entries()) {
+    if (isMap(node)) {
+      const pair = node.items.find(item => isScalar(item.key) && String(item.key.value) === String(step));
+      if (!pair) return offset;
+      const last = depth === problem.path.length - 1;
+      const at = last && problem.aboutKey !== true && isScalar(pair.value) ? pair.value : pair.key;
+      offset = (at as Node).range?.[0] ?? offset;
+      node = pair.value;
+    } else if (isCollection(node)) {
+      node = node.get(step, true);
+      offset = (node as Node | undefined)?.range?.[0] ?? offset;
+    } else return offset;
+  }
+  return offset;
+}

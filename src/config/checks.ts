@@ -1,0 +1,65 @@
+/** The checks that no single key can fail: whether the parts of a configuration fit each other, and the account's fees. */
+import { ladderEdgeProblem, ladderLimitProblems } from '../../strategies/ladder/parameters.ts';
+import type { Problem } from './problems.ts';
+import type { Config } from './schema.ts';
+
+/** What is wrong between the keys of a configuration. */
+export function crossProblems(config: Config): readonly Problem[] {
+  return [...strategyProblems(config), ...timingProblems(config), ...exchangeProblems(config)];
+}
+
+/** Why these spreads lose money at this maker fee (in parts of 10^-8, as `rateCeil` gives it), or null. For the caller who has read the account's fees. */
+export function edgeProblem(config: Config, makerRate: number): string | null {
+  const problem = ladderEdgeProblem(config.strategy, makerRate);
+  return problem === null ? null : `strategy: ${problem}`;
+}
+
+const strategyProblems = (config: Config): readonly Problem[] =>
+  ladderLimitProblems(config.strategy, config.limits).map(({ key, message }) => ({ path: ['strategy', key], message }));
+
+function timingProblems({ timing, exchange }: Config): readonly Problem[] {
+  const problems: Problem[] = [];
+  const demand = (holds: boolean, key: keyof Config['timing'], message: string) => {
+    if (!holds) problems.push({ path: ['timing', key], message });
+  };
+  const { bookPollMs, privatePollMs, staleAfterMs, fenceMs, settleMs, shutdownMs } = timing;
+  const { budgets, requestTimeoutMs } = exchange;
+  demand(
+    staleAfterMs > bookPollMs,
+    'staleAfterMs',
+    `${staleAfterMs} must be above bookPollMs ${bookPollMs}: every book would be stale before the next`,
+  );
+  demand(
+    60_000 / bookPollMs <= budgets.publicPerMinute,
+    'bookPollMs',
+    `a read every ${bookPollMs} ms is more than budgets.publicPerMinute ${budgets.publicPerMinute}: at least ${Math.ceil(60_000 / budgets.publicPerMinute)}`,
+  );
+  // Two reads a round: own orders and own trades.
+  demand(
+    120_000 / privatePollMs <= budgets.privatePerMinute,
+    'privatePollMs',
+    `two reads every ${privatePollMs} ms are more than budgets.privatePerMinute ${budgets.privatePerMinute}: at least ${Math.ceil(120_000 / budgets.privatePerMinute)}`,
+  );
+  demand(
+    fenceMs > requestTimeoutMs,
+    'fenceMs',
+    `${fenceMs} must be above exchange.requestTimeoutMs ${requestTimeoutMs}: a request may still be under way`,
+  );
+  demand(
+    shutdownMs >= settleMs,
+    'shutdownMs',
+    `${shutdownMs} must be at least settleMs ${settleMs}: late trades would be missed when stopping`,
+  );
+  return problems;
+}
+
+function exchangeProblems({ exchange, book }: Config): readonly Problem[] {
+  if (exchange.kind === 'remote') return [];
+  return book
+    .split('_')
+    .filter(currency => exchange.balances[currency] === undefined)
+    .map(currency => ({
+      path: ['exchange', 'balances'],
+      message: `expected an opening balance of ${currency} for book ${book}`,
+    }));
+}

@@ -1,0 +1,128 @@
+/** Turns what is wrong with a configuration into lines that a person can act on: where it stands, what was expected, what was found. */
+import type { z } from 'zod';
+import { nearest } from './nearest.ts';
+import { keysOf, pathsOfKey, schemaAt, unwrap } from './shape.ts';
+
+/** One thing that is wrong. `aboutKey`: the key itself is wrong, not what stands behind it. */
+export type Problem = {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly aboutKey?: boolean;
+};
+
+type Issue = z.core.$ZodIssue;
+
+/** The problems of one schema issue. `value` is the whole parsed file; `source` gives the text that stands at a path, or null where nothing does. */
+export function problemsOf(
+  issue: Issue,
+  schema: z.core.$ZodType,
+  value: unknown,
+  source: (path: readonly PropertyKey[]) => string | null,
+): readonly Problem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map(key => ({
+      path: [...issue.path, key],
+      message: `unknown key; ${suggestion(key, issue.path, schema, value)}`,
+      aboutKey: true,
+    }));
+  }
+  const found = source(issue.path);
+  if (found === null) return [{ path: issue.path, message: missing(issue, schema, value) }];
+  if (issue.code === 'invalid_key') {
+    return [{ path: issue.path, message: issue.issues[0]?.message ?? issue.message, aboutKey: true }];
+  }
+  return [{ path: issue.path, message: `${expectation(issue, found)}, found ${shown(found)}${advice(issue, found)}` }];
+}
+
+function suggestion(key: string, path: readonly PropertyKey[], schema: z.core.$ZodType, value: unknown): string {
+  const known = keysOf(schemaAt(schema, value, path));
+  const near = nearest(key, known);
+  if (near !== null) return `did you mean ${near}?`;
+  const [elsewhere] = pathsOfKey(schema, key);
+  if (elsewhere !== undefined) return `did you mean ${elsewhere}?`;
+  return known.length > 0 ? `known here: ${known.join(', ')}` : 'nothing of that name is known';
+}
+
+function missing(issue: Issue, schema: z.core.$ZodType, value: unknown): string {
+  const at = schemaAt(schema, value, issue.path);
+  const isLimit = issue.path[0] === 'limits';
+  const why = isLimit ? 'missing: without it the book is not traded' : 'missing';
+  const keys = keysOf(at);
+  if (keys.length > 0) return `${why}; expected the keys ${keys.join(', ')}`;
+  if (issue.code === 'custom') return issue.message;
+  if (issue.code === 'invalid_union' || issue.code === 'invalid_value') return `${why}; ${expectation(issue, '')}`;
+  const description = at === null ? undefined : descriptionAt(schema, value, issue.path);
+  return description === undefined ? why : `${why}; expected here: ${description.replace(/\.(\s.*)?$/s, '')}`;
+}
+
+/** The description stands on the outermost wrapping, which `schemaAt` takes off. */
+function descriptionAt(root: z.core.$ZodType, value: unknown, path: readonly PropertyKey[]): string | undefined {
+  const parent = schemaAt(root, value, path.slice(0, -1));
+  const member =
+    parent && 'shape' in parent ? (parent.shape as Record<string, z.ZodType>)[String(path.at(-1))] : undefined;
+  return member?.description ?? (member && (unwrap(member) as z.ZodType).description);
+}
+
+function expectation(issue: Issue, found: string): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.expected === 'string' && isNumber(found)
+        ? 'expected text in quotes'
+        : `expected ${TYPES[issue.expected] ?? issue.expected}`;
+    case 'too_small':
+      return `expected ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${unitOf(issue.origin)}`;
+    case 'too_big':
+      return `expected ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}${unitOf(issue.origin)}`;
+    case 'invalid_value':
+      return `expected ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
+    case 'invalid_union':
+      return `expected one of ${optionsOf(issue).join(', ')}`;
+    case 'invalid_format':
+    case 'custom':
+    case 'not_multiple_of':
+    case 'unrecognized_keys':
+    case 'invalid_key':
+    case 'invalid_element':
+      return issue.message;
+  }
+}
+
+/** What to write instead, where that is clear. */
+function advice(issue: Issue, found: string): string {
+  if (issue.code === 'invalid_type' && issue.expected === 'string' && isNumber(found)) {
+    const text = /^\d{1,20}(\.\d{1,18})?$/.test(found) ? found : '0.25';
+    return `, a bare number; write ${String(issue.path.at(-1))}: "${text}"`;
+  }
+  if (issue.code === 'invalid_type' && /^(int|number)$/.test(issue.expected) && /^(["'])[\d.]+\1$/.test(found)) {
+    return ', quoted; write it without the quotes';
+  }
+  const near = nearest(found.replace(/^["']|["']$/g, ''), optionsOf(issue));
+  return near === null ? '' : `; did you mean ${near}?`;
+}
+
+/** What may stand there, when it is one of a few words. A union says so in a field that zod's type leaves out. */
+function optionsOf(issue: Issue): readonly string[] {
+  if (issue.code === 'invalid_value') return issue.values.map(String);
+  return issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options)
+    ? issue.options.map(String)
+    : [];
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  int: 'a whole number',
+  number: 'a number',
+  string: 'text',
+  boolean: 'true or false',
+  object: 'keys and values',
+  record: 'keys and values',
+  array: 'a list',
+};
+
+const unitOf = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : '');
+const isNumber = (source: string): boolean => /^[-+]?(\.?\d|\.inf|\.nan)/i.test(source);
+
+/** What was found, cut short; text that could be a key or a secret is not repeated. */
+function shown(source: string): string {
+  if (/[A-Za-z0-9+/=_-]{24,}/.test(source)) return `text of ${source.length} characters`;
+  return source.length > 60 ? `${source.slice(0, 57)}...` : source;
+}

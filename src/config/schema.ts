@@ -1,0 +1,224 @@
+/** The schema of the YAML: every key with its unit, its default and its bounds. Nothing that is not here is accepted. */
+import { z } from 'zod';
+import { ladderParameters } from '../../strategies/ladder/parameters.ts';
+
+const decimalText = z.string().regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'expected quoted decimal text like "0.25"');
+const aboveZero = decimalText.refine(text => /[1-9]/.test(text), 'must be above zero');
+const millis = (from: number, to: number) => z.int().min(from).max(to);
+const address = (protocols: RegExp, example: string) =>
+  z
+    .string()
+    .refine(
+      text => isPlainAddress(text, protocols),
+      `expected an address like ${example}, without user, query or trailing slash`,
+    );
+const httpAddress = address(/^https?:$/, 'https://api.example.com');
+const port = z.int().min(0).max(65_535);
+
+const requests = {
+  budgets: z
+    .strictObject({
+      publicPerMinute: z
+        .int()
+        .min(1)
+        .max(100_000)
+        .default(60)
+        .describe('Public requests in any 60 s. The exchange allows 60 for one address.'),
+      privatePerMinute: z
+        .int()
+        .min(1)
+        .max(100_000)
+        .default(300)
+        .describe('Private requests in any 60 s, cancels not counted. The exchange allows 300 for one account.'),
+    })
+    .prefault({})
+    .describe('Requests that may be sent. More than the exchange allows gets the address locked out for a minute.'),
+  requestTimeoutMs: millis(100, 60_000)
+    .default(5_000)
+    .describe('A request without a whole answer after this many ms has an unknown outcome.'),
+  authentication: z
+    .enum(['bitso', 'headers'])
+    .default('bitso')
+    .describe(
+      'How requests are signed: one Authorization header as Bitso has it (bitso), or three plain headers (headers).',
+    ),
+};
+
+const market = z.discriminatedUnion('kind', [
+  z
+    .strictObject({ kind: z.literal('flow').describe('Seeded makers and takers; runs for ever.') })
+    .describe('A market made up by seeded actors.'),
+  z
+    .strictObject({
+      kind: z.literal('tape').describe('A recording, replayed in time.'),
+      dir: z.string().min(1).max(4_096).describe('Folder of the recording.'),
+      loop: z.boolean().default(true).describe('Starts over when the recording ends; otherwise the run stops there.'),
+    })
+    .describe('A recorded market.'),
+]);
+
+const embedded = z.strictObject({
+  kind: z
+    .literal('embedded')
+    .describe('The exchange in the box: a real server on this machine, play money, no key needed.'),
+  seed: z.int().min(0).max(2_147_483_647).default(1).describe('Seed of everything random. Same seed, same market.'),
+  engineDelayMs: millis(0, 60_000)
+    .default(50)
+    .describe('Time in ms between the arrival of an order or cancel and its matching.'),
+  market: market.prefault({ kind: 'flow' }).describe("Where other people's orders come from."),
+  balances: z
+    .record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"'), decimalText)
+    .default({ btc: '1.5', mxn: '2000000' })
+    .describe('Opening balance by currency, as quoted decimal text.'),
+  volume30d: decimalText
+    .default('200000000')
+    .describe(
+      'Traded volume of the last 30 days in the minor currency, as quoted decimal text: it chooses the fee tier.',
+    ),
+  port: port.default(0).describe('Port on 127.0.0.1; 0 takes a free one.'),
+  ...requests,
+});
+
+const remote = z.strictObject({
+  kind: z
+    .literal('remote')
+    .describe('An exchange somewhere else, with your key. Real money on the production address.'),
+  restUrl: httpAddress.describe(
+    'Base address of the REST interface, like https://api.bitso.com. https, except on this machine.',
+  ),
+  rfqUrl: httpAddress.optional().describe('Base address of the conversion (RFQ) interface. Left out: restUrl.'),
+  webhookUrl: httpAddress.optional().describe('Base address at which webhooks are registered. Left out: restUrl.'),
+  streamUrl: address(/^wss?:$/, 'wss://ws.example.com')
+    .optional()
+    .describe('Address of the WebSocket stream, like wss://ws.bitso.com. Left out: books are polled only.'),
+  ...requests,
+});
+
+const limits = z.strictObject({
+  positionMax: aboveZero.describe(
+    'How far inventory may be from its target in the worst case, with everything that is live, pending or unknown filled; in the major currency, as quoted decimal text.',
+  ),
+  orderValueMax: aboveZero.describe(
+    'Largest value of one order, price times amount; in the minor currency, as quoted decimal text.',
+  ),
+  ordersMax: z.int().min(1).max(500).describe('Live orders on both sides together, pending and unknown ones included.'),
+  collarBps: z
+    .number()
+    .gt(0)
+    .max(5_000)
+    .describe('An order priced further than this many bps from the middle of the touch is refused.'),
+});
+
+const timing = z.strictObject({
+  decideEveryMs: millis(50, 60_000).default(1_000).describe('Time between two decisions, in ms.'),
+  bookPollMs: millis(100, 60_000).default(1_100).describe('Time between two reads of the book, in ms.'),
+  privatePollMs: millis(200, 60_000).default(2_000).describe('Time between two reads of own orders and trades, in ms.'),
+  staleAfterMs: millis(500, 120_000)
+    .default(5_000)
+    .describe('A book that is older than this many ms is not quoted on: orders are withdrawn.'),
+  fenceMs: millis(1_000, 600_000)
+    .default(50_000)
+    .describe(
+      'Longest time in ms that the network or the exchange is assumed to hold a request back. An order with an unknown outcome stays reserved at least this long.',
+    ),
+  settleMs: millis(0, 600_000)
+    .default(20_000)
+    .describe('Time in ms for which a closed order stays reserved, because its last trades may be listed late.'),
+  shutdownMs: millis(1_000, 600_000)
+    .default(60_000)
+    .describe(
+      'Bound in ms for canceling and verifying when stopping. What is not verified by then is listed, exit code 3.',
+    ),
+});
+
+/** Every strategy by its name, its parameters beside the name. */
+const strategy = z.discriminatedUnion('name', [
+  ladderParameters.safeExtend({
+    name: z.literal('ladder').describe('Several levels on each side of a reference price.'),
+  }),
+]);
+
+export const configSchema = z
+  .strictObject({
+    book: z
+      .string()
+      .regex(/^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/, 'expected <major>_<minor>, like btc_mxn')
+      .describe('The book to quote, <major>_<minor>. One process quotes one book.'),
+    instance: z
+      .string()
+      .regex(/^[A-Za-z0-9]{1,12}$/, 'expected 1 to 12 letters and digits, like mm1')
+      .describe(
+        'Name of this bot in its order ids, <instance>-<run>-<counter>: 1 to 12 letters and digits. Never give one name to two bots on one account.',
+      ),
+    exchange: z.discriminatedUnion('kind', [embedded, remote]).describe('Where to trade.'),
+    strategy: strategy.describe('What to quote: the name of a strategy and its parameters.'),
+    limits: limits.describe('What can never be exceeded. All are required: without them the book is not traded.'),
+    inventory: z
+      .strictObject({
+        target: decimalText
+          .optional()
+          .describe(
+            'Inventory to come back to, in the major currency, as quoted decimal text. Left out: the opening balance.',
+          ),
+      })
+      .prefault({})
+      .describe('What to hold.'),
+    timing: timing.prefault({}).describe('When things happen.'),
+    metrics: z
+      .strictObject({
+        host: z
+          .string()
+          .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name or address, like 127.0.0.1')
+          .default('127.0.0.1')
+          .describe(
+            'Address on which /metrics, /healthz and /readyz are served. 0.0.0.0 (every interface) is for containers.',
+          ),
+        port: port.default(9_464).describe('Port; 0 takes a free one.'),
+        allowedHosts: z
+          .array(z.string().regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name, like bot.internal'))
+          .max(20)
+          .default([])
+          .describe(
+            'Names by which the server may be asked besides localhost and its own address (Host header, without port).',
+          ),
+      })
+      .prefault({})
+      .describe('Where Prometheus reads.'),
+    state: z
+      .strictObject({
+        dir: z.string().min(1).max(4_096).default('./state').describe('Folder of everything that survives a restart.'),
+      })
+      .prefault({})
+      .describe('What survives a restart.'),
+    log: z
+      .strictObject({
+        level: z
+          .enum(['debug', 'info', 'warn', 'error'])
+          .default('info')
+          .describe('Least important kind of line that is written.'),
+      })
+      .prefault({})
+      .describe('What is written to stderr.'),
+  })
+  .describe('Configuration of Puntas: one process, one book.');
+
+/** A checked configuration, defaults filled in. */
+export type Config = z.infer<typeof configSchema>;
+export type EmbeddedExchange = z.infer<typeof embedded>;
+export type RemoteExchange = z.infer<typeof remote>;
+export type Limits = z.infer<typeof limits>;
+export type Timing = z.infer<typeof timing>;
+
+/** Plain text only over loopback; no credentials, query, fragment or trailing slash. */
+function isPlainAddress(text: string, protocols: RegExp): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  const encrypted = url.protocol === 'https:' || url.protocol === 'wss:';
+  return (
+    protocols.test(url.protocol) &&
+    (encrypted || /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname)) &&
+    url.username === '' &&
+    url.password === '' &&
+    !/[?#]|\/$/.test(text)
+  );
+}

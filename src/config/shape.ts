@@ -1,0 +1,57 @@
+/** What the schema says at a path: the keys that are known there, found by walking zod's own description of it. */
+import { z } from 'zod';
+
+type Path = readonly PropertyKey[];
+
+/** The schema at a path, given the value that stands at the root (it decides between the members of a union); null when there is none. */
+export function schemaAt(root: z.core.$ZodType, value: unknown, path: Path): z.core.$ZodType | null {
+  let schema: z.core.$ZodType | null = choose(root, value);
+  let here = value;
+  for (const step of path) {
+    here = isRecord(here) ? here[String(step)] : undefined;
+    if (schema instanceof z.ZodObject)
+      schema = (schema.shape as Readonly<Record<string, z.core.$ZodType>>)[String(step)] ?? null;
+    else if (schema instanceof z.ZodRecord) schema = schema.valueType;
+    else if (schema instanceof z.ZodArray) schema = schema.element;
+    else return null;
+    schema = schema && choose(schema, here);
+  }
+  return schema;
+}
+
+/** The keys of an object schema; empty for anything else. */
+export const keysOf = (schema: z.core.$ZodType | null): readonly string[] =>
+  schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+
+/** Every path at which some key of this name is known, as dotted text. */
+export function pathsOfKey(schema: z.core.$ZodType, key: string, prefix = ''): readonly string[] {
+  const bare = unwrap(schema);
+  if (bare instanceof z.ZodUnion) return [...new Set(bare.options.flatMap(option => pathsOfKey(option, key, prefix)))];
+  if (!(bare instanceof z.ZodObject)) return [];
+  return Object.entries(bare.shape as Readonly<Record<string, z.core.$ZodType>>).flatMap(([name, member]) => [
+    ...(name === key ? [`${prefix}${name}`] : []),
+    ...pathsOfKey(member, key, `${prefix}${name}.`),
+  ]);
+}
+
+/** The schema without its default, prefault and optional wrappings. */
+export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  return schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional
+    ? unwrap(schema.unwrap())
+    : schema;
+}
+
+function choose(schema: z.core.$ZodType, value: unknown): z.core.$ZodType {
+  const bare = unwrap(schema);
+  if (!(bare instanceof z.ZodDiscriminatedUnion)) return bare;
+  const key = bare.def.discriminator;
+  const found = isRecord(value) ? value[key] : undefined;
+  const member = bare.options.find(
+    option =>
+      option instanceof z.ZodObject && (option.shape as Record<string, z.ZodType>)[key]?.safeParse(found).success,
+  );
+  return member ?? bare;
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
