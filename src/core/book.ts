@@ -1,0 +1,236 @@
+/** The order book: amounts by price on a window of ticks around the touch, reused in place. */
+import { opposite } from './units.ts';
+import type { Amount, Price, Side } from './units.ts';
+
+/** Widest window, in ticks a side; levels farther from the touch are kept in a map until the touch comes near them. */
+const WINDOW_MAX = 1 << 20;
+const WINDOW_MIN = 1 << 12;
+
+/** Best levels of both sides, best first, in flat arrays that are reused: copy what you keep. */
+export type Depth = {
+  readonly bidPrices: Float64Array;
+  readonly bidAmounts: Float64Array;
+  readonly askPrices: Float64Array;
+  readonly askAmounts: Float64Array;
+  /** How many entries of each are filled. */
+  bids: number;
+  asks: number;
+};
+
+export const emptyDepth = (levels: number): Depth => ({
+  bidPrices: new Float64Array(levels),
+  bidAmounts: new Float64Array(levels),
+  askPrices: new Float64Array(levels),
+  askAmounts: new Float64Array(levels),
+  bids: 0,
+  asks: 0,
+});
+
+export class OrderBook {
+  readonly #bids = new HalfBook();
+  readonly #asks = new HalfBook();
+
+  /** Sets the whole amount at a price; 0 removes the level. */
+  set(side: Side, price: Price, amount: Amount): void {
+    if (side === 'buy') this.#bids.set(-price, amount);
+    else this.#asks.set(price, amount);
+  }
+
+  amountAt(side: Side, price: Price): Amount {
+    return (side === 'buy' ? this.#bids.get(-price) : this.#asks.get(price)) as Amount;
+  }
+
+  /** Best price of a side; 0 when it is empty. */
+  best(side: Side): Price {
+    if (side === 'buy') return (this.#bids.levels === 0 ? 0 : -this.#bids.best) as Price;
+    return (this.#asks.levels === 0 ? 0 : this.#asks.best) as Price;
+  }
+
+  /** Number of levels on a side. */
+  levels(side: Side): number {
+    return side === 'buy' ? this.#bids.levels : this.#asks.levels;
+  }
+
+  /** True when both sides have a price and the best bid is below the best ask. */
+  isTwoSided(): boolean {
+    return this.#bids.levels > 0 && this.#asks.levels > 0 && -this.#bids.best < this.#asks.best;
+  }
+
+  clear(): void {
+    this.#bids.clear();
+    this.#asks.clear();
+  }
+
+  /** Fills `depth` with the best levels, as many as its arrays hold. */
+  depth(depth: Depth): void {
+    depth.bids = this.#bids.copyBest(depth.bidPrices, depth.bidAmounts, -1);
+    depth.asks = this.#asks.copyBest(depth.askPrices, depth.askAmounts, 1);
+  }
+}
+
+/**
+ * One side, by key: the price for asks, the negated price for bids, so that the best level is always the smallest key.
+ * Amounts lie in one array over a window of keys; a key outside it moves or widens the window, or goes to the far map.
+ */
+class HalfBook {
+  /** Smallest key with an amount; meaningless while `levels` is 0. */
+  best = 0;
+  levels = 0;
+  #amounts = new Float64Array(WINDOW_MIN);
+  #base = 0;
+  /** Levels inside the window; the others are in #far. */
+  #near = 0;
+  readonly #far = new Map<number, number>();
+
+  set(key: number, amount: number): void {
+    const i = key - this.#base;
+    if (i >= 0 && i < this.#amounts.length) this.#setNear(i, key, amount);
+    else this.#setOutside(key, amount);
+  }
+
+  get(key: number): number {
+    const i = key - this.#base;
+    if (i >= 0 && i < this.#amounts.length) return this.#amounts[i]!;
+    return this.#far.get(key) ?? 0;
+  }
+
+  clear(): void {
+    if (this.#near > 0) this.#amounts.fill(0);
+    this.#far.clear();
+    this.levels = 0;
+    this.#near = 0;
+  }
+
+  copyBest(prices: Float64Array, amounts: Float64Array, sign: 1 | -1): number {
+    const wanted = Math.min(prices.length, this.levels);
+    let copied = 0;
+    const window = this.#amounts;
+    const nearWanted = Math.min(wanted, this.#near);
+    for (let i = this.best - this.#base; copied < nearWanted; i++) {
+      const amount = window[i]!;
+      if (amount > 0) {
+        prices[copied] = sign * (i + this.#base);
+        amounts[copied] = amount;
+        copied++;
+      }
+    }
+    if (copied === wanted) return copied;
+    const far = [...this.#far.entries()].sort((a, b) => a[0] - b[0]);
+    for (const [key, amount] of far) {
+      if (copied === wanted) break;
+      prices[copied] = sign * key;
+      amounts[copied] = amount;
+      copied++;
+    }
+    return copied;
+  }
+
+  #setNear(i: number, key: number, amount: number): void {
+    const window = this.#amounts;
+    const before = window[i]!;
+    window[i] = amount;
+    if (amount > 0) {
+      if (before === 0) {
+        this.#near++;
+        this.levels++;
+        if (this.levels === 1 || key < this.best) this.best = key;
+      }
+      return;
+    }
+    if (before === 0) return;
+    this.#near--;
+    this.levels--;
+    if (key === this.best && this.levels > 0) this.#findBest(i + 1);
+  }
+
+  /** The invariant: every near level is better than every far one, so the best is near whenever anything is. */
+  #findBest(from: number): void {
+    if (this.#near === 0) {
+      this.#moveWindow(Math.min(...this.#far.keys()));
+      return;
+    }
+    const window = this.#amounts;
+    let i = from;
+    while (window[i] === 0) i++;
+    this.best = i + this.#base;
+  }
+
+  #setOutside(key: number, amount: number): void {
+    if (amount === 0) {
+      if (this.#far.delete(key)) this.levels--;
+      return;
+    }
+    if (this.levels === 0 || key < this.#base) {
+      this.#moveWindow(Math.min(key, this.levels === 0 ? key : this.best));
+    } else if (key - this.best < WINDOW_MAX - WINDOW_MIN) {
+      this.#moveWindow(this.best, key);
+    }
+    const i = key - this.#base;
+    if (i >= 0 && i < this.#amounts.length) {
+      this.#setNear(i, key, amount);
+      return;
+    }
+    if (!this.#far.has(key)) this.levels++;
+    this.#far.set(key, amount);
+  }
+
+  /** Lays the window so that `best` has room on both sides and, when asked, `reach` fits; levels are re-sorted into near and far. */
+  #moveWindow(best: number, reach = best): void {
+    const kept: [number, number][] = [...this.#far.entries()];
+    for (let i = 0, left = this.#near; left > 0; i++) {
+      if (this.#amounts[i]! > 0) {
+        kept.push([i + this.#base, this.#amounts[i]!]);
+        left--;
+      }
+    }
+    const margin = Math.max(this.#amounts.length, 2 * (reach - best)) >> 2;
+    let length = this.#amounts.length;
+    while (length < WINDOW_MAX && length < reach - best + 2 * margin) length *= 2;
+    if (length === this.#amounts.length) this.#amounts.fill(0);
+    else this.#amounts = new Float64Array(length);
+    this.#base = best - Math.min(margin, length >> 2);
+    this.#far.clear();
+    this.#near = 0;
+    let smallest = Infinity;
+    for (const [key, amount] of kept) {
+      const i = key - this.#base;
+      if (i >= 0 && i < length) {
+        this.#amounts[i] = amount;
+        this.#near++;
+      } else this.#far.set(key, amount);
+      if (key < smallest) smallest = key;
+    }
+    if (kept.length > 0) this.best = smallest;
+  }
+}
+
+/** Takes amounts of ours out of a depth, and closes the gaps. */
+export function subtractOwn(depth: Depth, side: Side, ownPrice: Price, ownAmount: Amount): void {
+  const prices = side === 'buy' ? depth.bidPrices : depth.askPrices;
+  const amounts = side === 'buy' ? depth.bidAmounts : depth.askAmounts;
+  const count = side === 'buy' ? depth.bids : depth.asks;
+  for (let i = 0; i < count; i++) {
+    if (prices[i] !== ownPrice) continue;
+    const left = amounts[i]! - ownAmount;
+    if (left > 0) {
+      amounts[i] = left;
+      return;
+    }
+    prices.copyWithin(i, i + 1, count);
+    amounts.copyWithin(i, i + 1, count);
+    if (side === 'buy') depth.bids--;
+    else depth.asks--;
+    return;
+  }
+}
+
+/** Best price of a depth's side; 0 when it is empty. */
+export const bestOf = (depth: Depth, side: Side): Price =>
+  (side === 'buy' ? (depth.bids > 0 ? depth.bidPrices[0]! : 0) : depth.asks > 0 ? depth.askPrices[0]! : 0) as Price;
+
+/** True when a price on `side` would trade against the other side's best. */
+export function crosses(depth: Depth, side: Side, price: Price): boolean {
+  const best = bestOf(depth, opposite(side));
+  if (best === 0) return false;
+  return side === 'buy' ? price >= best : price <= best;
+}

@@ -1,0 +1,473 @@
+/** The engine: an event goes in, approved commands come out. Synchronous and deterministic; it keeps no clock, dice, file or promise. */
+import { bestOf, emptyDepth, OrderBook, subtractOwn } from './book.ts';
+import type { Depth } from './book.ts';
+import type { EngineEvent } from './event.ts';
+import { Holdings } from './holdings.ts';
+import { amountExact, amountFloor, priceExact } from './instrument.ts';
+import type { Instrument } from './instrument.ts';
+import { legalise } from './legalise.ts';
+import type { LegalLevel, LevelRefusal } from './legalise.ts';
+import { mayLive, Orders } from './orders.ts';
+import type { Order, OrderNews, Patience } from './orders.ts';
+import { planSide } from './plan.ts';
+import type { CancelReason, Tolerance } from './plan.ts';
+import type { Outcome, OwnTrade } from './port.ts';
+import type { Fill, Profit } from './position.ts';
+import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
+import type { Approved, Command, PlaceCommand, RiskLimits, RiskRefusal, Standing } from './risk.ts';
+import type { LastFill, Quote, Strategy, View } from './strategy.ts';
+import type { Amount, Millis, Money, Price, Side } from './units.ts';
+
+export type EngineOptions = {
+  readonly instrument: Instrument;
+  readonly strategy: Strategy;
+  /** Null: no limits were set, and nothing is placed. */
+  readonly limits: RiskLimits | null;
+  readonly tolerance: Tolerance;
+  /** `<instance>-<run>-` starts every origin id of this run; `<instance>-` every one of this bot. */
+  readonly instance: string;
+  readonly run: number;
+  /** Major to hold; null: what is held at the start. */
+  readonly target: Amount | null;
+  readonly patience: Patience & {
+    readonly decideEveryMs: Millis;
+    readonly lookEveryMs: Millis;
+    /** No quoting when the last whole private read is older than this. */
+    readonly privateStaleAfterMs: Millis;
+  };
+  /** More unknown orders than this: nothing new is placed. */
+  readonly unknownMax?: number;
+  readonly onNews?: (news: EngineNews) => void;
+};
+
+/** What a person or a journal wants to know as it happens. */
+export type EngineNews =
+  | { readonly kind: 'order'; readonly news: OrderNews }
+  | { readonly kind: 'placing'; readonly command: PlaceCommand; readonly level: LegalLevel }
+  | { readonly kind: 'canceling'; readonly order: Order; readonly reason: CancelReason | RiskRefusal }
+  | { readonly kind: 'refused'; readonly order: Order; readonly code: string; readonly message: string }
+  | { readonly kind: 'fill'; readonly fill: Fill }
+  | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null };
+
+export type OrderCount = 'placed' | 'canceled' | 'filled' | 'refused' | 'unknown';
+
+/** Everything that metrics, summaries and pages show; plain data, made on request. */
+export type Snapshot = {
+  readonly at: Millis;
+  readonly quoting: RiskRefusal | null;
+  /** Why single levels or sides are not shown, from the last decision. */
+  readonly silent: readonly string[];
+  readonly orders: readonly Order[];
+  readonly counts: Readonly<Record<Side, Readonly<Record<OrderCount, number>>>>;
+  readonly fills: number;
+  readonly profit: Profit;
+  readonly inventory: Money;
+  readonly holdings: ReadonlyMap<string, Money>;
+  readonly bid: Price;
+  readonly ask: Price;
+  readonly bookAge: Millis;
+  /** Share of the time since the first moment when quoting was possible, with at least one quote live. */
+  readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
+};
+
+/** What would be done now, and why: for people, without doing it. */
+export type Preview = {
+  readonly refusal: RiskRefusal | null;
+  readonly mid: number;
+  readonly quote: Quote;
+  readonly levels: readonly { readonly level: LegalLevel; readonly verdict: RiskRefusal | 'would be placed' }[];
+  readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
+};
+
+const DEPTH_LEVELS = 50;
+const NOTHING: readonly Approved<Command>[] = [];
+/** Refusals that leave quotes where they are: they only forbid new ones. */
+const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
+const PAUSE_MAX_MS = 60_000;
+
+export class Engine {
+  /** The market's order book. Drivers write it, then send a `book` event. */
+  readonly book = new OrderBook();
+  readonly #options: EngineOptions;
+  readonly #orders: Orders;
+  readonly #holdings: Holdings;
+  readonly #depth: Depth = emptyDepth(DEPTH_LEVELS);
+  #instrument: Instrument;
+  #makerRate = Number.NaN;
+  #takerRate = Number.NaN;
+  #counter = 0;
+  #bookAt = -Infinity;
+  #openOrdersAt = -Infinity;
+  #tradesAt = -Infinity;
+  #decidedAt = -Infinity;
+  #lookedAt = -Infinity;
+  #lastTrade = 0 as Price;
+  #stopping = false;
+  #halted: string | null = null;
+  #dirty = false;
+  #silent: string[] = [];
+  #quoting: RiskRefusal | null = 'not ready';
+  #fills = 0;
+  readonly #lastFill: Record<Side, LastFill | null> = { buy: null, sell: null };
+  readonly #counts: Record<Side, Record<OrderCount, number>> = {
+    buy: { placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 },
+    sell: { placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 },
+  };
+  /** After refusals by the exchange a side pauses, twice as long each time, until a placement is accepted. */
+  readonly #pause: Record<Side, { refusals: number; until: Millis }> = {
+    buy: { refusals: 0, until: -Infinity },
+    sell: { refusals: 0, until: -Infinity },
+  };
+  readonly #uptime = { since: Number.NaN, last: Number.NaN, buy: 0, sell: 0 };
+
+  constructor(options: EngineOptions) {
+    if (!/^[A-Za-z0-9]{1,16}$/.test(options.instance)) {
+      throw new RangeError(`instance must be 1 to 16 letters and digits, found ${JSON.stringify(options.instance)}`);
+    }
+    this.#options = options;
+    this.#instrument = options.instrument;
+    this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
+    this.#holdings = new Holdings(options.instrument, options.target);
+  }
+
+  /** Takes one event and returns the commands to carry out, in order. Throws only when a belief about our own code is broken. */
+  step(event: EngineEvent): readonly Approved<Command>[] {
+    this.#accrueUptime(event.at);
+    switch (event.kind) {
+      case 'timer':
+        break;
+      case 'book':
+        this.#readBook(event.startedAt, event.at);
+        break;
+      case 'public trade':
+        this.#lastTrade = event.price;
+        return NOTHING;
+      case 'rules':
+        this.#instrument = event.instrument;
+        this.#makerRate = event.makerRate;
+        this.#takerRate = event.takerRate;
+        break;
+      case 'balances':
+        this.#holdings.read(event.balances);
+        break;
+      case 'trades':
+        for (const trade of event.trades) this.#trade(trade);
+        if (event.complete) {
+          this.#orders.tradesRead(event.startedAt);
+          this.#tradesAt = Math.max(this.#tradesAt, event.startedAt);
+        }
+        break;
+      case 'open orders':
+        this.#adopt(event);
+        this.#orders.read(event.orders, event.complete, event.startedAt, event.at);
+        if (event.complete) this.#openOrdersAt = Math.max(this.#openOrdersAt, event.startedAt);
+        break;
+      case 'looked up':
+        if (event.outcome.kind === 'done') {
+          this.#orders.lookedUp(event.ids, event.outcome.value, event.startedAt, event.at);
+        }
+        break;
+      case 'placed':
+        this.#placed(event.id, event.outcome, event.at);
+        break;
+      case 'canceled':
+        this.#orders.cancelAnswered(event.ids, event.outcome, event.startedAt, event.at);
+        this.#dirty = true;
+        break;
+      case 'stop':
+        this.#stopping = true;
+        this.#dirty = true;
+        break;
+      case 'halt':
+        this.#halted ??= event.reason;
+        this.#dirty = true;
+        break;
+    }
+    if (!this.#dirty && event.at - this.#decidedAt < this.#options.patience.decideEveryMs) return NOTHING;
+    return this.#decide(event.at);
+  }
+
+  /** Orders of ours that may be in the exchange's book. */
+  get liveOrders(): readonly Order[] {
+    return [...this.#orders.live].filter(mayLive);
+  }
+
+  get haltedBecause(): string | null {
+    return this.#halted;
+  }
+
+  snapshot(at: Millis): Snapshot {
+    const total = this.#uptime.last - this.#uptime.since;
+    const share = (ms: number) => (total > 0 ? ms / total : 0);
+    return {
+      at,
+      quoting: this.#quoting,
+      silent: this.#silent,
+      orders: [...this.#orders.live],
+      counts: this.#counts,
+      fills: this.#fills,
+      profit: this.#holdings.profit(),
+      inventory: this.#holdings.position(),
+      holdings: this.#holdings.totals,
+      bid: bestOf(this.#depth, 'buy'),
+      ask: bestOf(this.#depth, 'sell'),
+      bookAge: at - this.#bookAt,
+      uptime: { bid: share(this.#uptime.buy), ask: share(this.#uptime.sell) },
+    };
+  }
+
+  /** Decides without doing: what the strategy wants now, what the rules make of it, and what the gate would say to each order. */
+  preview(at: Millis): Preview {
+    const standing = this.#standing(at);
+    const refusal = quotingRefusal(standing);
+    if (refusal !== null && (this.#depth.bids === 0 || this.#depth.asks === 0)) {
+      return { refusal, mid: Number.NaN, quote: { bids: [], asks: [] }, levels: [], refusals: [] };
+    }
+    const quote = this.#options.strategy.quote(this.#view(at));
+    const legal = legalise(this.#instrument, this.#depth, quote);
+    const levels = legal.levels.map(level => {
+      const verdict = approvePlace(
+        { kind: 'place', id: '', side: level.side, price: level.price, amount: level.amount },
+        standing,
+      );
+      return { level, verdict: typeof verdict === 'string' ? verdict : ('would be placed' as const) };
+    });
+    return { refusal, mid: this.#mid(), quote, levels, refusals: legal.refusals };
+  }
+
+  #decide(at: Millis): readonly Approved<Command>[] {
+    this.#dirty = false;
+    this.#decidedAt = at;
+    this.#orders.tick(at);
+    const commands: Approved<Command>[] = [];
+    const cancels: string[] = [];
+    const standing = this.#standing(at);
+    const refusal = quotingRefusal(standing);
+    if (refusal !== this.#quoting) this.#options.onNews?.({ kind: 'quoting', reason: refusal });
+    this.#quoting = refusal;
+    this.#silent = [];
+    if (refusal === null) this.#quote(at, standing, commands, cancels);
+    else if (!KEEPS_QUOTES.includes(refusal)) this.#withdraw(refusal, cancels);
+    this.#repeatCancels(at, commands, cancels);
+    // Cancels go out first: they free what placements may need, and they are what must not wait.
+    const ordered: Approved<Command>[] = approveByIds('cancel', cancels);
+    for (const id of cancels) this.#orders.cancelSent(id, at);
+    ordered.push(...commands, ...this.#looks(at));
+    return ordered;
+  }
+
+  #quote(at: Millis, standing: Standing, commands: Approved<Command>[], cancels: string[]): void {
+    const quote = this.#options.strategy.quote(this.#view(at));
+    if (quote.noBid !== undefined) this.#silent.push(`bid: ${quote.noBid}`);
+    if (quote.noAsk !== undefined) this.#silent.push(`ask: ${quote.noAsk}`);
+    const legal = legalise(this.#instrument, this.#depth, quote);
+    for (const { side, index, reason } of legal.refusals)
+      this.#silent.push(`${nameOf(side)} level ${index + 1}: ${reason}`);
+    for (const side of ['buy', 'sell'] as const) {
+      const plan = planSide(side, legal.levels, this.#orders.live, this.#options.tolerance, at);
+      for (const { order, reason } of plan.cancel) {
+        cancels.push(order.id);
+        this.#options.onNews?.({ kind: 'canceling', order, reason });
+      }
+      if (at < this.#pause[side].until) {
+        if (plan.place.length > 0) this.#silent.push(`${nameOf(side)}: paused after refusals`);
+        continue;
+      }
+      for (const level of plan.place) this.#place(level, standing, at, commands);
+    }
+  }
+
+  #place(level: LegalLevel, standing: Standing, at: Millis, commands: Approved<Command>[]): void {
+    const id = `${this.#options.instance}-${this.#options.run}-${this.#counter + 1}`;
+    const command: PlaceCommand = { kind: 'place', id, side: level.side, price: level.price, amount: level.amount };
+    // Checked and reserved in one step: the next placement already sees this one.
+    const verdict = approvePlace(command, { ...standing, orders: [...this.#orders.live] });
+    if (typeof verdict === 'string') {
+      this.#silent.push(`${nameOf(level.side)}: ${verdict}`);
+      return;
+    }
+    this.#counter++;
+    this.#orders.intend(id, level.side, level.price, level.amount, at);
+    this.#orders.sent(id);
+    commands.push(verdict);
+    this.#options.onNews?.({ kind: 'placing', command, level });
+  }
+
+  #withdraw(reason: RiskRefusal, cancels: string[]): void {
+    for (const order of this.#orders.live) {
+      if (order.state !== 'open' && order.state !== 'partially filled') continue;
+      cancels.push(order.id);
+      this.#options.onNews?.({ kind: 'canceling', order, reason });
+    }
+  }
+
+  /** An unknown order is canceled by a request of its own, so that a non-empty answer can only be about it. */
+  #repeatCancels(at: Millis, commands: Approved<Command>[], cancels: string[]): void {
+    for (const order of this.#orders.live) {
+      if (!this.#orders.isCancelDue(order, at)) continue;
+      if (order.state === 'canceling') cancels.push(order.id);
+      if (order.state === 'unknown') {
+        commands.push(...approveByIds('cancel', [order.id]));
+        this.#orders.cancelSent(order.id, at);
+      }
+    }
+  }
+
+  #looks(at: Millis): readonly Approved<Command>[] {
+    if (at - this.#lookedAt < this.#options.patience.lookEveryMs) return NOTHING;
+    const ids: string[] = [];
+    for (const order of this.#orders.live) if (this.#orders.needsLook(order)) ids.push(order.id);
+    if (ids.length === 0) return NOTHING;
+    this.#lookedAt = at;
+    return approveByIds('look', ids);
+  }
+
+  #readBook(startedAt: Millis | null, at: Millis): void {
+    this.#bookAt = Math.max(this.#bookAt, startedAt ?? at);
+    this.book.depth(this.#depth);
+    if (startedAt !== null) {
+      for (const order of this.#orders.inBookSince(startedAt)) {
+        subtractOwn(this.#depth, order.side, order.price, (order.amount - order.filled) as Amount);
+      }
+    }
+    const bid = bestOf(this.#depth, 'buy');
+    const ask = bestOf(this.#depth, 'sell');
+    if (bid > 0 && ask > bid) this.#holdings.mark(bid + ask);
+  }
+
+  #trade(trade: OwnTrade): void {
+    if (trade.book !== this.#instrument.symbol) {
+      this.#holdings.otherTrade(trade);
+      return;
+    }
+    const price = priceExact(this.#instrument, trade.price);
+    const lots = amountExact(this.#instrument, trade.major);
+    if (price === null || lots === null)
+      throw new RangeError(`trade ${trade.tid} is off the grid: ${trade.major} at ${trade.price}`);
+    const fill = this.#holdings.trade(trade, price, this.#owns(trade));
+    if (fill === null || fill.id === null) return;
+    this.#orders.filled(fill.id, trade.oid, lots);
+    this.#fills++;
+    this.#counts[trade.side].filled++;
+    this.#lastFill[trade.side] = { at: trade.createdAt, side: trade.side, price };
+    this.#dirty = true;
+    this.#options.onNews?.({ kind: 'fill', fill });
+  }
+
+  /** The origin id under which a trade is ours, or null. */
+  #owns(trade: OwnTrade): string | null {
+    const known = trade.originId === undefined ? undefined : this.#orders.get(trade.originId);
+    return (known ?? this.#orders.byOid(trade.oid))?.id ?? null;
+  }
+
+  /** Orders of this bot that this run did not place are left over from an earlier one: counted, then canceled. */
+  #adopt(event: Extract<EngineEvent, { kind: 'open orders' }>): void {
+    for (const report of event.orders) {
+      const { originId } = report;
+      if (originId === undefined || !originId.startsWith(`${this.#options.instance}-`)) continue;
+      if (report.book !== this.#instrument.symbol || this.#orders.get(originId)) continue;
+      const price = report.price === undefined ? null : priceExact(this.#instrument, report.price);
+      if (price === null) throw new RangeError(`order ${report.oid} is off the tick grid: ${report.price}`);
+      const original = amountFloor(this.#instrument, report.originalAmount);
+      const filled = (original - amountFloor(this.#instrument, report.unfilledAmount)) as Amount;
+      const order = this.#orders.adopt({ ...report, originId }, price, original, filled, event.at);
+      this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' });
+    }
+  }
+
+  #placed(id: string, outcome: Outcome<{ readonly oid: string }>, at: Millis): void {
+    const order = this.#orders.get(id);
+    if (!order) throw new Error(`an answer for ${id}, which was never placed`);
+    // A duplicate origin id can only be our own earlier bytes: proof that the order exists.
+    this.#orders.answered(id, outcome, outcome.kind === 'refused' && outcome.code === '0356', at);
+    const pause = this.#pause[order.side];
+    if (outcome.kind === 'done') {
+      this.#counts[order.side].placed++;
+      pause.refusals = 0;
+    }
+    if (outcome.kind === 'refused') {
+      this.#counts[order.side].refused++;
+      pause.until = at + Math.min(PAUSE_MAX_MS, 1000 * 2 ** pause.refusals++);
+      this.#options.onNews?.({ kind: 'refused', order, code: outcome.code, message: outcome.message });
+    }
+  }
+
+  #onOrderNews(news: OrderNews): void {
+    const counts = this.#counts[news.order.side];
+    if (news.kind === 'unknown') counts.unknown++;
+    if (news.kind === 'ended' && (news.ending === 'canceled' || news.ending === 'vanished')) counts.canceled++;
+    this.#dirty = true;
+    this.#options.onNews?.({ kind: 'order', news });
+  }
+
+  #standing(at: Millis): Standing {
+    const { limits, patience, unknownMax } = this.#options;
+    return {
+      instrument: this.#instrument,
+      limits,
+      stopping: this.#stopping,
+      halted: this.#halted !== null,
+      ready: this.#isReady(),
+      bookAge: at - this.#bookAt,
+      privateAge: at - Math.min(this.#openOrdersAt, this.#tradesAt),
+      privateStaleAfterMs: patience.privateStaleAfterMs,
+      depth: this.#depth,
+      position: this.#holdings.positionLots(),
+      orders: [...this.#orders.live],
+      majorFunds: this.#holdings.total(this.#instrument.major),
+      minorFunds: this.#holdings.total(this.#instrument.minor),
+      unknownMax: unknownMax ?? 2,
+    };
+  }
+
+  /** Rules, balances, orders and trades were read, and nothing of an earlier run may still live. */
+  #isReady(): boolean {
+    if (!(this.#makerRate >= 0) || !this.#holdings.isOpen) return false;
+    if (this.#openOrdersAt === -Infinity || this.#tradesAt === -Infinity) return false;
+    const ours = `${this.#options.instance}-${this.#options.run}-`;
+    return this.liveOrders.every(order => order.id.startsWith(ours));
+  }
+
+  #view(at: Millis): View {
+    return {
+      at,
+      instrument: this.#instrument,
+      depth: this.#depth,
+      mid: this.#mid(),
+      lastTrade: this.#lastTrade,
+      position: this.#holdings.positionLots(),
+      positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
+      makerRate: this.#makerRate,
+      takerRate: this.#takerRate,
+      lastBuy: this.#lastFill.buy,
+      lastSell: this.#lastFill.sell,
+    };
+  }
+
+  #mid(): number {
+    return (bestOf(this.#depth, 'buy') + bestOf(this.#depth, 'sell')) / 2;
+  }
+
+  #accrueUptime(at: Millis): void {
+    const uptime = this.#uptime;
+    if (this.#stopping) return;
+    if (Number.isNaN(uptime.since)) {
+      if (!this.#isReady()) return;
+      uptime.since = at;
+      uptime.last = at;
+    }
+    const passed = at - uptime.last;
+    if (!(passed > 0)) return;
+    uptime.last = at;
+    for (const side of ['buy', 'sell'] as const) if (this.#hasQuote(side)) uptime[side] += passed;
+  }
+
+  #hasQuote(side: Side): boolean {
+    for (const order of this.#orders.live) {
+      if (order.side === side && (order.state === 'open' || order.state === 'partially filled')) return true;
+    }
+    return false;
+  }
+}
+
+const nameOf = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');

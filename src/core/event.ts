@@ -1,0 +1,67 @@
+/** What happens to the engine. Time arrives in `at`; reads of the exchange also say when they started. */
+import type { Instrument } from './instrument.ts';
+import type { Balance, OrderReport, Outcome, OwnTrade } from './port.ts';
+import type { Millis, Price } from './units.ts';
+
+export type EngineEvent =
+  /** Time passed. */
+  | { readonly kind: 'timer'; readonly at: Millis }
+  /**
+   * The engine's order book was brought up to date by the driver. `startedAt`: when the read began whose answer it is, with our own orders
+   * still in it; null when the driver keeps a book without them.
+   */
+  | { readonly kind: 'book'; readonly at: Millis; readonly startedAt: Millis | null }
+  | { readonly kind: 'public trade'; readonly at: Millis; readonly price: Price }
+  /** The book's rules and our rates (parts of 10^-8), first or changed. */
+  | {
+      readonly kind: 'rules';
+      readonly at: Millis;
+      readonly instrument: Instrument;
+      readonly makerRate: number;
+      readonly takerRate: number;
+    }
+  | {
+      readonly kind: 'balances';
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      readonly balances: readonly Balance[];
+    }
+  /** All trades of the account since the last such event, oldest first; `complete` when nothing newer was left unread. */
+  | {
+      readonly kind: 'trades';
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      readonly complete: boolean;
+      readonly trades: readonly OwnTrade[];
+    }
+  /** Open orders of the book; `complete` when the page was not full. */
+  | {
+      readonly kind: 'open orders';
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      readonly complete: boolean;
+      readonly orders: readonly OrderReport[];
+    }
+  | {
+      readonly kind: 'looked up';
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      readonly ids: readonly string[];
+      readonly outcome: Outcome<readonly OrderReport[]>;
+    }
+  | {
+      readonly kind: 'placed';
+      readonly at: Millis;
+      readonly id: string;
+      readonly outcome: Outcome<{ readonly oid: string }>;
+    }
+  | {
+      readonly kind: 'canceled';
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      readonly ids: readonly string[];
+      readonly outcome: Outcome<readonly string[]>;
+    }
+  /** From here on only cancels pass. There is no way back. */
+  | { readonly kind: 'stop'; readonly at: Millis }
+  | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string };

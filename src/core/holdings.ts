@@ -1,0 +1,135 @@
+/** What the account holds by currency, from its opening balances and every trade since; and our own position in it. */
+import { moneyOfAmount } from './instrument.ts';
+import type { Instrument } from './instrument.ts';
+import type { Balance, OwnTrade } from './port.ts';
+import { Position } from './position.ts';
+import type { Fill, Profit } from './position.ts';
+import { money, moneyOf } from './units.ts';
+import type { Amount, Money, Price } from './units.ts';
+
+/** Trades remembered to recognise repeats; pages overlap by far less. */
+const SEEN_MAX = 20_000;
+
+export class Holdings {
+  readonly #instrument: Instrument;
+  readonly #target: Amount | null;
+  readonly #totals = new Map<string, Money>();
+  readonly #reported = new Map<string, Money>();
+  readonly #seen = new Set<string>();
+  #position: Position | null = null;
+
+  constructor(instrument: Instrument, target: Amount | null) {
+    this.#instrument = instrument;
+    this.#target = target;
+  }
+
+  /** True once the opening balances are known. */
+  get isOpen(): boolean {
+    return this.#position !== null;
+  }
+
+  /** Our own ledger: opening balance plus every trade, by currency. */
+  get totals(): ReadonlyMap<string, Money> {
+    return this.#totals;
+  }
+
+  total(currency: string): Money {
+    return this.#totals.get(currency) ?? money(0n);
+  }
+
+  /** The first read opens the ledger; later ones are kept to be compared with it. */
+  read(balances: readonly Balance[]): void {
+    for (const { currency, total } of balances) {
+      this.#reported.set(currency, moneyOf(total));
+      if (this.#position === null) this.#totals.set(currency, moneyOf(total));
+    }
+    if (this.#position !== null) return;
+    const held = this.total(this.#instrument.major);
+    const target = this.#target === null ? held : moneyOfAmount(this.#instrument, this.#target);
+    this.#position = new Position(this.#instrument, money(held - target));
+  }
+
+  /** Currencies whose last reported total differs from our ledger, with the difference: reported minus ours. */
+  differences(): readonly { readonly currency: string; readonly difference: Money }[] {
+    const result: { currency: string; difference: Money }[] = [];
+    for (const [currency, reported] of this.#reported) {
+      const difference = money(reported - this.total(currency));
+      if (difference !== 0n) result.push({ currency, difference });
+    }
+    return result;
+  }
+
+  /** A trade in our book, once: null for a repeat. `id` is our origin id, or null when the order is not ours. */
+  trade(trade: OwnTrade, price: Price, id: string | null): Fill | null {
+    if (!this.#isNew(trade.tid)) return null;
+    const fill: Fill = {
+      tid: trade.tid,
+      id,
+      oid: trade.oid,
+      at: trade.createdAt,
+      book: trade.book,
+      side: trade.side,
+      price,
+      major: moneyOf(trade.major),
+      minor: moneyOf(trade.minor),
+      fee: moneyOf(trade.feeAmount),
+      feeIn: trade.feeCurrency === this.#instrument.major ? 'major' : 'minor',
+      maker: trade.maker,
+    };
+    this.#book(trade);
+    if (this.#position === null) throw new Error('a trade arrived before the opening balances');
+    if (id !== null) this.#position.fill(fill);
+    else {
+      const received = trade.side === 'buy' ? fill.major : -fill.major;
+      this.#position.flow(money(received - (fill.feeIn === 'major' ? fill.fee : 0n)));
+    }
+    return fill;
+  }
+
+  /** A trade of this account in another book: it moves balances, and our position when it moves our major currency. */
+  otherTrade(trade: OwnTrade): void {
+    if (!this.#isNew(trade.tid)) return;
+    const before = this.total(this.#instrument.major);
+    this.#book(trade);
+    this.#position?.flow(money(this.total(this.#instrument.major) - before));
+  }
+
+  mark(halfTicks: number): void {
+    this.#position?.mark(halfTicks);
+  }
+
+  /** Major beyond the target. */
+  position(): Money {
+    return this.#position?.inventory ?? money(0n);
+  }
+
+  /** The same in whole lots, rounded toward zero: fees may leave a part of a lot. */
+  positionLots(): number {
+    return Number(this.position() / this.#instrument.lotMoney);
+  }
+
+  profit(): Profit {
+    if (this.#position === null) return { spread: money(0n), inventory: money(0n), fees: money(0n), total: money(0n) };
+    if (!this.#position.isExplained()) throw new Error('profit does not add up to the change of equity');
+    return this.#position.profit();
+  }
+
+  #isNew(tid: string): boolean {
+    if (this.#seen.has(tid)) return false;
+    this.#seen.add(tid);
+    if (this.#seen.size > SEEN_MAX) this.#seen.delete(this.#seen.values().next().value!);
+    return true;
+  }
+
+  #book(trade: OwnTrade): void {
+    const [major, minor] = trade.book.split('_') as [string, string];
+    const sign = trade.side === 'buy' ? 1n : -1n;
+    this.#add(major, sign * moneyOf(trade.major));
+    this.#add(minor, -sign * moneyOf(trade.minor));
+    this.#add(trade.feeCurrency, -moneyOf(trade.feeAmount));
+  }
+
+  #add(currency: string, change: bigint): void {
+    this.#totals.set(currency, money(this.total(currency) + change));
+  }
+}

@@ -1,0 +1,102 @@
+/** What we hold and what it earned: exact inventory, cash and profit split into spread, inventory and fees. */
+import type { Instrument } from './instrument.ts';
+import { money } from './units.ts';
+import type { Millis, Money, Price, Side } from './units.ts';
+
+/** One execution of ours, in exact money. Amounts and fee are positive. */
+export type Fill = {
+  readonly tid: string;
+  /** Our origin id, or null for an order of this account that is not ours. */
+  readonly id: string | null;
+  readonly oid: string;
+  readonly at: Millis;
+  readonly book: string;
+  readonly side: Side;
+  readonly price: Price;
+  readonly major: Money;
+  readonly minor: Money;
+  readonly fee: Money;
+  readonly feeIn: 'major' | 'minor';
+  readonly maker: boolean;
+};
+
+/** Profit in the minor currency since the start; the parts add up to the total exactly. Fees are negative when paid. */
+export type Profit = { readonly spread: Money; readonly inventory: Money; readonly fees: Money; readonly total: Money };
+
+/**
+ * Equity is cash + inventory x mark. Between two moments it changes by exactly: what fills captured against the mark (spread),
+ * what the mark did to the inventory held (inventory), and fees. The mark is the middle of the book in half ticks, so that
+ * everything is an integer: sums inside are in minor money over 2 x 10^18 (major 10^-18, times half ticks, times the tick's money).
+ */
+export class Position {
+  readonly #tickMoney: bigint;
+  /** Major beyond the target. */
+  #inventory: bigint;
+  #cash = 0n;
+  /** Half ticks times the tick's money; 0 before the first mark. */
+  #mark = 0n;
+  #spread = 0n;
+  #carried = 0n;
+  #fees = 0n;
+  readonly #openingInventory: bigint;
+  #openingMark = 0n;
+  #flows = 0n;
+
+  /** `inventory` is what is held beyond the target at the start; it earns and loses with the mark from the first mark on. */
+  constructor(instrument: Instrument, inventory: Money) {
+    this.#tickMoney = instrument.tickMoney;
+    this.#inventory = inventory;
+    this.#openingInventory = inventory;
+  }
+
+  get inventory(): Money {
+    return money(this.#inventory);
+  }
+
+  /** Change of the minor currency by our fills. */
+  get cash(): Money {
+    return money(this.#cash);
+  }
+
+  /** A new middle of the market, in half ticks. */
+  mark(halfTicks: number): void {
+    const next = BigInt(halfTicks) * this.#tickMoney;
+    if (this.#mark === 0n) this.#openingMark = next;
+    else this.#carried += this.#inventory * (next - this.#mark);
+    this.#mark = next;
+  }
+
+  fill(fill: Fill): void {
+    const sign = fill.side === 'buy' ? 1n : -1n;
+    const atMark = fill.major * this.#mark;
+    this.#spread += sign * (atMark - raw(fill.minor));
+    this.#fees -= fill.feeIn === 'minor' ? raw(fill.fee) : fill.fee * this.#mark;
+    this.#inventory += sign * fill.major - (fill.feeIn === 'major' ? fill.fee : 0n);
+    this.#cash -= sign * fill.minor + (fill.feeIn === 'minor' ? fill.fee : 0n);
+  }
+
+  /** Major that came or went by something other than our fills: a deposit, another program's trade. Never profit. */
+  flow(major: Money): void {
+    this.#inventory += major;
+    this.#flows += major * this.#mark;
+  }
+
+  profit(): Profit {
+    const total = this.#spread + this.#carried + this.#fees;
+    const spread = cooked(this.#spread);
+    const fees = cooked(this.#fees);
+    const all = cooked(total);
+    // The parts are rounded to 10^-18; inventory takes the remainder, so that they add up to the total exactly.
+    return { spread, fees, inventory: money(all - spread - fees), total: all };
+  }
+
+  /** True when the parts explain the change of equity to the last unit: the identity that everything above must keep. */
+  isExplained(): boolean {
+    const equity = raw(money(this.#cash)) + this.#inventory * this.#mark;
+    const opening = this.#openingInventory * this.#openingMark;
+    return equity - opening === this.#spread + this.#carried + this.#fees + this.#flows;
+  }
+}
+
+const raw = (minor: Money): bigint => minor * 2n * 10n ** 18n;
+const cooked = (sum: bigint): Money => money(sum / (2n * 10n ** 18n));

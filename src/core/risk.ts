@@ -1,0 +1,153 @@
+/** The risk gate: the last hop before the exchange, and the only place that can approve a command. */
+import { bestOf, crosses } from './book.ts';
+import type { Depth } from './book.ts';
+import { moneyOfAmount, moneyOfValue, valueOf } from './instrument.ts';
+import type { Instrument } from './instrument.ts';
+import { mayLive, remaining } from './orders.ts';
+import type { Order } from './orders.ts';
+import type { Amount, Millis, Money, Price, Side, Value } from './units.ts';
+
+export type PlaceCommand = {
+  readonly kind: 'place';
+  readonly id: string;
+  readonly side: Side;
+  readonly price: Price;
+  readonly amount: Amount;
+};
+/** Cancels orders by their origin ids; at most `CANCEL_CHUNK` of them, so that the request's address stays short. */
+export type CancelCommand = { readonly kind: 'cancel'; readonly ids: readonly string[] };
+/** Asks the exchange what became of orders. */
+export type LookCommand = { readonly kind: 'look'; readonly ids: readonly string[] };
+export type Command = PlaceCommand | CancelCommand | LookCommand;
+
+declare const approved: unique symbol;
+/** A command that passed the gate. Nothing else may be sent. */
+export type Approved<C extends Command> = C & { readonly [approved]: true };
+
+export const CANCEL_CHUNK = 50;
+
+export type RiskLimits = {
+  /** Bound of |inventory - target| if every order of ours that may live fills, in lots. */
+  readonly positionMax: Amount;
+  /** Bound of one order's price times amount. */
+  readonly orderValueMax: Value;
+  /** Bound of orders that may live, both sides together. */
+  readonly ordersMax: number;
+  /** Farthest a price may be from the middle of the book, in basis points. */
+  readonly collarBps: number;
+  /** A book older than this is not quoted on. */
+  readonly staleAfterMs: Millis;
+};
+
+export type RiskRefusal =
+  | 'stopping'
+  | 'halted'
+  | 'not ready'
+  | 'no limits'
+  | 'book stale'
+  | 'book one-sided'
+  | 'book crossed'
+  | 'private data stale'
+  | 'price outside the collar'
+  | 'price or amount outside the book rules'
+  | 'order value limit'
+  | 'order count limit'
+  | 'position limit'
+  | 'would cross the book'
+  | 'would cross our own order'
+  | 'insufficient funds'
+  | 'too many unknown orders';
+
+/** What the gate looks at. */
+export type Standing = {
+  readonly instrument: Instrument;
+  readonly limits: RiskLimits | null;
+  readonly stopping: boolean;
+  readonly halted: boolean;
+  readonly ready: boolean;
+  readonly bookAge: Millis;
+  readonly privateAge: Millis;
+  readonly privateStaleAfterMs: Millis;
+  /** The book without our own orders. */
+  readonly depth: Depth;
+  /** Major beyond the target, in lots. */
+  readonly position: number;
+  /** Every order that is not done. */
+  readonly orders: readonly Order[];
+  /** Totals of both currencies, less what others of the account have locked. */
+  readonly majorFunds: Money;
+  readonly minorFunds: Money;
+  readonly unknownMax: number;
+};
+
+/** Refusals that hold for every order now, whatever its price; null when quoting is possible. */
+export function quotingRefusal(s: Standing): RiskRefusal | null {
+  if (s.stopping) return 'stopping';
+  if (s.halted) return 'halted';
+  if (!s.ready) return 'not ready';
+  if (s.limits === null) return 'no limits';
+  if (!(s.bookAge <= s.limits.staleAfterMs)) return 'book stale';
+  if (s.depth.bids === 0 || s.depth.asks === 0) return 'book one-sided';
+  if (!(bestOf(s.depth, 'buy') < bestOf(s.depth, 'sell'))) return 'book crossed';
+  if (!(s.privateAge <= s.privateStaleAfterMs)) return 'private data stale';
+  if (!(s.orders.filter(order => order.state === 'unknown').length <= s.unknownMax)) return 'too many unknown orders';
+  return null;
+}
+
+/** Approves one placement, or says why not. Every check fails closed: a value that is not a number is refused. */
+export function approvePlace(command: PlaceCommand, s: Standing): Approved<PlaceCommand> | RiskRefusal {
+  const general = quotingRefusal(s);
+  if (general !== null) return general;
+  const limits = s.limits!;
+  const { side, price, amount } = command;
+  const { instrument } = s;
+  const value = valueOf(price, amount);
+  if (
+    !(Number.isSafeInteger(price) && price >= instrument.priceMin && price <= instrument.priceMax) ||
+    !(Number.isSafeInteger(amount) && amount >= instrument.amountMin && amount <= instrument.amountMax) ||
+    !(value >= instrument.valueMin && value <= instrument.valueMax)
+  ) {
+    return 'price or amount outside the book rules';
+  }
+  if (!(value <= limits.orderValueMax)) return 'order value limit';
+  const mid = (bestOf(s.depth, 'buy') + bestOf(s.depth, 'sell')) / 2;
+  if (!(Math.abs(price - mid) * 10_000 <= limits.collarBps * mid)) return 'price outside the collar';
+  if (crosses(s.depth, side, price)) return 'would cross the book';
+  if (!(s.orders.filter(mayLive).length < limits.ordersMax)) return 'order count limit';
+  if (crossesOwn(side, price, s.orders)) return 'would cross our own order';
+  const reserved = sum(s.orders, side) + amount;
+  const worst = side === 'buy' ? s.position + reserved : reserved - s.position;
+  if (!(worst <= limits.positionMax)) return 'position limit';
+  if (!isFunded(side, price, amount, s)) return 'insufficient funds';
+  return command as Approved<PlaceCommand>;
+}
+
+/** Cancels and look-ups are never refused; they are cut into chunks. */
+export function approveByIds<K extends 'cancel' | 'look'>(
+  kind: K,
+  ids: readonly string[],
+): Approved<Command & { kind: K }>[] {
+  const chunks: Approved<Command & { kind: K }>[] = [];
+  for (let i = 0; i < ids.length; i += CANCEL_CHUNK) {
+    chunks.push({ kind, ids: ids.slice(i, i + CANCEL_CHUNK) } as unknown as Approved<Command & { kind: K }>);
+  }
+  return chunks;
+}
+
+function crossesOwn(side: Side, price: Price, orders: readonly Order[]): boolean {
+  return orders.some(
+    order => mayLive(order) && order.side !== side && (side === 'buy' ? price >= order.price : price <= order.price),
+  );
+}
+
+const sum = (orders: readonly Order[], side: Side): number =>
+  orders.reduce((lots, order) => (order.side === side ? lots + remaining(order) : lots), 0);
+
+function isFunded(side: Side, price: Price, amount: Amount, s: Standing): boolean {
+  if (side === 'sell') return moneyOfAmount(s.instrument, (sum(s.orders, 'sell') + amount) as Amount) <= s.majorFunds;
+  let needed = valueOf(price, amount) as bigint;
+  for (const order of s.orders) {
+    if (order.side === 'buy') needed += valueOf(order.price, remaining(order) as Amount);
+  }
+  return moneyOfValue(s.instrument, needed as Value) <= s.minorFunds;
+}

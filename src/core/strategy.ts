@@ -1,0 +1,50 @@
+/** What a strategy sees and says: a view of the market in, wanted levels with their reasons out. It never sees an order. */
+import type { Depth } from './book.ts';
+import type { Instrument } from './instrument.ts';
+import type { Amount, Millis, Price, Side } from './units.ts';
+
+/** One step of a price's waterfall, in ticks. The steps of a level add up to its price. */
+export type Step = { readonly name: string; readonly ticks: number };
+
+/** A wanted quote. `price` may lie between ticks: bids are floored and asks are ceiled afterwards, never by the strategy. */
+export type Level = {
+  readonly price: number;
+  readonly amount: Amount;
+  readonly why: readonly Step[];
+};
+
+/** Wanted levels, best first. A side that shows nothing says why. */
+export type Quote = {
+  readonly bids: readonly Level[];
+  readonly asks: readonly Level[];
+  readonly noBid?: string;
+  readonly noAsk?: string;
+};
+
+export type LastFill = { readonly at: Millis; readonly side: Side; readonly price: Price };
+
+/** The market and our own standing at one moment. Arrays are reused: read them during the call only. */
+export type View = {
+  readonly at: Millis;
+  readonly instrument: Instrument;
+  /** The book without our own orders; two-sided and not crossed. */
+  readonly depth: Depth;
+  /** Middle of the touch of that book, in ticks. */
+  readonly mid: number;
+  /** Last public trade's price; 0 before the first. */
+  readonly lastTrade: Price;
+  /** Major currency held beyond the target, in lots; negative when short of it. */
+  readonly position: number;
+  /** Bound of |position| in the worst case. */
+  readonly positionMax: Amount;
+  /** Our rates in parts of 10^-8. */
+  readonly makerRate: number;
+  readonly takerRate: number;
+  /** Last execution of ours on each side. */
+  readonly lastBuy: LastFill | null;
+  readonly lastSell: LastFill | null;
+};
+
+export interface Strategy {
+  quote(view: View): Quote;
+}
