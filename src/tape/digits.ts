@@ -1,0 +1,41 @@
+/** From the numbers as recordings print them to whole ticks and lots: exactly, or not at all. */
+import { amountExact, priceExact } from '../core/index.ts';
+import type { Amount, DecimalText, Instrument, Price } from '../core/index.ts';
+
+const EXPONENT = /^(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,2})$/;
+/** More decimals than any venue gives: the mark of a double printed with 17 digits. */
+const NOISE_DECIMALS = 12;
+
+/**
+ * The same number as plain decimal text. Exponents ("1e-05") are written out. A double printed with all its 17 digits
+ * ("236.61000000000001") becomes the shortest text that stands for the same double ("236.61"), and `onNoise` is called.
+ */
+export function plainText(text: string, onNoise: () => void): DecimalText {
+  const point = text.indexOf('.');
+  if (point >= 0 && text.length - point - 1 > NOISE_DECIMALS) {
+    onNoise();
+    return plainText(String(Number(text)), () => undefined);
+  }
+  const match = EXPONENT.exec(text);
+  if (!match) return text;
+  const fraction = match[2] ?? '';
+  const shift = Number(match[3]) - fraction.length;
+  const digits = match[1]! + fraction;
+  if (shift >= 0) return digits + '0'.repeat(shift);
+  const padded = digits.padStart(1 - shift, '0');
+  return `${padded.slice(0, shift)}.${padded.slice(shift)}`;
+}
+
+/** Whole ticks; throws when the price lies off the grid, naming it. */
+export function ticksOf(instrument: Instrument, text: DecimalText): Price {
+  const ticks = priceExact(instrument, text);
+  if (ticks === null) throw new RangeError(`price ${text} is not a multiple of ${instrument.symbol}'s tick ${instrument.tick}`);
+  return ticks;
+}
+
+/** Whole lots; throws when the amount lies off the grid, naming it. */
+export function lotsOf(instrument: Instrument, text: DecimalText): Amount {
+  const lots = amountExact(instrument, text);
+  if (lots === null) throw new RangeError(`amount ${text} is not a multiple of ${instrument.symbol}'s lot ${instrument.lot}`);
+  return lots;
+}

@@ -1,0 +1,5 @@
+/** Everything that other rooms may import from tape. */
+export * from './tape.ts';
+export { RecordedBook, RecordedSide } from './recordedBook.ts';
+export { openTape } from './open.ts';
+export { describeTape, finishTape } from './finish.ts';

@@ -1,0 +1,138 @@
+/** The book that a tape describes, rebuilt row by row: sorted levels a side, best first. */
+import { KIND, SIDE } from './tape.ts';
+import type { Columns } from './tape.ts';
+
+/** One side's levels in flat arrays, best first. */
+export class RecordedSide {
+  readonly #sign: 1 | -1;
+  #prices = new Float64Array(64);
+  #amounts = new Float64Array(64);
+  #length = 0;
+
+  /** `sign` is +1 where the lowest price is best (asks), -1 where the highest is (bids). */
+  constructor(sign: 1 | -1) {
+    this.#sign = sign;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** 0 past the end. */
+  priceAt(index: number): number {
+    return index < this.#length ? this.#prices[index]! : 0;
+  }
+
+  amountAt(index: number): number {
+    return index < this.#length ? this.#amounts[index]! : 0;
+  }
+
+  amountOf(price: number): number {
+    const i = this.#find(price);
+    return i < this.#length && this.#prices[i] === price ? this.#amounts[i]! : 0;
+  }
+
+  set(price: number, amount: number): void {
+    const i = this.#find(price);
+    const present = i < this.#length && this.#prices[i] === price;
+    if (amount > 0) {
+      if (!present) this.#insert(i, price);
+      this.#amounts[i] = amount;
+    } else if (present) {
+      this.#prices.copyWithin(i, i + 1, this.#length);
+      this.#amounts.copyWithin(i, i + 1, this.#length);
+      this.#length--;
+    }
+  }
+
+  clear(): void {
+    this.#length = 0;
+  }
+
+  /** Index of the first level that is not better than `price`. */
+  #find(price: number): number {
+    const key = price * this.#sign;
+    let low = 0;
+    let high = this.#length;
+    // Pictures of a book come best first, so that the place is mostly the end.
+    if (high > 0 && this.#prices[high - 1]! * this.#sign < key) return high;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#prices[middle]! * this.#sign < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #insert(i: number, price: number): void {
+    if (this.#length === this.#prices.length) {
+      const prices = new Float64Array(this.#length * 2);
+      const amounts = new Float64Array(this.#length * 2);
+      prices.set(this.#prices);
+      amounts.set(this.#amounts);
+      this.#prices = prices;
+      this.#amounts = amounts;
+    }
+    this.#prices.copyWithin(i + 1, i, this.#length);
+    this.#amounts.copyWithin(i + 1, i, this.#length);
+    this.#prices[i] = price;
+    this.#length++;
+  }
+}
+
+type Resting = { readonly side: number; readonly price: number; amount: number };
+
+/**
+ * Applies the rows of one tape. A tape that has levels is rebuilt from them alone, because its per-order rows tell the same
+ * story a second time; a tape of orders only is summed up per price.
+ */
+export class RecordedBook {
+  readonly bids = new RecordedSide(-1);
+  readonly asks = new RecordedSide(1);
+  readonly #columns: Columns;
+  readonly #fromOrders: boolean;
+  readonly #orders = new Map<number, Resting>();
+
+  constructor(columns: Columns) {
+    this.#columns = columns;
+    this.#fromOrders = !columns.kind.includes(KIND.level);
+  }
+
+  /** True when the row can change the book as this rebuilds it. */
+  concerns(row: number): boolean {
+    const kind = this.#columns.kind[row]!;
+    if (kind === KIND.trade) return false;
+    return kind === KIND.clear || (kind === KIND.level) !== this.#fromOrders;
+  }
+
+  apply(row: number): void {
+    if (!this.concerns(row)) return;
+    const { kind, side, price, amount, id } = this.#columns;
+    if (kind[row] === KIND.clear) this.clear();
+    else if (kind[row] === KIND.level) this.#sideOf(side[row]!).set(price[row]!, amount[row]!);
+    else this.#applyOrder(kind[row]!, side[row]!, price[row]!, amount[row]!, id[row]!);
+  }
+
+  clear(): void {
+    this.bids.clear();
+    this.asks.clear();
+    this.#orders.clear();
+  }
+
+  #sideOf(code: number): RecordedSide {
+    return code === SIDE.buy ? this.bids : this.asks;
+  }
+
+  #applyOrder(kind: number, side: number, price: number, amount: number, id: number): void {
+    const known = this.#orders.get(id);
+    if (known) {
+      const levels = this.#sideOf(known.side);
+      levels.set(known.price, levels.amountOf(known.price) - known.amount);
+      this.#orders.delete(id);
+    } else if (kind !== KIND.add) return;
+    if (kind === KIND.remove || amount === 0) return;
+    const levels = this.#sideOf(side);
+    levels.set(price, levels.amountOf(price) + amount);
+    this.#orders.set(id, { side, price, amount });
+  }
+}

@@ -1,0 +1,179 @@
+/** A recorded market in memory: one column per field, one row per event, in the order in which a replay lets them happen. */
+import type { Amount, BookRules, Instrument, Millis, Price, Side } from '../core/index.ts';
+
+/**
+ * What a row says. `clear` begins a whole new picture of the book: the `level` rows that follow it are all there is.
+ * `level` sets the absolute amount at a price, 0 removes it. `add`, `change` (to the amount left) and `remove` concern one
+ * resting order, named by its id. `trade` is one execution; its side is the taker's.
+ */
+export const KIND = { clear: 0, level: 1, trade: 2, add: 3, change: 4, remove: 5 } as const;
+export type Kind = (typeof KIND)[keyof typeof KIND];
+
+export const SIDE = { buy: 0, sell: 1, unknown: 2 } as const;
+export type SideCode = (typeof SIDE)[keyof typeof SIDE];
+export const sideCodeOf = (side: Side): SideCode => (side === 'buy' ? SIDE.buy : SIDE.sell);
+
+export type Columns = {
+  readonly length: number;
+  readonly kind: Uint8Array;
+  readonly side: Uint8Array;
+  /** Exchange time, never going back. Where the exchange gave none, the receive time. */
+  readonly at: Float64Array;
+  /** Receive time as recorded. Where the recording has none, the exchange time. */
+  readonly local: Float64Array;
+  readonly price: Float64Array;
+  readonly amount: Float64Array;
+  /** Order id of per-order rows, trade id of trades; 0 when there is none. */
+  readonly id: Float64Array;
+};
+
+/** One kind of dirt in a recording: how often it was found, and what was done about it. */
+export type Dirt = { readonly what: string; readonly count: number; readonly done: string };
+
+export type Gap = { readonly from: Millis; readonly to: Millis; readonly why: string };
+
+export type Tape = {
+  /** Where it came from, for people. */
+  readonly source: string;
+  readonly instrument: Instrument;
+  readonly rules: BookRules;
+  readonly columns: Columns;
+  readonly gaps: readonly Gap[];
+  readonly dirt: readonly Dirt[];
+  /** Levels per side that the recording shows; Infinity for a whole book. */
+  readonly depth: number;
+  /** Best prices without amounts: good for statistics, not for a replay. */
+  readonly quotesOnly: boolean;
+};
+
+/** Collects rows into columns that grow by doubling. */
+export class TapeBuilder {
+  #length = 0;
+  #backwards = 0;
+  #kind = new Uint8Array(1024);
+  #side = new Uint8Array(1024);
+  #at = new Float64Array(1024);
+  #local = new Float64Array(1024);
+  #price = new Float64Array(1024);
+  #amount = new Float64Array(1024);
+  #id = new Float64Array(1024);
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Rows whose time lay before the row above; they were given that row's time. */
+  get backwards(): number {
+    return this.#backwards;
+  }
+
+  clear(at: Millis, local: Millis): void {
+    this.#push(KIND.clear, SIDE.unknown, at, local, 0, 0, 0);
+  }
+
+  level(at: Millis, local: Millis, side: SideCode, price: Price, amount: Amount): void {
+    this.#push(KIND.level, side, at, local, price, amount, 0);
+  }
+
+  trade(at: Millis, local: Millis, side: SideCode, price: Price, amount: Amount, id = 0): void {
+    this.#push(KIND.trade, side, at, local, price, amount, id);
+  }
+
+  order(
+    kind: typeof KIND.add | typeof KIND.change | typeof KIND.remove,
+    at: Millis,
+    local: Millis,
+    side: SideCode,
+    price: Price,
+    amount: Amount,
+    id: number,
+  ): void {
+    this.#push(kind, side, at, local, price, amount, id);
+  }
+
+  /** The rows so far, trimmed. */
+  columns(): Columns {
+    const n = this.#length;
+    return {
+      length: n,
+      kind: this.#kind.slice(0, n),
+      side: this.#side.slice(0, n),
+      at: this.#at.slice(0, n),
+      local: this.#local.slice(0, n),
+      price: this.#price.slice(0, n),
+      amount: this.#amount.slice(0, n),
+      id: this.#id.slice(0, n),
+    };
+  }
+
+  #push(kind: Kind, side: SideCode, at: Millis, local: Millis, price: number, amount: number, id: number): void {
+    if (!(Number.isFinite(at) && Number.isSafeInteger(price) && Number.isSafeInteger(amount) && amount >= 0)) {
+      throw new RangeError(`a tape row needs a finite time and whole ticks and lots, found ${at} ${price} ${amount}`);
+    }
+    const n = this.#length;
+    if (n === this.#kind.length) this.#grow();
+    let time = at;
+    if (n > 0 && time < this.#at[n - 1]!) {
+      time = this.#at[n - 1]!;
+      if (kind !== KIND.level) this.#backwards++;
+    }
+    this.#kind[n] = kind;
+    this.#side[n] = side;
+    this.#at[n] = time;
+    this.#local[n] = local;
+    this.#price[n] = price;
+    this.#amount[n] = amount;
+    this.#id[n] = id;
+    this.#length = n + 1;
+  }
+
+  #grow(): void {
+    const bytes = (from: Uint8Array) => {
+      const to = new Uint8Array(from.length * 2);
+      to.set(from);
+      return to;
+    };
+    const numbers = (from: Float64Array) => {
+      const to = new Float64Array(from.length * 2);
+      to.set(from);
+      return to;
+    };
+    this.#kind = bytes(this.#kind);
+    this.#side = bytes(this.#side);
+    this.#at = numbers(this.#at);
+    this.#local = numbers(this.#local);
+    this.#price = numbers(this.#price);
+    this.#amount = numbers(this.#amount);
+    this.#id = numbers(this.#id);
+  }
+}
+
+/** Two time-ordered recordings of one market as one; at equal times all rows of `first` come before those of `second`. */
+export function mergeColumns(first: Columns, second: Columns): Columns {
+  const length = first.length + second.length;
+  const merged = {
+    length,
+    kind: new Uint8Array(length),
+    side: new Uint8Array(length),
+    at: new Float64Array(length),
+    local: new Float64Array(length),
+    price: new Float64Array(length),
+    amount: new Float64Array(length),
+    id: new Float64Array(length),
+  };
+  let i = 0;
+  let j = 0;
+  for (let n = 0; n < length; n++) {
+    const takeFirst = j >= second.length || (i < first.length && first.at[i]! <= second.at[j]!);
+    const from = takeFirst ? first : second;
+    const k = takeFirst ? i++ : j++;
+    merged.kind[n] = from.kind[k]!;
+    merged.side[n] = from.side[k]!;
+    merged.at[n] = from.at[k]!;
+    merged.local[n] = from.local[k]!;
+    merged.price[n] = from.price[k]!;
+    merged.amount[n] = from.amount[k]!;
+    merged.id[n] = from.id[k]!;
+  }
+  return merged;
+}

@@ -1,0 +1,18 @@
+/** The rules under which a recorded market trades on the embedded exchange. */
+import { instrumentOf } from '../core/index.ts';
+import type { BookRules, DecimalText, Instrument } from '../core/index.ts';
+
+/** The tick is the recording's own; the bounds are ours, wide enough for any of the recorded markets. */
+export function tapeRules(book: string, tickSize: DecimalText): { rules: BookRules; instrument: Instrument } {
+  const rules: BookRules = {
+    book,
+    tickSize,
+    minimumAmount: '0.000001',
+    maximumAmount: '100000',
+    minimumPrice: tickSize,
+    maximumPrice: '10000000',
+    minimumValue: '1',
+    maximumValue: '200000000',
+  };
+  return { rules, instrument: instrumentOf(rules) };
+}
