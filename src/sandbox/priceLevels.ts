@@ -1,0 +1,91 @@
+/** The price levels of one side of a book, in a sorted array with the best last: work near the touch moves few entries. */
+
+const START = 64;
+
+export class PriceLevels {
+  /** +1 keeps the highest price last (bids), -1 the lowest (asks). */
+  readonly #sign: 1 | -1;
+  /** sign x price, ascending. */
+  #keys = new Float64Array(START);
+  #levels = new Int32Array(START);
+  #count = 0;
+
+  constructor(sign: 1 | -1) {
+    this.#sign = sign;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The level with the best price, or -1. */
+  best(): number {
+    return this.#count === 0 ? -1 : this.#levels[this.#count - 1]!;
+  }
+
+  /** The level at a rank, 0 being the best, or -1. */
+  at(rank: number): number {
+    return rank >= 0 && rank < this.#count ? this.#levels[this.#count - 1 - rank]! : -1;
+  }
+
+  /** The level at a price, or -1. */
+  find(price: number): number {
+    const key = this.#sign * price;
+    const i = this.#position(key);
+    return i < this.#count && this.#keys[i] === key ? this.#levels[i]! : -1;
+  }
+
+  /** Adds a level at a price that has none. */
+  insert(price: number, level: number): void {
+    const key = this.#sign * price;
+    const i = this.#position(key);
+    if (this.#count === this.#keys.length) this.#grow();
+    const keys = this.#keys;
+    const levels = this.#levels;
+    for (let j = this.#count; j > i; j--) {
+      keys[j] = keys[j - 1]!;
+      levels[j] = levels[j - 1]!;
+    }
+    keys[i] = key;
+    levels[i] = level;
+    this.#count++;
+  }
+
+  /** Removes the level at a price that has one. */
+  remove(price: number): void {
+    const keys = this.#keys;
+    const levels = this.#levels;
+    this.#count--;
+    for (let j = this.#position(this.#sign * price); j < this.#count; j++) {
+      keys[j] = keys[j + 1]!;
+      levels[j] = levels[j + 1]!;
+    }
+  }
+
+  /** First index whose key is not below `key`; looked for from the best end, where most of the work is. */
+  #position(key: number): number {
+    const keys = this.#keys;
+    let high = this.#count;
+    let step = 1;
+    while (high - step >= 0 && keys[high - step]! >= key) {
+      high -= step;
+      step *= 2;
+    }
+    let low = Math.max(0, high - step);
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (keys[middle]! < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #grow(): void {
+    const keys = new Float64Array(this.#keys.length * 2);
+    keys.set(this.#keys);
+    this.#keys = keys;
+    const levels = new Int32Array(this.#levels.length * 2);
+    levels.set(this.#levels);
+    this.#levels = levels;
+  }
+}
