@@ -151,7 +151,7 @@ export class Engine {
         this.#holdings.read(event.balances);
         break;
       case 'trades':
-        for (const trade of event.trades) this.#trade(trade);
+        for (const trade of event.trades) this.#trade(trade, event.at);
         if (event.complete) {
           this.#orders.tradesRead(event.startedAt);
           this.#tradesAt = Math.max(this.#tradesAt, event.startedAt);
@@ -190,6 +190,11 @@ export class Engine {
   /** Orders of ours that may be in the exchange's book. */
   get liveOrders(): readonly Order[] {
     return [...this.#orders.live].filter(mayLive);
+  }
+
+  /** Currencies in which the exchange's last balances differ from our ledger: reported minus ours. */
+  differences(): readonly { readonly currency: string; readonly difference: Money }[] {
+    return this.#holdings.differences();
   }
 
   get haltedBecause(): string | null {
@@ -335,7 +340,7 @@ export class Engine {
     if (bid > 0 && ask > bid) this.#holdings.mark(bid + ask);
   }
 
-  #trade(trade: OwnTrade): void {
+  #trade(trade: OwnTrade, at: Millis): void {
     if (trade.book !== this.#instrument.symbol) {
       this.#holdings.otherTrade(trade);
       return;
@@ -349,7 +354,7 @@ export class Engine {
     this.#orders.filled(fill.id, trade.oid, lots);
     this.#fills++;
     this.#counts[trade.side].filled++;
-    this.#lastFill[trade.side] = { at: trade.createdAt, side: trade.side, price };
+    this.#lastFill[trade.side] = { at, side: trade.side, price };
     this.#dirty = true;
     this.#options.onNews?.({ kind: 'fill', fill });
   }

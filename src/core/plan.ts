@@ -5,8 +5,8 @@ import type { Order } from './orders.ts';
 import type { Millis, Side } from './units.ts';
 
 export type Tolerance = {
-  /** An order this near to its wanted price, in ticks, keeps its place in the queue. */
-  readonly priceTicks: number;
+  /** An order this near to its wanted price, in basis points of it, keeps its place in the queue. */
+  readonly priceBps: number;
   /** An order with at least this share of the wanted amount left is kept. */
   readonly amountShare: number;
   /** An older order is replaced whatever its price. */
@@ -69,7 +69,7 @@ export function planSide(
 const isSettledInBook = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
 
 function mismatch(order: Order, level: LegalLevel, tolerance: Tolerance, at: Millis): CancelReason | null {
-  if (!(Math.abs(order.price - level.price) <= tolerance.priceTicks)) return 'price moved';
+  if (!(Math.abs(order.price - level.price) * 10_000 <= tolerance.priceBps * level.price)) return 'price moved';
   const left = remaining(order);
   if (!(left >= level.amount * tolerance.amountShare && left <= level.amount * (2 - tolerance.amountShare)))
     return 'amount changed';

@@ -193,3 +193,12 @@ export function ladderLimitProblems(
 /** bps as whole millionths, so that 10.1 + 10.1 is 20.2. */
 const micro = (x: number): number => Math.round(x * 1e6);
 const plain = (x: number): string => String(micro(x) / 1e6);
+
+/** When the planner leaves a live order where it is. */
+export const ladderTolerance = (
+  p: LadderParameters,
+): { readonly priceBps: number; readonly amountShare: number; readonly maxAgeMs: number } => ({
+  priceBps: p.refreshToleranceBps,
+  amountShare: 0.5,
+  maxAgeMs: p.maxOrderAgeMs,
+});

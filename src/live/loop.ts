@@ -1,0 +1,317 @@
+/** The loop: feeds the engine from one exchange in real time, carries out what it approves, and stops cleanly. */
+import { sleep, textOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
+import type {
+  Approved,
+  Clock,
+  Command,
+  Engine,
+  EngineEvent,
+  Exchange,
+  Millis,
+  Outcome,
+  PlaceCommand,
+} from '../core/index.ts';
+import type { Journal } from './journal.ts';
+import { readRules } from './opening.ts';
+import type { OpeningBalances, Rules } from './opening.ts';
+import { isFailed, Reads } from './reads.ts';
+import type { Failed } from './reads.ts';
+
+/** The part of pino that the rooms use: first what is known, then the sentence. */
+export type Log = Record<'debug' | 'info' | 'warn' | 'error', (known: object, sentence: string) => void>;
+
+export type LoopOptions = {
+  readonly exchange: Exchange;
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly journal: Journal;
+  readonly log: Log;
+  readonly book: string;
+  readonly instance: string;
+  readonly rules: Rules;
+  readonly opening: OpeningBalances;
+  readonly timing: {
+    readonly decideEveryMs: Millis;
+    readonly bookPollMs: Millis;
+    readonly privatePollMs: Millis;
+    readonly shutdownMs: Millis;
+  };
+  /** True for a refusal code after which trading must stop until a person has looked. */
+  readonly isFatal: (code: string) => boolean;
+  /** Called after every step of the engine with the milliseconds that it took. */
+  readonly onStep?: (ms: Millis) => void;
+};
+
+export type StopReport = {
+  /** Origin ids of ours that could not be verified to be gone. Empty: everything is. */
+  readonly left: readonly string[];
+  /** True when our ledger equals the exchange's balances to the last digit. */
+  readonly ledgerMatches: boolean;
+  /** What broke, when something did. */
+  readonly failure: string | null;
+};
+
+const RULES_EVERY_MS = 300_000;
+const BALANCES_EVERY_MS = 10_000;
+const PUBLIC_TRADES_EVERY_MS = 20_000;
+const STOPPING_READ_EVERY_MS = 500;
+const EMPTY_READS_TO_STOP = 2;
+const LEDGER_TRIES = 10;
+
+export class Loop {
+  readonly #options: LoopOptions;
+  readonly #reads: Reads;
+  readonly #stopping = new AbortController();
+  readonly #tasks: Promise<void>[] = [];
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #origin: Millis;
+  #rules: Rules;
+  #failure: string | null = null;
+  #onFailure: (() => void) | null = null;
+
+  constructor(options: LoopOptions) {
+    this.#options = options;
+    this.#rules = options.rules;
+    this.#origin = options.clock.now() - options.clock.elapsed();
+    this.#reads = new Reads(options.exchange, options.book, options.opening.lastTid, () => this.time());
+  }
+
+  /** Time for the engine: wall time that never steps back. */
+  time(): Millis {
+    return this.#origin + this.#options.clock.elapsed();
+  }
+
+  /** Starts reading and quoting. `onFailure` is called once if something breaks that only a stop can answer. */
+  start(onFailure: () => void): void {
+    const { opening, timing } = this.#options;
+    this.#onFailure = onFailure;
+    this.#step({ kind: 'rules', at: this.time(), ...this.#rules });
+    this.#step({ kind: 'balances', at: this.time(), startedAt: opening.startedAt, balances: opening.balances });
+    this.#repeat(timing.privatePollMs, () => this.#readPrivate());
+    this.#repeat(timing.bookPollMs, () => this.#readBook());
+    this.#repeat(timing.decideEveryMs, async () => this.#step({ kind: 'timer', at: this.time() }));
+    this.#repeat(BALANCES_EVERY_MS, () => this.#readBalances());
+    this.#repeat(PUBLIC_TRADES_EVERY_MS, () => this.#readPublicTrade());
+    this.#repeat(RULES_EVERY_MS, () => this.#refreshRules(), RULES_EVERY_MS);
+  }
+
+  /**
+   * Closes the gate for new orders, cancels ours, and verifies with complete reads that none is left. Takes at most `shutdownMs` of the
+   * clock and the requests then under way. To be called once.
+   */
+  async stop(): Promise<StopReport> {
+    const { clock, engine, timing } = this.#options;
+    this.#step({ kind: 'stop', at: this.time() });
+    this.#stopping.abort();
+    await Promise.all(this.#tasks);
+    const deadline = clock.elapsed() + timing.shutdownMs;
+    let left: readonly string[] = ['open orders were never read'];
+    for (let empty = 0; empty < EMPTY_READS_TO_STOP && clock.elapsed() < deadline;) {
+      const seen = await this.#readPrivate();
+      this.#step({ kind: 'timer', at: this.time() });
+      left = [
+        ...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? ['open orders could not be read'])]),
+      ];
+      empty = left.length === 0 ? empty + 1 : 0;
+      if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
+    }
+    await Promise.all(this.#underWay);
+    return { left, ledgerMatches: await this.#ledgerMatches(), failure: this.#failure };
+  }
+
+  /** Balances on a quiet cut must equal the ledger; trades that are still being recorded get a moment. */
+  async #ledgerMatches(): Promise<boolean> {
+    const { engine, clock, log } = this.#options;
+    for (let tries = 0; tries < LEDGER_TRIES; tries++) {
+      await this.#readTrades();
+      const before = this.#reads.marker;
+      const isRead = await this.#readBalances();
+      await this.#readTrades();
+      if (isRead && before === this.#reads.marker && engine.differences().length === 0) return true;
+      await sleep(clock, STOPPING_READ_EVERY_MS);
+    }
+    for (const { currency, difference } of engine.differences()) {
+      log.error(
+        { currency, difference: textOfMoney(difference) },
+        'our ledger and the balance differ (reported minus ours)',
+      );
+    }
+    return false;
+  }
+
+  #repeat(everyMs: Millis, task: () => Promise<unknown>, delayMs: Millis = 0): void {
+    const { clock } = this.#options;
+    const { signal } = this.#stopping;
+    const run = async () => {
+      await sleep(clock, delayMs, signal);
+      while (!signal.aborted) {
+        const started = clock.elapsed();
+        try {
+          await task();
+        } catch (error) {
+          this.#fail(error);
+        }
+        await sleep(clock, Math.max(1, everyMs - (clock.elapsed() - started)), signal);
+      }
+    };
+    this.#tasks.push(run());
+  }
+
+  /** Open orders and trades; the origin ids of ours that are open, or null when they could not be read whole. */
+  async #readPrivate(): Promise<readonly string[] | null> {
+    const event = await this.#reads.openOrders();
+    await this.#readTrades();
+    if (isFailed(event)) {
+      this.#note('open_orders', event);
+      return null;
+    }
+    this.#step(event);
+    if (!event.complete) return null;
+    const prefix = `${this.#options.instance}-`;
+    return event.orders.flatMap(({ originId }) => (originId?.startsWith(prefix) ? [originId] : []));
+  }
+
+  async #readTrades(): Promise<void> {
+    const event = await this.#reads.trades();
+    if (isFailed(event)) this.#note('user_trades', event);
+    else this.#step(event);
+  }
+
+  async #readBalances(): Promise<boolean> {
+    const event = await this.#reads.balances();
+    if (isFailed(event)) {
+      this.#note('balance', event);
+      return false;
+    }
+    this.#step(event);
+    return true;
+  }
+
+  async #readBook(): Promise<void> {
+    const event = await this.#reads.book(this.#options.engine.book, this.#rules.instrument);
+    if (event === null)
+      this.#options.log.warn({}, 'a book was passed over: older than the last one, or off the tick grid');
+    else if (isFailed(event)) this.#note('order_book', event);
+    else this.#step(event);
+  }
+
+  async #readPublicTrade(): Promise<void> {
+    const event = await this.#reads.publicTrade(this.#rules.instrument);
+    if (event === null) return;
+    if (isFailed(event)) this.#note('trades', event);
+    else this.#step(event);
+  }
+
+  async #refreshRules(): Promise<void> {
+    const { exchange, book, log } = this.#options;
+    try {
+      this.#rules = await readRules(exchange, book);
+    } catch (error) {
+      log.warn({ error: String(error) }, 'the rules of the book could not be refreshed: the last ones hold');
+      return;
+    }
+    this.#step({ kind: 'rules', at: this.time(), ...this.#rules });
+  }
+
+  #step(event: EngineEvent): void {
+    const { clock, engine, onStep } = this.#options;
+    const started = clock.elapsed();
+    let commands: readonly Approved<Command>[];
+    try {
+      commands = engine.step(event);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    onStep?.(clock.elapsed() - started);
+    this.#carryOut(commands);
+  }
+
+  /** Intents are on disk before the first byte leaves; when they cannot be written, only cancels and look-ups leave. */
+  #carryOut(commands: readonly Approved<Command>[]): void {
+    const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
+    const isDurable = places.length === 0 || this.#intend(places);
+    for (const command of commands) {
+      if (command.kind === 'place' && !isDurable) {
+        const outcome = {
+          kind: 'refused',
+          code: 'not-sent',
+          message: 'its intent could not be written to disk',
+        } as const;
+        this.#step({ kind: 'placed', at: this.time(), id: command.id, outcome });
+        continue;
+      }
+      const done: Promise<void> = this.#send(command)
+        .catch((error: unknown) => this.#fail(error))
+        .finally(() => this.#underWay.delete(done));
+      this.#underWay.add(done);
+    }
+  }
+
+  #intend(places: readonly Approved<PlaceCommand>[]): boolean {
+    const { journal, log } = this.#options;
+    try {
+      journal.intend(places, this.time());
+      return true;
+    } catch (error) {
+      log.error({ error: String(error) }, 'intents cannot be written to disk: nothing is placed');
+      return false;
+    }
+  }
+
+  async #send(command: Approved<Command>): Promise<void> {
+    const { exchange, book } = this.#options;
+    const startedAt = this.time();
+    switch (command.kind) {
+      case 'place': {
+        const { instrument } = this.#rules;
+        const outcome = await exchange.place({
+          book,
+          side: command.side,
+          price: textOfPrice(instrument, command.price),
+          major: textOfAmount(instrument, command.amount),
+          originId: command.id,
+          timeInForce: 'postonly',
+        });
+        if (outcome.kind !== 'done') this.#note('place', outcome);
+        this.#step({ kind: 'placed', at: this.time(), id: command.id, outcome });
+        return;
+      }
+      case 'cancel': {
+        const outcome = await exchange.cancel({ originIds: command.ids });
+        if (outcome.kind !== 'done') this.#note('cancel', outcome);
+        this.#step({ kind: 'canceled', at: this.time(), startedAt, ids: command.ids, outcome });
+        return;
+      }
+      case 'look': {
+        const outcome = await exchange.lookUp({ originIds: command.ids });
+        if (outcome.kind !== 'done') this.#note('look up', outcome);
+        this.#step({ kind: 'looked up', at: this.time(), startedAt, ids: command.ids, outcome });
+        return;
+      }
+    }
+  }
+
+  /** Says what a request ended in; a refusal that only a person can mend halts. */
+  #note(what: string, failed: Failed): void {
+    const { log, isFatal } = this.#options;
+    if (failed.kind === 'unknown') {
+      log.warn({ what, reason: failed.reason }, `${what}: no usable answer`);
+      return;
+    }
+    log.warn({ what, code: failed.code }, `${what} was refused: ${failed.message}`);
+    if (isFatal(failed.code)) this.#fail(new Error(`${what} was refused with ${failed.code}: ${failed.message}`));
+  }
+
+  /** After this nothing is placed any more; whoever started the loop stops it. */
+  #fail(error: unknown): void {
+    if (this.#failure !== null) return;
+    this.#failure = error instanceof Error ? error.message : String(error);
+    this.#options.log.error(
+      { error: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+      'stopping: something broke',
+    );
+    this.#step({ kind: 'halt', at: this.time(), reason: this.#failure });
+    this.#onFailure?.();
+  }
+}

@@ -1,0 +1,68 @@
+/** What is read before the first quote: the book's rules, our rates, and balances on a quiet cut of the trade history. */
+import { instrumentOf, rateCeil } from '../core/index.ts';
+import type { AvailableBook, Balance, Exchange, Instrument, Millis, Outcome } from '../core/index.ts';
+
+export type Rules = { readonly instrument: Instrument; readonly makerRate: number; readonly takerRate: number };
+
+/** A start that cannot go on, in one line for a person. */
+export class CannotStart extends Error {}
+
+/** The rules of one book and our rates on it. */
+export async function readRules(exchange: Exchange, book: string): Promise<Rules> {
+  const books = await need('read available_books', exchange.availableBooks());
+  const row = books.find(candidate => candidate.book === book);
+  if (!row) {
+    const names = books.map(candidate => candidate.book).sort();
+    throw new CannotStart(`book ${book} is not traded there; expected one of ${names.join(', ')}`);
+  }
+  const { maker, taker } = await ratesOf(exchange, row);
+  return { instrument: instrumentOf(row), makerRate: rateCeil(maker), takerRate: rateCeil(taker) };
+}
+
+/** The account's own rates; the schedule's entry tier when the exchange does not list the book's. */
+async function ratesOf(
+  exchange: Exchange,
+  row: AvailableBook,
+): Promise<{ readonly maker: string; readonly taker: string }> {
+  const fees = await need('read fees', exchange.fees());
+  const rates = fees.find(fee => fee.book === row.book) ?? row.tiers[0] ?? row.flatRate;
+  if (!rates) throw new CannotStart(`the exchange lists no fees for ${row.book}`);
+  return rates;
+}
+
+export type OpeningBalances = {
+  readonly startedAt: Millis;
+  readonly balances: readonly Balance[];
+  /** The newest trade at that moment; later ones are not in the balances. Undefined when there is none. */
+  readonly lastTid: string | undefined;
+};
+
+const QUIET_TRIES = 20;
+
+/** Balances between two equal readings of the newest trade: what came before is in them, what comes after is not. */
+export async function readOpening(exchange: Exchange, now: () => Millis): Promise<OpeningBalances> {
+  for (let tries = 0; tries < QUIET_TRIES; tries++) {
+    const before = await newestTid(exchange);
+    const startedAt = now();
+    const balances = await need('read balance', exchange.balances());
+    const after = await newestTid(exchange);
+    if (before === after) return { startedAt, balances, lastTid: after };
+  }
+  throw new CannotStart(
+    `the account kept trading during ${QUIET_TRIES} tries to read its balances: stop its other programs first`,
+  );
+}
+
+async function newestTid(exchange: Exchange): Promise<string | undefined> {
+  const trades = await need('read user_trades', exchange.userTrades({ limit: 1, sort: 'desc' }));
+  return trades[0]?.tid;
+}
+
+/** A read that the start cannot do without. */
+async function need<T>(what: string, first: Promise<Outcome<T>>): Promise<T> {
+  const outcome = await first;
+  if (outcome.kind === 'done') return outcome.value;
+  if (outcome.kind === 'refused')
+    throw new CannotStart(`cannot ${what}: the exchange refused (${outcome.code}: ${outcome.message})`);
+  throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`);
+}

@@ -1,0 +1,111 @@
+/** Reads of the exchange as engine events: each says when it started, and whether it saw everything. */
+import { amountFloor, priceExact, priceFloor } from '../core/index.ts';
+import type {
+  Amount,
+  EngineEvent,
+  Exchange,
+  Instrument,
+  Millis,
+  OrderBook,
+  Outcome,
+  OwnTrade,
+  Price,
+  Side,
+} from '../core/index.ts';
+
+const TRADES_PAGE = 100;
+const TRADES_PAGES_MAX = 50;
+/** The exchange's default page; a reply of this many orders may be cut. */
+const OPEN_ORDERS_PAGE = 500;
+
+type EventOf<K extends EngineEvent['kind']> = Extract<EngineEvent, { kind: K }>;
+
+/** What a read without a result ended in. */
+export type Failed = Exclude<Outcome<never>, { kind: 'done' }>;
+export const isFailed = (x: object | null): x is Failed =>
+  x !== null && 'kind' in x && (x.kind === 'refused' || x.kind === 'unknown');
+
+export class Reads {
+  readonly #exchange: Exchange;
+  readonly #time: () => Millis;
+  readonly #book: string;
+  #marker: string | undefined;
+  #sequence = -1n;
+
+  /** Reads one book; own trades after `lastTid`. `time` is the engine's. */
+  constructor(exchange: Exchange, book: string, lastTid: string | undefined, time: () => Millis) {
+    this.#exchange = exchange;
+    this.#book = book;
+    this.#marker = lastTid;
+    this.#time = time;
+  }
+
+  /** Newest own trade that was read. */
+  get marker(): string | undefined {
+    return this.#marker;
+  }
+
+  async openOrders(): Promise<EventOf<'open orders'> | Failed> {
+    const startedAt = this.#time();
+    const outcome = await this.#exchange.openOrders({ book: this.#book, limit: OPEN_ORDERS_PAGE });
+    if (outcome.kind !== 'done') return outcome;
+    const orders = outcome.value;
+    return { kind: 'open orders', at: this.#time(), startedAt, complete: orders.length < OPEN_ORDERS_PAGE, orders };
+  }
+
+  /** Every trade of the account since the last read, page after page, oldest first whatever the order of the pages. */
+  async trades(): Promise<EventOf<'trades'> | Failed> {
+    const startedAt = this.#time();
+    const trades: OwnTrade[] = [];
+    let complete = false;
+    for (let page = 0; page < TRADES_PAGES_MAX && !complete; page++) {
+      const outcome = await this.#exchange.userTrades({
+        sort: 'asc',
+        limit: TRADES_PAGE,
+        ...(this.#marker === undefined ? {} : { marker: this.#marker }),
+      });
+      if (outcome.kind !== 'done') return outcome;
+      const sorted = [...outcome.value].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+      trades.push(...sorted);
+      this.#marker = sorted[sorted.length - 1]?.tid ?? this.#marker;
+      complete = sorted.length < TRADES_PAGE;
+    }
+    return { kind: 'trades', at: this.#time(), startedAt, complete, trades };
+  }
+
+  async balances(): Promise<EventOf<'balances'> | Failed> {
+    const startedAt = this.#time();
+    const outcome = await this.#exchange.balances();
+    return outcome.kind === 'done'
+      ? { kind: 'balances', at: this.#time(), startedAt, balances: outcome.value }
+      : outcome;
+  }
+
+  /** Brings `into` up to date. Null when the reply is older than what was read before, or does not lie on the tick grid. */
+  async book(into: OrderBook, instrument: Instrument): Promise<EventOf<'book'> | Failed | null> {
+    const startedAt = this.#time();
+    const outcome = await this.#exchange.orderBook(this.#book, true);
+    if (outcome.kind !== 'done') return outcome;
+    const snapshot = outcome.value;
+    if (snapshot.sequence < this.#sequence) return null;
+    const levels: [Side, Price, Amount][] = [];
+    for (const side of ['buy', 'sell'] as const) {
+      for (const entry of side === 'buy' ? snapshot.bids : snapshot.asks) {
+        const price = priceExact(instrument, entry.price);
+        if (price === null) return null;
+        levels.push([side, price, amountFloor(instrument, entry.amount)]);
+      }
+    }
+    this.#sequence = snapshot.sequence;
+    into.clear();
+    for (const [side, price, lots] of levels) into.set(side, price, lots);
+    return { kind: 'book', at: this.#time(), startedAt };
+  }
+
+  async publicTrade(instrument: Instrument): Promise<EventOf<'public trade'> | Failed | null> {
+    const outcome = await this.#exchange.trades(this.#book, { limit: 1 });
+    if (outcome.kind !== 'done') return outcome;
+    const trade = outcome.value[0];
+    return trade ? { kind: 'public trade', at: this.#time(), price: priceFloor(instrument, trade.price) } : null;
+  }
+}

@@ -1,0 +1,150 @@
+/** The ladder: several levels on each side of a reference price, leaning against inventory. */
+import { amountFloor, bestOf, priceCeil, priceFloor } from '../../src/core/index.ts';
+import type { Amount, Instrument, Level, Quote, Side, Step, Strategy, View } from '../../src/core/index.ts';
+import { spreadsOf } from './parameters.ts';
+import type { LadderParameters } from './parameters.ts';
+
+/** Time constant of the slow average that `movingPriceBandPct` is measured from. */
+const BAND_TAU_MS = 600_000;
+
+/** Makes a ladder for one instrument. It remembers its last quote (for refreshMs) and its slow average; nothing else. */
+export function ladder(p: LadderParameters, instrument: Instrument): Strategy {
+  const amounts = Array.from(
+    { length: p.levels },
+    (_, i) => amountFloor(instrument, p.amount) + i * amountFloor(instrument, p.levelAmountStep),
+  );
+  const sizeRange = p.skew.sizeRange === undefined ? Infinity : amountFloor(instrument, p.skew.sizeRange);
+  const overlooked = amountFloor(instrument, p.optimization.depthAmount);
+  const ceiling = p.priceCeiling === undefined ? Infinity : priceFloor(instrument, p.priceCeiling);
+  const floor = p.priceFloor === undefined ? 0 : priceCeil(instrument, p.priceFloor);
+  const { bidBps, askBps } = spreadsOf(p);
+  let slow = Number.NaN;
+  let slowAt = Number.NaN;
+  let held: { quote: Quote; at: number; fills: number } | null = null;
+
+  return {
+    quote(view) {
+      const fills = Math.max(view.lastBuy?.at ?? 0, view.lastSell?.at ?? 0);
+      if (held !== null && held.fills === fills && view.at - held.at < p.refreshMs) return held.quote;
+      const quote = compute(view);
+      held = { quote, at: view.at, fills };
+      return quote;
+    },
+  };
+
+  function compute(view: View): Quote {
+    const centre = reference(p, view);
+    if (centre === null) return { bids: [], asks: [], noBid: 'no trade was seen yet', noAsk: 'no trade was seen yet' };
+    average(centre.middle, view.at);
+    const noBid = silence('buy', view, centre.middle);
+    const noAsk = silence('sell', view, centre.middle);
+    const lean = clamp(view.position / view.positionMax, -1, 1);
+    const first = { buy: firstPrice('buy', view, centre, lean), sell: firstPrice('sell', view, centre, lean) };
+    keepEdge(first, centre.middle, view);
+    return {
+      bids: noBid === null ? rungs('buy', first.buy, centre.middle, view) : [],
+      asks: noAsk === null ? rungs('sell', first.sell, centre.middle, view) : [],
+      ...(noBid === null ? {} : { noBid }),
+      ...(noAsk === null ? {} : { noAsk }),
+    };
+  }
+
+  /** Price of the first level, as the steps that lead to it. */
+  function firstPrice(side: Side, view: View, centre: Centre, lean: number): Step[] {
+    const away = side === 'buy' ? -1 : 1;
+    const steps: Step[] = [{ name: `reference: ${p.reference}`, ticks: side === 'buy' ? centre.bid : centre.ask }];
+    const shift = -lean * (p.skew.priceBpsAtLimit / 10_000) * centre.middle;
+    if (shift !== 0) steps.push({ name: 'inventory', ticks: shift });
+    steps.push({ name: 'spread', ticks: away * ((side === 'buy' ? bidBps : askBps) / 10_000) * centre.middle });
+    if (p.optimization.enabled) {
+      const price = total(steps);
+      const front = frontOf(view, side, overlooked);
+      const excess = front === 0 ? 0 : side === 'buy' ? price - (front + 1) : front - 1 - price;
+      if (excess > 0) steps.push({ name: 'optimization', ticks: away * excess });
+    }
+    return steps;
+  }
+
+  /** Moves both first levels apart, each by half, until a round trip earns minEdgeBps over two maker fees. */
+  function keepEdge(first: Record<Side, Step[]>, middle: number, view: View): void {
+    const needed = ((2 * view.makerRate) / 1e8 + p.minEdgeBps / 10_000) * middle;
+    const missing = needed - (total(first.sell) - total(first.buy));
+    if (!(missing > 0)) return;
+    first.buy.push({ name: 'minimum edge', ticks: -missing / 2 });
+    first.sell.push({ name: 'minimum edge', ticks: missing / 2 });
+  }
+
+  function rungs(side: Side, first: readonly Step[], middle: number, view: View): Level[] {
+    const away = side === 'buy' ? -1 : 1;
+    const share = clamp(1 + (away * view.position) / sizeRange, 0, 2);
+    return amounts.map((amount, i) => {
+      const why =
+        i === 0
+          ? first
+          : [...first, { name: `level ${i + 1}`, ticks: away * i * (p.levelSpacingBps / 10_000) * middle }];
+      return { price: total(why), amount: Math.floor(amount * share) as Amount, why };
+    });
+  }
+
+  /** Why a side shows nothing now, or null. */
+  function silence(side: Side, view: View, middle: number): string | null {
+    const buy = side === 'buy';
+    if (!((buy ? view.position : -view.position) < view.positionMax)) return 'inventory is at its limit';
+    if (buy && !(middle <= ceiling)) return 'reference above priceCeiling';
+    if (!buy && !(middle >= floor)) return 'reference below priceFloor';
+    const drift = (middle / slow - 1) * 100;
+    if (p.movingPriceBandPct !== undefined && !((buy ? drift : -drift) <= p.movingPriceBandPct))
+      return 'outside movingPriceBandPct';
+    const own = buy ? view.lastBuy : view.lastSell;
+    const other = buy ? view.lastSell : view.lastBuy;
+    if (own !== null && view.at - own.at < p.filledOrderDelayMs) return 'waiting filledOrderDelayMs after a fill';
+    if (p.pingPong && own !== null && (other === null || own.at > other.at)) return 'pingPong: the other side is next';
+    return null;
+  }
+
+  /** Irregular exponential average with a time constant, so that it does not depend on how often it is asked. */
+  function average(middle: number, at: number): void {
+    const weight = Number.isNaN(slow) ? 1 : 1 - Math.exp(-Math.max(0, at - slowAt) / BAND_TAU_MS);
+    slow = Number.isNaN(slow) ? middle : slow + weight * (middle - slow);
+    slowAt = at;
+  }
+}
+
+/** Where spreads are counted from: one price for each side, and their middle. */
+type Centre = { readonly bid: number; readonly ask: number; readonly middle: number };
+
+function reference(p: LadderParameters, view: View): Centre | null {
+  const bid = bestOf(view.depth, 'buy');
+  const ask = bestOf(view.depth, 'sell');
+  const at = (price: number): Centre => ({ bid: price, ask: price, middle: price });
+  switch (p.reference) {
+    case 'mid':
+      return at(view.mid);
+    case 'weightedMid': {
+      const share = view.depth.bidAmounts[0]! / (view.depth.bidAmounts[0]! + view.depth.askAmounts[0]!);
+      return at(share * ask + (1 - share) * bid);
+    }
+    case 'bestBidAsk':
+      return { bid, ask, middle: view.mid };
+    case 'lastTrade':
+      return view.lastTrade > 0 ? at(view.lastTrade) : null;
+  }
+}
+
+/** Best price of everybody else's orders, once `overlooked` lots in front of it are passed over; 0 when the side ends before. */
+function frontOf(view: View, side: Side, overlooked: number): number {
+  const { depth } = view;
+  const prices = side === 'buy' ? depth.bidPrices : depth.askPrices;
+  const amounts = side === 'buy' ? depth.bidAmounts : depth.askAmounts;
+  const count = side === 'buy' ? depth.bids : depth.asks;
+  let passed = 0;
+  for (let i = 0; i < count; i++) {
+    passed += amounts[i]!;
+    if (passed > overlooked) return prices[i]!;
+  }
+  return 0;
+}
+
+const total = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + step.ticks, 0);
+/** NaN becomes the lower bound. */
+const clamp = (x: number, low: number, high: number): number => (x > low ? Math.min(x, high) : low);
