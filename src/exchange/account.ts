@@ -1,0 +1,26 @@
+/** The account itself: balances, fees, status. */
+import * as replies from './accountReplies.ts';
+import type { Ask, Question } from './ask.ts';
+
+export type Account = ReturnType<typeof account>;
+
+export function account(ask: Ask) {
+  return {
+    balances: () => ask(reading('balance', replies.balances)),
+    /** The account's own rates, book by book. */
+    fees: () => ask(reading('fees', payload => replies.fees(payload).books)),
+    /** The same with the fees of deposits and withdrawals. */
+    feeSchedule: () => ask(reading('fees', replies.fees)),
+    accountStatus: () => ask(reading('account_status', replies.accountStatus)),
+  };
+}
+
+const reading = <T>(name: string, read: (payload: unknown) => T): Question<T> => ({
+  endpoint: `GET ${name}`,
+  lane: 'private read',
+  method: 'GET',
+  path: `/v3/${name}`,
+  effect: 'read',
+  envelope: 'payload',
+  read,
+});

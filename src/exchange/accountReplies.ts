@@ -1,0 +1,185 @@
+/** Reads the replies about the account: orders, own trades, balances, fees and status. */
+import type { Balance, BookFee, DecimalText, Millis, OrderReport, OwnTrade } from '../core/index.ts';
+import { hundredth } from './marketReplies.ts';
+import * as wire from './wire.ts';
+import type { Row } from './wire.ts';
+
+/** An order with everything that the lookup shows beyond what the loop needs. */
+export type OrderDetails = OrderReport & {
+  readonly originalValue?: DecimalText;
+  readonly stop?: DecimalText;
+  readonly triggeredAt?: Millis;
+  readonly updatedAt?: Millis;
+  readonly marginOrderType?: string;
+};
+
+export type TradeDetails = OwnTrade & {
+  readonly majorCurrency?: string;
+  readonly minorCurrency?: string;
+  readonly marginOrderType?: string;
+};
+
+export type FeeSchedule = {
+  readonly books: readonly BookFee[];
+  readonly deposits: readonly {
+    readonly currency: string;
+    readonly method: string;
+    readonly fee: DecimalText;
+    readonly fixed: boolean;
+  }[];
+  readonly withdrawals: ReadonlyMap<string, DecimalText>;
+};
+
+/** The endpoint is marked as work in progress: what a bot uses is read, the rest stays as it was sent, personal data included. */
+export type AccountStatus = {
+  readonly clientId: string;
+  readonly status: string;
+  readonly verificationLevel?: number;
+  readonly dailyLimit?: DecimalText;
+  readonly dailyRemaining?: DecimalText;
+  readonly monthlyLimit?: DecimalText;
+  readonly monthlyRemaining?: DecimalText;
+  readonly fields: Row;
+};
+
+export const orders = (payload: unknown): readonly OrderDetails[] => wire.list(payload, order);
+
+function order(element: unknown): OrderDetails {
+  const of = wire.row(element);
+  const type = wire.oneOf(of, 'type', ['limit', 'market']);
+  // A market order may be by value, and then has no amount to show; limit orders must have both.
+  const amount = (field: string) =>
+    type === 'market' ? (wire.optional(of, field, wire.decimal) ?? '0') : wire.decimal(of, field);
+  return {
+    book: wire.filled(of, 'book'),
+    oid: wire.filled(of, 'oid'),
+    side: wire.side(of, 'side'),
+    type,
+    status: status(of),
+    originalAmount: amount('original_amount'),
+    unfilledAmount: amount('unfilled_amount'),
+    createdAt: wire.time(of, 'created_at'),
+    ...wire.present({
+      price: type === 'limit' ? wire.decimal(of, 'price') : wire.optional(of, 'price', wire.decimal),
+      originId: wire.optional(of, 'origin_id', wire.filled),
+      timeInForce: wire.optional(of, 'time_in_force', wire.text),
+      originalValue: wire.optional(of, 'original_value', wire.decimal),
+      stop: wire.optional(of, 'stop', wire.decimal),
+      triggeredAt: wire.optional(of, 'triggered_at', wire.time),
+      updatedAt: wire.optional(of, 'updated_at', wire.time),
+      marginOrderType: wire.optional(of, 'margin_order_type', wire.text),
+    }),
+  };
+}
+
+/** Older replies spell the partly filled state with a dash (interface document, part 9). */
+function status(of: Row): OrderReport['status'] {
+  if (of['status'] === 'partial-fill') return 'partially filled';
+  return wire.oneOf(of, 'status', ['queued', 'open', 'partially filled', 'completed', 'cancelled']);
+}
+
+export const ownTrades = (payload: unknown): readonly TradeDetails[] =>
+  wire.list(payload, element => {
+    const of = wire.row(element);
+    const side = wire.side(of, 'side');
+    return {
+      book: wire.filled(of, 'book'),
+      tid: wire.integer(of, 'tid').toString(),
+      oid: wire.filled(of, 'oid'),
+      createdAt: wire.time(of, 'created_at'),
+      side,
+      price: wire.decimal(of, 'price'),
+      major: wire.magnitude(of, 'major'),
+      minor: wire.magnitude(of, 'minor'),
+      feeAmount: wire.magnitude(of, 'fees_amount'),
+      feeCurrency: wire.filled(of, 'fees_currency'),
+      // `make_side` is an older spelling in order_trades (interface document, part 9).
+      maker: wire.side(of, of['maker_side'] === undefined ? 'make_side' : 'maker_side') === side,
+      ...wire.present({
+        originId: wire.optional(of, 'origin_id', wire.filled),
+        majorCurrency: wire.optional(of, 'major_currency', wire.text),
+        minorCurrency: wire.optional(of, 'minor_currency', wire.text),
+        marginOrderType: wire.optional(of, 'margin_order_type', wire.text),
+      }),
+    };
+  });
+
+export const balances = (payload: unknown): readonly Balance[] =>
+  wire.list(
+    wire.row(payload)['balances'],
+    element => {
+      const of = wire.row(element, 'balances');
+      return {
+        currency: wire.filled(of, 'currency'),
+        total: wire.decimal(of, 'total'),
+        locked: wire.decimal(of, 'locked'),
+        available: wire.decimal(of, 'available'),
+      };
+    },
+    'balances',
+  );
+
+/** Only the `_decimal` rates are read; the deprecated pair without a side means different things to different clients (public facts 9.1). */
+export function fees(payload: unknown): FeeSchedule {
+  const whole = wire.row(payload);
+  const withdrawals = wire.optional(whole, 'withdrawal_fees', (from, field) => wire.row(from[field], field)) ?? {};
+  return {
+    books: wire.list(whole['fees'], bookFee, 'fees'),
+    deposits: wire.optional(whole, 'deposit_fees', (from, field) => wire.list(from[field], depositFee, field)) ?? [],
+    withdrawals: new Map(Object.keys(withdrawals).map(currency => [currency, wire.decimal(withdrawals, currency)])),
+  };
+}
+
+function bookFee(element: unknown): BookFee {
+  const of = wire.row(element, 'fees');
+  const nextMaker = wire.optional(of, 'next_maker_fee_percent', wire.decimal);
+  return {
+    book: wire.filled(of, 'book'),
+    maker: wire.decimal(of, 'maker_fee_decimal'),
+    taker: wire.decimal(of, 'taker_fee_decimal'),
+    ...wire.present({
+      volumeCurrency: wire.optional(of, 'volume_currency', wire.text),
+      currentVolume: wire.optional(of, 'current_volume', wire.decimal),
+      nextVolume: wire.optional(of, 'next_volume', wire.decimal),
+      nextMaker: nextMaker === undefined ? undefined : hundredth('next_maker_fee_percent', nextMaker),
+    }),
+  };
+}
+
+function depositFee(element: unknown): FeeSchedule['deposits'][number] {
+  const of = wire.row(element, 'deposit_fees');
+  return {
+    currency: wire.filled(of, 'currency'),
+    method: wire.text(of, 'method'),
+    fee: wire.decimal(of, 'fee'),
+    fixed: wire.flag(of, 'is_fixed'),
+  };
+}
+
+export function accountStatus(payload: unknown): AccountStatus {
+  const fields = wire.row(payload);
+  return {
+    clientId: wire.identifier(fields, 'client_id'),
+    status: wire.filled(fields, 'status'),
+    fields,
+    ...wire.present({
+      verificationLevel: wire.optional(fields, 'verification_level', wire.count),
+      dailyLimit: wire.optional(fields, 'daily_limit', wire.decimal),
+      dailyRemaining: wire.optional(fields, 'daily_remaining', wire.decimal),
+      monthlyLimit: wire.optional(fields, 'monthly_limit', wire.decimal),
+      monthlyRemaining: wire.optional(fields, 'monthly_remaining', wire.decimal),
+    }),
+  };
+}
+
+/** The id of an order that was accepted or changed. */
+export const acceptedOrder = (payload: unknown): { readonly oid: string } => ({
+  oid: wire.filled(wire.row(payload), 'oid'),
+});
+
+/** Ids of the orders that the exchange says it canceled. */
+export const canceledOids = (payload: unknown): readonly string[] =>
+  wire.list(payload, element => {
+    if (typeof element !== 'string' || element === '') throw wire.fault('payload', 'order ids', element);
+    return element;
+  });

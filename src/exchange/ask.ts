@@ -1,0 +1,195 @@
+/** The way of one request: budget, lane, nonce and signature, transport, verdict. Everything that the client asks goes through here. */
+import { TransportFailure } from '../core/index.ts';
+import type { Clock, Millis, Outcome, Transport, WireReply, WireRequest } from '../core/index.ts';
+import { classify } from './classify.ts';
+import type { Reading } from './classify.ts';
+import { lanes, URGENCY } from './lanes.ts';
+import type { Lane, LaneLimits } from './lanes.ts';
+import { Budget } from './limit.ts';
+import type { Slot } from './limit.ts';
+import type { NonceSource } from './nonce.ts';
+import { authHeaders } from './sign.ts';
+import type { Credentials } from './sign.ts';
+import { WireFault } from './wire.ts';
+
+/** One of the three doors of the exchange, each with its own address. */
+export type Door = {
+  readonly transport: Transport;
+  /** What the door's paths begin with, such as `/api`; empty for none. Signed with the rest of the path. */
+  readonly basePath: string;
+};
+
+/** A request before it is signed. */
+export type Question<T> = Reading<T> & {
+  /** Names the endpoint in metrics; one of a fixed few, never with ids in it. */
+  readonly endpoint: string;
+  readonly lane: Lane;
+  readonly door?: 'rest' | 'rfq' | 'webhooks';
+  readonly method: WireRequest['method'];
+  /** Path and query after the door's base path, exactly as they go on the wire. */
+  readonly path: string;
+  readonly body?: Readonly<Record<string, unknown>>;
+};
+
+/** Always resolves: to what the exchange answered, or to why there is no answer. */
+export type Ask = <T>(question: Question<T>) => Promise<Outcome<T>>;
+
+/** What became of one request, for metrics. */
+export type Observation = {
+  readonly endpoint: string;
+  readonly outcome: Outcome<unknown>['kind'];
+  /** The code of a refusal. */
+  readonly code?: string;
+  /** From the call to its outcome, waiting included, on the injected clock. */
+  readonly ms: Millis;
+  /** HTTP status; absent when no answer came. */
+  readonly status?: number;
+};
+
+export type AskOptions = {
+  readonly clock: Clock;
+  readonly doors: Readonly<Record<'rest' | 'rfq' | 'webhooks', Door>>;
+  /** Absent: public endpoints only. */
+  readonly signer?: { readonly credentials: Credentials; readonly nonces: NonceSource };
+  /** Requests per minute (public facts 11: 60 per address, 300 per account). Below the limit leaves room for others on the account. */
+  readonly budgets?: { readonly public?: number; readonly private?: number };
+  readonly lanes?: LaneLimits;
+  /** Longest wait for a place in the budget and for its turn, by lane. */
+  readonly waitMs?: Partial<Readonly<Record<Lane, Millis>>>;
+  /** See `classify`. */
+  readonly throttleRefuses?: boolean;
+  readonly onRequest?: (seen: Observation) => void;
+};
+
+export type Asker = {
+  readonly ask: Ask;
+  readonly budgets: Readonly<Record<'public' | 'private', Budget>>;
+  /** Refuses new requests and those that wait; resolves when those under way have ended and the transports are closed. */
+  readonly close: () => Promise<void>;
+};
+
+/** A quote that waited longer than this is about another market. */
+const WAIT: Readonly<Record<Lane, Millis>> = {
+  cancel: 5_000,
+  place: 1_000,
+  'private read': 5_000,
+  'public read': 5_000,
+};
+
+export function asker(options: AskOptions): Asker {
+  const { clock, doors, signer } = options;
+  const budgets = {
+    public: new Budget(clock, { perMinute: options.budgets?.public ?? 60 }),
+    private: new Budget(clock, { perMinute: options.budgets?.private ?? 300 }),
+  };
+  const queues = lanes(options.lanes ?? {}, signer?.nonces.ordered ?? false);
+  const underWay = new Set<Promise<unknown>>();
+  let closing: Promise<void> | undefined;
+
+  async function answer<T>(question: Question<T>, saw: (reply: WireReply) => void): Promise<Outcome<T>> {
+    const { lane } = question;
+    const open = lane === 'public read';
+    if (closing) return refusal('closed', 'the client is closed');
+    if (!open && !signer) return refusal('not-sent', `${question.endpoint} needs an API key`);
+    const budget = open ? budgets.public : budgets.private;
+    const waitMs = options.waitMs?.[lane] ?? WAIT[lane];
+    const until = clock.elapsed() + waitMs;
+    // Cancels are exempt from the exchange's limit (public facts 11), and wait for no budget of ours.
+    const slot = lane === 'cancel' ? EXEMPT : await budget.take(URGENCY[lane], waitMs);
+    if (!slot) return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
+    const inTime = () => !closing && !(clock.elapsed() > until);
+    const outcome = await queues.run(lane, () => send(question, slot, budget, saw), inTime);
+    if (outcome) return outcome;
+    slot.giveBack();
+    return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
+  }
+
+  async function send<T>(
+    question: Question<T>,
+    slot: Slot,
+    budget: Budget,
+    saw: (reply: WireReply) => void,
+  ): Promise<Outcome<T>> {
+    const door = doors[question.door ?? 'rest'];
+    const request = requestOf(question, door);
+    let reply: WireReply;
+    try {
+      reply = await door.transport.send(request);
+    } catch (problem) {
+      const failure = problem instanceof TransportFailure ? problem : new TransportFailure(String(problem), true);
+      if (failure.sent) slot.end();
+      else slot.giveBack();
+      return failure.sent ? { kind: 'unknown', reason: failure.message } : refusal('not-sent', failure.message);
+    }
+    slot.end();
+    saw(reply);
+    const { outcome, throttled } = classify(reply, question, options.throttleRefuses ?? false);
+    if (throttled) budget.lockOut();
+    return outcome;
+  }
+
+  function requestOf(question: Question<unknown>, door: Door): WireRequest {
+    const { method } = question;
+    const target = door.basePath + question.path;
+    const body = question.body === undefined ? '' : JSON.stringify(question.body);
+    const headers = { accept: 'application/json', ...(body === '' ? {} : { 'content-type': 'application/json' }) };
+    if (question.lane === 'public read' || !signer) return { method, target, headers, body };
+    // Signed at the last moment, so that the nonce is fresh however long the request has waited.
+    const auth = authHeaders(signer.credentials, signer.nonces.next(), { method, target, body });
+    return { method, target, headers: { ...headers, ...auth }, body };
+  }
+
+  async function ask<T>(question: Question<T>): Promise<Outcome<T>> {
+    const from = clock.elapsed();
+    let status: number | undefined;
+    const flight = answer(question, reply => (status = reply.status));
+    underWay.add(flight);
+    const outcome = await flight.finally(() => underWay.delete(flight));
+    options.onRequest?.({
+      endpoint: question.endpoint,
+      outcome: outcome.kind,
+      ms: clock.elapsed() - from,
+      ...(outcome.kind === 'refused' ? { code: outcome.code } : {}),
+      ...(status === undefined ? {} : { status }),
+    });
+    return outcome;
+  }
+
+  async function close(): Promise<void> {
+    budgets.public.close();
+    budgets.private.close();
+    await Promise.allSettled([...underWay]);
+    await Promise.all([...new Set(Object.values(doors).map(door => door.transport))].map(each => each.close()));
+  }
+
+  return {
+    ask,
+    budgets,
+    close: () => (closing ??= close()),
+  };
+}
+
+const EXEMPT: Slot = { end: () => undefined, giveBack: () => undefined };
+
+type Refused = Extract<Outcome<never>, { kind: 'refused' }>;
+
+const refusal = (code: 'not-sent' | 'budget' | 'closed', message: string): Refused => ({
+  kind: 'refused',
+  code,
+  message,
+});
+
+const overBudget = (endpoint: string, waitMs: Millis): Refused =>
+  refusal('budget', `no place for ${endpoint} within ${waitMs} ms`);
+
+/** Builds a question and asks it; a question that breaks the interface's own rules (a WireFault) is refused here and never sent. */
+export async function asked<T>(ask: Ask, build: () => Question<T>): Promise<Outcome<T>> {
+  let question: Question<T>;
+  try {
+    question = build();
+  } catch (problem) {
+    if (problem instanceof WireFault) return refusal('not-sent', problem.message);
+    throw problem;
+  }
+  return ask(question);
+}

@@ -1,0 +1,73 @@
+/** Decides how a request ended from the reply it got: done, certainly refused, or unknown (failure modes 0.1). */
+import type { Outcome, WireReply } from '../core/index.ts';
+import { errorIn, isThrottle, NO_CODE, provesRefusal } from './errors.ts';
+import { parseExactJson } from './json.ts';
+import { row, WireFault } from './wire.ts';
+
+export type Reading<T> = {
+  /** A `read` changes nothing, so that any error answer refuses it; a `write` may have taken effect unless the code says otherwise. */
+  readonly effect: 'read' | 'write';
+  /** v3 and v4 wrap what they send in `payload`; RFQ and the webhook registration send it bare. */
+  readonly envelope: 'payload' | 'bare';
+  /** Throws a WireFault on a payload of the wrong shape. */
+  readonly read: (payload: unknown) => T;
+  /** True when an error in words, without a code, is a certain refusal (webhook registration only). */
+  readonly wordsRefuse?: boolean;
+};
+
+export type Verdict<T> = { readonly outcome: Outcome<T>; readonly throttled: boolean };
+
+/**
+ * `throttleRefuses` says that the exchange checks its rate limit before it touches an order. No document does, so a throttled write is
+ * unknown unless the owner of the account has seen otherwise and says so.
+ */
+export function classify<T>(reply: WireReply, reading: Reading<T>, throttleRefuses: boolean): Verdict<T> {
+  const { status } = reply;
+  const body = parsed(reply.body);
+  const error = errorIn(body);
+  const write = reading.effect === 'write';
+  const throttled = isThrottle(status, error?.code);
+  const unknown = (reason: string): Verdict<T> => ({ outcome: { kind: 'unknown', reason }, throttled });
+  const refused = (code: string, message: string): Verdict<T> => ({
+    outcome: { kind: 'refused', code, message, status },
+    throttled,
+  });
+  const said = error ? `, ${error.code} ${error.message}`.trimEnd() : '';
+
+  if (throttled) {
+    const code = error && error.code !== NO_CODE ? error.code : '0801';
+    return write && !throttleRefuses ? unknown(`throttled: HTTP ${status}${said}`) : refused(code, `throttled${said}`);
+  }
+  if (!(status >= 200 && status < 500) || (status >= 300 && status < 400)) return unknown(`HTTP ${status}${said}`);
+  if (error) {
+    if (isSuccess(row(body)['success'])) return unknown(`success and an error in one reply${said}`);
+    const certain = error.code === NO_CODE ? reading.wordsRefuse === true : provesRefusal(error.code);
+    return !write || certain ? refused(error.code, error.message) : unknown(`HTTP ${status}${said}`);
+  }
+  if (status >= 400) return unknown(`HTTP ${status} without an error that can be read`);
+  if (body === undefined) return unknown(`HTTP ${status} with a body that is not JSON`);
+  try {
+    const whole = row(body, 'reply');
+    if (reading.envelope === 'payload' && !isSuccess(whole['success'])) return unknown('reply without success');
+    return {
+      outcome: { kind: 'done', value: reading.read(reading.envelope === 'payload' ? whole['payload'] : whole) },
+      throttled,
+    };
+  } catch (problem) {
+    if (problem instanceof WireFault) return unknown(problem.message);
+    throw problem;
+  }
+}
+
+/** Undefined for what is not JSON. */
+function parsed(body: string): unknown {
+  try {
+    return parseExactJson(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Clients have seen other spellings of true (public facts 3). */
+const isSuccess = (success: unknown): boolean =>
+  success === true || success === 'true' || success === '1' || success === 1;

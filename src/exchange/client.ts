@@ -1,0 +1,72 @@
+/** The client of the exchange: every endpoint of both interface documents, each call ending in an Outcome. */
+import type { Clock, Exchange, Random, Transport } from '../core/index.ts';
+import { account } from './account.ts';
+import type { Account } from './account.ts';
+import { asker } from './ask.ts';
+import type { AskOptions, Door } from './ask.ts';
+import { conversions } from './conversions.ts';
+import type { Conversions } from './conversions.ts';
+import { market } from './market.ts';
+import type { Market } from './market.ts';
+import { nonceV2 } from './nonce.ts';
+import type { NonceSource } from './nonce.ts';
+import { orders } from './orders.ts';
+import type { Orders } from './orders.ts';
+import { rfq } from './rfq.ts';
+import type { Rfq } from './rfq.ts';
+import type { Credentials } from './sign.ts';
+import { webhooks } from './webhooks.ts';
+import type { Webhooks } from './webhooks.ts';
+
+/** What the loop needs, and one method for each endpoint beyond it. */
+export type Client = Exchange &
+  Market &
+  Orders &
+  Account &
+  Conversions &
+  Webhooks & {
+    readonly rfq: Rfq;
+    /** How often the exchange has said that we ask too often, by scope. */
+    lockOuts(): { readonly public: number; readonly private: number };
+  };
+
+export type ClientOptions = Omit<AskOptions, 'doors' | 'signer'> & {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** To the REST address. The client closes the transports it was given. */
+  readonly transport: Transport;
+  /** What REST paths begin with; `/api` by default. */
+  readonly basePath?: string;
+  /** The addresses of the other two interfaces, where they differ; by default the REST host, without a base path. */
+  readonly rfq?: Door;
+  readonly webhooks?: Door;
+  /** Absent: public endpoints only. */
+  readonly credentials?: Credentials;
+  /** One per API key; v2 from the given clock and randomness by default. */
+  readonly nonces?: NonceSource;
+};
+
+export function exchangeClient(options: ClientOptions): Client {
+  const { transport, credentials, clock, random } = options;
+  const atRoot: Door = { transport, basePath: '' };
+  const { ask, budgets, close } = asker({
+    ...options,
+    doors: {
+      rest: { transport, basePath: options.basePath ?? '/api' },
+      rfq: options.rfq ?? atRoot,
+      webhooks: options.webhooks ?? atRoot,
+    },
+    ...(credentials ? { signer: { credentials, nonces: options.nonces ?? nonceV2(clock, random) } } : {}),
+  });
+  return {
+    ...market(ask),
+    ...orders(ask),
+    ...account(ask),
+    ...conversions(ask),
+    ...webhooks(ask),
+    rfq: rfq(ask),
+    budget: () => ({ public: budgets.public.left(), private: budgets.private.left() }),
+    lockOuts: () => ({ public: budgets.public.lockOuts(), private: budgets.private.lockOuts() }),
+    close,
+  };
+}

@@ -1,0 +1,281 @@
+/** What the exchange's error codes mean and what a bot does about each: one table, for both REST interfaces and RFQ. */
+
+/**
+ * `look it up`: says nothing about whether the request took effect, or it is still being worked on; ask before acting.
+ * `already done`: what was asked for exists or is gone already. `never`: no business of a trading bot, or pointless to repeat.
+ */
+export type Advice = 'never' | 'look it up' | 'halt' | 'back off' | 'fix request' | 'funds' | 'already done';
+
+export type ErrorMeaning = { readonly meaning: string; readonly advice: Advice };
+
+/** The entry of a code; undefined for a code in no list. */
+export const meaningOf = (code: string): ErrorMeaning | undefined => TABLE.get(code);
+
+export const isThrottle = (status: number, code?: string): boolean =>
+  status === 420 || status === 429 || code === '0801' || code === '0802';
+
+/**
+ * Whether this code, answered to a request that changes something, proves that nothing was changed. A code in no list does so only
+ * in the categories that check a request before it is worked on (failure modes 0.1).
+ */
+export function provesRefusal(code: string): boolean {
+  const known = meaningOf(code);
+  return known ? known.advice !== 'look it up' : /^(?:03|04|05|06|17)\d\d$/.test(code);
+}
+
+/** Codes by advice; `0000 text` pairs. Categories and meanings: interface document part 7, public facts 10; RFQ: its own part 7. */
+const LISTS: Readonly<Record<Advice, readonly string[]>> = {
+  'look it up': [
+    '0101 unknown error',
+    '0102 invalid ripple withdrawal',
+    '0375 internal error',
+    '0377 matched, trade records still pending',
+    '0378 not matched yet',
+    '1000 API disabled for now',
+    '1002 order could not be processed',
+    '1003 the operation timed out',
+    '1006 no content',
+    '1007 internal error',
+    '1101 withdrawal could not be processed',
+    '1102 callback could not be registered',
+    'fetching_pairs_api_error pairs could not be read',
+    'failed_creating_page_token_placeholder next page could not be prepared',
+  ],
+  halt: [
+    '0201 invalid nonce or credentials',
+    '0202 key lacks the permission',
+    '0203 invalid login token',
+    '0206 nonce of the wrong type',
+    '0207 invalid nonce',
+    '0208 authentication required',
+    '0209 second factor required',
+    '0210 device authentication required',
+    '0211 device authentication failed',
+    '0213 address not allowed for this key',
+    '0214 invalid reCAPTCHA',
+    '0215 wrong signature',
+    '0216 account restricted',
+    '0326 key inactive',
+    '0327 location not allowed',
+    '0346 new terms to accept',
+    '0410 trading not enabled',
+    '0701 account not verified',
+    '0702 account not verified',
+    '0705 account suspended',
+    '0706 terms not accepted',
+    '0707 second factor locked',
+    '1004 deprecated',
+    '1008 trading disabled for the account',
+    '1103 method disabled for everybody',
+    '104 nonce not above the last one (legacy)',
+    'forbidden_request not allowed to use this interface',
+  ],
+  'back off': [
+    '0205 too many logins',
+    '0212 internal error of authentication',
+    '0367 no quote possible now',
+    '0801 too many requests',
+    '0802 too many attempts at an operation',
+    '1001 too many open orders',
+    '1009 conversions disabled',
+  ],
+  funds: [
+    '0379 insufficient balance',
+    '0501 withdrawal limit of the user',
+    '0502 deposit limit of the user',
+    '0506 funds on hold',
+    '0601 not enough btc (legacy)',
+    '0602 not enough mxn (legacy)',
+    'insufficient_funds balance too low',
+  ],
+  'already done': [
+    '0312 unknown order',
+    '0356 origin_id is taken by an active order',
+    '0357 unknown origin_id',
+    '0349 already in use',
+    'quote_already_executed quote executed before',
+  ],
+  'fix request': [
+    '0301 unknown order book',
+    '0302 invalid time in force or time frame',
+    '0303 required field missing',
+    '0304 field invalid',
+    '0306 invalid side',
+    '0307 invalid type',
+    '0308 both amounts given',
+    '0309 no amount given',
+    '0313 invalid currency',
+    '0320 invalid pagination',
+    '0321 invalid trade id',
+    '0322 invalid URL',
+    '0329 wrong kind of amount for a market order',
+    '0343 incorrect amount',
+    '0345 quote expired or invalid',
+    '0360 none of several fields given',
+    '0361 more than one given where one is allowed',
+    '0362 invalid callback URL',
+    '0363 invalid transaction id',
+    '0372 value of the wrong type',
+    '0373 request expired',
+    '0401 price below the minimum',
+    '0402 price above the maximum',
+    '0403 amount below the minimum',
+    '0404 amount above the maximum',
+    '0405 value below the minimum',
+    '0406 value above the maximum',
+    '0407 price off the tick',
+    '0408 amount not above zero',
+    '0411 no market orders on this book',
+    '0412 stop below the minimum',
+    '0413 stop above the maximum',
+    '0901 HTTP method not supported',
+    '1005 invalid operation',
+    '1401 resource not found',
+    '20 unknown order book (legacy)',
+    'bad_request malformed request',
+    'quote_not_found quote unknown or expired',
+    'quote_cancelled quote cancelled before execution',
+    'invalid_source_currency source invalid or missing',
+    'invalid_target_currency target invalid or missing',
+    'invalid_source_number_format source amount not a number',
+    'invalid_target_number_format target amount not a number',
+    'both_amounts_missing no amount given',
+    'invalid_provided_amount incorrect amount',
+    'invalid_source_precision source amount has too many decimals',
+    'invalid_target_precision target amount has too many decimals',
+    'rfq_conversion_not_found conversion unknown',
+    'invalid_page_token_received invalid page token',
+  ],
+  never: [
+    '0204 invalid PIN',
+    '0305 invalid SMS code',
+    '0310 invalid withdrawal id',
+    '0311 invalid funding id',
+    '0314 auto-trade',
+    '0315 invalid address',
+    '0316 invalid ripple currency',
+    '0317 invalid SPEI field',
+    '0318 invalid SPEI field',
+    '0319 invalid SPEI field',
+    '0323 invalid phone',
+    '0324 invalid phone',
+    '0325 invalid phone',
+    '0328 invalid country',
+    '0330 withdrawals locked',
+    '0331 invalid referral code',
+    '0332 empty PIN',
+    '0333 PIN locked',
+    '0334 invalid transfer recipient',
+    '0335 invalid SPEI name',
+    '0336 KYC lookup',
+    '0337 KYC lookup',
+    '0338 KYC lookup',
+    '0339 e-mail in use',
+    '0340 invalid country',
+    '0341 invalid postal code',
+    '0342 invalid CVU',
+    '0344 invalid BIND name',
+    '0347 KYC',
+    '0348 KYC',
+    '0350 currency with balance',
+    '0351 invalid CVU',
+    '0352 invalid e-mail',
+    '0353 withdrawal fee above the maximum',
+    '0354 invalid legal entity',
+    '0355 invalid hash',
+    '0358 invalid password',
+    '0359 invalid password',
+    '0364 invalid password',
+    '0365 second factor',
+    '0366 second factor',
+    '0368 restricted address',
+    '0369 device',
+    '0370 file',
+    '0371 file',
+    '0374 recovery code',
+    '0376 transfer limit',
+    '0381 contact not found',
+    '0382 third-party withdrawals blocked',
+    '0384 withdrawal request',
+    '0385 withdrawal request',
+    '0386 withdrawal request',
+    '0387 address not found',
+    '0388 provider onboarding',
+    '0389 description',
+    '0414 meaning not published',
+    '0415 meaning not published',
+    '0416 meaning not published',
+    '0417 meaning not published',
+    '0418 meaning not published',
+    '0503 deposit limit of the destination',
+    '0504 cash-out limit of a phone number',
+    '0703 withdrawals suspended',
+    '0704 feature opted out',
+    '0708 too many attempts',
+    '0709 KYC',
+    '0710 password',
+    '0723 country rule',
+    '0724 no funding method',
+    '0725 no withdrawal method',
+    '0726 business account',
+    '0727 owners',
+    '0729 external bank account could not be saved',
+    '0730 invalid external bank account',
+    '0731 external bank accounts could not be listed',
+    '0732 external bank account could not be read',
+    ...sequence(711, 722, 'beneficiaries, business persons, devices or security action'),
+    '1104 device account',
+    '1105 device account',
+    '1106 no currencies',
+    '1201 phone',
+    '1202 phone',
+    '1299 phone',
+    '1301 one-time password',
+    '1302 one-time password',
+    '1303 one-time password',
+    '1402 one-time password not found',
+    ...sequence(1700, 1707, 'meaning not published'),
+  ],
+};
+
+const TABLE: ReadonlyMap<string, ErrorMeaning> = new Map(
+  (Object.keys(LISTS) as Advice[]).flatMap(advice =>
+    LISTS[advice].map(line => {
+      const [code = '', ...meaning] = line.split(' ');
+      return [code, { meaning: meaning.join(' '), advice }] as const;
+    }),
+  ),
+);
+
+function sequence(from: number, to: number, meaning: string): readonly string[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => `${String(from + i).padStart(4, '0')} ${meaning}`);
+}
+
+export type ExchangeError = { readonly code: string; readonly message: string };
+
+/** Stands for the code where the exchange sends words only. */
+export const NO_CODE = 'no-code';
+
+/** The error in a reply of any of the envelopes (v3/v4, legacy numeric, RFQ, webhook registration); undefined when there is none. */
+export function errorIn(reply: unknown): ExchangeError | undefined {
+  if (typeof reply !== 'object' || reply === null) return undefined;
+  const { error, errors, success } = reply as { error?: unknown; errors?: unknown; success?: unknown };
+  const found: unknown = Array.isArray(errors) && errors.length > 0 ? errors[0] : error;
+  if (typeof found === 'string') return { code: NO_CODE, message: plain(found) };
+  if (typeof found === 'object' && found !== null) {
+    const { code, message } = found as { code?: unknown; message?: unknown };
+    return { code: codeText(code), message: typeof message === 'string' ? plain(message) : '' };
+  }
+  return success === false || success === 'false' ? { code: NO_CODE, message: '' } : undefined;
+}
+
+/** A code may be a number on the wire, and then lacks its leading zeros (public facts 3, 4.2). */
+function codeText(code: unknown): string {
+  const written = typeof code === 'number' ? String(code) : code;
+  if (typeof written !== 'string' || !/^[\w.-]{1,64}$/.test(written)) return NO_CODE;
+  const padded = written.padStart(4, '0');
+  return !TABLE.has(written) && TABLE.has(padded) ? padded : written;
+}
+
+/** One short line: messages end in logs. */
+const plain = (message: string): string => message.slice(0, 300).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');

@@ -1,0 +1,62 @@
+/** JSON.parse that loses no digit: a number too long for a double arrives as its own text. */
+
+/** A double holds every integer of up to 15 digits. */
+const EXACT_LENGTH = 15;
+/** Finds a number token of 16 or more characters; a hit inside a string only costs the slow path. */
+const LONG_NUMBER = /(?:^|[[:,\s])-?\d[\d.eE+-]{15}/;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Parses `text`; number tokens of over 15 characters become strings of the same characters. Throws SyntaxError exactly where JSON.parse does. */
+export function parseExactJson(text: string): unknown {
+  return JSON.parse(LONG_NUMBER.test(text) ? quoteLongNumbers(text) : text);
+}
+
+/** One pass, linear in the length of the text whatever it holds. */
+function quoteLongNumbers(text: string): string {
+  const out: string[] = [];
+  let copied = 0;
+  let i = 0;
+  while (i < text.length) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) {
+      i = endOfString(text, i);
+    } else if (isDigit(c) || c === MINUS) {
+      const start = i;
+      while (i < text.length && isNumberPart(text.charCodeAt(i))) i++;
+      // A number is never a key in JSON: left unquoted, so that it still fails to parse.
+      if (i - start > EXACT_LENGTH && NUMBER.test(text.slice(start, i)) && !isKey(text, i)) {
+        out.push(text.slice(copied, start), '"', text.slice(start, i), '"');
+        copied = i;
+      }
+    } else {
+      i++;
+    }
+  }
+  out.push(text.slice(copied));
+  return out.join('');
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const MINUS = 45;
+const COLON = 58;
+const isDigit = (c: number): boolean => c >= 48 && c <= 57;
+/** Digits, sign, point and exponent. */
+const isNumberPart = (c: number): boolean => isDigit(c) || c === MINUS || c === 43 || c === 46 || c === 69 || c === 101;
+const isSpace = (c: number): boolean => c === 32 || c === 9 || c === 10 || c === 13;
+
+/** Index just past the string that opens at `at`. */
+function endOfString(text: string, at: number): number {
+  for (let i = at + 1; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === BACKSLASH) i++;
+    else if (c === QUOTE) return i + 1;
+  }
+  return text.length;
+}
+
+function isKey(text: string, at: number): boolean {
+  let i = at;
+  while (i < text.length && isSpace(text.charCodeAt(i))) i++;
+  return text.charCodeAt(i) === COLON;
+}

@@ -1,0 +1,54 @@
+/** The public endpoints: books, order books, trades, tickers and candles. */
+import type { Millis, Outcome, Page } from '../core/index.ts';
+import { asked } from './ask.ts';
+import type { Ask, Question } from './ask.ts';
+import * as replies from './marketReplies.ts';
+import { bookPart, pageQuery, query } from './path.ts';
+import { fault } from './wire.ts';
+
+export type CandleQuery = {
+  readonly book: string;
+  readonly seconds: number;
+  readonly from: Millis;
+  readonly to: Millis;
+};
+
+/** Widths of a candle that clients know of (public facts 4.5). */
+const CANDLE_SECONDS = [60, 300, 900, 1_800, 3_600, 14_400, 43_200, 86_400, 604_800];
+
+export type Market = ReturnType<typeof market>;
+
+export function market(ask: Ask) {
+  return {
+    availableBooks: () => asked(ask, () => publicGet('available_books', '', replies.availableBooks)),
+    orderBook: (book: string, aggregate = true) =>
+      asked(ask, () => {
+        const asks = { book: bookPart(book), aggregate: String(aggregate) };
+        return publicGet('order_book', query(asks), replies.orderBook(book));
+      }),
+    trades: (book: string, page: Page = {}) =>
+      asked(ask, () => publicGet('trades', query({ book: bookPart(book), ...pageQuery(page) }), replies.publicTrades)),
+    ticker: (book: string) => asked(ask, () => publicGet('ticker', query({ book: bookPart(book) }), replies.ticker)),
+    tickers: (): Promise<Outcome<readonly replies.Ticker[]>> =>
+      asked(ask, () => publicGet('ticker', '', replies.tickers)),
+    candles: ({ book, seconds, from, to }: CandleQuery) =>
+      asked(ask, () => {
+        if (!CANDLE_SECONDS.includes(seconds)) throw fault('seconds', CANDLE_SECONDS.join(', '), seconds);
+        if (!(Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && from <= to)) {
+          throw fault('from', 'whole milliseconds, not after `to`', from);
+        }
+        const span = { time_bucket: String(seconds), start: String(from), end: String(to) };
+        return publicGet('ohlc', query({ book: bookPart(book), ...span }), replies.candles);
+      }),
+  };
+}
+
+const publicGet = <T>(name: string, rest: string, read: (payload: unknown) => T): Question<T> => ({
+  endpoint: `GET ${name}`,
+  lane: 'public read',
+  method: 'GET',
+  path: `/v3/${name}${rest}`,
+  effect: 'read',
+  envelope: 'payload',
+  read,
+});

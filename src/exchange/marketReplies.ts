@@ -1,0 +1,210 @@
+/** Reads the replies of the public endpoints. */
+import { moneyOf, textOfMoney } from '../core/index.ts';
+import type {
+  AvailableBook,
+  BookEntry,
+  BookSnapshot,
+  DecimalText,
+  FeeTier,
+  Millis,
+  Money,
+  PublicTrade,
+} from '../core/index.ts';
+import * as wire from './wire.ts';
+import type { Row } from './wire.ts';
+
+export type Ticker = {
+  readonly book: string;
+  readonly createdAt: Millis;
+  readonly last?: DecimalText;
+  readonly bid?: DecimalText;
+  readonly ask?: DecimalText;
+  readonly high?: DecimalText;
+  readonly low?: DecimalText;
+  readonly volume?: DecimalText;
+  /** Statistics: signed, of any length. */
+  readonly vwap?: string;
+  readonly change24?: string;
+  /** Percent over so many hours. */
+  readonly rollingAverageChange: ReadonlyMap<string, string>;
+};
+
+export type Candle = {
+  readonly from: Millis;
+  readonly firstTradeAt?: Millis;
+  readonly lastTradeAt?: Millis;
+  readonly open: DecimalText;
+  readonly close: DecimalText;
+  readonly low: DecimalText;
+  readonly high: DecimalText;
+  readonly trades: number;
+  readonly volume: DecimalText;
+  readonly vwap?: string;
+};
+
+/**
+ * A row whose rules cannot be read is left out, as a book that stopped trading is: the others must not fall with it.
+ * No readable row among several is a fault.
+ */
+export function availableBooks(payload: unknown): readonly AvailableBook[] {
+  const rows = wire.list(payload, element => element);
+  let problem: wire.WireFault | undefined;
+  const books = rows.flatMap(element => {
+    try {
+      return [availableBook(wire.row(element))];
+    } catch (error) {
+      if (!(error instanceof wire.WireFault)) throw error;
+      problem ??= error;
+      return [];
+    }
+  });
+  if (books.length === 0 && problem) throw problem;
+  return books;
+}
+
+function availableBook(of: Row): AvailableBook {
+  const fees = wire.optional(of, 'fees', (from, field) => wire.row(from[field], field));
+  const flat = fees && wire.optional(fees, 'flat_rate', (from, field) => wire.row(from[field], field));
+  return {
+    book: wire.filled(of, 'book'),
+    tickSize: wire.decimal(of, 'tick_size'),
+    minimumAmount: wire.decimal(of, 'minimum_amount'),
+    maximumAmount: wire.decimal(of, 'maximum_amount'),
+    minimumPrice: wire.decimal(of, 'minimum_price'),
+    maximumPrice: wire.decimal(of, 'maximum_price'),
+    minimumValue: wire.decimal(of, 'minimum_value'),
+    maximumValue: wire.decimal(of, 'maximum_value'),
+    tiers: fees ? (wire.optional(fees, 'structure', tiers) ?? []) : [],
+    ...wire.present({
+      marginEnabled: wire.optional(of, 'margin_enabled', wire.flag),
+      flatRate: flat ? flatRate(flat) : undefined,
+    }),
+  };
+}
+
+function tiers(of: Row, field: string): readonly FeeTier[] {
+  const read = wire.list(
+    of[field],
+    element => {
+      const tier = wire.row(element, field);
+      return {
+        volume: wire.decimal(tier, 'volume'),
+        maker: wire.decimal(tier, 'maker'),
+        taker: wire.decimal(tier, 'taker'),
+      };
+    },
+    field,
+  );
+  return [...read].sort((a, b) => compare(moneyOf(a.volume), moneyOf(b.volume)));
+}
+
+const compare = (a: Money, b: Money): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** No book charges a twentieth: a flat rate above that is in percent (public facts 4.1). Maker and taker are in one unit. */
+const PERCENT_ABOVE = moneyOf('0.05');
+
+function flatRate(of: Row): { readonly maker: DecimalText; readonly taker: DecimalText } {
+  const [maker, taker] = [wire.decimal(of, 'maker'), wire.decimal(of, 'taker')];
+  const percent = moneyOf(maker) > PERCENT_ABOVE || moneyOf(taker) > PERCENT_ABOVE;
+  return percent ? { maker: hundredth('maker', maker), taker: hundredth('taker', taker) } : { maker, taker };
+}
+
+/** Percent as a fraction, exact. */
+export function hundredth(field: string, percent: DecimalText): DecimalText {
+  const atto = moneyOf(percent);
+  if (atto % 100n !== 0n) throw wire.fault(field, 'at most 16 decimals', percent);
+  return textOfMoney((atto / 100n) as Money);
+}
+
+/** A book of another symbol than `book` is a fault. */
+export const orderBook =
+  (book: string) =>
+  (payload: unknown): BookSnapshot => {
+    const of = wire.row(payload);
+    return {
+      book,
+      sequence: wire.integer(of, 'sequence'),
+      updatedAt: wire.time(of, 'updated_at'),
+      bids: bookSide(of, 'bids', book, (better, worse) => better >= worse),
+      asks: bookSide(of, 'asks', book, (better, worse) => better <= worse),
+    };
+  };
+
+/** Best first on the wire in both forms (public facts 4.3). Floats serve for that check alone: they keep the order of decimals. */
+function bookSide(
+  of: Row,
+  field: string,
+  book: string,
+  ordered: (better: number, worse: number) => boolean,
+): readonly BookEntry[] {
+  let before: number | undefined;
+  return wire.list(
+    of[field],
+    element => {
+      const entry = wire.row(element, field);
+      const price = wire.decimal(entry, 'price');
+      const amount = wire.decimal(entry, 'amount');
+      if (entry['book'] !== undefined && entry['book'] !== book) throw wire.fault('book', book, entry['book']);
+      if (before !== undefined && !ordered(before, Number(price))) throw wire.fault(field, 'best price first', price);
+      before = Number(price);
+      const oid = wire.optional(entry, 'oid', wire.filled);
+      return oid === undefined ? { price, amount } : { price, amount, oid };
+    },
+    field,
+  );
+}
+
+export const publicTrades = (payload: unknown): readonly PublicTrade[] =>
+  wire.list(payload, element => {
+    const of = wire.row(element);
+    return {
+      book: wire.filled(of, 'book'),
+      tid: wire.integer(of, 'tid').toString(),
+      createdAt: wire.time(of, 'created_at'),
+      price: wire.decimal(of, 'price'),
+      amount: wire.decimal(of, 'amount'),
+      makerSide: wire.side(of, 'maker_side'),
+    };
+  });
+
+export function ticker(payload: unknown): Ticker {
+  const of = wire.row(payload);
+  const changes = wire.optional(of, 'rolling_average_change', (from, field) => wire.row(from[field], field)) ?? {};
+  return {
+    book: wire.filled(of, 'book'),
+    createdAt: wire.time(of, 'created_at'),
+    rollingAverageChange: new Map(Object.keys(changes).map(hours => [hours, wire.figure(changes, hours)])),
+    ...wire.present({
+      last: wire.optional(of, 'last', wire.decimal),
+      bid: wire.optional(of, 'bid', wire.decimal),
+      ask: wire.optional(of, 'ask', wire.decimal),
+      high: wire.optional(of, 'high', wire.decimal),
+      low: wire.optional(of, 'low', wire.decimal),
+      volume: wire.optional(of, 'volume', wire.decimal),
+      vwap: wire.optional(of, 'vwap', wire.figure),
+      change24: wire.optional(of, 'change_24', wire.figure),
+    }),
+  };
+}
+
+export const tickers = (payload: unknown): readonly Ticker[] => wire.list(payload, ticker);
+
+/** Undocumented; as clients read it (public facts 4.5). */
+export const candles = (payload: unknown): readonly Candle[] =>
+  wire.list(payload, element => {
+    const of = wire.row(element);
+    return {
+      from: wire.count(of, 'bucket_start_time'),
+      open: wire.decimal(of, 'first_rate'),
+      close: wire.decimal(of, 'last_rate'),
+      low: wire.decimal(of, 'min_rate'),
+      high: wire.decimal(of, 'max_rate'),
+      trades: wire.count(of, 'trade_count'),
+      volume: wire.decimal(of, 'volume'),
+      ...wire.present({
+        firstTradeAt: wire.optional(of, 'first_trade_time', wire.count),
+        lastTradeAt: wire.optional(of, 'last_trade_time', wire.count),
+        vwap: wire.optional(of, 'vwap', wire.figure),
+      }),
+    };
+  });

@@ -1,0 +1,50 @@
+/** Nonces for signed requests: never repeated and never lower than an earlier one, even when the clock steps back. */
+import type { Clock, Random } from '../core/index.ts';
+
+/** One source per API key and process. */
+export interface NonceSource {
+  next(): string;
+  /** The highest nonce given out (or the mark it started above): what a restart must start above. */
+  last(): bigint;
+  /** True when the exchange wants them to arrive in order, so that only one signed request may be under way. */
+  readonly ordered: boolean;
+}
+
+const SALT = 1_000_000n;
+const LOWEST = 10n ** 18n;
+const HIGHEST = 10n ** 19n - 1n;
+
+/**
+ * Nonce v2: 13 digits of epoch milliseconds and 6 of salt, 19 in all (public facts 2.3). Valid in any order of arrival.
+ * `above` is the high-water mark of an earlier run. Throws a RangeError when the clock is past the year 2286.
+ */
+export function nonceV2(clock: Clock, random: Random, above = 0n): NonceSource {
+  let last = above;
+  return {
+    ordered: false,
+    last: () => last,
+    next: () => {
+      const wanted = wholeMillis(clock) * SALT + BigInt(random.integer(100_000, 999_999));
+      const nonce = largest(wanted, last + 1n, LOWEST);
+      if (nonce > HIGHEST) throw new RangeError(`nonce ${nonce} has more than 19 digits: check the clock`);
+      last = nonce;
+      return nonce.toString();
+    },
+  };
+}
+
+/** Nonce v1: strictly increasing milliseconds. Announced as refused since November 2025; for older doors only. */
+export function nonceV1(clock: Clock, above = 0n): NonceSource {
+  let last = above;
+  return {
+    ordered: true,
+    last: () => last,
+    next: () => {
+      last = largest(wholeMillis(clock), last + 1n);
+      return last.toString();
+    },
+  };
+}
+
+const wholeMillis = (clock: Clock): bigint => BigInt(Math.floor(clock.now()));
+const largest = (...of: readonly bigint[]): bigint => of.reduce((a, b) => (b > a ? b : a));

@@ -1,0 +1,238 @@
+/** Placing, changing, cancelling and looking up orders, and the trades that came of them. */
+import type { DecimalText, NewOrder, Outcome, Page, Side, TimeInForce } from '../core/index.ts';
+import * as replies from './accountReplies.ts';
+import { asked } from './ask.ts';
+import type { Ask, Question } from './ask.ts';
+import {
+  bookPart,
+  chunks,
+  currencyPart,
+  IDS_PER_REQUEST,
+  limitPart,
+  oidPart,
+  originIdPart,
+  pageQuery,
+  positivePart,
+  query,
+  tidPart,
+} from './path.ts';
+import { fault, present } from './wire.ts';
+
+type AnyOrder = {
+  readonly book: string;
+  readonly side: Side;
+  readonly originId?: string;
+  /** Trigger price: makes a market order a stop-loss and a limit order a stop-limit. */
+  readonly stop?: DecimalText;
+  readonly marginOrderType?: 'CROSS_MARGIN';
+};
+type Limit = {
+  readonly type: 'limit';
+  readonly price: DecimalText;
+  readonly major: DecimalText;
+  readonly timeInForce?: TimeInForce;
+};
+/** `slippageTolerance` is in percent, 0 to 100; without it the exchange protects from nothing. */
+type Sweep = { readonly type: 'market'; readonly slippageTolerance?: DecimalText } & ByOne;
+type ByOne =
+  { readonly major: DecimalText; readonly minor?: never } | { readonly minor: DecimalText; readonly major?: never };
+export type OrderRequest = AnyOrder & (Limit | Sweep);
+
+export type Ids = { readonly oids: readonly string[] } | { readonly originIds: readonly string[] };
+type Id = { readonly oid: string } | { readonly originId: string };
+export type OpenOrdersQuery = {
+  readonly book?: string;
+  readonly currency?: string;
+  readonly limit?: number;
+  /** `alpha` leaves out the orders of the retail app. */
+  readonly source?: 'alpha' | 'all';
+};
+/** `originId` is the id of the order that replaces the old one: it inherits none. */
+export type Replacement = {
+  readonly price?: DecimalText;
+  readonly major?: DecimalText;
+  readonly minor?: DecimalText;
+  readonly stop?: DecimalText;
+  readonly originId?: string;
+};
+/** `cancel`: when the change cannot be made, cancel the order instead of leaving it as it was. At least one figure is needed. */
+export type Modification = Omit<Replacement, 'originId'> & { readonly cancel?: boolean };
+
+export type Orders = ReturnType<typeof orders>;
+
+export function orders(ask: Ask) {
+  const placeOrder = (order: OrderRequest) =>
+    asked(ask, () => accepting('POST orders', 'POST', '/v3/orders', orderBody(order)));
+  return {
+    place: (order: NewOrder) => placeOrder({ ...order, type: 'limit' }),
+    placeOrder,
+    /** v3: a new order takes the old one's place, even when the old one is filled meanwhile. A bot should cancel and place instead. */
+    replace: (of: Id, by: Replacement) =>
+      asked(ask, () => accepting('PATCH v3 orders', 'PATCH', `/v3/orders${idPath(of)}`, replacementBody(by))),
+    /** v4: changes the order in place. By price alone, a buy changes its amount too (public facts 6). */
+    modify: (of: Id, by: Modification) =>
+      asked(ask, () => accepting('PATCH v4 orders', 'PATCH', `/v4/orders${idPath(of)}`, modificationBody(by))),
+
+    /**
+     * Cancels in requests of at most 50 ids each. Done when any of them was answered: an id that is missing from the list was not
+     * proven to be canceled, whether its request failed or not.
+     */
+    cancel: async (of: Ids): Promise<Outcome<readonly string[]>> =>
+      anyOf(await Promise.all(idQueries(of).map(ids => asked(ask, () => cancelling(`/v3/orders${ids()}`))))),
+    cancelOne: (oid: string) => asked(ask, () => cancelling(`/v3/orders/${oidPart(oid)}`)),
+    /** Every open order of the account, also those of other programs. */
+    cancelAll: () => asked(ask, () => cancelling('/v3/orders/all')),
+
+    /** In requests of at most 50 ids each; done when all of them were answered. Ids that match nothing are missing. */
+    lookUp: async (of: Ids): Promise<Outcome<readonly replies.OrderDetails[]>> =>
+      allOf(await Promise.all(idQueries(of).map(ids => asked(ask, () => reading('orders', ids(), replies.orders))))),
+    order: (oid: string) => asked(ask, () => reading('orders', `/${oidPart(oid)}`, replies.orders)),
+    openOrders: (of: OpenOrdersQuery = {}) => asked(ask, () => reading('open_orders', openQuery(of), replies.orders)),
+
+    userTrades: (of: Page & { readonly book?: string } = {}) =>
+      asked(ask, () => {
+        const book = of.book === undefined ? undefined : bookPart(of.book);
+        return reading('user_trades', query({ book, ...pageQuery(of) }), replies.ownTrades);
+      }),
+    /** By trade id: one, or several joined with dashes. */
+    userTradesByTid: (tids: readonly [string, ...string[]]) =>
+      asked(ask, () => reading('user_trades', `/${tids.map(tidPart).join('-')}`, replies.ownTrades)),
+    /** By origin_id: the trades of all orders that ever had it, in any book. */
+    orderTrades: (of: Id) => asked(ask, () => reading('order_trades', idPath(of), replies.ownTrades)),
+  };
+}
+
+const accepting = (
+  endpoint: string,
+  method: 'POST' | 'PATCH',
+  path: string,
+  body: Readonly<Record<string, unknown>>,
+): Question<{ readonly oid: string }> => ({
+  endpoint,
+  lane: 'place',
+  method,
+  path,
+  body,
+  effect: 'write',
+  envelope: 'payload',
+  read: replies.acceptedOrder,
+});
+
+const cancelling = (path: string): Question<readonly string[]> => ({
+  endpoint: 'DELETE orders',
+  lane: 'cancel',
+  method: 'DELETE',
+  path,
+  effect: 'write',
+  envelope: 'payload',
+  read: replies.canceledOids,
+});
+
+const reading = <T>(name: string, rest: string, read: (payload: unknown) => T): Question<T> => ({
+  endpoint: `GET ${name}`,
+  lane: 'private read',
+  method: 'GET',
+  path: `/v3/${name}${rest}`,
+  effect: 'read',
+  envelope: 'payload',
+  read,
+});
+
+const TIMES_IN_FORCE: readonly TimeInForce[] = ['goodtillcancelled', 'fillorkill', 'immediateorcancel', 'postonly'];
+
+function orderBody(order: OrderRequest): Record<string, unknown> {
+  const { book, side, type, major, originId, stop, marginOrderType } = order;
+  if (side !== 'buy' && side !== 'sell') throw fault('side', 'buy or sell', side);
+  const common = { book: bookPart(book), side, type, ...figures({ major, stop }) };
+  const last = present({
+    origin_id: originId === undefined ? undefined : originIdPart(originId),
+    margin_order_type: marginOrderType,
+  });
+  if (type === 'limit') {
+    const timeInForce = order.timeInForce ?? 'goodtillcancelled';
+    if (!TIMES_IN_FORCE.includes(timeInForce)) throw fault('timeInForce', TIMES_IN_FORCE.join(', '), timeInForce);
+    if (major === undefined) throw fault('major', 'an amount', major);
+    return { ...common, price: positivePart(order.price), time_in_force: timeInForce, ...last };
+  }
+  if ((major === undefined) === (order.minor === undefined))
+    throw fault('major', 'exactly one of major and minor', major);
+  const slippage = order.slippageTolerance === undefined ? undefined : percent(order.slippageTolerance);
+  return { ...common, ...figures({ minor: order.minor }), ...present({ slippage_tolerance: slippage }), ...last };
+}
+
+/** A JSON number: clients send it so (public facts 5.1). */
+function percent(text: DecimalText): number {
+  const value = Number(text);
+  if (!/^\d{1,3}(?:\.\d{1,6})?$/.test(text) || !(value <= 100))
+    throw fault('slippageTolerance', 'percent, 0 to 100', text);
+  return value;
+}
+
+function replacementBody({ originId, ...amounts }: Replacement): Record<string, unknown> {
+  return {
+    ...someFigures(amounts),
+    ...present({ origin_id: originId === undefined ? undefined : originIdPart(originId) }),
+  };
+}
+
+function modificationBody({ cancel, ...amounts }: Modification): Record<string, unknown> {
+  if (amounts.major !== undefined && amounts.minor !== undefined)
+    throw fault('minor', 'not both major and minor', amounts.minor);
+  return { ...someFigures(amounts), ...present({ cancel }) };
+}
+
+type Figures = { readonly [name in 'price' | 'major' | 'minor' | 'stop']?: DecimalText | undefined };
+
+/** The figures that are given; each must be above zero. */
+function figures({ price, major, minor, stop }: Figures): Record<string, DecimalText> {
+  const given = Object.entries({ price, major, minor, stop }).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return Object.fromEntries(given.map(([name, value]) => [name, positivePart(value)]));
+}
+
+function someFigures(of: Figures): Record<string, DecimalText> {
+  const given = figures(of);
+  if (Object.keys(given).length === 0) throw fault('change', 'at least one of price, major, minor and stop', undefined);
+  return given;
+}
+
+/** `/{oid}`, or `?origin_id=` for the id of ours. */
+const idPath = (of: Id): string =>
+  'oid' in of ? `/${oidPart(of.oid)}` : query({ origin_id: originIdPart(of.originId) });
+
+function openQuery({ book, currency, limit, source }: OpenOrdersQuery): string {
+  if (source !== undefined && source !== 'alpha' && source !== 'all') throw fault('source', 'alpha or all', source);
+  return query({
+    book: book === undefined ? undefined : bookPart(book),
+    currency: currency === undefined ? undefined : currencyPart(currency),
+    limit: limit === undefined ? undefined : limitPart(limit, 500),
+    source,
+  });
+}
+
+/** One query per request. The commas stay commas: all samples of the exchange sign and send them so (public facts 2.2). */
+function idQueries(of: Ids): readonly (() => string)[] {
+  const [name, ids, check] =
+    'oids' in of ? (['oids', of.oids, oidPart] as const) : (['origin_ids', of.originIds, originIdPart] as const);
+  return chunks(ids, IDS_PER_REQUEST).map(some => () => query({ [name]: some.map(check).join(',') }));
+}
+
+type Lists<T> = readonly Outcome<readonly T[]>[];
+
+/** Done with everything that was proven; when nothing was answered, unknown before refused. */
+function anyOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
+  const answered = outcomes.flatMap(each => (each.kind === 'done' ? [each.value] : []));
+  if (answered.length > 0 || outcomes.length === 0) return { kind: 'done', value: answered.flat() };
+  return outcomes.find(each => each.kind === 'unknown') ?? outcomes[0]!;
+}
+
+/** Done when all are; else the first that is not. */
+function allOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
+  return (
+    outcomes.find(each => each.kind !== 'done') ?? {
+      kind: 'done',
+      value: outcomes.flatMap(each => (each.kind === 'done' ? each.value : [])),
+    }
+  );
+}

@@ -1,0 +1,58 @@
+/** Builds paths and queries from checked values only: what is not an id, a symbol or a number cannot reach the request line. */
+import { isDecimalText } from '../core/index.ts';
+import type { DecimalText, Page } from '../core/index.ts';
+import { fault } from './wire.ts';
+
+const checked =
+  (shape: RegExp, expected: string) =>
+  (value: string): string => {
+    if (!shape.test(value)) throw fault('argument', expected, value);
+    return value;
+  };
+
+export const bookPart = checked(/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/, 'a book like btc_mxn');
+export const currencyPart = checked(/^[A-Za-z0-9]{1,20}$/, 'a ticker like btc');
+/** 16 characters on today's wire, up to 64 in older samples (public facts 3). */
+export const oidPart = checked(/^[A-Za-z0-9]{1,64}$/, 'an order id');
+/** Interface document, conventions. */
+export const originIdPart = checked(/^[A-Za-z0-9_-]{1,40}$/, 'an origin_id of 1 to 40 of a-z, A-Z, 0-9, _ and -');
+export const tidPart = checked(/^\d{1,19}$/, 'a trade id');
+/** Ids of quotes and conversions: UUIDs, or short texts. */
+export const quotePart = checked(/^[A-Za-z0-9_-]{1,64}$/, 'an id');
+
+export function amountPart(value: DecimalText): DecimalText {
+  if (!isDecimalText(value)) throw fault('argument', 'decimal digits', value);
+  return value;
+}
+
+/** Above zero: what no order, quote or change can do without. */
+export function positivePart(value: DecimalText): DecimalText {
+  if (!/[1-9]/.test(amountPart(value))) throw fault('argument', 'an amount above zero', value);
+  return value;
+}
+
+export function limitPart(value: number, max: number): string {
+  if (!(Number.isSafeInteger(value) && value >= 1 && value <= max)) throw fault('argument', `1 to ${max}`, value);
+  return String(value);
+}
+
+/** Ids per request: 500 origin_ids would make a request line that proxies refuse, and then nothing is canceled (failure modes A25). */
+export const IDS_PER_REQUEST = 50;
+
+/** `?a=b&c=d` of the given pairs in their order, without those that are undefined. Values are checked parts: nothing is encoded. */
+export function query(pairs: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(pairs).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? '' : `?${given.map(([name, value]) => `${name}=${value ?? ''}`).join('&')}`;
+}
+
+export const pageQuery = (page: Page): Record<string, string | undefined> => ({
+  marker: page.marker === undefined ? undefined : tidPart(page.marker),
+  sort: page.sort === undefined ? undefined : sortPart(page.sort),
+  limit: page.limit === undefined ? undefined : limitPart(page.limit, 100),
+});
+
+const sortPart = checked(/^(?:asc|desc)$/, 'asc or desc');
+
+export function chunks<T>(of: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(of.length / size) }, (_, i) => of.slice(i * size, (i + 1) * size));
+}

@@ -1,0 +1,184 @@
+/** The quote-based conversion interface (RFQ v1): pairs, quotes and conversions. Replies have no envelope. */
+import type { DecimalText, Millis } from '../core/index.ts';
+import { asked } from './ask.ts';
+import type { Ask, Question } from './ask.ts';
+import { currencyPart, limitPart, positivePart, query, quotePart } from './path.ts';
+import * as wire from './wire.ts';
+import type { Row } from './wire.ts';
+
+/** Precisions are the decimals that an amount may have. */
+export type RfqPair = {
+  readonly source: string;
+  readonly target: string;
+  readonly sourcePrecision: number;
+  readonly targetPrecision: number;
+};
+
+/** The given amount is fixed, the other is computed. Exactly one: what both together do is not documented. */
+export type RfqRequest = { readonly source: string; readonly target: string } & (
+  | { readonly sourceAmount: DecimalText; readonly targetAmount?: never }
+  | { readonly targetAmount: DecimalText; readonly sourceAmount?: never }
+);
+
+type Terms = {
+  readonly id: string;
+  readonly source: string;
+  readonly target: string;
+  readonly sourceAmount: DecimalText;
+  readonly targetAmount: DecimalText;
+  readonly rate: DecimalText;
+  readonly createdAt: Millis;
+};
+
+export type RfqQuote = Terms & {
+  readonly status: 'ACTIVE' | 'EXPIRED' | 'ACCEPTED' | 'REJECTED';
+  readonly expiresAt: Millis;
+  /** False: confirming it would fail; then `maxTradable` says what would not. */
+  readonly canConfirm: boolean;
+  readonly maxTradable?: { readonly value: DecimalText; readonly currency: string };
+};
+
+export type RfqConversion = Terms & {
+  readonly quoteId: string;
+  readonly status: RfqStatus;
+  readonly quotedAt?: Millis;
+  readonly updatedAt?: Millis;
+};
+export type RfqStatus = 'PENDING' | 'FAILED' | 'COMPLETED';
+const STATUSES: readonly RfqStatus[] = ['PENDING', 'FAILED', 'COMPLETED'];
+
+export type RfqPage = {
+  readonly conversions: readonly RfqConversion[];
+  readonly nextPageToken?: string;
+  readonly totalCount?: number;
+};
+export type RfqPageQuery = { readonly status?: RfqStatus; readonly pageSize?: number; readonly pageToken?: string };
+
+export type Rfq = ReturnType<typeof rfq>;
+
+export function rfq(ask: Ask) {
+  return {
+    pairs: ({ source, target }: { readonly source?: string; readonly target?: string } = {}) =>
+      asked(ask, () => {
+        const filter = { source: source && currencyPart(source), target: target && currencyPart(target) };
+        return question('GET', `pairs${query(filter)}`, 'GET rfq pairs', pairs);
+      }),
+    requestQuote: (of: RfqRequest) =>
+      asked(ask, () => question('POST', 'quotes', 'POST rfq quotes', quote, quoteBody(of))),
+    quote: (id: string) => asked(ask, () => question('GET', `quotes/${quotePart(id)}`, 'GET rfq quotes', quote)),
+    convert: (quoteId: string) =>
+      asked(ask, () =>
+        question('POST', 'conversions', 'POST rfq conversions', conversion, { quote_id: quotePart(quoteId) }, 'write'),
+      ),
+    conversion: (id: string) =>
+      asked(ask, () => question('GET', `conversions/${quotePart(id)}`, 'GET rfq conversion', conversion)),
+    conversions: (of: RfqPageQuery = {}) =>
+      asked(ask, () => question('GET', `conversions${pageQuery(of)}`, 'GET rfq conversions', page)),
+  };
+}
+
+/** Whether these calls share the account's 300 per minute is not published; here they do. A quote reserves nothing: only `convert` writes. */
+const question = <T>(
+  method: 'GET' | 'POST',
+  rest: string,
+  endpoint: string,
+  read: (reply: unknown) => T,
+  body?: Readonly<Record<string, unknown>>,
+  effect: Question<T>['effect'] = 'read',
+): Question<T> => ({
+  endpoint,
+  lane: method === 'GET' ? 'private read' : 'place',
+  door: 'rfq',
+  method,
+  path: `/rfq/v1/${rest}`,
+  effect,
+  envelope: 'bare',
+  read,
+  ...(body === undefined ? {} : { body }),
+});
+
+function quoteBody({ source, target, sourceAmount, targetAmount }: RfqRequest): Record<string, unknown> {
+  const pair = { source: currencyPart(source), target: currencyPart(target) };
+  if (sourceAmount !== undefined && targetAmount === undefined)
+    return { ...pair, source_amount: positivePart(sourceAmount) };
+  if (targetAmount !== undefined && sourceAmount === undefined)
+    return { ...pair, target_amount: positivePart(targetAmount) };
+  throw wire.fault('sourceAmount', 'exactly one of sourceAmount and targetAmount', sourceAmount);
+}
+
+function pageQuery({ status, pageSize, pageToken }: RfqPageQuery): string {
+  if (status !== undefined && !STATUSES.includes(status)) throw wire.fault('status', STATUSES.join(', '), status);
+  return query({
+    status,
+    page_size: pageSize === undefined ? undefined : limitPart(pageSize, 10_000),
+    page_token: pageToken === undefined ? undefined : encodeURIComponent(pageToken),
+  });
+}
+
+const pairs = (reply: unknown): readonly RfqPair[] =>
+  wire.list(
+    wire.row(reply)['pairs'],
+    element => {
+      const of = wire.row(element, 'pairs');
+      return {
+        source: wire.filled(of, 'source'),
+        target: wire.filled(of, 'target'),
+        sourcePrecision: wire.count(of, 'source_precision'),
+        targetPrecision: wire.count(of, 'target_precision'),
+      };
+    },
+    'pairs',
+  );
+
+function terms(of: Row): Terms {
+  return {
+    id: wire.identifier(of, 'id'),
+    source: wire.filled(of, 'source'),
+    target: wire.filled(of, 'target'),
+    sourceAmount: wire.decimal(of, 'source_amount'),
+    targetAmount: wire.decimal(of, 'target_amount'),
+    rate: wire.decimal(of, 'rate'),
+    createdAt: wire.time(of, 'created_at'),
+  };
+}
+
+function quote(reply: unknown): RfqQuote {
+  const of = wire.row(reply);
+  return {
+    ...terms(of),
+    status: wire.oneOf(of, 'status', ['ACTIVE', 'EXPIRED', 'ACCEPTED', 'REJECTED']),
+    expiresAt: wire.time(of, 'expires_at'),
+    canConfirm: wire.flag(of, 'can_confirm'),
+    ...wire.present({ maxTradable: wire.optional(of, 'max_tradable_amount', maxTradable) }),
+  };
+}
+
+function maxTradable(from: Row, field: string): NonNullable<RfqQuote['maxTradable']> {
+  const of = wire.row(from[field], field);
+  return { value: wire.decimal(of, 'value'), currency: wire.filled(of, 'currency') };
+}
+
+function conversion(reply: unknown): RfqConversion {
+  const of = wire.row(reply);
+  return {
+    ...terms(of),
+    quoteId: wire.identifier(of, 'quote_id'),
+    status: wire.oneOf(of, 'status', STATUSES),
+    ...wire.present({
+      quotedAt: wire.optional(of, 'quoted_at', wire.time),
+      updatedAt: wire.optional(of, 'updated_at', wire.time),
+    }),
+  };
+}
+
+function page(reply: unknown): RfqPage {
+  const of = wire.row(reply);
+  const next = wire.optional(of, 'next_page_token', wire.text);
+  return {
+    conversions: wire.list(of['conversions'], conversion, 'conversions'),
+    ...wire.present({
+      nextPageToken: next === '' ? undefined : next,
+      totalCount: wire.optional(of, 'total_count', wire.count),
+    }),
+  };
+}

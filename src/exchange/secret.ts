@@ -1,0 +1,29 @@
+/** A text that must not reach a log: it prints as [redacted] and is read in one way only. */
+import { inspect } from 'node:util';
+
+const HIDDEN = '[redacted]';
+
+export class Secret {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The text itself; for the signer. */
+  reveal(): string {
+    return this.#text;
+  }
+
+  toString(): string {
+    return HIDDEN;
+  }
+
+  toJSON(): string {
+    return HIDDEN;
+  }
+
+  [inspect.custom](): string {
+    return HIDDEN;
+  }
+}

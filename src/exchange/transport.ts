@@ -1,0 +1,146 @@
+/** HTTP over pooled sockets: one deadline for the whole exchange, a cap on what is read, no redirects and no retries. */
+import { Pool } from 'undici';
+import type { Dispatcher } from 'undici';
+import { TransportFailure } from '../core/index.ts';
+import type { Transport, WireReply, WireRequest } from '../core/index.ts';
+
+export type HttpOptions = {
+  /** Scheme, host and port, such as `https://api.bitso.com`. */
+  readonly origin: string;
+  /** From `send` to the last byte of the answer, in REAL milliseconds whatever the clock of the rest runs at. */
+  readonly deadlineMs?: number;
+  /** Sockets at most. At least the sum of the client's two concurrencies, so that a cancel never waits for a socket. */
+  readonly connections?: number;
+  /** Bytes of a body at most, by request. */
+  readonly bodyMax?: (request: WireRequest) => number;
+  /** Allows http:// to a host that is not this machine, such as a sandbox in the next container. Off: a key never travels in the clear. */
+  readonly plainHttp?: boolean;
+};
+
+const MEBI = 1024 * 1024;
+/** The whole book is the one big reply: about 630 kB on btc_mxn (public facts 4.3). */
+const bodyMaxOf = (request: WireRequest): number => (request.target.includes('/order_book') ? 8 : 4) * MEBI;
+
+/** Throws a RangeError on an origin that is not one. */
+export function httpTransport(options: HttpOptions): Transport {
+  const { deadlineMs = 5_000, connections = 16, bodyMax = bodyMaxOf } = options;
+  const origin = checkedOrigin(options.origin, options.plainHttp ?? false);
+  const pool = new Pool(origin, {
+    connections,
+    pipelining: 1,
+    // These timers are coarse and only clean up behind the exact deadline below.
+    connect: { timeout: deadlineMs },
+    headersTimeout: deadlineMs + 1_000,
+    bodyTimeout: deadlineMs + 1_000,
+  });
+  return {
+    send: request =>
+      new Promise((resolve, reject) => exchange(pool, request, deadlineMs, bodyMax(request), resolve, reject)),
+    close: () => pool.destroy(),
+  };
+}
+
+function exchange(
+  pool: Pool,
+  request: WireRequest,
+  deadlineMs: number,
+  bodyMax: number,
+  resolve: (reply: WireReply) => void,
+  reject: (failure: TransportFailure) => void,
+): void {
+  let controller: Dispatcher.DispatchController | undefined;
+  let over = false;
+  let head = { status: 0, headers: {} as Record<string, string> };
+  let size = 0;
+  const chunks: Buffer[] = [];
+  const deadline = AbortSignal.timeout(deadlineMs);
+
+  const finish = (): boolean => {
+    if (over) return false;
+    over = true;
+    deadline.removeEventListener('abort', onDeadline);
+    return true;
+  };
+  // A controller exists from just before the first byte is written. Before that, nothing has left: the request waited for a socket.
+  const fail = (why: string) => {
+    if (!finish()) return;
+    const failure = new TransportFailure(`${request.method} ${pathOf(request)}: ${why}`, controller !== undefined);
+    controller?.abort(failure);
+    reject(failure);
+  };
+  const onDeadline = () => fail(`no whole answer within ${deadlineMs} ms`);
+  deadline.addEventListener('abort', onDeadline);
+
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart: started => {
+      // Given up while it waited for a socket, or about to be written a second time: undici writes nothing after an abort here.
+      if (over || controller) {
+        started.abort(new TransportFailure('given up', controller !== undefined));
+        fail('the connection was lost');
+        return;
+      }
+      controller = started;
+    },
+    onResponseStart: (_, status, headers) => {
+      head = { status, headers: flat(headers) };
+      const coding = head.headers['content-encoding'];
+      if (coding !== undefined && coding !== 'identity') fail(`body in ${coding}, which was not asked for`);
+      else if (Number(head.headers['content-length']) > bodyMax) fail(`body of over ${bodyMax} bytes`);
+    },
+    onResponseData: (_, chunk) => {
+      size += chunk.length;
+      if (size > bodyMax) fail(`body of over ${bodyMax} bytes`);
+      else if (!over) chunks.push(chunk);
+    },
+    onResponseEnd: () => {
+      const body = utf8(Buffer.concat(chunks));
+      if (body === undefined) fail('body is not UTF-8');
+      else if (finish()) resolve({ ...head, body });
+    },
+    onResponseError: (_, error) => fail(causeOf(error)),
+  };
+  try {
+    pool.dispatch(
+      { method: request.method, path: request.target, headers: request.headers, body: request.body || null },
+      handler,
+    );
+  } catch (error) {
+    fail(causeOf(error));
+  }
+}
+
+function checkedOrigin(text: string, plainHttp: boolean): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || url.origin !== text.replace(/\/$/, '')) {
+    throw new RangeError(`expected an origin like https://api.bitso.com, found ${JSON.stringify(text)}`);
+  }
+  const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (local || plainHttp))) {
+    throw new RangeError(`${text}: https is needed for a host that is not this machine`);
+  }
+  return url.origin;
+}
+
+const flat = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value ?? ''].flat().join(', ')]),
+  );
+
+/** Strict: a reply with broken characters is no whole reply. */
+function utf8(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The request's path alone: queries hold ids, and messages end in logs. */
+const pathOf = (request: WireRequest): string => request.target.split('?', 1)[0]!;
+
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  const message = error.message || (error instanceof AggregateError ? error.errors.map(String).join('; ') : error.name);
+  return code && !message.includes(code) ? `${code} ${message}` : message;
+}

@@ -1,0 +1,48 @@
+/** Registers the callback URL to which the exchange delivers transaction events. */
+import { asked } from './ask.ts';
+import type { Ask } from './ask.ts';
+import * as wire from './wire.ts';
+
+export type WebhookRegistration = { readonly id: string; readonly callbackUrl: string; readonly event: string };
+
+export type Webhooks = ReturnType<typeof webhooks>;
+
+export function webhooks(ask: Ask) {
+  return {
+    /** The only kind of event is TRANSACTION. A second registration for it is refused, in words that name it. */
+    registerWebhook: (callbackUrl: string) =>
+      asked(ask, () => ({
+        endpoint: 'POST webhooks',
+        lane: 'place',
+        door: 'webhooks',
+        method: 'POST',
+        path: '/v4/webhooks',
+        body: { callback_url: httpsUrl(callbackUrl), events: ['TRANSACTION'] },
+        effect: 'write',
+        envelope: 'bare',
+        wordsRefuse: true,
+        read: registrations,
+      })),
+  };
+}
+
+function httpsUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw wire.fault('callbackUrl', 'a public URL', text);
+  return text;
+}
+
+/** The event's name is compared without case: the sample answer has it in lower case (public facts 17). */
+const registrations = (reply: unknown): readonly WebhookRegistration[] =>
+  wire.list(
+    wire.row(reply)['webhooks'],
+    element => {
+      const of = wire.row(element, 'webhooks');
+      return {
+        id: wire.identifier(of, 'id'),
+        callbackUrl: wire.filled(of, 'callback_url'),
+        event: wire.filled(of, 'event').toUpperCase(),
+      };
+    },
+    'webhooks',
+  );

@@ -1,0 +1,158 @@
+/** Reads fields of parsed replies strictly: every reader gives the exact value or throws a WireFault that names the field. */
+import { isDecimalText } from '../core/index.ts';
+import type { DecimalText, Millis, Side } from '../core/index.ts';
+
+/** A reply that is not shaped as the interface documents say. Becomes the outcome `unknown`. */
+export class WireFault extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'WireFault';
+  }
+}
+
+/** A JSON object. Fields that nobody reads are kept and ignored. */
+export type Row = Readonly<Record<string, unknown>>;
+
+export function row(value: unknown, what = 'payload'): Row {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fault(what, 'an object', value);
+  return value as Row;
+}
+
+export function list<T>(value: unknown, each: (element: unknown) => T, what = 'payload'): readonly T[] {
+  if (!Array.isArray(value)) throw fault(what, 'an array', value);
+  return value.map(each);
+}
+
+/** Reads a field that may be absent or null. */
+export const optional = <T>(of: Row, field: string, read: (of: Row, field: string) => T): T | undefined =>
+  of[field] === undefined || of[field] === null ? undefined : read(of, field);
+
+export function text(of: Row, field: string): string {
+  const value = of[field];
+  if (typeof value !== 'string') throw fault(field, 'text', value);
+  return value;
+}
+
+/** Text that is not empty. */
+export function filled(of: Row, field: string): string {
+  const value = text(of, field);
+  if (value === '') throw fault(field, 'text that is not empty', value);
+  return value;
+}
+
+export function flag(of: Row, field: string): boolean {
+  const value = of[field];
+  if (typeof value !== 'boolean') throw fault(field, 'true or false', value);
+  return value;
+}
+
+/** Unsigned decimal text. A JSON number is refused: it has been through a float somewhere. */
+export function decimal(of: Row, field: string): DecimalText {
+  const value = of[field];
+  if (!isDecimalText(value)) throw fault(field, 'decimal digits', value);
+  return value;
+}
+
+/** The size of decimal text that may carry a minus: trades sign what was given away (public facts 9.2). */
+export function magnitude(of: Row, field: string): DecimalText {
+  const value = of[field];
+  const size = typeof value === 'string' && value.startsWith('-') ? value.slice(1) : value;
+  if (!isDecimalText(size)) throw fault(field, 'decimal digits, with or without a minus', value);
+  return size;
+}
+
+const FIGURE = /^-?\d{1,40}(?:\.\d{1,60})?$/;
+
+/** Signed decimal text of any length, for statistics that no order depends on. */
+export function figure(of: Row, field: string): string {
+  const value = of[field];
+  if (typeof value !== 'string' || !FIGURE.test(value)) throw fault(field, 'a decimal figure', value);
+  return value;
+}
+
+const INTEGER = /^\d{1,19}$/;
+
+/** A whole number of up to 64 bits, number or text on the wire, with every digit. */
+export function integer(of: Row, field: string): bigint {
+  const value = of[field];
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
+  if (typeof value === 'string' && INTEGER.test(value)) return BigInt(value);
+  throw fault(field, 'a whole number', value);
+}
+
+/** A whole number that JavaScript counts exactly. */
+export function count(of: Row, field: string): number {
+  const value = Number(integer(of, field));
+  if (!Number.isSafeInteger(value)) throw fault(field, 'a whole number below 2^53', of[field]);
+  return value;
+}
+
+/** An identifier: text, or a whole number turned into text with every digit. */
+export function identifier(of: Row, field: string): string {
+  return typeof of[field] === 'number' ? integer(of, field).toString() : filled(of, field);
+}
+
+export function oneOf<T extends string>(of: Row, field: string, allowed: readonly T[]): T {
+  const value = of[field];
+  const found = allowed.find(each => each === value);
+  if (found === undefined) throw fault(field, `one of ${allowed.join(', ')}`, value);
+  return found;
+}
+
+export const side = (of: Row, field: string): Side => oneOf(of, field, ['buy', 'sell']);
+
+const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):?(\d\d))$/;
+
+/** All spellings of a time seen on the wire (public facts 3): `Z`, `+0000` or `+00:00`, with or without a fraction of a second. */
+export function time(of: Row, field: string): Millis {
+  const parts = TIMESTAMP.exec(text(of, field));
+  if (!parts) throw fault(field, 'an ISO 8601 time', of[field]);
+  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const local = Date.UTC(
+    year,
+    month - 1,
+    day,
+    hour,
+    minute,
+    second,
+    Number((parts[7] ?? '').slice(0, 3).padEnd(3, '0')),
+  );
+  const read = new Date(local);
+  const real =
+    year >= 1970 &&
+    read.getUTCMonth() === month - 1 &&
+    read.getUTCDate() === day &&
+    hour < 24 &&
+    minute < 60 &&
+    second < 60;
+  const [offsetHours, offsetMinutes] = [Number(parts[9] ?? 0), Number(parts[10] ?? 0)];
+  if (!real || offsetHours > 23 || offsetMinutes > 59) throw fault(field, 'a time that exists', of[field]);
+  const offset = (offsetHours * 60 + offsetMinutes) * 60_000;
+  return parts[8] === '-' ? local + offset : local - offset;
+}
+
+/** Leaves out the fields that are undefined, as exact optional properties want it. */
+export function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
+
+export function fault(field: string, expected: string, found: unknown): WireFault {
+  return new WireFault(`${field}: expected ${expected}, found ${shownShortly(found)}`);
+}
+
+/** Containers are named, not printed: a hostile reply can nest deeper than any printer's stack. */
+function shownShortly(found: unknown): string {
+  if (Array.isArray(found)) return 'an array';
+  if (typeof found === 'object' && found !== null) return 'an object';
+  if (found === undefined) return 'nothing';
+  return JSON.stringify(typeof found === 'string' ? found.slice(0, 60) : found);
+}
