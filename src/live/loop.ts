@@ -1,16 +1,6 @@
 /** The loop: feeds the engine from one exchange in real time, carries out what it approves, and stops cleanly. */
-import { sleep, textOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
-import type {
-  Approved,
-  Clock,
-  Command,
-  Engine,
-  EngineEvent,
-  Exchange,
-  Millis,
-  Outcome,
-  PlaceCommand,
-} from '../core/index.ts';
+import { CANCEL_CHUNK, sleep, textOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
+import type { Approved, Clock, Command, Engine, EngineEvent, Exchange, Millis, PlaceCommand } from '../core/index.ts';
 import type { Journal } from './journal.ts';
 import { readRules } from './opening.ts';
 import type { OpeningBalances, Rules } from './opening.ts';
@@ -113,10 +103,19 @@ export class Loop {
         ...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? ['open orders could not be read'])]),
       ];
       empty = left.length === 0 ? empty + 1 : 0;
+      // A broken engine may no longer ask for cancels: then what was seen is canceled directly.
+      if (this.#failure !== null && seen !== null && seen.length > 0) await this.#cancelDirectly(seen);
       if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
     }
     await Promise.all(this.#underWay);
     return { left, ledgerMatches: await this.#ledgerMatches(), failure: this.#failure };
+  }
+
+  async #cancelDirectly(ids: readonly string[]): Promise<void> {
+    for (let i = 0; i < ids.length; i += CANCEL_CHUNK) {
+      const outcome = await this.#options.exchange.cancel({ originIds: ids.slice(i, i + CANCEL_CHUNK) });
+      if (outcome.kind !== 'done') this.#note('cancel', outcome);
+    }
   }
 
   /** Balances on a quiet cut must equal the ledger; trades that are still being recorded get a moment. */
