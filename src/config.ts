@@ -40,18 +40,18 @@ export function loadConfig(text: string, fileName: string): Loaded {
     return { ok: false, errors: [`${place(0)} expected keys and values, like book: btc_mxn`] };
   }
   const value = valueOf(document);
-  if (value === null) return { ok: false, errors: [`${place(0)} not valid YAML: aliases that unfold without end`] };
+  if (value === null) return { ok: false, errors: [`${place(0)} not valid YAML: keys must be words, and aliases few`] };
 
   const secretPaths = pathsOfSecrets(document.contents);
   const parsed = configSchema.safeParse(value);
   const source = (path: readonly PropertyKey[]) => sourceAt(document, path, text);
+  const found = parsed.success
+    ? crossProblems(parsed.data)
+    : parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, value, source));
+  const told = new Set([...secretPaths.map(path => path.join('.')), ...found.flatMap(problem => problem.meant ?? [])]);
   const problems: readonly Problem[] = [
     ...secretPaths.map(path => ({ path, message: SECRET_ADVICE, aboutKey: true })),
-    ...(parsed.success
-      ? crossProblems(parsed.data)
-      : parsed.error.issues
-          .flatMap(issue => problemsOf(issue, configSchema, value, source))
-          .filter(problem => !secretPaths.some(path => path.join('.') === problem.path.join('.')))),
+    ...found.filter(problem => !told.has(problem.path.join('.'))),
   ];
   if (parsed.success && problems.length === 0) return { ok: true, config: parsed.data };
   const errors = problems
@@ -61,8 +61,11 @@ export function loadConfig(text: string, fileName: string): Loaded {
   return { ok: false, errors };
 }
 
-/** Null when an alias would unfold to more than a configuration can hold. */
+/** Null when a key is no word, or an alias would unfold to more than a configuration can hold. */
 function valueOf(document: Document.Parsed): unknown {
+  let words = true;
+  visit(document, { Pair: (_, pair) => void (words &&= isScalar(pair.key)) });
+  if (!words) return null;
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch {

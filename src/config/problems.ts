@@ -8,6 +8,8 @@ export type Problem = {
   readonly path: readonly PropertyKey[];
   readonly message: string;
   readonly aboutKey?: boolean;
+  /** For an unknown key: the path of the one that was probably meant. Then its absence is no second problem. */
+  readonly meant?: string;
 };
 
 type Issue = z.core.$ZodIssue;
@@ -20,11 +22,7 @@ export function problemsOf(
   source: (path: readonly PropertyKey[]) => string | null,
 ): readonly Problem[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map(key => ({
-      path: [...issue.path, key],
-      message: `unknown key; ${suggestion(key, issue.path, schema, value)}`,
-      aboutKey: true,
-    }));
+    return issue.keys.map(key => unknownKey(key, issue.path, schema, value));
   }
   const found = source(issue.path);
   if (found === null) return [{ path: issue.path, message: missing(issue, schema, value) }];
@@ -34,13 +32,17 @@ export function problemsOf(
   return [{ path: issue.path, message: `${expectation(issue, found)}, found ${shown(found)}${advice(issue, found)}` }];
 }
 
-function suggestion(key: string, path: readonly PropertyKey[], schema: z.core.$ZodType, value: unknown): string {
-  const known = keysOf(schemaAt(schema, value, path));
+function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$ZodType, value: unknown): Problem {
+  const known = keysOf(schemaAt(schema, value, above));
   const near = nearest(key, known);
-  if (near !== null) return `did you mean ${near}?`;
-  const [elsewhere] = pathsOfKey(schema, key);
-  if (elsewhere !== undefined) return `did you mean ${elsewhere}?`;
-  return known.length > 0 ? `known here: ${known.join(', ')}` : 'nothing of that name is known';
+  const meant = near === null ? pathsOfKey(schema, key)[0] : [...above, near].join('.');
+  const rest = known.length > 0 ? `known here: ${known.join(', ')}` : 'nothing of that name is known';
+  return {
+    path: [...above, key],
+    message: `unknown key; ${meant === undefined ? rest : `did you mean ${near ?? meant}?`}`,
+    aboutKey: true,
+    ...(meant === undefined ? {} : { meant }),
+  };
 }
 
 function missing(issue: Issue, schema: z.core.$ZodType, value: unknown): string {

@@ -1,0 +1,149 @@
+/** Writes the page of every configuration key, and the JSON Schema for editors, out of the one schema that checks the file. */
+import { z } from 'zod';
+import { configSchema } from '../../src/config.ts';
+
+type Node = {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Node | boolean;
+  readonly oneOf?: readonly Node[];
+  readonly anyOf?: readonly Node[];
+  readonly pattern?: string;
+};
+
+/** The schema as editors read it, through `# yaml-language-server: $schema=./schema.json`. */
+export const configJsonSchema = (): object => {
+  const { $schema, ...rest } = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
+  return { $schema, title: 'Puntas configuration', ...rest };
+};
+
+/** docs/configuration.md as Markdown, before formatting. */
+export function configReference(): string {
+  const sections = Object.entries((configJsonSchema() as Node).properties ?? {});
+  const plain = sections.filter(([, node]) => !isSection(node));
+  const grouped = sections.filter(([, node]) => isSection(node));
+  return [
+    '<!-- Generated from src/config/schema.ts by `npm run docs`. A test fails when this page is not what the schema says. -->',
+    '# Configuration',
+    INTRODUCTION,
+    table([['', { properties: Object.fromEntries(plain), required: plain.map(([key]) => key) }]]),
+    ...grouped.flatMap(([key, node]) => section(key, node)),
+    OUTRODUCTION,
+  ].join('\n\n');
+}
+
+const INTRODUCTION = `One YAML file describes one process, and one process quotes one book. \`puntas check -c FILE\` reads it, prints what it
+understood and the quotes it would place, and places nothing.
+
+- A key that is not on this page is refused, with the key that was probably meant.
+- Money, amounts and limits are **quoted decimal text**, like \`"0.25"\`. A bare number is refused: YAML would turn it into a
+  binary fraction, and \`0x10\`, \`1e3\` and \`.inf\` into something nobody meant.
+- All errors are told at once, one line each: \`file:line:column key: what was expected, what was found\`.
+- Limits have no defaults. Without them the book is not traded.
+- Lengths of time are whole milliseconds and say so in their name; bps are hundredths of a percent.
+- Editors that speak JSON Schema complete and check the file: its first line names [\`config/schema.json\`](../config/schema.json).`;
+
+const OUTRODUCTION = `## Key and secret
+
+They are read from the environment, or from files that the environment names, and never from the YAML: a key there that looks
+like one is refused by name. Only \`exchange.kind: remote\` needs them.
+
+| variable | meaning |
+|---|---|
+| \`PUNTAS_API_KEY\`, \`PUNTAS_API_SECRET\` | The key and the secret themselves. |
+| \`PUNTAS_API_KEY_FILE\`, \`PUNTAS_API_SECRET_FILE\` | Paths of files that hold them, as Docker and Kubernetes mount secrets. |
+
+Set one form of each, never both. White space around the text is trimmed. Prefer files, readable by the bot's user alone: the
+environment of a process shows in \`docker inspect\` and in \`/proc\`. Use a key that may trade and read but not withdraw,
+tied to the address of the machine.
+
+## Checks between keys
+
+At the start, and by \`puntas check\`: the amounts of one side's levels together stay within \`limits.positionMax\`; the levels
+of two sides within \`limits.ordersMax\`; the furthest level within \`limits.collarBps\`; polling within the request budgets;
+\`timing.staleAfterMs\` above \`bookPollMs\`; \`fenceMs\` above \`exchange.requestTimeoutMs\`; \`shutdownMs\` at least \`settleMs\`;
+and, once the account's fees are read, both spreads together at least both maker fees plus \`strategy.minEdgeBps\`.`;
+
+function section(key: string, node: Node): readonly string[] {
+  const head = [`## ${key}`, ...(node.description === undefined ? [] : [node.description])];
+  const members = node.oneOf ?? node.anyOf;
+  if (members === undefined) return [...head, table([[`${key}.`, node]])];
+  return [
+    ...head,
+    ...members.flatMap(member => {
+      const [word, named] = discriminatorOf(member);
+      return [
+        `### ${key}: ${word} ${String(named.const)}`,
+        named.description ?? '',
+        table([[`${key}.`, without(member, word)]]),
+      ];
+    }),
+  ];
+}
+
+/** Rows of an object, nested objects unfolded below it. */
+function table(objects: readonly (readonly [prefix: string, node: Node])[]): string {
+  const rows = objects.flatMap(([prefix, node]) => rowsOf(prefix, node));
+  return ['| key | form | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function rowsOf(prefix: string, object: Node): readonly string[] {
+  return Object.entries(object.properties ?? {}).flatMap(([key, node]) => {
+    const name = `${prefix}${key}`;
+    const members = node.oneOf ?? node.anyOf;
+    if (members !== undefined) {
+      return members.flatMap(member => {
+        const [word, named] = discriminatorOf(member);
+        const title = `| \`${name}.${word}\` | \`${String(named.const)}\` | ${standard(node, word, named.const)} | ${escaped(named.description)} |`;
+        return [title, ...rowsOf(`${name}.`, without(member, word))];
+      });
+    }
+    if (node.properties) return rowsOf(`${name}.`, node);
+    const needed = object.required?.includes(key) ?? false;
+    const preset = node.default === undefined ? (needed ? '**required**' : 'none') : code(node.default);
+    return [`| \`${name}\` | ${formOf(node)} | ${preset} | ${escaped(node.description)} |`];
+  });
+}
+
+const isSection = (node: Node): boolean => (node.properties ?? node.oneOf ?? node.anyOf) !== undefined;
+
+function discriminatorOf(member: Node): readonly [string, Node] {
+  const found = Object.entries(member.properties ?? {}).find(([, node]) => node.const !== undefined);
+  if (!found) throw new Error('a member of a union has no word that tells it from the others');
+  return found;
+}
+
+const without = (node: Node, key: string): Node => ({
+  ...node,
+  properties: Object.fromEntries(Object.entries(node.properties ?? {}).filter(([name]) => name !== key)),
+});
+
+/** Which member of a union stands there when nothing is written. */
+const standard = (node: Node, word: string, member: unknown): string => {
+  const preset = node.default as Readonly<Record<string, unknown>> | undefined;
+  return preset?.[word] === undefined ? '**required**' : preset[word] === member ? code(member) : '';
+};
+
+/** Angle brackets would be taken for HTML, a bar for the end of a cell. */
+const escaped = (text = ''): string => text.replaceAll('|', '\\|').replaceAll('<', '\\<');
+
+const code = (value: unknown): string => `\`${JSON.stringify(value)}\``;
+
+function formOf(node: Node): string {
+  if (node.enum) return node.enum.map(value => `\`${String(value)}\``).join(', ');
+  if (node.type === 'string') return node.pattern?.startsWith('^\\d{1,20}') ? 'decimal text' : 'text';
+  if (node.type === 'boolean') return '`true`, `false`';
+  if (node.type === 'array') return `list, at most ${node.maxItems ?? 0}`;
+  if (node.type === 'object') return 'decimal text by name';
+  const from = node.minimum ?? (node.exclusiveMinimum === undefined ? '' : `above ${node.exclusiveMinimum}`);
+  return `${node.type === 'integer' ? 'whole number' : 'number'}, ${from} to ${node.maximum ?? ''}`;
+}

@@ -1,0 +1,29 @@
+import { format, resolveConfig } from 'prettier';
+import { describe, expect, test } from 'vitest';
+import { configJsonSchema, configReference } from './configReference.ts';
+
+/** Formatted as the linter wants it. `npm run docs` writes these files anew. */
+async function formatted(text: string, parser: 'markdown' | 'json'): Promise<string> {
+  const options = await resolveConfig(new URL('../../.prettierrc.json', import.meta.url));
+  return format(text, { ...options, parser });
+}
+
+describe('a generated page is what the code says', () => {
+  test('docs/configuration.md lists every key of the schema', async () => {
+    await expect(await formatted(configReference(), 'markdown')).toMatchFileSnapshot('../../docs/configuration.md');
+  });
+
+  test('config/schema.json is the schema for editors', async () => {
+    await expect(await formatted(JSON.stringify(configJsonSchema()), 'json')).toMatchFileSnapshot(
+      '../../config/schema.json',
+    );
+  });
+
+  test('every key has a description', () => {
+    const rows = configReference()
+      .split('\n')
+      .filter(line => line.startsWith('| `'));
+    expect(rows.length).toBeGreaterThan(50);
+    expect(rows.filter(row => /\|\s*\|$/.test(row))).toEqual([]);
+  });
+});
