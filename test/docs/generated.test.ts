@@ -1,6 +1,7 @@
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { configJsonSchema, configReference } from './configReference.ts';
+import { metricsReference } from './metricsReference.ts';
 
 /** Formatted as the linter wants it. `npm run docs` writes these files anew. */
 async function formatted(text: string, parser: 'markdown' | 'json'): Promise<string> {
@@ -17,6 +18,10 @@ describe('a generated page is what the code says', () => {
     await expect(await formatted(JSON.stringify(configJsonSchema()), 'json')).toMatchFileSnapshot(
       '../../config/schema.json',
     );
+  });
+
+  test('docs/metrics.md lists every metric of the registry', async () => {
+    await expect(await formatted(await metricsReference(), 'markdown')).toMatchFileSnapshot('../../docs/metrics.md');
   });
 
   test('every key has a description', () => {

@@ -1,0 +1,160 @@
+/** Everything that Prometheus is told: gauges are read from a snapshot at the moment of the scrape, so that a stalled loop cannot look fresh. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { approximately } from '../core/index.ts';
+import type { Millis, Money, Side } from '../core/index.ts';
+
+/** What is shown of one book, as it stands at the moment of asking. */
+export type Monitored = {
+  readonly book: string;
+  /** Live orders of ours by side. */
+  readonly quotesLive: Readonly<Record<Side, number>>;
+  /** Holdings by currency. */
+  readonly position: ReadonlyMap<string, Money>;
+  /** Parts of the profit, in the minor currency; fees are negative. */
+  readonly pnl: Readonly<Record<PnlPart, Money>>;
+  /** Between our best live bid and ask, in bps of their middle; null unless both are live. */
+  readonly spreadBps: number | null;
+  /** Between everybody's best bid and ask, in bps of their middle; null while the book is not two-sided. */
+  readonly marketSpreadBps: number | null;
+  /** Since the last whole book was received; null before the first. */
+  readonly bookAgeMs: Millis | null;
+  readonly budget: { readonly public: number; readonly private: number };
+  /** Why a quote that is wanted is not shown; empty when all is well. Few and fixed words: each becomes a time series. */
+  readonly notQuoting: readonly string[];
+};
+
+export type PnlPart = 'spread' | 'inventory' | 'fees';
+export type OrderEvent = 'placed' | 'canceled' | 'filled' | 'refused' | 'unknown';
+export type RequestOutcome = 'done' | 'refused' | 'unknown';
+
+export type Metrics = {
+  readonly registry: Registry;
+  /** The page in Prometheus' text format, gauges read now. */
+  text(): Promise<string>;
+  order(side: Side, event: OrderEvent): void;
+  fill(side: Side): void;
+  /** `endpoint` is a method and a path without ids, like "POST orders". */
+  request(endpoint: string, outcome: RequestOutcome, ms: Millis): void;
+  /** One decision, from the event to its approved commands. */
+  loop(ms: Millis): void;
+};
+
+/** A label takes at most this many values; what comes later is counted under "other". */
+const LABEL_VALUES_MAX = 64;
+const SIDES: readonly Side[] = ['buy', 'sell'];
+const ORDER_EVENTS: readonly OrderEvent[] = ['placed', 'canceled', 'filled', 'refused', 'unknown'];
+const PNL_PARTS: readonly PnlPart[] = ['spread', 'inventory', 'fees'];
+
+/** The metrics of one book in a registry of their own. */
+export function metrics(book: string, version: string, read: () => Monitored): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Gauge<L>({ name, help, labelNames, registers });
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Counter<L>({ name, help, labelNames, registers });
+
+  const build = gauge('puntas_build_info', 'Always 1; the version of Puntas is in the label.', ['version']);
+  const quotesLive = gauge('puntas_quotes_live', 'Orders of ours that are live in the book.', ['book', 'side']);
+  const orders = counter(
+    'puntas_orders_total',
+    'Orders by what became of them: placed (accepted by the exchange), canceled, filled (in full), refused (by the exchange), unknown (outcome not known when the request ended).',
+    ['book', 'side', 'event'],
+  );
+  const fills = counter('puntas_fills_total', 'Executions of our orders, partial ones included.', ['book', 'side']);
+  const position = gauge('puntas_position', 'Holdings, in units of the currency.', ['book', 'currency']);
+  const pnl = gauge(
+    'puntas_pnl',
+    'Profit since the start in the minor currency, by its parts: spread (against the middle at each fill), inventory (moves of the middle on what was held), fees (negative).',
+    ['book', 'part'],
+  );
+  const spread = gauge(
+    'puntas_spread_bps',
+    'Distance between our best live bid and ask, in bps of their middle; absent unless both are live.',
+    ['book'],
+  );
+  const marketSpread = gauge(
+    'puntas_market_spread_bps',
+    "Distance between everybody's best bid and ask, in bps of their middle; absent while the book is not two-sided.",
+    ['book'],
+  );
+  const bookAge = gauge(
+    'puntas_book_age_seconds',
+    'Time since the last whole order book was received; +Inf before the first.',
+    ['book'],
+  );
+  const requests = new Histogram({
+    name: 'puntas_request_seconds',
+    help: 'Time that requests to the exchange took, by endpoint and outcome: done, refused (certainly not carried out), unknown.',
+    labelNames: ['endpoint', 'outcome'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const budget = gauge('puntas_request_budget_remaining', 'Requests that may still be sent in the current 60 s.', [
+    'scope',
+  ]);
+  const loop = new Histogram({
+    name: 'puntas_loop_seconds',
+    help: 'Time that one decision took, from the event to its approved commands.',
+    buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
+    registers,
+  });
+  const notQuoting = gauge('puntas_not_quoting', '1 while this keeps a wanted quote from being shown, otherwise 0.', [
+    'book',
+    'reason',
+  ]);
+
+  build.set({ version }, 1);
+  // A series that appears only with its first event has no rate: all start at 0.
+  for (const side of SIDES) {
+    fills.inc({ book, side }, 0);
+    for (const event of ORDER_EVENTS) orders.inc({ book, side, event }, 0);
+  }
+  const reason = bounded();
+  const currency = bounded();
+  const endpoint = bounded();
+  const seenReasons = new Set<string>();
+
+  const refresh = () => {
+    const now = read();
+    for (const side of SIDES) quotesLive.set({ book, side }, now.quotesLive[side]);
+    for (const [name, sum] of now.position) position.set({ book, currency: currency(name) }, approximately(sum));
+    for (const part of PNL_PARTS) pnl.set({ book, part }, approximately(now.pnl[part]));
+    setOrRemove(spread, book, now.spreadBps);
+    setOrRemove(marketSpread, book, now.marketSpreadBps);
+    bookAge.set({ book }, now.bookAgeMs === null ? Infinity : now.bookAgeMs / 1000);
+    budget.set({ scope: 'public' }, now.budget.public);
+    budget.set({ scope: 'private' }, now.budget.private);
+    const reasons = new Set(now.notQuoting.map(reason));
+    for (const name of reasons) seenReasons.add(name);
+    for (const name of seenReasons) notQuoting.set({ book, reason: name }, reasons.has(name) ? 1 : 0);
+  };
+
+  return {
+    registry,
+    text: () => {
+      refresh();
+      return registry.metrics();
+    },
+    order: (side, event) => orders.inc({ book, side, event }),
+    fill: side => fills.inc({ book, side }),
+    request: (name, outcome, ms) => requests.observe({ endpoint: endpoint(name), outcome }, ms / 1000),
+    loop: ms => loop.observe(ms / 1000),
+  };
+}
+
+function setOrRemove(gauge: Gauge<'book'>, book: string, value: number | null): void {
+  if (value === null) gauge.remove({ book });
+  else gauge.set({ book }, value);
+}
+
+/** Lets the first values through and names the rest "other": a label must never grow without end. */
+function bounded(): (value: string) => string {
+  const seen = new Set<string>();
+  return value => {
+    if (seen.has(value)) return value;
+    if (seen.size >= LABEL_VALUES_MAX) return 'other';
+    seen.add(value);
+    return value;
+  };
+}

@@ -1,0 +1,18 @@
+/** A bot that quotes both sides and lacks nothing. */
+import { moneyOf } from '../../src/core/index.ts';
+import type { Monitored } from '../../src/monitor/index.ts';
+
+export const calm = (): Monitored => ({
+  book: 'btc_mxn',
+  quotesLive: { buy: 3, sell: 3 },
+  position: new Map([
+    ['btc', moneyOf('1.5')],
+    ['mxn', moneyOf('2000000')],
+  ]),
+  pnl: { spread: moneyOf('100.5'), inventory: moneyOf('-3'), fees: moneyOf('-12.25') },
+  spreadBps: 22,
+  marketSpreadBps: 17.2,
+  bookAgeMs: 400,
+  budget: { public: 40, private: 290 },
+  notQuoting: [],
+});

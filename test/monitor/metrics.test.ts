@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { moneyOf } from '../../src/core/index.ts';
+import { metrics } from '../../src/monitor/index.ts';
+import { calm } from './calm.ts';
+
+const line = (text: string, start: string): string | undefined => text.split('\n').find(l => l.startsWith(start));
+
+describe('the page', () => {
+  test('shows the snapshot of the moment of the scrape', async () => {
+    let now = calm();
+    const shown = metrics('btc_mxn', '1.2.3', () => now);
+    const first = await shown.text();
+    expect(line(first, 'puntas_quotes_live{book="btc_mxn",side="buy"}')).toMatch(/ 3$/);
+    expect(line(first, 'puntas_position{book="btc_mxn",currency="btc"}')).toMatch(/ 1\.5$/);
+    expect(line(first, 'puntas_pnl{book="btc_mxn",part="fees"}')).toMatch(/ -12\.25$/);
+    expect(line(first, 'puntas_spread_bps{')).toMatch(/ 22$/);
+    expect(line(first, 'puntas_book_age_seconds{')).toMatch(/ 0\.4$/);
+    expect(line(first, 'puntas_request_budget_remaining{scope="public"}')).toMatch(/ 40$/);
+    expect(line(first, 'puntas_build_info{version="1.2.3"}')).toMatch(/ 1$/);
+    now = { ...now, quotesLive: { buy: 0, sell: 3 }, position: new Map([['btc', moneyOf('2')]]) };
+    const second = await shown.text();
+    expect(line(second, 'puntas_quotes_live{book="btc_mxn",side="buy"}')).toMatch(/ 0$/);
+    expect(line(second, 'puntas_position{book="btc_mxn",currency="btc"}')).toMatch(/ 2$/);
+  });
+
+  test('counts events, all series from 0 on', async () => {
+    const shown = metrics('btc_mxn', '1', calm);
+    expect(line(await shown.text(), 'puntas_orders_total{book="btc_mxn",side="sell",event="unknown"}')).toMatch(/ 0$/);
+    shown.order('sell', 'unknown');
+    shown.order('sell', 'unknown');
+    shown.fill('buy');
+    shown.request('POST orders', 'done', 12);
+    shown.loop(0.2);
+    const text = await shown.text();
+    expect(line(text, 'puntas_orders_total{book="btc_mxn",side="sell",event="unknown"}')).toMatch(/ 2$/);
+    expect(line(text, 'puntas_orders_total{book="btc_mxn",side="buy",event="unknown"}')).toMatch(/ 0$/);
+    expect(line(text, 'puntas_fills_total{book="btc_mxn",side="buy"}')).toMatch(/ 1$/);
+    expect(text).toContain('puntas_request_seconds_bucket{le="0.025",endpoint="POST orders",outcome="done"} 1\n');
+    expect(text).toContain('puntas_request_seconds_bucket{le="0.01",endpoint="POST orders",outcome="done"} 0\n');
+    expect(line(text, 'puntas_loop_seconds_count')).toMatch(/ 1$/);
+  });
+
+  test('says "no book yet" with an age that every alert fires on, and shows no spread that does not exist', async () => {
+    let now = calm();
+    const shown = metrics('btc_mxn', '1', () => now);
+    await shown.text();
+    now = { ...now, bookAgeMs: null, spreadBps: null, marketSpreadBps: null };
+    const text = await shown.text();
+    expect(line(text, 'puntas_book_age_seconds{')).toMatch(/ \+Inf$/);
+    expect(line(text, 'puntas_spread_bps{')).toBeUndefined();
+    expect(line(text, 'puntas_market_spread_bps{')).toBeUndefined();
+  });
+
+  test('takes back a reason that no longer holds', async () => {
+    let now = { ...calm(), notQuoting: ['stale-book'] };
+    const shown = metrics('btc_mxn', '1', () => now);
+    expect(line(await shown.text(), 'puntas_not_quoting{book="btc_mxn",reason="stale-book"}')).toMatch(/ 1$/);
+    now = { ...now, notQuoting: [] };
+    expect(line(await shown.text(), 'puntas_not_quoting{book="btc_mxn",reason="stale-book"}')).toMatch(/ 0$/);
+  });
+
+  test('stays small whatever is counted: a label takes a bounded number of values', async () => {
+    let now = calm();
+    const shown = metrics('btc_mxn', '1', () => now);
+    for (let i = 0; i < 500; i++) {
+      shown.request(`GET order ${i}`, 'done', 1);
+      now = { ...now, notQuoting: [`reason ${i}`] };
+      await shown.registry.getSingleMetricAsString('puntas_not_quoting');
+      await shown.text();
+    }
+    const text = await shown.text();
+    expect(text.split('\n').filter(l => l.startsWith('puntas_request_seconds_count'))).toHaveLength(65);
+    expect(text.split('\n').filter(l => l.startsWith('puntas_not_quoting{'))).toHaveLength(65);
+    expect(line(text, 'puntas_not_quoting{book="btc_mxn",reason="other"}')).toMatch(/ 1$/);
+  }, 30_000);
+
+  test('two bots in one process do not share counters', async () => {
+    const one = metrics('btc_mxn', '1', calm);
+    const other = metrics('btc_mxn', '1', calm);
+    one.fill('buy');
+    expect(line(await other.text(), 'puntas_fills_total{book="btc_mxn",side="buy"}')).toMatch(/ 0$/);
+  });
+});
+
+describe('the alert rules', () => {
+  type Rules = { groups: { rules: { alert: string; expr: string }[] }[] };
+  const rules = parse(readFileSync(new URL('../../config/prometheus/alerts.yml', import.meta.url), 'utf8')) as Rules;
+
+  test('speak only of metrics that exist', async () => {
+    const names = (await metrics('b_q', '1', calm).registry.getMetricsAsJSON()).map(metric => metric.name);
+    const used = rules.groups.flatMap(group => group.rules.flatMap(rule => rule.expr.match(/puntas_[a-z_]+/g) ?? []));
+    expect(used.length).toBeGreaterThan(8);
+    for (const name of used) expect(names).toContain(name.replace(/_(bucket|count|sum)$/, ''));
+  });
+});
