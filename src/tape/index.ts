@@ -3,3 +3,5 @@ export * from './tape.ts';
 export { RecordedBook, RecordedSide } from './recordedBook.ts';
 export { openTape } from './open.ts';
 export { describeTape, finishTape } from './finish.ts';
+export { statisticsOf } from './statistics.ts';
+export type { TapeStatistics } from './statistics.ts';
