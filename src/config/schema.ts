@@ -1,6 +1,7 @@
 /** The schema of the YAML: every key with its unit, its default and its bounds. Nothing that is not here is accepted. */
 import { z } from 'zod';
-import { ladderParameters } from '../../strategies/ladder/parameters.ts';
+import { strategies } from '../../strategies/index.ts';
+import type { StrategyName } from '../../strategies/index.ts';
 
 const decimalText = z.string().regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'expected quoted decimal text like "0.25"');
 const aboveZero = decimalText.refine(text => /[1-9]/.test(text), 'must be above zero');
@@ -131,12 +132,18 @@ const timing = z.strictObject({
     ),
 });
 
-/** Every strategy by its name, its parameters beside the name. */
-const strategy = z.discriminatedUnion('name', [
-  ladderParameters.safeExtend({
-    name: z.literal('ladder').describe('Several levels on each side of a reference price.'),
-  }),
-]);
+/** The name of a strategy and its parameters beside it, for every strategy in the index. */
+export type StrategyConfig = {
+  readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']> & { readonly name: K };
+}[StrategyName];
+
+const members = Object.entries(strategies).map(([name, { parameters, summary }]) =>
+  parameters.safeExtend({ name: z.literal(name).describe(summary) }),
+);
+const [first, ...others] = members;
+if (first === undefined) throw new Error('strategies/index.ts lists no strategy');
+// A mapped list has lost which name belongs to which parameters; the type above has not.
+const strategy = z.discriminatedUnion('name', [first, ...others]) as unknown as z.ZodType<StrategyConfig>;
 
 export const configSchema = z
   .strictObject({

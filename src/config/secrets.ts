@@ -1,46 +1,24 @@
 /** The key and the secret of the exchange: from the environment or a file that it names, never from the YAML, never printed. */
 
-/** Text that does not show itself: not in logs, JSON, templates or inspection. */
-export class Secret {
-  readonly #text: string;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  /** The text itself: for the signer and for nobody else. */
-  reveal(): string {
-    return this.#text;
-  }
-
-  toString(): string {
-    return '[redacted]';
-  }
-
-  toJSON(): string {
-    return '[redacted]';
-  }
-
-  [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return '[redacted]';
-  }
-}
-
-export type Secrets = { readonly apiKey: Secret; readonly apiSecret: Secret };
+/** `S` is whatever keeps the secret from being printed; the caller says. */
+export type Secrets<S> = { readonly apiKey: string; readonly apiSecret: S };
 
 /**
  * Reads PUNTAS_API_KEY and PUNTAS_API_SECRET, or the files that PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE name
  * (as Docker and Kubernetes mount secrets). Giving both forms of one is an error, because one of them would be ignored.
- * White space around the text is trimmed. `readFile` throws when the file cannot be read.
+ * White space around the text is trimmed. `readFile` throws when the file cannot be read; `conceal` wraps the secret.
  */
-export function readSecrets(
+export function readSecrets<S>(
   env: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string,
-): { readonly ok: true; readonly secrets: Secrets } | { readonly ok: false; readonly errors: readonly string[] } {
+  conceal: (text: string) => S,
+): { readonly ok: true; readonly secrets: Secrets<S> } | { readonly ok: false; readonly errors: readonly string[] } {
   const errors: string[] = [];
   const apiKey = readOne('PUNTAS_API_KEY', env, readFile, errors);
   const apiSecret = readOne('PUNTAS_API_SECRET', env, readFile, errors);
-  return apiKey && apiSecret ? { ok: true, secrets: { apiKey, apiSecret } } : { ok: false, errors };
+  return apiKey !== null && apiSecret !== null
+    ? { ok: true, secrets: { apiKey, apiSecret: conceal(apiSecret) } }
+    : { ok: false, errors };
 }
 
 function readOne(
@@ -48,7 +26,7 @@ function readOne(
   env: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string,
   errors: string[],
-): Secret | null {
+): string | null {
   const direct = env[name];
   const file = env[`${name}_FILE`];
   if (direct !== undefined && file !== undefined) {
@@ -75,7 +53,7 @@ function readOne(
     errors.push(`${from} ${flaw}`);
     return null;
   }
-  return new Secret(trimmed);
+  return trimmed;
 }
 
 const reasonOf = (error: unknown): string =>

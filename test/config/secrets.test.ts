@@ -1,6 +1,5 @@
-import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { readSecrets, Secret } from '../../src/config.ts';
+import { readSecrets } from '../../src/config.ts';
 
 const files: Record<string, string> = {
   '/run/key': 'filekey\n',
@@ -12,20 +11,17 @@ const readFile = (path: string): string => {
   if (text === undefined) throw Object.assign(new Error('no such file, open'), { code: 'ENOENT' });
   return text;
 };
-const read = (env: Record<string, string>) => readSecrets(env, readFile);
+const read = (env: Record<string, string>) => readSecrets(env, readFile, text => ({ reveal: () => text }));
 
 describe('secrets', () => {
   test('come from the environment', () => {
     const result = read({ PUNTAS_API_KEY: ' k1 ', PUNTAS_API_SECRET: 's1\n' });
-    expect(result.ok && [result.secrets.apiKey.reveal(), result.secrets.apiSecret.reveal()]).toEqual(['k1', 's1']);
+    expect(result.ok && [result.secrets.apiKey, result.secrets.apiSecret.reveal()]).toEqual(['k1', 's1']);
   });
 
   test('or from the files that the environment names, white space trimmed', () => {
     const result = read({ PUNTAS_API_KEY_FILE: '/run/key', PUNTAS_API_SECRET_FILE: '/run/secret' });
-    expect(result.ok && [result.secrets.apiKey.reveal(), result.secrets.apiSecret.reveal()]).toEqual([
-      'filekey',
-      'filesecret',
-    ]);
+    expect(result.ok && [result.secrets.apiKey, result.secrets.apiSecret.reveal()]).toEqual(['filekey', 'filesecret']);
   });
 
   test.each([
@@ -50,13 +46,5 @@ describe('secrets', () => {
   test('are in no error about them', () => {
     const result = read({ PUNTAS_API_KEY: 'canary one', PUNTAS_API_SECRET: 'canary two' });
     expect(JSON.stringify(result)).not.toContain('canary');
-  });
-
-  test('do not show themselves in logs, JSON, templates or inspection', () => {
-    const secret = new Secret('canary');
-    expect(
-      [String(secret), JSON.stringify({ secret }), inspect({ secret }), `${secret.toString()}`].join(),
-    ).not.toContain('canary');
-    expect(Object.keys(secret)).toEqual([]);
   });
 });
