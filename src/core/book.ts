@@ -5,6 +5,8 @@ import type { Amount, Price, Side } from './units.ts';
 /** Widest window, in ticks a side; levels farther from the touch are kept in a map until the touch comes near them. */
 const WINDOW_MAX = 1 << 20;
 const WINDOW_MIN = 1 << 12;
+/** How far from the touch a level may be to have the window moved for it: half of the widest, so that each move leaves room for the next levels. */
+const REACH_MAX = WINDOW_MAX >> 1;
 
 /** Best levels of both sides, best first, in flat arrays that are reused: copy what you keep. */
 export type Depth = {
@@ -32,6 +34,11 @@ export class OrderBook {
 
   /** Sets the whole amount at a price; 0 removes the level. */
   set(side: Side, price: Price, amount: Amount): void {
+    if (!(amount >= 0 && price > 0 && Number.isSafeInteger(price))) {
+      throw new RangeError(
+        `a level must be a whole price above 0 and an amount of at least 0, found ${amount} at ${price}`,
+      );
+    }
     if (side === 'buy') this.#bids.set(-price, amount);
     else this.#asks.set(price, amount);
   }
@@ -146,7 +153,9 @@ class HalfBook {
   /** The invariant: every near level is better than every far one, so the best is near whenever anything is. */
   #findBest(from: number): void {
     if (this.#near === 0) {
-      this.#moveWindow(Math.min(...this.#far.keys()));
+      let nearest = Infinity;
+      for (const key of this.#far.keys()) if (key < nearest) nearest = key;
+      this.#moveWindow(nearest);
       return;
     }
     const window = this.#amounts;
@@ -162,7 +171,7 @@ class HalfBook {
     }
     if (this.levels === 0 || key < this.#base) {
       this.#moveWindow(Math.min(key, this.levels === 0 ? key : this.best));
-    } else if (key - this.best < WINDOW_MAX - WINDOW_MIN) {
+    } else if (key - this.best < REACH_MAX) {
       this.#moveWindow(this.best, key);
     }
     const i = key - this.#base;

@@ -1,6 +1,6 @@
 /** The rules of one order book, and the only place where decimal text becomes ticks and lots and back. */
 import { Decimal } from 'decimal.js';
-import { isDecimalText, MONEY_DECIMALS } from './units.ts';
+import { isDecimalText, MONEY_DECIMALS, moneyOf } from './units.ts';
 import type { Amount, DecimalText, Money, Price, Value } from './units.ts';
 
 const Exact = Decimal.clone({ precision: 80, toExpNeg: -60, toExpPos: 60 });
@@ -65,10 +65,13 @@ export function instrumentOf(rules: BookRules, lot: DecimalText = LOT): Instrume
   const whole = (field: string, text: string, unit: Decimal, up: boolean): number => {
     const quotient = decimal(field, text).div(unit);
     const integer = (up ? quotient.ceil() : quotient.floor()).toNumber();
-    return Number.isSafeInteger(integer) ? integer : Number.MAX_SAFE_INTEGER;
+    if (Number.isSafeInteger(integer)) return integer;
+    // A maximum beyond what we can count is as good as 2^53 - 1; a minimum beyond it leaves nothing to trade.
+    if (up) throw new RangeError(`book ${rules.book}: ${field} ${text} is more than 2^53 units of ${unit.toFixed()}`);
+    return Number.MAX_SAFE_INTEGER;
   };
   const tickLots = (field: string, text: string, up: boolean): Value => {
-    const quotient = decimal(field, text).div(tick).div(step);
+    const quotient = decimal(field, text).div(tick.mul(step));
     return BigInt((up ? quotient.ceil() : quotient.floor()).toFixed(0)) as Value;
   };
   const atto = (d: Decimal): Money => BigInt(d.mul(new Exact(10).pow(MONEY_DECIMALS)).toFixed(0)) as Money;
@@ -167,8 +170,10 @@ function textOfUnits(units: number, unit: DecimalText, decimals: number): Decima
 /** Price times amount, exact. */
 export const valueOf = (ticks: Price, lots: Amount): Value => (BigInt(ticks) * BigInt(lots)) as Value;
 /** Whole tick-lots in a sum of the minor currency, rounded down. */
-export const valueFloor = (i: Instrument, text: DecimalText): Value =>
-  BigInt(new Exact(text).div(i.tick).div(i.lot).floor().toFixed(0)) as Value;
+export function valueFloor(i: Instrument, text: DecimalText): Value {
+  if (!isDecimalText(text)) throw new RangeError(`expected decimal digits like "12.50", found ${JSON.stringify(text)}`);
+  return (moneyOf(text) / i.tickLotMoney) as Value;
+}
 export const moneyOfValue = (i: Instrument, tickLots: Value): Money => (tickLots * i.tickLotMoney) as Money;
 export const moneyOfAmount = (i: Instrument, lots: Amount): Money => (BigInt(lots) * i.lotMoney) as Money;
 

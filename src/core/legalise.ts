@@ -53,8 +53,9 @@ function legaliseSide(
   out: LegalLevel[],
   refuse: (index: number, reason: LevelRefusal) => void,
 ): void {
-  // An amount too small for an order of its own, waiting for the next level out.
+  // Amounts too small for an order of their own, waiting for the next level out: their sum, and whose they are.
   let carried = 0;
+  const waiting: { index: number; small: LevelRefusal }[] = [];
   const first = out.length;
   for (let index = 0; index < wanted.length; index++) {
     const level = wanted[index]!;
@@ -76,12 +77,13 @@ function legaliseSide(
     if (small === null) {
       out.push({ side, price, amount, why: withRounding(level, price) });
       carried = 0;
+      for (const { index: merged } of waiting.splice(0)) refuse(merged, 'merged into the next level');
       continue;
     }
-    const last = index === wanted.length - 1;
-    refuse(index, last ? small : 'merged into the next level');
+    waiting.push({ index, small });
     carried = amount;
   }
+  for (const { index, small } of waiting) refuse(index, small);
 }
 
 /** The nearest legal price away from the market; 0 when there is none, after saying why. */

@@ -101,14 +101,15 @@ export function approvePlace(command: PlaceCommand, s: Standing): Approved<Place
   const limits = s.limits!;
   const { side, price, amount } = command;
   const { instrument } = s;
-  const value = valueOf(price, amount);
   if (
     !(Number.isSafeInteger(price) && price >= instrument.priceMin && price <= instrument.priceMax) ||
-    !(Number.isSafeInteger(amount) && amount >= instrument.amountMin && amount <= instrument.amountMax) ||
-    !(value >= instrument.valueMin && value <= instrument.valueMax)
+    !(Number.isSafeInteger(amount) && amount >= instrument.amountMin && amount <= instrument.amountMax)
   ) {
     return 'price or amount outside the book rules';
   }
+  // Only now: a bigint of a number that is not whole throws.
+  const value = valueOf(price, amount);
+  if (!(value >= instrument.valueMin && value <= instrument.valueMax)) return 'price or amount outside the book rules';
   if (!(value <= limits.orderValueMax)) return 'order value limit';
   const mid = (bestOf(s.depth, 'buy') + bestOf(s.depth, 'sell')) / 2;
   if (!(Math.abs(price - mid) * 10_000 <= limits.collarBps * mid)) return 'price outside the collar';

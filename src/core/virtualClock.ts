@@ -24,7 +24,7 @@ export class VirtualClock implements Clock {
   }
 
   after(ms: Millis, call: () => void): Timer {
-    const entry: Entry = { due: this.#elapsed + Math.max(0, ms), order: this.#order++, call, live: true };
+    const entry: Entry = { due: this.#elapsed + (ms > 0 ? ms : 0), order: this.#order++, call, live: true };
     this.#push(entry);
     return { stop: () => void (entry.live = false) };
   }
