@@ -47,6 +47,7 @@ export type EngineNews =
   | { readonly kind: 'canceling'; readonly order: Order; readonly reason: CancelReason | RiskRefusal }
   | { readonly kind: 'refused'; readonly order: Order; readonly code: string; readonly message: string }
   | { readonly kind: 'fill'; readonly fill: Fill }
+  | { readonly kind: 'count'; readonly side: Side; readonly event: OrderCount }
   | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null };
 
 export type OrderCount = 'placed' | 'canceled' | 'filled' | 'refused' | 'unknown';
@@ -54,6 +55,7 @@ export type OrderCount = 'placed' | 'canceled' | 'filled' | 'refused' | 'unknown
 /** Everything that metrics, summaries and pages show; plain data, made on request. */
 export type Snapshot = {
   readonly at: Millis;
+  readonly symbol: string;
   readonly quoting: RiskRefusal | null;
   /** Why single levels or sides are not shown, from the last decision. */
   readonly silent: readonly string[];
@@ -206,6 +208,7 @@ export class Engine {
     const share = (ms: number) => (total > 0 ? ms / total : 0);
     return {
       at,
+      symbol: this.#instrument.symbol,
       quoting: this.#quoting,
       silent: this.#silent,
       orders: [...this.#orders.live],
@@ -353,7 +356,6 @@ export class Engine {
     if (fill === null || fill.id === null) return;
     this.#orders.filled(fill.id, trade.oid, lots);
     this.#fills++;
-    this.#counts[trade.side].filled++;
     this.#lastFill[trade.side] = { at, side: trade.side, price };
     this.#dirty = true;
     this.#options.onNews?.({ kind: 'fill', fill });
@@ -387,22 +389,28 @@ export class Engine {
     this.#orders.answered(id, outcome, outcome.kind === 'refused' && outcome.code === '0356', at);
     const pause = this.#pause[order.side];
     if (outcome.kind === 'done') {
-      this.#counts[order.side].placed++;
+      this.#count(order.side, 'placed');
       pause.refusals = 0;
     }
     if (outcome.kind === 'refused') {
-      this.#counts[order.side].refused++;
+      this.#count(order.side, 'refused');
       pause.until = at + Math.min(PAUSE_MAX_MS, 1000 * 2 ** pause.refusals++);
       this.#options.onNews?.({ kind: 'refused', order, code: outcome.code, message: outcome.message });
     }
   }
 
   #onOrderNews(news: OrderNews): void {
-    const counts = this.#counts[news.order.side];
-    if (news.kind === 'unknown') counts.unknown++;
-    if (news.kind === 'ended' && (news.ending === 'canceled' || news.ending === 'vanished')) counts.canceled++;
+    const { side } = news.order;
+    if (news.kind === 'unknown') this.#count(side, 'unknown');
+    if (news.kind === 'ended' && news.ending === 'filled') this.#count(side, 'filled');
+    if (news.kind === 'ended' && (news.ending === 'canceled' || news.ending === 'vanished')) this.#count(side, 'canceled');
     this.#dirty = true;
     this.#options.onNews?.({ kind: 'order', news });
+  }
+
+  #count(side: Side, event: OrderCount): void {
+    this.#counts[side][event]++;
+    this.#options.onNews?.({ kind: 'count', side, event });
   }
 
   #standing(at: Millis): Standing {

@@ -133,6 +133,10 @@ export type Order = {
 type Live = {
   -readonly [K in keyof Order]: Order[K];
 } & {
+  /** Fills that the exchange told of when the order was adopted; their trades may come again one by one. */
+  toldFilled: Amount;
+  /** Sum of the trades applied; `filled` is the larger of the two, so that nothing is counted twice. */
+  traded: number;
   /** When the placement was answered, or the order was first seen. */
   answeredAt: Millis;
   closedAt: Millis;
@@ -230,6 +234,8 @@ export class Orders {
       answeredAt: at,
       closedAt: at,
       cancelSentAt: -Infinity,
+      toldFilled: 0 as Amount,
+      traded: 0,
       finalFilled: null,
       absences: 0,
       negativeLookUps: 0,
@@ -341,17 +347,20 @@ export class Orders {
   }
 
   /** One execution. Fills always win: they are applied in any state. False when the order is not ours or not remembered. */
-  filled(id: string | null, oid: string, lots: Amount): boolean {
+  filled(id: string | null, oid: string, lots: Amount, at?: Millis): boolean {
     const order = (id === null ? undefined : (this.#live.get(id) ?? this.#finished.get(id))) ?? this.#byOid.get(oid);
     if (!order) return false;
     const late = order.state === 'done';
     this.#learnOid(order, oid);
     const wasUnknown = order.state === 'unknown';
-    order.filled = (order.filled + lots) as Amount;
-    if (order.filled > order.amount) throw new Error(`order ${order.id} was filled beyond its amount`);
+    order.traded += lots;
+    if (!(order.traded <= order.amount)) throw new Error(`order ${order.id} was filled beyond its amount`);
+    order.filled = Math.max(order.toldFilled, order.traded) as Amount;
     if (late) this.#news({ kind: 'late fill', order });
-    else if (order.filled === order.amount) this.#end(order, 'fill all', order.ending ?? 'filled');
-    else {
+    else if (order.filled === order.amount) {
+      if (mayLive(order) && at !== undefined) order.closedAt = at;
+      this.#end(order, 'fill all', order.ending ?? 'filled');
+    } else {
       this.#move(order, 'fill');
       if (wasUnknown) this.#news({ kind: 'resolved', order });
       this.#settleIfExplained(order);
@@ -369,6 +378,7 @@ export class Orders {
   ): Order {
     const order = this.intend(report.originId, report.side, price, amount, at) as Live;
     order.filled = filled;
+    order.toldFilled = filled;
     this.#learnOid(order, report.oid);
     this.#move(order, 'see');
     if (filled > 0) this.#move(order, 'fill');
@@ -383,7 +393,8 @@ export class Orders {
       if (
         order.state === 'closed-unsettled' &&
         at - order.closedAt >= this.#patience.settleMs &&
-        order.finalFilled === null
+        // The trades of an adopted order cannot be told apart from those before it: its end is waited for by time alone.
+        (order.finalFilled === null || order.toldFilled > 0)
       ) {
         this.#end(order, 'settle', order.ending ?? 'canceled');
       }
@@ -418,6 +429,11 @@ export class Orders {
 
   #see(order: Live, report: OrderReport, startedAt: Millis): void {
     order.absences = 0;
+    order.negativeLookUps = 0;
+    order.emptyCancels = 0;
+    order.emptyTradeReads = 0;
+    // What is filled whole cannot live: a read that still lists it began before its last trade, or lags.
+    if (order.filled === order.amount) return;
     if (order.state === 'closed-unsettled' || order.state === 'done') {
       // A read that started before the end was known tells nothing new.
       if (startedAt <= order.closedAt) return;

@@ -41,6 +41,8 @@ export class Position {
   readonly #openingInventory: bigint;
   #openingMark = 0n;
   #flows = 0n;
+  /** What happened before the first mark, in 10^-18: valued when there is one. */
+  readonly #early = { bought: 0n, paid: 0n, fees: 0n, flows: 0n };
 
   /** `inventory` is what is held beyond the target at the start; it earns and loses with the mark from the first mark on. */
   constructor(instrument: Instrument, inventory: Money) {
@@ -61,16 +63,23 @@ export class Position {
   /** A new middle of the market, in half ticks. */
   mark(halfTicks: number): void {
     const next = BigInt(halfTicks) * this.#tickMoney;
-    if (this.#mark === 0n) this.#openingMark = next;
+    if (!(next > 0n)) throw new RangeError(`a mark must be above zero, found ${halfTicks}`);
+    if (this.#mark === 0n) this.#open(next);
     else this.#carried += this.#inventory * (next - this.#mark);
     this.#mark = next;
   }
 
   fill(fill: Fill): void {
     const sign = fill.side === 'buy' ? 1n : -1n;
-    const atMark = fill.major * this.#mark;
-    this.#spread += sign * (atMark - raw(fill.minor));
-    this.#fees -= fill.feeIn === 'minor' ? raw(fill.fee) : fill.fee * this.#mark;
+    if (this.#mark === 0n) {
+      this.#early.bought += sign * fill.major;
+      this.#early.paid += sign * fill.minor;
+      if (fill.feeIn === 'major') this.#early.fees += fill.fee;
+    } else {
+      this.#spread += sign * (fill.major * this.#mark - raw(fill.minor));
+      if (fill.feeIn === 'major') this.#fees -= fill.fee * this.#mark;
+    }
+    if (fill.feeIn === 'minor') this.#fees -= raw(fill.fee);
     this.#inventory += sign * fill.major - (fill.feeIn === 'major' ? fill.fee : 0n);
     this.#cash -= sign * fill.minor + (fill.feeIn === 'minor' ? fill.fee : 0n);
   }
@@ -78,9 +87,11 @@ export class Position {
   /** Major that came or went by something other than our fills: a deposit, another program's trade. Never profit. */
   flow(major: Money): void {
     this.#inventory += major;
-    this.#flows += major * this.#mark;
+    if (this.#mark === 0n) this.#early.flows += major;
+    else this.#flows += major * this.#mark;
   }
 
+  /** Before the first mark only fees in the minor currency are known. */
   profit(): Profit {
     const total = this.#spread + this.#carried + this.#fees;
     const spread = cooked(this.#spread);
@@ -92,9 +103,19 @@ export class Position {
 
   /** True when the parts explain the change of equity to the last unit: the identity that everything above must keep. */
   isExplained(): boolean {
+    if (this.#mark === 0n) return true;
     const equity = raw(money(this.#cash)) + this.#inventory * this.#mark;
     const opening = this.#openingInventory * this.#openingMark;
     return equity - opening === this.#spread + this.#carried + this.#fees + this.#flows;
+  }
+
+  /** The first mark: leftovers of an earlier run may have been filled before the first book arrived. */
+  #open(mark: bigint): void {
+    const { bought, paid, fees, flows } = this.#early;
+    this.#openingMark = mark;
+    this.#spread += bought * mark - raw(money(paid));
+    this.#fees -= fees * mark;
+    this.#flows += flows * mark;
   }
 }
 

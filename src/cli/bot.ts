@@ -1,0 +1,75 @@
+/** Puts one bot together from a checked configuration. The embedded exchange and a remote one differ by an address and a key. */
+import { amountFloor, Engine, randomOf, valueFloor } from '../core/index.ts';
+import type { Clock, EngineNews, Instrument, RiskLimits } from '../core/index.ts';
+import { edgeProblem } from '../config.ts';
+import type { Config } from '../config.ts';
+import { exchangeClient, httpTransport, nonceV2, splitAddress } from '../exchange/index.ts';
+import type { Client, Observation, Secret } from '../exchange/index.ts';
+import { durableNonces } from '../live/durableNonces.ts';
+import type { Journal } from '../live/journal.ts';
+import type { Rules } from '../live/opening.ts';
+import { strategies } from '../../strategies/index.ts';
+import { Wrong } from './configFile.ts';
+
+/** Where to trade, and as whom. */
+export type Venue = { readonly restUrl: string; readonly key: string; readonly secret: Secret };
+
+/** A client for the venue. Its nonces continue above those of earlier runs when a journal is given. */
+export function clientOf(
+  config: Config,
+  venue: Venue,
+  clock: Clock,
+  seed: number,
+  options: { readonly journal?: Journal; readonly onRequest?: (seen: Observation) => void } = {},
+): Client {
+  const { origin, basePath } = splitAddress(venue.restUrl);
+  const { budgets, requestTimeoutMs, authentication } = config.exchange;
+  const random = randomOf(seed);
+  const { journal, onRequest } = options;
+  const source = nonceV2(clock, random, journal?.nonceMark ?? 0n);
+  return exchangeClient({
+    clock,
+    random,
+    transport: httpTransport({ origin, deadlineMs: requestTimeoutMs }),
+    basePath,
+    credentials: { key: venue.key, secret: venue.secret, headers: authentication === 'headers' ? 'three' : 'authorization' },
+    nonces: journal ? durableNonces(source, journal) : source,
+    budgets: { public: budgets.publicPerMinute, private: budgets.privatePerMinute },
+    ...(onRequest ? { onRequest } : {}),
+  });
+}
+
+/** The engine of one run. Throws `Wrong` when the spreads cannot earn the account's fees. */
+export function engineOf(config: Config, rules: Rules, run: number, onNews?: (news: EngineNews) => void): Engine {
+  const { instrument } = rules;
+  const problem = edgeProblem(config, rules.makerRate);
+  if (problem !== null) throw new Wrong(problem);
+  const { strategy, timing, inventory } = config;
+  const kind = strategies[strategy.name];
+  return new Engine({
+    instrument,
+    strategy: kind.make(strategy, instrument),
+    limits: limitsOf(config, instrument),
+    tolerance: kind.tolerance(strategy),
+    instance: config.instance,
+    run,
+    target: inventory.target === undefined ? null : amountFloor(instrument, inventory.target),
+    patience: {
+      fenceMs: timing.fenceMs,
+      settleMs: timing.settleMs,
+      cancelAgainMs: timing.privatePollMs,
+      decideEveryMs: timing.decideEveryMs,
+      lookEveryMs: Math.min(1_000, timing.privatePollMs),
+      privateStaleAfterMs: Math.max(10_000, 3 * timing.privatePollMs),
+    },
+    ...(onNews ? { onNews } : {}),
+  });
+}
+
+const limitsOf = ({ limits, timing }: Config, instrument: Instrument): RiskLimits => ({
+  positionMax: amountFloor(instrument, limits.positionMax),
+  orderValueMax: valueFloor(instrument, limits.orderValueMax),
+  ordersMax: limits.ordersMax,
+  collarBps: limits.collarBps,
+  staleAfterMs: timing.staleAfterMs,
+});

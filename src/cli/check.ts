@@ -1,0 +1,63 @@
+/** `puntas check`: the checked configuration, and the quotes that it would place now with the reason for each price. Places nothing. */
+import { stringify } from 'yaml';
+import { textOfAmount, textOfPrice } from '../core/index.ts';
+import type { Clock, Instrument, LegalLevel, Preview } from '../core/index.ts';
+import type { Config } from '../config.ts';
+import { readOpening, readRules } from '../live/opening.ts';
+import { isFailed, Reads } from '../live/reads.ts';
+import { clientOf, engineOf } from './bot.ts';
+import type { Venue } from './bot.ts';
+import { Wrong } from './configFile.ts';
+
+/** Lines for stdout. Rejects with one line for a person when the configuration cannot be quoted with. */
+export async function check(config: Config, venue: Venue, clock: Clock, seed: number): Promise<string> {
+  const client = clientOf(config, venue, clock, seed);
+  try {
+    const rules = await readRules(client, config.book);
+    const engine = engineOf(config, rules, 0);
+    const opening = await readOpening(client, () => clock.now());
+    const time = () => clock.now();
+    const reads = new Reads(client, config.book, opening.lastTid, time);
+    engine.step({ kind: 'rules', at: time(), ...rules });
+    engine.step({ kind: 'balances', at: time(), startedAt: opening.startedAt, balances: opening.balances });
+    for (const read of [reads.trades(), reads.openOrders(), reads.publicTrade(rules.instrument), reads.book(engine.book, rules.instrument)]) {
+      const event = await read;
+      if (isFailed(event)) throw new Wrong(`the exchange could not be read: ${event.kind === 'refused' ? `${event.code} ${event.message}` : event.reason}`, 1);
+      if (event !== null) engine.step(event);
+    }
+    return [
+      '# configuration, with every default filled in',
+      stringify(config).trimEnd(),
+      '',
+      `# quotes that it would place now (maker fee ${percent(rules.makerRate)}, taker fee ${percent(rules.takerRate)})`,
+      ...describe(rules.instrument, engine.preview(time())),
+    ].join('\n');
+  } finally {
+    await client.close();
+  }
+}
+
+function describe(instrument: Instrument, preview: Preview): string[] {
+  if (preview.levels.length === 0 && preview.refusal !== null) return [`none: ${preview.refusal}`];
+  const asks = preview.levels.filter(({ level }) => level.side === 'sell').reverse();
+  const bids = preview.levels.filter(({ level }) => level.side === 'buy');
+  return [
+    ...(preview.refusal === null ? [] : [`none would be placed: ${preview.refusal}; otherwise`]),
+    ...asks.map(({ level, verdict }) => row(instrument, level, verdict)),
+    `  middle ${(preview.mid * Number(instrument.tick)).toFixed(instrument.priceDecimals + 1)}`,
+    ...bids.map(({ level, verdict }) => row(instrument, level, verdict)),
+    ...preview.refusals.map(({ side, index, reason }) => `  ${side} level ${index + 1}: ${reason}`),
+    ...[preview.quote.noBid, preview.quote.noAsk].flatMap((why, i) => (why === undefined ? [] : [`  no ${i === 0 ? 'bid' : 'ask'}: ${why}`])),
+  ];
+}
+
+function row(instrument: Instrument, level: LegalLevel, verdict: string): string {
+  const price = textOfPrice(instrument, level.price);
+  const steps = level.why.map((step, i) => (i === 0 ? `${step.name} ${units(instrument, step.ticks)}` : `${step.name} ${signed(instrument, step.ticks)}`));
+  return `  ${level.side === 'buy' ? 'bid' : 'ask'} ${textOfAmount(instrument, level.amount)} at ${price} = ${steps.join(' ')}${verdict === 'would be placed' ? '' : `  (not placed: ${verdict})`}`;
+}
+
+const units = (instrument: Instrument, ticks: number): string => (ticks * Number(instrument.tick)).toFixed(instrument.priceDecimals + 2);
+const signed = (instrument: Instrument, ticks: number): string => `${ticks < 0 ? '-' : '+'}${units(instrument, Math.abs(ticks))}`;
+const percent = (rate: number): string => `${(rate / 1e6).toFixed(3)} %`;
+

@@ -1,0 +1,42 @@
+/** Finds, reads and checks the configuration of a command. Everything wrong is one line each, and ends the command with code 2. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../config.ts';
+import type { Config } from '../config.ts';
+
+/** What a person did wrong, told in lines; `code` is the exit code. */
+export class Wrong extends Error {
+  readonly code: number;
+  constructor(lines: string | readonly string[], code = 2) {
+    super(typeof lines === 'string' ? lines : lines.join('\n'));
+    this.name = 'Wrong';
+    this.code = code;
+  }
+}
+
+/** The configurations that come with the program, from the source tree and from the built one. */
+export function shippedConfig(name: string): string {
+  for (const up of ['../../config/', '../../../config/']) {
+    const path = fileURLToPath(new URL(`${up}${name}.yaml`, import.meta.url));
+    try {
+      readFileSync(path);
+      return path;
+    } catch {
+      continue;
+    }
+  }
+  throw new Wrong(`no configuration for ${name} comes with Puntas: write one (docs/configuration.md) and name it with -c FILE`);
+}
+
+export function readConfig(path: string): Config {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    throw new Wrong(`${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; name a YAML file with -c FILE`);
+  }
+  const loaded = loadConfig(text, path);
+  if (!loaded.ok) throw new Wrong(loaded.errors);
+  return loaded.config;
+}

@@ -1,0 +1,69 @@
+/** Starts the embedded exchange with its market and one funded account, as the configuration asks. */
+import type { Clock } from '../core/index.ts';
+import type { Config } from '../config.ts';
+import { Secret } from '../exchange/index.ts';
+import { createVenue, FLOW_PROFILES, seededFlow, serve, tapeMarket } from '../sandbox/index.ts';
+import type { Market } from '../sandbox/index.ts';
+import type { Tape } from '../tape/index.ts';
+import { Wrong } from './configFile.ts';
+
+export type Embedded = {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly key: string;
+  readonly secret: Secret;
+  readonly seed: number;
+  stop(): Promise<void>;
+};
+
+export type EmbeddedOptions = {
+  /** The market is this recording; null: the seeded flow of the configured book. */
+  readonly tape: Tape | null;
+  readonly port: number;
+  /** Instead of the one in the configuration. */
+  readonly seed?: number;
+};
+
+export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
+  const { exchange, book } = config;
+  if (exchange.kind !== 'embedded') throw new Wrong('this configuration has a remote exchange');
+  const { tape } = options;
+  const seed = options.seed ?? exchange.seed;
+  const market = tape === null ? flowOf(book, seed) : tapeMarket(tape, { loop: exchange.market.kind === 'tape' ? exchange.market.loop : true });
+  const venue = createVenue({
+    clock,
+    seed,
+    switches: { engineDelayMinMs: Math.min(1, exchange.engineDelayMs), engineDelayMaxMs: exchange.engineDelayMs },
+    ...(tape === null ? {} : { books: [tape.rules] }),
+  });
+  const group = book.split('_')[1]!;
+  const account = venue.openAccount({ balances: exchange.balances, volume30d: { [group]: exchange.volume30d } });
+  market.start(venue.marketplace(book));
+  try {
+    const server = await serve(venue, { host: '127.0.0.1', port: options.port });
+    return {
+      origin: server.url,
+      key: account.key,
+      secret: new Secret(account.secret),
+      seed,
+      stop: async () => {
+        market.stop();
+        await server.close();
+        venue.close();
+      },
+    };
+  } catch (error) {
+    market.stop();
+    venue.close();
+    throw new Wrong(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function flowOf(book: string, seed: number): Market {
+  const profile = FLOW_PROFILES[book];
+  if (!profile) {
+    throw new Wrong(`the embedded exchange has no market for ${book}; it has one for ${Object.keys(FLOW_PROFILES).join(', ')}, and --tape DIR brings others`);
+  }
+  return seededFlow({ seed, profile });
+}
+

@@ -1,0 +1,81 @@
+/** Tells a person what the bot does: every fill, every change of mind, and where it stands every few seconds. */
+import { approximately, textOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
+import type { Clock, Engine, EngineNews, Instrument, Order, Side, Timer } from '../core/index.ts';
+import type { Log } from '../live/loop.ts';
+
+/** Writes news as log lines. */
+export function narrate(log: Log, instrument: Instrument, news: EngineNews): void {
+  switch (news.kind) {
+    case 'fill': {
+      const { fill } = news;
+      const role = fill.maker ? 'maker' : 'taker';
+      log.info(
+        { tid: fill.tid, id: fill.id, side: fill.side, price: textOfPrice(instrument, fill.price), major: textOfMoney(fill.major), role },
+        `${fill.side === 'buy' ? 'bought' : 'sold'} ${textOfMoney(fill.major)} ${instrument.major} at ${textOfPrice(instrument, fill.price)} as ${role}`,
+      );
+      return;
+    }
+    case 'quoting':
+      if (news.reason === null) log.info({}, 'quoting');
+      else log.warn({ reason: news.reason }, `not quoting: ${news.reason}`);
+      return;
+    case 'placing': {
+      const { id, side, price, amount } = news.command;
+      const why = news.level.why.map(step => `${step.name} ${step.ticks.toFixed(2)}`).join(', ');
+      log.debug({ id, why }, `placing ${side} ${textOfAmount(instrument, amount)} at ${textOfPrice(instrument, price)}`);
+      return;
+    }
+    case 'canceling':
+      log.debug({ id: news.order.id }, `canceling ${news.order.side} at ${textOfPrice(instrument, news.order.price)}: ${news.reason}`);
+      return;
+    case 'refused':
+      log.warn({ id: news.order.id, code: news.code }, `${news.order.id} was refused (${news.code}): ${news.message}`);
+      return;
+    case 'order':
+      if (news.news.kind === 'ended') log.debug({ id: news.news.order.id }, `${news.news.order.id} ended: ${news.news.ending}`);
+      else log.warn({ id: news.news.order.id, news: news.news.kind }, `${news.news.order.id}: ${news.news.kind}`);
+      return;
+    case 'count':
+      return;
+  }
+}
+
+const STATUS_EVERY_MS = 10_000;
+
+/** A line on where the bot stands: as soon as both sides are quoted, then every ten seconds of the wall. */
+export function status(log: Log, instrument: Instrument, engine: Engine, clock: Clock, speed: number): { stop(): void } {
+  let timer: Timer;
+  let told = false;
+  const tell = () => {
+    const snapshot = engine.snapshot(clock.now());
+    const live = (side: Side) => snapshot.orders.filter(order => order.side === side && isShown(order));
+    const bids = live('buy');
+    const asks = live('sell');
+    const isTwoSided = bids.length > 0 && asks.length > 0;
+    if (told || isTwoSided) {
+      told = true;
+      const { profit } = snapshot;
+      log.info(
+        { bids: bids.length, asks: asks.length, fills: snapshot.fills },
+        `bid ${bestText(instrument, bids)} | ask ${bestText(instrument, asks)} | market ${textOfPrice(instrument, snapshot.bid)} / ${textOfPrice(instrument, snapshot.ask)} | ` +
+          `${snapshot.fills} fills, ${instrument.major} ${signed(approximately(snapshot.inventory), 4)} from target, ` +
+          `profit ${signed(approximately(profit.total), 2)} ${instrument.minor} (spread ${signed(approximately(profit.spread), 2)}, inventory ${signed(approximately(profit.inventory), 2)}, fees ${signed(approximately(profit.fees), 2)})`,
+      );
+    }
+    timer = clock.after((told ? STATUS_EVERY_MS : 250) * speed, tell);
+  };
+  timer = clock.after(0, tell);
+  return { stop: () => timer.stop() };
+}
+
+const isShown = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
+
+function bestText(instrument: Instrument, orders: readonly Order[]): string {
+  if (orders.length === 0) return 'none';
+  const prices = orders.map(order => order.price);
+  const best = orders[0]!.side === 'buy' ? Math.max(...prices) : Math.min(...prices);
+  return `${textOfPrice(instrument, best as Order['price'])} (${orders.length} level${orders.length === 1 ? '' : 's'})`;
+}
+
+const signed = (x: number, decimals: number): string => `${x >= 0 ? '+' : ''}${x.toFixed(decimals)}`;
+

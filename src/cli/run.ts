@@ -1,0 +1,134 @@
+/** `puntas run`: makes a market until it is told to stop, then leaves nothing behind and says what came of it. */
+import type { Clock, Engine, EngineNews, Order, Side, Snapshot } from '../core/index.ts';
+import type { Config } from '../config.ts';
+import { meaningOf } from '../exchange/index.ts';
+import { openJournal } from '../live/journal.ts';
+import { Loop } from '../live/loop.ts';
+import type { Log } from '../live/loop.ts';
+import { readOpening, readRules } from '../live/opening.ts';
+import { metrics, serveMonitor } from '../monitor/index.ts';
+import type { Metrics, Monitored } from '../monitor/index.ts';
+import { clientOf, engineOf } from './bot.ts';
+import type { Venue } from './bot.ts';
+import { narrate, status } from './narrator.ts';
+import { summaryOf } from './summary.ts';
+import type { Summary } from './summary.ts';
+
+export type RunOptions = {
+  readonly config: Config;
+  readonly venue: Venue;
+  readonly clock: Clock;
+  /** How many times faster than real time the clock runs. */
+  readonly speed: number;
+  readonly seed: number;
+  readonly log: Log;
+  readonly version: string;
+  /** Called with a function that ends the run; its argument says why. */
+  readonly onStarted: (stop: (why: string) => void) => void;
+};
+
+export type RunResult = {
+  readonly summary: Summary;
+  readonly left: readonly string[];
+  readonly failure: string | null;
+};
+
+/** Everything between start and clean end. Rejects with one line for a person when it cannot start. */
+export async function run(options: RunOptions): Promise<RunResult> {
+  const { config, venue, clock, seed, log } = options;
+  const ends: (() => unknown)[] = [];
+  try {
+    const journal = openJournal(config.state.dir, clock.now());
+    ends.push(() => journal.close());
+    let requests = 0;
+    let page: Metrics | null = null;
+    const client = clientOf(config, venue, clock, seed, {
+      journal,
+      onRequest: ({ endpoint, outcome, ms }) => {
+        requests++;
+        page?.request(endpoint, outcome, ms);
+      },
+    });
+    ends.push(() => client.close());
+
+    const rules = await readRules(client, config.book);
+    const onNews = (news: EngineNews) => {
+      narrate(log, rules.instrument, news);
+      if (news.kind === 'count') page?.order(news.side, news.event);
+      if (news.kind === 'fill') page?.fill(news.fill.side);
+    };
+    const engine = engineOf(config, rules, journal.run, onNews);
+    const opening = await readOpening(client, () => clock.now());
+
+    let stop: (why: string) => void = () => undefined;
+    const stopped = new Promise<string>(resolve => (stop = resolve));
+    const loop = new Loop({
+      exchange: client,
+      engine,
+      clock,
+      journal,
+      log,
+      book: config.book,
+      instance: config.instance,
+      rules,
+      opening,
+      timing: config.timing,
+      isFatal: code => meaningOf(code)?.advice === 'halt',
+      onStep: ms => page?.loop(ms),
+    });
+    page = metrics(config.book, options.version, () => ({ ...monitored(engine, loop.time()), budget: client.budget() }));
+    const monitor = await serveMonitor({
+      metrics: page,
+      host: config.metrics.host,
+      port: config.metrics.port,
+      allowedHosts: config.metrics.allowedHosts,
+      notReady: () => notReady(engine.snapshot(loop.time())),
+    });
+    ends.push(() => monitor.close());
+    log.info({ url: monitor.url }, `metrics at ${monitor.url}/metrics`);
+
+    const started = clock.elapsed();
+    const line = status(log, rules.instrument, engine, clock, options.speed);
+    ends.push(() => line.stop());
+    loop.start(() => stop('something broke'));
+    options.onStarted(stop);
+    const why = await stopped;
+    log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
+    const report = await loop.stop();
+    const seconds = (clock.elapsed() - started) / 1000;
+    const summary = summaryOf(rules.instrument, engine.snapshot(loop.time()), report, { seconds, requests });
+    return { summary, left: report.left, failure: report.failure };
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+function monitored(engine: Engine, at: number): Omit<Monitored, 'budget'> {
+  const snapshot = engine.snapshot(at);
+  const own = { bid: best(snapshot.orders, 'buy'), ask: best(snapshot.orders, 'sell') };
+  const count = (side: Side) => snapshot.orders.filter(order => order.side === side && isLive(order)).length;
+  return {
+    book: snapshot.symbol,
+    quotesLive: { buy: count('buy'), sell: count('sell') },
+    position: snapshot.holdings,
+    pnl: snapshot.profit,
+    spreadBps: spreadBps(own.bid, own.ask),
+    marketSpreadBps: spreadBps(snapshot.bid, snapshot.ask),
+    bookAgeMs: Number.isFinite(snapshot.bookAge) ? snapshot.bookAge : null,
+    notQuoting: notReady(snapshot).concat(snapshot.silent),
+  };
+}
+
+/** Why nothing can be quoted at all; empty when quoting is possible. */
+const notReady = ({ quoting }: Snapshot): string[] => (quoting === null ? [] : [quoting]);
+
+const isLive = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
+
+function best(orders: readonly Order[], side: Side): number {
+  const prices = orders.filter(order => order.side === side && isLive(order)).map(order => order.price);
+  if (prices.length === 0) return 0;
+  return side === 'buy' ? Math.max(...prices) : Math.min(...prices);
+}
+
+const spreadBps = (bid: number, ask: number): number | null =>
+  bid > 0 && ask > 0 ? ((ask - bid) * 20_000) / (ask + bid) : null;

@@ -1,0 +1,71 @@
+/** The last line of a run: what was done and what came of it, as one JSON object. */
+import { approximately, textOfMoney } from '../core/index.ts';
+import type { Instrument, Snapshot } from '../core/index.ts';
+import type { StopReport } from '../live/loop.ts';
+
+export type Summary = {
+  readonly seconds: number;
+  readonly book: string;
+  readonly orders: Readonly<Record<'placed' | 'canceled' | 'filled' | 'refused' | 'unknown', number>>;
+  readonly fills: number;
+  /** Holdings at the end by currency, as decimal text. */
+  readonly position: Readonly<Record<string, string>>;
+  /** In the minor currency, as decimal text; fees paid are negative, and the three parts add up to the total. */
+  readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'total', string>>;
+  /** Share of the time with at least one live quote, from the first moment when quoting was possible. */
+  readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
+  readonly requests: number;
+  readonly openOrdersLeft: number;
+  readonly ledgerMatches: boolean;
+};
+
+export function summaryOf(
+  instrument: Instrument,
+  snapshot: Snapshot,
+  stop: StopReport,
+  run: { readonly seconds: number; readonly requests: number },
+): Summary {
+  const { buy, sell } = snapshot.counts;
+  const both = (key: keyof typeof buy) => buy[key] + sell[key];
+  const { profit } = snapshot;
+  return {
+    seconds: Number(run.seconds.toFixed(3)),
+    book: instrument.symbol,
+    orders: {
+      placed: both('placed'),
+      canceled: both('canceled'),
+      filled: both('filled'),
+      refused: both('refused'),
+      unknown: both('unknown'),
+    },
+    fills: snapshot.fills,
+    position: Object.fromEntries(
+      [instrument.major, instrument.minor].map(c => [c, textOfMoney(snapshot.holdings.get(c) ?? (0n as never))]),
+    ),
+    pnl: {
+      spread: textOfMoney(profit.spread),
+      inventory: textOfMoney(profit.inventory),
+      fees: textOfMoney(profit.fees),
+      total: textOfMoney(profit.total),
+    },
+    uptime: { bid: round(snapshot.uptime.bid), ask: round(snapshot.uptime.ask) },
+    requests: run.requests,
+    openOrdersLeft: stop.left.length,
+    ledgerMatches: stop.ledgerMatches,
+  };
+}
+
+/** The same for a person: a few lines. */
+export function describe(summary: Summary, snapshot: Snapshot): string {
+  const { orders, uptime, pnl } = summary;
+  const percent = (x: number) => `${(x * 100).toFixed(1)} %`;
+  return [
+    `${summary.book}: ${summary.fills} fills in ${summary.seconds} s; orders placed ${orders.placed}, canceled ${orders.canceled}, refused ${orders.refused}, unknown ${orders.unknown}`,
+    `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
+    `profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees} (about ${approximately(snapshot.profit.total).toFixed(2)})`,
+    summary.openOrdersLeft === 0 ? 'no order of ours is left' : `${summary.openOrdersLeft} orders could not be verified to be gone`,
+    summary.ledgerMatches ? 'the ledger equals the balances to the last digit' : 'THE LEDGER DIFFERS FROM THE BALANCES',
+  ].join('\n');
+}
+
+const round = (share: number): number => Number(share.toFixed(4));

@@ -1,0 +1,23 @@
+/** Nonces that never repeat across restarts: a mark above everything that may be sent is on disk before it is sent. */
+import type { Journal } from './journal.ts';
+
+type Source = { next(): string; last(): bigint; readonly ordered: boolean };
+
+/** One write to disk a minute: a minute of 19-digit nonces (milliseconds and six digits of salt). */
+const BLOCK = 60_000n * 1_000_000n;
+
+export function durableNonces(source: Source, journal: Pick<Journal, 'nonceMark' | 'reserveNonces'>): Source {
+  let mark = journal.nonceMark;
+  return {
+    ordered: source.ordered,
+    last: () => source.last(),
+    next: () => {
+      const nonce = source.next();
+      if (BigInt(nonce) > mark) {
+        mark = BigInt(nonce) + BLOCK;
+        journal.reserveNonces(mark);
+      }
+      return nonce;
+    },
+  };
+}

@@ -1,0 +1,202 @@
+#!/usr/bin/env node
+/** The command line: finds the configuration, starts what was asked for, and turns every end into an exit code. */
+import { readFileSync } from 'node:fs';
+import { Command, InvalidArgumentError } from 'commander';
+import { check } from './cli/check.ts';
+import { readConfig, shippedConfig, Wrong } from './cli/configFile.ts';
+import { startEmbedded } from './cli/embedded.ts';
+import type { Embedded } from './cli/embedded.ts';
+import { logger } from './cli/logger.ts';
+import { run } from './cli/run.ts';
+import { describe } from './cli/summary.ts';
+import type { Venue } from './cli/bot.ts';
+import { readSecrets } from './config.ts';
+import type { Config } from './config.ts';
+import { CannotStart } from './live/opening.ts';
+import { realClock } from './live/realClock.ts';
+import { openTape } from './tape/index.ts';
+import type { Tape } from './tape/index.ts';
+
+/** 0 clean; 1 something broke; 2 wrong use or configuration; 3 orders of ours may be left on the exchange. */
+const EXIT = { clean: 0, broken: 1, misused: 2, leftOrders: 3 } as const;
+
+type Source = { readonly config?: string; readonly tape?: string; readonly speed: number; readonly seed?: number };
+
+const program = new Command('puntas')
+  .description('A market maker: quotes both sides of an order book from a YAML file and an API key.')
+  .version(version())
+  .showHelpAfterError('(see puntas --help)')
+  .configureOutput({ outputError: (text, write) => write(text) });
+
+sources(program.command('run').description('make a market until stopped (Ctrl-C, SIGTERM or --for), then cancel everything and verify'))
+  .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', duration)
+  .option('--state <dir>', 'state directory, instead of the one in the configuration')
+  .option('--json', 'print what came of it as one JSON object, the last line on stdout', false)
+  .action(async (options: Source & { for?: number; state?: string; json: boolean }) => {
+    const { config, tape } = await chosen(options);
+    const clock = realClock(options.speed);
+    await withVenue(config, tape, options, clock, async (venue, log, seed) => {
+      const { summary, left, failure } = await run({
+        config: options.state === undefined ? config : { ...config, state: { dir: options.state } },
+        venue,
+        clock,
+        speed: options.speed,
+        seed,
+        log,
+        version: version(),
+        onStarted: stop => {
+          untilSignal(stop);
+          if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
+        },
+      });
+      for (const id of left) log.error({ id }, `not verified to be gone: ${id}`);
+      if (failure !== null) log.error({}, `ended because something broke: ${failure}`);
+      console.log(options.json ? JSON.stringify(summary) : describe(summary));
+      if (left.length > 0) return EXIT.leftOrders;
+      return failure === null && summary.ledgerMatches ? EXIT.clean : EXIT.broken;
+    });
+  });
+
+sources(program.command('check').description('print the checked configuration and the quotes it would place now; places nothing')).action(
+  async (options: Source) => {
+    const { config, tape } = await chosen(options);
+    const clock = realClock(options.speed);
+    await withVenue(config, tape, options, clock, async (venue, _log, seed) => {
+      console.log(await check(config, venue, clock, seed));
+      return EXIT.clean;
+    });
+  },
+);
+
+sources(program.command('exchange').description('run the embedded exchange alone, with a funded account for any client'))
+  .option('--port <n>', 'port on 127.0.0.1', port, 8080)
+  .action(async (options: Source & { port: number }) => {
+    const { config, tape } = await chosen(options);
+    if (config.exchange.kind !== 'embedded') throw new Wrong('this configuration has a remote exchange: nothing to run here');
+    const clock = realClock(options.speed);
+    const embedded = await startEmbedded(config, clock, { tape, port: options.port, ...seedOf(options) });
+    const { origin, key, secret } = embedded;
+    console.log(JSON.stringify({ url: origin, rest: `${origin}/api/v3`, key, secret: secret.reveal(), book: config.book }));
+    await new Promise<void>(resolve => untilSignal(() => resolve()));
+    await embedded.stop();
+    process.exitCode = EXIT.clean;
+  });
+
+program.parseAsync().catch((error: unknown) => {
+  const known = error instanceof Wrong || error instanceof CannotStart;
+  console.error(known || error instanceof Error ? error.message : String(error));
+  if (!known && error instanceof Error && process.env['PUNTAS_DEBUG']) console.error(error.stack);
+  process.exit(error instanceof Wrong ? error.code : error instanceof CannotStart ? EXIT.misused : EXIT.broken);
+});
+
+function sources(command: Command): Command {
+  return command
+    .option('-c, --config <file>', 'YAML file; without it the default for the embedded exchange')
+    .option('--tape <dir>', 'market of the embedded exchange: a recording, replayed in time and looped')
+    .option('--speed <n>', 'run both sides this many times faster than real time', speed, 1)
+    .option('--seed <n>', 'seed of everything random on the embedded exchange', seedNumber);
+}
+
+/** The configuration and, with --tape, the recording; without -c the one that comes with Puntas for the recording's book. */
+async function chosen(options: Source): Promise<{ config: Config; tape: Tape | null }> {
+  const given = options.config === undefined ? null : readConfig(options.config);
+  const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
+  const dir = options.tape ?? (market?.kind === 'tape' ? market.dir : undefined);
+  if (dir === undefined) return { config: given ?? readConfig(shippedConfig('sandbox')), tape: null };
+  if (given?.exchange.kind === 'remote') throw new Wrong('--tape is for the embedded exchange; this configuration has a remote one');
+  const tape = await openTape(dir, given ? { book: given.book } : {}).catch((error: unknown) => {
+    throw new Wrong(error instanceof Error ? error.message : String(error));
+  });
+  return { config: given ?? readConfig(shippedConfig(tape.instrument.symbol)), tape };
+}
+
+/** Starts the embedded exchange when the configuration asks for it, hands over an address and a key, and cleans up. */
+async function withVenue(
+  config: Config,
+  tape: Tape | null,
+  options: Source,
+  clock: ReturnType<typeof realClock>,
+  work: (venue: Venue, log: ReturnType<typeof logger>, seed: number) => Promise<number>,
+): Promise<void> {
+  let embedded: Embedded | null = null;
+  try {
+    let venue: Venue;
+    if (config.exchange.kind === 'embedded') {
+      embedded = await startEmbedded(config, clock, { tape, port: config.exchange.port, ...seedOf(options) });
+      venue = { restUrl: `${embedded.origin}/api`, key: embedded.key, secret: embedded.secret };
+    } else {
+      if (options.speed !== 1) throw new Wrong('--speed is for the embedded exchange; a remote one keeps its own time');
+      venue = remoteVenue(config.exchange.restUrl);
+    }
+    const log = logger(config.log.level, [venue.secret.reveal()]);
+    if (embedded) log.info({ url: embedded.origin }, `embedded exchange at ${embedded.origin}`);
+    const seed = embedded?.seed ?? Math.floor(Math.random() * 2 ** 31);
+    process.exitCode = await work(venue, log, seed);
+  } finally {
+    await embedded?.stop();
+  }
+}
+
+function remoteVenue(address: string): Venue {
+  const read = readSecrets(process.env, path => readFileSync(path, 'utf8'));
+  if (!read.ok) throw new Wrong(read.errors);
+  for (const name of ['PUNTAS_API_KEY', 'PUNTAS_API_SECRET']) delete process.env[name];
+  const restUrl = new URL(address).pathname === '/' ? `${address.replace(/\/$/, '')}/api` : address;
+  return { restUrl, key: read.secrets.apiKey.reveal(), secret: read.secrets.apiSecret };
+}
+
+/** The first SIGINT or SIGTERM stops cleanly; a second one leaves at once and says what that may mean. */
+function untilSignal(stop: (why: string) => void): void {
+  let asked = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (asked) {
+        console.error(`second ${signal}: leaving without verifying; orders may be left on the exchange`);
+        process.exit(EXIT.leftOrders);
+      }
+      asked = true;
+      stop(signal);
+    });
+  }
+}
+
+const seedOf = ({ seed }: Source): { readonly seed?: number } => (seed === undefined ? {} : { seed });
+
+function speed(text: string): number {
+  const n = Number(text);
+  if (!(/^\d+(\.\d+)?$/.test(text) && n > 0 && n <= 1000)) throw new InvalidArgumentError('expected a number above 0, at most 1000.');
+  return n;
+}
+
+function seedNumber(text: string): number {
+  const n = Number(text);
+  if (!(/^\d+$/.test(text) && n <= 2_147_483_647)) throw new InvalidArgumentError('expected a whole number from 0 to 2147483647.');
+  return n;
+}
+
+function port(text: string): number {
+  const n = Number(text);
+  if (!(/^\d+$/.test(text) && n <= 65_535)) throw new InvalidArgumentError('expected a port from 0 to 65535.');
+  return n;
+}
+
+/** Milliseconds of text like 90s, 10m or 2h. */
+function duration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
+  if (!match) throw new InvalidArgumentError('expected a duration like 60s, 10m or 2h.');
+  const ms = Number(match[1]) * { s: 1_000, m: 60_000, h: 3_600_000 }[match[2] as 's' | 'm' | 'h'];
+  if (!(ms > 0 && ms <= 2_147_483_647)) throw new InvalidArgumentError('expected at most 24 days.');
+  return ms;
+}
+
+function version(): string {
+  for (const up of ['../package.json', '../../package.json']) {
+    try {
+      return (JSON.parse(readFileSync(new URL(up, import.meta.url), 'utf8')) as { version: string }).version;
+    } catch {
+      continue;
+    }
+  }
+  return 'unknown';
+}
+
