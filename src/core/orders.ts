@@ -267,7 +267,8 @@ export class Orders {
       ) {
         if (order.oid === null && order.filled === 0) this.#end(order, 'refuse', 'refused');
       }
-    } else {
+    } else if (order.oid === null) {
+      // With an oid it is known to exist: then the lost answer tells nothing.
       const before = order.state;
       this.#move(order, 'lose');
       if (order.state === 'unknown' && before !== 'unknown') this.#news({ kind: 'unknown', order });
@@ -423,8 +424,9 @@ export class Orders {
     );
   }
 
+  /** Counted from the lost answer: the request may have waited for its turn after it was decided, but left before it was given up. */
   #fence(order: Live): Millis {
-    return order.placedAt + this.#patience.fenceMs;
+    return Math.max(order.placedAt, order.answeredAt) + this.#patience.fenceMs;
   }
 
   #see(order: Live, report: OrderReport, startedAt: Millis): void {
@@ -438,6 +440,7 @@ export class Orders {
       // A read that started before the end was known tells nothing new.
       if (startedAt <= order.closedAt) return;
       this.#finished.delete(order.id);
+      if (this.#justEnded.includes(order)) this.#justEnded.splice(this.#justEnded.indexOf(order), 1);
       this.#live.set(order.id, order);
       order.ending = null;
       order.finalFilled = null;

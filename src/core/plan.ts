@@ -23,9 +23,9 @@ export type Plan = {
 };
 
 /**
- * One wanted level has at most one order that may live. Every order that may be in the book is paired with a level by the assignment
- * that leaves the fewest levels empty and then the smallest sum of price differences; a level whose order is on its way out, or unknown,
- * waits. Levels without an order are placed, orders without a level are canceled.
+ * One wanted level has at most one order that may live. First as many orders as possible keep a level that they still fit; the others are
+ * paired by the assignment that leaves the fewest levels empty and then the smallest sum of price differences; a level whose order is on
+ * its way out, or unknown, waits. Levels without an order are placed, orders without a level are canceled.
  */
 export function planSide(
   side: Side,
@@ -38,10 +38,7 @@ export function planSide(
   const best = side === 'buy' ? -1 : 1;
   orders.sort((a, b) => best * (a.price - b.price) || (a.id < b.id ? -1 : 1));
   const levels = [...wanted].filter(level => level.side === side).sort((a, b) => best * (a.price - b.price));
-  const partner = assign(
-    levels.map(level => level.price),
-    orders.map(order => order.price),
-  );
+  const partner = pair(levels, orders, tolerance, at);
   const place: LegalLevel[] = [];
   const cancel: { order: Order; reason: CancelReason }[] = [];
   const keep: { order: Order; level: LegalLevel }[] = [];
@@ -64,6 +61,67 @@ export function planSide(
   });
   return { place, cancel, keep };
 }
+
+/** For each level the index of its order, or -1: as many pairs as there can be, and among them as many fitting ones as do not cross. */
+function pair(levels: readonly LegalLevel[], orders: readonly Order[], tolerance: Tolerance, at: Millis): number[] {
+  const partner = keepers(
+    levels,
+    orders,
+    (level, order) => isSettledInBook(order) && mismatch(order, level, tolerance, at) === null,
+  );
+  const freeLevels = levels.flatMap((_, i) => (partner[i]! < 0 ? [i] : []));
+  const freeOrders = orders.flatMap((_, j) => (partner.includes(j) ? [] : [j]));
+  const rest = assign(
+    freeLevels.map(i => levels[i]!.price),
+    freeOrders.map(j => orders[j]!.price),
+  );
+  rest.forEach((k, i) => {
+    if (k >= 0) partner[freeLevels[i]!] = freeOrders[k]!;
+  });
+  return partner;
+}
+
+/** The most fitting pairs that do not cross, and of those the least sum of price differences, by a table over prefixes. */
+function keepers(
+  levels: readonly LegalLevel[],
+  orders: readonly Order[],
+  fits: (level: LegalLevel, order: Order) => boolean,
+): number[] {
+  const width = orders.length + 1;
+  const kept = new Int32Array((levels.length + 1) * width);
+  const away = new Float64Array(kept.length);
+  const isBetter = (n: number, distance: number, c: number): boolean =>
+    n > kept[c]! || (n === kept[c]! && distance < away[c]!);
+  const result = new Array<number>(levels.length).fill(-1);
+  const choice = new Int8Array(kept.length);
+  for (let i = 1; i <= levels.length; i++) {
+    for (let j = 1; j <= orders.length; j++) {
+      const c = i * width + j;
+      const take = (from: number, n: number, distance: number, how: number): void => {
+        if (how !== SKIP_LEVEL && !isBetter(kept[from]! + n, away[from]! + distance, c)) return;
+        kept[c] = kept[from]! + n;
+        away[c] = away[from]! + distance;
+        choice[c] = how;
+      };
+      take(c - width, 0, 0, SKIP_LEVEL);
+      take(c - 1, 0, 0, SKIP_ORDER);
+      const level = levels[i - 1]!;
+      const order = orders[j - 1]!;
+      if (fits(level, order)) take(c - width - 1, 1, Math.abs(level.price - order.price), PAIR);
+    }
+  }
+  for (let i = levels.length, j = orders.length; i > 0 && j > 0;) {
+    const how = choice[i * width + j];
+    if (how === PAIR) result[i - 1] = j - 1;
+    if (how !== SKIP_ORDER) i--;
+    if (how !== SKIP_LEVEL) j--;
+  }
+  return result;
+}
+
+const SKIP_LEVEL = 0;
+const SKIP_ORDER = 1;
+const PAIR = 2;
 
 /** The exchange has confirmed it and no cancel is under way. */
 const isSettledInBook = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
