@@ -12,6 +12,7 @@ import { describe } from './cli/summary.ts';
 import type { Venue } from './cli/bot.ts';
 import { readSecrets } from './config.ts';
 import type { Config } from './config.ts';
+import { Secret } from './exchange/index.ts';
 import { CannotStart } from './live/opening.ts';
 import { realClock } from './live/realClock.ts';
 import { openTape } from './tape/index.ts';
@@ -28,7 +29,11 @@ const program = new Command('puntas')
   .showHelpAfterError('(see puntas --help)')
   .configureOutput({ outputError: (text, write) => write(text) });
 
-sources(program.command('run').description('make a market until stopped (Ctrl-C, SIGTERM or --for), then cancel everything and verify'))
+sources(
+  program
+    .command('run')
+    .description('make a market until stopped (Ctrl-C, SIGTERM or --for), then cancel everything and verify'),
+)
   .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', duration)
   .option('--state <dir>', 'state directory, instead of the one in the configuration')
   .option('--json', 'print what came of it as one JSON object, the last line on stdout', false)
@@ -40,7 +45,6 @@ sources(program.command('run').description('make a market until stopped (Ctrl-C,
         config: options.state === undefined ? config : { ...config, state: { dir: options.state } },
         venue,
         clock,
-        speed: options.speed,
         seed,
         log,
         version: version(),
@@ -57,26 +61,33 @@ sources(program.command('run').description('make a market until stopped (Ctrl-C,
     });
   });
 
-sources(program.command('check').description('print the checked configuration and the quotes it would place now; places nothing')).action(
-  async (options: Source) => {
-    const { config, tape } = await chosen(options);
-    const clock = realClock(options.speed);
-    await withVenue(config, tape, options, clock, async (venue, _log, seed) => {
-      console.log(await check(config, venue, clock, seed));
-      return EXIT.clean;
-    });
-  },
-);
+sources(
+  program
+    .command('check')
+    .description('print the checked configuration and the quotes it would place now; places nothing'),
+).action(async (options: Source) => {
+  const { config, tape } = await chosen(options);
+  const clock = realClock(options.speed);
+  await withVenue(config, tape, options, clock, async (venue, _log, seed) => {
+    console.log(await check(config, venue, clock, seed));
+    return EXIT.clean;
+  });
+});
 
-sources(program.command('exchange').description('run the embedded exchange alone, with a funded account for any client'))
+sources(
+  program.command('exchange').description('run the embedded exchange alone, with a funded account for any client'),
+)
   .option('--port <n>', 'port on 127.0.0.1', port, 8080)
   .action(async (options: Source & { port: number }) => {
     const { config, tape } = await chosen(options);
-    if (config.exchange.kind !== 'embedded') throw new Wrong('this configuration has a remote exchange: nothing to run here');
+    if (config.exchange.kind !== 'embedded')
+      throw new Wrong('this configuration has a remote exchange: nothing to run here');
     const clock = realClock(options.speed);
     const embedded = await startEmbedded(config, clock, { tape, port: options.port, ...seedOf(options) });
     const { origin, key, secret } = embedded;
-    console.log(JSON.stringify({ url: origin, rest: `${origin}/api/v3`, key, secret: secret.reveal(), book: config.book }));
+    console.log(
+      JSON.stringify({ url: origin, rest: `${origin}/api/v3`, key, secret: secret.reveal(), book: config.book }),
+    );
     await new Promise<void>(resolve => untilSignal(() => resolve()));
     await embedded.stop();
     process.exitCode = EXIT.clean;
@@ -103,7 +114,8 @@ async function chosen(options: Source): Promise<{ config: Config; tape: Tape | n
   const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
   const dir = options.tape ?? (market?.kind === 'tape' ? market.dir : undefined);
   if (dir === undefined) return { config: given ?? readConfig(shippedConfig('sandbox')), tape: null };
-  if (given?.exchange.kind === 'remote') throw new Wrong('--tape is for the embedded exchange; this configuration has a remote one');
+  if (given?.exchange.kind === 'remote')
+    throw new Wrong('--tape is for the embedded exchange; this configuration has a remote one');
   const tape = await openTape(dir, given ? { book: given.book } : {}).catch((error: unknown) => {
     throw new Wrong(error instanceof Error ? error.message : String(error));
   });
@@ -123,7 +135,7 @@ async function withVenue(
     let venue: Venue;
     if (config.exchange.kind === 'embedded') {
       embedded = await startEmbedded(config, clock, { tape, port: config.exchange.port, ...seedOf(options) });
-      venue = { restUrl: `${embedded.origin}/api`, key: embedded.key, secret: embedded.secret };
+      venue = { restUrl: `${embedded.origin}/api`, key: embedded.key, secret: embedded.secret, speed: options.speed };
     } else {
       if (options.speed !== 1) throw new Wrong('--speed is for the embedded exchange; a remote one keeps its own time');
       venue = remoteVenue(config.exchange.restUrl);
@@ -138,11 +150,15 @@ async function withVenue(
 }
 
 function remoteVenue(address: string): Venue {
-  const read = readSecrets(process.env, path => readFileSync(path, 'utf8'));
+  const read = readSecrets(
+    process.env,
+    path => readFileSync(path, 'utf8'),
+    text => new Secret(text),
+  );
   if (!read.ok) throw new Wrong(read.errors);
   for (const name of ['PUNTAS_API_KEY', 'PUNTAS_API_SECRET']) delete process.env[name];
   const restUrl = new URL(address).pathname === '/' ? `${address.replace(/\/$/, '')}/api` : address;
-  return { restUrl, key: read.secrets.apiKey.reveal(), secret: read.secrets.apiSecret };
+  return { restUrl, key: read.secrets.apiKey, secret: read.secrets.apiSecret, speed: 1 };
 }
 
 /** The first SIGINT or SIGTERM stops cleanly; a second one leaves at once and says what that may mean. */
@@ -164,13 +180,15 @@ const seedOf = ({ seed }: Source): { readonly seed?: number } => (seed === undef
 
 function speed(text: string): number {
   const n = Number(text);
-  if (!(/^\d+(\.\d+)?$/.test(text) && n > 0 && n <= 1000)) throw new InvalidArgumentError('expected a number above 0, at most 1000.');
+  if (!(/^\d+(\.\d+)?$/.test(text) && n > 0 && n <= 1000))
+    throw new InvalidArgumentError('expected a number above 0, at most 1000.');
   return n;
 }
 
 function seedNumber(text: string): number {
   const n = Number(text);
-  if (!(/^\d+$/.test(text) && n <= 2_147_483_647)) throw new InvalidArgumentError('expected a whole number from 0 to 2147483647.');
+  if (!(/^\d+$/.test(text) && n <= 2_147_483_647))
+    throw new InvalidArgumentError('expected a whole number from 0 to 2147483647.');
   return n;
 }
 
@@ -199,4 +217,3 @@ function version(): string {
   }
   return 'unknown';
 }
-

@@ -12,7 +12,16 @@ import { strategies } from '../../strategies/index.ts';
 import { Wrong } from './configFile.ts';
 
 /** Where to trade, and as whom. */
-export type Venue = { readonly restUrl: string; readonly key: string; readonly secret: Secret };
+export type Venue = {
+  readonly restUrl: string;
+  readonly key: string;
+  readonly secret: Secret;
+  /** How many times faster than real time the venue's clock and ours run. */
+  readonly speed: number;
+};
+
+/** A faster clock shortens the fence too; a request must be given up before it, in real time, but not before a busy machine can answer. */
+const DEADLINE_MIN_MS = 500;
 
 /** A client for the venue. Its nonces continue above those of earlier runs when a journal is given. */
 export function clientOf(
@@ -30,9 +39,16 @@ export function clientOf(
   return exchangeClient({
     clock,
     random,
-    transport: httpTransport({ origin, deadlineMs: requestTimeoutMs }),
+    transport: httpTransport({
+      origin,
+      deadlineMs: Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / venue.speed),
+    }),
     basePath,
-    credentials: { key: venue.key, secret: venue.secret, headers: authentication === 'headers' ? 'three' : 'authorization' },
+    credentials: {
+      key: venue.key,
+      secret: venue.secret,
+      headers: authentication === 'headers' ? 'three' : 'authorization',
+    },
     nonces: journal ? durableNonces(source, journal) : source,
     budgets: { public: budgets.publicPerMinute, private: budgets.privatePerMinute },
     ...(onRequest ? { onRequest } : {}),

@@ -20,9 +20,18 @@ export async function check(config: Config, venue: Venue, clock: Clock, seed: nu
     const reads = new Reads(client, config.book, opening.lastTid, time);
     engine.step({ kind: 'rules', at: time(), ...rules });
     engine.step({ kind: 'balances', at: time(), startedAt: opening.startedAt, balances: opening.balances });
-    for (const read of [reads.trades(), reads.openOrders(), reads.publicTrade(rules.instrument), reads.book(engine.book, rules.instrument)]) {
+    for (const read of [
+      reads.trades(),
+      reads.openOrders(),
+      reads.publicTrade(rules.instrument),
+      reads.book(engine.book, rules.instrument),
+    ]) {
       const event = await read;
-      if (isFailed(event)) throw new Wrong(`the exchange could not be read: ${event.kind === 'refused' ? `${event.code} ${event.message}` : event.reason}`, 1);
+      if (isFailed(event))
+        throw new Wrong(
+          `the exchange could not be read: ${event.kind === 'refused' ? `${event.code} ${event.message}` : event.reason}`,
+          1,
+        );
       if (event !== null) engine.step(event);
     }
     return [
@@ -47,17 +56,22 @@ function describe(instrument: Instrument, preview: Preview): string[] {
     `  middle ${(preview.mid * Number(instrument.tick)).toFixed(instrument.priceDecimals + 1)}`,
     ...bids.map(({ level, verdict }) => row(instrument, level, verdict)),
     ...preview.refusals.map(({ side, index, reason }) => `  ${side} level ${index + 1}: ${reason}`),
-    ...[preview.quote.noBid, preview.quote.noAsk].flatMap((why, i) => (why === undefined ? [] : [`  no ${i === 0 ? 'bid' : 'ask'}: ${why}`])),
+    ...[preview.quote.noBid, preview.quote.noAsk].flatMap((why, i) =>
+      why === undefined ? [] : [`  no ${i === 0 ? 'bid' : 'ask'}: ${why}`],
+    ),
   ];
 }
 
 function row(instrument: Instrument, level: LegalLevel, verdict: string): string {
   const price = textOfPrice(instrument, level.price);
-  const steps = level.why.map((step, i) => (i === 0 ? `${step.name} ${units(instrument, step.ticks)}` : `${step.name} ${signed(instrument, step.ticks)}`));
+  const steps = level.why.map((step, i) =>
+    i === 0 ? `${step.name} ${units(instrument, step.ticks)}` : `${step.name} ${signed(instrument, step.ticks)}`,
+  );
   return `  ${level.side === 'buy' ? 'bid' : 'ask'} ${textOfAmount(instrument, level.amount)} at ${price} = ${steps.join(' ')}${verdict === 'would be placed' ? '' : `  (not placed: ${verdict})`}`;
 }
 
-const units = (instrument: Instrument, ticks: number): string => (ticks * Number(instrument.tick)).toFixed(instrument.priceDecimals + 2);
-const signed = (instrument: Instrument, ticks: number): string => `${ticks < 0 ? '-' : '+'}${units(instrument, Math.abs(ticks))}`;
+const units = (instrument: Instrument, ticks: number): string =>
+  (ticks * Number(instrument.tick)).toFixed(instrument.priceDecimals + 2);
+const signed = (instrument: Instrument, ticks: number): string =>
+  `${ticks < 0 ? '-' : '+'}${units(instrument, Math.abs(ticks))}`;
 const percent = (rate: number): string => `${(rate / 1e6).toFixed(3)} %`;
-

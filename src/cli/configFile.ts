@@ -25,7 +25,9 @@ export function shippedConfig(name: string): string {
       continue;
     }
   }
-  throw new Wrong(`no configuration for ${name} comes with Puntas: write one (docs/configuration.md) and name it with -c FILE`);
+  throw new Wrong(
+    `no configuration for ${name} comes with Puntas: write one (docs/configuration.md) and name it with -c FILE`,
+  );
 }
 
 export function readConfig(path: string): Config {
@@ -34,7 +36,9 @@ export function readConfig(path: string): Config {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    throw new Wrong(`${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; name a YAML file with -c FILE`);
+    throw new Wrong(
+      `${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; name a YAML file with -c FILE`,
+    );
   }
   const loaded = loadConfig(text, path);
   if (!loaded.ok) throw new Wrong(loaded.errors);

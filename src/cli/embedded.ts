@@ -29,7 +29,10 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
   if (exchange.kind !== 'embedded') throw new Wrong('this configuration has a remote exchange');
   const { tape } = options;
   const seed = options.seed ?? exchange.seed;
-  const market = tape === null ? flowOf(book, seed) : tapeMarket(tape, { loop: exchange.market.kind === 'tape' ? exchange.market.loop : true });
+  const market =
+    tape === null
+      ? flowOf(book, seed)
+      : tapeMarket(tape, { loop: exchange.market.kind === 'tape' ? exchange.market.loop : true });
   const venue = createVenue({
     clock,
     seed,
@@ -62,8 +65,9 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
 function flowOf(book: string, seed: number): Market {
   const profile = FLOW_PROFILES[book];
   if (!profile) {
-    throw new Wrong(`the embedded exchange has no market for ${book}; it has one for ${Object.keys(FLOW_PROFILES).join(', ')}, and --tape DIR brings others`);
+    throw new Wrong(
+      `the embedded exchange has no market for ${book}; it has one for ${Object.keys(FLOW_PROFILES).join(', ')}, and --tape DIR brings others`,
+    );
   }
   return seededFlow({ seed, profile });
 }
-

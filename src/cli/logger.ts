@@ -13,9 +13,21 @@ export function logger(level: string, secrets: readonly string[]): Log {
   const options = {
     level,
     base: null,
-    redact: { paths: ['secret', 'signature', 'authorization', '*.secret', '*.signature', '*.authorization'], censor: '[redacted]' },
+    redact: {
+      paths: ['secret', 'signature', 'authorization', '*.secret', '*.signature', '*.authorization'],
+      censor: '[redacted]',
+    },
     hooks: { streamWrite: mask },
   };
   if (!process.stderr.isTTY) return pino(options, pino.destination({ dest: 2, sync: true }));
-  return pino(options, pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l', hideObject: level !== 'debug' }));
+  return pino(
+    options,
+    pretty({
+      destination: 2,
+      sync: true,
+      ignore: 'pid,hostname',
+      translateTime: 'SYS:HH:MM:ss.l',
+      hideObject: level !== 'debug',
+    }),
+  );
 }

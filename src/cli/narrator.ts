@@ -10,7 +10,14 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews): voi
       const { fill } = news;
       const role = fill.maker ? 'maker' : 'taker';
       log.info(
-        { tid: fill.tid, id: fill.id, side: fill.side, price: textOfPrice(instrument, fill.price), major: textOfMoney(fill.major), role },
+        {
+          tid: fill.tid,
+          id: fill.id,
+          side: fill.side,
+          price: textOfPrice(instrument, fill.price),
+          major: textOfMoney(fill.major),
+          role,
+        },
         `${fill.side === 'buy' ? 'bought' : 'sold'} ${textOfMoney(fill.major)} ${instrument.major} at ${textOfPrice(instrument, fill.price)} as ${role}`,
       );
       return;
@@ -22,17 +29,24 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews): voi
     case 'placing': {
       const { id, side, price, amount } = news.command;
       const why = news.level.why.map(step => `${step.name} ${step.ticks.toFixed(2)}`).join(', ');
-      log.debug({ id, why }, `placing ${side} ${textOfAmount(instrument, amount)} at ${textOfPrice(instrument, price)}`);
+      log.debug(
+        { id, why },
+        `placing ${side} ${textOfAmount(instrument, amount)} at ${textOfPrice(instrument, price)}`,
+      );
       return;
     }
     case 'canceling':
-      log.debug({ id: news.order.id }, `canceling ${news.order.side} at ${textOfPrice(instrument, news.order.price)}: ${news.reason}`);
+      log.debug(
+        { id: news.order.id },
+        `canceling ${news.order.side} at ${textOfPrice(instrument, news.order.price)}: ${news.reason}`,
+      );
       return;
     case 'refused':
       log.warn({ id: news.order.id, code: news.code }, `${news.order.id} was refused (${news.code}): ${news.message}`);
       return;
     case 'order':
-      if (news.news.kind === 'ended') log.debug({ id: news.news.order.id }, `${news.news.order.id} ended: ${news.news.ending}`);
+      if (news.news.kind === 'ended')
+        log.debug({ id: news.news.order.id }, `${news.news.order.id} ended: ${news.news.ending}`);
       else log.warn({ id: news.news.order.id, news: news.news.kind }, `${news.news.order.id}: ${news.news.kind}`);
       return;
     case 'count':
@@ -43,7 +57,13 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews): voi
 const STATUS_EVERY_MS = 10_000;
 
 /** A line on where the bot stands: as soon as both sides are quoted, then every ten seconds of the wall. */
-export function status(log: Log, instrument: Instrument, engine: Engine, clock: Clock, speed: number): { stop(): void } {
+export function status(
+  log: Log,
+  instrument: Instrument,
+  engine: Engine,
+  clock: Clock,
+  speed: number,
+): { stop(): void } {
   let timer: Timer;
   let told = false;
   const tell = () => {
@@ -78,4 +98,3 @@ function bestText(instrument: Instrument, orders: readonly Order[]): string {
 }
 
 const signed = (x: number, decimals: number): string => `${x >= 0 ? '+' : ''}${x.toFixed(decimals)}`;
-

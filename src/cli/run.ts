@@ -18,8 +18,6 @@ export type RunOptions = {
   readonly config: Config;
   readonly venue: Venue;
   readonly clock: Clock;
-  /** How many times faster than real time the clock runs. */
-  readonly speed: number;
   readonly seed: number;
   readonly log: Log;
   readonly version: string;
@@ -76,7 +74,10 @@ export async function run(options: RunOptions): Promise<RunResult> {
       isFatal: code => meaningOf(code)?.advice === 'halt',
       onStep: ms => page?.loop(ms),
     });
-    page = metrics(config.book, options.version, () => ({ ...monitored(engine, loop.time()), budget: client.budget() }));
+    page = metrics(config.book, options.version, () => ({
+      ...monitored(engine, loop.time()),
+      budget: client.budget(),
+    }));
     const monitor = await serveMonitor({
       metrics: page,
       host: config.metrics.host,
@@ -88,7 +89,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     log.info({ url: monitor.url }, `metrics at ${monitor.url}/metrics`);
 
     const started = clock.elapsed();
-    const line = status(log, rules.instrument, engine, clock, options.speed);
+    const line = status(log, rules.instrument, engine, clock, venue.speed);
     ends.push(() => line.stop());
     loop.start(() => stop('something broke'));
     options.onStarted(stop);

@@ -63,7 +63,9 @@ export function describe(summary: Summary, snapshot: Snapshot): string {
     `${summary.book}: ${summary.fills} fills in ${summary.seconds} s; orders placed ${orders.placed}, canceled ${orders.canceled}, refused ${orders.refused}, unknown ${orders.unknown}`,
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
     `profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees} (about ${approximately(snapshot.profit.total).toFixed(2)})`,
-    summary.openOrdersLeft === 0 ? 'no order of ours is left' : `${summary.openOrdersLeft} orders could not be verified to be gone`,
+    summary.openOrdersLeft === 0
+      ? 'no order of ours is left'
+      : `${summary.openOrdersLeft} orders could not be verified to be gone`,
     summary.ledgerMatches ? 'the ledger equals the balances to the last digit' : 'THE LEDGER DIFFERS FROM THE BALANCES',
   ].join('\n');
 }
