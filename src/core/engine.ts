@@ -3,7 +3,7 @@ import { bestOf, emptyDepth, OrderBook, subtractOwn } from './book.ts';
 import type { Depth } from './book.ts';
 import type { EngineEvent } from './event.ts';
 import { Holdings } from './holdings.ts';
-import { amountExact, amountFloor, priceExact } from './instrument.ts';
+import { amountExact, amountFloor, priceCeil, priceExact, priceFloor } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
 import { legalise } from './legalise.ts';
 import type { LegalLevel, LevelRefusal } from './legalise.ts';
@@ -11,7 +11,7 @@ import { mayLive, Orders } from './orders.ts';
 import type { Order, OrderNews, Patience } from './orders.ts';
 import { planSide } from './plan.ts';
 import type { CancelReason, Tolerance } from './plan.ts';
-import type { Outcome, OwnTrade } from './port.ts';
+import type { OrderReport, Outcome, OwnTrade } from './port.ts';
 import type { Fill, Profit } from './position.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
 import type { Approved, Command, PlaceCommand, RiskLimits, RiskRefusal, Standing } from './risk.ts';
@@ -83,9 +83,11 @@ export type Preview = {
 
 const DEPTH_LEVELS = 50;
 const NOTHING: readonly Approved<Command>[] = [];
-/** Refusals that leave quotes where they are: they only forbid new ones. */
+/** Refusals that only forbid new quotes: those that stand stay while the strategy still wants them. */
 const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
 const PAUSE_MAX_MS = 60_000;
+/** An origin id has at most 40 characters: this leaves nine digits for the counter. */
+const PREFIX_MAX = 31;
 
 export class Engine {
   /** The market's order book. Drivers write it, then send a `book` event. */
@@ -126,6 +128,12 @@ export class Engine {
     if (!/^[A-Za-z0-9]{1,16}$/.test(options.instance)) {
       throw new RangeError(`instance must be 1 to 16 letters and digits, found ${JSON.stringify(options.instance)}`);
     }
+    if (!(Number.isSafeInteger(options.run) && options.run >= 0)) {
+      throw new RangeError(`run must be a whole number of at least 0, found ${options.run}`);
+    }
+    if (`${options.instance}-${options.run}-`.length > PREFIX_MAX) {
+      throw new RangeError(`instance and run leave no room for a counter in ${options.instance}-${options.run}-`);
+    }
     this.#options = options;
     this.#instrument = options.instrument;
     this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
@@ -145,6 +153,12 @@ export class Engine {
         this.#lastTrade = event.price;
         return NOTHING;
       case 'rules':
+        if (event.instrument.tick !== this.#instrument.tick || event.instrument.lot !== this.#instrument.lot) {
+          // Every price held here is counted in the old ticks: only a restart may count in the new ones.
+          this.#halted ??= `the tick or lot of ${event.instrument.symbol} changed: restart`;
+          this.#dirty = true;
+          break;
+        }
         this.#instrument = event.instrument;
         this.#makerRate = event.makerRate;
         this.#takerRate = event.takerRate;
@@ -228,7 +242,10 @@ export class Engine {
   preview(at: Millis): Preview {
     const standing = this.#standing(at);
     const refusal = quotingRefusal(standing);
-    if (refusal !== null && (this.#depth.bids === 0 || this.#depth.asks === 0)) {
+    if (
+      refusal !== null &&
+      !(bestOf(this.#depth, 'buy') > 0 && bestOf(this.#depth, 'buy') < bestOf(this.#depth, 'sell'))
+    ) {
       return { refusal, mid: Number.NaN, quote: { bids: [], asks: [] }, levels: [], refusals: [] };
     }
     const quote = this.#options.strategy.quote(this.#view(at));
@@ -254,11 +271,12 @@ export class Engine {
     if (refusal !== this.#quoting) this.#options.onNews?.({ kind: 'quoting', reason: refusal });
     this.#quoting = refusal;
     this.#silent = [];
-    if (refusal === null) this.#quote(at, standing, commands, cancels);
-    else if (!KEEPS_QUOTES.includes(refusal)) this.#withdraw(refusal, cancels);
-    this.#repeatCancels(at, commands, cancels);
+    if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, standing, commands, cancels);
+    else this.#withdraw(refusal, cancels);
     // Cancels go out first: they free what placements may need, and they are what must not wait.
-    const ordered: Approved<Command>[] = approveByIds('cancel', cancels);
+    const ordered: Approved<Command>[] = [];
+    this.#repeatCancels(at, ordered, cancels);
+    ordered.push(...approveByIds('cancel', cancels));
     for (const id of cancels) this.#orders.cancelSent(id, at);
     ordered.push(...commands, ...this.#looks(at));
     return ordered;
@@ -348,13 +366,13 @@ export class Engine {
       this.#holdings.otherTrade(trade);
       return;
     }
-    const price = priceExact(this.#instrument, trade.price);
-    const lots = amountExact(this.#instrument, trade.major);
-    if (price === null || lots === null)
-      throw new RangeError(`trade ${trade.tid} is off the grid: ${trade.major} at ${trade.price}`);
+    // The price is for show, and somebody else's may be off our grid; the money of a trade is exact whatever its price.
+    const price = priceExact(this.#instrument, trade.price) ?? priceFloor(this.#instrument, trade.price);
     const fill = this.#holdings.trade(trade, price, this.#owns(trade));
     if (fill === null || fill.id === null) return;
-    this.#orders.filled(fill.id, trade.oid, lots);
+    const lots = amountExact(this.#instrument, trade.major);
+    if (lots === null) throw new RangeError(`trade ${trade.tid} is off the lot grid: ${trade.major}`);
+    this.#orders.filled(fill.id, trade.oid, lots, at);
     this.#fills++;
     this.#lastFill[trade.side] = { at, side: trade.side, price };
     this.#dirty = true;
@@ -373,8 +391,7 @@ export class Engine {
       const { originId } = report;
       if (originId === undefined || !originId.startsWith(`${this.#options.instance}-`)) continue;
       if (report.book !== this.#instrument.symbol || this.#orders.get(originId)) continue;
-      const price = report.price === undefined ? null : priceExact(this.#instrument, report.price);
-      if (price === null) throw new RangeError(`order ${report.oid} is off the tick grid: ${report.price}`);
+      const price = worstPrice(this.#instrument, report);
       const original = amountFloor(this.#instrument, report.originalAmount);
       const filled = (original - amountFloor(this.#instrument, report.unfilledAmount)) as Amount;
       const order = this.#orders.adopt({ ...report, originId }, price, original, filled, event.at);
@@ -386,13 +403,14 @@ export class Engine {
     const order = this.#orders.get(id);
     if (!order) throw new Error(`an answer for ${id}, which was never placed`);
     // A duplicate origin id can only be our own earlier bytes: proof that the order exists.
-    this.#orders.answered(id, outcome, outcome.kind === 'refused' && outcome.code === '0356', at);
+    const exists = outcome.kind === 'refused' && outcome.code === '0356';
+    this.#orders.answered(id, outcome, exists, at);
     const pause = this.#pause[order.side];
     if (outcome.kind === 'done') {
       this.#count(order.side, 'placed');
       pause.refusals = 0;
     }
-    if (outcome.kind === 'refused') {
+    if (outcome.kind === 'refused' && !exists) {
       this.#count(order.side, 'refused');
       pause.until = at + Math.min(PAUSE_MAX_MS, 1000 * 2 ** pause.refusals++);
       this.#options.onNews?.({ kind: 'refused', order, code: outcome.code, message: outcome.message });
@@ -403,7 +421,8 @@ export class Engine {
     const { side } = news.order;
     if (news.kind === 'unknown') this.#count(side, 'unknown');
     if (news.kind === 'ended' && news.ending === 'filled') this.#count(side, 'filled');
-    if (news.kind === 'ended' && (news.ending === 'canceled' || news.ending === 'vanished')) this.#count(side, 'canceled');
+    if (news.kind === 'ended' && (news.ending === 'canceled' || news.ending === 'vanished'))
+      this.#count(side, 'canceled');
     this.#dirty = true;
     this.#options.onNews?.({ kind: 'order', news });
   }
@@ -481,6 +500,12 @@ export class Engine {
     }
     return false;
   }
+}
+
+/** An adopted order's price, on the grid of today: one that was left from before a change of the tick must be canceled all the same. */
+function worstPrice(instrument: Instrument, { side, price }: OrderReport): Price {
+  if (price === undefined) return side === 'buy' ? instrument.priceMax : instrument.priceMin;
+  return side === 'buy' ? priceCeil(instrument, price) : priceFloor(instrument, price);
 }
 
 const nameOf = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');
