@@ -1,5 +1,5 @@
 /** The last line of a run: what was done and what came of it, as one JSON object. */
-import { approximately, textOfMoney } from '../core/index.ts';
+import { money, textOfMoney } from '../core/index.ts';
 import type { Instrument, Snapshot } from '../core/index.ts';
 import type { StopReport } from '../live/loop.ts';
 
@@ -40,7 +40,7 @@ export function summaryOf(
     },
     fills: snapshot.fills,
     position: Object.fromEntries(
-      [instrument.major, instrument.minor].map(c => [c, textOfMoney(snapshot.holdings.get(c) ?? (0n as never))]),
+      [instrument.major, instrument.minor].map(c => [c, textOfMoney(snapshot.holdings.get(c) ?? money(0n))]),
     ),
     pnl: {
       spread: textOfMoney(profit.spread),
@@ -56,13 +56,13 @@ export function summaryOf(
 }
 
 /** The same for a person: a few lines. */
-export function describe(summary: Summary, snapshot: Snapshot): string {
+export function describe(summary: Summary): string {
   const { orders, uptime, pnl } = summary;
   const percent = (x: number) => `${(x * 100).toFixed(1)} %`;
   return [
     `${summary.book}: ${summary.fills} fills in ${summary.seconds} s; orders placed ${orders.placed}, canceled ${orders.canceled}, refused ${orders.refused}, unknown ${orders.unknown}`,
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
-    `profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees} (about ${approximately(snapshot.profit.total).toFixed(2)})`,
+    `profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}`,
     summary.openOrdersLeft === 0
       ? 'no order of ours is left'
       : `${summary.openOrdersLeft} orders could not be verified to be gone`,
