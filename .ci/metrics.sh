@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# promtool checks the scrape configuration, the alert rules, their tests, and a page of metrics as it is served.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if ! bash .ci/packages.sh promtool=prometheus; then
+  [[ ${CI:-} != true ]] || exit 1
+  echo 'skipped: promtool is not here'
+  exit 0
+fi
+promtool check config config/prometheus/prometheus.yml
+promtool check rules config/prometheus/alerts.yml
+promtool test rules config/prometheus/alerts.test.yml
+npm run --silent build
+node dist/test/monitor/printPage.js | promtool check metrics
+echo 'the page of metrics is as Prometheus wants it'

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Usage: packages.sh COMMAND=PACKAGE... Installs the Debian package of every command that is not there. Fails, saying why, where that cannot be done.
+set -euo pipefail
+wanted=()
+for pair in "$@"; do
+  command -v "${pair%%=*}" > /dev/null || wanted+=("${pair#*=}")
+done
+[[ ${#wanted[@]} -gt 0 ]] || exit 0
+if [[ $(id -u) -ne 0 ]] || ! command -v apt-get > /dev/null; then
+  echo "missing: ${wanted[*]}; installing needs root and apt-get"
+  exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+for attempt in 1 2 3; do
+  if { apt-get update -qq && apt-get install -y -qq --no-install-recommends "${wanted[@]}"; } > "$log" 2>&1; then
+    rm -f "$log"
+    exit 0
+  fi
+  sleep $((attempt * 5))
+done
+tail -n 20 "$log"
+echo "apt-get could not install ${wanted[*]}"
+exit 1

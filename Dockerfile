@@ -1,0 +1,29 @@
+# Builds with the compiler, runs without it: node, the compiled program, its packages and its configurations.
+FROM node:24-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# No install scripts: nothing that is needed at run time has one.
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY . .
+RUN npm run --silent build && rm -rf dist/test dist/tsconfig.tsbuildinfo && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production
+# The program needs no package manager; whoever breaks in shall find none.
+RUN rm -rf /usr/local/lib/node_modules/npm /usr/local/lib/node_modules/corepack /opt/yarn* \
+      /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg \
+    && mkdir -m 0700 /state && chown 65532:65532 /state && mkdir /app && ln -s /state /app/state
+WORKDIR /app
+COPY --from=build /app/package.json /app/LICENSE ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY --from=build /app/config config
+USER 65532:65532
+VOLUME /state
+EXPOSE 9464
+# Cancels its orders and verifies before it exits: give it `--stop-timeout 90`.
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=15s --timeout=3s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:9464/healthz').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "--enable-source-maps", "dist/src/main.js"]
+CMD ["run", "-c", "config/sandbox.yaml"]
