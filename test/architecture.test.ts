@@ -1,0 +1,232 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+type Arrow = { readonly to: string; readonly names: readonly string[]; readonly typesOnly: boolean };
+type File = { readonly path: string; readonly text: string; readonly arrows: readonly Arrow[] };
+
+/**
+ * The map: what a room may import. Rooms of this project by name (then only through the files in DOORS), packages by theirs.
+ * A file that wants more is in the wrong room, or the room is missing: change the map in the same commit and say why.
+ */
+const MAY: Readonly<Record<string, readonly string[]>> = {
+  core: ['decimal.js', 'pure-rand'],
+  config: ['core', 'strategies', 'zod', 'yaml'],
+  exchange: ['core', 'undici', 'p-queue'],
+  tape: ['core'],
+  sandbox: ['core', 'tape', 'exchange', 'fastify'],
+  live: ['core', 'tape', 'libsql'],
+  monitor: ['core', 'prom-client', 'fastify'],
+  strategies: ['core', 'zod'],
+  backtest: ['core', 'tape', 'sandbox', 'strategies', 'config'],
+};
+
+/** Only here does a room speak to the machine. `node:` modules that only compute are everybody's. */
+const NODE: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  config: [],
+  strategies: [],
+};
+const COMPUTING = ['node:assert', 'node:crypto', 'node:util', 'node:zlib', 'node:events', 'node:stream', 'node:buffer'];
+
+/** One thing each that would not be clearer in two halves. Nothing is added here without that reason. */
+const LONG = [
+  'src/core/engine.ts',
+  'src/core/orders.ts',
+  'src/sandbox/matching.ts',
+  'src/sandbox/venue.ts',
+  'src/sandbox/venueBook.ts',
+];
+
+const files = ['src', 'strategies', 'backtest'].flatMap(read);
+const rooms = Object.keys(MAY);
+
+describe('the arrows between rooms', () => {
+  test.each(rooms)('%s imports only what the map allows', room => {
+    const wrong = files
+      .filter(file => roomOf(file.path) === room)
+      .flatMap(file =>
+        file.arrows
+          .filter(({ to }) => !to.startsWith('node:'))
+          .filter(({ to }) => !allowed(room, to))
+          .map(({ to }) => `${file.path} imports ${to}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  test('every file is in a room of the map, or is the composition root', () => {
+    const homeless = files.map(file => file.path).filter(path => roomOf(path) === null);
+    expect(homeless).toEqual([]);
+  });
+
+  test('no room imports the composition root', () => {
+    const wrong = arrowsOf(({ to }) => roomOf(to) === 'root').filter(({ from }) => roomOf(from) !== 'root');
+    expect(wrong).toEqual([]);
+  });
+
+  test('a room is entered through its door: its index, or the file that the map names', () => {
+    const wrong = arrowsOf(({ to }) => rooms.includes(roomOf(to) ?? '')).filter(
+      ({ from, to }) => roomOf(from) !== roomOf(to) && roomOf(from) !== 'root' && !isDoor(to),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('decimal.js is imported in one file', () => {
+    expect(arrowsOf(({ to }) => to === 'decimal.js').map(({ from }) => from)).toEqual(['src/core/instrument.ts']);
+  });
+
+  test('of the exchange client, the embedded exchange takes types only: how the wire is written, not how it is spoken', () => {
+    const wrong = files
+      .filter(file => roomOf(file.path) === 'sandbox')
+      .flatMap(file => file.arrows.filter(({ to, typesOnly }) => roomOf(to) === 'exchange' && !typesOnly));
+    expect(wrong).toEqual([]);
+  });
+
+  test('monitor takes types from core, and of its functions only the one that makes money a float for showing', () => {
+    const wrong = files
+      .filter(file => roomOf(file.path) === 'monitor')
+      .flatMap(file => file.arrows.filter(({ to, typesOnly }) => roomOf(to) === 'core' && !typesOnly))
+      .filter(({ names }) => names.some(name => name !== 'approximately'));
+    expect(wrong).toEqual([]);
+  });
+
+  test.each(Object.keys(NODE))('%s reaches no file, socket or process', room => {
+    const wrong = files
+      .filter(file => roomOf(file.path) === room)
+      .flatMap(file =>
+        file.arrows
+          .filter(({ to }) => to.startsWith('node:') && !COMPUTING.includes(to) && !NODE[room]?.includes(to))
+          .map(({ to }) => `${file.path} imports ${to}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  test('files do not import each other in a circle, types aside', () => {
+    expect(circles()).toEqual([]);
+  });
+});
+
+describe('every file', () => {
+  test('of the program is at most 350 lines long, the few that hold one table or state machine at most 600', () => {
+    const long = files
+      .filter(({ path }) => path.startsWith('src/'))
+      .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
+      .filter(({ path, lines }) => lines > (LONG.includes(path) ? 600 : 350));
+    expect(long).toEqual([]);
+  });
+
+  test('opens with a sentence that says what it is for', () => {
+    const silent = files.filter(({ text }) => !/^(#!.*\n)?\/\*\*\s(?:\*\s)?\s*\S[^]{10,}?[.:?][^]*?\*\//.test(text));
+    expect(silent.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('has a name that says what is in it', () => {
+    const vague = files.filter(({ path }) => /(util|helper|common|misc|manager|handler|service)s?\b/i.test(path));
+    expect(vague.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('exports by name only', () => {
+    expect(files.filter(({ text }) => /^export default /m.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+test('the test can see: there are files, and arrows between them and to packages', () => {
+  expect(files.length).toBeGreaterThan(20);
+  expect(arrowsOf(({ to }) => to === 'zod').length).toBeGreaterThan(0);
+  expect(arrowsOf(({ to }) => to.startsWith('src/core/')).length).toBeGreaterThan(20);
+  expect(allowed('strategies', 'src/monitor/index.ts')).toBe(false);
+  expect(allowed('strategies', 'src/core/units.ts')).toBe(true);
+  expect(allowed('core', 'zod')).toBe(false);
+});
+
+/** src/core/units.ts is core; src/config.ts is config; main.ts and the command line are the root; a strategy's folder is strategies. */
+function roomOf(path: string): string | null {
+  if (/^src\/(main\.ts$|cli\/)/.test(path)) return 'root';
+  const [, room] = /^src\/(\w+)(?:\/|\.ts$)/.exec(path) ?? /^(strategies|backtest)\//.exec(path) ?? [];
+  return room !== undefined && room in MAY ? room : null;
+}
+
+function allowed(room: string, to: string): boolean {
+  const other = roomOf(to);
+  if (other === room) return true;
+  const may = MAY[room] ?? [];
+  if (other !== null) return may.includes(other);
+  return may.some(name => to === name || to.startsWith(`${name}/`));
+}
+
+const isDoor = (path: string): boolean => /\/index\.ts$/.test(path) || path === 'src/config.ts';
+
+function arrowsOf(keep: (arrow: Arrow) => boolean): readonly { readonly from: string; readonly to: string }[] {
+  return files.flatMap(file => file.arrows.filter(keep).map(({ to }) => ({ from: file.path, to })));
+}
+
+function read(folder: string): readonly File[] {
+  let names: readonly string[];
+  try {
+    names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+  } catch {
+    return [];
+  }
+  return names
+    .filter(name => name.endsWith('.ts'))
+    .map(name => {
+      const path = `${folder}/${name.replaceAll('\\', '/')}`;
+      const text = readFileSync(join(root, path), 'utf8');
+      return { path, text, arrows: arrowsIn(path, text) };
+    });
+}
+
+/** Every import, re-export and dynamic import, read by the compiler's own parser. */
+function arrowsIn(path: string, text: string): readonly Arrow[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
+  const arrows: Arrow[] = [];
+  const add = (specifier: string, names: readonly string[], typesOnly: boolean) => {
+    const to = specifier.startsWith('.')
+      ? relative(root, join(root, dirname(path), specifier)).replaceAll('\\', '/')
+      : specifier;
+    arrows.push({ to, names, typesOnly });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+      const bindings = node.importClause?.namedBindings;
+      const elements = bindings && ts.isNamedImports(bindings) ? [...bindings.elements] : [];
+      const names = elements
+        .filter(element => !element.isTypeOnly)
+        .map(element => (element.propertyName ?? element.name).text);
+      const whole = elements.length === 0 ? ['*'] : names;
+      const typesOnly = node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
+      add(node.moduleSpecifier.text, whole, typesOnly || (elements.length > 0 && names.length === 0));
+    } else if (ts.isExportDeclaration(node) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier)) {
+      add(node.moduleSpecifier.text, ['*'], node.isTypeOnly);
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const [argument] = node.arguments;
+      add(argument && ts.isStringLiteral(argument) ? argument.text : '(computed)', ['*'], false);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return arrows;
+}
+
+/** Circles of imports that are more than types, each told once from its first file. */
+function circles(): readonly string[] {
+  const byPath = new Map(files.map(file => [file.path, file]));
+  const done = new Set<string>();
+  const found: string[] = [];
+  const walk = (path: string, trail: readonly string[]): void => {
+    const at = trail.indexOf(path);
+    if (at >= 0) {
+      found.push([...trail.slice(at), path].join(' > '));
+      return;
+    }
+    if (done.has(path)) return;
+    for (const { to, typesOnly } of byPath.get(path)?.arrows ?? []) if (!typesOnly) walk(to, [...trail, path]);
+    done.add(path);
+  };
+  for (const { path } of files) walk(path, []);
+  return found;
+}
