@@ -14,7 +14,7 @@ export type FlowTake = { readonly informed: boolean; readonly side: Side; readon
 export type FlowOptions = {
   readonly seed: number;
   readonly profile: FlowProfile;
-  /** Called before each taking order with its kind, and with what it got after. */
+  /** Called after each taking order. */
   readonly onTake?: (take: FlowTake) => void;
 };
 
@@ -25,21 +25,26 @@ export function seededFlow(options: FlowOptions): Market {
 
 /** Four that compete at the touch, from quick to slow, and a patient one with the depth behind them. */
 const MAKERS: readonly MakerKind[] = [
-  { width: 1.0, levels: 6, spacing: 0.35, growth: 1.5, amount: 1.2, lagS: 1, refreshS: 0.9 },
-  { width: 1.1, levels: 6, spacing: 0.35, growth: 1.5, amount: 1.5, lagS: 2, refreshS: 1.3 },
-  { width: 1.25, levels: 6, spacing: 0.4, growth: 1.6, amount: 2, lagS: 4, refreshS: 2 },
-  { width: 1.45, levels: 6, spacing: 0.4, growth: 1.6, amount: 3, lagS: 8, refreshS: 4 },
-  { width: 4, levels: 12, spacing: 0.3, growth: 1.3, amount: 10, lagS: 30, refreshS: 15 },
+  { width: 1.0, levels: 6, spacing: 0.35, growth: 1.4, amount: 2, lagS: 1, refreshS: 0.9 },
+  { width: 1.1, levels: 6, spacing: 0.35, growth: 1.4, amount: 2.5, lagS: 2, refreshS: 1.3 },
+  { width: 1.25, levels: 6, spacing: 0.4, growth: 1.45, amount: 3, lagS: 4, refreshS: 2 },
+  { width: 1.45, levels: 6, spacing: 0.4, growth: 1.45, amount: 4, lagS: 8, refreshS: 4 },
+  { width: 4, levels: 12, spacing: 0.3, growth: 1.3, amount: 8, lagS: 30, refreshS: 15 },
 ];
 
-/** Informed takers look this often on average, act on an edge with this probability, and want this much over the price they pay, in half spreads. */
-const INFORMED = { lookS: 1.2, acts: 0.7, edge: 0.15, size: 1.5 };
+/**
+ * Informed takers look this many times as often as taking orders come, act on an edge with this probability, want this many half spreads
+ * over the price they pay, trade this many times the size of others, and are followed by this share of the others that any order calls.
+ */
+const INFORMED = { looks: 2, acts: 0.7, edge: 0.05, size: 1.5, followed: 0.4 };
 /** Takers pay at most this far from the best price, in half spreads. */
 const REACH = 5;
-/** A trade pushes the makers' prices by up to this many half spreads, and the push fades. */
-const PUSH = { halfSpreads: 0.5, amounts: 10, maxHalfSpreads: 3, fadeS: 20 };
+/** A trade pushes the makers' prices: half of the most at so many typical amounts, all in minutes of volatility; the push fades. */
+const PUSH = { most: 0.35, amounts: 3, max: 0.8, fadeS: 60 };
 /** A trade makes makers careful: by this much each, up to the maximum, fading. */
-const HEAT = { each: 0.12, max: 1.2, fadeS: 8 };
+const HEAT = { each: 0.06, max: 0.8, fadeS: 8 };
+/** After a trade the quick makers look at once: within this time on average, if their refresh is at most that long. */
+const ALERT = { lookS: 0.4, refreshMaxS: 1.5 };
 /** Events in one go, and the time that is skipped when the clock jumped (a machine that slept). */
 const EVENTS_AT_ONCE = 5_000;
 const SKIP_MS = 600_000;
@@ -49,6 +54,7 @@ class Flow implements Market {
   readonly #random: Random;
   readonly #value: EfficientPrice;
   readonly #arrivals: Arrivals;
+  readonly #lookS: number;
   readonly #makers: FlowMaker[] = [];
   #place: Marketplace | undefined;
   #scale: MakerScale = { startTicks: 0, halfSpread: 0, typicalLots: 0 };
@@ -67,7 +73,9 @@ class Flow implements Market {
     this.#options = options;
     this.#random = randomOf(options.seed);
     this.#value = new EfficientPrice(this.#random, options.profile.volatilityBps);
-    this.#arrivals = new Arrivals(this.#random, options.profile.takersPerSecond * UNINFORMED_SHARE);
+    const pace = paceOf(options.profile);
+    this.#arrivals = new Arrivals(this.#random, pace * UNINFORMED_SHARE);
+    this.#lookS = 1 / (INFORMED.looks * pace);
   }
 
   start(place: Marketplace): void {
@@ -76,11 +84,13 @@ class Flow implements Market {
     this.#place = place;
     this.#scale = {
       startTicks: priceFloor(place.instrument, profile.startPrice),
-      halfSpread: profile.spreadBps / 2 / 1e4,
+      halfSpread: quotedHalfSpread(profile),
       typicalLots: amountFloor(place.instrument, profile.typicalAmount),
     };
     if (!(this.#scale.startTicks > 0 && this.#scale.typicalLots > 0)) {
-      throw new RangeError(`${place.instrument.symbol}: start price and typical amount must be at least a tick and a lot`);
+      throw new RangeError(
+        `${place.instrument.symbol}: start price and typical amount must be at least a tick and a lot`,
+      );
     }
     this.#origin = place.clock.elapsed();
     place.onHouseFill((id, side, _price, amount, maker) => this.#onFill(id, side, amount, maker));
@@ -90,7 +100,7 @@ class Flow implements Market {
       maker.refresh(this.#scene(0));
       this.#due.push(maker.pause());
     }
-    this.#due.push(this.#arrivals.next(0), exponential(this.#random, INFORMED.lookS));
+    this.#due.push(this.#arrivals.next(0), exponential(this.#random, this.#lookS));
     this.#sleep();
   }
 
@@ -119,7 +129,7 @@ class Flow implements Market {
   }
 
   #act(actor: number, seconds: number): void {
-    this.#value.advance(seconds);
+    this.#value.advance(seconds, this.#arrivals.lean);
     this.#fade(seconds);
     const maker = this.#makers[actor];
     if (maker) {
@@ -131,13 +141,13 @@ class Flow implements Market {
       this.#due[actor] = this.#arrivals.next(seconds);
     } else {
       this.#informed(seconds);
-      this.#due[actor] = seconds + exponential(this.#random, INFORMED.lookS);
+      this.#due[actor] = seconds + exponential(this.#random, this.#lookS);
     }
   }
 
   /** Buys what is offered below the efficient price, or sells to who bids above it, as far as it pays. */
   #informed(seconds: number): void {
-    const fair = this.#scale.startTicks * Math.exp(this.#value.log);
+    const fair = this.#scale.startTicks * Math.exp(this.#value.expectedLog(this.#arrivals.lean));
     const edge = fair * this.#scale.halfSpread * INFORMED.edge;
     const ask = this.#place!.bestAsk();
     const bid = this.#place!.bestBid();
@@ -160,18 +170,27 @@ class Flow implements Market {
     this.#taking = true;
     const { traded } = this.#place!.place(side, limit as Price, lots as Amount, 'take');
     this.#taking = false;
-    this.#arrivals.excite(seconds, side);
+    this.#arrivals.excite(seconds, side, informed ? INFORMED.followed : 1);
+    this.#alert(seconds);
     this.#options.onTake?.({ informed, side, traded });
+  }
+
+  #alert(seconds: number): void {
+    MAKERS.forEach((kind, actor) => {
+      if (kind.refreshS > ALERT.refreshMaxS) return;
+      this.#due[actor] = Math.min(this.#due[actor]!, seconds + exponential(this.#random, ALERT.lookS));
+    });
   }
 
   /** Whoever took, makers feel it: own takers by their own executions, others by those of the quotes they hit. */
   #onFill(id: number, side: Side, amount: number, maker: boolean): void {
     if (maker) this.#makers.some(one => one.filled(id, side, amount));
     if (maker === this.#taking) return;
-    const { halfSpread, typicalLots } = this.#scale;
+    const { typicalLots } = this.#scale;
+    const minuteMove = this.#options.profile.volatilityBps / 1e4;
     const takerBuys = maker ? side === 'sell' : side === 'buy';
-    const push = (PUSH.halfSpreads * halfSpread * amount) / (amount + PUSH.amounts * typicalLots);
-    const max = PUSH.maxHalfSpreads * halfSpread;
+    const push = (PUSH.most * minuteMove * amount) / (amount + PUSH.amounts * typicalLots);
+    const max = PUSH.max * minuteMove;
     this.#pressure = Math.max(-max, Math.min(max, this.#pressure + (takerBuys ? push : -push)));
     this.#heat = Math.min(HEAT.max, this.#heat + HEAT.each);
   }
@@ -193,5 +212,13 @@ class Flow implements Market {
   }
 }
 
-/** The rest of the taking orders is informed; how many those are follows from the model and was measured. */
-const UNINFORMED_SHARE = 0.85;
+/** Share of the pace at which the uninformed come by themselves; the informed add to it as often as there is an edge. */
+const UNINFORMED_SHARE = 0.75;
+
+/** The more the price moves against the spread, the more informed orders there are; fitted so that all together come at the profile's rate. */
+const paceOf = (profile: FlowProfile): number =>
+  (profile.takersPerSecond * 1.75) / (1 + (0.8 * profile.volatilityBps) / profile.spreadBps);
+
+/** Makers who disagree quote inside of each other, the more so the faster the price moves: each quotes wider by what this takes away. */
+const quotedHalfSpread = (profile: FlowProfile): number =>
+  (profile.spreadBps / 2 / 1e4) * (1 + 0.11 * Math.max(0, profile.volatilityBps / profile.spreadBps - 1));

@@ -4,14 +4,14 @@ import type { Random, Side } from '../core/index.ts';
 
 /** Each order calls this many others on average, most within a blink (split orders), some within seconds (herds). */
 const FAST = { children: 0.38, seconds: 0.04 };
-const SLOW = { children: 0.25, seconds: 10 };
+const SLOW = { children: 0.2, seconds: 15 };
 /** Busy and quiet times of the base rate: logarithmic. */
-const ACTIVITY_DEVIATION = 0.6;
+const ACTIVITY_DEVIATION = 0.4;
 const ACTIVITY_S = 600;
 /** A taker follows the side of the one before with this probability; otherwise he has a mind of his own, tilted by slow moods of the crowd. */
-const FOLLOW = 0.4;
+const FOLLOW = 0.3;
 const TILT_S = 150;
-const TILT_STRENGTH = 1;
+const TILT_STRENGTH = 1.4;
 /** Logarithmic deviation of sizes: the mean is 7.4 times the median, as on the recorded days. */
 const SIZE_DEVIATION = 2;
 const SIZE_MAX = 300;
@@ -46,17 +46,22 @@ export class Arrivals {
     return at;
   }
 
-  /** An order came: others follow it. */
-  excite(seconds: number, side: Side): void {
+  /** An order came: others follow it, `weight` of the usual number. */
+  excite(seconds: number, side: Side, weight: number): void {
     this.#moveTo(seconds);
-    this.#fast += FAST.children / FAST.seconds;
-    this.#slow += SLOW.children / SLOW.seconds;
+    this.#fast += (weight * FAST.children) / FAST.seconds;
+    this.#slow += (weight * SLOW.children) / SLOW.seconds;
     this.#last = side;
+  }
+
+  /** Where the crowd leans at present: above 0 to buying, mostly within -1 and 1. */
+  get lean(): number {
+    return Math.tanh(TILT_STRENGTH * this.#tilt);
   }
 
   side(): Side {
     if (this.#random.next() < FOLLOW) return this.#last;
-    return this.#random.next() * 2 - 1 < Math.tanh(TILT_STRENGTH * this.#tilt) ? 'buy' : 'sell';
+    return this.#random.next() * 2 - 1 < this.lean ? 'buy' : 'sell';
   }
 
   /** In typical amounts. */

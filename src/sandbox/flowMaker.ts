@@ -47,7 +47,7 @@ const REPLENISH = 0.6;
 const ERROR = 0.22;
 const ERROR_S = 25;
 /** Amounts differ by this logarithmic deviation. */
-const AMOUNT_DEVIATION = 0.7;
+const AMOUNT_DEVIATION = 1;
 
 export class FlowMaker {
   readonly #kind: MakerKind;

@@ -18,9 +18,9 @@ export type FlowProfile = {
 const BTC_MXN: FlowProfile = {
   startPrice: '1500000',
   typicalAmount: '0.004',
-  spreadBps: 11,
+  spreadBps: 13,
   volatilityBps: 10,
-  takersPerSecond: 0.3,
+  takersPerSecond: 0.25,
 };
 
 /** By book. A book that is not here needs a profile from its configuration. */

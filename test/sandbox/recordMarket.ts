@@ -20,7 +20,12 @@ export function flowRules(book: string, tickSize: string): BookRules {
   };
 }
 
-export type Recording = { readonly tape: Tape; readonly exchange: ReferenceMarketplace; readonly timers: number; readonly cpuMs: number };
+export type Recording = {
+  readonly tape: Tape;
+  readonly exchange: ReferenceMarketplace;
+  readonly timers: number;
+  readonly cpuMs: number;
+};
 
 /** `during` is called after each timer with the exchange, for a user of the market. */
 export function recordMarket(
@@ -32,7 +37,8 @@ export function recordMarket(
   const clock = new VirtualClock();
   const exchange = new ReferenceMarketplace(instrumentOf(rules), clock, randomOf(1));
   const builder = new TapeBuilder();
-  exchange.onLevel = (side, price, amount) => builder.level(clock.now(), clock.now(), sideCodeOf(side), price, amount as never);
+  exchange.onLevel = (side, price, amount) =>
+    builder.level(clock.now(), clock.now(), sideCodeOf(side), price, amount as never);
   exchange.onFill = fill => {
     const at = Math.floor(clock.now());
     builder.trade(at, at, sideCodeOf(fill.takerSide), fill.price, fill.amount as never);
@@ -47,6 +53,12 @@ export function recordMarket(
   }
   const used = process.cpuUsage(before);
   market.stop();
-  const tape = finishTape({ source: 'seeded flow', book: rules.book, tick: rules.tickSize, columns: builder.columns(), depth: Infinity });
+  const tape = finishTape({
+    source: 'seeded flow',
+    book: rules.book,
+    tick: rules.tickSize,
+    columns: builder.columns(),
+    depth: Infinity,
+  });
   return { tape, exchange, timers, cpuMs: (used.user + used.system) / 1000 };
 }

@@ -46,7 +46,8 @@ export class ReferenceMarketplace implements Marketplace {
     while (left > 0) {
       const best = against[0];
       if (!best || (side === 'buy' ? best.price > price : best.price < price)) break;
-      if (owner === 'house' && best.owner === 'house' && life === 'rest') throw new Error('the house quotes against itself');
+      if (owner === 'house' && best.owner === 'house' && life === 'rest')
+        throw new Error('the house quotes against itself');
       const traded = Math.min(left, best.left);
       left -= traded;
       best.left -= traded;

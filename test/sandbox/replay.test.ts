@@ -195,7 +195,8 @@ describe('whatever users do', () => {
           }
         };
         const follow = () => {
-          for (; row < tape.columns.length && tape.columns.at[row]! <= EPOCH + clock.elapsed(); row++) recorded.apply(row);
+          for (; row < tape.columns.length && tape.columns.at[row]! <= EPOCH + clock.elapsed(); row++)
+            recorded.apply(row);
         };
         for (const [, user] of steps) {
           if (clock.nextDue() === undefined || clock.nextDue()! >= at + 1000) break;
@@ -222,4 +223,3 @@ const BOOK_OF_LAW: Row[] = [
   { at: 0, level: SIDE.buy, price: 99, amount: 50 },
   { at: 0, level: SIDE.sell, price: 101, amount: 60 },
 ];
-
