@@ -274,7 +274,7 @@ function codeText(code: unknown): string {
   const written = typeof code === 'number' ? String(code) : code;
   if (typeof written !== 'string' || !/^[\w.-]{1,64}$/.test(written)) return NO_CODE;
   const padded = written.padStart(4, '0');
-  return !TABLE.has(written) && TABLE.has(padded) ? padded : written;
+  return TABLE.has(padded) ? padded : written;
 }
 
 /** One short line: messages end in logs. */

@@ -3,7 +3,7 @@
 /** A double holds every integer of up to 15 digits. */
 const EXACT_LENGTH = 15;
 /** Finds a number token of 16 or more characters; a hit inside a string only costs the slow path. */
-const LONG_NUMBER = /(?:^|[[:,\s])-?\d[\d.eE+-]{15}/;
+const LONG_NUMBER = /(?:^|[[:,\s])[-\d][\d.eE+-]{15}/;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** Parses `text`; number tokens of over 15 characters become strings of the same characters. Throws SyntaxError exactly where JSON.parse does. */

@@ -348,6 +348,7 @@ describe('the client', () => {
     const closing = client.close().then(() => (closed = true));
     expect(await client.trades('btc_mxn')).toMatchObject({ kind: 'refused', code: 'closed' });
     expect(await waiting).toMatchObject({ kind: 'refused', code: 'closed' });
+    expect(await client.openOrders()).toMatchObject({ kind: 'refused', code: 'closed' });
     await settle();
     expect([closed, transport.closed]).toEqual([false, false]);
     held[0]!(ok({ balances: [] }));

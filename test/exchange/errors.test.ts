@@ -72,7 +72,7 @@ describe('the answer to a new order', () => {
   it.each([
     ['a server error', 500, failed('0301')],
     ['a gateway error', 502, '<html>Bad gateway</html>'],
-    ['a redirect', 302, ''],
+    ['a redirect', 302, { success: true, payload: { oid: 'a' } }],
     ['a success with an error in it', 200, { success: true, payload: { oid: 'a' }, error: { code: '0301' } }],
     ['a 4xx that says success', 400, { success: true, payload: { oid: 'a' } }],
     ['a 4xx without an error', 404, ''],

@@ -53,6 +53,10 @@ describe('exact JSON', () => {
     );
   });
 
+  it('does not turn a number into a key', () => {
+    expect(() => parseExactJson('{12345678901234567890 :1}')).toThrow(SyntaxError);
+  });
+
   it('is quick on hostile text', () => {
     const long = ':1234567890123456789';
     const hostile = [

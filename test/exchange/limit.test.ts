@@ -56,10 +56,23 @@ describe('a budget', () => {
     expect(await budget.take(9, 0)).toBeNull();
   });
 
+  it('lets nobody pass those who wait, in the moment before they are served', async () => {
+    const clock = new VirtualClock();
+    const budget = new Budget(clock, { perMinute: 1 });
+    (await budget.take(0, 0))!.end();
+    let passed: unknown;
+    clock.after(60_000, () => void budget.take(0, 0).then(slot => (passed = slot)));
+    const waiting = budget.take(2, 90_000);
+    await clock.advance(60_000);
+    expect(passed).toBeNull();
+    expect(await waiting).not.toBeNull();
+  });
+
   it('gives a place back at once when no byte was sent, and only once', async () => {
     const clock = new VirtualClock();
     const budget = new Budget(clock, { perMinute: 2 });
     const slot = (await budget.take(0, 0)) as Slot;
+    slot.giveBack();
     slot.giveBack();
     slot.end();
     expect(budget.left()).toBe(2);
