@@ -18,6 +18,7 @@ export interface ExecutionSink {
     price: Price,
     amount: Amount,
     makerLeft: Amount,
+    makerAt: Millis,
   ): void;
   /** A resting order was removed because its own owner's order met it. */
   prevented(maker: number, owner: number, left: Amount): void;
@@ -148,6 +149,18 @@ export class MatchingBook {
     return (slot < 0 ? 0 : this.#left[slot]!) as Amount;
   }
 
+  /** Where an order rests; undefined when it is gone. */
+  find(id: number): { readonly side: Side; readonly price: Price; readonly at: Millis } | undefined {
+    const slot = this.#slotOf(id);
+    if (slot < 0) return undefined;
+    const level = this.#level[slot]!;
+    return {
+      side: this.#side[level] === BUY ? 'buy' : 'sell',
+      price: this.#price[level]! as Price,
+      at: this.#at[slot]!,
+    };
+  }
+
   bestBid(): Price {
     const level = this.#bids.best();
     return (level < 0 ? 0 : this.#price[level]!) as Price;
@@ -229,6 +242,7 @@ export class MatchingBook {
         const makerOwner = this.#owner[maker]!;
         const makerId = this.#id[maker]!;
         const makerAmount = this.#left[maker]!;
+        const makerAt = this.#at[maker]!;
         if (prevent && makerOwner === owner) {
           if (this.selfTrade === 'drop-new') return left;
           const last = this.#orderCount[level] === 1;
@@ -255,7 +269,16 @@ export class MatchingBook {
           this.#left[maker] = makerLeft;
           this.#total[level]! -= traded;
         }
-        this.#sink.executed(makerId, makerOwner, takerId, owner, price as Price, traded as Amount, makerLeft as Amount);
+        this.#sink.executed(
+          makerId,
+          makerOwner,
+          takerId,
+          owner,
+          price as Price,
+          traded as Amount,
+          makerLeft as Amount,
+          makerAt,
+        );
         // The level is back in the pool: its head is no longer a slot.
         if (last) break;
       }

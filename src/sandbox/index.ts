@@ -1,0 +1,22 @@
+/** Everything that other rooms may import from the embedded exchange. */
+export { createVenue } from './exchange.ts';
+export type { EmbeddedExchange } from './exchange.ts';
+export { seededFlow } from './flow.ts';
+export type { FlowOptions, FlowTake } from './flow.ts';
+export { FLOW_PROFILES } from './flowProfile.ts';
+export type { FlowProfile } from './flowProfile.ts';
+export type { Market, Marketplace } from './market.ts';
+export { tapeMarket } from './replay.ts';
+export { CODES, statusOf } from './codes.ts';
+export type { Code } from './codes.ts';
+export { MatchingBook } from './matching.ts';
+export { ROUTES } from './rest.ts';
+export type { Respond } from './rest.ts';
+export type { Route } from './route.ts';
+export { serve } from './server.ts';
+export type { Served, ServeOptions } from './server.ts';
+export { SWITCHES, switchesOf } from './switches.ts';
+export type { Switches, SwitchName } from './switches.ts';
+export type { AccountTruth, Truth } from './truth.ts';
+export type { AccountOptions, VenueOptions } from './venue.ts';
+export type { BookChange, BookEvent, BookTrade } from './venueBook.ts';

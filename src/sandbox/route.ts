@@ -1,0 +1,69 @@
+/** What a route of the embedded exchange is: one row of the table that answers, limits, documents and tests go by. */
+import type { WireReply, WireRequest } from '../core/index.ts';
+import type { Account, Permission } from './accounts.ts';
+import { done, refused } from './codes.ts';
+import type { Verdict } from './codes.ts';
+import type { Fields } from './orderChecks.ts';
+import type { Venue } from './venue.ts';
+
+export type Method = WireRequest['method'];
+
+export type PublicAsk = {
+  readonly venue: Venue;
+  readonly body: string;
+  /** Parts of the path, by the name in the pattern. */
+  readonly path: Readonly<Record<string, string>>;
+  /** The first value of each query key. */
+  readonly query: ReadonlyMap<string, string>;
+};
+export type PrivateAsk = PublicAsk & { readonly account: Account };
+
+export type Route =
+  | {
+      readonly scope: 'public';
+      readonly method: Method;
+      readonly pattern: string;
+      readonly handle: (ask: PublicAsk) => WireReply;
+    }
+  | {
+      readonly scope: 'private';
+      readonly method: Method;
+      readonly pattern: string;
+      readonly permission: Permission;
+      /** Does not count against the request budget. */
+      readonly exempt?: true;
+      readonly handle: (ask: PrivateAsk) => WireReply;
+    };
+
+/** The body as a JSON object: no content type is asked for (clients send none, or text/plain). */
+export function fieldsOf(body: string): Verdict<Fields> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return refused('0304', 'the body is not JSON');
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    return refused('0372', 'the body is not an object');
+  return done(parsed as Fields);
+}
+
+export type PageQuery = { readonly limit: number; readonly sort: 'asc' | 'desc'; readonly marker?: number };
+
+/** limit (25, at most 100), sort (desc) and marker (a trade id) of a page; 0320 for anything else. */
+export function pageOf({ query, venue }: PublicAsk): Verdict<PageQuery> {
+  const limit = wholeOf(query.get('limit'), 25);
+  if (limit === null || limit < 1) return refused('0320', 'limit');
+  if (limit > 100 && venue.switches.limitAboveMax === '0320') return refused('0320', 'limit');
+  const sort = query.get('sort') ?? 'desc';
+  if (sort !== 'asc' && sort !== 'desc') return refused('0320', 'sort');
+  const marker = wholeOf(query.get('marker'), undefined);
+  if (marker === null) return refused('0320', 'marker');
+  return done({ limit: Math.min(100, limit), sort, ...(marker !== undefined && { marker }) });
+}
+
+/** A query value as a whole number: the fallback when absent, null when it is something else. */
+export function wholeOf<T>(text: string | undefined, fallback: T): number | T | null {
+  if (text === undefined || text === '') return fallback;
+  return /^\d{1,15}$/.test(text) ? Number(text) : null;
+}

@@ -1,0 +1,257 @@
+/** Every behaviour that the interface documents leave open: its default, its variants, what it decides and where the choice comes from. */
+
+type Variant = string | boolean;
+
+type Choice<V extends Variant> = {
+  readonly kind: 'choice';
+  readonly variants: readonly V[];
+  readonly fallback: V;
+  readonly decides: string;
+  readonly source: string;
+};
+type Quantity = {
+  readonly kind: 'quantity';
+  readonly min: number;
+  readonly max: number;
+  readonly fallback: number;
+  readonly decides: string;
+  readonly source: string;
+};
+
+/** The first variant is the default. */
+const choice = <const V extends Variant>(
+  variants: readonly [V, ...V[]],
+  decides: string,
+  source: string,
+): Choice<V> => ({
+  kind: 'choice',
+  variants,
+  fallback: variants[0],
+  decides,
+  source,
+});
+const quantity = (fallback: number, min: number, max: number, decides: string, source: string): Quantity => ({
+  kind: 'quantity',
+  min,
+  max,
+  fallback,
+  decides,
+  source,
+});
+
+/** The one table that the behaviour, the docs and the tests read. Sources name sections of the public-facts sheet ("facts") and of the interface document ("rest-api"). */
+export const SWITCHES = {
+  authHeaders: choice(
+    ['bitso', 'plain', 'either'],
+    'Authorization: Bitso key:nonce:signature, or the three headers key, signature, nonce.',
+    'facts 2.1, rest-api 5',
+  ),
+  nonce: choice(
+    ['v2', 'v2 strict', 'v1', 'unchecked'],
+    'v2: 13 to 19 digits, no repeat; v2 strict: 14 to 19; v1: strictly increasing integers; unchecked: any digits.',
+    'facts 2.3, 18.1',
+  ),
+  nonceSkewMs: quantity(
+    0,
+    0,
+    86_400_000,
+    'Largest distance of a v2 nonce from the clock, else 0207; 0 checks nothing.',
+    'facts 2.3, 18.1',
+  ),
+  noncesKept: quantity(
+    10_000,
+    1,
+    1_000_000,
+    'Used v2 nonces remembered per key; older ones are forgotten.',
+    'facts 18.1',
+  ),
+  wrongSignature: choice(['0215', '0201'], 'Code of a wrong signature.', 'facts 10'),
+  rateLimits: choice(['on', 'off'], 'Whether requests are counted at all.', 'facts 11'),
+  rateWindow: choice(
+    ['fixed', 'sliding'],
+    'Windows of one minute of the clock, or the last 60 seconds at any moment.',
+    'facts 11, 18.2',
+  ),
+  publicPerMinute: quantity(60, 1, 1_000_000, 'Public requests per minute and address.', 'facts 11'),
+  privatePerMinute: quantity(
+    300,
+    1,
+    1_000_000,
+    'Private requests per minute and account; cancels are exempt.',
+    'facts 11',
+  ),
+  lockoutMs: quantity(60_000, 0, 86_400_000, 'Time for which 420/0801 answers after the limit was passed.', 'facts 11'),
+  signedPublicBudget: choice(
+    ['public', 'private'],
+    'Which budget a signed request to a public endpoint uses.',
+    'facts 11',
+  ),
+  engineDelayMinMs: quantity(
+    1,
+    0,
+    60_000,
+    'Shortest time between the reply and the decision of the engine; status queued in between.',
+    'facts 16.3',
+  ),
+  engineDelayMaxMs: quantity(
+    20,
+    0,
+    60_000,
+    'Longest such time. Both 0: the engine decides before the reply.',
+    'facts 16.3',
+  ),
+  cancelTiming: choice(
+    ['queued', 'at once'],
+    'A listed cancel takes effect after the engine delay (a fill may come first), or before the reply.',
+    'facts 8',
+  ),
+  trading: choice(['on', 'off'], 'off: every order is refused with 0410.', 'facts 5.3'),
+  marketOrders: choice(['on', 'off'], 'off: market orders are refused with 0411.', 'facts 5.3'),
+  api: choice(['on', 'off'], 'off: order placement answers 1000.', 'facts 5.3'),
+  postOnlyCross: choice(
+    ['cancel', 'refuse'],
+    'A crossing post-only order is accepted and then cancelled, or refused with 1002 when it crosses on arrival.',
+    'facts 16.1, 18.4',
+  ),
+  offTickPrice: choice(
+    ['refuse', 'round'],
+    'A price off the tick: 0407, or rounded (up for sells, down for buys).',
+    'facts 5.1, 16.3',
+  ),
+  selfTrade: choice(
+    ['allow', 'drop-new', 'remove-old'],
+    'An order that meets one of the same account: they trade, the rest of the new one is dropped, or the resting one is removed.',
+    'facts 16.1, 18.5',
+  ),
+  openOrdersMax: quantity(
+    10_000,
+    1,
+    1_000_000,
+    'Open orders per account before 1001. None is published; this one bounds memory.',
+    'facts 16.3, 18.3',
+  ),
+  slippageReference: choice(
+    ['best', 'last'],
+    'Price that slippage_tolerance is measured from: the best opposite price when the engine decides, or the last trade.',
+    'facts 5.1, 18.9',
+  ),
+  slippageOutcome: choice(
+    ['cancel rest', 'refuse'],
+    'What passes the tolerance is cancelled, or the whole order is refused with 1002 on arrival.',
+    'facts 5.1, 18.9',
+  ),
+  stopDirection: choice(
+    ['by side', 'from last'],
+    'A buy stop waits for a rise and a sell stop for a fall; or a stop waits for the side of the last trade on which it lies.',
+    'facts 16.1',
+  ),
+  stopLocks: choice(['at placement', 'at trigger'], 'When a stop order locks its balance.', 'facts 18.14'),
+  stopInOpenOrders: choice(
+    ['queued', 'hidden'],
+    'An untriggered stop order is listed as queued, or not listed.',
+    'facts 16.1, 18.14',
+  ),
+  replaceRace: choice(
+    ['created', 'dropped'],
+    'v3 replace of an order that finished meanwhile: the replacement lives, or is cancelled.',
+    'facts 6, 16.3',
+  ),
+  modifyPriority: choice(
+    ['lost', 'kept when reduced'],
+    'v4 modify: always to the end of the queue, or a pure reduction keeps its place.',
+    'facts 6, 18.6',
+  ),
+  modifyMajor: choice(
+    ['original', 'remaining'],
+    'v4 modify: whether a new major counts the part already filled.',
+    'facts 6, 18.6',
+  ),
+  cancelUnknown: choice(
+    ['omitted', '0312'],
+    'Cancel of one unknown ID: 200 without it, or 400 with 0312 (0357 for an origin_id).',
+    'facts 8, 18.8',
+  ),
+  lookupUnknown: choice(
+    ['omitted', '0312'],
+    'Lookup of one unknown ID: 200 with an empty array, or 400 with 0312 (0357 for an origin_id).',
+    'facts 7, 18.8',
+  ),
+  idsPerCallMax: quantity(1000, 1, 100_000, 'IDs per lookup or cancel call, else 0304.', 'facts 8, 18.3'),
+  finishedVisibleMs: quantity(
+    3_600_000,
+    0,
+    86_400_000,
+    'Time for which lookup shows a finished order.',
+    'facts 7, 16.3',
+  ),
+  tradeRecordDelayMs: quantity(
+    25,
+    0,
+    3_600_000,
+    'Time after a fill in which its records are not written: order_trades answers 0377 and user_trades lacks them.',
+    'facts 9.2, 16.3',
+  ),
+  unmatchedTrades: choice(['0378', 'empty'], 'order_trades of an order that is live and unmatched.', 'facts 9.2, 16.3'),
+  unknownOrderTrades: choice(
+    ['empty', '0312'],
+    'order_trades of an unknown order: an empty array, or 0312 (0357 for an origin_id).',
+    'facts 7',
+  ),
+  absentFields: choice(['null', 'omitted'], 'stop and triggered_at of an order that has none.', 'facts 7'),
+  feeSign: choice(['positive', 'negative'], 'Sign of fees_amount.', 'facts 9.2, 17.10'),
+  feeRounding: choice(['half up', 'up', 'down'], 'Rounding of a fee at eight decimals.', 'facts 16.2'),
+  tradesOfUnknownBook: choice(['empty', '0301'], 'GET trades of an unknown book.', 'facts 4.4, 17.17'),
+  tickerWithoutBook: choice(['all', '0301'], 'GET ticker without book: every book, or a refusal.', 'facts 4.2, 17.16'),
+  limitAboveMax: choice(['capped', '0320'], 'A page limit above the maximum of 100.', 'rest-api 8'),
+  sequenceForm: choice(['string', 'number'], 'JSON type of sequence in order_book.', 'rest-api 2.6, facts 4.3'),
+  flatRate: choice(['fraction', 'percent'], 'Unit of fees.flat_rate in available_books.', 'facts 4.1, 17.8'),
+  defaultChart: choice(['tradingview', 'trading view'], 'Spelling of default_chart.', 'facts 4.1, 17.9'),
+  avatarField: choice(
+    ['avatar_img', 'gravatar_img', 'both'],
+    'Name of the avatar field of account_status.',
+    'facts 17.11',
+  ),
+  conversions: choice(['on', 'off'], 'off: conversions answer 1009.', 'facts 13'),
+  conversionBothAmounts: choice(['0361', '0308'], 'Code when both amounts are given.', 'facts 13, rest-api 7'),
+  conversionNoAmount: choice(['0360', '0309'], 'Code when neither amount is given.', 'facts 13, rest-api 7'),
+  conversionPaddingPips: quantity(100, 0, 10_000, 'Spread on the market rate of a conversion, in 1/10000.', 'facts 13'),
+  conversionQueueMs: quantity(
+    1000,
+    0,
+    600_000,
+    'Time that an executed conversion takes; half of it open, half queued.',
+    'facts 13',
+  ),
+  conversionOutcome: choice(['completed', 'failed'], 'How executed conversions end.', 'facts 13'),
+  quoteLifeMs: quantity(30_000, 1, 3_600_000, 'Life of a conversion quote.', 'rest-api 4.10'),
+} as const;
+
+type Table = typeof SWITCHES;
+export type SwitchName = keyof Table;
+type ValueOf<S> = S extends Choice<infer V> ? V : number;
+export type Switches = { readonly [K in SwitchName]: ValueOf<Table[K]> };
+
+/** The defaults, overridden. Throws a RangeError that names the switch, what was found and what it may be. */
+export function switchesOf(overrides: Partial<Switches> = {}, base?: Switches): Switches {
+  const found = new Map<string, unknown>(Object.entries(overrides));
+  const values = Object.entries(SWITCHES).map(([name, row]): [string, Variant | number] => {
+    const over = found.get(name);
+    found.delete(name);
+    if (over === undefined) return [name, base ? base[name as SwitchName] : row.fallback];
+    if (row.kind === 'quantity') {
+      if (typeof over === 'number' && over >= row.min && over <= row.max) return [name, over];
+      throw new RangeError(
+        `switch ${name}: expected a number from ${row.min} to ${row.max}, found ${JSON.stringify(over)}`,
+      );
+    }
+    const variant = row.variants.find(v => v === over);
+    if (variant !== undefined) return [name, variant];
+    throw new RangeError(`switch ${name}: expected one of ${row.variants.join(', ')}, found ${JSON.stringify(over)}`);
+  });
+  for (const name of found.keys()) throw new RangeError(`unknown switch ${name}`);
+  const switches = Object.fromEntries(values) as unknown as Switches;
+  if (!(switches.engineDelayMinMs <= switches.engineDelayMaxMs)) {
+    throw new RangeError('switch engineDelayMinMs must not be above engineDelayMaxMs');
+  }
+  return switches;
+}
