@@ -44,6 +44,11 @@ export class HouseLevels {
     return this.#levels[side].get(price)?.total ?? 0;
   }
 
+  isEmpty(side: Side): boolean {
+    for (const level of this.#levels[side].values()) if (level.total > 0) return false;
+    return true;
+  }
+
   prices(side: Side): Price[] {
     return [...this.#levels[side].keys()];
   }

@@ -26,7 +26,8 @@ const WRAP_PAUSE_MS = 1_000;
 
 /**
  * At each recorded time the levels are made equal to the recorded book, and each trade is executed as a taker of its side with its
- * price as limit. What executions took is restored at the next time that has book rows. Times keep their recorded
+ * price as limit. What executions took is restored at the next time that has book rows; in a recording of one level, a side that
+ * trades emptied is restored at once. Times keep their recorded
  * distances on the marketplace's clock. Throws on a tape that has no amounts, or whose tick or lot is not the book's.
  */
 export function tapeMarket(tape: Tape, options: { readonly loop: boolean }): Market & { counts(): ReplayCounts } {
@@ -142,6 +143,8 @@ class Replay implements Market {
     }
     this.#sync();
     this.#row = row;
+    // Behind the only level that a top-of-book recording knows there was more: an emptied side would be a falsehood.
+    if (this.#tape.depth === 1 && (this.#house!.isEmpty('buy') || this.#house!.isEmpty('sell'))) this.#house!.grow();
     return row - from;
   }
 

@@ -20,7 +20,14 @@ type Depth = {
   readonly b: Levels;
   readonly a: Levels;
 };
-type Trade = { readonly e: 'trade'; readonly T: number; readonly t: number; readonly p: string; readonly q: string; readonly m: boolean };
+type Trade = {
+  readonly e: 'trade';
+  readonly T: number;
+  readonly t: number;
+  readonly p: string;
+  readonly q: string;
+  readonly m: boolean;
+};
 type Snapshot = { readonly lastUpdateId: number; readonly bids: Levels; readonly asks: Levels };
 type Message = { readonly data: Depth | Trade | { readonly e?: undefined } } | Snapshot;
 
@@ -42,7 +49,8 @@ export async function importBinance(files: { stream: string; book: string }): Pr
   let tickers = 0;
 
   const put = (at: number, local: number, side: SideCode, levels: Levels) => {
-    for (const [price, size] of levels) books.level(at, local, side, ticksOf(instrument, price), lotsOf(instrument, size));
+    for (const [price, size] of levels)
+      books.level(at, local, side, ticksOf(instrument, price), lotsOf(instrument, size));
   };
   const onDepth = (depth: Depth, local: number) => {
     if (!synced) {

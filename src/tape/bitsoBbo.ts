@@ -19,7 +19,8 @@ export async function importBitsoBbo(files: { quotes: string; book: string; tick
   let before = Number.NaN;
   await eachLine(files.quotes, (line, number) => {
     if (number === 1) {
-      if (line !== 'orderbook_timestamp,book,bid,ask,spread') throw new RangeError('expected the header of a quote file');
+      if (line !== 'orderbook_timestamp,book,bid,ask,spread')
+        throw new RangeError('expected the header of a quote file');
       return;
     }
     const [time, book, bid, ask] = line.split(',');
@@ -30,8 +31,26 @@ export async function importBitsoBbo(files: { quotes: string; book: string; tick
     if (at - before > GAP_MS) gaps.push({ from: before, to: at, why: 'no quote for that long' });
     before = at;
     tape.clear(at, at);
-    tape.level(at, at, SIDE.buy, ticksOf(instrument, plainText(bid!, () => undefined)), amount(1));
-    tape.level(at, at, SIDE.sell, ticksOf(instrument, plainText(ask, () => undefined)), amount(1));
+    tape.level(
+      at,
+      at,
+      SIDE.buy,
+      ticksOf(
+        instrument,
+        plainText(bid!, () => undefined),
+      ),
+      amount(1),
+    );
+    tape.level(
+      at,
+      at,
+      SIDE.sell,
+      ticksOf(
+        instrument,
+        plainText(ask, () => undefined),
+      ),
+      amount(1),
+    );
   });
   return finishTape({
     source: files.quotes,

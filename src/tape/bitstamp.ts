@@ -82,7 +82,11 @@ export async function importBitstamp(files: { log: string; book: string }): Prom
     columns: tape.columns(),
     depth: 20,
     dirt: [
-      { what: 'numbers printed as 17-digit doubles', count: noisy, done: 'read as the shortest text of the same double' },
+      {
+        what: 'numbers printed as 17-digit doubles',
+        count: noisy,
+        done: 'read as the shortest text of the same double',
+      },
       { what: 'times going backwards', count: tape.backwards, done: 'set to the time before' },
     ],
   });

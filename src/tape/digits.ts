@@ -29,13 +29,15 @@ export function plainText(text: string, onNoise: () => void): DecimalText {
 /** Whole ticks; throws when the price lies off the grid, naming it. */
 export function ticksOf(instrument: Instrument, text: DecimalText): Price {
   const ticks = priceExact(instrument, text);
-  if (ticks === null) throw new RangeError(`price ${text} is not a multiple of ${instrument.symbol}'s tick ${instrument.tick}`);
+  if (ticks === null)
+    throw new RangeError(`price ${text} is not a multiple of ${instrument.symbol}'s tick ${instrument.tick}`);
   return ticks;
 }
 
 /** Whole lots; throws when the amount lies off the grid, naming it. */
 export function lotsOf(instrument: Instrument, text: DecimalText): Amount {
   const lots = amountExact(instrument, text);
-  if (lots === null) throw new RangeError(`amount ${text} is not a multiple of ${instrument.symbol}'s lot ${instrument.lot}`);
+  if (lots === null)
+    throw new RangeError(`amount ${text} is not a multiple of ${instrument.symbol}'s lot ${instrument.lot}`);
   return lots;
 }

@@ -79,7 +79,10 @@ const SHAPES: readonly Shape[] = [
         const book = `${coin!.toLowerCase()}_usd`;
         const tick = HYPERLIQUID_TICKS[coin!]!;
         return [
-          { name: book, load: () => importHyperliquid({ books: join(dir, file), trades: join(dir, trades), book, tick }) },
+          {
+            name: book,
+            load: () => importHyperliquid({ books: join(dir, file), trades: join(dir, trades), book, tick }),
+          },
         ];
       }),
   },

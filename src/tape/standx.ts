@@ -21,13 +21,15 @@ export async function importStandx(files: { books: string; trades: string; book:
     if (text === '') return;
     for (const level of text.split('|')) {
       const [price, quantity] = level.split(':');
-      if (price === undefined || quantity === undefined) throw new RangeError(`expected price:quantity, found ${level}`);
+      if (price === undefined || quantity === undefined)
+        throw new RangeError(`expected price:quantity, found ${level}`);
       books.level(at, local, side, ticksOf(instrument, price), lotsOf(instrument, quantity));
     }
   };
   await eachLine(files.books, (line, number) => {
     if (number === 1) {
-      if (line !== 'timestamp_ms,received_ms,bids,asks') throw new RangeError('expected the header of an order book file');
+      if (line !== 'timestamp_ms,received_ms,bids,asks')
+        throw new RangeError('expected the header of an order book file');
       return;
     }
     if (line === before) {

@@ -40,7 +40,7 @@ export function statisticsOf(tape: Tape): TapeStatistics {
   const depthOf = (pick: (sample: Sample) => number, known: boolean) =>
     known && !tape.quotesOnly ? quantile(sorted(samples.map(pick)), 0.5) * lot : Number.NaN;
   const spreads = sorted(samples.map(sample => sample.spreadBps));
-  const markout = (ms: number) => meanMarkout(takers, mids, ms);
+  const markout = (ms: number) => meanMarkout(takers, mids, walk.end, ms);
   return {
     seconds,
     spreadBps: { mean: mean(spreads), median: quantile(spreads, 0.5), p95: quantile(spreads, 0.95) },
@@ -74,6 +74,7 @@ type Sample = {
 type Mids = { readonly at: number[]; readonly mid: number[] };
 type Walk = {
   readonly seconds: number;
+  readonly end: number;
   readonly samples: Sample[];
   readonly takers: Taker[];
   readonly trades: number;
@@ -126,7 +127,7 @@ function walkTape(tape: Tape): Walk {
     mids.at.push(at);
     mids.mid.push(mid);
   }
-  return { seconds: (end - start) / 1000, samples, takers, trades, mids, touchChanges };
+  return { seconds: (end - start) / 1000, end, samples, takers, trades, mids, touchChanges };
 }
 
 function sampleOf(book: RecordedBook, second: number, mid: number, bid: number, ask: number): Sample {
@@ -158,10 +159,9 @@ function rootMeanSquareMove(samples: readonly Sample[], seconds: number): number
   return Math.sqrt(mean(squares));
 }
 
-function meanMarkout(takers: readonly Taker[], mids: Mids, ms: number): number {
-  const last = mids.at.at(-1) ?? 0;
+function meanMarkout(takers: readonly Taker[], mids: Mids, end: number, ms: number): number {
   const moves = takers
-    .filter(taker => taker.at + ms <= last)
+    .filter(taker => taker.at + ms <= end)
     .map(taker => taker.sign * (midAt(mids, taker.at + ms) / taker.mid - 1) * 1e4);
   return mean(moves);
 }

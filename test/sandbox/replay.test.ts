@@ -102,6 +102,14 @@ describe('a replayed tape', () => {
     expect(exchange.amountAt('sell', price(103))).toBe(60);
   });
 
+  it('keeps both sides of a recording of one level, though a trade was larger than the level', async () => {
+    const rows = tapeOf([BOOK[0]!, BOOK[1]!, BOOK[3]!, { at: 1000, trade: SIDE.buy, price: 103, amount: 500 }]);
+    const { clock, exchange, market } = open({ ...rows, depth: 1 });
+    await clock.advance(1000);
+    expect(exchange.amountAt('sell', price(103))).toBe(60);
+    expect(market.counts()).toMatchObject({ shortTrades: 1, shortLots: 440 });
+  });
+
   it('hides the levels of a locked book, so that nobody is filled on it for free', async () => {
     const tape = tapeOf([
       ...BOOK,

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { amount, price } from '../../src/core/index.ts';
+import { plainText } from '../../src/tape/digits.ts';
+import { RecordedSide, SIDE, TapeBuilder, finishTape, mergeColumns, statisticsOf } from '../../src/tape/index.ts';
+
+describe('columns', () => {
+  it('merge by time, the first recording before the second at equal times, and nothing is lost', () => {
+    const times = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 40 }).map(all => all.sort((a, b) => a - b));
+    fc.assert(
+      fc.property(times, times, (first, second) => {
+        const columnsOf = (list: number[], id: number) => {
+          const builder = new TapeBuilder();
+          for (const at of list) builder.trade(at, at, SIDE.buy, price(1), amount(1), id);
+          return builder.columns();
+        };
+        const merged = mergeColumns(columnsOf(first, 1), columnsOf(second, 2));
+        const expected = [...first.map(at => [at, 1]), ...second.map(at => [at, 2])].sort(
+          (x, y) => x[0]! - y[0]! || x[1]! - y[1]!,
+        );
+        expect(Array.from(merged.at, (at, i) => [at, merged.id[i]])).toEqual(expected);
+      }),
+    );
+  });
+
+  it('set a time that goes back to the one before, and count it', () => {
+    const builder = new TapeBuilder();
+    for (const at of [5, 3, 7]) builder.trade(at, at, SIDE.buy, price(1), amount(1));
+    expect([...builder.columns().at]).toEqual([5, 5, 7]);
+    expect([...builder.columns().local]).toEqual([5, 3, 7]);
+    expect(builder.backwards).toBe(1);
+  });
+
+  it('refuse what is not a whole number of ticks and lots', () => {
+    const builder = new TapeBuilder();
+    expect(() => builder.trade(0, 0, SIDE.buy, price(1.5), amount(1))).toThrow(RangeError);
+    expect(() => builder.trade(0, 0, SIDE.buy, price(1), amount(Number.NaN))).toThrow(RangeError);
+    expect(() => builder.trade(Number.NaN, 0, SIDE.buy, price(1), amount(1))).toThrow(RangeError);
+  });
+});
+
+describe('numbers as recordings print them', () => {
+  it('keep their value when an exponent is written out', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 999_999 }), fc.integer({ min: -9, max: 9 }), (digits, exponent) => {
+        const text = plainText(`${digits}e${exponent}`, () => undefined);
+        expect(text).toMatch(/^\d+(\.\d+)?$/);
+        expect(Number(text)).toBe(Number(`${digits}e${exponent}`));
+      }),
+    );
+  });
+
+  it('lose the noise of a double that was printed with all its digits, and only that', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 10 ** 12 }), lots => {
+        const meant = Number((lots / 1e8).toFixed(8));
+        const printed = meant.toPrecision(17);
+        let noisy = 0;
+        expect(Number(plainText(printed, () => noisy++))).toBe(meant);
+        expect(plainText('0.00000001', () => expect.unreachable())).toBe('0.00000001');
+      }),
+    );
+  });
+});
+
+describe('one side of a recorded book', () => {
+  it('equals a naive sorted map after any changes', () => {
+    const change = fc.tuple(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 0, max: 3 }));
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 300 }), fc.constantFrom<1 | -1>(1, -1), (changes, sign) => {
+        const side = new RecordedSide(sign);
+        const naive = new Map<number, number>();
+        for (const [at, size] of changes) {
+          side.set(at, size);
+          if (size > 0) naive.set(at, size);
+          else naive.delete(at);
+        }
+        const expected = [...naive].sort((a, b) => (a[0] - b[0]) * sign);
+        expect(Array.from({ length: side.length }, (_, i) => [side.priceAt(i), side.amountAt(i)])).toEqual(expected);
+        for (let at = 1; at <= 200; at++) expect(side.amountOf(at)).toBe(naive.get(at) ?? 0);
+      }),
+    );
+  });
+});
+
+describe('statistics', () => {
+  // One book for 100 s; at 50 s a buy of 3 in two executions takes the ask, and the mid goes up by 10 bps for good.
+  const builder = new TapeBuilder();
+  const put = (at: number, bid: number, ask: number) => {
+    builder.clear(at, at);
+    for (let i = 0; i < 3; i++) {
+      builder.level(at, at, SIDE.buy, price(bid - i * 20), amount(200_000_000));
+      builder.level(at, at, SIDE.sell, price(ask + i * 20), amount(100_000_000));
+    }
+  };
+  put(0, 99_950, 100_050);
+  builder.trade(10_000, 10_000, SIDE.buy, price(100_050), amount(100_000_000));
+  builder.trade(50_000, 50_000, SIDE.buy, price(100_050), amount(100_000_000));
+  builder.trade(50_000, 50_000, SIDE.buy, price(100_070), amount(200_000_000));
+  put(50_500, 100_050, 100_150);
+  builder.trade(90_000, 90_000, SIDE.sell, price(100_050), amount(100_000_000));
+  put(100_000, 100_050, 100_150);
+  const tape = finishTape({ source: 'made', book: 'eth_usd', tick: '0.01', columns: builder.columns(), depth: 3 });
+  const statistics = statisticsOf(tape);
+
+  it('measure the spread, the depth and the rates', () => {
+    expect(statistics.spreadBps.median).toBeCloseTo(10, 1);
+    expect(statistics.depth.touch).toBeCloseTo(1.5, 9);
+    expect(statistics.depth.within10).toBeCloseTo(4.5, 9);
+    expect(statistics.tradesPerSecond).toBeCloseTo(0.04, 9);
+    expect(statistics.takersPerSecond).toBeCloseTo(0.03, 9);
+    expect(statistics.size.median).toBeCloseTo(1, 9);
+  });
+
+  it('measure the moves of the mid after takers', () => {
+    // The first sees nothing within 10 s, the second 10 bps; the third nothing again.
+    expect(statistics.markoutBps.after10S).toBeCloseTo(10 / 3, 1);
+    expect(statistics.markoutBps.after60S).toBeCloseTo(10, 1);
+    expect(statistics.volatilityBps.over1S).toBeCloseTo(10 / Math.sqrt(99), 1);
+  });
+});
