@@ -124,11 +124,10 @@ export function time(of: Row, field: string): Millis {
     second,
     Number((parts[7] ?? '').slice(0, 3).padEnd(3, '0')),
   );
-  const read = new Date(local);
   const real =
     year >= 1970 &&
-    read.getUTCMonth() === month - 1 &&
-    read.getUTCDate() === day &&
+    // A day that its month lacks spills into another month.
+    new Date(local).getUTCMonth() === month - 1 &&
     hour < 24 &&
     minute < 60 &&
     second < 60;

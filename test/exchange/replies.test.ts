@@ -58,6 +58,13 @@ describe('available books', () => {
     });
   });
 
+  it('take maker and taker to be in one unit, whichever of them gives it away', () => {
+    const rateOf = (maker: string, taker: string) =>
+      market.availableBooks([{ ...bookRow, fees: { flat_rate: { maker, taker } } }])[0]?.flatRate;
+    expect(rateOf('0.4', '0.04')).toEqual({ maker: '0.004', taker: '0.0004' });
+    expect(rateOf('0', '0.5')).toEqual({ maker: '0', taker: '0.005' });
+  });
+
   it('leave out a row without readable rules, but are a fault when no row has them', () => {
     const { tick_size: _, ...bare } = bookRow;
     expect(market.availableBooks([bare, bookRow]).map(book => book.book)).toEqual(['sol_mxn']);
