@@ -54,7 +54,7 @@ describe('exact JSON', () => {
   });
 
   it('does not turn a number into a key', () => {
-    expect(() => parseExactJson('{12345678901234567890 :1}')).toThrow(SyntaxError);
+    expect(() => parseExactJson('{12345678901234567890 :12345678901234567890}')).toThrow(SyntaxError);
   });
 
   it('is quick on hostile text', () => {
