@@ -75,7 +75,7 @@ export function engineOf(config: Config, rules: Rules, run: number, onNews?: (ne
       settleMs: timing.settleMs,
       cancelAgainMs: timing.privatePollMs,
       decideEveryMs: timing.decideEveryMs,
-      lookEveryMs: Math.min(1_000, timing.privatePollMs),
+      lookEveryMs: Math.min(500, timing.privatePollMs),
       privateStaleAfterMs: Math.max(10_000, 3 * timing.privatePollMs),
     },
     ...(onNews ? { onNews } : {}),

@@ -141,6 +141,8 @@ type Live = {
   answeredAt: Millis;
   closedAt: Millis;
   cancelSentAt: Millis;
+  /** Some cancel of it was answered: whether it is gone can be asked. */
+  cancelAnswered: boolean;
   /** What the exchange says was filled in all, once it lists the order as finished. */
   finalFilled: Amount | null;
   /** Complete negative reads that started after the moment from which absence counts. */
@@ -234,6 +236,7 @@ export class Orders {
       answeredAt: at,
       closedAt: at,
       cancelSentAt: -Infinity,
+      cancelAnswered: false,
       toldFilled: 0 as Amount,
       traded: 0,
       finalFilled: null,
@@ -281,7 +284,10 @@ export class Orders {
     this.#move(order, 'cancel');
   }
 
-  /** A cancel's answer. Only the oids it lists are proven; for one order whose oid is not known, any oid listed is its own. */
+  /**
+   * A cancel's answer. Only the oids it lists are known to be on their way out: cancels are worked on after they are answered (public
+   * facts 8), so that a look-up or a read must still confirm the end. For one order whose oid is not known, any oid listed is its own.
+   */
   cancelAnswered(ids: readonly string[], outcome: Outcome<readonly string[]>, startedAt: Millis, at: Millis): void {
     if (outcome.kind !== 'done') return;
     for (const oid of outcome.value) {
@@ -290,7 +296,17 @@ export class Orders {
       const order = known ?? (alone?.oid === null ? alone : undefined);
       if (!order) continue;
       this.#learnOid(order, oid);
-      this.#close(order, 'canceled', at);
+      if (order.state === 'unknown') {
+        this.#move(order, 'accept');
+        this.#news({ kind: 'resolved', order });
+      }
+      if (!mayLive(order)) continue;
+      this.#move(order, 'cancel');
+      order.cancelSentAt = at;
+    }
+    for (const id of ids) {
+      const order = this.#live.get(id);
+      if (order) order.cancelAnswered = true;
     }
     if (ids.length !== 1 || outcome.value.length > 0) return;
     const order = this.#live.get(ids[0]!);
@@ -412,7 +428,7 @@ export class Orders {
     const live = order as Live;
     if (order.state === 'unknown') return true;
     if (order.state === 'closed-unsettled') return live.finalFilled === null;
-    return live.absences > 0;
+    return live.absences > 0 || (order.state === 'canceling' && live.cancelAnswered);
   }
 
   #isProvenGone(order: Live): boolean {
