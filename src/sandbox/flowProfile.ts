@@ -28,6 +28,8 @@ export const FLOW_PROFILES: Readonly<Record<string, FlowProfile>> = {
   btc_mxn: BTC_MXN,
   eth_mxn: { ...BTC_MXN, startPrice: '60000', typicalAmount: '0.1', volatilityBps: 13 },
   xrp_mxn: { ...BTC_MXN, startPrice: '40', typicalAmount: '150', spreadBps: 14, volatilityBps: 14 },
+  sol_mxn: { ...BTC_MXN, startPrice: '2800', typicalAmount: '2', spreadBps: 14, volatilityBps: 14 },
+  ltc_mxn: { ...BTC_MXN, startPrice: '1700', typicalAmount: '3', spreadBps: 14, volatilityBps: 12 },
   btc_brl: { ...BTC_MXN, startPrice: '450000' },
   /** The Gemini day: spread, rate, sizes and volatility as recorded. */
   eth_usd: {

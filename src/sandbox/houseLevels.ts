@@ -65,9 +65,8 @@ export class HouseLevels {
     for (let over = level.total - wanted; over > 0; over = level.total - wanted) {
       const last = level.orders.at(-1);
       if (!last) throw new Error(`house level ${side} ${price} has ${level.total} lots and no order`);
-      const took = last.left <= over ? this.#place.cancel(last.id) : this.#place.reduce(last.id, over as Amount);
-      if (took !== Math.min(last.left, over)) throw new Error(`house order ${last.id} gave ${took} lots, not ${over}`);
-      this.#take(level, last, took);
+      if (last.left <= over) this.#took(level, last, last.left, this.#place.cancel(last.id));
+      else this.#took(level, last, over, (last.left - this.#place.reduce(last.id, over as Amount)) as Amount);
     }
     if (level.total < wanted) this.#short.add(level);
     else this.#settle(level);
@@ -108,8 +107,8 @@ export class HouseLevels {
     if (missing > 0) {
       const merged = this.#youngestToMerge(level);
       if (merged) {
-        missing += this.#place.cancel(merged.id);
-        this.#take(level, merged, merged.left);
+        missing += merged.left;
+        this.#took(level, merged, merged.left, this.#place.cancel(merged.id));
       }
       const result = this.#place.place(side, price, missing as Amount, 'rest');
       level.spent += blocked ? result.traded : 0;
@@ -141,6 +140,12 @@ export class HouseLevels {
     known.level.spent += amount;
     this.#take(known.level, known.order, amount);
     this.#short.add(known.level);
+  }
+
+  /** The exchange and this bookkeeping must agree to the lot. */
+  #took(level: Level, order: HouseOrder, expected: number, took: Amount): void {
+    if (took !== expected) throw new Error(`house order ${order.id} gave ${took} lots instead of ${expected}`);
+    this.#take(level, order, took);
   }
 
   #take(level: Level, order: HouseOrder, amount: number): void {

@@ -75,10 +75,15 @@ export class ReferenceMarketplace implements Marketplace {
   }
 
   cancel(id: number): Amount {
-    return this.reduce(id, Number.MAX_SAFE_INTEGER as Amount);
+    return this.#reduce(id, Number.MAX_SAFE_INTEGER).taken as Amount;
   }
 
+  /** Returns what is left, as the exchange does. */
   reduce(id: number, by: Amount): Amount {
+    return this.#reduce(id, by).left as Amount;
+  }
+
+  #reduce(id: number, by: number): { taken: number; left: number } {
     for (const side of ['buy', 'sell'] as const) {
       const index = this.book[side].findIndex(order => order.id === id);
       const order = this.book[side][index];
@@ -87,9 +92,9 @@ export class ReferenceMarketplace implements Marketplace {
       order.left -= taken;
       if (order.left === 0) this.book[side].splice(index, 1);
       this.onLevel(side, order.price, this.amountAt(side, order.price));
-      return taken as Amount;
+      return { taken, left: order.left };
     }
-    return 0 as Amount;
+    return { taken: 0, left: 0 };
   }
 
   bestBid(): Price {
