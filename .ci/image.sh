@@ -61,12 +61,15 @@ node -e "
 
 echo 'no secret in the layers'
 build push --quiet localhost/puntas:ci "dir:$work/layers" > /dev/null
-for layer in "$work"/layers/*; do
-  if { zcat "$layer" 2> /dev/null || cat "$layer"; } | grep --quiet --text "$canary"; then
-    echo "the canary is in $layer"
-    exit 1
-  fi
-done
+found_in() {
+  local layer
+  for layer in "$work"/layers/*; do
+    if { zcat "$layer" 2> /dev/null || cat "$layer"; } | grep --quiet --text --fixed-strings "$1"; then echo "$layer"; return; fi
+  done
+}
+[[ -n $(found_in '"name": "puntas"') ]] || { echo 'this search finds nothing at all'; exit 1; }
+leak=$(found_in "$canary")
+[[ -z $leak ]] || { echo "the canary is in $leak"; exit 1; }
 
 echo 'run: no root, no capability, read-only'
 container=$(build from --pull-never localhost/puntas:ci)
@@ -86,7 +89,7 @@ mount -t tmpfs -o size=16m,nosuid,noexec tmpfs "$view/tmp"
 mount -t proc proc "$view/proc"
 mount --rbind /dev "$view/dev"
 exec chroot "$view" /usr/bin/setpriv --reuid=65532 --regid=65532 --clear-groups --bounding-set=-all --inh-caps=-all --no-new-privs \
-  /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin NODE_ENV=production --chdir=/app "$@"
+  /usr/bin/env -i --chdir=/app PATH=/usr/local/bin:/usr/bin:/bin NODE_ENV=production "$@"
 ENTER
 enter() { exec unshare --mount --propagation private bash "$work/enter.sh" "$root" "$work/view" "$work/state" "$@"; }
 
