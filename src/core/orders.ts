@@ -137,7 +137,7 @@ type Live = {
   toldFilled: Amount;
   /** Sum of the trades applied; `filled` is the larger of the two, so that nothing is counted twice. */
   traded: number;
-  /** When the placement was answered, or the order was first seen. */
+  /** When the placement was answered, or the order was first seen, or seen again after its end: reads may lag behind that. */
   answeredAt: Millis;
   closedAt: Millis;
   cancelSentAt: Millis;
@@ -182,6 +182,8 @@ export class Orders {
   readonly #justEnded: Live[] = [];
   readonly #byOid = new Map<string, Live>();
   readonly #news: (news: OrderNews) => void;
+  /** Start of the last complete read of trades: only after it has come late enough may a closed order's reservation go. */
+  #tradesReadAt = -Infinity;
 
   constructor(instrument: Instrument, patience: Patience, news: (news: OrderNews) => void) {
     this.#instrument = instrument;
@@ -323,7 +325,7 @@ export class Orders {
       const order = this.#find(report);
       if (!order) continue;
       present.add(order.id);
-      this.#see(order, report, startedAt);
+      this.#see(order, report, startedAt, at);
     }
     if (!complete) return;
     for (const order of [...this.#live.values()]) {
@@ -339,7 +341,7 @@ export class Orders {
       if (!order) continue;
       present.add(order.id);
       if (report.status !== 'completed' && report.status !== 'cancelled') {
-        this.#see(order, report, startedAt);
+        this.#see(order, report, startedAt, at);
         continue;
       }
       this.#learnOid(order, report.oid);
@@ -358,6 +360,7 @@ export class Orders {
 
   /** A complete read of own trades that started at `startedAt`; its fills were applied before this call. */
   tradesRead(startedAt: Millis): void {
+    this.#tradesReadAt = Math.max(this.#tradesReadAt, startedAt);
     for (const order of this.#live.values()) {
       if (order.state === 'unknown' && startedAt >= this.#fence(order)) order.emptyTradeReads++;
     }
@@ -409,7 +412,7 @@ export class Orders {
       if (order.state === 'unknown' && this.#isProvenGone(order)) this.#close(order, 'never arrived', at);
       if (
         order.state === 'closed-unsettled' &&
-        at - order.closedAt >= this.#patience.settleMs &&
+        this.#tradesReadAt - order.closedAt >= this.#patience.settleMs &&
         // The trades of an adopted order cannot be told apart from those before it: its end is waited for by time alone.
         (order.finalFilled === null || order.toldFilled > 0)
       ) {
@@ -445,13 +448,14 @@ export class Orders {
     return Math.max(order.placedAt, order.answeredAt) + this.#patience.fenceMs;
   }
 
-  #see(order: Live, report: OrderReport, startedAt: Millis): void {
+  #see(order: Live, report: OrderReport, startedAt: Millis, at: Millis): void {
     order.absences = 0;
     order.negativeLookUps = 0;
     order.emptyCancels = 0;
     order.emptyTradeReads = 0;
     // What is filled whole cannot live: a read that still lists it began before its last trade, or lags.
     if (order.filled === order.amount) return;
+    if (order.oid === null) order.answeredAt = Math.max(order.answeredAt, at);
     if (order.state === 'closed-unsettled' || order.state === 'done') {
       // A read that started before the end was known tells nothing new.
       if (startedAt <= order.closedAt) return;
@@ -460,6 +464,7 @@ export class Orders {
       this.#live.set(order.id, order);
       order.ending = null;
       order.finalFilled = null;
+      order.answeredAt = at;
       this.#news({ kind: 'reopened', order });
     } else if (order.state === 'unknown') this.#news({ kind: 'resolved', order });
     this.#learnOid(order, report.oid);
