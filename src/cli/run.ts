@@ -96,7 +96,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
     const report = await loop.stop();
-    const seconds = (clock.elapsed() - started) / 1000;
+    const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const summary = summaryOf(rules.instrument, engine.snapshot(loop.time()), report, { seconds, requests });
     return { summary, left: report.left, failure: report.failure };
   } finally {

@@ -4,6 +4,7 @@ import type { Instrument, Snapshot } from '../core/index.ts';
 import type { StopReport } from '../live/loop.ts';
 
 export type Summary = {
+  /** Real time from the first read to the verified stop. */
   readonly seconds: number;
   readonly book: string;
   readonly orders: Readonly<Record<'placed' | 'canceled' | 'filled' | 'refused' | 'unknown', number>>;
