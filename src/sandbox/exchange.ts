@@ -1,4 +1,6 @@
 /** The exchange in a box: a venue, its REST face and its markets, composed. */
+import { randomOf } from '../core/index.ts';
+import { Conversions } from './conversions.ts';
 import type { Marketplace } from './market.ts';
 import { marketplaceOf } from './marketplace.ts';
 import { restOf } from './rest.ts';
@@ -23,12 +25,16 @@ export type EmbeddedExchange = {
 
 export function createVenue(options: VenueOptions): EmbeddedExchange {
   const venue = new Venue(options);
+  const conversions = new Conversions(venue, randomOf((options.seed ?? 1) ^ 0xc0));
   return {
     venue,
-    respond: restOf(venue),
+    respond: restOf(venue, conversions),
     openAccount: account => venue.openAccount(account),
     marketplace: book => marketplaceOf(venue, book),
     truth: () => truthOf(venue),
-    close: () => venue.close(),
+    close: () => {
+      venue.close();
+      conversions.close();
+    },
   };
 }

@@ -2,6 +2,8 @@
 import type { WireReply, WireRequest } from '../core/index.ts';
 import { accountRoutes } from './accountRoutes.ts';
 import { Gate, may } from './auth.ts';
+import { conversionRoutes } from './conversionRoutes.ts';
+import type { Conversions } from './conversions.ts';
 import { RequestLimits } from './limits.ts';
 import { orderRoutes } from './orderRoutes.ts';
 import { publicRoutes } from './publicRoutes.ts';
@@ -12,7 +14,7 @@ import { failure, failureOf, reply } from './wire.ts';
 /** Answers a request that came from an address. */
 export type Respond = (request: WireRequest, peer: string) => WireReply;
 
-export const ROUTES: readonly Route[] = [...publicRoutes, ...accountRoutes, ...orderRoutes];
+export const ROUTES: readonly Route[] = [...publicRoutes, ...accountRoutes, ...orderRoutes, ...conversionRoutes];
 
 type Found = { readonly route: Route; readonly path: Record<string, string> };
 
@@ -20,7 +22,7 @@ type Found = { readonly route: Route; readonly path: Record<string, string> };
  * The REST interface of a venue. A request passes, in this order: its path (404), its method (0901), its signature and nonce (02xx),
  * its budget (0801), the key's permission (0202), and then its own checks.
  */
-export function restOf(venue: Venue, routes: readonly Route[] = ROUTES): Respond {
+export function restOf(venue: Venue, conversions: Conversions, routes: readonly Route[] = ROUTES): Respond {
   const gate = new Gate(venue.keys, venue.clock);
   const limits = new RequestLimits(venue.clock);
   const match = matcherOf(routes);
@@ -53,7 +55,7 @@ export function restOf(venue: Venue, routes: readonly Route[] = ROUTES): Respond
     const key = admitted.value;
     if (route.exempt !== true && !within(`account:${key.account.id}`, 'private')) return failureOf('0801');
     if (!may(key, route.permission)) return failureOf('0202');
-    return route.handle({ ...ask, account: key.account });
+    return route.handle({ ...ask, account: key.account, conversions });
   };
 
   return (request, peer) => {

@@ -3,6 +3,7 @@ import type { WireReply, WireRequest } from '../core/index.ts';
 import type { Account, Permission } from './accounts.ts';
 import { done, refused } from './codes.ts';
 import type { Verdict } from './codes.ts';
+import type { Conversions } from './conversions.ts';
 import type { Fields } from './orderChecks.ts';
 import type { Venue } from './venue.ts';
 
@@ -16,7 +17,7 @@ export type PublicAsk = {
   /** The first value of each query key. */
   readonly query: ReadonlyMap<string, string>;
 };
-export type PrivateAsk = PublicAsk & { readonly account: Account };
+export type PrivateAsk = PublicAsk & { readonly account: Account; readonly conversions: Conversions };
 
 export type Route =
   | {
