@@ -25,6 +25,7 @@ node -e "
 " "$clone/last.json"
 
 # npx must find the program in its own folder, without asking a registry.
-npm_config_registry=http://127.0.0.1:9/ timeout 30 npx --no puntas --version
-npm_config_registry=http://127.0.0.1:9/ timeout 30 npx puntas --help > /dev/null
+export npm_config_registry=http://127.0.0.1:9/
+[[ $(timeout 30 npx puntas --version) == "$(node -p "require('./package.json').version")" ]]
+timeout 30 npx puntas check -c config/sandbox.yaml > /dev/null
 [[ -z $(git status --porcelain) ]] || { echo 'the run changed the working tree:'; git status --short; exit 1; }
