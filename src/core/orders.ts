@@ -299,6 +299,7 @@ export class Orders {
       if (!order) continue;
       this.#learnOid(order, oid);
       if (order.state === 'unknown') {
+        order.answeredAt = at;
         this.#move(order, 'accept');
         this.#news({ kind: 'resolved', order });
       }
@@ -317,7 +318,7 @@ export class Orders {
 
   /**
    * A read of open orders. Presence is proof. Absence counts only in a complete read that started after the order was last known to
-   * be on its way: for an unknown after its fence, for the others after their placement or cancel was answered.
+   * be on its way: for an unknown after its fence, for the others after their placement was answered or they were first seen.
    */
   read(reports: readonly OrderReport[], complete: boolean, startedAt: Millis, at: Millis): void {
     const present = new Set<string>();
@@ -481,7 +482,7 @@ export class Orders {
       case 'partially filled':
       case 'canceling':
         // A cancel that overtook its own placement proves nothing until the placement is answered: then the oid is known.
-        if (order.oid === null || startedAt <= Math.max(order.answeredAt, order.cancelSentAt)) return;
+        if (order.oid === null || startedAt <= order.answeredAt) return;
         order.absences++;
         // Reads may lag behind: a fill or a look-up tells sooner; silence alone closes only after the settle time.
         if (order.absences >= ABSENCES_TO_CLOSE_OPEN && startedAt - order.answeredAt >= this.#patience.settleMs) {

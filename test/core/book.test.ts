@@ -28,7 +28,11 @@ const anyPrice = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
-      .tuple(fc.constantFrom(-1, 1), fc.constantFrom(10, 11, 12, 13, 18, 19, 20, 21, 22), fc.integer({ min: -2, max: 2 }))
+      .tuple(
+        fc.constantFrom(-1, 1),
+        fc.constantFrom(10, 11, 12, 13, 18, 19, 20, 21, 22),
+        fc.integer({ min: -2, max: 2 }),
+      )
       .map(([sign, power, off]) => 100_000_000 + sign * 2 ** power + off),
   },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 50 }) },
@@ -111,7 +115,8 @@ describe('the order book', () => {
     const book = new OrderBook();
     book.set('sell', price(100_000_000), amount(1));
     const started = performance.now();
-    for (let i = 0; i < 20_000; i++) book.set('sell', price(100_000_000 + 800_000 + (i % 200_000)), amount(1 + (i % 7)));
+    for (let i = 0; i < 20_000; i++)
+      book.set('sell', price(100_000_000 + 800_000 + (i % 200_000)), amount(1 + (i % 7)));
     // Rebuilding a window of a million ticks takes about a millisecond: 20,000 times that would be 20 s.
     expect(performance.now() - started).toBeLessThan(3000);
     expect(book.best('sell')).toBe(100_000_000);
@@ -138,7 +143,9 @@ describe('subtracting our own orders', () => {
       selector: ([at]) => at,
       maxLength: 10,
     });
-    const own = fc.array(fc.tuple(side, fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 12 })), { maxLength: 8 });
+    const own = fc.array(fc.tuple(side, fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 12 })), {
+      maxLength: 8,
+    });
     fc.assert(
       fc.property(levels, levels, own, (bids, asks, orders) => {
         const naive = new NaiveBook();

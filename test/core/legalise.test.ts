@@ -18,7 +18,9 @@ const REFUSALS: readonly LevelRefusal[] = [
 ];
 
 const bounds = (max: number) =>
-  fc.tuple(fc.integer({ min: 1, max }), fc.integer({ min: 1, max })).map(pair => [...pair].sort((a, b) => a - b).map(String));
+  fc
+    .tuple(fc.integer({ min: 1, max }), fc.integer({ min: 1, max }))
+    .map(pair => [...pair].sort((a, b) => a - b).map(String));
 const anyInstrument: fc.Arbitrary<Instrument> = fc
   .record({
     tickSize: fc.constantFrom('1', '0.01', '5', '0.25', '10'),
@@ -62,28 +64,36 @@ const empty = depthOf([], []);
 describe('legalised levels', () => {
   it('are within every bound of any instrument, whatever was wanted, and the rest is refused by name', () => {
     fc.assert(
-      fc.property(anyInstrument, anyDepth, fc.array(anyLevel, { maxLength: 6 }), fc.array(anyLevel, { maxLength: 6 }), (i, depth, bids, asks) => {
-        const { levels, refusals } = legalise(i, depth, { bids, asks });
-        for (const level of levels) {
-          expect(Number.isSafeInteger(level.price) && Number.isSafeInteger(level.amount)).toBe(true);
-          expect(level.price >= i.priceMin && level.price <= i.priceMax).toBe(true);
-          expect(level.amount >= i.amountMin && level.amount <= i.amountMax).toBe(true);
-          const value = valueOf(level.price, level.amount);
-          expect(value >= i.valueMin && value <= i.valueMax).toBe(true);
-          const other = bestOf(depth, level.side === 'buy' ? 'sell' : 'buy');
-          if (other > 0) expect(level.side === 'buy' ? level.price < other : level.price > other).toBe(true);
-        }
-        for (const { side, index, reason } of refusals) {
-          expect(REFUSALS).toContain(reason);
-          expect(index).toBeLessThan(side === 'buy' ? bids.length : asks.length);
-        }
-        // Every wanted level is answered: by a level of its own, or by a refusal.
-        for (const side of ['buy', 'sell'] as const) {
-          const named = new Set(refusals.filter(r => r.side === side && !r.reason.startsWith('cut')).map(r => r.index));
-          const shown = levels.filter(level => level.side === side).length;
-          expect(shown + named.size).toBe(side === 'buy' ? bids.length : asks.length);
-        }
-      }),
+      fc.property(
+        anyInstrument,
+        anyDepth,
+        fc.array(anyLevel, { maxLength: 6 }),
+        fc.array(anyLevel, { maxLength: 6 }),
+        (i, depth, bids, asks) => {
+          const { levels, refusals } = legalise(i, depth, { bids, asks });
+          for (const level of levels) {
+            expect(Number.isSafeInteger(level.price) && Number.isSafeInteger(level.amount)).toBe(true);
+            expect(level.price >= i.priceMin && level.price <= i.priceMax).toBe(true);
+            expect(level.amount >= i.amountMin && level.amount <= i.amountMax).toBe(true);
+            const value = valueOf(level.price, level.amount);
+            expect(value >= i.valueMin && value <= i.valueMax).toBe(true);
+            const other = bestOf(depth, level.side === 'buy' ? 'sell' : 'buy');
+            if (other > 0) expect(level.side === 'buy' ? level.price < other : level.price > other).toBe(true);
+          }
+          for (const { side, index, reason } of refusals) {
+            expect(REFUSALS).toContain(reason);
+            expect(index).toBeLessThan(side === 'buy' ? bids.length : asks.length);
+          }
+          // Every wanted level is answered: by a level of its own, or by a refusal.
+          for (const side of ['buy', 'sell'] as const) {
+            const named = new Set(
+              refusals.filter(r => r.side === side && !r.reason.startsWith('cut')).map(r => r.index),
+            );
+            const shown = levels.filter(level => level.side === side).length;
+            expect(shown + named.size).toBe(side === 'buy' ? bids.length : asks.length);
+          }
+        },
+      ),
       { numRuns: 1000 },
     );
   });
@@ -126,15 +136,21 @@ describe('legalised levels', () => {
   it('have steps that add up to their price', () => {
     const tick = fc.double({ min: -1000, max: 1000, noNaN: true });
     fc.assert(
-      fc.property(anyDepth, fc.integer({ min: 2000, max: 900_000 }), fc.array(tick, { maxLength: 5 }), fc.boolean(), (depth, start, shifts, isBid) => {
-        const steps = [start, ...shifts].map((ticks, n) => ({ name: `step ${n}`, ticks }));
-        const price = steps.reduce((sum, step) => sum + step.ticks, 0);
-        const level = [{ price, amount: amount(5), why: steps }];
-        const { levels } = legalise(plain, depth, { bids: isBid ? level : [], asks: isBid ? [] : level });
-        for (const { price: legal, why } of levels) {
-          expect(why.reduce((sum, step) => sum + step.ticks, 0)).toBeCloseTo(legal, 6);
-        }
-      }),
+      fc.property(
+        anyDepth,
+        fc.integer({ min: 2000, max: 900_000 }),
+        fc.array(tick, { maxLength: 5 }),
+        fc.boolean(),
+        (depth, start, shifts, isBid) => {
+          const steps = [start, ...shifts].map((ticks, n) => ({ name: `step ${n}`, ticks }));
+          const price = steps.reduce((sum, step) => sum + step.ticks, 0);
+          const level = [{ price, amount: amount(5), why: steps }];
+          const { levels } = legalise(plain, depth, { bids: isBid ? level : [], asks: isBid ? [] : level });
+          for (const { price: legal, why } of levels) {
+            expect(why.reduce((sum, step) => sum + step.ticks, 0)).toBeCloseTo(legal, 6);
+          }
+        },
+      ),
     );
   });
 });
@@ -172,7 +188,14 @@ describe('amounts too small for an order of their own', () => {
   });
 
   it('at the end, with nothing legal after them, are refused and not called merged', () => {
-    const { levels, refusals } = legalise(i, empty, { bids: wants([[500, 20], [499, 4], [0.5, 50]]), asks: [] });
+    const { levels, refusals } = legalise(i, empty, {
+      bids: wants([
+        [500, 20],
+        [499, 4],
+        [0.5, 50],
+      ]),
+      asks: [],
+    });
     expect(levels.map(level => level.amount)).toEqual([20]);
     expect(refusals).toEqual([
       { side: 'buy', index: 2, reason: 'price below the minimum' },

@@ -31,7 +31,10 @@ export const plain: Instrument = instrumentOf(
 );
 
 /** A depth with these levels, best first, as [price, amount]. */
-export function depthOf(bids: readonly (readonly [number, number])[], asks: readonly (readonly [number, number])[]): Depth {
+export function depthOf(
+  bids: readonly (readonly [number, number])[],
+  asks: readonly (readonly [number, number])[],
+): Depth {
   const depth = emptyDepth(Math.max(bids.length, asks.length, 1));
   bids.forEach(([price, amount], i) => {
     depth.bidPrices[i] = price;

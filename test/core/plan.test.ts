@@ -19,10 +19,21 @@ const NOW = 1_000_000;
 const tolerance: Tolerance = { priceBps: 100, amountShare: 0.5, maxAgeMs: 60_000 };
 
 function order(id: number, side: Side, at: number, state: OrderState, changes: object = {}): Order {
-  const base = { id: `o-${id}`, side, price: at, amount: 10, placedAt: NOW - 1000, filled: 0, state, ending: null, oid: `x${id}` };
+  const base = {
+    id: `o-${id}`,
+    side,
+    price: at,
+    amount: 10,
+    placedAt: NOW - 1000,
+    filled: 0,
+    state,
+    ending: null,
+    oid: `x${id}`,
+  };
   return { ...base, finalFilled: null, ...changes } as unknown as Order;
 }
-const level = (side: Side, at: number, lots = 10): LegalLevel => ({ side, price: at, amount: lots, why: [] }) as unknown as LegalLevel;
+const level = (side: Side, at: number, lots = 10): LegalLevel =>
+  ({ side, price: at, amount: lots, why: [] }) as unknown as LegalLevel;
 
 const side = fc.constantFrom<Side>('buy', 'sell');
 const prices = fc.uniqueArray(fc.integer({ min: 900, max: 1100 }), { maxLength: 6 });
@@ -43,7 +54,13 @@ describe('a plan', () => {
   it('never makes more orders that may live than there are levels, unless there were more before', () => {
     fc.assert(
       fc.property(side, prices, anyOrders, (of, wanted, orders) => {
-        const plan = planSide(of, wanted.map(at => level(of, at)), orders, tolerance, NOW);
+        const plan = planSide(
+          of,
+          wanted.map(at => level(of, at)),
+          orders,
+          tolerance,
+          NOW,
+        );
         const before = orders.filter(o => o.side === of && mayLive(o)).length;
         expect(before + plan.place.length).toBe(Math.max(wanted.length, before));
       }),
@@ -54,7 +71,13 @@ describe('a plan', () => {
   it('places only wanted levels, each once, and never one that keeps or waits for an order', () => {
     fc.assert(
       fc.property(side, prices, anyOrders, (of, wanted, orders) => {
-        const plan = planSide(of, wanted.map(at => level(of, at)), orders, tolerance, NOW);
+        const plan = planSide(
+          of,
+          wanted.map(at => level(of, at)),
+          orders,
+          tolerance,
+          NOW,
+        );
         const placed = plan.place.map(l => l.price as number);
         expect(new Set(placed).size).toBe(placed.length);
         for (const at of placed) expect(wanted).toContain(at);
@@ -68,7 +91,13 @@ describe('a plan', () => {
   it('cancels only what the exchange has confirmed, of its own side, each once, and never what it keeps', () => {
     fc.assert(
       fc.property(side, prices, anyOrders, (of, wanted, orders) => {
-        const plan = planSide(of, wanted.map(at => level(of, at)), orders, tolerance, NOW);
+        const plan = planSide(
+          of,
+          wanted.map(at => level(of, at)),
+          orders,
+          tolerance,
+          NOW,
+        );
         const touched = [...plan.cancel, ...plan.keep].map(({ order: o }) => o);
         expect(new Set(touched).size).toBe(touched.length);
         for (const o of touched) {
@@ -106,10 +135,18 @@ describe('a plan', () => {
             ? 0
             : Math.max(
                 most(i + 1, used),
-                ...have.map((held, j) => (!used.has(j) && fits(wanted[i]!, held) ? 1 + most(i + 1, new Set([...used, j])) : 0)),
+                ...have.map((held, j) =>
+                  !used.has(j) && fits(wanted[i]!, held) ? 1 + most(i + 1, new Set([...used, j])) : 0,
+                ),
               );
         const orders = have.map((held, n) => order(n, of, held, 'open'));
-        const plan = planSide(of, wanted.map(at => level(of, at)), orders, tolerance, NOW);
+        const plan = planSide(
+          of,
+          wanted.map(at => level(of, at)),
+          orders,
+          tolerance,
+          NOW,
+        );
         expect(plan.keep.length).toBe(most(0, new Set()));
       }),
       tries,
@@ -119,7 +156,13 @@ describe('a plan', () => {
   it('moves one order, not all of them, when an even ladder moves by one rung', () => {
     const exact = { ...tolerance, priceBps: 0 };
     const orders = [1000, 1010, 1020].map((at, n) => order(n, 'sell', at, 'open'));
-    const plan = planSide('sell', [1010, 1020, 1030].map(at => level('sell', at)), orders, exact, NOW);
+    const plan = planSide(
+      'sell',
+      [1010, 1020, 1030].map(at => level('sell', at)),
+      orders,
+      exact,
+      NOW,
+    );
     expect(plan.keep.map(k => k.level.price)).toEqual([1010, 1020]);
     expect(plan.cancel.map(c => c.order.price)).toEqual([1000]);
     // Its level waits until the cancel is proven.
@@ -153,7 +196,12 @@ describe('a plan', () => {
 
 describe('assigning orders to levels', () => {
   /** Least sum of distances over all ways to pair the fewer wholly with the more. */
-  function bruteForce(few: readonly number[], many: readonly number[], used: ReadonlySet<number> = new Set(), i = 0): number {
+  function bruteForce(
+    few: readonly number[],
+    many: readonly number[],
+    used: ReadonlySet<number> = new Set(),
+    i = 0,
+  ): number {
     if (i === few.length) return 0;
     let best = Infinity;
     many.forEach((at, j) => {

@@ -66,8 +66,7 @@ const REFUSED = [
   `0.${'0'.repeat(200)}1`,
 ];
 
-const instrumentWithTick = (tick: string): Instrument =>
-  instrumentOf(bookRules({ tickSize: tick }), '0.00000001');
+const instrumentWithTick = (tick: string): Instrument => instrumentOf(bookRules({ tickSize: tick }), '0.00000001');
 
 /** Text as a fraction of 10^18, by string handling alone. */
 function rational(text: string): bigint {
@@ -130,11 +129,15 @@ describe('decimal text', () => {
 describe('money', () => {
   it('times money is the exact product rounded toward minus infinity', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: -(10n ** 38n), max: 10n ** 38n }), fc.bigInt({ min: -(10n ** 38n), max: 10n ** 38n }), (a, b) => {
-        const scaled = multiplyMoneyFloor(money(a), money(b)) * 10n ** 18n;
-        const product = a * b;
-        expect(scaled <= product && product < scaled + 10n ** 18n).toBe(true);
-      }),
+      fc.property(
+        fc.bigInt({ min: -(10n ** 38n), max: 10n ** 38n }),
+        fc.bigInt({ min: -(10n ** 38n), max: 10n ** 38n }),
+        (a, b) => {
+          const scaled = multiplyMoneyFloor(money(a), money(b)) * 10n ** 18n;
+          const product = a * b;
+          expect(scaled <= product && product < scaled + 10n ** 18n).toBe(true);
+        },
+      ),
     );
   });
 });
@@ -201,13 +204,18 @@ describe('units of a tick or lot', () => {
 
   it('of value multiply exactly past 2^53, and a value floors', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 2 ** 50 }), fc.integer({ min: 0, max: 2 ** 50 }), tickText, (p, a, tick) => {
-        const i = instrumentWithTick(tick);
-        const value = valueOf(price(p), a as never);
-        expect(value).toBe(BigInt(p) * BigInt(a));
-        const exact = new Exact(p).mul(tick).mul(a).mul('0.00000001');
-        expect(new Exact(textOfMoney(moneyOfValue(i, value))).eq(exact)).toBe(true);
-      }),
+      fc.property(
+        fc.integer({ min: 0, max: 2 ** 50 }),
+        fc.integer({ min: 0, max: 2 ** 50 }),
+        tickText,
+        (p, a, tick) => {
+          const i = instrumentWithTick(tick);
+          const value = valueOf(price(p), a as never);
+          expect(value).toBe(BigInt(p) * BigInt(a));
+          const exact = new Exact(p).mul(tick).mul(a).mul('0.00000001');
+          expect(new Exact(textOfMoney(moneyOfValue(i, value))).eq(exact)).toBe(true);
+        },
+      ),
     );
     fc.assert(
       fc.property(decimalText, tickText, (text, tick) => {
