@@ -21,8 +21,9 @@ export class Arrivals {
   readonly #baseRate: number;
   #seconds = 0;
   #fast = 0;
-  #slow = 0;
-  #activity = 0;
+  #slow: number;
+  /** Opens busy: whoever starts an exchange wants to see something. */
+  #activity = ACTIVITY_DEVIATION;
   #tilt = 0;
   #last: Side = 'buy';
 
@@ -30,6 +31,7 @@ export class Arrivals {
   constructor(random: Random, ratePerSecond: number) {
     this.#random = random;
     this.#baseRate = ratePerSecond * (1 - FAST.children - SLOW.children);
+    this.#slow = ratePerSecond * SLOW.children;
   }
 
   /** The time of the next order after `seconds`: Ogata's thinning. */

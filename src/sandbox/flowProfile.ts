@@ -20,7 +20,7 @@ const BTC_MXN: FlowProfile = {
   typicalAmount: '0.004',
   spreadBps: 13,
   volatilityBps: 10,
-  takersPerSecond: 0.25,
+  takersPerSecond: 0.28,
 };
 
 /** By book. A book that is not here needs a profile from its configuration. */
@@ -31,12 +31,12 @@ export const FLOW_PROFILES: Readonly<Record<string, FlowProfile>> = {
   sol_mxn: { ...BTC_MXN, startPrice: '2800', typicalAmount: '2', spreadBps: 14, volatilityBps: 14 },
   ltc_mxn: { ...BTC_MXN, startPrice: '1700', typicalAmount: '3', spreadBps: 14, volatilityBps: 12 },
   btc_brl: { ...BTC_MXN, startPrice: '450000' },
-  /** The Gemini day: spread, rate, sizes and volatility as recorded. */
+  /** Gives the spread, rate, sizes and volatility of the Gemini day. */
   eth_usd: {
     startPrice: '2200',
     typicalAmount: '0.2',
     spreadBps: 4.7,
-    volatilityBps: 14,
+    volatilityBps: 15,
     takersPerSecond: 0.21,
   },
   btc_usd: { ...BTC_MXN, startPrice: '80000', typicalAmount: '0.01', spreadBps: 7 },
