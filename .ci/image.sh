@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the container image without a Docker daemon and runs it as docs/docker.md says: no root, no capability, read-only, one volume.
+# Builds the container image without a Docker daemon and runs it as docs/container.md says: no root, no capability, read-only, one volume.
 # The base image stands in for node:24-bookworm-slim: Debian bookworm with Node 24 and npm from the npm registry.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -18,7 +18,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   config: ['core', 'strategies', 'zod', 'yaml'],
   exchange: ['core', 'undici', 'p-queue'],
   tape: ['core'],
-  sandbox: ['core', 'tape', 'exchange', 'fastify'],
+  sandbox: ['core', 'tape'],
   live: ['core', 'tape', 'libsql'],
   monitor: ['core', 'prom-client', 'fastify'],
   strategies: ['core', 'zod'],
@@ -77,13 +77,6 @@ describe('the arrows between rooms', () => {
 
   test('decimal.js is imported in one file', () => {
     expect(arrowsOf(({ to }) => to === 'decimal.js').map(({ from }) => from)).toEqual(['src/core/instrument.ts']);
-  });
-
-  test('of the exchange client, the embedded exchange takes types only: how the wire is written, not how it is spoken', () => {
-    const wrong = files
-      .filter(file => roomOf(file.path) === 'sandbox')
-      .flatMap(file => file.arrows.filter(({ to, typesOnly }) => roomOf(to) === 'exchange' && !typesOnly));
-    expect(wrong).toEqual([]);
   });
 
   test('monitor takes types from core, and of its functions only the one that makes money a float for showing', () => {
