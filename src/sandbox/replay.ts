@@ -23,6 +23,7 @@ export type ReplayCounts = {
 const ROWS_AT_ONCE = 20_000;
 /** Between the last row and the first row of the next round. */
 const WRAP_PAUSE_MS = 1_000;
+const SKIP_MS = 600_000;
 
 /**
  * At each recorded time the levels are made equal to the recorded book, and each trade is executed as a taker of its side with its
@@ -98,7 +99,8 @@ class Replay implements Market {
         if (!this.#loop) return;
         const end = this.#origin + (columns.at[columns.length - 1]! - start) + WRAP_PAUSE_MS;
         if (end > clock.elapsed() || played >= ROWS_AT_ONCE) return this.#sleepUntil(end);
-        this.#wrap(end);
+        // Rounds that a sleeping machine missed are not played after it woke.
+        this.#wrap(clock.elapsed() - end > SKIP_MS ? clock.elapsed() : end);
       }
       const due = this.#origin + (columns.at[this.#row]! - start);
       if (due > clock.elapsed() || played >= ROWS_AT_ONCE) return this.#sleepUntil(due);

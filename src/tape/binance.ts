@@ -86,9 +86,9 @@ export async function importBinance(files: { stream: string; book: string }): Pr
     for (const entry of kept) onDepth(entry.depth, entry.local);
   };
 
-  await eachLine(files.stream, (line, number) => {
+  await eachLine(files.stream, line => {
     const space = line.indexOf(' ');
-    if (space < 0) throw new RangeError(`line ${number}: expected "local_ns json"`);
+    if (space < 0) throw new RangeError(`expected "local_ns json"`);
     const local = Number(line.slice(0, space)) / 1e6;
     if (line.includes('@bookTicker"')) {
       tickers++;
@@ -101,7 +101,7 @@ export async function importBinance(files: { stream: string; book: string }): Pr
     else if (data.e === 'trade') {
       const side = data.m ? SIDE.sell : SIDE.buy;
       trades.trade(data.T, local, side, ticksOf(instrument, data.p), lotsOf(instrument, data.q), data.t);
-    } else throw new RangeError(`line ${number}: unknown message`);
+    } else throw new RangeError(`unknown message`);
   });
 
   return finishTape({

@@ -25,8 +25,8 @@ export async function importBitsoBbo(files: { quotes: string; book: string; tick
     }
     const [time, book, bid, ask] = line.split(',');
     const at = Date.parse(time!);
-    if (ask === undefined || Number.isNaN(at)) throw new RangeError(`line ${number}: torn row`);
-    if (book !== files.book) throw new RangeError(`line ${number}: expected book ${files.book}, found ${book}`);
+    if (ask === undefined || Number.isNaN(at)) throw new RangeError(`torn row`);
+    if (book !== files.book) throw new RangeError(`expected book ${files.book}, found ${book}`);
     if (at === before) repeated++;
     if (at - before > GAP_MS) gaps.push({ from: before, to: at, why: 'no quote for that long' });
     before = at;

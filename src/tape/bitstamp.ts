@@ -57,9 +57,9 @@ export async function importBitstamp(files: { log: string; book: string }): Prom
     shrunk.length = 0;
   };
 
-  await eachLine(files.log, (line, number) => {
+  await eachLine(files.log, line => {
     const match = /^(\d{13}) (\w+) (\{.*\})$/.exec(line);
-    if (!match) throw new RangeError(`line ${number}: expected "epoch_ms event json"`);
+    if (!match) throw new RangeError(`expected "epoch_ms event json"`);
     const at = Number(match[1]);
     const event = match[2]!;
     const json = match[3]!;
@@ -70,9 +70,9 @@ export async function importBitstamp(files: { log: string; book: string }): Prom
     else if (event === 'trade') {
       // Numbers, not text: taken from the line itself, because JSON.parse would go through a double.
       const trade = /"price": ?([\d.eE+-]+), "amount": ?([\d.eE+-]+), "id": ?(\d+)/.exec(json);
-      if (!trade) throw new RangeError(`line ${number}: expected a trade with price, amount and id`);
+      if (!trade) throw new RangeError(`expected a trade with price, amount and id`);
       onTrade(at, trade[1]!, trade[2]!, Number(trade[3]));
-    } else throw new RangeError(`line ${number}: unknown event ${event}`);
+    } else throw new RangeError(`unknown event ${event}`);
   });
 
   return finishTape({

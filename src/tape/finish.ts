@@ -18,7 +18,7 @@ export type Imported = {
 
 /** Counts what is wrong with the books and drops the trades that no book stands behind. */
 export function finishTape(imported: Imported): Tape {
-  const { columns, dropped } = fromFirstBook(imported.columns);
+  const { columns, dropped } = fromFirstBook(imported);
   const books = inspectBooks(columns);
   const unknown = countRows(columns, row => columns.kind[row] === KIND.trade && columns.side[row] === SIDE.unknown);
   const dirt: Dirt[] = [
@@ -58,10 +58,10 @@ function countRows(columns: Columns, test: (row: number) => boolean): number {
   return count;
 }
 
-function fromFirstBook(columns: Columns): { columns: Columns; dropped: number } {
+function fromFirstBook({ columns, source }: Imported): { columns: Columns; dropped: number } {
   const ordersOnly = !columns.kind.includes(KIND.level);
   const first = columns.kind.findIndex(kind => kind === KIND.clear || kind === (ordersOnly ? KIND.add : KIND.level));
-  if (first < 0) throw new RangeError('no book in the recording');
+  if (first < 0) throw new RangeError(`${source}: no book in the recording`);
   const keep = (row: number) => row >= first || columns.kind[row] !== KIND.trade;
   const length = countRows(columns, keep);
   if (length === columns.length) return { columns, dropped: 0 };

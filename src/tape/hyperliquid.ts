@@ -35,7 +35,7 @@ export async function importHyperliquid(files: {
       }
       return;
     }
-    if (cells.length < 7 || (cells.length - 3) % 4 !== 0) throw new RangeError(`line ${number}: torn row`);
+    if (cells.length < 7 || (cells.length - 3) % 4 !== 0) throw new RangeError(`torn row`);
     const local = Number(cells[0]) * 1000;
     const at = Number(cells[2]);
     if (at === before) repeated++;
@@ -55,7 +55,7 @@ export async function importHyperliquid(files: {
   await eachLine(files.trades, (line, number) => {
     if (number === 1) return;
     const [time, price, size, side, id, at, extra] = line.split(',');
-    if (at === undefined || extra !== undefined) throw new RangeError(`line ${number}: expected 6 fields`);
+    if (at === undefined || extra !== undefined) throw new RangeError(`expected 6 fields`);
     // After a reconnect the venue sends its last trades again: equal but for the time of receipt.
     const same = `${id} ${at} ${price} ${size}`;
     if (recent.has(same) || older.has(same)) {

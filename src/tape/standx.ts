@@ -38,7 +38,7 @@ export async function importStandx(files: { books: string; trades: string; book:
     }
     before = line;
     const [at, local, bids, asks] = line.split(',');
-    if (asks === undefined) throw new RangeError(`line ${number}: torn row`);
+    if (asks === undefined) throw new RangeError(`torn row`);
     if (Number(local) - Number(at) > LATE_MS) late++;
     books.clear(Number(at), Number(local));
     putSide(Number(at), Number(local), SIDE.buy, bids!);
@@ -49,7 +49,7 @@ export async function importStandx(files: { books: string; trades: string; book:
   await eachLine(files.trades, (line, number) => {
     if (number === 1) return;
     const cells = line.split(',');
-    if (cells.length !== 6) throw new RangeError(`line ${number}: expected 6 fields, found ${cells.length}`);
+    if (cells.length !== 6) throw new RangeError(`expected 6 fields, found ${cells.length}`);
     // The side column says SELL on every row of the recording, so it says nothing.
     const [at, local, price, quantity] = cells;
     trades.trade(Number(at), Number(local), SIDE.unknown, ticksOf(instrument, price!), lotsOf(instrument, quantity!));

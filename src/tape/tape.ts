@@ -46,6 +46,9 @@ export type Tape = {
   readonly quotesOnly: boolean;
 };
 
+/** 42 bytes each. */
+const ROWS_MAX = 20_000_000;
+
 /** Collects rows into columns that grow by doubling. */
 export class TapeBuilder {
   #length = 0;
@@ -107,10 +110,13 @@ export class TapeBuilder {
   }
 
   #push(kind: Kind, side: SideCode, at: Millis, local: Millis, price: number, amount: number, id: number): void {
-    if (!(Number.isFinite(at) && Number.isSafeInteger(price) && Number.isSafeInteger(amount) && amount >= 0)) {
-      throw new RangeError(`a tape row needs a finite time and whole ticks and lots, found ${at} ${price} ${amount}`);
+    if (!(Number.isFinite(at + local) && Number.isSafeInteger(price) && Number.isSafeInteger(amount) && amount >= 0)) {
+      throw new RangeError(
+        `a tape row needs a finite time and whole ticks and lots, found ${at} ${local} ${price} ${amount}`,
+      );
     }
     const n = this.#length;
+    if (n >= ROWS_MAX) throw new RangeError(`a tape in memory has at most ${ROWS_MAX} rows`);
     if (n === this.#kind.length) this.#grow();
     let time = at;
     if (n > 0 && time < this.#at[n - 1]!) {

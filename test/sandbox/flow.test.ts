@@ -44,6 +44,26 @@ describe('the seeded flow', () => {
     expect(hashOf(5, 600, coarse)).toBe(hashOf(5, 600));
   });
 
+  it('goes on after a jump of the clock, without playing the hours it missed', () => {
+    const clock = new VirtualClock();
+    let jumped = 0;
+    const jumping: Clock = {
+      now: () => clock.now(),
+      elapsed: () => clock.elapsed() + jumped,
+      after: (ms, call) => clock.after(ms, call),
+    };
+    const exchange = new ReferenceMarketplace(instrumentOf(RULES), jumping, randomOf(1));
+    let takes = 0;
+    const flow = seededFlow({ seed: 1, profile: PROFILE, onTake: () => takes++ });
+    flow.start(exchange);
+    while (clock.nextDue()! <= 60_000) clock.runNext();
+    jumped = 10 * HOUR * 1000;
+    const before = takes;
+    while (clock.nextDue()! <= 360_000) clock.runNext();
+    expect(takes - before).toBeGreaterThan(10);
+    expect(takes - before).toBeLessThan(600);
+  });
+
   it('has the spread, the rates and the bursts that docs/market-model.md promises, at little cost', () => {
     const { tape, timers, cpuMs } = recordMarket(seededFlow({ seed: 3, profile: PROFILE }), RULES, 4 * HOUR);
     const s = statisticsOf(tape);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { VirtualClock, amount, price, randomOf } from '../../src/core/index.ts';
 import type { Side } from '../../src/core/index.ts';
 import { tapeMarket } from '../../src/sandbox/replay.ts';
-import { RecordedBook, SIDE, TapeBuilder, finishTape } from '../../src/tape/index.ts';
+import { KIND, RecordedBook, SIDE, TapeBuilder, finishTape } from '../../src/tape/index.ts';
 import type { SideCode, Tape } from '../../src/tape/index.ts';
 import { ReferenceMarketplace } from './referenceMarketplace.ts';
 import type { Fill } from './referenceMarketplace.ts';
@@ -143,6 +143,23 @@ describe('a replayed tape', () => {
     await clock.advance(20_000);
     expect(market.counts().wraps).toBe(11);
     expect(exchange.book.buy.length + exchange.book.sell.length).toBeLessThanOrEqual(5);
+  });
+
+  it('shows the sums of a recording of single orders', async () => {
+    const builder = new TapeBuilder();
+    const add = (at: number, side: SideCode, ticks: number, lots: number, id: number) =>
+      builder.order(lots > 0 ? KIND.add : KIND.remove, EPOCH + at, EPOCH + at, side, price(ticks), amount(lots), id);
+    add(0, SIDE.buy, 100, 5, 1);
+    add(0, SIDE.buy, 100, 7, 2);
+    add(0, SIDE.sell, 103, 9, 3);
+    add(1000, SIDE.buy, 100, 0, 1);
+    const columns = builder.columns();
+    const { clock, exchange } = open(
+      finishTape({ source: 'made', book: 'eth_usd', tick: '0.01', columns, depth: Infinity }),
+    );
+    expect(exchange.amountAt('buy', price(100))).toBe(12);
+    await clock.advance(1000);
+    expect(exchange.amountAt('buy', price(100))).toBe(7);
   });
 
   it('refuses a tape without amounts', () => {

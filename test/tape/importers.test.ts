@@ -223,7 +223,7 @@ describe('dirt in a recording', () => {
       'gemini__eth-usd__d__trade.csv': 'time_seconds,price,size,is_buyer_maker\n',
     };
     await expect(withFolder(files, dir => openTape(dir))).rejects.toThrow(
-      /market-depth\.csv: price 10\.005 is not a multiple/,
+      /market-depth\.csv: line 2: price 10\.005 is not a multiple/,
     );
   });
 

@@ -2,7 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
 import { plainText } from '../../src/tape/digits.ts';
-import { RecordedSide, SIDE, TapeBuilder, finishTape, mergeColumns, statisticsOf } from '../../src/tape/index.ts';
+import {
+  KIND,
+  RecordedBook,
+  RecordedSide,
+  SIDE,
+  TapeBuilder,
+  finishTape,
+  mergeColumns,
+  statisticsOf,
+} from '../../src/tape/index.ts';
 
 describe('columns', () => {
   it('merge by time, the first recording before the second at equal times, and nothing is lost', () => {
@@ -78,6 +87,34 @@ describe('one side of a recorded book', () => {
         const expected = [...naive].sort((a, b) => (a[0] - b[0]) * sign);
         expect(Array.from({ length: side.length }, (_, i) => [side.priceAt(i), side.amountAt(i)])).toEqual(expected);
         for (let at = 1; at <= 200; at++) expect(side.amountOf(at)).toBe(naive.get(at) ?? 0);
+      }),
+    );
+  });
+});
+
+describe('a recording of single orders', () => {
+  it('gives the sum of the orders at each price', () => {
+    const event = fc.record({
+      id: fc.integer({ min: 1, max: 6 }),
+      kind: fc.constantFrom(KIND.add, KIND.change, KIND.remove),
+      at: fc.integer({ min: 90, max: 95 }),
+      lots: fc.integer({ min: 0, max: 9 }),
+    });
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 60 }), events => {
+        const builder = new TapeBuilder();
+        const live = new Map<number, { at: number; lots: number }>();
+        events.forEach(({ id, kind, at, lots }, i) => {
+          builder.order(kind, i, i, SIDE.buy, price(at), amount(lots), id);
+          if (kind === KIND.remove || lots === 0) live.delete(id);
+          else if (kind === KIND.add || live.has(id)) live.set(id, { at, lots });
+        });
+        const book = new RecordedBook(builder.columns());
+        events.forEach((_, row) => book.apply(row));
+        for (let at = 90; at <= 95; at++) {
+          const sum = [...live.values()].reduce((all, order) => all + (order.at === at ? order.lots : 0), 0);
+          expect(book.bids.amountOf(at)).toBe(sum);
+        }
       }),
     );
   });
