@@ -1,6 +1,7 @@
 /** Accounts of the embedded exchange: exact balances with locks, API keys, and the volume that decides the fee tier. */
 import { money } from '../core/index.ts';
 import type { FeeTier, Millis, Money } from '../core/index.ts';
+import { Fifo } from './fifo.ts';
 import type { Order } from './order.ts';
 import { OwnTrades } from './ownTrades.ts';
 
@@ -31,8 +32,8 @@ export class Account {
   readonly active = new Map<string, Order>();
   /** Live orders by origin_id. */
   readonly activeOrigins = new Map<string, Order>();
-  /** Finished orders that lookup still shows, by oid, oldest first. */
-  readonly finished = new Map<string, Order>();
+  /** Finished orders that lookup still shows, in the order they finished. */
+  readonly finished = new Fifo<Order>();
   /** The same by origin_id, which several may have had one after the other. */
   readonly finishedOrigins = new Map<string, Order[]>();
   readonly trades = new OwnTrades();

@@ -25,8 +25,8 @@ export const signatureOf = (
 export class Gate {
   readonly #keys: ReadonlyMap<string, ApiKey>;
   readonly #clock: Clock;
-  /** By key: the v2 nonces seen, oldest first. */
-  readonly #seen = new Map<string, Set<string>>();
+  /** By key: the v2 nonces seen, in two sets that take turns: when one is full, the other is forgotten. */
+  readonly #seen = new Map<string, { recent: Set<string>; older: Set<string> }>();
   /** By key: the highest v1 nonce. */
   readonly #highest = new Map<string, bigint>();
 
@@ -67,13 +67,13 @@ export class Gate {
     const skew = Math.abs(Number(nonce.slice(0, 13)) - this.#clock.now());
     if (switches.nonceSkewMs > 0 && !(skew <= switches.nonceSkewMs)) return refused('0207');
     let seen = this.#seen.get(key.key);
-    if (!seen) this.#seen.set(key.key, (seen = new Set<string>()));
-    if (seen.has(nonce)) return refused('0201', 'the nonce was used before');
-    seen.add(nonce);
-    for (const oldest of seen) {
-      if (seen.size <= switches.noncesKept) break;
-      seen.delete(oldest);
+    if (!seen) this.#seen.set(key.key, (seen = { recent: new Set(), older: new Set() }));
+    if (seen.recent.has(nonce) || seen.older.has(nonce)) return refused('0201', 'the nonce was used before');
+    if (seen.recent.size >= switches.noncesKept) {
+      seen.older = seen.recent;
+      seen.recent = new Set();
     }
+    seen.recent.add(nonce);
     return done(key);
   }
 }

@@ -1,5 +1,6 @@
 /** The way from the door to the matching engine: commands of one book, in order, each after its delay on the clock. */
 import type { Clock, Millis, Timer } from '../core/index.ts';
+import { Fifo } from './fifo.ts';
 
 /** Commands of one book that may be under way; beyond it the venue answers 1002. */
 export const COMMANDS_MAX = 100_000;
@@ -8,8 +9,7 @@ type Command = { readonly due: Millis; readonly run: () => void };
 
 export class EngineQueue {
   readonly #clock: Clock;
-  #waiting: Command[] = [];
-  #next = 0;
+  readonly #waiting = new Fifo<Command>();
   #timer: Timer | undefined;
 
   constructor(clock: Clock) {
@@ -17,12 +17,12 @@ export class EngineQueue {
   }
 
   get full(): boolean {
-    return this.#waiting.length - this.#next >= COMMANDS_MAX;
+    return this.#waiting.size >= COMMANDS_MAX;
   }
 
   /** Runs after `delay`, and never before an earlier command; at once when the delay is 0 and nothing waits. */
   submit(delay: Millis, run: () => void): void {
-    const last = this.#waiting[this.#waiting.length - 1];
+    const last = this.#waiting.newest();
     if (!(delay > 0) && last === undefined) {
       run();
       return;
@@ -36,12 +36,11 @@ export class EngineQueue {
   close(): void {
     this.#timer?.stop();
     this.#timer = undefined;
-    this.#waiting = [];
-    this.#next = 0;
+    this.#waiting.clear();
   }
 
   #arm(): void {
-    const head = this.#waiting[this.#next];
+    const head = this.#waiting.oldest();
     if (this.#timer || !head) return;
     this.#timer = this.#clock.after(head.due - this.#clock.elapsed(), () => {
       this.#timer = undefined;
@@ -50,20 +49,10 @@ export class EngineQueue {
   }
 
   #run(): void {
-    for (
-      let head = this.#waiting[this.#next];
-      head && head.due <= this.#clock.elapsed();
-      head = this.#waiting[this.#next]
-    ) {
-      this.#next++;
+    const now = this.#clock.elapsed();
+    for (let head = this.#waiting.oldest(); head && head.due <= now; head = this.#waiting.oldest()) {
+      this.#waiting.shift();
       head.run();
-    }
-    if (this.#next === this.#waiting.length) {
-      this.#waiting = [];
-      this.#next = 0;
-    } else if (this.#next > 1000) {
-      this.#waiting = this.#waiting.slice(this.#next);
-      this.#next = 0;
     }
     this.#arm();
   }

@@ -18,8 +18,8 @@ export type Modification = {
 export type Target = {
   readonly price: Price;
   readonly original: Amount;
-  readonly minor?: Money;
-  readonly stop?: Price;
+  readonly minor: Money | undefined;
+  readonly stop: Price | undefined;
   readonly lock: Money;
 };
 
@@ -36,13 +36,12 @@ export function resolved(
     order.type === 'market' ? (change.minor ?? (change.major === undefined ? order.minor : undefined)) : undefined;
   const left = (original - order.filled) as Amount;
   if (!(left > 0 || minor !== undefined)) return null;
-  const rest = { ...(minor !== undefined && { minor }), ...(stop !== undefined && { stop }) };
   const lock = isWaiting(order)
     ? switches.stopLocks === 'at trigger'
       ? money(0n)
-      : stopLock({ ...order, price, stop: stop!, amount: original, ...(minor !== undefined && { minor }) })
+      : stopLock({ ...order, price, stop: stop!, amount: original, minor })
     : limitLock(order.instrument, order.side, price, left);
-  return { price, original, ...rest, lock };
+  return { price, original, minor, stop, lock };
 }
 
 /** The new original amount. A buy that changes its price alone keeps its value, a sell its amount. */

@@ -16,11 +16,11 @@ export type Draft = {
   /** 0 on a market order by value. */
   readonly amount: Amount;
   /** Value to spend or to receive, on a market order by value. */
-  readonly minor?: Money;
-  readonly stop?: Price;
-  readonly originId?: string;
+  readonly minor: Money | undefined;
+  readonly stop: Price | undefined;
+  readonly originId: string | undefined;
   /** In parts of 10^-8 of the reference price. */
-  readonly slippage?: bigint;
+  readonly slippage: bigint | undefined;
 };
 
 export type Order = {
@@ -28,24 +28,24 @@ export type Order = {
   readonly book: string;
   readonly instrument: Instrument;
   readonly account: Account;
-  readonly originId?: string;
+  readonly originId: string | undefined;
   readonly side: Side;
   readonly type: 'limit' | 'market';
   readonly timeInForce: TimeInForce;
-  readonly slippage?: bigint;
+  readonly slippage: bigint | undefined;
   readonly createdAt: Millis;
   price: Price;
   original: Amount;
-  minor?: Money;
+  minor: Money | undefined;
   filled: Amount;
   /** Minor value of its trades. */
   traded: Money;
   status: OrderStatus;
   updatedAt: Millis | null;
-  stop?: Price;
+  stop: Price | undefined;
   /** True when the stop waits for a rise of the last trade. */
-  stopUp?: boolean;
-  triggeredAt?: Millis;
+  stopUp: boolean | undefined;
+  triggeredAt: Millis | undefined;
   /** What it locks now, in its paying currency. */
   locked: Money;
   /** Extra held for a modification that is under way. */
@@ -77,7 +77,7 @@ export function stopLock(order: {
   readonly type: 'limit' | 'market';
   readonly price: Price;
   readonly amount: Amount;
-  readonly minor?: Money;
+  readonly minor: Money | undefined;
   readonly stop: Price;
 }): Money {
   const { instrument, side, minor } = order;

@@ -57,10 +57,10 @@ export function checkedOrder(venue: Venue, account: Account, body: Fields): Verd
     timeInForce: type === 'market' ? 'goodtillcancelled' : timeInForce,
     price: price.value,
     amount: amounts.value.major,
-    ...(amounts.value.minor !== undefined && { minor: amounts.value.minor }),
-    ...(stop.value !== undefined && { stop: stop.value }),
-    ...(text('origin_id') !== undefined && { originId: text('origin_id')! }),
-    ...(slippage.kind === 'done' && slippage.value !== undefined && { slippage: slippage.value }),
+    minor: amounts.value.minor,
+    stop: stop.value,
+    originId: text('origin_id'),
+    slippage: slippage.kind === 'done' ? slippage.value : undefined,
   };
   const outside = outsideBounds(book.instrument, draft);
   if (outside) return outside;
@@ -111,7 +111,7 @@ export function amountsOf(
   type: 'limit' | 'market',
   majorText: string | undefined,
   minorText: string | undefined,
-): Verdict<{ major: Amount; minor?: Money }> {
+): Verdict<{ major: Amount; minor: Money | undefined }> {
   if (majorText !== undefined && minorText !== undefined) return refused('0308');
   if (majorText === undefined && minorText === undefined) return refused('0309');
   if (type === 'limit' && minorText !== undefined) return refused('0329', 'a limit order takes major');
@@ -123,7 +123,7 @@ export function amountsOf(
   const lots = sum / i.lotMoney;
   // Past what whole numbers count; far above every maximum.
   if (lots > BigInt(Number.MAX_SAFE_INTEGER)) return refused('0404', text);
-  return done({ major: Number(lots) as Amount });
+  return done({ major: Number(lots) as Amount, minor: undefined });
 }
 
 export function stopOf(

@@ -130,9 +130,10 @@ function replace(ask: PrivateAsk): WireReply {
     timeInForce: order.timeInForce,
     price: price ?? order.price,
     amount: byValue !== undefined ? (0 as Draft['amount']) : (major ?? unfilled(order)),
-    ...(byValue !== undefined && { minor: byValue }),
-    ...(waitsFor !== undefined && { stop: waitsFor }),
-    ...(typeof originId === 'string' && { originId }),
+    minor: byValue,
+    stop: waitsFor,
+    originId: typeof originId === 'string' ? originId : undefined,
+    slippage: undefined,
   };
   const outside = outsideBounds(book.instrument, draft);
   if (outside) return failure(outside);
@@ -155,7 +156,7 @@ function modify(ask: PrivateAsk): WireReply {
     type: order.type,
     price: next.price,
     amount: next.original,
-    ...(next.minor !== undefined && { minor: next.minor }),
+    minor: next.minor,
   });
   if (outside) return failure(outside);
   if (book.queue.full) return failureOf('1002');

@@ -1,43 +1,7 @@
 /** Every behaviour that the interface documents leave open: its default, its variants, what it decides and where the choice comes from. */
-
-type Variant = string | boolean;
-
-type Choice<V extends Variant> = {
-  readonly kind: 'choice';
-  readonly variants: readonly V[];
-  readonly fallback: V;
-  readonly decides: string;
-  readonly source: string;
-};
-type Quantity = {
-  readonly kind: 'quantity';
-  readonly min: number;
-  readonly max: number;
-  readonly fallback: number;
-  readonly decides: string;
-  readonly source: string;
-};
-
-/** The first variant is the default. */
-const choice = <const V extends Variant>(
-  variants: readonly [V, ...V[]],
-  decides: string,
-  source: string,
-): Choice<V> => ({
-  kind: 'choice',
-  variants,
-  fallback: variants[0],
-  decides,
-  source,
-});
-const quantity = (fallback: number, min: number, max: number, decides: string, source: string): Quantity => ({
-  kind: 'quantity',
-  min,
-  max,
-  fallback,
-  decides,
-  source,
-});
+import { RFQ_SWITCHES, WEBHOOK_SWITCHES } from './deskSwitches.ts';
+import { choice, quantity } from './switchKinds.ts';
+import type { Choice, Variant } from './switchKinds.ts';
 
 /** The one table that the behaviour, the docs and the tests read. Sources name sections of the public-facts sheet ("facts") and of the interface document ("rest-api"). */
 export const SWITCHES = {
@@ -62,7 +26,7 @@ export const SWITCHES = {
     10_000,
     1,
     1_000_000,
-    'Used v2 nonces remembered per key; older ones are forgotten.',
+    'Used v2 nonces remembered per key, at least; at most twice as many.',
     'facts 18.1',
   ),
   wrongSignature: choice(['0215', '0201'], 'Code of a wrong signature.', 'facts 10'),
@@ -224,12 +188,20 @@ export const SWITCHES = {
   ),
   conversionOutcome: choice(['completed', 'failed'], 'How executed conversions end.', 'facts 13'),
   quoteLifeMs: quantity(30_000, 1, 3_600_000, 'Life of a conversion quote.', 'rest-api 4.10'),
+  ...RFQ_SWITCHES,
+  ...WEBHOOK_SWITCHES,
 } as const;
 
 type Table = typeof SWITCHES;
 export type SwitchName = keyof Table;
 type ValueOf<S> = S extends Choice<infer V> ? V : number;
 export type Switches = { readonly [K in SwitchName]: ValueOf<Table[K]> };
+
+const RANGES = [
+  ['engineDelayMinMs', 'engineDelayMaxMs'],
+  ['rfqDelayMinMs', 'rfqDelayMaxMs'],
+  ['webhookDelayMinMs', 'webhookDelayMaxMs'],
+] as const;
 
 /** The defaults, overridden. Throws a RangeError that names the switch, what was found and what it may be. */
 export function switchesOf(overrides: Partial<Switches> = {}, base?: Switches): Switches {
@@ -239,9 +211,9 @@ export function switchesOf(overrides: Partial<Switches> = {}, base?: Switches): 
     found.delete(name);
     if (over === undefined) return [name, base ? base[name as SwitchName] : row.fallback];
     if (row.kind === 'quantity') {
-      if (typeof over === 'number' && over >= row.min && over <= row.max) return [name, over];
+      if (Number.isSafeInteger(over) && (over as number) >= row.min && (over as number) <= row.max) return [name, over as number];
       throw new RangeError(
-        `switch ${name}: expected a number from ${row.min} to ${row.max}, found ${JSON.stringify(over)}`,
+        `switch ${name}: expected a whole number from ${row.min} to ${row.max}, found ${JSON.stringify(over)}`,
       );
     }
     const variant = row.variants.find(v => v === over);
@@ -250,8 +222,8 @@ export function switchesOf(overrides: Partial<Switches> = {}, base?: Switches): 
   });
   for (const name of found.keys()) throw new RangeError(`unknown switch ${name}`);
   const switches = Object.fromEntries(values) as unknown as Switches;
-  if (!(switches.engineDelayMinMs <= switches.engineDelayMaxMs)) {
-    throw new RangeError('switch engineDelayMinMs must not be above engineDelayMaxMs');
+  for (const [min, max] of RANGES) {
+    if (!(switches[min] <= switches[max])) throw new RangeError(`switch ${min} must not be above ${max}`);
   }
   return switches;
 }

@@ -40,7 +40,7 @@ export function truthOf(venue: Venue): Truth {
     accounts.set(account.id, {
       id: account.id,
       live: [...account.active.values()],
-      finished: [...account.finished.values()],
+      finished: account.finished.values(),
       trades,
       balances,
     });

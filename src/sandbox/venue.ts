@@ -215,10 +215,10 @@ export class Venue implements BookHost {
   /** Forgets an account's finished orders whose time has passed. */
   forget(account: Account): void {
     const oldest = this.clock.now() - this.#switches.finishedVisibleMs;
-    for (const [oid, order] of account.finished) {
+    for (let order = account.finished.oldest(); order; order = account.finished.oldest()) {
       if (order.finishedAt! > oldest && account.finished.size <= FINISHED_MAX) break;
-      account.finished.delete(oid);
-      this.#orders.delete(oid);
+      account.finished.shift();
+      this.#orders.delete(order.oid);
       const shared = order.originId === undefined ? undefined : account.finishedOrigins.get(order.originId);
       shared?.shift();
       if (shared?.length === 0) account.finishedOrigins.delete(order.originId!);
@@ -282,7 +282,7 @@ export class Venue implements BookHost {
     order.engineId = 0;
     account.active.delete(order.oid);
     if (order.originId !== undefined) account.activeOrigins.delete(order.originId);
-    account.finished.set(order.oid, order);
+    account.finished.push(order);
     if (order.originId !== undefined) {
       const shared = account.finishedOrigins.get(order.originId);
       if (shared) shared.push(order);
@@ -311,29 +311,35 @@ export class Venue implements BookHost {
   }
 
   #create(account: Account, book: VenueBook, draft: Draft, lock: Money): Order {
-    const { amount, ...rest } = draft;
+    const last = book.history.last;
+    const { stop } = draft;
     const order: Order = {
-      ...rest,
       oid: drawnOid(this.#ids),
       book: book.rules.book,
       instrument: book.instrument,
       account,
+      originId: draft.originId,
+      side: draft.side,
+      type: draft.type,
+      timeInForce: draft.timeInForce,
+      slippage: draft.slippage,
       createdAt: this.clock.now(),
-      original: amount,
+      price: draft.price,
+      original: draft.amount,
+      minor: draft.minor,
       filled: 0 as Order['filled'],
       traded: money(0n),
       status: 'queued',
       updatedAt: null,
+      stop,
+      stopUp: this.#switches.stopDirection === 'by side' ? draft.side === 'buy' : stop !== undefined && stop >= last,
+      triggeredAt: undefined,
       locked: money(0n),
       reserved: money(0n),
       engineId: 0,
       cancelling: false,
       finishedAt: null,
     };
-    if (draft.stop !== undefined) {
-      const last = book.history.last;
-      order.stopUp = this.#switches.stopDirection === 'by side' ? draft.side === 'buy' : draft.stop >= last;
-    }
     if (!this.relock(order, lock)) throw new RangeError(`order of account ${account.id}: its lock was not checked`);
     this.forget(account);
     this.#orders.set(order.oid, order);

@@ -310,9 +310,8 @@ export class VenueBook implements ExecutionSink {
     if (target === null) return false;
     if (isWaiting(order)) {
       if (!this.#host.relock(order, target.lock)) return false;
-      Object.assign(order, { price: target.price, original: target.original, updatedAt: this.#host.clock.now() });
-      if (target.minor !== undefined) order.minor = target.minor;
-      if (target.stop !== undefined) order.stop = target.stop;
+      const { price, original, minor, stop } = target;
+      Object.assign(order, { price, original, minor, stop, updatedAt: this.#host.clock.now() });
       return true;
     }
     if (order.engineId === 0) return false;

@@ -405,7 +405,7 @@ describe('the switches', () => {
     expect(() => switchesOf({ nonce: 'v3' as never })).toThrow(
       'switch nonce: expected one of v2, v2 strict, v1, unchecked, found "v3"',
     );
-    expect(() => switchesOf({ lockoutMs: Number.NaN })).toThrow('switch lockoutMs: expected a number from 0');
+    expect(() => switchesOf({ lockoutMs: Number.NaN })).toThrow('switch lockoutMs: expected a whole number from 0');
     expect(() => switchesOf({ nonsense: 1 } as never)).toThrow('unknown switch nonsense');
     expect(() => switchesOf({ engineDelayMinMs: 30 })).toThrow('engineDelayMinMs');
   });

@@ -1,0 +1,47 @@
+/** The stream's WebSocket face: upgrades requests of any path and ties each socket to a session, with every size bounded. */
+import type { Server } from 'node:http';
+import { WebSocketServer } from 'ws';
+import type { RawData, WebSocket } from 'ws';
+import type { Stream } from './stream.ts';
+
+/** A subscription has about 60 bytes. */
+const RECEIVED_BYTES_MAX = 4 * 1024;
+/** A client that leaves so much unread is cut off: it would not catch up. */
+const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Serves `stream` on an HTTP server's port. The result cuts every socket. */
+export function serveStream(server: Server, stream: Stream): () => void {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: RECEIVED_BYTES_MAX,
+    // Compresses only for who asks (public-facts 12.1).
+    perMessageDeflate: { threshold: 1024 },
+  });
+  server.on('upgrade', (request, socket, head) => {
+    // Until the upgrade is through nobody else listens, and a reset would end the process.
+    socket.on('error', () => socket.destroy());
+    sockets.handleUpgrade(request, socket, head, client => attach(stream, client));
+  });
+  return () => {
+    for (const client of sockets.clients) client.terminate();
+    sockets.close();
+  };
+}
+
+function attach(stream: Stream, socket: WebSocket): void {
+  const session = stream.connect(
+    text => {
+      if (socket.readyState !== socket.OPEN) return;
+      if (socket.bufferedAmount > UNREAD_BYTES_MAX) socket.terminate();
+      else socket.send(text);
+    },
+    code => socket.close(code),
+  );
+  socket.on('message', (data, isBinary) => session.receive(isBinary ? '' : textOf(data)));
+  socket.on('close', () => session.gone());
+  // A close follows every error.
+  socket.on('error', () => undefined);
+}
+
+const textOf = (data: RawData): string =>
+  (Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data)).toString('utf8');

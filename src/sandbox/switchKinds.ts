@@ -1,0 +1,42 @@
+/** The two kinds of switch: a choice between named variants, and a quantity within bounds. */
+
+export type Variant = string | boolean;
+
+export type Choice<V extends Variant> = {
+  readonly kind: 'choice';
+  readonly variants: readonly V[];
+  readonly fallback: V;
+  readonly decides: string;
+  readonly source: string;
+};
+
+export type Quantity = {
+  readonly kind: 'quantity';
+  readonly min: number;
+  readonly max: number;
+  readonly fallback: number;
+  readonly decides: string;
+  readonly source: string;
+};
+
+/** The first variant is the default. */
+export const choice = <const V extends Variant>(
+  variants: readonly [V, ...V[]],
+  decides: string,
+  source: string,
+): Choice<V> => ({
+  kind: 'choice',
+  variants,
+  fallback: variants[0],
+  decides,
+  source,
+});
+
+export const quantity = (fallback: number, min: number, max: number, decides: string, source: string): Quantity => ({
+  kind: 'quantity',
+  min,
+  max,
+  fallback,
+  decides,
+  source,
+});
