@@ -1,6 +1,6 @@
 /** Puts one bot together from a checked configuration. The embedded exchange and a remote one differ by an address and a key. */
 import { amountFloor, Engine, randomOf, valueFloor } from '../core/index.ts';
-import type { Clock, EngineNews, Instrument, RiskLimits } from '../core/index.ts';
+import type { Clock, EngineNews, Instrument, RiskLimits, Transport } from '../core/index.ts';
 import { edgeProblem } from '../config.ts';
 import type { Config } from '../config.ts';
 import { exchangeClient, httpTransport, nonceV2, splitAddress } from '../exchange/index.ts';
@@ -18,6 +18,8 @@ export type Venue = {
   readonly secret: Secret;
   /** How many times faster than real time the venue's clock and ours run. */
   readonly speed: number;
+  /** Instead of sockets to `restUrl`: the way to an exchange in the same process. */
+  readonly transport?: Transport;
 };
 
 /** A faster clock shortens the fence too; a request must be given up before it, in real time, but not before a busy machine can answer. */
@@ -39,10 +41,12 @@ export function clientOf(
   return exchangeClient({
     clock,
     random,
-    transport: httpTransport({
-      origin,
-      deadlineMs: Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / venue.speed),
-    }),
+    transport:
+      venue.transport ??
+      httpTransport({
+        origin,
+        deadlineMs: Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / venue.speed),
+      }),
     basePath,
     credentials: {
       key: venue.key,

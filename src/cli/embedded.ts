@@ -3,7 +3,7 @@ import type { Clock } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { Secret } from '../exchange/index.ts';
 import { createVenue, FLOW_PROFILES, seededFlow, serve, tapeMarket } from '../sandbox/index.ts';
-import type { Market } from '../sandbox/index.ts';
+import type { EmbeddedExchange, Market } from '../sandbox/index.ts';
 import type { Tape } from '../tape/index.ts';
 import { Wrong } from './configFile.ts';
 
@@ -24,7 +24,16 @@ export type EmbeddedOptions = {
   readonly seed?: number;
 };
 
-export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
+/** The same before it is served: in process, without a socket. */
+export type Box = {
+  readonly exchange: EmbeddedExchange;
+  readonly account: { readonly id: string; readonly key: string; readonly secret: string };
+  readonly seed: number;
+  stop(): void;
+};
+
+/** The exchange with its market and one funded account. */
+export function openBox(config: Config, clock: Clock, options: Omit<EmbeddedOptions, 'port'>): Box {
   const { exchange, book } = config;
   if (exchange.kind !== 'embedded') throw new Wrong('this configuration has a remote exchange');
   const { tape } = options;
@@ -42,22 +51,34 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
   const group = book.split('_')[1]!;
   const account = venue.openAccount({ balances: exchange.balances, volume30d: { [group]: exchange.volume30d } });
   market.start(venue.marketplace(book));
+  return {
+    exchange: venue,
+    account,
+    seed,
+    stop: () => {
+      market.stop();
+      venue.close();
+    },
+  };
+}
+
+export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
+  const box = openBox(config, clock, options);
+  const { exchange, account, seed } = box;
   try {
-    const server = await serve(venue, { host: '127.0.0.1', port: options.port });
+    const server = await serve(exchange, { host: '127.0.0.1', port: options.port });
     return {
       origin: server.url,
       key: account.key,
       secret: new Secret(account.secret),
       seed,
       stop: async () => {
-        market.stop();
         await server.close();
-        venue.close();
+        box.stop();
       },
     };
   } catch (error) {
-    market.stop();
-    venue.close();
+    box.stop();
     throw new Wrong(error instanceof Error ? error.message : String(error));
   }
 }
