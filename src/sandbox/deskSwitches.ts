@@ -32,7 +32,7 @@ export const RFQ_SWITCHES = {
     'Whether expires_at is written in whole seconds or with nine decimals.',
     'rfq conventions, fixtures',
   ),
-  rfqSpreadPips: quantity(20, 0, 5000, 'What the desk keeps of the mid rate, in 1/10000.', 'not shown'),
+  rfqSpreadPips: quantity(20, 0, 5000, 'What the desk keeps of the mid rate, in 1/10000.', 'rfq 2.2'),
   rfqBothAmounts: choice(
     ['invalid_provided_amount', 'source', 'target'],
     'A quote request with both amounts is refused, or that one is fixed.',
@@ -101,7 +101,7 @@ export const WEBHOOK_SWITCHES = {
   webhookHosts: choice(
     ['loopback', 'any'],
     'Hosts that callback URLs may have. Loopback: an embedded exchange posts to nobody else.',
-    'ours',
+    'facts 15',
   ),
   webhookEventCase: choice(['upper', 'lower'], 'Case of event in the reply of a registration.', 'facts 15, 17.19'),
   webhookRefusalStatus: choice(['400', '409', '200'], 'HTTP status of a refused registration.', 'rfq 4.7, 7'),

@@ -211,7 +211,8 @@ export function switchesOf(overrides: Partial<Switches> = {}, base?: Switches): 
     found.delete(name);
     if (over === undefined) return [name, base ? base[name as SwitchName] : row.fallback];
     if (row.kind === 'quantity') {
-      if (Number.isSafeInteger(over) && (over as number) >= row.min && (over as number) <= row.max) return [name, over as number];
+      const whole = typeof over === 'number' && Number.isSafeInteger(over) ? over : Number.NaN;
+      if (whole >= row.min && whole <= row.max) return [name, whole];
       throw new RangeError(
         `switch ${name}: expected a whole number from ${row.min} to ${row.max}, found ${JSON.stringify(over)}`,
       );

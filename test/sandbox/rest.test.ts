@@ -395,7 +395,7 @@ describe('the switches', () => {
   it('have a default among their variants, a meaning and a source each', () => {
     for (const [name, row] of Object.entries(SWITCHES)) {
       expect(row.decides.length, name).toBeGreaterThan(10);
-      expect(row.source, name).toMatch(/facts|rest-api/);
+      expect(row.source, name).toMatch(/facts|rest-api|rfq/);
       if (row.kind === 'choice') expect(row.variants as readonly unknown[]).toContain(row.fallback);
       else expect(row.fallback >= row.min && row.fallback <= row.max, name).toBe(true);
     }
