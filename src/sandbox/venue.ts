@@ -212,6 +212,11 @@ export class Venue implements BookHost {
     return this.#orders.get(oid);
   }
 
+  /** Orders held, of every account: live, and finished ones that lookup still shows. */
+  get ordersKept(): number {
+    return this.#orders.size;
+  }
+
   /** Forgets an account's finished orders whose time has passed. */
   forget(account: Account): void {
     const oldest = this.clock.now() - this.#switches.finishedVisibleMs;
