@@ -19,7 +19,13 @@ export async function check(config: Config, venue: Venue, clock: Clock, seed: nu
     const time = () => clock.now();
     const reads = new Reads(client, config.book, opening.lastTid, time);
     engine.step({ kind: 'rules', at: time(), ...rules });
-    engine.step({ kind: 'balances', at: time(), startedAt: opening.startedAt, balances: opening.balances });
+    engine.step({
+      kind: 'balances',
+      at: time(),
+      startedAt: opening.startedAt,
+      quiet: true,
+      balances: opening.balances,
+    });
     for (const read of [
       reads.trades(),
       reads.openOrders(),

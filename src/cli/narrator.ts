@@ -49,6 +49,12 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews): voi
         log.debug({ id: news.news.order.id }, `${news.news.order.id} ended: ${news.news.ending}`);
       else log.warn({ id: news.news.order.id, news: news.news.kind }, `${news.news.order.id}: ${news.news.kind}`);
       return;
+    case 'halted':
+      log.error(
+        { reason: news.reason },
+        `halted: ${news.reason}; look, then lift it with: puntas resume --reason "..."`,
+      );
+      return;
     case 'count':
       return;
   }

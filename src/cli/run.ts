@@ -1,11 +1,12 @@
 /** `puntas run`: makes a market until it is told to stop, then leaves nothing behind and says what came of it. */
-import type { Clock, Engine, EngineNews, Order, Side, Snapshot } from '../core/index.ts';
+import { createHash } from 'node:crypto';
+import type { Clock, Engine, Order, Side, Snapshot } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { meaningOf } from '../exchange/index.ts';
 import { openJournal } from '../live/journal.ts';
-import { Loop } from '../live/loop.ts';
+import { latchIn } from '../live/latch.ts';
 import type { Log } from '../live/loop.ts';
-import { readOpening, readRules } from '../live/opening.ts';
+import { openSession } from '../live/session.ts';
 import { metrics, serveMonitor } from '../monitor/index.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
 import { clientOf, engineOf } from './bot.ts';
@@ -36,7 +37,8 @@ export async function run(options: RunOptions): Promise<RunResult> {
   const { config, venue, clock, seed, log } = options;
   const ends: (() => unknown)[] = [];
   try {
-    const journal = openJournal(config.state.dir, clock.now());
+    const account = accountName(venue);
+    const journal = openJournal(config.state.dir, { account, at: clock.now(), setup: JSON.stringify(config) });
     ends.push(() => journal.close());
     let requests = 0;
     let page: Metrics | null = null;
@@ -48,32 +50,25 @@ export async function run(options: RunOptions): Promise<RunResult> {
       },
     });
     ends.push(() => client.close());
-
-    const rules = await readRules(client, config.book);
-    const onNews = (news: EngineNews) => {
-      narrate(log, rules.instrument, news);
-      if (news.kind === 'count') page?.order(news.side, news.event);
-      if (news.kind === 'fill') page?.fill(news.fill.side);
-    };
-    const engine = engineOf(config, rules, journal.run, onNews);
-    const opening = await readOpening(client, () => clock.now());
-
-    let stop: (why: string) => void = () => undefined;
-    const stopped = new Promise<string>(resolve => (stop = resolve));
-    const loop = new Loop({
+    const session = await openSession({
       exchange: client,
-      engine,
       clock,
       journal,
+      latch: latchIn(config.state.dir),
       log,
       book: config.book,
       instance: config.instance,
-      rules,
-      opening,
       timing: config.timing,
       isFatal: code => meaningOf(code)?.advice === 'halt',
+      makeEngine: (rules, onNews) => engineOf(config, rules, journal.run, onNews),
+      onNews: (news, { instrument }) => {
+        narrate(log, instrument, news);
+        if (news.kind === 'count') page?.order(news.side, news.event);
+        if (news.kind === 'fill') page?.fill(news.fill.side);
+      },
       onStep: ms => page?.loop(ms),
     });
+    const { engine, loop, rules } = session;
     page = metrics(config.book, options.version, () => ({
       ...monitored(engine, loop.time()),
       budget: client.budget(),
@@ -91,11 +86,13 @@ export async function run(options: RunOptions): Promise<RunResult> {
     const started = clock.elapsed();
     const line = status(log, rules.instrument, engine, clock, venue.speed);
     ends.push(() => line.stop());
-    loop.start(() => stop('something broke'));
+    let stop: (why: string) => void = () => undefined;
+    const stopped = new Promise<string>(resolve => (stop = resolve));
+    session.start(() => stop('something broke'));
     options.onStarted(stop);
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
-    const report = await loop.stop();
+    const report = await session.stop();
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const summary = summaryOf(rules.instrument, engine.snapshot(loop.time()), report, { seconds, requests });
     return { summary, left: report.left, failure: report.failure };
@@ -103,6 +100,10 @@ export async function run(options: RunOptions): Promise<RunResult> {
     for (const end of ends.reverse()) await end();
   }
 }
+
+/** Names an account at its venue without naming its key: what was left there is only taken up again there. */
+const accountName = ({ restUrl, key }: Venue): string =>
+  createHash('sha256').update(`${restUrl}\n${key}`).digest('hex').slice(0, 32);
 
 function monitored(engine: Engine, at: number): Omit<Monitored, 'budget'> {
   const snapshot = engine.snapshot(at);

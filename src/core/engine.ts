@@ -1,7 +1,9 @@
 /** The engine: an event goes in, approved commands come out. Synchronous and deterministic; it keeps no clock, dice, file or promise. */
 import { bestOf, emptyDepth, OrderBook, subtractOwn } from './book.ts';
 import type { Depth } from './book.ts';
-import type { EngineEvent } from './event.ts';
+import type { EngineEvent, RestoredLedger } from './event.ts';
+import { Guard } from './guard.ts';
+import type { HaltLimits } from './guard.ts';
 import { Holdings } from './holdings.ts';
 import { amountExact, amountFloor, priceCeil, priceExact, priceFloor } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
@@ -16,6 +18,7 @@ import type { Fill, Profit } from './position.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
 import type { Approved, Command, PlaceCommand, RiskLimits, RiskRefusal, Standing } from './risk.ts';
 import type { LastFill, Quote, Strategy, View } from './strategy.ts';
+import { textOfMoney } from './units.ts';
 import type { Amount, Millis, Money, Price, Side } from './units.ts';
 
 export type EngineOptions = {
@@ -37,6 +40,8 @@ export type EngineOptions = {
   };
   /** More unknown orders than this: nothing new is placed. */
   readonly unknownMax?: number;
+  /** Absent: only impossible data and differences of the ledger halt. */
+  readonly halts?: HaltLimits;
   readonly onNews?: (news: EngineNews) => void;
 };
 
@@ -48,7 +53,9 @@ export type EngineNews =
   | { readonly kind: 'refused'; readonly order: Order; readonly code: string; readonly message: string }
   | { readonly kind: 'fill'; readonly fill: Fill }
   | { readonly kind: 'count'; readonly side: Side; readonly event: OrderCount }
-  | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null };
+  | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null }
+  /** Trading stops until a person resumes it. */
+  | { readonly kind: 'halted'; readonly reason: string };
 
 export type OrderCount = 'placed' | 'canceled' | 'filled' | 'refused' | 'unknown';
 
@@ -86,6 +93,10 @@ const NOTHING: readonly Approved<Command>[] = [];
 /** Refusals that only forbid new quotes: those that stand stay while the strategy still wants them. */
 const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
 const PAUSE_MAX_MS = 60_000;
+const MISMATCHES_TO_REFUSE = 2;
+const MISMATCHES_TO_HALT = 3;
+/** The gate keeps the worst case within the limit; only something that is not ours can carry the position this far beyond. */
+const POSITION_SLACK = 1.05;
 /** An origin id has at most 40 characters: this leaves nine digits for the counter. */
 const PREFIX_MAX = 31;
 
@@ -95,6 +106,11 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #orders: Orders;
   readonly #holdings: Holdings;
+  readonly #guard: Guard | null;
+  /** Quiet balance reads in a row that differed from the ledger. */
+  #mismatches = 0;
+  /** The ledger equalled the balances once since the start. */
+  #reconciled = false;
   readonly #depth: Depth = emptyDepth(DEPTH_LEVELS);
   #instrument: Instrument;
   #makerRate = Number.NaN;
@@ -138,6 +154,7 @@ export class Engine {
     this.#instrument = options.instrument;
     this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
     this.#holdings = new Holdings(options.instrument, options.target);
+    this.#guard = options.halts ? new Guard(options.halts) : null;
   }
 
   /** Takes one event and returns the commands to carry out, in order. Throws only when a belief about our own code is broken. */
@@ -146,6 +163,9 @@ export class Engine {
     switch (event.kind) {
       case 'timer':
         break;
+      case 'restore':
+        this.#restore(event);
+        return NOTHING;
       case 'book':
         this.#readBook(event.startedAt, event.at);
         break;
@@ -155,8 +175,7 @@ export class Engine {
       case 'rules':
         if (event.instrument.tick !== this.#instrument.tick || event.instrument.lot !== this.#instrument.lot) {
           // Every price held here is counted in the old ticks: only a restart may count in the new ones.
-          this.#halted ??= `the tick or lot of ${event.instrument.symbol} changed: restart`;
-          this.#dirty = true;
+          this.#halt(`the tick or lot of ${event.instrument.symbol} changed: restart`);
           break;
         }
         this.#instrument = event.instrument;
@@ -165,6 +184,7 @@ export class Engine {
         break;
       case 'balances':
         this.#holdings.read(event.balances);
+        if (event.quiet) this.#reconcile();
         break;
       case 'trades':
         for (const trade of event.trades) this.#trade(trade, event.at);
@@ -195,8 +215,14 @@ export class Engine {
         this.#dirty = true;
         break;
       case 'halt':
-        this.#halted ??= event.reason;
-        this.#dirty = true;
+        this.#halt(event.reason);
+        break;
+      case 'resume':
+        this.#halted = null;
+        this.#mismatches = 0;
+        this.#holdings.adjust();
+        this.#reconciled ||= this.#holdings.isOpen;
+        this.#guard?.reset();
         break;
     }
     if (!this.#dirty && event.at - this.#decidedAt < this.#options.patience.decideEveryMs) return NOTHING;
@@ -206,6 +232,17 @@ export class Engine {
   /** Orders of ours that may be in the exchange's book. */
   get liveOrders(): readonly Order[] {
     return [...this.#orders.live].filter(mayLive);
+  }
+
+  /** Orders that may live or may still be filled. */
+  get unfinished(): readonly Order[] {
+    return [...this.#orders.live];
+  }
+
+  /** What a later run must know of this one's ledger. */
+  ledger(): RestoredLedger | null {
+    if (!this.#holdings.isOpen) return null;
+    return { totals: this.#holdings.totals, target: this.#holdings.targetLots(), guard: this.#guard?.state() ?? null };
   }
 
   /** Currencies in which the exchange's last balances differ from our ledger: reported minus ours. */
@@ -264,6 +301,7 @@ export class Engine {
     this.#dirty = false;
     this.#decidedAt = at;
     this.#orders.tick(at);
+    this.#checkHalts(at);
     const commands: Approved<Command>[] = [];
     const cancels: string[] = [];
     const standing = this.#standing(at);
@@ -278,8 +316,46 @@ export class Engine {
     this.#repeatCancels(at, ordered, cancels);
     ordered.push(...approveByIds('cancel', cancels));
     for (const id of cancels) this.#orders.cancelSent(id, at);
-    ordered.push(...commands, ...this.#looks(at));
+    ordered.push(...commands);
+    if (this.#guard) for (const command of ordered) if (command.kind !== 'look') this.#guard.message(at);
+    ordered.push(...this.#looks(at));
     return ordered;
+  }
+
+  #restore({ orders, ledger }: Extract<EngineEvent, { kind: 'restore' }>): void {
+    for (const order of orders) this.#orders.restore(order);
+    if (ledger === null) return;
+    this.#holdings.restore(ledger.totals, ledger.target);
+    if (ledger.guard !== null) this.#guard?.restore(ledger.guard);
+  }
+
+  /** Once may be a trade whose record is late; three times in a row is a difference that nobody explains. */
+  #reconcile(): void {
+    const differences = this.#holdings.differences();
+    this.#mismatches = differences.length === 0 ? 0 : this.#mismatches + 1;
+    if (differences.length === 0) this.#reconciled = true;
+    if (this.#mismatches < MISMATCHES_TO_HALT) return;
+    const list = differences.map(({ currency, difference }) => `${textOfMoney(difference)} ${currency}`).join(', ');
+    this.#halt(`the exchange's balances differ from our ledger by ${list} (reported minus ours)`);
+  }
+
+  #checkHalts(at: Millis): void {
+    if (this.#guard === null || this.#halted !== null || !this.#holdings.isOpen) return;
+    const reason = this.#guard.breach(this.#holdings.profit().total, at);
+    if (reason !== null) this.#halt(reason);
+    const { limits } = this.#options;
+    if (limits !== null && !(Math.abs(this.#holdings.positionLots()) <= limits.positionMax * POSITION_SLACK)) {
+      this.#halt(
+        `position: ${textOfMoney(this.#holdings.position())} ${this.#instrument.major} from the target is beyond its limit`,
+      );
+    }
+  }
+
+  #halt(reason: string): void {
+    this.#dirty = true;
+    if (this.#halted !== null) return;
+    this.#halted = reason;
+    this.#options.onNews?.({ kind: 'halted', reason });
   }
 
   #quote(at: Millis, standing: Standing, commands: Approved<Command>[], cancels: string[]): void {
@@ -374,6 +450,7 @@ export class Engine {
     if (lots === null) throw new RangeError(`trade ${trade.tid} is off the lot grid: ${trade.major}`);
     this.#orders.filled(fill.id, trade.oid, lots, at);
     this.#fills++;
+    this.#guard?.fill(at);
     this.#lastFill[trade.side] = { at, side: trade.side, price };
     this.#dirty = true;
     this.#options.onNews?.({ kind: 'fill', fill });
@@ -405,6 +482,7 @@ export class Engine {
     // A duplicate origin id can only be our own earlier bytes: proof that the order exists.
     const exists = outcome.kind === 'refused' && outcome.code === '0356';
     this.#orders.answered(id, outcome, exists, at);
+    if (outcome.kind === 'unknown') this.#guard?.unknown(at);
     const pause = this.#pause[order.side];
     if (outcome.kind === 'done') {
       this.#count(order.side, 'placed');
@@ -412,6 +490,7 @@ export class Engine {
     }
     if (outcome.kind === 'refused' && !exists) {
       this.#count(order.side, 'refused');
+      this.#guard?.refusal(at);
       pause.until = at + Math.min(PAUSE_MAX_MS, 1000 * 2 ** pause.refusals++);
       this.#options.onNews?.({ kind: 'refused', order, code: outcome.code, message: outcome.message });
     }
@@ -443,6 +522,7 @@ export class Engine {
       bookAge: at - this.#bookAt,
       privateAge: at - Math.min(this.#openOrdersAt, this.#tradesAt),
       privateStaleAfterMs: patience.privateStaleAfterMs,
+      ledgerDiffers: this.#mismatches >= MISMATCHES_TO_REFUSE,
       depth: this.#depth,
       position: this.#holdings.positionLots(),
       orders: [...this.#orders.live],
@@ -454,7 +534,7 @@ export class Engine {
 
   /** Rules, balances, orders and trades were read, and nothing of an earlier run may still live. */
   #isReady(): boolean {
-    if (!(this.#makerRate >= 0) || !this.#holdings.isOpen) return false;
+    if (!(this.#makerRate >= 0) || !this.#holdings.isOpen || !this.#reconciled) return false;
     if (this.#openOrdersAt === -Infinity || this.#tradesAt === -Infinity) return false;
     const ours = `${this.#options.instance}-${this.#options.run}-`;
     return this.liveOrders.every(order => order.id.startsWith(ours));

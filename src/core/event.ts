@@ -1,9 +1,36 @@
 /** What happens to the engine. Time arrives in `at`; reads of the exchange also say when they started. */
 import type { Instrument } from './instrument.ts';
 import type { Balance, OrderReport, Outcome, OwnTrade } from './port.ts';
-import type { Millis, Price } from './units.ts';
+import type { GuardState } from './guard.ts';
+import type { Amount, Millis, Money, Price, Side } from './units.ts';
+
+/** An order of an earlier run whose end was not recorded: it may live. */
+export type RestoredOrder = {
+  readonly id: string;
+  readonly side: Side;
+  readonly price: Price;
+  readonly amount: Amount;
+  /** What the restored ledger already has of it, in lots. */
+  readonly filled: Amount;
+  readonly oid: string | null;
+  readonly at: Millis;
+};
+
+/** The ledger of an earlier run of this account: trades after its marker are not in it. */
+export type RestoredLedger = {
+  readonly totals: ReadonlyMap<string, Money>;
+  readonly target: Amount;
+  readonly guard: GuardState | null;
+};
 
 export type EngineEvent =
+  /** What an earlier run left; before everything else. */
+  | {
+      readonly kind: 'restore';
+      readonly at: Millis;
+      readonly orders: readonly RestoredOrder[];
+      readonly ledger: RestoredLedger | null;
+    }
   /** Time passed. */
   | { readonly kind: 'timer'; readonly at: Millis }
   /**
@@ -24,6 +51,8 @@ export type EngineEvent =
       readonly kind: 'balances';
       readonly at: Millis;
       readonly startedAt: Millis;
+      /** No trade was recorded between the reads around it: then the totals must equal our ledger. */
+      readonly quiet: boolean;
       readonly balances: readonly Balance[];
     }
   /** All trades of the account since the last such event, oldest first; `complete` when nothing newer was left unread. */
@@ -64,4 +93,6 @@ export type EngineEvent =
     }
   /** From here on only cancels pass. There is no way back. */
   | { readonly kind: 'stop'; readonly at: Millis }
-  | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string };
+  | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }
+  /** A person has looked: a halt is lifted, and what the exchange reports is taken for the ledger. */
+  | { readonly kind: 'resume'; readonly at: Millis };

@@ -37,6 +37,22 @@ export class Holdings {
     return this.#totals.get(currency) ?? money(0n);
   }
 
+  /** Goes on with the ledger of an earlier run. Its trades up to that moment are in the totals. */
+  restore(totals: ReadonlyMap<string, Money>, target: Amount): void {
+    if (this.#position !== null) throw new Error('the ledger is open already');
+    for (const [currency, total] of totals) this.#totals.set(currency, total);
+    const wanted = moneyOfAmount(this.#instrument, this.#target ?? target);
+    this.#position = new Position(this.#instrument, money(this.total(this.#instrument.major) - wanted));
+  }
+
+  /** Takes the last reported totals for the ledger: what differed came or went by something that is not ours, and is never profit. */
+  adjust(): void {
+    for (const { currency, difference } of this.differences()) {
+      this.#add(currency, difference);
+      if (currency === this.#instrument.major) this.#position?.flow(difference);
+    }
+  }
+
   /** The first read opens the ledger; later ones are kept to be compared with it. */
   read(balances: readonly Balance[]): void {
     for (const { currency, total } of balances) {
@@ -92,6 +108,12 @@ export class Holdings {
     const before = this.total(this.#instrument.major);
     this.#book(trade);
     this.#position?.flow(money(this.total(this.#instrument.major) - before));
+  }
+
+  /** What is wanted to be held, in lots. */
+  targetLots(): Amount {
+    const target = this.total(this.#instrument.major) - this.position();
+    return Number(target / this.#instrument.lotMoney) as Amount;
   }
 
   mark(halfTicks: number): void {

@@ -6,6 +6,7 @@ export * from './random.ts';
 export * from './virtualClock.ts';
 export * from './book.ts';
 export * from './event.ts';
+export * from './guard.ts';
 export * from './legalise.ts';
 export * from './orders.ts';
 export * from './plan.ts';

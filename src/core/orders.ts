@@ -1,4 +1,5 @@
 /** Every order of ours from intent to end: its state, what it still reserves, and the evidence that may close it. */
+import type { RestoredOrder } from './event.ts';
 import { amountFloor } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
 import type { OrderReport, Outcome } from './port.ts';
@@ -249,6 +250,16 @@ export class Orders {
     };
     this.#live.set(id, order);
     return order;
+  }
+
+  /** An order of an earlier run that may live: unknown until evidence says otherwise. */
+  restore(left: RestoredOrder): void {
+    const order = this.intend(left.id, left.side, left.price, left.amount, left.at) as Live;
+    order.filled = left.filled;
+    order.traded = left.filled;
+    if (left.oid !== null) this.#learnOid(order, left.oid);
+    this.#move(order, 'lose');
+    this.#news({ kind: 'unknown', order });
   }
 
   sent(id: string): void {

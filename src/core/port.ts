@@ -204,6 +204,73 @@ export type WireReply = {
   readonly body: string;
 };
 
+/** A connection of text frames, below subscribing and parsing: a WebSocket in production, in process in the simulation. */
+export interface StreamTransport {
+  /** Starts to connect and returns at once; the listener is called later, never before this has returned. */
+  connect(listener: StreamListener): StreamConnection;
+}
+
+/** What one connection tells, in order: `open` at most once, then frames, then `closed` exactly once, also when it never opened. */
+export interface StreamListener {
+  open(): void;
+  text(frame: string): void;
+  closed(why: string): void;
+}
+
+export interface StreamConnection {
+  /** Nothing happens to a frame that is sent before `open` or after `closed`. */
+  send(frame: string): void;
+  /** Ends it; `closed` still follows. */
+  close(): void;
+}
+
+/** What one event did to one order of a book. */
+export type OrderChange =
+  /** New, partially filled or modified: the order now is as said, whatever it was before. `amount` is what remains. */
+  | {
+      readonly kind: 'open';
+      readonly oid: string;
+      readonly side: Side;
+      readonly price: DecimalText;
+      readonly amount: DecimalText;
+    }
+  /** Filled or canceled: it is in the book no more. */
+  | { readonly kind: 'gone'; readonly oid: string; readonly filled: boolean };
+
+/** One step of a book's sequence. */
+export type BookDiff = {
+  readonly book: string;
+  /** 64-bit counter, every digit kept; the same counter as a snapshot's. */
+  readonly sequence: bigint;
+  readonly changes: readonly OrderChange[];
+  /** When the exchange sent it, on its own clock. */
+  readonly sentAt?: Millis;
+};
+
+/** A public trade with the ids of both orders. */
+export type StreamTrade = PublicTrade & { readonly makerOid: string; readonly takerOid: string };
+
+export type StreamNews =
+  /** Connected and subscribed: from here on nothing is missed unless a later piece of news says so. */
+  | { readonly kind: 'up' }
+  /** Disconnected, or given up; it connects again by itself. */
+  | { readonly kind: 'down'; readonly reason: string }
+  /** The exchange is there: a frame without content for us. */
+  | { readonly kind: 'alive' }
+  | { readonly kind: 'diff'; readonly diff: BookDiff }
+  | { readonly kind: 'trades'; readonly trades: readonly StreamTrade[] }
+  /** A frame could not be read: something of it may be missing. */
+  | { readonly kind: 'fault'; readonly reason: string };
+
+/** The public stream of one book, subscribed, parsed and connected again after every loss. */
+export interface MarketStream {
+  /** To be called once. The listener is called until `close`. */
+  start(listener: (news: StreamNews) => void): void;
+  /** Drops the connection and makes a new one. */
+  restart(reason: string): void;
+  close(): void;
+}
+
 /** The request got no whole answer. `sent: false` means that no byte of it left; then it was certainly not carried out. */
 export class TransportFailure extends Error {
   readonly sent: boolean;

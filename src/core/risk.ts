@@ -48,6 +48,7 @@ export type RiskRefusal =
   | 'book one-sided'
   | 'book crossed'
   | 'private data stale'
+  | 'ledger differs from the balances'
   | 'price outside the collar'
   | 'price or amount outside the book rules'
   | 'order value limit'
@@ -68,6 +69,8 @@ export type Standing = {
   readonly bookAge: Millis;
   readonly privateAge: Millis;
   readonly privateStaleAfterMs: Millis;
+  /** The exchange's balances were seen to differ from our ledger. */
+  readonly ledgerDiffers: boolean;
   /** The book without our own orders. */
   readonly depth: Depth;
   /** Major beyond the target, in lots. */
@@ -86,6 +89,7 @@ export function quotingRefusal(s: Standing): RiskRefusal | null {
   if (s.halted) return 'halted';
   if (!s.ready) return 'not ready';
   if (s.limits === null) return 'no limits';
+  if (s.ledgerDiffers) return 'ledger differs from the balances';
   if (!(s.bookAge <= s.limits.staleAfterMs)) return 'book stale';
   if (s.depth.bids === 0 || s.depth.asks === 0) return 'book one-sided';
   if (!(bestOf(s.depth, 'buy') < bestOf(s.depth, 'sell'))) return 'book crossed';

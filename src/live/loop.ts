@@ -3,7 +3,9 @@ import { CANCEL_CHUNK, sleep, textOfAmount, textOfMoney, textOfPrice } from '../
 import type { Approved, Clock, Command, Engine, EngineEvent, Exchange, Millis, PlaceCommand } from '../core/index.ts';
 import type { Journal } from './journal.ts';
 import { readRules } from './opening.ts';
-import type { OpeningBalances, Rules } from './opening.ts';
+import type { Opening, Rules } from './opening.ts';
+import type { Latch } from './latch.ts';
+import { LineWriter } from './recording.ts';
 import { isFailed, Reads } from './reads.ts';
 import type { Failed } from './reads.ts';
 
@@ -19,7 +21,10 @@ export type LoopOptions = {
   readonly book: string;
   readonly instance: string;
   readonly rules: Rules;
-  readonly opening: OpeningBalances;
+  readonly opening: Opening;
+  readonly latch: Latch;
+  /** Told after each whole and successful private read: what a watcher goes by. */
+  readonly onReconciled?: () => void;
   readonly timing: {
     readonly decideEveryMs: Millis;
     readonly bookPollMs: Millis;
@@ -43,6 +48,8 @@ export type StopReport = {
 
 const RULES_EVERY_MS = 300_000;
 const BALANCES_EVERY_MS = 10_000;
+const FLUSH_EVERY_MS = 1_000;
+const LATCH_EVERY_MS = 2_000;
 const PUBLIC_TRADES_EVERY_MS = 20_000;
 const STOPPING_READ_EVERY_MS = 500;
 const EMPTY_READS_TO_STOP = 2;
@@ -55,6 +62,7 @@ export class Loop {
   readonly #tasks: Promise<void>[] = [];
   readonly #underWay = new Set<Promise<void>>();
   readonly #origin: Millis;
+  readonly #writer = new LineWriter();
   #rules: Rules;
   #failure: string | null = null;
   #onFailure: (() => void) | null = null;
@@ -75,12 +83,21 @@ export class Loop {
   start(onFailure: () => void): void {
     const { opening, timing } = this.#options;
     this.#onFailure = onFailure;
+    const { orders, ledger } = this.#options.journal.leftovers;
+    const restored = opening.kind === 'restored' ? ledger : null;
+    this.#step({ kind: 'restore', at: this.time(), orders, ledger: restored });
     this.#step({ kind: 'rules', at: this.time(), ...this.#rules });
-    this.#step({ kind: 'balances', at: this.time(), startedAt: opening.startedAt, balances: opening.balances });
+    if (opening.kind === 'fresh') {
+      const { startedAt, balances } = opening;
+      this.#step({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
+    }
+    this.#watchLatch();
     this.#repeat(timing.privatePollMs, () => this.#readPrivate());
     this.#repeat(timing.bookPollMs, () => this.#readBook());
     this.#repeat(timing.decideEveryMs, async () => this.#step({ kind: 'timer', at: this.time() }));
     this.#repeat(BALANCES_EVERY_MS, () => this.#readBalances());
+    this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
+    this.#repeat(LATCH_EVERY_MS, async () => this.#watchLatch(), LATCH_EVERY_MS);
     this.#repeat(PUBLIC_TRADES_EVERY_MS, () => this.#readPublicTrade());
     this.#repeat(RULES_EVERY_MS, () => this.#refreshRules(), RULES_EVERY_MS);
   }
@@ -108,7 +125,9 @@ export class Loop {
       if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
     }
     await Promise.all(this.#underWay);
-    return { left, ledgerMatches: await this.#ledgerMatches(), failure: this.#failure };
+    const ledgerMatches = await this.#ledgerMatches();
+    this.#flush();
+    return { left, ledgerMatches, failure: this.#failure };
   }
 
   async #cancelDirectly(ids: readonly string[]): Promise<void> {
@@ -122,11 +141,7 @@ export class Loop {
   async #ledgerMatches(): Promise<boolean> {
     const { engine, clock, log } = this.#options;
     for (let tries = 0; tries < LEDGER_TRIES; tries++) {
-      await this.#readTrades();
-      const before = this.#reads.marker;
-      const isRead = await this.#readBalances();
-      await this.#readTrades();
-      if (isRead && before === this.#reads.marker && engine.differences().length === 0) return true;
+      if ((await this.#readBalances()) && engine.differences().length === 0) return true;
       await sleep(clock, STOPPING_READ_EVERY_MS);
     }
     for (const { currency, difference } of engine.differences()) {
@@ -159,31 +174,41 @@ export class Loop {
   /** Open orders and trades; the origin ids of ours that are open, or null when they could not be read whole. */
   async #readPrivate(): Promise<readonly string[] | null> {
     const event = await this.#reads.openOrders();
-    await this.#readTrades();
+    const isWhole = await this.#readTrades();
     if (isFailed(event)) {
       this.#note('open_orders', event);
       return null;
     }
     this.#step(event);
     if (!event.complete) return null;
+    if (isWhole) this.#options.onReconciled?.();
     const prefix = `${this.#options.instance}-`;
     return event.orders.flatMap(({ originId }) => (originId?.startsWith(prefix) ? [originId] : []));
   }
 
-  async #readTrades(): Promise<void> {
+  /** True when everything up to now was read. */
+  async #readTrades(): Promise<boolean> {
     const event = await this.#reads.trades();
-    if (isFailed(event)) this.#note('user_trades', event);
-    else this.#step(event);
+    if (isFailed(event)) {
+      this.#note('user_trades', event);
+      return false;
+    }
+    this.#step(event);
+    return event.complete;
   }
 
+  /** Balances between two equal readings of the trades; true when nothing was traded meanwhile. */
   async #readBalances(): Promise<boolean> {
+    if (!(await this.#readTrades())) return false;
+    const before = this.#reads.marker;
     const event = await this.#reads.balances();
     if (isFailed(event)) {
       this.#note('balance', event);
       return false;
     }
-    this.#step(event);
-    return true;
+    const quiet = (await this.#readTrades()) && before === this.#reads.marker;
+    this.#step({ ...event, at: this.time(), quiet });
+    return quiet;
   }
 
   async #readBook(): Promise<void> {
@@ -213,17 +238,41 @@ export class Loop {
   }
 
   #step(event: EngineEvent): void {
-    const { clock, engine, onStep } = this.#options;
+    const { clock, engine, journal, onStep } = this.#options;
     const started = clock.elapsed();
     let commands: readonly Approved<Command>[];
     try {
+      journal.record(this.#writer.input(event, engine.book));
       commands = engine.step(event);
     } catch (error) {
       this.#fail(error);
       return;
     }
+    if (commands.length > 0) journal.record(this.#writer.commands(commands));
     onStep?.(clock.elapsed() - started);
     this.#carryOut(commands);
+  }
+
+  /** The ledger and the recording become durable together; a disk that takes neither is told by the next intent. */
+  #flush(): void {
+    const { engine, journal, log } = this.#options;
+    const ledger = engine.ledger();
+    const live = engine.unfinished.map(({ id, filled, oid }) => ({ id, filled, oid }));
+    try {
+      journal.flush(ledger === null ? undefined : { ledger, marker: this.#reads.marker, live });
+    } catch (error) {
+      log.error({ error: String(error) }, 'the journal cannot be written to disk');
+    }
+  }
+
+  /** A halt that somebody else latched holds here too; one that a person lifted is lifted here. */
+  #watchLatch(): void {
+    const { engine, latch } = this.#options;
+    const halt = latch.read();
+    if (halt !== null && engine.haltedBecause === null)
+      this.#step({ kind: 'halt', at: this.time(), reason: halt.reason });
+    if (halt === null && engine.haltedBecause !== null && this.#failure === null)
+      this.#step({ kind: 'resume', at: this.time() });
   }
 
   /** Intents are on disk before the first byte leaves; when they cannot be written, only cancels and look-ups leave. */

@@ -30,6 +30,10 @@ async function ratesOf(
   return rates;
 }
 
+/** What a run starts from: fresh balances, or the ledger that the last run of the account left. */
+export type Opening =
+  ({ readonly kind: 'fresh' } & OpeningBalances) | { readonly kind: 'restored'; readonly lastTid: string | undefined };
+
 export type OpeningBalances = {
   readonly startedAt: Millis;
   readonly balances: readonly Balance[];

@@ -73,7 +73,8 @@ export class Reads {
     return { kind: 'trades', at: this.#time(), startedAt, complete, trades };
   }
 
-  async balances(): Promise<EventOf<'balances'> | Failed> {
+  /** The answer of a balance read; `quiet` is for the caller to say. */
+  async balances(): Promise<Omit<EventOf<'balances'>, 'quiet'> | Failed> {
     const startedAt = this.#time();
     const outcome = await this.#exchange.balances();
     return outcome.kind === 'done'

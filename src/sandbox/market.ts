@@ -15,7 +15,7 @@ export interface Marketplace {
   ): { readonly id: number; readonly traded: Amount; readonly rested: Amount };
   /** Removes what is left of a house order; returns that amount, 0 when nothing was left. */
   cancel(id: number): Amount;
-  /** Takes `by` lots off a house order without losing its place in the queue; an order reduced to nothing is gone. */
+  /** Takes `by` lots off a house order without losing its place in the queue; an order reduced to nothing is gone. Returns what is left. */
   reduce(id: number, by: Amount): Amount;
   /** Best prices with everybody's orders in; 0 when the side is empty. */
   bestBid(): Price;

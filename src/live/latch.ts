@@ -1,0 +1,70 @@
+/** The halt latch: a file that says why trading stopped. A restart does not lift it; only `puntas resume` does. */
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Millis } from '../core/index.ts';
+
+export type Halt = { readonly reason: string; readonly at: Millis; readonly by: 'bot' | 'sentinel' | 'person' };
+
+export interface Latch {
+  /** Why trading is halted, or null. A file that cannot be read counts as a halt. */
+  read(): Halt | null;
+  /** Durable when it returns. The first reason stays. */
+  set(halt: Halt): void;
+  clear(): void;
+}
+
+const LATCH_FILE = 'HALTED';
+
+/** The latch of a state directory. */
+export function latchIn(dir: string): Latch {
+  const file = join(dir, LATCH_FILE);
+  const read = (): Halt | null => {
+    let text: string;
+    try {
+      text = readFileSync(file, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      return { reason: `the latch ${file} cannot be read: ${String(error)}`, at: 0, by: 'bot' };
+    }
+    try {
+      const { reason, at, by } = JSON.parse(text) as Partial<Halt>;
+      return { reason: String(reason), at: Number(at), by: by === 'sentinel' || by === 'person' ? by : 'bot' };
+    } catch {
+      return { reason: `the latch ${file} is there but not readable`, at: 0, by: 'bot' };
+    }
+  };
+  return {
+    read,
+    set: halt => {
+      if (read() === null) writeDurably(file, JSON.stringify(halt));
+    },
+    clear: () => {
+      rmSync(file, { force: true });
+      syncFolder(dir);
+    },
+  };
+}
+
+/** Whole or not at all, also when the power fails: written beside, synced, renamed, and the folder synced. */
+export function writeDurably(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const beside = `${file}.new`;
+  const fd = openSync(beside, 'w', 0o600);
+  try {
+    writeSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(beside, file);
+  syncFolder(dirname(file));
+}
+
+function syncFolder(dir: string): void {
+  const fd = openSync(dir, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,68 @@
+/** Feeds a recorded run through a fresh engine again: every command must come out as it did. */
+import { inflateRawSync } from 'node:zlib';
+import type Database from 'libsql';
+import type { Command, Engine, EngineEvent } from '../core/index.ts';
+import { applyLevels, lineOf } from './recording.ts';
+
+export type Replayed = {
+  readonly run: number;
+  readonly inputs: number;
+  readonly commands: number;
+  /** The first difference, in words; null when every command was the same. */
+  readonly difference: string | null;
+};
+
+export type RecordedRun = { readonly run: number; readonly startedAt: number; readonly setup: string };
+
+/** Runs whose inputs are still kept, oldest first. */
+export function recordedRuns(db: Database.Database): readonly RecordedRun[] {
+  return db
+    .prepare(
+      'SELECT run, started_at AS startedAt, setup FROM runs WHERE run IN (SELECT DISTINCT run FROM inputs) ORDER BY run',
+    )
+    .all() as RecordedRun[];
+}
+
+/** Stops at the first difference. `onInput` sees each input with the engine's answer, for explanations. */
+export function replayRun(
+  db: Database.Database,
+  run: number,
+  engine: Engine,
+  onInput?: (event: EngineEvent, commands: readonly Command[]) => void,
+): Replayed {
+  let inputs = 0;
+  let commands = 0;
+  let given: readonly Command[] = [];
+  let last = 'nothing yet';
+  const result = (difference: string | null): Replayed => ({ run, inputs, commands, difference });
+  const unmatched = () =>
+    given.length === 0
+      ? null
+      : `after ${last} (input ${inputs}) the engine now gives ${JSON.stringify(given)}, recorded was nothing`;
+  for (const row of db.prepare('SELECT lines FROM inputs WHERE run = ? ORDER BY n').iterate(run) as Iterable<{
+    lines: Buffer;
+  }>) {
+    for (const text of inflateRawSync(row.lines).toString('utf8').split('\n')) {
+      const line = lineOf(text);
+      if (line.kind === 'commands') {
+        const recorded = JSON.stringify(line.commands);
+        if (JSON.stringify(given) !== recorded) {
+          return result(
+            `after ${last} (input ${inputs}) the engine now gives ${JSON.stringify(given)}, recorded was ${recorded}`,
+          );
+        }
+        commands += given.length;
+        given = [];
+        continue;
+      }
+      const difference = unmatched();
+      if (difference !== null) return result(difference);
+      inputs++;
+      last = `${line.event.kind} at ${line.event.at}`;
+      applyLevels(engine.book, line.levels);
+      given = engine.step(line.event);
+      onInput?.(line.event, given);
+    }
+  }
+  return result(unmatched());
+}

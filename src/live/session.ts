@@ -1,0 +1,53 @@
+/** One run of the bot from its first read to its clean end: journal, latch, engine and loop, wired the same way live, boxed and simulated. */
+import type { Clock, Engine, EngineNews, Exchange, Millis } from '../core/index.ts';
+import type { Journal } from './journal.ts';
+import type { Latch } from './latch.ts';
+import { Loop } from './loop.ts';
+import type { Log, LoopOptions, StopReport } from './loop.ts';
+import { readOpening, readRules } from './opening.ts';
+import type { Opening, Rules } from './opening.ts';
+
+export type SessionOptions = {
+  readonly exchange: Exchange;
+  readonly clock: Clock;
+  readonly journal: Journal;
+  readonly latch: Latch;
+  readonly log: Log;
+  readonly book: string;
+  readonly instance: string;
+  readonly timing: LoopOptions['timing'];
+  readonly isFatal: (code: string) => boolean;
+  /** Makes the engine of this run once the rules are known. Throws in one line when it must not start. */
+  readonly makeEngine: (rules: Rules, onNews: (news: EngineNews) => void) => Engine;
+  readonly onNews?: (news: EngineNews, rules: Rules) => void;
+  readonly onStep?: (ms: Millis) => void;
+  readonly onReconciled?: () => void;
+};
+
+export type Session = {
+  readonly rules: Rules;
+  readonly engine: Engine;
+  readonly loop: Loop;
+  /** Begins to quote. `onFailure` is called once when something broke: then stop. */
+  start(onFailure: () => void): void;
+  stop(): Promise<StopReport>;
+};
+
+/** Reads what a start needs. Rejects with `CannotStart` when the exchange does not let it. */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  const { exchange, clock, journal, latch } = options;
+  const rules = await readRules(exchange, options.book);
+  const now = () => loop.time();
+  const onNews = (news: EngineNews) => {
+    if (news.kind === 'order' && news.news.kind === 'ended') journal.ended(news.news.order.id, news.news.ending);
+    if (news.kind === 'halted') latch.set({ reason: news.reason, at: now(), by: 'bot' });
+    options.onNews?.(news, rules);
+  };
+  const engine = options.makeEngine(rules, onNews);
+  const opening: Opening =
+    journal.leftovers.ledger === null
+      ? { kind: 'fresh', ...(await readOpening(exchange, () => clock.now())) }
+      : { kind: 'restored', lastTid: journal.leftovers.marker };
+  const loop: Loop = new Loop({ ...options, engine, rules, opening });
+  return { rules, engine, loop, start: onFailure => loop.start(onFailure), stop: () => loop.stop() };
+}
