@@ -1,0 +1,170 @@
+/** Steps per second of the engine on a book of 50 levels a side: without a decision, and with a whole one over five levels a side. */
+import { Engine, instrumentOf, randomOf } from '../../src/core/index.ts';
+import type { Amount, Approved, Command, EngineEvent, Price } from '../../src/core/index.ts';
+import { strategies } from '../../strategies/index.ts';
+
+const LEVELS = 50;
+const QUIET_STEPS = 300_000;
+const DECISIONS = 30_000;
+const WARM_UP = 5_000;
+const DECIDE_EVERY_MS = 100;
+
+const instrument = instrumentOf({
+  book: 'btc_mxn',
+  tickSize: '10',
+  minimumAmount: '0.00001',
+  maximumAmount: '500',
+  minimumPrice: '10',
+  maximumPrice: '20000000',
+  minimumValue: '10',
+  maximumValue: '200000000',
+});
+
+/** An engine that is ready to quote with the ladder, and its book filled. */
+function openEngine(): Engine {
+  const kind = strategies.ladder;
+  const parameters = kind.parameters.parse({ halfSpreadBps: 20, levels: 5, levelSpacingBps: 5, amount: '0.01' });
+  const engine = new Engine({
+    instrument,
+    strategy: kind.make(parameters, instrument),
+    limits: {
+      positionMax: 1_000_000_000 as Amount,
+      orderValueMax: (10n ** 16n) as never,
+      ordersMax: 40,
+      collarBps: 1000,
+      staleAfterMs: 5000,
+    },
+    tolerance: kind.tolerance(parameters),
+    instance: 'bench',
+    run: 1,
+    target: null,
+    patience: {
+      fenceMs: 45_000,
+      settleMs: 20_000,
+      cancelAgainMs: 2000,
+      decideEveryMs: DECIDE_EVERY_MS,
+      lookEveryMs: 1000,
+      privateStaleAfterMs: 10_000,
+    },
+  });
+  const balance = (currency: string) => ({ currency, total: '100000000', locked: '0', available: '100000000' });
+  engine.step({ kind: 'rules', at: 0, instrument, makerRate: 0, takerRate: 0 });
+  engine.step({ kind: 'balances', at: 0, startedAt: 0, quiet: true, balances: [balance('btc'), balance('mxn')] });
+  lay(engine, 150_000);
+  return engine;
+}
+
+function lay(engine: Engine, mid: number): void {
+  engine.book.clear();
+  for (let n = 1; n <= LEVELS; n++) {
+    engine.book.set('buy', (mid - 3 * n) as Price, (1_000_000 * n) as Amount);
+    engine.book.set('sell', (mid + 3 * n) as Price, (1_000_000 * n) as Amount);
+  }
+}
+
+/** Answers at once what the engine asks: every placement is accepted, every cancel is confirmed by its look-up. */
+function answer(engine: Engine, commands: readonly Approved<Command>[], at: number): number {
+  let count = commands.length;
+  for (const command of commands) {
+    const event: EngineEvent =
+      command.kind === 'place'
+        ? { kind: 'placed', at, id: command.id, outcome: { kind: 'done', value: { oid: `x${command.id}` } } }
+        : command.kind === 'cancel'
+          ? {
+              kind: 'canceled',
+              at,
+              startedAt: at,
+              ids: command.ids,
+              outcome: { kind: 'done', value: command.ids.map(id => `x${id}`) },
+            }
+          : {
+              kind: 'looked up',
+              at,
+              startedAt: at,
+              ids: command.ids,
+              outcome: {
+                kind: 'done',
+                value: command.ids.map(id => ({
+                  book: instrument.symbol,
+                  oid: `x${id}`,
+                  originId: id,
+                  side: 'buy',
+                  type: 'limit',
+                  status: 'cancelled',
+                  originalAmount: '0.01',
+                  unfilledAmount: '0.01',
+                  createdAt: at,
+                })),
+              },
+            };
+    count += answer(engine, engine.step(event), at);
+  }
+  return count;
+}
+
+/** Prints operations per second of a changed book without and with a decision, the decision's p99, and how many commands came of it. */
+export async function engineBench(): Promise<void> {
+  const quiet = openEngine();
+  readAccount(quiet, 0);
+  const random = randomOf(1);
+  let at = DECIDE_EVERY_MS;
+  answer(quiet, quiet.step({ kind: 'book', at, startedAt: null }), at);
+  const change = (): void => {
+    const isBid = random.next() < 0.5;
+    const away = 3 * random.integer(1, LEVELS);
+    quiet.book.set(
+      isBid ? 'buy' : 'sell',
+      (150_000 + (isBid ? -away : away)) as Price,
+      random.integer(1, 1_000_000) as Amount,
+    );
+    quiet.step({ kind: 'book', at, startedAt: null });
+  };
+  for (let n = 0; n < WARM_UP; n++) change();
+  const quietStart = performance.now();
+  for (let n = 0; n < QUIET_STEPS; n++) change();
+  const quietMs = performance.now() - quietStart;
+
+  const busy = openEngine();
+  const took = new Float64Array(DECISIONS);
+  let mid = 150_000;
+  let commands = 0;
+  at = 0;
+  for (let n = -WARM_UP; n < DECISIONS; n++) {
+    at += DECIDE_EVERY_MS;
+    readAccount(busy, at);
+    at += DECIDE_EVERY_MS;
+    mid += random.integer(-40, 40);
+    lay(busy, mid);
+    const started = performance.now();
+    const out = busy.step({ kind: 'book', at, startedAt: null });
+    if (n >= 0) took[n] = performance.now() - started;
+    const asked = answer(busy, out, at);
+    if (n >= 0) commands += asked;
+  }
+  if (commands === 0) throw new Error(`nothing was decided: ${busy.snapshot(at).quoting}`);
+  const total = took.reduce((sum, ms) => sum + ms, 0);
+  took.sort();
+  const micros = (share: number): string => (took[Math.floor(share * DECISIONS)]! * 1000).toFixed(1);
+  const perSecond = (count: number, ms: number): string => Math.round((count / ms) * 1000).toLocaleString('en-US');
+  console.log(`engine, book changed, no decision: ${perSecond(QUIET_STEPS, quietMs)} steps/s`);
+  console.log(
+    `engine, whole decision, ladder of 5 levels a side: ${perSecond(DECISIONS, total)} steps/s, p50 ${micros(0.5)} us, p99 ${micros(0.99)} us, ${(commands / DECISIONS).toFixed(2)} commands a decision`,
+  );
+}
+
+function readAccount(engine: Engine, at: number): void {
+  answer(engine, engine.step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] }), at);
+  const orders = engine.liveOrders.map(order => ({
+    book: instrument.symbol,
+    oid: `x${order.id}`,
+    originId: order.id,
+    side: order.side,
+    type: 'limit' as const,
+    status: 'open' as const,
+    price: '1500000',
+    originalAmount: '0.01',
+    unfilledAmount: '0.01',
+    createdAt: at,
+  }));
+  answer(engine, engine.step({ kind: 'open orders', at, startedAt: at, complete: true, orders }), at);
+}
