@@ -61,10 +61,12 @@ node -e "
 
 echo 'no secret in the layers'
 build push --quiet localhost/puntas:ci "dir:$work/layers" > /dev/null
+# Counts instead of stopping at the first find: a search that stops early breaks its own pipe, and pipefail calls that "not found".
 found_in() {
-  local layer
+  local layer count
   for layer in "$work"/layers/*; do
-    if { zcat "$layer" 2> /dev/null || cat "$layer"; } | grep --quiet --text --fixed-strings "$1"; then echo "$layer"; return; fi
+    count=$({ zcat "$layer" 2> /dev/null || cat "$layer"; } | grep --count --text --fixed-strings "$1" || true)
+    if [[ $count -gt 0 ]]; then echo "$layer"; fi
   done
 }
 [[ -n $(found_in '"name": "puntas"') ]] || { echo 'this search finds nothing at all'; exit 1; }
