@@ -1,5 +1,5 @@
 /** Puts one bot together from a checked configuration. The embedded exchange and a remote one differ by an address and a key. */
-import { amountFloor, Engine, randomOf, valueFloor } from '../core/index.ts';
+import { amountFloor, Engine, moneyOf, randomOf, valueFloor } from '../core/index.ts';
 import type { Clock, EngineNews, Instrument, RiskLimits, Transport } from '../core/index.ts';
 import { edgeProblem } from '../config.ts';
 import type { Config } from '../config.ts';
@@ -70,6 +70,11 @@ export function engineOf(config: Config, rules: Rules, run: number, onNews?: (ne
     instrument,
     strategy: kind.make(strategy, instrument),
     limits: limitsOf(config, instrument),
+    halts: {
+      ...config.halts,
+      drawdownMax: moneyOf(config.limits.drawdownMax),
+      dayLossMax: moneyOf(config.limits.dayLossMax),
+    },
     tolerance: kind.tolerance(strategy),
     instance: config.instance,
     run,

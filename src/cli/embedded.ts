@@ -20,6 +20,8 @@ export type EmbeddedOptions = {
   /** The market is this recording; null: the seeded flow of the configured book. */
   readonly tape: Tape | null;
   readonly port: number;
+  /** What a person changes to get another port. */
+  readonly portFrom: string;
   /** Instead of the one in the configuration. */
   readonly seed?: number;
 };
@@ -33,7 +35,7 @@ export type Box = {
 };
 
 /** The exchange with its market and one funded account. */
-export function openBox(config: Config, clock: Clock, options: Omit<EmbeddedOptions, 'port'>): Box {
+export function openBox(config: Config, clock: Clock, options: Pick<EmbeddedOptions, 'tape' | 'seed'>): Box {
   const { exchange, book } = config;
   if (exchange.kind !== 'embedded') throw new Wrong('this configuration has a remote exchange');
   const { tape } = options;
@@ -79,7 +81,8 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
     };
   } catch (error) {
     box.stop();
-    throw new Wrong(error instanceof Error ? error.message : String(error));
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Wrong(`${why}; choose another port with ${options.portFrom}, 0 takes a free one`);
   }
 }
 

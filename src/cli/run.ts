@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Clock, Engine, Order, Side, Snapshot } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { meaningOf } from '../exchange/index.ts';
-import { openJournal } from '../live/journal.ts';
+import { DamagedState, openJournal } from '../live/journal.ts';
 import { latchIn } from '../live/latch.ts';
 import type { Log } from '../live/loop.ts';
 import { openSession } from '../live/session.ts';
@@ -11,6 +11,7 @@ import { metrics, serveMonitor } from '../monitor/index.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
 import { clientOf, engineOf } from './bot.ts';
 import type { Venue } from './bot.ts';
+import { Wrong } from './configFile.ts';
 import { narrate, status } from './narrator.ts';
 import { summaryOf } from './summary.ts';
 import type { Summary } from './summary.ts';
@@ -38,7 +39,8 @@ export async function run(options: RunOptions): Promise<RunResult> {
   const ends: (() => unknown)[] = [];
   try {
     const account = accountName(venue);
-    const journal = openJournal(config.state.dir, { account, at: clock.now(), setup: JSON.stringify(config) });
+    const setup = JSON.stringify(config);
+    const journal = placed(() => openJournal(config.state.dir, { account, at: clock.now(), setup }));
     ends.push(() => journal.close());
     let requests = 0;
     let page: Metrics | null = null;
@@ -79,7 +81,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       port: config.metrics.port,
       allowedHosts: config.metrics.allowedHosts,
       notReady: () => notReady(engine.snapshot(loop.time())),
-    });
+    }).catch(misplaced);
     ends.push(() => monitor.close());
     log.info({ url: monitor.url }, `metrics at ${monitor.url}/metrics`);
 
@@ -99,6 +101,20 @@ export async function run(options: RunOptions): Promise<RunResult> {
   } finally {
     for (const end of ends.reverse()) await end();
   }
+}
+
+/** What a folder or a port does not let us do is a person's to mend in the configuration; a damaged state is not. */
+function placed<T>(open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof DamagedState) throw error;
+    return misplaced(error);
+  }
+}
+
+function misplaced(error: unknown): never {
+  throw new Wrong(error instanceof Error ? error.message : String(error));
 }
 
 /** Names an account at its venue without naming its key: what was left there is only taken up again there. */

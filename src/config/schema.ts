@@ -108,6 +108,29 @@ const limits = z.strictObject({
     .gt(0)
     .max(5_000)
     .describe('An order priced further than this many bps from the middle of the touch is refused.'),
+  drawdownMax: aboveZero.describe(
+    'Trading halts when the profit has fallen this far from its highest; in the minor currency, as quoted decimal text.',
+  ),
+  dayLossMax: aboveZero.describe(
+    'Trading halts when this much was lost since the start of the UTC day; in the minor currency, as quoted decimal text.',
+  ),
+});
+
+const perMinute = (fallback: number) => z.int().min(1).max(100_000).default(fallback);
+const halts = z.strictObject({
+  fillsPer10Min: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(300)
+    .describe('More executions than this in ten minutes halt trading.'),
+  refusalsPerMinute: perMinute(20).describe(
+    'More placements refused by the exchange than this in a minute halt trading.',
+  ),
+  unknownsPerMinute: perMinute(20).describe(
+    'More placements without a usable answer than this in a minute halt trading.',
+  ),
+  messagesPerMinute: perMinute(600).describe('More placements and cancels than this in a minute halt trading.'),
 });
 
 const timing = z.strictObject({
@@ -160,6 +183,11 @@ export const configSchema = z
     exchange: z.discriminatedUnion('kind', [embedded, remote]).describe('Where to trade.'),
     strategy: strategy.describe('What to quote: the name of a strategy and its parameters.'),
     limits: limits.describe('What can never be exceeded. All are required: without them the book is not traded.'),
+    halts: halts
+      .prefault({})
+      .describe(
+        'Behaviour that no healthy bot shows. A halt cancels everything and stays, also after a restart, until puntas resume.',
+      ),
     inventory: z
       .strictObject({
         target: decimalText

@@ -25,6 +25,8 @@ limits:
   orderValueMax: '50000'
   ordersMax: 12
   collarBps: 200
+  drawdownMax: '100'
+  dayLossMax: '100'
 `;
 
 const checked = (text: string): Config => {
@@ -83,21 +85,21 @@ describe('defaults', () => {
   });
 
   test('never exist for a limit: each one that is missing is named, and that the book is then not traded', () => {
-    for (const key of ['positionMax', 'orderValueMax', 'ordersMax', 'collarBps']) {
+    for (const key of ['positionMax', 'orderValueMax', 'ordersMax', 'collarBps', 'drawdownMax', 'dayLossMax']) {
       const text = VALID.replace(new RegExp(`  ${key}: .*\n`), '');
       expect(errorsOf(text)).toEqual([
         expect.stringMatching(`^a\\.yaml:10:1 limits\\.${key}: missing: without it the book is not traded`),
       ]);
     }
     expect(errorsOf(VALID.replace(/limits:[^]*/, ''))).toEqual([
-      'a.yaml:1:1 limits: missing: without it the book is not traded; expected the keys positionMax, orderValueMax, ordersMax, collarBps',
+      'a.yaml:1:1 limits: missing: without it the book is not traded; expected the keys positionMax, orderValueMax, ordersMax, collarBps, drawdownMax, dayLossMax',
     ]);
   });
 });
 
 describe('an error', () => {
   test.each([
-    ['a mistyped key', withLine('timeing: {}'), 'a.yaml:15:1 timeing: unknown key; did you mean timing?'],
+    ['a mistyped key', withLine('timeing: {}'), 'a.yaml:17:1 timeing: unknown key; did you mean timing?'],
     [
       'a key in the words of another bot',
       replaced('orderValueMax:', 'max_order_value:'),
@@ -106,12 +108,12 @@ describe('an error', () => {
     [
       'a key of another section',
       withLine('staleAfterMs: 100'),
-      'a.yaml:15:1 staleAfterMs: unknown key; did you mean timing.staleAfterMs?',
+      'a.yaml:17:1 staleAfterMs: unknown key; did you mean timing.staleAfterMs?',
     ],
     [
       'an unknown key like no other',
       withLine('log: {colour: red}'),
-      'a.yaml:15:7 log.colour: unknown key; known here: level',
+      'a.yaml:17:7 log.colour: unknown key; known here: level',
     ],
     [
       'a number where money text is asked',
@@ -137,7 +139,7 @@ describe('an error', () => {
     [
       'a word that is not one of a few',
       withLine('log: {level: wran}'),
-      'a.yaml:15:14 log.level: expected one of debug, info, warn, error, found wran; did you mean warn?',
+      'a.yaml:17:14 log.level: expected one of debug, info, warn, error, found wran; did you mean warn?',
     ],
     [
       'an exchange of unknown kind',
@@ -167,9 +169,9 @@ describe('an error', () => {
     [
       'text where keys are asked',
       withLine('metrics: yes please'),
-      'a.yaml:15:10 metrics: expected keys and values, found yes please',
+      'a.yaml:17:10 metrics: expected keys and values, found yes please',
     ],
-    ['a key given twice', withLine('book: eth_mxn'), 'a.yaml:15:1 not valid YAML: Map keys must be unique'],
+    ['a key given twice', withLine('book: eth_mxn'), 'a.yaml:17:1 not valid YAML: Map keys must be unique'],
     [
       'no spread at all',
       replaced('  halfSpreadBps: 11\n', ''),
@@ -266,7 +268,7 @@ describe('secrets', () => {
     'under a key called %s are refused by name, and never repeated',
     key => {
       const errors = errorsOf(withLine(`log:\n  ${key}: hunter2canary`));
-      expect(errors).toEqual([expect.stringContaining(`a.yaml:16:3 log.${key}: secrets do not belong in this file`)]);
+      expect(errors).toEqual([expect.stringContaining(`a.yaml:18:3 log.${key}: secrets do not belong in this file`)]);
       expect(errors.join()).not.toContain('hunter2canary');
     },
   );
