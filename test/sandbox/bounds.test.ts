@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
 import { Fifo } from '../../src/sandbox/fifo.ts';
+import { checkedOrder } from '../../src/sandbox/orderChecks.ts';
 import { OWN_TRADES_MAX } from '../../src/sandbox/ownTrades.ts';
 import { joined, TradeHistory, TRADES_MAX } from '../../src/sandbox/tradeHistory.ts';
 import { FINISHED_MAX } from '../../src/sandbox/venue.ts';
@@ -11,24 +12,14 @@ describe('an exchange that runs for months', () => {
     const { exchange, ann } = arena({ nonce: 'unchecked' });
     const { venue } = exchange;
     const account = venue.accounts.get(ann.id)!;
-    const book = venue.books.get('btc_mxn')!;
     const house = exchange.marketplace('btc_mxn');
     let last = '';
-    const draft = {
-      type: 'limit',
-      timeInForce: 'goodtillcancelled',
-      price: price(150_000),
-      amount: amount(1000),
-    } as const;
-    const rest = { minor: undefined, stop: undefined, slippage: undefined };
+    const order = { book: 'btc_mxn', side: 'buy', type: 'limit', price: '1500000', major: '0.00001' };
     for (let i = 0; i < OWN_TRADES_MAX + 6000; i++) {
       house.place('sell', price(150_000), amount(1000), 'rest');
-      last = venue.accept(
-        account,
-        book,
-        { ...draft, ...rest, side: 'buy', originId: `o-${i}` },
-        (15n * 10n ** 18n) as never,
-      ).oid;
+      const checked = checkedOrder(venue, account, { ...order, origin_id: `o-${i}` });
+      if (checked.kind === 'refused') throw new Error(checked.message);
+      last = venue.accept(account, checked.value.book, checked.value.draft, checked.value.lock).oid;
     }
     expect(venue.ordersKept).toBe(FINISHED_MAX);
     expect(account.finishedOrigins.size).toBe(FINISHED_MAX);
