@@ -87,7 +87,7 @@ function userTrades(ask: PrivateAsk): WireReply {
     if (trade.readableAt <= now && (book === undefined || trade.order.book === book)) found.push(trade);
     return found.length < limit;
   });
-  return success(found.map(trade => tradeRow(trade, timePlain, venue.switches)));
+  return success(found.map(trade => userTradeRow(trade, venue.switches)));
 }
 
 /** One tid, or several joined with dashes; those that are not the caller's are left out. */
@@ -100,7 +100,7 @@ function userTradesById({ venue, account, path }: PrivateAsk): WireReply {
     .sort((a, b) => b - a)
     .flatMap(tid => account.trades.ofTid(tid))
     .filter(trade => trade.readableAt <= now);
-  return success(found.map(trade => tradeRow(trade, timePlain, venue.switches)));
+  return success(found.map(trade => userTradeRow(trade, venue.switches)));
 }
 
 /** By oid in the path, or by origin_id in the query: then of every order that had it. */
@@ -132,6 +132,12 @@ function originStanding(account: Account, originId: string): 'live' | 'finished'
   if (account.activeOrigins.has(originId)) return 'live';
   return account.finishedOrigins.has(originId) ? 'finished' : 'unknown';
 }
+
+/** A margin trade says so in user_trades, and only there (rest-api 2.1 and 2.2). */
+const userTradeRow = (trade: OwnTradeRecord, switches: Switches): Record<string, string> => ({
+  ...tradeRow(trade, timePlain, switches),
+  ...(trade.order.marginOrderType !== undefined && { margin_order_type: trade.order.marginOrderType }),
+});
 
 /** Signs as on the wire: what leaves is negative (public-facts 9.2). */
 function tradeRow(trade: OwnTradeRecord, time: (at: Millis) => string, switches: Switches): Record<string, string> {

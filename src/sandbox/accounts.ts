@@ -4,6 +4,7 @@ import type { FeeTier, Millis, Money } from '../core/index.ts';
 import { Fifo } from './fifo.ts';
 import type { Order } from './order.ts';
 import { OwnTrades } from './ownTrades.ts';
+import { Transfers } from './transfers.ts';
 
 /** What a key may do (public-facts 2.4). */
 export type Permission = 'account' | 'balances' | 'orders' | 'withdrawals' | 'security';
@@ -37,8 +38,11 @@ export class Account {
   /** The same by origin_id, which several may have had one after the other. */
   readonly finishedOrigins = new Map<string, Order[]>();
   readonly trades = new OwnTrades();
+  readonly transfers = new Transfers();
   /** A suspended account's orders are refused with 1008. */
   trading = true;
+  /** A restricted account's requests are refused with 0216. */
+  restricted = false;
   readonly #total = new Map<string, bigint>();
   readonly #locked = new Map<string, bigint>();
   readonly #baseline: ReadonlyMap<string, Money>;

@@ -36,7 +36,7 @@ export class Gate {
   }
 
   /**
-   * Checks in this order: credentials present (0208), key known (0201), key active (0326), address (0213), signature (0215),
+   * Checks in this order: credentials present (0208), key known (0201), key active (0326), account not restricted (0216), address (0213), signature (0215),
    * nonce (0206, 0207, 0201). A nonce counts as used only when all of that held.
    */
   admit(request: WireRequest, address: string, switches: Switches): Verdict<ApiKey> {
@@ -45,6 +45,7 @@ export class Gate {
     const key = this.#keys.get(credentials.key);
     if (!key) return refused('0201');
     if (!key.active) return refused('0326');
+    if (key.account.restricted) return refused('0216');
     if (key.addresses && !key.addresses.has(address)) return refused('0213');
     const wanted = Buffer.from(signatureOf(key.secret, credentials.nonce, request), 'latin1');
     const given = Buffer.from(credentials.signature, 'latin1');

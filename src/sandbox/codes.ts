@@ -19,6 +19,8 @@ const MESSAGES = {
   '0307': 'Invalid order type',
   '0308': 'Give major or minor, not both',
   '0309': 'Give major or minor',
+  '0310': 'Invalid withdrawal ID',
+  '0311': 'Invalid funding ID',
   '0312': 'Invalid order ID',
   '0313': 'Invalid currency',
   '0320': 'Invalid pagination',

@@ -19,6 +19,7 @@ export type Draft = {
   readonly minor: Money | undefined;
   readonly stop: Price | undefined;
   readonly originId: string | undefined;
+  readonly marginOrderType: 'CROSS_MARGIN' | undefined;
   /** In parts of 10^-8 of the reference price. */
   readonly slippage: bigint | undefined;
 };
@@ -29,6 +30,8 @@ export type Order = {
   readonly instrument: Instrument;
   readonly account: Account;
   readonly originId: string | undefined;
+  /** Told back and nothing more: funds are those of a spot order (public-facts 16.4). */
+  readonly marginOrderType: 'CROSS_MARGIN' | undefined;
   readonly side: Side;
   readonly type: 'limit' | 'market';
   readonly timeInForce: TimeInForce;

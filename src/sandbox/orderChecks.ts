@@ -20,7 +20,7 @@ export type Checked = { readonly book: VenueBook; readonly draft: Draft; readonl
 /**
  * The order of checks (not published; this is ours): API on 1000 · JSON types 0372 · book, side, type given 0303 · book 0301 · side 0306 · type 0307 ·
  * trading 0410, market orders 0411, account 1008 · time_in_force 0302 · amounts 0308, 0309, 0329, 0408, 0407 · price 0304, 0407, 0401, 0402 ·
- * stop 0304, 0407, 0412, 0413 · amount 0403, 0404 · value 0405, 0406 · slippage_tolerance 0304 · origin_id 0304, 0356 · open orders 1001 ·
+ * stop 0304, 0407, 0412, 0413 · amount 0403, 0404 · value 0405, 0406 · slippage_tolerance, margin_order_type 0304 · origin_id 0304, 0356 · open orders 1001 ·
  * engine 1002 · funds 0379.
  */
 export function checkedOrder(venue: Venue, account: Account, body: Fields): Verdict<Checked> {
@@ -51,6 +51,7 @@ export function checkedOrder(venue: Venue, account: Account, body: Fields): Verd
   const stop = stopOf(book.instrument, side, text('stop'), switches);
   if (stop.kind === 'refused') return stop;
   const slippage = slippageOf(body['slippage_tolerance'], type);
+  const margin = text('margin_order_type');
   const draft: Draft = {
     side,
     type,
@@ -60,11 +61,13 @@ export function checkedOrder(venue: Venue, account: Account, body: Fields): Verd
     minor: amounts.value.minor,
     stop: stop.value,
     originId: text('origin_id'),
+    marginOrderType: margin === 'CROSS_MARGIN' ? margin : undefined,
     slippage: slippage.kind === 'done' ? slippage.value : undefined,
   };
   const outside = outsideBounds(book.instrument, draft);
   if (outside) return outside;
   if (slippage.kind === 'refused') return slippage;
+  if (margin !== draft.marginOrderType) return refused('0304', 'margin_order_type');
   return admitted(venue, account, book, draft);
 }
 
@@ -157,7 +160,18 @@ export function outsideBounds(
   return value > i.valueMax ? refused('0406') : null;
 }
 
-const TEXT_FIELDS = ['book', 'side', 'type', 'major', 'minor', 'price', 'stop', 'time_in_force', 'origin_id'] as const;
+const TEXT_FIELDS = [
+  'book',
+  'side',
+  'type',
+  'major',
+  'minor',
+  'price',
+  'stop',
+  'time_in_force',
+  'origin_id',
+  'margin_order_type',
+] as const;
 const TIMES_IN_FORCE: readonly string[] = ['goodtillcancelled', 'fillorkill', 'immediateorcancel', 'postonly'];
 const isTimeInForce = (text: string): text is TimeInForce => TIMES_IN_FORCE.includes(text);
 

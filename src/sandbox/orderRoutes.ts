@@ -133,6 +133,7 @@ function replace(ask: PrivateAsk): WireReply {
     minor: byValue,
     stop: waitsFor,
     originId: typeof originId === 'string' ? originId : undefined,
+    marginOrderType: order.marginOrderType,
     slippage: undefined,
   };
   const outside = outsideBounds(book.instrument, draft);
@@ -275,6 +276,7 @@ function openRow(order: Order): Record<string, string | null> {
     time_in_force: order.timeInForce,
     created_at: timeMillis(order.createdAt),
     updated_at: order.updatedAt === null ? null : timeMillis(order.updatedAt),
+    ...(order.marginOrderType !== undefined && { margin_order_type: order.marginOrderType }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Order } from './order.ts';
 
 export type OwnTradeRecord = {
   readonly tid: number;
-  readonly order: Pick<Order, 'oid' | 'originId' | 'book' | 'instrument' | 'side'>;
+  readonly order: Pick<Order, 'oid' | 'originId' | 'marginOrderType' | 'book' | 'instrument' | 'side'>;
   readonly at: Millis;
   readonly price: Price;
   readonly amount: Amount;

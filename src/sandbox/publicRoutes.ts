@@ -16,13 +16,13 @@ export const publicRoutes: readonly Route[] = [
   { scope: 'public', method: 'GET', pattern: '/v3/ticker', handle: ticker },
   { scope: 'public', method: 'POST', pattern: '/v3/ticker', handle: ticker },
   { scope: 'public', method: 'GET', pattern: '/v3/ohlc', handle: ohlc },
-  { scope: 'public', method: 'GET', pattern: '/v3/catalogues', handle: catalogues },
 ];
 
 /** Price levels per side of the aggregated book (public-facts 4.3). */
 export const LEVELS_MAX = 50;
 const HOUR = 3_600_000;
-const BUCKET_SECONDS: readonly number[] = [60, 300, 900, 1800, 3600, 14_400, 43_200, 86_400, 604_800];
+/** Those of public-facts 4.5, and the six hours and three days that another client asks for. */
+const BUCKET_SECONDS: readonly number[] = [60, 300, 900, 1800, 3600, 14_400, 21_600, 43_200, 86_400, 259_200, 604_800];
 
 /** Exactly the eleven fields of a live row (public-facts 4.1). */
 function availableBooks({ venue }: PublicAsk): WireReply {
@@ -166,8 +166,9 @@ const volumeText = (book: VenueBook, candle: Candle | undefined): string =>
 function ohlc({ venue, query }: PublicAsk): WireReply {
   const book = venue.books.get(query.get('book') ?? '');
   if (!book) return failureOf('0301', query.get('book') ?? 'book is missing');
-  const seconds = wholeOf(query.get('time_bucket'), 3600);
-  if (seconds === null || !BUCKET_SECONDS.includes(seconds)) return failureOf('0302', 'time_bucket');
+  const seconds = wholeOf(query.get('time_bucket'), null);
+  // The code that a client (ccxt) has noted from the wire, for a missing one too.
+  if (seconds === null || !BUCKET_SECONDS.includes(seconds)) return failureOf('0304', 'time_bucket');
   const now = venue.clock.now();
   const start: Millis | null = wholeOf(query.get('start'), 0);
   const end: Millis | null = wholeOf(query.get('end'), now);
@@ -191,19 +192,6 @@ function ohlc({ venue, query }: PublicAsk): WireReply {
     })),
   );
 }
-
-/** Undocumented; what the clients read of it (ecosystem 13). */
-function catalogues({ venue }: PublicAsk): WireReply {
-  const metadata = currenciesOf(venue).map(code => ({
-    code,
-    full_name: code.toUpperCase(),
-    precision: 8,
-    type: FIAT.has(code) ? 'fiat' : 'crypto',
-  }));
-  return success({ currencies: { metadata } });
-}
-
-const FIAT: ReadonlySet<string> = new Set(['mxn', 'brl', 'ars', 'cop']);
 
 /** Every currency of the listed books. */
 export function currenciesOf(venue: Venue): string[] {

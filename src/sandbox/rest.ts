@@ -2,27 +2,40 @@
 import type { WireReply, WireRequest } from '../core/index.ts';
 import { accountRoutes } from './accountRoutes.ts';
 import { Gate, may } from './auth.ts';
+import { catalogueRoutes } from './catalogueRoutes.ts';
+import { refused, statusOf } from './codes.ts';
+import type { Refused } from './codes.ts';
 import { conversionRoutes } from './conversionRoutes.ts';
-import type { Conversions } from './conversions.ts';
 import { RequestLimits } from './limits.ts';
+import { ledgerRoutes } from './ledgerRoutes.ts';
 import { orderRoutes } from './orderRoutes.ts';
 import { publicRoutes } from './publicRoutes.ts';
-import type { Method, Route } from './route.ts';
+import { matcherOf, queryOf, segmentsOf } from './paths.ts';
+import { rfqErrors } from './rfqCodes.ts';
+import { rfqRoutes } from './rfqRoutes.ts';
+import type { Desks, Route } from './route.ts';
+import type { Switches } from './switches.ts';
 import type { Venue } from './venue.ts';
+import { webhookRoutes } from './webhookRoutes.ts';
 import { failure, failureOf, reply } from './wire.ts';
 
 /** Answers a request that came from an address. */
 export type Respond = (request: WireRequest, peer: string) => WireReply;
 
-export const ROUTES: readonly Route[] = [...publicRoutes, ...accountRoutes, ...orderRoutes, ...conversionRoutes];
-
-type Found = { readonly route: Route; readonly path: Record<string, string> };
+export const ROUTES: readonly Route[] = [
+  ...publicRoutes,
+  ...accountRoutes,
+  ...orderRoutes,
+  ...conversionRoutes,
+  ...ledgerRoutes,
+  ...catalogueRoutes,
+];
 
 /**
  * The REST interface of a venue. A request passes, in this order: its path (404), its method (0901), its signature and nonce (02xx),
  * its budget (0801), the key's permission (0202), and then its own checks.
  */
-export function restOf(venue: Venue, conversions: Conversions, routes: readonly Route[] = ROUTES): Respond {
+export function restOf(venue: Venue, desks: Desks, routes: readonly Route[] = ROUTES): Respond {
   const gate = new Gate(venue.keys, venue.clock);
   const limits = new RequestLimits(venue.clock);
   const match = matcherOf(routes);
@@ -40,10 +53,10 @@ export function restOf(venue: Venue, conversions: Conversions, routes: readonly 
     const found = match(request.method, segmentsOf(path));
     if (found === 'unknown path') return reply(404, '');
     if (found === 'unknown method') return failureOf('0901');
-    const { route } = found;
+    const { row: route } = found;
     const { switches } = venue;
     const query = queryOf(question < 0 ? '' : request.target.slice(question + 1));
-    const ask = { venue, body: request.body, path: found.path, query };
+    const ask = { venue, webhooks: desks.webhooks, body: request.body, path: found.path, query };
     if (route.scope === 'public') {
       const signed = switches.signedPublicBudget === 'private' ? gate.admit(request, peer, switches) : null;
       const byAccount = signed?.kind === 'done';
@@ -51,11 +64,13 @@ export function restOf(venue: Venue, conversions: Conversions, routes: readonly 
       return within(who, byAccount ? 'private' : 'public') ? route.handle(ask) : failureOf('0801');
     }
     const admitted = gate.admit(request, peer, switches);
-    if (admitted.kind === 'refused') return failure(admitted);
+    const refuse = (by: Refused) => refusalAt(route, by, switches);
+    if (admitted.kind === 'refused') return refuse(admitted);
     const key = admitted.value;
-    if (route.exempt !== true && !within(`account:${key.account.id}`, 'private')) return failureOf('0801');
-    if (!may(key, route.permission)) return failureOf('0202');
-    return route.handle({ ...ask, account: key.account, conversions });
+    const payer = payerOf(route, key.account.id, switches);
+    if (payer !== null && !within(payer, 'private')) return refuse(refused('0801'));
+    if (!may(key, route.permission)) return refuse(refused('0202'));
+    return route.handle({ ...ask, ...desks, account: key.account });
   };
 
   return (request, peer) => {
@@ -64,46 +79,15 @@ export function restOf(venue: Venue, conversions: Conversions, routes: readonly 
   };
 }
 
-/** Both prefixes, doubled slashes and a trailing one name the same path (public-facts 1 and 3). */
-function segmentsOf(path: string): string[] {
-  const segments = path.split('/').filter(segment => segment !== '');
-  if (segments[0] === 'api') segments.shift();
-  return segments;
+/** Whose budget a private request uses; null for none. */
+function payerOf(route: Route & { scope: 'private' }, account: string, { rfqBudget }: Switches): string | null {
+  if (route.exempt === true) return null;
+  if (route.face !== 'rfq' || rfqBudget === 'shared') return `account:${account}`;
+  return rfqBudget === 'own' ? `rfq:${account}` : null;
 }
 
-/** First value of each key; keys that no route knows are carried and ignored. */
-function queryOf(text: string): Map<string, string> {
-  const query = new Map<string, string>();
-  for (const [key, value] of new URLSearchParams(text)) if (!query.has(key)) query.set(key, value);
-  return query;
-}
-
-/** Finds the route of a method and path; the first of the table wins. */
-function matcherOf(
-  routes: readonly Route[],
-): (method: Method, segments: readonly string[]) => Found | 'unknown path' | 'unknown method' {
-  const rows = routes.map(route => ({ route, parts: route.pattern.split('/').filter(part => part !== '') }));
-  return (method, segments) => {
-    let known = false;
-    for (const { route, parts } of rows) {
-      if (parts.length !== segments.length) continue;
-      if (!parts.every((part, i) => part.startsWith(':') || part === segments[i])) continue;
-      known = true;
-      if (route.method !== method) continue;
-      const path: Record<string, string> = {};
-      parts.forEach((part, i) => {
-        if (part.startsWith(':')) path[part.slice(1)] = decoded(segments[i]!);
-      });
-      return { route, path };
-    }
-    return known ? 'unknown method' : 'unknown path';
-  };
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-}
+/** A refusal at the door, in the envelope of the interface that was called. */
+const refusalAt = (route: Route & { scope: 'private' }, by: Refused, { rfqAuthErrors }: Switches): WireReply =>
+  route.face === 'rfq' && rfqAuthErrors === 'rfq'
+    ? rfqErrors(statusOf(by.code), by.code, by.message)
+    : failure(by);

@@ -143,6 +143,7 @@ export class Venue implements BookHost {
 
   deposit(account: Account, currency: string, sum: Money): void {
     account.credit(currency, sum);
+    account.transfers.add('funding', currency, sum, this.clock.now());
     add(this.deposited, currency, sum);
   }
 
@@ -150,6 +151,7 @@ export class Venue implements BookHost {
   withdraw(account: Account, currency: string, sum: Money): boolean {
     if (!(sum >= 0n && sum <= account.available(currency))) return false;
     account.debit(currency, sum);
+    account.transfers.add('withdrawal', currency, sum, this.clock.now());
     add(this.deposited, currency, money(-sum));
     return true;
   }
@@ -324,6 +326,7 @@ export class Venue implements BookHost {
       instrument: book.instrument,
       account,
       originId: draft.originId,
+      marginOrderType: draft.marginOrderType,
       side: draft.side,
       type: draft.type,
       timeInForce: draft.timeInForce,

@@ -208,7 +208,7 @@ describe('market data', () => {
       trade_count: 4,
     });
     expect(publicCall(exchange, '/api/v3/ohlc?book=btc_mxn&time_bucket=60').body.payload).toHaveLength(4);
-    expect(publicCall(exchange, '/api/v3/ohlc?book=btc_mxn&time_bucket=7').body.error.code).toBe('0302');
+    expect(publicCall(exchange, '/api/v3/ohlc?book=btc_mxn&time_bucket=7').body.error.code).toBe('0304');
     const { currencies } = publicCall(exchange, '/api/v3/catalogues').body.payload as {
       currencies: { metadata: Row[] };
     };

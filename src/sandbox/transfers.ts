@@ -1,0 +1,29 @@
+/** What came into an account and what left it, other than by trading: bounded, oldest first. For the funding, withdrawal and ledger lists. */
+import type { Millis, Money } from '../core/index.ts';
+
+export type Transfer = {
+  /** Sixteen hexadecimal digits, unlike those of any other transfer of the account. */
+  readonly id: string;
+  readonly kind: 'funding' | 'withdrawal';
+  readonly currency: string;
+  readonly sum: Money;
+  readonly at: Millis;
+};
+
+/** Transfers kept per account; the oldest go first. */
+export const TRANSFERS_MAX = 1_000;
+
+export class Transfers {
+  #all: Transfer[] = [];
+  #next = 1;
+
+  add(kind: Transfer['kind'], currency: string, sum: Money, at: Millis): void {
+    this.#all.push({ id: (this.#next++).toString(16).padStart(16, '0'), kind, currency, sum, at });
+    if (this.#all.length >= 2 * TRANSFERS_MAX) this.#all = this.#all.slice(-TRANSFERS_MAX);
+  }
+
+  /** Oldest first. */
+  list(): readonly Transfer[] {
+    return this.#all.slice(-TRANSFERS_MAX);
+  }
+}
