@@ -32,9 +32,10 @@ export function loadConfig(text: string, fileName: string): Loaded {
     const { line, col } = lines.linePos(offset);
     return `${fileName}:${line}:${col}`;
   };
-  const flaws = [...document.errors, ...document.warnings];
-  if (flaws.length > 0) {
-    return { ok: false, errors: flaws.map(f => `${place(f.pos[0])} not valid YAML: ${f.message.split('\n')[0]}`) };
+  // The first only: what a parser says after it has lost its way is noise.
+  const flaw = document.errors[0] ?? document.warnings[0];
+  if (flaw) {
+    return { ok: false, errors: [`${place(flaw.pos[0])} not valid YAML: ${flaw.message.split('\n')[0]}`] };
   }
   if (!isMap(document.contents)) {
     return { ok: false, errors: [`${place(0)} expected keys and values, like book: btc_mxn`] };

@@ -1,13 +1,15 @@
 #!/usr/bin/env node
 /** The command line: finds the configuration, starts what was asked for, and turns every end into an exit code. */
 import { readFileSync } from 'node:fs';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { check } from './cli/check.ts';
 import { readConfig, shippedConfig, Wrong } from './cli/configFile.ts';
 import { startEmbedded } from './cli/embedded.ts';
 import type { Embedded } from './cli/embedded.ts';
 import { logger } from './cli/logger.ts';
+import { remedyOf } from './cli/remedy.ts';
 import { run } from './cli/run.ts';
+import { replay, resume } from './cli/stateCommands.ts';
 import { describe } from './cli/summary.ts';
 import type { Venue } from './cli/bot.ts';
 import { readSecrets } from './config.ts';
@@ -26,8 +28,10 @@ type Source = { readonly config?: string; readonly tape?: string; readonly speed
 const program = new Command('puntas')
   .description('A market maker: quotes both sides of an order book from a YAML file and an API key.')
   .version(version())
-  .showHelpAfterError('(see puntas --help)')
-  .configureOutput({ outputError: (text, write) => write(text) });
+  .exitOverride()
+  .configureOutput({
+    outputError: (text, write) => write(`${text.replace(/^error: /, '').trimEnd()} (see puntas --help)\n`),
+  });
 
 sources(
   program
@@ -38,6 +42,7 @@ sources(
   .option('--state <dir>', 'state directory, instead of the one in the configuration')
   .option('--json', 'print what came of it as one JSON object, the last line on stdout', false)
   .action(async (options: Source & { for?: number; state?: string; json: boolean }) => {
+    const signals = signalsToStop();
     const { config, tape } = await chosen(options);
     const clock = realClock(options.speed);
     await withVenue(config, tape, options, clock, async (venue, log, seed) => {
@@ -49,7 +54,7 @@ sources(
         log,
         version: version(),
         onStarted: stop => {
-          untilSignal(stop);
+          signals.tell(stop);
           if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
         },
       });
@@ -79,26 +84,61 @@ sources(
 )
   .option('--port <n>', 'port on 127.0.0.1', port, 8080)
   .action(async (options: Source & { port: number }) => {
+    const signals = signalsToStop();
     const { config, tape } = await chosen(options);
     if (config.exchange.kind !== 'embedded')
       throw new Wrong('this configuration has a remote exchange: nothing to run here');
     const clock = realClock(options.speed);
-    const embedded = await startEmbedded(config, clock, { tape, port: options.port, ...seedOf(options) });
+    const embedded = await startEmbedded(config, clock, {
+      tape,
+      port: options.port,
+      portFrom: '--port',
+      ...seedOf(options),
+    });
     const { origin, key, secret } = embedded;
     console.log(
       JSON.stringify({ url: origin, rest: `${origin}/api/v3`, key, secret: secret.reveal(), book: config.book }),
     );
-    await new Promise<void>(resolve => untilSignal(() => resolve()));
+    await new Promise<void>(resolve => signals.tell(() => resolve()));
     await embedded.stop();
     process.exitCode = EXIT.clean;
   });
 
+program
+  .command('replay')
+  .description('feed a recorded run through the engine again: every command must come out the same')
+  .argument('<dir>', 'state directory of the run')
+  .option('--run <n>', 'number of the run; without it the last one')
+  .option('--all', 'every recorded run', false)
+  .action((dir: string, options: { run?: string; all: boolean }) => {
+    const which = options.all ? 'all' : options.run === undefined ? 'last' : Number(options.run);
+    process.exitCode = replay(dir, which, line => console.log(line)) ? EXIT.clean : EXIT.broken;
+  });
+
+program
+  .command('resume')
+  .description('lift a halt after you have looked: the only way to go on')
+  .requiredOption('--reason <text>', 'what you found; kept beside the state')
+  .option('--state <dir>', 'state directory', './state')
+  .action((options: { reason: string; state: string }) => console.log(resume(options.state, options.reason)));
+
 program.parseAsync().catch((error: unknown) => {
-  const known = error instanceof Wrong || error instanceof CannotStart;
-  console.error(known || error instanceof Error ? error.message : String(error));
-  if (!known && error instanceof Error && process.env['PUNTAS_DEBUG']) console.error(error.stack);
-  process.exit(error instanceof Wrong ? error.code : error instanceof CannotStart ? EXIT.misused : EXIT.broken);
+  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? EXIT.clean : EXIT.misused);
+  console.error(sentenceOf(error));
+  if (error instanceof Error && process.env['PUNTAS_DEBUG']) console.error(error.stack);
+  process.exit(codeOf(error));
 });
+
+function sentenceOf(error: unknown): string {
+  const remedy = error instanceof CannotStart ? remedyOf(error.code) : null;
+  const sentence = error instanceof Error ? error.message : String(error);
+  return remedy === null ? sentence : `${sentence}; ${remedy}`;
+}
+
+function codeOf(error: unknown): number {
+  if (error instanceof Wrong) return error.code;
+  return error instanceof CannotStart && !error.mayPass ? EXIT.misused : EXIT.broken;
+}
 
 function sources(command: Command): Command {
   return command
@@ -134,7 +174,12 @@ async function withVenue(
   try {
     let venue: Venue;
     if (config.exchange.kind === 'embedded') {
-      embedded = await startEmbedded(config, clock, { tape, port: config.exchange.port, ...seedOf(options) });
+      embedded = await startEmbedded(config, clock, {
+        tape,
+        port: config.exchange.port,
+        portFrom: 'exchange.port',
+        ...seedOf(options),
+      });
       venue = { restUrl: `${embedded.origin}/api`, key: embedded.key, secret: embedded.secret, speed: options.speed };
     } else {
       if (options.speed !== 1) throw new Wrong('--speed is for the embedded exchange; a remote one keeps its own time');
@@ -161,19 +206,29 @@ function remoteVenue(address: string): Venue {
   return { restUrl, key: read.secrets.apiKey, secret: read.secrets.apiSecret, speed: 1 };
 }
 
-/** The first SIGINT or SIGTERM stops cleanly; a second one leaves at once and says what that may mean. */
-function untilSignal(stop: (why: string) => void): void {
-  let asked = false;
+/**
+ * The first SIGINT or SIGTERM stops cleanly, at the end of the start when it came during the start; a second one leaves at once and says
+ * what that may mean.
+ */
+function signalsToStop(): { tell(stop: (why: string) => void): void } {
+  let asked: string | null = null;
+  let stop: ((why: string) => void) | null = null;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (asked) {
+      if (asked !== null) {
         console.error(`second ${signal}: leaving without verifying; orders may be left on the exchange`);
         process.exit(EXIT.leftOrders);
       }
-      asked = true;
-      stop(signal);
+      asked = signal;
+      stop?.(signal);
     });
   }
+  return {
+    tell: call => {
+      stop = call;
+      if (asked !== null) call(asked);
+    },
+  };
 }
 
 const seedOf = ({ seed }: Source): { readonly seed?: number } => (seed === undefined ? {} : { seed });

@@ -5,7 +5,18 @@ import type { AvailableBook, Balance, Exchange, Instrument, Millis, Outcome } fr
 export type Rules = { readonly instrument: Instrument; readonly makerRate: number; readonly takerRate: number };
 
 /** A start that cannot go on, in one line for a person. */
-export class CannotStart extends Error {}
+export class CannotStart extends Error {
+  /** The exchange's code, or one of ours, when a request ended it; null when there was no answer, or none was needed. */
+  readonly code: string | null;
+  /** The same start may go on later, without a person doing anything. */
+  readonly mayPass: boolean;
+  constructor(message: string, code: string | null = null, mayPass = false) {
+    super(message);
+    this.name = 'CannotStart';
+    this.code = code;
+    this.mayPass = mayPass;
+  }
+}
 
 /** The rules of one book and our rates on it. */
 export async function readRules(exchange: Exchange, book: string): Promise<Rules> {
@@ -66,7 +77,9 @@ async function newestTid(exchange: Exchange): Promise<string | undefined> {
 async function need<T>(what: string, first: Promise<Outcome<T>>): Promise<T> {
   const outcome = await first;
   if (outcome.kind === 'done') return outcome.value;
-  if (outcome.kind === 'refused')
-    throw new CannotStart(`cannot ${what}: the exchange refused (${outcome.code}: ${outcome.message})`);
-  throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`);
+  if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
+  const { code, message, status } = outcome;
+  // Without a status nobody answered: the refusal is our own client's.
+  const who = status === undefined ? 'nobody was asked' : 'the exchange refused';
+  throw new CannotStart(`cannot ${what}: ${who} (${code}: ${message})`, code, status === undefined);
 }
