@@ -212,13 +212,15 @@ describe('the engine', () => {
     expect(desk.places().length).toBe(4);
   });
 
-  it('with too many unknown orders places nothing, but still takes out what the market has left behind', () => {
+  it('with too many unknown orders places nothing, keeps what still fits, and takes out what the market has left behind', () => {
     const desk = new Desk({ strategy: quoteAround(2, 6, 10), unknownMax: 2 }).open();
     let n = 0;
     desk.fateOfPlace = () => (n++ < 3 ? 'done' : 'lost');
     desk.round();
     expect(desk.engine.snapshot(desk.now).quoting).toBe('too many unknown orders');
     const before = desk.places().length;
+    desk.rounds(3);
+    expect(desk.live.length).toBe(3);
     desk.bids = [[1090, 50]];
     desk.asks = [[1110, 50]];
     desk.rounds(3);

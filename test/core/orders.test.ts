@@ -417,6 +417,22 @@ describe('one order', () => {
     expect(news.map(n => n.kind)).toEqual(['unknown', 'ended', 'reopened']);
   });
 
+  it('that was just answered is not taken for vanished by reads that lag, only by two of them and after the settle time', () => {
+    orders.answered(id, { kind: 'done', value: { oid: 'oid-1' } }, false, 10);
+    orders.read(none, true, 11, 12);
+    orders.read(none, true, 13, 14);
+    expect(state()).toBe('open');
+    orders.read(none, true, 10 + SETTLE, 10 + SETTLE);
+    expect([state(), orders.get(id)!.ending, orders.reserved('buy')]).toEqual(['closed-unsettled', 'vanished', 10]);
+  });
+
+  it('that was just seen for the first time is not taken for vanished by reads that lag behind that', () => {
+    orders.read([listed('open')], true, 500, 510);
+    orders.read(none, true, 520, 521);
+    orders.read(none, true, 530, 531);
+    expect(state()).toBe('open');
+  });
+
   it('that was filled whole is not reopened by a read that is older or lags', () => {
     orders.answered(id, { kind: 'done', value: { oid: 'oid-1' } }, false, 10);
     orders.filled(id, 'oid-1', amount(10), 500);
