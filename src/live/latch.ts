@@ -1,5 +1,15 @@
 /** The halt latch: a file that says why trading stopped. A restart does not lift it; only `puntas resume` does. */
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Millis } from '../core/index.ts';
 
@@ -10,10 +20,13 @@ export interface Latch {
   read(): Halt | null;
   /** Durable when it returns. The first reason stays. */
   set(halt: Halt): void;
-  clear(): void;
+  /** Lifts the halt; the reason is kept beside it with what was lifted. */
+  lift(reason: string): void;
 }
 
 const LATCH_FILE = 'HALTED';
+/** One line for each halt that a person lifted. */
+const LIFTED_FILE = 'resumed.jsonl';
 
 /** The latch of a state directory. */
 export function latchIn(dir: string): Latch {
@@ -38,7 +51,8 @@ export function latchIn(dir: string): Latch {
     set: halt => {
       if (read() === null) writeDurably(file, JSON.stringify(halt));
     },
-    clear: () => {
+    lift: reason => {
+      appendFileSync(join(dir, LIFTED_FILE), `${JSON.stringify({ lifted: read(), reason })}\n`, { mode: 0o600 });
       rmSync(file, { force: true });
       syncFolder(dir);
     },

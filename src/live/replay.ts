@@ -2,7 +2,9 @@
 import { inflateRawSync } from 'node:zlib';
 import type Database from 'libsql';
 import type { Command, Engine, EngineEvent } from '../core/index.ts';
+import type { Rules } from './opening.ts';
 import { applyLevels, lineOf } from './recording.ts';
+import type { Line } from './recording.ts';
 
 export type Replayed = {
   readonly run: number;
@@ -23,6 +25,16 @@ export function recordedRuns(db: Database.Database): readonly RecordedRun[] {
     .all() as RecordedRun[];
 }
 
+/** The rules that a run began with: its engine was made from them. Null when it ended before it read them. */
+export function firstRules(db: Database.Database, run: number): Rules | null {
+  for (const line of linesOf(db, run)) {
+    if (line.kind !== 'input' || line.event.kind !== 'rules') continue;
+    const { instrument, makerRate, takerRate } = line.event;
+    return { instrument, makerRate, takerRate };
+  }
+  return null;
+}
+
 /** Stops at the first difference. `onInput` sees each input with the engine's answer, for explanations. */
 export function replayRun(
   db: Database.Database,
@@ -39,30 +51,34 @@ export function replayRun(
     given.length === 0
       ? null
       : `after ${last} (input ${inputs}) the engine now gives ${JSON.stringify(given)}, recorded was nothing`;
-  for (const row of db.prepare('SELECT lines FROM inputs WHERE run = ? ORDER BY n').iterate(run) as Iterable<{
-    lines: Buffer;
-  }>) {
-    for (const text of inflateRawSync(row.lines).toString('utf8').split('\n')) {
-      const line = lineOf(text);
-      if (line.kind === 'commands') {
-        const recorded = JSON.stringify(line.commands);
-        if (JSON.stringify(given) !== recorded) {
-          return result(
-            `after ${last} (input ${inputs}) the engine now gives ${JSON.stringify(given)}, recorded was ${recorded}`,
-          );
-        }
-        commands += given.length;
-        given = [];
-        continue;
+  for (const line of linesOf(db, run)) {
+    if (line.kind === 'commands') {
+      const recorded = JSON.stringify(line.commands);
+      if (JSON.stringify(given) !== recorded) {
+        return result(
+          `after ${last} (input ${inputs}) the engine now gives ${JSON.stringify(given)}, recorded was ${recorded}`,
+        );
       }
-      const difference = unmatched();
-      if (difference !== null) return result(difference);
-      inputs++;
-      last = `${line.event.kind} at ${line.event.at}`;
-      applyLevels(engine.book, line.levels);
-      given = engine.step(line.event);
-      onInput?.(line.event, given);
+      commands += given.length;
+      given = [];
+      continue;
     }
+    const difference = unmatched();
+    if (difference !== null) return result(difference);
+    inputs++;
+    last = `${line.event.kind} at ${line.event.at}`;
+    applyLevels(engine.book, line.levels);
+    given = engine.step(line.event);
+    onInput?.(line.event, given);
   }
   return result(unmatched());
+}
+
+function* linesOf(db: Database.Database, run: number): Generator<Line> {
+  const rows = db.prepare('SELECT lines FROM inputs WHERE run = ? ORDER BY n').iterate(run) as Iterable<{
+    lines: Buffer;
+  }>;
+  for (const { lines } of rows) {
+    for (const text of inflateRawSync(lines).toString('utf8').split('\n')) yield lineOf(text);
+  }
 }

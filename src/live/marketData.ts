@@ -1,0 +1,349 @@
+/** Market data for the engine: the stream by default, polled books whenever it is silent, behind or gone; each book has one source at a time. */
+import { amountFloor, mayLive, OrderFeed, priceExact, priceFloor } from '../core/index.ts';
+import type {
+  Amount,
+  BookDiff,
+  BookSnapshot,
+  Clock,
+  Engine,
+  EngineEvent,
+  Exchange,
+  Instrument,
+  MarketStream,
+  Millis,
+  OrderBook,
+  Price,
+  Side,
+  StreamNews,
+  StreamTrade,
+  Timer,
+} from '../core/index.ts';
+import type { Log } from './loop.ts';
+import type { Failed } from './reads.ts';
+
+export type MarketDataOptions = {
+  readonly exchange: Exchange;
+  readonly engine: Engine;
+  /** Null: books are polled only. */
+  readonly stream: MarketStream | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly book: string;
+  readonly instance: string;
+  /** Time between two polls, and after which a stream without a frame is not trusted without one. */
+  readonly pollMs: Millis;
+  readonly instrument: () => Instrument;
+  /** Time for the engine. */
+  readonly time: () => Millis;
+  readonly step: (event: EngineEvent) => void;
+  readonly note: (what: string, failed: Failed) => void;
+  /** An order of ours was seen to trade or to leave the book. */
+  readonly onOwn: (seen: OwnSeen) => void;
+};
+
+/** What the stream showed of an order of ours: hearsay, on which the account is read. */
+export type OwnSeen =
+  { readonly kind: 'traded'; readonly tid: string | null } | { readonly kind: 'gone'; readonly oid: string };
+
+export type MarketDataStatus = {
+  /** True while the engine's book is the stream's; null when there is no stream. */
+  readonly streamUp: boolean | null;
+  /** Lots of others before our best order of each side; null when it is not in the stream's book. */
+  readonly queueAhead: Readonly<Record<Side, Amount | null>>;
+};
+
+/** Whole books cost public budget and are large: one in five seconds, after failures less often. */
+const RESYNC_EVERY_MS = 5_000;
+const RESYNC_EVERY_MAX_MS = 60_000;
+/** A stream that is so far behind a polled book, or whose frames are so old, does not count as fresh. */
+const LAG_MAX_MS = 2_000;
+/** A slower answer says too little about now to make an unchanged book fresh. */
+const CONFIRM_WITHIN_MS = 1_000;
+
+export class MarketData {
+  readonly #options: MarketDataOptions;
+  readonly #feed: OrderFeed;
+  #source: 'none' | 'poll' | 'stream' = 'none';
+  #isUp = false;
+  #stopped = false;
+  /** Newest step of the book that the engine was shown; nothing older ever is. */
+  #shown = -1n;
+  /** Since when the feed has been behind what was polled; null while it is not. */
+  #behindSince: Millis | null = null;
+  #freshAt: Millis = -Infinity;
+  #readAt: Millis = -Infinity;
+  #resyncAt: Millis = -Infinity;
+  #resyncTimer: Timer | null = null;
+  #resyncFailures = 0;
+  #reading = false;
+  /** Smallest difference seen between our clock and the exchange's, on this connection. */
+  #offset = Infinity;
+
+  constructor(options: MarketDataOptions) {
+    this.#options = options;
+    const { engine } = options;
+    this.#feed = new OrderFeed({
+      instrument: options.instrument(),
+      book: engine.book,
+      pending: () => engine.liveOrders.filter(order => order.oid === null && mayLive(order)),
+      onOwn: (oid, change) =>
+        options.onOwn(change === 'filled' ? { kind: 'traded', tid: null } : { kind: 'gone', oid }),
+    });
+  }
+
+  start(): void {
+    this.#options.stream?.start(news => this.#hear(news));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#resyncTimer?.stop();
+    this.#options.stream?.close();
+  }
+
+  get status(): MarketDataStatus {
+    const { stream } = this.#options;
+    const ahead = (side: Side) => (this.#source === 'stream' ? this.#feed.aheadOfBest(side) : null);
+    return {
+      streamUp: stream === null ? null : this.#source === 'stream',
+      queueAhead: { buy: ahead('buy'), sell: ahead('sell') },
+    };
+  }
+
+  /** Reads the book over REST unless the stream has just told of it. */
+  async poll(): Promise<void> {
+    const { clock, stream, pollMs } = this.#options;
+    const now = clock.elapsed();
+    if (this.#behindSince !== null && now - this.#behindSince >= LAG_MAX_MS) {
+      this.#behindSince = null;
+      stream?.restart('its book is behind the polled one');
+    }
+    if (this.#reading || this.#stopped) return;
+    if (this.#source === 'stream' && now - this.#freshAt < pollMs) return;
+    // A whole book that was read for the stream was a poll too.
+    if (now - this.#readAt < pollMs / 2) return;
+    await this.#read(true);
+  }
+
+  /** Takes oids of ours out of everything that the engine is told, for they must not move its own book. */
+  learn(event: EngineEvent): void {
+    let changed = false;
+    for (const { oid, id } of oursIn(event, `${this.#options.instance}-`)) {
+      if (this.#feed.own(oid, id)) changed = true;
+    }
+    if (changed && this.#source === 'stream' && this.#options.clock.elapsed() - this.#freshAt < this.#options.pollMs) {
+      this.#tell(null);
+    }
+  }
+
+  #hear(news: StreamNews): void {
+    if (this.#stopped) return;
+    switch (news.kind) {
+      case 'up':
+        this.#isUp = true;
+        this.#resyncSoon();
+        return;
+      case 'down':
+        this.#isUp = false;
+        this.#offset = Infinity;
+        this.#lose(news.reason);
+        return;
+      case 'fault':
+        this.#lose(`a frame could not be read: ${news.reason}`);
+        this.#resyncSoon();
+        return;
+      case 'alive':
+        this.#refresh();
+        return;
+      case 'trades':
+        this.#hearTrades(news.trades);
+        return;
+      case 'diff':
+        this.#hearDiff(news.diff);
+        return;
+    }
+  }
+
+  #hearDiff(diff: BookDiff): void {
+    switch (this.#feed.take(diff)) {
+      case 'applied':
+        if (this.#isPrompt(diff.sentAt)) this.#refresh();
+        return;
+      case 'gap':
+        this.#lose('a frame was lost');
+        this.#resyncSoon();
+        return;
+      case 'held':
+      case 'old':
+        return;
+    }
+  }
+
+  #hearTrades(trades: readonly StreamTrade[]): void {
+    const { instrument, time, step, onOwn } = this.#options;
+    for (const trade of trades) {
+      if (this.#feed.isOwn(trade.makerOid) || this.#feed.isOwn(trade.takerOid))
+        onOwn({ kind: 'traded', tid: trade.tid });
+    }
+    const last = trades[trades.length - 1];
+    const price = last && priceOrNull(instrument(), last.price);
+    if (price) step({ kind: 'public trade', at: time(), price });
+  }
+
+  /** The exchange has just been heard: what the feed holds is the book of now. */
+  #refresh(): void {
+    const sequence = this.#feed.sequence;
+    if (sequence === null || sequence < this.#shown) return;
+    const { clock, log } = this.#options;
+    this.#freshAt = clock.elapsed();
+    this.#behindSince = null;
+    this.#shown = sequence;
+    this.#feed.show();
+    if (this.#source !== 'stream') {
+      this.#source = 'stream';
+      log.info({ sequence: String(sequence), orders: this.#feed.size }, 'market data comes from the stream');
+    }
+    this.#tell(null);
+  }
+
+  /** False for a frame that was long on its way: then there may be newer ones behind it. */
+  #isPrompt(sentAt: Millis | undefined): boolean {
+    if (sentAt === undefined) return true;
+    const offset = this.#options.time() - sentAt;
+    this.#offset = Math.min(this.#offset, offset);
+    return offset - this.#offset < LAG_MAX_MS;
+  }
+
+  #lose(reason: string): void {
+    this.#feed.lose();
+    this.#behindSince = null;
+    if (this.#source === 'poll') return;
+    const wasStream = this.#source === 'stream';
+    this.#source = 'poll';
+    if (wasStream) this.#options.log.warn({ reason }, `market data is polled: ${reason}`);
+    else this.#options.log.info({ reason }, `market data is polled until the stream is there: ${reason}`);
+  }
+
+  /** A whole book as soon as the bound on them allows. */
+  #resyncSoon(): void {
+    if (this.#resyncTimer !== null || this.#stopped) return;
+    const { clock } = this.#options;
+    const every = Math.min(RESYNC_EVERY_MAX_MS, RESYNC_EVERY_MS * 2 ** Math.min(this.#resyncFailures, 10));
+    this.#resyncTimer = clock.after(Math.max(0, this.#resyncAt + every - clock.elapsed()), () => {
+      this.#resyncTimer = null;
+      void this.#resync();
+    });
+  }
+
+  async #resync(): Promise<void> {
+    if (this.#stopped || !this.#isUp || this.#feed.sequence !== null) return;
+    this.#resyncAt = this.#options.clock.elapsed();
+    if (this.#reading || !(await this.#read(false))) this.#resyncFailures++;
+    if (this.#feed.sequence !== null) this.#resyncFailures = 0;
+    else this.#resyncSoon();
+  }
+
+  /** Reads a book, by levels or whole; false when that brought nothing. */
+  async #read(aggregate: boolean): Promise<boolean> {
+    const { exchange, clock, book, note, time } = this.#options;
+    this.#reading = true;
+    const startedAt = time();
+    this.#readAt = clock.elapsed();
+    try {
+      const outcome = await exchange.orderBook(book, aggregate);
+      if (this.#stopped) return false;
+      if (outcome.kind !== 'done') {
+        note('order_book', outcome);
+        return false;
+      }
+      if (aggregate) this.#polled(outcome.value, startedAt);
+      else this.#wholeBook(outcome.value, startedAt);
+      return true;
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  #wholeBook(snapshot: BookSnapshot, startedAt: Millis): void {
+    const { log } = this.#options;
+    // The connection may have been lost while the book was on its way.
+    const seeding = this.#isUp && this.#feed.sequence === null ? this.#feed.seed(snapshot) : null;
+    if (seeding === 'live') {
+      if (this.#feed.sequence! >= this.#shown) this.#refresh();
+      else this.#behindSince ??= this.#options.clock.elapsed();
+      return;
+    }
+    if (seeding !== null) log.info({ seeding }, `a whole book did not fit the stream: ${seeding}`);
+    this.#polled(snapshot, startedAt);
+  }
+
+  #polled(snapshot: BookSnapshot, startedAt: Millis): void {
+    const { clock, engine, log, time } = this.#options;
+    const fed = this.#feed.sequence;
+    if (fed !== null && fed === snapshot.sequence) {
+      if (time() - startedAt <= CONFIRM_WITHIN_MS) this.#refresh();
+      return;
+    }
+    // The stream may have overtaken the answer: then it says nothing about now.
+    if (fed !== null && fed > snapshot.sequence) return;
+    if (snapshot.sequence < this.#shown || !writeLevels(snapshot, this.#options.instrument(), engine.book)) {
+      log.warn({}, 'a book was passed over: older than the last one, or off the tick grid');
+      return;
+    }
+    this.#feed.hide();
+    this.#shown = snapshot.sequence;
+    if (fed !== null) this.#behindSince ??= clock.elapsed();
+    if (this.#source === 'none') this.#source = 'poll';
+    this.#tell(startedAt);
+  }
+
+  #tell(startedAt: Millis | null): void {
+    this.#options.step({ kind: 'book', at: this.#options.time(), startedAt });
+  }
+}
+
+/** Sums a book into levels. False, with nothing written, when a price does not lie on the tick grid. */
+function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into: OrderBook): boolean {
+  const levels: [Side, Price, Amount][] = [];
+  for (const side of ['buy', 'sell'] as const) {
+    for (const entry of side === 'buy' ? snapshot.bids : snapshot.asks) {
+      const price = priceExact(instrument, entry.price);
+      if (price === null) return false;
+      levels.push([side, price, amountFloor(instrument, entry.amount)]);
+    }
+  }
+  into.clear();
+  for (const [side, price, lots] of levels) into.set(side, price, (into.amountAt(side, price) + lots) as Amount);
+  return true;
+}
+
+/** Oids of ours in an event, with the origin id that they are told for. Cancels go out by origin id, so that what they list is ours. */
+function oursIn(event: EngineEvent, prefix: string): readonly { readonly oid: string; readonly id?: string }[] {
+  switch (event.kind) {
+    case 'placed':
+      return event.outcome.kind === 'done' ? [{ oid: event.outcome.value.oid, id: event.id }] : [];
+    case 'canceled':
+      return event.outcome.kind === 'done' ? event.outcome.value.map(oid => ({ oid })) : [];
+    case 'open orders':
+      return withOurPrefix(event.orders, prefix);
+    case 'looked up':
+      return event.outcome.kind === 'done' ? withOurPrefix(event.outcome.value, prefix) : [];
+    case 'trades':
+      return withOurPrefix(event.trades, prefix);
+    default:
+      return [];
+  }
+}
+
+const withOurPrefix = (rows: readonly { readonly oid: string; readonly originId?: string }[], prefix: string) =>
+  rows.flatMap(({ oid, originId }) => (originId?.startsWith(prefix) ? [{ oid, id: originId }] : []));
+
+/** Null for a price past every tick that can be counted. */
+function priceOrNull(instrument: Instrument, text: string): Price | null {
+  try {
+    return priceFloor(instrument, text);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
