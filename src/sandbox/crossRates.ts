@@ -42,7 +42,7 @@ export function crossesFrom(venue: Venue, source: string): ReadonlyMap<string, C
 }
 
 /** Mid of the best prices, in minor per major; null without both. */
-function midOf({ engine, instrument }: VenueBook): Rate | null {
+export function midOf({ engine, instrument }: VenueBook): Rate | null {
   const [bid, ask] = [engine.bestBid(), engine.bestAsk()];
   if (!(bid > 0 && ask > 0)) return null;
   return { over: (BigInt(bid) + BigInt(ask)) * instrument.tickMoney, under: 2n * 10n ** 18n };

@@ -1,6 +1,6 @@
 /** Everything that other rooms may import from the embedded exchange. */
 export { createVenue } from './exchange.ts';
-export type { EmbeddedExchange } from './exchange.ts';
+export type { EmbeddedExchange, ExchangeOptions } from './exchange.ts';
 export { seededFlow } from './flow.ts';
 export type { FlowOptions, FlowTake } from './flow.ts';
 export { FLOW_PROFILES } from './flowProfile.ts';
@@ -15,8 +15,11 @@ export type { Respond } from './rest.ts';
 export type { Route } from './route.ts';
 export { serve } from './server.ts';
 export type { Served, ServeOptions } from './server.ts';
+export type { Stream, StreamSession } from './stream.ts';
+export { inProcessStream } from './streamInProcess.ts';
 export { SWITCHES, switchesOf } from './switches.ts';
 export type { Switches, SwitchName } from './switches.ts';
 export type { AccountTruth, Truth } from './truth.ts';
 export type { AccountOptions, VenueOptions } from './venue.ts';
+export type { Delivered, DeliveryPort } from './webhooks.ts';
 export type { BookChange, BookEvent, BookTrade } from './venueBook.ts';

@@ -29,6 +29,8 @@ export const ROUTES: readonly Route[] = [
   ...conversionRoutes,
   ...ledgerRoutes,
   ...catalogueRoutes,
+  ...rfqRoutes,
+  ...webhookRoutes,
 ];
 
 /**
@@ -88,6 +90,4 @@ function payerOf(route: Route & { scope: 'private' }, account: string, { rfqBudg
 
 /** A refusal at the door, in the envelope of the interface that was called. */
 const refusalAt = (route: Route & { scope: 'private' }, by: Refused, { rfqAuthErrors }: Switches): WireReply =>
-  route.face === 'rfq' && rfqAuthErrors === 'rfq'
-    ? rfqErrors(statusOf(by.code), by.code, by.message)
-    : failure(by);
+  route.face === 'rfq' && rfqAuthErrors === 'rfq' ? rfqErrors(statusOf(by.code), by.code, by.message) : failure(by);

@@ -5,19 +5,30 @@ import { done, refused } from './codes.ts';
 import type { Verdict } from './codes.ts';
 import type { Conversions } from './conversions.ts';
 import type { Fields } from './orderChecks.ts';
+import type { PageTokens } from './pageTokens.ts';
+import type { RfqDesk } from './rfq.ts';
 import type { Venue } from './venue.ts';
+import type { Webhooks } from './webhooks.ts';
 
 export type Method = WireRequest['method'];
 
 export type PublicAsk = {
   readonly venue: Venue;
+  readonly webhooks: Webhooks;
   readonly body: string;
   /** Parts of the path, by the name in the pattern. */
   readonly path: Readonly<Record<string, string>>;
   /** The first value of each query key. */
   readonly query: ReadonlyMap<string, string>;
 };
-export type PrivateAsk = PublicAsk & { readonly account: Account; readonly conversions: Conversions };
+/** What the venue offers beside its books. */
+export type Desks = {
+  readonly conversions: Conversions;
+  readonly rfq: RfqDesk;
+  readonly pageTokens: PageTokens;
+  readonly webhooks: Webhooks;
+};
+export type PrivateAsk = PublicAsk & Desks & { readonly account: Account };
 
 export type Route =
   | {
@@ -33,6 +44,8 @@ export type Route =
       readonly permission: Permission;
       /** Does not count against the request budget. */
       readonly exempt?: true;
+      /** How refusals at the door are written; v3 when absent. */
+      readonly face?: 'rfq';
       readonly handle: (ask: PrivateAsk) => WireReply;
     };
 
