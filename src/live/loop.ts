@@ -1,10 +1,23 @@
 /** The loop: feeds the engine from one exchange in real time, carries out what it approves, and stops cleanly. */
 import { CANCEL_CHUNK, sleep, textOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
-import type { Approved, Clock, Command, Engine, EngineEvent, Exchange, Millis, PlaceCommand } from '../core/index.ts';
+import type {
+  Approved,
+  Clock,
+  Command,
+  Engine,
+  EngineEvent,
+  Exchange,
+  MarketStream,
+  Millis,
+  PlaceCommand,
+} from '../core/index.ts';
 import type { Journal } from './journal.ts';
+import { MarketData } from './marketData.ts';
+import type { MarketDataStatus } from './marketData.ts';
 import { readRules } from './opening.ts';
 import type { Opening, Rules } from './opening.ts';
 import type { Latch } from './latch.ts';
+import { PromptReads } from './promptReads.ts';
 import { LineWriter } from './recording.ts';
 import { isFailed, Reads } from './reads.ts';
 import type { Failed } from './reads.ts';
@@ -14,6 +27,8 @@ export type Log = Record<'debug' | 'info' | 'warn' | 'error', (known: object, se
 
 export type LoopOptions = {
   readonly exchange: Exchange;
+  /** The public stream of the book; without it books are polled. */
+  readonly stream?: MarketStream;
   readonly engine: Engine;
   readonly clock: Clock;
   readonly journal: Journal;
@@ -25,6 +40,8 @@ export type LoopOptions = {
   readonly latch: Latch;
   /** Told after each whole and successful private read: what a watcher goes by. */
   readonly onReconciled?: () => void;
+  /** Whether the sentinel shows life; absent: none is asked for. */
+  readonly sentinelAlive?: () => boolean;
   readonly timing: {
     readonly decideEveryMs: Millis;
     readonly bookPollMs: Millis;
@@ -58,6 +75,9 @@ const LEDGER_TRIES = 10;
 export class Loop {
   readonly #options: LoopOptions;
   readonly #reads: Reads;
+  readonly #market: MarketData;
+  readonly #prompt: PromptReads;
+  #tradesTurn: Promise<unknown> = Promise.resolve();
   readonly #stopping = new AbortController();
   readonly #tasks: Promise<void>[] = [];
   readonly #underWay = new Set<Promise<void>>();
@@ -65,6 +85,7 @@ export class Loop {
   readonly #writer = new LineWriter();
   #rules: Rules;
   #failure: string | null = null;
+  #sentinelAlive: boolean | null = null;
   #onFailure: (() => void) | null = null;
 
   constructor(options: LoopOptions) {
@@ -72,6 +93,37 @@ export class Loop {
     this.#rules = options.rules;
     this.#origin = options.clock.now() - options.clock.elapsed();
     this.#reads = new Reads(options.exchange, options.book, options.opening.lastTid, () => this.time());
+    const { exchange, clock } = options;
+    this.#prompt = new PromptReads({
+      clock,
+      readTrades: () => this.#readTrades(),
+      marker: () => this.#reads.marker,
+      look: async oids => {
+        // What the engine knows to be over needs no look.
+        const ids = options.engine.liveOrders.flatMap(({ id, oid }) =>
+          oid !== null && oids.includes(oid) ? [id] : [],
+        );
+        if (ids.length > 0) await this.#lookUp(ids);
+      },
+      budgetLeft: () => exchange.budget().private,
+      onBroken: error => this.#fail(error),
+    });
+    this.#market = new MarketData({
+      ...options,
+      stream: options.stream ?? null,
+      pollMs: options.timing.bookPollMs,
+      instrument: () => this.#rules.instrument,
+      time: () => this.time(),
+      step: event => this.#step(event),
+      note: (what, failed) => this.#note(what, failed),
+      onOwn: seen => this.#prompt.seen(seen),
+      onBroken: error => this.#fail(error),
+    });
+  }
+
+  /** Where market data comes from, and our places in its queues. */
+  get market(): MarketDataStatus {
+    return this.#market.status;
   }
 
   /** Time for the engine: wall time that never steps back. */
@@ -93,7 +145,8 @@ export class Loop {
     }
     this.#watchLatch();
     this.#repeat(timing.privatePollMs, () => this.#readPrivate());
-    this.#repeat(timing.bookPollMs, () => this.#readBook());
+    this.#market.start();
+    this.#repeat(timing.bookPollMs, () => this.#market.poll());
     this.#repeat(timing.decideEveryMs, async () => this.#step({ kind: 'timer', at: this.time() }));
     this.#repeat(BALANCES_EVERY_MS, () => this.#readBalances());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
@@ -110,7 +163,9 @@ export class Loop {
     const { clock, engine, timing } = this.#options;
     this.#step({ kind: 'stop', at: this.time() });
     this.#stopping.abort();
-    await Promise.all(this.#tasks);
+    this.#market.stop();
+    this.#prompt.stop();
+    await Promise.all([...this.#tasks, this.#prompt.running]);
     const deadline = clock.elapsed() + timing.shutdownMs;
     let left: readonly string[] = ['open orders were never read'];
     for (let empty = 0; empty < EMPTY_READS_TO_STOP && clock.elapsed() < deadline;) {
@@ -186,8 +241,14 @@ export class Loop {
     return event.orders.flatMap(({ originId }) => (originId?.startsWith(prefix) ? [originId] : []));
   }
 
-  /** True when everything up to now was read. */
-  async #readTrades(): Promise<boolean> {
+  /** True when everything up to now was read. One at a time: each goes on where the one before it ended. */
+  #readTrades(): Promise<boolean> {
+    const turn = this.#tradesTurn.then(() => this.#readTradesNow());
+    this.#tradesTurn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #readTradesNow(): Promise<boolean> {
     const event = await this.#reads.trades();
     if (isFailed(event)) {
       this.#note('user_trades', event);
@@ -211,15 +272,16 @@ export class Loop {
     return quiet;
   }
 
-  async #readBook(): Promise<void> {
-    const event = await this.#reads.book(this.#options.engine.book, this.#rules.instrument);
-    if (event === null)
-      this.#options.log.warn({}, 'a book was passed over: older than the last one, or off the tick grid');
-    else if (isFailed(event)) this.#note('order_book', event);
-    else this.#step(event);
+  async #lookUp(ids: readonly string[]): Promise<void> {
+    const { exchange } = this.#options;
+    const startedAt = this.time();
+    const outcome = await exchange.lookUp({ originIds: ids });
+    if (outcome.kind !== 'done') this.#note('look up', outcome);
+    this.#step({ kind: 'looked up', at: this.time(), startedAt, ids, outcome });
   }
 
   async #readPublicTrade(): Promise<void> {
+    if (this.#market.status.streamUp === true) return;
     const event = await this.#reads.publicTrade(this.#rules.instrument);
     if (event === null) return;
     if (isFailed(event)) this.#note('trades', event);
@@ -239,6 +301,7 @@ export class Loop {
 
   #step(event: EngineEvent): void {
     const { clock, engine, journal, onStep } = this.#options;
+    this.#market.learn(event);
     const started = clock.elapsed();
     let commands: readonly Approved<Command>[];
     try {
@@ -269,6 +332,11 @@ export class Loop {
   #watchLatch(): void {
     const { engine, latch } = this.#options;
     const halt = latch.read();
+    const alive = this.#options.sentinelAlive?.();
+    if (alive !== undefined && alive !== this.#sentinelAlive) {
+      this.#sentinelAlive = alive;
+      this.#step({ kind: 'sentinel', at: this.time(), alive });
+    }
     if (halt !== null && engine.haltedBecause === null)
       this.#step({ kind: 'halt', at: this.time(), reason: halt.reason });
     if (halt === null && engine.haltedBecause !== null && this.#failure === null)
@@ -331,12 +399,8 @@ export class Loop {
         this.#step({ kind: 'canceled', at: this.time(), startedAt, ids: command.ids, outcome });
         return;
       }
-      case 'look': {
-        const outcome = await exchange.lookUp({ originIds: command.ids });
-        if (outcome.kind !== 'done') this.#note('look up', outcome);
-        this.#step({ kind: 'looked up', at: this.time(), startedAt, ids: command.ids, outcome });
-        return;
-      }
+      case 'look':
+        return this.#lookUp(command.ids);
     }
   }
 

@@ -37,6 +37,8 @@ export type MarketDataOptions = {
   readonly time: () => Millis;
   readonly step: (event: EngineEvent) => void;
   readonly note: (what: string, failed: Failed) => void;
+  /** Something of our own broke in a call that nobody waits for. */
+  readonly onBroken: (error: unknown) => void;
   /** An order of ours was seen to trade or to leave the book. */
   readonly onOwn: (seen: OwnSeen) => void;
 };
@@ -55,10 +57,14 @@ export type MarketDataStatus = {
 /** Whole books cost public budget and are large: one in five seconds, after failures less often. */
 const RESYNC_EVERY_MS = 5_000;
 const RESYNC_EVERY_MAX_MS = 60_000;
+/** The stream is given a moment, so that the steps before the snapshot are there when it comes. */
+const RESYNC_PAUSE_MS = 20;
 /** A stream that is so far behind a polled book, or whose frames are so old, does not count as fresh. */
 const LAG_MAX_MS = 2_000;
 /** A slower answer says too little about now to make an unchanged book fresh. */
 const CONFIRM_WITHIN_MS = 1_000;
+/** Between two tellings of the stream's book, unless something else happens. */
+const TELL_EVERY_MS = 100;
 
 export class MarketData {
   readonly #options: MarketDataOptions;
@@ -76,6 +82,10 @@ export class MarketData {
   #resyncTimer: Timer | null = null;
   #resyncFailures = 0;
   #reading = false;
+  /** The book has changed since the engine was told. */
+  #untold = false;
+  #toldAt: Millis = -Infinity;
+  #tellTimer: Timer | null = null;
   /** Smallest difference seen between our clock and the exchange's, on this connection. */
   #offset = Infinity;
 
@@ -92,12 +102,20 @@ export class MarketData {
   }
 
   start(): void {
-    this.#options.stream?.start(news => this.#hear(news));
+    const { stream, onBroken } = this.#options;
+    stream?.start(news => {
+      try {
+        this.#hear(news);
+      } catch (error) {
+        onBroken(error);
+      }
+    });
   }
 
   stop(): void {
     this.#stopped = true;
     this.#resyncTimer?.stop();
+    this.#tellTimer?.stop();
     this.#options.stream?.close();
   }
 
@@ -119,21 +137,28 @@ export class MarketData {
       stream?.restart('its book is behind the polled one');
     }
     if (this.#reading || this.#stopped) return;
-    if (this.#source === 'stream' && now - this.#freshAt < pollMs) return;
+    if (this.#isFresh()) return;
     // A whole book that was read for the stream was a poll too.
     if (now - this.#readAt < pollMs / 2) return;
     await this.#read(true);
   }
 
-  /** Takes oids of ours out of everything that the engine is told, for they must not move its own book. */
+  /**
+   * To be called with every event before the engine takes it: it then decides on the newest book, and what it is told of our oids is
+   * taken out of that book.
+   */
   learn(event: EngineEvent): void {
+    if (event.kind === 'book') return;
     let changed = false;
     for (const { oid, id } of oursIn(event, `${this.#options.instance}-`)) {
       if (this.#feed.own(oid, id)) changed = true;
     }
-    if (changed && this.#source === 'stream' && this.#options.clock.elapsed() - this.#freshAt < this.#options.pollMs) {
-      this.#tell(null);
-    }
+    if (this.#untold || (changed && this.#isFresh())) this.#tell(null);
+  }
+
+  #isFresh(): boolean {
+    const { clock, pollMs } = this.#options;
+    return this.#source === 'stream' && clock.elapsed() - this.#freshAt < pollMs;
   }
 
   #hear(news: StreamNews): void {
@@ -203,7 +228,7 @@ export class MarketData {
       this.#source = 'stream';
       log.info({ sequence: String(sequence), orders: this.#feed.size }, 'market data comes from the stream');
     }
-    this.#tell(null);
+    this.#tellSoon();
   }
 
   /** False for a frame that was long on its way: then there may be newer ones behind it. */
@@ -217,6 +242,7 @@ export class MarketData {
   #lose(reason: string): void {
     this.#feed.lose();
     this.#behindSince = null;
+    this.#untold = false;
     if (this.#source === 'poll') return;
     const wasStream = this.#source === 'stream';
     this.#source = 'poll';
@@ -226,21 +252,24 @@ export class MarketData {
 
   /** A whole book as soon as the bound on them allows. */
   #resyncSoon(): void {
-    if (this.#resyncTimer !== null || this.#stopped) return;
+    if (this.#resyncTimer !== null || this.#stopped || !this.#isUp || this.#feed.sequence !== null) return;
     const { clock } = this.#options;
     const every = Math.min(RESYNC_EVERY_MAX_MS, RESYNC_EVERY_MS * 2 ** Math.min(this.#resyncFailures, 10));
-    this.#resyncTimer = clock.after(Math.max(0, this.#resyncAt + every - clock.elapsed()), () => {
+    this.#resyncTimer = clock.after(Math.max(RESYNC_PAUSE_MS, this.#resyncAt + every - clock.elapsed()), () => {
       this.#resyncTimer = null;
-      void this.#resync();
+      this.#resync().catch(this.#options.onBroken);
     });
   }
 
   async #resync(): Promise<void> {
     if (this.#stopped || !this.#isUp || this.#feed.sequence !== null) return;
-    this.#resyncAt = this.#options.clock.elapsed();
-    if (this.#reading || !(await this.#read(false))) this.#resyncFailures++;
-    if (this.#feed.sequence !== null) this.#resyncFailures = 0;
-    else this.#resyncSoon();
+    // A poll that is under way ends soon; the two must not overtake each other.
+    if (!this.#reading) {
+      this.#resyncAt = this.#options.clock.elapsed();
+      await this.#read(false);
+      this.#resyncFailures = this.#feed.sequence === null ? this.#resyncFailures + 1 : 0;
+    }
+    this.#resyncSoon();
   }
 
   /** Reads a book, by levels or whole; false when that brought nothing. */
@@ -297,7 +326,23 @@ export class MarketData {
     this.#tell(startedAt);
   }
 
+  /** At once, but not again before a pause has passed: frames may come by the hundred, and each event is recorded. */
+  #tellSoon(): void {
+    const { clock } = this.#options;
+    this.#untold = true;
+    const pause = this.#toldAt + TELL_EVERY_MS - clock.elapsed();
+    if (pause <= 0) this.#tell(null);
+    else {
+      this.#tellTimer ??= clock.after(pause, () => {
+        this.#tellTimer = null;
+        if (this.#untold && !this.#stopped) this.#tell(null);
+      });
+    }
+  }
+
   #tell(startedAt: Millis | null): void {
+    this.#untold = false;
+    this.#toldAt = this.#options.clock.elapsed();
     this.#options.step({ kind: 'book', at: this.#options.time(), startedAt });
   }
 }

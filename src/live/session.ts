@@ -1,5 +1,5 @@
 /** One run of the bot from its first read to its clean end: journal, latch, engine and loop, wired the same way live, boxed and simulated. */
-import type { Clock, Engine, EngineNews, Exchange, Millis } from '../core/index.ts';
+import type { Clock, Engine, EngineNews, Exchange, MarketStream, Millis } from '../core/index.ts';
 import type { Journal } from './journal.ts';
 import type { Latch } from './latch.ts';
 import { Loop } from './loop.ts';
@@ -9,6 +9,7 @@ import type { Opening, Rules } from './opening.ts';
 
 export type SessionOptions = {
   readonly exchange: Exchange;
+  readonly stream?: MarketStream;
   readonly clock: Clock;
   readonly journal: Journal;
   readonly latch: Latch;
@@ -22,6 +23,7 @@ export type SessionOptions = {
   readonly onNews?: (news: EngineNews, rules: Rules) => void;
   readonly onStep?: (ms: Millis) => void;
   readonly onReconciled?: () => void;
+  readonly sentinelAlive?: () => boolean;
 };
 
 export type Session = {

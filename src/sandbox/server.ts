@@ -1,9 +1,11 @@
-/** The HTTP face: node:http that hands the raw target, headers and body to the exchange, and nothing else. */
+/** The HTTP face: node:http that hands the raw target, headers and body to the exchange; upgraded sockets go to its stream. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { WireReply, WireRequest } from '../core/index.ts';
 import type { Respond } from './rest.ts';
+import type { Stream } from './stream.ts';
+import { serveStream } from './streamSockets.ts';
 import { reply } from './wire.ts';
 
 export type ServeOptions = {
@@ -26,11 +28,15 @@ const REQUEST_MS = 10_000;
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Serves an exchange. Rejects with one clear line when the address cannot be listened on. */
-export async function serve(exchange: { readonly respond: Respond }, options: ServeOptions): Promise<Served> {
+export async function serve(
+  exchange: { readonly respond: Respond; readonly stream?: Stream },
+  options: ServeOptions,
+): Promise<Served> {
   const server = createServer(
     { maxHeaderSize: HEADERS_MAX, requestTimeout: REQUEST_MS, keepAliveTimeout: 60_000 },
     (request, response) => receive(exchange.respond, request, response),
   );
+  const cutSockets = exchange.stream ? serveStream(server, exchange.stream) : () => undefined;
   await listening(server, options);
   const { port } = server.address() as AddressInfo;
   return {
@@ -38,6 +44,7 @@ export async function serve(exchange: { readonly respond: Respond }, options: Se
     server,
     close: () =>
       new Promise(resolve => {
+        cutSockets();
         server.close(() => resolve());
         server.closeAllConnections();
       }),

@@ -85,7 +85,8 @@ export function streamOf(venue: Venue, random: Random): Stream {
   const publishLater = (event: BookEvent): void => {
     const { book } = event;
     const withOrders = topics.has(topicOf('orders', book)) ? changedOrders(book) : null;
-    if (withOrders === null && !topics.has(topicOf('trades', book)) && !topics.has(topicOf('diff-orders', book))) return;
+    if (withOrders === null && !topics.has(topicOf('trades', book)) && !topics.has(topicOf('diff-orders', book)))
+      return;
     if (queue.full) {
       // What cannot be kept cannot be sent in sequence either: everybody starts over.
       for (const session of [...sessions]) end(session, 1011);

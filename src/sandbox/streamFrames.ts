@@ -58,7 +58,12 @@ function tradeRow(instrument: Instrument, trade: BookTrade, at: Millis): object 
 }
 
 /** `a` and `v` are on no completed order; on cancelled ones the documentation and the wire differ, hence the switch. */
-function changeRow(instrument: Instrument, change: BookChange, at: Millis, amounts: Switches['cancelledAmounts']): object {
+function changeRow(
+  instrument: Instrument,
+  change: BookChange,
+  at: Millis,
+  amounts: Switches['cancelledAmounts'],
+): object {
   const { oid, side, price, left, status, createdAt } = change;
   const sized = status === 'open' || (status === 'cancelled' && amounts === 'present');
   return {

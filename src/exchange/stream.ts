@@ -1,0 +1,185 @@
+/** Speaks the stream: subscribes, watches that frames keep coming, and connects again after every loss (public facts 12.1). */
+import type {
+  Clock,
+  MarketStream,
+  Millis,
+  Random,
+  StreamConnection,
+  StreamNews,
+  StreamTransport,
+  Timer,
+} from '../core/index.ts';
+import { streamFrame } from './streamFrames.ts';
+import { WireFault } from './wire.ts';
+
+export type StreamOptions = {
+  readonly transport: StreamTransport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly book: string;
+  /** Without any frame for so long the connection is dead: `ka` comes every 20 s. */
+  readonly silenceMs?: Millis;
+  /** First and longest pause before it connects again; each pause is twice the last one, less up to half of it. */
+  readonly backoffMinMs?: Millis;
+  readonly backoffMaxMs?: Millis;
+};
+
+/** What came in since the start, for tests and for people. */
+export type StreamCounts = {
+  readonly connections: number;
+  readonly frames: number;
+  /** Of a type, or for a book, that was not asked for. */
+  readonly ignored: number;
+  readonly faults: number;
+};
+
+const CHANNELS = ['diff-orders', 'trades'] as const;
+/** A connection that lived so long was a good one: the next pause is short again. */
+const GOOD_AFTER_MS = 60_000;
+const CHECKS_PER_SILENCE = 12;
+
+export function marketStream(options: StreamOptions): MarketStream & { counts(): StreamCounts } {
+  return new Subscription(options);
+}
+
+class Subscription implements MarketStream {
+  readonly #options: Required<StreamOptions>;
+  #listener: ((news: StreamNews) => void) | null = null;
+  #connection: StreamConnection | null = null;
+  /** Grows with every connection: what an earlier one still tells is not heard. */
+  #generation = 0;
+  #missing = new Set<string>();
+  #isUp = false;
+  #pauses = 0;
+  #connectedAt: Millis = 0;
+  #heardAt: Millis = 0;
+  #watch: Timer | null = null;
+  #again: Timer | null = null;
+  #closed = false;
+  readonly #counts = { connections: 0, frames: 0, ignored: 0, faults: 0 };
+
+  constructor(options: StreamOptions) {
+    this.#options = { silenceMs: 60_000, backoffMinMs: 1_000, backoffMaxMs: 30_000, ...options };
+  }
+
+  start(listener: (news: StreamNews) => void): void {
+    if (this.#listener) throw new Error('a stream is started once');
+    this.#listener = listener;
+    this.#connect();
+  }
+
+  restart(reason: string): void {
+    if (!this.#closed && this.#connection) this.#lose(reason);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#generation++;
+    this.#watch?.stop();
+    this.#again?.stop();
+    this.#connection?.close();
+    this.#connection = null;
+  }
+
+  counts(): StreamCounts {
+    return { ...this.#counts };
+  }
+
+  #connect(): void {
+    const { clock, transport } = this.#options;
+    const generation = ++this.#generation;
+    const isCurrent = () => generation === this.#generation;
+    this.#again = null;
+    this.#missing = new Set(CHANNELS);
+    this.#connectedAt = clock.elapsed();
+    this.#heardAt = clock.elapsed();
+    this.#counts.connections++;
+    this.#connection = transport.connect({
+      open: () => void (isCurrent() && this.#subscribe()),
+      text: frame => void (isCurrent() && this.#hear(frame)),
+      closed: why => void (isCurrent() && this.#lose(why)),
+    });
+    this.#watchSilence();
+  }
+
+  #subscribe(): void {
+    const { book } = this.#options;
+    for (const type of CHANNELS) this.#connection?.send(JSON.stringify({ action: 'subscribe', book, type }));
+  }
+
+  /** Runs from the first moment, so that it bounds the handshake and the answers to the subscriptions too. */
+  #watchSilence(): void {
+    const { clock, silenceMs } = this.#options;
+    this.#watch = clock.after(silenceMs / CHECKS_PER_SILENCE, () => {
+      const now = clock.elapsed();
+      if (now - this.#heardAt >= silenceMs) this.#lose(`no frame for ${silenceMs} ms`);
+      else if (!this.#isUp && now - this.#connectedAt >= silenceMs) this.#lose(`not subscribed within ${silenceMs} ms`);
+      else this.#watchSilence();
+    });
+  }
+
+  #hear(text: string): void {
+    this.#heardAt = this.#options.clock.elapsed();
+    this.#counts.frames++;
+    try {
+      const news = this.#newsOf(text);
+      if (news !== null) this.#tell(news);
+    } catch (error) {
+      if (!(error instanceof WireFault)) throw error;
+      this.#counts.faults++;
+      this.#tell({ kind: 'fault', reason: error.message });
+    }
+  }
+
+  #newsOf(text: string): StreamNews | null {
+    const { book } = this.#options;
+    const frame = streamFrame(text);
+    switch (frame.kind) {
+      case 'keep alive':
+        return { kind: 'alive' };
+      case 'answer':
+        return this.#answered(frame);
+      case 'diff':
+        return frame.diff.book === book ? frame : this.#ignore();
+      case 'trades':
+        return frame.book === book ? frame : this.#ignore();
+      case 'other':
+        return this.#ignore();
+    }
+  }
+
+  #answered({ action, type, error }: { action?: string; type?: string; error?: string }): StreamNews | null {
+    if (error !== undefined) {
+      this.#lose(`the exchange said: ${error}`);
+      return null;
+    }
+    if (action !== 'subscribe' || type === undefined || !this.#missing.delete(type) || this.#missing.size > 0)
+      return null;
+    this.#isUp = true;
+    return { kind: 'up' };
+  }
+
+  #ignore(): null {
+    this.#counts.ignored++;
+    return null;
+  }
+
+  #lose(reason: string): void {
+    const { clock, random, backoffMinMs, backoffMaxMs } = this.#options;
+    const connection = this.#connection;
+    this.#generation++;
+    this.#connection = null;
+    this.#watch?.stop();
+    connection?.close();
+    if (this.#isUp && clock.elapsed() - this.#connectedAt >= GOOD_AFTER_MS) this.#pauses = 0;
+    this.#isUp = false;
+    const pause = Math.min(backoffMaxMs, backoffMinMs * 2 ** Math.min(this.#pauses++, 30));
+    this.#again?.stop();
+    this.#again = clock.after(pause * (1 - random.next() / 2), () => this.#connect());
+    this.#tell({ kind: 'down', reason });
+  }
+
+  #tell(news: StreamNews): void {
+    if (!this.#closed) this.#listener?.(news);
+  }
+}

@@ -1,0 +1,96 @@
+/** Reads the frames of the stream, as strictly as every reply: exact values or a WireFault that names the field (public facts 12). */
+import type { BookDiff, OrderChange, Side, StreamTrade } from '../core/index.ts';
+import { parseExactJson } from './json.ts';
+import * as wire from './wire.ts';
+import type { Row } from './wire.ts';
+
+export type StreamFrame =
+  | { readonly kind: 'keep alive' }
+  /** An answer to a subscription. `error` is undefined when it was accepted, now or before. */
+  | { readonly kind: 'answer'; readonly action?: string; readonly type?: string; readonly error?: string }
+  | { readonly kind: 'diff'; readonly diff: BookDiff }
+  | { readonly kind: 'trades'; readonly book: string; readonly trades: readonly StreamTrade[] }
+  /** Of a type that nobody here reads. */
+  | { readonly kind: 'other' };
+
+/** Longest id that is kept; the exchange's have 16 characters, older ones 64. */
+const ID_MAX = 64;
+
+/** Throws a WireFault on anything that is not JSON, or not of the shape that its type has. */
+export function streamFrame(text: string): StreamFrame {
+  const of = wire.row(parsed(text), 'frame');
+  const type = of['type'];
+  if (type === 'ka') return { kind: 'keep alive' };
+  if (of['action'] !== undefined || of['error'] !== undefined) return answer(of);
+  if (type === 'diff-orders') return { kind: 'diff', diff: diff(of) };
+  if (type === 'trades') return trades(of);
+  return { kind: 'other' };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw wire.fault('frame', 'JSON', text);
+    // A hostile frame can nest deeper than the parser's stack.
+    if (error instanceof RangeError) throw wire.fault('frame', 'JSON of little depth', '');
+    throw error;
+  }
+}
+
+function answer(of: Row): StreamFrame {
+  const error = of['error'];
+  return {
+    kind: 'answer',
+    ...wire.present({
+      action: wire.optional(of, 'action', wire.text),
+      type: wire.optional(of, 'type', wire.text),
+      error:
+        error === undefined ? undefined : typeof error === 'string' ? error.slice(0, 200) : 'an error without text',
+    }),
+  };
+}
+
+const diff = (of: Row): BookDiff => ({
+  book: wire.filled(of, 'book'),
+  sequence: wire.integer(of, 'sequence'),
+  changes: wire.list(of['payload'], element => change(wire.row(element))),
+  ...wire.present({ sentAt: wire.optional(of, 'sent', wire.count) }),
+});
+
+/** Whatever is not open is gone, and only its id is needed to remove it (public facts 12.5). */
+function change(of: Row): OrderChange {
+  const oid = id(of, 'o');
+  const status = wire.text(of, 's');
+  if (status !== 'open') return { kind: 'gone', oid, filled: status === 'completed' };
+  return { kind: 'open', oid, side: side(of), price: wire.decimal(of, 'r'), amount: wire.decimal(of, 'a') };
+}
+
+function trades(of: Row): StreamFrame {
+  const book = wire.filled(of, 'book');
+  return { kind: 'trades', book, trades: wire.list(of['payload'], element => trade(book, wire.row(element))) };
+}
+
+/** `t` is the taker's side (public facts 12.3). */
+const trade = (book: string, of: Row): StreamTrade => ({
+  book,
+  tid: wire.identifier(of, 'i'),
+  createdAt: wire.count(of, 'x'),
+  price: wire.decimal(of, 'r'),
+  amount: wire.decimal(of, 'a'),
+  makerSide: side(of) === 'buy' ? 'sell' : 'buy',
+  makerOid: id(of, 'mo'),
+  takerOid: id(of, 'to'),
+});
+
+function side(of: Row): Side {
+  const digit = wire.count(of, 't');
+  if (digit !== 0 && digit !== 1) throw wire.fault('t', '0 or 1', of['t']);
+  return digit === 0 ? 'buy' : 'sell';
+}
+
+function id(of: Row, field: string): string {
+  const value = wire.filled(of, field);
+  if (value.length > ID_MAX) throw wire.fault(field, `at most ${ID_MAX} characters`, value);
+  return value;
+}

@@ -1,0 +1,80 @@
+/** The stream over a WebSocket: one deadline for the handshake, a cap on every frame, no compression, text only. */
+import { WebSocket } from 'ws';
+import type { RawData } from 'ws';
+import type { StreamConnection, StreamListener, StreamTransport } from '../core/index.ts';
+
+export type SocketOptions = {
+  /** Such as `wss://ws.bitso.com`. */
+  readonly url: string;
+  /** Until the socket is open, in REAL milliseconds. */
+  readonly connectDeadlineMs?: number;
+  /** Bytes of one frame at most; a larger one ends the connection. */
+  readonly frameMax?: number;
+  /** Allows ws:// to a host that is not this machine. */
+  readonly plain?: boolean;
+};
+
+/** The frames of a sweep hold an element for each order it touched, of about 130 bytes. */
+const FRAME_BYTES_MAX = 4 * 1024 * 1024;
+/** What we may still have to send: subscriptions of some 60 bytes. More means that nobody reads. */
+const UNSENT_BYTES_MAX = 64 * 1024;
+
+/** Throws a RangeError on an address that is not one. */
+export function socketTransport(options: SocketOptions): StreamTransport {
+  const { connectDeadlineMs = 10_000, frameMax = FRAME_BYTES_MAX } = options;
+  const url = checkedUrl(options.url, options.plain ?? false);
+  return { connect: listener => connect(url, connectDeadlineMs, frameMax, listener) };
+}
+
+function connect(url: string, deadlineMs: number, frameMax: number, listener: StreamListener): StreamConnection {
+  const socket = new WebSocket(url, {
+    handshakeTimeout: deadlineMs,
+    maxPayload: frameMax,
+    perMessageDeflate: false,
+    followRedirects: false,
+  });
+  let why: string | null = null;
+  socket.on('open', () => listener.open());
+  socket.on('message', (data, isBinary) => {
+    if (why !== null) return;
+    if (!isBinary) listener.text(textOf(data));
+    else {
+      why = 'a binary frame';
+      socket.terminate();
+    }
+  });
+  // A close follows every error.
+  socket.on('error', error => void (why ??= error.message));
+  socket.on('close', code => listener.closed(why ?? `closed with ${code}`));
+  return {
+    send: frame => {
+      if (socket.readyState !== socket.OPEN) return;
+      if (socket.bufferedAmount <= UNSENT_BYTES_MAX) {
+        socket.send(frame);
+        return;
+      }
+      why ??= 'the exchange does not read';
+      socket.terminate();
+    },
+    // Not the closing handshake: nothing is wanted of this connection any more.
+    close: () => {
+      why ??= 'closed by us';
+      socket.terminate();
+    },
+  };
+}
+
+function checkedUrl(text: string, plain: boolean): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^wss?:$/.test(url.protocol) || url.username || url.password || url.hash) {
+    throw new RangeError(`expected an address like wss://ws.bitso.com, found ${JSON.stringify(text)}`);
+  }
+  const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url.protocol === 'ws:' && !local && !plain) {
+    throw new RangeError(`${text}: wss is needed for a host that is not this machine`);
+  }
+  return url.href;
+}
+
+const textOf = (data: RawData): string =>
+  (Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data)).toString('utf8');

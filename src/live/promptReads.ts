@@ -1,0 +1,114 @@
+/** Reads of the account at once when the stream shows something of ours: coalesced, a few a second at most, and never with the last of the budget. */
+import { CANCEL_CHUNK, sleep } from '../core/index.ts';
+import type { Clock, Millis } from '../core/index.ts';
+import type { OwnSeen } from './marketData.ts';
+
+export type PromptReadsOptions = {
+  readonly clock: Clock;
+  /** Reads own trades into the engine. */
+  readonly readTrades: () => Promise<unknown>;
+  /** Newest own trade that was read. */
+  readonly marker: () => string | undefined;
+  /** Looks up orders of ours by oid, into the engine. */
+  readonly look: (oids: readonly string[]) => Promise<unknown>;
+  /** Private requests left in the current minute. */
+  readonly budgetLeft: () => number;
+  /** Something of our own broke. */
+  readonly onBroken: (error: unknown) => void;
+};
+
+/** Reads in a burst, and how fast they come back: at most 60 a minute for long. */
+const BURST = 10;
+const REFILL_MS: Millis = 1_000;
+/** What is kept for placements and for the reads that must happen. */
+const BUDGET_RESERVE = 60;
+/** The stream may be ahead of the records: a trade that it named is looked for so often, after pauses that double. */
+const TRIES = 5;
+const RETRY_MS = 30;
+const GONE_MAX = 500;
+
+export class PromptReads {
+  readonly #options: PromptReadsOptions;
+  readonly #gone = new Set<string>();
+  #tradesWanted = false;
+  /** Newest trade of ours that the stream named. */
+  #newest = -1n;
+  #tries = 0;
+  #tokens = BURST;
+  #filledAt: Millis;
+  #running: Promise<void> | null = null;
+  #stopped = false;
+
+  constructor(options: PromptReadsOptions) {
+    this.#options = options;
+    this.#filledAt = options.clock.elapsed();
+  }
+
+  /** Resolves when what is under way has ended; null when nothing is. */
+  get running(): Promise<void> | null {
+    return this.#running;
+  }
+
+  seen(seen: OwnSeen): void {
+    if (this.#stopped) return;
+    if (seen.kind === 'gone') {
+      if (this.#gone.size < GONE_MAX) this.#gone.add(seen.oid);
+    } else {
+      this.#tradesWanted = true;
+      if (seen.tid !== null && BigInt(seen.tid) > this.#newest) {
+        this.#newest = BigInt(seen.tid);
+        this.#tries = 0;
+      }
+    }
+    this.#running ??= this.#run()
+      .catch(this.#options.onBroken)
+      .finally(() => (this.#running = null));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, look, readTrades } = this.#options;
+    // What was seen in the same moment is read together.
+    await sleep(clock, 1);
+    while (!this.#stopped && (this.#tradesWanted || this.#gone.size > 0)) {
+      if (!this.#take()) {
+        // The next poll tells.
+        this.#tradesWanted = false;
+        this.#gone.clear();
+        return;
+      }
+      if (this.#tradesWanted) {
+        this.#tradesWanted = false;
+        await readTrades();
+        if (this.#isBehind() && this.#tries < TRIES) {
+          this.#tradesWanted = true;
+          await sleep(clock, RETRY_MS * 2 ** this.#tries++);
+        }
+      } else {
+        const oids = [...this.#gone].slice(0, CANCEL_CHUNK);
+        for (const oid of oids) this.#gone.delete(oid);
+        await look(oids);
+      }
+    }
+  }
+
+  #isBehind(): boolean {
+    const marker = this.#options.marker();
+    return this.#newest > (marker === undefined ? -1n : BigInt(marker));
+  }
+
+  #take(): boolean {
+    const now = this.#options.clock.elapsed();
+    const refill = Math.floor((now - this.#filledAt) / REFILL_MS);
+    if (refill > 0) {
+      this.#tokens = Math.min(BURST, this.#tokens + refill);
+      this.#filledAt += refill * REFILL_MS;
+    }
+    if (!(this.#tokens > 0 && this.#options.budgetLeft() > BUDGET_RESERVE)) return false;
+    this.#tokens--;
+    return true;
+  }
+}
