@@ -200,6 +200,26 @@ describe('an order at the embedded exchange', () => {
   });
 });
 
+describe('a book that stops trading', () => {
+  it('cancels its orders, gives back all they hold, and is unknown from then on', async () => {
+    const { ann, exchange, clock } = arena({ engineDelayMinMs: 5, engineDelayMaxMs: 5 });
+    const resting = ann.limit('btc_mxn', 'buy', '1400000', '1');
+    const waiting = ann.limit('btc_mxn', 'sell', '1300000', '1', { stop: '1300000' });
+    await clock.advance(5);
+    ann.get('PATCH', `/api/v4/orders/${resting}`, { major: '2' });
+    const queued = ann.limit('btc_mxn', 'buy', '1400000', '1');
+    expect(ann.balance('mxn').locked).toBe('4200000.00000000');
+    exchange.venue.closeBook('btc_mxn');
+    for (const oid of [resting, waiting, queued]) expect(ann.order(oid)!['status']).toBe('cancelled');
+    expect(ann.balance('mxn').locked).toBe('0.00000000');
+    expect(ann.balance('btc').locked).toBe('0.00000000');
+    expect(ann.limit('btc_mxn', 'buy', '1400000', '1')).toBe('0301');
+    expect(publicCall(exchange, '/api/v3/order_book?book=btc_mxn').body.error.code).toBe('0301');
+    await clock.advance(100);
+    expect([...exchange.truth().imbalance.values()].every(sum => sum === 0n)).toBe(true);
+  });
+});
+
 describe('v4 modify', () => {
   it('keeps the oid, loses the place in the queue, and needs only the difference', () => {
     const { ann, bob, exchange } = arena();
