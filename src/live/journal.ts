@@ -105,7 +105,7 @@ export function journalIn(db: Database.Database, { account, at, setup }: Journal
       if (lines.length > 0 || endings.length > 0 || mark) commit([], at, mark);
     },
     reserveNonces: upTo => void statements.nonce.run(account, upTo.toString()),
-    close: () => void db.close(),
+    close: () => release(db),
   };
 }
 
@@ -129,6 +129,20 @@ export function openDatabase(file: string): Database.Database {
       );
     }
     throw new DamagedState(`the state file ${file} cannot be used: ${message}`);
+  }
+}
+
+/** Closes and gives up the lock now: a driver that still holds statements would keep it until they are collected. */
+function release(db: Database.Database): void {
+  try {
+    // An exclusive lock that was taken in WAL mode goes only with that mode.
+    db.pragma('journal_mode = DELETE');
+    db.pragma('locking_mode = NORMAL');
+    db.prepare('SELECT count(*) FROM runs').get();
+  } catch {
+    // A disk that takes nothing more: what was durable stays so, and the lock goes with the process.
+  } finally {
+    db.close();
   }
 }
 

@@ -1,0 +1,163 @@
+/** A whole run of the bot against the embedded exchange, in one process and in virtual time: the composition that ships, without sockets between. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { shippedConfig } from '../../src/cli/configFile.ts';
+import { openBox } from '../../src/cli/embedded.ts';
+import type { Box } from '../../src/cli/embedded.ts';
+import { run } from '../../src/cli/run.ts';
+import type { RunResult } from '../../src/cli/run.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { Config } from '../../src/config.ts';
+import { randomOf, settle, VirtualClock } from '../../src/core/index.ts';
+import type { WireRequest } from '../../src/core/index.ts';
+import { Secret } from '../../src/exchange/index.ts';
+import { Trader } from '../sandbox/trader.ts';
+import { wireTo } from './inProcess.ts';
+import type { Fate, Wire } from './inProcess.ts';
+
+type Tree = { readonly [key: string]: unknown };
+
+/** The default configuration with changes, checked as any other; metrics on a free port. */
+export function sandboxConfig(changes: Tree = {}): Config {
+  const text = readFileSync(shippedConfig('sandbox'), 'utf8');
+  const quiet = { metrics: { port: 0 } };
+  const loaded = loadConfig(stringify(merged(merged(parse(text) as Tree, quiet), changes)), 'config');
+  if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+  return loaded.config;
+}
+
+export type World = {
+  readonly clock: VirtualClock;
+  readonly config: Config;
+  readonly seed: number;
+  readonly box: Box;
+  /** State directory, gone after `end`. */
+  readonly stateDir: string;
+  /** Another program with a key of the same account. */
+  other(): Trader;
+  /** Stops the market and forgets the state. */
+  end(): void;
+};
+
+export function worldOf(seed: number, changes: Tree = {}): World {
+  const clock = new VirtualClock();
+  const stateDir = mkdtempSync(join(tmpdir(), 'puntas-world-'));
+  const config = sandboxConfig(merged(changes, { state: { dir: stateDir } }));
+  const box = openBox(config, clock, { tape: null, seed });
+  return {
+    clock,
+    config,
+    seed,
+    box,
+    stateDir,
+    other: () => new Trader(box.exchange, { id: box.account.id, ...box.exchange.venue.addKey(box.account.id, {}) }),
+    end: () => {
+      box.stop();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export type LogLine = {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly known: object;
+  readonly text: string;
+};
+
+export type Running = {
+  readonly wire: Wire;
+  readonly log: readonly LogLine[];
+  /** Requests as the exchange saw them. */
+  readonly arrived: readonly WireRequest[];
+  /** Resolves when the run has ended by itself; rejects when it could not start. */
+  readonly ended: Promise<RunResult>;
+  /** Lets time pass until the run is over. */
+  stop(why?: string): Promise<RunResult>;
+};
+
+export type RunChanges = {
+  readonly config?: Config;
+  readonly latencyMs?: readonly [number, number];
+  readonly fate?: (request: WireRequest) => Fate;
+  readonly onArrival?: (request: WireRequest) => void;
+  readonly key?: string;
+};
+
+/** Starts a run and returns when it reads and quotes. Rejects when it cannot start. */
+export async function started(world: World, changes: RunChanges = {}): Promise<Running> {
+  const { clock, box, seed } = world;
+  const config = changes.config ?? world.config;
+  const log: LogLine[] = [];
+  const arrived: WireRequest[] = [];
+  const wire = wireTo({
+    exchange: box.exchange,
+    clock,
+    random: randomOf(seed ^ 0x3a11),
+    deadlineMs: config.exchange.requestTimeoutMs,
+    onArrival: request => {
+      arrived.push(request);
+      changes.onArrival?.(request);
+    },
+    ...(changes.latencyMs ? { latencyMs: changes.latencyMs } : {}),
+    ...(changes.fate ? { fate: changes.fate } : {}),
+  });
+  const write = (level: LogLine['level']) => (known: object, text: string) => void log.push({ level, known, text });
+  let stop: ((why: string) => void) | null = null;
+  let over = false;
+  const ended = run({
+    config,
+    venue: {
+      restUrl: 'http://127.0.0.1/api',
+      key: changes.key ?? box.account.key,
+      secret: new Secret(box.account.secret),
+      speed: 1,
+      transport: wire,
+    },
+    clock,
+    seed,
+    log: { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') },
+    version: 'test',
+    onStarted: call => (stop = call),
+  }).finally(() => (over = true));
+  ended.catch(() => undefined);
+  await until(clock, wire, () => over || stop !== null);
+  if (stop === null) await ended;
+  return {
+    wire,
+    log,
+    arrived,
+    ended,
+    stop: async (why = 'the test is over') => {
+      stop!(why);
+      await settle();
+      // Its last reads and pauses are timers of the clock; closing the metrics server is the machine's own time.
+      for (let turns = 0; !over; turns++) {
+        if (turns > 1_000_000) throw new Error('the run did not end');
+        clock.runNext();
+        await settle();
+      }
+      return ended;
+    },
+  };
+}
+
+/** Virtual time passes only while somebody waits for the wire, so that the machine's own speed changes nothing. */
+async function until(clock: VirtualClock, wire: Wire, holds: () => boolean): Promise<void> {
+  while (!holds()) {
+    await settle();
+    if (wire.waiting > 0) clock.runNext();
+  }
+}
+
+function merged(base: Tree, changes: Tree): Tree {
+  const result: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(changes)) {
+    const old = result[key];
+    result[key] = isTree(old) && isTree(value) ? merged(old, value) : value;
+  }
+  return result;
+}
+
+const isTree = (x: unknown): x is Tree => typeof x === 'object' && x !== null && !Array.isArray(x);
