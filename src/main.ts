@@ -9,6 +9,7 @@ import type { Embedded } from './cli/embedded.ts';
 import { logger } from './cli/logger.ts';
 import { remedyOf } from './cli/remedy.ts';
 import { run } from './cli/run.ts';
+import { sentinel } from './cli/sentinel.ts';
 import { replay, resume } from './cli/stateCommands.ts';
 import { describe } from './cli/summary.ts';
 import type { Venue } from './cli/bot.ts';
@@ -105,6 +106,25 @@ sources(
   });
 
 program
+  .command('sentinel')
+  .description(
+    'watch over a running bot from a second process with its own key: when the bot is dead or frozen, cancel its orders',
+  )
+  .requiredOption('-c, --config <file>', "the bot's own YAML file")
+  .option('--state <dir>', "the bot's state directory, instead of the one in the configuration")
+  .action(async (options: { config: string; state?: string }) => {
+    const given = readConfig(options.config);
+    const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };
+    if (config.exchange.kind !== 'remote')
+      throw new Wrong('a sentinel needs a remote exchange: the embedded one ends with the bot');
+    const venue = remoteVenue(config.exchange.restUrl);
+    const log = logger(config.log.level, [venue.secret.reveal()]);
+    const ended = new AbortController();
+    signalsToStop().tell(() => ended.abort());
+    await sentinel(config, venue, realClock(), Math.floor(Math.random() * 2 ** 31), log, ended.signal);
+  });
+
+program
   .command('replay')
   .description('feed a recorded run through the engine again: every command must come out the same')
   .argument('<dir>', 'state directory of the run')
@@ -180,10 +200,12 @@ async function withVenue(
         portFrom: 'exchange.port',
         ...seedOf(options),
       });
-      venue = { restUrl: `${embedded.origin}/api`, key: embedded.key, secret: embedded.secret, speed: options.speed };
+      const { origin, key, secret } = embedded;
+      venue = { restUrl: `${origin}/api`, streamUrl: origin.replace(/^http/, 'ws'), key, secret, speed: options.speed };
     } else {
       if (options.speed !== 1) throw new Wrong('--speed is for the embedded exchange; a remote one keeps its own time');
-      venue = remoteVenue(config.exchange.restUrl);
+      const { restUrl, streamUrl } = config.exchange;
+      venue = { ...remoteVenue(restUrl), ...(streamUrl === undefined ? {} : { streamUrl }) };
     }
     const log = logger(config.log.level, [venue.secret.reveal()]);
     if (embedded) log.info({ url: embedded.origin }, `embedded exchange at ${embedded.origin}`);

@@ -1,15 +1,18 @@
 /** `puntas run`: makes a market until it is told to stop, then leaves nothing behind and says what came of it. */
 import { createHash } from 'node:crypto';
-import type { Clock, Engine, Order, Side, Snapshot } from '../core/index.ts';
+import { moneyOfAmount } from '../core/index.ts';
+import type { Amount, Clock, Engine, Order, Side, Snapshot } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { meaningOf } from '../exchange/index.ts';
 import { DamagedState, openJournal } from '../live/journal.ts';
+import { heartIn, readPulse, Watch } from '../live/heart.ts';
 import { latchIn } from '../live/latch.ts';
-import type { Log } from '../live/loop.ts';
+import type { Log, Loop } from '../live/loop.ts';
+import type { Rules } from '../live/opening.ts';
 import { openSession } from '../live/session.ts';
 import { metrics, serveMonitor } from '../monitor/index.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
-import { clientOf, engineOf } from './bot.ts';
+import { clientOf, engineOf, streamOf } from './bot.ts';
 import type { Venue } from './bot.ts';
 import { Wrong } from './configFile.ts';
 import { narrate, status } from './narrator.ts';
@@ -42,6 +45,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     const setup = JSON.stringify(config);
     const journal = placed(() => openJournal(config.state.dir, { account, at: clock.now(), setup }));
     ends.push(() => journal.close());
+    const heart = heartIn(config.state.dir, 'bot');
     let requests = 0;
     let page: Metrics | null = null;
     const client = clientOf(config, venue, clock, seed, {
@@ -52,8 +56,11 @@ export async function run(options: RunOptions): Promise<RunResult> {
       },
     });
     ends.push(() => client.close());
+    const stream = streamOf(config, venue, clock, seed);
+    ends.push(() => stream?.close());
     const session = await openSession({
       exchange: client,
+      ...(stream ? { stream } : {}),
       clock,
       journal,
       latch: latchIn(config.state.dir),
@@ -69,10 +76,13 @@ export async function run(options: RunOptions): Promise<RunResult> {
         if (news.kind === 'fill') page?.fill(news.fill.side);
       },
       onStep: ms => page?.loop(ms),
+      onReconciled: () => heart.beat('alive'),
+      ...(config.sentinel.required ? { sentinelAlive: sentinelIn(config.state.dir, clock) } : {}),
     });
     const { engine, loop, rules } = session;
     page = metrics(config.book, options.version, () => ({
       ...monitored(engine, loop.time()),
+      ...monitoredMarket(rules, loop),
       budget: client.budget(),
     }));
     const monitor = await serveMonitor({
@@ -86,7 +96,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     log.info({ url: monitor.url }, `metrics at ${monitor.url}/metrics`);
 
     const started = clock.elapsed();
-    const line = status(log, rules.instrument, engine, clock, venue.speed);
+    const line = status(log, rules.instrument, engine, clock, venue.speed, () => loop.market.queueAhead);
     ends.push(() => line.stop());
     let stop: (why: string) => void = () => undefined;
     const stopped = new Promise<string>(resolve => (stop = resolve));
@@ -95,6 +105,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
     const report = await session.stop();
+    if (report.left.length === 0) heart.beat('stopped');
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const summary = summaryOf(rules.instrument, engine.snapshot(loop.time()), report, { seconds, requests });
     return { summary, left: report.left, failure: report.failure };
@@ -121,7 +132,29 @@ function misplaced(error: unknown): never {
 const accountName = ({ restUrl, key }: Venue): string =>
   createHash('sha256').update(`${restUrl}\n${key}`).digest('hex').slice(0, 32);
 
-function monitored(engine: Engine, at: number): Omit<Monitored, 'budget'> {
+/** Whether the sentinel of a state directory has shown life within the last minute; it has a minute to begin with. */
+function sentinelIn(dir: string, clock: Clock): () => boolean {
+  const watch = new Watch(
+    () => readPulse(dir, 'sentinel'),
+    () => clock.elapsed(),
+  );
+  return () => {
+    const still = watch.stillForMs();
+    return still !== null && still <= SENTINEL_STILL_MAX_MS;
+  };
+}
+
+const SENTINEL_STILL_MAX_MS = 60_000;
+
+function monitoredMarket(
+  { instrument }: Rules,
+  { market: { streamUp, queueAhead } }: Loop,
+): Pick<Monitored, 'streamUp' | 'queueAhead'> {
+  const sum = (lots: Amount | null) => (lots === null ? null : moneyOfAmount(instrument, lots));
+  return { streamUp, queueAhead: { buy: sum(queueAhead.buy), sell: sum(queueAhead.sell) } };
+}
+
+function monitored(engine: Engine, at: number): Omit<Monitored, 'budget' | 'streamUp' | 'queueAhead'> {
   const snapshot = engine.snapshot(at);
   const own = { bid: best(snapshot.orders, 'buy'), ask: best(snapshot.orders, 'sell') };
   const count = (side: Side) => snapshot.orders.filter(order => order.side === side && isLive(order)).length;

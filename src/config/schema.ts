@@ -37,6 +37,10 @@ const requests = {
   requestTimeoutMs: millis(100, 60_000)
     .default(5_000)
     .describe('A request without a whole answer after this many ms has an unknown outcome.'),
+  stream: z
+    .boolean()
+    .default(true)
+    .describe('Takes market data from the WebSocket stream; books are polled while it is not there, and with false.'),
   authentication: z
     .enum(['bitso', 'headers'])
     .default('bitso')
@@ -135,7 +139,9 @@ const halts = z.strictObject({
 
 const timing = z.strictObject({
   decideEveryMs: millis(50, 60_000).default(1_000).describe('Time between two decisions, in ms.'),
-  bookPollMs: millis(100, 60_000).default(1_100).describe('Time between two reads of the book, in ms.'),
+  bookPollMs: millis(100, 60_000)
+    .default(1_100)
+    .describe('Time between two reads of the book while the stream is silent or not there, in ms.'),
   privatePollMs: millis(200, 60_000).default(2_000).describe('Time between two reads of own orders and trades, in ms.'),
   staleAfterMs: millis(500, 120_000)
     .default(5_000)
@@ -188,6 +194,18 @@ export const configSchema = z
       .describe(
         'Behaviour that no healthy bot shows. A halt cancels everything and stays, also after a restart, until puntas resume.',
       ),
+    sentinel: z
+      .strictObject({
+        required: z
+          .boolean()
+          .default(false)
+          .describe('Nothing is quoted while no sentinel (puntas sentinel) shows life. Recommended with real money.'),
+        ttlMs: millis(5_000, 600_000)
+          .default(30_000)
+          .describe('The sentinel takes the bot for dead when it has shown no life for this many ms.'),
+      })
+      .prefault({})
+      .describe("The second process that takes the bot's orders out when the bot is dead or frozen."),
     inventory: z
       .strictObject({
         target: decimalText

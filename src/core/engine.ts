@@ -1,98 +1,31 @@
 /** The engine: an event goes in, approved commands come out. Synchronous and deterministic; it keeps no clock, dice, file or promise. */
 import { bestOf, emptyDepth, OrderBook, subtractOwn } from './book.ts';
 import type { Depth } from './book.ts';
+import type { EngineOptions, OrderCount, Preview, Snapshot } from './engineTypes.ts';
 import type { EngineEvent, RestoredLedger } from './event.ts';
 import { Guard } from './guard.ts';
-import type { HaltLimits } from './guard.ts';
 import { Holdings } from './holdings.ts';
 import { amountExact, amountFloor, priceCeil, priceExact, priceFloor } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
 import { legalise } from './legalise.ts';
-import type { LegalLevel, LevelRefusal } from './legalise.ts';
+import type { LegalLevel } from './legalise.ts';
+import { lockedByOthers } from './locks.ts';
 import { mayLive, Orders } from './orders.ts';
-import type { Order, OrderNews, Patience } from './orders.ts';
+import type { Order, OrderNews } from './orders.ts';
+import { Pauses } from './pauses.ts';
 import { planSide } from './plan.ts';
-import type { CancelReason, Tolerance } from './plan.ts';
 import type { OrderReport, Outcome, OwnTrade } from './port.ts';
-import type { Fill, Profit } from './position.ts';
+import { QuoteTime } from './quoteTime.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
-import type { Approved, Command, PlaceCommand, RiskLimits, RiskRefusal, Standing } from './risk.ts';
-import type { LastFill, Quote, Strategy, View } from './strategy.ts';
-import { textOfMoney } from './units.ts';
+import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from './risk.ts';
+import type { LastFill, View } from './strategy.ts';
+import { money, textOfMoney } from './units.ts';
 import type { Amount, Millis, Money, Price, Side } from './units.ts';
-
-export type EngineOptions = {
-  readonly instrument: Instrument;
-  readonly strategy: Strategy;
-  /** Null: no limits were set, and nothing is placed. */
-  readonly limits: RiskLimits | null;
-  readonly tolerance: Tolerance;
-  /** `<instance>-<run>-` starts every origin id of this run; `<instance>-` every one of this bot. */
-  readonly instance: string;
-  readonly run: number;
-  /** Major to hold; null: what is held at the start. */
-  readonly target: Amount | null;
-  readonly patience: Patience & {
-    readonly decideEveryMs: Millis;
-    readonly lookEveryMs: Millis;
-    /** No quoting when the last whole private read is older than this. */
-    readonly privateStaleAfterMs: Millis;
-  };
-  /** More unknown orders than this: nothing new is placed. */
-  readonly unknownMax?: number;
-  /** Absent: only impossible data and differences of the ledger halt. */
-  readonly halts?: HaltLimits;
-  readonly onNews?: (news: EngineNews) => void;
-};
-
-/** What a person or a journal wants to know as it happens. */
-export type EngineNews =
-  | { readonly kind: 'order'; readonly news: OrderNews }
-  | { readonly kind: 'placing'; readonly command: PlaceCommand; readonly level: LegalLevel }
-  | { readonly kind: 'canceling'; readonly order: Order; readonly reason: CancelReason | RiskRefusal }
-  | { readonly kind: 'refused'; readonly order: Order; readonly code: string; readonly message: string }
-  | { readonly kind: 'fill'; readonly fill: Fill }
-  | { readonly kind: 'count'; readonly side: Side; readonly event: OrderCount }
-  | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null }
-  /** Trading stops until a person resumes it. */
-  | { readonly kind: 'halted'; readonly reason: string };
-
-export type OrderCount = 'placed' | 'canceled' | 'filled' | 'refused' | 'unknown';
-
-/** Everything that metrics, summaries and pages show; plain data, made on request. */
-export type Snapshot = {
-  readonly at: Millis;
-  readonly symbol: string;
-  readonly quoting: RiskRefusal | null;
-  /** Why single levels or sides are not shown, from the last decision. */
-  readonly silent: readonly string[];
-  readonly orders: readonly Order[];
-  readonly counts: Readonly<Record<Side, Readonly<Record<OrderCount, number>>>>;
-  readonly fills: number;
-  readonly profit: Profit;
-  readonly inventory: Money;
-  readonly holdings: ReadonlyMap<string, Money>;
-  readonly bid: Price;
-  readonly ask: Price;
-  readonly bookAge: Millis;
-  /** Share of the time since the first moment when quoting was possible, with at least one quote live. */
-  readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
-};
-
-/** What would be done now, and why: for people, without doing it. */
-export type Preview = {
-  readonly refusal: RiskRefusal | null;
-  readonly mid: number;
-  readonly quote: Quote;
-  readonly levels: readonly { readonly level: LegalLevel; readonly verdict: RiskRefusal | 'would be placed' }[];
-  readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
-};
 
 const DEPTH_LEVELS = 50;
 const NOTHING: readonly Approved<Command>[] = [];
 /** Refusals that only forbid new quotes: those that stand stay while the strategy still wants them. */
 const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
-const PAUSE_MAX_MS = 60_000;
 const MISMATCHES_TO_REFUSE = 2;
 const MISMATCHES_TO_HALT = 3;
 /** The gate keeps the worst case within the limit; only something that is not ours can carry the position this far beyond. */
@@ -111,6 +44,8 @@ export class Engine {
   #mismatches = 0;
   /** The ledger equalled the balances once since the start. */
   #reconciled = false;
+  #lockedByOthers: Readonly<Record<Side, Money>> = { buy: money(0n), sell: money(0n) };
+  #sentinelMissing = false;
   readonly #depth: Depth = emptyDepth(DEPTH_LEVELS);
   #instrument: Instrument;
   #makerRate = Number.NaN;
@@ -124,6 +59,8 @@ export class Engine {
   #lastTrade = 0 as Price;
   #stopping = false;
   #halted: string | null = null;
+  /** A halt that nobody can lift in this run. */
+  #outdated: string | null = null;
   #dirty = false;
   #silent: string[] = [];
   #quoting: RiskRefusal | null = 'not ready';
@@ -133,12 +70,8 @@ export class Engine {
     buy: { placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 },
     sell: { placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 },
   };
-  /** After refusals by the exchange a side pauses, twice as long each time, until a placement is accepted. */
-  readonly #pause: Record<Side, { refusals: number; until: Millis }> = {
-    buy: { refusals: 0, until: -Infinity },
-    sell: { refusals: 0, until: -Infinity },
-  };
-  readonly #uptime = { since: Number.NaN, last: Number.NaN, buy: 0, sell: 0 };
+  readonly #pauses = new Pauses();
+  readonly #quoteTime = new QuoteTime();
 
   constructor(options: EngineOptions) {
     if (!/^[A-Za-z0-9]{1,16}$/.test(options.instance)) {
@@ -175,7 +108,8 @@ export class Engine {
       case 'rules':
         if (event.instrument.tick !== this.#instrument.tick || event.instrument.lot !== this.#instrument.lot) {
           // Every price held here is counted in the old ticks: only a restart may count in the new ones.
-          this.#halt(`the tick or lot of ${event.instrument.symbol} changed: restart`);
+          this.#outdated = `the tick or lot of ${event.instrument.symbol} changed: restart`;
+          this.#halt(this.#outdated);
           break;
         }
         this.#instrument = event.instrument;
@@ -184,6 +118,7 @@ export class Engine {
         break;
       case 'balances':
         this.#holdings.read(event.balances);
+        this.#lockedByOthers = lockedByOthers(this.#instrument, this.#orders.live, event.balances);
         if (event.quiet) this.#reconcile();
         break;
       case 'trades':
@@ -217,8 +152,12 @@ export class Engine {
       case 'halt':
         this.#halt(event.reason);
         break;
+      case 'sentinel':
+        this.#sentinelMissing = !event.alive;
+        this.#dirty = true;
+        break;
       case 'resume':
-        this.#halted = null;
+        this.#halted = this.#outdated;
         this.#mismatches = 0;
         this.#holdings.adjust();
         this.#reconciled ||= this.#holdings.isOpen;
@@ -242,7 +181,11 @@ export class Engine {
   /** What a later run must know of this one's ledger. */
   ledger(): RestoredLedger | null {
     if (!this.#holdings.isOpen) return null;
-    return { totals: this.#holdings.totals, target: this.#holdings.targetLots(), guard: this.#guard?.state() ?? null };
+    return {
+      totals: this.#holdings.totals,
+      target: this.#holdings.targetLots(),
+      guard: this.#guard?.state(this.#holdings.profit().total) ?? null,
+    };
   }
 
   /** Currencies in which the exchange's last balances differ from our ledger: reported minus ours. */
@@ -255,8 +198,6 @@ export class Engine {
   }
 
   snapshot(at: Millis): Snapshot {
-    const total = this.#uptime.last - this.#uptime.since;
-    const share = (ms: number) => (total > 0 ? ms / total : 0);
     return {
       at,
       symbol: this.#instrument.symbol,
@@ -271,7 +212,7 @@ export class Engine {
       bid: bestOf(this.#depth, 'buy'),
       ask: bestOf(this.#depth, 'sell'),
       bookAge: at - this.#bookAt,
-      uptime: { bid: share(this.#uptime.buy), ask: share(this.#uptime.sell) },
+      uptime: this.#quoteTime.shares(),
     };
   }
 
@@ -371,7 +312,7 @@ export class Engine {
         cancels.push(order.id);
         this.#options.onNews?.({ kind: 'canceling', order, reason });
       }
-      if (at < this.#pause[side].until) {
+      if (this.#pauses.isPaused(side, at)) {
         if (plan.place.length > 0) this.#silent.push(`${nameOf(side)}: paused after refusals`);
         continue;
       }
@@ -483,15 +424,14 @@ export class Engine {
     const exists = outcome.kind === 'refused' && outcome.code === '0356';
     this.#orders.answered(id, outcome, exists, at);
     if (outcome.kind === 'unknown') this.#guard?.unknown(at);
-    const pause = this.#pause[order.side];
     if (outcome.kind === 'done') {
       this.#count(order.side, 'placed');
-      pause.refusals = 0;
+      this.#pauses.accepted(order.side);
     }
     if (outcome.kind === 'refused' && !exists) {
       this.#count(order.side, 'refused');
       this.#guard?.refusal(at);
-      pause.until = at + Math.min(PAUSE_MAX_MS, 1000 * 2 ** pause.refusals++);
+      this.#pauses.refused(order.side, at);
       this.#options.onNews?.({ kind: 'refused', order, code: outcome.code, message: outcome.message });
     }
   }
@@ -522,12 +462,13 @@ export class Engine {
       bookAge: at - this.#bookAt,
       privateAge: at - Math.min(this.#openOrdersAt, this.#tradesAt),
       privateStaleAfterMs: patience.privateStaleAfterMs,
+      sentinelMissing: this.#sentinelMissing,
       ledgerDiffers: this.#mismatches >= MISMATCHES_TO_REFUSE,
       depth: this.#depth,
       position: this.#holdings.positionLots(),
       orders: [...this.#orders.live],
-      majorFunds: this.#holdings.total(this.#instrument.major),
-      minorFunds: this.#holdings.total(this.#instrument.minor),
+      majorFunds: money(this.#holdings.total(this.#instrument.major) - this.#lockedByOthers.sell),
+      minorFunds: money(this.#holdings.total(this.#instrument.minor) - this.#lockedByOthers.buy),
       unknownMax: unknownMax ?? 2,
     };
   }
@@ -561,17 +502,8 @@ export class Engine {
   }
 
   #accrueUptime(at: Millis): void {
-    const uptime = this.#uptime;
-    if (this.#stopping) return;
-    if (Number.isNaN(uptime.since)) {
-      if (!this.#isReady()) return;
-      uptime.since = at;
-      uptime.last = at;
-    }
-    const passed = at - uptime.last;
-    if (!(passed > 0)) return;
-    uptime.last = at;
-    for (const side of ['buy', 'sell'] as const) if (this.#hasQuote(side)) uptime[side] += passed;
+    if (this.#stopping || !(this.#quoteTime.isRunning || this.#isReady())) return;
+    this.#quoteTime.pass(at, side => this.#hasQuote(side));
   }
 
   #hasQuote(side: Side): boolean {

@@ -94,5 +94,7 @@ export type EngineEvent =
   /** From here on only cancels pass. There is no way back. */
   | { readonly kind: 'stop'; readonly at: Millis }
   | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }
+  /** Whether the sentinel shows life; without such events none is waited for. */
+  | { readonly kind: 'sentinel'; readonly at: Millis; readonly alive: boolean }
   /** A person has looked: a halt is lifted, and what the exchange reports is taken for the ledger. */
   | { readonly kind: 'resume'; readonly at: Millis };

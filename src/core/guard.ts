@@ -1,5 +1,5 @@
 /** The limits after which trading stops until a person has looked: losses, and behaviour that no healthy bot shows. */
-import { textOfMoney } from './units.ts';
+import { money, textOfMoney } from './units.ts';
 import type { Millis, Money } from './units.ts';
 
 export type HaltLimits = {
@@ -17,8 +17,14 @@ export type HaltLimits = {
   readonly messagesPerMinute: number;
 };
 
-/** What survives a restart. */
-export type GuardState = { readonly peak: Money; readonly day: number; readonly dayStart: Money };
+/** What survives a restart: profit of a new run starts at nothing again, so losses are kept as distances. */
+export type GuardState = {
+  /** How far profit is below its highest. */
+  readonly drawdown: Money;
+  /** UTC day, counted from 1970, and what was lost since it began; negative for a gain. */
+  readonly day: number;
+  readonly dayLoss: Money;
+};
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -90,16 +96,16 @@ export class Guard {
     for (const { events } of this.#windows) events.clear();
   }
 
-  state(): GuardState | null {
-    return this.#peak === null || this.#dayStart === null
-      ? null
-      : { peak: this.#peak, day: this.#day, dayStart: this.#dayStart };
+  state(profit: Money): GuardState | null {
+    if (this.#peak === null || this.#dayStart === null) return null;
+    return { drawdown: money(this.#peak - profit), day: this.#day, dayLoss: money(this.#dayStart - profit) };
   }
 
-  restore(state: GuardState): void {
-    this.#peak = state.peak;
-    this.#day = state.day;
-    this.#dayStart = state.dayStart;
+  /** Goes on where an earlier run stood, before any profit of this one. */
+  restore({ drawdown, day, dayLoss }: GuardState): void {
+    this.#peak = drawdown;
+    this.#day = day;
+    this.#dayStart = dayLoss;
   }
 }
 

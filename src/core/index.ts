@@ -15,3 +15,4 @@ export * from './position.ts';
 export * from './risk.ts';
 export * from './strategy.ts';
 export * from './engine.ts';
+export * from './engineTypes.ts';

@@ -49,6 +49,7 @@ export type RiskRefusal =
   | 'book crossed'
   | 'private data stale'
   | 'ledger differs from the balances'
+  | 'sentinel is missing'
   | 'price outside the collar'
   | 'price or amount outside the book rules'
   | 'order value limit'
@@ -71,6 +72,8 @@ export type Standing = {
   readonly privateStaleAfterMs: Millis;
   /** The exchange's balances were seen to differ from our ledger. */
   readonly ledgerDiffers: boolean;
+  /** A sentinel is asked for and shows no life. */
+  readonly sentinelMissing: boolean;
   /** The book without our own orders. */
   readonly depth: Depth;
   /** Major beyond the target, in lots. */
@@ -89,6 +92,7 @@ export function quotingRefusal(s: Standing): RiskRefusal | null {
   if (s.halted) return 'halted';
   if (!s.ready) return 'not ready';
   if (s.limits === null) return 'no limits';
+  if (s.sentinelMissing) return 'sentinel is missing';
   if (s.ledgerDiffers) return 'ledger differs from the balances';
   if (!(s.bookAge <= s.limits.staleAfterMs)) return 'book stale';
   if (s.depth.bids === 0 || s.depth.asks === 0) return 'book one-sided';

@@ -5,14 +5,14 @@ import type { Amount, Money, RestoredLedger } from '../core/index.ts';
 type Written = {
   totals: [currency: string, total: string][];
   target: number;
-  guard: { peak: string; day: number; dayStart: string } | null;
+  guard: { drawdown: string; day: number; dayLoss: string } | null;
 };
 
 export const textOfLedger = ({ totals, target, guard }: RestoredLedger): string =>
   JSON.stringify({
     totals: [...totals].map(([currency, total]) => [currency, textOfMoney(total)]),
     target,
-    guard: guard && { peak: guard.peak.toString(), day: guard.day, dayStart: guard.dayStart.toString() },
+    guard: guard && { drawdown: guard.drawdown.toString(), day: guard.day, dayLoss: guard.dayLoss.toString() },
   });
 
 export function ledgerOf(text: string): RestoredLedger {
@@ -20,6 +20,6 @@ export function ledgerOf(text: string): RestoredLedger {
   return {
     totals: new Map<string, Money>(totals.map(([currency, total]) => [currency, moneyOf(total)])),
     target: target as Amount,
-    guard: guard && { peak: money(BigInt(guard.peak)), day: guard.day, dayStart: money(BigInt(guard.dayStart)) },
+    guard: guard && { drawdown: money(BigInt(guard.drawdown)), day: guard.day, dayLoss: money(BigInt(guard.dayLoss)) },
   };
 }

@@ -31,6 +31,7 @@ const quiet: Standing = {
   privateAge: 0,
   privateStaleAfterMs: 1000,
   ledgerDiffers: false,
+  sentinelMissing: false,
   depth: depthOf([[999, 50]], [[1001, 50]]),
   position: 0,
   orders: [],

@@ -1,0 +1,45 @@
+/** `puntas sentinel`: the second process, beside the bot or on another host that shares its state directory. */
+import type { Clock } from '../core/index.ts';
+import type { Config } from '../config.ts';
+import { heartIn, readPulse, Watch } from '../live/heart.ts';
+import { latchIn } from '../live/latch.ts';
+import type { Log } from '../live/loop.ts';
+import { watchOver } from '../live/sentinel.ts';
+import { clientOf } from './bot.ts';
+import type { Venue } from './bot.ts';
+
+/** Watches until the signal aborts. */
+export async function sentinel(
+  config: Config,
+  venue: Venue,
+  clock: Clock,
+  seed: number,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  const { dir } = config.state;
+  const client = clientOf(config, venue, clock, seed);
+  log.info({ state: dir }, `sentinel: watching ${config.instance} on ${config.book} through ${dir}`);
+  try {
+    await watchOver(
+      {
+        exchange: client,
+        clock,
+        log,
+        latch: latchIn(dir),
+        heart: heartIn(dir, 'sentinel'),
+        watch: new Watch(
+          () => readPulse(dir, 'bot'),
+          () => clock.elapsed(),
+        ),
+        book: config.book,
+        instance: config.instance,
+        ttlMs: config.sentinel.ttlMs,
+        ordersMax: config.limits.ordersMax,
+      },
+      signal,
+    );
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,77 @@
+/** What the engine is made of, what it tells as it happens, and what it shows when asked. */
+import type { HaltLimits } from './guard.ts';
+import type { Instrument } from './instrument.ts';
+import type { LegalLevel, LevelRefusal } from './legalise.ts';
+import type { Order, OrderNews, Patience } from './orders.ts';
+import type { CancelReason, Tolerance } from './plan.ts';
+import type { Fill, Profit } from './position.ts';
+import type { PlaceCommand, RiskLimits, RiskRefusal } from './risk.ts';
+import type { Quote, Strategy } from './strategy.ts';
+import type { Amount, Millis, Money, Price, Side } from './units.ts';
+
+export type EngineOptions = {
+  readonly instrument: Instrument;
+  readonly strategy: Strategy;
+  /** Null: no limits were set, and nothing is placed. */
+  readonly limits: RiskLimits | null;
+  readonly tolerance: Tolerance;
+  /** `<instance>-<run>-` starts every origin id of this run; `<instance>-` every one of this bot. */
+  readonly instance: string;
+  readonly run: number;
+  /** Major to hold; null: what is held at the start. */
+  readonly target: Amount | null;
+  readonly patience: Patience & {
+    readonly decideEveryMs: Millis;
+    readonly lookEveryMs: Millis;
+    /** No quoting when the last whole private read is older than this. */
+    readonly privateStaleAfterMs: Millis;
+  };
+  /** More unknown orders than this: nothing new is placed. */
+  readonly unknownMax?: number;
+  /** Absent: only impossible data and differences of the ledger halt. */
+  readonly halts?: HaltLimits;
+  readonly onNews?: (news: EngineNews) => void;
+};
+
+/** What a person or a journal wants to know as it happens. */
+export type EngineNews =
+  | { readonly kind: 'order'; readonly news: OrderNews }
+  | { readonly kind: 'placing'; readonly command: PlaceCommand; readonly level: LegalLevel }
+  | { readonly kind: 'canceling'; readonly order: Order; readonly reason: CancelReason | RiskRefusal }
+  | { readonly kind: 'refused'; readonly order: Order; readonly code: string; readonly message: string }
+  | { readonly kind: 'fill'; readonly fill: Fill }
+  | { readonly kind: 'count'; readonly side: Side; readonly event: OrderCount }
+  | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null }
+  /** Trading stops until a person resumes it. */
+  | { readonly kind: 'halted'; readonly reason: string };
+
+export type OrderCount = 'placed' | 'canceled' | 'filled' | 'refused' | 'unknown';
+
+/** Everything that metrics, summaries and pages show; plain data, made on request. */
+export type Snapshot = {
+  readonly at: Millis;
+  readonly symbol: string;
+  readonly quoting: RiskRefusal | null;
+  /** Why single levels or sides are not shown, from the last decision. */
+  readonly silent: readonly string[];
+  readonly orders: readonly Order[];
+  readonly counts: Readonly<Record<Side, Readonly<Record<OrderCount, number>>>>;
+  readonly fills: number;
+  readonly profit: Profit;
+  readonly inventory: Money;
+  readonly holdings: ReadonlyMap<string, Money>;
+  readonly bid: Price;
+  readonly ask: Price;
+  readonly bookAge: Millis;
+  /** Share of the time since the first moment when quoting was possible, with at least one quote live. */
+  readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
+};
+
+/** What would be done now, and why: for people, without doing it. */
+export type Preview = {
+  readonly refusal: RiskRefusal | null;
+  readonly mid: number;
+  readonly quote: Quote;
+  readonly levels: readonly { readonly level: LegalLevel; readonly verdict: RiskRefusal | 'would be placed' }[];
+  readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
+};

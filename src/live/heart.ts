@@ -1,0 +1,70 @@
+/** Signs of life between the bot and its sentinel: small files with a counter, because the two may not agree on the time. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** `stopped`: ended by itself with nothing left to watch. */
+export type Pulse = { readonly counter: number; readonly state: 'alive' | 'stopped' };
+
+export interface Heart {
+  /** One sign of life. Never throws: a disk that does not take it looks like death, which is what it should look like. */
+  beat(state: Pulse['state']): void;
+}
+
+const FILES = { bot: 'heartbeat.json', sentinel: 'sentinel.json' } as const;
+export type Whose = keyof typeof FILES;
+
+/** Beats into a state directory. */
+export function heartIn(dir: string, whose: Whose): Heart {
+  const file = join(dir, FILES[whose]);
+  // A restart must not look like standing still.
+  let counter = (readPulse(dir, whose)?.counter ?? 0) + 1;
+  return {
+    beat: state => {
+      try {
+        mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+        writeFileSync(`${file}.new`, JSON.stringify({ counter: counter++, state }), { mode: 0o600 });
+        renameSync(`${file}.new`, file);
+      } catch {
+        return;
+      }
+    },
+  };
+}
+
+/** The last sign of life, or null when there is none that can be read. */
+export function readPulse(dir: string, whose: Whose): Pulse | null {
+  try {
+    const { counter, state } = JSON.parse(readFileSync(join(dir, FILES[whose]), 'utf8')) as Partial<Pulse>;
+    if (!Number.isSafeInteger(counter)) return null;
+    return { counter: counter!, state: state === 'stopped' ? 'stopped' : 'alive' };
+  } catch {
+    return null;
+  }
+}
+
+/** Says how long a pulse has stood still, by the watcher's own clock. */
+export class Watch {
+  readonly #read: () => Pulse | null;
+  readonly #elapsed: () => number;
+  #counter: number | null = null;
+  #movedAt: number;
+
+  /** Standing still is counted from now on. */
+  constructor(read: () => Pulse | null, elapsed: () => number) {
+    this.#read = read;
+    this.#elapsed = elapsed;
+    this.#movedAt = elapsed();
+  }
+
+  /** Milliseconds since the pulse last moved; null when there is nothing to watch: it never beat, or it stopped by itself. */
+  stillForMs(): number | null {
+    const pulse = this.#read();
+    const now = this.#elapsed();
+    if (pulse !== null && pulse.counter !== this.#counter) {
+      this.#counter = pulse.counter;
+      this.#movedAt = now;
+    }
+    if (this.#counter === null || pulse?.state === 'stopped') return null;
+    return now - this.#movedAt;
+  }
+}
