@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The command line: finds the configuration, starts what was asked for, and turns every end into an exit code. */
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { check } from './cli/check.ts';
@@ -90,16 +91,17 @@ sources(
     if (config.exchange.kind !== 'embedded')
       throw new Wrong('this configuration has a remote exchange: nothing to run here');
     const clock = realClock(options.speed);
+    const operatorToken = randomBytes(24).toString('base64url');
     const embedded = await startEmbedded(config, clock, {
       tape,
       port: options.port,
       portFrom: '--port',
+      operatorToken,
       ...seedOf(options),
     });
     const { origin, key, secret } = embedded;
-    console.log(
-      JSON.stringify({ url: origin, rest: `${origin}/api/v3`, key, secret: secret.reveal(), book: config.book }),
-    );
+    const face = { url: origin, rest: `${origin}/api/v3`, key, secret: secret.reveal(), book: config.book };
+    console.log(JSON.stringify({ ...face, operator: `${origin}/operator`, operatorToken }));
     await new Promise<void>(resolve => signals.tell(() => resolve()));
     await embedded.stop();
     process.exitCode = EXIT.clean;

@@ -2,10 +2,11 @@
 import type { Clock } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { Secret } from '../exchange/index.ts';
-import { createVenue, FLOW_PROFILES, seededFlow, serve, tapeMarket } from '../sandbox/index.ts';
-import type { EmbeddedExchange, Market } from '../sandbox/index.ts';
+import { createVenue, FLOW_PROFILES, seededFlow, serve, tapeMarket, withOperator } from '../sandbox/index.ts';
+import type { DeliveryPort, EmbeddedExchange, Market } from '../sandbox/index.ts';
 import type { Tape } from '../tape/index.ts';
 import { Wrong } from './configFile.ts';
+import { httpDeliveries } from './deliveries.ts';
 
 export type Embedded = {
   /** Scheme, host and port. */
@@ -24,6 +25,8 @@ export type EmbeddedOptions = {
   readonly portFrom: string;
   /** Instead of the one in the configuration. */
   readonly seed?: number;
+  /** Opens the operator's calls to who knows it. */
+  readonly operatorToken?: string;
 };
 
 /** The same before it is served: in process, without a socket. */
@@ -35,7 +38,11 @@ export type Box = {
 };
 
 /** The exchange with its market and one funded account. */
-export function openBox(config: Config, clock: Clock, options: Pick<EmbeddedOptions, 'tape' | 'seed'>): Box {
+export function openBox(
+  config: Config,
+  clock: Clock,
+  options: Pick<EmbeddedOptions, 'tape' | 'seed'> & { readonly deliveries?: DeliveryPort },
+): Box {
   const { exchange, book } = config;
   if (exchange.kind !== 'embedded') throw new Wrong('this configuration has a remote exchange');
   const { tape } = options;
@@ -49,6 +56,7 @@ export function openBox(config: Config, clock: Clock, options: Pick<EmbeddedOpti
     seed,
     switches: { engineDelayMinMs: Math.min(1, exchange.engineDelayMs), engineDelayMaxMs: exchange.engineDelayMs },
     ...(tape === null ? {} : { books: [tape.rules] }),
+    ...(options.deliveries && { deliveries: options.deliveries }),
   });
   const group = book.split('_')[1]!;
   const account = venue.openAccount({ balances: exchange.balances, volume30d: { [group]: exchange.volume30d } });
@@ -65,10 +73,13 @@ export function openBox(config: Config, clock: Clock, options: Pick<EmbeddedOpti
 }
 
 export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
-  const box = openBox(config, clock, options);
+  const deliveries = httpDeliveries();
+  const box = openBox(config, clock, { ...options, deliveries });
   const { exchange, account, seed } = box;
+  const { operatorToken } = options;
   try {
-    const server = await serve(exchange, { host: '127.0.0.1', port: options.port });
+    const respond = operatorToken === undefined ? exchange.respond : withOperator(exchange, operatorToken);
+    const server = await serve({ respond, stream: exchange.stream }, { host: '127.0.0.1', port: options.port });
     return {
       origin: server.url,
       key: account.key,
@@ -77,6 +88,7 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
       stop: async () => {
         await server.close();
         box.stop();
+        await deliveries.close();
       },
     };
   } catch (error) {
