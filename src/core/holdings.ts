@@ -15,7 +15,7 @@ export class Holdings {
   readonly #target: Amount | null;
   readonly #totals = new Map<string, Money>();
   readonly #reported = new Map<string, Money>();
-  readonly #seen = new Set<string>();
+  readonly #seen = new Map<string, string>();
   #position: Position | null = null;
 
   constructor(instrument: Instrument, target: Amount | null) {
@@ -77,7 +77,7 @@ export class Holdings {
 
   /** A trade in our book, once: null for a repeat. `id` is our origin id, or null when the order is not ours. */
   trade(trade: OwnTrade, price: Price, id: string | null): Fill | null {
-    if (!this.#isNew(trade.tid)) return null;
+    if (!this.#isNew(trade)) return null;
     const fill: Fill = {
       tid: trade.tid,
       id,
@@ -89,7 +89,7 @@ export class Holdings {
       major: moneyOf(trade.major),
       minor: moneyOf(trade.minor),
       fee: moneyOf(trade.feeAmount),
-      feeIn: trade.feeCurrency === this.#instrument.major ? 'major' : 'minor',
+      feeIn: this.#feeIn(trade.feeCurrency),
       maker: trade.maker,
     };
     this.#book(trade);
@@ -104,7 +104,7 @@ export class Holdings {
 
   /** A trade of this account in another book: it moves balances, and our position when it moves our major currency. */
   otherTrade(trade: OwnTrade): void {
-    if (!this.#isNew(trade.tid)) return;
+    if (!this.#isNew(trade)) return;
     const before = this.total(this.#instrument.major);
     this.#book(trade);
     this.#position?.flow(money(this.total(this.#instrument.major) - before));
@@ -136,10 +136,21 @@ export class Holdings {
     return this.#position.profit();
   }
 
-  #isNew(tid: string): boolean {
-    if (this.#seen.has(tid)) return false;
-    this.#seen.add(tid);
-    if (this.#seen.size > SEEN_MAX) this.#seen.delete(this.#seen.values().next().value!);
+  #feeIn(currency: string): Fill['feeIn'] {
+    if (currency === this.#instrument.major) return 'major';
+    return currency === this.#instrument.minor ? 'minor' : 'other';
+  }
+
+  /** The first report of a trade is booked; one that tells the same trade differently is an impossible event. */
+  #isNew({ tid, oid, side, price, major, minor, feeAmount, feeCurrency }: OwnTrade): boolean {
+    const content = [oid, side, price, major, minor, feeAmount, feeCurrency].join(' ');
+    const before = this.#seen.get(tid);
+    if (before !== undefined) {
+      if (before !== content) throw new Error(`trade ${tid} was reported as ${before}, and now as ${content}`);
+      return false;
+    }
+    this.#seen.set(tid, content);
+    if (this.#seen.size > SEEN_MAX) this.#seen.delete(this.#seen.keys().next().value!);
     return true;
   }
 

@@ -147,6 +147,8 @@ type Live = {
   /** What the exchange says was filled in all, once it lists the order as finished. */
   finalFilled: Amount | null;
   /** Complete negative reads that started after the moment from which absence counts. */
+  /** That its trades are missing was told. */
+  missed: boolean;
   absences: number;
   negativeLookUps: number;
   emptyCancels: number;
@@ -168,10 +170,15 @@ const ABSENCES_TO_CLOSE_OPEN = 2;
 /** Finished orders remembered, to recognise their late fills. */
 const FINISHED_MAX = 5000;
 const JUST_ENDED_MAX = 64;
+/** Trades that the exchange counts and does not list: the order stays reserved, and after this it is told. */
+const MISSING_AFTER_MS = 60_000;
 
 /** What became known about one order, for counters and logs. */
 export type OrderNews =
-  | { readonly kind: 'unknown' | 'resolved' | 'reopened' | 'late fill' | 'adopted'; readonly order: Order }
+  | {
+      readonly kind: 'unknown' | 'resolved' | 'reopened' | 'late fill' | 'adopted' | 'trades missing';
+      readonly order: Order;
+    }
   | { readonly kind: 'ended'; readonly order: Order; readonly ending: Ending };
 
 export class Orders {
@@ -243,6 +250,7 @@ export class Orders {
       toldFilled: 0 as Amount,
       traded: 0,
       finalFilled: null,
+      missed: false,
       absences: 0,
       negativeLookUps: 0,
       emptyCancels: 0,
@@ -429,6 +437,9 @@ export class Orders {
         (order.finalFilled === null || order.toldFilled > 0)
       ) {
         this.#end(order, 'settle', order.ending ?? 'canceled');
+      } else if (order.state === 'closed-unsettled' && !order.missed && at - order.closedAt >= MISSING_AFTER_MS) {
+        order.missed = true;
+        this.#news({ kind: 'trades missing', order });
       }
     }
   }

@@ -16,7 +16,8 @@ export type Fill = {
   readonly major: Money;
   readonly minor: Money;
   readonly fee: Money;
-  readonly feeIn: 'major' | 'minor';
+  /** A fee in a third currency is in the ledger, and is no part of this book's profit. */
+  readonly feeIn: 'major' | 'minor' | 'other';
   readonly maker: boolean;
 };
 

@@ -1,5 +1,5 @@
 /** Market data for the engine: the stream by default, polled books whenever it is silent, behind or gone; each book has one source at a time. */
-import { amountFloor, mayLive, OrderFeed, priceExact, priceFloor } from '../core/index.ts';
+import { mayLive, OrderFeed, priceFloor } from '../core/index.ts';
 import type {
   Amount,
   BookDiff,
@@ -11,7 +11,6 @@ import type {
   Instrument,
   MarketStream,
   Millis,
-  OrderBook,
   Price,
   Side,
   StreamNews,
@@ -19,6 +18,8 @@ import type {
   Timer,
 } from '../core/index.ts';
 import type { Log } from './loop.ts';
+import { oursIn } from './ourOids.ts';
+import { writeLevels } from './polledBook.ts';
 import type { Failed } from './reads.ts';
 
 export type MarketDataOptions = {
@@ -346,42 +347,6 @@ export class MarketData {
     this.#options.step({ kind: 'book', at: this.#options.time(), startedAt });
   }
 }
-
-/** Sums a book into levels. False, with nothing written, when a price does not lie on the tick grid. */
-function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into: OrderBook): boolean {
-  const levels: [Side, Price, Amount][] = [];
-  for (const side of ['buy', 'sell'] as const) {
-    for (const entry of side === 'buy' ? snapshot.bids : snapshot.asks) {
-      const price = priceExact(instrument, entry.price);
-      if (price === null) return false;
-      levels.push([side, price, amountFloor(instrument, entry.amount)]);
-    }
-  }
-  into.clear();
-  for (const [side, price, lots] of levels) into.set(side, price, (into.amountAt(side, price) + lots) as Amount);
-  return true;
-}
-
-/** Oids of ours in an event, with the origin id that they are told for. Cancels go out by origin id, so that what they list is ours. */
-function oursIn(event: EngineEvent, prefix: string): readonly { readonly oid: string; readonly id?: string }[] {
-  switch (event.kind) {
-    case 'placed':
-      return event.outcome.kind === 'done' ? [{ oid: event.outcome.value.oid, id: event.id }] : [];
-    case 'canceled':
-      return event.outcome.kind === 'done' ? event.outcome.value.map(oid => ({ oid })) : [];
-    case 'open orders':
-      return withOurPrefix(event.orders, prefix);
-    case 'looked up':
-      return event.outcome.kind === 'done' ? withOurPrefix(event.outcome.value, prefix) : [];
-    case 'trades':
-      return withOurPrefix(event.trades, prefix);
-    default:
-      return [];
-  }
-}
-
-const withOurPrefix = (rows: readonly { readonly oid: string; readonly originId?: string }[], prefix: string) =>
-  rows.flatMap(({ oid, originId }) => (originId?.startsWith(prefix) ? [{ oid, id: originId }] : []));
 
 /** Null for a price past every tick that can be counted. */
 function priceOrNull(instrument: Instrument, text: string): Price | null {

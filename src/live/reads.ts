@@ -1,17 +1,7 @@
 /** Reads of the exchange as engine events: each says when it started, and whether it saw everything. */
-import { amountFloor, priceExact, priceFloor } from '../core/index.ts';
-import type {
-  Amount,
-  EngineEvent,
-  Exchange,
-  Instrument,
-  Millis,
-  OrderBook,
-  Outcome,
-  OwnTrade,
-  Price,
-  Side,
-} from '../core/index.ts';
+import { priceFloor } from '../core/index.ts';
+import type { EngineEvent, Exchange, Instrument, Millis, OrderBook, Outcome, OwnTrade } from '../core/index.ts';
+import { writeLevels } from './polledBook.ts';
 
 const TRADES_PAGE = 100;
 const TRADES_PAGES_MAX = 50;
@@ -89,17 +79,8 @@ export class Reads {
     if (outcome.kind !== 'done') return outcome;
     const snapshot = outcome.value;
     if (snapshot.sequence < this.#sequence) return null;
-    const levels: [Side, Price, Amount][] = [];
-    for (const side of ['buy', 'sell'] as const) {
-      for (const entry of side === 'buy' ? snapshot.bids : snapshot.asks) {
-        const price = priceExact(instrument, entry.price);
-        if (price === null) return null;
-        levels.push([side, price, amountFloor(instrument, entry.amount)]);
-      }
-    }
+    if (!writeLevels(snapshot, instrument, into)) return null;
     this.#sequence = snapshot.sequence;
-    into.clear();
-    for (const [side, price, lots] of levels) into.set(side, price, lots);
     return { kind: 'book', at: this.#time(), startedAt };
   }
 

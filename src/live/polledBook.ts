@@ -1,0 +1,31 @@
+/** A book as it was read over REST, by levels or by orders, as levels for the engine. */
+import { amountFloor, priceExact } from '../core/index.ts';
+import type { Amount, BookSnapshot, Instrument, OrderBook, Price, Side } from '../core/index.ts';
+
+/** Sums a book into levels. False, with nothing written, when a number does not fit: off the tick grid, or beyond 2^53 ticks or lots. */
+export function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into: OrderBook): boolean {
+  const levels = levelsOf(snapshot, instrument);
+  if (levels === null) return false;
+  into.clear();
+  for (const [side, price, lots] of levels) into.set(side, price, (into.amountAt(side, price) + lots) as Amount);
+  return true;
+}
+
+type Level = readonly [Side, Price, Amount];
+
+function levelsOf(snapshot: BookSnapshot, instrument: Instrument): readonly Level[] | null {
+  const levels: Level[] = [];
+  try {
+    for (const side of ['buy', 'sell'] as const) {
+      for (const entry of side === 'buy' ? snapshot.bids : snapshot.asks) {
+        const price = priceExact(instrument, entry.price);
+        if (price === null) return null;
+        levels.push([side, price, amountFloor(instrument, entry.amount)]);
+      }
+    }
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+  return levels;
+}
