@@ -41,7 +41,9 @@ type Level = { others: number; readonly queue: Set<Entry> };
 
 export class OrderFeed {
   readonly #options: OrderFeedOptions;
-  readonly #entries = new Map<string, Entry>();
+  #entries = new Map<string, Entry>();
+  /** While a snapshot is taken in: the book before it, in which an order of others stays one. */
+  #former = new Map<string, Entry>();
   readonly #levels: Record<Side, Map<Price, Level>> = { buy: new Map(), sell: new Map() };
   /** Entries of ours, guesses included. */
   readonly #ours = new Set<Entry>();
@@ -92,13 +94,15 @@ export class OrderFeed {
     if (snapshot.bids.length + snapshot.asks.length > FEED_ORDERS_MAX) return 'too large';
     if (![...snapshot.bids, ...snapshot.asks].every(entry => entry.oid !== undefined)) return 'no ids';
     this.#shown = false;
-    this.#entries.clear();
+    this.#former = this.#entries;
+    this.#entries = new Map();
     this.#levels.buy.clear();
     this.#levels.sell.clear();
     this.#ours.clear();
     this.#guesses.clear();
     for (const { oid, price, amount } of snapshot.bids) this.#open(oid!, 'buy', price, amount);
     for (const { oid, price, amount } of snapshot.asks) this.#open(oid!, 'sell', price, amount);
+    this.#former = new Map();
     this.#sequence = snapshot.sequence;
     for (const diff of this.#held) if (diff.sequence > this.#sequence) this.#apply(diff);
     this.#held = [];
@@ -242,6 +246,7 @@ export class OrderFeed {
   /** An order in the feed may be ours before the answer to its placement says so: then it looks exactly like it. */
   #ownershipOf(oid: string, side: Side, price: Price, lots: number): Ownership {
     if (this.#ownOids.has(oid)) return 'yes';
+    if (this.#former.get(oid)?.own === 'no') return 'no';
     for (const order of this.#options.pending()) {
       if (order.side !== side || order.price !== price || order.amount !== lots || this.#guesses.has(order.id))
         continue;
