@@ -1,9 +1,24 @@
 /** Puts one bot together from a checked configuration. The embedded exchange and a remote one differ by an address and a key. */
 import { amountFloor, Engine, moneyOf, randomOf, valueFloor } from '../core/index.ts';
-import type { Clock, EngineNews, Instrument, RiskLimits, Transport } from '../core/index.ts';
+import type {
+  Clock,
+  EngineNews,
+  Instrument,
+  MarketStream,
+  RiskLimits,
+  StreamTransport,
+  Transport,
+} from '../core/index.ts';
 import { edgeProblem } from '../config.ts';
 import type { Config } from '../config.ts';
-import { exchangeClient, httpTransport, nonceV2, splitAddress } from '../exchange/index.ts';
+import {
+  exchangeClient,
+  httpTransport,
+  marketStream,
+  nonceV2,
+  socketTransport,
+  splitAddress,
+} from '../exchange/index.ts';
 import type { Client, Observation, Secret } from '../exchange/index.ts';
 import { durableNonces } from '../live/durableNonces.ts';
 import type { Journal } from '../live/journal.ts';
@@ -20,6 +35,9 @@ export type Venue = {
   readonly speed: number;
   /** Instead of sockets to `restUrl`: the way to an exchange in the same process. */
   readonly transport?: Transport;
+  /** Where the stream is; without it, and without a transport for it, books are polled. */
+  readonly streamUrl?: string;
+  readonly streamTransport?: StreamTransport;
 };
 
 /** A faster clock shortens the fence too; a request must be given up before it, in real time, but not before a busy machine can answer. */
@@ -57,6 +75,14 @@ export function clientOf(
     budgets: { public: budgets.publicPerMinute, private: budgets.privatePerMinute },
     ...(onRequest ? { onRequest } : {}),
   });
+}
+
+/** The stream of the configured book; undefined when it is switched off or the venue has none. */
+export function streamOf(config: Config, venue: Venue, clock: Clock, seed: number): MarketStream | undefined {
+  const { streamUrl, streamTransport } = venue;
+  if (!config.exchange.stream || (streamUrl === undefined && streamTransport === undefined)) return undefined;
+  const transport = streamTransport ?? socketTransport({ url: streamUrl! });
+  return marketStream({ transport, clock, random: randomOf(seed ^ 0x57), book: config.book });
 }
 
 /** The engine of one run. Throws `Wrong` when the spreads cannot earn the account's fees. */

@@ -1,6 +1,6 @@
 /** Tells a person what the bot does: every fill, every change of mind, and where it stands every few seconds. */
-import { approximately, textOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
-import type { Clock, Engine, EngineNews, Instrument, Order, Side, Timer } from '../core/index.ts';
+import { approximately, moneyOfAmount, textOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
+import type { Amount, Clock, Engine, EngineNews, Instrument, Order, Side, Timer } from '../core/index.ts';
 import type { Log } from '../live/loop.ts';
 
 /** Writes news as log lines. */
@@ -69,6 +69,7 @@ export function status(
   engine: Engine,
   clock: Clock,
   speed: number,
+  queueAhead: () => Readonly<Record<Side, Amount | null>>,
 ): { stop(): void } {
   let timer: Timer;
   let told = false;
@@ -81,9 +82,10 @@ export function status(
     if (told || isTwoSided) {
       told = true;
       const { profit } = snapshot;
+      const ahead = queueAhead();
       log.info(
         { bids: bids.length, asks: asks.length, fills: snapshot.fills },
-        `bid ${bestText(instrument, bids)} | ask ${bestText(instrument, asks)} | market ${textOfPrice(instrument, snapshot.bid)} / ${textOfPrice(instrument, snapshot.ask)} | ` +
+        `bid ${bestText(instrument, bids, ahead.buy)} | ask ${bestText(instrument, asks, ahead.sell)} | market ${textOfPrice(instrument, snapshot.bid)} / ${textOfPrice(instrument, snapshot.ask)} | ` +
           `${snapshot.fills} fills, ${instrument.major} ${signed(approximately(snapshot.inventory), 4)} from target, ` +
           `profit ${signed(approximately(profit.total), 2)} ${instrument.minor} (spread ${signed(approximately(profit.spread), 2)}, inventory ${signed(approximately(profit.inventory), 2)}, fees ${signed(approximately(profit.fees), 2)})`,
       );
@@ -96,11 +98,13 @@ export function status(
 
 const isShown = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
 
-function bestText(instrument: Instrument, orders: readonly Order[]): string {
+function bestText(instrument: Instrument, orders: readonly Order[], ahead: Amount | null): string {
   if (orders.length === 0) return 'none';
   const prices = orders.map(order => order.price);
+  const queue =
+    ahead === null ? '' : `, ${approximately(moneyOfAmount(instrument, ahead)).toFixed(4)} ${instrument.major} ahead`;
   const best = orders[0]!.side === 'buy' ? Math.max(...prices) : Math.min(...prices);
-  return `${textOfPrice(instrument, best as Order['price'])} (${orders.length} level${orders.length === 1 ? '' : 's'})`;
+  return `${textOfPrice(instrument, best as Order['price'])} (${orders.length} level${orders.length === 1 ? '' : 's'}${queue})`;
 }
 
 const signed = (x: number, decimals: number): string => `${x >= 0 ? '+' : ''}${x.toFixed(decimals)}`;

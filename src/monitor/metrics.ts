@@ -19,6 +19,10 @@ export type Monitored = {
   /** Since the last whole book was received; null before the first. */
   readonly bookAgeMs: Millis | null;
   readonly budget: { readonly public: number; readonly private: number };
+  /** Market data comes from the stream; null when it is switched off or not there. */
+  readonly streamUp: boolean | null;
+  /** Major of others that is filled before our best order of each side; null while that is not known. */
+  readonly queueAhead: Readonly<Record<Side, Money | null>>;
   /** Why a quote that is wanted is not shown; empty when all is well. Few and fixed words: each becomes a time series. */
   readonly notQuoting: readonly string[];
 };
@@ -83,6 +87,16 @@ export function metrics(book: string, version: string, read: () => Monitored): M
     'Time since the last whole order book was received; +Inf before the first.',
     ['book'],
   );
+  const streamUp = gauge(
+    'puntas_stream_up',
+    '1 while market data comes from the stream, 0 while it is polled; absent without a stream.',
+    ['book'],
+  );
+  const queueAhead = gauge(
+    'puntas_queue_ahead',
+    "Amount of others' orders that are filled before our best order of the side, in units of the major currency; absent while that is not known.",
+    ['book', 'side'],
+  );
   const requests = new Histogram({
     name: 'puntas_request_seconds',
     help: 'Time that requests to the exchange took, by endpoint and outcome: done, refused (certainly not carried out), unknown.',
@@ -123,6 +137,12 @@ export function metrics(book: string, version: string, read: () => Monitored): M
     setOrRemove(spread, book, now.spreadBps);
     setOrRemove(marketSpread, book, now.marketSpreadBps);
     bookAge.set({ book }, now.bookAgeMs === null ? Infinity : now.bookAgeMs / 1000);
+    setOrRemove(streamUp, book, now.streamUp === null ? null : Number(now.streamUp));
+    for (const side of SIDES) {
+      const ahead = now.queueAhead[side];
+      if (ahead === null) queueAhead.remove({ book, side });
+      else queueAhead.set({ book, side }, approximately(ahead));
+    }
     budget.set({ scope: 'public' }, now.budget.public);
     budget.set({ scope: 'private' }, now.budget.private);
     const reasons = new Set(now.notQuoting.map(reason));

@@ -1,5 +1,6 @@
 /** Every behaviour that the interface documents leave open: its default, its variants, what it decides and where the choice comes from. */
 import { RFQ_SWITCHES, WEBHOOK_SWITCHES } from './deskSwitches.ts';
+import { STREAM_SWITCHES } from './streamSwitches.ts';
 import { choice, quantity } from './switchKinds.ts';
 import type { Choice, Variant } from './switchKinds.ts';
 
@@ -190,6 +191,7 @@ export const SWITCHES = {
   quoteLifeMs: quantity(30_000, 1, 3_600_000, 'Life of a conversion quote.', 'rest-api 4.10'),
   ...RFQ_SWITCHES,
   ...WEBHOOK_SWITCHES,
+  ...STREAM_SWITCHES,
 } as const;
 
 type Table = typeof SWITCHES;
@@ -201,6 +203,7 @@ const RANGES = [
   ['engineDelayMinMs', 'engineDelayMaxMs'],
   ['rfqDelayMinMs', 'rfqDelayMaxMs'],
   ['webhookDelayMinMs', 'webhookDelayMaxMs'],
+  ['feedDelayMinMs', 'feedDelayMaxMs'],
 ] as const;
 
 /** The defaults, overridden. Throws a RangeError that names the switch, what was found and what it may be. */
