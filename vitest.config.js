@@ -1,9 +1,10 @@
 // Tests: everything under test/ that is called *.test.ts. Where a test needs recordings, PUNTAS_DATA says where they lie.
 import { defineConfig } from 'vitest/config';
 
+const PROGRAM = 'test/cli/**/*.test.ts';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
     // A test that passes only the second time is a failing test.
@@ -14,5 +15,13 @@ export default defineConfig({
       include: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],
       reporter: ['text-summary', 'html'],
     },
+    projects: [
+      { extends: true, test: { name: 'rooms', include: ['test/**/*.test.ts'], exclude: [PROGRAM] } },
+      // These run the built program as a user does; it is built once before them.
+      {
+        extends: true,
+        test: { name: 'program', include: [PROGRAM], globalSetup: ['test/cli/build.ts'], testTimeout: 120_000 },
+      },
+    ],
   },
 });

@@ -27,7 +27,8 @@ console.log(
   `| ${seeds} seeds of ${seconds} s | mean | standard deviation | lowest | highest |\n|---|---:|---:|---:|---:|`,
 );
 for (const name of Object.keys(rows[0] ?? {})) {
-  const values = rows.map(row => row[name]!);
+  // A first fill that never came has no time: it is counted in the lowest number of fills.
+  const values = rows.map(row => row[name]!).filter(Number.isFinite);
   const mean = values.reduce((sum, x) => sum + x, 0) / values.length;
   const deviation = Math.sqrt(values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / Math.max(1, values.length - 1));
   const cells = [mean, deviation, Math.min(...values), Math.max(...values)].map(x => String(Number(x.toPrecision(4))));

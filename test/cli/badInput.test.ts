@@ -1,0 +1,201 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Bench, complaints, puntas, ran, ROOT } from './program.ts';
+import type { Program } from './program.ts';
+
+const bench = new Bench();
+const taken = createServer();
+let port = 0;
+let exchange: Program;
+let account = { url: '', key: '', secret: '' };
+
+beforeAll(async () => {
+  await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
+  port = (taken.address() as AddressInfo).port;
+  exchange = puntas(['exchange', '--port', '0', '-c', bench.config()]);
+  const [line] = await exchange.sees(/\{"url".*\}/);
+  account = JSON.parse(line) as typeof account;
+}, 60_000);
+
+afterAll(async () => {
+  taken.close();
+  exchange.signal('SIGTERM');
+  await exchange.ended;
+  bench.clear();
+});
+
+const replaced = (from: RegExp | string, to: string) => (text: string) => {
+  const changed = text.replace(from, to);
+  if (changed === text) throw new Error(`${from} is not in the configuration`);
+  return changed;
+};
+const sandbox = (from: RegExp | string, to: string) => bench.config('sandbox', replaced(from, to));
+/** The live configuration, pointed at the exchange that runs beside. */
+const live = (change: (text: string) => string = text => text) =>
+  bench.config('live', text =>
+    change(text.replace('https://api.bitso.com', account.url).replace(/^ *streamUrl:.*\n/m, '')),
+  );
+const keys = (changes: Readonly<Record<string, string>> = {}) => ({
+  PUNTAS_API_KEY: account.key,
+  PUNTAS_API_SECRET: account.secret,
+  ...changes,
+});
+
+type Case = {
+  readonly args: () => readonly string[];
+  readonly env?: () => Readonly<Record<string, string>>;
+  readonly code: number;
+  /** What the one line says: what is wrong, and what to do. */
+  readonly says: RegExp;
+};
+
+const run = (file: string) => ['run', '-c', file, '--for', '2s', '--json'];
+
+const CASES: Readonly<Record<string, Case>> = {
+  'broken YAML': {
+    args: () => run(sandbox('book: btc_mxn', 'book: [btc_mxn')),
+    code: 2,
+    says: /\.yaml:\d+:\d+ not valid YAML: /,
+  },
+  'a tab in YAML, after which a parser is lost': {
+    args: () => run(sandbox('  seed: 1', '\tseed: 1')),
+    code: 2,
+    says: /\.yaml:\d+:\d+ not valid YAML: Tabs are not allowed/,
+  },
+  'an unknown key': {
+    args: () => run(sandbox('instance:', 'instanse:')),
+    code: 2,
+    says: /instanse: unknown key; did you mean instance\?/,
+  },
+  'a number where money text is asked': {
+    args: () => run(sandbox('amount: "0.004"', 'amount: 0.004')),
+    code: 2,
+    says: /strategy\.amount: expected text in quotes, found 0\.004, a bare number; write amount: "0\.004"/,
+  },
+  'a book that the embedded exchange has no market for': {
+    args: () => run(sandbox(/book: btc_mxn([^]*balances:\n)/, 'book: doge_mxn$1    doge: "1"\n')),
+    code: 2,
+    says: /no market for doge_mxn; it has one for btc_mxn, .*--tape DIR/,
+  },
+  'a book that the exchange does not trade': {
+    args: () => run(live(replaced('book: btc_mxn', 'book: doge_mxn'))),
+    env: keys,
+    code: 2,
+    says: /book doge_mxn is not traded there; expected one of .*btc_mxn/,
+  },
+  'a missing limit': {
+    args: () => run(sandbox(/ *orderValueMax:.*\n/, '')),
+    code: 2,
+    says: /limits\.orderValueMax: missing: without it the book is not traded/,
+  },
+  'no limits at all': {
+    args: () => run(sandbox(/limits:\n(?: {2}.*\n)+/, '')),
+    code: 2,
+    says: /limits: missing/,
+  },
+  'a spread below the fees': {
+    args: () => run(sandbox(/halfSpreadBps: [\d.]+/, 'halfSpreadBps: 9')),
+    code: 2,
+    says: /spread of 18 bps .* below both maker fees of 20 bps plus minEdgeBps 1: widen it to at least 21 bps/,
+  },
+  'a spread below the fees, asked by check': {
+    args: () => ['check', '-c', sandbox(/halfSpreadBps: [\d.]+/, 'halfSpreadBps: 9')],
+    code: 2,
+    says: /widen it to at least 21 bps/,
+  },
+  'a busy port for metrics': {
+    args: () => run(sandbox('metrics:\n  port: 0', `metrics:\n  port: ${port}`)),
+    code: 2,
+    says: /metrics: port 127\.0\.0\.1:\d+ is taken by another process: set metrics\.port to another one, or to 0/,
+  },
+  'a busy port for the embedded exchange': {
+    args: () => run(sandbox('  seed: 1', `  seed: 1\n  port: ${port}`)),
+    code: 2,
+    says: /cannot listen on 127\.0\.0\.1:\d+: it is in use by another program; choose another port with exchange\.port/,
+  },
+  'a busy port for the exchange alone': {
+    args: () => ['exchange', '--port', String(port)],
+    code: 2,
+    says: /it is in use by another program; choose another port with --port/,
+  },
+  'a key that the exchange does not know': {
+    args: () => run(live()),
+    env: () => keys({ PUNTAS_API_KEY: 'nobodysKey12' }),
+    code: 2,
+    says: /the exchange refused \(0201: .*\); check that PUNTAS_API_KEY is a key of this very exchange/,
+  },
+  'a secret that is not the key’s': {
+    args: () => run(live()),
+    env: () => keys({ PUNTAS_API_SECRET: 'canaryOfAnotherKey' }),
+    code: 2,
+    says: /the exchange refused \(0215: .*\); check that PUNTAS_API_SECRET is the secret of PUNTAS_API_KEY/,
+  },
+  'a secret that is missing': {
+    args: () => run(live()),
+    env: () => ({ PUNTAS_API_KEY: account.key }),
+    code: 2,
+    says: /PUNTAS_API_SECRET is not set: put the value there, or the path of a file that holds it into PUNTAS_API_SECRET_FILE/,
+  },
+  'a secret in the file': {
+    args: () => run(live(text => `${text}apiSecret: canary\n`)),
+    env: keys,
+    code: 2,
+    says: /apiSecret: secrets do not belong in this file: set PUNTAS_API_KEY/,
+  },
+  'an exchange that is not there': {
+    args: () => run(live(replaced(/restUrl: .*/, 'restUrl: http://127.0.0.1:9'))),
+    env: keys,
+    code: 1,
+    says: /cannot read available_books: nobody was asked \(not-sent: .*ECONNREFUSED.*\); check exchange\.restUrl/,
+  },
+  'a tape folder that is missing': {
+    args: () => ['run', '--tape', bench.path('nowhere')],
+    code: 2,
+    says: /nowhere: no such folder/,
+  },
+  'a tape folder that holds no recording': {
+    args: () => ['run', '--tape', `${ROOT}/docs`],
+    code: 2,
+    says: /docs: no recording recognised; known are: /,
+  },
+  'a configuration that is missing': {
+    args: () => ['run', '-c', bench.path('nowhere.yaml')],
+    code: 2,
+    says: /nowhere\.yaml: no such file; name a YAML file with -c FILE/,
+  },
+  'a duration without a unit': {
+    args: () => ['run', '--for', '5'],
+    code: 2,
+    says: /'--for <duration>' argument '5' is invalid\. expected a duration like 60s, 10m or 2h\. \(see puntas --help\)/,
+  },
+  'an unknown command': { args: () => ['frob'], code: 2, says: /unknown command 'frob' \(see puntas --help\)/ },
+  'a state folder that cannot be made': {
+    args: () => ['run', '-c', bench.config(), '--state', `${bench.file('a-file', '')}/state`],
+    code: 2,
+    says: /a-file\/state/,
+  },
+};
+
+describe('wrong input ends in one clear line and a code', () => {
+  test.each(Object.entries(CASES))('%s', async (_, { args, env, code, says }) => {
+    const ended = await ran(args(), env?.() ?? {});
+    expect(complaints(ended)).toEqual([expect.stringMatching(says)]);
+    expect(ended.stderr).not.toMatch(/^\s+at |canary/m);
+    expect(ended.code).toBe(code);
+    expect(ended.stdout).toBe('');
+  });
+
+  test('a second instance on the state of the first', async () => {
+    const file = bench.config();
+    const first = puntas(['run', '-c', file]);
+    await first.sees(/"quoting"/);
+    const second = await ran(['run', '-c', file, '--for', '2s']);
+    expect(complaints(second)).toEqual([
+      expect.stringMatching(/the state directory is in use by another process .*state\.dir/),
+    ]);
+    expect(second.code).toBe(2);
+    first.signal('SIGTERM');
+    expect((await first.ended).code).toBe(0);
+  });
+});

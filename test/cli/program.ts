@@ -1,0 +1,104 @@
+/** The built program as a process of its own, run as a user runs it. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse, stringify } from 'yaml';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const MAIN = join(ROOT, 'dist/src/main.js');
+
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+export type Program = {
+  readonly ended: Promise<Ended>;
+  /** Resolves with the match; rejects when the program ends, or half a minute passes, without it. */
+  sees(pattern: RegExp): Promise<RegExpExecArray>;
+  signal(name: NodeJS.Signals): void;
+};
+
+/** Never longer than this, whatever a test does. */
+const KILL_AFTER_MS = 110_000;
+const SEE_WITHIN_MS = 30_000;
+
+/** Nothing of the test's own environment is a secret of the program's. */
+const ENVIRONMENT = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PUNTAS_API')));
+
+export function puntas(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Program {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: ROOT,
+    env: { ...ENVIRONMENT, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: KILL_AFTER_MS,
+    killSignal: 'SIGKILL',
+  });
+  const heard = { stdout: '', stderr: '' };
+  const watchers = new Set<() => void>();
+  const hear = (stream: 'stdout' | 'stderr') => (chunk: string) => {
+    heard[stream] += chunk;
+    for (const look of watchers) look();
+  };
+  child.stdout.setEncoding('utf8').on('data', hear('stdout'));
+  child.stderr.setEncoding('utf8').on('data', hear('stderr'));
+  const ended = new Promise<Ended>(resolve => child.on('close', code => resolve({ code, ...heard })));
+  return {
+    ended,
+    signal: name => void child.kill(name),
+    sees: pattern =>
+      new Promise((resolve, reject) => {
+        const give = (why: string) => {
+          settled();
+          reject(new Error(`${why} without ${pattern}:\n${heard.stdout}\n${heard.stderr}`));
+        };
+        const look = () => {
+          const found = pattern.exec(heard.stdout) ?? pattern.exec(heard.stderr);
+          if (!found) return;
+          settled();
+          resolve(found);
+        };
+        const timer = setTimeout(() => give('half a minute passed'), SEE_WITHIN_MS);
+        const settled = () => {
+          clearTimeout(timer);
+          watchers.delete(look);
+        };
+        watchers.add(look);
+        void ended.then(() => give('it ended'));
+        look();
+      }),
+  };
+}
+
+export const ran = (args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Ended> =>
+  puntas(args, environment).ended;
+
+/** Lines of stderr that are not the program's log. */
+export const complaints = ({ stderr }: Ended): string[] =>
+  stderr.split('\n').filter(line => line !== '' && !line.startsWith('{"level":30'));
+
+/** A folder for the files and states of one test file. */
+export class Bench {
+  readonly dir = mkdtempSync(join(tmpdir(), 'puntas-cli-'));
+  #count = 0;
+
+  path(name: string): string {
+    return join(this.dir, name);
+  }
+
+  file(name: string, text: string): string {
+    writeFileSync(this.path(name), text);
+    return this.path(name);
+  }
+
+  /** The text of a configuration that ships, with its own state folder and metrics on a free port; `change` edits the text. */
+  config(shipped = 'sandbox', change: (text: string) => string = text => text): string {
+    const tree = parse(readFileSync(join(ROOT, 'config', `${shipped}.yaml`), 'utf8')) as Record<string, unknown>;
+    const n = ++this.#count;
+    const text = stringify({ ...tree, state: { dir: this.path(`state-${n}`) }, metrics: { port: 0 } });
+    return this.file(`${shipped}-${n}.yaml`, change(text));
+  }
+
+  clear(): void {
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}

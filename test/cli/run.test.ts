@@ -1,0 +1,138 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { Bench, puntas, ran, ROOT } from './program.ts';
+import type { Ended } from './program.ts';
+
+const bench = new Bench();
+afterAll(() => bench.clear());
+
+type Summary = {
+  seconds: number;
+  book: string;
+  orders: Record<'placed' | 'canceled' | 'filled' | 'refused' | 'unknown', number>;
+  fills: number;
+  position: Record<string, string>;
+  pnl: Record<'spread' | 'inventory' | 'fees' | 'total', string>;
+  uptime: Record<'bid' | 'ask', number>;
+  requests: number;
+  openOrdersLeft: number;
+  ledgerMatches: boolean;
+};
+
+const summaryOf = ({ stdout }: Ended): Summary => JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Summary;
+
+const MONEY = /^-?\d+(\.\d+)?$/;
+
+function expectClean(ended: Ended): Summary {
+  expect(ended.stderr).not.toMatch(/"level":(50|60)/);
+  const summary = summaryOf(ended);
+  expect(summary).toMatchObject({ openOrdersLeft: 0, ledgerMatches: true });
+  expect(summary.orders.refused).toBe(0);
+  expect(ended.code).toBe(0);
+  return summary;
+}
+
+describe.concurrent('puntas run', () => {
+  test('on the default configuration ends by itself, clean, with one JSON object of exactly these keys', async () => {
+    const ended = await ran(['run', '-c', bench.config(), '--for', '12s', '--json']);
+    const summary = expectClean(ended);
+    expect(ended.stdout.trimEnd().split('\n').length).toBe(1);
+    expect(Object.keys(summary)).toEqual([
+      'seconds',
+      'book',
+      'orders',
+      'fills',
+      'position',
+      'pnl',
+      'uptime',
+      'requests',
+      'openOrdersLeft',
+      'ledgerMatches',
+    ]);
+    expect(Object.keys(summary.orders)).toEqual(['placed', 'canceled', 'filled', 'refused', 'unknown']);
+    expect(Object.keys(summary.pnl)).toEqual(['spread', 'inventory', 'fees', 'total']);
+    expect(Object.keys(summary.position)).toEqual(['btc', 'mxn']);
+    expect(Object.keys(summary.uptime)).toEqual(['bid', 'ask']);
+    for (const text of [...Object.values(summary.position), ...Object.values(summary.pnl)]) expect(text).toMatch(MONEY);
+    expect(summary.book).toBe('btc_mxn');
+    expect(summary.orders.placed).toBeGreaterThanOrEqual(6);
+    expect(Math.min(summary.uptime.bid, summary.uptime.ask)).toBeGreaterThan(0.5);
+    expect(Math.max(summary.uptime.bid, summary.uptime.ask)).toBeLessThanOrEqual(1);
+    expect(summary.seconds).toBeGreaterThan(11);
+  });
+
+  test('without --json says the same in a few lines for a person', async () => {
+    const ended = await ran(['run', '-c', bench.config(), '--for', '4s']);
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toMatch(/no order of ours is left\nthe ledger equals the balances to the last digit\n$/);
+  });
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('stops cleanly on %s', async signal => {
+    const program = puntas(['run', '-c', bench.config(), '--json']);
+    await program.sees(/bid \d+ .*ask \d+/);
+    program.signal(signal);
+    const ended = await program.ended;
+    expectClean(ended);
+    expect(ended.stderr).toContain(`stopping (${signal})`);
+  });
+
+  test.each([0, 100, 300, 600])('stops cleanly when SIGTERM comes during the start, %i ms in', async delay => {
+    const program = puntas(['run', '-c', bench.config(), '--json']);
+    // Node itself needs some time before any program can listen to a signal.
+    await program.sees(/embedded exchange at/);
+    await new Promise(resolve => setTimeout(resolve, delay));
+    program.signal('SIGTERM');
+    expectClean(await program.ended);
+  });
+
+  test('takes its secrets out of what it writes, at the most talkative level', async () => {
+    const program = puntas(['exchange', '--port', '0', '-c', bench.config()]);
+    const [line] = await program.sees(/\{"url".*\}/);
+    const account = JSON.parse(line) as { url: string; key: string; secret: string };
+    const file = bench.config(
+      'live',
+      text =>
+        text.replace('https://api.bitso.com', account.url).replace(/^ *streamUrl:.*\n/m, '') +
+        'log: { level: debug }\n',
+    );
+    const ended = await ran(['run', '-c', file, '--for', '4s', '--json'], {
+      PUNTAS_API_KEY: account.key,
+      PUNTAS_API_SECRET: account.secret,
+    });
+    program.signal('SIGTERM');
+    expect((await program.ended).code).toBe(0);
+    expectClean(ended);
+    expect(ended.stderr + ended.stdout).not.toContain(account.secret);
+  });
+});
+
+describe('puntas check', () => {
+  test('prints the configuration, and the quotes with the steps of each price', async () => {
+    const ended = await ran(['check', '-c', bench.config()]);
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toContain('book: btc_mxn');
+    expect(ended.stdout.match(/^ {2}(bid|ask) [\d.]+ at \d+ = reference: mid /gm)).toHaveLength(6);
+    expect(ended.stdout).not.toContain('not placed');
+  });
+});
+
+const DATA = process.env['PUNTAS_DATA'] ?? join(ROOT, '../shared/data');
+const TAPES = [
+  { set: 'gemini-ethusd-2021-07-01-l1-trades', config: 'eth_usd', book: 'eth_usd' },
+  { set: 'bitstamp-btcusd-2015-05-01-book-orders-trades', config: 'btc_usd', book: 'btc_usd' },
+];
+
+describe.each(TAPES)('puntas run --tape on $set', ({ set, config, book }) => {
+  const dir = join(DATA, set);
+  const isHere = existsSync(dir);
+  if (!isHere) console.warn(`skipped: the recording ${dir} is not here`);
+
+  test.skipIf(!isHere)('quotes both sides, is filled and ends clean', async () => {
+    const args = ['run', '--tape', dir, '--speed', '40', '--for', '10s', '--json', '-c', bench.config(config)];
+    const summary = expectClean(await ran(args));
+    expect(summary.book).toBe(book);
+    expect(summary.fills).toBeGreaterThan(0);
+    expect(Math.min(summary.uptime.bid, summary.uptime.ask)).toBeGreaterThan(0.3);
+  });
+});
