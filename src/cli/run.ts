@@ -96,7 +96,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     log.info({ url: monitor.url }, `metrics at ${monitor.url}/metrics`);
 
     const started = clock.elapsed();
-    const line = status(log, rules.instrument, engine, clock, venue.speed, () => loop.market.queueAhead);
+    const line = status(log, rules.instrument, engine, clock, venue.speed, () => loop.market.status.queueAhead);
     ends.push(() => line.stop());
     let stop: (why: string) => void = () => undefined;
     const stopped = new Promise<string>(resolve => (stop = resolve));
@@ -146,10 +146,8 @@ function sentinelIn(dir: string, clock: Clock): () => boolean {
 
 const SENTINEL_STILL_MAX_MS = 60_000;
 
-function monitoredMarket(
-  { instrument }: Rules,
-  { market: { streamUp, queueAhead } }: Loop,
-): Pick<Monitored, 'streamUp' | 'queueAhead'> {
+function monitoredMarket({ instrument }: Rules, loop: Loop): Pick<Monitored, 'streamUp' | 'queueAhead'> {
+  const { streamUp, queueAhead } = loop.market.status;
   const sum = (lots: Amount | null) => (lots === null ? null : moneyOfAmount(instrument, lots));
   return { streamUp, queueAhead: { buy: sum(queueAhead.buy), sell: sum(queueAhead.sell) } };
 }

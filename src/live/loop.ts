@@ -1,23 +1,12 @@
 /** The loop: feeds the engine from one exchange in real time, carries out what it approves, and stops cleanly. */
 import { CANCEL_CHUNK, sleep, textOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
-import type {
-  Approved,
-  Clock,
-  Command,
-  Engine,
-  EngineEvent,
-  Exchange,
-  MarketStream,
-  Millis,
-  PlaceCommand,
-} from '../core/index.ts';
+import type { Approved, Clock, Command, Engine, EngineEvent, Exchange, Millis, PlaceCommand } from '../core/index.ts';
 import type { Journal } from './journal.ts';
 import { MarketData } from './marketData.ts';
-import type { MarketDataStatus } from './marketData.ts';
+import type { MarketDataOptions } from './marketData.ts';
 import { readRules } from './opening.ts';
 import type { Opening, Rules } from './opening.ts';
 import type { Latch } from './latch.ts';
-import { PromptReads } from './promptReads.ts';
 import { LineWriter } from './recording.ts';
 import { isFailed, Reads } from './reads.ts';
 import type { Failed } from './reads.ts';
@@ -28,7 +17,7 @@ export type Log = Record<'debug' | 'info' | 'warn' | 'error', (known: object, se
 export type LoopOptions = {
   readonly exchange: Exchange;
   /** The public stream of the book; without it books are polled. */
-  readonly stream?: MarketStream;
+  readonly stream?: MarketDataOptions['stream'];
   readonly engine: Engine;
   readonly clock: Clock;
   readonly journal: Journal;
@@ -67,7 +56,6 @@ const RULES_EVERY_MS = 300_000;
 const BALANCES_EVERY_MS = 10_000;
 const FLUSH_EVERY_MS = 1_000;
 const LATCH_EVERY_MS = 2_000;
-const PUBLIC_TRADES_EVERY_MS = 20_000;
 const STOPPING_READ_EVERY_MS = 500;
 const EMPTY_READS_TO_STOP = 2;
 const LEDGER_TRIES = 10;
@@ -75,9 +63,7 @@ const LEDGER_TRIES = 10;
 export class Loop {
   readonly #options: LoopOptions;
   readonly #reads: Reads;
-  readonly #market: MarketData;
-  readonly #prompt: PromptReads;
-  #tradesTurn: Promise<unknown> = Promise.resolve();
+  readonly market: MarketData;
   readonly #stopping = new AbortController();
   readonly #tasks: Promise<void>[] = [];
   readonly #underWay = new Set<Promise<void>>();
@@ -93,37 +79,17 @@ export class Loop {
     this.#rules = options.rules;
     this.#origin = options.clock.now() - options.clock.elapsed();
     this.#reads = new Reads(options.exchange, options.book, options.opening.lastTid, () => this.time());
-    const { exchange, clock } = options;
-    this.#prompt = new PromptReads({
-      clock,
-      readTrades: () => this.#readTrades(),
-      marker: () => this.#reads.marker,
-      look: async oids => {
-        // What the engine knows to be over needs no look.
-        const ids = options.engine.liveOrders.flatMap(({ id, oid }) =>
-          oid !== null && oids.includes(oid) ? [id] : [],
-        );
-        if (ids.length > 0) await this.#lookUp(ids);
-      },
-      budgetLeft: () => exchange.budget().private,
-      onBroken: error => this.#fail(error),
-    });
-    this.#market = new MarketData({
+    this.market = new MarketData({
       ...options,
-      stream: options.stream ?? null,
-      pollMs: options.timing.bookPollMs,
+      reads: this.#reads,
       instrument: () => this.#rules.instrument,
       time: () => this.time(),
       step: event => this.#step(event),
       note: (what, failed) => this.#note(what, failed),
-      onOwn: seen => this.#prompt.seen(seen),
       onBroken: error => this.#fail(error),
+      readTrades: () => this.#readTrades(),
+      look: ids => this.#lookUp(ids),
     });
-  }
-
-  /** Where market data comes from, and our places in its queues. */
-  get market(): MarketDataStatus {
-    return this.#market.status;
   }
 
   /** Time for the engine: wall time that never steps back. */
@@ -145,13 +111,12 @@ export class Loop {
     }
     this.#watchLatch();
     this.#repeat(timing.privatePollMs, () => this.#readPrivate());
-    this.#market.start();
-    this.#repeat(timing.bookPollMs, () => this.#market.poll());
+    this.market.start();
+    this.#repeat(timing.bookPollMs, () => this.market.poll());
     this.#repeat(timing.decideEveryMs, async () => this.#step({ kind: 'timer', at: this.time() }));
     this.#repeat(BALANCES_EVERY_MS, () => this.#readBalances());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
     this.#repeat(LATCH_EVERY_MS, async () => this.#watchLatch(), LATCH_EVERY_MS);
-    this.#repeat(PUBLIC_TRADES_EVERY_MS, () => this.#readPublicTrade());
     this.#repeat(RULES_EVERY_MS, () => this.#refreshRules(), RULES_EVERY_MS);
   }
 
@@ -163,9 +128,7 @@ export class Loop {
     const { clock, engine, timing } = this.#options;
     this.#step({ kind: 'stop', at: this.time() });
     this.#stopping.abort();
-    this.#market.stop();
-    this.#prompt.stop();
-    await Promise.all([...this.#tasks, this.#prompt.running]);
+    await Promise.all([...this.#tasks, this.market.stop()]);
     const deadline = clock.elapsed() + timing.shutdownMs;
     let left: readonly string[] = ['open orders were never read'];
     for (let empty = 0; empty < EMPTY_READS_TO_STOP && clock.elapsed() < deadline;) {
@@ -241,14 +204,8 @@ export class Loop {
     return event.orders.flatMap(({ originId }) => (originId?.startsWith(prefix) ? [originId] : []));
   }
 
-  /** True when everything up to now was read. One at a time: each goes on where the one before it ended. */
-  #readTrades(): Promise<boolean> {
-    const turn = this.#tradesTurn.then(() => this.#readTradesNow());
-    this.#tradesTurn = turn.catch(() => undefined);
-    return turn;
-  }
-
-  async #readTradesNow(): Promise<boolean> {
+  /** True when everything up to now was read. */
+  async #readTrades(): Promise<boolean> {
     const event = await this.#reads.trades();
     if (isFailed(event)) {
       this.#note('user_trades', event);
@@ -280,14 +237,6 @@ export class Loop {
     this.#step({ kind: 'looked up', at: this.time(), startedAt, ids, outcome });
   }
 
-  async #readPublicTrade(): Promise<void> {
-    if (this.#market.status.streamUp === true) return;
-    const event = await this.#reads.publicTrade(this.#rules.instrument);
-    if (event === null) return;
-    if (isFailed(event)) this.#note('trades', event);
-    else this.#step(event);
-  }
-
   async #refreshRules(): Promise<void> {
     const { exchange, book, log } = this.#options;
     try {
@@ -301,7 +250,7 @@ export class Loop {
 
   #step(event: EngineEvent): void {
     const { clock, engine, journal, onStep } = this.#options;
-    this.#market.learn(event);
+    this.market.learn(event);
     const started = clock.elapsed();
     let commands: readonly Approved<Command>[];
     try {

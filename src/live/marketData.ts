@@ -4,8 +4,6 @@ import type {
   Amount,
   BookDiff,
   BookSnapshot,
-  Clock,
-  Engine,
   EngineEvent,
   Exchange,
   Instrument,
@@ -20,33 +18,27 @@ import type {
 import type { Log } from './loop.ts';
 import { oursIn } from './ourOids.ts';
 import { writeLevels } from './polledBook.ts';
-import type { Failed } from './reads.ts';
+import { PromptReads } from './promptReads.ts';
+import type { PromptReadsOptions } from './promptReads.ts';
+import { isFailed } from './reads.ts';
+import type { Failed, Reads } from './reads.ts';
 
-export type MarketDataOptions = {
+export type MarketDataOptions = PromptReadsOptions & {
   readonly exchange: Exchange;
-  readonly engine: Engine;
-  /** Null: books are polled only. */
-  readonly stream: MarketStream | null;
-  readonly clock: Clock;
+  /** Without it books are polled only. */
+  readonly stream?: MarketStream;
   readonly log: Log;
   readonly book: string;
   readonly instance: string;
-  /** Time between two polls, and after which a stream without a frame is not trusted without one. */
-  readonly pollMs: Millis;
+  readonly reads: Reads;
+  /** `bookPollMs`: between two polls, and after which a stream without a frame is not trusted without one. */
+  readonly timing: { readonly bookPollMs: Millis };
   readonly instrument: () => Instrument;
   /** Time for the engine. */
   readonly time: () => Millis;
   readonly step: (event: EngineEvent) => void;
   readonly note: (what: string, failed: Failed) => void;
-  /** Something of our own broke in a call that nobody waits for. */
-  readonly onBroken: (error: unknown) => void;
-  /** An order of ours was seen to trade or to leave the book. */
-  readonly onOwn: (seen: OwnSeen) => void;
 };
-
-/** What the stream showed of an order of ours: hearsay, on which the account is read. */
-export type OwnSeen =
-  { readonly kind: 'traded'; readonly tid: string | null } | { readonly kind: 'gone'; readonly oid: string };
 
 export type MarketDataStatus = {
   /** True while the engine's book is the stream's; null when there is no stream. */
@@ -64,12 +56,14 @@ const RESYNC_PAUSE_MS = 20;
 const LAG_MAX_MS = 2_000;
 /** A slower answer says too little about now to make an unchanged book fresh. */
 const CONFIRM_WITHIN_MS = 1_000;
+const TRADE_EVERY_MS = 20_000;
 /** Between two tellings of the stream's book, unless something else happens. */
 const TELL_EVERY_MS = 100;
 
 export class MarketData {
   readonly #options: MarketDataOptions;
   readonly #feed: OrderFeed;
+  readonly #prompt: PromptReads;
   #source: 'none' | 'poll' | 'stream' = 'none';
   #isUp = false;
   #stopped = false;
@@ -79,6 +73,7 @@ export class MarketData {
   #behindSince: Millis | null = null;
   #freshAt: Millis = -Infinity;
   #readAt: Millis = -Infinity;
+  #tradeAt: Millis = -Infinity;
   #resyncAt: Millis = -Infinity;
   #resyncTimer: Timer | null = null;
   #resyncFailures = 0;
@@ -93,12 +88,13 @@ export class MarketData {
   constructor(options: MarketDataOptions) {
     this.#options = options;
     const { engine } = options;
+    this.#prompt = new PromptReads(options);
     this.#feed = new OrderFeed({
       instrument: options.instrument(),
       book: engine.book,
       pending: () => engine.liveOrders.filter(order => order.oid === null && mayLive(order)),
       onOwn: (oid, change) =>
-        options.onOwn(change === 'filled' ? { kind: 'traded', tid: null } : { kind: 'gone', oid }),
+        this.#prompt.seen(change === 'filled' ? { kind: 'traded', tid: null } : { kind: 'gone', oid }),
     });
   }
 
@@ -113,25 +109,27 @@ export class MarketData {
     });
   }
 
-  stop(): void {
+  /** Resolves when what is under way has ended. */
+  stop(): Promise<void> {
     this.#stopped = true;
     this.#resyncTimer?.stop();
     this.#tellTimer?.stop();
     this.#options.stream?.close();
+    return this.#prompt.stop();
   }
 
   get status(): MarketDataStatus {
     const { stream } = this.#options;
     const ahead = (side: Side) => (this.#source === 'stream' ? this.#feed.aheadOfBest(side) : null);
     return {
-      streamUp: stream === null ? null : this.#source === 'stream',
+      streamUp: stream === undefined ? null : this.#source === 'stream',
       queueAhead: { buy: ahead('buy'), sell: ahead('sell') },
     };
   }
 
   /** Reads the book over REST unless the stream has just told of it. */
   async poll(): Promise<void> {
-    const { clock, stream, pollMs } = this.#options;
+    const { clock, stream } = this.#options;
     const now = clock.elapsed();
     if (this.#behindSince !== null && now - this.#behindSince >= LAG_MAX_MS) {
       this.#behindSince = null;
@@ -140,8 +138,8 @@ export class MarketData {
     if (this.#reading || this.#stopped) return;
     if (this.#isFresh()) return;
     // A whole book that was read for the stream was a poll too.
-    if (now - this.#readAt < pollMs / 2) return;
-    await this.#read(true);
+    if (now - this.#readAt >= this.#options.timing.bookPollMs / 2) await this.#read(true);
+    await this.#readTrade();
   }
 
   /**
@@ -158,8 +156,8 @@ export class MarketData {
   }
 
   #isFresh(): boolean {
-    const { clock, pollMs } = this.#options;
-    return this.#source === 'stream' && clock.elapsed() - this.#freshAt < pollMs;
+    const { clock, timing } = this.#options;
+    return this.#source === 'stream' && clock.elapsed() - this.#freshAt < timing.bookPollMs;
   }
 
   #hear(news: StreamNews): void {
@@ -206,10 +204,10 @@ export class MarketData {
   }
 
   #hearTrades(trades: readonly StreamTrade[]): void {
-    const { instrument, time, step, onOwn } = this.#options;
+    const { instrument, time, step } = this.#options;
     for (const trade of trades) {
       if (this.#feed.isOwn(trade.makerOid) || this.#feed.isOwn(trade.takerOid))
-        onOwn({ kind: 'traded', tid: trade.tid });
+        this.#prompt.seen({ kind: 'traded', tid: trade.tid });
     }
     const last = trades[trades.length - 1];
     const price = last && priceOrNull(instrument(), last.price);
@@ -292,6 +290,17 @@ export class MarketData {
     } finally {
       this.#reading = false;
     }
+  }
+
+  /** The last trade, now and then, while the stream does not tell of them. */
+  async #readTrade(): Promise<void> {
+    const { clock, instrument, note, reads, step } = this.#options;
+    if (this.#source === 'stream' || clock.elapsed() - this.#tradeAt < TRADE_EVERY_MS) return;
+    this.#tradeAt = clock.elapsed();
+    const event = await reads.publicTrade(instrument());
+    if (event === null) return;
+    if (isFailed(event)) note('trades', event);
+    else step(event);
   }
 
   #wholeBook(snapshot: BookSnapshot, startedAt: Millis): void {

@@ -1,18 +1,22 @@
 /** Reads of the account at once when the stream shows something of ours: coalesced, a few a second at most, and never with the last of the budget. */
 import { CANCEL_CHUNK, sleep } from '../core/index.ts';
-import type { Clock, Millis } from '../core/index.ts';
-import type { OwnSeen } from './marketData.ts';
+import type { Clock, Engine, Exchange, Millis } from '../core/index.ts';
+import type { Reads } from './reads.ts';
+
+/** What the stream showed of an order of ours: hearsay, on which the account is read. */
+export type OwnSeen =
+  { readonly kind: 'traded'; readonly tid: string | null } | { readonly kind: 'gone'; readonly oid: string };
 
 export type PromptReadsOptions = {
   readonly clock: Clock;
   /** Reads own trades into the engine. */
   readonly readTrades: () => Promise<unknown>;
-  /** Newest own trade that was read. */
-  readonly marker: () => string | undefined;
-  /** Looks up orders of ours by oid, into the engine. */
-  readonly look: (oids: readonly string[]) => Promise<unknown>;
-  /** Private requests left in the current minute. */
-  readonly budgetLeft: () => number;
+  /** Knows the newest own trade that was read. */
+  readonly reads: Pick<Reads, 'marker'>;
+  /** Looks up orders of ours by origin id, into the engine. */
+  readonly look: (ids: readonly string[]) => Promise<unknown>;
+  readonly engine: Engine;
+  readonly exchange: Pick<Exchange, 'budget'>;
   /** Something of our own broke. */
   readonly onBroken: (error: unknown) => void;
 };
@@ -44,11 +48,6 @@ export class PromptReads {
     this.#filledAt = options.clock.elapsed();
   }
 
-  /** Resolves when what is under way has ended; null when nothing is. */
-  get running(): Promise<void> | null {
-    return this.#running;
-  }
-
   seen(seen: OwnSeen): void {
     if (this.#stopped) return;
     if (seen.kind === 'gone') {
@@ -65,12 +64,14 @@ export class PromptReads {
       .finally(() => (this.#running = null));
   }
 
-  stop(): void {
+  /** Starts nothing more, and resolves when what is under way has ended. */
+  async stop(): Promise<void> {
     this.#stopped = true;
+    await this.#running;
   }
 
   async #run(): Promise<void> {
-    const { clock, look, readTrades } = this.#options;
+    const { clock, engine, look, readTrades } = this.#options;
     // What was seen in the same moment is read together.
     await sleep(clock, 1);
     while (!this.#stopped && (this.#tradesWanted || this.#gone.size > 0)) {
@@ -90,13 +91,15 @@ export class PromptReads {
       } else {
         const oids = [...this.#gone].slice(0, CANCEL_CHUNK);
         for (const oid of oids) this.#gone.delete(oid);
-        await look(oids);
+        // What the engine knows to be over needs no look.
+        const ids = engine.liveOrders.flatMap(({ id, oid }) => (oid !== null && oids.includes(oid) ? [id] : []));
+        if (ids.length > 0) await look(ids);
       }
     }
   }
 
   #isBehind(): boolean {
-    const marker = this.#options.marker();
+    const { marker } = this.#options.reads;
     return this.#newest > (marker === undefined ? -1n : BigInt(marker));
   }
 
@@ -107,7 +110,7 @@ export class PromptReads {
       this.#tokens = Math.min(BURST, this.#tokens + refill);
       this.#filledAt += refill * REFILL_MS;
     }
-    if (!(this.#tokens > 0 && this.#options.budgetLeft() > BUDGET_RESERVE)) return false;
+    if (!(this.#tokens > 0 && this.#options.exchange.budget().private > BUDGET_RESERVE)) return false;
     this.#tokens--;
     return true;
   }

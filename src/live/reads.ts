@@ -21,6 +21,7 @@ export class Reads {
   readonly #book: string;
   #marker: string | undefined;
   #sequence = -1n;
+  #tradesTurn: Promise<unknown> = Promise.resolve();
 
   /** Reads one book; own trades after `lastTid`. `time` is the engine's. */
   constructor(exchange: Exchange, book: string, lastTid: string | undefined, time: () => Millis) {
@@ -43,8 +44,17 @@ export class Reads {
     return { kind: 'open orders', at: this.#time(), startedAt, complete: orders.length < OPEN_ORDERS_PAGE, orders };
   }
 
-  /** Every trade of the account since the last read, page after page, oldest first whatever the order of the pages. */
-  async trades(): Promise<EventOf<'trades'> | Failed> {
+  /**
+   * Every trade of the account since the last read, page after page, oldest first whatever the order of the pages. One read at a time:
+   * each goes on where the one before it ended.
+   */
+  trades(): Promise<EventOf<'trades'> | Failed> {
+    const turn = this.#tradesTurn.then(() => this.#tradesNow());
+    this.#tradesTurn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #tradesNow(): Promise<EventOf<'trades'> | Failed> {
     const startedAt = this.#time();
     const trades: OwnTrade[] = [];
     let complete = false;
