@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
 import type { Outcome } from '../../src/core/index.ts';
 import { SWITCHES } from '../../src/sandbox/index.ts';
-import type { Switches } from '../../src/sandbox/index.ts';
 import { bothWays } from './driver.ts';
 import type { Stage } from './driver.ts';
 
