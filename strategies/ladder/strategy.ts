@@ -69,7 +69,8 @@ export function ladder(p: LadderParameters, instrument: Instrument): Strategy {
   function keepEdge(first: Record<Side, Step[]>, middle: number, view: View): void {
     const needed = ((2 * view.makerRate) / 1e8 + p.minEdgeBps / 10_000) * middle;
     const missing = needed - (total(first.sell) - total(first.buy));
-    if (!(missing > 0)) return;
+    // A fee that is no number must not pass for no fee: it spoils both prices, and then nothing is shown.
+    if (missing <= 0) return;
     first.buy.push({ name: 'minimum edge', ticks: -missing / 2 });
     first.sell.push({ name: 'minimum edge', ticks: missing / 2 });
   }
