@@ -117,8 +117,7 @@ export class Webhooks {
 
   #enqueue(delivery: Delivery, delay: Millis): void {
     if (this.#waiting.size >= DELIVERIES_MAX) {
-      const victim =
-        [...this.#waiting].find(each => !each.final) ?? (delivery.final ? [...this.#waiting][0] : undefined);
+      const victim = this.#lesser(delivery);
       this.counts.dropped++;
       if (!victim) return;
       this.#forget(victim);
@@ -126,6 +125,12 @@ export class Webhooks {
     this.#waiting.add(delivery);
     this.counts.waiting = this.#waiting.size;
     this.#schedule(delivery, delay);
+  }
+
+  /** What gives way to a delivery: the oldest that need not arrive, else the oldest of all, else nothing. */
+  #lesser({ final }: Delivery): Delivery | undefined {
+    for (const each of this.#waiting) if (!each.final) return each;
+    return final ? this.#waiting.values().next().value : undefined;
   }
 
   #schedule(delivery: Delivery, delay: Millis): void {

@@ -1,6 +1,7 @@
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { configJsonSchema, configReference } from './configReference.ts';
+import { embeddedReference } from './embeddedReference.ts';
 import { metricsReference } from './metricsReference.ts';
 
 /** Formatted as the linter wants it. `npm run docs` writes these files anew. */
@@ -22,6 +23,12 @@ describe('a generated page is what the code says', () => {
 
   test('docs/metrics.md lists every metric of the registry', async () => {
     await expect(await formatted(await metricsReference(), 'markdown')).toMatchFileSnapshot('../../docs/metrics.md');
+  });
+
+  test('docs/embedded-exchange.md lists every operator call and every switch', async () => {
+    await expect(await formatted(embeddedReference(), 'markdown')).toMatchFileSnapshot(
+      '../../docs/embedded-exchange.md',
+    );
   });
 
   test('every key has a description', () => {
