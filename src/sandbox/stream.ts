@@ -1,7 +1,7 @@
 /** The public stream as a pure session machine: text frames go in and out, time is the venue's clock, and no socket is known here. */
 import type { Millis, Random, Timer } from '../core/index.ts';
 import { EngineQueue } from './engineQueue.ts';
-import { CHANNELS, diffFrame, KEEP_ALIVE, ordersFrame, ordersPayload, tradesFrame } from './streamFrames.ts';
+import { CHANNELS, diffFrame, KEEP_ALIVE, ordersFrame, ordersPayload, tradesFrame, whole } from './streamFrames.ts';
 import type { Channel } from './streamFrames.ts';
 import type { Venue } from './venue.ts';
 import type { BookEvent } from './venueBook.ts';
@@ -161,7 +161,7 @@ export function streamOf(venue: Venue, random: Random): Stream {
       end(session, 1008);
       return;
     }
-    const time = clock.now();
+    const time = whole(clock.now());
     const answer = (fields: object) => session.send(JSON.stringify(fields));
     const asked = objectOf(text);
     if (asked === null) {

@@ -15,7 +15,12 @@ export const SHOWN_ORDERS = 20;
 export const KEEP_ALIVE = '{"type":"ka"}';
 
 export const tradesFrame = ({ book, instrument, trades, at }: BookEvent, sent: Millis): string =>
-  JSON.stringify({ type: 'trades', book, payload: trades.map(trade => tradeRow(instrument, trade, at)), sent });
+  JSON.stringify({
+    type: 'trades',
+    book,
+    payload: trades.map(trade => tradeRow(instrument, trade, at)),
+    sent: whole(sent),
+  });
 
 /** One frame is one step of the book's sequence, however many orders it touched. */
 export const diffFrame = (event: BookEvent, sent: Millis, amounts: Switches['cancelledAmounts']): string =>
@@ -24,7 +29,7 @@ export const diffFrame = (event: BookEvent, sent: Millis, amounts: Switches['can
     book: event.book,
     sequence: event.sequence,
     payload: event.changes.map(change => changeRow(event.instrument, change, event.at, amounts)),
-    sent,
+    sent: whole(sent),
   });
 
 /** The payload of `orders`: the best orders of both sides as they stand now. */
@@ -41,7 +46,7 @@ export function ordersPayload(book: VenueBook): string {
 }
 
 export const ordersFrame = (book: string, payload: string, sent: Millis): string =>
-  `{"type":"orders","book":${JSON.stringify(book)},"payload":${payload},"sent":${sent}}`;
+  `{"type":"orders","book":${JSON.stringify(book)},"payload":${payload},"sent":${whole(sent)}}`;
 
 function tradeRow(instrument: Instrument, trade: BookTrade, at: Millis): object {
   const { tid, price, amount, makerOid, takerOid, takerSide } = trade;
@@ -53,7 +58,7 @@ function tradeRow(instrument: Instrument, trade: BookTrade, at: Millis): object 
     mo: makerOid,
     to: takerOid,
     t: digitOf(takerSide),
-    x: at,
+    x: whole(at),
   };
 }
 
@@ -68,12 +73,12 @@ function changeRow(
   const sized = status === 'open' || (status === 'cancelled' && amounts === 'present');
   return {
     o: oid,
-    d: createdAt,
+    d: whole(createdAt),
     r: shortened(textOfPrice(instrument, price)),
     t: digitOf(side),
     ...(sized && { a: textOfAmount(instrument, left), v: valueText(instrument, price, left) }),
     s: status,
-    z: status === 'cancelled' ? 0 : at,
+    z: status === 'cancelled' ? 0 : whole(at),
   };
 }
 
@@ -84,10 +89,12 @@ const shownRow = (i: Instrument, oid: string, side: Side, price: Price, left: Am
   a: shortened(textOfAmount(i, left)),
   v: textOfMoney(floor8(moneyOfValue(i, valueOf(price, left)))),
   t: digitOf(side),
-  d: at,
+  d: whole(at),
   s: 'undefined',
 });
 
+/** Milliseconds on the wire have no fraction; those of a clock may. */
+export const whole = (at: Millis): Millis => Math.floor(at);
 const digitOf = (side: Side): 0 | 1 => (side === 'buy' ? 0 : 1);
 const valueText = (i: Instrument, price: Price, amount: Amount): string =>
   text8(floor8(moneyOfValue(i, valueOf(price, amount))));

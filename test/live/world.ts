@@ -11,7 +11,7 @@ import type { RunResult } from '../../src/cli/run.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config.ts';
 import { randomOf, settle, VirtualClock } from '../../src/core/index.ts';
-import type { WireRequest } from '../../src/core/index.ts';
+import type { StreamTransport, WireRequest } from '../../src/core/index.ts';
 import { Secret } from '../../src/exchange/index.ts';
 import { Trader } from '../sandbox/trader.ts';
 import { wireTo } from './inProcess.ts';
@@ -83,6 +83,8 @@ export type RunChanges = {
   readonly fate?: (request: WireRequest) => Fate;
   readonly onArrival?: (request: WireRequest) => void;
   readonly key?: string;
+  /** Without one books are polled. */
+  readonly stream?: StreamTransport;
 };
 
 /** Starts a run and returns when it reads and quotes. Rejects when it cannot start. */
@@ -114,6 +116,7 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
       secret: new Secret(box.account.secret),
       speed: 1,
       transport: wire,
+      ...(changes.stream ? { streamTransport: changes.stream } : {}),
     },
     clock,
     seed,
