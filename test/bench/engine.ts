@@ -4,8 +4,6 @@ import type { Amount, Approved, Command, EngineEvent, Price } from '../../src/co
 import { strategies } from '../../strategies/index.ts';
 
 const LEVELS = 50;
-const QUIET_STEPS = 300_000;
-const DECISIONS = 30_000;
 const WARM_UP = 5_000;
 const DECIDE_EVERY_MS = 100;
 
@@ -102,54 +100,83 @@ function answer(engine: Engine, commands: readonly Approved<Command>[], at: numb
   return count;
 }
 
-/** Prints operations per second of a changed book without and with a decision, the decision's p99, and how many commands came of it. */
-export async function engineBench(): Promise<void> {
-  const quiet = openEngine();
-  readAccount(quiet, 0);
+export type EngineFigures = {
+  /** Steps per second: one level of the book changed, nothing decided. */
+  readonly quiet: number;
+  /** Steps per second with a whole decision over a ladder of five levels a side. */
+  readonly deciding: number;
+  /** Of one deciding step, in microseconds. */
+  readonly p99Micros: number;
+  /** `JSON.parse` per second of such a book as the exchange sends it: what reading it costs before any engine sees it. */
+  readonly parsing: number;
+};
+
+export function engineBench(quietSteps = 300_000, decisions = 30_000): EngineFigures {
+  const deciding = decide(decisions);
+  return { quiet: change(quietSteps), ...deciding, parsing: parse(Math.ceil(decisions / 2)) };
+}
+
+function change(steps: number): number {
+  const engine = openEngine();
+  readAccount(engine, 0);
   const random = randomOf(1);
-  let at = DECIDE_EVERY_MS;
-  answer(quiet, quiet.step({ kind: 'book', at, startedAt: null }), at);
-  const change = (): void => {
+  const at = DECIDE_EVERY_MS;
+  answer(engine, engine.step({ kind: 'book', at, startedAt: null }), at);
+  const once = (): void => {
     const isBid = random.next() < 0.5;
     const away = 3 * random.integer(1, LEVELS);
-    quiet.book.set(
+    engine.book.set(
       isBid ? 'buy' : 'sell',
       (150_000 + (isBid ? -away : away)) as Price,
       random.integer(1, 1_000_000) as Amount,
     );
-    quiet.step({ kind: 'book', at, startedAt: null });
+    engine.step({ kind: 'book', at, startedAt: null });
   };
-  for (let n = 0; n < WARM_UP; n++) change();
-  const quietStart = performance.now();
-  for (let n = 0; n < QUIET_STEPS; n++) change();
-  const quietMs = performance.now() - quietStart;
+  for (let n = 0; n < WARM_UP; n++) once();
+  const started = performance.now();
+  for (let n = 0; n < steps; n++) once();
+  return (steps / (performance.now() - started)) * 1_000;
+}
 
-  const busy = openEngine();
-  const took = new Float64Array(DECISIONS);
+function decide(decisions: number): Pick<EngineFigures, 'deciding' | 'p99Micros'> {
+  const engine = openEngine();
+  const random = randomOf(1);
+  const took = new Float64Array(decisions);
   let mid = 150_000;
   let commands = 0;
-  at = 0;
-  for (let n = -WARM_UP; n < DECISIONS; n++) {
+  let at = 0;
+  for (let n = -WARM_UP; n < decisions; n++) {
     at += DECIDE_EVERY_MS;
-    readAccount(busy, at);
+    readAccount(engine, at);
     at += DECIDE_EVERY_MS;
     mid += random.integer(-40, 40);
-    lay(busy, mid);
+    lay(engine, mid);
     const started = performance.now();
-    const out = busy.step({ kind: 'book', at, startedAt: null });
+    const out = engine.step({ kind: 'book', at, startedAt: null });
     if (n >= 0) took[n] = performance.now() - started;
-    const asked = answer(busy, out, at);
+    const asked = answer(engine, out, at);
     if (n >= 0) commands += asked;
   }
-  if (commands === 0) throw new Error(`nothing was decided: ${busy.snapshot(at).quoting}`);
+  if (commands === 0) throw new Error(`nothing was decided: ${engine.snapshot(at).quoting}`);
   const total = took.reduce((sum, ms) => sum + ms, 0);
   took.sort();
-  const micros = (share: number): string => (took[Math.floor(share * DECISIONS)]! * 1000).toFixed(1);
-  const perSecond = (count: number, ms: number): string => Math.round((count / ms) * 1000).toLocaleString('en-US');
-  console.log(`engine, book changed, no decision: ${perSecond(QUIET_STEPS, quietMs)} steps/s`);
-  console.log(
-    `engine, whole decision, ladder of 5 levels a side: ${perSecond(DECISIONS, total)} steps/s, p50 ${micros(0.5)} us, p99 ${micros(0.99)} us, ${(commands / DECISIONS).toFixed(2)} commands a decision`,
-  );
+  return { deciding: (decisions / total) * 1_000, p99Micros: took[Math.floor(0.99 * decisions)]! * 1_000 };
+}
+
+function parse(times: number): number {
+  const side = (away: number) =>
+    Array.from({ length: LEVELS }, (_, i) => ({
+      book: 'btc_mxn',
+      price: String(1_500_000 + away * 30 * (i + 1)),
+      amount: (0.01 * (i + 1)).toFixed(8),
+    }));
+  const payload = { updated_at: '2026-01-02T03:04:05+00:00', bids: side(-1), asks: side(1), sequence: '4512345678' };
+  const text = JSON.stringify({ success: true, payload });
+  let seen = 0;
+  const started = performance.now();
+  for (let n = 0; n < times; n++) seen += (JSON.parse(text) as { payload: { bids: [] } }).payload.bids.length;
+  if (seen !== times * LEVELS) throw new Error('the book was not parsed');
+  return (times / (performance.now() - started)) * 1_000;
 }
 
 function readAccount(engine: Engine, at: number): void {
