@@ -119,7 +119,8 @@ export class Budget {
     const due = this.#clock.elapsed() < this.#pausedUntil ? this.#pausedUntil : oldest;
     // With every place under way there is nothing to wait for but their end, and that serves.
     if (due === Infinity) return;
-    this.#wake = this.#clock.after(due - this.#clock.elapsed(), () => this.#serve());
+    // A place is free a hair after its time, when the sum of two readings was rounded: then a pause of nothing would come round for ever.
+    this.#wake = this.#clock.after(Math.max(1, due - this.#clock.elapsed()), () => this.#serve());
   }
 
   #forget(): void {

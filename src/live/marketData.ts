@@ -26,7 +26,7 @@ import type { Failed, Reads } from './reads.ts';
 export type MarketDataOptions = PromptReadsOptions & {
   readonly exchange: Exchange;
   /** Without it books are polled only. */
-  readonly stream?: MarketStream;
+  readonly stream?: MarketStream | undefined;
   readonly log: Log;
   readonly book: string;
   readonly instance: string;
@@ -47,9 +47,10 @@ export type MarketDataStatus = {
   readonly queueAhead: Readonly<Record<Side, Amount | null>>;
 };
 
-/** Whole books cost public budget and are large: one in five seconds, after failures less often. */
+/** Whole books cost public budget and are large: one in five seconds, and each time less often until a stream has been good for a minute. */
 const RESYNC_EVERY_MS = 5_000;
 const RESYNC_EVERY_MAX_MS = 60_000;
+const GOOD_AFTER_MS = 60_000;
 /** The stream is given a moment, so that the steps before the snapshot are there when it comes. */
 const RESYNC_PAUSE_MS = 20;
 /** A stream that is so far behind a polled book, or whose frames are so old, does not count as fresh. */
@@ -76,7 +77,9 @@ export class MarketData {
   #tradeAt: Millis = -Infinity;
   #resyncAt: Millis = -Infinity;
   #resyncTimer: Timer | null = null;
-  #resyncFailures = 0;
+  /** Whole books read since the stream was last good for a while. */
+  #resyncs = 0;
+  #liveSince: Millis | null = null;
   #reading = false;
   /** The book has changed since the engine was told. */
   #untold = false;
@@ -225,6 +228,7 @@ export class MarketData {
     this.#feed.show();
     if (this.#source !== 'stream') {
       this.#source = 'stream';
+      this.#liveSince = this.#freshAt;
       log.info({ sequence: String(sequence), orders: this.#feed.size }, 'market data comes from the stream');
     }
     this.#tellSoon();
@@ -240,6 +244,8 @@ export class MarketData {
 
   #lose(reason: string): void {
     this.#feed.lose();
+    if (this.#liveSince !== null && this.#options.clock.elapsed() - this.#liveSince >= GOOD_AFTER_MS) this.#resyncs = 0;
+    this.#liveSince = null;
     this.#behindSince = null;
     this.#untold = false;
     if (this.#source === 'poll') return;
@@ -253,7 +259,7 @@ export class MarketData {
   #resyncSoon(): void {
     if (this.#resyncTimer !== null || this.#stopped || !this.#isUp || this.#feed.sequence !== null) return;
     const { clock } = this.#options;
-    const every = Math.min(RESYNC_EVERY_MAX_MS, RESYNC_EVERY_MS * 2 ** Math.min(this.#resyncFailures, 10));
+    const every = Math.min(RESYNC_EVERY_MAX_MS, RESYNC_EVERY_MS * 2 ** Math.min(Math.max(0, this.#resyncs - 1), 10));
     this.#resyncTimer = clock.after(Math.max(RESYNC_PAUSE_MS, this.#resyncAt + every - clock.elapsed()), () => {
       this.#resyncTimer = null;
       this.#resync().catch(this.#options.onBroken);
@@ -266,7 +272,7 @@ export class MarketData {
     if (!this.#reading) {
       this.#resyncAt = this.#options.clock.elapsed();
       await this.#read(false);
-      this.#resyncFailures = this.#feed.sequence === null ? this.#resyncFailures + 1 : 0;
+      this.#resyncs++;
     }
     this.#resyncSoon();
   }
