@@ -248,7 +248,7 @@ const ops = fc.array(
       }),
     },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('snapshot' as const), late: fc.nat(3) }) },
-  ) as fc.Arbitrary<Op>,
+  ),
   { minLength: 20, maxLength: 80, size: 'max' },
 );
 

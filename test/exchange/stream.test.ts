@@ -197,7 +197,7 @@ describe('over WebSocket', () => {
     const { told, ended } = await served(server =>
       server.on('connection', socket =>
         socket.on('message', data => {
-          socket.send(`heard ${String(data as Buffer)}`);
+          socket.send(`heard ${(data as Buffer).toString()}`);
           socket.close(1011);
         }),
       ),

@@ -212,7 +212,7 @@ describe('the channels', () => {
       await clock.advance(1);
     }
     await clock.advance(60);
-    const frames = data('diff-orders') as { sequence: number; sent: number; payload: [{ z: number }] }[];
+    const frames = data('diff-orders') as unknown as { sequence: number; sent: number; payload: [{ z: number }] }[];
     expect(frames.length).toBe(40);
     frames.forEach(({ sequence, sent, payload: [{ z }] }, i) => {
       expect(sequence).toBe(frames[0]!.sequence + i);
@@ -263,7 +263,7 @@ describe('over WebSocket, on the port of REST', () => {
     const socket = new WebSocket(served.url.replace('http', 'ws') + path, options);
     const next = () =>
       new Promise<Frame>(resolve =>
-        socket.once('message', data => resolve(JSON.parse(String(data as Buffer)) as Frame)),
+        socket.once('message', data => resolve(JSON.parse((data as Buffer).toString()) as Frame)),
       );
     const ended = new Promise<number>(resolve => socket.once('close', resolve));
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
