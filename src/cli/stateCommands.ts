@@ -29,10 +29,10 @@ export function replay(dir: string, which: 'last' | 'all' | number, print: (line
         continue;
       }
       const engine = engineOf(JSON.parse(setup) as Config, rules, run);
-      const { inputs, commands, difference } = replayRun(db, run, engine);
+      const { inputs, commands, difference, gap } = replayRun(db, run, engine);
       same &&= difference === null;
       print(
-        `run ${run}: ${inputs} inputs, ${commands} commands, ${difference === null ? 'every command the same' : `DIFFERENT ${difference}`}`,
+        `run ${run}: ${inputs} inputs, ${commands} commands, ${difference === null ? 'every command the same' : `DIFFERENT ${difference}`}${gap ? ', up to where the disk took no more of the recording' : ''}`,
       );
     }
     return same;

@@ -178,11 +178,17 @@ export class Engine {
     return [...this.#orders.live];
   }
 
-  /** What a later run must know of this one's ledger. */
-  ledger(): RestoredLedger | null {
+  /** Grows with every change of the ledger. */
+  get ledgerVersion(): number {
+    return this.#holdings.version;
+  }
+
+  /** What a later run must know of this one's ledger; `recent` are the ids of the trades that it may be told again. */
+  ledger(recent: readonly string[]): RestoredLedger | null {
     if (!this.#holdings.isOpen) return null;
     return {
       totals: this.#holdings.totals,
+      seen: this.#holdings.seenOf(recent),
       target: this.#holdings.targetLots(),
       guard: this.#guard?.state(this.#holdings.profit().total) ?? null,
     };
@@ -266,7 +272,7 @@ export class Engine {
   #restore({ orders, ledger }: Extract<EngineEvent, { kind: 'restore' }>): void {
     for (const order of orders) this.#orders.restore(order);
     if (ledger === null) return;
-    this.#holdings.restore(ledger.totals, ledger.target);
+    this.#holdings.restore(ledger.totals, ledger.seen, ledger.target);
     if (ledger.guard !== null) this.#guard?.restore(ledger.guard);
   }
 

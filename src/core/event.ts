@@ -19,6 +19,8 @@ export type RestoredOrder = {
 /** The ledger of an earlier run of this account: trades after its marker are not in it. */
 export type RestoredLedger = {
   readonly totals: ReadonlyMap<string, Money>;
+  /** Trades after the marker that are in the totals all the same, with what was said of each. */
+  readonly seen: ReadonlyMap<string, string>;
   readonly target: Amount;
   readonly guard: GuardState | null;
 };

@@ -16,11 +16,17 @@ export class Holdings {
   readonly #totals = new Map<string, Money>();
   readonly #reported = new Map<string, Money>();
   readonly #seen = new Map<string, string>();
+  #version = 0;
   #position: Position | null = null;
 
   constructor(instrument: Instrument, target: Amount | null) {
     this.#instrument = instrument;
     this.#target = target;
+  }
+
+  /** Grows with every change of a total. */
+  get version(): number {
+    return this.#version;
   }
 
   /** True once the opening balances are known. */
@@ -38,9 +44,10 @@ export class Holdings {
   }
 
   /** Goes on with the ledger of an earlier run. Its trades up to that moment are in the totals. */
-  restore(totals: ReadonlyMap<string, Money>, target: Amount): void {
+  restore(totals: ReadonlyMap<string, Money>, seen: ReadonlyMap<string, string>, target: Amount): void {
     if (this.#position !== null) throw new Error('the ledger is open already');
     for (const [currency, total] of totals) this.#totals.set(currency, total);
+    for (const [tid, content] of seen) this.#seen.set(tid, content);
     const wanted = moneyOfAmount(this.#instrument, this.#target ?? target);
     this.#position = new Position(this.#instrument, money(this.total(this.#instrument.major) - wanted));
   }
@@ -110,6 +117,11 @@ export class Holdings {
     this.#position?.flow(money(this.total(this.#instrument.major) - before));
   }
 
+  /** What was said of these trades, of those that are in the ledger. */
+  seenOf(tids: readonly string[]): ReadonlyMap<string, string> {
+    return new Map(tids.flatMap(tid => (this.#seen.has(tid) ? [[tid, this.#seen.get(tid)!] as const] : [])));
+  }
+
   /** What is wanted to be held, in lots. */
   targetLots(): Amount {
     const target = this.total(this.#instrument.major) - this.position();
@@ -163,6 +175,7 @@ export class Holdings {
   }
 
   #add(currency: string, change: bigint): void {
+    this.#version++;
     this.#totals.set(currency, money(this.total(currency) + change));
   }
 }

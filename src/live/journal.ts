@@ -1,10 +1,11 @@
 /** What must survive the process: intents before they are sent, the ledger, the nonces, and every input of the engine. One SQLite file, one process. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { deflateRawSync } from 'node:zlib';
+import { crc32, deflateRawSync } from 'node:zlib';
 import Database from 'libsql';
 import type { Amount, Millis, PlaceCommand, Price, RestoredLedger, RestoredOrder, Side } from '../core/index.ts';
 import { textOfLedger, ledgerOf } from './ledgerText.ts';
+import { GAP } from './recording.ts';
 
 /** What the last run of an account left. */
 export type Leftovers = {
@@ -22,7 +23,7 @@ export type Mark = {
 };
 
 export type Journal = {
-  /** Number of this run, never used before in this state directory. */
+  /** Number of this run: never used before in this state directory, and above those of a state directory that was lost. */
   readonly run: number;
   /** Highest nonce that may have been sent by an earlier run; 0 at the first. */
   readonly nonceMark: bigint;
@@ -33,6 +34,8 @@ export type Journal = {
   ended(id: string, ending: string): void;
   /** One line of the recording: an input of the engine, or the commands that it answered with. Durable with the next flush. */
   record(line: string): void;
+  /** The ledger as it stands: durable with whatever is written next, so that no durable ending is of an order whose fills are not. */
+  keep(mark: Mark): void;
   /** Makes everything durable, with the ledger when one is given. Throws when the disk does not take it. */
   flush(mark?: Mark): void;
   /** No nonce above `mark` may be sent before this returns. */
@@ -56,79 +59,127 @@ export function openJournal(dir: string, options: JournalOptions): Journal {
 
 export const STATE_FILE = 'puntas.db';
 
-/** The recording is kept for this many runs; what orders and ledger need is kept for ever. */
+/** The recording is kept for this many runs, and orders that ended as long; what may live and the ledger are kept for ever. */
 const RECORDED_RUNS = 20;
+/** Lines that wait for a disk that takes nothing; beyond, the recording has a gap. */
+const LINES_MAX = 50_000;
 
 /** The journal in an open database. */
 export function journalIn(db: Database.Database, { account, at, setup }: JournalOptions): Journal {
   const leftovers = leftoversIn(db, account);
-  const run = Number(
-    db.prepare('INSERT INTO runs (account, started_at, setup) VALUES (?, ?, ?)').run(account, at, setup)
-      .lastInsertRowid,
+  const nonceMark = nonceMarkIn(db, account);
+  const run = nextRun(db, at);
+  db.prepare('INSERT INTO runs (run, account, started_at, setup, sum) VALUES (?, ?, ?, ?, ?)').run(
+    run,
+    account,
+    at,
+    setup,
+    sumOf(run, account, at, setup),
   );
-  db.prepare('DELETE FROM inputs WHERE run <= ?').run(run - RECORDED_RUNS);
-  const nonceRow = db.prepare('SELECT mark FROM nonces WHERE account = ?').get(account) as { mark: string } | undefined;
+  prune(db);
   const statements = {
-    intent: db.prepare('INSERT INTO intents (id, account, side, price, amount, at) VALUES (?, ?, ?, ?, ?, ?)'),
-    end: db.prepare('UPDATE intents SET ending = ? WHERE id = ? AND account = ?'),
-    inputs: db.prepare('INSERT INTO inputs (run, lines) VALUES (?, ?)'),
+    intent: db.prepare('INSERT INTO intents (id, account, side, price, amount, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)'),
+    read: db.prepare('SELECT id, account, side, price, amount, at, ending FROM intents WHERE id = ? AND account = ?'),
+    end: db.prepare('UPDATE intents SET ending = ?, sum = ? WHERE id = ? AND account = ?'),
+    inputs: db.prepare('INSERT INTO inputs (run, lines, sum) VALUES (?, ?, ?)'),
     mark: db.prepare(
-      'INSERT INTO marks (account, mark) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark',
+      'INSERT INTO marks (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
     ),
     nonce: db.prepare(
-      'INSERT INTO nonces (account, mark) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark',
+      'INSERT INTO nonces (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
     ),
   };
   let lines: string[] = [];
   let endings: [ending: string, id: string][] = [];
+  let standing: Mark | undefined;
 
   // One transaction for everything that waits, so that the recording is never behind the intents that it explains.
-  const write = db.transaction((commands: readonly PlaceCommand[], now: Millis, mark: Mark | undefined) => {
-    if (lines.length > 0) statements.inputs.run(run, deflateRawSync(lines.join('\n')));
-    for (const [ending, id] of endings) statements.end.run(ending, id, account);
-    for (const { id, side, price, amount } of commands) statements.intent.run(id, account, side, price, amount, now);
-    if (mark) statements.mark.run(account, textOfMark(mark));
+  const write = db.transaction((commands: readonly PlaceCommand[], now: Millis) => {
+    if (lines.length > 0) {
+      const packed = deflateRawSync(lines.join('\n'));
+      statements.inputs.run(run, packed, sumOfInputs(run, packed));
+    }
+    for (const [ending, id] of endings) {
+      const row = statements.read.get(id, account) as IntentRow | undefined;
+      if (row) statements.end.run(ending, sumOfIntent({ ...row, ending }), id, account);
+    }
+    for (const { id, side, price, amount } of commands) {
+      const sum = sumOfIntent({ id, account, side, price, amount, at: now, ending: null });
+      statements.intent.run(id, account, side, price, amount, now, sum);
+    }
+    if (standing) {
+      const mark = textOfMark(standing);
+      statements.mark.run(account, mark, sumOf(account, mark));
+    }
   });
-  const commit = (commands: readonly PlaceCommand[], now: Millis, mark?: Mark) => {
-    write(commands, now, mark);
+  const commit = (commands: readonly PlaceCommand[], now: Millis) => {
+    write(commands, now);
     lines = [];
     endings = [];
+    standing = undefined;
   };
   return {
     run,
-    nonceMark: BigInt(nonceRow?.mark ?? '0'),
+    nonceMark,
     leftovers,
-    intend: (commands, now) => commit(commands, now),
+    intend: commit,
     ended: (id, ending) => void endings.push([ending, id]),
-    record: line => void lines.push(line),
-    flush: mark => {
-      if (lines.length > 0 || endings.length > 0 || mark) commit([], at, mark);
+    record: line => {
+      if (lines.length >= LINES_MAX) lines = [GAP];
+      lines.push(line);
     },
-    reserveNonces: upTo => void statements.nonce.run(account, upTo.toString()),
+    keep: mark => void (standing = mark),
+    flush: mark => {
+      if (mark) standing = mark;
+      if (lines.length > 0 || endings.length > 0 || standing) commit([], at);
+    },
+    reserveNonces: upTo => {
+      const mark = upTo.toString();
+      statements.nonce.run(account, mark, sumOf(account, mark));
+    },
     close: () => release(db),
   };
 }
 
-/** Opens or makes the state file, locked for this process. */
+/** Opens or makes the state file, locked for this process, and checks all of it. Throws `DamagedState` when it is there and cannot be trusted. */
 export function openDatabase(file: string): Database.Database {
+  let db: Database.Database | null = null;
   try {
-    const db = new Database(file, { timeout: 0 });
+    db = new Database(file, { timeout: 0 });
     // The lock is the kernel's: it goes with the process, however that ends.
     db.pragma('locking_mode = EXCLUSIVE');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
-    const check = db.pragma('quick_check(1)') as { quick_check: string }[];
-    if (check[0]?.quick_check !== 'ok') throw new Error(`damaged: ${check[0]?.quick_check}`);
+    verify(db);
     db.exec(SCHEMA);
     return db;
   } catch (error) {
+    db?.close();
     const message = error instanceof Error ? error.message : String(error);
     if (/locked|busy/i.test(message)) {
       throw new Error(
         `the state directory is in use by another process (${file}): stop it, or give this one its own state.dir`,
       );
     }
+    if (/unable to open|readonly|permission/i.test(message)) {
+      throw new Error(`the state file ${file} cannot be written (${message}): check state.dir and its owner`);
+    }
     throw new DamagedState(`the state file ${file} cannot be used: ${message}`);
+  }
+}
+
+/** SQLite finds what breaks its own structure; rows carry sums because it does not look at what they say. */
+function verify(db: Database.Database): void {
+  const check = db.pragma('integrity_check(1)') as { integrity_check: string }[];
+  if (check[0]?.integrity_check !== 'ok') throw new Error(`damaged: ${check[0]?.integrity_check}`);
+  const [{ user_version: version }] = db.pragma('user_version') as [{ user_version: number }];
+  const isNew = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'runs'").get() === undefined;
+  if (isNew && version === 0) return;
+  if (version !== VERSION) throw new Error(`it is of version ${version}, this Puntas reads version ${VERSION}`);
+  for (const [table, sum] of SUMS) {
+    for (const row of db.prepare(`SELECT * FROM ${table}`).iterate() as Iterable<Record<string, unknown>>) {
+      if (sum(row) !== row['sum']) throw new Error(`damaged: a row of ${table} is not what was written`);
+    }
   }
 }
 
@@ -149,19 +200,71 @@ function release(db: Database.Database): void {
 /** The state file is there and cannot be trusted: nothing may be placed; what lives can still be canceled by its prefix. */
 export class DamagedState extends Error {}
 
+/** Of the tables below: another version cannot be read. */
+const VERSION = 1;
+
 const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS runs (run INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL, started_at INTEGER NOT NULL, setup TEXT NOT NULL);
+  PRAGMA user_version = ${VERSION};
+  CREATE TABLE IF NOT EXISTS runs (
+    run INTEGER PRIMARY KEY, account TEXT NOT NULL, started_at INTEGER NOT NULL, setup TEXT NOT NULL, sum INTEGER NOT NULL
+  );
   CREATE TABLE IF NOT EXISTS intents (
     id TEXT NOT NULL, account TEXT NOT NULL, side TEXT NOT NULL, price INTEGER NOT NULL, amount INTEGER NOT NULL, at INTEGER NOT NULL,
-    ending TEXT, PRIMARY KEY (account, id)
+    ending TEXT, sum INTEGER NOT NULL, PRIMARY KEY (account, id)
   ) WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS intents_open ON intents (account) WHERE ending IS NULL;
-  CREATE TABLE IF NOT EXISTS inputs (n INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, lines BLOB NOT NULL);
-  CREATE TABLE IF NOT EXISTS marks (account TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS nonces (account TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS inputs (n INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, lines BLOB NOT NULL, sum INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS marks (account TEXT PRIMARY KEY, mark TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS nonces (account TEXT PRIMARY KEY, mark TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-type IntentRow = { id: string; side: Side; price: number; amount: number; at: number };
+type IntentRow = {
+  readonly id: string;
+  readonly account: string;
+  readonly side: Side;
+  readonly price: number;
+  readonly amount: number;
+  readonly at: number;
+  readonly ending: string | null;
+};
+
+/** Finds every change of up to 32 bits in a row. */
+const sumOf = (...fields: readonly unknown[]): number => crc32(JSON.stringify(fields));
+const sumOfIntent = ({ id, account, side, price, amount, at, ending }: IntentRow): number =>
+  sumOf(id, account, side, price, amount, at, ending);
+/** Of one row of the recording. A replay checks it; a start has no need to read the recording. */
+export const sumOfInputs = (run: number, lines: Buffer): number => crc32(lines, run);
+
+const SUMS: readonly (readonly [table: string, sum: (row: Record<string, unknown>) => number])[] = [
+  ['runs', row => sumOf(row['run'], row['account'], row['started_at'], row['setup'])],
+  ['intents', row => sumOfIntent(row as IntentRow)],
+  ['marks', row => sumOf(row['account'], row['mark'])],
+  ['nonces', row => sumOf(row['account'], row['mark'])],
+];
+
+/**
+ * Seconds since the start of 2026, or one above the last run: origin ids begin with it, and must never come again, even when the state
+ * directory was lost and nothing remembers them.
+ */
+function nextRun(db: Database.Database, at: Millis): number {
+  const { last } = db.prepare('SELECT max(run) AS last FROM runs').get() as { last: number | null };
+  return Math.max((last ?? 0) + 1, Math.floor((at - START_OF_2026) / 1000));
+}
+
+const START_OF_2026 = 1_767_225_600_000;
+
+function prune(db: Database.Database): void {
+  const row = db
+    .prepare('SELECT run, started_at AS startedAt FROM runs ORDER BY run DESC LIMIT 1 OFFSET ?')
+    .get(RECORDED_RUNS - 1) as { run: number; startedAt: number } | undefined;
+  if (!row) return;
+  db.prepare('DELETE FROM inputs WHERE run < ?').run(row.run);
+  db.prepare('DELETE FROM intents WHERE ending IS NOT NULL AND at < ?').run(row.startedAt);
+}
+
+function nonceMarkIn(db: Database.Database, account: string): bigint {
+  const row = db.prepare('SELECT mark FROM nonces WHERE account = ?').get(account) as { mark: string } | undefined;
+  return BigInt(row?.mark ?? '0');
+}
 
 function leftoversIn(db: Database.Database, account: string): Leftovers {
   const row = db.prepare('SELECT mark FROM marks WHERE account = ?').get(account) as { mark: string } | undefined;

@@ -4,21 +4,24 @@ import type { Amount, Money, RestoredLedger } from '../core/index.ts';
 
 type Written = {
   totals: [currency: string, total: string][];
+  seen: [tid: string, content: string][];
   target: number;
   guard: { drawdown: string; day: number; dayLoss: string } | null;
 };
 
-export const textOfLedger = ({ totals, target, guard }: RestoredLedger): string =>
+export const textOfLedger = ({ totals, seen, target, guard }: RestoredLedger): string =>
   JSON.stringify({
     totals: [...totals].map(([currency, total]) => [currency, textOfMoney(total)]),
+    seen: [...seen],
     target,
     guard: guard && { drawdown: guard.drawdown.toString(), day: guard.day, dayLoss: guard.dayLoss.toString() },
   });
 
 export function ledgerOf(text: string): RestoredLedger {
-  const { totals, target, guard } = JSON.parse(text) as Written;
+  const { totals, seen, target, guard } = JSON.parse(text) as Written;
   return {
     totals: new Map<string, Money>(totals.map(([currency, total]) => [currency, moneyOf(total)])),
+    seen: new Map(seen),
     target: target as Amount,
     guard: guard && { drawdown: money(BigInt(guard.drawdown)), day: guard.day, dayLoss: money(BigInt(guard.dayLoss)) },
   };

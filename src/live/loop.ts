@@ -36,6 +36,8 @@ export type LoopOptions = {
     readonly bookPollMs: Millis;
     readonly privatePollMs: Millis;
     readonly shutdownMs: Millis;
+    /** How late the record of a trade may be. */
+    readonly settleMs: Millis;
   };
   /** True for a refusal code after which trading must stop until a person has looked. */
   readonly isFatal: (code: string) => boolean;
@@ -55,6 +57,7 @@ export type StopReport = {
 const RULES_EVERY_MS = 300_000;
 const BALANCES_EVERY_MS = 10_000;
 const FLUSH_EVERY_MS = 1_000;
+const KEEP_EVERY_MS = 60_000;
 const LATCH_EVERY_MS = 2_000;
 const STOPPING_READ_EVERY_MS = 500;
 const EMPTY_READS_TO_STOP = 2;
@@ -69,6 +72,7 @@ export class Loop {
   readonly #underWay = new Set<Promise<void>>();
   readonly #origin: Millis;
   readonly #writer = new LineWriter();
+  #kept = { state: '', at: -Infinity };
   #rules: Rules;
   #failure: string | null = null;
   #sentinelAlive: boolean | null = null;
@@ -78,7 +82,13 @@ export class Loop {
     this.#options = options;
     this.#rules = options.rules;
     this.#origin = options.clock.now() - options.clock.elapsed();
-    this.#reads = new Reads(options.exchange, options.book, options.opening.lastTid, () => this.time());
+    this.#reads = new Reads(
+      options.exchange,
+      options.book,
+      options.opening.lastTid,
+      () => this.time(),
+      options.timing.settleMs,
+    );
     this.market = new MarketData({
       ...options,
       reads: this.#reads,
@@ -218,13 +228,13 @@ export class Loop {
   /** Balances between two equal readings of the trades; true when nothing was traded meanwhile. */
   async #readBalances(): Promise<boolean> {
     if (!(await this.#readTrades())) return false;
-    const before = this.#reads.marker;
+    const before = this.#reads.newest;
     const event = await this.#reads.balances();
     if (isFailed(event)) {
       this.#note('balance', event);
       return false;
     }
-    const quiet = (await this.#readTrades()) && before === this.#reads.marker;
+    const quiet = (await this.#readTrades()) && before === this.#reads.newest;
     this.#step({ ...event, at: this.time(), quiet });
     return quiet;
   }
@@ -261,20 +271,36 @@ export class Loop {
       return;
     }
     if (commands.length > 0) journal.record(this.#writer.commands(commands));
+    // Before anything is written: what the ledger has, the marker must have too.
+    if (event.kind === 'trades') this.#reads.take(event);
     onStep?.(clock.elapsed() - started);
     this.#carryOut(commands);
   }
 
   /** The ledger and the recording become durable together; a disk that takes neither is told by the next intent. */
   #flush(): void {
-    const { engine, journal, log } = this.#options;
-    const ledger = engine.ledger();
-    const live = engine.unfinished.map(({ id, filled, oid }) => ({ id, filled, oid }));
+    const { journal, log } = this.#options;
     try {
-      journal.flush(ledger === null ? undefined : { ledger, marker: this.#reads.marker, live });
+      this.#keepLedger();
+      journal.flush();
     } catch (error) {
       log.error({ error: String(error) }, 'the journal cannot be written to disk');
     }
+  }
+
+  /** What broke may have left half of an event in the ledger: then the last whole one stays, and a restart reads on from its marker. */
+  #keepLedger(): void {
+    if (this.#failure !== null) return;
+    const { clock, engine, journal } = this.#options;
+    const { marker, tids } = this.#reads.taken;
+    const live = engine.unfinished.map(({ id, filled, oid }) => ({ id, filled, oid }));
+    const state = JSON.stringify([engine.ledgerVersion, marker, tids.length, live]);
+    const now = clock.elapsed();
+    if (state === this.#kept.state && now - this.#kept.at < KEEP_EVERY_MS) return;
+    const ledger = engine.ledger(tids);
+    if (ledger === null) return;
+    journal.keep({ ledger, marker, live });
+    this.#kept = { state, at: now };
   }
 
   /** A halt that somebody else latched holds here too; one that a person lifted is lifted here. */
@@ -316,6 +342,7 @@ export class Loop {
   #intend(places: readonly Approved<PlaceCommand>[]): boolean {
     const { journal, log } = this.#options;
     try {
+      this.#keepLedger();
       journal.intend(places, this.time());
       return true;
     } catch (error) {

@@ -12,7 +12,7 @@ export type PromptReadsOptions = {
   /** Reads own trades into the engine. */
   readonly readTrades: () => Promise<unknown>;
   /** Knows the newest own trade that was read. */
-  readonly reads: Pick<Reads, 'marker'>;
+  readonly reads: Pick<Reads, 'newest'>;
   /** Looks up orders of ours by origin id, into the engine. */
   readonly look: (ids: readonly string[]) => Promise<unknown>;
   readonly engine: Engine;
@@ -99,8 +99,8 @@ export class PromptReads {
   }
 
   #isBehind(): boolean {
-    const { marker } = this.#options.reads;
-    return this.#newest > (marker === undefined ? -1n : BigInt(marker));
+    const { newest } = this.#options.reads;
+    return this.#newest > (newest === undefined ? -1n : BigInt(newest));
   }
 
   #take(): boolean {

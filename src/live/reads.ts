@@ -19,21 +19,57 @@ export class Reads {
   readonly #exchange: Exchange;
   readonly #time: () => Millis;
   readonly #book: string;
+  readonly #overlapMs: Millis;
+  /** Own trades up to here are never read again. */
   #marker: string | undefined;
+  #newest: string | undefined;
+  /** Trades after the marker that were taken, oldest first, with when each was first seen. */
+  #recent: { readonly tid: string; readonly at: Millis }[] = [];
   #sequence = -1n;
   #tradesTurn: Promise<unknown> = Promise.resolve();
 
-  /** Reads one book; own trades after `lastTid`. `time` is the engine's. */
-  constructor(exchange: Exchange, book: string, lastTid: string | undefined, time: () => Millis) {
+  /**
+   * Reads one book; own trades after `lastTid`. `time` is the engine's. Trades of the last `overlapMs` are read again and again, because
+   * the record of an older one may come after that of a newer one; who takes them tells repeats by their id.
+   */
+  constructor(
+    exchange: Exchange,
+    book: string,
+    lastTid: string | undefined,
+    time: () => Millis,
+    overlapMs: Millis = 0,
+  ) {
     this.#exchange = exchange;
     this.#book = book;
     this.#marker = lastTid;
+    this.#newest = lastTid;
     this.#time = time;
+    this.#overlapMs = overlapMs;
   }
 
-  /** Newest own trade that was read. */
-  get marker(): string | undefined {
-    return this.#marker;
+  /** Newest own trade that was taken. */
+  get newest(): string | undefined {
+    return this.#newest;
+  }
+
+  /** Where a later run goes on: everything up to here was taken, and of what came after, exactly `tids`. */
+  get taken(): { readonly marker: string | undefined; readonly tids: readonly string[] } {
+    return { marker: this.#marker, tids: this.#recent.map(({ tid }) => tid) };
+  }
+
+  /** To be called once the trades of an event are in the ledger, in the same breath. */
+  take({ trades, complete }: EventOf<'trades'>): void {
+    const now = this.#time();
+    const known = new Set(this.#recent.map(({ tid }) => tid));
+    for (const { tid } of trades) if (!known.has(tid)) this.#recent.push({ tid, at: now });
+    this.#recent.sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+    this.#newest = this.#recent[this.#recent.length - 1]?.tid ?? this.#newest;
+    if (!complete) return;
+    const young = this.#recent.findIndex(({ at }) => now - at < this.#overlapMs);
+    const settled = young < 0 ? this.#recent.length : young;
+    if (settled === 0) return;
+    this.#marker = this.#recent[settled - 1]!.tid;
+    this.#recent = this.#recent.slice(settled);
   }
 
   async openOrders(): Promise<EventOf<'open orders'> | Failed> {
@@ -45,7 +81,7 @@ export class Reads {
   }
 
   /**
-   * Every trade of the account since the last read, page after page, oldest first whatever the order of the pages. One read at a time:
+   * Every trade of the account after the marker, page after page, oldest first whatever the order of the pages. One read at a time:
    * each goes on where the one before it ended.
    */
   trades(): Promise<EventOf<'trades'> | Failed> {
@@ -57,17 +93,21 @@ export class Reads {
   async #tradesNow(): Promise<EventOf<'trades'> | Failed> {
     const startedAt = this.#time();
     const trades: OwnTrade[] = [];
+    let cursor = this.#marker;
     let complete = false;
     for (let page = 0; page < TRADES_PAGES_MAX && !complete; page++) {
       const outcome = await this.#exchange.userTrades({
         sort: 'asc',
         limit: TRADES_PAGE,
-        ...(this.#marker === undefined ? {} : { marker: this.#marker }),
+        ...(cursor === undefined ? {} : { marker: cursor }),
       });
-      if (outcome.kind !== 'done') return outcome;
+      if (outcome.kind !== 'done') {
+        if (page === 0) return outcome;
+        break;
+      }
       const sorted = [...outcome.value].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
       trades.push(...sorted);
-      this.#marker = sorted[sorted.length - 1]?.tid ?? this.#marker;
+      cursor = sorted[sorted.length - 1]?.tid ?? cursor;
       complete = sorted.length < TRADES_PAGE;
     }
     return { kind: 'trades', at: this.#time(), startedAt, complete, trades };

@@ -7,9 +7,14 @@ import { ledgerOf, textOfLedger } from './ledgerText.ts';
 export type Line =
   /** An input. `levels`: changes of the best 50 levels since the line before that had any, as side, price, amount. */
   | { readonly kind: 'input'; readonly event: EngineEvent; readonly levels: readonly LevelChange[] }
-  | { readonly kind: 'commands'; readonly commands: readonly Command[] };
+  | { readonly kind: 'commands'; readonly commands: readonly Command[] }
+  /** Lines are missing here: the disk did not take them. */
+  | { readonly kind: 'gap' };
 
 export type LevelChange = readonly [side: 0 | 1, price: number, amount: number];
+
+/** The line of a gap. */
+export const GAP = 'g';
 
 /** Writes lines; remembers the depth that was written last. */
 export class LineWriter {
@@ -44,6 +49,7 @@ export class LineWriter {
 /** Throws a RangeError on a line that is not one. */
 export function lineOf(text: string): Line {
   const body = text.slice(1);
+  if (text === GAP) return { kind: 'gap' };
   if (text.startsWith('o')) return { kind: 'commands', commands: JSON.parse(body) as Command[] };
   if (!text.startsWith('i')) throw new RangeError(`a recorded line begins with ${JSON.stringify(text.slice(0, 1))}`);
   const { event, levels } = JSON.parse(body, decode) as { event: EngineEvent; levels?: LevelChange[] };

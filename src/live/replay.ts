@@ -2,6 +2,7 @@
 import { inflateRawSync } from 'node:zlib';
 import type Database from 'libsql';
 import type { Command, Engine, EngineEvent } from '../core/index.ts';
+import { sumOfInputs } from './journal.ts';
 import type { Rules } from './opening.ts';
 import { applyLevels, lineOf } from './recording.ts';
 import type { Line } from './recording.ts';
@@ -12,6 +13,8 @@ export type Replayed = {
   readonly commands: number;
   /** The first difference, in words; null when every command was the same. */
   readonly difference: string | null;
+  /** The disk did not take all of the recording: it was replayed up to there. */
+  readonly gap: boolean;
 };
 
 export type RecordedRun = { readonly run: number; readonly startedAt: number; readonly setup: string };
@@ -46,39 +49,47 @@ export function replayRun(
   let commands = 0;
   let given: readonly Command[] = [];
   let last = 'nothing yet';
-  const result = (difference: string | null): Replayed => ({ run, inputs, commands, difference });
+  const result = (difference: string | null, gap = false): Replayed => ({ run, inputs, commands, difference, gap });
   const unmatched = () =>
     given.length === 0
       ? null
       : `after ${last} (input ${inputs}) the engine now gives ${JSON.stringify(given)}, recorded was nothing`;
-  for (const line of linesOf(db, run)) {
-    if (line.kind === 'commands') {
-      const recorded = JSON.stringify(line.commands);
-      if (JSON.stringify(given) !== recorded) {
-        return result(
-          `after ${last} (input ${inputs}) the engine now gives ${JSON.stringify(given)}, recorded was ${recorded}`,
-        );
+  try {
+    for (const line of linesOf(db, run)) {
+      if (line.kind === 'gap') return result(unmatched(), true);
+      if (line.kind === 'commands') {
+        const recorded = JSON.stringify(line.commands);
+        if (JSON.stringify(given) !== recorded) {
+          return result(
+            `after ${last} (input ${inputs}) the engine now gives ${JSON.stringify(given)}, recorded was ${recorded}`,
+          );
+        }
+        commands += given.length;
+        given = [];
+        continue;
       }
-      commands += given.length;
-      given = [];
-      continue;
+      const difference = unmatched();
+      if (difference !== null) return result(difference);
+      inputs++;
+      last = `${line.event.kind} at ${line.event.at}`;
+      applyLevels(engine.book, line.levels);
+      given = engine.step(line.event);
+      onInput?.(line.event, given);
     }
-    const difference = unmatched();
-    if (difference !== null) return result(difference);
-    inputs++;
-    last = `${line.event.kind} at ${line.event.at}`;
-    applyLevels(engine.book, line.levels);
-    given = engine.step(line.event);
-    onInput?.(line.event, given);
+  } catch (error) {
+    // Either the recording is not what was written, or the engine does not take what it took then.
+    return result(`after ${last} (input ${inputs}): ${error instanceof Error ? error.message : String(error)}`);
   }
   return result(unmatched());
 }
 
 function* linesOf(db: Database.Database, run: number): Generator<Line> {
-  const rows = db.prepare('SELECT lines FROM inputs WHERE run = ? ORDER BY n').iterate(run) as Iterable<{
+  const rows = db.prepare('SELECT lines, sum FROM inputs WHERE run = ? ORDER BY n').iterate(run) as Iterable<{
     lines: Buffer;
+    sum: number;
   }>;
-  for (const { lines } of rows) {
+  for (const { lines, sum } of rows) {
+    if (sumOfInputs(run, lines) !== sum) throw new RangeError('the recording is damaged from here on');
     for (const text of inflateRawSync(lines).toString('utf8').split('\n')) yield lineOf(text);
   }
 }

@@ -9,7 +9,7 @@ import type { Opening, Rules } from './opening.ts';
 
 export type SessionOptions = {
   readonly exchange: Exchange;
-  readonly stream?: MarketStream;
+  readonly stream?: MarketStream | undefined;
   readonly clock: Clock;
   readonly journal: Journal;
   readonly latch: Latch;
