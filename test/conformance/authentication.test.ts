@@ -2,8 +2,9 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { randomOf, VirtualClock } from '../../src/core/index.ts';
-import { nonceV2, Secret, signatureOf } from '../../src/exchange/index.ts';
+import { meaningOf, nonceV2, Secret, signatureOf } from '../../src/exchange/index.ts';
 import { ROUTES } from '../../src/sandbox/index.ts';
+import { json, scriptedClient } from '../exchange/fakes.ts';
 import { bothWays, done, refusal } from './driver.ts';
 
 /** Those of v3 and v4: RFQ says it in its own envelope. */
@@ -159,6 +160,23 @@ bothWays(open => {
     expect(done(await stranger.trades('btc_mxn'))).toEqual([]);
     expect(done(await stranger.ticker('btc_mxn')).book).toBe('btc_mxn');
     expect(done(await stranger.candles({ book: 'btc_mxn', seconds: 60, from: 0, to: 1 }))).toEqual([]);
+  });
+});
+
+describe('what no request to the embedded exchange brings about', () => {
+  it('rest-api 5 0214, which only logins in a browser get, is kept and known', async () => {
+    const reply = JSON.stringify({ success: false, error: { code: '0214', message: 'reCAPTCHA', details: [] } });
+    expect(refusal(await scriptedClient(() => json(reply, 401)).client.balances())).toBe('0214');
+    expect(meaningOf('0214')).toBeDefined();
+  });
+
+  it('rfq 3 EXPIRED is a status that the client reads, though an expired quote is answered with quote_not_found', async () => {
+    const [created_at, expires_at] = ['2026-02-11T16:05:09Z', '2026-02-11T16:05:39Z'];
+    const terms = { id: 'q', source: 'MXN', target: 'USD', source_amount: '1', target_amount: '1', rate: '1' };
+    for (const status of ['ACTIVE', 'EXPIRED', 'ACCEPTED', 'REJECTED']) {
+      const reply = JSON.stringify({ ...terms, status, created_at, expires_at, can_confirm: true });
+      expect(done(await scriptedClient(() => json(reply)).client.rfq.quote('q')).status).toBe(status);
+    }
   });
 });
 

@@ -8,7 +8,7 @@ import { createVenue, serve } from '../../src/sandbox/index.ts';
 import type { AccountOptions, EmbeddedExchange, Marketplace, Served, Switches } from '../../src/sandbox/index.ts';
 import { CALM, Trader } from '../sandbox/trader.ts';
 import { RULES } from './rules/index.ts';
-import type { Row } from './rules/index.ts';
+import type { Group, Row } from './rules/index.ts';
 
 type Method = WireRequest['method'];
 export type Fields = Readonly<Record<string, unknown>>;
@@ -158,13 +158,22 @@ export function refusal(outcome: Outcome<unknown>): string {
   return outcome.code;
 }
 
+type Doc = Group['doc'];
+
 /** The field rows of a section, to make one test of each. */
-export function fieldsOf(doc: 'rest-api' | 'rfq-and-webhooks', section: string): (Row & { word: string })[] {
+export const fieldsOf = (doc: Doc, section: string): (Row & { word: string })[] =>
+  rowsOf(doc, section, 'field').map(row => ({
+    ...row,
+    word: `${row.shape!.word}${row.sometimes ? ', where there is one' : ''}`,
+  }));
+
+/** The same of its errors. */
+export const errorsOf = (doc: Doc, section: string): readonly Row[] => rowsOf(doc, section, 'error');
+
+function rowsOf(doc: Doc, section: string, kind: Row['kind']): readonly Row[] {
   const group = RULES.find(each => each.doc === doc && each.section === section);
   if (!group) throw new Error(`no section ${section} in ${doc}`);
-  return group.rows
-    .filter(row => row.kind === 'field')
-    .map(row => ({ ...row, word: `${row.shape!.word}${row.sometimes ? ', where there is one' : ''}` }));
+  return group.rows.filter(row => row.kind === kind);
 }
 
 /** Trades of ann (maker, with an id of hers) and bob (taker) in btc_mxn: `count` of 0.01 at 1,500,000 upwards by ticks. */

@@ -5,9 +5,8 @@ import { CODES, statusOf } from '../../src/sandbox/index.ts';
 import type { Switches } from '../../src/sandbox/index.ts';
 import { provesRefusal } from '../../src/exchange/errors.ts';
 import { json, scriptedClient } from '../exchange/fakes.ts';
-import { bothWays, done, refusal } from './driver.ts';
+import { bothWays, done, errorsOf, refusal } from './driver.ts';
 import type { Stage } from './driver.ts';
-import { RULES } from './rules/index.ts';
 
 const LIMIT = { book: 'btc_mxn', side: 'buy', type: 'limit', price: '1500000', major: '0.1' } as const;
 
@@ -55,10 +54,6 @@ const PROVOKED: Readonly<Record<string, readonly [Partial<Switches>, (stage: Sta
   ],
 };
 
-const OF_SECTION_7 = RULES.find(({ doc, section }) => doc === 'rest-api' && section === '7')!.rows.filter(
-  row => row.kind === 'error',
-);
-
 bothWays(open => {
   it.each(Object.entries(PROVOKED))(
     'rest-api 7 %s is what the exchange answers, and the client is refused with it',
@@ -93,13 +88,15 @@ bothWays(open => {
 
 describe('every code', () => {
   it('rest-api 7 of the document that an endpoint can answer is brought about by a test', () => {
-    const answered = OF_SECTION_7.filter(row => row.handler === undefined).map(row => row.name);
+    const answered = errorsOf('rest-api', '7')
+      .filter(row => row.handler === undefined)
+      .map(row => row.name);
     expect(Object.keys(PROVOKED).sort()).toEqual(answered.sort());
   });
 
-  it.each(OF_SECTION_7.map(({ name }) => name))(
-    'rest-api 7 $name %s has a meaning and an advice in the client, and is kept',
-    async code => {
+  it.each(errorsOf('rest-api', '7'))(
+    'rest-api 7 $name has a meaning and an advice in the client, and is kept',
+    async ({ name: code }) => {
       expect(meaningOf(code)?.meaning).toBeTruthy();
       const reply = JSON.stringify({ success: false, error: { code, message: 'said so', details: [] } });
       const { client } = scriptedClient(() => json(reply, 400));

@@ -406,7 +406,7 @@ export const REST_API: readonly Group[] = [
       }),
       endpoint('withdrawals', 'lists withdrawals by origin_ids', {
         client: { none: 'a market maker withdraws nothing' },
-        handler: ['GET /v3/withdrawals', 'GET /v3/withdrawals/:wid'],
+        handler: ['GET /v3/withdrawals', 'GET /v3/withdrawals/:ids'],
       }),
       endpoint('PATCH v3', 'replaces an order by a new one', {
         client: ['replace'],
@@ -446,6 +446,23 @@ export const REST_API: readonly Group[] = [
   },
   {
     doc,
+    section: '6',
+    title: 'Channels of the stream',
+    client: ['streamFrames.ts streamFrame', 'stream.ts marketStream'],
+    handler: ['stream.ts streamOf'],
+    rows: [
+      endpoint('trades', 'executions', { handler: ['streamFrames.ts tradesFrame'] }),
+      endpoint('orders', 'the best orders of both sides', { handler: ['streamFrames.ts ordersFrame'] }),
+      endpoint('diff-orders', 'every change of an order', { handler: ['streamFrames.ts diffFrame'] }),
+      ...['t', 'x', 'z', 's', 'o', 'a', 'v', 'mo', 'to', 'sent'].map(name => parameter(name, 'field of a message')),
+      parameter('tt', 'field of a message; described nowhere', {
+        client: { none: 'described nowhere' },
+        handler: { none: 'described nowhere' },
+      }),
+    ],
+  },
+  {
+    doc,
     section: '7',
     title: 'Errors',
     client: ['errors.ts meaningOf', 'classify.ts classify'],
@@ -481,6 +498,7 @@ export const REST_API: readonly Group[] = [
     doc,
     section: '8',
     title: 'Limits',
+    tests: ['rest-api 8', 'rest-api 0 origin_id'],
     client: ['path.ts pageQuery', 'path.ts originIdPart'],
     handler: ['route.ts pageOf'],
     rows: [
@@ -519,8 +537,8 @@ export const REST_API: readonly Group[] = [
       field('pending_withdrawal', TEXT, 'gone from balance', { client: ['balances'], handler: ['GET /v3/balance'] }),
       parameter('cancel', 'of the v4 modify; origin_id is not in its body'),
       parameter('t', '0 is buy and 1 is sell in order channels', {
-        client: { none: 'of the stream: see public-facts 12' },
-        handler: { none: 'of the stream: see public-facts 12' },
+        client: ['streamFrames.ts streamFrame'],
+        handler: ['streamFrames.ts diffFrame', 'streamFrames.ts ordersFrame'],
       }),
     ],
   },

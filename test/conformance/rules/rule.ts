@@ -26,6 +26,8 @@ export type Group = {
   readonly doc: Doc;
   readonly section: string;
   readonly title: string;
+  /** What the titles of its tests begin with; the document and the section, when absent. */
+  readonly tests?: readonly string[];
   /** Methods of the client (`userTrades`, `rfq.pairs`), or `file.ts name` in the client's room. */
   readonly client: Places;
   /** Routes (`GET /v3/user_trades`), or `file.ts name` in the embedded exchange's room. */
