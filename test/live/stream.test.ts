@@ -60,6 +60,7 @@ describe('a run with a stream', () => {
     expect(requests('/order_book', before).length).toBeLessThan(60);
     expect(requests('/v3/trades?', before)).toEqual([]);
     expect(ours(world).length).toBeGreaterThan(0);
+    expect(running.log.some(({ text }) => /^bid .* btc ahead\) \| ask .* btc ahead\)/.test(text))).toBe(true);
     const { summary, left } = await end();
     expect([summary.ledgerMatches, left]).toEqual([true, []]);
   });
@@ -97,6 +98,24 @@ describe('a run with a stream', () => {
     await world.clock.advance(90 * SECOND);
     expect(said(running).at(-1)).toBe('market data comes from the stream');
     expect((await end()).summary.ledgerMatches).toBe(true);
+  });
+
+  test('whose frames cannot be read polls, tries again less and less often, and keeps within its budget', async () => {
+    const world = worldOf(1);
+    const inner = inProcessStream(world.box.exchange.stream, world.clock, 10);
+    const running = await started(world, {
+      stream: {
+        connect: listener =>
+          inner.connect({ ...listener, text: frame => listener.text(frame.replace(/"sent":\d+/, '"sent":"x"')) }),
+      },
+    });
+    await world.clock.advance(300 * SECOND);
+    const whole = running.arrived.filter(({ target }) => target.includes('aggregate=false'));
+    expect(whole.length).toBeGreaterThan(3);
+    expect(whole.length).toBeLessThan(12);
+    expect(running.log.filter(({ text }) => text.startsWith('not quoting'))).toEqual([]);
+    expect(ours(world).length).toBeGreaterThan(0);
+    expect((await finish(world, running)).summary.ledgerMatches).toBe(true);
   });
 
   test('without stream and polls no quote stays in the book', async () => {
