@@ -39,7 +39,9 @@ const LISTS: Readonly<Record<Advice, readonly string[]>> = {
     '1101 withdrawal could not be processed',
     '1102 callback could not be registered',
     'fetching_pairs_api_error pairs could not be read',
+    'failed_creating_page_token next page could not be prepared',
     'failed_creating_page_token_placeholder next page could not be prepared',
+    'unexpected unexpected error',
   ],
   halt: [
     '0201 invalid nonce or credentials',

@@ -60,7 +60,7 @@ export function rfq(ask: Ask) {
   return {
     pairs: ({ source, target }: { readonly source?: string; readonly target?: string } = {}) =>
       asked(ask, () => {
-        const filter = { source: source && currencyPart(source), target: target && currencyPart(target) };
+        const filter = { source: source && tickerPart(source), target: target && tickerPart(target) };
         return question('GET', `pairs${query(filter)}`, 'GET rfq pairs', pairs);
       }),
     requestQuote: (of: RfqRequest) =>
@@ -97,8 +97,11 @@ const question = <T>(
   ...(body === undefined ? {} : { body }),
 });
 
+/** Upper case on this interface, lower case on the other one (its document's conventions). */
+const tickerPart = (ticker: string): string => currencyPart(ticker).toUpperCase();
+
 function quoteBody({ source, target, sourceAmount, targetAmount }: RfqRequest): Record<string, unknown> {
-  const pair = { source: currencyPart(source), target: currencyPart(target) };
+  const pair = { source: tickerPart(source), target: tickerPart(target) };
   if (sourceAmount !== undefined && targetAmount === undefined)
     return { ...pair, source_amount: positivePart(sourceAmount) };
   if (targetAmount !== undefined && sourceAmount === undefined)

@@ -17,7 +17,7 @@ export function webhooks(ask: Ask) {
         door: 'webhooks',
         method: 'POST',
         path: '/v4/webhooks',
-        body: { callback_url: httpsUrl(callbackUrl), events: ['TRANSACTION'] },
+        body: { callback_url: callbackUrlPart(callbackUrl), events: ['TRANSACTION'] },
         effect: 'write',
         envelope: 'bare',
         wordsRefuse: true,
@@ -26,7 +26,7 @@ export function webhooks(ask: Ask) {
   };
 }
 
-function httpsUrl(text: string): string {
+function callbackUrlPart(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
     throw wire.fault('callbackUrl', 'a public URL', text);
   return text;

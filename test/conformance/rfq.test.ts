@@ -85,6 +85,13 @@ bothWays(openPlain => {
     expect(done(await ann.client.rfq.pairs({ source: 'XYZ' }))).toEqual([]);
   });
 
+  it('rfq conventions the client sends tickers in upper case, however they are given', async () => {
+    const { ann } = open();
+    expect(done(await ann.client.rfq.pairs({ source: 'mxn', target: 'usdt' }))).toHaveLength(1);
+    const asked = await ann.client.rfq.requestQuote({ source: 'mxn', target: 'usd', sourceAmount: '100' });
+    expect(done(asked)).toMatchObject({ source: 'MXN', target: 'USD' });
+  });
+
   it('rfq 4.1 a list that cannot be made is 500 fetching_pairs_api_error', async () => {
     const { ann } = open({ rfqPairs: 'fetching_pairs_api_error' });
     expect(errorOf(await ann.call('GET', '/rfq/v1/pairs'))).toBe('500 fetching_pairs_api_error');

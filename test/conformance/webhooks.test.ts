@@ -393,6 +393,8 @@ describe('deliveries', () => {
     const told = callback.told('issuance').map(each => each['refund_status']);
     expect(statuses(callback.payloads)).toEqual(Array(told.length).fill('COMPLETE'));
     expect([...new Set(told)]).toEqual([undefined, 'PENDING', 'IN_PROGRESS', 'COMPLETE']);
+    const steps = callback.told('issuance').at(-1)!['refund_steps'] as Fields[];
+    expect(steps.map(step => typeof step['id'])).toEqual(['string', 'string']);
   });
 
   it('webhooks 6.5 after errors and broken connections a delivery is tried again with growing waits, and ends after enough', async () => {

@@ -158,6 +158,18 @@ describe('a page token', () => {
       }),
     );
   });
+
+  it('has one spelling: nothing else that decodes to the same bytes is it', () => {
+    const tokens = new PageTokens(randomOf(1));
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    for (const text of ['', 'a', 'ab', 'abc']) {
+      const token = tokens.seal('1', text);
+      for (const last of alphabet.replace(token.at(-1)!, ''))
+        expect(tokens.open('1', token.slice(0, -1) + last)).toBeNull();
+      for (const other of [`${token}=`, `${token}\n`, ` ${token}`, token.replace('_', '/').replace('-', '+') + '='])
+        expect(tokens.open('1', other)).toBeNull();
+    }
+  });
 });
 
 const FILE = join(process.env['PUNTAS_DATA'] ?? '../shared/data', 'bitso-api-fixtures/rfq-webhook/rfq.json');
