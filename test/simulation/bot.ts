@@ -1,0 +1,212 @@
+/** The bot's process: the composition that ships, with the ports of the simulated world, started again whenever it ends. */
+import { clientOf, engineOf, streamOf } from '../../src/cli/bot.ts';
+
+import type { Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../src/core/index.ts';
+import { meaningOf, Secret } from '../../src/exchange/index.ts';
+import { openSession } from '../../src/live/session.ts';
+import type { Session } from '../../src/live/session.ts';
+import type { StopReport } from '../../src/live/loop.ts';
+import type { Journal } from '../../src/live/journal.ts';
+import type { Latch } from '../../src/live/latch.ts';
+import type { Config } from '../../src/config.ts';
+import { Life } from './life.ts';
+import type { Network } from './network.ts';
+import type { Scenario } from './scenario.ts';
+import type { Store } from './store.ts';
+import type { World } from './world.ts';
+
+/** Where a planted bug may sit: at the seams between the bot's own parts. */
+export type Seams = {
+  readonly config?: (config: Config) => Config;
+  /** Of the engine alone, where the loop keeps the true one. */
+  readonly engineConfig?: (config: Config) => Config;
+  readonly exchange?: (exchange: Exchange, life: Life) => Exchange;
+  readonly journal?: (journal: Journal) => Journal;
+  readonly latch?: (latch: Latch) => Latch;
+  readonly stop?: (session: Session) => Promise<StopReport>;
+};
+
+export type BotEvents = {
+  started(life: Life, run: number): void;
+  quoting(life: Life, engine: Engine): void;
+  news(life: Life, news: EngineNews): void;
+  died(life: Life, why: string): void;
+  /** `report` is null when it never came to quote. */
+  ended(life: Life, report: StopReport | null, engine: Engine | null): void;
+};
+
+export type BotOptions = {
+  readonly world: World;
+  readonly scenario: Scenario;
+  readonly store: Store;
+  readonly network: Network;
+  readonly stream: (life: Life) => StreamTransport;
+  readonly key: string;
+  readonly secret: string;
+  readonly seams: Seams;
+  readonly events: BotEvents;
+};
+
+const RESTART_MS = [300, 8_000] as const;
+
+export class Bot {
+  readonly #options: BotOptions;
+  #life: Life | null = null;
+  #session: Session | null = null;
+  #stop: (() => void) | null = null;
+  #wanted = false;
+  #lives = 0;
+  #journalRun = -1;
+
+  constructor(options: BotOptions) {
+    this.#options = options;
+  }
+
+  get life(): Life | null {
+    return this.#life;
+  }
+
+  get engine(): Engine | null {
+    return this.#session?.engine ?? null;
+  }
+
+  /** Number of the run that the journal gave to the last life. */
+  get run(): number {
+    return this.#journalRun;
+  }
+
+  get lives(): number {
+    return this.#lives;
+  }
+
+  /** True from its start until it is asked to stop, or breaks. */
+  get isRunning(): boolean {
+    return this.#stop !== null;
+  }
+
+  /** From here on it runs, and is started again when it ends. */
+  start(): void {
+    this.#wanted = true;
+    if (this.#life === null) this.#begin();
+  }
+
+  /** As SIGTERM. With `forGood` nobody starts it again. */
+  stop(forGood: boolean): void {
+    if (forGood) this.#wanted = false;
+    this.#stop?.();
+  }
+
+  #begin(): void {
+    const { world, events } = this.#options;
+    if (!this.#wanted || this.#life !== null) return;
+    const life = new Life(
+      ++this.#lives,
+      world.machineClock,
+      () => world.skew,
+      why => {
+        if (this.#life !== life) return;
+        world.trace.add(`dead #${life.number} ${why}`);
+        events.died(life, why);
+        this.#over();
+      },
+    );
+    this.#life = life;
+    world.touched = true;
+    if (world.strikes('crashes in recovery', 0.3)) life.dieAtStep(world.chance('fatal step').integer(1, 30));
+    else if (world.strikes('crashes at a step', 0.5)) life.dieAtStep(world.chance('fatal step').integer(1, 600));
+    world.trace.add(`start #${life.number}`);
+    this.#run(life).then(
+      report => {
+        if (!life.isAlive) return;
+        world.trace.add(`ended #${life.number} left ${report.left.join(',')} ledger ${report.ledgerMatches}`);
+        events.ended(life, report, this.engine);
+        this.#over();
+      },
+      (error: unknown) => {
+        if (!life.isAlive) return;
+        world.trace.add(`failed #${life.number} ${error instanceof Error ? error.message : String(error)}`);
+        events.ended(life, null, null);
+        this.#over();
+      },
+    );
+  }
+
+  #over(): void {
+    const { world } = this.#options;
+    const life = this.#life;
+    this.#life = null;
+    life?.kill('its end');
+    this.#session = null;
+    this.#stop = null;
+    const chance = world.chance('restart');
+    const pause: Millis = world.isFaulty ? chance.between(...RESTART_MS) : RESTART_MS[0];
+    world.clock.after(pause, () => this.#begin());
+  }
+
+  async #run(life: Life): Promise<StopReport> {
+    const { world, store, network, seams, events } = this.#options;
+    const config = seams.config?.(this.#options.scenario.config) ?? this.#options.scenario.config;
+    const journal = (seams.journal ?? same)(store.journal(life, JSON.stringify(config)));
+    this.#journalRun = journal.run;
+    events.started(life, journal.run);
+    const venue = {
+      restUrl: 'http://127.0.0.1/api',
+      key: this.#options.key,
+      secret: new Secret(this.#options.secret),
+      speed: 1,
+      transport: network.transport(life),
+      streamTransport: this.#options.stream(life),
+    };
+    const client = clientOf(config, venue, life.clock, world.seed + life.number, { journal });
+    const stream = streamOf(config, venue, life.clock, world.seed + life.number);
+    const exchange = seams.exchange?.(client, life) ?? client;
+    const session = await openSession({
+      exchange,
+      ...(stream ? { stream } : {}),
+      clock: life.clock,
+      journal,
+      latch: (seams.latch ?? same)(store.latch(life)),
+      log: this.#log(life),
+      book: config.book,
+      instance: config.instance,
+      timing: config.timing,
+      isFatal: code => meaningOf(code)?.advice === 'halt',
+      makeEngine: (rules, onNews) => engineOf(seams.engineConfig?.(config) ?? config, rules, journal.run, onNews),
+      onNews: news => {
+        if (life.isAlive) events.news(life, news);
+      },
+    });
+    if (!life.isAlive) return new Promise(() => undefined);
+    this.#session = session;
+    const stopped = new Promise<void>(resolve => {
+      this.#stop = () => {
+        this.#stop = null;
+        resolve();
+      };
+    });
+    session.start(() => this.#stop?.());
+    events.quoting(life, session.engine);
+    await stopped;
+    world.trace.add(`stopping #${life.number}`);
+    const report = await (seams.stop ?? (s => s.stop()))(session);
+    stream?.close();
+    await client.close();
+    return report;
+  }
+
+  #log(life: Life) {
+    const { trace } = this.#options.world;
+    const write = (level: string) => (known: object, sentence: string) => {
+      if (life.isAlive) trace.add(`log #${life.number} ${level} ${sentence} ${text(known)}`);
+    };
+    return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  }
+}
+
+const same = <T>(x: T): T => x;
+
+/** Stacks name files and lines: they differ between builds, and say nothing about the run. */
+const text = (known: object): string => {
+  const { error, ...rest } = known as { error?: unknown };
+  return JSON.stringify(error === undefined ? rest : { ...rest, error: String(error).split('\n')[0] });
+};

@@ -1,0 +1,112 @@
+/** Many seeds on several cores, each in a child process that is reused; results come back one by one. */
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { FAULTS } from './faults.ts';
+import type { Fault } from './faults.ts';
+import { PLANTED } from './planted.ts';
+import { simulate } from './simulate.ts';
+import type { Run } from './simulate.ts';
+
+export type Task = {
+  readonly seed: number;
+  readonly only?: readonly Fault[];
+  /** Name of a planted bug. */
+  readonly planted?: string;
+};
+
+export type TaskResult = { readonly task: Task; readonly run: Run; readonly ms: number };
+
+/** Carries out one task in this process. */
+export async function carryOut(task: Task): Promise<TaskResult> {
+  const plant = task.planted === undefined ? undefined : PLANTED.find(one => one.name === task.planted);
+  if (task.planted !== undefined && !plant) throw new Error(`no planted bug is called ${task.planted}`);
+  const undo = plant?.patch?.();
+  const began = performance.now();
+  try {
+    const run = await simulate(task.seed, {
+      ...(task.only ? { only: task.only } : {}),
+      ...(plant ? { seams: plant.seams(), untilBroken: true } : {}),
+    });
+    return { task, run, ms: performance.now() - began };
+  } finally {
+    undo?.();
+  }
+}
+
+/** What a child does: one task after the other, until the parent goes. */
+export function serveTasks(): void {
+  process.on('message', (task: Task) => {
+    carryOut(task).then(
+      result => process.send!(result),
+      (error: unknown) => {
+        console.error(`seed ${task.seed}:`, error);
+        process.exit(1);
+      },
+    );
+  });
+  process.on('disconnect', () => process.exit(0));
+}
+
+/** Runs tasks in `jobs` children. `next` gives the next task or null; results arrive in any order. Rejects when a child breaks. */
+export async function runTasks(
+  main: string,
+  jobs: number,
+  next: () => Task | null,
+  onResult: (result: TaskResult) => void,
+): Promise<void> {
+  const children: ChildProcess[] = [];
+  const one = () =>
+    new Promise<void>((resolve, reject) => {
+      const child = fork(main, ['--child'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+      children.push(child);
+      const hand = () => {
+        const task = next();
+        if (task) child.send(task);
+        else {
+          child.disconnect();
+          resolve();
+        }
+      };
+      child.on('message', (result: TaskResult) => {
+        onResult(result);
+        hand();
+      });
+      child.on('exit', code => {
+        if (code !== 0) reject(new Error(`a child of the simulation ended with ${code}`));
+      });
+      hand();
+    });
+  try {
+    await Promise.all(Array.from({ length: jobs }, one));
+  } finally {
+    for (const child of children) child.kill();
+  }
+}
+
+/** The fewest fault classes with which a seed still breaks the same law: classes are left out one by one while it does. */
+export async function shrunk(failing: Run, run: (task: Task) => Promise<Run>): Promise<readonly Fault[]> {
+  const law = failing.violations[0]!.law;
+  const breaks = async (only: readonly Fault[]) =>
+    (await run({ seed: failing.seed, only })).violations.some(violation => violation.law === law);
+  let classes = [...failing.classes];
+  // Halves first: most classes have nothing to do with it.
+  for (let size = Math.ceil(classes.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let from = 0; from < classes.length;) {
+      const fewer = [...classes.slice(0, from), ...classes.slice(from + size)];
+      if (await breaks(fewer)) classes = fewer;
+      else from += size;
+    }
+  }
+  return classes;
+}
+
+/** Fault classes by their place in the list, as `--only` takes them. */
+export const numbersOf = (classes: readonly Fault[]): string => classes.map(fault => FAULTS.indexOf(fault)).join(',');
+export const classesOf = (numbers: string): readonly Fault[] =>
+  numbers === ''
+    ? []
+    : numbers.split(',').map(text => {
+        const fault = FAULTS[Number(text)];
+        if (!fault) throw new Error(`--only: no fault class ${text}`);
+        return fault;
+      });

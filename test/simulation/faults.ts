@@ -1,0 +1,73 @@
+/** What can go wrong, and how much of it one seed draws: each class is on with a probability of one half and has an intensity of its own. */
+import { chanceOf } from './chance.ts';
+
+export const FAULTS = [
+  // The network.
+  'lost requests',
+  'lost replies',
+  'latency',
+  'late delivery',
+  'duplicates',
+  'proxy retries',
+  'resets',
+  'not sent',
+  'truncated bodies',
+  'html replies',
+  'partitions',
+  'endpoint partitions',
+  'stream faults',
+  // The exchange.
+  'errors though applied',
+  'errors not applied',
+  'lock-outs',
+  'late trade records',
+  'lagging reads',
+  'empty cancels',
+  'partial cancels',
+  'cancels by the venue',
+  'slow matching',
+  'changed rules',
+  'busy market',
+  // The book.
+  'frozen book',
+  'sequence back',
+  'one-sided book',
+  'crossed book',
+  'empty book',
+  'only ours in the book',
+  // The machine.
+  'clock steps',
+  'crashes',
+  'crashes at a step',
+  'crashes in recovery',
+  'disk full',
+  'freezes',
+  // People and other programs.
+  'orders of others',
+  'trades of others',
+  'transfers',
+  'orphans',
+  'halts by a person',
+  'stops by a person',
+  'tight limits',
+] as const;
+
+export type Fault = (typeof FAULTS)[number];
+
+/** Intensity in (0, 1] of each class that is on. */
+export type Swarm = ReadonlyMap<Fault, number>;
+
+/** Every tenth seed is calm: nothing is injected, and the price of safety can be told from the others. */
+export const isCalm = (seed: number): boolean => seed % 10 === 0;
+
+/** `only` keeps the drawn intensity of the classes that it names, and switches the others off. */
+export function swarmOf(seed: number, only?: readonly Fault[]): Swarm {
+  const chance = chanceOf(seed, 'swarm');
+  const swarm = new Map<Fault, number>();
+  for (const fault of FAULTS) {
+    const on = chance.hit(0.5);
+    const intensity = 0.05 + 0.95 * chance.next() ** 2;
+    if (only ? only.includes(fault) : on && !isCalm(seed)) swarm.set(fault, intensity);
+  }
+  return swarm;
+}

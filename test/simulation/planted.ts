@@ -1,0 +1,324 @@
+/** Bugs that are planted at the seams to see whether the simulation would find them. Production code knows nothing of them. */
+import { Orders } from '../../src/core/index.ts';
+import type { Exchange, Order, OrderReport, OwnTrade } from '../../src/core/index.ts';
+import type { Config } from '../../src/config.ts';
+import type { Seams } from './bot.ts';
+
+export type Planted = {
+  readonly name: string;
+  /** What a careless author would have written. */
+  readonly mistake: string;
+  readonly seams: () => Seams;
+  /** Changes a class for the length of one run; returns the way back. */
+  readonly patch?: () => () => void;
+};
+
+type Timing = Config['timing'];
+
+const timing = (change: Partial<Timing>): Seams => ({
+  engineConfig: config => ({ ...config, timing: { ...config.timing, ...change } }),
+});
+
+const exchange = (
+  wrap: (
+    inner: Exchange,
+    clock: { elapsed(): number; after(ms: number, call: () => void): unknown },
+  ) => Partial<Exchange>,
+): Seams => ({
+  exchange: (inner, life) => ({ ...inner, ...wrap(inner, life.clock) }),
+});
+
+const REFUSED = { kind: 'refused', code: 'assumed', message: 'assumed to have failed' } as const;
+
+const pause = (clock: { after(ms: number, call: () => void): unknown }, ms: number): Promise<void> =>
+  new Promise(resolve => clock.after(ms, () => resolve()));
+
+/** Replaces what `orders.live` lists for as long as one run lasts. */
+function listing(keep: (order: Order) => boolean): () => () => void {
+  return () => {
+    const original = Object.getOwnPropertyDescriptor(Orders.prototype, 'live')!;
+    const get = original.get as (this: Orders) => IterableIterator<Order>;
+    Object.defineProperty(Orders.prototype, 'live', {
+      configurable: true,
+      get(this: Orders): IterableIterator<Order> {
+        return [...get.call(this)].filter(keep).values();
+      },
+    });
+    return () => Object.defineProperty(Orders.prototype, 'live', original);
+  };
+}
+
+export const PLANTED: readonly Planted[] = [
+  {
+    name: 'unknown is failed',
+    mistake: 'a placement without an answer counts as refused, and is forgotten',
+    seams: () =>
+      exchange(inner => ({
+        place: async order => {
+          const outcome = await inner.place(order);
+          return outcome.kind === 'unknown' ? REFUSED : outcome;
+        },
+      })),
+  },
+  {
+    name: 'not found is rejected',
+    mistake: 'five look-ups in ten seconds that find nothing prove that an order never arrived',
+    seams: () =>
+      exchange((inner, clock) => ({
+        place: async order => {
+          const outcome = await inner.place(order);
+          if (outcome.kind !== 'unknown') return outcome;
+          for (let tries = 0; tries < 5; tries++) {
+            await pause(clock, 2_000);
+            const found = await inner.lookUp({ originIds: [order.originId] });
+            if (found.kind !== 'done') return outcome;
+            if (found.value.length > 0) return { kind: 'done', value: { oid: found.value[0]!.oid } };
+          }
+          return REFUSED;
+        },
+      })),
+  },
+  { name: 'short fence', mistake: 'unknown orders are given up after 5 s', seams: () => timing({ fenceMs: 5_000 }) },
+  {
+    name: 'no settle time',
+    mistake: 'a closed order is settled at once, whatever trades are still to be recorded',
+    seams: () => timing({ settleMs: 0 }),
+  },
+  {
+    name: 'unknown not reserved',
+    mistake: 'orders with an unknown outcome do not count against the limits',
+    seams: () => ({}),
+    patch: listing(order => order.state !== 'unknown'),
+  },
+  {
+    name: 'cap checked before the await',
+    mistake: 'orders whose answer is awaited do not count against the limits',
+    seams: () => ({}),
+    patch: listing(order => order.state !== 'sending' && order.state !== 'intent'),
+  },
+  {
+    name: 'no journal before the send',
+    mistake: 'intents are written some time after they were sent',
+    seams: () => ({ journal: journal => ({ ...journal, intend: () => undefined }) }),
+  },
+  {
+    name: 'sends with a full disk',
+    mistake: 'an intent that the disk does not take is sent all the same',
+    seams: () => ({
+      journal: journal => ({
+        ...journal,
+        intend: (commands, at) => {
+          try {
+            journal.intend(commands, at);
+          } catch {
+            // Carries on.
+          }
+        },
+      }),
+    }),
+  },
+  {
+    name: 'blind retry',
+    mistake: 'a placement without an answer is sent again under the same id',
+    seams: () =>
+      exchange(inner => ({
+        place: async order => {
+          let outcome = await inner.place(order);
+          for (let tries = 0; tries < 2 && outcome.kind === 'unknown'; tries++) outcome = await inner.place(order);
+          return outcome;
+        },
+      })),
+  },
+  {
+    name: 'a cancel that was answered is done',
+    mistake: 'whatever a cancel was answered with, the order counts as canceled',
+    seams: () => ({
+      exchange: inner => {
+        const canceled = new Set<string>();
+        const seen = new Map<string, OrderReport>();
+        return {
+          ...inner,
+          openOrders: async query => {
+            const outcome = await inner.openOrders(query);
+            if (outcome.kind === 'done') for (const row of outcome.value) if (row.originId) seen.set(row.originId, row);
+            return outcome;
+          },
+          cancel: async of => {
+            const outcome = await inner.cancel(of);
+            if (outcome.kind === 'done' && 'originIds' in of) for (const id of of.originIds) canceled.add(id);
+            return outcome;
+          },
+          lookUp: async of => {
+            const outcome = await inner.lookUp(of);
+            if (outcome.kind !== 'done' || !('originIds' in of)) return outcome;
+            const value = of.originIds.flatMap((id): OrderReport[] => {
+              const row = outcome.value.find(candidate => candidate.originId === id) ?? seen.get(id);
+              if (!row) return [];
+              return [canceled.has(id) ? { ...row, status: 'cancelled' } : row];
+            });
+            return { kind: 'done', value };
+          },
+        };
+      },
+    }),
+  },
+  {
+    name: 'a full page is the whole list',
+    mistake: 'the first few open orders are taken for all of them',
+    seams: () =>
+      exchange(inner => ({
+        openOrders: async query => {
+          const outcome = await inner.openOrders(query);
+          return outcome.kind === 'done' ? { kind: 'done', value: outcome.value.slice(0, 1) } : outcome;
+        },
+      })),
+  },
+  {
+    name: 'tick cached for ever',
+    mistake: 'the rules of the book are read once in the life of the account',
+    seams: () => {
+      let first: Awaited<ReturnType<Exchange['availableBooks']>> | null = null;
+      return exchange(inner => ({
+        availableBooks: async () => {
+          const outcome = first ?? (await inner.availableBooks());
+          if (outcome.kind === 'done') first = outcome;
+          return outcome;
+        },
+      }));
+    },
+  },
+  {
+    name: 'own orders not subtracted',
+    mistake: 'our own orders count as the market',
+    seams: () => ({}),
+    patch: () => {
+      const original = Object.getOwnPropertyDescriptor(Orders.prototype, 'inBookSince')!;
+      Object.defineProperty(Orders.prototype, 'inBookSince', {
+        configurable: true,
+        value: () => [][Symbol.iterator](),
+      });
+      return () => Object.defineProperty(Orders.prototype, 'inBookSince', original);
+    },
+  },
+  {
+    name: 'stale book',
+    mistake: 'the age of the book is not looked at',
+    seams: () => timing({ staleAfterMs: 100_000_000 }),
+  },
+  {
+    name: 'stale account',
+    mistake: 'the age of the last read of the account is not looked at',
+    seams: () => timing({ privatePollMs: 10_000_000 }),
+  },
+  {
+    name: 'fills told apart by price and amount',
+    mistake: 'two trades of one price and amount count as one',
+    seams: () => {
+      const seen = new Set<string>();
+      return exchange(inner => ({
+        userTrades: async query => {
+          const outcome = await inner.userTrades(query);
+          if (outcome.kind !== 'done' || query.sort === 'desc') return outcome;
+          const isNew = ({ price, major, side }: OwnTrade) => {
+            const key = `${side} ${price} ${major}`;
+            return !seen.has(key) && seen.add(key).size > 0;
+          };
+          return { kind: 'done', value: outcome.value.filter(isNew) };
+        },
+      }));
+    },
+  },
+  {
+    name: 'fees ignored',
+    mistake: 'fees are not booked',
+    seams: () =>
+      exchange(inner => ({
+        userTrades: async query => {
+          const outcome = await inner.userTrades(query);
+          return outcome.kind === 'done'
+            ? { kind: 'done', value: outcome.value.map(trade => ({ ...trade, feeAmount: '0' })) }
+            : outcome;
+        },
+      })),
+  },
+  {
+    name: 'stop without a look',
+    mistake: 'a stop reports success without reading what is left',
+    seams: () => ({ stop: async () => ({ left: [], ledgerMatches: true, failure: null }) }),
+  },
+  {
+    name: 'halt in memory',
+    mistake: 'a halt is not written down',
+    seams: () => ({ latch: latch => ({ ...latch, set: () => undefined }) }),
+  },
+  {
+    name: 'cancels everything',
+    mistake: 'cancels name no orders, so that everybody else is canceled too',
+    seams: () => ({
+      exchange: inner => {
+        const client = inner as Exchange & { cancelAll(): ReturnType<Exchange['cancel']> };
+        return { ...inner, cancel: () => client.cancelAll() };
+      },
+    }),
+  },
+  {
+    name: 'takes liquidity',
+    mistake: 'orders are not post-only',
+    seams: () => exchange(inner => ({ place: order => inner.place({ ...order, timeInForce: 'goodtillcancelled' }) })),
+  },
+  {
+    name: 'cancels wait in the limiter',
+    mistake: 'cancels wait for the budget like everything else',
+    seams: () =>
+      exchange((inner, clock) => ({
+        cancel: async of => {
+          await pause(clock, 15_000);
+          return inner.cancel(of);
+        },
+      })),
+  },
+  {
+    name: 'leftovers forgotten',
+    mistake: 'orders of earlier runs are not looked for',
+    seams: () => ({
+      journal: journal => ({ ...journal, leftovers: { ...journal.leftovers, orders: [] } }),
+    }),
+  },
+  {
+    name: 'marker forgotten',
+    mistake: 'after a restart trades are counted from the first one again',
+    seams: () => ({
+      journal: journal => ({ ...journal, leftovers: { ...journal.leftovers, marker: undefined } }),
+    }),
+  },
+  {
+    name: 'run number repeats',
+    mistake: 'order ids begin anew after a restart',
+    seams: () => ({ journal: journal => ({ ...journal, run: 1 }) }),
+  },
+  {
+    name: 'blind to orphans',
+    mistake: 'orders that this run did not place are not seen',
+    seams: () => {
+      let mine: string | null = null;
+      return {
+        exchange: inner => ({
+          ...inner,
+          place: order => {
+            mine = order.originId.split('-').slice(0, 2).join('-');
+            return inner.place(order);
+          },
+          openOrders: async query => {
+            const outcome = await inner.openOrders(query);
+            return outcome.kind === 'done'
+              ? {
+                  kind: 'done',
+                  value: outcome.value.filter(row => mine === null || row.originId?.startsWith(`${mine}-`)),
+                }
+              : outcome;
+          },
+        }),
+      };
+    },
+  },
+];

@@ -1,0 +1,107 @@
+/** What a campaign tells: the block for people, and the last line for machines. */
+import { SOMETIMES } from './sometimes.ts';
+import type { Run } from './simulate.ts';
+
+export type PlantedFind = { readonly name: string; readonly seeds: number | null; readonly law: string | null };
+
+export class Tally {
+  readonly runs: Run[] = [];
+  readonly faults = new Map<string, number>();
+  readonly sometimes = new Map<string, number>(SOMETIMES.map(what => [what, 0]));
+  readonly failing: Run[] = [];
+  mismatches = 0;
+  compared = 0;
+  cpuMs = 0;
+
+  add(run: Run, ms: number): void {
+    this.cpuMs += ms;
+    // The trace is not kept: a campaign may be long.
+    this.runs.push(run);
+    for (const [fault, count] of Object.entries(run.faults))
+      this.faults.set(fault, (this.faults.get(fault) ?? 0) + count);
+    for (const [what, count] of Object.entries(run.sometimes))
+      this.sometimes.set(what, (this.sometimes.get(what) ?? 0) + count);
+    if (run.violations.length > 0) this.failing.push(run);
+  }
+
+  sum(of: (run: Run) => number): number {
+    return this.runs.reduce((sum, run) => sum + of(run), 0);
+  }
+
+  get unseen(): readonly string[] {
+    return [...this.sometimes].filter(([, count]) => count === 0).map(([what]) => what);
+  }
+
+  /** Share of the time with both quotes live, of the runs that `which` picks. */
+  uptime(which: (run: Run) => boolean): number {
+    const picked = this.runs.filter(which);
+    const all = picked.reduce((sum, run) => sum + run.uptime.all, 0);
+    return all === 0 ? 0 : picked.reduce((sum, run) => sum + run.uptime.both, 0) / all;
+  }
+
+  get speedup(): number {
+    return this.cpuMs === 0 ? 0 : this.sum(run => run.simMs) / this.cpuMs;
+  }
+}
+
+export function block(tally: Tally, planted: readonly PlantedFind[], wallMs: number, commit: string): string {
+  const lines = [
+    ['commit', `${commit}, Node ${process.version}`],
+    ['seeds', `${tally.runs.length}, of which ${tally.runs.filter(run => run.calm).length} calm`],
+    ['simulated', `${(tally.sum(run => run.simMs) / 3_600_000).toFixed(1)} hours`],
+    ['requests', count(tally.sum(run => run.requests))],
+    ['faults', count([...tally.faults.values()].reduce((sum, n) => sum + n, 0))],
+    ...[...tally.faults].sort(([, a], [, b]) => b - a).map(([fault, n]) => [`  ${fault}`, count(n)] as const),
+    ['unknown placements', count(tally.sum(run => run.unknowns))],
+    ['crashes', count(tally.sum(run => run.crashes))],
+    ['fills applied', count(tally.sum(run => run.fills))],
+    ['lock-outs by the exchange itself', count(tally.sum(run => run.lockOuts))],
+    ['violations', count(tally.failing.reduce((sum, run) => sum + run.violations.length, 0))],
+    ['same seed, same trace', `${tally.mismatches} mismatches in ${tally.compared} comparisons`],
+    ['sometimes', `${SOMETIMES.length - tally.unseen.length} of ${SOMETIMES.length} seen`],
+    ['both quotes live, calm', percent(tally.uptime(run => run.calm))],
+    ['both quotes live, with faults', percent(tally.uptime(run => !run.calm))],
+    ['speed', `${tally.speedup.toFixed(0)} times real time on one core, ${(wallMs / 1000).toFixed(0)} s in all`],
+    ...planted.map(
+      ({ name, seeds, law }) =>
+        [
+          `planted: ${name}`,
+          seeds === null ? 'NOT FOUND' : `${law} after ${seeds} seed${seeds === 1 ? '' : 's'}`,
+        ] as const,
+    ),
+  ];
+  const width = Math.max(...lines.map(([name]) => name!.length));
+  const text = lines.map(([name, value]) => `${name!.padEnd(width)}  ${value}`).join('\n');
+  const unseen = tally.unseen.map(what => `never seen: ${what}`).join('\n');
+  return unseen === '' ? text : `${text}\n${unseen}`;
+}
+
+export const lastLine = (tally: Tally, planted: readonly PlantedFind[]): string =>
+  JSON.stringify({
+    seeds: tally.runs.length,
+    simHours: round(tally.sum(run => run.simMs) / 3_600_000, 1),
+    faults: [...tally.faults.values()].reduce((sum, n) => sum + n, 0),
+    unknowns: tally.sum(run => run.unknowns),
+    crashes: tally.sum(run => run.crashes),
+    violations: tally.failing.reduce((sum, run) => sum + run.violations.length, 0),
+    mismatches: tally.mismatches,
+    speedup: round(tally.speedup, 0),
+    plantedFound: planted.filter(({ seeds }) => seeds !== null).length,
+    plantedTotal: planted.length,
+    sometimesSeen: SOMETIMES.length - tally.unseen.length,
+    sometimesTotal: SOMETIMES.length,
+    uptime: {
+      calm: round(
+        tally.uptime(run => run.calm),
+        4,
+      ),
+      faulty: round(
+        tally.uptime(run => !run.calm),
+        4,
+      ),
+    },
+  });
+
+const count = (n: number): string => n.toLocaleString('en-US');
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+const round = (x: number, digits: number): number => Number(x.toFixed(digits));

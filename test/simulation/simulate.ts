@@ -1,0 +1,457 @@
+/** One seed, from the first event to the last check: faults, healing, the operator's stop, and silence. */
+import { settle, VirtualClock } from '../../src/core/index.ts';
+import type { EngineNews, Millis } from '../../src/core/index.ts';
+import { createVenue, seededFlow } from '../../src/sandbox/index.ts';
+import { Bot } from './bot.ts';
+import type { BotEvents, Seams } from './bot.ts';
+import { Checker } from './checker.ts';
+import type { Violation } from './checker.ts';
+import { isCalm, swarmOf } from './faults.ts';
+import type { Fault } from './faults.ts';
+import { Network } from './network.ts';
+import type { Watcher } from './network.ts';
+import { startOthers } from './others.ts';
+import { ReplyFaults } from './replyFaults.ts';
+import { BOOK, INSTANCE, scenarioOf } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
+import type { Sometime } from './sometimes.ts';
+import { Store } from './store.ts';
+import { streamWire } from './streamWire.ts';
+import { Trace } from './trace.ts';
+import { envelopeOf, idsIn, isSuccess } from './wire.ts';
+import { World } from './world.ts';
+
+export type Run = {
+  readonly seed: number;
+  /** Fault classes that were on. */
+  readonly classes: readonly Fault[];
+  readonly violations: readonly Violation[];
+  /** SHA-256 over the whole trace. */
+  readonly hash: string;
+  readonly events: number;
+  readonly simMs: Millis;
+  readonly requests: number;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly unknowns: number;
+  readonly crashes: number;
+  readonly fills: number;
+  readonly lockOuts: number;
+  readonly sometimes: Readonly<Record<string, number>>;
+  /** Seconds with both quotes live, and seconds in all since the first such moment. */
+  readonly uptime: { readonly both: number; readonly all: number };
+  readonly calm: boolean;
+};
+
+export type RunOptions = {
+  readonly only?: readonly Fault[];
+  readonly seams?: Seams;
+  /** Ends at the first violation. */
+  readonly untilBroken?: boolean;
+  readonly print?: (line: string) => void;
+};
+
+/** A run that does not come to its end in so many events is a failure of the simulator. */
+const EVENTS_MAX = 400_000;
+const STOP_WITHIN_MS = 240_000;
+const RESTART_CHECK_BEFORE_MS = 40_000;
+
+export async function simulate(seed: number, options: RunOptions = {}): Promise<Run> {
+  const clock = new VirtualClock();
+  const trace = new Trace(() => clock.elapsed(), options.print ?? null);
+  const swarm = swarmOf(seed, options.only);
+  const scenario = scenarioOf(seed, swarm);
+  const world = new World(seed, clock, swarm, trace);
+  trace.add(`seed ${seed} ${JSON.stringify([...swarm])} ${JSON.stringify(scenario.config)}`);
+  return new Simulation(world, scenario, options).run();
+}
+
+type StopClaim = { readonly left: readonly string[]; readonly ledgerMatches: boolean };
+
+class Simulation {
+  readonly #world: World;
+  readonly #scenario: Scenario;
+  readonly #options: RunOptions;
+  readonly #store: Store;
+  readonly #checker: Checker;
+  readonly #bot: Bot;
+  readonly #exchange: ReturnType<typeof createVenue>;
+  readonly #replies: ReplyFaults;
+  readonly #market: ReturnType<typeof seededFlow>;
+  readonly #account: { readonly id: string; readonly key: string; readonly secret: string };
+  readonly #unknown = new Set<string>();
+  #events = 0;
+  #crashes = 0;
+  #fills = 0;
+  #unknowns = 0;
+  #sampledAt = 0;
+  #lastLedger: ReadonlyMap<string, bigint> | null = null;
+  #lastStop: StopClaim | null = null;
+
+  constructor(world: World, scenario: Scenario, options: RunOptions) {
+    this.#world = world;
+    this.#scenario = scenario;
+    this.#options = options;
+    const tradeDelay = world.drawn('late trade records');
+    const slow = world.drawn('slow matching');
+    if (tradeDelay > 0) world.count('late trade records');
+    this.#exchange = createVenue({
+      clock: world.venueClock,
+      seed: world.seed,
+      switches: {
+        tradeRecordDelayMs: tradeDelay === 0 ? 25 : Math.round(tradeDelay * 15_000),
+        engineDelayMinMs: slow === 0 ? 1 : 20,
+        engineDelayMaxMs: slow === 0 ? 50 : Math.round(50 + slow * 2_000),
+        // The limits are the bot's to keep; those of other programs are not simulated.
+        privatePerMinute: 600,
+      },
+    });
+    const exchange = this.#exchange;
+    this.#account = exchange.openAccount({ balances: scenario.balances, volume30d: { mxn: '200000000' } });
+    const account = exchange.venue.accounts.get(this.#account.id)!;
+    this.#store = new Store(world);
+    const { config } = scenario;
+    this.#checker = new Checker({
+      exchange,
+      accountId: this.#account.id,
+      now: () => world.clock.elapsed(),
+      marks: world.marks,
+      intentOf: id => this.#store.intent(id),
+      isDiskFull: () => this.#store.isFull,
+      isCalm: isCalm(world.seed),
+      promises: {
+        book: BOOK,
+        prefix: `${INSTANCE}-`,
+        levels: config.strategy.levels,
+        positionMax: BigInt(Math.round(Number(config.limits.positionMax) * 1e8)),
+        target: BigInt(Math.round(Number(config.inventory.target) * 1e8)),
+        collarBps: config.limits.collarBps,
+        staleAfterMs: config.timing.staleAfterMs,
+        privateStaleAfterMs: Math.max(10_000, 3 * config.timing.privatePollMs),
+        messagesPerMinute: config.halts.messagesPerMinute,
+        usesStream: scenario.usesStream,
+      },
+    });
+    this.#replies = new ReplyFaults({
+      world,
+      book: BOOK,
+      ours: side =>
+        new Set(
+          [...account.active.values()]
+            .filter(order => order.side === side && order.originId?.startsWith(`${INSTANCE}-`))
+            .map(order => order.price * 10),
+        ),
+      onRules: factors => {
+        if (factors[1] !== 1 && account.active.size > 0) world.marks.see('the tick changed under live orders');
+        this.#checker.rulesChanged(factors);
+      },
+    });
+    const network = new Network({
+      world,
+      exchange,
+      replies: this.#replies,
+      watcher: this.#watcher(),
+      deadlineMs: config.exchange.requestTimeoutMs,
+      heldMaxMs: scenario.heldMaxMs,
+    });
+    this.#bot = new Bot({
+      world,
+      scenario,
+      store: this.#store,
+      network,
+      stream: life =>
+        streamWire({
+          world,
+          exchange,
+          life,
+          isCut: () => network.isStreamCut,
+          onFrame: () => this.#checker.streamed(life.number),
+        }),
+      key: this.#account.key,
+      secret: this.#account.secret,
+      seams: options.seams ?? {},
+      events: this.#botEvents(),
+    });
+    this.#market = seededFlow({ seed: world.seed, profile: scenario.profile });
+    this.#market.start(exchange.marketplace(BOOK));
+    startOthers({
+      world,
+      exchange,
+      accountId: this.#account.id,
+      bot: this.#bot,
+      store: this.#store,
+      checker: this.#checker,
+    });
+  }
+
+  async run(): Promise<Run> {
+    const { safetyMs } = this.#scenario;
+    this.#bot.start();
+    await this.#advance(safetyMs);
+    if (!this.#isOver()) await this.#heal();
+    if (!this.#isOver()) await this.#stop();
+    this.#market.stop();
+    this.#exchange.close();
+    this.#store.close();
+    return this.#report();
+  }
+
+  /** Nothing goes wrong any more: the bot must come right by itself, but for what only a person can do. */
+  async #heal(): Promise<void> {
+    const world = this.#world;
+    const { healMs } = this.#scenario;
+    world.trace.add('heal');
+    world.heal();
+    this.#exchange.venue.set({ tradeRecordDelayMs: 25, engineDelayMinMs: 1, engineDelayMaxMs: 20 });
+    this.#store.fill(false);
+    const { life } = this.#bot;
+    if (life && (life.isFrozen || this.#replies.tickFactor !== 1 || this.#replies.amountFactor !== 1)) {
+      life.kill('a person starts it anew');
+    }
+    life?.dieAtStep(0);
+    this.#replies.heal();
+    await this.#advance(healMs - RESTART_CHECK_BEFORE_MS);
+    await this.#checkRestart();
+    if (this.#isOver()) return;
+    const engine = this.#bot.engine;
+    const excuse = (side: 'buy' | 'sell'): string | null => {
+      if (engine === null) return null;
+      if (engine.haltedBecause !== null || this.#store.halt !== null) return 'halted';
+      const name = side === 'buy' ? 'bid' : 'ask';
+      return engine.snapshot(world.clock.now()).silent.find(line => line.startsWith(name)) ?? null;
+    };
+    this.#checker.checkQuoting(30_000, excuse);
+    const old = (engine?.unfinished ?? []).filter(
+      order => order.state === 'unknown' && order.placedAt < world.clock.now() - healMs,
+    );
+    this.#checker.checkNoUnknown(old.map(order => order.id));
+  }
+
+  /** Killed while nothing is unknown, the bot must quote again within seconds. */
+  async #checkRestart(): Promise<void> {
+    const world = this.#world;
+    const engine = this.#bot.engine;
+    const isQuiet =
+      engine !== null &&
+      this.#bot.isRunning &&
+      engine.haltedBecause === null &&
+      engine.snapshot(world.clock.now()).quoting === null &&
+      engine.unfinished.every(order => order.state === 'open' || order.state === 'partially filled') &&
+      engine.unfinished.length > 0;
+    if (!isQuiet || !world.chance('restart check').hit(0.5)) {
+      await this.#advance(RESTART_CHECK_BEFORE_MS);
+      return;
+    }
+    this.#bot.life!.kill('a restart is measured');
+    const from = world.clock.elapsed();
+    let quotedAfter: number | null = null;
+    for (let ms = 0; ms < RESTART_CHECK_BEFORE_MS; ms += 100) {
+      await this.#advance(100);
+      const life = this.#bot.life;
+      const run = life === null ? null : this.#bot.run;
+      const isQuoting = [...this.#liveOfOurs()].some(order => order.originId!.split('-')[1] === String(run));
+      if (isQuoting) quotedAfter ??= world.clock.elapsed() - from;
+      if (this.#store.halt !== null) quotedAfter ??= 0;
+    }
+    this.#checker.checkRestart(quotedAfter);
+  }
+
+  *#liveOfOurs(): Iterable<{ readonly originId: string | undefined }> {
+    for (const order of this.#exchange.venue.accounts.get(this.#account.id)!.active.values()) {
+      if (order.originId?.startsWith(`${INSTANCE}-`)) yield order;
+    }
+  }
+
+  async #stop(): Promise<void> {
+    const world = this.#world;
+    world.trace.add('the operator stops the bot');
+    this.#lastStop = null;
+    for (let ms = 0; ms < STOP_WITHIN_MS && this.#lastStop === null; ms += 500) {
+      if (this.#bot.isRunning) this.#bot.stop(true);
+      await this.#advance(500);
+      if (this.#isOver()) return;
+    }
+    const stop = this.#lastStop as StopClaim | null;
+    if (stop === null) {
+      this.#checker.checkStopped(['the bot did not stop']);
+      return;
+    }
+    this.#checker.checkStopped(stop.left);
+    await this.#advance(this.#scenario.quietMs);
+    if (this.#isOver()) return;
+    this.#checker.checkQuiet(this.#lastLedger, stop.ledgerMatches);
+    this.#checker.checkNothingOpen(this.#store.openIntents());
+  }
+
+  #isOver(): boolean {
+    return this.#options.untilBroken === true && this.#checker.violations.length > 0;
+  }
+
+  async #advance(ms: Millis): Promise<void> {
+    const world = this.#world;
+    const { clock } = world;
+    const until = clock.elapsed() + ms;
+    await settle();
+    for (let due = clock.nextDue(); due !== undefined && due <= until; due = clock.nextDue()) {
+      if (++this.#events > EVENTS_MAX) throw new Error(`seed ${world.seed} does not end`);
+      clock.runNext();
+      if (world.touched) {
+        world.touched = false;
+        await settle();
+      }
+      this.#checker.look();
+      if (clock.elapsed() - this.#sampledAt >= 1_000) this.#sample();
+      if (this.#isOver()) return;
+    }
+    await clock.advance(until - clock.elapsed());
+  }
+
+  #sample(): void {
+    const { clock, marks } = this.#world;
+    this.#sampledAt = clock.elapsed();
+    const { engine } = this.#bot;
+    if (!engine) return;
+    const { silent } = engine.snapshot(clock.now());
+    if (silent.some(line => line.endsWith('position limit'))) marks.see('the position limit refused an order');
+    if (engine.unfinished.filter(order => order.state === 'unknown').length > 1)
+      marks.see('several unknown orders at once');
+  }
+
+  #watcher(): Watcher {
+    const world = this.#world;
+    const see = (what: Sometime) => world.marks.see(what);
+    const account = () => this.#exchange.venue.accounts.get(this.#account.id)!;
+    return {
+      sent: (life, request, topic) => this.#checker.sent(life.number, request, topic),
+      arrived: (request, topic, reply, { sentAt, again }) => {
+        this.#checker.arrived(request, topic, reply);
+        if (topic === 'place' && world.clock.elapsed() - sentAt > 6_000 && isSuccess(reply))
+          see('a late request found its order forgotten by nobody');
+        if (topic === 'place' && again && envelopeOf(reply)?.error?.code === '0201')
+          see('a nonce refusal answered an order that was accepted');
+        if (topic === 'trades' && (account().trades.newest()?.readableAt ?? 0) > world.clock.elapsed())
+          see('trades were read before their records were written');
+      },
+      answered: (life, request, topic, reply, sentAt) => {
+        if (topic === 'cancel' && isSuccess(reply)) {
+          const ids = idsIn(request);
+          const listed = envelopeOf(reply)!.payload as unknown[];
+          const state = this.#bot.engine?.unfinished.find(order => order.id === ids[0])?.state;
+          if (ids.length === 1 && listed.length > 0 && state === 'unknown')
+            see('cancel proved that an unknown existed');
+          if (listed.length === 0 && ids.some(id => account().activeOrigins.has(id)))
+            see('cancel answered with nothing, and the order lived');
+        }
+        this.#checker.answered(life.number, topic, reply, sentAt);
+      },
+    };
+  }
+
+  #botEvents(): BotEvents {
+    const world = this.#world;
+    const see = (what: Sometime) => world.marks.see(what);
+    return {
+      started: (life, run) => {
+        this.#unknown.clear();
+        this.#checker.started(life.number, run);
+      },
+      quoting: (_life, engine) => {
+        this.#checker.watch(() => new Set(engine.unfinished.map(order => order.id)));
+      },
+      news: (life, news) => this.#news(life.number, news),
+      died: () => {
+        this.#crashes++;
+        this.#checker.died();
+        if (!this.#bot.isRunning) see('a crash during recovery');
+        for (const id of this.#store.openIntents()) {
+          const fate = this.#checker.fateOf(id);
+          if (fate === 'not sent') see('a crash with an intent that was never sent');
+          if (fate === 'lost') see('a crash with an order sent and lost');
+          if (fate === 'accepted') see('a crash with an order sent and accepted');
+        }
+      },
+      ended: (_life, report, engine) => {
+        this.#checker.died();
+        if (!report) return;
+        this.#lastStop = report;
+        this.#lastLedger = engine?.snapshot(world.clock.now()).holdings ?? null;
+        if (world.isFaulty)
+          see(
+            report.left.length === 0
+              ? 'a stop was verified while faults went on'
+              : 'a stop could not be verified, and said so',
+          );
+        this.#checker.stopped(report.left);
+      },
+    };
+  }
+
+  #news(life: number, news: EngineNews): void {
+    const { marks, trace } = this.#world;
+    switch (news.kind) {
+      case 'order': {
+        const { kind, order } = news.news;
+        trace.add(`news ${kind} ${order.id} ${kind === 'ended' ? news.news.ending : ''}`);
+        if (kind === 'unknown') {
+          this.#unknowns++;
+          this.#unknown.add(order.id);
+        }
+        const was = this.#unknown.has(order.id);
+        if (kind === 'resolved' && was) marks.see('unknown, then open');
+        if (kind === 'adopted' && this.#checker.isOrphan(order.id)) marks.see('an orphan was adopted');
+        if (kind !== 'ended') return;
+        const { ending } = news.news;
+        this.#checker.claimedOver(order.id, ending);
+        if (was && ending === 'filled') marks.see('unknown, then filled');
+        if (was && ending === 'canceled') marks.see('unknown, then canceled');
+        if (was && ending === 'never arrived') marks.see('unknown, then gone after the fence');
+        return;
+      }
+      case 'fill': {
+        this.#fills++;
+        const { tid, oid, side, major, minor, fee } = news.fill;
+        trace.add(`news fill ${tid} ${oid}`);
+        this.#checker.applied(life, { tid, oid, side, major, minor, fee });
+        return;
+      }
+      case 'halted':
+        trace.add(`news halted ${news.reason}`);
+        marks.see('a halt was latched by the bot');
+        this.#checker.halted();
+        return;
+      case 'quoting':
+        trace.add(`news quoting ${news.reason ?? 'yes'}`);
+        if (news.reason === 'ledger differs from the balances') marks.see('the balances differed from the ledger');
+        return;
+      case 'placing':
+      case 'canceling':
+      case 'refused':
+      case 'count':
+        return;
+    }
+  }
+
+  #report(): Run {
+    const world = this.#world;
+    return {
+      seed: world.seed,
+      classes: this.#classes(),
+      violations: this.#checker.violations,
+      hash: world.trace.digest(),
+      events: this.#events,
+      simMs: world.clock.elapsed(),
+      requests: this.#checker.requests,
+      faults: Object.fromEntries(world.faults),
+      unknowns: this.#unknowns,
+      crashes: this.#crashes,
+      fills: this.#fills,
+      lockOuts: this.#checker.lockOuts,
+      sometimes: Object.fromEntries(world.marks.counts),
+      uptime: this.#checker.uptime,
+      calm: isCalm(world.seed),
+    };
+  }
+
+  #classes(): readonly Fault[] {
+    return [...swarmOf(this.#world.seed, this.#options.only).keys()];
+  }
+}

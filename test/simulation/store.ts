@@ -1,0 +1,99 @@
+/** What survives the death of the process: the journal's database and the halt latch, on a disk that may be full. */
+import type Database from 'libsql';
+import { journalIn, openDatabase } from '../../src/live/journal.ts';
+import type { Journal } from '../../src/live/journal.ts';
+import type { Halt, Latch } from '../../src/live/latch.ts';
+import type { Life } from './life.ts';
+import type { World } from './world.ts';
+
+export type Intent = {
+  readonly side: string;
+  readonly price: number;
+  readonly amount: number;
+  readonly ending: string | null;
+};
+
+const ACCOUNT = 'simulated';
+
+export class Store {
+  readonly #world: World;
+  readonly #db: Database.Database = openDatabase(':memory:');
+  readonly #intent: Database.Statement;
+  readonly #open: Database.Statement;
+  #latch: Halt | null = null;
+  #isFull = false;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#intent = this.#db.prepare('SELECT side, price, amount, ending FROM intents WHERE id = ?');
+    this.#open = this.#db.prepare('SELECT id FROM intents WHERE ending IS NULL ORDER BY id');
+  }
+
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  fill(isFull: boolean): void {
+    this.#isFull = isFull;
+    this.#world.trace.add(isFull ? 'disk full' : 'disk has room');
+  }
+
+  /** What is durable about an order; undefined when nothing is. */
+  intent(id: string): Intent | undefined {
+    return this.#intent.get(id) as Intent | undefined;
+  }
+
+  /** Orders whose end is not durable. */
+  openIntents(): readonly string[] {
+    return (this.#open.all() as { id: string }[]).map(({ id }) => id);
+  }
+
+  get halt(): Halt | null {
+    return this.#latch;
+  }
+
+  /** As a person sets and lifts it. */
+  setHalt(halt: Halt | null): void {
+    this.#latch = halt;
+    this.#world.trace.add(halt === null ? 'halt lifted' : `halt ${halt.by} ${halt.reason}`);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  /** The journal as one life has it. Throws when the disk is full. */
+  journal(life: Life, setup: string): Journal {
+    this.#write(life, 'opening the journal');
+    const journal = journalIn(this.#db, { account: ACCOUNT, at: life.clock.now(), setup });
+    const around = (what: string, call: () => void) => {
+      this.#write(life, what);
+      call();
+      life.step(`after ${what}`);
+    };
+    return {
+      ...journal,
+      intend: (commands, at) => around('intents', () => journal.intend(commands, at)),
+      flush: mark => around('flush', () => journal.flush(mark)),
+      reserveNonces: upTo => around('nonces', () => journal.reserveNonces(upTo)),
+      close: () => undefined,
+    };
+  }
+
+  latch(life: Life): Latch {
+    return {
+      read: () => this.#latch,
+      set: halt => {
+        this.#write(life, 'latch');
+        if (this.#latch === null) this.setHalt(halt);
+        life.step('after latch');
+      },
+      lift: () => this.setHalt(null),
+    };
+  }
+
+  #write(life: Life, what: string): void {
+    life.step(`before ${what}`);
+    if (this.#isFull) throw new Error('ENOSPC: no space left on device (simulated)');
+  }
+}

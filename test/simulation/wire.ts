@@ -1,0 +1,85 @@
+/** What a request is about, read from the wire alone, and replies that something other than the exchange gives. */
+import type { WireReply, WireRequest } from '../../src/core/index.ts';
+
+export type Topic =
+  'place' | 'cancel' | 'open orders' | 'look up' | 'trades' | 'balance' | 'fees' | 'books' | 'book' | 'public trades';
+
+export function topicOf({ method, target }: WireRequest): Topic {
+  if (method === 'POST') return 'place';
+  if (method === 'DELETE') return 'cancel';
+  if (target.includes('/open_orders')) return 'open orders';
+  if (target.includes('/user_trades') || target.includes('/order_trades')) return 'trades';
+  if (target.includes('/balance')) return 'balance';
+  if (target.includes('/fees')) return 'fees';
+  if (target.includes('/available_books')) return 'books';
+  if (target.includes('/order_book')) return 'book';
+  if (target.includes('/trades')) return 'public trades';
+  return 'look up';
+}
+
+export const isPublic = (topic: Topic): boolean => topic === 'books' || topic === 'book' || topic === 'public trades';
+
+/** Origin ids that a cancel or a look-up names. */
+export function idsIn(request: WireRequest): readonly string[] {
+  const found = /[?&](?:origin_ids|oids)=([^&]*)/.exec(request.target);
+  return found ? decodeURIComponent(found[1]!).split(',') : [];
+}
+
+export type PlacedOrder = {
+  readonly originId: string;
+  readonly book: string;
+  readonly side: string;
+  readonly price: string;
+  readonly major: string;
+  readonly timeInForce: string;
+};
+
+export function orderIn(request: WireRequest): PlacedOrder {
+  const body = JSON.parse(request.body) as Record<string, unknown>;
+  const text = (name: string) => String(body[name]);
+  return {
+    originId: text('origin_id'),
+    book: text('book'),
+    side: text('side'),
+    price: text('price'),
+    major: text('major'),
+    timeInForce: text('time_in_force'),
+  };
+}
+
+export type Envelope = {
+  readonly success?: boolean;
+  readonly payload?: unknown;
+  readonly error?: { readonly code?: string };
+};
+
+/** Null when it is no JSON. */
+export function envelopeOf(reply: WireReply): Envelope | null {
+  try {
+    return JSON.parse(reply.body) as Envelope;
+  } catch {
+    return null;
+  }
+}
+
+export const isSuccess = (reply: WireReply): boolean => reply.status === 200 && envelopeOf(reply)?.success === true;
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+export const errorReply = (status: number, code: string, message: string): WireReply => ({
+  status,
+  headers: JSON_TYPE,
+  body: JSON.stringify({ success: false, error: { code, message } }),
+});
+
+export const payloadReply = (payload: unknown): WireReply => ({
+  status: 200,
+  headers: JSON_TYPE,
+  body: JSON.stringify({ success: true, payload }),
+});
+
+export const htmlReply = (status: number): WireReply => ({
+  status,
+  headers: { 'content-type': 'text/html' },
+  body: '<html><head><title>Just a moment...</title></head><body>Please wait.</body></html>',
+});
