@@ -107,4 +107,28 @@ describe('a budget', () => {
       expect(() => new Budget(new VirtualClock(), { perMinute }), String(perMinute)).toThrow(RangeError);
     }
   });
+
+  it('serves who waits on a clock whose readings have fractions, without turning in place', async () => {
+    const clock = new VirtualClock();
+    const budget = new Budget(clock, { perMinute: 1 });
+    for (let round = 0; round < 50; round++) {
+      clock.after(0.1 + round / 7, () => undefined);
+      clock.runNext();
+      const first = budget.take(0, 200_000);
+      const second = budget.take(0, 200_000);
+      let served = 0;
+      for (const taken of [first, second]) {
+        void taken.then(slot => {
+          served++;
+          slot?.end();
+        });
+      }
+      for (let turns = 0; served < 2; turns++) {
+        expect(turns).toBeLessThan(100);
+        await Promise.resolve();
+        await Promise.resolve();
+        if (clock.nextDue() !== undefined) clock.runNext();
+      }
+    }
+  });
 });

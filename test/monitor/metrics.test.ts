@@ -53,6 +53,21 @@ describe('the page', () => {
     expect(line(text, 'puntas_market_spread_bps{')).toBeUndefined();
   });
 
+  test('tells whether the stream is there and what stands before our best orders, and nothing of what is not known', async () => {
+    let now = calm();
+    const page = metrics('btc_mxn', '0.1.0', () => now);
+    const first = await page.text();
+    expect(line(first, 'puntas_stream_up{book="btc_mxn"}')).toMatch(/ 1$/);
+    expect(line(first, 'puntas_queue_ahead{book="btc_mxn",side="buy"}')).toMatch(/ 0.25$/);
+    expect(first).not.toContain('puntas_queue_ahead{book="btc_mxn",side="sell"}');
+    now = { ...calm(), streamUp: false, queueAhead: { buy: null, sell: null } };
+    const polled = await page.text();
+    expect(line(polled, 'puntas_stream_up{book="btc_mxn"}')).toMatch(/ 0$/);
+    expect(polled).not.toContain('puntas_queue_ahead{');
+    now = { ...calm(), streamUp: null };
+    expect(await page.text()).not.toContain('puntas_stream_up{');
+  });
+
   test('takes back a reason that no longer holds', async () => {
     let now = { ...calm(), notQuoting: ['stale-book'] };
     const shown = metrics('btc_mxn', '1', () => now);
