@@ -1,0 +1,194 @@
+/** Every field of every reply at the door: figures that are none, times in each spelling, ids of 64 bits, fields that nobody knows. */
+import { describe, expect, it } from 'vitest';
+import { amount, price } from '../../src/core/index.ts';
+import type { Outcome } from '../../src/core/index.ts';
+import type { Client } from '../../src/exchange/client.ts';
+import { arena, publicCall } from '../sandbox/trader.ts';
+import { json, scriptedClient } from './fakes.ts';
+
+type Call = (client: Client) => Promise<Outcome<unknown>>;
+type Path = readonly (string | number)[];
+
+const RFQ = { source: 'MXN', target: 'USD', source_amount: '100' };
+
+/** Replies as the embedded exchange writes them, each with the call that reads it. */
+function replies(): readonly (readonly [string, unknown, Call])[] {
+  const { exchange, ann, bob } = arena();
+  const usd = exchange.marketplace('usd_mxn');
+  usd.place('buy', price(18_300), amount(10 ** 13), 'rest');
+  usd.place('sell', price(18_310), amount(10 ** 13), 'rest');
+  ann.limit('btc_mxn', 'sell', '1500000', '0.01', { origin_id: 'a' });
+  bob.limit('btc_mxn', 'buy', '1500000', '0.005');
+  ann.limit('btc_mxn', 'buy', '1400000', '0.01');
+  const open = (target: string): unknown => JSON.parse(publicCall(exchange, target).text);
+  const mine = (method: 'GET' | 'POST' | 'PUT', target: string, body?: object): unknown =>
+    JSON.parse(ann.call(method, target, body).text);
+  const ask = { from_currency: 'mxn', to_currency: 'usd', spend_amount: '100' };
+  const quote = mine('POST', '/v4/currency_conversions', ask) as { payload: { id: string } };
+  const started = mine('PUT', `/v4/currency_conversions/${quote.payload.id}`) as { payload: { oid: string } };
+  const rfq = mine('POST', '/rfq/v1/quotes', RFQ) as { id: string };
+  return [
+    ['available_books', open('/v3/available_books'), c => c.availableBooks()],
+    ['order_book', open('/v3/order_book?book=btc_mxn'), c => c.orderBook('btc_mxn')],
+    ['trades', open('/v3/trades?book=btc_mxn'), c => c.trades('btc_mxn')],
+    ['ticker', open('/v3/ticker?book=btc_mxn'), c => c.ticker('btc_mxn')],
+    [
+      'ohlc',
+      open('/v3/ohlc?book=btc_mxn&time_bucket=60'),
+      c => c.candles({ book: 'btc_mxn', seconds: 60, from: 0, to: 1 }),
+    ],
+    ['balance', mine('GET', '/v3/balance'), c => c.balances()],
+    ['fees', mine('GET', '/v3/fees'), c => c.feeSchedule()],
+    ['open_orders', mine('GET', '/v3/open_orders'), c => c.openOrders()],
+    ['orders', mine('GET', '/v3/orders?origin_ids=a'), c => c.order('a')],
+    ['user_trades', mine('GET', '/v3/user_trades'), c => c.userTrades()],
+    ['account_status', mine('GET', '/v3/account_status'), c => c.accountStatus()],
+    ['conversion quote', quote, c => c.requestConversion({ from: 'mxn', to: 'usd', spend: '100' })],
+    ['conversion', mine('GET', `/v4/currency_conversions/${started.payload.oid}`), c => c.conversion('x')],
+    ['RFQ pairs', mine('GET', '/rfq/v1/pairs'), c => c.rfq.pairs()],
+    ['RFQ quote', rfq, c => c.rfq.quote('x')],
+    ['RFQ conversion', mine('POST', '/rfq/v1/conversions', { quote_id: rfq.id }), c => c.rfq.conversion('x')],
+  ];
+}
+const REPLIES = replies();
+
+const asking = (reply: unknown, call: Call): Promise<Outcome<unknown>> =>
+  call(scriptedClient(() => json(typeof reply === 'string' ? reply : JSON.stringify(reply))).client);
+
+/** Paths to every value, of lists to the first element only: the others are read by the same line. */
+function leaves(value: unknown, at: Path = []): readonly Path[] {
+  if (Array.isArray(value)) return value.length === 0 ? [] : leaves(value[0], [...at, 0]);
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([name, each]) => leaves(each, [...at, name]));
+  return [at];
+}
+
+const valueAt = (of: unknown, path: Path): unknown =>
+  path.reduce<unknown>((at, key) => (at as Record<string | number, unknown>)[key], of);
+
+/** A copy with another value at a path. */
+function changed(of: unknown, path: Path, to: unknown): unknown {
+  const copy = structuredClone(of);
+  (valueAt(copy, path.slice(0, -1)) as Record<string | number, unknown>)[path.at(-1)!] = to;
+  return copy;
+}
+
+const NO_FIGURES = [
+  '1e5',
+  '1E-8',
+  '+1',
+  '0x10',
+  '0b1',
+  'NaN',
+  'Infinity',
+  '1_000',
+  '1,5',
+  '.5',
+  '5.',
+  ' 1',
+  '1 ',
+  '1\n',
+  '--1',
+  '٣',
+  '',
+  1.5,
+  true,
+  {},
+  [],
+];
+const DECIMAL = /^-?\d+\.\d+$/;
+
+describe.each(REPLIES)('a reply to %s', (_, reply, call) => {
+  it('is read as it is', async () => {
+    expect(await asking(reply, call)).toMatchObject({ kind: 'done' });
+  });
+
+  it('with a figure that is none is never read as one', async () => {
+    const good = await asking(reply, call);
+    for (const path of leaves(reply).filter(at => DECIMAL.test(String(valueAt(reply, at))))) {
+      // What the client keeps as it was sent, or does not read, is no figure to it.
+      const read = (await asking(changed(reply, path, 'not a figure'), call)).kind;
+      for (const none of NO_FIGURES) {
+        const outcome = await asking(changed(reply, path, none), call);
+        if (read === 'done') continue;
+        const where = `${path.join('.')} = ${JSON.stringify(none)}`;
+        // A book whose rules cannot be read is left out, and the others stay.
+        if (outcome.kind === 'done')
+          expect((outcome.value as unknown[]).length, where).toBeLessThan((good as { value: unknown[] }).value.length);
+        else expect(outcome.kind, where).toBe('unknown');
+      }
+    }
+  });
+
+  it('means the same with every time in every spelling', async () => {
+    const good = await asking(reply, call);
+    for (const path of leaves(reply)) {
+      const text = String(valueAt(reply, path));
+      if (!/^\d{4}-\d\d-\d\dT/.test(text) || path.includes('account_creation_date')) continue;
+      const second = text.slice(0, 19);
+      for (const spelled of [
+        `${second}+0000`,
+        `${second}+00:00`,
+        `${second}.000+00:00`,
+        `${second}.000+0000`,
+        `${second}Z`,
+        `${second}.000000000Z`,
+      ])
+        expect(await asking(changed(reply, path, spelled), call), `${path.join('.')} ${spelled}`).toEqual(good);
+      for (const wrong of [
+        second,
+        second.replace('T', ' '),
+        `${second}+00`,
+        '2026-02-30T00:00:00Z',
+        '1790000000000',
+        1_790_000_000_000,
+      ])
+        expect((await asking(changed(reply, path, wrong), call)).kind, `${path.join('.')} ${wrong}`).toBe('unknown');
+    }
+  });
+
+  it('means the same with fields that nobody knows', async () => {
+    const grown = (value: unknown): unknown =>
+      Array.isArray(value)
+        ? value.map(grown)
+        : typeof value === 'object' && value !== null
+          ? {
+              ...Object.fromEntries(Object.entries(value).map(([name, each]) => [name, grown(each)])),
+              brand_new: { deep: [1] },
+            }
+          : value;
+    // In these, keys are names of currencies, hours or events: a new one is one more of them.
+    const keyed = /withdrawal_fees|rolling_average_change|next_recurrent_events/;
+    if (keyed.test(JSON.stringify(reply))) return;
+    const [good, more] = [await asking(reply, call), await asking(grown(reply), call)];
+    // The account status keeps every field as it was sent, new ones too.
+    const without = (outcome: Outcome<unknown>) =>
+      JSON.parse(
+        JSON.stringify(outcome, (name, value: unknown) =>
+          name === 'brand_new' ? undefined : typeof value === 'bigint' ? String(value) : value,
+        ),
+      ) as unknown;
+    expect(without(more)).toEqual(without(good));
+  });
+});
+
+describe('an id of 64 bits', () => {
+  const LARGE = '9223372036854775807';
+  const reply = (name: string): string => JSON.stringify(REPLIES.find(([of]) => of === name)![1]);
+  it.each<[string, RegExp, Call]>([
+    ['order_book', /("sequence":)"\d+"/, c => c.orderBook('btc_mxn')],
+    ['trades', /("tid":)\d+/, c => c.trades('btc_mxn')],
+    ['user_trades', /("tid":)"\d+"/, c => c.userTrades()],
+    ['conversion', /("id":)"\d+"/, c => c.conversion('x')],
+  ])('in %s keeps every digit, as text and as number', async (name, where, call) => {
+    for (const written of [LARGE, `"${LARGE}"`]) {
+      const text = reply(name).replace(where, `$1${written}`);
+      expect(text).toContain(written);
+      const outcome = await asking(text, call);
+      expect(outcome.kind).toBe('done');
+      expect(
+        JSON.stringify(outcome, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+      ).toContain(`"${LARGE}"`);
+    }
+  });
+});
