@@ -24,7 +24,8 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews): voi
     }
     case 'quoting':
       if (news.reason === null) log.info({}, 'quoting');
-      else log.warn({ reason: news.reason }, `not quoting: ${news.reason}`);
+      // A stop says so itself.
+      else if (news.reason !== 'stopping') log.warn({ reason: news.reason }, `not quoting: ${news.reason}`);
       return;
     case 'placing': {
       const { id, side, price, amount } = news.command;

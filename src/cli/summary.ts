@@ -61,7 +61,7 @@ export function describe(summary: Summary): string {
   const { orders, uptime, pnl } = summary;
   const percent = (x: number) => `${(x * 100).toFixed(1)} %`;
   return [
-    `${summary.book}: ${summary.fills} fills in ${summary.seconds} s; orders placed ${orders.placed}, canceled ${orders.canceled}, refused ${orders.refused}, unknown ${orders.unknown}`,
+    `${summary.book}: ${summary.fills} ${summary.fills === 1 ? 'fill' : 'fills'} in ${summary.seconds} s; orders placed ${orders.placed}, canceled ${orders.canceled}, refused ${orders.refused}, unknown ${orders.unknown}`,
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
     `profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}`,
     summary.openOrdersLeft === 0
