@@ -1,0 +1,164 @@
+/** The exchange's end of a replay: the recorded book at exchange time, our orders resting beside it, requests in, answers out. */
+import { MESSAGE, MessageRing } from './messages.ts';
+import type { FillRule } from './fillRules.ts';
+import type { Latency } from './latency.ts';
+import { OwnSide } from './ownOrders.ts';
+import type { OwnOrder } from './ownOrders.ts';
+import type { QueueModel } from './queue.ts';
+import { BUY, FLAG, SELL } from './rows.ts';
+import type { MarketRows } from './rows.ts';
+import { TickBook } from './tickBook.ts';
+
+export type FillModel = { readonly name: string; readonly queue: QueueModel; readonly rule: FillRule };
+
+/** Orders are post-only limits: one that would trade on arrival is refused. Rows of a moment come before requests that arrive at it. */
+export class ExchangeView {
+  readonly book: TickBook;
+  readonly requests = new MessageRing();
+  readonly answers = new MessageRing();
+  readonly #rows: MarketRows;
+  readonly #model: FillModel;
+  readonly #latency: Latency;
+  readonly #ownBids: OwnSide;
+  readonly #ownAsks: OwnSide;
+  readonly #ends: OwnOrder[] = [];
+  readonly #onFill = (order: OwnOrder, lots: number): void => {
+    this.answers.push(this.#now + this.#latency.back(this.#now), MESSAGE.filled, order, lots);
+    if (order.left === 0) this.#ends.push(order);
+    // Our end hears of it before it could act on anything later.
+    if (this.#eager && this.answers.headAt < this.#until) this.#until = this.answers.headAt;
+  };
+  #next = 0;
+  #until = -Infinity;
+  #now = -Infinity;
+  #eager = false;
+
+  constructor(rows: MarketRows, model: FillModel, latency: Latency) {
+    this.#rows = rows;
+    this.#model = model;
+    this.#latency = latency;
+    this.book = new TickBook(rows);
+    this.#ownBids = new OwnSide(BUY, rows.places);
+    this.#ownAsks = new OwnSide(SELL, rows.places);
+  }
+
+  /** No row is left and no request is on its way. */
+  get isDone(): boolean {
+    return this.#next >= this.#rows.length && this.requests.count === 0;
+  }
+
+  /** Lives through everything up to and at `time`. */
+  runTo(time: number): void {
+    this.#eager = false;
+    this.#run(time);
+  }
+
+  /** The same, but not beyond the first answer that arrives at our end; returns how far it went. */
+  runToAnswer(time: number): number {
+    this.#eager = true;
+    return this.#run(Math.min(time, this.answers.headAt));
+  }
+
+  #run(time: number): number {
+    const { requests } = this;
+    let end = time;
+    for (;;) {
+      this.#until = Math.min(end, requests.headAt);
+      this.#readRows();
+      if (this.#eager) end = Math.min(end, this.answers.headAt);
+      if (!(requests.headAt <= end)) return end;
+      this.#now = requests.headAt;
+      this.#arrive();
+    }
+  }
+
+  #readRows(): void {
+    const { at } = this.#rows;
+    let row = this.#next;
+    while (at[row]! <= this.#until) {
+      this.#next = row + 1;
+      this.#read(row);
+      row++;
+    }
+  }
+
+  #read(row: number): void {
+    const rows = this.#rows;
+    const place = rows.place[row]!;
+    const lots = rows.lots[row]!;
+    const flags = rows.flags[row]!;
+    if ((flags & FLAG.trade) !== 0) this.#trade(flags, place, lots, row);
+    else if ((flags & FLAG.sell) !== 0) {
+      const before = this.book.setAsk(place, lots);
+      if (this.#ownAsks.at[place] !== 0 || (place <= this.#ownBids.best && lots > before)) {
+        this.#levelChanged(SELL, place, before, lots, row);
+      }
+    } else {
+      const before = this.book.setBid(place, lots);
+      if (this.#ownBids.at[place] !== 0 || (place >= this.#ownAsks.best && lots > before)) {
+        this.#levelChanged(BUY, place, before, lots, row);
+      }
+    }
+  }
+
+  #trade(flags: number, place: number, lots: number, row: number): void {
+    if ((flags & FLAG.sell) !== 0) {
+      if (place > this.#ownBids.best) return;
+      this.#now = this.#rows.at[row]!;
+      this.#model.rule.traded(this.#ownBids.orders, -1, place, lots, this.#onFill, row);
+    } else {
+      if (place < this.#ownAsks.best) return;
+      this.#now = this.#rows.at[row]!;
+      this.#model.rule.traded(this.#ownAsks.orders, 1, place, lots, this.#onFill, row);
+    }
+    this.#removeEnded();
+  }
+
+  #levelChanged(side: typeof BUY | typeof SELL, place: number, before: number, lots: number, row: number): void {
+    const own = side === BUY ? this.#ownBids : this.#ownAsks;
+    const other = side === BUY ? this.#ownAsks : this.#ownBids;
+    this.#now = this.#rows.at[row]!;
+    if (own.at[place] !== 0) {
+      for (const order of own.orders) if (order.place === place) this.#model.queue.changed(order, before, lots, row);
+    }
+    if (lots > before && (side === BUY ? place >= other.best : place <= other.best)) {
+      this.#model.rule.crossed(other.orders, side === BUY ? 1 : -1, place, lots - before, this.#onFill);
+      this.#removeEnded();
+    }
+  }
+
+  #removeEnded(): void {
+    for (const order of this.#ends) (order.side === BUY ? this.#ownBids : this.#ownAsks).remove(order);
+    this.#ends.length = 0;
+  }
+
+  #arrive(): void {
+    const { kind, order } = this.requests;
+    this.requests.shift();
+    const own = order.side === BUY ? this.#ownBids : this.#ownAsks;
+    if (kind === MESSAGE.cancel) {
+      const there = order.resting;
+      if (there) own.remove(order);
+      this.#answer(there ? MESSAGE.canceled : MESSAGE.missed, order, order.left);
+      return;
+    }
+    const crosses = order.side === BUY ? order.place >= this.book.ask : order.place <= this.book.bid;
+    if (crosses) {
+      this.#answer(MESSAGE.refused, order, 0);
+      return;
+    }
+    const displayed = (order.side === BUY ? this.book.bids : this.book.asks)[order.place] ?? 0;
+    order.joined = this.#next;
+    this.#model.queue.joined(order, displayed);
+    own.add(order);
+    this.#answer(MESSAGE.accepted, order, order.left);
+  }
+
+  #answer(
+    kind: typeof MESSAGE.accepted | typeof MESSAGE.refused | typeof MESSAGE.canceled | typeof MESSAGE.missed,
+    order: OwnOrder,
+    lots: number,
+  ): void {
+    this.answers.push(this.#now + this.#latency.back(this.#now), kind, order, lots);
+  }
+}

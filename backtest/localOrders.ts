@@ -1,0 +1,76 @@
+/** Our end of a replay's orders: sends requests, and learns from the answers what became of them. */
+import { MESSAGE } from './messages.ts';
+import type { ExchangeView } from './exchangeView.ts';
+import type { Latency } from './latency.ts';
+import { LOCAL, OrderPool } from './ownOrders.ts';
+import type { OwnOrder } from './ownOrders.ts';
+import type { SideIndex } from './rows.ts';
+
+export class LocalOrders {
+  /** Everything that was placed and not yet forgotten, oldest first. */
+  readonly orders: OwnOrder[] = [];
+  readonly #exchange: ExchangeView;
+  readonly #latency: Latency;
+  readonly #pool = new OrderPool();
+  readonly #forgotten: OwnOrder[] = [];
+
+  constructor(exchange: ExchangeView, latency: Latency) {
+    this.#exchange = exchange;
+    this.#latency = latency;
+  }
+
+  place(at: number, side: SideIndex, place: number, lots: number): OwnOrder {
+    const order = this.#pool.take(side, place, lots);
+    this.orders.push(order);
+    this.#exchange.requests.push(at + this.#latency.there(at), MESSAGE.place, order, lots);
+    return order;
+  }
+
+  cancel(at: number, order: OwnOrder): void {
+    order.state = LOCAL.canceling;
+    this.#exchange.requests.push(at + this.#latency.there(at), MESSAGE.cancel, order, 0);
+  }
+
+  /** Takes in every answer that has arrived by `time`; `onFill` hears of executions in the order in which we learn of them. */
+  hear(time: number, onFill: (order: OwnOrder, lots: number) => void): void {
+    const { answers } = this.#exchange;
+    while (answers.headAt <= time) {
+      const { kind, order, lots } = answers;
+      answers.shift();
+      this.learn(kind, order, lots);
+      if (kind === MESSAGE.filled) onFill(order, lots);
+    }
+  }
+
+  /** What one answer says about its order. */
+  learn(kind: number, order: OwnOrder, lots: number): void {
+    if (kind === MESSAGE.filled) {
+      order.filled += lots;
+      if (order.filled >= order.lots) order.state = LOCAL.done;
+    } else if (kind === MESSAGE.accepted) {
+      if (order.state === LOCAL.sent) order.state = LOCAL.live;
+    } else order.state = LOCAL.done;
+  }
+
+  /** Drops the orders that are over. */
+  forgetDone(): void {
+    const { orders } = this;
+    let kept = 0;
+    for (const order of orders) {
+      if (order.state === LOCAL.done) this.#forgotten.push(order);
+      else orders[kept++] = order;
+    }
+    orders.length = kept;
+    this.#reuse();
+  }
+
+  #reuse(): void {
+    const waiting = this.#forgotten;
+    let kept = 0;
+    for (const order of waiting) {
+      if (order.messages === 0 && !order.resting) this.#pool.release(order);
+      else waiting[kept++] = order;
+    }
+    waiting.length = kept;
+  }
+}

@@ -1,0 +1,89 @@
+/** Requests and answers on their way: a ring of preallocated entries, each with the time of its arrival. */
+import type { OwnOrder } from './ownOrders.ts';
+
+export const MESSAGE = {
+  /** Requests. */
+  place: 0,
+  cancel: 1,
+  /** Answers: taken into the book, refused because it would have traded, canceled, cancel of what is gone already, execution. */
+  accepted: 2,
+  refused: 3,
+  canceled: 4,
+  missed: 5,
+  filled: 6,
+} as const;
+export type MessageKind = (typeof MESSAGE)[keyof typeof MESSAGE];
+
+const SIZE_MAX = 1 << 16;
+
+/** First in, first out: a later message never arrives before an earlier one, as on one connection. */
+export class MessageRing {
+  /** Arrival of the oldest message; Infinity when there is none. */
+  headAt = Infinity;
+  #at = new Float64Array(64);
+  #kind = new Uint8Array(64);
+  #lots = new Float64Array(64);
+  #order: OwnOrder[] = [];
+  #head = 0;
+  #count = 0;
+  #lastAt = -Infinity;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  push(at: number, kind: MessageKind, order: OwnOrder, lots: number): void {
+    if (this.#count === this.#at.length) this.#grow();
+    const i = (this.#head + this.#count) & (this.#at.length - 1);
+    const arrival = at > this.#lastAt ? at : this.#lastAt;
+    this.#lastAt = arrival;
+    this.#at[i] = arrival;
+    this.#kind[i] = kind;
+    this.#lots[i] = lots;
+    this.#order[i] = order;
+    order.messages++;
+    if (this.#count++ === 0) this.headAt = arrival;
+  }
+
+  /** What the oldest message says; only to be read while there is one. */
+  get kind(): MessageKind {
+    return this.#kind[this.#head]! as MessageKind;
+  }
+
+  get lots(): number {
+    return this.#lots[this.#head]!;
+  }
+
+  get order(): OwnOrder {
+    return this.#order[this.#head]!;
+  }
+
+  /** Takes the oldest message out. */
+  shift(): void {
+    if (this.#count === 0) throw new Error('no message is on its way');
+    this.#order[this.#head]!.messages--;
+    this.#head = (this.#head + 1) & (this.#at.length - 1);
+    this.headAt = --this.#count === 0 ? Infinity : this.#at[this.#head]!;
+  }
+
+  #grow(): void {
+    const size = this.#at.length;
+    if (size >= SIZE_MAX) throw new RangeError(`more than ${SIZE_MAX} messages on their way`);
+    const at = new Float64Array(size * 2);
+    const kind = new Uint8Array(size * 2);
+    const lots = new Float64Array(size * 2);
+    const order: OwnOrder[] = [];
+    for (let n = 0; n < size; n++) {
+      const i = (this.#head + n) & (size - 1);
+      at[n] = this.#at[i]!;
+      kind[n] = this.#kind[i]!;
+      lots[n] = this.#lots[i]!;
+      order.push(this.#order[i]!);
+    }
+    this.#at = at;
+    this.#kind = kind;
+    this.#lots = lots;
+    this.#order = order;
+    this.#head = 0;
+  }
+}

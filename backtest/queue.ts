@@ -1,0 +1,90 @@
+/** Queue models: how many lots of others are estimated to stand ahead of an order of ours, from what happens at its price. */
+import type { OwnOrder } from './ownOrders.ts';
+import type { MarketRows } from './rows.ts';
+
+export interface QueueModel {
+  readonly name: string;
+  /** Whether an execution at its price has reached an order is told by its front below zero. */
+  joined(order: OwnOrder, displayed: number): void;
+  traded(order: OwnOrder, lots: number): void;
+  /** The level of the order's price went from `before` to `after` in row `row`. */
+  changed(order: OwnOrder, before: number, after: number, row: number): void;
+}
+
+/** Probability that a cancel was behind us, of lots ahead and behind. */
+type Behind = (front: number, back: number) => number;
+
+/** Every cancel was behind us until the level is smaller than what we thought to be ahead: only trades move us on. */
+export function riskAverse(): QueueModel {
+  return {
+    name: 'risk-averse',
+    joined,
+    traded,
+    changed(order, _before, after) {
+      order.traded = 0;
+      order.front = Math.min(order.front, after);
+    },
+  };
+}
+
+/** Cancels are shared out by the n-th powers of what is ahead and behind (formulas E7). */
+export const power = (n: number): QueueModel =>
+  n === 2
+    ? shared('power 2', (front, back) => (back * back) / (back * back + front * front))
+    : shared(`power ${n}`, (front, back) => back ** n / (back ** n + front ** n));
+
+/** The same by logarithms. */
+export const logarithmic = (): QueueModel =>
+  shared('log', (front, back) => Math.log1p(back) / (Math.log1p(back) + Math.log1p(front)));
+
+/**
+ * Where the tape tells single orders: what came before ours is ahead, nothing is estimated. Goes with the rule `exactOrders`.
+ */
+export function exact(rows: MarketRows): QueueModel {
+  const orders = rows.orders;
+  if (orders === null) throw new RangeError('exact queue places need a tape that tells single orders');
+  return {
+    name: 'exact',
+    joined,
+    traded: () => undefined,
+    changed(order, _before, after, row) {
+      const left = orders.executed[row] === 0 && orders.gone[row]! > 0 && orders.born[row]! < order.joined;
+      if (left) order.front -= orders.gone[row]!;
+      order.front = Math.max(0, Math.min(order.front, after));
+    },
+  };
+}
+
+function joined(order: OwnOrder, displayed: number): void {
+  order.front = displayed;
+  order.traded = 0;
+}
+
+function traded(order: OwnOrder, lots: number): void {
+  order.front -= lots;
+  order.traded += lots;
+}
+
+function shared(name: string, behind: Behind): QueueModel {
+  return {
+    name,
+    joined,
+    traded,
+    changed(order, before, after) {
+      // What trades took is in this change a second time.
+      const shrunk = before - after - order.traded;
+      order.traded = 0;
+      if (shrunk < 0) {
+        order.front = Math.min(order.front, after);
+        return;
+      }
+      const front = order.front;
+      const back = before - front;
+      // A front a little below zero is nobody ahead, and must not come near a power.
+      const share = behind(Math.max(0, front), Math.max(0, back));
+      // Nobody ahead and nobody behind: whatever the share, there is nothing to share.
+      if (!(share >= 0)) order.front = after;
+      else order.front = Math.min(front - (1 - share) * shrunk + Math.min(back - share * shrunk, 0), after);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/** A book as arrays over a window of ticks, with its best prices: as little work per level as there can be. */
+import type { MarketRows } from './rows.ts';
+
+/**
+ * A level that comes to stand on or beyond the other side's best price hides what it crosses: recordings leave such levels behind.
+ * `bid` 0 and `ask` `places` - 1 mean that the side is empty.
+ */
+export class TickBook {
+  readonly bids: Float64Array;
+  readonly asks: Float64Array;
+  readonly last: number;
+  bid = 0;
+  ask: number;
+
+  constructor(rows: Pick<MarketRows, 'places'>) {
+    this.bids = new Float64Array(rows.places);
+    this.asks = new Float64Array(rows.places);
+    this.last = rows.places - 1;
+    this.ask = this.last;
+  }
+
+  /** Sets the amount at a place and returns what it was; the outermost places are passed over. */
+  setBid(place: number, lots: number): number {
+    if (!(place > 0 && place < this.last)) return lots;
+    const before = this.bids[place]!;
+    this.bids[place] = lots;
+    if (lots > 0) {
+      if (place > this.bid) this.#raiseBid(place);
+    } else if (place === this.bid) this.bid = this.#bidBelow(place);
+    return before;
+  }
+
+  setAsk(place: number, lots: number): number {
+    if (!(place > 0 && place < this.last)) return lots;
+    const before = this.asks[place]!;
+    this.asks[place] = lots;
+    if (lots > 0) {
+      if (place < this.ask) this.#lowerAsk(place);
+    } else if (place === this.ask) this.ask = this.#askAbove(place);
+    return before;
+  }
+
+  #raiseBid(place: number): void {
+    this.bid = place;
+    if (place >= this.ask) this.ask = this.#askAbove(place);
+  }
+
+  #lowerAsk(place: number): void {
+    this.ask = place;
+    if (place <= this.bid) this.bid = this.#bidBelow(place);
+  }
+
+  #bidBelow(place: number): number {
+    const { bids } = this;
+    let best = place - 1;
+    while (best > 0 && bids[best] === 0) best--;
+    return best;
+  }
+
+  #askAbove(place: number): number {
+    const { asks, last } = this;
+    let best = place + 1;
+    while (best < last && asks[best] === 0) best++;
+    return best;
+  }
+}
