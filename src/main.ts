@@ -100,7 +100,14 @@ sources(
       ...seedOf(options),
     });
     const { origin, key, secret } = embedded;
-    const face = { url: origin, rest: `${origin}/api/v3`, key, secret: secret.reveal(), book: config.book };
+    const face = {
+      url: origin,
+      rest: `${origin}/api/v3`,
+      stream: origin.replace(/^http/, 'ws'),
+      key,
+      secret: secret.reveal(),
+      book: config.book,
+    };
     console.log(JSON.stringify({ ...face, operator: `${origin}/operator`, operatorToken }));
     await new Promise<void>(resolve => signals.tell(() => resolve()));
     await embedded.stop();
