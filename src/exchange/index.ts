@@ -12,7 +12,6 @@ export { Secret } from './secret.ts';
 export { signatureOf } from './sign.ts';
 export type { Credentials } from './sign.ts';
 export { marketStream } from './stream.ts';
-export type { StreamCounts, StreamOptions } from './stream.ts';
 export { socketTransport } from './streamTransport.ts';
 export type { SocketOptions } from './streamTransport.ts';
 export { httpTransport } from './transport.ts';

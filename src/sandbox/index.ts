@@ -18,7 +18,6 @@ export type { Respond } from './rest.ts';
 export type { Route } from './route.ts';
 export { serve } from './server.ts';
 export type { Served, ServeOptions } from './server.ts';
-export type { Stream, StreamSession } from './stream.ts';
 export { inProcessStream } from './streamInProcess.ts';
 export { SWITCHES, switchesOf } from './switches.ts';
 export type { Switches, SwitchName } from './switches.ts';

@@ -10,7 +10,7 @@ export const CHANNELS = ['trades', 'orders', 'diff-orders'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
 /** Individual orders a side of the channel `orders` (public-facts 12.4). */
-export const SHOWN_ORDERS = 20;
+const SHOWN_ORDERS = 20;
 
 export const KEEP_ALIVE = '{"type":"ka"}';
 

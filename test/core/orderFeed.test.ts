@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { emptyDepth, instrumentOf, OrderBook, OrderFeed } from '../../src/core/index.ts';
+import { emptyDepth, FEED_ORDERS_MAX, HELD_MAX, instrumentOf, OrderBook, OrderFeed } from '../../src/core/index.ts';
 import type { Amount, BookDiff, BookSnapshot, OrderChange, PendingOrder, Price, Side } from '../../src/core/index.ts';
 import { orderBook } from '../../src/exchange/marketReplies.ts';
 import { streamFrame } from '../../src/exchange/streamFrames.ts';
@@ -120,6 +120,18 @@ describe('steps', () => {
     ).toBe('applied');
     feed.take(step(12, open('a', 'buy', '1000', '0')));
     expect([at(1000), book.levels('buy'), book.levels('sell')]).toEqual([0, 0, 0]);
+  });
+
+  test('are held, and orders kept, only up to a bound', () => {
+    const { feed } = fed();
+    feed.lose();
+    for (let sequence = 1; sequence <= HELD_MAX + 3; sequence++) feed.take(step(sequence));
+    expect(feed.seed(snapshot(HELD_MAX - 1, []))).toBe('too old');
+    expect(feed.seed(snapshot(HELD_MAX, []))).toBe('live');
+    expect(feed.sequence).toBe(BigInt(HELD_MAX + 3));
+    const entry = { oid: 'a', price: '1000', amount: '1' };
+    const bids = Array.from({ length: FEED_ORDERS_MAX + 1 }, () => entry);
+    expect(feed.seed({ book: 'btc_mxn', sequence: 99_999n, updatedAt: 0, bids, asks: [] })).toBe('too large');
   });
 
   test('off the tick grid are moved towards the other side', () => {
