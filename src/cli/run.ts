@@ -5,10 +5,12 @@ import type { Amount, Clock, Engine, Order, Side, Snapshot } from '../core/index
 import type { Config } from '../config.ts';
 import { meaningOf } from '../exchange/index.ts';
 import { DamagedState, openJournal } from '../live/journal.ts';
+import type { Journal } from '../live/journal.ts';
 import { heartIn, readPulse, Watch } from '../live/heart.ts';
 import { latchIn } from '../live/latch.ts';
 import type { Log, Loop } from '../live/loop.ts';
 import type { Rules } from '../live/opening.ts';
+import { recoverAndCancel } from '../live/recoverAndCancel.ts';
 import { openSession } from '../live/session.ts';
 import { metrics, serveMonitor } from '../monitor/index.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
@@ -43,7 +45,9 @@ export async function run(options: RunOptions): Promise<RunResult> {
   try {
     const account = accountName(venue);
     const setup = JSON.stringify(config);
-    const journal = placed(() => openJournal(config.state.dir, { account, at: clock.now(), setup }));
+    const opened = openState(() => openJournal(config.state.dir, { account, at: clock.now(), setup }));
+    if (opened instanceof DamagedState) return await giveUp(opened, options);
+    const journal = opened;
     ends.push(() => journal.close());
     const heart = heartIn(config.state.dir, 'bot');
     let requests = 0;
@@ -94,6 +98,11 @@ export async function run(options: RunOptions): Promise<RunResult> {
     }).catch(misplaced);
     ends.push(() => monitor.close());
     log.info({ url: monitor.url }, `metrics at ${monitor.url}/metrics`);
+    const { fenceMs, settleMs } = config.timing;
+    log.info(
+      { fenceMs, settleMs },
+      `assuming that no request is held on its way longer than ${fenceMs / 1000} s (timing.fenceMs) and that no trade is listed later than ${settleMs / 1000} s (timing.settleMs)`,
+    );
 
     const started = clock.elapsed();
     const line = status(log, rules.instrument, engine, clock, venue.speed, () => loop.market.status.queueAhead);
@@ -115,13 +124,39 @@ export async function run(options: RunOptions): Promise<RunResult> {
 }
 
 /** What a folder or a port does not let us do is a person's to mend in the configuration; a damaged state is not. */
-function placed<T>(open: () => T): T {
+function openState(open: () => Journal): Journal | DamagedState {
   try {
     return open();
   } catch (error) {
-    if (error instanceof DamagedState) throw error;
-    return misplaced(error);
+    return error instanceof DamagedState ? error : misplaced(error);
   }
+}
+
+/** Without a state that can be trusted nothing is placed: our orders are taken out, and a person is told what to do. Always rejects. */
+async function giveUp(damaged: DamagedState, { config, venue, clock, seed, log }: RunOptions): Promise<never> {
+  log.error({}, damaged.message);
+  const client = clientOf(config, venue, clock, seed);
+  const { left } = await recoverAndCancel({
+    exchange: client,
+    clock,
+    log,
+    book: config.book,
+    instance: config.instance,
+    // An embedded exchange ended with the run before.
+    fenceMs: config.exchange.kind === 'embedded' ? 0 : config.timing.fenceMs,
+    withinMs: config.timing.shutdownMs,
+  }).finally(() => client.close());
+  const advice = `look at the account, move ${config.state.dir} away and keep it, then start again: the balances of that moment become the new ledger`;
+  if (left?.length === 0)
+    throw new Wrong(
+      `${damaged.message}; nothing was placed, and two reads show no open order of ${config.instance}; ${advice}`,
+      1,
+    );
+  const which = left === null ? 'open orders could not be read' : `not verified to be gone: ${left.join(', ')}`;
+  throw new Wrong(
+    `${damaged.message}; nothing was placed, but orders of ${config.instance} may be left (${which}): cancel them at the exchange; ${advice}`,
+    3,
+  );
 }
 
 function misplaced(error: unknown): never {
@@ -129,8 +164,8 @@ function misplaced(error: unknown): never {
 }
 
 /** Names an account at its venue without naming its key: what was left there is only taken up again there. */
-const accountName = ({ restUrl, key }: Venue): string =>
-  createHash('sha256').update(`${restUrl}\n${key}`).digest('hex').slice(0, 32);
+const accountName = ({ restUrl, key, born = 0 }: Venue): string =>
+  createHash('sha256').update(`${restUrl}\n${key}\n${born}`).digest('hex').slice(0, 32);
 
 /** Whether the sentinel of a state directory has shown life within the last minute; it has a minute to begin with. */
 function sentinelIn(dir: string, clock: Clock): () => boolean {

@@ -269,8 +269,8 @@ export class Engine {
     return ordered;
   }
 
-  #restore({ orders, ledger }: Extract<EngineEvent, { kind: 'restore' }>): void {
-    for (const order of orders) this.#orders.restore(order);
+  #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
+    for (const order of orders) this.#orders.restore(order, at);
     if (ledger === null) return;
     this.#holdings.restore(ledger.totals, ledger.seen, ledger.target);
     if (ledger.guard !== null) this.#guard?.restore(ledger.guard);
@@ -405,8 +405,10 @@ export class Engine {
 
   /** The origin id under which a trade is ours, or null. */
   #owns(trade: OwnTrade): string | null {
-    const known = trade.originId === undefined ? undefined : this.#orders.get(trade.originId);
-    return (known ?? this.#orders.byOid(trade.oid))?.id ?? null;
+    const { originId } = trade;
+    // Also of an order that this run never heard of: one that an earlier run saw end, or whose state was lost.
+    if (originId?.startsWith(`${this.#options.instance}-`)) return originId;
+    return this.#orders.byOid(trade.oid)?.id ?? null;
   }
 
   /** Orders of this bot that this run did not place are left over from an earlier one: counted, then canceled. */
@@ -415,6 +417,13 @@ export class Engine {
       const { originId } = report;
       if (originId === undefined || !originId.startsWith(`${this.#options.instance}-`)) continue;
       if (report.book !== this.#instrument.symbol || this.#orders.get(originId)) continue;
+      const run = Number(originId.split('-')[1]);
+      if (run > this.#options.run) {
+        this.#halt(
+          `order ${originId} is of a later run of ${this.#options.instance}: another process trades under this name`,
+        );
+        continue;
+      }
       const price = worstPrice(this.#instrument, report);
       const original = amountFloor(this.#instrument, report.originalAmount);
       const filled = (original - amountFloor(this.#instrument, report.unfilledAmount)) as Amount;

@@ -242,15 +242,15 @@ const SUMS: readonly (readonly [table: string, sum: (row: Record<string, unknown
 ];
 
 /**
- * Seconds since the start of 2026, or one above the last run: origin ids begin with it, and must never come again, even when the state
+ * Seconds since the start of 2020, or one above the last run: origin ids begin with it, and must never come again, even when the state
  * directory was lost and nothing remembers them.
  */
 function nextRun(db: Database.Database, at: Millis): number {
   const { last } = db.prepare('SELECT max(run) AS last FROM runs').get() as { last: number | null };
-  return Math.max((last ?? 0) + 1, Math.floor((at - START_OF_2026) / 1000));
+  return Math.max((last ?? 0) + 1, Math.floor((at - START_OF_2020) / 1000));
 }
 
-const START_OF_2026 = 1_767_225_600_000;
+const START_OF_2020 = 1_577_836_800_000;
 
 function prune(db: Database.Database): void {
   const row = db

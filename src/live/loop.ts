@@ -321,13 +321,13 @@ export class Loop {
   /** Intents are on disk before the first byte leaves; when they cannot be written, only cancels and look-ups leave. */
   #carryOut(commands: readonly Approved<Command>[]): void {
     const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
-    const isDurable = places.length === 0 || this.#intend(places);
+    const isDurable = places.length === 0 || (this.#isFree() && this.#intend(places));
     for (const command of commands) {
       if (command.kind === 'place' && !isDurable) {
         const outcome = {
           kind: 'refused',
           code: 'not-sent',
-          message: 'its intent could not be written to disk',
+          message: 'trading was halted, or its intent could not be written to disk',
         } as const;
         this.#step({ kind: 'placed', at: this.time(), id: command.id, outcome });
         continue;
@@ -337,6 +337,11 @@ export class Loop {
         .finally(() => this.#underWay.delete(done));
       this.#underWay.add(done);
     }
+  }
+
+  /** A halt that another process has just latched holds for what was decided before it was seen. */
+  #isFree(): boolean {
+    return this.#options.latch.read() === null;
   }
 
   #intend(places: readonly Approved<PlaceCommand>[]): boolean {

@@ -1,0 +1,33 @@
+/** What is left to do when the state cannot be trusted: place nothing, take every order of this instance out, verify, and say so. */
+import type { Millis } from '../core/index.ts';
+import { clearOut } from './clearOut.ts';
+import type { ClearOutOptions } from './clearOut.ts';
+
+export type RecoverOptions = ClearOutOptions & {
+  /** How long a request of the run before may be held on its way: reads count as empty only after that. */
+  readonly fenceMs: Millis;
+  /** Bound of everything, beyond the fence. */
+  readonly withinMs: Millis;
+};
+
+export type Recovered = {
+  /** Origin ids that may live; empty only when two whole reads after the fence showed none. Null: nothing could be read. */
+  readonly left: readonly string[] | null;
+};
+
+/** Never rejects for what the exchange does. */
+export async function recoverAndCancel(options: RecoverOptions): Promise<Recovered> {
+  const { clock, log, fenceMs, withinMs, instance } = options;
+  const began = clock.elapsed();
+  const passed = () => clock.elapsed() - began;
+  log.error(
+    { instance },
+    `nothing is quoted: canceling every order of ${instance}, and watching ${fenceMs / 1000} s for requests that may still be on their way`,
+  );
+  const left = await clearOut(
+    options,
+    () => passed() < fenceMs + withinMs,
+    () => passed() < fenceMs,
+  );
+  return { left: left === null ? null : left.map(({ id }) => id) };
+}
