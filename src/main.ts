@@ -209,8 +209,9 @@ async function withVenue(
         portFrom: 'exchange.port',
         ...seedOf(options),
       });
-      const { origin, key, secret } = embedded;
-      venue = { restUrl: `${origin}/api`, streamUrl: origin.replace(/^http/, 'ws'), key, secret, speed: options.speed };
+      const { origin, key, secret, born } = embedded;
+      const streamUrl = origin.replace(/^http/, 'ws');
+      venue = { restUrl: `${origin}/api`, streamUrl, key, secret, speed: options.speed, born };
     } else {
       if (options.speed !== 1) throw new Wrong('--speed is for the embedded exchange; a remote one keeps its own time');
       const { restUrl, streamUrl } = config.exchange;

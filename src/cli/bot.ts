@@ -5,6 +5,7 @@ import type {
   EngineNews,
   Instrument,
   MarketStream,
+  Millis,
   RiskLimits,
   StreamTransport,
   Transport,
@@ -33,6 +34,8 @@ export type Venue = {
   readonly secret: Secret;
   /** How many times faster than real time the venue's clock and ours run. */
   readonly speed: number;
+  /** When it began, for an exchange that forgets everything when it ends: what was left at an earlier one is not looked for here. */
+  readonly born?: Millis;
   /** Instead of sockets to `restUrl`: the way to an exchange in the same process. */
   readonly transport?: Transport;
   /** Where the stream is; without it, and without a transport for it, books are polled. */

@@ -1,5 +1,5 @@
 /** Starts the embedded exchange with its market and one funded account, as the configuration asks. */
-import type { Clock } from '../core/index.ts';
+import type { Clock, Millis } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { Secret } from '../exchange/index.ts';
 import { createVenue, FLOW_PROFILES, seededFlow, serve, tapeMarket, withOperator } from '../sandbox/index.ts';
@@ -14,6 +14,7 @@ export type Embedded = {
   readonly key: string;
   readonly secret: Secret;
   readonly seed: number;
+  readonly born: Millis;
   stop(): Promise<void>;
 };
 
@@ -85,6 +86,7 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
       key: account.key,
       secret: new Secret(account.secret),
       seed,
+      born: clock.now(),
       stop: async () => {
         await server.close();
         box.stop();

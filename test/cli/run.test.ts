@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Bench, puntas, ran, ROOT } from './program.ts';
@@ -22,6 +24,16 @@ type Summary = {
 
 const summaryOf = ({ stdout }: Ended): Summary => JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Summary;
 
+function freePort(): Promise<number> {
+  const probe = createServer();
+  return new Promise(resolve =>
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    }),
+  );
+}
+
 const MONEY = /^-?\d+(\.\d+)?$/;
 
 function expectClean(ended: Ended): Summary {
@@ -34,6 +46,15 @@ function expectClean(ended: Ended): Summary {
 }
 
 describe.concurrent('puntas run', () => {
+  test('starts afresh on an embedded exchange at the address of an earlier one: what that one knew is gone', async () => {
+    const port = await freePort();
+    const file = bench.config('sandbox', text => text.replace('seed: 1', `seed: 1\n  port: ${port}`));
+    const args = ['run', '-c', file, '--speed', '20', '--for', '6s', '--json'];
+    expectClean(await ran(args));
+    const second = expectClean(await ran(args));
+    expect(second.orders.placed).toBeGreaterThanOrEqual(6);
+  });
+
   test('on the default configuration ends by itself, clean, with one JSON object of exactly these keys', async () => {
     const ended = await ran(['run', '-c', bench.config(), '--for', '12s', '--json']);
     const summary = expectClean(ended);
