@@ -153,15 +153,19 @@ export class Holdings {
     return currency === this.#instrument.minor ? 'minor' : 'other';
   }
 
-  /** The first report of a trade is booked; one that tells the same trade differently is an impossible event. */
+  /**
+   * The first report of a trade is booked; one that tells the same trade differently is an impossible event. When the account trades with
+   * itself, through another of its programs, one trade id has two records: one for each order.
+   */
   #isNew({ tid, oid, side, price, major, minor, feeAmount, feeCurrency }: OwnTrade): boolean {
     const content = [oid, side, price, major, minor, feeAmount, feeCurrency].join(' ');
-    const before = this.#seen.get(tid);
+    const records = this.#seen.get(tid)?.split('\n') ?? [];
+    const before = records.find(record => record.startsWith(`${oid} `));
     if (before !== undefined) {
       if (before !== content) throw new Error(`trade ${tid} was reported as ${before}, and now as ${content}`);
       return false;
     }
-    this.#seen.set(tid, content);
+    this.#seen.set(tid, [...records, content].join('\n'));
     if (this.#seen.size > SEEN_MAX) this.#seen.delete(this.#seen.keys().next().value!);
     return true;
   }

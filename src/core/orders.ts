@@ -261,8 +261,10 @@ export class Orders {
   }
 
   /** An order of an earlier run that may live: unknown until evidence says otherwise. */
-  restore(left: RestoredOrder): void {
-    const order = this.intend(left.id, left.side, left.price, left.amount, left.at) as Live;
+  restore(left: RestoredOrder, at: Millis): void {
+    const order = this.intend(left.id, left.side, left.price, left.amount, Math.min(left.at, at)) as Live;
+    // The wall clock may have been set between two runs: its fence begins now.
+    order.answeredAt = at;
     order.filled = left.filled;
     order.traded = left.filled;
     if (left.oid !== null) this.#learnOid(order, left.oid);

@@ -16,12 +16,16 @@ export const isThrottle = (status: number, code?: string): boolean =>
 
 /**
  * Whether this code, answered to a request that changes something, proves that nothing was changed. A code in no list does so only
- * in the categories that check a request before it is worked on (failure modes 0.1).
+ * in the categories that check a request before it is worked on (failure modes 0.1). A refused nonce proves nothing: whatever stands in
+ * between may have sent the same bytes twice, and this is what the second copy is answered with after the first was carried out.
  */
 export function provesRefusal(code: string): boolean {
+  if (NONCE_CODES.has(code)) return false;
   const known = meaningOf(code);
   return known ? known.advice !== 'look it up' : /^(?:03|04|05|06|17)\d\d$/.test(code);
 }
+
+const NONCE_CODES: ReadonlySet<string> = new Set(['0201', '0207', '104']);
 
 /** Codes by advice; `0000 text` pairs. Categories and meanings: interface document part 7, public facts 10; RFQ: its own part 7. */
 const LISTS: Readonly<Record<Advice, readonly string[]>> = {

@@ -107,8 +107,11 @@ export class Reads {
       }
       const sorted = [...outcome.value].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
       trades.push(...sorted);
-      cursor = sorted[sorted.length - 1]?.tid ?? cursor;
       complete = sorted.length < TRADES_PAGE;
+      const last = sorted[sorted.length - 1]?.tid;
+      // A full page may end between the two records of a trade of the account with itself: its last trade is read again.
+      const before = complete ? undefined : sorted.findLast(({ tid }) => tid !== last)?.tid;
+      cursor = before ?? last ?? cursor;
     }
     return { kind: 'trades', at: this.#time(), startedAt, complete, trades };
   }

@@ -199,6 +199,19 @@ describe('the ledger', () => {
     );
   });
 
+  it('books both records of a trade of the account with itself, which share one trade id', () => {
+    const holdings = opened();
+    const bought: OwnTrade = {
+      ...{ book: 'btc_mxn', tid: '7', createdAt: 1, price: '100', major: '2', minor: '200', maker: true },
+      ...{ oid: 'ours', side: 'buy', feeAmount: '0.1', feeCurrency: 'btc' },
+    };
+    const sold: OwnTrade = { ...bought, oid: 'others', side: 'sell', feeAmount: '1', feeCurrency: 'mxn', maker: false };
+    for (const trade of [bought, sold, bought, sold]) take(holdings, trade, trade === bought);
+    expect(textOfMoney(holdings.total('btc'))).toBe('999.9');
+    expect(textOfMoney(holdings.total('mxn'))).toBe('999');
+    expect(() => take(holdings, { ...sold, minor: '201' }, false)).toThrow('reported as');
+  });
+
   it('never counts a trade of somebody else on the account as profit', () => {
     fc.assert(
       fc.property(someTrades, trades => {

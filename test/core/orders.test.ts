@@ -384,6 +384,31 @@ describe('one order', () => {
     expect(state()).toBe('unknown');
   });
 
+  it.each([
+    ['ahead', 1e9],
+    ['behind', 1],
+  ])('that an earlier run left is unknown for a whole fence, though the clock of that run was %s', (_, placedAt) => {
+    const left = {
+      id: 'a-0-1',
+      side: 'buy',
+      price: price(990),
+      amount: amount(10),
+      filled: amount(0),
+      oid: null,
+    } as const;
+    orders.restore({ ...left, at: placedAt }, 5_000);
+    const collectLeft = (from: number) => {
+      for (let n = 0; n < 4; n++) orders.read(none, true, from + n, from + n);
+      orders.lookedUp([left.id], none, from + 5, from + 5);
+      orders.cancelAnswered([left.id], { kind: 'done', value: [] }, from + 5, from + 5);
+      orders.tradesRead(from + 5);
+      orders.tick(from + 6);
+      return orders.get(left.id)!.state;
+    };
+    expect(collectLeft(5_000 + FENCE - 5)).toBe('unknown');
+    expect(collectLeft(5_000 + FENCE)).toBe('closed-unsettled');
+  });
+
   it('that is unknown closes by the whole rule, and then stays reserved for the settle time', () => {
     orders.answered(id, { kind: 'unknown', reason: 'timeout' }, false, 400);
     collect(400 + FENCE);

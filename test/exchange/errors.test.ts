@@ -38,7 +38,6 @@ describe('the answer to a new order', () => {
     '1001',
     '1008',
     '1700',
-    '0201',
     '0206',
     '0215',
     '0216',
@@ -51,7 +50,7 @@ describe('the answer to a new order', () => {
     expect(meaningOf('0356')?.advice).toBe('already done');
   });
 
-  it.each(['0101', '0377', '0378', '1000', '1002', '1003', '1007'])('is unknown with code %s', code => {
+  it.each(['0101', '0201', '0207', '0377', '0378', '1000', '1002', '1003', '1007'])('is unknown with code %s', code => {
     expect(place(400, failed(code))).toMatchObject({
       kind: 'unknown',
       reason: expect.stringContaining(code) as string,
@@ -176,6 +175,8 @@ describe('an error', () => {
       true,
       true,
     ]);
+    // A refused nonce may be the answer to a second copy of the same bytes.
+    expect(['0201', '0207', '104'].map(provesRefusal)).toEqual([false, false, false]);
     expect(['0101', '1003', '0199', 'brand_new', '', 'no-code'].map(provesRefusal)).toEqual(Array(6).fill(false));
   });
 });
