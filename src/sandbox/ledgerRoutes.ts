@@ -1,5 +1,5 @@
 /** What moved an account's balances: the ledger, fundings and withdrawals. Read by general-purpose clients, not by a market maker (public-facts 9.4). */
-import { money, moneyOfAmount, textOfMoney } from '../core/index.ts';
+import { money, moneyOfAmount } from '../core/index.ts';
 import type { Millis, Money, WireReply } from '../core/index.ts';
 import type { Account } from './accounts.ts';
 import type { OwnTradeRecord } from './ownTrades.ts';
@@ -51,6 +51,9 @@ function ledgerOf(operation: Operation | null): (ask: PrivateAsk) => WireReply {
   };
 }
 
+/** What names a transfer in the details of its entry. */
+const DETAILS = { funding: 'fid', withdrawal: 'wid', conversion: 'conversion_id' } as const;
+
 /** Newest first: a trade and its fee are two entries. */
 function entriesOf(account: Account, elapsed: Millis): Entry[] {
   const entries: Entry[] = [];
@@ -59,15 +62,14 @@ function entriesOf(account: Account, elapsed: Millis): Entry[] {
     return true;
   });
   for (const transfer of account.transfers.list()) {
-    const { id, kind, currency, sum, at } = transfer;
-    const amount = text8(kind === 'funding' ? sum : money(-sum));
+    const { id, kind, updates, at } = transfer;
     entries.push({
-      eid: `${kind === 'funding' ? 'f' : 'w'}${id}`,
+      eid: `${kind.slice(0, 1)}${id}`,
       operation: kind,
       at,
       show: () => ({
-        balance_updates: [{ currency, amount }],
-        details: kind === 'funding' ? { fid: id } : { wid: id },
+        balance_updates: updates.map(({ currency, sum }) => ({ currency, amount: text8(sum) })),
+        details: { [DETAILS[kind]]: id },
       }),
     });
   }
@@ -93,7 +95,7 @@ function entriesOfTrade({ tid, order, at, amount, minor, fee }: OwnTradeRecord):
       }),
     },
     {
-      eid: `c${tid}${side}`,
+      eid: `x${tid}${side}`,
       operation: 'fee',
       at,
       show: () => ({
@@ -105,7 +107,7 @@ function entriesOfTrade({ tid, order, at, amount, minor, fee }: OwnTradeRecord):
 }
 
 /** A list of transfers: all, those in the path joined with dashes, or those in the query joined with commas. */
-function transfersOf(kind: Transfer['kind']): (ask: PrivateAsk) => WireReply {
+function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateAsk) => WireReply {
   const [id, ids] = kind === 'funding' ? (['fid', 'fids'] as const) : (['wid', 'wids'] as const);
   return ask => {
     const { account, path, query } = ask;
@@ -121,15 +123,15 @@ function transfersOf(kind: Transfer['kind']): (ask: PrivateAsk) => WireReply {
     const page = pageByIdOf(ask, wanted, transfer => transfer.id);
     if (page.kind === 'refused') return failure(page);
     return success(
-      page.value.map(transfer => ({
-        [id]: transfer.id,
+      page.value.map(({ id: transferId, at, updates: [moved] }) => ({
+        [id]: transferId,
         status: 'complete',
-        created_at: timePlain(transfer.at),
-        currency: transfer.currency,
-        asset: transfer.currency,
+        created_at: timePlain(at),
+        currency: moved!.currency,
+        asset: moved!.currency,
         method: 'sandbox',
         method_name: 'Sandbox',
-        amount: textOfMoney(transfer.sum, 8),
+        amount: text8(moved!.sum < 0n ? money(-moved!.sum) : moved!.sum),
         details: {},
       })),
     );

@@ -1,12 +1,14 @@
 /** What came into an account and what left it, other than by trading: bounded, oldest first. For the funding, withdrawal and ledger lists. */
 import type { Millis, Money } from '../core/index.ts';
 
+export type Update = { readonly currency: string; readonly sum: Money };
+
 export type Transfer = {
   /** Sixteen hexadecimal digits, unlike those of any other transfer of the account. */
   readonly id: string;
-  readonly kind: 'funding' | 'withdrawal';
-  readonly currency: string;
-  readonly sum: Money;
+  readonly kind: 'funding' | 'withdrawal' | 'conversion';
+  /** What it did to the balances: above zero what came in, below what left. */
+  readonly updates: readonly Update[];
   readonly at: Millis;
 };
 
@@ -17,8 +19,8 @@ export class Transfers {
   #all: Transfer[] = [];
   #next = 1;
 
-  add(kind: Transfer['kind'], currency: string, sum: Money, at: Millis): void {
-    this.#all.push({ id: (this.#next++).toString(16).padStart(16, '0'), kind, currency, sum, at });
+  add(kind: Transfer['kind'], at: Millis, updates: readonly Update[]): void {
+    this.#all.push({ id: (this.#next++).toString(16).padStart(16, '0'), kind, updates, at });
     if (this.#all.length >= 2 * TRANSFERS_MAX) this.#all = this.#all.slice(-TRANSFERS_MAX);
   }
 

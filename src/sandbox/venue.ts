@@ -143,7 +143,7 @@ export class Venue implements BookHost {
 
   deposit(account: Account, currency: string, sum: Money): void {
     account.credit(currency, sum);
-    account.transfers.add('funding', currency, sum, this.clock.now());
+    account.transfers.add('funding', this.clock.now(), [{ currency, sum }]);
     add(this.deposited, currency, sum);
   }
 
@@ -151,7 +151,7 @@ export class Venue implements BookHost {
   withdraw(account: Account, currency: string, sum: Money): boolean {
     if (!(sum >= 0n && sum <= account.available(currency))) return false;
     account.debit(currency, sum);
-    account.transfers.add('withdrawal', currency, sum, this.clock.now());
+    account.transfers.add('withdrawal', this.clock.now(), [{ currency, sum: money(-sum) }]);
     add(this.deposited, currency, money(-sum));
     return true;
   }
@@ -161,6 +161,7 @@ export class Venue implements BookHost {
     if (!(pay.sum >= 0n && pay.sum <= account.available(pay.currency))) return false;
     account.debit(pay.currency, pay.sum);
     account.credit(receive.currency, receive.sum);
+    account.transfers.add('conversion', this.clock.now(), [{ currency: pay.currency, sum: money(-pay.sum) }, receive]);
     add(this.house, pay.currency, pay.sum);
     add(this.house, receive.currency, money(-receive.sum));
     return true;

@@ -1,6 +1,6 @@
 /** The account: status, balances and their locks, fees, and the ledger. */
 import { expect, it } from 'vitest';
-import { moneyOf } from '../../src/core/index.ts';
+import { amount, moneyOf, price } from '../../src/core/index.ts';
 import { bothWays, done, fieldsOf, traded } from './driver.ts';
 import type { Fields, Member } from './driver.ts';
 
@@ -166,20 +166,20 @@ bothWays(open => {
     const rows = await ann.get<Fields[]>('/api/v3/ledger');
     expect(rows.map(row => row['operation'])).toEqual([
       'withdrawal',
-      'trade',
       'fee',
+      'trade',
       ...Array<string>(4).fill('funding'),
     ]);
     for (const row of rows)
       expect(Object.keys(row).sort()).toEqual(['balance_updates', 'created_at', 'details', 'eid', 'operation']);
     expect(rows[0]).toMatchObject({ balance_updates: [{ currency: 'mxn', amount: '-7.00000000' }] });
-    expect(rows[1]).toMatchObject({
+    expect(rows[2]).toMatchObject({
       balance_updates: [
         { currency: 'btc', amount: '-0.01000000' },
         { currency: 'mxn', amount: '15000.00000000' },
       ],
     });
-    expect(rows[2]).toMatchObject({ balance_updates: [{ currency: 'mxn', amount: '-90.00000000' }] });
+    expect(rows[1]).toMatchObject({ balance_updates: [{ currency: 'mxn', amount: '-90.00000000' }] });
     for (const [kind, count] of [
       ['trades', 1],
       ['fees', 1],
@@ -193,6 +193,10 @@ bothWays(open => {
     const stage = open();
     const { ann } = stage;
     await traded(stage, 3);
+    stage.house('usd_mxn').place('sell', price(18_310), amount(10 ** 13), 'rest');
+    const quote = done(await ann.client.requestConversion({ from: 'mxn', to: 'usd', spend: '5200' }));
+    done(await ann.client.executeConversion(quote.id));
+    await stage.clock.advance(1000);
     const all = await ann.get<Fields[]>('/api/v3/ledger?limit=100');
     const seen: Fields[] = [];
     for (let marker = ''; ; marker = `&marker=${String(seen.at(-1)!['eid'])}`) {
@@ -209,7 +213,8 @@ bothWays(open => {
         const size = moneyOf(amount.replace('-', ''));
         sums.set(currency, (sums.get(currency) ?? 0n) + (amount.startsWith('-') ? -size : size));
       }
-    for (const currency of ['mxn', 'btc'])
+    expect(all[0]).toMatchObject({ operation: 'conversion', balance_updates: [{ amount: '-5200.00000000' }, {}] });
+    for (const currency of ['mxn', 'btc', 'usd'])
       expect(sums.get(currency)).toBe(moneyOf((await balance(ann, currency)).total));
   });
 
