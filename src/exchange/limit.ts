@@ -124,9 +124,10 @@ export class Budget {
   }
 
   #forget(): void {
-    const before = this.#clock.elapsed() - WINDOW;
+    // The same sum as the one that the wake-up is set by: a difference that rounds the other way would wake for nothing, for ever.
+    const now = this.#clock.elapsed();
     let gone = 0;
-    while (gone < this.#ended.length && this.#ended[gone]! <= before) gone++;
+    while (gone < this.#ended.length && this.#ended[gone]! + WINDOW <= now) gone++;
     if (gone > 0) this.#ended.splice(0, gone);
   }
 }

@@ -56,6 +56,20 @@ describe('a budget', () => {
     expect(await budget.take(9, 0)).toBeNull();
   });
 
+  it('wakes once for each place that comes free, also where fractions of a millisecond round', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.double({ min: 1, max: 1e7, noNaN: true }), async endedAt => {
+        const clock = new VirtualClock();
+        await clock.advance(endedAt);
+        const budget = new Budget(clock, { perMinute: 1 });
+        (await budget.take(0, 0))!.end();
+        const waiting = budget.take(0, 300_000);
+        for (let wakes = 0; wakes < 5; wakes++) clock.runNext();
+        expect(await waiting).not.toBeNull();
+      }),
+    );
+  });
+
   it('lets nobody pass those who wait, in the moment before they are served', async () => {
     const clock = new VirtualClock();
     const budget = new Budget(clock, { perMinute: 1 });
