@@ -26,7 +26,7 @@ const uuid = form('UUID', /^[0-9a-f-]{36}$/);
 
 const QUOTES = ['rfq.requestQuote', 'rfq.quote'];
 const CONVERSIONS = ['rfq.convert', 'rfq.conversion', 'rfq.conversions'];
-const DELIVERED: Places = { none: 'no order or fill is told by webhook: a market maker reads the REST interface' };
+const DELIVERED: Places = ['transactionEvents.ts delivery'];
 
 const event: readonly Row[] = [field('network', FILLED, 'payment network'), field('amount', DECIMAL, 'positive')];
 const failed: readonly Row[] = [

@@ -1,0 +1,170 @@
+/** Reads what the exchange delivers to a callback URL: issuances, redemptions, crypto deposits and withdrawals, conversions (rfq-and-webhooks 2.5, 2.6). */
+import type { DecimalText, Millis } from '../core/index.ts';
+import { parseExactJson } from './json.ts';
+import * as wire from './wire.ts';
+import type { Row } from './wire.ts';
+
+export type TransactionStatus = 'PENDING' | 'IN_PROGRESS' | 'COMPLETE' | 'FAILED';
+const STATUSES: readonly TransactionStatus[] = ['PENDING', 'IN_PROGRESS', 'COMPLETE', 'FAILED'];
+
+/** Events come more than once and out of order: `id` and a final status tell whether one is known, `updatedAt` which is newer. */
+export type TransactionEvent = {
+  readonly id: string;
+  readonly status: TransactionStatus;
+  readonly createdAt: Millis;
+  readonly updatedAt: Millis;
+  readonly externalRef?: string;
+} & Particulars;
+
+type Particulars =
+  | ({ readonly kind: 'ISSUANCE' } & Moved & Refundable & Sender & { readonly externalFiatId?: string })
+  | ({ readonly kind: 'REDEMPTION' } & Moved & Refundable & { readonly receiver?: Receiver })
+  | ({ readonly kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL' } & Moved)
+  | ({ readonly kind: 'CONVERSION' } & Converted);
+
+/** A destination and a hash are told of complete transactions only. */
+type Moved = {
+  readonly network: string;
+  readonly asset: string;
+  readonly amount: DecimalText;
+  readonly sourceAddress?: string;
+  readonly destinationAddress?: string;
+  readonly txHash?: string;
+  readonly failureReason?: string;
+};
+type Sender = { readonly senderClabe?: string; readonly senderName?: string; readonly receiverClabe?: string };
+type Receiver = { readonly type: string; readonly clabe?: string; readonly externalFiatId?: string };
+type Refundable = {
+  readonly method: 'SPEI' | 'PLATFORM_TRANSFER';
+  readonly refunded: boolean;
+  readonly error?: { readonly code: string; readonly message: string };
+  /** Apart from `status`, and there only once a refund is triggered. */
+  readonly refund?: { readonly status: TransactionStatus; readonly steps: readonly RefundStep[] };
+};
+export type RefundStep = {
+  readonly step: string;
+  readonly status: 'IN_PROGRESS' | 'COMPLETE' | 'FAILED';
+  /** Comes with a later event; never for some that failed. */
+  readonly id?: string;
+};
+type Converted = {
+  readonly quoteId: string;
+  readonly from: { readonly asset: string; readonly amount: DecimalText };
+  readonly to: { readonly asset: string; readonly amount: DecimalText };
+  readonly rate: DecimalText;
+};
+
+export type Delivery =
+  | { readonly kind: 'transaction'; readonly event: TransactionEvent }
+  /** Of a kind of event that was not registered. */
+  | { readonly kind: 'other' }
+  | { readonly kind: 'unreadable'; readonly reason: string };
+
+/** What a delivery says. Whoever receives it answers first, within five seconds, and reads later. */
+export function delivery(body: string): Delivery {
+  try {
+    const of = wire.row(parseExactJson(body), 'delivery');
+    if (wire.filled(of, 'event').toUpperCase() !== 'TRANSACTION') return { kind: 'other' };
+    return { kind: 'transaction', event: transaction(wire.row(of['payload'])) };
+  } catch (problem) {
+    // A hostile body can nest deeper than the parser's stack.
+    if (problem instanceof wire.WireFault || problem instanceof SyntaxError || problem instanceof RangeError)
+      return { kind: 'unreadable', reason: problem.message };
+    throw problem;
+  }
+}
+
+const KINDS = ['ISSUANCE', 'REDEMPTION', 'CRYPTO_DEPOSIT', 'CRYPTO_WITHDRAWAL', 'CONVERSION'] as const;
+
+function transaction(of: Row): TransactionEvent {
+  const kind = wire.oneOf(of, 'type', KINDS);
+  const name = kind.toLowerCase();
+  return {
+    id: wire.filled(of, 'id'),
+    status: wire.oneOf(of, 'status', STATUSES),
+    createdAt: wire.time(of, 'created_at'),
+    updatedAt: wire.time(of, 'updated_at'),
+    ...wire.present({ externalRef: wire.optional(of, 'external_ref', wire.text) }),
+    ...particulars(kind, wire.row(of[name], name)),
+  };
+}
+
+function particulars(kind: (typeof KINDS)[number], of: Row): Particulars {
+  switch (kind) {
+    case 'ISSUANCE': {
+      const sender = wire.present({
+        senderClabe: wire.optional(of, 'deposit_sender_clabe', wire.text),
+        senderName: wire.optional(of, 'deposit_sender_name', wire.text),
+        receiverClabe: wire.optional(of, 'deposit_receiver_clabe', wire.text),
+        externalFiatId: wire.optional(of, 'external_fiat_id', wire.text),
+      });
+      return { kind, ...moved(of), ...refundable(of), ...sender };
+    }
+    case 'REDEMPTION': {
+      const to = wire.present({ receiver: wire.optional(of, 'receiver_account', receiver) });
+      return { kind, ...moved(of), ...refundable(of), ...to };
+    }
+    case 'CRYPTO_DEPOSIT':
+    case 'CRYPTO_WITHDRAWAL':
+      return { kind, ...moved(of) };
+    case 'CONVERSION':
+      return {
+        kind,
+        quoteId: wire.filled(of, 'quote_id'),
+        from: { asset: wire.filled(of, 'asset_from'), amount: wire.decimal(of, 'amount_from') },
+        to: { asset: wire.filled(of, 'asset_to'), amount: wire.decimal(of, 'amount_to') },
+        rate: wire.decimal(of, 'exchange_rate'),
+      };
+  }
+}
+
+const moved = (of: Row): Moved => ({
+  network: wire.filled(of, 'network'),
+  asset: wire.filled(of, 'asset'),
+  amount: wire.decimal(of, 'amount'),
+  ...wire.present({
+    sourceAddress: wire.optional(of, 'crypto_source_address', wire.text),
+    destinationAddress: wire.optional(of, 'crypto_destination_address', wire.text),
+    txHash: wire.optional(of, 'crypto_tx_hash', wire.text),
+    failureReason: wire.optional(of, 'failure_reason', wire.text),
+  }),
+});
+
+function refundable(of: Row): Refundable {
+  const status = wire.optional(of, 'refund_status', (from, field) => wire.oneOf(from, field, STATUSES));
+  const steps = wire.optional(of, 'refund_steps', (from, field) => wire.list(from[field], refundStep, field)) ?? [];
+  return {
+    method: wire.oneOf(of, 'method', ['SPEI', 'PLATFORM_TRANSFER']),
+    refunded: wire.optional(of, 'refunded', wire.flag) ?? false,
+    ...wire.present({
+      error: wire.optional(of, 'error', failure),
+      refund: status === undefined ? undefined : { status, steps },
+    }),
+  };
+}
+
+function refundStep(element: unknown): RefundStep {
+  const of = wire.row(element, 'refund_steps');
+  return {
+    step: wire.filled(of, 'step'),
+    status: wire.oneOf(of, 'status', ['IN_PROGRESS', 'COMPLETE', 'FAILED']),
+    ...wire.present({ id: wire.optional(of, 'id', wire.text) }),
+  };
+}
+
+function failure(from: Row, field: string): NonNullable<Refundable['error']> {
+  const of = wire.row(from[field], field);
+  return { code: wire.text(of, 'code'), message: wire.text(of, 'message') };
+}
+
+function receiver(from: Row, field: string): Receiver {
+  const of = wire.row(from[field], field);
+  const bank = wire.optional(of, 'mexican_bank_account', (at, name) => wire.row(at[name], name)) ?? {};
+  return {
+    type: wire.filled(of, 'type'),
+    ...wire.present({
+      clabe: wire.optional(bank, 'clabe', wire.text),
+      externalFiatId: wire.optional(bank, 'external_fiat_id', wire.text),
+    }),
+  };
+}
