@@ -1,7 +1,7 @@
 /** The log: pino's JSON lines on stderr, readable on a terminal; secrets never get through, whatever field or sentence they are in. */
 import { pino } from 'pino';
 import pretty from 'pino-pretty';
-import type { Log } from '../live/loop.ts';
+import type { Log } from '../live/log.ts';
 
 /** `secrets` are masked wherever they turn up, and so is anything that looks like a signed Authorization header. */
 export function logger(level: string, secrets: readonly string[]): Log {

@@ -1,7 +1,7 @@
 /** Tells a person what the bot does: every fill, every change of mind, and where it stands every few seconds. */
 import { approximately, moneyOfAmount, textOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
 import type { Amount, Clock, Engine, EngineNews, Instrument, Order, Side, Timer } from '../core/index.ts';
-import type { Log } from '../live/loop.ts';
+import type { Log } from '../live/log.ts';
 
 /** Writes news as log lines. */
 export function narrate(log: Log, instrument: Instrument, news: EngineNews): void {

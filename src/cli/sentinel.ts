@@ -3,7 +3,7 @@ import type { Clock } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { heartIn, readPulse, Watch } from '../live/heart.ts';
 import { latchIn } from '../live/latch.ts';
-import type { Log } from '../live/loop.ts';
+import type { Log } from '../live/log.ts';
 import { watchOver } from '../live/sentinel.ts';
 import { clientOf } from './bot.ts';
 import type { Venue } from './bot.ts';

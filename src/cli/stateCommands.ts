@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { openDatabase, STATE_FILE } from '../live/journal.ts';
+import { closeDatabase, openDatabase, STATE_FILE } from '../live/journal.ts';
 import { latchIn } from '../live/latch.ts';
 import { firstRules, recordedRuns, replayRun } from '../live/replay.ts';
 import { engineOf } from './bot.ts';
@@ -37,7 +37,7 @@ export function replay(dir: string, which: 'last' | 'all' | number, print: (line
     }
     return same;
   } finally {
-    db.close();
+    closeDatabase(db);
   }
 }
 

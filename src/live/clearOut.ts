@@ -1,7 +1,7 @@
 /** Takes every order of one instance out of the exchange by what the exchange itself lists, and verifies it. Needs no journal and no engine. */
 import { CANCEL_CHUNK, sleep } from '../core/index.ts';
 import type { Clock, Exchange } from '../core/index.ts';
-import type { Log } from './loop.ts';
+import type { Log } from './log.ts';
 
 export type ClearOutOptions = {
   readonly exchange: Pick<Exchange, 'openOrders' | 'cancel'>;
@@ -41,7 +41,7 @@ export async function clearOut(
   goesOn: () => boolean,
   isEarly: () => boolean = () => false,
 ): Promise<readonly Found[] | null> {
-  const { exchange, clock, log } = options;
+  const { clock } = options;
   let last: readonly Found[] | null = null;
   for (let empty = 0; empty < EMPTY_READS;) {
     if (!goesOn()) return last !== null && last.length > 0 ? last : null;
@@ -49,12 +49,23 @@ export async function clearOut(
     const live = await found(options);
     if (live !== null) last = live;
     empty = live?.length === 0 && !early ? empty + 1 : 0;
-    for (let i = 0; live !== null && i < live.length; i += CANCEL_CHUNK) {
-      const outcome = await exchange.cancel({ oids: live.slice(i, i + CANCEL_CHUNK).map(({ oid }) => oid) });
-      if (outcome.kind !== 'done')
-        log.warn({ outcome: outcome.kind }, 'a cancel had no usable answer: it is sent again');
-    }
+    if (live !== null)
+      await cancelAll(
+        options,
+        live.map(({ id }) => id),
+      );
     if (empty < EMPTY_READS) await sleep(clock, READ_EVERY_MS);
   }
   return [];
+}
+
+/** Cancels by origin ids, a bounded number at a time. What it proves is for a read to say. */
+export async function cancelAll(
+  { exchange, log }: Pick<ClearOutOptions, 'exchange' | 'log'>,
+  ids: readonly string[],
+): Promise<void> {
+  for (let i = 0; i < ids.length; i += CANCEL_CHUNK) {
+    const outcome = await exchange.cancel({ originIds: ids.slice(i, i + CANCEL_CHUNK) });
+    if (outcome.kind !== 'done') log.warn({ outcome: outcome.kind }, 'a cancel had no usable answer: it is sent again');
+  }
 }

@@ -74,7 +74,7 @@ export function journalIn(db: Database.Database, { account, at, setup }: Journal
     account,
     at,
     setup,
-    sumOf(run, account, at, setup),
+    sumOf(account, setup, run, at),
   );
   prune(db);
   const statements = {
@@ -94,7 +94,7 @@ export function journalIn(db: Database.Database, { account, at, setup }: Journal
   let standing: Mark | undefined;
 
   // One transaction for everything that waits, so that the recording is never behind the intents that it explains.
-  const write = db.transaction((commands: readonly PlaceCommand[], now: Millis) => {
+  const write = atomically(db, (commands: readonly PlaceCommand[], now: Millis) => {
     if (lines.length > 0) {
       const packed = deflateRawSync(lines.join('\n'));
       statements.inputs.run(run, packed, sumOfInputs(run, packed));
@@ -137,7 +137,7 @@ export function journalIn(db: Database.Database, { account, at, setup }: Journal
       const mark = upTo.toString();
       statements.nonce.run(account, mark, sumOf(account, mark));
     },
-    close: () => release(db),
+    close: () => closeDatabase(db),
   };
 }
 
@@ -176,15 +176,34 @@ function verify(db: Database.Database): void {
   const isNew = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'runs'").get() === undefined;
   if (isNew && version === 0) return;
   if (version !== VERSION) throw new Error(`it is of version ${version}, this Puntas reads version ${VERSION}`);
-  for (const [table, sum] of SUMS) {
-    for (const row of db.prepare(`SELECT * FROM ${table}`).iterate() as Iterable<Record<string, unknown>>) {
-      if (sum(row) !== row['sum']) throw new Error(`damaged: a row of ${table} is not what was written`);
+  for (const { table, texts, numbers } of SUMMED) {
+    const columns = [...texts.map(text), ...numbers.map(number)].join(', ');
+    for (const row of db.prepare(`SELECT ${columns}, ${number('sum')} FROM ${table}`).iterate() as Iterable<Row>) {
+      const fields = [...texts.map(name => decoded(row[name])), ...numbers.map(name => row[name])];
+      if (sumOf(...fields) !== row['sum']) throw new Error(`damaged: a row of ${table} is not what was written`);
     }
   }
 }
 
+/** All of it or nothing. A full disk ends the transaction by itself, and the driver's own wrapper would then hide why. */
+function atomically<A extends readonly unknown[]>(
+  db: Database.Database,
+  work: (...args: A) => void,
+): (...args: A) => void {
+  return (...args) => {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      work(...args);
+      db.exec('COMMIT');
+    } catch (error) {
+      if (db.inTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  };
+}
+
 /** Closes and gives up the lock now: a driver that still holds statements would keep it until they are collected. */
-function release(db: Database.Database): void {
+export function closeDatabase(db: Database.Database): void {
   try {
     // An exclusive lock that was taken in WAL mode goes only with that mode.
     db.pragma('journal_mode = DELETE');
@@ -230,16 +249,25 @@ type IntentRow = {
 /** Finds every change of up to 32 bits in a row. */
 const sumOf = (...fields: readonly unknown[]): number => crc32(JSON.stringify(fields));
 const sumOfIntent = ({ id, account, side, price, amount, at, ending }: IntentRow): number =>
-  sumOf(id, account, side, price, amount, at, ending);
+  sumOf(id, account, side, ending, price, amount, at);
 /** Of one row of the recording. A replay checks it; a start has no need to read the recording. */
-export const sumOfInputs = (run: number, lines: Buffer): number => crc32(lines, run);
+export const sumOfInputs = (run: number, lines: Uint8Array): number => crc32(lines, run);
 
-const SUMS: readonly (readonly [table: string, sum: (row: Record<string, unknown>) => number])[] = [
-  ['runs', row => sumOf(row['run'], row['account'], row['started_at'], row['setup'])],
-  ['intents', row => sumOfIntent(row as IntentRow)],
-  ['marks', row => sumOf(row['account'], row['mark'])],
-  ['nonces', row => sumOf(row['account'], row['mark'])],
-];
+/** What the sums are over, in this order. */
+const SUMMED = [
+  { table: 'runs', texts: ['account', 'setup'], numbers: ['run', 'started_at'] },
+  { table: 'intents', texts: ['id', 'account', 'side', 'ending'], numbers: ['price', 'amount', 'at'] },
+  { table: 'marks', texts: ['account', 'mark'], numbers: [] },
+  { table: 'nonces', texts: ['account', 'mark'], numbers: [] },
+] as const;
+
+type Row = Readonly<Record<string, unknown>>;
+
+// The driver ends the whole process on text that is not UTF-8, and a damaged column may be of any type.
+const text = (name: string): string => `CASE typeof(${name}) WHEN 'text' THEN CAST(${name} AS BLOB) END AS ${name}`;
+const number = (name: string): string => `CASE WHEN typeof(${name}) IN ('integer', 'real') THEN ${name} END AS ${name}`;
+const decoded = (bytes: unknown): string | null =>
+  bytes instanceof ArrayBuffer ? Buffer.from(bytes).toString('utf8') : null;
 
 /**
  * Seconds since the start of 2020, or one above the last run: origin ids begin with it, and must never come again, even when the state

@@ -1,7 +1,9 @@
 /** The loop: feeds the engine from one exchange in real time, carries out what it approves, and stops cleanly. */
-import { CANCEL_CHUNK, sleep, textOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
+import { approveByIds, sleep, textOfMoney } from '../core/index.ts';
 import type { Approved, Clock, Command, Engine, EngineEvent, Exchange, Millis, PlaceCommand } from '../core/index.ts';
+import { cancelAll } from './clearOut.ts';
 import type { Journal } from './journal.ts';
+import type { Log } from './log.ts';
 import { MarketData } from './marketData.ts';
 import type { MarketDataOptions } from './marketData.ts';
 import { readRules } from './opening.ts';
@@ -10,9 +12,7 @@ import type { Latch } from './latch.ts';
 import { LineWriter } from './recording.ts';
 import { isFailed, Reads } from './reads.ts';
 import type { Failed } from './reads.ts';
-
-/** The part of pino that the rooms use: first what is known, then the sentence. */
-export type Log = Record<'debug' | 'info' | 'warn' | 'error', (known: object, sentence: string) => void>;
+import { send } from './sends.ts';
 
 export type LoopOptions = {
   readonly exchange: Exchange;
@@ -98,7 +98,9 @@ export class Loop {
       note: (what, failed) => this.#note(what, failed),
       onBroken: error => this.#fail(error),
       readTrades: () => this.#readTrades(),
-      look: ids => this.#lookUp(ids),
+      look: async ids => {
+        for (const command of approveByIds('look', ids)) await this.#send(command);
+      },
     });
   }
 
@@ -149,20 +151,13 @@ export class Loop {
       ];
       empty = left.length === 0 ? empty + 1 : 0;
       // A broken engine may no longer ask for cancels: then what was seen is canceled directly.
-      if (this.#failure !== null && seen !== null && seen.length > 0) await this.#cancelDirectly(seen);
+      if (this.#failure !== null && seen !== null) await cancelAll(this.#options, seen);
       if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
     }
     await Promise.all(this.#underWay);
     const ledgerMatches = await this.#ledgerMatches();
     this.#flush();
     return { left, ledgerMatches, failure: this.#failure };
-  }
-
-  async #cancelDirectly(ids: readonly string[]): Promise<void> {
-    for (let i = 0; i < ids.length; i += CANCEL_CHUNK) {
-      const outcome = await this.#options.exchange.cancel({ originIds: ids.slice(i, i + CANCEL_CHUNK) });
-      if (outcome.kind !== 'done') this.#note('cancel', outcome);
-    }
   }
 
   /** Balances on a quiet cut must equal the ledger; trades that are still being recorded get a moment. */
@@ -237,14 +232,6 @@ export class Loop {
     const quiet = (await this.#readTrades()) && before === this.#reads.newest;
     this.#step({ ...event, at: this.time(), quiet });
     return quiet;
-  }
-
-  async #lookUp(ids: readonly string[]): Promise<void> {
-    const { exchange } = this.#options;
-    const startedAt = this.time();
-    const outcome = await exchange.lookUp({ originIds: ids });
-    if (outcome.kind !== 'done') this.#note('look up', outcome);
-    this.#step({ kind: 'looked up', at: this.time(), startedAt, ids, outcome });
   }
 
   async #refreshRules(): Promise<void> {
@@ -358,31 +345,14 @@ export class Loop {
 
   async #send(command: Approved<Command>): Promise<void> {
     const { exchange, book } = this.#options;
-    const startedAt = this.time();
-    switch (command.kind) {
-      case 'place': {
-        const { instrument } = this.#rules;
-        const outcome = await exchange.place({
-          book,
-          side: command.side,
-          price: textOfPrice(instrument, command.price),
-          major: textOfAmount(instrument, command.amount),
-          originId: command.id,
-          timeInForce: 'postonly',
-        });
-        if (outcome.kind !== 'done') this.#note('place', outcome);
-        this.#step({ kind: 'placed', at: this.time(), id: command.id, outcome });
-        return;
-      }
-      case 'cancel': {
-        const outcome = await exchange.cancel({ originIds: command.ids });
-        if (outcome.kind !== 'done') this.#note('cancel', outcome);
-        this.#step({ kind: 'canceled', at: this.time(), startedAt, ids: command.ids, outcome });
-        return;
-      }
-      case 'look':
-        return this.#lookUp(command.ids);
-    }
+    const { event, what, failed } = await send(command, {
+      exchange,
+      book,
+      instrument: this.#rules.instrument,
+      time: () => this.time(),
+    });
+    if (failed !== null) this.#note(what, failed);
+    this.#step(event);
   }
 
   /** Says what a request ended in; a refusal that only a person can mend halts. */

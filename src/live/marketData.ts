@@ -15,7 +15,7 @@ import type {
   StreamTrade,
   Timer,
 } from '../core/index.ts';
-import type { Log } from './loop.ts';
+import type { Log } from './log.ts';
 import { oursIn } from './ourOids.ts';
 import { writeLevels } from './polledBook.ts';
 import { PromptReads } from './promptReads.ts';

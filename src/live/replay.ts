@@ -85,11 +85,12 @@ export function replayRun(
 
 function* linesOf(db: Database.Database, run: number): Generator<Line> {
   const rows = db.prepare('SELECT lines, sum FROM inputs WHERE run = ? ORDER BY n').iterate(run) as Iterable<{
-    lines: Buffer;
+    /** The driver hands over plain memory here. */
+    lines: ArrayBuffer;
     sum: number;
   }>;
   for (const { lines, sum } of rows) {
-    if (sumOfInputs(run, lines) !== sum) throw new RangeError('the recording is damaged from here on');
+    if (sumOfInputs(run, new Uint8Array(lines)) !== sum) throw new RangeError('the recording is damaged from here on');
     for (const text of inflateRawSync(lines).toString('utf8').split('\n')) yield lineOf(text);
   }
 }

@@ -3,7 +3,8 @@ import type { Clock, Engine, EngineNews, Exchange, MarketStream, Millis } from '
 import type { Journal } from './journal.ts';
 import type { Latch } from './latch.ts';
 import { Loop } from './loop.ts';
-import type { Log, LoopOptions, StopReport } from './loop.ts';
+import type { Log } from './log.ts';
+import type { LoopOptions, StopReport } from './loop.ts';
 import { readOpening, readRules } from './opening.ts';
 import type { Opening, Rules } from './opening.ts';
 
