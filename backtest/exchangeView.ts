@@ -23,7 +23,9 @@ export class ExchangeView {
   readonly #ownAsks: OwnSide;
   readonly #ends: OwnOrder[] = [];
   readonly #onFill = (order: OwnOrder, lots: number): void => {
-    this.answers.push(this.#now + this.#latency.back(this.#now), MESSAGE.filled, order, lots);
+    const now = this.#now;
+    const mid = this.book.bid + this.book.ask;
+    this.answers.push(now + this.#latency.back(now), MESSAGE.filled, order, lots, now, mid);
     if (order.left === 0) this.#ends.push(order);
     // Our end hears of it before it could act on anything later.
     if (this.#eager && this.answers.headAt < this.#until) this.#until = this.answers.headAt;
@@ -159,6 +161,7 @@ export class ExchangeView {
     order: OwnOrder,
     lots: number,
   ): void {
-    this.answers.push(this.#now + this.#latency.back(this.#now), kind, order, lots);
+    const now = this.#now;
+    this.answers.push(now + this.#latency.back(now), kind, order, lots, now, 0);
   }
 }

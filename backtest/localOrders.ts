@@ -22,13 +22,13 @@ export class LocalOrders {
   place(at: number, side: SideIndex, place: number, lots: number): OwnOrder {
     const order = this.#pool.take(side, place, lots);
     this.orders.push(order);
-    this.#exchange.requests.push(at + this.#latency.there(at), MESSAGE.place, order, lots);
+    this.#exchange.requests.push(at + this.#latency.there(at), MESSAGE.place, order, lots, at, 0);
     return order;
   }
 
   cancel(at: number, order: OwnOrder): void {
     order.state = LOCAL.canceling;
-    this.#exchange.requests.push(at + this.#latency.there(at), MESSAGE.cancel, order, 0);
+    this.#exchange.requests.push(at + this.#latency.there(at), MESSAGE.cancel, order, 0, at, 0);
   }
 
   /** Takes in every answer that has arrived by `time`; `onFill` hears of executions in the order in which we learn of them. */

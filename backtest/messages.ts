@@ -23,6 +23,8 @@ export class MessageRing {
   #at = new Float64Array(64);
   #kind = new Uint8Array(64);
   #lots = new Float64Array(64);
+  #sent = new Float64Array(64);
+  #mid = new Float64Array(64);
   #order: OwnOrder[] = [];
   #head = 0;
   #count = 0;
@@ -32,7 +34,8 @@ export class MessageRing {
     return this.#count;
   }
 
-  push(at: number, kind: MessageKind, order: OwnOrder, lots: number): void {
+  /** `at`: arrival; `sent`: when the other end sent it; `mid`: twice the middle of the exchange's book then, as places, or 0. */
+  push(at: number, kind: MessageKind, order: OwnOrder, lots: number, sent: number, mid: number): void {
     if (this.#count === this.#at.length) this.#grow();
     const i = (this.#head + this.#count) & (this.#at.length - 1);
     const arrival = at > this.#lastAt ? at : this.#lastAt;
@@ -40,6 +43,8 @@ export class MessageRing {
     this.#at[i] = arrival;
     this.#kind[i] = kind;
     this.#lots[i] = lots;
+    this.#sent[i] = sent;
+    this.#mid[i] = mid;
     this.#order[i] = order;
     order.messages++;
     if (this.#count++ === 0) this.headAt = arrival;
@@ -52,6 +57,14 @@ export class MessageRing {
 
   get lots(): number {
     return this.#lots[this.#head]!;
+  }
+
+  get sent(): number {
+    return this.#sent[this.#head]!;
+  }
+
+  get mid(): number {
+    return this.#mid[this.#head]!;
   }
 
   get order(): OwnOrder {
@@ -72,17 +85,23 @@ export class MessageRing {
     const at = new Float64Array(size * 2);
     const kind = new Uint8Array(size * 2);
     const lots = new Float64Array(size * 2);
+    const sent = new Float64Array(size * 2);
+    const mid = new Float64Array(size * 2);
     const order: OwnOrder[] = [];
     for (let n = 0; n < size; n++) {
       const i = (this.#head + n) & (size - 1);
       at[n] = this.#at[i]!;
       kind[n] = this.#kind[i]!;
       lots[n] = this.#lots[i]!;
+      sent[n] = this.#sent[i]!;
+      mid[n] = this.#mid[i]!;
       order.push(this.#order[i]!);
     }
     this.#at = at;
     this.#kind = kind;
     this.#lots = lots;
+    this.#sent = sent;
+    this.#mid = mid;
     this.#order = order;
     this.#head = 0;
   }

@@ -7,6 +7,7 @@ export { FLOW_PROFILES } from './flowProfile.ts';
 export type { FlowProfile } from './flowProfile.ts';
 export type { Market, Marketplace } from './market.ts';
 export { tapeMarket } from './replay.ts';
+export { feesOf } from './books.ts';
 export { CODES, statusOf } from './codes.ts';
 export type { Code } from './codes.ts';
 export { MatchingBook } from './matching.ts';

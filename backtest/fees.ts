@@ -1,0 +1,77 @@
+/** Maker fees inside a replay: on the currency received, at the tier that the volume of the last 30 days gives. */
+import { money, moneyOf, moneyOfAmount, moneyOfValue, rateCeil, valueOf } from '../src/core/index.ts';
+import type { Amount, FeeTier, Instrument, Millis, Money, Price, Side } from '../src/core/index.ts';
+
+export type FeeOptions = {
+  /** Ascending by volume; each tier's volume is its upper bound. */
+  readonly tiers: readonly FeeTier[];
+  /** Volume of the 30 days before, in the minor currency: it does not expire. */
+  readonly volume30d: string;
+};
+
+const DAY = 86_400_000;
+const DAYS = 30;
+/** The exchange keeps eight decimals. */
+const SMALLEST = 10n ** 10n;
+const RATE_ONE = 10n ** 8n;
+
+export class Fees {
+  readonly #instrument: Instrument;
+  readonly #tiers: readonly { readonly below: Money; readonly maker: number; readonly taker: number }[];
+  readonly #base: Money;
+  readonly #days = new Map<number, bigint>();
+  #traded = 0n;
+  #index = 0;
+
+  constructor(instrument: Instrument, { tiers, volume30d }: FeeOptions) {
+    if (tiers.length === 0) throw new RangeError(`${instrument.symbol}: no fee tier was given`);
+    this.#instrument = instrument;
+    this.#base = moneyOf(volume30d);
+    this.#tiers = tiers.map(({ volume, maker, taker }) => ({
+      below: moneyOf(volume),
+      maker: rateCeil(maker),
+      taker: rateCeil(taker),
+    }));
+    this.#choose();
+  }
+
+  get makerRate(): number {
+    return this.#tiers[this.#index]!.maker;
+  }
+
+  get takerRate(): number {
+    return this.#tiers[this.#index]!.taker;
+  }
+
+  /** One execution: what was paid or received in each currency, and the fee, rounded half up at eight decimals. */
+  fill(side: Side, price: Price, lots: Amount): { readonly major: Money; readonly minor: Money; readonly fee: Money } {
+    const major = moneyOfAmount(this.#instrument, lots);
+    const value = moneyOfValue(this.#instrument, valueOf(price, lots));
+    const minor = money(value - (value % SMALLEST));
+    const scaled = (side === 'buy' ? major : minor) * BigInt(this.makerRate);
+    const unit = RATE_ONE * SMALLEST;
+    return { major, minor, fee: money(((scaled + unit / 2n) / unit) * SMALLEST) };
+  }
+
+  /** Counts a traded volume; true when it, or what it made expire, changed the tier. */
+  traded(minor: Money, at: Millis): boolean {
+    const day = Math.floor(at / DAY);
+    this.#days.set(day, (this.#days.get(day) ?? 0n) + minor);
+    this.#traded += minor;
+    for (const [old, volume] of this.#days) {
+      if (old > day - DAYS) continue;
+      this.#days.delete(old);
+      this.#traded -= volume;
+    }
+    return this.#choose();
+  }
+
+  #choose(): boolean {
+    const volume = this.#base + this.#traded;
+    const found = this.#tiers.findIndex(tier => volume < tier.below);
+    const index = found < 0 ? this.#tiers.length - 1 : found;
+    const changed = index !== this.#index;
+    this.#index = index;
+    return changed;
+  }
+}

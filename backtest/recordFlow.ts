@@ -1,0 +1,45 @@
+/** A tape of the embedded exchange's seeded market, recorded in memory in virtual time: what a backtest without a recording runs on. */
+import { VirtualClock } from '../src/core/index.ts';
+import type { BookRules, Millis } from '../src/core/index.ts';
+import { createVenue, FLOW_PROFILES, seededFlow } from '../src/sandbox/index.ts';
+import { finishTape, sideCodeOf, TapeBuilder } from '../src/tape/index.ts';
+import type { Tape } from '../src/tape/index.ts';
+
+/** Throws a RangeError where the embedded exchange has no flow for the book. */
+export function recordFlow(book: string, seed: number, seconds: number): Tape {
+  const profile = FLOW_PROFILES[book];
+  if (!profile) {
+    throw new RangeError(
+      `the embedded exchange has no flow for ${book}; it has one for ${Object.keys(FLOW_PROFILES).join(', ')}`,
+    );
+  }
+  const clock = new VirtualClock();
+  const venue = createVenue({ clock, seed });
+  const market = seededFlow({ seed, profile });
+  const place = venue.marketplace(book);
+  const tape = new TapeBuilder();
+  const level = (side: 'buy' | 'sell', price: Parameters<typeof place.amountAt>[1], at: Millis): void =>
+    tape.level(at, at, sideCodeOf(side), price, place.amountAt(side, price));
+  venue.venue.onBookEvent(event => {
+    if (event.book !== book) return;
+    const at = clock.now();
+    for (const { takerSide, price, amount, tid } of event.trades) {
+      tape.trade(at, at, sideCodeOf(takerSide), price, amount, tid);
+    }
+    for (const { side, price } of event.changes) level(side, price, at);
+  });
+  market.start(place);
+  while ((clock.nextDue() ?? Infinity) <= seconds * 1000) clock.runNext();
+  market.stop();
+  venue.close();
+  const rules: BookRules | undefined = venue.venue.books.get(book)?.rules;
+  if (!rules) throw new RangeError(`book ${book} is not listed`);
+  const finished = finishTape({
+    source: `seeded flow of ${book}, seed ${seed}, ${seconds} s`,
+    book,
+    tick: rules.tickSize,
+    columns: tape.columns(),
+    depth: Infinity,
+  });
+  return { ...finished, rules, instrument: place.instrument };
+}

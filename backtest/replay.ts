@@ -1,0 +1,487 @@
+/** The other driver: the production engine, its risk gate and a strategy on a recorded market, with latency and a fill model. */
+import { createHash } from 'node:crypto';
+import { textOfAmount, textOfMoney, textOfPrice } from '../src/core/index.ts';
+import type {
+  Amount,
+  Approved,
+  Command,
+  Engine,
+  EngineEvent,
+  EngineNews,
+  Instrument,
+  Millis,
+  Money,
+  OrderReport,
+  OwnTrade,
+  Price,
+  Side,
+  Snapshot,
+} from '../src/core/index.ts';
+import type { Gap } from '../src/tape/index.ts';
+import { ExchangeView } from './exchangeView.ts';
+import type { FillModel } from './exchangeView.ts';
+import { Fees } from './fees.ts';
+import type { FeeOptions } from './fees.ts';
+import type { Latency } from './latency.ts';
+import { LocalOrders } from './localOrders.ts';
+import { MESSAGE } from './messages.ts';
+import { LOCAL } from './ownOrders.ts';
+import type { OwnOrder } from './ownOrders.ts';
+import { RequestBudget } from './requestBudget.ts';
+import { BUY, FLAG, SELL } from './rows.ts';
+import type { MarketRows } from './rows.ts';
+
+/** Times in milliseconds. */
+export type ReplayOptions = {
+  readonly instrument: Instrument;
+  readonly rows: MarketRows;
+  /** Times in which the recording knows nothing: the book is not refreshed then. */
+  readonly gaps: readonly Gap[];
+  readonly model: FillModel;
+  readonly latency: Latency;
+  readonly fees: FeeOptions;
+  /** Opening balances, decimal text by currency. */
+  readonly balances: Readonly<Record<string, string>>;
+  readonly decideEveryMs: Millis;
+  readonly privatePollMs: Millis;
+  /** Private requests in any 60 s; cancels are exempt. */
+  readonly privatePerMinute: number;
+  /** A fresh engine for this run, with its rates; it must tell its news to the given listener. */
+  readonly engine: (
+    rates: { readonly makerRate: number; readonly takerRate: number },
+    onNews: (news: EngineNews) => void,
+  ) => Engine;
+  readonly sink?: ReplaySink;
+  /** Called now and then with the share of the tape that is behind, from 0 to 1. */
+  readonly onProgress?: (share: number) => void;
+};
+
+/** Where every execution and every finished order goes. */
+export type ReplaySink = { fill(row: FillRow): void; order(row: OrderRow): void };
+
+/** Money and prices as decimal text. */
+export type FillRow = {
+  readonly tid: string;
+  readonly orderId: string;
+  /** When the exchange executed it, and when we learned of it. */
+  readonly at: Millis;
+  readonly heardAt: Millis;
+  readonly side: Side;
+  readonly price: string;
+  readonly amount: string;
+  readonly value: string;
+  readonly fee: string;
+  readonly feeCurrency: string;
+  /** Middle of the recorded book at that moment, in ticks, without our orders. */
+  readonly midTicks: number;
+  /** Major that came in since the start, after it. */
+  readonly held: string;
+};
+
+export type OrderRow = {
+  readonly orderId: string;
+  readonly side: Side;
+  readonly price: string;
+  readonly amount: string;
+  readonly filled: string;
+  readonly placedAt: Millis;
+  readonly endedAt: Millis;
+  readonly ending: string;
+};
+
+export type ReplayResult = {
+  readonly model: string;
+  readonly from: Millis;
+  readonly to: Millis;
+  readonly events: number;
+  readonly decisions: number;
+  readonly requests: { readonly placed: number; readonly canceled: number; readonly overBudget: number };
+  readonly refusedPostOnly: number;
+  readonly volume: { readonly major: string; readonly minor: string };
+  readonly snapshot: Snapshot;
+  readonly haltedBecause: string | null;
+  /** Orders that were still live when the tape and the stop after it were over. */
+  readonly left: number;
+  /** Of every fill, order and final number: equal for equal tape, configuration and seed. */
+  readonly hash: string;
+};
+
+/** After the tape: time for the last cancels to be answered. */
+const STOP_MS = 120_000;
+const PROGRESS_EVERY = 1_000;
+
+export function runReplay(options: ReplayOptions): ReplayResult {
+  return new Replay(options).run();
+}
+
+type Placed = { readonly id: string; readonly oid: string; readonly order: OwnOrder; readonly amount: Amount };
+
+class Replay {
+  readonly #options: ReplayOptions;
+  readonly #engine: Engine;
+  readonly #exchange: ExchangeView;
+  readonly #orders: LocalOrders;
+  readonly #fees: Fees;
+  readonly #budget: RequestBudget;
+  readonly #hash = createHash('sha256');
+  /** By our origin id, until the order is over on both ends. */
+  readonly #byId = new Map<string, Placed>();
+  readonly #byOrder = new Map<OwnOrder, Placed>();
+  readonly #looks: { readonly at: Millis; readonly ids: readonly string[] }[] = [];
+  #next = 0;
+  #now = 0;
+  #bookChanged = false;
+  #lastTrade = 0;
+  #gap = 0;
+  #tids = 0;
+  #decisions = 0;
+  #placed = 0;
+  #canceled = 0;
+  #refusedPostOnly = 0;
+  #held = 0n;
+  #major = 0n;
+  #minor = 0n;
+
+  constructor(options: ReplayOptions) {
+    const { instrument, rows, model, latency, fees } = options;
+    this.#options = options;
+    this.#fees = new Fees(instrument, fees);
+    this.#exchange = new ExchangeView(rows, model, latency);
+    this.#orders = new LocalOrders(this.#exchange, latency);
+    this.#budget = new RequestBudget(options.privatePerMinute);
+    this.#engine = options.engine(this.#rates(), news => this.#onNews(news));
+  }
+
+  run(): ReplayResult {
+    const { rows, decideEveryMs, privatePollMs, onProgress } = this.#options;
+    if (rows.length === 0) throw new RangeError('the tape has no rows');
+    const from = rows.at[0]!;
+    const to = rows.local[rows.length - 1]!;
+    this.#open(from);
+    let decideAt = from + decideEveryMs;
+    let readAt = from;
+    const wake = (): Millis => Math.min(decideAt, readAt, this.#looks[0]?.at ?? Infinity);
+    let turn = 0;
+    while (wake() <= to || this.#exchange.answers.headAt <= to) {
+      const now = this.#live(wake());
+      this.#hear(now);
+      if (readAt <= now) {
+        this.#readAccount(now);
+        readAt = now + privatePollMs;
+      }
+      this.#answerLooks(now);
+      if (decideAt <= now) {
+        this.#showBook(now, true);
+        decideAt += decideEveryMs;
+        if (onProgress && ++turn % PROGRESS_EVERY === 0) onProgress((now - from) / (to - from));
+      }
+    }
+    const left = this.#stop(Math.max(to, decideAt));
+    return this.#result(from, to, left);
+  }
+
+  #open(at: Millis): void {
+    const { instrument, balances } = this.#options;
+    const list = Object.entries(balances).map(([currency, total]) => ({
+      currency,
+      total,
+      locked: '0',
+      available: total,
+    }));
+    this.#step({ kind: 'rules', at, instrument, ...this.#rates() });
+    this.#step({ kind: 'balances', at, startedAt: at, quiet: true, balances: list });
+  }
+
+  /** Both ends live on until `time`, or until an answer arrives before it; returns how far. */
+  #live(time: Millis): Millis {
+    const now = this.#exchange.runToAnswer(time);
+    const { local, place, lots, flags, base, places } = this.#options.rows;
+    const { book } = this.#engine;
+    let row = this.#next;
+    while (local[row]! <= now) {
+      const flag = flags[row]!;
+      const at = place[row]!;
+      if ((flag & FLAG.trade) !== 0) this.#lastTrade = at + base;
+      else if (at > 0 && at < places - 1) {
+        book.set((flag & FLAG.sell) !== 0 ? 'sell' : 'buy', (at + base) as Price, lots[row]! as Amount);
+        this.#bookChanged = true;
+      }
+      row++;
+    }
+    this.#next = row;
+    return now;
+  }
+
+  /** Tells the engine of the book, unless the recording knows nothing now: then only of the time. */
+  #showBook(at: Millis, always: boolean): void {
+    if (this.#lastTrade > 0) {
+      this.#step({ kind: 'public trade', at, price: this.#lastTrade as Price });
+      this.#lastTrade = 0;
+    }
+    if (!always && !this.#bookChanged) return;
+    this.#bookChanged = false;
+    this.#decisions++;
+    if (this.#isInGap(at)) this.#step({ kind: 'timer', at });
+    else this.#step({ kind: 'book', at, startedAt: null });
+  }
+
+  #isInGap(at: Millis): boolean {
+    const { gaps } = this.#options;
+    while (this.#gap < gaps.length && gaps[this.#gap]!.to <= at) this.#gap++;
+    return this.#gap < gaps.length && gaps[this.#gap]!.from < at;
+  }
+
+  /** Everything that the exchange has told us by now. */
+  #hear(now: Millis): void {
+    const { answers } = this.#exchange;
+    if (answers.headAt > now) return;
+    this.#showBook(now, false);
+    const trades: OwnTrade[] = [];
+    const canceled: Placed[] = [];
+    const gone: Placed[] = [];
+    while (answers.headAt <= now) {
+      const { kind, order, lots, sent, mid } = answers;
+      answers.shift();
+      this.#orders.learn(kind, order, lots);
+      const placed = this.#byOrder.get(order);
+      if (placed === undefined) throw new Error(`an answer for order ${order.id}, which was never placed`);
+      if (kind === MESSAGE.accepted || kind === MESSAGE.refused) {
+        const outcome = { kind: 'done', value: { oid: placed.oid } } as const;
+        this.#step({ kind: 'placed', at: now, id: placed.id, outcome });
+        // The exchange takes a post-only order that would trade, and cancels it (public facts 16.1).
+        if (kind === MESSAGE.refused) {
+          this.#refusedPostOnly++;
+          gone.push(placed);
+        }
+      } else if (kind === MESSAGE.filled) trades.push(this.#tradeOf(placed, lots as Amount, sent, now, mid));
+      else if (kind === MESSAGE.canceled) canceled.push(placed);
+      else
+        this.#step({
+          kind: 'canceled',
+          at: now,
+          startedAt: now,
+          ids: [placed.id],
+          outcome: { kind: 'done', value: [] },
+        });
+    }
+    if (trades.length > 0) this.#tellTrades(trades, now);
+    if (canceled.length > 0) {
+      const outcome = { kind: 'done', value: canceled.map(({ oid }) => oid) } as const;
+      this.#step({ kind: 'canceled', at: now, startedAt: now, ids: canceled.map(({ id }) => id), outcome });
+    }
+    const ended = [...gone, ...canceled];
+    if (ended.length > 0) this.#tellEnds(ended, now);
+    this.#forget();
+  }
+
+  #tradeOf({ id, oid, order }: Placed, lots: Amount, at: Millis, heardAt: Millis, mid: number): OwnTrade {
+    const { instrument, rows, sink } = this.#options;
+    const side: Side = order.side === BUY ? 'buy' : 'sell';
+    const price = (order.place + rows.base) as Price;
+    const { major, minor, fee } = this.#fees.fill(side, price, lots);
+    this.#major += major;
+    this.#minor += minor;
+    const tid = String(++this.#tids);
+    this.#held += side === 'buy' ? major - fee : -major;
+    const trade: OwnTrade = {
+      book: instrument.symbol,
+      tid,
+      oid,
+      originId: id,
+      createdAt: at,
+      side,
+      price: textOfPrice(instrument, price),
+      major: textOfMoney(major),
+      minor: textOfMoney(minor),
+      feeAmount: textOfMoney(fee),
+      feeCurrency: side === 'buy' ? instrument.major : instrument.minor,
+      maker: true,
+    };
+    if (this.#fees.traded(minor, at)) this.#step({ kind: 'rules', at: heardAt, instrument, ...this.#rates() });
+    const row: FillRow = {
+      tid,
+      orderId: id,
+      at,
+      heardAt,
+      side,
+      price: trade.price,
+      amount: textOfAmount(instrument, lots),
+      value: trade.minor,
+      fee: trade.feeAmount,
+      feeCurrency: trade.feeCurrency,
+      midTicks: mid / 2 + rows.base,
+      held: textOfMoney(this.#held as Money),
+    };
+    this.#hash.update(JSON.stringify(row));
+    sink?.fill(row);
+    return trade;
+  }
+
+  #tellTrades(trades: readonly OwnTrade[], now: Millis): void {
+    this.#step({ kind: 'trades', at: now, startedAt: now, complete: true, trades });
+  }
+
+  #tellEnds(ended: readonly Placed[], now: Millis): void {
+    const reports = ended.map(placed => this.#reportOf(placed, 'cancelled', now));
+    const outcome = { kind: 'done', value: reports } as const;
+    this.#step({ kind: 'looked up', at: now, startedAt: now, ids: ended.map(({ id }) => id), outcome });
+  }
+
+  #reportOf({ id, oid, order, amount }: Placed, status: OrderReport['status'], at: Millis): OrderReport {
+    const { instrument, rows } = this.#options;
+    return {
+      book: instrument.symbol,
+      oid,
+      originId: id,
+      side: order.side === BUY ? 'buy' : 'sell',
+      type: 'limit',
+      status,
+      price: textOfPrice(instrument, (order.place + rows.base) as Price),
+      originalAmount: textOfAmount(instrument, amount),
+      unfilledAmount: textOfAmount(instrument, (amount - order.filled) as Amount),
+      createdAt: at,
+    };
+  }
+
+  /** A read of own orders and trades, as we know them: it keeps the engine sure that the account is watched. */
+  #readAccount(at: Millis): void {
+    this.#budget.take(at, 2);
+    this.#step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] });
+    const reports: OrderReport[] = [];
+    for (const order of this.#orders.orders) {
+      if (order.state !== LOCAL.live && order.state !== LOCAL.canceling) continue;
+      const placed = this.#byOrder.get(order)!;
+      reports.push(this.#reportOf(placed, order.filled > 0 ? 'partially filled' : 'open', at));
+    }
+    this.#step({ kind: 'open orders', at, startedAt: at, complete: true, orders: reports });
+  }
+
+  #answerLooks(now: Millis): void {
+    while (this.#looks.length > 0 && this.#looks[0]!.at <= now) {
+      const { ids } = this.#looks.shift()!;
+      const reports: OrderReport[] = [];
+      for (const id of ids) {
+        const placed = this.#byId.get(id);
+        if (placed && placed.order.state !== LOCAL.sent && placed.order.state !== LOCAL.done) {
+          reports.push(this.#reportOf(placed, placed.order.filled > 0 ? 'partially filled' : 'open', now));
+        }
+      }
+      this.#step({
+        kind: 'looked up',
+        at: now,
+        startedAt: now,
+        ids,
+        outcome: { kind: 'done', value: reports },
+      });
+    }
+  }
+
+  #step(event: EngineEvent): void {
+    this.#now = event.at;
+    for (const command of this.#engine.step(event)) this.#carryOut(command, event.at);
+  }
+
+  #carryOut(command: Approved<Command>, at: Millis): void {
+    switch (command.kind) {
+      case 'place':
+        if (!this.#budget.take(at, 1)) {
+          const outcome = { kind: 'refused', code: 'budget', message: 'no place in the request budget' } as const;
+          this.#step({ kind: 'placed', at, id: command.id, outcome });
+          return;
+        }
+        this.#place(command, at);
+        return;
+      case 'cancel':
+        for (const id of command.ids) {
+          const placed = this.#byId.get(id);
+          if (!placed || placed.order.state === LOCAL.done) continue;
+          this.#canceled++;
+          this.#orders.cancel(at, placed.order);
+        }
+        return;
+      case 'look': {
+        const { latency } = this.#options;
+        this.#budget.take(at, 1);
+        this.#looks.push({ at: at + latency.there(at) + latency.back(at), ids: command.ids });
+        return;
+      }
+    }
+  }
+
+  #place(command: Extract<Command, { kind: 'place' }>, at: Millis): void {
+    const { id, side, price, amount } = command;
+    this.#placed++;
+    const order = this.#orders.place(at, side === 'buy' ? BUY : SELL, price - this.#options.rows.base, amount);
+    const placed: Placed = { id, oid: `r${order.id}`, order, amount };
+    this.#byId.set(id, placed);
+    this.#byOrder.set(order, placed);
+  }
+
+  /** Orders that are over and that no message names any more. */
+  #forget(): void {
+    for (const order of this.#orders.orders) {
+      if (order.state !== LOCAL.done || order.messages > 0) continue;
+      this.#byId.delete(this.#byOrder.get(order)!.id);
+      this.#byOrder.delete(order);
+    }
+    this.#orders.forgetDone();
+  }
+
+  #onNews(news: EngineNews): void {
+    if (news.kind !== 'order' || news.news.kind !== 'ended') return;
+    const { order, ending } = news.news;
+    const { instrument, sink } = this.#options;
+    const row: OrderRow = {
+      orderId: order.id,
+      side: order.side,
+      price: textOfPrice(instrument, order.price),
+      amount: textOfAmount(instrument, order.amount),
+      filled: textOfAmount(instrument, order.filled),
+      placedAt: order.placedAt,
+      endedAt: this.#now,
+      ending,
+    };
+    this.#hash.update(JSON.stringify(row));
+    sink?.order(row);
+  }
+
+  /** Closes the gate and cancels; the exchange goes on without new rows until everything is answered. */
+  #stop(from: Millis): number {
+    const { decideEveryMs } = this.#options;
+    let now = this.#live(from);
+    this.#hear(now);
+    this.#step({ kind: 'stop', at: now });
+    for (const end = now + STOP_MS; now < end && this.#engine.unfinished.length > 0;) {
+      now = this.#live(now + decideEveryMs);
+      this.#hear(now);
+      this.#answerLooks(now);
+      this.#readAccount(now);
+    }
+    return this.#engine.liveOrders.length;
+  }
+
+  #result(from: Millis, to: Millis, left: number): ReplayResult {
+    const snapshot = this.#engine.snapshot(to);
+    const { profit } = snapshot;
+    const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, snapshot.inventory, this.#minor];
+    this.#hash.update(numbers.map(String).join(' '));
+    return {
+      model: this.#options.model.name,
+      from,
+      to,
+      events: this.#options.rows.length,
+      decisions: this.#decisions,
+      requests: { placed: this.#placed, canceled: this.#canceled, overBudget: this.#budget.refused },
+      refusedPostOnly: this.#refusedPostOnly,
+      volume: { major: textOfMoney(this.#major as Money), minor: textOfMoney(this.#minor as Money) },
+      snapshot,
+      haltedBecause: this.#engine.haltedBecause,
+      left,
+      hash: this.#hash.digest('hex'),
+    };
+  }
+
+  #rates(): { readonly makerRate: number; readonly takerRate: number } {
+    return { makerRate: this.#fees.makerRate, takerRate: this.#fees.takerRate };
+  }
+}

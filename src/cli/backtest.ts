@@ -1,0 +1,190 @@
+/** The backtest command: one tape, the configured bot, several fill models side by side; numbers as JSON, fills and orders as CSV. */
+import { createHash } from 'node:crypto';
+import { createWriteStream, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { SingleBar } from 'cli-progress';
+import {
+  constantLatency,
+  fillLine,
+  fillModel,
+  FILLS_HEADER,
+  MODEL_NAMES,
+  orderLine,
+  ORDERS_HEADER,
+  recordFlow,
+  reportOf,
+  rowsOfTape,
+  runReplay,
+} from '../../backtest/index.ts';
+import type { ModelName, ReplayReport, ReplaySink } from '../../backtest/index.ts';
+import type { Config } from '../config.ts';
+import { moneyOf, textOfMoney } from '../core/index.ts';
+import type { Instrument, Money } from '../core/index.ts';
+import { feesOf } from '../sandbox/index.ts';
+import type { Tape } from '../tape/index.ts';
+import { engineOf } from './bot.ts';
+import { Wrong } from './configFile.ts';
+
+export type BacktestOptions = {
+  readonly config: Config;
+  /** Null: the seeded flow of the configured book is recorded first. */
+  readonly tape: Tape | null;
+  readonly seed: number;
+  /** Length of that flow. */
+  readonly flowSeconds: number;
+  readonly models: readonly ModelName[];
+  /** To the exchange, and the same back. */
+  readonly latencyMs: number;
+  /** From the exchange to us, at least. */
+  readonly feedLatencyMs: number;
+  /** Folder for the CSV files. */
+  readonly out?: string;
+  /** Draw how far it is, on stderr. */
+  readonly progress: boolean;
+};
+
+export type BacktestReport = {
+  readonly book: string;
+  readonly strategy: string;
+  readonly tape: {
+    readonly source: string;
+    readonly hash: string;
+    readonly dirt: Tape['dirt'];
+    readonly gaps: Tape['gaps'];
+  };
+  readonly latencyMs: number;
+  readonly feedLatencyMs: number;
+  readonly models: readonly ReplayReport[];
+  /** Equal for equal tape, configuration and seed. */
+  readonly hash: string;
+};
+
+/** Throws `Wrong` for what a person must change. */
+export async function backtest(options: BacktestOptions): Promise<BacktestReport> {
+  const { config, models, latencyMs, feedLatencyMs } = options;
+  const tape = options.tape ?? flowOf(options);
+  if (tape.instrument.symbol !== config.book)
+    throw new Wrong(`the tape is of ${tape.instrument.symbol}, the configuration trades ${config.book}`);
+  const rows = rowsOf(tape, feedLatencyMs);
+  const account = accountOf(config, tape.instrument, rows.base + rows.place[0]!);
+  const bar = options.progress
+    ? new SingleBar({ format: '{model} [{bar}] {percentage}% | {eta_formatted} left' })
+    : null;
+  const reports: ReplayReport[] = [];
+  for (const name of models) {
+    const files = options.out === undefined ? null : openFiles(options.out, name);
+    bar?.start(1000, 0, { model: name });
+    const result = runReplay({
+      instrument: tape.instrument,
+      rows,
+      gaps: tape.gaps,
+      model: fillModel(name, rows),
+      latency: constantLatency(latencyMs, latencyMs),
+      ...account,
+      decideEveryMs: config.timing.decideEveryMs,
+      privatePollMs: config.timing.privatePollMs,
+      privatePerMinute: config.exchange.budgets.privatePerMinute,
+      engine: (rates, onNews) => engineOf(config, { instrument: tape.instrument, ...rates }, 1, onNews),
+      ...(files && { sink: files.sink }),
+      onProgress: share => bar?.update(Math.floor(share * 1000)),
+    });
+    bar?.update(1000);
+    bar?.stop();
+    await files?.close();
+    reports.push(reportOf(tape.instrument, result));
+  }
+  const hash = createHash('sha256')
+    .update(reports.map(report => report.hash).join(' '))
+    .digest('hex');
+  const { source, dirt, gaps } = tape;
+  return {
+    book: config.book,
+    strategy: config.strategy.name,
+    tape: { source, hash: hashOf(tape), dirt, gaps },
+    latencyMs,
+    feedLatencyMs,
+    models: reports,
+    hash,
+  };
+}
+
+/** For a person: a line per model, and what halted it. */
+export function describeBacktest({ book, tape, models }: BacktestReport): string {
+  return [
+    `${book} on ${tape.source}`,
+    ...models.map(
+      ({ model, fills, volume, pnl, uptime, haltedBecause }) =>
+        `  ${model.padEnd(12)} ${fills} fills, volume ${volume.minor}; profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}; quoted ${percent(uptime.bid)} / ${percent(uptime.ask)}${haltedBecause === null ? '' : `; halted: ${haltedBecause}`}`,
+    ),
+  ].join('\n');
+}
+
+/** The names behind --models. */
+export function modelsOf(text: string): readonly ModelName[] {
+  return text.split(',').map(name => {
+    const found = MODEL_NAMES.find(known => known === name);
+    if (!found) throw new Wrong(`--models: no fill model ${JSON.stringify(name)}; there are ${MODEL_NAMES.join(', ')}`);
+    return found;
+  });
+}
+
+function flowOf({ config, seed, flowSeconds }: BacktestOptions): Tape {
+  try {
+    return recordFlow(config.book, seed, flowSeconds);
+  } catch (error) {
+    throw new Wrong(`${error instanceof Error ? error.message : String(error)}; --tape DIR brings others`);
+  }
+}
+
+function rowsOf(tape: Tape, feedLatencyMs: number): ReturnType<typeof rowsOfTape> {
+  try {
+    return rowsOfTape(tape, { feedLatencyMs });
+  } catch (error) {
+    throw new Wrong(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** What the embedded exchange would open with; for a remote one enough for the limits, at the entry tier. */
+function accountOf(config: Config, instrument: Instrument, firstTicks: number) {
+  const { exchange, limits, inventory } = config;
+  const { tiers } = feesOf(instrument.minor);
+  if (exchange.kind === 'embedded')
+    return { fees: { tiers, volume30d: exchange.volume30d }, balances: exchange.balances };
+  const positionMax = moneyOf(limits.positionMax);
+  const major = (inventory.target === undefined ? positionMax : moneyOf(inventory.target)) + positionMax;
+  const minor = (2n * positionMax * BigInt(firstTicks) * instrument.tickMoney) / 10n ** 18n;
+  const text = (sum: bigint): string => textOfMoney(sum as Money);
+  return {
+    fees: { tiers, volume30d: '0' },
+    balances: { [instrument.major]: text(major), [instrument.minor]: text(minor) },
+  };
+}
+
+function openFiles(dir: string, model: string): { readonly sink: ReplaySink; close(): Promise<void> } {
+  mkdirSync(dir, { recursive: true });
+  const fills = createWriteStream(join(dir, `fills-${model}.csv`));
+  const orders = createWriteStream(join(dir, `orders-${model}.csv`));
+  fills.write(`${FILLS_HEADER}\n`);
+  orders.write(`${ORDERS_HEADER}\n`);
+  const end = (stream: typeof fills): Promise<void> =>
+    new Promise((resolve, reject) => stream.on('error', reject).end(() => resolve()));
+  return {
+    sink: {
+      fill: row => void fills.write(`${fillLine(row)}\n`),
+      order: row => void orders.write(`${orderLine(row)}\n`),
+    },
+    close: async () => {
+      await Promise.all([end(fills), end(orders)]);
+    },
+  };
+}
+
+function hashOf({ columns }: Tape): string {
+  const hash = createHash('sha256');
+  const { kind, side, at, local, price, amount, id } = columns;
+  for (const { buffer, byteOffset, byteLength } of [kind, side, at, local, price, amount, id])
+    hash.update(new Uint8Array(buffer, byteOffset, byteLength));
+  return hash.digest('hex');
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
