@@ -54,7 +54,14 @@ export type JournalOptions = {
 /** Opens the state directory for this process alone. Throws one clear line when another process has it, or when it cannot be written. */
 export function openJournal(dir: string, options: JournalOptions): Journal {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  return journalIn(openDatabase(join(dir, STATE_FILE)), options);
+  const file = join(dir, STATE_FILE);
+  const db = openDatabase(file);
+  try {
+    return journalIn(db, options);
+  } catch (error) {
+    db.close();
+    throw unusable(file, error);
+  }
 }
 
 export const STATE_FILE = 'puntas.db';
@@ -164,18 +171,24 @@ export function openDatabase(file: string): Database.Database {
     if (/unable to open|readonly|permission/i.test(message)) {
       throw new Error(`the state file ${file} cannot be written (${message}): check state.dir and its owner`);
     }
-    throw new DamagedState(`the state file ${file} cannot be used: ${message}`);
+    throw unusable(file, error);
   }
 }
+
+const unusable = (file: string, error: unknown): DamagedState =>
+  new DamagedState(`the state file ${file} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
 
 /** SQLite finds what breaks its own structure; rows carry sums because it does not look at what they say. */
 function verify(db: Database.Database): void {
   const check = db.pragma('integrity_check(1)') as { integrity_check: string }[];
   if (check[0]?.integrity_check !== 'ok') throw new Error(`damaged: ${check[0]?.integrity_check}`);
   const [{ user_version: version }] = db.pragma('user_version') as [{ user_version: number }];
-  const isNew = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'runs'").get() === undefined;
-  if (isNew && version === 0) return;
+  const schema = schemaOf(db);
+  if (schema === '[]' && version === 0) return;
   if (version !== VERSION) throw new Error(`it is of version ${version}, this Puntas reads version ${VERSION}`);
+  const right = new Database(':memory:');
+  right.exec(SCHEMA);
+  if (schema !== schemaOf(right)) throw new Error('damaged: its tables are not as they were made');
   for (const { table, texts, numbers } of SUMMED) {
     const columns = [...texts.map(text), ...numbers.map(number)].join(', ');
     for (const row of db.prepare(`SELECT ${columns}, ${number('sum')} FROM ${table}`).iterate() as Iterable<Row>) {
@@ -183,6 +196,12 @@ function verify(db: Database.Database): void {
       if (sumOf(...fields) !== row['sum']) throw new Error(`damaged: a row of ${table} is not what was written`);
     }
   }
+}
+
+function schemaOf(db: Database.Database): string {
+  const columns = ['type', 'name', 'tbl_name', 'sql'];
+  const rows = db.prepare(`SELECT ${columns.map(text).join(', ')} FROM sqlite_master ORDER BY rowid`).iterate();
+  return JSON.stringify([...(rows as Iterable<Row>)].map(row => columns.map(name => decoded(row[name]))));
 }
 
 /** All of it or nothing. A full disk ends the transaction by itself, and the driver's own wrapper would then hide why. */
@@ -216,7 +235,7 @@ export function closeDatabase(db: Database.Database): void {
   }
 }
 
-/** The state file is there and cannot be trusted: nothing may be placed; what lives can still be canceled by its prefix. */
+/** The state file cannot be trusted, or not be written: nothing may be placed; what lives can still be canceled by its prefix. */
 export class DamagedState extends Error {}
 
 /** Of the tables below: another version cannot be read. */

@@ -1,0 +1,62 @@
+/** State directories for tests: a journal with a history, and copies of it as a crash leaves them. */
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { moneyOf } from '../../src/core/index.ts';
+import type { Amount, PlaceCommand, Price } from '../../src/core/index.ts';
+import { openJournal } from '../../src/live/journal.ts';
+import type { Journal, Leftovers, Mark } from '../../src/live/journal.ts';
+
+export const ACCOUNT = 'account-of-the-test';
+export const AT = 1_767_225_600_000;
+
+export const opened = (dir: string, at = AT): Journal => openJournal(dir, { account: ACCOUNT, at, setup: '{"a":1}' });
+
+export const place = (id: string, side: 'buy' | 'sell' = 'buy', price = 1000, amount = 5): PlaceCommand => ({
+  kind: 'place',
+  id,
+  side,
+  price: price as Price,
+  amount: amount as Amount,
+});
+
+export const markOf = (mxn: string, marker: string, live: Mark['live'] = []): Mark => ({
+  ledger: {
+    totals: new Map([
+      ['btc', moneyOf('1.5')],
+      ['mxn', moneyOf(mxn)],
+    ]),
+    seen: new Map(),
+    target: 150_000_000 as Amount,
+    guard: { drawdown: moneyOf('12.5'), day: 20_000, dayLoss: moneyOf('-3') },
+  },
+  marker,
+  live,
+});
+
+export class Folders {
+  readonly #root = mkdtempSync(join(tmpdir(), 'puntas-state-'));
+  #count = 0;
+
+  fresh(): string {
+    return join(this.#root, String(++this.#count));
+  }
+
+  /** What another process would find if this one were killed now. */
+  copyOf(dir: string): string {
+    const copy = mkdtempSync(join(this.#root, 'copy-'));
+    if (existsSync(dir)) for (const name of readdirSync(dir)) copyFileSync(join(dir, name), join(copy, name));
+    return copy;
+  }
+
+  clear(): void {
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+}
+
+/** Everything that leftovers say, as text that can be compared. */
+export const textOf = ({ orders, ledger, marker }: Leftovers): string =>
+  JSON.stringify(
+    { orders, marker, totals: ledger && [...ledger.totals], target: ledger?.target, guard: ledger?.guard },
+    (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
+  );
