@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { backtest, describeBacktest, modelsOf } from './cli/backtest.ts';
 import { check } from './cli/check.ts';
 import { readConfig, shippedConfig, Wrong } from './cli/configFile.ts';
 import { startEmbedded } from './cli/embedded.ts';
@@ -26,6 +27,18 @@ import type { Tape } from './tape/index.ts';
 const EXIT = { clean: 0, broken: 1, misused: 2, leftOrders: 3 } as const;
 
 type Source = { readonly config?: string; readonly tape?: string; readonly speed: number; readonly seed?: number };
+
+type BacktestFlags = {
+  readonly config?: string;
+  readonly tape?: string;
+  readonly flowSeconds: number;
+  readonly seed?: number;
+  readonly models: string;
+  readonly latencyMs: number;
+  readonly feedLatencyMs: number;
+  readonly out?: string;
+  readonly json: boolean;
+};
 
 const program = new Command('puntas')
   .description('A market maker: quotes both sides of an order book from a YAML file and an API key.')
@@ -55,8 +68,10 @@ sources(
         seed,
         log,
         version: version(),
-        onStarted: stop => {
+        onStarted: (stop, broke) => {
           signals.tell(stop);
+          // What nobody caught halts, cancels and is told; it is never logged and gone on from.
+          process.on('uncaughtException', broke);
           if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
         },
       });
@@ -134,6 +149,34 @@ program
   });
 
 program
+  .command('backtest')
+  .description('trade a recorded market with the very engine and strategy that run, under several fill models')
+  .option('-c, --config <file>', 'YAML file; without it the one that comes with Puntas')
+  .option('--tape <dir>', 'the recording; without it the seeded flow is recorded first')
+  .option('--flow-seconds <n>', 'length of that flow', seedNumber, 3_600)
+  .option('--seed <n>', 'seed of that flow', seedNumber)
+  .option('--models <names>', 'fill models, separated by commas', 'pessimistic,expected,optimistic')
+  .option('--latency-ms <n>', 'time to the exchange, and the same back', seedNumber, 25)
+  .option('--feed-latency-ms <n>', 'least time from the exchange to us', seedNumber, 0)
+  .option('--out <dir>', 'folder for every fill and order as CSV')
+  .option('--json', 'print the report as one JSON object', false)
+  .action(async (options: BacktestFlags) => {
+    const { config, tape } = await chosen({ ...options, speed: 1, isBacktest: true });
+    const report = await backtest({
+      config,
+      tape,
+      seed: options.seed ?? (config.exchange.kind === 'embedded' ? config.exchange.seed : 1),
+      flowSeconds: options.flowSeconds,
+      models: modelsOf(options.models),
+      latencyMs: options.latencyMs,
+      feedLatencyMs: options.feedLatencyMs,
+      ...(options.out === undefined ? {} : { out: options.out }),
+      progress: process.stderr.isTTY,
+    });
+    console.log(options.json ? JSON.stringify(report) : describeBacktest(report));
+  });
+
+program
   .command('replay')
   .description('feed a recorded run through the engine again: every command must come out the same')
   .argument('<dir>', 'state directory of the run')
@@ -178,12 +221,14 @@ function sources(command: Command): Command {
 }
 
 /** The configuration and, with --tape, the recording; without -c the one that comes with Puntas for the recording's book. */
-async function chosen(options: Source): Promise<{ config: Config; tape: Tape | null }> {
+async function chosen(
+  options: Source & { readonly isBacktest?: boolean },
+): Promise<{ config: Config; tape: Tape | null }> {
   const given = options.config === undefined ? null : readConfig(options.config);
   const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
   const dir = options.tape ?? (market?.kind === 'tape' ? market.dir : undefined);
   if (dir === undefined) return { config: given ?? readConfig(shippedConfig('sandbox')), tape: null };
-  if (given?.exchange.kind === 'remote')
+  if (given?.exchange.kind === 'remote' && !options.isBacktest)
     throw new Wrong('--tape is for the embedded exchange; this configuration has a remote one');
   const tape = await openTape(dir, given ? { book: given.book } : {}).catch((error: unknown) => {
     throw new Wrong(error instanceof Error ? error.message : String(error));

@@ -30,7 +30,7 @@ export type RunOptions = {
   readonly log: Log;
   readonly version: string;
   /** Called with a function that ends the run; its argument says why. */
-  readonly onStarted: (stop: (why: string) => void) => void;
+  readonly onStarted: (stop: (why: string) => void, broke: (error: unknown) => void) => void;
 };
 
 export type RunResult = {
@@ -111,7 +111,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     let stop: (why: string) => void = () => undefined;
     const stopped = new Promise<string>(resolve => (stop = resolve));
     session.start(() => stop('something broke'));
-    options.onStarted(stop);
+    options.onStarted(stop, error => loop.broke(error));
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
     const report = await session.stop();

@@ -86,14 +86,14 @@ export class Loop {
       options.exchange,
       options.book,
       options.opening.lastTid,
-      () => this.time(),
+      this.time,
       options.timing.settleMs,
     );
     this.market = new MarketData({
       ...options,
       reads: this.#reads,
       instrument: () => this.#rules.instrument,
-      time: () => this.time(),
+      time: this.time,
       step: event => this.#step(event),
       note: (what, failed) => this.#note(what, failed),
       onBroken: error => this.#fail(error),
@@ -105,9 +105,7 @@ export class Loop {
   }
 
   /** Time for the engine: wall time that never steps back. */
-  time(): Millis {
-    return this.#origin + this.#options.clock.elapsed();
-  }
+  readonly time = (): Millis => this.#origin + this.#options.clock.elapsed();
 
   /** Starts reading and quoting. `onFailure` is called once if something breaks that only a stop can answer. */
   start(onFailure: () => void): void {
@@ -308,7 +306,8 @@ export class Loop {
   /** Intents are on disk before the first byte leaves; when they cannot be written, only cancels and look-ups leave. */
   #carryOut(commands: readonly Approved<Command>[]): void {
     const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
-    const isDurable = places.length === 0 || (this.#isFree() && this.#intend(places));
+    // A halt that another process has just latched holds for what was decided before it was seen.
+    const isDurable = places.length === 0 || (this.#options.latch.read() === null && this.#intend(places));
     for (const command of commands) {
       if (command.kind === 'place' && !isDurable) {
         const outcome = {
@@ -324,11 +323,6 @@ export class Loop {
         .finally(() => this.#underWay.delete(done));
       this.#underWay.add(done);
     }
-  }
-
-  /** A halt that another process has just latched holds for what was decided before it was seen. */
-  #isFree(): boolean {
-    return this.#options.latch.read() === null;
   }
 
   #intend(places: readonly Approved<PlaceCommand>[]): boolean {
@@ -349,7 +343,7 @@ export class Loop {
       exchange,
       book,
       instrument: this.#rules.instrument,
-      time: () => this.time(),
+      time: this.time,
     });
     if (failed !== null) this.#note(what, failed);
     this.#step(event);
@@ -364,6 +358,11 @@ export class Loop {
     }
     log.warn({ what, code: failed.code }, `${what} was refused: ${failed.message}`);
     if (isFatal(failed.code)) this.#fail(new Error(`${what} was refused with ${failed.code}: ${failed.message}`));
+  }
+
+  /** Something broke that nobody caught: nothing is placed any more, and that is latched. */
+  broke(error: unknown): void {
+    this.#fail(error);
   }
 
   /** After this nothing is placed any more; whoever started the loop stops it. */
