@@ -44,6 +44,8 @@ export class Engine {
   #mismatches = 0;
   /** The ledger equalled the balances once since the start. */
   #reconciled = false;
+  /** A person has resumed: a difference that stays the same for the settle time is taken into the ledger. */
+  #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
   #lockedByOthers: Readonly<Record<Side, Money>> = { buy: money(0n), sell: money(0n) };
   #sentinelMissing = false;
   readonly #depth: Depth = emptyDepth(DEPTH_LEVELS);
@@ -119,7 +121,7 @@ export class Engine {
       case 'balances':
         this.#holdings.read(event.balances);
         this.#lockedByOthers = lockedByOthers(this.#instrument, this.#orders.live, event.balances);
-        if (event.quiet) this.#reconcile();
+        if (event.quiet) this.#reconcile(event.startedAt);
         break;
       case 'trades':
         for (const trade of event.trades) this.#trade(trade, event.at);
@@ -159,8 +161,9 @@ export class Engine {
       case 'resume':
         this.#halted = this.#outdated;
         this.#mismatches = 0;
-        this.#holdings.adjust();
-        this.#reconciled ||= this.#holdings.isOpen;
+        // The balances that were read last may be older than trades that are in the ledger by now: only a new read tells what differs.
+        this.#reconciled = false;
+        this.#adjusting = { difference: '', since: event.at };
         this.#guard?.reset();
         break;
     }
@@ -277,13 +280,36 @@ export class Engine {
   }
 
   /** Once may be a trade whose record is late; three times in a row is a difference that nobody explains. */
-  #reconcile(): void {
-    const differences = this.#holdings.differences();
-    this.#mismatches = differences.length === 0 ? 0 : this.#mismatches + 1;
-    if (differences.length === 0) this.#reconciled = true;
+  #reconcile(startedAt: Millis): void {
+    const list = this.#differences();
+    if (this.#adjusting !== null && list !== '') {
+      this.#adjust(list, this.#adjusting, startedAt);
+      return;
+    }
+    this.#adjusting = null;
+    this.#mismatches = list === '' ? 0 : this.#mismatches + 1;
+    if (list === '') this.#reconciled = true;
     if (this.#mismatches < MISMATCHES_TO_HALT) return;
-    const list = differences.map(({ currency, difference }) => `${textOfMoney(difference)} ${currency}`).join(', ');
     this.#halt(`the exchange's balances differ from our ledger by ${list} (reported minus ours)`);
+  }
+
+  /** A trade whose record is late would be counted twice: what differs must have stayed the same for longer than that takes. */
+  #adjust(list: string, before: { readonly difference: string; readonly since: Millis }, startedAt: Millis): void {
+    if (before.difference !== list) {
+      this.#adjusting = { difference: list, since: startedAt };
+      return;
+    }
+    if (!(startedAt - before.since >= this.#options.patience.settleMs)) return;
+    this.#holdings.adjust();
+    this.#adjusting = null;
+    this.#reconciled = true;
+  }
+
+  #differences(): string {
+    return this.#holdings
+      .differences()
+      .map(({ currency, difference }) => `${textOfMoney(difference)} ${currency}`)
+      .join(', ');
   }
 
   #checkHalts(at: Millis): void {
