@@ -88,6 +88,7 @@ export class Loop {
       options.opening.lastTid,
       this.time,
       options.timing.settleMs,
+      options.opening.kind === 'restored' ? options.opening.tids : [],
     );
     this.market = new MarketData({
       ...options,

@@ -43,7 +43,13 @@ async function ratesOf(
 
 /** What a run starts from: fresh balances, or the ledger that the last run of the account left. */
 export type Opening =
-  ({ readonly kind: 'fresh' } & OpeningBalances) | { readonly kind: 'restored'; readonly lastTid: string | undefined };
+  | ({ readonly kind: 'fresh' } & OpeningBalances)
+  | {
+      readonly kind: 'restored';
+      /** Every trade up to here is in the ledger, and of what came after, exactly `tids`. */
+      readonly lastTid: string | undefined;
+      readonly tids: readonly string[];
+    };
 
 export type OpeningBalances = {
   readonly startedAt: Millis;

@@ -29,7 +29,7 @@ export class Reads {
   #tradesTurn: Promise<unknown> = Promise.resolve();
 
   /**
-   * Reads one book; own trades after `lastTid`. `time` is the engine's. Trades of the last `overlapMs` are read again and again, because
+   * Reads one book; own trades after `lastTid`, of which `tids`, in order, are taken already. `time` is the engine's. Trades of the last `overlapMs` are read again and again, because
    * the record of an older one may come after that of a newer one; who takes them tells repeats by their id.
    */
   constructor(
@@ -38,13 +38,15 @@ export class Reads {
     lastTid: string | undefined,
     time: () => Millis,
     overlapMs: Millis = 0,
+    tids: readonly string[] = [],
   ) {
     this.#exchange = exchange;
     this.#book = book;
     this.#marker = lastTid;
-    this.#newest = lastTid;
+    this.#newest = tids[tids.length - 1] ?? lastTid;
     this.#time = time;
     this.#overlapMs = overlapMs;
+    this.#recent = tids.map(tid => ({ tid, at: time() }));
   }
 
   /** Newest own trade that was taken. */

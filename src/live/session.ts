@@ -50,7 +50,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const opening: Opening =
     journal.leftovers.ledger === null
       ? { kind: 'fresh', ...(await readOpening(exchange, () => clock.now())) }
-      : { kind: 'restored', lastTid: journal.leftovers.marker };
+      : {
+          kind: 'restored',
+          lastTid: journal.leftovers.marker,
+          tids: [...journal.leftovers.ledger.seen.keys()],
+        };
   const loop: Loop = new Loop({ ...options, engine, rules, opening });
   return { rules, engine, loop, start: onFailure => loop.start(onFailure), stop: () => loop.stop() };
 }
