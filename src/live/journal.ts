@@ -158,8 +158,9 @@ export function openDatabase(file: string): Database.Database {
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     verify(db);
-    db.exec(SCHEMA);
-    return db;
+    const made = db;
+    atomically(made, () => void made.exec(SCHEMA))();
+    return made;
   } catch (error) {
     db?.close();
     const message = error instanceof Error ? error.message : String(error);
@@ -168,7 +169,7 @@ export function openDatabase(file: string): Database.Database {
         `the state directory is in use by another process (${file}): stop it, or give this one its own state.dir`,
       );
     }
-    if (/unable to open|readonly|permission/i.test(message)) {
+    if (/unable to open/i.test(message)) {
       throw new Error(`the state file ${file} cannot be written (${message}): check state.dir and its owner`);
     }
     throw unusable(file, error);

@@ -1,0 +1,41 @@
+/** Kills a run in process: its state is copied as a killed process leaves it, and from then on nothing of it reaches the exchange. */
+import type { WireRequest } from '../../src/core/index.ts';
+import type { Fate } from './inProcess.ts';
+import { Folders } from './states.ts';
+import { started } from './world.ts';
+import type { RunChanges, Running, World } from './world.ts';
+
+export type Doomed = {
+  readonly running: Running;
+  /** The folder that the killed process left, once it is dead. */
+  readonly left: () => string | null;
+  /** Kills it now. */
+  kill(): string;
+};
+
+/** Starts a run that dies when `fatal` says so; the fatal request itself meets the fate that it names. */
+export async function doomed(
+  world: World,
+  folders: Folders,
+  fatal: (request: WireRequest) => Fate | null = () => null,
+  changes: RunChanges = {},
+): Promise<Doomed> {
+  const dir = (changes.config ?? world.config).state.dir;
+  let left: string | null = null;
+  const kill = () => (left ??= folders.copyOf(dir));
+  const running = await started(world, {
+    ...changes,
+    fate: request => {
+      if (left !== null) return 'not sent';
+      const fate = fatal(request);
+      if (fate === null) return 'arrives';
+      kill();
+      return fate;
+    },
+  });
+  return { running, kill, left: () => left };
+}
+
+/** The next start on what a killed run left. */
+export const restarted = (world: World, dir: string, changes: RunChanges = {}): Promise<Running> =>
+  started(world, { ...changes, config: { ...(changes.config ?? world.config), state: { dir } } });
