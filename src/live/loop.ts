@@ -244,8 +244,11 @@ export class Loop {
     this.#step({ kind: 'rules', at: this.time(), ...this.#rules });
   }
 
-  #step(event: EngineEvent): void {
+  #step(told: EngineEvent): void {
     const { clock, engine, journal, onStep } = this.#options;
+    // What waited for another answer is told late: the engine decides on the time of now, or old data would look young.
+    const now = this.time();
+    const event = told.at < now ? { ...told, at: now } : told;
     this.market.learn(event);
     const started = clock.elapsed();
     let commands: readonly Approved<Command>[];

@@ -28,7 +28,7 @@ describe('reading own trades', () => {
     const reads = new Reads(exchangeWith([tradeOf(0, 'x'), ...trades]), 'btc_mxn', undefined, () => 0);
     const event = await reads.trades();
     if (isFailed(event)) throw new Error('the read failed');
-    expect(new Set(event.trades.map(({ oid }) => oid)).size).toBe(180);
+    expect(new Set(event.trades.map(({ oid }) => oid)).size).toBe(181);
     expect(event.complete).toBe(true);
   });
 });
