@@ -78,10 +78,10 @@ export class ExchangeView {
     const { at } = this.#rows;
     let row = this.#next;
     while (at[row]! <= this.#until) {
-      this.#next = row + 1;
       this.#read(row);
       row++;
     }
+    this.#next = row;
   }
 
   #read(row: number): void {
@@ -130,8 +130,11 @@ export class ExchangeView {
   }
 
   #removeEnded(): void {
-    for (const order of this.#ends) (order.side === BUY ? this.#ownBids : this.#ownAsks).remove(order);
-    this.#ends.length = 0;
+    const ends = this.#ends;
+    while (ends.length > 0) {
+      const order = ends.pop()!;
+      (order.side === BUY ? this.#ownBids : this.#ownAsks).remove(order);
+    }
   }
 
   #arrive(): void {

@@ -16,3 +16,5 @@ export { TickBook } from './tickBook.ts';
 export { recordFlow } from './recordFlow.ts';
 export { fillLine, FILLS_HEADER, orderLine, ORDERS_HEADER, reportOf } from './report.ts';
 export type { ReplayReport } from './report.ts';
+export { recordedOrders, scoreQueueModel } from './queueTruth.ts';
+export type { QueueScore, RecordedOrder } from './queueTruth.ts';

@@ -60,7 +60,7 @@ export class LocalOrders {
       if (order.state === LOCAL.done) this.#forgotten.push(order);
       else orders[kept++] = order;
     }
-    orders.length = kept;
+    while (orders.length > kept) orders.pop();
     this.#reuse();
   }
 
@@ -71,6 +71,6 @@ export class LocalOrders {
       if (order.messages === 0 && !order.resting) this.#pool.release(order);
       else waiting[kept++] = order;
     }
-    waiting.length = kept;
+    while (waiting.length > kept) waiting.pop();
   }
 }

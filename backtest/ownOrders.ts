@@ -69,8 +69,8 @@ export class OrderPool {
 /** The resting orders of one side, best price first and at one price the oldest first. */
 export class OwnSide {
   readonly orders: OwnOrder[] = [];
-  /** How many rest at a place, capped at 255 by the type: read as "any". */
-  readonly at: Uint8Array;
+  /** How many rest at a place. */
+  readonly at: Uint16Array;
   /** Place of the best; where none rests, one that nothing reaches. */
   best: number;
   readonly #sign: 1 | -1;
@@ -80,31 +80,33 @@ export class OwnSide {
     this.#sign = side === BUY ? -1 : 1;
     this.#none = side === BUY ? -1 : places;
     this.best = this.#none;
-    this.at = new Uint8Array(places);
+    this.at = new Uint16Array(places);
   }
 
   add(order: OwnOrder): void {
     const { orders } = this;
     const key = order.place * this.#sign;
     let i = orders.length;
-    while (i > 0 && orders[i - 1]!.place * this.#sign > key) i--;
-    orders.splice(i, 0, order);
+    orders.push(order);
+    for (; i > 0 && orders[i - 1]!.place * this.#sign > key; i--) orders[i] = orders[i - 1]!;
+    orders[i] = order;
     order.resting = true;
-    this.#mark(order.place);
+    this.#count(order.place, 1);
   }
 
   remove(order: OwnOrder): void {
-    const i = this.orders.indexOf(order);
+    const { orders } = this;
+    const last = orders.length - 1;
+    let i = orders.indexOf(order);
     if (i < 0) throw new Error(`order ${order.id} is not resting`);
-    this.orders.splice(i, 1);
+    for (; i < last; i++) orders[i] = orders[i + 1]!;
+    orders.pop();
     order.resting = false;
-    this.#mark(order.place);
+    this.#count(order.place, -1);
   }
 
-  #mark(place: number): void {
-    let count = 0;
-    for (const order of this.orders) if (order.place === place) count++;
-    if (place >= 0 && place < this.at.length) this.at[place] = Math.min(count, 255);
+  #count(place: number, change: 1 | -1): void {
+    if (place >= 0 && place < this.at.length) this.at[place]! += change;
     this.best = this.orders.length === 0 ? this.#none : this.orders[0]!.place;
   }
 }

@@ -1,6 +1,7 @@
 /** Turns a tape into the rows of a replay: pictures of the book become changes, single orders become levels, unknown takers get a side. */
 import { KIND, SIDE } from '../src/tape/index.ts';
 import type { Columns, Tape } from '../src/tape/index.ts';
+import { rowsOfOrders } from './orderRows.ts';
 import { FLAG, RowBuilder } from './rows.ts';
 import type { MarketRows } from './rows.ts';
 import { TickBook } from './tickBook.ts';
@@ -18,7 +19,7 @@ export function rowsOfTape(tape: Tape, options: TapeRowsOptions = {}): MarketRow
   const { columns } = tape;
   const from = options.from ?? (columns.kind.includes(KIND.level) ? 'levels' : 'orders');
   const delay = options.feedLatencyMs ?? 0;
-  return from === 'levels' ? fromLevels(columns, delay) : fromOrders(columns, delay);
+  return from === 'levels' ? fromLevels(columns, delay) : rowsOfOrders(columns, delay);
 }
 
 function fromLevels(columns: Columns, delay: number): MarketRows {
@@ -68,76 +69,4 @@ function withSides(rows: MarketRows, unknown: readonly number[]): MarketRows {
     else book.setBid(place, rows.lots[row]!);
   }
   return rows;
-}
-
-type Resting = { readonly side: number; readonly tick: number; lots: number; born: number };
-
-/**
- * Orders that shrink or go without amount were executed where they rested; an execution is told as a trade of the other side before
- * the level that it changed, and the tape's own trade rows, which tell it again, are left out. The order that came in to take is known
- * by its price: it would not rest, and what it takes shows at the orders that it meets.
- */
-function fromOrders(columns: Columns, delay: number): MarketRows {
-  const { kind, side, at, local, price, amount, id, length } = columns;
-  const rows = new RowBuilder();
-  const orders = new Map<number, Resting>();
-  const levels = [new Map<number, number>(), new Map<number, number>()] as const;
-  const born: number[] = [];
-  const gone: number[] = [];
-  const executed: number[] = [];
-  const add = (
-    row: number,
-    tick: number,
-    lots: number,
-    flags: number,
-    one: readonly [number, number, number],
-  ): void => {
-    rows.add(at[row]!, Math.max(local[row]!, at[row]! + delay), tick, lots, flags);
-    born.push(one[0]);
-    gone.push(one[1]);
-    executed.push(one[2]);
-  };
-  const change = (row: number, order: Resting, lots: number, byTaker: boolean): void => {
-    const sell = order.side === SIDE.sell;
-    const less = order.lots - lots;
-    if (less === 0) return;
-    const book = levels[sell ? 1 : 0];
-    if (byTaker) add(row, order.tick, less, FLAG.trade | (sell ? 0 : FLAG.sell), [order.born, less, 1]);
-    const level = Math.max(0, (book.get(order.tick) ?? 0) - less);
-    if (level > 0) book.set(order.tick, level);
-    else book.delete(order.tick);
-    // Who grows goes to the end of the queue.
-    if (less < 0) order.born = rows.length;
-    order.lots = lots;
-    add(row, order.tick, level, sell ? FLAG.sell : 0, [order.born, less, byTaker ? 1 : 0]);
-  };
-  const best = (sideCode: number): number => {
-    let found = sideCode === SIDE.buy ? -Infinity : Infinity;
-    for (const tick of levels[sideCode === SIDE.sell ? 1 : 0].keys()) {
-      found = sideCode === SIDE.buy ? Math.max(found, tick) : Math.min(found, tick);
-    }
-    return found;
-  };
-  for (let row = 0; row < length; row++) {
-    const known = orders.get(id[row]!);
-    if (kind[row] === KIND.add) {
-      const buy = side[row] === SIDE.buy;
-      if (known || (buy ? price[row]! >= best(SIDE.sell) : price[row]! <= best(SIDE.buy))) continue;
-      const order: Resting = { side: side[row]!, tick: price[row]!, lots: 0, born: rows.length };
-      orders.set(id[row]!, order);
-      change(row, order, amount[row]!, false);
-    } else if (known && kind[row] === KIND.change) {
-      const moved = price[row]! !== known.tick;
-      change(row, known, moved ? 0 : amount[row]!, !moved && amount[row]! < known.lots);
-      if (moved) {
-        const order: Resting = { side: known.side, tick: price[row]!, lots: 0, born: rows.length };
-        orders.set(id[row]!, order);
-        change(row, order, amount[row]!, false);
-      }
-    } else if (known && kind[row] === KIND.remove) {
-      change(row, known, 0, amount[row] === 0);
-      orders.delete(id[row]!);
-    }
-  }
-  return rows.rows({ born: Int32Array.from(born), gone: Float64Array.from(gone), executed: Uint8Array.from(executed) });
 }

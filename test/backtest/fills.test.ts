@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { exactOrders, optimistic, sharedVolume, wholeOrders } from '../../backtest/fillRules.ts';
+import type { FillRule } from '../../backtest/fillRules.ts';
+import { OwnOrder, OwnSide } from '../../backtest/ownOrders.ts';
+import { exact, logarithmic, power, riskAverse } from '../../backtest/queue.ts';
+import { FLAG, RowBuilder, SELL } from '../../backtest/rows.ts';
+
+/** A resting ask of ours with so much ahead of it. */
+function ask(place: number, lots: number, front: number, joined = 0): OwnOrder {
+  return Object.assign(new OwnOrder(), { side: SELL, place, lots, left: lots, front, joined, resting: true });
+}
+
+/** What a taker who buys `lots` at `place` brings to each of our asks. */
+function bought(rule: FillRule, asks: readonly OwnOrder[], place: number, lots: number, row = 0): number[] {
+  const before = asks.map(order => order.left);
+  rule.traded(asks, 1, place, lots, () => undefined, row);
+  return asks.map((order, i) => before[i]! - order.left);
+}
+
+describe('an execution at our price', () => {
+  test('reaches us only with what is left after those ahead', () => {
+    expect(bought(sharedVolume(power(2)), [ask(100, 10, 7)], 100, 5)).toEqual([0]);
+    expect(bought(sharedVolume(power(2)), [ask(100, 10, 7)], 100, 7)).toEqual([0]);
+    expect(bought(sharedVolume(power(2)), [ask(100, 10, 7)], 100, 12)).toEqual([5]);
+    expect(bought(sharedVolume(power(2)), [ask(100, 10, 7)], 100, 1000)).toEqual([10]);
+  });
+
+  test('is shared by our orders: what one took the next does not get', () => {
+    expect(bought(sharedVolume(power(2)), [ask(100, 10, 0), ask(100, 10, 0)], 100, 12)).toEqual([10, 2]);
+    expect(bought(sharedVolume(power(2)), [ask(100, 10, 3), ask(100, 10, 20)], 100, 40)).toEqual([10, 10]);
+    expect(bought(sharedVolume(power(2)), [ask(100, 10, 3), ask(100, 10, 20)], 100, 32)).toEqual([10, 2]);
+  });
+
+  test('comes twice under the rule of the golden run, which is why that rule is no honest one', () => {
+    expect(bought(wholeOrders(power(2)), [ask(100, 10, 0), ask(100, 10, 0)], 100, 12)).toEqual([10, 10]);
+  });
+
+  test('fills whole at a touch only under the rule that is called optimistic', () => {
+    expect(bought(optimistic(), [ask(100, 10, 7), ask(101, 5, 0)], 100, 1)).toEqual([10, 0]);
+  });
+});
+
+describe('an execution beyond our price', () => {
+  test('brings at most what it traded, best price first', () => {
+    expect(bought(sharedVolume(riskAverse()), [ask(98, 10, 500), ask(99, 10, 3), ask(105, 1, 0)], 101, 14)).toEqual([
+      10, 4, 0,
+    ]);
+  });
+
+  test('brings everything under the golden rule', () => {
+    expect(bought(wholeOrders(power(2)), [ask(98, 10, 500)], 101, 1)).toEqual([10]);
+  });
+});
+
+test('a level that crosses us brings at most what it shows', () => {
+  const orders = [ask(98, 10, 5), ask(99, 10, 5), ask(102, 10, 5)];
+  sharedVolume(power(2)).crossed(orders, 1, 100, 13, () => undefined);
+  expect(orders.map(order => order.left)).toEqual([0, 7, 10]);
+});
+
+test('our orders never take more of one execution than it had, and never more than they have left', () => {
+  const order = fc.record({
+    place: fc.integer({ min: 95, max: 105 }),
+    lots: fc.integer({ min: 1, max: 50 }),
+    front: fc.double({ min: 0, max: 80, noNaN: true }),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(order, { maxLength: 8 }),
+      fc.array(fc.record({ place: fc.integer({ min: 94, max: 106 }), lots: fc.integer({ min: 1, max: 200 }) }), {
+        maxLength: 12,
+      }),
+      (orders, trades) => {
+        const side = new OwnSide(SELL, 200);
+        for (const { place, lots, front } of orders) side.add(ask(place, lots, front));
+        const rule = sharedVolume(logarithmic());
+        for (const { place, lots } of trades) {
+          const taken = bought(rule, side.orders, place, lots).reduce((sum, n) => sum + n, 0);
+          expect(taken).toBeLessThanOrEqual(lots);
+          for (const one of [...side.orders]) {
+            expect(one.left).toBeGreaterThanOrEqual(0);
+            expect(Number.isInteger(one.left)).toBe(true);
+            if (one.left === 0) side.remove(one);
+          }
+        }
+      },
+    ),
+  );
+});
+
+describe('a queue model', () => {
+  test.each([riskAverse(), power(1), power(2), power(3), logarithmic()])(
+    'keeps the lots ahead between zero and the level, whatever happens ($name)',
+    model => {
+      const step = fc.record({ trade: fc.boolean(), lots: fc.integer({ min: 0, max: 300 }) });
+      fc.assert(
+        fc.property(fc.integer({ min: 0, max: 300 }), fc.array(step, { maxLength: 40 }), (displayed, steps) => {
+          const order = ask(100, 10, 0);
+          model.joined(order, displayed);
+          let level = displayed;
+          for (const { trade, lots } of steps) {
+            if (trade) model.traded(order, Math.min(lots, Math.max(0, order.front)));
+            else {
+              model.changed(order, level, lots, 0);
+              level = lots;
+              expect(order.front).toBeLessThanOrEqual(level);
+            }
+            expect(Number.isNaN(order.front)).toBe(false);
+          }
+        }),
+      );
+    },
+  );
+
+  test('that is risk-averse holds every cancel to be behind us', () => {
+    const order = ask(100, 10, 0);
+    riskAverse().joined(order, 40);
+    riskAverse().changed(order, 90, 60, 0);
+    expect(order.front).toBe(40);
+    riskAverse().changed(order, 60, 25, 0);
+    expect(order.front).toBe(25);
+  });
+
+  test('that shares by a power puts a cancel where more stands', () => {
+    const order = ask(100, 10, 0);
+    power(2).joined(order, 30);
+    // 30 ahead and 10 behind: one tenth of the cancel was behind.
+    power(2).changed(order, 40, 30, 0);
+    expect(order.front).toBeCloseTo(30 - 0.9 * 10, 10);
+  });
+
+  test('does not count a trade a second time when the level shows it', () => {
+    const order = ask(100, 10, 0);
+    power(2).joined(order, 30);
+    power(2).traded(order, 12);
+    power(2).changed(order, 50, 38, 0);
+    expect(order.front).toBe(18);
+  });
+});
+
+test('where single orders are told, those that came before are ahead and those after are not', () => {
+  const builder = new RowBuilder();
+  for (let i = 0; i < 3; i++) builder.add(i, i, 100 + i, 5, FLAG.sell);
+  const rows = builder.rows({
+    born: Int32Array.from([0, 7, 0]),
+    gone: Float64Array.from([4, 4, 6]),
+    executed: Uint8Array.from([0, 0, 1]),
+  });
+  const order = ask(100, 10, 20, 5);
+  exact(rows).changed(order, 40, 36, 0);
+  expect(order.front).toBe(16);
+  exact(rows).changed(order, 36, 32, 1);
+  expect(order.front).toBe(16);
+  // A taker met an order ahead of ours: not us. One who met an order behind ours would have met us.
+  expect(bought(exactOrders(rows), [order], 100, 6, 0)).toEqual([0]);
+  expect(order.front).toBe(10);
+  expect(bought(exactOrders(rows), [order], 100, 6, 1)).toEqual([6]);
+});

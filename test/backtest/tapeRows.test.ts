@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { FLAG, rowsOfTape, TickBook } from '../../backtest/index.ts';
+import type { MarketRows } from '../../backtest/index.ts';
+import { amount, price } from '../../src/core/index.ts';
+import { finishTape, KIND, RecordedBook, SIDE, TapeBuilder } from '../../src/tape/index.ts';
+import type { Tape } from '../../src/tape/index.ts';
+
+const tapeOf = (build: (tape: TapeBuilder) => void, depth = Infinity): Tape => {
+  const tape = new TapeBuilder();
+  build(tape);
+  return finishTape({ source: 'test', book: 'btc_usd', tick: '0.01', columns: tape.columns(), depth });
+};
+
+const listed = ({ length, base, at, local, place, lots, flags }: MarketRows) =>
+  Array.from({ length }, (_, i) => ({
+    at: at[i],
+    local: local[i],
+    trade: (flags[i]! & FLAG.trade) !== 0,
+    side: (flags[i]! & FLAG.sell) !== 0 ? 'sell' : 'buy',
+    tick: place[i]! + base,
+    lots: lots[i],
+  }));
+
+describe('the rows of a tape', () => {
+  test('rebuild the same book as the tape itself, pictures and changes mixed', () => {
+    const level = fc.record({
+      side: fc.constantFrom(SIDE.buy, SIDE.sell),
+      away: fc.integer({ min: 1, max: 8 }),
+      lots: fc.integer({ min: 0, max: 9 }),
+    });
+    const moment = fc.record({ picture: fc.boolean(), levels: fc.array(level, { minLength: 1, maxLength: 10 }) });
+    fc.assert(
+      fc.property(fc.array(moment, { minLength: 1, maxLength: 12 }), moments => {
+        const tape = tapeOf(builder => {
+          builder.level(1, 1, SIDE.buy, price(1_000), amount(5));
+          moments.forEach(({ picture, levels }, i) => {
+            const at = 10 * (i + 1);
+            if (picture) builder.clear(at, at);
+            for (const { side, away, lots } of levels)
+              builder.level(at, at, side, price(side === SIDE.buy ? 1_000 - away : 1_000 + away), amount(lots));
+          });
+        });
+        const rows = rowsOfTape(tape);
+        const mine = new TickBook(rows);
+        for (const { side, tick, lots } of listed(rows))
+          if (side === 'buy') mine.setBid(tick - rows.base, lots!);
+          else mine.setAsk(tick - rows.base, lots!);
+        const recorded = new RecordedBook(tape.columns);
+        for (let row = 0; row < tape.columns.length; row++) recorded.apply(row);
+        for (let tick = 990; tick <= 1_010; tick++) {
+          expect(mine.bids[tick - rows.base]).toBe(recorded.bids.amountOf(tick));
+          expect(mine.asks[tick - rows.base]).toBe(recorded.asks.amountOf(tick));
+        }
+        expect(mine.bid + rows.base).toBe(recorded.bids.length > 0 ? recorded.bids.priceAt(0) : rows.base);
+      }),
+    );
+  });
+
+  test('say nothing of a level that a picture shows unchanged: our place in its queue stays', () => {
+    const rows = rowsOfTape(
+      tapeOf(tape => {
+        for (const at of [1, 2, 3]) {
+          tape.clear(at, at);
+          tape.level(at, at, SIDE.buy, price(100), amount(7));
+        }
+      }),
+    );
+    expect(rows.length).toBe(1);
+  });
+
+  test('are never heard before they happened, nor out of order, whatever the recording says', () => {
+    const rows = rowsOfTape(
+      tapeOf(tape => {
+        tape.level(100, 140, SIDE.buy, price(100), amount(1));
+        tape.level(110, 90, SIDE.buy, price(100), amount(2));
+        tape.level(200, 205, SIDE.buy, price(100), amount(3));
+      }),
+      { feedLatencyMs: 10 },
+    );
+    expect(listed(rows).map(row => row.local)).toEqual([140, 140, 210]);
+  });
+
+  test('give a trade of unknown side the side that it was nearer to', () => {
+    const rows = rowsOfTape(
+      tapeOf(tape => {
+        tape.level(1, 1, SIDE.buy, price(100), amount(5));
+        tape.level(1, 1, SIDE.sell, price(110), amount(5));
+        tape.trade(2, 2, SIDE.unknown, price(101), amount(1));
+        tape.trade(3, 3, SIDE.unknown, price(109), amount(1));
+      }),
+    );
+    expect(
+      listed(rows)
+        .filter(row => row.trade)
+        .map(row => row.side),
+    ).toEqual(['sell', 'buy']);
+  });
+
+  test('refuse a tape that has best prices without amounts', () => {
+    const tape = { ...tapeOf(builder => builder.level(1, 1, SIDE.buy, price(1), amount(1))), quotesOnly: true };
+    expect(() => rowsOfTape(tape)).toThrow(/without amounts/);
+  });
+
+  test('leave far prices out of the window and keep what trades in it', () => {
+    const rows = rowsOfTape(
+      tapeOf(tape => {
+        tape.level(1, 1, SIDE.buy, price(1), amount(5));
+        tape.level(1, 1, SIDE.sell, price(900_000_000), amount(5));
+        tape.level(1, 1, SIDE.sell, price(20_001), amount(5));
+        tape.trade(2, 2, SIDE.buy, price(20_001), amount(5));
+      }),
+    );
+    expect(rows.places).toBeLessThan(1 << 22);
+    const book = new TickBook(rows);
+    for (let i = 0; i < 3; i++) if (rows.flags[i]! & FLAG.sell) book.setAsk(rows.place[i]!, rows.lots[i]!);
+    expect(book.ask + rows.base).toBe(20_001);
+  });
+});
+
+describe('the rows of a tape of single orders', () => {
+  const orders = (build: (tape: TapeBuilder) => void) => rowsOfTape(tapeOf(build), { from: 'orders' });
+
+  test('tell an execution before the level that it changed, and leave the trade row out', () => {
+    const rows = orders(tape => {
+      tape.order(KIND.add, 1, 1, SIDE.sell, price(110), amount(5), 1);
+      tape.order(KIND.add, 2, 2, SIDE.sell, price(110), amount(4), 2);
+      tape.order(KIND.add, 3, 3, SIDE.buy, price(111), amount(3), 3);
+      tape.order(KIND.change, 4, 4, SIDE.sell, price(110), amount(2), 1);
+      tape.order(KIND.remove, 4, 4, SIDE.buy, price(111), amount(0), 3);
+      tape.trade(4, 4, SIDE.buy, price(110), amount(3), 9);
+    });
+    expect(listed(rows).map(({ trade, side, tick, lots }) => [trade, side, tick, lots])).toEqual([
+      [false, 'sell', 110, 5],
+      [false, 'sell', 110, 9],
+      [true, 'buy', 110, 3],
+      [false, 'sell', 110, 6],
+    ]);
+    expect([...rows.orders!.born]).toEqual([0, 1, 0, 0]);
+    expect([...rows.orders!.executed]).toEqual([0, 0, 1, 1]);
+  });
+
+  test('let what is left of a taker rest once it crosses nothing', () => {
+    const rows = orders(tape => {
+      tape.order(KIND.add, 1, 1, SIDE.sell, price(110), amount(5), 1);
+      tape.order(KIND.add, 3, 3, SIDE.buy, price(111), amount(8), 3);
+      tape.order(KIND.change, 4, 4, SIDE.buy, price(111), amount(3), 3);
+      tape.order(KIND.remove, 4, 4, SIDE.sell, price(110), amount(0), 1);
+      tape.trade(4, 4, SIDE.buy, price(110), amount(5), 9);
+    });
+    expect(listed(rows).at(-1)).toMatchObject({ trade: false, side: 'buy', tick: 111, lots: 3 });
+  });
+
+  test('tell a cancel as no execution, and know an order that was there before', () => {
+    const rows = orders(tape => {
+      tape.order(KIND.add, 1, 1, SIDE.sell, price(110), amount(5), 1);
+      tape.order(KIND.remove, 2, 2, SIDE.sell, price(110), amount(5), 1);
+      tape.order(KIND.remove, 3, 3, SIDE.buy, price(90), amount(6), 77);
+    });
+    expect(listed(rows).map(({ trade, tick, lots }) => [trade, tick, lots])).toEqual([
+      [false, 90, 6],
+      [false, 110, 5],
+      [false, 110, 0],
+      [false, 90, 0],
+    ]);
+    expect([...rows.orders!.born]).toEqual([-1, 1, 1, -1]);
+  });
+});
