@@ -202,6 +202,11 @@ export class Engine {
     return this.#holdings.differences();
   }
 
+  /** The balances equalled the ledger since the start, and since a person last resumed. */
+  get isReconciled(): boolean {
+    return this.#reconciled;
+  }
+
   get haltedBecause(): string | null {
     return this.#halted;
   }

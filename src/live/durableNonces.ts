@@ -14,8 +14,14 @@ export function durableNonces(source: Source, journal: Pick<Journal, 'nonceMark'
     next: () => {
       const nonce = source.next();
       if (BigInt(nonce) > mark) {
-        mark = BigInt(nonce) + BLOCK;
-        journal.reserveNonces(mark);
+        const reserved = BigInt(nonce) + BLOCK;
+        try {
+          journal.reserveNonces(reserved);
+          mark = reserved;
+        } catch {
+          // Cancels must leave also when the disk is full, and orders are held back by their own intents. A nonce is made of the time: only
+          // a clock set back before the next start could repeat one that is not on disk, and the exchange refuses a repeat.
+        }
       }
       return nonce;
     },

@@ -56,6 +56,8 @@ export type StopReport = {
 
 const RULES_EVERY_MS = 300_000;
 const BALANCES_EVERY_MS = 10_000;
+/** Until they have equalled the ledger once: nothing is quoted before. */
+const FIRST_BALANCES_EVERY_MS = 2_000;
 const FLUSH_EVERY_MS = 1_000;
 const KEEP_EVERY_MS = 60_000;
 const LATCH_EVERY_MS = 2_000;
@@ -125,7 +127,8 @@ export class Loop {
     this.market.start();
     this.#repeat(timing.bookPollMs, () => this.market.poll());
     this.#repeat(timing.decideEveryMs, async () => this.#step({ kind: 'timer', at: this.time() }));
-    this.#repeat(BALANCES_EVERY_MS, () => this.#readBalances());
+    const balancesEvery = () => (this.#options.engine.isReconciled ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS);
+    this.#repeat(balancesEvery, () => this.#readBalances());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
     this.#repeat(LATCH_EVERY_MS, async () => this.#watchLatch(), LATCH_EVERY_MS);
     this.#repeat(RULES_EVERY_MS, () => this.#refreshRules(), RULES_EVERY_MS);
@@ -175,7 +178,7 @@ export class Loop {
     return false;
   }
 
-  #repeat(everyMs: Millis, task: () => Promise<unknown>, delayMs: Millis = 0): void {
+  #repeat(everyMs: Millis | (() => Millis), task: () => Promise<unknown>, delayMs: Millis = 0): void {
     const { clock } = this.#options;
     const { signal } = this.#stopping;
     const run = async () => {
@@ -187,7 +190,8 @@ export class Loop {
         } catch (error) {
           this.#fail(error);
         }
-        await sleep(clock, Math.max(1, everyMs - (clock.elapsed() - started)), signal);
+        const every = typeof everyMs === 'number' ? everyMs : everyMs();
+        await sleep(clock, Math.max(1, every - (clock.elapsed() - started)), signal);
       }
     };
     this.#tasks.push(run());

@@ -208,5 +208,5 @@ const same = <T>(x: T): T => x;
 /** Stacks name files and lines: they differ between builds, and say nothing about the run. */
 const text = (known: object): string => {
   const { error, ...rest } = known as { error?: unknown };
-  return JSON.stringify(error === undefined ? rest : { ...rest, error: String(error).split('\n')[0] });
+  return JSON.stringify(typeof error === 'string' ? { ...rest, error: error.split('\n')[0] } : rest);
 };

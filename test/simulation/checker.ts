@@ -46,8 +46,9 @@ export type CheckerOptions = {
   readonly marks: Marks;
   /** What is durable about an order. */
   readonly intentOf: (id: string) => DurableIntent | undefined;
-  readonly isDiskFull: () => boolean;
   readonly isCalm: boolean;
+  /** Trade records come late in this run, so that balances may be ahead of them. */
+  readonly recordsAreLate: boolean;
 };
 
 /** Decided, waited for its place in the budget and sent: an order may be so much older than what it was decided on. */
@@ -159,8 +160,12 @@ export class Checker {
     return this.#arrivedAt.has(id) ? 'accepted' : 'lost';
   }
 
-  halted(): void {
+  halted(reason: string): void {
     this.#haltedAt ??= this.#options.now();
+    // Only money that came or went unseen, or a record that is late, may make the ledger differ.
+    const { recordsAreLate } = this.#options;
+    if (reason.includes('differ from our ledger') && this.#transfers === 0 && !recordsAreLate)
+      this.#break('A2', `nobody moved money, and the bot says: ${reason}`);
   }
 
   haltLifted(): void {
@@ -226,10 +231,14 @@ export class Checker {
     }
   }
 
+  /** A cancel counts when it is asked for: that a connection is refused is not the bot's doing. */
+  tried(request: Request, topic: Topic): void {
+    if (topic === 'cancel') this.#checkCancel(request);
+  }
+
   sent(life: number, request: Request, topic: Topic): void {
     this.requests++;
     this.#checkNonce(request, topic);
-    if (topic === 'cancel') this.#checkCancel(request);
     if (topic === 'place') this.#checkPlacement(life, request);
   }
 

@@ -13,6 +13,8 @@ export const PEER = '203.0.113.7';
 
 /** Who watches the wire: everything passes by here, in the order in which it happens. */
 export type Watcher = {
+  /** The process asks for a request to be sent; the connection may still be refused. */
+  tried(request: WireRequest, topic: Topic): void;
   /** Bytes leave a living process. */
   sent(life: Life, request: WireRequest, topic: Topic): void;
   /** The exchange itself answers; what the bot will see of it may differ. */
@@ -86,6 +88,7 @@ export class Network {
       throw error;
     }
     const sentAt = world.clock.elapsed();
+    watcher.tried(request, topic);
     if (world.strikes('not sent', 0.1)) {
       world.trace.add(`not sent ${topic}`);
       return Promise.reject(new TransportFailure('connection refused', false));

@@ -37,14 +37,13 @@ const pause = (clock: { after(ms: number, call: () => void): unknown }, ms: numb
 function listing(keep: (order: Order) => boolean): () => () => void {
   return () => {
     const original = Object.getOwnPropertyDescriptor(Orders.prototype, 'live')!;
-    const get = original.get as (this: Orders) => IterableIterator<Order>;
     Object.defineProperty(Orders.prototype, 'live', {
       configurable: true,
       get(this: Orders): IterableIterator<Order> {
-        return [...get.call(this)].filter(keep).values();
+        return [...(Reflect.apply(original.get!, this, []) as Iterable<Order>)].filter(keep).values();
       },
     });
-    return () => Object.defineProperty(Orders.prototype, 'live', original);
+    return () => void Object.defineProperty(Orders.prototype, 'live', original);
   };
 }
 

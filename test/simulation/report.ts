@@ -70,8 +70,8 @@ export function block(tally: Tally, planted: readonly PlantedFind[], wallMs: num
         ] as const,
     ),
   ];
-  const width = Math.max(...lines.map(([name]) => name!.length));
-  const text = lines.map(([name, value]) => `${name!.padEnd(width)}  ${value}`).join('\n');
+  const width = Math.max(...lines.map(([name]) => name.length));
+  const text = lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
   const unseen = tally.unseen.map(what => `never seen: ${what}`).join('\n');
   return unseen === '' ? text : `${text}\n${unseen}`;
 }

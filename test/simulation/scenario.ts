@@ -34,7 +34,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
   const fenceMs = chance.pick([50_000, 50_000, 70_000]);
   const settleMs = 20_000;
   const amount = chance.integer(2, 6);
-  const levels = chance.integer(1, 3);
+  const levels = isCalm(seed) ? 3 : chance.integer(1, 3);
   const tight = swarm.has('tight limits');
   const room = isCalm(seed) ? 60 : tight ? chance.integer(5, 9) : chance.integer(8, 40);
   const usesStream = chance.hit(0.5);
@@ -50,8 +50,8 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
       levelSpacingBps: chance.pick([4, 6, 9]),
       amount: (amount / 1000).toFixed(3),
       levelAmountStep: chance.pick(['0', '0.001']),
-      refreshToleranceBps: chance.pick([0.5, 2, 4]),
-      maxOrderAgeMs: chance.pick([30_000, 300_000, 1_800_000]),
+      refreshToleranceBps: isCalm(seed) ? 4 : chance.pick([0.5, 2, 4]),
+      maxOrderAgeMs: isCalm(seed) ? 1_800_000 : chance.pick([30_000, 300_000, 1_800_000]),
       minEdgeBps: 1,
       skew: { priceBpsAtLimit: chance.pick([0, 10]) },
     },

@@ -116,8 +116,8 @@ class Simulation {
       now: () => world.clock.elapsed(),
       marks: world.marks,
       intentOf: id => this.#store.intent(id),
-      isDiskFull: () => this.#store.isFull,
       isCalm: isCalm(world.seed),
+      recordsAreLate: tradeDelay > 0,
       promises: {
         book: BOOK,
         prefix: `${INSTANCE}-`,
@@ -321,6 +321,7 @@ class Simulation {
     const see = (what: Sometime) => world.marks.see(what);
     const account = () => this.#exchange.venue.accounts.get(this.#account.id)!;
     return {
+      tried: (request, topic) => this.#checker.tried(request, topic),
       sent: (life, request, topic) => this.#checker.sent(life.number, request, topic),
       arrived: (request, topic, reply, { sentAt, again }) => {
         this.#checker.arrived(request, topic, reply);
@@ -416,7 +417,7 @@ class Simulation {
       case 'halted':
         trace.add(`news halted ${news.reason}`);
         marks.see('a halt was latched by the bot');
-        this.#checker.halted();
+        this.#checker.halted(news.reason);
         return;
       case 'quoting':
         trace.add(`news quoting ${news.reason ?? 'yes'}`);

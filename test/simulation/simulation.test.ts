@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { carryOut, shrunk } from './campaign.ts';
+import { FAULTS, isCalm, swarmOf } from './faults.ts';
+import { PLANTED } from './planted.ts';
+import { simulate } from './simulate.ts';
+
+/** A few seeds only: `npm run sim` runs hundreds. */
+const SEEDS = [3, 10, 16];
+
+describe('the simulation', () => {
+  it.each(SEEDS)('of seed %i breaks no law', async seed => {
+    const run = await simulate(seed);
+    expect(run.violations).toEqual([]);
+    expect(run.fills).toBeGreaterThan(0);
+  });
+
+  it('of one seed is the same the second time, event for event', async () => {
+    const [one, two] = [await simulate(4), await simulate(4)];
+    expect(two.hash).toBe(one.hash);
+    expect(two.events).toBe(one.events);
+  });
+
+  it('finds a bug that is planted, and needs few of the faults to see it again', async () => {
+    const planted = 'sends with a full disk';
+    const { run } = await carryOut({ seed: 3, planted });
+    expect(run.violations.map(({ law }) => law)).toContain('S3');
+    const classes = await shrunk(run, async task => (await carryOut({ ...task, planted })).run);
+    expect(classes).toEqual(['disk full']);
+  });
+
+  it('draws every class of faults in some seeds and leaves it out of others, and none in a calm seed', () => {
+    const swarms = Array.from({ length: 50 }, (_, seed) => swarmOf(seed));
+    for (const fault of FAULTS) {
+      const on = swarms.filter(swarm => swarm.has(fault)).length;
+      expect(on).toBeGreaterThan(5);
+      expect(on).toBeLessThan(45);
+    }
+    swarms.forEach((swarm, seed) => expect(swarm.size === 0).toBe(isCalm(seed)));
+  });
+
+  it('has at least fifteen bugs to plant, each with a name of its own', () => {
+    expect(new Set(PLANTED.map(({ name }) => name)).size).toBe(PLANTED.length);
+    expect(PLANTED.length).toBeGreaterThanOrEqual(15);
+  });
+});
