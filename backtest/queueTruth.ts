@@ -15,6 +15,8 @@ export type RecordedOrder = {
   readonly filled: number;
   /** Time of its last execution; NaN when there was none. */
   readonly filledAt: number;
+  /** What was left of it, from which time on; the first is its coming. */
+  readonly steps: readonly { readonly at: number; readonly left: number }[];
 };
 
 export type QueueScore = {
@@ -40,7 +42,10 @@ const GRACE_MS = 60_000;
 export function recordedOrders(rows: MarketRows): readonly RecordedOrder[] {
   const { orders, length, flags, place, at } = rows;
   if (orders === null) throw new RangeError('the truth about queues needs a tape that tells single orders');
-  type Open = { -readonly [K in keyof RecordedOrder]: RecordedOrder[K] } & { left: number };
+  type Open = { -readonly [K in keyof RecordedOrder]: RecordedOrder[K] } & {
+    left: number;
+    readonly steps: { at: number; left: number }[];
+  };
   const open = new Map<number, Open>();
   const found: Open[] = [];
   for (let row = 0; row < length; row++) {
@@ -51,13 +56,14 @@ export function recordedOrders(rows: MarketRows): readonly RecordedOrder[] {
     if (gone < 0) {
       const side = (flags[row]! & FLAG.sell) !== 0 ? SELL : BUY;
       const order = { side, place: place[row]!, lots: -gone, left: -gone, from: row + 1, to: length } as const;
-      open.set(row, { ...order, filled: 0, filledAt: Number.NaN });
+      open.set(row, { ...order, filled: 0, filledAt: Number.NaN, steps: [{ at: at[row]!, left: -gone }] });
       found.push(open.get(row)!);
       continue;
     }
     const order = open.get(born);
     if (!order) continue;
     order.left -= gone;
+    order.steps.push({ at: at[row]!, left: order.left });
     if (orders.executed[row] === 1) {
       order.filled += gone;
       order.filledAt = at[row]!;
@@ -69,13 +75,18 @@ export function recordedOrders(rows: MarketRows): readonly RecordedOrder[] {
   return found;
 }
 
-/** Rests a copy of each recorded order where the real one stood, seeing levels without the real one, and scores what a model says. */
+/**
+ * Rests a copy of each recorded order where the real one stood, seeing levels without the real one, and scores what a model says.
+ * `view`: rows of the same market as a user would have them, such as pictures every few seconds; without it, every change of a level.
+ */
 export function scoreQueueModel(
   rows: MarketRows,
   recorded: readonly RecordedOrder[],
   model: (rows: MarketRows) => FillModel,
+  view?: MarketRows,
 ): QueueScore {
-  const fills = model(rows);
+  const fills = model(view ?? rows);
+  const from = view && new View(view, rows);
   let filled = 0;
   let told = 0;
   let both = 0;
@@ -83,7 +94,7 @@ export function scoreQueueModel(
   let toldLots = 0;
   const errors: number[] = [];
   for (const order of recorded) {
-    const said = follow(rows, order, fills);
+    const said = from ? from.follow(order, fills) : follow(rows, order, fills);
     if (order.filled > 0) filled++;
     if (said.lots > 0) told++;
     if (order.filled > 0 && said.lots > 0) both++;
@@ -143,4 +154,67 @@ function follow(
     }
   }
   return { lots: real.lots - copy.left, at: filledAt };
+}
+
+/** The same life seen through other rows of the same market; what the real order had left then is taken out of its level. */
+class View {
+  readonly #rows: MarketRows;
+  readonly #shift: number;
+  readonly #levels = new Map<number, number[]>();
+  readonly #trades: number[] = [];
+
+  constructor(view: MarketRows, truth: MarketRows) {
+    this.#rows = view;
+    this.#shift = truth.base - view.base;
+    for (let row = 0; row < view.length; row++) {
+      if ((view.flags[row]! & FLAG.trade) !== 0) {
+        this.#trades.push(row);
+        continue;
+      }
+      const key = keyOf(view.place[row]!, (view.flags[row]! & FLAG.sell) !== 0 ? SELL : BUY);
+      const list = this.#levels.get(key);
+      if (list) list.push(row);
+      else this.#levels.set(key, [row]);
+    }
+  }
+
+  follow(real: RecordedOrder, model: FillModel): { readonly lots: number; readonly at: number } {
+    const { at, lots, flags, place } = this.#rows;
+    const sign = real.side === BUY ? -1 : 1;
+    const mine = real.place + this.#shift;
+    const came = real.steps[0]!.at;
+    const went = real.steps.at(-1)!;
+    const until = real.filled === real.lots ? went.at + GRACE_MS : went.left > 0 ? Infinity : went.at;
+    const copy = Object.assign(new OwnOrder(), { side: real.side, place: mine, lots: real.lots, left: real.lots });
+    const levels = this.#levels.get(keyOf(mine, real.side)) ?? [];
+    const before = levels.filter(row => at[row]! <= came).at(-1);
+    let others = before === undefined ? 0 : lots[before]!;
+    model.queue.joined(copy, others);
+    let filledAt = Number.NaN;
+    const taker = real.side === SELL ? 0 : FLAG.sell;
+    const meets = (row: number): boolean => (flags[row]! & FLAG.sell) === taker && place[row]! * sign >= mine * sign;
+    const later = [...levels, ...this.#trades.filter(meets)].filter(row => at[row]! > came && at[row]! <= until);
+    for (const row of later.sort((a, b) => a - b)) {
+      if (copy.left === 0) break;
+      if ((flags[row]! & FLAG.trade) !== 0) {
+        model.rule.traded([copy], sign, place[row]!, lots[row]!, () => (filledAt = at[row]!), row);
+        continue;
+      }
+      const shown = Math.max(0, lots[row]! - leftAt(real, at[row]!));
+      model.queue.changed(copy, others, shown, row);
+      others = shown;
+    }
+    return { lots: real.lots - copy.left, at: filledAt };
+  }
+}
+
+const keyOf = (place: number, side: number): number => place * 2 + side;
+
+function leftAt({ steps }: RecordedOrder, time: number): number {
+  let left = 0;
+  for (const step of steps) {
+    if (step.at > time) break;
+    left = step.left;
+  }
+  return left;
 }

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { fillModel, recordedOrders, rowsOfTape, scoreQueueModel } from '../../backtest/index.ts';
+import { amount, price } from '../../src/core/index.ts';
+import { finishTape, KIND, openTape, SIDE, TapeBuilder } from '../../src/tape/index.ts';
+import { itOnRecording } from '../tape/folder.ts';
+
+/** Two asks at one price, the first partly met, then the second canceled. */
+const small = (() => {
+  const tape = new TapeBuilder();
+  tape.order(KIND.add, 1, 1, SIDE.sell, price(110), amount(5), 1);
+  tape.order(KIND.add, 2, 2, SIDE.sell, price(110), amount(4), 2);
+  tape.order(KIND.add, 3, 3, SIDE.buy, price(110), amount(3), 3);
+  tape.order(KIND.change, 3, 3, SIDE.sell, price(110), amount(2), 1);
+  tape.order(KIND.remove, 3, 3, SIDE.buy, price(110), amount(0), 3);
+  tape.trade(3, 3, SIDE.buy, price(110), amount(3), 9);
+  tape.order(KIND.remove, 4, 4, SIDE.sell, price(110), amount(4), 2);
+  const columns = tape.columns();
+  return rowsOfTape(finishTape({ source: 'test', book: 'btc_usd', tick: '0.01', columns, depth: Infinity }));
+})();
+
+describe('the truth about queues', () => {
+  test('is read off the orders: how long each rested and how much of it was met', () => {
+    expect(recordedOrders(small)).toMatchObject([
+      { lots: 5, filled: 3, filledAt: 3 },
+      { lots: 4, filled: 0, filledAt: Number.NaN },
+    ]);
+  });
+
+  test('is found by the model that knows every order, and by the others where a level has one', () => {
+    const orders = recordedOrders(small);
+    for (const name of ['exact', 'pessimistic', 'power2', 'log'] as const) {
+      const score = scoreQueueModel(small, orders, rows => fillModel(name, rows));
+      expect(score).toMatchObject({ filled: 1, told: 1, both: 1, volumeRatio: 1 });
+    }
+    const touch = scoreQueueModel(small, orders, rows => fillModel('optimistic', rows));
+    expect(touch).toMatchObject({ told: 2, both: 1, volumeRatio: 3 });
+  });
+
+  itOnRecording(
+    'bitstamp-btcusd-2015-05-01-book-orders-trades',
+    'Bitstamp: from polled pictures alone, the expected volume is within a tenth of the truth, and touching is far over',
+    async dir => {
+      const tape = await openTape(dir);
+      const rows = rowsOfTape(tape, { from: 'orders' });
+      const view = rowsOfTape(tape, { from: 'levels' });
+      const orders = recordedOrders(rows);
+      const score = (name: 'power2' | 'log' | 'pessimistic' | 'optimistic' | 'exact', polled: boolean) =>
+        scoreQueueModel(rows, orders, r => fillModel(name, r), polled ? view : undefined);
+      expect(orders.filter(order => order.filled > 0).length).toBe(204);
+      expect(score('exact', false)).toMatchObject({ precision: 1, recall: 1, volumeRatio: 1 });
+      for (const name of ['power2', 'log'] as const) {
+        const { precision, recall, volumeRatio } = score(name, true);
+        expect(Math.abs(volumeRatio - 1)).toBeLessThan(0.1);
+        expect(Math.min(precision, recall)).toBeGreaterThan(0.95);
+      }
+      expect(score('optimistic', true).volumeRatio).toBeGreaterThan(1.5);
+    },
+  );
+});
