@@ -79,6 +79,7 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
     'Opens an account and answers its key and secret.',
     openAccount,
   ),
+  row('POST', 'accounts/:id/keys', '', 'Answers another key of an account, with its secret.', addKey),
   row('PATCH', 'accounts/:id', 'rfq, trading (true or false)', 'Grants or takes away RFQ, or trading.', changeAccount),
   row('POST', 'quotes/:id/cancel', '', 'The RFQ desk takes an open quote back.', cancelQuote),
   row('GET', 'switches', '', 'Every switch with its value now.', ({ exchange }) => exchange.venue.switches),
@@ -146,6 +147,11 @@ function refund(ask: OperatorAsk): unknown {
 
 function openAccount({ exchange, fields }: OperatorAsk): unknown {
   return exchange.openAccount({ balances: fields.amounts('balances') });
+}
+
+function addKey({ exchange, path }: OperatorAsk): unknown {
+  const { id } = accountOf(exchange, path['id']);
+  return { id, ...exchange.venue.addKey(id) };
 }
 
 function changeAccount({ exchange, fields, path }: OperatorAsk): unknown {

@@ -1,0 +1,64 @@
+/** The built program as processes that can be killed, frozen and asked what they said. */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+
+export type Ended = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+export type Running = {
+  readonly ended: Promise<Ended>;
+  readonly isOver: () => boolean;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  signal(name: NodeJS.Signals): void;
+};
+
+const HEARD_MAX = 2_000_000;
+const running = new Set<Running>();
+
+export function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Running {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout = (stdout + text).slice(-HEARD_MAX)));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-HEARD_MAX)));
+  let over = false;
+  const ended = new Promise<Ended>(resolve =>
+    child.on('close', (code, signal) => {
+      over = true;
+      running.delete(program);
+      resolve({ code, signal });
+    }),
+  );
+  const program: Running = {
+    ended,
+    isOver: () => over,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    signal: name => void child.kill(name),
+  };
+  running.add(program);
+  return program;
+}
+
+/** Nothing that was started outlives the campaign. */
+export function killAll(): void {
+  for (const program of running) {
+    program.signal('SIGCONT');
+    program.signal('SIGKILL');
+  }
+}
+
+export const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
+
+/** Polls until it holds; false when it did not within `ms`. */
+export async function within(ms: number, holds: () => boolean | Promise<boolean>, everyMs = 100): Promise<boolean> {
+  for (const until = Date.now() + ms; ;) {
+    if (await holds()) return true;
+    if (Date.now() > until) return false;
+    await pause(everyMs);
+  }
+}
