@@ -77,15 +77,21 @@ export function orders(ask: Ask) {
      * Cancels in requests of at most 50 ids each. Done when any of them was answered: an id that is missing from the list was not
      * proven to be canceled, whether its request failed or not.
      */
-    cancel: async (of: Ids): Promise<Outcome<readonly string[]>> =>
-      anyOf(await Promise.all(idQueries(of).map(ids => asked(ask, () => cancelling(`/v3/orders${ids()}`))))),
+    cancel: async (of: Ids): Promise<Outcome<readonly string[]>> => {
+      const some = (ids: readonly string[]) =>
+        found(ids, part => asked(ask, () => cancelling(`/v3/orders${idQuery(of, part)}`)), anyOf);
+      return anyOf(await Promise.all(chunks(idsOf(of), IDS_PER_REQUEST).map(some)));
+    },
     cancelOne: (oid: string) => asked(ask, () => cancelling(`/v3/orders/${oidPart(oid)}`)),
     /** Every open order of the account, also those of other programs. */
     cancelAll: () => asked(ask, () => cancelling('/v3/orders/all')),
 
     /** In requests of at most 50 ids each; done when all of them were answered. Ids that match nothing are missing. */
-    lookUp: async (of: Ids): Promise<Outcome<readonly replies.OrderDetails[]>> =>
-      allOf(await Promise.all(idQueries(of).map(ids => asked(ask, () => reading('orders', ids(), replies.orders))))),
+    lookUp: async (of: Ids): Promise<Outcome<readonly replies.OrderDetails[]>> => {
+      const some = (ids: readonly string[]) =>
+        found(ids, part => asked(ask, () => reading('orders', idQuery(of, part), replies.orders)), allOf);
+      return allOf(await Promise.all(chunks(idsOf(of), IDS_PER_REQUEST).map(some)));
+    },
     order: (oid: string) => asked(ask, () => reading('orders', `/${oidPart(oid)}`, replies.orders)),
     openOrders: (of: OpenOrdersQuery = {}) => asked(ask, () => reading('open_orders', openQuery(of), replies.orders)),
 
@@ -211,11 +217,29 @@ function openQuery({ book, currency, limit, source }: OpenOrdersQuery): string {
   });
 }
 
-/** One query per request. The commas stay commas: all samples of the exchange sign and send them so (public facts 2.2). */
-function idQueries(of: Ids): readonly (() => string)[] {
-  const [name, ids, check] =
-    'oids' in of ? (['oids', of.oids, oidPart] as const) : (['origin_ids', of.originIds, originIdPart] as const);
-  return chunks(ids, IDS_PER_REQUEST).map(some => () => query({ [name]: some.map(check).join(',') }));
+const idsOf = (of: Ids): readonly string[] => ('oids' in of ? of.oids : of.originIds);
+
+/** The commas stay commas: all samples of the exchange sign and send them so (public facts 2.2). */
+const idQuery = (of: Ids, ids: readonly string[]): string =>
+  'oids' in of ? query({ oids: ids.map(oidPart).join(',') }) : query({ origin_ids: ids.map(originIdPart).join(',') });
+
+/** Wrong oid, wrong origin_id. */
+const NOT_FOUND: readonly string[] = ['0312', '0357'];
+
+/**
+ * An exchange may refuse an id that matches nothing instead of leaving it out (public facts 7 and 8): it says the same, and must not
+ * hide what is true of the ids beside it, so that these are asked again in halves.
+ */
+async function found<T>(
+  ids: readonly string[],
+  request: (ids: readonly string[]) => Promise<Outcome<readonly T[]>>,
+  together: (outcomes: Lists<T>) => Outcome<readonly T[]>,
+): Promise<Outcome<readonly T[]>> {
+  const outcome = await request(ids);
+  if (outcome.kind !== 'refused' || !NOT_FOUND.includes(outcome.code)) return outcome;
+  if (ids.length === 1) return { kind: 'done', value: [] };
+  const halves = chunks(ids, Math.ceil(ids.length / 2));
+  return together(await Promise.all(halves.map(half => found(half, request, together))));
 }
 
 type Lists<T> = readonly Outcome<readonly T[]>[];

@@ -245,6 +245,21 @@ describe('many ids', () => {
     expect(await client.lookUp({ oids })).toMatchObject({ kind: 'unknown' });
   });
 
+  it.each(['0312', '0357'])('of which one is refused with %s as unknown never hide the others', async code => {
+    const originIds = Array.from({ length: 40 }, (_, i) => `mm-${i}`);
+    const { client, transport } = scriptedClient(({ method, target }) => {
+      const asked = target.split('origin_ids=')[1]!.split(',');
+      if (asked.includes('mm-17')) return json({ success: false, error: { code, message: '' } }, 400);
+      return ok(method === 'DELETE' ? asked : []);
+    });
+    const others = originIds.filter(id => id !== 'mm-17');
+    expect(await client.cancel({ originIds })).toEqual({ kind: 'done', value: others });
+    expect(transport.requests.length).toBeLessThan(15);
+    expect(await client.cancel({ originIds: ['mm-17'] })).toEqual({ kind: 'done', value: [] });
+    expect(await client.lookUp({ originIds })).toEqual({ kind: 'done', value: [] });
+    expect(await client.lookUp({ originIds: ['mm-17'] })).toEqual({ kind: 'done', value: [] });
+  });
+
   it('of which no request was answered are unknown when any of them may have arrived', async () => {
     const oids = Array.from({ length: 60 }, (_, i) => `oid${i}`);
     const { client } = scriptedClient(request => {

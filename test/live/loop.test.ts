@@ -242,6 +242,18 @@ describe('an order whose answer is lost', () => {
     world.end();
   });
 
+  test('because it never arrived is resolved also where an unknown id is refused instead of left out', async () => {
+    const world = worldOf(9);
+    world.box.exchange.venue.set({ cancelUnknown: '0312', lookupUnknown: '0312' });
+    const running = await started(world, { fate: once(isPlacing, 'lost') });
+    await world.clock.advance(150_000);
+    expect(await isFullSoon(world)).toBe(true);
+    const { summary, left, failure } = await running.stop();
+    expect({ left, failure, unknown: summary.orders.unknown }).toEqual({ left: [], failure: null, unknown: 1 });
+    expect(ours(world)).toEqual([]);
+    world.end();
+  });
+
   test.each(cases)('%s just before a stop is verified to be gone, or listed', async (_, fate) => {
     const world = worldOf(10);
     const lost: string[] = [];
