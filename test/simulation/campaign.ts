@@ -12,6 +12,8 @@ export type Task = {
   readonly only?: readonly Fault[];
   /** Name of a planted bug. */
   readonly planted?: string;
+  /** Time with faults, instead of what the seed draws. */
+  readonly safetyMs?: number;
 };
 
 export type TaskResult = { readonly task: Task; readonly run: Run; readonly ms: number };
@@ -25,6 +27,7 @@ export async function carryOut(task: Task): Promise<TaskResult> {
   try {
     const run = await simulate(task.seed, {
       ...(task.only ? { only: task.only } : {}),
+      ...(task.safetyMs === undefined ? {} : { safetyMs: task.safetyMs }),
       ...(plant ? { seams: plant.seams(), untilBroken: true } : {}),
     });
     return { task, run, ms: performance.now() - began };

@@ -37,10 +37,11 @@ const pause = (clock: { after(ms: number, call: () => void): unknown }, ms: numb
 function listing(keep: (order: Order) => boolean): () => () => void {
   return () => {
     const original = Object.getOwnPropertyDescriptor(Orders.prototype, 'live')!;
+    const before = Object.defineProperty({}, 'live', original);
     Object.defineProperty(Orders.prototype, 'live', {
       configurable: true,
       get(this: Orders): IterableIterator<Order> {
-        return [...(Reflect.apply(original.get!, this, []) as Iterable<Order>)].filter(keep).values();
+        return [...(Reflect.get(before, 'live', this) as Iterable<Order>)].filter(keep).values();
       },
     });
     return () => void Object.defineProperty(Orders.prototype, 'live', original);

@@ -45,6 +45,8 @@ export type Run = {
 export type RunOptions = {
   readonly only?: readonly Fault[];
   readonly seams?: Seams;
+  /** Time with faults, instead of what the seed draws. */
+  readonly safetyMs?: Millis;
   /** Ends at the first violation. */
   readonly untilBroken?: boolean;
   readonly print?: (line: string) => void;
@@ -184,7 +186,7 @@ class Simulation {
   }
 
   async run(): Promise<Run> {
-    const { safetyMs } = this.#scenario;
+    const safetyMs = this.#options.safetyMs ?? this.#scenario.safetyMs;
     this.#bot.start();
     await this.#advance(safetyMs);
     if (!this.#isOver()) await this.#heal();
