@@ -5,7 +5,7 @@ COPY package.json package-lock.json .npmrc ./
 # No install scripts: nothing that is needed at run time has one.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN npm run --silent build && rm -rf dist/test dist/tsconfig.tsbuildinfo && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+RUN npm run --silent build && rm -f dist/*.tsbuildinfo && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production

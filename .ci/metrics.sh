@@ -10,6 +10,6 @@ fi
 promtool check config config/prometheus/prometheus.yml
 promtool check rules config/prometheus/alerts.yml
 promtool test rules config/prometheus/alerts.test.yml
-npm run --silent build
+npm run --silent build:all
 node dist/test/monitor/printPage.js | promtool check metrics
 echo 'the page of metrics is as Prometheus wants it'
