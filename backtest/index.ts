@@ -10,7 +10,7 @@ export { rowsOfTape } from './tapeRows.ts';
 export type { TapeRowsOptions } from './tapeRows.ts';
 export { runGolden } from './golden.ts';
 export type { GoldenCounts, GoldenOptions } from './golden.ts';
-export { FLAG, RowBuilder } from './rows.ts';
+export { FLAG, inUnit, RowBuilder } from './rows.ts';
 export type { MarketRows } from './rows.ts';
 export { TickBook } from './tickBook.ts';
 export { recordFlow } from './recordFlow.ts';

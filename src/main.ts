@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { backtest, describeBacktest, modelsOf } from './cli/backtest.ts';
+import { backtest, describeBacktest, modelsOf, rowKindOf } from './cli/backtest.ts';
 import { check } from './cli/check.ts';
 import { readConfig, shippedConfig, Wrong } from './cli/configFile.ts';
 import { startEmbedded } from './cli/embedded.ts';
@@ -34,6 +34,7 @@ type BacktestFlags = {
   readonly flowSeconds: number;
   readonly seed?: number;
   readonly models: string;
+  readonly from?: string;
   readonly latencyMs: number;
   readonly feedLatencyMs: number;
   readonly out?: string;
@@ -156,6 +157,7 @@ program
   .option('--flow-seconds <n>', 'length of that flow', seedNumber, 3_600)
   .option('--seed <n>', 'seed of that flow', seedNumber)
   .option('--models <names>', 'fill models, separated by commas', 'pessimistic,expected,optimistic')
+  .option('--from <rows>', 'levels or orders: which rows tell the book where a recording has both')
   .option('--latency-ms <n>', 'time to the exchange, and the same back', seedNumber, 25)
   .option('--feed-latency-ms <n>', 'least time from the exchange to us', seedNumber, 0)
   .option('--out <dir>', 'folder for every fill and order as CSV')
@@ -168,6 +170,7 @@ program
       seed: options.seed ?? (config.exchange.kind === 'embedded' ? config.exchange.seed : 1),
       flowSeconds: options.flowSeconds,
       models: modelsOf(options.models),
+      ...(options.from === undefined ? {} : { from: rowKindOf(options.from) }),
       latencyMs: options.latencyMs,
       feedLatencyMs: options.feedLatencyMs,
       ...(options.out === undefined ? {} : { out: options.out }),

@@ -33,6 +33,8 @@ export type BacktestOptions = {
   /** Length of that flow. */
   readonly flowSeconds: number;
   readonly models: readonly ModelName[];
+  /** Which rows tell the book where a recording has both levels and single orders; without it levels. */
+  readonly from?: 'levels' | 'orders';
   /** To the exchange, and the same back. */
   readonly latencyMs: number;
   /** From the exchange to us, at least. */
@@ -65,20 +67,24 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const tape = options.tape ?? flowOf(options);
   if (tape.instrument.symbol !== config.book)
     throw new Wrong(`the tape is of ${tape.instrument.symbol}, the configuration trades ${config.book}`);
-  const rows = rowsOf(tape, feedLatencyMs);
+  const { rows, fillModels } = told(() => {
+    const market = rowsOfTape(tape, { feedLatencyMs, ...(options.from && { from: options.from }) });
+    return { rows: market, fillModels: models.map(name => fillModel(name, market)) };
+  });
   const account = accountOf(config, tape.instrument, rows.base + rows.place[0]!);
   const bar = options.progress
     ? new SingleBar({ format: '{model} [{bar}] {percentage}% | {eta_formatted} left' })
     : null;
   const reports: ReplayReport[] = [];
-  for (const name of models) {
+  for (const model of fillModels) {
+    const { name } = model;
     const files = options.out === undefined ? null : openFiles(options.out, name);
     bar?.start(1000, 0, { model: name });
     const result = runReplay({
       instrument: tape.instrument,
       rows,
       gaps: tape.gaps,
-      model: fillModel(name, rows),
+      model,
       latency: constantLatency(latencyMs, latencyMs),
       ...account,
       decideEveryMs: config.timing.decideEveryMs,
@@ -128,6 +134,12 @@ export function modelsOf(text: string): readonly ModelName[] {
   });
 }
 
+/** The name behind --from. */
+export function rowKindOf(text: string): 'levels' | 'orders' {
+  if (text === 'levels' || text === 'orders') return text;
+  throw new Wrong(`--from: expected levels or orders, found ${JSON.stringify(text)}`);
+}
+
 function flowOf({ config, seed, flowSeconds }: BacktestOptions): Tape {
   try {
     return recordFlow(config.book, seed, flowSeconds);
@@ -136,9 +148,10 @@ function flowOf({ config, seed, flowSeconds }: BacktestOptions): Tape {
   }
 }
 
-function rowsOf(tape: Tape, feedLatencyMs: number): ReturnType<typeof rowsOfTape> {
+/** What a tape cannot give is a person's to change. */
+function told<T>(work: () => T): T {
   try {
-    return rowsOfTape(tape, { feedLatencyMs });
+    return work();
   } catch (error) {
     throw new Wrong(error instanceof Error ? error.message : String(error));
   }
