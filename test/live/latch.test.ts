@@ -1,0 +1,129 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { resume } from '../../src/cli/stateCommands.ts';
+import { latchIn } from '../../src/live/latch.ts';
+import type { Halt } from '../../src/live/latch.ts';
+import { Folders } from './states.ts';
+import { started, worldOf } from './world.ts';
+
+const folders = new Folders();
+afterAll(() => folders.clear());
+
+const halt = (reason: string): Halt => ({ reason, at: 1_767_225_600_000, by: 'bot' });
+const SECOND = 1_000;
+
+describe('the latch', () => {
+  test('of a folder without one is open; what is set is read by every other process', () => {
+    const dir = folders.fresh();
+    expect(latchIn(dir).read()).toBeNull();
+    latchIn(dir).set(halt('drawdown'));
+    expect(latchIn(dir).read()).toEqual(halt('drawdown'));
+  });
+
+  test('keeps its first reason', () => {
+    const latch = latchIn(folders.fresh());
+    latch.set(halt('the cause'));
+    latch.set(halt('a consequence'));
+    expect(latch.read()?.reason).toBe('the cause');
+  });
+
+  test.each([
+    ['empty', ''],
+    ['cut', '{"reason":"draw'],
+    ['not an object', 'null'],
+  ])('that is %s counts as a halt', (_, text) => {
+    const dir = folders.fresh();
+    mkdirSync(dir);
+    writeFileSync(join(dir, 'HALTED'), text);
+    expect(latchIn(dir).read()?.reason).toMatch(/HALTED is there but not readable/);
+  });
+
+  test('that is a folder counts as a halt', () => {
+    const dir = folders.fresh();
+    mkdirSync(join(dir, 'HALTED'), { recursive: true });
+    expect(latchIn(dir).read()?.reason).toMatch(/HALTED cannot be read/);
+  });
+
+  test('that was being written when the power failed is not there, or whole', () => {
+    const dir = folders.fresh();
+    mkdirSync(dir);
+    writeFileSync(join(dir, 'HALTED.new'), '{"reason":"dra');
+    expect(latchIn(dir).read()).toBeNull();
+    latchIn(dir).set(halt('again'));
+    expect(latchIn(dir).read()?.reason).toBe('again');
+  });
+});
+
+describe('puntas resume', () => {
+  test('lifts, says what it was, and keeps the reason with what was lifted', () => {
+    const dir = folders.fresh();
+    latchIn(dir).set(halt('drawdown: 5001'));
+    expect(resume(dir, 'a deposit, looked at the account')).toMatch(
+      /^lifted: drawdown: 5001 \(halted by bot at 2026-01-01T/,
+    );
+    expect(latchIn(dir).read()).toBeNull();
+    const line = JSON.parse(readFileSync(join(dir, 'resumed.jsonl'), 'utf8')) as unknown;
+    expect(line).toEqual({ lifted: halt('drawdown: 5001'), reason: 'a deposit, looked at the account' });
+    expect(resume(dir, 'once more')).toMatch(/nothing is halted there/);
+  });
+
+  test.each(['', '   ', 'ok'])('wants a reason, not %j', reason => {
+    const dir = folders.fresh();
+    latchIn(dir).set(halt('drawdown'));
+    expect(() => resume(dir, reason)).toThrow(/--reason/);
+    expect(latchIn(dir).read()).not.toBeNull();
+  });
+});
+
+describe('a run', () => {
+  test('that is latched from outside takes its quotes out, stays so over a restart, and goes on within seconds of a resume', async () => {
+    const world = worldOf(61);
+    const ours = () => [...world.box.exchange.venue.accounts.get(world.box.account.id)!.active.values()].length;
+    const latch = latchIn(world.stateDir);
+    const first = await started(world);
+    await world.clock.advance(20 * SECOND);
+    expect(ours()).toBeGreaterThan(0);
+    latch.set({ ...halt('a person says so'), by: 'person' });
+    await world.clock.advance(8 * SECOND);
+    expect(ours()).toBe(0);
+    await first.stop();
+
+    await world.clock.advance(60 * SECOND);
+    const second = await started(world);
+    await world.clock.advance(30 * SECOND);
+    expect(second.arrived.filter(({ method }) => method === 'POST')).toEqual([]);
+    expect(second.log.map(({ text }) => text).join('\n')).toContain('halted: a person says so');
+    resume(world.stateDir, 'looked at it');
+    await world.clock.advance(15 * SECOND);
+    expect(ours()).toBeGreaterThan(0);
+    await second.stop();
+    world.end();
+  });
+
+  test('places nothing that was decided before it has seen a latch', async () => {
+    const world = worldOf(62);
+    const latch = latchIn(world.stateDir);
+    const running = await started(world);
+    await world.clock.advance(20 * SECOND);
+    latch.set({ ...halt('this very moment'), by: 'sentinel' });
+    const before = running.arrived.filter(({ method }) => method === 'POST').length;
+    await world.clock.advance(2 * SECOND);
+    // At most what had left when the latch was set.
+    const after = running.arrived.filter(({ method }) => method === 'POST').length;
+    expect(after).toBe(before);
+    await running.stop();
+    world.end();
+  });
+
+  test('that halts by itself latches the reason', async () => {
+    const world = worldOf(63, { halts: { messagesPerMinute: 5 } });
+    const running = await started(world);
+    await world.clock.advance(20 * SECOND);
+    expect(latchIn(world.stateDir).read()).toMatchObject({ by: 'bot', reason: 'messages: more than 5 in 1 min' });
+    await running.stop();
+    expect(existsSync(join(world.stateDir, 'HALTED'))).toBe(true);
+    rmSync(world.stateDir, { recursive: true, force: true });
+    world.end();
+  });
+});
