@@ -55,7 +55,9 @@ function shown({ steps, submits, cancels, fills, positionLots, cash, turnover, v
 }
 
 /** The nearest; of a sum that is not negative. */
-const toFourDecimals = (atto: bigint): bigint => ((atto + SHOWN / 2n) / SHOWN) * SHOWN;
+function toFourDecimals(atto: bigint): bigint {
+  return ((atto + SHOWN / 2n) / SHOWN) * SHOWN;
+}
 
 function aboveZero(text: string): number {
   const n = Number(text);

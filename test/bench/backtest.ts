@@ -27,9 +27,11 @@ const AIMS = { book: 0.5, golden: 0.1, production: 0.03 };
  * The book alone, the golden run and the production path, in alternation with the compiled loop; medians of the rounds. Printed, and
  * returned by name; without ratios where the compiled loop cannot be built, and empty where the tape cannot be made.
  */
-export async function backtestBench(): Promise<Readonly<Record<string, number>>> {
+export async function backtestBench(
+  say: (line: string) => void = console.log,
+): Promise<Readonly<Record<string, number>>> {
   if (!existsSync(join(BENCH, 'gen-tape.mjs'))) {
-    console.log(`backtest: skipped, the reference tape's generator is not at ${BENCH} (PUNTAS_BENCH says where it is)`);
+    say(`backtest: skipped, the reference tape's generator is not at ${BENCH} (PUNTAS_BENCH says where it is)`);
     return {};
   }
   const dir = mkdtempSync(join(tmpdir(), 'puntas-bench-'));
@@ -56,14 +58,14 @@ export async function backtestBench(): Promise<Readonly<Record<string, number>>>
         shares[name].push(speed / beside);
       }
     }
-    if (limit.length > 0) console.log(`backtest, compiled loop: ${millions(median(limit))} M events/s`);
-    else console.log('backtest: no ratio to the compiled loop, because g++ or its source is not here');
+    if (limit.length > 0) say(`backtest, compiled loop: ${millions(median(limit))} M events/s`);
+    else say('backtest: no ratio to the compiled loop, because g++ or its source is not here');
     const figures: Record<string, number> = {};
     for (const name of ['book', 'golden', 'production'] as const) {
       const speed = median(speeds[name]);
       const share = limit.length === 0 ? null : median(shares[name]);
       const ratio = share === null ? '' : `, ${share.toFixed(3)} of the compiled loop (aim ${AIMS[name]})`;
-      console.log(`backtest, ${name}: ${millions(speed)} M events/s${ratio}`);
+      say(`backtest, ${name}: ${millions(speed)} M events/s${ratio}`);
       figures[`backtest.${name}EventsPerSecond`] = speed;
       if (share !== null) figures[`backtest.${name}ToCompiledLoop`] = share;
     }

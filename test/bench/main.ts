@@ -1,6 +1,7 @@
 /** `npm run bench`: the figures that matter for speed, each beside something known, in one process and one run; medians of interleaved rounds. */
 import { cpus } from 'node:os';
 import { SingleBar } from 'cli-progress';
+import { backtestBench } from './backtest.ts';
 import { engineBench } from './engine.ts';
 import { httpBench } from './http.ts';
 import { matchingBench } from './matching.ts';
@@ -55,6 +56,8 @@ for (let round = 0; round < ROUNDS; round++) {
 }
 bar?.stop();
 
+const replayed = await backtestBench(asJson ? quietly : undefined);
+
 const median = (name: string): number => rounds.get(name)!.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]!;
 const whole = (name: string): string => Math.round(median(name)).toLocaleString('en-US');
 /** The median ratio, and between which the rounds lay. */
@@ -67,7 +70,7 @@ if (asJson) {
   const figures = Object.fromEntries(
     [...rounds].map(([name, all]) => [name, { median: median(name), rounds: all }] as const),
   );
-  console.log(JSON.stringify({ machine, node: process.version, rounds: ROUNDS, figures }));
+  console.log(JSON.stringify({ machine, node: process.version, rounds: ROUNDS, figures, backtest: replayed }));
 } else {
   console.log(
     `engine, book of 50 levels a side: ${whole('engine.decidingStepsPerSecond')} steps/s with a whole decision (p99 ${whole('engine.decidingP99Micros')} us), ` +
