@@ -418,8 +418,6 @@ export class Checker {
       if (id?.startsWith(promises.prefix) && !this.#orphans.has(id)) {
         this.#botMajor += change;
         if (makerSide !== order.side) this.#break('M3', `${id} traded as a taker`);
-        if (this.#gone.has(id) && this.#gone.get(id)!.ending !== 'filled')
-          marks.see('a fill after its order was closed');
         if (this.#deletedAt.has(id)) marks.see('a fill while its cancel was under way');
       } else if (order.book === promises.book) this.#otherMajor += change < 0n ? -change : change;
       return true;

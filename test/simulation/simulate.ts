@@ -81,6 +81,8 @@ class Simulation {
   readonly #market: ReturnType<typeof seededFlow>;
   readonly #account: { readonly id: string; readonly key: string; readonly secret: string };
   readonly #unknown = new Set<string>();
+  /** Oids that the bot was told are finished. */
+  readonly #finished = new Set<string>();
   #events = 0;
   #crashes = 0;
   #fills = 0;
@@ -344,6 +346,11 @@ class Simulation {
           if (listed.length === 0 && ids.some(id => account().activeOrigins.has(id)))
             see('cancel answered with nothing, and the order lived');
         }
+        if (topic === 'look up' && isSuccess(reply)) {
+          for (const { oid, status } of envelopeOf(reply)!.payload as { oid: string; status: string }[]) {
+            if (status === 'completed' || status === 'cancelled') this.#finished.add(oid);
+          }
+        }
         this.#checker.answered(life.number, topic, reply, sentAt);
       },
     };
@@ -413,6 +420,7 @@ class Simulation {
         this.#fills++;
         const { tid, oid, side, major, minor, fee } = news.fill;
         trace.add(`news fill ${tid} ${oid}`);
+        if (this.#finished.has(oid)) marks.see('a fill after its order was closed');
         this.#checker.applied(life, { tid, oid, side, major, minor, fee });
         return;
       }
