@@ -24,7 +24,8 @@ export class ExchangeView {
   readonly #ends: OwnOrder[] = [];
   readonly #onFill = (order: OwnOrder, lots: number): void => {
     const now = this.#now;
-    const mid = this.book.bid + this.book.ask;
+    const { bid, ask, last } = this.book;
+    const mid = bid === 0 || ask === last ? 0 : bid + ask;
     this.answers.push(now + this.#latency.back(now), MESSAGE.filled, order, lots, now, mid);
     if (order.left === 0) this.#ends.push(order);
     // Our end hears of it before it could act on anything later.

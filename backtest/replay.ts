@@ -72,8 +72,8 @@ export type FillRow = {
   readonly value: string;
   readonly fee: string;
   readonly feeCurrency: string;
-  /** Middle of the recorded book at that moment, in ticks, without our orders. */
-  readonly midTicks: number;
+  /** Middle of the recorded book just before it, in ticks, without our orders; null when a side was empty. */
+  readonly midTicks: number | null;
   /** Major that came in since the start, after it. */
   readonly held: string;
 };
@@ -309,7 +309,7 @@ class Replay {
       value: trade.minor,
       fee: trade.feeAmount,
       feeCurrency: trade.feeCurrency,
-      midTicks: mid / 2 + rows.base,
+      midTicks: mid === 0 ? null : mid / 2 + rows.base,
       held: textOfMoney(this.#held as Money),
     };
     this.#hash.update(JSON.stringify(row));

@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Fees } from '../../backtest/fees.ts';
+import { constantLatency, exponentialLatency } from '../../backtest/latency.ts';
+import { MESSAGE, MessageRing } from '../../backtest/messages.ts';
+import { OrderPool, OwnOrder, OwnSide } from '../../backtest/ownOrders.ts';
+import { RequestBudget } from '../../backtest/requestBudget.ts';
+import { BUY, SELL } from '../../backtest/rows.ts';
+import { TickBook } from '../../backtest/tickBook.ts';
+import { amount, instrumentOf, moneyOf, price, randomOf } from '../../src/core/index.ts';
+
+describe('messages on their way', () => {
+  test('arrive in the order in which they were sent, none before an earlier one, however many there are', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 300 }), delays => {
+        const ring = new MessageRing();
+        const order = new OwnOrder();
+        delays.forEach((delay, i) => ring.push(i + delay, MESSAGE.filled, order, i, i, 0));
+        expect(order.messages).toBe(delays.length);
+        let before = -Infinity;
+        for (let i = 0; i < delays.length; i++) {
+          expect(ring.lots).toBe(i);
+          expect(ring.headAt).toBeGreaterThanOrEqual(Math.max(before, i + delays[i]!));
+          before = ring.headAt;
+          ring.shift();
+        }
+        expect([ring.headAt, ring.count, order.messages]).toEqual([Infinity, 0, 0]);
+        expect(() => ring.shift()).toThrow(/no message/);
+      }),
+    );
+  });
+});
+
+describe('our resting orders', () => {
+  test.each([BUY, SELL] as const)('are met best price first and oldest first, whatever came and went (side %i)', side => {
+    const step = fc.record({ add: fc.boolean(), place: fc.integer({ min: 1, max: 9 }), which: fc.nat() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), steps => {
+        const own = new OwnSide(side, 10);
+        const pool = new OrderPool();
+        for (const { add, place, which } of steps) {
+          if (add) own.add(pool.take(side, place, 1));
+          else if (own.orders.length > 0) {
+            const gone = own.orders[which % own.orders.length]!;
+            own.remove(gone);
+            pool.release(gone);
+          }
+          const sign = side === BUY ? -1 : 1;
+          const wanted = [...own.orders].sort((a, b) => sign * (a.place - b.place) || a.id - b.id);
+          expect(own.orders).toEqual(wanted);
+          expect(own.best).toBe(wanted[0]?.place ?? (side === BUY ? -1 : 10));
+          for (let at = 0; at < 10; at++) expect(own.at[at]).toBe(wanted.filter(order => order.place === at).length);
+        }
+      }),
+    );
+  });
+
+  test('are not used again while something names them', () => {
+    const pool = new OrderPool();
+    const order = pool.take(BUY, 1, 1);
+    order.messages = 1;
+    expect(() => pool.release(order)).toThrow(/in use/);
+  });
+});
+
+test('a tick book knows its best prices like a sorted list does, and lets a new level hide what it crosses', () => {
+  const level = fc.record({
+    bid: fc.boolean(),
+    at: fc.integer({ min: 1, max: 30 }),
+    lots: fc.integer({ min: 0, max: 3 }),
+  });
+  fc.assert(
+    fc.property(fc.array(level, { maxLength: 80 }), levels => {
+      const book = new TickBook({ places: 33 });
+      let isCrossed = false;
+      for (const { bid, at, lots } of levels) {
+        const before = bid ? book.bids[at] : book.asks[at];
+        expect(bid ? book.setBid(at, lots) : book.setAsk(at, lots)).toBe(before);
+        const bestBid = book.bids.findLastIndex(n => n > 0);
+        const bestAsk = book.asks.findIndex(n => n > 0);
+        isCrossed ||= bestBid >= 0 && bestAsk >= 0 && bestBid >= bestAsk;
+        expect(book.bid).toBeLessThan(book.ask);
+        if (isCrossed) continue;
+        expect([book.bid, book.ask]).toEqual([Math.max(bestBid, 0), bestAsk < 0 ? 32 : bestAsk]);
+      }
+    }),
+  );
+});
+
+describe('the request budget', () => {
+  test('never lets more than its number pass in any minute, and lets them pass again after it', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 9_000 }), { maxLength: 200 }), waits => {
+        const budget = new RequestBudget(5);
+        const passed: number[] = [];
+        let at = 0;
+        for (const wait of waits) {
+          at += wait;
+          const recent = passed.filter(time => at - time < 60_000).length;
+          expect(budget.take(at, 1)).toBe(recent < 5);
+          if (recent < 5) passed.push(at);
+        }
+        expect(budget.refused).toBe(waits.length - passed.length);
+      }),
+    );
+  });
+});
+
+describe('fees', () => {
+  const instrument = instrumentOf({
+    book: 'btc_mxn',
+    tickSize: '10',
+    minimumAmount: '0.0001',
+    maximumAmount: '100',
+    minimumPrice: '10',
+    maximumPrice: '10000000',
+    minimumValue: '10',
+    maximumValue: '200000000',
+  });
+  const tiers = [
+    { volume: '1000', maker: '0.005', taker: '0.006' },
+    { volume: '9999999999', maker: '0.001', taker: '0.002' },
+  ];
+  const day = 86_400_000;
+
+  test('are taken on what is received, rounded at eight decimals', () => {
+    const fees = new Fees(instrument, { tiers, volume30d: '0' });
+    expect(fees.fill('buy', price(100), amount(1_500))).toEqual({
+      major: moneyOf('0.000015'),
+      minor: moneyOf('0.015'),
+      fee: moneyOf('0.00000008'),
+    });
+    expect(fees.fill('sell', price(100), amount(1_500)).fee).toBe(moneyOf('0.000075'));
+  });
+
+  test('fall with the volume of thirty days, and rise again when it has left them', () => {
+    const fees = new Fees(instrument, { tiers, volume30d: '500' });
+    expect(fees.traded(moneyOf('499'), 0)).toBe(false);
+    expect(fees.traded(moneyOf('1'), day)).toBe(true);
+    expect([fees.makerRate, fees.takerRate]).toEqual([100_000, 200_000]);
+    expect(fees.traded(moneyOf('1'), 29 * day)).toBe(false);
+    expect(fees.traded(moneyOf('1'), 30 * day)).toBe(true);
+    expect(fees.makerRate).toBe(500_000);
+  });
+});
+
+test('latency is never negative, and an impossible one is refused', () => {
+  const drawn = exponentialLatency(5, 20, randomOf(1));
+  const draws = Array.from({ length: 2_000 }, () => drawn.there(0));
+  expect(Math.min(...draws)).toBeGreaterThanOrEqual(5);
+  expect(draws.reduce((sum, ms) => sum + ms, 0) / draws.length).toBeCloseTo(20, -1);
+  expect(() => constantLatency(-1, 0)).toThrow(/at least 0/);
+  expect(() => constantLatency(Number.NaN, 0)).toThrow(/at least 0/);
+  expect(() => exponentialLatency(5, 4, randomOf(1))).toThrow(/least <= mean/);
+});
