@@ -12,6 +12,7 @@ import type { Log } from '../live/log.ts';
 import type { Loop } from '../live/loop.ts';
 import type { Rules } from '../live/opening.ts';
 import { recoverAndCancel } from '../live/recoverAndCancel.ts';
+import { CannotStart } from '../live/opening.ts';
 import { openSession } from '../live/session.ts';
 import { metrics, serveMonitor } from '../monitor/index.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
@@ -19,6 +20,7 @@ import { clientOf, engineOf, streamOf } from './bot.ts';
 import type { Venue } from './bot.ts';
 import { Wrong } from './configFile.ts';
 import { narrate, status } from './narrator.ts';
+import { remedyOf } from './remedy.ts';
 import { summaryOf } from './summary.ts';
 import type { Summary } from './summary.ts';
 
@@ -43,12 +45,15 @@ export type RunResult = {
 export async function run(options: RunOptions): Promise<RunResult> {
   const { config, venue, clock, seed, log } = options;
   const ends: (() => unknown)[] = [];
+  /** Orders of an earlier run that may live, until this one takes care of them. */
+  let leftovers: readonly { readonly id: string }[] = [];
   try {
     const account = accountName(venue);
     const setup = JSON.stringify(config);
     const opened = openState(() => openJournal(config.state.dir, { account, at: clock.now(), setup }));
     if (opened instanceof DamagedState) return await giveUp(opened, options);
     const journal = opened;
+    leftovers = journal.leftovers.orders;
     ends.push(() => journal.close());
     const heart = heartIn(config.state.dir, 'bot');
     let requests = 0;
@@ -111,6 +116,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     let stop: (why: string) => void = () => undefined;
     const stopped = new Promise<string>(resolve => (stop = resolve));
     session.start(() => stop('something broke'));
+    leftovers = [];
     options.onStarted(stop, error => loop.broke(error));
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
@@ -119,9 +125,25 @@ export async function run(options: RunOptions): Promise<RunResult> {
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const summary = summaryOf(rules.instrument, engine.snapshot(loop.time()), report, { seconds, requests });
     return { summary, left: report.left, failure: report.failure };
+  } catch (error) {
+    throw leftovers.length === 0 ? error : abandoned(error, leftovers);
   } finally {
     for (const end of ends.reverse()) await end();
   }
+}
+
+/** A start that ends before it can look after what an earlier run left. */
+function abandoned(error: unknown, leftovers: readonly { readonly id: string }[]): Wrong {
+  const sentence = error instanceof Error ? error.message : String(error);
+  const remedy = error instanceof CannotStart ? remedyOf(error.code) : null;
+  return new Wrong(
+    [
+      remedy === null ? sentence : `${sentence}; ${remedy}`,
+      ...leftovers.map(({ id }) => `not verified to be gone: ${id}`),
+      'orders of the last run may be left on the exchange: start again, or cancel them there',
+    ],
+    3,
+  );
 }
 
 /** What a folder or a port does not let us do is a person's to mend in the configuration; a damaged state is not. */

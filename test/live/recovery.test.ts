@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { moneyOf, textOfMoney } from '../../src/core/index.ts';
 import type { WireRequest } from '../../src/core/index.ts';
+import { Wrong } from '../../src/cli/configFile.ts';
 import { latchIn } from '../../src/live/latch.ts';
+import { CannotStart } from '../../src/live/opening.ts';
 import type { Fate } from './inProcess.ts';
 import { doomed, restarted } from './crashes.ts';
 import { Folders, opened, textOf } from './states.ts';
@@ -157,6 +159,27 @@ describe('after a kill', () => {
     expect(liveAtFirstQuote[0]).toBe(0);
     expect(placedIds(second).filter(id => placedIds(first.running).includes(id))).toEqual([]);
     await endsClean(world, second);
+    await first.running.stop();
+    world.end();
+  });
+});
+
+describe('a start that cannot go on', () => {
+  test('says which orders of the last run may live, and ends with code 3; without any, with its own code', async () => {
+    const world = worldOf(29);
+    const first = await doomed(world, folders);
+    await world.clock.advance(20 * SECOND);
+    const dir = first.kill();
+    const live = ours(world).map(order => order.originId!);
+    const error = await restarted(world, dir, { fate: () => 'not sent' }).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(Wrong);
+    expect((error as Wrong).code).toBe(3);
+    const said = [...(error as Wrong).message.matchAll(/^not verified to be gone: (.*)$/gm)].map(([, id]) => id);
+    expect(said).toEqual(expect.arrayContaining(live));
+    const fresh = await restarted(world, folders.fresh(), { fate: () => 'not sent' }).catch(
+      (caught: unknown) => caught,
+    );
+    expect(fresh).toBeInstanceOf(CannotStart);
     await first.running.stop();
     world.end();
   });
