@@ -32,28 +32,31 @@ describe('messages on their way', () => {
 });
 
 describe('our resting orders', () => {
-  test.each([BUY, SELL] as const)('are met best price first and oldest first, whatever came and went (side %i)', side => {
-    const step = fc.record({ add: fc.boolean(), place: fc.integer({ min: 1, max: 9 }), which: fc.nat() });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), steps => {
-        const own = new OwnSide(side, 10);
-        const pool = new OrderPool();
-        for (const { add, place, which } of steps) {
-          if (add) own.add(pool.take(side, place, 1));
-          else if (own.orders.length > 0) {
-            const gone = own.orders[which % own.orders.length]!;
-            own.remove(gone);
-            pool.release(gone);
+  test.each([BUY, SELL] as const)(
+    'are met best price first and oldest first, whatever came and went (side %i)',
+    side => {
+      const step = fc.record({ add: fc.boolean(), place: fc.integer({ min: 1, max: 9 }), which: fc.nat() });
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 60 }), steps => {
+          const own = new OwnSide(side, 10);
+          const pool = new OrderPool();
+          for (const { add, place, which } of steps) {
+            if (add) own.add(pool.take(side, place, 1));
+            else if (own.orders.length > 0) {
+              const gone = own.orders[which % own.orders.length]!;
+              own.remove(gone);
+              pool.release(gone);
+            }
+            const sign = side === BUY ? -1 : 1;
+            const wanted = [...own.orders].sort((a, b) => sign * (a.place - b.place) || a.id - b.id);
+            expect(own.orders).toEqual(wanted);
+            expect(own.best).toBe(wanted[0]?.place ?? (side === BUY ? -1 : 10));
+            for (let at = 0; at < 10; at++) expect(own.at[at]).toBe(wanted.filter(order => order.place === at).length);
           }
-          const sign = side === BUY ? -1 : 1;
-          const wanted = [...own.orders].sort((a, b) => sign * (a.place - b.place) || a.id - b.id);
-          expect(own.orders).toEqual(wanted);
-          expect(own.best).toBe(wanted[0]?.place ?? (side === BUY ? -1 : 10));
-          for (let at = 0; at < 10; at++) expect(own.at[at]).toBe(wanted.filter(order => order.place === at).length);
-        }
-      }),
-    );
-  });
+        }),
+      );
+    },
+  );
 
   test('are not used again while something names them', () => {
     const pool = new OrderPool();
