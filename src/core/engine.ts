@@ -14,6 +14,7 @@ import { mayLive, Orders } from './orders.ts';
 import type { Order, OrderNews } from './orders.ts';
 import { Pauses } from './pauses.ts';
 import { planSide } from './plan.ts';
+import { isLocalRefusal } from './port.ts';
 import type { OrderReport, Outcome, OwnTrade } from './port.ts';
 import { QuoteTime } from './quoteTime.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
@@ -267,9 +268,10 @@ export class Engine {
     if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, standing, commands, cancels);
     else this.#withdraw(refusal, cancels);
     // Cancels go out first: they free what placements may need, and they are what must not wait.
-    const ordered: Approved<Command>[] = [];
-    this.#repeatCancels(at, ordered, cancels);
-    ordered.push(...approveByIds('cancel', cancels));
+    const unknown: Approved<Command>[] = [];
+    this.#repeatCancels(at, unknown, cancels);
+    // And first of all those of orders that are known to live: the requests for unknown ones are many, and may all wait for a dead line.
+    const ordered: Approved<Command>[] = [...approveByIds('cancel', cancels), ...unknown];
     for (const id of cancels) this.#orders.cancelSent(id, at);
     ordered.push(...commands);
     if (this.#guard) for (const command of ordered) if (command.kind !== 'look') this.#guard.message(at);
@@ -476,7 +478,8 @@ export class Engine {
     }
     if (outcome.kind === 'refused' && !exists) {
       this.#count(order.side, 'refused');
-      this.#guard?.refusal(at);
+      // Our own client's refusals say nothing about what we ask for: a minute without budget must not need a person.
+      if (!isLocalRefusal(outcome.code)) this.#guard?.refusal(at);
       this.#pauses.refused(order.side, at);
       this.#options.onNews?.({ kind: 'refused', order, code: outcome.code, message: outcome.message });
     }

@@ -59,6 +59,11 @@ export type LocalRefusal =
   /** The client is closed. */
   | 'closed';
 
+const LOCAL_REFUSALS: readonly string[] = ['not-sent', 'budget', 'closed'] satisfies readonly LocalRefusal[];
+
+/** True when the exchange has not seen the request. */
+export const isLocalRefusal = (code: string): boolean => LOCAL_REFUSALS.includes(code);
+
 /** One level of an aggregated book, or one order of a whole book (then with `oid`). */
 export type BookEntry = { readonly price: DecimalText; readonly amount: DecimalText; readonly oid?: string };
 
@@ -171,7 +176,8 @@ export interface Exchange {
   lookUp(
     of: { readonly oids: readonly string[] } | { readonly originIds: readonly string[] },
   ): Promise<Outcome<readonly OrderReport[]>>;
-  place(order: NewOrder): Promise<Outcome<{ readonly oid: string }>>;
+  /** `isWanted` is asked at the last moment: an order that waited for its turn and is wanted no more is refused as `not-sent`. */
+  place(order: NewOrder, isWanted?: () => boolean): Promise<Outcome<{ readonly oid: string }>>;
   /** Resolves to the oids that the exchange says it canceled; an id that is missing proves nothing. */
   cancel(
     of: { readonly oids: readonly string[] } | { readonly originIds: readonly string[] },

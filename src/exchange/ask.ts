@@ -29,6 +29,8 @@ export type Question<T> = Reading<T> & {
   /** Path and query after the door's base path, exactly as they go on the wire. */
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
+  /** Asked when its turn has come; no: it is refused and never sent. */
+  readonly isWanted?: () => boolean;
 };
 
 /** Always resolves: to what the exchange answered, or to why there is no answer. */
@@ -97,10 +99,12 @@ export function asker(options: AskOptions): Asker {
     // Cancels are exempt from the exchange's limit (public facts 11), and wait for no budget of ours.
     const slot = lane === 'cancel' ? EXEMPT : await budget.take(URGENCY[lane], waitMs);
     if (!slot) return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
-    const inTime = () => !closing && !(clock.elapsed() > until);
-    const outcome = await queues.run(lane, () => send(question, slot, budget, saw), inTime);
+    const isWanted = () => question.isWanted?.() ?? true;
+    const mayGo = () => !closing && !(clock.elapsed() > until) && isWanted();
+    const outcome = await queues.run(lane, () => send(question, slot, budget, saw), mayGo);
     if (outcome) return outcome;
     slot.giveBack();
+    if (!isWanted()) return refusal('not-sent', `${question.endpoint} was not wanted any more when its turn came`);
     return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
   }
 

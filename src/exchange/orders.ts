@@ -61,11 +61,11 @@ export type Modification = Omit<Replacement, 'originId'> & { readonly cancel?: b
 export type Orders = ReturnType<typeof orders>;
 
 export function orders(ask: Ask) {
-  const placeOrder = (order: OrderRequest) =>
-    asked(ask, () => accepting('POST orders', 'POST', '/v3/orders', orderBody(order)));
+  const placing = (order: OrderRequest) => accepting('POST orders', 'POST', '/v3/orders', orderBody(order));
   return {
-    place: (order: NewOrder) => placeOrder({ ...order, type: 'limit' }),
-    placeOrder,
+    place: (order: NewOrder, isWanted: () => boolean = () => true) =>
+      asked(ask, () => ({ ...placing({ ...order, type: 'limit' }), isWanted })),
+    placeOrder: (order: OrderRequest) => asked(ask, () => placing(order)),
     /** v3: a new order takes the old one's place, even when the old one is filled meanwhile. A bot should cancel and place instead. */
     replace: (of: Id, by: Replacement) =>
       asked(ask, () => accepting('PATCH v3 orders', 'PATCH', `/v3/orders${idPath(of)}`, replacementBody(by))),

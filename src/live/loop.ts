@@ -314,8 +314,7 @@ export class Loop {
   /** Intents are on disk before the first byte leaves; when they cannot be written, only cancels and look-ups leave. */
   #carryOut(commands: readonly Approved<Command>[]): void {
     const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
-    // A halt that another process has just latched holds for what was decided before it was seen.
-    const isDurable = places.length === 0 || (this.#options.latch.read() === null && this.#intend(places));
+    const isDurable = places.length === 0 || (this.#mayPlace() && this.#intend(places));
     for (const command of commands) {
       if (command.kind === 'place' && !isDurable) {
         const outcome = {
@@ -331,6 +330,12 @@ export class Loop {
         .finally(() => this.#underWay.delete(done));
       this.#underWay.add(done);
     }
+  }
+
+  /** A stop or a halt, also one that another process has just latched, holds for what was decided before and waits for its turn. */
+  #mayPlace(): boolean {
+    const { engine, latch } = this.#options;
+    return !this.#stopping.signal.aborted && engine.haltedBecause === null && latch.read() === null;
   }
 
   #intend(places: readonly Approved<PlaceCommand>[]): boolean {
@@ -352,6 +357,7 @@ export class Loop {
       book,
       instrument: this.#rules.instrument,
       time: this.time,
+      mayPlace: () => this.#mayPlace(),
     });
     if (failed !== null) this.#note(what, failed);
     this.#step(event);

@@ -19,20 +19,23 @@ export async function send(
     readonly book: string;
     readonly instrument: Instrument;
     readonly time: () => Millis;
+    /** Whether orders may still be placed, asked when one's turn has come. */
+    readonly mayPlace: () => boolean;
   },
 ): Promise<Sent> {
-  const { exchange, book, instrument, time } = at;
+  const { exchange, book, instrument, time, mayPlace } = at;
   const startedAt = time();
   switch (command.kind) {
     case 'place': {
-      const outcome = await exchange.place({
+      const order = {
         book,
         side: command.side,
         price: textOfPrice(instrument, command.price),
         major: textOfAmount(instrument, command.amount),
         originId: command.id,
         timeInForce: 'postonly',
-      });
+      } as const;
+      const outcome = await exchange.place(order, mayPlace);
       const event = { kind: 'placed', at: time(), id: command.id, outcome } as const;
       return { event, what: 'place', failed: failureOf(outcome) };
     }

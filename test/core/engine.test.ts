@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { instrumentOf, remaining, textOfMoney } from '../../src/core/index.ts';
-import type { EngineNews, Side, Strategy } from '../../src/core/index.ts';
+import type { EngineNews, HaltLimits, Side, Strategy } from '../../src/core/index.ts';
 import { Desk, quoteAround } from './desk.ts';
 import type { Fate } from './desk.ts';
 import { bookRules, plain } from './market.ts';
@@ -199,6 +199,31 @@ describe('the engine', () => {
     desk.fateOfPlace = () => 'done';
     desk.rounds(330);
     expect([desk.prices('buy'), desk.prices('sell')]).toEqual([[998], [1002]]);
+  });
+
+  it.each([
+    ['budget', false],
+    ['not-sent', false],
+    ['0379', true],
+  ])('refused again and again with %s halts: %s, for only the exchange tells of a mistake of ours', (code, halts) => {
+    const few = { drawdownMax: 10n ** 30n, dayLossMax: 10n ** 30n, fillsPer10Min: 99 } as never as HaltLimits;
+    const limits: HaltLimits = { ...few, refusalsPerMinute: 5, unknownsPerMinute: 99, messagesPerMinute: 999 };
+    const desk = new Desk({ halts: limits }).open();
+    desk.fateOfPlace = () => ({ code });
+    desk.rounds(300);
+    expect(desk.engine.haltedBecause !== null).toBe(halts);
+  });
+
+  it('cancels what is known to live before it asks after what may', () => {
+    const desk = new Desk({ strategy: quoteAround(2, 4) }).open();
+    const fates: Fate[] = ['lost', 'done', 'done', 'lost'];
+    desk.fateOfPlace = () => fates.shift() ?? 'done';
+    desk.rounds(5);
+    const before = desk.log.length;
+    desk.round(1_000);
+    desk.step({ kind: 'stop', at: desk.now + 1_000 });
+    const cancels = desk.log.slice(before).flatMap(c => (c.kind === 'cancel' ? [c.ids.length] : []));
+    expect(cancels.slice(-3)).toEqual([2, 1, 1]);
   });
 
   it('cancels each unknown by a request of its own, and places no other order for its level until it is resolved', () => {

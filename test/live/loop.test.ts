@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { moneyOf, textOfMoney } from '../../src/core/index.ts';
 import type { WireRequest } from '../../src/core/index.ts';
+import { latchIn } from '../../src/live/latch.ts';
 import type { Fate } from './inProcess.ts';
 import { started, worldOf } from './world.ts';
 import type { Running, World } from './world.ts';
@@ -320,6 +321,36 @@ describe('a stop', () => {
     const before = placedIds(running).length;
     await running.stop();
     expect(placedIds(running).length).toBe(before);
+    world.end();
+  });
+});
+
+describe('a placement that waits for its place in the budget', () => {
+  const tight = { exchange: { budgets: { privatePerMinute: 66 } } };
+  // Spent on the start, so that a minute later the first placements of the run all wait for places.
+  const waiting = async () => {
+    const world = worldOf(1, tight);
+    const running = await started(world);
+    await world.clock.advance(61_000);
+    return { world, running, before: placedIds(running).length };
+  };
+  const wasDropped = (running: Running) => running.log.some(({ text }) => text.includes('not wanted any more'));
+
+  test('is not sent any more when a stop comes first', async () => {
+    const { world, running, before } = await waiting();
+    const { left } = await running.stop();
+    expect(placedIds(running).length).toBe(before);
+    expect([wasDropped(running), left]).toEqual([true, []]);
+    world.end();
+  });
+
+  test('is not sent any more when somebody halts trading first', async () => {
+    const { world, running, before } = await waiting();
+    latchIn(world.stateDir).set({ reason: 'looked odd', at: world.clock.now(), by: 'person' });
+    await world.clock.advance(30_000);
+    expect(placedIds(running).length).toBe(before);
+    expect(wasDropped(running)).toBe(true);
+    await running.stop();
     world.end();
   });
 });
