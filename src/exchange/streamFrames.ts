@@ -74,7 +74,8 @@ function trades(of: Row): StreamFrame {
 /** `t` is the taker's side (public facts 12.3). */
 const trade = (book: string, of: Row): StreamTrade => ({
   book,
-  tid: wire.identifier(of, 'i'),
+  // The number that REST has, too: trades of ours are looked for by it.
+  tid: wire.integer(of, 'i').toString(),
   createdAt: wire.count(of, 'x'),
   price: wire.decimal(of, 'r'),
   amount: wire.decimal(of, 'a'),

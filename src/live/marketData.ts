@@ -1,5 +1,5 @@
 /** Market data for the engine: the stream by default, polled books whenever it is silent, behind or gone; each book has one source at a time. */
-import { mayLive, OrderFeed, priceFloor } from '../core/index.ts';
+import { mayLive, OrderFeed } from '../core/index.ts';
 import type {
   Amount,
   BookDiff,
@@ -9,7 +9,6 @@ import type {
   Instrument,
   MarketStream,
   Millis,
-  Price,
   Side,
   StreamNews,
   StreamTrade,
@@ -20,7 +19,7 @@ import { oursIn } from './ourOids.ts';
 import { writeLevels } from './polledBook.ts';
 import { PromptReads } from './promptReads.ts';
 import type { PromptReadsOptions } from './promptReads.ts';
-import { isFailed } from './reads.ts';
+import { isFailed, priceOrNull } from './reads.ts';
 import type { Failed, Reads } from './reads.ts';
 
 export type MarketDataOptions = PromptReadsOptions & {
@@ -336,6 +335,8 @@ export class MarketData {
       return;
     }
     this.#feed.hide();
+    // However lately the stream was heard: this book is ahead of it, and has our orders in it.
+    this.#freshAt = -Infinity;
     this.#shown = snapshot.sequence;
     if (fed !== null) this.#behindSince ??= clock.elapsed();
     if (this.#source === 'none') this.#source = 'poll';
@@ -360,15 +361,5 @@ export class MarketData {
     this.#untold = false;
     this.#toldAt = this.#options.clock.elapsed();
     this.#options.step({ kind: 'book', at: this.#options.time(), startedAt });
-  }
-}
-
-/** Null for a price past every tick that can be counted. */
-function priceOrNull(instrument: Instrument, text: string): Price | null {
-  try {
-    return priceFloor(instrument, text);
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
   }
 }

@@ -2,7 +2,7 @@
 import { amountFloor, priceExact } from '../core/index.ts';
 import type { Amount, BookSnapshot, Instrument, OrderBook, Price, Side } from '../core/index.ts';
 
-/** Sums a book into levels. False, with nothing written, when a number does not fit: off the tick grid, or beyond 2^53 ticks or lots. */
+/** Sums a book into levels. False, with nothing written, when a number does not fit: a price of nothing or off the tick grid, or beyond 2^53 ticks or lots. */
 export function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into: OrderBook): boolean {
   const levels = levelsOf(snapshot, instrument);
   if (levels === null) return false;
@@ -19,7 +19,7 @@ function levelsOf(snapshot: BookSnapshot, instrument: Instrument): readonly Leve
     for (const side of ['buy', 'sell'] as const) {
       for (const entry of side === 'buy' ? snapshot.bids : snapshot.asks) {
         const price = priceExact(instrument, entry.price);
-        if (price === null) return null;
+        if (price === null || price === 0) return null;
         levels.push([side, price, amountFloor(instrument, entry.amount)]);
       }
     }

@@ -1,6 +1,6 @@
 /** Reads of the exchange as engine events: each says when it started, and whether it saw everything. */
 import { priceFloor } from '../core/index.ts';
-import type { EngineEvent, Exchange, Instrument, Millis, OrderBook, Outcome, OwnTrade } from '../core/index.ts';
+import type { EngineEvent, Exchange, Instrument, Millis, OrderBook, Outcome, OwnTrade, Price } from '../core/index.ts';
 import { writeLevels } from './polledBook.ts';
 
 const TRADES_PAGE = 100;
@@ -60,15 +60,19 @@ export class Reads {
   }
 
   /** To be called once the trades of an event are in the ledger, in the same breath. */
-  take({ trades, complete }: EventOf<'trades'>): void {
+  take({ trades, complete, startedAt }: EventOf<'trades'>): void {
     const now = this.#time();
     const known = new Set(this.#recent.map(({ tid }) => tid));
     for (const { tid } of trades) if (!known.has(tid)) this.#recent.push({ tid, at: now });
     this.#recent.sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
     this.#newest = this.#recent[this.#recent.length - 1]?.tid ?? this.#newest;
-    if (!complete) return;
-    const young = this.#recent.findIndex(({ at }) => now - at < this.#overlapMs);
-    const settled = young < 0 ? this.#recent.length : young;
+    // A read that did not come to the end tells of late records only up to its last trade, and of that perhaps one of two records.
+    const end = complete ? null : BigInt(trades[trades.length - 1]?.tid ?? 0);
+    // Counted from the start of the read: a late record may have been written behind a page that it had passed.
+    const isOpen = ({ tid, at }: { readonly tid: string; readonly at: Millis }): boolean =>
+      startedAt - at < this.#overlapMs || (end !== null && BigInt(tid) >= end);
+    const open = this.#recent.findIndex(isOpen);
+    const settled = open < 0 ? this.#recent.length : open;
     if (settled === 0) return;
     this.#marker = this.#recent[settled - 1]!.tid;
     this.#recent = this.#recent.slice(settled);
@@ -143,6 +147,17 @@ export class Reads {
     const outcome = await this.#exchange.trades(this.#book, { limit: 1 });
     if (outcome.kind !== 'done') return outcome;
     const trade = outcome.value[0];
-    return trade ? { kind: 'public trade', at: this.#time(), price: priceFloor(instrument, trade.price) } : null;
+    const price = trade && priceOrNull(instrument, trade.price);
+    return price ? { kind: 'public trade', at: this.#time(), price } : null;
+  }
+}
+
+/** Null for a price past every tick that can be counted. */
+export function priceOrNull(instrument: Instrument, text: string): Price | null {
+  try {
+    return priceFloor(instrument, text);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
   }
 }

@@ -71,6 +71,7 @@ describe('a frame', () => {
     ['no JSON', '{"type":'],
     ['an array', '[]'],
     ['empty', ''],
+    ['a trade whose id is no number', trades([{ ...trade, i: 'x17' }])],
     ['a price in exponents', diff([{ ...open, r: '1e6' }])],
     ['a signed price', diff([{ ...open, r: '-1' }])],
     ['a price in hex', diff([{ ...open, r: '0x10' }])],

@@ -23,6 +23,75 @@ describe('reading own trades', () => {
     expect(reads.newest).toBe('9');
   });
 
+  it('comes through a history that is longer than one read takes', async () => {
+    const trades = Array.from({ length: 6_000 }, (_, n) => tradeOf(n + 1, 'a'));
+    let now = 0;
+    const reads = new Reads(exchangeWith(trades), 'btc_mxn', '0', () => now, 20_000);
+    const taken = new Set<string>();
+    let isWhole = false;
+    for (let read = 0; read < 20 && !isWhole; read++, now += 10_000) {
+      const event = await reads.trades();
+      if (isFailed(event)) throw new Error('the read failed');
+      for (const { tid } of event.trades) taken.add(tid);
+      reads.take(event);
+      isWhole = event.complete;
+    }
+    expect([isWhole, taken.size]).toEqual([true, 6_000]);
+  });
+
+  it('moves its mark in a history that it could not read to the end no further than it has read again', async () => {
+    const trades = Array.from({ length: 300 }, (_, n) => tradeOf(2 * n + 2, 'a'));
+    let now = 0;
+    let pages = 99;
+    const inner = exchangeWith(trades);
+    const userTrades: Exchange['userTrades'] = async page =>
+      pages-- > 0 ? inner.userTrades(page) : { kind: 'unknown', reason: 'reset' };
+    const reads = new Reads({ ...inner, userTrades }, 'btc_mxn', '0', () => now, 20_000);
+    const next = async () => {
+      const event = await reads.trades();
+      if (isFailed(event)) throw new Error('the read failed');
+      reads.take(event);
+      return event;
+    };
+    expect((await next()).trades.length).toBeGreaterThan(299);
+    // The record of an old trade comes late, behind the pages that this read gets.
+    now = 30_000;
+    trades.splice(250, 0, tradeOf(501, 'late'));
+    pages = 1;
+    expect((await next()).complete).toBe(false);
+    pages = 99;
+    expect((await next()).trades.some(({ oid }) => oid === 'late')).toBe(true);
+  });
+
+  it('looks again for a late record that was written while a slow read had passed its place', async () => {
+    const trades = [tradeOf(10, 'a')];
+    let now = 0;
+    let during = () => undefined as unknown;
+    const inner = exchangeWith(trades);
+    const userTrades: Exchange['userTrades'] = async page => {
+      const answer = await inner.userTrades(page);
+      during();
+      return answer;
+    };
+    const reads = new Reads({ ...inner, userTrades }, 'btc_mxn', '0', () => now, 20_000);
+    const next = async () => {
+      const event = await reads.trades();
+      if (isFailed(event)) throw new Error('the read failed');
+      reads.take(event);
+      return event.trades.map(({ tid }) => tid);
+    };
+    await next();
+    // Trade 5 is older than trade 10, and its record comes 19 s later, while the answer without it is on its way back.
+    now = 19_000;
+    during = () => {
+      now = 22_000;
+      trades.unshift(tradeOf(5, 'a'));
+    };
+    await next();
+    during = () => undefined;
+    expect(await next()).toContain('5');
+  });
+
   it('finds both records of each trade of the account with itself, wherever a page ends', async () => {
     const trades = Array.from({ length: 90 }, (_, n) => [tradeOf(n + 1, `a${n}`), tradeOf(n + 1, `b${n}`)]).flat();
     const reads = new Reads(exchangeWith([tradeOf(0, 'x'), ...trades]), 'btc_mxn', undefined, () => 0);
