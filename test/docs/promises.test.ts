@@ -1,0 +1,32 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+const page = readFileSync(new URL('docs/promises.md', root), 'utf8');
+const rows = page.split('\n').filter(line => /^\| \d+ \|/.test(line));
+
+describe('the page of promises', () => {
+  test('numbers them without a gap', () => {
+    expect(rows.map(row => Number(row.split('|')[1]))).toEqual(rows.map((_, i) => i + 1));
+    expect(rows.length).toBeGreaterThanOrEqual(10);
+  });
+
+  test('names for each a test that exists', () => {
+    for (const row of rows) {
+      const files = [...row.split('|')[3]!.matchAll(/`([^`]+)`/g)].map(([, file]) => file!);
+      expect(files.length, row).toBeGreaterThan(0);
+      for (const file of files) expect(existsSync(fileURLToPath(new URL(file, root))), file).toBe(true);
+    }
+  });
+
+  test('gives the times that are the defaults', () => {
+    const schema = JSON.parse(readFileSync(new URL('config/schema.json', root), 'utf8')) as {
+      properties: Record<string, { properties: Record<string, { default: number }> }>;
+    };
+    const { timing, sentinel } = schema.properties;
+    expect(page).toContain(`\`timing.fenceMs\`, ${timing!.properties['fenceMs']!.default / 1000} s`);
+    expect(page).toContain(`\`timing.settleMs\`, ${timing!.properties['settleMs']!.default / 1000} s`);
+    expect(page).toContain(`(${sentinel!.properties['ttlMs']!.default / 1000} s + 10 s)`);
+  });
+});
