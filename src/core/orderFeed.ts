@@ -30,12 +30,20 @@ export type Seeding = 'live' | 'too old' | 'no ids' | 'too large';
 /** Steps that are kept for a snapshot, and orders of one book. */
 export const HELD_MAX = 20_000;
 export const FEED_ORDERS_MAX = 500_000;
-/** Oids of ours that are remembered: those of finished orders too, because the feed may be behind. */
+/** Oids of ours, and origin ids, that are remembered: those of finished orders too, because the feed may be behind. */
 const OWN_MAX = 10_000;
 
 /** guess: it looks exactly like an order of ours whose oid we wait for. */
 type Ownership = 'no' | 'guess' | 'yes';
-type Entry = { readonly oid: string; readonly side: Side; readonly price: Price; lots: number; own: Ownership };
+/** `first`: lots that it came with; those of an order of ours are told by them even after fills. */
+type Entry = {
+  readonly oid: string;
+  readonly side: Side;
+  readonly price: Price;
+  readonly first: number;
+  lots: number;
+  own: Ownership;
+};
 /** `others`: lots that are not ours. The queue is in order of arrival. */
 type Level = { others: number; readonly queue: Set<Entry> };
 
@@ -49,7 +57,9 @@ export class OrderFeed {
   readonly #ours = new Set<Entry>();
   /** Oid by the origin id of the pending order that it is taken for. */
   readonly #guesses = new Map<string, string>();
-  #ownOids = new Set<string>();
+  readonly #ownOids = new Set<string>();
+  /** Origin ids whose oid was told: they wait for nothing more, even while they are still called pending. */
+  readonly #toldIds = new Set<string>();
   #sequence: bigint | null = null;
   #held: BookDiff[] = [];
   #shown = false;
@@ -133,17 +143,15 @@ export class OrderFeed {
 
   /** Learns an oid of ours, and the origin id that it was told for. True when that changed a level. */
   own(oid: string, id?: string): boolean {
-    let changed = false;
-    const guessed = id === undefined ? undefined : this.#guesses.get(id);
-    if (id !== undefined && guessed !== undefined) {
-      this.#guesses.delete(id);
-      if (guessed !== oid) changed = this.#setOwnership(guessed, 'no');
-    }
-    if (!this.#ownOids.has(oid)) {
-      this.#ownOids.add(oid);
-      if (this.#ownOids.size > OWN_MAX) this.#ownOids = new Set([...this.#ownOids].slice(-OWN_MAX / 2));
-    }
-    return this.#setOwnership(oid, 'yes') || changed;
+    remember(this.#ownOids, oid);
+    const changed = this.#setOwnership(oid, 'yes');
+    if (id === undefined) return changed;
+    remember(this.#toldIds, id);
+    const guessed = this.#guesses.get(id);
+    this.#guesses.delete(id);
+    // An order of ours that looks the same was this one taken for: it waits again.
+    for (const [other, taken] of this.#guesses) if (taken === oid) this.#guesses.delete(other);
+    return (guessed !== undefined && this.#guessAgain(guessed)) || changed;
   }
 
   /** True for an order of ours, or one that is taken for ours. */
@@ -217,7 +225,7 @@ export class OrderFeed {
     if (before) this.#remove(before);
     if (!counts) return;
     const own = before?.own ?? this.#ownershipOf(oid, side, price, lots);
-    const entry: Entry = { oid, side, price, lots, own };
+    const entry: Entry = { oid, side, price, first: lots, lots, own };
     this.#entries.set(oid, entry);
     const levels = this.#levels[side];
     const level = levels.get(price);
@@ -248,24 +256,28 @@ export class OrderFeed {
     if (this.#ownOids.has(oid)) return 'yes';
     if (this.#former.get(oid)?.own === 'no') return 'no';
     for (const order of this.#options.pending()) {
-      if (order.side !== side || order.price !== price || order.amount !== lots || this.#guesses.has(order.id))
-        continue;
+      if (order.side !== side || order.price !== price || order.amount !== lots) continue;
+      if (this.#guesses.has(order.id) || this.#toldIds.has(order.id)) continue;
       this.#guesses.set(order.id, oid);
       return 'guess';
     }
     return 'no';
   }
 
-  /** A guess ends with the wait that it was made in: what was not told to be ours is not. */
+  /** A guess ends with the wait that it was made in. */
   #dropSettledGuesses(): void {
     if (this.#guesses.size === 0) return;
     const waiting = new Set<string>();
     for (const { id } of this.#options.pending()) waiting.add(id);
-    for (const [id, oid] of [...this.#guesses]) {
-      if (waiting.has(id)) continue;
-      this.#guesses.delete(id);
-      if (!this.#ownOids.has(oid)) this.#setOwnership(oid, 'no');
-    }
+    const settled = [...this.#guesses].filter(([id]) => !waiting.has(id));
+    for (const [id] of settled) this.#guesses.delete(id);
+    for (const [, oid] of settled) this.#guessAgain(oid);
+  }
+
+  /** What turned out not to be one order of ours may be another that looks the same and still waits; else it is not ours. */
+  #guessAgain(oid: string): boolean {
+    const entry = this.#entries.get(oid);
+    return entry !== undefined && this.#setOwnership(oid, this.#ownershipOf(oid, entry.side, entry.price, entry.first));
   }
 
   #setOwnership(oid: string, own: Ownership): boolean {
@@ -289,6 +301,13 @@ export class OrderFeed {
   #lotsOf(amount: DecimalText): Amount | null {
     return counted(() => amountFloor(this.#options.instrument, amount));
   }
+}
+
+/** Adds one, and forgets the older half when there are too many. */
+function remember(known: Set<string>, one: string): void {
+  known.add(one);
+  if (known.size <= OWN_MAX) return;
+  for (const old of [...known].slice(0, -OWN_MAX / 2)) known.delete(old);
 }
 
 /** Null for a number past 2^53 units: no order of that size can matter to ours. */

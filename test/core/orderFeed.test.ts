@@ -174,6 +174,56 @@ describe('orders of ours', () => {
     expect(at(1000)).toBe(0.9);
   });
 
+  test('that look the same are not mixed up when one of them never came into the book', () => {
+    // From seed 1 of the law below: the first of two alike was canceled on arrival, and the second was taken for it.
+    const { feed, at, wait, pending } = fed();
+    wait('id-1', 'buy', 1000, 0.1);
+    wait('id-2', 'buy', 1000, 0.1);
+    feed.take(step(11, open('m-2', 'buy', '1000', '0.1')));
+    expect(feed.own('m-1', 'id-1')).toBe(false);
+    pending.shift();
+    expect([at(1000), feed.isOwn('m-2')]).toEqual([0.5, true]);
+    feed.own('m-2', 'id-2');
+    pending.shift();
+    feed.take(step(12));
+    expect(at(1000)).toBe(0.5);
+  });
+
+  test('that look the same may be answered in any order, and filled in part before', () => {
+    const { feed, at, wait, pending } = fed();
+    wait('id-1', 'buy', 1000, 0.1);
+    wait('id-2', 'buy', 1000, 0.1);
+    feed.take(step(11, open('m-2', 'buy', '1000', '0.1')));
+    feed.take(step(12, open('m-1', 'buy', '1000', '0.1'), open('m-2', 'buy', '1000', '0.03')));
+    feed.own('m-1', 'id-1');
+    expect(at(1000)).toBe(0.5);
+    feed.own('m-2', 'id-2');
+    pending.length = 0;
+    feed.take(step(13));
+    expect([at(1000), feed.isOwn('m-1'), feed.isOwn('m-2')]).toEqual([0.5, true, true]);
+  });
+
+  test('that look the same stay ours when one of them is refused', () => {
+    const { feed, at, wait, pending } = fed();
+    wait('id-1', 'buy', 1000, 0.1);
+    wait('id-2', 'buy', 1000, 0.1);
+    feed.take(step(11, open('m-2', 'buy', '1000', '0.1')));
+    pending.shift();
+    feed.take(step(12));
+    expect(at(1000)).toBe(0.5);
+    pending.shift();
+    feed.take(step(13));
+    expect(at(1000)).toBe(0.6);
+  });
+
+  test('are not waited for any longer once told, even while they are still called pending', () => {
+    const { feed, at, wait } = fed();
+    wait('id-1', 'buy', 1000, 0.1);
+    feed.take(step(11, open('x', 'buy', '1000', '0.1'), open('m', 'buy', '1000', '0.1')));
+    feed.own('m', 'id-1');
+    expect([at(1000), feed.isOwn('x')]).toEqual([0.6, false]);
+  });
+
   test('that were refused give back what was taken for them', () => {
     const { feed, at, wait, pending } = fed();
     wait('id-1', 'buy', 1000, 0.1);
