@@ -276,21 +276,24 @@ describe('orders of ours', () => {
 
 type Op =
   | { kind: 'theirs'; side: Side; level: number; size: number }
-  | { kind: 'ours'; side: Side; level: number; size: number }
+  | { kind: 'ours'; side: Side; level: number; size: number; arrives: boolean }
   | { kind: 'cancel'; whose: 'theirs' | 'ours'; index: number }
   | { kind: 'modify'; index: number; level: number }
-  | { kind: 'reply' }
+  | { kind: 'reply'; index: number }
   | { kind: 'deliver'; count: number; fate: 'as is' | 'drop' | 'twice' | 'swap' }
   | { kind: 'snapshot'; late: number };
 
 const side = fc.constantFrom<Side>('buy', 'sell');
 const level = fc.integer({ min: 0, max: 8 });
 const size = fc.integer({ min: 1, max: 4 });
+/** Ours often look the same as each other: answers that are mixed up must show. */
+const alike = { level: fc.integer({ min: 3, max: 5 }), size: fc.integer({ min: 1, max: 2 }) };
+const arrives = fc.constantFrom(true, true, true, false);
 const index = fc.nat(40);
 const ops = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('theirs' as const), side, level, size }) },
-    { weight: 3, arbitrary: fc.record({ kind: fc.constant('ours' as const), side, level, size }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('ours' as const), side, ...alike, arrives }) },
     {
       weight: 2,
       arbitrary: fc.record({
@@ -300,7 +303,10 @@ const ops = fc.array(
       }),
     },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('modify' as const), index, level }) },
-    { weight: 2, arbitrary: fc.constant({ kind: 'reply' as const }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('reply' as const), index: fc.oneof(fc.constant(0), index) }),
+    },
     {
       weight: 5,
       arbitrary: fc.record({
@@ -335,12 +341,15 @@ class World {
   readonly #arena = arena({ feedDelayMinMs: 0, feedDelayMaxMs: 0 });
   readonly #book = new OrderBook();
   readonly #ourOids = new Set<string>();
-  readonly #waiting: (PendingOrder & { oid: string })[] = [];
+  readonly #waiting: (PendingOrder & { oid: string | null })[] = [];
   readonly #orders = { theirs: [] as string[], ours: [] as string[] };
   readonly #feed: OrderFeed;
   /** What the whole of the others' orders was at each step. */
   readonly #history = new Map<bigint, string>();
   #frames: BookDiff[] = [];
+  /** Frames that #tellApart has not seen, and what orders of others have ever looked like. */
+  #fresh: BookDiff[] = [];
+  readonly #othersLooks = new Set<string>();
   #snapshots: { due: number; snapshot: BookSnapshot }[] = [];
   #counter = 0;
 
@@ -349,7 +358,9 @@ class World {
     const session = this.#arena.exchange.stream.connect(
       text => {
         const frame = streamFrame(text);
-        if (frame.kind === 'diff') this.#frames.push(frame.diff);
+        if (frame.kind !== 'diff') return;
+        this.#frames.push(frame.diff);
+        this.#fresh.push(frame.diff);
       },
       () => undefined,
     );
@@ -368,12 +379,14 @@ class World {
         const id = `t-1-${++this.#counter}`;
         const price = priceOf(op.level);
         const more = { time_in_force: 'postonly', origin_id: id };
-        // Somebody else's order of the same price and size may be taken for ours until ours is there: no size is shared here.
-        const oid = ann.limit('btc_mxn', op.side, price, `0.${op.size}5`, more);
-        this.#ourOids.add(oid);
-        this.#orders.ours.push(oid);
+        // No size is shared with those of others, so that fills alone can make theirs look like ours: see #tellApart.
+        const oid = op.arrives ? ann.limit('btc_mxn', op.side, price, `0.${op.size}001`, more) : null;
+        if (oid !== null) {
+          this.#ourOids.add(oid);
+          this.#orders.ours.push(oid);
+        }
         const ticks = (Number(price) / 10) as Price;
-        this.#waiting.push({ id, oid, side: op.side, price: ticks, amount: (op.size * 1e7 + 5e6) as Amount });
+        this.#waiting.push({ id, oid, side: op.side, price: ticks, amount: (op.size * 1e7 + 1e4) as Amount });
         break;
       }
       case 'cancel': {
@@ -388,7 +401,7 @@ class World {
         break;
       }
       case 'reply':
-        this.#reply();
+        this.#reply(op.index);
         break;
       case 'deliver':
         this.#deliver(op.count, op.fate);
@@ -398,6 +411,7 @@ class World {
         break;
     }
     this.#remember();
+    this.#tellApart();
     this.#arrive();
   }
 
@@ -417,11 +431,27 @@ class World {
     this.#compare();
   }
 
-  #reply(): void {
-    const answered = this.#waiting.shift();
+  /** Answers come in any order, and the feed is told before the engine: the order is still pending then. What never arrived just ends. */
+  #reply(index = 0): void {
+    const answered = this.#waiting[index % this.#waiting.length];
     if (!answered) return;
-    this.#feed.own(answered.oid, answered.id);
+    if (answered.oid !== null) this.#feed.own(answered.oid, answered.id);
     this.#compare();
+    this.#waiting.splice(this.#waiting.indexOf(answered), 1);
+    this.#compare();
+  }
+
+  /** An order of others may be taken for one of ours that looks the same, until ours is answered: that answer comes first here. */
+  #tellApart(): void {
+    const look = (side: Side, ticks: number, lots: number) => `${side} ${ticks} ${lots}`;
+    for (const { changes } of this.#fresh.splice(0)) {
+      for (const change of changes) {
+        if (change.kind !== 'open' || this.#ourOids.has(change.oid)) continue;
+        this.#othersLooks.add(look(change.side, Number(change.price) / 10, Math.round(Number(change.amount) * 1e8)));
+      }
+    }
+    const isShared = ({ side, price, amount }: PendingOrder) => this.#othersLooks.has(look(side, price, amount));
+    for (let at = this.#waiting.findIndex(isShared); at !== -1; at = this.#waiting.findIndex(isShared)) this.#reply(at);
   }
 
   #deliver(count: number, fate: 'as is' | 'drop' | 'twice' | 'swap'): void {
