@@ -4,6 +4,7 @@ import type { Approved, Clock, Command, Engine, EngineEvent, Exchange, Millis, P
 import { cancelAll } from './clearOut.ts';
 import type { Journal } from './journal.ts';
 import type { Log } from './log.ts';
+import { LedgerKeeper } from './ledgerKeeper.ts';
 import { MarketData } from './marketData.ts';
 import type { MarketDataOptions } from './marketData.ts';
 import { readRules } from './opening.ts';
@@ -59,7 +60,6 @@ const BALANCES_EVERY_MS = 10_000;
 /** Until they have equalled the ledger once: nothing is quoted before. */
 const FIRST_BALANCES_EVERY_MS = 2_000;
 const FLUSH_EVERY_MS = 1_000;
-const KEEP_EVERY_MS = 60_000;
 const LATCH_EVERY_MS = 2_000;
 const STOPPING_READ_EVERY_MS = 500;
 const EMPTY_READS_TO_STOP = 2;
@@ -74,7 +74,7 @@ export class Loop {
   readonly #underWay = new Set<Promise<void>>();
   readonly #origin: Millis;
   readonly #writer = new LineWriter();
-  #kept = { state: '', at: -Infinity };
+  readonly #keeper: LedgerKeeper;
   #rules: Rules;
   #failure: string | null = null;
   #sentinelAlive: boolean | null = null;
@@ -92,6 +92,7 @@ export class Loop {
       options.timing.settleMs,
       options.opening.kind === 'restored' ? options.opening.tids : [],
     );
+    this.#keeper = new LedgerKeeper(options.engine, options.journal, this.#reads, options.clock);
     this.market = new MarketData({
       ...options,
       reads: this.#reads,
@@ -112,7 +113,7 @@ export class Loop {
 
   /** Starts reading and quoting. `onFailure` is called once if something breaks that only a stop can answer. */
   start(onFailure: () => void): void {
-    const { opening, timing } = this.#options;
+    const { latch, opening, timing } = this.#options;
     this.#onFailure = onFailure;
     const { orders, ledger } = this.#options.journal.leftovers;
     const restored = opening.kind === 'restored' ? ledger : null;
@@ -122,6 +123,7 @@ export class Loop {
       const { startedAt, balances } = opening;
       this.#step({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
     }
+    if (latch.takeLifted?.()) this.#step({ kind: 'resume', at: this.time() });
     this.#watchLatch();
     this.#repeat(timing.privatePollMs, () => this.#readPrivate());
     this.market.start();
@@ -274,26 +276,11 @@ export class Loop {
   #flush(): void {
     const { journal, log } = this.#options;
     try {
-      this.#keepLedger();
+      if (this.#failure === null) this.#keeper.keep();
       journal.flush();
     } catch (error) {
       log.error({ error: String(error) }, 'the journal cannot be written to disk');
     }
-  }
-
-  /** What broke may have left half of an event in the ledger: then the last whole one stays, and a restart reads on from its marker. */
-  #keepLedger(): void {
-    if (this.#failure !== null) return;
-    const { clock, engine, journal } = this.#options;
-    const { marker, tids } = this.#reads.taken;
-    const live = engine.unfinished.map(({ id, filled, oid }) => ({ id, filled, oid }));
-    const state = JSON.stringify([engine.ledgerVersion, marker, tids.length, live]);
-    const now = clock.elapsed();
-    if (state === this.#kept.state && now - this.#kept.at < KEEP_EVERY_MS) return;
-    const ledger = engine.ledger(tids);
-    if (ledger === null) return;
-    journal.keep({ ledger, marker, live });
-    this.#kept = { state, at: now };
   }
 
   /** A halt that somebody else latched holds here too; one that a person lifted is lifted here. */
@@ -307,8 +294,10 @@ export class Loop {
     }
     if (halt !== null && engine.haltedBecause === null)
       this.#step({ kind: 'halt', at: this.time(), reason: halt.reason });
-    if (halt === null && engine.haltedBecause !== null && this.#failure === null)
+    if (halt === null && engine.haltedBecause !== null && this.#failure === null) {
+      latch.takeLifted?.();
       this.#step({ kind: 'resume', at: this.time() });
+    }
   }
 
   /** Intents are on disk before the first byte leaves; when they cannot be written, only cancels and look-ups leave. */
@@ -341,7 +330,7 @@ export class Loop {
   #intend(places: readonly Approved<PlaceCommand>[]): boolean {
     const { journal, log } = this.#options;
     try {
-      this.#keepLedger();
+      if (this.#failure === null) this.#keeper.keep();
       journal.intend(places, this.time());
       return true;
     } catch (error) {

@@ -1,0 +1,37 @@
+/** Hands the ledger over to the journal: totals, marker and live orders of one moment, when they have changed, and now and then for the losses. */
+import type { Clock, Engine } from '../core/index.ts';
+import type { Journal } from './journal.ts';
+import type { Reads } from './reads.ts';
+
+const KEEP_EVERY_MS = 60_000;
+
+export class LedgerKeeper {
+  readonly #engine: Engine;
+  readonly #journal: Pick<Journal, 'keep'>;
+  readonly #reads: Pick<Reads, 'taken'>;
+  readonly #clock: Clock;
+  #kept = { state: '', at: -Infinity };
+
+  constructor(engine: Engine, journal: Pick<Journal, 'keep'>, reads: Pick<Reads, 'taken'>, clock: Clock) {
+    this.#engine = engine;
+    this.#journal = journal;
+    this.#reads = reads;
+    this.#clock = clock;
+  }
+
+  /**
+   * It becomes durable with what is written next. Not to be called once something broke: half of an event may be in the ledger then, and
+   * a restart reads on from the marker of the last whole one.
+   */
+  keep(): void {
+    const { marker, tids } = this.#reads.taken;
+    const live = this.#engine.unfinished.map(({ id, filled, oid }) => ({ id, filled, oid }));
+    const state = JSON.stringify([this.#engine.ledgerVersion, marker, tids.length, live]);
+    const now = this.#clock.elapsed();
+    if (state === this.#kept.state && now - this.#kept.at < KEEP_EVERY_MS) return;
+    const ledger = this.#engine.ledger(tids);
+    if (ledger === null) return;
+    this.#journal.keep({ ledger, marker, live });
+    this.#kept = { state, at: now };
+  }
+}
