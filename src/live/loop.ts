@@ -84,14 +84,9 @@ export class Loop {
     this.#options = options;
     this.#rules = options.rules;
     this.#origin = options.clock.now() - options.clock.elapsed();
-    this.#reads = new Reads(
-      options.exchange,
-      options.book,
-      options.opening.lastTid,
-      this.time,
-      options.timing.settleMs,
-      options.opening.kind === 'restored' ? options.opening.tids : [],
-    );
+    const { exchange, book, opening, timing } = options;
+    const tids = opening.kind === 'restored' ? opening.tids : [];
+    this.#reads = new Reads(exchange, book, opening.lastTid, this.time, timing.settleMs, tids);
     this.#keeper = new LedgerKeeper(options.engine, options.journal, this.#reads, options.clock);
     this.market = new MarketData({
       ...options,
@@ -306,11 +301,8 @@ export class Loop {
     const isDurable = places.length === 0 || (this.#mayPlace() && this.#intend(places));
     for (const command of commands) {
       if (command.kind === 'place' && !isDurable) {
-        const outcome = {
-          kind: 'refused',
-          code: 'not-sent',
-          message: 'trading was halted, or its intent could not be written to disk',
-        } as const;
+        const message = 'trading was halted, or its intent could not be written to disk';
+        const outcome = { kind: 'refused', code: 'not-sent', message } as const;
         this.#step({ kind: 'placed', at: this.time(), id: command.id, outcome });
         continue;
       }
