@@ -80,7 +80,7 @@ sources(
       if (failure !== null) log.error({}, `ended because something broke: ${failure}`);
       console.log(options.json ? JSON.stringify(summary) : describe(summary));
       if (left.length > 0) return EXIT.leftOrders;
-      return failure === null && summary.ledgerMatches ? EXIT.clean : EXIT.broken;
+      return failure === null && summary.halted === undefined && summary.ledgerMatches ? EXIT.clean : EXIT.broken;
     });
   });
 
@@ -287,13 +287,13 @@ function remoteVenue(address: string): Venue {
 }
 
 /**
- * The first SIGINT or SIGTERM stops cleanly, at the end of the start when it came during the start; a second one leaves at once and says
+ * The first SIGINT, SIGTERM or SIGHUP (a terminal that is closed) stops cleanly, at the end of the start when it came during the start; a second one leaves at once and says
  * what that may mean.
  */
 function signalsToStop(): { tell(stop: (why: string) => void): void } {
   let asked: string | null = null;
   let stop: ((why: string) => void) | null = null;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       if (asked !== null) {
         console.error(`second ${signal}: leaving without verifying; orders may be left on the exchange`);

@@ -123,7 +123,11 @@ export async function run(options: RunOptions): Promise<RunResult> {
     const report = await session.stop();
     if (report.left.length === 0) heart.beat('stopped');
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
-    const summary = summaryOf(rules.instrument, engine.snapshot(loop.time()), report, { seconds, requests });
+    const summary = summaryOf(rules.instrument, engine.snapshot(loop.time()), report, {
+      seconds,
+      requests,
+      halted: engine.haltedBecause,
+    });
     return { summary, left: report.left, failure: report.failure };
   } catch (error) {
     throw leftovers.length === 0 ? error : abandoned(error, leftovers);

@@ -18,13 +18,15 @@ export type Summary = {
   readonly requests: number;
   readonly openOrdersLeft: number;
   readonly ledgerMatches: boolean;
+  /** Why trading is halted; absent when it is not. */
+  readonly halted?: string;
 };
 
 export function summaryOf(
   instrument: Instrument,
   snapshot: Snapshot,
   stop: StopReport,
-  run: { readonly seconds: number; readonly requests: number },
+  run: { readonly seconds: number; readonly requests: number; readonly halted: string | null },
 ): Summary {
   const { buy, sell } = snapshot.counts;
   const both = (key: keyof typeof buy) => buy[key] + sell[key];
@@ -53,6 +55,7 @@ export function summaryOf(
     requests: run.requests,
     openOrdersLeft: stop.left.length,
     ledgerMatches: stop.ledgerMatches,
+    ...(run.halted === null ? {} : { halted: run.halted }),
   };
 }
 
@@ -64,6 +67,7 @@ export function describe(summary: Summary): string {
     `${summary.book}: ${summary.fills} ${summary.fills === 1 ? 'fill' : 'fills'} in ${summary.seconds} s; orders placed ${orders.placed}, canceled ${orders.canceled}, refused ${orders.refused}, unknown ${orders.unknown}`,
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
     `profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}`,
+    ...(summary.halted === undefined ? [] : [`HALTED: ${summary.halted} (puntas resume lifts it)`]),
     summary.openOrdersLeft === 0
       ? 'no order of ours is left'
       : `${summary.openOrdersLeft} orders could not be verified to be gone`,

@@ -56,7 +56,8 @@ export class Holdings {
   adjust(): void {
     for (const { currency, difference } of this.differences()) {
       this.#add(currency, difference);
-      if (currency === this.#instrument.major) this.#position?.flow(difference);
+      // Without a target of its own the bot comes back to what it holds: then the target moves with it, and the position does not.
+      if (currency === this.#instrument.major && this.#target !== null) this.#position?.flow(difference);
     }
   }
 

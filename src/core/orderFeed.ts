@@ -177,6 +177,10 @@ export class OrderFeed {
   #aheadOf(side: Side, price: Price, isReached: (entry: Entry) => boolean): Amount | null {
     if (this.#sequence === null) return null;
     let lots = 0;
+    for (const [other, { queue }] of this.#levels[side]) {
+      if (side === 'buy' ? other <= price : other >= price) continue;
+      for (const entry of queue) if (entry.own === 'no') lots += entry.lots;
+    }
     for (const entry of this.#levels[side].get(price)!.queue) {
       if (isReached(entry)) break;
       if (entry.own === 'no') lots += entry.lots;

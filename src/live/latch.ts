@@ -2,6 +2,7 @@
 import {
   appendFileSync,
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -22,11 +23,15 @@ export interface Latch {
   set(halt: Halt): void;
   /** Lifts the halt; the reason is kept beside it with what was lifted. */
   lift(reason: string): void;
+  /** True once after a halt was lifted: whoever trades takes it up, also when it was not running then. */
+  takeLifted?(): boolean;
 }
 
 const LATCH_FILE = 'HALTED';
 /** One line for each halt that a person lifted. */
 const LIFTED_FILE = 'resumed.jsonl';
+/** There from the lifting of a halt until a bot has taken it up. */
+const TAKE_UP_FILE = 'RESUMED';
 
 /** The latch of a state directory. */
 export function latchIn(dir: string): Latch {
@@ -53,8 +58,14 @@ export function latchIn(dir: string): Latch {
     },
     lift: reason => {
       appendFileSync(join(dir, LIFTED_FILE), `${JSON.stringify({ lifted: read(), reason })}\n`, { mode: 0o600 });
+      writeDurably(join(dir, TAKE_UP_FILE), reason);
       rmSync(file, { force: true });
       syncFolder(dir);
+    },
+    takeLifted: () => {
+      if (!existsSync(join(dir, TAKE_UP_FILE))) return false;
+      rmSync(join(dir, TAKE_UP_FILE), { force: true });
+      return true;
     },
   };
 }
