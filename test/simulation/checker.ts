@@ -57,6 +57,8 @@ const DECISION_MS = 1_600;
 const RULES_KNOWN_AFTER_MS = 320_000;
 const LIVES_KEPT = 3;
 const VIOLATIONS_MAX = 20;
+/** A quote that must go has been asked for by then. */
+const WITHDRAWN_MS = 8_000;
 
 /** What the checker knows of one life of the process. */
 class Witness {
@@ -69,6 +71,8 @@ class Witness {
   /** The newest book that this life has taken: when it was asked for, and whether both sides were there without our orders. */
   readonly books: { readonly at: number; readonly isGood: boolean; readonly mid: number }[] = [];
   sequence = -1n;
+  /** Since when every book was one-sided or crossed without our orders. */
+  badSince: number | null = null;
   streamAt = -Infinity;
   readonly fills = new Set<string>();
   readonly placements: number[] = [];
@@ -102,6 +106,7 @@ export class Checker {
   #haltedAt: number | null = null;
   #transfers = 0;
   #rulesChangedAt = -Infinity;
+  #askedForRulesAt = -Infinity;
   #ruleRefusals = 0;
   #tickFactor = 1;
   #lastTick = -1;
@@ -234,6 +239,7 @@ export class Checker {
   /** A cancel counts when it is asked for: that a connection is refused is not the bot's doing. */
   tried(request: Request, topic: Topic): void {
     if (topic === 'cancel') this.#checkCancel(request);
+    if (topic === 'books') this.#askedForRulesAt = this.#options.now();
   }
 
   sent(life: number, request: Request, topic: Topic): void {
@@ -492,7 +498,10 @@ export class Checker {
       const first = witness.placements.shift()!;
       if (at - first < 60_000) this.#break('R5', `more than ${promises.messagesPerMinute} placements in a minute`);
     }
-    if (at - this.#rulesChangedAt > RULES_KNOWN_AFTER_MS && (Number(order.price) / 10) % this.#tickFactor !== 0)
+    if (
+      at - Math.max(this.#rulesChangedAt, this.#askedForRulesAt) > RULES_KNOWN_AFTER_MS &&
+      (Number(order.price) / 10) % this.#tickFactor !== 0
+    )
       this.#break('M1', `${id} at ${order.price} is off the tick that was announced long ago`);
   }
 
@@ -549,29 +558,34 @@ export class Checker {
     const bid = Math.max(...others(bids, 'buy'), -Infinity);
     const ask = Math.min(...others(asks, 'sell'), Infinity);
     const isGood = Number.isFinite(bid) && Number.isFinite(ask) && bid < ask;
+    witness.badSince = isGood ? null : (witness.badSince ?? this.#options.now());
     witness.books.push({ at: sentAt, isGood, mid: (bid + ask) / 2 });
     if (witness.books.length > 3) witness.books.shift();
   }
 
-  /** M2: a living process that has heard nothing of the book for long has asked for all its quotes to be withdrawn. */
+  /** M2: a living process that has heard nothing good of the book for long has asked for all its quotes to be withdrawn. */
   #checkWithdrawal(now: number): void {
     const { promises, marks } = this.#options;
     if (!this.#current) return;
     const { witness } = this.#current;
-    const { books, streamAt, startedAt, frozenUntil } = witness;
+    const { books, streamAt, startedAt, frozenUntil, badSince } = witness;
     const bookAt = books[books.length - 1]?.at ?? -Infinity;
     const heardAt = promises.usesStream ? Math.max(streamAt, bookAt) : bookAt;
-    const staleSince = Math.max(heardAt + promises.staleAfterMs, startedAt + 30_000, frozenUntil);
-    if (now - staleSince < 8_000) return;
+    const runsSince = Math.max(startedAt + 30_000, frozenUntil);
+    const staleAt = heardAt + promises.staleAfterMs;
+    const isBad = !promises.usesStream && badSince !== null && now - Math.max(badSince, runsSince) >= WITHDRAWN_MS;
+    if (!isBad && now - Math.max(staleAt, runsSince) < WITHDRAWN_MS) return;
+    const askedSince = isBad ? badSince : heardAt;
     for (const order of this.#ours()) {
       const arrivedAt = this.#arrivedAt.get(order.originId!) ?? now;
-      if (now - arrivedAt < 8_000) continue;
+      if (now - arrivedAt < WITHDRAWN_MS) continue;
       marks.see('quotes withdrawn from a stale book');
-      if (!((this.#deletedAt.get(order.originId!) ?? -Infinity) >= heardAt))
-        this.#break(
-          'M2',
-          `${order.originId} still stands, and no cancel was sent, ${((now - heardAt) / 1000).toFixed(0)} s after the last book`,
-        );
+      if ((this.#deletedAt.get(order.originId!) ?? -Infinity) >= askedSince) continue;
+      const what = isBad ? 'since the book is one-sided or crossed without our orders' : 'since the last book';
+      this.#break(
+        'M2',
+        `${order.originId} still stands, and no cancel was sent, ${((now - askedSince) / 1000).toFixed(0)} s ${what}`,
+      );
     }
   }
 

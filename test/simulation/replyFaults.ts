@@ -1,5 +1,6 @@
 /** Answers that the exchange gave in good faith and that reach the bot old, cut or wrong, as caches and replicas make them. */
 import type { Millis, WireReply, WireRequest } from '../../src/core/index.ts';
+import type { Chance } from './chance.ts';
 import { envelopeOf, isSuccess, payloadReply } from './wire.ts';
 import type { Topic } from './wire.ts';
 import type { World } from './world.ts';
@@ -53,12 +54,18 @@ export class ReplyFaults {
         spell(kind, chance.between(2_000, longest));
       });
     }
-    world.often('changed rules', 300_000, chance => {
+    const change = (chance: Chance) => {
       world.count('changed rules');
       if (chance.hit(0.5)) this.tickFactor = this.tickFactor === 1 ? 2 : 1;
       else this.amountFactor = chance.pick([1, 10, 1_000]);
       options.onRules([this.amountFactor, this.tickFactor]);
-    });
+    };
+    // The first comes early, so that everybody has had the time to read the new rules before the faults end.
+    if (world.intensity('changed rules') > 0) {
+      const chance = world.chance('rules');
+      world.clock.after(chance.between(5_000, 60_000), () => change(chance));
+    }
+    world.often('changed rules', 600_000, change);
   }
 
   /** What the bot is told of the rules differs no more. */

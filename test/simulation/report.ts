@@ -61,7 +61,7 @@ export function block(tally: Tally, planted: readonly PlantedFind[], wallMs: num
     ['sometimes', `${SOMETIMES.length - tally.unseen.length} of ${SOMETIMES.length} seen`],
     ['both quotes live, calm', percent(tally.uptime(run => run.calm))],
     ['both quotes live, with faults', percent(tally.uptime(run => !run.calm))],
-    ['speed', `${tally.speedup.toFixed(0)} times real time on one core, ${(wallMs / 1000).toFixed(0)} s in all`],
+    ['speed', `${tally.speedup.toFixed(0)} times real time per core, ${(wallMs / 1000).toFixed(0)} s in all`],
     ...planted.map(
       ({ name, seeds, law }) =>
         [

@@ -76,7 +76,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
     profile: { ...base, takersPerSecond: base.takersPerSecond * (1 + 4 * busy) },
     balances: { btc: '1.5', mxn: '3000000' },
     usesStream,
-    safetyMs: chance.between(5, 12) * 60_000,
+    safetyMs: chance.between(swarm.has('changed rules') ? 7.5 : 5, 12) * 60_000,
     healMs: fenceMs + settleMs + 75_000,
     quietMs: fenceMs + settleMs + 60_000,
     heldMaxMs: fenceMs - FENCE_MARGIN_MS,
