@@ -140,7 +140,7 @@ const halts = z.strictObject({
 const timing = z.strictObject({
   decideEveryMs: millis(50, 60_000).default(1_000).describe('Time between two decisions, in ms.'),
   bookPollMs: millis(100, 60_000)
-    .default(1_100)
+    .default(1_250)
     .describe('Time between two reads of the book while the stream is silent or not there, in ms.'),
   privatePollMs: millis(200, 60_000).default(2_000).describe('Time between two reads of own orders and trades, in ms.'),
   staleAfterMs: millis(500, 120_000)

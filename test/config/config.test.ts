@@ -77,7 +77,7 @@ describe('defaults', () => {
       },
       strategy: { reference: 'mid', skew: { priceBpsAtLimit: 0 }, optimization: { enabled: false }, pingPong: false },
       inventory: {},
-      timing: { decideEveryMs: 1000, bookPollMs: 1100, fenceMs: 50_000, settleMs: 20_000, shutdownMs: 60_000 },
+      timing: { decideEveryMs: 1000, bookPollMs: 1250, fenceMs: 50_000, settleMs: 20_000, shutdownMs: 60_000 },
       metrics: { host: '127.0.0.1', port: 9464, allowedHosts: [] },
       state: { dir: './state' },
       log: { level: 'info' },
@@ -220,7 +220,7 @@ describe('an error', () => {
   });
 
   test.each([
-    ['timing: {staleAfterMs: 1000}', /timing\.staleAfterMs: 1000 must be above bookPollMs 1100/],
+    ['timing: {staleAfterMs: 1000}', /timing\.staleAfterMs: 1000 must be above bookPollMs 1250/],
     [
       'timing: {bookPollMs: 900}',
       /timing\.bookPollMs: a read every 900 ms is more than budgets\.publicPerMinute 60: at least 1000/,
