@@ -66,7 +66,8 @@ export function swarmOf(seed: number, only?: readonly Fault[]): Swarm {
   const swarm = new Map<Fault, number>();
   for (const fault of FAULTS) {
     const on = chance.hit(0.5);
-    const intensity = 0.05 + 0.95 * chance.next() ** 2;
+    // Mostly mild: with everything at its worst the bot would hardly ever quote, and little could be learnt.
+    const intensity = 0.05 + 0.95 * chance.next() ** 3;
     if (only ? only.includes(fault) : on && !isCalm(seed)) swarm.set(fault, intensity);
   }
   return swarm;

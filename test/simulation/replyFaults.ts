@@ -49,10 +49,16 @@ export class ReplyFaults {
       ['only ours in the book', 'only ours', 30_000],
     ] as const;
     for (const [fault, kind, longest] of spells) {
-      world.often(fault, 120_000, chance => {
-        world.count(fault);
-        spell(kind, chance.between(2_000, longest));
-      });
+      let isWaiting = false;
+      const begin = (chance: Chance) => {
+        isWaiting = kind === 'only ours' && (options.ours('buy').size === 0 || options.ours('sell').size === 0);
+        if (isWaiting) world.clock.after(500, () => world.isFaulty && begin(chance));
+        else {
+          world.count(fault);
+          spell(kind, chance.between(2_000, longest));
+        }
+      };
+      world.often(fault, 60_000, chance => isWaiting || begin(chance));
     }
     const change = (chance: Chance) => {
       world.count('changed rules');

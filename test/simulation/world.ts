@@ -83,7 +83,7 @@ export class World {
   }
 
   /** Calls again and again after pauses around `meanMs`, while faults go on. */
-  often(fault: Fault, meanMs: Millis, call: (chance: Chance, intensity: number) => void): void {
+  often(fault: Fault, meanMs: Millis, call: (chance: Chance, intensity: number) => unknown): void {
     const chance = this.chance(`often ${fault}`);
     const intensity = this.intensity(fault);
     if (intensity === 0) return;
