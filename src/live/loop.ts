@@ -56,6 +56,8 @@ export type StopReport = {
 };
 
 const RULES_EVERY_MS = 300_000;
+/** After a read of the rules that failed. */
+const RULES_AGAIN_MS = 15_000;
 const BALANCES_EVERY_MS = 10_000;
 /** Until they have equalled the ledger once: nothing is quoted before. */
 const FIRST_BALANCES_EVERY_MS = 2_000;
@@ -76,6 +78,7 @@ export class Loop {
   readonly #writer = new LineWriter();
   readonly #keeper: LedgerKeeper;
   #rules: Rules;
+  #rulesEveryMs = RULES_EVERY_MS;
   #failure: string | null = null;
   #sentinelAlive: boolean | null = null;
   #onFailure: (() => void) | null = null;
@@ -128,7 +131,8 @@ export class Loop {
     this.#repeat(balancesEvery, () => this.#readBalances());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
     this.#repeat(LATCH_EVERY_MS, async () => this.#watchLatch(), LATCH_EVERY_MS);
-    this.#repeat(RULES_EVERY_MS, () => this.#refreshRules(), RULES_EVERY_MS);
+    const rulesEvery = () => this.#rulesEveryMs;
+    this.#repeat(rulesEvery, () => this.#refreshRules(), RULES_EVERY_MS);
   }
 
   /**
@@ -238,7 +242,9 @@ export class Loop {
     const { exchange, book, log } = this.#options;
     try {
       this.#rules = await readRules(exchange, book);
+      this.#rulesEveryMs = RULES_EVERY_MS;
     } catch (error) {
+      this.#rulesEveryMs = RULES_AGAIN_MS;
       log.warn({ error: String(error) }, 'the rules of the book could not be refreshed: the last ones hold');
       return;
     }

@@ -331,7 +331,7 @@ export class MarketData {
     // The stream may have overtaken the answer: then it says nothing about now.
     if (fed !== null && fed > snapshot.sequence) return;
     if (snapshot.sequence < this.#shown || !writeLevels(snapshot, this.#options.instrument(), engine.book)) {
-      log.warn({}, 'a book was passed over: older than the last one, or off the tick grid');
+      log.warn({}, 'a book was passed over: older than the last one, or a number in it does not fit');
       return;
     }
     this.#feed.hide();

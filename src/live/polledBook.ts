@@ -1,8 +1,11 @@
 /** A book as it was read over REST, by levels or by orders, as levels for the engine. */
-import { amountFloor, priceExact } from '../core/index.ts';
+import { amountFloor, priceCeil, priceFloor } from '../core/index.ts';
 import type { Amount, BookSnapshot, Instrument, OrderBook, Price, Side } from '../core/index.ts';
 
-/** Sums a book into levels. False, with nothing written, when a number does not fit: a price of nothing or off the tick grid, or beyond 2^53 ticks or lots. */
+/**
+ * Sums a book into levels. Off the tick grid, as orders from before a change of the tick are, a price is moved towards the other side:
+ * nothing is quoted through it. False, with nothing written, when a number does not fit: a price of nothing, or beyond 2^53 ticks or lots.
+ */
 export function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into: OrderBook): boolean {
   const levels = levelsOf(snapshot, instrument);
   if (levels === null) return false;
@@ -18,8 +21,8 @@ function levelsOf(snapshot: BookSnapshot, instrument: Instrument): readonly Leve
   try {
     for (const side of ['buy', 'sell'] as const) {
       for (const entry of side === 'buy' ? snapshot.bids : snapshot.asks) {
-        const price = priceExact(instrument, entry.price);
-        if (price === null || price === 0) return null;
+        const price = side === 'buy' ? priceCeil(instrument, entry.price) : priceFloor(instrument, entry.price);
+        if (price === 0) return null;
         levels.push([side, price, amountFloor(instrument, entry.amount)]);
       }
     }

@@ -131,7 +131,7 @@ export class Reads {
       : outcome;
   }
 
-  /** Brings `into` up to date. Null when the reply is older than what was read before, or does not lie on the tick grid. */
+  /** Brings `into` up to date. Null when the reply is older than what was read before, or has a number that does not fit. */
   async book(into: OrderBook, instrument: Instrument): Promise<EventOf<'book'> | Failed | null> {
     const startedAt = this.#time();
     const outcome = await this.#exchange.orderBook(this.#book, true);

@@ -202,6 +202,22 @@ describe('a run', () => {
     world.end();
   });
 
+  test('reads the rules of the book again within seconds when a read of them failed', async () => {
+    let isDown = false;
+    const world = worldOf(5);
+    const rulesRead = (request: WireRequest) => request.target.includes('available_books');
+    const running = await started(world, { fate: request => (isDown && rulesRead(request) ? 'not sent' : 'arrives') });
+    const reads = () => running.arrived.filter(rulesRead).length;
+    isDown = true;
+    await world.clock.advance(6 * MINUTE);
+    const before = reads();
+    isDown = false;
+    await world.clock.advance(20_000);
+    expect(reads()).toBe(before + 1);
+    await running.stop();
+    world.end();
+  });
+
   test('refuses a state directory that another process has, in one line', async () => {
     const world = worldOf(8);
     const running = await started(world);

@@ -83,6 +83,21 @@ describe('market data', () => {
     await data.stop();
   });
 
+  test('moves what is off the tick grid, as after a change of the tick, towards the other side, and quotes on it', async () => {
+    const { book, data, answer } = market();
+    const poll = data.poll();
+    const { bids, asks, ...rest } = snapshot(5n, '100');
+    await answer({
+      ...rest,
+      bids: [{ price: '100.5', amount: '1' }, ...bids],
+      asks: [{ price: '109.5', amount: '1' }, ...asks],
+    });
+    await poll;
+    const [bid, ask] = [book.best('buy'), book.best('sell')];
+    expect([bid, ask]).toEqual([101, 109]);
+    await data.stop();
+  });
+
   test('passes over a book and a trade with impossible prices, and breaks nothing', async () => {
     const { clock, book, told, broken, trades, data, answer } = market();
     trades.value = [{ price: '99999999999999999999' }];

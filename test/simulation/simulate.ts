@@ -234,13 +234,16 @@ class Simulation {
   async #checkRestart(): Promise<void> {
     const world = this.#world;
     const engine = this.#bot.engine;
+    const known = new Set(engine?.unfinished.map(order => order.id));
     const isQuiet =
       engine !== null &&
       this.#bot.isRunning &&
       engine.haltedBecause === null &&
       engine.snapshot(world.clock.now()).quoting === null &&
       engine.unfinished.every(order => order.state === 'open' || order.state === 'partially filled') &&
-      engine.unfinished.length > 0;
+      engine.unfinished.length > 0 &&
+      // An end that is not on disk yet is unknown to the next run.
+      this.#store.openIntents().every(id => known.has(id));
     if (!isQuiet || !world.chance('restart check').hit(0.5)) {
       await this.#advance(RESTART_CHECK_BEFORE_MS);
       return;
