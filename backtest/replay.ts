@@ -131,7 +131,6 @@ class Replay {
   #next = 0;
   #now = 0;
   #bookChanged = false;
-  #lastTrade = 0;
   #gap = 0;
   #tids = 0;
   #decisions = 0;
@@ -201,8 +200,11 @@ class Replay {
     while (local[row]! <= now) {
       const flag = flags[row]!;
       const at = place[row]!;
-      if ((flag & FLAG.trade) !== 0) this.#lastTrade = at + base;
-      else if (at > 0 && at < places - 1) {
+      if ((flag & FLAG.trade) !== 0) {
+        const [price, amount] = [(at + base) as Price, lots[row]! as Amount];
+        const side = (flag & FLAG.sell) !== 0 ? 'sell' : 'buy';
+        if (price > 0) this.#step({ kind: 'public trade', at: local[row]!, price, amount, side });
+      } else if (at > 0 && at < places - 1) {
         book.set((flag & FLAG.sell) !== 0 ? 'sell' : 'buy', (at + base) as Price, lots[row]! as Amount);
         this.#bookChanged = true;
       }
@@ -214,10 +216,6 @@ class Replay {
 
   /** Tells the engine of the book, unless the recording knows nothing now: then only of the time. */
   #showBook(at: Millis, always: boolean): void {
-    if (this.#lastTrade > 0) {
-      this.#step({ kind: 'public trade', at, price: this.#lastTrade as Price });
-      this.#lastTrade = 0;
-    }
     if (!always && !this.#bookChanged) return;
     this.#bookChanged = false;
     this.#decisions++;

@@ -19,7 +19,7 @@ import type { OrderReport, Outcome, OwnTrade } from './port.ts';
 import { QuoteTime } from './quoteTime.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
 import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from './risk.ts';
-import type { LastFill, View } from './strategy.ts';
+import type { LastFill, Reference, View } from './strategy.ts';
 import { money, textOfMoney } from './units.ts';
 import type { Amount, Millis, Money, Price, Side } from './units.ts';
 
@@ -60,6 +60,8 @@ export class Engine {
   #decidedAt = -Infinity;
   #lookedAt = -Infinity;
   #lastTrade = 0 as Price;
+  #hearsTrades = false;
+  #reference: Reference | null = null;
   #stopping = false;
   #halted: string | null = null;
   /** A halt that nobody can lift in this run. */
@@ -106,7 +108,10 @@ export class Engine {
         this.#readBook(event.startedAt, event.at);
         break;
       case 'public trade':
-        this.#lastTrade = event.price;
+        this.#heardTrade(event);
+        return NOTHING;
+      case 'reference':
+        this.#reference = { at: event.at, price: event.price };
         return NOTHING;
       case 'rules':
         if (event.instrument.tick !== this.#instrument.tick || event.instrument.lot !== this.#instrument.lot) {
@@ -404,8 +409,15 @@ export class Engine {
     return approveByIds('look', ids);
   }
 
+  #heardTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
+    this.#lastTrade = price;
+    if (amount !== undefined && side !== undefined) this.#options.strategy.trade?.({ at, price, amount, side });
+  }
+
   #readBook(startedAt: Millis | null, at: Millis): void {
     this.#bookAt = Math.max(this.#bookAt, startedAt ?? at);
+    // A driver that keeps the book itself hears a feed, and every trade with it.
+    this.#hearsTrades = startedAt === null;
     this.book.depth(this.#depth);
     if (startedAt !== null) {
       for (const order of this.#orders.inBookSince(startedAt)) {
@@ -537,6 +549,8 @@ export class Engine {
       depth: this.#depth,
       mid: this.#mid(),
       lastTrade: this.#lastTrade,
+      hearsTrades: this.#hearsTrades,
+      reference: this.#reference,
       position: this.#holdings.positionLots(),
       positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
       makerRate: this.#makerRate,

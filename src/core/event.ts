@@ -40,7 +40,16 @@ export type EngineEvent =
    * still in it; null when the driver keeps a book without them.
    */
   | { readonly kind: 'book'; readonly at: Millis; readonly startedAt: Millis | null }
-  | { readonly kind: 'public trade'; readonly at: Millis; readonly price: Price }
+  /** With amount and taker's side when the driver tells of every trade; without them it is the last one of some. */
+  | {
+      readonly kind: 'public trade';
+      readonly at: Millis;
+      readonly price: Price;
+      readonly amount?: Amount;
+      readonly side?: Side;
+    }
+  /** What another market says our price is, in our ticks, not on the grid. */
+  | { readonly kind: 'reference'; readonly at: Millis; readonly price: number }
   /** The book's rules and our rates (parts of 10^-8), first or changed. */
   | {
       readonly kind: 'rules';

@@ -19,9 +19,24 @@ export type Quote = {
   readonly asks: readonly Level[];
   readonly noBid?: string;
   readonly noAsk?: string;
+  /** What the model computed with, for people and metrics; the same object as long as nothing changed. */
+  readonly figures?: readonly Figure[];
 };
 
+export type Figure = { readonly name: string; readonly value: number; readonly unit: string };
+
 export type LastFill = { readonly at: Millis; readonly side: Side; readonly price: Price };
+
+/** One public trade; `side` is the taker's. */
+export type SeenTrade = {
+  readonly at: Millis;
+  readonly price: Price;
+  readonly amount: Amount;
+  readonly side: Side;
+};
+
+/** A price from elsewhere: another book through a cross rate, or a feed. In ticks of this instrument, as it was at `at`; not on the grid. */
+export type Reference = { readonly at: Millis; readonly price: number };
 
 /** The market and our own standing at one moment. Arrays are reused: read them during the call only. */
 export type View = {
@@ -33,6 +48,10 @@ export type View = {
   readonly mid: number;
   /** Last public trade's price; 0 before the first. */
   readonly lastTrade: Price;
+  /** Every public trade is told (`Strategy.trade`): the market is heard from a feed. False: at times only the last one is known. */
+  readonly hearsTrades: boolean;
+  /** The last price from elsewhere, of any age; null when there is none. */
+  readonly reference: Reference | null;
   /** Major currency held beyond the target, in lots; negative when short of it. */
   readonly position: number;
   /** Bound of |position| in the worst case. */
@@ -47,4 +66,6 @@ export type View = {
 
 export interface Strategy {
   quote(view: View): Quote;
+  /** Hears of each public trade, between quotes, for a strategy that estimates something from them. */
+  trade?(trade: SeenTrade): void;
 }

@@ -1,5 +1,5 @@
 /** Market data for the engine: the stream by default, polled books whenever it is silent, behind or gone; each book has one source at a time. */
-import { mayLive, OrderFeed } from '../core/index.ts';
+import { mayLive, opposite, OrderFeed } from '../core/index.ts';
 import type {
   Amount,
   BookDiff,
@@ -19,7 +19,7 @@ import { oursIn } from './ourOids.ts';
 import { writeLevels } from './polledBook.ts';
 import { PromptReads } from './promptReads.ts';
 import type { PromptReadsOptions } from './promptReads.ts';
-import { isFailed, priceOrNull } from './reads.ts';
+import { amountOrNull, isFailed, priceOrNull } from './reads.ts';
 import type { Failed, Reads } from './reads.ts';
 
 export type MarketDataOptions = PromptReadsOptions & {
@@ -211,9 +211,12 @@ export class MarketData {
       if (this.#feed.isOwn(trade.makerOid) || this.#feed.isOwn(trade.takerOid))
         this.#prompt.seen({ kind: 'traded', tid: trade.tid });
     }
-    const last = trades[trades.length - 1];
-    const price = last && priceOrNull(instrument(), last.price);
-    if (price) step({ kind: 'public trade', at: time(), price });
+    for (const { price: text, amount: lots, makerSide } of trades) {
+      const price = priceOrNull(instrument(), text);
+      const amount = amountOrNull(instrument(), lots);
+      if (price && amount !== null)
+        step({ kind: 'public trade', at: time(), price, amount, side: opposite(makerSide) });
+    }
   }
 
   /** The exchange has just been heard: what the feed holds is the book of now. */

@@ -1,6 +1,16 @@
 /** Reads of the exchange as engine events: each says when it started, and whether it saw everything. */
-import { priceFloor } from '../core/index.ts';
-import type { EngineEvent, Exchange, Instrument, Millis, OrderBook, Outcome, OwnTrade, Price } from '../core/index.ts';
+import { amountFloor, priceFloor } from '../core/index.ts';
+import type {
+  Amount,
+  EngineEvent,
+  Exchange,
+  Instrument,
+  Millis,
+  OrderBook,
+  Outcome,
+  OwnTrade,
+  Price,
+} from '../core/index.ts';
 import { writeLevels } from './polledBook.ts';
 
 const TRADES_PAGE = 100;
@@ -153,9 +163,15 @@ export class Reads {
 }
 
 /** Null for a price past every tick that can be counted. */
-export function priceOrNull(instrument: Instrument, text: string): Price | null {
+export const priceOrNull = (instrument: Instrument, text: string): Price | null =>
+  countable(() => priceFloor(instrument, text));
+/** Null for an amount past every lot that can be counted. */
+export const amountOrNull = (instrument: Instrument, text: string): Amount | null =>
+  countable(() => amountFloor(instrument, text));
+
+function countable<T>(count: () => T): T | null {
   try {
-    return priceFloor(instrument, text);
+    return count();
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;

@@ -36,6 +36,8 @@ function viewOf(changes: Partial<View> = {}): View {
     depth,
     mid: MID,
     lastTrade: price(0),
+    hearsTrades: false,
+    reference: null,
     position: 0,
     positionMax: amount(COIN),
     makerRate: 0,
