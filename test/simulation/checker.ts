@@ -76,8 +76,6 @@ class Witness {
   streamAt = -Infinity;
   readonly fills = new Set<string>();
   readonly placements: number[] = [];
-  haltedAt: number | null = null;
-  isStopped = false;
 
   constructor(startedAt: number) {
     this.startedAt = startedAt;
@@ -110,6 +108,7 @@ export class Checker {
   #ruleRefusals = 0;
   #tickFactor = 1;
   #lastTick = -1;
+  #isStopped = false;
   #up = { both: 0, all: 0 };
   #lastQuoteAt: Record<Side, number> = { buy: -Infinity, sell: -Infinity };
   #known: () => ReadonlySet<string> = () => new Set();
@@ -121,7 +120,7 @@ export class Checker {
     this.#options = options;
   }
 
-  /** Share of the time with a true bid and a true ask of ours, from the first moment that there were both. */
+  /** Seconds with a true bid and a true ask of ours, and seconds in all, from the first such moment to the operator's stop. */
   get uptime(): { readonly both: number; readonly all: number } {
     return this.#up;
   }
@@ -171,6 +170,11 @@ export class Checker {
     const { recordsAreLate } = this.#options;
     if (reason.includes('differ from our ledger') && this.#transfers === 0 && !recordsAreLate)
       this.#break('A2', `nobody moved money, and the bot says: ${reason}`);
+  }
+
+  /** The operator stops the bot for good. */
+  operatorStops(): void {
+    this.#isStopped = true;
   }
 
   haltLifted(): void {
@@ -299,7 +303,7 @@ export class Checker {
     if (now - this.#lastTick >= 1_000) {
       if (counts.buy > 0) this.#lastQuoteAt.buy = now;
       if (counts.sell > 0) this.#lastQuoteAt.sell = now;
-      if (this.#up.all > 0 || (counts.buy > 0 && counts.sell > 0)) {
+      if (!this.#isStopped && (this.#up.all > 0 || (counts.buy > 0 && counts.sell > 0))) {
         this.#up.all++;
         if (counts.buy > 0 && counts.sell > 0) this.#up.both++;
       }

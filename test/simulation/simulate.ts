@@ -37,7 +37,7 @@ export type Run = {
   readonly fills: number;
   readonly lockOuts: number;
   readonly sometimes: Readonly<Record<string, number>>;
-  /** Seconds with both quotes live, and seconds in all since the first such moment. */
+  /** Seconds with both quotes live, and seconds in all from the first such moment to the operator's stop. */
   readonly uptime: { readonly both: number; readonly all: number };
   readonly calm: boolean;
 };
@@ -271,6 +271,7 @@ class Simulation {
   async #stop(): Promise<void> {
     const world = this.#world;
     world.trace.add('the operator stops the bot');
+    this.#checker.operatorStops();
     this.#lastStop = null;
     for (let ms = 0; ms < STOP_WITHIN_MS && this.#lastStop === null; ms += 500) {
       if (this.#bot.isRunning) this.#bot.stop(true);
