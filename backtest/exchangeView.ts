@@ -1,15 +1,12 @@
 /** The exchange's end of a replay: the recorded book at exchange time, our orders resting beside it, requests in, answers out. */
+import type { FillModel } from '../src/fills/index.ts';
 import { MESSAGE, MessageRing } from './messages.ts';
-import type { FillRule } from './fillRules.ts';
 import type { Latency } from './latency.ts';
 import { OwnSide } from './ownOrders.ts';
 import type { OwnOrder } from './ownOrders.ts';
-import type { QueueModel } from './queue.ts';
 import { BUY, FLAG, SELL } from './rows.ts';
 import type { MarketRows } from './rows.ts';
 import { TickBook } from './tickBook.ts';
-
-export type FillModel = { readonly name: string; readonly queue: QueueModel; readonly rule: FillRule };
 
 /** Orders are post-only limits: one that would trade on arrival is refused. Rows of a moment come before requests that arrive at it. */
 export class ExchangeView {

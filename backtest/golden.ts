@@ -1,10 +1,9 @@
 /** The golden run: a plain two-sided quote on a recorded market, whose every count and amount is known from an independent engine. */
+import { power, wholeOrders } from '../src/fills/index.ts';
 import { ExchangeView } from './exchangeView.ts';
-import { wholeOrders } from './fillRules.ts';
 import { constantLatency } from './latency.ts';
 import { LocalOrders } from './localOrders.ts';
 import { LOCAL } from './ownOrders.ts';
-import { power } from './queue.ts';
 import { BUY, FLAG, SELL } from './rows.ts';
 import type { MarketRows, SideIndex } from './rows.ts';
 import { TickBook } from './tickBook.ts';

@@ -1,5 +1,5 @@
 /** Queue models against the truth: what became of each recorded order, and what a model says from levels and trades alone. */
-import type { FillModel } from './exchangeView.ts';
+import type { FillModel } from '../src/fills/index.ts';
 import { OwnOrder } from './ownOrders.ts';
 import { BUY, FLAG, SELL } from './rows.ts';
 import type { MarketRows } from './rows.ts';

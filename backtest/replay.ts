@@ -17,9 +17,9 @@ import type {
   Side,
   Snapshot,
 } from '../src/core/index.ts';
+import type { FillModel } from '../src/fills/index.ts';
 import type { Gap } from '../src/tape/index.ts';
 import { ExchangeView } from './exchangeView.ts';
-import type { FillModel } from './exchangeView.ts';
 import { Fees } from './fees.ts';
 import type { FeeOptions } from './fees.ts';
 import type { Latency } from './latency.ts';

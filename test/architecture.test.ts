@@ -18,11 +18,12 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   config: ['core', 'strategies', 'zod', 'yaml'],
   exchange: ['core', 'undici', 'p-queue', 'ws'],
   tape: ['core'],
-  sandbox: ['core', 'tape', 'ws'],
+  fills: [],
+  sandbox: ['core', 'tape', 'fills', 'ws'],
   live: ['core', 'libsql'],
   monitor: ['core', 'prom-client', 'fastify'],
   strategies: ['core', 'zod'],
-  backtest: ['core', 'tape', 'sandbox', 'strategies', 'config'],
+  backtest: ['core', 'tape', 'fills', 'sandbox', 'strategies', 'config'],
 };
 
 /** Only here does a room speak to the machine. `node:` modules that only compute are everybody's. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { exactOrders, optimistic, sharedVolume, wholeOrders } from '../../backtest/fillRules.ts';
-import type { FillRule } from '../../backtest/fillRules.ts';
+import { exact, exactOrders } from '../../backtest/exact.ts';
 import { OwnOrder, OwnSide } from '../../backtest/ownOrders.ts';
-import { exact, logarithmic, power, riskAverse } from '../../backtest/queue.ts';
 import { FLAG, RowBuilder, SELL } from '../../backtest/rows.ts';
+import { logarithmic, optimistic, power, riskAverse, sharedVolume, wholeOrders } from '../../src/fills/index.ts';
+import type { FillRule } from '../../src/fills/index.ts';
 
 /** A resting ask of ours with so much ahead of it. */
 function ask(place: number, lots: number, front: number, joined = 0): OwnOrder {

@@ -1,10 +1,8 @@
 /** Fill rules: what of an execution or of a crossing level comes to our resting orders. */
-import type { OwnOrder } from './ownOrders.ts';
-import type { QueueModel } from './queue.ts';
-import type { MarketRows } from './rows.ts';
+import type { Queued, QueueModel } from './queue.ts';
 
 /** Told of each execution of ours; the order's `left` is already less. */
-export type OnFill = (order: OwnOrder, lots: number) => void;
+export type OnFill<O extends Queued> = (order: O, lots: number) => void;
 
 /**
  * `orders` are those of the side that is hit, best first; they may leave the list only after the call. `sign` is +1 when they are asks.
@@ -13,8 +11,15 @@ export type OnFill = (order: OwnOrder, lots: number) => void;
  */
 export interface FillRule {
   readonly name: string;
-  traded(orders: readonly OwnOrder[], sign: 1 | -1, place: number, lots: number, fill: OnFill, row: number): void;
-  crossed(orders: readonly OwnOrder[], sign: 1 | -1, place: number, lots: number, fill: OnFill): void;
+  traded<O extends Queued>(
+    orders: readonly O[],
+    sign: 1 | -1,
+    place: number,
+    lots: number,
+    fill: OnFill<O>,
+    row: number,
+  ): void;
+  crossed<O extends Queued>(orders: readonly O[], sign: 1 | -1, place: number, lots: number, fill: OnFill<O>): void;
 }
 
 /**
@@ -53,7 +58,7 @@ export function sharedVolume(queue: QueueModel): FillRule {
 
 /** Any execution that reaches our price fills us whole: the bound that no honest model may exceed, under its own name. */
 export function optimistic(): FillRule {
-  const whole = (orders: readonly OwnOrder[], sign: 1 | -1, place: number, fill: OnFill): void => {
+  const whole = <O extends Queued>(orders: readonly O[], sign: 1 | -1, place: number, fill: OnFill<O>): void => {
     for (const order of orders) {
       if (order.place * sign > place * sign) return;
       take(order, order.left, fill);
@@ -90,26 +95,14 @@ export function wholeOrders(queue: QueueModel): FillRule {
   };
 }
 
-/** On tapes that tell single orders: a taker who met an order behind ours, or at a worse price, would have met ours before it. */
-export function exactOrders(rows: MarketRows): FillRule {
-  const orders = rows.orders;
-  if (orders === null) throw new RangeError('exact fills need a tape that tells single orders');
-  const { born } = orders;
-  return {
-    name: 'exact orders',
-    traded(own, sign, place, lots, fill, row) {
-      let rest = lots;
-      for (const order of own) {
-        if (order.place * sign > place * sign) return;
-        if (order.place === place && born[row]! < order.joined) order.front = Math.max(0, order.front - lots);
-        else rest -= take(order, rest, fill);
-      }
-    },
-    crossed: crossing,
-  };
-}
-
-function crossing(orders: readonly OwnOrder[], sign: 1 | -1, place: number, lots: number, fill: OnFill): void {
+/** What crosses comes to our orders as far as it goes, best price and oldest first. */
+export function crossing<O extends Queued>(
+  orders: readonly O[],
+  sign: 1 | -1,
+  place: number,
+  lots: number,
+  fill: OnFill<O>,
+): void {
   let rest = lots;
   for (const order of orders) {
     if (order.place * sign > place * sign) return;
@@ -118,7 +111,7 @@ function crossing(orders: readonly OwnOrder[], sign: 1 | -1, place: number, lots
 }
 
 /** Whole lots only, and no more than are left; returns what was taken. */
-function take(order: OwnOrder, available: number, fill: OnFill): number {
+export function take<O extends Queued>(order: O, available: number, fill: OnFill<O>): number {
   const lots = Math.min(order.left, Math.floor(available));
   if (!(lots > 0)) return 0;
   order.left -= lots;

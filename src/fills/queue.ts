@@ -1,14 +1,25 @@
 /** Queue models: how many lots of others are estimated to stand ahead of an order of ours, from what happens at its price. */
-import type { OwnOrder } from './ownOrders.ts';
-import type { MarketRows } from './rows.ts';
+
+/** An order of ours as the models know it; what is written in it is theirs. */
+export type Queued = {
+  /** Its price, as whole ticks from any fixed start. */
+  readonly place: number;
+  left: number;
+  /** Estimated lots of others ahead of it. */
+  front: number;
+  /** Lots traded at its price since the level last changed: that change will tell of them a second time. */
+  traded: number;
+  /** First event that is not yet in the queue it joined. */
+  readonly joined: number;
+};
 
 export interface QueueModel {
   readonly name: string;
   /** Whether an execution at its price has reached an order is told by its front below zero. */
-  joined(order: OwnOrder, displayed: number): void;
-  traded(order: OwnOrder, lots: number): void;
+  joined(order: Queued, displayed: number): void;
+  traded(order: Queued, lots: number): void;
   /** The level of the order's price went from `before` to `after` in row `row`. */
-  changed(order: OwnOrder, before: number, after: number, row: number): void;
+  changed(order: Queued, before: number, after: number, row: number): void;
 }
 
 /** Probability that a cancel was behind us, of lots ahead and behind. */
@@ -37,30 +48,12 @@ export const power = (n: number): QueueModel =>
 export const logarithmic = (): QueueModel =>
   shared('log', (front, back) => Math.log1p(back) / (Math.log1p(back) + Math.log1p(front)));
 
-/**
- * Where the tape tells single orders: what came before ours is ahead, nothing is estimated. Goes with the rule `exactOrders`.
- */
-export function exact(rows: MarketRows): QueueModel {
-  const orders = rows.orders;
-  if (orders === null) throw new RangeError('exact queue places need a tape that tells single orders');
-  return {
-    name: 'exact',
-    joined,
-    traded: () => undefined,
-    changed(order, _before, after, row) {
-      const left = orders.executed[row] === 0 && orders.gone[row]! > 0 && orders.born[row]! < order.joined;
-      if (left) order.front -= orders.gone[row]!;
-      order.front = Math.max(0, Math.min(order.front, after));
-    },
-  };
-}
-
-function joined(order: OwnOrder, displayed: number): void {
+function joined(order: Queued, displayed: number): void {
   order.front = displayed;
   order.traded = 0;
 }
 
-function traded(order: OwnOrder, lots: number): void {
+function traded(order: Queued, lots: number): void {
   order.front -= lots;
   order.traded += lots;
 }

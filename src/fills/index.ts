@@ -1,0 +1,7 @@
+/** Everything that other rooms may import of the fill models. */
+export { crossing, optimistic, sharedVolume, take, wholeOrders } from './fillRules.ts';
+export type { FillRule, OnFill } from './fillRules.ts';
+export { BOUNDS, LEVEL_MODELS, levelModel } from './models.ts';
+export type { Bound, FillModel, LevelModelName } from './models.ts';
+export { logarithmic, power, riskAverse } from './queue.ts';
+export type { Queued, QueueModel } from './queue.ts';

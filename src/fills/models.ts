@@ -1,0 +1,35 @@
+/** The fill models that need no more than levels and executions, by name. */
+import { optimistic, sharedVolume } from './fillRules.ts';
+import type { FillRule } from './fillRules.ts';
+import { logarithmic, power, riskAverse } from './queue.ts';
+import type { QueueModel } from './queue.ts';
+
+export type FillModel = { readonly name: string; readonly queue: QueueModel; readonly rule: FillRule };
+
+/**
+ * pessimistic: only trades move us on in the queue. expected: cancels are shared out between what is ahead and behind. optimistic: every
+ * execution that reaches our price fills us whole, a bound and no estimate.
+ */
+export const BOUNDS = ['pessimistic', 'expected', 'optimistic'] as const;
+export type Bound = (typeof BOUNDS)[number];
+export const LEVEL_MODELS = [...BOUNDS, 'power1', 'power2', 'power3', 'log'] as const;
+export type LevelModelName = (typeof LEVEL_MODELS)[number];
+
+export function levelModel(name: LevelModelName): FillModel {
+  const shared = (queue: QueueModel): FillModel => ({ name, queue, rule: sharedVolume(queue) });
+  switch (name) {
+    case 'pessimistic':
+      return shared(riskAverse());
+    case 'expected':
+    case 'power2':
+      return shared(power(2));
+    case 'optimistic':
+      return { name, queue: riskAverse(), rule: optimistic() };
+    case 'power1':
+      return shared(power(1));
+    case 'power3':
+      return shared(power(3));
+    case 'log':
+      return shared(logarithmic());
+  }
+}
