@@ -16,3 +16,4 @@ export * from './risk.ts';
 export * from './strategy.ts';
 export * from './engine.ts';
 export * from './engineTypes.ts';
+export * from './estimators/index.ts';

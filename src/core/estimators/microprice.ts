@@ -1,0 +1,130 @@
+/** The micro-price: where the middle is going to be, given the imbalance of the touch and the spread, fitted from a recording. */
+import { solve } from './linear.ts';
+
+/** Correction of the middle by state, in ticks: a row for each spread, from narrow to wide; a column for each bucket of imbalance. */
+export type MicropriceTable = {
+  readonly imbalanceBuckets: number;
+  /** Upper bounds of the spread in ticks of all rows but the last. */
+  readonly spreadsTicks: readonly number[];
+  readonly adjustTicks: readonly (readonly number[])[];
+};
+
+/** What a state is made of: best amounts, and the spread in ticks. */
+export type Touch = { readonly bidAmount: number; readonly askAmount: number; readonly spread: number };
+
+/**
+ * Counts of transitions between states (Stoikov 2018, Quant. Finance 18(12)). Every sample is counted a second time with the sides changed over,
+ * which makes the corrections antisymmetric and their sum converge. Counts of stretches of time add up.
+ */
+export class MicropriceCounts {
+  readonly buckets: number;
+  readonly spreadsTicks: readonly number[];
+  readonly #states: number;
+  /** To the next state without a move of the middle, and with one. */
+  readonly #still: Float64Array;
+  readonly #moved: Float64Array;
+  readonly #moves: Float64Array;
+  readonly #seen: Float64Array;
+
+  constructor(imbalanceBuckets: number, spreadsTicks: readonly number[]) {
+    this.buckets = imbalanceBuckets;
+    this.spreadsTicks = spreadsTicks;
+    this.#states = imbalanceBuckets * (spreadsTicks.length + 1);
+    this.#still = new Float64Array(this.#states ** 2);
+    this.#moved = new Float64Array(this.#states ** 2);
+    this.#moves = new Float64Array(this.#states);
+    this.#seen = new Float64Array(this.#states);
+  }
+
+  /** One step from touch to touch, by which the middle moved `move` ticks. What is no number is passed over. */
+  add(from: Touch, to: Touch, move: number): void {
+    const [a, b] = [stateOf(this.buckets, this.spreadsTicks, from), stateOf(this.buckets, this.spreadsTicks, to)];
+    if (a < 0 || b < 0 || !Number.isFinite(move)) return;
+    this.#count(a, b, move);
+    this.#count(this.#mirror(a), this.#mirror(b), -move);
+  }
+
+  /** Adds what another counted over the same states. */
+  addAll(other: MicropriceCounts): void {
+    if (other.#states !== this.#states) throw new RangeError('counts of other states cannot be added');
+    for (let i = 0; i < this.#still.length; i++) {
+      this.#still[i] = this.#still[i]! + other.#still[i]!;
+      this.#moved[i] = this.#moved[i]! + other.#moved[i]!;
+    }
+    for (let i = 0; i < this.#states; i++) {
+      this.#moves[i] = this.#moves[i]! + other.#moves[i]!;
+      this.#seen[i] = this.#seen[i]! + other.#seen[i]!;
+    }
+  }
+
+  /** Samples, each counted once. */
+  get samples(): number {
+    return this.#seen.reduce((sum, n) => sum + n, 0) / 2;
+  }
+
+  /**
+   * G = (1 - Q)^-1 r, B = (1 - Q)^-1 R, correction = G + B G + B B G + ... Each state is given one more observation, of leaving without a
+   * move for good: so a state that was hardly seen says nothing, and the sum is finite.
+   */
+  table(): MicropriceTable {
+    const n = this.#states;
+    const matrix = new Float64Array(n * n);
+    const moves = new Float64Array(n);
+    const next = new Float64Array(n * n);
+    for (let a = 0; a < n; a++) {
+      const total = this.#seen[a]! + 1;
+      moves[a] = this.#moves[a]! / total;
+      for (let b = 0; b < n; b++) {
+        matrix[a * n + b] = (a === b ? 1 : 0) - this.#still[a * n + b]! / total;
+        next[a * n + b] = this.#moved[a * n + b]! / total;
+      }
+    }
+    let term = solve(matrix, moves);
+    const sum = Float64Array.from(term);
+    for (let turn = 0; turn < TURNS_MAX && term.some(x => Math.abs(x) > SMALL); turn++) {
+      const moved = new Float64Array(n);
+      for (let a = 0; a < n; a++) for (let b = 0; b < n; b++) moved[a] = moved[a]! + next[a * n + b]! * term[b]!;
+      term = solve(matrix, moved);
+      term.forEach((x, i) => (sum[i] = sum[i]! + x));
+    }
+    const adjustTicks = Array.from({ length: n / this.buckets }, (_, row) =>
+      Array.from(sum.subarray(row * this.buckets, (row + 1) * this.buckets)),
+    );
+    return { imbalanceBuckets: this.buckets, spreadsTicks: this.spreadsTicks, adjustTicks };
+  }
+
+  #count(from: number, to: number, move: number): void {
+    const cell = from * this.#states + to;
+    this.#seen[from] = this.#seen[from]! + 1;
+    if (move === 0) this.#still[cell] = this.#still[cell]! + 1;
+    else this.#moved[cell] = this.#moved[cell]! + 1;
+    this.#moves[from] = this.#moves[from]! + move;
+  }
+
+  /** The same state seen from the other side. */
+  #mirror(state: number): number {
+    const bucket = state % this.buckets;
+    return state - bucket + (this.buckets - 1 - bucket);
+  }
+}
+
+const TURNS_MAX = 10_000;
+const SMALL = 1e-10;
+
+/** Ticks to add to the middle; NaN for a touch that is none. */
+export function micropriceAdjustment(table: MicropriceTable, touch: Touch): number {
+  const state = stateOf(table.imbalanceBuckets, table.spreadsTicks, touch);
+  if (state < 0) return Number.NaN;
+  const row = Math.floor(state / table.imbalanceBuckets);
+  return table.adjustTicks[row]?.[state % table.imbalanceBuckets] ?? Number.NaN;
+}
+
+/** Row by spread times column by imbalance; -1 for what is none. */
+function stateOf(buckets: number, spreadsTicks: readonly number[], touch: Touch): number {
+  const { bidAmount, askAmount, spread } = touch;
+  const imbalance = bidAmount / (bidAmount + askAmount);
+  if (!(imbalance >= 0 && imbalance <= 1 && spread > 0)) return -1;
+  let row = 0;
+  while (row < spreadsTicks.length && spread > spreadsTicks[row]!) row++;
+  return row * buckets + Math.min(buckets - 1, Math.floor(imbalance * buckets));
+}

@@ -1,0 +1,69 @@
+/** How fast a price moves, with a unit of time: an average that forgets, and the two-scale estimate of a whole recording. */
+import type { Millis } from '../units.ts';
+
+/**
+ * Irregular exponential average of squared relative moves: v <- e^(-dt/memory) v + (1 - e^(-dt/memory)) r^2 / dt. A move is taken
+ * whenever at least `sampleMs` have passed since the last one: closer samples would measure the bounce of the touch. Deterministic; what
+ * is no price is passed over. Result: relative standard deviation per square root of a second.
+ */
+export class EwmaVolatility {
+  readonly #memoryMs: Millis;
+  readonly #sampleMs: Millis;
+  #variance: number;
+  #price = Number.NaN;
+  #at = Number.NaN;
+
+  constructor(options: {
+    /** Known before the first sample, from a longer window. */
+    readonly startPerRootSecond: number;
+    readonly memoryMs: Millis;
+    readonly sampleMs: Millis;
+  }) {
+    this.#variance = options.startPerRootSecond ** 2;
+    this.#memoryMs = options.memoryMs;
+    this.#sampleMs = options.sampleMs;
+  }
+
+  /** True when a move was taken. */
+  see(at: Millis, price: number): boolean {
+    if (!(price > 0 && price < Infinity && Number.isFinite(at))) return false;
+    const passed = at - this.#at;
+    if (passed < this.#sampleMs) return false;
+    if (passed >= this.#sampleMs) {
+      const move = (price - this.#price) / this.#price;
+      const kept = Math.exp(-passed / this.#memoryMs);
+      this.#variance = kept * this.#variance + ((1 - kept) * move * move * 1_000) / passed;
+    }
+    this.#price = price;
+    this.#at = at;
+    return passed >= this.#sampleMs;
+  }
+
+  get perRootSecond(): number {
+    return Math.sqrt(this.#variance);
+  }
+}
+
+/**
+ * Two-scale realised variance of prices on a regular grid (Zhang, Mykland, Ait-Sahalia, JASA 2005): the average over `subgrids` sparse
+ * grids, less what noise adds to it as the dense grid tells. In squared units of the prices, over the whole span; NaN for fewer than
+ * `subgrids` + 2 prices. May come out below zero when there is nothing but noise.
+ */
+export function twoScaleVariance(prices: ArrayLike<number>, subgrids: number): number {
+  const n = prices.length - 1;
+  if (!(Number.isSafeInteger(subgrids) && subgrids >= 1 && n > subgrids)) return Number.NaN;
+  const sparse = squaredMoves(prices, subgrids) / subgrids;
+  if (subgrids === 1) return sparse;
+  const share = (n - subgrids + 1) / subgrids / n;
+  return (sparse - share * squaredMoves(prices, 1)) / (1 - share);
+}
+
+/** Sum of squared moves over `lag` places, every start counted. */
+function squaredMoves(prices: ArrayLike<number>, lag: number): number {
+  let sum = 0;
+  for (let i = lag; i < prices.length; i++) sum += (prices[i]! - prices[i - lag]!) ** 2;
+  return sum;
+}
+
+/** Subgrids that balance noise and sampling error: the two-thirds power of the number of prices. */
+export const subgridsFor = (prices: number): number => Math.max(1, Math.round(Math.cbrt(prices) ** 2));

@@ -1,0 +1,25 @@
+/**
+ * Quotes of Avellaneda and Stoikov, "High-frequency trading in a limit order book", Quantitative Finance 8(3), 2008. Pure numbers; any price
+ * unit and any time unit, the same everywhere; `q` in orders.
+ */
+
+/** (1/gamma) ln(1 + gamma/k): what the trade-off of edge and arrivals alone asks for, on each side. */
+export const edge = (gamma: number, k: number): number => (gamma === 0 ? 1 / k : Math.log1p(gamma / k) / gamma);
+
+/**
+ * Finite horizon, with `left` of it to go: the reservation price lies q gamma sigma^2 left below the fair value, and the spread is
+ * gamma sigma^2 left + (2/gamma) ln(1 + gamma/k).
+ */
+export const finite = (gamma: number, sigma: number, left: number, q: number): { shift: number; halfRisk: number } => ({
+  shift: -q * gamma * sigma * sigma * left,
+  halfRisk: (gamma * sigma * sigma * left) / 2,
+});
+
+/**
+ * Infinite horizon: what one order more and one order less is worth, as distances from the fair value, for |q| <= qMax with
+ * omega = gamma^2 sigma^2 (qMax + 1)^2 / 2. These are prices of indifference: the edge comes on top. sigma cancels.
+ */
+export function infinite(gamma: number, qMax: number, q: number): { readonly buy: number; readonly sell: number } {
+  const room = (qMax + 1) * (qMax + 1) - q * q;
+  return { buy: Math.log1p((-1 - 2 * q) / room) / gamma, sell: Math.log1p((1 - 2 * q) / room) / gamma };
+}

@@ -1,0 +1,132 @@
+/**
+ * Optimal quotes of Gueant, Lehalle and Fernandez-Tapia, "Dealing with the inventory risk", Math. Financ. Econ. 7(4), 2013: the closed
+ * form far from the horizon, and the exact one under a hard cap. Pure numbers; any price unit and any time unit, the same everywhere.
+ */
+
+/** Of one order's worth of inventory. */
+export type Market = {
+  /** Standard deviation of the price, per root of time. */
+  readonly sigma: number;
+  /** Arrivals at a distance d: a e^(-k d), per time and on each side. */
+  readonly a: number;
+  readonly k: number;
+  /** Drift of the price, per time. */
+  readonly drift: number;
+  /** How far the price moves against us when we are filled. */
+  readonly adverse: number;
+  /** What a fill costs: the maker fee, in price. */
+  readonly fee: number;
+};
+
+/** What a quote's distance from the fair value is made of; they add up. `inventory` moves both sides together: up when positive. */
+export type Distance = {
+  /** (1/gamma) ln(1 + gamma/k): what the trade-off of edge and arrivals alone asks for. */
+  readonly edge: number;
+  readonly adverse: number;
+  readonly fee: number;
+  /** Half of R: the risk of one more order's worth. */
+  readonly risk: number;
+  /** The lean against inventory and with the drift; for asks with the sign changed. */
+  readonly inventory: number;
+};
+
+const edgeOf = (gamma: number, k: number): number => (gamma === 0 ? 1 / k : Math.log1p(gamma / k) / gamma);
+/** ln of (1 + gamma/k)^(1 + k/gamma): 1 in the limit of no aversion. */
+const logPower = (gamma: number, k: number): number => (gamma === 0 ? 1 : (1 + k / gamma) * Math.log1p(gamma / k));
+
+/** R, the shift of both quotes by one order's worth of inventory: sqrt(sigma^2 gamma / (2 k A e^(-k c)) (1 + gamma/k)^(1 + k/gamma)) e^(k xi / 4). */
+export function shiftPerOrder(m: Market, gamma: number): number {
+  const arrivals = m.a * Math.exp(-m.k * m.fee);
+  const variance = ((m.sigma * m.sigma * gamma) / (2 * m.k * arrivals)) * Math.exp(logPower(gamma, m.k));
+  return Math.sqrt(variance) * Math.exp((m.k * m.adverse) / 4);
+}
+
+/** The closed form: no horizon, no cap. `q` in orders, positive when long. */
+export function closedForm(m: Market, gamma: number, q: number): { readonly bid: Distance; readonly ask: Distance } {
+  const r = shiftPerOrder(m, gamma);
+  const edge = edgeOf(gamma, m.k);
+  const towards = m.drift === 0 ? 0 : (m.drift / (gamma * m.sigma * m.sigma)) * r;
+  const inventory = towards - q * r;
+  const rest = { edge, adverse: m.adverse / 2, fee: m.fee, risk: r / 2 };
+  return { bid: { ...rest, inventory }, ask: { ...rest, inventory } };
+}
+
+/** Distance of a bid below, or an ask above, the fair value. */
+export const bidDistance = (d: Distance): number => d.edge + d.adverse + d.fee + d.risk - d.inventory;
+export const askDistance = (d: Distance): number => d.edge + d.adverse + d.fee + d.risk + d.inventory;
+
+/**
+ * The exact distances under |q| <= cap, far from the horizon, for whole q from -cap to cap: of bids at index q + cap (Infinity at the cap: no
+ * bid), of asks likewise. They come from the eigenvector f of the smallest eigenvalue of the symmetric tridiagonal matrix with diagonal
+ * alpha q^2 - k mu q and -eta beside it: bid(q) = (1/k) ln(f_q / f_(q+1)) + the edge, xi/2 and c.
+ */
+export function exactDistances(
+  m: Market,
+  gamma: number,
+  cap: number,
+): { readonly bids: Float64Array; readonly asks: Float64Array } {
+  const n = 2 * cap + 1;
+  const alpha = 0.5 * m.k * gamma * m.sigma * m.sigma;
+  const eta = m.a * Math.exp(-m.k * m.fee - logPower(gamma, m.k) - (m.k * m.adverse) / 2);
+  const diagonal = Float64Array.from(
+    { length: n },
+    (_, i) => alpha * (i - cap) * (i - cap) - m.k * m.drift * (i - cap),
+  );
+  const logs = groundState(diagonal, eta);
+  const base = edgeOf(gamma, m.k) + m.adverse / 2 + m.fee;
+  const bids = new Float64Array(n).fill(Infinity);
+  const asks = new Float64Array(n).fill(Infinity);
+  for (let i = 0; i + 1 < n; i++) {
+    bids[i] = base - logs[i]! / m.k;
+    asks[i + 1] = base + logs[i]! / m.k;
+  }
+  return { bids, asks };
+}
+
+/**
+ * ln(f_(i+1) / f_i) of the positive eigenvector of the symmetric tridiagonal matrix with this diagonal and `-beside` next to it. The smallest
+ * eigenvalue by bisection on the sign of the pivots (Sturm), the vector as ratios of pivots from both ends to where they fit best (twisted
+ * factorisation, Parlett and Dhillon 1997): ratios neither overflow nor lose digits where the vector itself would vanish.
+ */
+export function groundState(diagonal: Float64Array, beside: number): Float64Array {
+  const n = diagonal.length;
+  let low = Infinity;
+  let high = Infinity;
+  for (const d of diagonal) {
+    low = Math.min(low, d - 2 * beside);
+    high = Math.min(high, d);
+  }
+  const square = beside * beside;
+  const isBelow = (x: number): boolean => {
+    let pivot = Infinity;
+    for (const d of diagonal) {
+      pivot = d - x - square / pivot;
+      if (!(pivot > 0)) return false;
+    }
+    return true;
+  };
+  // `low` stays at or below the eigenvalue, where every pivot is positive.
+  for (let turn = 0; turn < BISECTIONS_MAX; turn++) {
+    const middle = low + (high - low) / 2;
+    if (!(middle > low && middle < high)) break;
+    if (isBelow(middle)) low = middle;
+    else high = middle;
+  }
+  const up = new Float64Array(n);
+  const down = new Float64Array(n);
+  for (let i = 0; i < n; i++) up[i] = diagonal[i]! - low - (i === 0 ? 0 : square / up[i - 1]!);
+  for (let i = n - 1; i >= 0; i--) down[i] = diagonal[i]! - low - (i === n - 1 ? 0 : square / down[i + 1]!);
+  let twist = 0;
+  let least = Infinity;
+  for (let i = 0; i < n; i++) {
+    const gap = Math.abs(up[i]! + down[i]! - (diagonal[i]! - low));
+    if (gap < least) [twist, least] = [i, gap];
+  }
+  const logs = new Float64Array(n - 1);
+  for (let i = 0; i + 1 < n; i++) {
+    logs[i] = i < twist ? Math.log(up[i]! / beside) : -Math.log(down[i + 1]! / beside);
+  }
+  return logs;
+}
+
+const BISECTIONS_MAX = 200;
