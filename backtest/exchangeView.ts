@@ -7,6 +7,8 @@ import type { OwnOrder } from './ownOrders.ts';
 import { BUY, FLAG, SELL } from './rows.ts';
 import type { MarketRows } from './rows.ts';
 import { TickBook } from './tickBook.ts';
+import { NOBODY } from './watch.ts';
+import type { Watcher } from './watch.ts';
 
 /** Orders are post-only limits: one that would trade on arrival is refused. Rows of a moment come before requests that arrive at it. */
 export class ExchangeView {
@@ -16,13 +18,15 @@ export class ExchangeView {
   readonly #rows: MarketRows;
   readonly #model: FillModel;
   readonly #latency: Latency;
+  readonly #watcher: Watcher;
   readonly #ownBids: OwnSide;
   readonly #ownAsks: OwnSide;
   readonly #ends: OwnOrder[] = [];
   readonly #onFill = (order: OwnOrder, lots: number): void => {
     const now = this.#now;
-    const { bid, ask, last } = this.book;
-    const mid = bid === 0 || ask === last ? 0 : bid + ask;
+    const mid = this.#mid;
+    this.#watcher.filled(order, lots, now, mid);
+    if (this.#watcher.dueAt < this.#until) this.#until = this.#watcher.dueAt;
     this.answers.push(now + this.#latency.back(now), MESSAGE.filled, order, lots, now, mid);
     if (order.left === 0) this.#ends.push(order);
     // Our end hears of it before it could act on anything later.
@@ -31,12 +35,16 @@ export class ExchangeView {
   #next = 0;
   #until = -Infinity;
   #now = -Infinity;
+  /** Time of the last row, and twice the middle of the book before the first row of that time; 0 when a side was empty. */
+  #rowAt = -Infinity;
+  #mid = 0;
   #eager = false;
 
-  constructor(rows: MarketRows, model: FillModel, latency: Latency) {
+  constructor(rows: MarketRows, model: FillModel, latency: Latency, watcher = NOBODY) {
     this.#rows = rows;
     this.#model = model;
     this.#latency = latency;
+    this.#watcher = watcher;
     this.book = new TickBook(rows);
     this.#ownBids = new OwnSide(BUY, rows.places);
     this.#ownAsks = new OwnSide(SELL, rows.places);
@@ -61,11 +69,19 @@ export class ExchangeView {
 
   #run(time: number): number {
     const { requests } = this;
+    const watcher = this.#watcher;
     let end = time;
     for (;;) {
-      this.#until = Math.min(end, requests.headAt);
+      // Before rows are read too: a request that has just arrived may have been answered.
+      if (this.#eager) end = Math.min(end, this.answers.headAt);
+      this.#until = Math.min(end, requests.headAt, watcher.dueAt);
       this.#readRows();
       if (this.#eager) end = Math.min(end, this.answers.headAt);
+      const look = watcher.dueAt;
+      if (look <= end && look <= requests.headAt) {
+        watcher.look(look, this.book, this.#ownBids.best, this.#ownAsks.best);
+        continue;
+      }
       if (!(requests.headAt <= end)) return end;
       this.#now = requests.headAt;
       this.#arrive();
@@ -76,6 +92,12 @@ export class ExchangeView {
     const { at } = this.#rows;
     let row = this.#next;
     while (at[row]! <= this.#until) {
+      const time = at[row]!;
+      if (time !== this.#rowAt) {
+        this.#rowAt = time;
+        const { bid, ask, last } = this.book;
+        this.#mid = bid === 0 || ask === last ? 0 : bid + ask;
+      }
       this.#read(row);
       row++;
     }
@@ -141,7 +163,10 @@ export class ExchangeView {
     const own = order.side === BUY ? this.#ownBids : this.#ownAsks;
     if (kind === MESSAGE.cancel) {
       const there = order.resting;
-      if (there) own.remove(order);
+      if (there) {
+        own.remove(order);
+        this.#watcher.canceled(order, this.#now);
+      }
       this.#answer(there ? MESSAGE.canceled : MESSAGE.missed, order, order.left);
       return;
     }
@@ -154,6 +179,8 @@ export class ExchangeView {
     order.joined = this.#next;
     this.#model.queue.joined(order, displayed);
     own.add(order);
+    order.restedAt = this.#now;
+    this.#watcher.rested(order, this.#now);
     this.#answer(MESSAGE.accepted, order, order.left);
   }
 

@@ -9,6 +9,8 @@ export class OwnOrder {
   side: SideIndex = BUY;
   place = 0;
   lots = 0;
+  /** Which of the strategy's levels it was placed for, 0 the first. */
+  level = 0;
 
   // The exchange's part.
   left = 0;
@@ -19,6 +21,8 @@ export class OwnOrder {
   traded = 0;
   /** First row that is not yet in the queue it joined. */
   joined = 0;
+  /** When it came to rest. */
+  restedAt = 0;
 
   // Our part.
   state: LocalState = LOCAL.sent;
@@ -48,11 +52,13 @@ export class OrderPool {
     order.side = side;
     order.place = place;
     order.lots = lots;
+    order.level = 0;
     order.left = lots;
     order.resting = false;
     order.front = 0;
     order.traded = 0;
     order.joined = 0;
+    order.restedAt = 0;
     order.state = LOCAL.sent;
     order.filled = 0;
     order.messages = 0;

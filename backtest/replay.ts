@@ -1,6 +1,6 @@
 /** The other driver: the production engine, its risk gate and a strategy on a recorded market, with latency and a fill model. */
 import { createHash } from 'node:crypto';
-import { textOfAmount, textOfMoney, textOfPrice } from '../src/core/index.ts';
+import { moneyOf, textOfAmount, textOfMoney, textOfPrice } from '../src/core/index.ts';
 import type {
   Amount,
   Approved,
@@ -19,9 +19,12 @@ import type {
 } from '../src/core/index.ts';
 import type { FillModel } from '../src/fills/index.ts';
 import type { Gap } from '../src/tape/index.ts';
+import { Collector } from './collect.ts';
+import type { Collected } from './collect.ts';
 import { ExchangeView } from './exchangeView.ts';
 import { Fees } from './fees.ts';
 import type { FeeOptions } from './fees.ts';
+import { GapCursor } from './gapCursor.ts';
 import type { Latency } from './latency.ts';
 import { LocalOrders } from './localOrders.ts';
 import { MESSAGE } from './messages.ts';
@@ -99,6 +102,7 @@ export type ReplayResult = {
   readonly refusedPostOnly: number;
   readonly volume: { readonly major: string; readonly minor: string };
   readonly snapshot: Snapshot;
+  readonly collected: Collected;
   readonly haltedBecause: string | null;
   /** Orders that were still live when the tape and the stop after it were over. */
   readonly left: number;
@@ -119,6 +123,8 @@ type Placed = { readonly id: string; readonly oid: string; readonly order: OwnOr
 class Replay {
   readonly #options: ReplayOptions;
   readonly #engine: Engine;
+  readonly #collector: Collector;
+  readonly #gaps: GapCursor;
   readonly #exchange: ExchangeView;
   readonly #orders: LocalOrders;
   readonly #fees: Fees;
@@ -127,11 +133,12 @@ class Replay {
   /** By our origin id, until the order is over on both ends. */
   readonly #byId = new Map<string, Placed>();
   readonly #byOrder = new Map<OwnOrder, Placed>();
+  /** Level of the placements that the engine has just decided on, by id. */
+  readonly #levels = new Map<string, number>();
   readonly #looks: { readonly at: Millis; readonly ids: readonly string[] }[] = [];
   #next = 0;
   #now = 0;
   #bookChanged = false;
-  #gap = 0;
   #tids = 0;
   #decisions = 0;
   #placed = 0;
@@ -142,21 +149,33 @@ class Replay {
   #minor = 0n;
 
   constructor(options: ReplayOptions) {
-    const { instrument, rows, model, latency, fees } = options;
+    const { instrument, rows, model, latency, fees, gaps } = options;
+    if (rows.length === 0) throw new RangeError('the tape has no rows');
+    const from = rows.at[0]!;
     this.#options = options;
     this.#fees = new Fees(instrument, fees);
-    this.#exchange = new ExchangeView(rows, model, latency);
-    this.#orders = new LocalOrders(this.#exchange, latency);
+    this.#gaps = new GapCursor(gaps);
     this.#budget = new RequestBudget(options.privatePerMinute);
     this.#engine = options.engine(this.#rates(), news => this.#onNews(news));
+    this.#open(from);
+    this.#collector = new Collector({
+      instrument,
+      from,
+      to: rows.local[rows.length - 1]!,
+      gaps,
+      fees,
+      budget: this.#budget,
+      base: rows.base,
+      opening: this.#engine.snapshot(from).inventory,
+    });
+    this.#exchange = new ExchangeView(rows, model, latency, this.#collector);
+    this.#orders = new LocalOrders(this.#exchange, latency);
   }
 
   run(): ReplayResult {
     const { rows, decideEveryMs, privatePollMs, onProgress } = this.#options;
-    if (rows.length === 0) throw new RangeError('the tape has no rows');
     const from = rows.at[0]!;
     const to = rows.local[rows.length - 1]!;
-    this.#open(from);
     let decideAt = from + decideEveryMs;
     let readAt = from;
     const wake = (): Millis => Math.min(decideAt, readAt, this.#looks[0]?.at ?? Infinity);
@@ -219,14 +238,8 @@ class Replay {
     if (!always && !this.#bookChanged) return;
     this.#bookChanged = false;
     this.#decisions++;
-    if (this.#isInGap(at)) this.#step({ kind: 'timer', at });
+    if (this.#gaps.isIn(at)) this.#step({ kind: 'timer', at });
     else this.#step({ kind: 'book', at, startedAt: null });
-  }
-
-  #isInGap(at: Millis): boolean {
-    const { gaps } = this.#options;
-    while (this.#gap < gaps.length && gaps[this.#gap]!.to <= at) this.#gap++;
-    return this.#gap < gaps.length && gaps[this.#gap]!.from < at;
   }
 
   /** Everything that the exchange has told us by now. */
@@ -383,6 +396,7 @@ class Replay {
     switch (command.kind) {
       case 'place':
         if (!this.#budget.take(at, 1)) {
+          this.#levels.delete(command.id);
           const outcome = { kind: 'refused', code: 'budget', message: 'no place in the request budget' } as const;
           this.#step({ kind: 'placed', at, id: command.id, outcome });
           return;
@@ -410,6 +424,8 @@ class Replay {
     const { id, side, price, amount } = command;
     this.#placed++;
     const order = this.#orders.place(at, side === 'buy' ? BUY : SELL, price - this.#options.rows.base, amount);
+    order.level = this.#levels.get(id) ?? 0;
+    this.#levels.delete(id);
     const placed: Placed = { id, oid: `r${order.id}`, order, amount };
     this.#byId.set(id, placed);
     this.#byOrder.set(order, placed);
@@ -426,6 +442,7 @@ class Replay {
   }
 
   #onNews(news: EngineNews): void {
+    if (news.kind === 'placing') this.#levels.set(news.command.id, news.level.index);
     if (news.kind !== 'order' || news.news.kind !== 'ended') return;
     const { order, ending } = news.news;
     const { instrument, sink } = this.#options;
@@ -461,6 +478,15 @@ class Replay {
   #result(from: Millis, to: Millis, left: number): ReplayResult {
     const snapshot = this.#engine.snapshot(to);
     const { profit } = snapshot;
+    const collected = this.#collector.end();
+    // Two books kept at two ends, from the same fills.
+    const { instrument, balances } = this.#options;
+    const cash = (snapshot.holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
+    if (collected.position !== snapshot.inventory || collected.cash !== cash) {
+      throw new Error(
+        `the exchange's end holds ${collected.position} and ${collected.cash}, ours ${snapshot.inventory} and ${cash}`,
+      );
+    }
     const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, snapshot.inventory, this.#minor];
     this.#hash.update(numbers.map(String).join(' '));
     return {
@@ -473,6 +499,7 @@ class Replay {
       refusedPostOnly: this.#refusedPostOnly,
       volume: { major: textOfMoney(this.#major as Money), minor: textOfMoney(this.#minor as Money) },
       snapshot,
+      collected,
       haltedBecause: this.#engine.haltedBecause,
       left,
       hash: this.#hash.digest('hex'),

@@ -15,6 +15,19 @@ export class RequestBudget {
     this.#times = new Float64Array(perMinute).fill(-Infinity);
   }
 
+  get perMinute(): number {
+    return this.#times.length;
+  }
+
+  /** Requests taken in the 60 s before `at`. */
+  usedAt(at: number): number {
+    const times = this.#times;
+    let used = 0;
+    // From the newest back; none is later than now.
+    for (let n = times.length - 1; n >= 0 && at - times[(this.#next + n) % times.length]! < WINDOW_MS; n--) used++;
+    return used;
+  }
+
   /** Takes `count` places at `at`, or none and counts the refusal. */
   take(at: number, count: number): boolean {
     const times = this.#times;

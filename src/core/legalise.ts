@@ -10,6 +10,8 @@ import type { Amount, Price, Side } from './units.ts';
 /** A level on the tick and lot grid, within every bound of its book. */
 export type LegalLevel = {
   readonly side: Side;
+  /** Which of the strategy's levels on this side it is, 0 the first; of merged ones that whose price it has. */
+  readonly index: number;
   readonly price: Price;
   readonly amount: Amount;
   /** The strategy's steps and ours after them; they add up to the price. */
@@ -75,7 +77,7 @@ function legaliseSide(
     const amount = cut(instrument, price, asked + carried, index, refuse);
     const small = tooSmall(instrument, price, amount);
     if (small === null) {
-      out.push({ side, price, amount, why: withRounding(level, price) });
+      out.push({ side, index, price, amount, why: withRounding(level, price) });
       carried = 0;
       for (const { index: merged } of waiting.splice(0)) refuse(merged, 'merged into the next level');
       continue;

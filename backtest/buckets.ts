@@ -1,0 +1,98 @@
+/** Series of a replay in bounded memory: equal stretches of time, of which two become one whenever there are too many. */
+
+/** What a stretch keeps of the values put into it. */
+export type Keep = 'last' | 'min' | 'max' | 'sum';
+
+/** At least half of this many are in use once a run is long enough. */
+export const BUCKETS_MAX = 1024;
+
+/** The result depends on nothing but what was put in, in which order. A stretch without a value is NaN, or 0 where sums are kept. */
+export class Buckets<Name extends string> {
+  readonly #from: number;
+  readonly #keeps: readonly Keep[];
+  readonly #names: readonly Name[];
+  readonly #columns: readonly Float64Array[];
+  #width: number;
+  #length = 0;
+
+  constructor(from: number, width: number, columns: Readonly<Record<Name, Keep>>) {
+    if (!(Number.isFinite(from) && width > 0 && width < Infinity)) {
+      throw new RangeError(`stretches need a start and a width above 0, found ${from} and ${width}`);
+    }
+    this.#from = from;
+    this.#width = width;
+    const names: Name[] = [];
+    const keeps: Keep[] = [];
+    for (const name in columns) {
+      names.push(name);
+      keeps.push(columns[name]);
+    }
+    this.#names = names;
+    this.#keeps = keeps;
+    this.#columns = keeps.map(keep => new Float64Array(BUCKETS_MAX).fill(emptyOf(keep)));
+  }
+
+  /** Duration of a stretch; twice as long after every halving. */
+  get width(): number {
+    return this.#width;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  put(name: Name, at: number, value: number): void {
+    const index = this.#indexOf(at);
+    const which = this.#names.indexOf(name);
+    const column = this.#columns[which]!;
+    column[index] = merged(this.#keeps[which]!, column[index]!, value);
+  }
+
+  column(name: Name): Float64Array {
+    return this.#columns[this.#names.indexOf(name)]!.subarray(0, this.#length);
+  }
+
+  #indexOf(at: number): number {
+    let index = Math.floor((at - this.#from) / this.#width);
+    if (!(index >= 0 && Number.isSafeInteger(index))) throw new RangeError(`${at} is before ${this.#from}`);
+    while (index >= BUCKETS_MAX) {
+      this.#halve();
+      index = Math.floor((at - this.#from) / this.#width);
+    }
+    if (index >= this.#length) this.#length = index + 1;
+    return index;
+  }
+
+  #halve(): void {
+    this.#width *= 2;
+    const half = (this.#length + 1) >> 1;
+    for (let which = 0; which < this.#columns.length; which++) {
+      const column = this.#columns[which]!;
+      const keep = this.#keeps[which]!;
+      // Beyond the length there are only empty ones, so that an odd last one stays what it is.
+      for (let i = 0; i < half; i++) {
+        const second = 2 * i + 1 < column.length ? column[2 * i + 1]! : emptyOf(keep);
+        column[i] = merged(keep, column[2 * i]!, second);
+      }
+      column.fill(emptyOf(keep), half);
+    }
+    this.#length = half;
+  }
+}
+
+const emptyOf = (keep: Keep): number => (keep === 'sum' ? 0 : Number.NaN);
+
+function merged(keep: Keep, first: number, second: number): number {
+  if (Number.isNaN(second)) return first;
+  if (Number.isNaN(first)) return second;
+  switch (keep) {
+    case 'last':
+      return second;
+    case 'min':
+      return Math.min(first, second);
+    case 'max':
+      return Math.max(first, second);
+    case 'sum':
+      return first + second;
+  }
+}

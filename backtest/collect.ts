@@ -1,0 +1,341 @@
+/** What a report shows of a replay, gathered at the exchange's end while it runs: exact profit, and the rest as figures in bounded memory. */
+import {
+  amount as lotsOf,
+  approximately,
+  money,
+  moneyOfAmount,
+  Position,
+  price as ticksOf,
+} from '../src/core/index.ts';
+import type { Instrument, Millis, Money, Profit, Side } from '../src/core/index.ts';
+import type { Gap } from '../src/tape/index.ts';
+import { Buckets } from './buckets.ts';
+import { Durations, TimeByValue } from './distributions.ts';
+import { Fees } from './fees.ts';
+import type { FeeOptions } from './fees.ts';
+import { GapCursor } from './gapCursor.ts';
+import { LEVELS_MAX, Markouts } from './markouts.ts';
+import type { MarkoutCurve } from './markouts.ts';
+import type { OwnOrder } from './ownOrders.ts';
+import type { RequestBudget } from './requestBudget.ts';
+import { Returns } from './returns.ts';
+import { BUY } from './rows.ts';
+import type { TickBook } from './tickBook.ts';
+import type { Watcher } from './watch.ts';
+
+export type CollectOptions = {
+  readonly instrument: Instrument;
+  /** First and last moment of the tape. */
+  readonly from: Millis;
+  readonly to: Millis;
+  readonly gaps: readonly Gap[];
+  readonly fees: FeeOptions;
+  readonly budget: RequestBudget;
+  /** Tick of place 0. */
+  readonly base: number;
+  /** Major held beyond the target at the start. */
+  readonly opening: Money;
+};
+
+/** Of the orders of one level of one side; `level` is from 1. Amounts in lots, times in ms. */
+export type LevelOrders = {
+  readonly side: Side;
+  readonly level: number;
+  readonly rested: number;
+  readonly restedLots: number;
+  readonly filledLots: number;
+  /** With at least one execution, and filled whole. */
+  readonly touched: number;
+  readonly filled: number;
+  /** Mean of what stood ahead on arrival. */
+  readonly aheadLots: number;
+  /** From coming to rest to the first execution. */
+  readonly queued: Durations;
+  /** Life of those that ended without one. */
+  readonly unfilled: Durations;
+};
+
+export type Collected = {
+  /** Marked at the exchange's own middle, at the exchange's own time; the parts add up to the last unit. */
+  readonly profit: Profit;
+  readonly position: Money;
+  readonly cash: Money;
+  readonly drawdown: { readonly most: Money; readonly at: Millis | null };
+  readonly returns: Returns;
+  readonly markouts: readonly MarkoutCurve[];
+  readonly levels: readonly LevelOrders[];
+  readonly queued: Durations;
+  /** Time in ms by position in lots, and mean of the position's size over the time. */
+  readonly positionTime: TimeByValue;
+  readonly positionMeanLots: number;
+  readonly spreads: { readonly marketBps: number | null; readonly oursBps: number | null };
+  readonly bothQuoted: number;
+  readonly requestsMost: number;
+  readonly series: Buckets<SeriesName>;
+};
+
+const SERIES = {
+  profit: 'last',
+  profitLeast: 'min',
+  profitMost: 'max',
+  spread: 'last',
+  inventory: 'last',
+  fees: 'last',
+  drawdown: 'max',
+  position: 'last',
+  positionLeast: 'min',
+  positionMost: 'max',
+  middle: 'last',
+  marketBps: 'sum',
+  marketLooks: 'sum',
+  oursBps: 'sum',
+  oursLooks: 'sum',
+  looks: 'sum',
+  bidLooks: 'sum',
+  askLooks: 'sum',
+  requests: 'max',
+  boughtLots: 'sum',
+  boughtTickLots: 'sum',
+  soldLots: 'sum',
+  soldTickLots: 'sum',
+} as const;
+export type SeriesName = keyof typeof SERIES;
+
+/** The market is looked at this often; shares of time are shares of looks. */
+const LOOK_MS = 1000;
+
+export class Collector implements Watcher {
+  dueAt: Millis;
+  readonly #options: CollectOptions;
+  readonly #position: Position;
+  readonly #fees: Fees;
+  readonly #gaps: GapCursor;
+  readonly #markouts = new Markouts();
+  readonly #series: Buckets<SeriesName>;
+  readonly #returns: Returns;
+  readonly #positionTime: TimeByValue;
+  readonly #levels: Level[] = Array.from({ length: 2 * LEVELS_MAX }, () => new Level());
+  readonly #queued = new Durations();
+  #lookAt: Millis;
+  #since: Millis;
+  #lots: number;
+  #sizeTime = 0;
+  #tids = 0;
+  #peak = 0n;
+  #fall = 0n;
+  #fallAt: Millis | null = null;
+  #market = 0;
+  #marketLooks = 0;
+  #ours = 0;
+  #oursLooks = 0;
+  #looks = 0;
+  #bothLooks = 0;
+  #requestsMost = 0;
+
+  constructor(options: CollectOptions) {
+    const { instrument, from, gaps, fees, opening } = options;
+    this.#options = options;
+    this.#position = new Position(instrument, opening);
+    this.#fees = new Fees(instrument, fees);
+    this.#gaps = new GapCursor(gaps);
+    this.#series = new Buckets(from, LOOK_MS, SERIES);
+    this.#returns = new Returns(from);
+    this.#positionTime = new TimeByValue(1);
+    this.#lookAt = from;
+    this.#since = from;
+    this.#lots = this.#inLots();
+    this.dueAt = from;
+  }
+
+  look(at: Millis, book: TickBook, ownBid: number, ownAsk: number): void {
+    const { bid, ask, last } = book;
+    const known = bid > 0 && ask < last && !this.#gaps.isIn(at);
+    const middle = known ? (bid + ask) / 2 + this.#options.base : 0;
+    this.#markouts.look(at, middle);
+    if (at >= this.#lookAt) {
+      if (known) this.#position.mark(2 * middle);
+      this.#sample(at, middle, known ? ask - bid : 0, ownBid, ownAsk > last ? -1 : ownAsk);
+      this.#lookAt = at >= this.#options.to ? Infinity : Math.min(at + LOOK_MS, this.#options.to);
+    }
+    this.#schedule();
+  }
+
+  rested(order: OwnOrder): void {
+    const level = this.#levelOf(order);
+    level.rested++;
+    level.restedLots += order.lots;
+    level.ahead += order.front;
+  }
+
+  filled(order: OwnOrder, lots: number, at: Millis, mid: number): void {
+    const { instrument, base } = this.#options;
+    const ticks = order.place + base;
+    const middle = mid === 0 ? 0 : mid / 2 + base;
+    const level = this.#levelOf(order);
+    if (order.left + lots === order.lots) {
+      level.touched++;
+      level.queued.add(at - order.restedAt);
+      this.#queued.add(at - order.restedAt);
+    }
+    if (order.left === 0) level.filled++;
+    level.filledLots += lots;
+    this.#hold(at);
+    if (middle > 0) this.#position.mark(2 * middle);
+    const value = this.#book(order, lots, at);
+    this.#lots = this.#inLots();
+    this.#markouts.fill(at, order.side, order.level, ticks, approximately(value), middle);
+    this.#fell(at);
+    const bought = order.side === BUY;
+    this.#series.put(bought ? 'boughtLots' : 'soldLots', at, lots);
+    this.#series.put(bought ? 'boughtTickLots' : 'soldTickLots', at, lots * ticks);
+    this.#series.put('positionLeast', at, this.#lots * approximately(instrument.lotMoney));
+    this.#series.put('positionMost', at, this.#lots * approximately(instrument.lotMoney));
+    this.#schedule();
+  }
+
+  canceled(order: OwnOrder, at: Millis): void {
+    if (order.left === order.lots) this.#levelOf(order).unfilled.add(at - order.restedAt);
+  }
+
+  /** After the tape. */
+  end(): Collected {
+    const { to } = this.#options;
+    this.#hold(to);
+    const sides = ['buy', 'sell'] as const;
+    return {
+      profit: this.#position.profit(),
+      position: this.#position.inventory,
+      cash: this.#position.cash,
+      drawdown: { most: money(this.#fall), at: this.#fallAt },
+      returns: this.#returns,
+      markouts: this.#markouts.curves(),
+      levels: this.#levels
+        .map((level, i) => level.shown(sides[i < LEVELS_MAX ? 0 : 1], (i % LEVELS_MAX) + 1))
+        .filter(({ rested }) => rested > 0),
+      queued: this.#queued,
+      positionTime: this.#positionTime,
+      positionMeanLots: to > this.#options.from ? this.#sizeTime / (to - this.#options.from) : 0,
+      spreads: {
+        marketBps: this.#marketLooks > 0 ? this.#market / this.#marketLooks : null,
+        oursBps: this.#oursLooks > 0 ? this.#ours / this.#oursLooks : null,
+      },
+      bothQuoted: this.#looks > 0 ? this.#bothLooks / this.#looks : 0,
+      requestsMost: this.#requestsMost,
+      series: this.#series,
+    };
+  }
+
+  /** Books one execution; the parts of the profit explain the equity to the last unit, or this throws. Returns its value. */
+  #book(order: OwnOrder, lots: number, at: Millis): Money {
+    const { instrument, base } = this.#options;
+    const side: Side = order.side === BUY ? 'buy' : 'sell';
+    const price = ticksOf(order.place + base);
+    const { major, minor, fee } = this.#fees.fill(side, price, lotsOf(lots));
+    this.#fees.traded(minor, at);
+    this.#position.fill({
+      tid: String(++this.#tids),
+      id: String(order.id),
+      oid: String(order.id),
+      at,
+      book: instrument.symbol,
+      side,
+      price,
+      major,
+      minor,
+      fee,
+      feeIn: side === 'buy' ? 'major' : 'minor',
+      maker: true,
+    });
+    if (!this.#position.isExplained())
+      throw new Error(`fill ${this.#tids}: profit does not add up to the change of equity`);
+    return minor;
+  }
+
+  #sample(at: Millis, middle: number, width: number, ownBid: number, ownAsk: number): void {
+    const { budget, instrument } = this.#options;
+    const series = this.#series;
+    const { spread, inventory, fees, total } = this.#position.profit();
+    const profit = approximately(total);
+    this.#fell(at);
+    this.#returns.look(at, profit);
+    series.put('profit', at, profit);
+    series.put('profitLeast', at, profit);
+    series.put('profitMost', at, profit);
+    series.put('spread', at, approximately(spread));
+    series.put('inventory', at, approximately(inventory));
+    series.put('fees', at, approximately(fees));
+    const held = this.#lots * approximately(instrument.lotMoney);
+    series.put('position', at, held);
+    series.put('positionLeast', at, held);
+    series.put('positionMost', at, held);
+    this.#looks++;
+    series.put('looks', at, 1);
+    if (ownBid >= 0) series.put('bidLooks', at, 1);
+    if (ownAsk >= 0) series.put('askLooks', at, 1);
+    if (ownBid >= 0 && ownAsk >= 0) this.#bothLooks++;
+    const used = budget.usedAt(at);
+    this.#requestsMost = Math.max(this.#requestsMost, used);
+    series.put('requests', at, used);
+    if (middle === 0) return;
+    series.put('middle', at, middle * approximately(instrument.tickMoney));
+    const marketBps = (width * 10_000) / middle;
+    this.#market += marketBps;
+    this.#marketLooks++;
+    series.put('marketBps', at, marketBps);
+    series.put('marketLooks', at, 1);
+    if (ownBid < 0 || ownAsk < 0) return;
+    const oursBps = ((ownAsk - ownBid) * 10_000) / middle;
+    this.#ours += oursBps;
+    this.#oursLooks++;
+    series.put('oursBps', at, oursBps);
+    series.put('oursLooks', at, 1);
+  }
+
+  /** The fall of the profit from its highest so far. */
+  #fell(at: Millis): void {
+    const { total } = this.#position.profit();
+    if (total > this.#peak) this.#peak = total;
+    const fall = this.#peak - total;
+    this.#series.put('drawdown', at, approximately(money(fall)));
+    if (fall <= this.#fall) return;
+    this.#fall = fall;
+    this.#fallAt = at;
+  }
+
+  /** What was held until `at`. */
+  #hold(at: Millis): void {
+    const passed = at - this.#since;
+    this.#since = at;
+    this.#positionTime.add(this.#lots, passed);
+    this.#sizeTime += Math.abs(this.#lots) * passed;
+  }
+
+  #inLots(): number {
+    return approximately(this.#position.inventory) / approximately(moneyOfAmount(this.#options.instrument, lotsOf(1)));
+  }
+
+  #levelOf({ side, level }: OwnOrder): Level {
+    return this.#levels[side * LEVELS_MAX + Math.min(level, LEVELS_MAX - 1)]!;
+  }
+
+  #schedule(): void {
+    this.dueAt = Math.min(this.#lookAt, this.#markouts.dueAt <= this.#options.to ? this.#markouts.dueAt : Infinity);
+  }
+}
+
+class Level {
+  rested = 0;
+  restedLots = 0;
+  filledLots = 0;
+  touched = 0;
+  filled = 0;
+  ahead = 0;
+  readonly queued = new Durations();
+  readonly unfilled = new Durations();
+
+  shown(side: Side, level: number): LevelOrders {
+    const { rested, restedLots, filledLots, touched, filled, queued, unfilled } = this;
+    const aheadLots = rested > 0 ? this.ahead / rested : 0;
+    return { side, level, rested, restedLots, filledLots, touched, filled, aheadLots, queued, unfilled };
+  }
+}

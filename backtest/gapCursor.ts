@@ -1,0 +1,18 @@
+/** Whether the recording knows nothing at a time; asked with times that never go back. */
+import type { Millis } from '../src/core/index.ts';
+import type { Gap } from '../src/tape/index.ts';
+
+export class GapCursor {
+  readonly #gaps: readonly Gap[];
+  #next = 0;
+
+  constructor(gaps: readonly Gap[]) {
+    this.#gaps = gaps;
+  }
+
+  isIn(at: Millis): boolean {
+    const gaps = this.#gaps;
+    while (this.#next < gaps.length && gaps[this.#next]!.to <= at) this.#next++;
+    return this.#next < gaps.length && gaps[this.#next]!.from < at;
+  }
+}
