@@ -1,0 +1,50 @@
+/** The commands on recordings: backtest. */
+import type { Command } from 'commander';
+import { backtest, describeBacktest, modelsOf, rowKindOf } from '../backtest.ts';
+import { seedNumber } from '../flags.ts';
+import { chosen } from '../source.ts';
+
+type BacktestFlags = {
+  readonly config?: string;
+  readonly tape?: string;
+  readonly flowSeconds: number;
+  readonly seed?: number;
+  readonly models: string;
+  readonly from?: string;
+  readonly latencyMs: number;
+  readonly feedLatencyMs: number;
+  readonly out?: string;
+  readonly json: boolean;
+};
+
+export function addTapeCommands(program: Command): void {
+  program
+    .command('backtest')
+    .description('trade a recorded market with the very engine and strategy that run, under several fill models')
+    .option('-c, --config <file>', 'YAML file; without it the one that comes with Puntas')
+    .option('--tape <dir>', 'the recording; without it the seeded flow is recorded first')
+    .option('--flow-seconds <n>', 'length of that flow', seedNumber, 3_600)
+    .option('--seed <n>', 'seed of that flow', seedNumber)
+    .option('--models <names>', 'fill models, separated by commas', 'pessimistic,expected,optimistic')
+    .option('--from <rows>', 'levels or orders: which rows tell the book where a recording has both')
+    .option('--latency-ms <n>', 'time to the exchange, and the same back', seedNumber, 25)
+    .option('--feed-latency-ms <n>', 'least time from the exchange to us', seedNumber, 0)
+    .option('--out <dir>', 'folder for every fill and order as CSV')
+    .option('--json', 'print the report as one JSON object', false)
+    .action(async (options: BacktestFlags) => {
+      const { config, tape } = await chosen({ ...options, speed: 1, isBacktest: true });
+      const report = await backtest({
+        config,
+        tape,
+        seed: options.seed ?? (config.exchange.kind === 'embedded' ? config.exchange.seed : 1),
+        flowSeconds: options.flowSeconds,
+        models: modelsOf(options.models),
+        ...(options.from === undefined ? {} : { from: rowKindOf(options.from) }),
+        latencyMs: options.latencyMs,
+        feedLatencyMs: options.feedLatencyMs,
+        ...(options.out === undefined ? {} : { out: options.out }),
+        progress: process.stderr.isTTY,
+      });
+      console.log(options.json ? JSON.stringify(report) : describeBacktest(report));
+    });
+}

@@ -1,0 +1,117 @@
+/** The commands that speak to an exchange: run, check, exchange, sentinel. */
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { realClock } from '../../live/realClock.ts';
+import { check } from '../check.ts';
+import { readConfig, Wrong } from '../configFile.ts';
+import { startEmbedded } from '../embedded.ts';
+import { EXIT } from '../exits.ts';
+import { duration, port, sources } from '../flags.ts';
+import { logger } from '../logger.ts';
+import { run } from '../run.ts';
+import { sentinel } from '../sentinel.ts';
+import { chosen, remoteVenue, seedOf, signalsToStop, version, withVenue } from '../source.ts';
+import type { Source } from '../source.ts';
+import { describe } from '../summary.ts';
+
+export function addTradeCommands(program: Command): void {
+  sources(
+    program
+      .command('run')
+      .description('make a market until stopped (Ctrl-C, SIGTERM or --for), then cancel everything and verify'),
+  )
+    .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', duration)
+    .option('--state <dir>', 'state directory, instead of the one in the configuration')
+    .option('--json', 'print what came of it as one JSON object, the last line on stdout', false)
+    .action(async (options: Source & { for?: number; state?: string; json: boolean }) => {
+      const signals = signalsToStop();
+      const { config, tape } = await chosen(options);
+      const clock = realClock(options.speed);
+      await withVenue(config, tape, options, clock, async (venue, log, seed) => {
+        const { summary, left, failure } = await run({
+          config: options.state === undefined ? config : { ...config, state: { dir: options.state } },
+          venue,
+          clock,
+          seed,
+          log,
+          version: version(),
+          onStarted: (stop, broke) => {
+            signals.tell(stop);
+            // What nobody caught halts, cancels and is told; it is never logged and gone on from.
+            process.on('uncaughtException', broke);
+            if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
+          },
+        });
+        for (const id of left) log.error({ id }, `not verified to be gone: ${id}`);
+        if (failure !== null) log.error({}, `ended because something broke: ${failure}`);
+        console.log(options.json ? JSON.stringify(summary) : describe(summary));
+        if (left.length > 0) return EXIT.leftOrders;
+        return failure === null && summary.halted === undefined && summary.ledgerMatches ? EXIT.clean : EXIT.broken;
+      });
+    });
+
+  sources(
+    program
+      .command('check')
+      .description('print the checked configuration and the quotes it would place now; places nothing'),
+  ).action(async (options: Source) => {
+    const { config, tape } = await chosen(options);
+    const clock = realClock(options.speed);
+    await withVenue(config, tape, options, clock, async (venue, _log, seed) => {
+      console.log(await check(config, venue, clock, seed));
+      return EXIT.clean;
+    });
+  });
+
+  sources(
+    program.command('exchange').description('run the embedded exchange alone, with a funded account for any client'),
+  )
+    .option('--port <n>', 'port on 127.0.0.1', port, 8080)
+    .action(async (options: Source & { port: number }) => {
+      const signals = signalsToStop();
+      const { config, tape } = await chosen(options);
+      if (config.exchange.kind !== 'embedded')
+        throw new Wrong('this configuration has a remote exchange: nothing to run here');
+      const clock = realClock(options.speed);
+      const operatorToken = randomBytes(24).toString('base64url');
+      const embedded = await startEmbedded(config, clock, {
+        tape,
+        port: options.port,
+        portFrom: '--port',
+        operatorToken,
+        ...seedOf(options),
+      });
+      const { origin, key, secret } = embedded;
+      const face = {
+        url: origin,
+        rest: `${origin}/api/v3`,
+        stream: origin.replace(/^http/, 'ws'),
+        key,
+        secret: secret.reveal(),
+        book: config.book,
+      };
+      console.log(JSON.stringify({ ...face, operator: `${origin}/operator`, operatorToken }));
+      await new Promise<void>(resolve => signals.tell(() => resolve()));
+      await embedded.stop();
+      process.exitCode = EXIT.clean;
+    });
+
+  program
+    .command('sentinel')
+    .description(
+      'watch over a running bot from a second process with its own key: when the bot is dead or frozen, cancel its orders',
+    )
+    .requiredOption('-c, --config <file>', "the bot's own YAML file")
+    .option('--state <dir>', "the bot's state directory, instead of the one in the configuration")
+    .action(async (options: { config: string; state?: string }) => {
+      const given = readConfig(options.config);
+      const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };
+      if (config.exchange.kind !== 'remote')
+        throw new Wrong('a sentinel needs a remote exchange: the embedded one ends with the bot');
+      const venue = remoteVenue(config.exchange.restUrl);
+      const log = logger(config.log.level, [venue.secret.reveal()]);
+      const ended = new AbortController();
+      signalsToStop().tell(() => ended.abort());
+      await sentinel(config, venue, realClock(), Math.floor(Math.random() * 2 ** 31), log, ended.signal);
+    });
+}

@@ -1,0 +1,41 @@
+/** Values of the command line's flags: text to a checked number, or one line that says what was expected. */
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+
+export function speed(text: string): number {
+  const n = Number(text);
+  if (!(/^\d+(\.\d+)?$/.test(text) && n > 0 && n <= 1000))
+    throw new InvalidArgumentError('expected a number above 0, at most 1000.');
+  return n;
+}
+
+export function seedNumber(text: string): number {
+  const n = Number(text);
+  if (!(/^\d+$/.test(text) && n <= 2_147_483_647))
+    throw new InvalidArgumentError('expected a whole number from 0 to 2147483647.');
+  return n;
+}
+
+export function port(text: string): number {
+  const n = Number(text);
+  if (!(/^\d+$/.test(text) && n <= 65_535)) throw new InvalidArgumentError('expected a port from 0 to 65535.');
+  return n;
+}
+
+/** Milliseconds of text like 90s, 10m or 2h. */
+export function duration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
+  if (!match) throw new InvalidArgumentError('expected a duration like 60s, 10m or 2h.');
+  const ms = Number(match[1]) * { s: 1_000, m: 60_000, h: 3_600_000 }[match[2] as 's' | 'm' | 'h'];
+  if (!(ms > 0 && ms <= 2_147_483_647)) throw new InvalidArgumentError('expected at most 24 days.');
+  return ms;
+}
+
+/** The flags of every command that reads a configuration and may start the embedded exchange. */
+export function sources(command: Command): Command {
+  return command
+    .option('-c, --config <file>', 'YAML file; without it the default for the embedded exchange')
+    .option('--tape <dir>', 'market of the embedded exchange: a recording, replayed in time and looped')
+    .option('--speed <n>', 'run both sides this many times faster than real time', speed, 1)
+    .option('--seed <n>', 'seed of everything random on the embedded exchange', seedNumber);
+}

@@ -1,0 +1,122 @@
+/** What a command works on: the configuration, the recording, the exchange and the key, found and cleaned up the same way for all. */
+import { readFileSync } from 'node:fs';
+import { readSecrets } from '../config.ts';
+import type { Config } from '../config.ts';
+import { Secret } from '../exchange/index.ts';
+import type { realClock } from '../live/realClock.ts';
+import { openTape } from '../tape/index.ts';
+import type { Tape } from '../tape/index.ts';
+import type { Venue } from './bot.ts';
+import { readConfig, shippedConfig, Wrong } from './configFile.ts';
+import { startEmbedded } from './embedded.ts';
+import type { Embedded } from './embedded.ts';
+import { EXIT } from './exits.ts';
+import { logger } from './logger.ts';
+
+export type Source = {
+  readonly config?: string;
+  readonly tape?: string;
+  readonly speed: number;
+  readonly seed?: number;
+};
+
+/** The configuration and, with --tape, the recording; without -c the one that comes with Puntas for the recording's book. */
+export async function chosen(
+  options: Source & { readonly isBacktest?: boolean },
+): Promise<{ config: Config; tape: Tape | null }> {
+  const given = options.config === undefined ? null : readConfig(options.config);
+  const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
+  const dir = options.tape ?? (market?.kind === 'tape' ? market.dir : undefined);
+  if (dir === undefined) return { config: given ?? readConfig(shippedConfig('sandbox')), tape: null };
+  if (given?.exchange.kind === 'remote' && !options.isBacktest)
+    throw new Wrong('--tape is for the embedded exchange; this configuration has a remote one');
+  const tape = await openTape(dir, given ? { book: given.book } : {}).catch((error: unknown) => {
+    throw new Wrong(error instanceof Error ? error.message : String(error));
+  });
+  return { config: given ?? readConfig(shippedConfig(tape.instrument.symbol)), tape };
+}
+
+/** Starts the embedded exchange when the configuration asks for it, hands over an address and a key, and cleans up. */
+export async function withVenue(
+  config: Config,
+  tape: Tape | null,
+  options: Source,
+  clock: ReturnType<typeof realClock>,
+  work: (venue: Venue, log: ReturnType<typeof logger>, seed: number) => Promise<number>,
+): Promise<void> {
+  let embedded: Embedded | null = null;
+  try {
+    let venue: Venue;
+    if (config.exchange.kind === 'embedded') {
+      embedded = await startEmbedded(config, clock, {
+        tape,
+        port: config.exchange.port,
+        portFrom: 'exchange.port',
+        ...seedOf(options),
+      });
+      const { origin, key, secret, born } = embedded;
+      const streamUrl = origin.replace(/^http/, 'ws');
+      venue = { restUrl: `${origin}/api`, streamUrl, key, secret, speed: options.speed, born };
+    } else {
+      if (options.speed !== 1) throw new Wrong('--speed is for the embedded exchange; a remote one keeps its own time');
+      const { restUrl, streamUrl } = config.exchange;
+      venue = { ...remoteVenue(restUrl), ...(streamUrl === undefined ? {} : { streamUrl }) };
+    }
+    const log = logger(config.log.level, [venue.secret.reveal()]);
+    if (embedded) log.info({ url: embedded.origin }, `embedded exchange at ${embedded.origin}`);
+    const seed = embedded?.seed ?? Math.floor(Math.random() * 2 ** 31);
+    process.exitCode = await work(venue, log, seed);
+  } finally {
+    await embedded?.stop();
+  }
+}
+
+export function remoteVenue(address: string): Venue {
+  const read = readSecrets(
+    process.env,
+    path => readFileSync(path, 'utf8'),
+    text => new Secret(text),
+  );
+  if (!read.ok) throw new Wrong(read.errors);
+  for (const name of ['PUNTAS_API_KEY', 'PUNTAS_API_SECRET']) delete process.env[name];
+  const restUrl = new URL(address).pathname === '/' ? `${address.replace(/\/$/, '')}/api` : address;
+  return { restUrl, key: read.secrets.apiKey, secret: read.secrets.apiSecret, speed: 1 };
+}
+
+/**
+ * The first SIGINT, SIGTERM or SIGHUP (a terminal that is closed) stops cleanly, at the end of the start when it came during the start; a second one leaves at once and says
+ * what that may mean.
+ */
+export function signalsToStop(): { tell(stop: (why: string) => void): void } {
+  let asked: string | null = null;
+  let stop: ((why: string) => void) | null = null;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (asked !== null) {
+        console.error(`second ${signal}: leaving without verifying; orders may be left on the exchange`);
+        process.exit(EXIT.leftOrders);
+      }
+      asked = signal;
+      stop?.(signal);
+    });
+  }
+  return {
+    tell: call => {
+      stop = call;
+      if (asked !== null) call(asked);
+    },
+  };
+}
+
+export const seedOf = ({ seed }: Source): { readonly seed?: number } => (seed === undefined ? {} : { seed });
+
+export function version(): string {
+  for (const up of ['../../package.json', '../../../package.json']) {
+    try {
+      return (JSON.parse(readFileSync(new URL(up, import.meta.url), 'utf8')) as { version: string }).version;
+    } catch {
+      continue;
+    }
+  }
+  return 'unknown';
+}
