@@ -1,7 +1,7 @@
 /** The exchange in a box: a venue, its REST face and its markets, composed. */
 import { randomOf } from '../core/index.ts';
 import { Conversions } from './conversions.ts';
-import type { Marketplace } from './market.ts';
+import type { FollowedPlace } from './market.ts';
 import { marketplaceOf } from './marketplace.ts';
 import { PageTokens } from './pageTokens.ts';
 import { restOf } from './rest.ts';
@@ -28,7 +28,7 @@ export type EmbeddedExchange = {
   readonly stream: Stream;
   openAccount(options?: AccountOptions): { readonly key: string; readonly secret: string; readonly id: string };
   /** A book for a market actor. Throws a RangeError when it is not listed. */
-  marketplace(book: string): Marketplace;
+  marketplace(book: string): FollowedPlace;
   /** What is really so, for checkers that see everything. */
   truth(): Truth;
   /** Stops what waits on the clock. */

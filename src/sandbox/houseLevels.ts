@@ -14,6 +14,9 @@ type Level = {
   spent: number;
 };
 
+/** So many lots come to a price at which others stand against them; returns how many of them were taken. */
+export type Crossing = (side: Side, price: Price, lots: Amount) => number;
+
 /** Past this many orders at a price, an addition replaces the youngest one when nobody else could stand between them. */
 const ORDERS_AT_PRICE = 8;
 
@@ -27,9 +30,12 @@ export class HouseLevels {
   readonly #orders = new Map<number, { readonly order: HouseOrder; readonly level: Level }>();
   /** Levels that executions left short of what is wanted. */
   readonly #short = new Set<Level>();
+  readonly #crossing: Crossing | undefined;
 
-  constructor(place: Marketplace) {
+  /** `crossing` decides what a level that grows through users' orders gives them; without it the exchange's matching does. */
+  constructor(place: Marketplace, crossing?: Crossing) {
     this.#place = place;
+    this.#crossing = crossing;
     place.onHouseFill((id, _side, _price, amount, maker) => {
       if (maker) this.#filled(id, amount);
     });
@@ -88,6 +94,18 @@ export class HouseLevels {
     this.#short.clear();
   }
 
+  /** Has up to `lots` at a price executed by `hit`, oldest first. Returns what was not there. */
+  take(side: Side, price: Price, lots: number, hit: (id: number, amount: Amount) => void): number {
+    const orders = this.#levelAt(side, price)?.orders ?? [];
+    let rest = lots;
+    for (let oldest = orders[0]; oldest && rest > 0; oldest = orders[0]) {
+      const amount = Math.min(rest, oldest.left);
+      hit(oldest.id, amount as Amount);
+      rest -= amount;
+    }
+    return rest;
+  }
+
   #levelAt(side: Side, price: Price): Level | undefined {
     return this.#levels[side].get(price);
   }
@@ -100,11 +118,17 @@ export class HouseLevels {
 
   #growOne(level: Level): void {
     const { side, price } = level;
-    const best = side === 'buy' ? this.#place.bestAsk() : this.#place.bestBid();
-    const blocked = best > 0 && (side === 'buy' ? best <= price : best >= price);
+    const blocked = this.#isBlocked(level);
     if (!blocked) level.spent = 0;
     let missing = level.wanted - level.total - level.spent;
-    if (missing > 0) {
+    let matches = true;
+    if (missing > 0 && blocked && this.#crossing) {
+      const taken = Math.min(missing, this.#crossing(side, price, missing as Amount));
+      level.spent += taken;
+      missing -= taken;
+      matches = !this.#isBlocked(level);
+    }
+    if (missing > 0 && matches) {
       const merged = this.#youngestToMerge(level);
       if (merged) {
         missing += merged.left;
@@ -120,6 +144,11 @@ export class HouseLevels {
       }
     }
     if (level.total === level.wanted) this.#settle(level);
+  }
+
+  #isBlocked({ side, price }: Level): boolean {
+    const best = side === 'buy' ? this.#place.bestAsk() : this.#place.bestBid();
+    return best > 0 && (side === 'buy' ? best <= price : best >= price);
   }
 
   /** With only the house at the price, two of its orders as one take nobody's place. */

@@ -26,7 +26,18 @@ export interface Marketplace {
   onHouseFill(call: (id: number, side: Side, price: Price, amount: Amount, maker: boolean) => void): void;
 }
 
-/** A source of other people's orders: the seeded flow, a recorded tape, or another exchange that is followed. */
+/** An order of an account, as it rests. */
+export type AccountOrder = { readonly id: number; readonly price: Price; readonly left: Amount };
+
+/** What a market needs that decides by itself whose turn an execution is. */
+export interface FollowedPlace extends Marketplace {
+  /** Accounts' orders of a side, best price first, at one price the oldest first. */
+  accountOrders(side: Side): readonly AccountOrder[];
+  /** The house takes so much of a resting order at its price, whatever stands before it. Throws when it has not so much left. */
+  hit(id: number, amount: Amount): void;
+}
+
+/** A source of other people's orders: the seeded flow, or a recorded tape. */
 export interface Market {
   /** Fills the book at once and then acts on the marketplace's clock until stopped. */
   start(place: Marketplace): void;

@@ -1,9 +1,9 @@
 /** A book of the embedded exchange as a market actor sees it: house orders without account or funds. */
 import type { Venue } from './venue.ts';
-import type { Marketplace } from './market.ts';
+import type { FollowedPlace } from './market.ts';
 
 /** Throws a RangeError when the book is not listed. */
-export function marketplaceOf(venue: Venue, name: string): Marketplace {
+export function marketplaceOf(venue: Venue, name: string): FollowedPlace {
   const book = venue.books.get(name);
   if (!book) throw new RangeError(`no book ${name}: expected one of ${[...venue.books.keys()].join(', ')}`);
   const { engine } = book;
@@ -17,6 +17,8 @@ export function marketplaceOf(venue: Venue, name: string): Marketplace {
     bestBid: () => engine.bestBid(),
     bestAsk: () => engine.bestAsk(),
     amountAt: (side, price) => engine.amountAt(side, price),
+    accountOrders: side => book.accountOrders(side),
+    hit: (id, amount) => book.hit(id, amount),
     onHouseFill: call => void book.houseFills.push(call),
   };
 }

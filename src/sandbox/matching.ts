@@ -128,6 +128,26 @@ export class MatchingBook {
     return (left - by) as Amount;
   }
 
+  /** The house takes `amount` from an order, whatever stands before it in the queue. Throws when it has not so much left. */
+  hit(id: number, amount: Amount, at: Millis): void {
+    const slot = this.#slotOf(id);
+    const left = slot < 0 ? 0 : this.#left[slot]! - amount;
+    if (!(slot >= 0 && amount > 0 && left >= 0)) throw new RangeError(`order ${id} cannot give ${amount} lots`);
+    const level = this.#level[slot]!;
+    const [owner, since, price] = [this.#owner[slot]!, this.#at[slot]!, this.#price[level]! as Price];
+    const taker = this.#claim(HOUSE, at);
+    if (left === 0) {
+      this.#unlink(slot);
+      this.#release(slot);
+    } else {
+      this.#left[slot] = left;
+      this.#total[level]! -= amount;
+    }
+    this.#sink.executed(id, owner, this.#id[taker]!, HOUSE, price, amount, left as Amount, since);
+    this.#release(taker);
+    this.sequence++;
+  }
+
   /**
    * Takes an order out and enters it again under its id, at the end of the queue of its new price; it may match.
    * `between` runs while it is out: the venue tells its listeners of the removal there. False when it is gone.

@@ -8,6 +8,7 @@ import type { ExecutionSink, Life } from './matching.ts';
 import { resolved } from './modification.ts';
 import type { Modification } from './modification.ts';
 import { derivedOid } from './oid.ts';
+import type { AccountOrder } from './market.ts';
 import { isActive, isWaiting, stopLock, unfilled } from './order.ts';
 import type { Order } from './order.ts';
 import type { Switches } from './switches.ts';
@@ -194,6 +195,25 @@ export class VenueBook implements ExecutionSink {
     if (found) this.#noteHouse(id, found, left > 0 ? left : before, left > 0 ? 'open' : 'cancelled');
     this.#commit();
     return left;
+  }
+
+  /** The house takes from a resting order whose turn it has decided itself; see FollowedPlace. */
+  hit(id: number, amount: Amount): void {
+    const found = this.engine.find(id);
+    if (this.#matching || !found) throw new Error(`book ${this.rules.book}: order ${id} cannot be hit now`);
+    this.#begin(null, opposite(found.side));
+    this.engine.hit(id, amount, this.#host.clock.now());
+    this.#commit();
+    this.#runStops();
+  }
+
+  /** Accounts' resting orders of a side, best price first, at one price the oldest first. */
+  accountOrders(side: Side): AccountOrder[] {
+    const orders: AccountOrder[] = [];
+    for (const [id, order] of this.#resting) {
+      if (order.side === side) orders.push({ id, price: order.price, left: this.engine.leftOf(id) });
+    }
+    return orders.sort((a, b) => (side === 'buy' ? b.price - a.price : a.price - b.price));
   }
 
   executed(

@@ -1,0 +1,147 @@
+/** A market that follows another exchange's: its levels as house orders, and of its executions and moves what a fill model brings to resting orders. */
+import { opposite, OrderBook } from '../core/index.ts';
+import type { Amount, Price, Side } from '../core/index.ts';
+import type { FillModel, Queued } from '../fills/index.ts';
+import { HouseLevels } from './houseLevels.ts';
+import type { FollowedPlace } from './market.ts';
+
+export type FollowedCounts = {
+  /** Executions of the followed market, and their lots. */
+  readonly trades: number;
+  readonly lots: number;
+  /** Lots of accounts' orders that these executions and the moves of the market filled. */
+  readonly filledLots: number;
+};
+
+type Own = Queued & { readonly id: number; readonly place: Price; joined: number };
+const SIDES = ['buy', 'sell'] as const;
+
+/**
+ * Levels are told with `clear` and `set`, and shown with `flush`; an execution is told before the levels that it changed. Accounts' orders
+ * fill by the model alone, never by their turn among the house's: those are for showing, and for orders that take.
+ */
+export class FollowedMarket {
+  readonly #place: FollowedPlace;
+  readonly #model: FillModel;
+  readonly #house: HouseLevels;
+  /** What was told, and of it what is not shown yet. */
+  readonly #told = new OrderBook();
+  readonly #shown: Record<Side, Map<Price, number>> = { buy: new Map(), sell: new Map() };
+  readonly #touched: Record<Side, Set<Price>> = { buy: new Set(), sell: new Set() };
+  /** Levels that are told and cannot be shown, because they lie at or through the other side's best. */
+  readonly #hidden: Record<Side, Set<Price>> = { buy: new Set(), sell: new Set() };
+  /** Accounts' orders by side, best price first, at one price the oldest first. */
+  readonly #own: Record<Side, Own[]> = { buy: [], sell: [] };
+  #serial = 0;
+  readonly #counts = { trades: 0, lots: 0, filledLots: 0 };
+  readonly #fill = ({ id }: Own, lots: number): void => {
+    this.#counts.filledLots += lots;
+    this.#place.hit(id, lots as Amount);
+  };
+
+  constructor(place: FollowedPlace, model: FillModel) {
+    this.#place = place;
+    this.#model = model;
+    this.#house = new HouseLevels(place, (side, price, lots) => {
+      const before = this.#counts.filledLots;
+      const own = this.#own[opposite(side)];
+      this.#model.rule.crossed(own, side === 'buy' ? 1 : -1, price, lots, this.#fill);
+      this.#dropFilled();
+      return this.#counts.filledLots - before;
+    });
+  }
+
+  /** No level is there any more, but those that are told from here on. */
+  clear(): void {
+    this.#told.clear();
+    for (const side of SIDES) for (const price of this.#shown[side].keys()) this.#touched[side].add(price);
+  }
+
+  /** The whole amount of others now at a price; 0 for none. */
+  set(side: Side, price: Price, amount: Amount): void {
+    this.#told.set(side, price, amount);
+    this.#touched[side].add(price);
+  }
+
+  amountAt(side: Side, price: Price): Amount {
+    return this.#told.amountAt(side, price);
+  }
+
+  /** Names this moment for `trade`. */
+  mark(): number {
+    this.#look();
+    return this.#serial;
+  }
+
+  /** Somebody took so much at a price. Where it happened some time ago, only orders that were there at `mark` can have been reached. */
+  trade(taker: Side, price: Price, lots: Amount, mark = Infinity): void {
+    this.#look();
+    const maker = opposite(taker);
+    const before = this.#counts.filledLots;
+    const own = this.#own[maker].filter(order => order.joined <= mark);
+    this.#model.rule.traded(own, maker === 'sell' ? 1 : -1, price, lots, this.#fill, 0);
+    this.#dropFilled();
+    this.#counts.trades++;
+    this.#counts.lots += lots;
+    const rest = lots - (this.#counts.filledLots - before);
+    if (rest > 0) this.#house.take(maker, price, rest, (id, amount) => this.#place.hit(id, amount));
+  }
+
+  /** Shows the levels that were told since the last time. */
+  flush(): void {
+    this.#look();
+    const [bid, ask] = [this.#told.best('buy'), this.#told.best('sell')];
+    const crossed = bid > 0 && ask > 0 && bid >= ask;
+    for (const side of SIDES) {
+      for (const price of crossed ? this.#shown[side].keys() : []) this.#touched[side].add(price);
+      for (const price of this.#hidden[side]) this.#touched[side].add(price);
+      this.#hidden[side].clear();
+      for (const price of this.#touched[side]) {
+        const hides = crossed && (side === 'buy' ? price >= ask : price <= bid);
+        if (hides) this.#hidden[side].add(price);
+        this.#change(side, price, hides ? 0 : this.#told.amountAt(side, price));
+      }
+      this.#touched[side].clear();
+    }
+    this.#house.grow();
+  }
+
+  counts(): FollowedCounts {
+    return { ...this.#counts };
+  }
+
+  #change(side: Side, price: Price, after: number): void {
+    const shown = this.#shown[side];
+    const before = shown.get(price) ?? 0;
+    if (after > 0) shown.set(price, after);
+    else shown.delete(price);
+    // A level that stays as it is has not yet told of what was traded there.
+    if (after !== before) {
+      for (const order of this.#own[side]) {
+        if (order.place === price) this.#model.queue.changed(order, before, after, 0);
+      }
+    }
+    this.#house.shrink(side, price, after);
+  }
+
+  /** Takes notice of orders that came, changed or left since the last event: until then nothing had happened to the levels. */
+  #look(): void {
+    for (const side of SIDES) {
+      const known = new Map(this.#own[side].map(order => [order.id, order]));
+      this.#own[side] = this.#place.accountOrders(side).map(({ id, price, left }) => {
+        const order = known.get(id);
+        if (order && order.place === price && left <= order.left) {
+          order.left = left;
+          return order;
+        }
+        const joined: Own = { id, place: price, left, front: 0, traded: 0, joined: ++this.#serial };
+        this.#model.queue.joined(joined, this.#shown[side].get(price) ?? 0);
+        return joined;
+      });
+    }
+  }
+
+  #dropFilled(): void {
+    for (const side of SIDES) this.#own[side] = this.#own[side].filter(({ left }) => left > 0);
+  }
+}
