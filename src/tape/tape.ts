@@ -94,6 +94,20 @@ export class TapeBuilder {
     this.#push(kind, side, at, local, price, amount, id);
   }
 
+  append({ length, kind, side, at, local, price, amount, id }: Columns): void {
+    for (let row = 0; row < length; row++) {
+      this.#push(
+        kind[row]! as Kind,
+        side[row]! as SideCode,
+        at[row]!,
+        local[row]!,
+        price[row]!,
+        amount[row]!,
+        id[row]!,
+      );
+    }
+  }
+
   /** The rows so far, trimmed. */
   columns(): Columns {
     const n = this.#length;

@@ -1,0 +1,56 @@
+/** The book as rows have left it, whole: what a reader needs to begin in the middle of a tape. */
+import { amount, price } from '../core/index.ts';
+import type { Millis } from '../core/index.ts';
+import { KIND, SIDE, TapeBuilder } from './tape.ts';
+import type { Columns, SideCode } from './tape.ts';
+
+type Resting = { readonly side: number; readonly price: number; readonly amount: number };
+
+/** Levels and single orders are kept apart, because a tape may tell both. */
+export class BookPicture {
+  readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
+  /** In the order in which they came. */
+  readonly #orders = new Map<number, Resting>();
+  #known = false;
+
+  apply(kind: number, side: number, priceTicks: number, lots: number, id: number): void {
+    if (kind === KIND.trade) return;
+    this.#known = true;
+    if (kind === KIND.clear) this.#empty();
+    else if (kind === KIND.level) {
+      const levels = this.#levels[side === SIDE.sell ? 1 : 0];
+      if (lots > 0) levels.set(priceTicks, lots);
+      else levels.delete(priceTicks);
+    } else if (kind === KIND.remove || lots === 0) this.#orders.delete(id);
+    else if (kind === KIND.add || this.#orders.has(id)) this.#orders.set(id, { side, price: priceTicks, amount: lots });
+  }
+
+  applyRows({ kind, side, price: prices, amount: amounts, id }: Columns, from: number, to: number): void {
+    for (let row = from; row < to; row++) this.apply(kind[row]!, side[row]!, prices[row]!, amounts[row]!, id[row]!);
+  }
+
+  /** Nothing is known of the book any more. */
+  forget(): void {
+    this.#empty();
+    this.#known = false;
+  }
+
+  #empty(): void {
+    this.#levels[0].clear();
+    this.#levels[1].clear();
+    this.#orders.clear();
+  }
+
+  /** `clear`, then all there is; no row where nothing was ever told. */
+  rows(at: Millis): Columns {
+    const rows = new TapeBuilder();
+    if (this.#known) rows.clear(at, at);
+    for (const side of [SIDE.buy, SIDE.sell]) {
+      for (const [ticks, lots] of this.#levels[side]) rows.level(at, at, side, price(ticks), amount(lots));
+    }
+    for (const [id, order] of this.#orders) {
+      rows.order(KIND.add, at, at, order.side as SideCode, price(order.price), amount(order.amount), id);
+    }
+    return rows.columns();
+  }
+}

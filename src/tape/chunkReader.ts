@@ -1,0 +1,187 @@
+/** Reads the rows of scanned days into columns that the caller gives, block after block; begins in the middle with a picture of the book. */
+import { instrumentOf } from '../core/index.ts';
+import type { BookRules, Instrument, Millis } from '../core/index.ts';
+import { BookPicture } from './bookPicture.ts';
+import { FrameFile } from './frames.ts';
+import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder } from './rowsCodec.ts';
+import type { ColumnBuffers } from './rowsCodec.ts';
+import type { ScannedBlock, ScannedDay } from './scanDay.ts';
+import type { Columns } from './tape.ts';
+
+/** Rows under the same rules. */
+export type TapeChunk = { readonly columns: Columns; readonly rules: BookRules; readonly instrument: Instrument };
+
+export type ReadOptions = {
+  readonly from: Millis;
+  readonly to: Millis;
+  readonly micros: boolean;
+  /** Without them only what the days' rows are; default true. */
+  readonly pictures?: boolean;
+};
+
+type Step = { readonly block: ScannedBlock; readonly rules: number };
+
+export class ChunkReader {
+  readonly #steps: readonly Step[];
+  readonly #decoder = new RowsDecoder();
+  readonly #unit: number;
+  readonly #options: ReadOptions;
+  readonly #tickSizes: readonly string[];
+  #next = 0;
+  #file: FrameFile | null = null;
+  /** What the beginning in the middle has made, and the rules it is under. */
+  #made: Columns[] = [];
+  #madeRules = 0;
+  #ended = false;
+
+  constructor(days: readonly ScannedDay[], options: ReadOptions) {
+    this.#options = options;
+    this.#unit = options.micros ? 1000 : 1;
+    this.#tickSizes = days.flatMap(day => day.rules.map(({ rules }) => rules.tickSize));
+    const all = stepsOf(days, options);
+    const begin = all.findIndex(({ block }) => !block.picture && block.to >= options.from);
+    const { from } = options;
+    if (from === -Infinity || begin < 0) {
+      this.#steps = all.filter(isWanted(days, all));
+      return;
+    }
+    this.#steps = all.slice(begin + 1).filter(isWanted(days, all));
+    this.#lead(all.slice(leadOf(all, begin), begin + 1));
+  }
+
+  close(): void {
+    this.#file?.close();
+    this.#file = null;
+  }
+
+  /** Fills the columns from the front and says how many rows there are and which of all days' rules they are under; null at the end. */
+  next(to: ColumnBuffers): { readonly length: number; readonly rules: number } | null {
+    const [made] = this.#made;
+    if (made) {
+      const length = Math.min(made.length, to.kind.length);
+      copy(made, to, length);
+      if (length === made.length) this.#made.shift();
+      else this.#made[0] = rest(made, length);
+      return { length, rules: this.#madeRules };
+    }
+    let length = 0;
+    let rules = 0;
+    for (let step = this.#steps[this.#next]; step !== undefined && !this.#ended; step = this.#steps[++this.#next]) {
+      if (length > 0 && (step.rules !== rules || length + step.block.rows > to.kind.length)) break;
+      rules = step.rules;
+      const rows = this.#read(step.block, to, length);
+      length += rows;
+      if (step.block.to > this.#options.to) {
+        const last = this.#options.to * this.#unit;
+        while (length > 0 && to.at[length - 1]! > last) length--;
+        this.#ended = true;
+      }
+    }
+    return length === 0 ? null : { length, rules };
+  }
+
+  /** Makes the book as it was at `from`, and the rest of the block in which that time lies. */
+  #lead(steps: readonly Step[]): void {
+    const picture = new BookPicture();
+    const buffers = columnBuffers(BLOCK_ROWS);
+    const first = this.#options.from * this.#unit;
+    const last = this.#options.to * this.#unit;
+    let at = first;
+    let before: Step | undefined;
+    for (const step of steps) {
+      if (before && this.#tickSizes[step.rules] !== this.#tickSizes[before.rules]) picture.forget();
+      before = step;
+      const rows = firstRows(buffers, this.#read(step.block, buffers, 0));
+      let begin = 0;
+      while (begin < rows.length && (step.block.picture || rows.at[begin]! < first)) begin++;
+      if (step.block.picture) at = Math.max(at, rows.at[0] ?? at);
+      picture.applyRows(rows, 0, begin);
+      if (step !== steps.at(-1)) continue;
+      let end = begin;
+      while (end < rows.length && rows.at[end]! <= last) end++;
+      if (end < rows.length) this.#ended = true;
+      this.#madeRules = step.rules;
+      this.#made = [picture.rows(at), firstRows(buffers, end - begin, begin)].filter(({ length }) => length > 0);
+    }
+  }
+
+  #read(block: ScannedBlock, to: ColumnBuffers, offset: number): number {
+    if (this.#file?.path !== block.path) {
+      this.#file?.close();
+      this.#file = new FrameFile(block.path);
+    }
+    try {
+      return this.#decoder.decode(this.#file.payload(block.frame), to, offset, this.#options.micros);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const times = `${new Date(block.from).toISOString()} to ${new Date(block.to).toISOString()}`;
+      throw new Error(
+        `${why} (${block.path}, rows ${block.firstRow} to ${block.firstRow + block.rows}, ${times}); damaged: 'skip' leaves it out and makes it a gap`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+function stepsOf(days: readonly ScannedDay[], { to, pictures = true }: ReadOptions): Step[] {
+  let rulesBefore = 0;
+  return days.flatMap(day => {
+    const base = rulesBefore;
+    rulesBefore += day.rules.length;
+    return day.blocks
+      .filter(block => block.from <= to && (pictures || !block.picture))
+      .map(block => ({ block, rules: base + block.rules }));
+  });
+}
+
+/** Pictures are read only where the rows before them are not known. */
+function isWanted(days: readonly ScannedDay[], all: readonly Step[]): (step: Step) => boolean {
+  const unknown = new Set(days.filter((day, i) => !follows(days[i - 1], day)).flatMap(day => opening(day.blocks)));
+  // In a reader of the first day alone there is nothing before the first picture.
+  const first = new Set(opening(all.map(({ block }) => block)));
+  return ({ block }) => !block.picture || block.afterLoss || unknown.has(block) || first.has(block);
+}
+
+export function follows(before: ScannedDay | undefined, day: ScannedDay): boolean {
+  return before?.closed === true && day.head.previous === before.day;
+}
+
+/** The pictures with which the blocks begin. */
+function opening(blocks: readonly ScannedBlock[]): readonly ScannedBlock[] {
+  const end = blocks.findIndex(block => !block.picture);
+  return end < 0 ? blocks : blocks.slice(0, end);
+}
+
+/** Where to begin reading to know the book at a step: the last picture before it, or the first block of its day. */
+function leadOf(all: readonly Step[], begin: number): number {
+  const path = (i: number) => all[i]?.block.path.replace(/[^/\\]*$/, '');
+  let lead = begin;
+  while (lead > 0 && path(lead - 1) === path(begin)) {
+    lead--;
+    if (all[lead]?.block.picture && !all[lead - 1]?.block.picture) break;
+  }
+  return lead;
+}
+
+function copy(from: Columns, to: ColumnBuffers, length: number): void {
+  for (const key of COLUMN_NAMES) to[key].set(from[key].subarray(0, length));
+}
+
+function rest(columns: Columns, from: number): Columns {
+  return firstRows(columns, columns.length - from, from);
+}
+
+const COLUMN_NAMES = ['kind', 'side', 'at', 'local', 'price', 'amount', 'id'] as const;
+
+/** Puts rules and instrument to rows. */
+export function chunkMaker(days: readonly ScannedDay[]): (columns: Columns, rules: number) => TapeChunk {
+  const all = days.flatMap(day => day.rules.map(({ rules }) => ({ rules, lot: day.head.lot })));
+  const instruments = new Map<number, Instrument>();
+  return (columns, index) => {
+    const found = all[index];
+    if (!found) throw new RangeError(`there are no rules ${index}`);
+    const instrument = instruments.get(index) ?? instrumentOf(found.rules, found.lot);
+    instruments.set(index, instrument);
+    return { columns, rules: found.rules, instrument };
+  };
+}

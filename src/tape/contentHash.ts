@@ -1,0 +1,25 @@
+/** The hash of rows: the same however they were cut into blocks. */
+import { createHash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
+import type { Columns } from './tape.ts';
+
+/** SHA-256 over the SHA-256 of each column: kinds, sides (a byte each), times in microseconds, prices, amounts and ids (doubles, least byte first). */
+export class ContentHash {
+  readonly #columns: readonly Hash[] = Array.from({ length: 7 }, () => createHash('sha256'));
+
+  /** Times of the rows in milliseconds. */
+  add(columns: Columns): void {
+    const { kind, side, at, local, price, amount, id } = columns;
+    [kind, side, micros(at), micros(local), price, amount, id].forEach((column, i) =>
+      this.#columns[i]?.update(Buffer.from(column.buffer, column.byteOffset, column.byteLength)),
+    );
+  }
+
+  digest(): string {
+    const all = createHash('sha256');
+    for (const column of this.#columns) all.update(column.copy().digest());
+    return all.digest('hex');
+  }
+}
+
+const micros = (times: Float64Array): Float64Array => times.map(time => Math.round(time * 1000));

@@ -1,0 +1,185 @@
+/** A column of whole numbers as bytes: what is constant is written once, the rest as small steps in planes of equal bytes, deflated where that pays. */
+import { deflateRawSync } from 'node:zlib';
+
+/**
+ * How a column is written. `same`: every value is `base`. `plain`: base + scale x u. `step`: each value is the one before, plus scale x
+ * the zigzag of u; before the first stands `base`. `double`: the eight bytes of each number. u is written least byte first, a plane a byte.
+ */
+export const CODING = { same: 0, plain: 1, step: 2, double: 3 } as const;
+type Coding = (typeof CODING)[keyof typeof CODING];
+
+export type PackedNumbers = {
+  readonly coding: Coding;
+  readonly base: number;
+  readonly scale: number;
+  readonly planes: readonly Plane[];
+};
+export type Plane = { readonly bytes: Uint8Array; readonly deflates: boolean; readonly cost: number };
+
+/** The smallest of the ways to write the first `length` whole numbers. */
+export function packNumbers(values: Float64Array, length: number): PackedNumbers {
+  const first = length === 0 ? 0 : values[0]!;
+  let low = first;
+  let high = first;
+  let stepMax = 0;
+  for (let i = 1; i < length; i++) {
+    const value = values[i]!;
+    if (value < low) low = value;
+    if (value > high) high = value;
+    const step = Math.abs(value - values[i - 1]!);
+    if (step > stepMax) stepMax = step;
+  }
+  if (low === high) return { coding: CODING.same, base: first, scale: 1, planes: [] };
+  // Above these a difference or its zigzag is not an exact number any more.
+  const candidates: PackedNumbers[] = [];
+  if (high - low <= Number.MAX_SAFE_INTEGER) candidates.push(plain(values, length, low, high));
+  if (stepMax < 2 ** 51) candidates.push(steps(values, length));
+  if (candidates.length === 0) return doubles(values, length);
+  return candidates.reduce((best, one) => (costOf(one) < costOf(best) ? one : best));
+}
+
+const costOf = ({ planes }: PackedNumbers): number => planes.reduce((sum, { cost }) => sum + cost, 0);
+
+function plain(values: Float64Array, length: number, low: number, high: number): PackedNumbers {
+  let scale = 0;
+  for (let i = 0; i < length && scale !== 1; i++) scale = greatestDivisor(values[i]! - low, scale);
+  const units = new Float64Array(length);
+  for (let i = 0; i < length; i++) units[i] = (values[i]! - low) / scale;
+  return { coding: CODING.plain, base: low, scale, planes: planesOf(units, (high - low) / scale) };
+}
+
+function steps(values: Float64Array, length: number): PackedNumbers {
+  let scale = 0;
+  for (let i = 1; i < length && scale !== 1; i++) scale = greatestDivisor(Math.abs(values[i]! - values[i - 1]!), scale);
+  const units = new Float64Array(length);
+  let high = 0;
+  for (let i = 1; i < length; i++) {
+    const step = (values[i]! - values[i - 1]!) / scale;
+    const unit = step < 0 ? -2 * step - 1 : 2 * step;
+    units[i] = unit;
+    if (unit > high) high = unit;
+  }
+  return { coding: CODING.step, base: values[0]!, scale, planes: planesOf(units, high) };
+}
+
+function doubles(values: Float64Array, length: number): PackedNumbers {
+  const view = new DataView(new ArrayBuffer(8 * length));
+  for (let i = 0; i < length; i++) view.setFloat64(8 * i, values[i]!, true);
+  const planes = Array.from({ length: 8 }, (_, plane) => {
+    const bytes = new Uint8Array(length);
+    for (let i = 0; i < length; i++) bytes[i] = view.getUint8(8 * i + plane);
+    return planeOf(bytes);
+  });
+  return { coding: CODING.double, base: 0, scale: 1, planes };
+}
+
+/** Of two whole numbers that are not negative; of 0 and n it is n. */
+function greatestDivisor(a: number, b: number): number {
+  while (b !== 0) [a, b] = [b, a % b];
+  return a;
+}
+
+function planesOf(units: Float64Array, high: number): Plane[] {
+  const planes: Plane[] = [];
+  for (let divisor = 1; high >= divisor; divisor *= 256) {
+    const bytes = new Uint8Array(units.length);
+    for (let i = 0; i < units.length; i++) bytes[i] = Math.floor(units[i]! / divisor) % 256;
+    planes.push(planeOf(bytes));
+  }
+  return planes;
+}
+
+/** Short blocks are soon written anew as part of a long one. */
+const DEFLATE_MIN = 512;
+/** Inflating costs more than all other decoding: it must save this share. */
+const DEFLATED_SHARE_MAX = 0.95;
+
+export function planeOf(bytes: Uint8Array): Plane {
+  const deflated = bytes.length < DEFLATE_MIN ? Infinity : deflateRawSync(bytes, { level: 1 }).length;
+  const deflates = deflated < DEFLATED_SHARE_MAX * bytes.length;
+  return { bytes, deflates, cost: deflates ? deflated : bytes.length };
+}
+
+/** Writes `length` numbers into `to`, from the planes in `bytes` that begin at the given places. */
+export function unpackNumbers(
+  to: Float64Array,
+  length: number,
+  { coding, base, scale }: Pick<PackedNumbers, 'coding' | 'base' | 'scale'>,
+  planes: readonly Uint8Array[],
+): void {
+  if (coding === CODING.same) to.fill(base, 0, length);
+  else if (coding === CODING.double) unpackDoubles(to, length, planes);
+  else if (planes.length <= 4) unpackSmall(to, length, base, scale, coding === CODING.step, planes);
+  else unpackLarge(to, length, base, scale, coding === CODING.step, planes);
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Up to 32 bits; written out by the number of planes, because these loops are where the time of a reader goes. */
+function unpackSmall(
+  to: Float64Array,
+  length: number,
+  base: number,
+  scale: number,
+  step: boolean,
+  planes: readonly Uint8Array[],
+): void {
+  const [a = NOTHING, b = NOTHING, c = NOTHING, d = NOTHING] = planes;
+  let before = base;
+  if (step) {
+    if (planes.length === 1) {
+      for (let i = 0; i < length; i++) {
+        const unit = a[i]!;
+        to[i] = before += ((unit >>> 1) ^ -(unit & 1)) * scale;
+      }
+    } else if (planes.length === 2) {
+      for (let i = 0; i < length; i++) {
+        const unit = a[i]! | (b[i]! << 8);
+        to[i] = before += ((unit >>> 1) ^ -(unit & 1)) * scale;
+      }
+    } else {
+      for (let i = 0; i < length; i++) {
+        const unit = a[i]! | (b[i]! << 8) | (c[i]! << 16) | (planes.length === 4 ? d[i]! << 24 : 0);
+        to[i] = before += ((unit >>> 1) ^ -(unit & 1)) * scale;
+      }
+    }
+  } else if (planes.length === 1) for (let i = 0; i < length; i++) to[i] = base + a[i]! * scale;
+  else if (planes.length === 2) for (let i = 0; i < length; i++) to[i] = base + (a[i]! | (b[i]! << 8)) * scale;
+  else if (planes.length === 3) {
+    for (let i = 0; i < length; i++) to[i] = base + (a[i]! | (b[i]! << 8) | (c[i]! << 16)) * scale;
+  } else {
+    for (let i = 0; i < length; i++) {
+      to[i] = base + ((a[i]! | (b[i]! << 8) | (c[i]! << 16) | (d[i]! << 24)) >>> 0) * scale;
+    }
+  }
+}
+
+function unpackLarge(
+  to: Float64Array,
+  length: number,
+  base: number,
+  scale: number,
+  step: boolean,
+  planes: readonly Uint8Array[],
+): void {
+  to.fill(0, 0, length);
+  let weight = 1;
+  for (const plane of planes) {
+    for (let i = 0; i < length; i++) to[i] = to[i]! + plane[i]! * weight;
+    weight *= 256;
+  }
+  let before = base;
+  for (let i = 0; i < length; i++) {
+    const unit = to[i]!;
+    if (!step) to[i] = base + unit * scale;
+    else to[i] = before += (unit % 2 === 0 ? unit / 2 : -(unit + 1) / 2) * scale;
+  }
+}
+
+function unpackDoubles(to: Float64Array, length: number, planes: readonly Uint8Array[]): void {
+  const view = new DataView(new ArrayBuffer(8));
+  for (let i = 0; i < length; i++) {
+    planes.forEach((plane, byte) => view.setUint8(byte, plane[i]!));
+    to[i] = view.getFloat64(0, true);
+  }
+}

@@ -1,0 +1,116 @@
+/** Takes up a day of a stored tape where an earlier writer left it: a torn end is cut off and told, damage elsewhere is refused. */
+import { existsSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BookRules, DecimalText, Millis } from '../core/index.ts';
+import type { BookPicture } from './bookPicture.ts';
+import { ContentHash } from './contentHash.ts';
+import { headOf, isRules, ROWS_FILE, TAIL_FILE } from './dayFiles.ts';
+import type { Head } from './dayFiles.ts';
+import { FrameFile, TAG } from './frames.ts';
+import type { Frame } from './frames.ts';
+import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder, summaryOf } from './rowsCodec.ts';
+import type { ColumnBuffers } from './rowsCodec.ts';
+
+export type RecoveredDay = {
+  /** Null when not even the first frame was whole: nothing was recorded. */
+  readonly head: Head | null;
+  /** Rows in sealed blocks, and behind them. */
+  readonly sealed: number;
+  readonly pending: number;
+  readonly lastAt: Millis;
+  /** In force at the end. */
+  readonly rules: BookRules;
+  readonly hash: ContentHash;
+  /** The day was closed in order. */
+  readonly done: boolean;
+  readonly mended: readonly string[];
+};
+
+type Expected = { readonly book: string; readonly lot: DecimalText; readonly rules: BookRules };
+
+/** Applies every row to `picture` and leaves the rows that are in no sealed block in `pending`. */
+export function recoverDay(
+  folder: string,
+  expected: Expected,
+  picture: BookPicture,
+  pending: ColumnBuffers,
+): RecoveredDay {
+  const mended: string[] = [];
+  const hash = new ContentHash();
+  const decoder = new RowsDecoder();
+  const path = join(folder, ROWS_FILE);
+  let rules = expected.rules;
+  let head: Head | null = null;
+  let [sealed, count, lastAt, done] = [0, 0, -Infinity, false];
+  const scratch = columnBuffers(BLOCK_ROWS);
+  eachFrame(path, mended, (file, frame) => {
+    done = frame.tag === TAG.end;
+    if (head === null) {
+      head = checkedHead(headOf(file.json(frame), path), expected, path);
+      rules = head.rules;
+    } else if (frame.tag === TAG.rules) {
+      const changed = (file.json(frame) as { readonly rules?: unknown }).rules;
+      if (!isRules(changed)) throw new Error(`${path}: the rules at byte ${frame.at} are incomplete`);
+      if (changed.tickSize !== rules.tickSize) picture.forget();
+      rules = changed;
+    } else if (frame.tag === TAG.rows || frame.tag === TAG.picture) {
+      const block = file.payload(frame);
+      const { firstRow } = summaryOf(block);
+      if (firstRow !== sealed) throw new Error(`${path}: row ${firstRow} at byte ${frame.at}, expected row ${sealed}`);
+      const rows = firstRows(scratch, decoder.decode(block, scratch, 0));
+      picture.applyRows(rows, 0, rows.length);
+      if (frame.tag === TAG.picture) return;
+      hash.add(rows);
+      sealed += rows.length;
+      lastAt = rows.at[rows.length - 1] ?? lastAt;
+    }
+  });
+  const tail = join(folder, TAIL_FILE);
+  let stale = true;
+  if (head !== null) {
+    eachFrame(tail, mended, (file, frame) => {
+      const block = file.payload(frame);
+      const { firstRow, rows } = summaryOf(block);
+      // The writer died between sealing a block and emptying the tail.
+      if (firstRow + rows <= sealed) return;
+      if (firstRow !== sealed + count) {
+        throw new Error(`${tail}: row ${firstRow} at byte ${frame.at}, expected row ${sealed + count}`);
+      }
+      stale = false;
+      decoder.decode(block, pending, count);
+      picture.applyRows(firstRows(pending, rows, count), 0, rows);
+      count += rows;
+      lastAt = pending.at[count - 1] ?? lastAt;
+    });
+  }
+  if (stale && existsSync(tail)) truncateSync(tail);
+  return { head, sealed, pending: count, lastAt, rules, hash, done, mended };
+}
+
+function eachFrame(path: string, mended: string[], call: (file: FrameFile, frame: Frame) => void): void {
+  if (!existsSync(path)) return;
+  const file = new FrameFile(path);
+  try {
+    const { frames, damaged, end } = file.frames(true);
+    const [first] = damaged;
+    if (first) {
+      throw new Error(
+        `${path}: damaged at byte ${first.at}, with whole frames behind it; record into another folder, or move this day away`,
+      );
+    }
+    for (const frame of frames) call(file, frame);
+    if (end < file.size) {
+      truncateSync(path, end);
+      mended.push(`${path}: cut off the torn last ${file.size - end} bytes, after byte ${end}`);
+    }
+  } finally {
+    file.close();
+  }
+}
+
+function checkedHead(head: Head, { book, lot }: Expected, path: string): Head {
+  if (head.book !== book) throw new Error(`${path}: is a tape of ${head.book}, expected ${book}`);
+  if (head.lot !== lot)
+    throw new Error(`${path}: has lots of ${head.lot}, expected ${lot}; record into another folder`);
+  return head;
+}

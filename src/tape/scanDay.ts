@@ -1,0 +1,190 @@
+/** What one day of a stored tape holds, from the heads of its blocks; what is wrong with it is refused, or left out and told. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BookRules, Millis } from '../core/index.ts';
+import { headOf, isRules, ROWS_FILE, startOfDay, TAIL_FILE } from './dayFiles.ts';
+import type { Head } from './dayFiles.ts';
+import { FrameFile, TAG } from './frames.ts';
+import type { Frame } from './frames.ts';
+import { summaryOf } from './rowsCodec.ts';
+import type { BlockSummary } from './rowsCodec.ts';
+import type { Dirt, Gap } from './tape.ts';
+
+/** A block of rows, or a part of a picture of the book as it was before them. Plain data, so that another thread can have it. Times in ms. */
+export type ScannedBlock = BlockSummary & {
+  readonly path: string;
+  readonly frame: Frame;
+  readonly picture: boolean;
+  /** What came before it was lost: the picture is needed. */
+  readonly afterLoss: boolean;
+  /** Which of the day's rules are in force. */
+  readonly rules: number;
+};
+
+export type ScannedDay = {
+  readonly day: string;
+  readonly head: Head;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly from: Millis;
+  readonly to: Millis;
+  readonly closed: boolean;
+  /** Of all rows, as the writer summed them up; null where it could not. */
+  readonly hash: string | null;
+  readonly blocks: readonly ScannedBlock[];
+  readonly rules: readonly { readonly at: Millis; readonly rules: BookRules }[];
+  readonly gaps: readonly Gap[];
+  readonly dirt: readonly Dirt[];
+};
+
+type Expected = { readonly book: string; readonly day: string; readonly skip: boolean };
+
+/** With `skip` every byte is checked, and what is damaged is left out; without, damage that is met throws an Error of one line. */
+export function scanDay(folder: string, expected: Expected): ScannedDay {
+  const path = join(folder, ROWS_FILE);
+  if (!existsSync(path)) throw new Error(`${folder}: has no ${ROWS_FILE}`);
+  const scan = new DayScan(expected);
+  scan.read(path);
+  const tail = join(folder, TAIL_FILE);
+  if (existsSync(tail)) scan.read(tail);
+  return scan.result(path);
+}
+
+class DayScan {
+  readonly #expected: Expected;
+  #head: Head | null = null;
+  #rows = 0;
+  #next = 0;
+  #bytes = 0;
+  #to = -Infinity;
+  #closed = false;
+  #hash: string | null = null;
+  #lost: string | null = null;
+  readonly #blocks: ScannedBlock[] = [];
+  readonly #rules: { at: Millis; rules: BookRules }[] = [];
+  readonly #gaps: Gap[] = [];
+  readonly #dirt: Dirt[] = [];
+
+  constructor(expected: Expected) {
+    this.#expected = expected;
+  }
+
+  read(path: string): void {
+    const file = new FrameFile(path);
+    try {
+      this.#bytes += file.size;
+      const { frames, damaged, end } = file.frames(this.#expected.skip);
+      if (end < file.size) {
+        const what = `torn end of ${path}`;
+        this.#dirt.push({ what, count: file.size - end, done: 'bytes after the last whole frame; not read' });
+      }
+      const [first] = damaged;
+      if (first && !this.#expected.skip) throw new Error(`${path}: damaged at byte ${first.at}; ${REMEDY}`);
+      for (const frame of damaged) {
+        this.#dirt.push({ what: `damaged block in ${path}`, count: 1, done: `at byte ${frame.at}; left out, a gap` });
+      }
+      let met = 0;
+      for (const frame of frames) {
+        for (; (damaged[met]?.at ?? Infinity) < frame.at; met++) this.#lost ??= 'a damaged block';
+        this.#frame(file, frame);
+      }
+    } finally {
+      file.close();
+    }
+  }
+
+  #frame(file: FrameFile, frame: Frame): void {
+    if (this.#head === null) {
+      this.#head = this.#checkedHead(headOf(file.json(frame), file.path), file.path);
+      this.#rules.push({ at: startOfDay(this.#head.day), rules: this.#head.rules });
+      return;
+    }
+    this.#closed = frame.tag === TAG.end;
+    if (frame.tag === TAG.rows || frame.tag === TAG.picture) this.#block(file, frame);
+    else this.#record(file, frame);
+  }
+
+  #checkedHead(head: Head, path: string): Head {
+    const { book, day } = this.#expected;
+    if (head.book !== book) throw new Error(`${path}: is a tape of ${head.book}, in a folder of ${book}`);
+    if (head.day !== day) throw new Error(`${path}: is of ${head.day}, in a folder of ${day}`);
+    return head;
+  }
+
+  #block(file: FrameFile, frame: Frame): void {
+    const summary = summaryOf(file.summaryBytes(frame));
+    const { firstRow, rows } = summary;
+    const picture = frame.tag === TAG.picture;
+    // The writer died between sealing a block and emptying the tail.
+    if (!picture && firstRow + rows <= this.#next) return;
+    const where = `${file.path}: rows ${firstRow} to ${firstRow + rows} at byte ${frame.at}`;
+    if (firstRow !== this.#next) {
+      if (this.#lost === null) throw new Error(`${where} do not follow row ${this.#next}; ${REMEDY}`);
+    }
+    if (this.#lost !== null && !picture) {
+      this.#next = firstRow + rows;
+      return;
+    }
+    const [from, to] = [summary.from / 1000, summary.to / 1000];
+    if (from < this.#to)
+      throw new Error(`${where} begin before the time of the row above: the tape is not in time order`);
+    const start = startOfDay(this.#expected.day);
+    if (!(from >= start && to < start + 86_400_000)) throw new Error(`${where} are not of ${this.#expected.day}`);
+    if (this.#lost !== null && Number.isFinite(this.#to))
+      this.#gaps.push({ from: this.#to, to: from, why: this.#lost });
+    const afterLoss = this.#lost !== null || (picture && this.#blocks.at(-1)?.afterLoss === true);
+    this.#blocks.push({
+      ...summary,
+      from,
+      to,
+      path: file.path,
+      frame,
+      picture,
+      afterLoss,
+      rules: this.#rules.length - 1,
+    });
+    this.#lost = null;
+    this.#next = picture ? firstRow : firstRow + rows;
+    if (!picture) {
+      this.#rows += rows;
+      this.#to = to;
+    }
+  }
+
+  #record(file: FrameFile, frame: Frame): void {
+    const value = file.json(frame) as Readonly<Record<string, unknown>>;
+    const { at, rules, from, to, why, entries, hash } = value;
+    if (frame.tag === TAG.rules && typeof at === 'number' && isRules(rules)) this.#rules.push({ at, rules });
+    else if (frame.tag === TAG.gap && typeof from === 'number' && typeof to === 'number') {
+      this.#gaps.push({ from, to, why: String(why) });
+    } else if (frame.tag === TAG.dirt && Array.isArray(entries)) this.#dirt.push(...(entries as Dirt[]));
+    else if (frame.tag === TAG.end && typeof hash === 'string') this.#hash = hash;
+    else throw new Error(`${file.path}: ${frame.tag} at byte ${frame.at} does not say what it should`);
+  }
+
+  result(path: string): ScannedDay {
+    if (this.#head === null) throw new Error(`${path}: holds no whole frame: nothing was recorded`);
+    // What was lost up to the end has no picture behind it.
+    if (this.#lost !== null && Number.isFinite(this.#to)) {
+      this.#gaps.push({ from: this.#to, to: startOfDay(this.#head.day) + 86_400_000, why: this.#lost });
+    }
+    const whole = this.#closed && this.#next === this.#rows;
+    return {
+      day: this.#head.day,
+      head: this.#head,
+      rows: this.#rows,
+      bytes: this.#bytes,
+      from: this.#blocks.find(block => !block.picture)?.from ?? Infinity,
+      to: this.#to,
+      closed: this.#closed,
+      hash: whole ? this.#hash : null,
+      blocks: this.#blocks,
+      rules: this.#rules,
+      gaps: this.#gaps,
+      dirt: this.#dirt,
+    };
+  }
+}
+
+const REMEDY =
+  "`puntas tape DIR --skip-damaged` tells what can be read; with damaged: 'skip' it is left out and made a gap";

@@ -1,0 +1,218 @@
+/** Opens a stored tape: what is in it, day by day, without reading the rows; and its rows in chunks, in constant memory. */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { instrumentOf } from '../core/index.ts';
+import type { BookRules, DecimalText, Instrument, Millis } from '../core/index.ts';
+import { chunksAhead, chunksHere } from './chunksAhead.ts';
+import { follows } from './chunkReader.ts';
+import type { TapeChunk } from './chunkReader.ts';
+import { ContentHash } from './contentHash.ts';
+import { bookFolder, DAY_MS, partitions, startOfDay } from './dayFiles.ts';
+import { scanDay } from './scanDay.ts';
+import type { ScannedDay } from './scanDay.ts';
+import { KIND, TapeBuilder } from './tape.ts';
+import type { Dirt, Gap, Kind, Tape } from './tape.ts';
+
+export type StoredTapeOptions = {
+  /** Which book of the folder; not needed where there is one. */
+  readonly book?: string;
+  /** Rows at these times and between; the first chunk then begins with the book as it was at `from`. */
+  readonly from?: Millis;
+  readonly to?: Millis;
+  /** What to do about a block whose bytes are wrong: refuse (default), or leave it out, make a gap of it and go on with the next picture of the book. */
+  readonly damaged?: 'refuse' | 'skip';
+};
+
+export type StoredDay = {
+  readonly day: string;
+  readonly rows: number;
+  /** On disk. */
+  readonly bytes: number;
+  readonly from: Millis;
+  readonly to: Millis;
+  /** Closed in order by its writer. */
+  readonly closed: boolean;
+};
+
+/** The rules from `at` on. The first is in force when the tape begins. */
+export type RulesChange = { readonly at: Millis; readonly rules: BookRules };
+
+export type StoredTape = {
+  readonly dir: string;
+  readonly source: string;
+  readonly book: string;
+  readonly lot: DecimalText;
+  /** When the tape begins; chunks name their own. */
+  readonly instrument: Instrument;
+  readonly rules: readonly RulesChange[];
+  readonly days: readonly StoredDay[];
+  /** In the days that are opened, whether in `from` .. `to` or not. */
+  readonly rows: number;
+  readonly bytes: number;
+  /** Of the first and the last row within the bounds asked for. */
+  readonly from: Millis;
+  readonly to: Millis;
+  readonly gaps: readonly Gap[];
+  readonly dirt: readonly Dirt[];
+  readonly depth: number;
+  readonly quotesOnly: boolean;
+  readonly kinds: ReadonlySet<Kind>;
+  /** Lowest and highest price in ticks, of all rows and of trades; null where there is none. Of whole blocks: they may be a little wide of the bounds. */
+  readonly prices: PriceRange | null;
+  readonly traded: PriceRange | null;
+  /** One after another, each at most BLOCK_ROWS rows, in the same memory: copy what must outlive the next. */
+  chunks(options?: ChunkOptions): Generator<TapeChunk, void, undefined>;
+  /** The same, decoded ahead by another thread. Memory of a chunk is used again after the next was asked for. */
+  chunksAhead(options?: ChunkOptions): Generator<TapeChunk, void, undefined>;
+  /** The same for the same rows, gaps, rules and bounds, however they are cut into blocks. Reads the days that were not closed. */
+  hash(): string;
+};
+
+export type PriceRange = { readonly low: number; readonly high: number };
+export type ChunkOptions = {
+  /** Times in whole microseconds instead of milliseconds. */
+  readonly micros?: boolean;
+};
+
+/** Throws an Error of one line that says what is wrong with the folder and what to do. */
+export function openStoredTape(dir: string, options: StoredTapeOptions = {}): StoredTape {
+  const book = chosenBook(dir, options.book);
+  const { from = -Infinity, to = Infinity, damaged = 'refuse' } = options;
+  const folder = bookFolder(dir, book);
+  const all = partitions(folder, 'day=');
+  if (all.length === 0) throw new Error(`${folder}: holds no days`);
+  const wanted = all.filter(day => startOfDay(day) + DAY_MS > from && startOfDay(day) <= to);
+  const scanned = wanted.map(day => scanDay(join(folder, `day=${day}`), { book, day, skip: damaged === 'skip' }));
+  const days = scanned.filter(day => day.rows > 0);
+  const [first] = days;
+  if (!first)
+    throw new Error(`${folder}: no rows between the times asked for; it has the days ${all[0]} to ${all.at(-1)}`);
+  for (const day of days) {
+    if (day.head.lot !== first.head.lot) {
+      throw new Error(`${folder}: lots of ${first.head.lot} on ${first.day}, of ${day.head.lot} on ${day.day}`);
+    }
+  }
+  const missing = missingBetween(days);
+  const gaps = [...days.flatMap(day => day.gaps), ...missing.gaps]
+    .filter(gap => gap.to >= from && gap.from <= to)
+    .sort((a, b) => a.from - b.from);
+  const rules = rulesOf(days);
+  const blocks = days.flatMap(day => day.blocks).filter(block => block.to >= from && block.from <= to);
+  const bounds = { from: Math.max(from, first.from), to: Math.min(to, days.at(-1)?.to ?? Infinity) };
+  const kinds = blocks.reduce((bits, block) => bits | block.kinds, 0);
+  return {
+    dir,
+    source: first.head.source,
+    book,
+    lot: first.head.lot,
+    instrument: instrumentOf(first.head.rules, first.head.lot),
+    rules,
+    days: days.map(({ day, rows, bytes, from, to, closed }) => ({ day, rows, bytes, from, to, closed })),
+    rows: days.reduce((sum, day) => sum + day.rows, 0),
+    bytes: days.reduce((sum, day) => sum + day.bytes, 0),
+    ...bounds,
+    gaps,
+    dirt: summed([...days.flatMap(day => day.dirt), ...missing.dirt]),
+    depth: first.head.depth ?? Infinity,
+    quotesOnly: first.head.quotesOnly,
+    kinds: new Set(Object.values(KIND).filter(kind => (kinds & (1 << kind)) !== 0)),
+    prices: rangeOf(blocks.map(({ low, high }) => ({ low, high }))),
+    traded: rangeOf(blocks.map(({ tradedLow, tradedHigh }) => ({ low: tradedLow, high: tradedHigh }))),
+    chunks: ({ micros = false } = {}) => chunksHere(days, { from, to, micros }),
+    chunksAhead: ({ micros = false } = {}) => chunksAhead({ days, from, to, micros }),
+    hash: () => hashOf({ book, lot: first.head.lot, from, to, rules, gaps }, days),
+  };
+}
+
+function chosenBook(dir: string, asked: string | undefined): string {
+  if (!existsSync(dir)) throw new Error(`${dir}: no such folder`);
+  const books = partitions(dir, 'book=');
+  const [only, other] = books;
+  if (only === undefined) throw new Error(`${dir}: no stored tape (no folder book=...); puntas import makes one`);
+  if (asked === undefined && other === undefined) return only;
+  if (asked === undefined) throw new Error(`${dir}: holds several books; choose one of: ${books.join(', ')}`);
+  if (!books.includes(asked)) throw new Error(`${dir}: holds no book ${asked}; it has: ${books.join(', ')}`);
+  return asked;
+}
+
+/** Days that are not there, and ends of days that were never closed, are gaps and told as dirt. */
+function missingBetween(days: readonly ScannedDay[]): {
+  readonly gaps: readonly Gap[];
+  readonly dirt: readonly Dirt[];
+} {
+  const gaps: Gap[] = [];
+  const dirt: Dirt[] = [];
+  days.forEach((day, i) => {
+    const next = days[i + 1];
+    if (!day.closed) {
+      const done = next ? 'a gap until the next day' : 'read as far as it goes';
+      dirt.push({ what: `day ${day.day} was not closed`, count: 1, done });
+    }
+    if (!next) return;
+    if (follows(day, next)) return;
+    const { previous } = next.head;
+    if (previous === day.day) gaps.push({ from: day.to, to: next.from, why: `day ${day.day} was not closed` });
+    else {
+      const why = previous === null ? `${next.day} was recorded anew` : `day ${previous} is missing`;
+      gaps.push({ from: day.to, to: next.from, why });
+      dirt.push({ what: why, count: 1, done: `a gap after ${day.day}; ${next.day} begins with its own book` });
+    }
+  });
+  return { gaps, dirt };
+}
+
+function rulesOf(days: readonly ScannedDay[]): RulesChange[] {
+  const changes: RulesChange[] = [];
+  for (const change of days.flatMap(day => day.rules)) {
+    const before = changes.at(-1)?.rules;
+    if (before === undefined || JSON.stringify(before) !== JSON.stringify(change.rules)) {
+      changes.push({ at: change.at, rules: change.rules });
+    }
+  }
+  return changes;
+}
+
+function summed(dirt: readonly Dirt[]): readonly Dirt[] {
+  const found = new Map<string, Dirt>();
+  for (const one of dirt) {
+    const key = `${one.what}\n${one.done}`;
+    found.set(key, { ...one, count: one.count + (found.get(key)?.count ?? 0) });
+  }
+  return [...found.values()];
+}
+
+function rangeOf(ranges: readonly PriceRange[]): PriceRange | null {
+  const low = ranges.reduce((least, range) => Math.min(least, range.low), Infinity);
+  const high = ranges.reduce((most, range) => Math.max(most, range.high), -Infinity);
+  return low <= high ? { low, high } : null;
+}
+
+function hashOf(what: object, days: readonly ScannedDay[]): string {
+  const hash = createHash('sha256').update(JSON.stringify(what));
+  for (const day of days) hash.update(JSON.stringify([day.day, day.rows, day.hash ?? rowsHashOf(day)]));
+  return hash.digest('hex');
+}
+
+/** Of all rows of a day, read anew. */
+function rowsHashOf(day: ScannedDay): string {
+  const hash = new ContentHash();
+  const options = { from: -Infinity, to: Infinity, micros: false, pictures: false };
+  for (const { columns } of chunksHere([day], options)) hash.add(columns);
+  return hash.digest();
+}
+
+/** The whole tape in memory, for what needs all of it at once. Throws when it is too long for that, or when its tick changed. */
+export function loadStoredTape(stored: StoredTape): Tape {
+  const builder = new TapeBuilder();
+  for (const { columns, rules } of stored.chunks()) {
+    if (rules.tickSize !== stored.instrument.tick) {
+      throw new Error(`${stored.dir}: the tick changed; choose times between the changes`);
+    }
+    builder.append(columns);
+  }
+  const { source, instrument, rules, gaps, dirt, depth, quotesOnly } = stored;
+  const [first] = rules;
+  if (!first) throw new Error(`${stored.dir}: has no rules`);
+  return { source, instrument, rules: first.rules, columns: builder.columns(), gaps, dirt, depth, quotesOnly };
+}
