@@ -1,6 +1,6 @@
 /** The last step of every import: the checks that need the whole tape, and the tape itself. */
-import { RecordedBook } from './recordedBook.ts';
-import { KIND, SIDE } from './tape.ts';
+import { Inspection } from './inspection.ts';
+import { KIND } from './tape.ts';
 import type { Columns, Dirt, Gap, Tape } from './tape.ts';
 import { tapeRules } from './tapeRules.ts';
 
@@ -18,23 +18,13 @@ export type Imported = {
 
 /** Counts what is wrong with the books and drops the trades that no book stands behind. */
 export function finishTape(imported: Imported): Tape {
-  const { columns, dropped } = fromFirstBook(imported);
-  const books = inspectBooks(columns);
-  const unknown = countRows(columns, row => columns.kind[row] === KIND.trade && columns.side[row] === SIDE.unknown);
-  const dirt: Dirt[] = [
-    ...(imported.dirt ?? []),
-    { what: 'trades before the first book', count: dropped, done: 'dropped' },
-    { what: 'trades without a taker side', count: unknown, done: 'kept; the replay infers the side from the book' },
-    { what: 'crossed books', count: books.crossed, done: 'kept; the replay hides the levels that cross' },
-    { what: 'locked books', count: books.locked, done: 'kept; the replay hides the levels that lock' },
-    { what: 'one-sided books', count: books.oneSided, done: 'kept' },
-  ];
+  const { columns, ...found } = inspected(imported);
   return {
     source: imported.source,
     ...tapeRules(imported.book, imported.tick),
     columns,
     gaps: imported.gaps ?? [],
-    dirt: dirt.filter(entry => entry.count > 0),
+    dirt: [...(imported.dirt ?? []), ...found.dirt].filter(entry => entry.count > 0),
     depth: imported.depth,
     quotesOnly: imported.quotesOnly ?? false,
   };
@@ -47,10 +37,14 @@ export function describeTape(tape: Tape): string[] {
   const trades = countRows(columns, row => columns.kind[row] === KIND.trade);
   return [
     `${tape.source}: ${instrument.symbol}, tick ${instrument.tick}, ${columns.length} rows, ${trades} trades, ${seconds.toFixed(0)} s`,
-    ...tape.dirt.map(entry => `  ${entry.what}: ${entry.count} (${entry.done})`),
+    ...tape.dirt.map(describeDirt),
     ...tape.gaps.map(gap => `  gap of ${((gap.to - gap.from) / 1000).toFixed(1)} s: ${gap.why}`),
   ];
 }
+
+/** One kind of dirt in a line for people. */
+export const describeDirt = ({ what, count, done, first }: Dirt): string =>
+  `  ${what}: ${count} (${done}${first === undefined ? '' : `; first at ${first}`})`;
 
 function countRows(columns: Columns, test: (row: number) => boolean): number {
   let count = 0;
@@ -58,45 +52,36 @@ function countRows(columns: Columns, test: (row: number) => boolean): number {
   return count;
 }
 
-function fromFirstBook({ columns, source }: Imported): { columns: Columns; dropped: number } {
-  const ordersOnly = !columns.kind.includes(KIND.level);
-  const first = columns.kind.findIndex(kind => kind === KIND.clear || kind === (ordersOnly ? KIND.add : KIND.level));
-  if (first < 0) throw new RangeError(`${source}: no book in the recording`);
-  const keep = (row: number) => row >= first || columns.kind[row] !== KIND.trade;
-  const length = countRows(columns, keep);
-  if (length === columns.length) return { columns, dropped: 0 };
-  const bytes = (from: Uint8Array) => from.filter((_, row) => keep(row));
-  const numbers = (from: Float64Array) => from.filter((_, row) => keep(row));
+function inspected({ columns, source }: Imported): { readonly columns: Columns; readonly dirt: readonly Dirt[] } {
+  const dirt = new Map<string, { what: string; count: number; done: string }>();
+  const inspection = new Inspection(!columns.kind.includes(KIND.level), (what, done) => {
+    const entry = dirt.get(what);
+    if (entry) entry.count++;
+    else dirt.set(what, { what, count: 1, done });
+  });
+  const { kind, side, at, local, price, amount, id } = columns;
+  const kept = new Uint8Array(columns.length);
+  for (let row = 0; row < columns.length; row++) {
+    if (inspection.take(kind[row]!, side[row]!, at[row]!, price[row]!, amount[row]!, id[row]!)) kept[row] = 1;
+  }
+  inspection.end();
+  if (!inspection.begun) throw new RangeError(`${source}: no book in the recording`);
+  const found = { dirt: [...dirt.values()] };
+  const length = kept.reduce((sum, one) => sum + one, 0);
+  if (length === columns.length) return { columns, ...found };
+  const bytes = (from: Uint8Array) => from.filter((_, row) => kept[row] === 1);
+  const numbers = (from: Float64Array) => from.filter((_, row) => kept[row] === 1);
   return {
+    ...found,
     columns: {
       length,
-      kind: bytes(columns.kind),
-      side: bytes(columns.side),
-      at: numbers(columns.at),
-      local: numbers(columns.local),
-      price: numbers(columns.price),
-      amount: numbers(columns.amount),
-      id: numbers(columns.id),
+      kind: bytes(kind),
+      side: bytes(side),
+      at: numbers(at),
+      local: numbers(local),
+      price: numbers(price),
+      amount: numbers(amount),
+      id: numbers(id),
     },
-    dropped: columns.length - length,
   };
-}
-
-/** Looks at the book after the last row of each time at which it changed. */
-function inspectBooks(columns: Columns): { crossed: number; locked: number; oneSided: number } {
-  const book = new RecordedBook(columns);
-  const found = { crossed: 0, locked: 0, oneSided: 0 };
-  let changed = false;
-  for (let row = 0; row < columns.length; row++) {
-    changed = book.concerns(row) || changed;
-    book.apply(row);
-    if (!changed || (row + 1 < columns.length && columns.at[row + 1] === columns.at[row])) continue;
-    changed = false;
-    const bid = book.bids.priceAt(0);
-    const ask = book.asks.priceAt(0);
-    if (bid === 0 || ask === 0) found.oneSided++;
-    else if (bid > ask) found.crossed++;
-    else if (bid === ask) found.locked++;
-  }
-  return found;
 }

@@ -83,34 +83,30 @@ export class RecordedSide {
 type Resting = { readonly side: number; readonly price: number; amount: number };
 
 /**
- * Applies the rows of one tape. A tape that has levels is rebuilt from them alone, because its per-order rows tell the same
- * story a second time; a tape of orders only is summed up per price.
+ * A book rebuilt from rows. Where there are levels it is told by them alone, because rows of single orders tell the same story a second
+ * time; with `fromOrders` it is the sum of the orders per price.
  */
-export class RecordedBook {
+export class RowBook {
   readonly bids = new RecordedSide(-1);
   readonly asks = new RecordedSide(1);
-  readonly #columns: Columns;
   readonly #fromOrders: boolean;
   readonly #orders = new Map<number, Resting>();
 
-  constructor(columns: Columns) {
-    this.#columns = columns;
-    this.#fromOrders = !columns.kind.includes(KIND.level);
+  constructor(fromOrders: boolean) {
+    this.#fromOrders = fromOrders;
   }
 
-  /** True when the row can change the book as this rebuilds it. */
-  concerns(row: number): boolean {
-    const kind = this.#columns.kind[row]!;
+  /** True when a row of this kind can change the book as this rebuilds it. */
+  takes(kind: number): boolean {
     if (kind === KIND.trade) return false;
     return kind === KIND.clear || (kind === KIND.level) !== this.#fromOrders;
   }
 
-  apply(row: number): void {
-    if (!this.concerns(row)) return;
-    const { kind, side, price, amount, id } = this.#columns;
-    if (kind[row] === KIND.clear) this.clear();
-    else if (kind[row] === KIND.level) this.#sideOf(side[row]!).set(price[row]!, amount[row]!);
-    else this.#applyOrder(kind[row]!, side[row]!, price[row]!, amount[row]!, id[row]!);
+  apply(kind: number, side: number, price: number, amount: number, id: number): void {
+    if (!this.takes(kind)) return;
+    if (kind === KIND.clear) this.clear();
+    else if (kind === KIND.level) this.#sideOf(side).set(price, amount);
+    else this.#applyOrder(kind, side, price, amount, id);
   }
 
   clear(): void {
@@ -134,5 +130,38 @@ export class RecordedBook {
     const levels = this.#sideOf(side);
     levels.set(price, levels.amountOf(price) + amount);
     this.#orders.set(id, { side, price, amount });
+  }
+}
+
+/** Applies the rows of one tape in memory. */
+export class RecordedBook {
+  readonly #columns: Columns;
+  readonly #book: RowBook;
+
+  constructor(columns: Columns) {
+    this.#columns = columns;
+    this.#book = new RowBook(!columns.kind.includes(KIND.level));
+  }
+
+  get bids(): RecordedSide {
+    return this.#book.bids;
+  }
+
+  get asks(): RecordedSide {
+    return this.#book.asks;
+  }
+
+  /** True when the row can change the book as this rebuilds it. */
+  concerns(row: number): boolean {
+    return this.#book.takes(this.#columns.kind[row]!);
+  }
+
+  apply(row: number): void {
+    const { kind, side, price, amount, id } = this.#columns;
+    this.#book.apply(kind[row]!, side[row]!, price[row]!, amount[row]!, id[row]!);
+  }
+
+  clear(): void {
+    this.#book.clear();
   }
 }

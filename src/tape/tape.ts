@@ -27,8 +27,8 @@ export type Columns = {
   readonly id: Float64Array;
 };
 
-/** One kind of dirt in a recording: how often it was found, and what was done about it. */
-export type Dirt = { readonly what: string; readonly count: number; readonly done: string };
+/** One kind of dirt in a recording: how often it was found, where first (file:line, where that is known), and what was done about it. */
+export type Dirt = { readonly what: string; readonly count: number; readonly done: string; readonly first?: string };
 
 export type Gap = { readonly from: Millis; readonly to: Millis; readonly why: string };
 

@@ -3,7 +3,11 @@ import { instrumentOf } from '../core/index.ts';
 import type { BookRules, DecimalText, Instrument } from '../core/index.ts';
 
 /** The tick is the recording's own; the bounds are ours, wide enough for any of the recorded markets. */
-export function tapeRules(book: string, tickSize: DecimalText): { rules: BookRules; instrument: Instrument } {
+export function tapeRules(
+  book: string,
+  tickSize: DecimalText,
+  lot?: DecimalText,
+): { rules: BookRules; instrument: Instrument } {
   const rules: BookRules = {
     book,
     tickSize,
@@ -14,5 +18,5 @@ export function tapeRules(book: string, tickSize: DecimalText): { rules: BookRul
     minimumValue: '1',
     maximumValue: '200000000',
   };
-  return { rules, instrument: instrumentOf(rules) };
+  return { rules, instrument: instrumentOf(rules, lot) };
 }

@@ -251,7 +251,7 @@ describe('a folder that cannot be opened', () => {
       'is named when nothing in it is known, with what is known',
       { 'notes.txt': 'x' },
       undefined,
-      /no recording recognised; known are: Gemini/,
+      /no recording recognised; known are: replies of .* Gemini/,
     ],
     [
       'is named when it holds several books, with their names',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
-import { plainText } from '../../src/tape/digits.ts';
+import { plainText } from '../../src/tape/import/digits.ts';
 import {
   KIND,
   RecordedBook,

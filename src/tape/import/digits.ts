@@ -1,6 +1,6 @@
 /** From the numbers as recordings print them to whole ticks and lots: exactly, or not at all. */
-import { amountExact, priceExact } from '../core/index.ts';
-import type { Amount, DecimalText, Instrument, Price } from '../core/index.ts';
+import { amountExact, priceExact } from '../../core/index.ts';
+import type { Amount, DecimalText, Instrument, Price } from '../../core/index.ts';
 
 const EXPONENT = /^(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,2})$/;
 /** More decimals than any venue gives: the mark of a double printed with 17 digits. */
@@ -26,11 +26,14 @@ export function plainText(text: string, onNoise: () => void): DecimalText {
   return `${padded.slice(0, shift)}.${padded.slice(shift)}`;
 }
 
+/** A number that is no whole multiple of its tick or lot. */
+export class OffGrid extends RangeError {}
+
 /** Whole ticks; throws when the price lies off the grid, naming it. */
 export function ticksOf(instrument: Instrument, text: DecimalText): Price {
   const ticks = priceExact(instrument, text);
   if (ticks === null)
-    throw new RangeError(`price ${text} is not a multiple of ${instrument.symbol}'s tick ${instrument.tick}`);
+    throw new OffGrid(`price ${text} is not a multiple of ${instrument.symbol}'s tick ${instrument.tick}`);
   return ticks;
 }
 
@@ -38,6 +41,6 @@ export function ticksOf(instrument: Instrument, text: DecimalText): Price {
 export function lotsOf(instrument: Instrument, text: DecimalText): Amount {
   const lots = amountExact(instrument, text);
   if (lots === null)
-    throw new RangeError(`amount ${text} is not a multiple of ${instrument.symbol}'s lot ${instrument.lot}`);
+    throw new OffGrid(`amount ${text} is not a multiple of ${instrument.symbol}'s lot ${instrument.lot}`);
   return lots;
 }

@@ -1,0 +1,270 @@
+/** Reads recorded replies of this exchange's REST interface, one JSON a line: order_book, trades and available_books, with or without the time of receipt. */
+import { instrumentOf, isDecimalText } from '../../core/index.ts';
+import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
+import { SIDE } from '../tape.ts';
+import type { SideCode } from '../tape.ts';
+import { tapeRules } from '../tapeRules.ts';
+import { lotsOf, ticksOf } from './digits.ts';
+import { GridFinder } from './grid.ts';
+import { lineBatches, rowsOfLines, shown } from './lines.ts';
+import type { Reading } from './lines.ts';
+import type { Recording } from './recording.ts';
+import type { Chunk } from './rows.ts';
+
+/** Between two books of one market; whoever polls does it every few seconds. */
+const GAP_MS = 30_000;
+/** Levels a side of an aggregated book (public facts 4.3). */
+const DEPTH = 50;
+
+type Entry = { readonly book?: string; readonly price: string; readonly amount: string; readonly oid?: string };
+type Book = {
+  readonly bids: readonly Entry[];
+  readonly asks: readonly Entry[];
+  readonly sequence?: string | number;
+  readonly updated_at: string;
+};
+type Trade = {
+  readonly book: string;
+  readonly created_at: string;
+  readonly amount: string;
+  readonly maker_side: 'buy' | 'sell';
+  readonly price: string;
+  readonly tid: number | string;
+};
+type Rules = { readonly book: string; readonly tick_size?: string } & Readonly<Record<string, unknown>>;
+
+type Reply =
+  | { readonly kind: 'book'; readonly book: string | null; readonly value: Book }
+  | { readonly kind: 'trades'; readonly value: readonly Trade[] }
+  | { readonly kind: 'rules'; readonly value: readonly Rules[] }
+  /** An error, or a reply that has nothing to do with a market. */
+  | { readonly kind: 'other' };
+
+/** `pages`: asked for with a marker, so that it says nothing about what came before. */
+type Received = { readonly reply: Reply; readonly local: Millis | null; readonly pages: boolean };
+
+/** What one or more files of replies hold of one book. */
+export type RepliesOfBook = {
+  readonly book: string;
+  readonly grid: GridFinder;
+  readonly books: number;
+  readonly whole: boolean;
+  /** Every different row of rules, as they came. */
+  readonly rules: readonly BookRules[];
+};
+
+/** Looks through the files; lines that cannot be read are the readers' to tell. */
+export async function surveyReplies(
+  files: readonly string[],
+  onBytes: (count: number) => void = () => undefined,
+): Promise<readonly RepliesOfBook[]> {
+  const found = new Map<
+    string,
+    { book: string; grid: GridFinder; books: number; whole: boolean; rules: BookRules[] }
+  >();
+  const of = (book: string) => {
+    const known = found.get(book) ?? { book, grid: new GridFinder(), books: 0, whole: false, rules: [] };
+    found.set(book, known);
+    return known;
+  };
+  for (const file of files) {
+    for await (const lines of lineBatches(file, onBytes)) {
+      for (const line of lines) {
+        try {
+          look(receivedIn(line).reply, of);
+        } catch {
+          continue;
+        }
+      }
+    }
+  }
+  return [...found.values()].filter(({ books }) => books > 0);
+}
+
+function look(
+  reply: Reply,
+  of: (book: string) => { readonly grid: GridFinder; books: number; whole: boolean; readonly rules: BookRules[] },
+): void {
+  if (reply.kind === 'trades') for (const { book, price } of reply.value) of(book).grid.price(price);
+  else if (reply.kind === 'book' && reply.book !== null) {
+    const entry = of(reply.book);
+    entry.books++;
+    for (const { price, amount, oid } of [...reply.value.bids, ...reply.value.asks]) {
+      entry.grid.price(price);
+      entry.grid.amount(amount);
+      entry.whole ||= oid !== undefined;
+    }
+  } else if (reply.kind === 'rules') {
+    for (const row of reply.value) {
+      const rules = rulesOf(row);
+      const known = of(row.book).rules;
+      if (rules && JSON.stringify(known.at(-1)) !== JSON.stringify(rules)) known.push(rules);
+    }
+  }
+}
+
+/** The rules are those in the recording, with the finest of its ticks; without any the tick is inferred, or given. */
+export function bitsoReplies(
+  files: readonly string[],
+  { book, grid, whole, rules }: RepliesOfBook,
+  given: { readonly tick?: DecimalText; readonly lot?: DecimalText },
+): Recording {
+  const notes: string[] = [];
+  const [first] = [...rules].sort((a, b) => Number(a.tickSize) - Number(b.tickSize));
+  const tick = given.tick ?? first?.tickSize ?? grid.grid().tick;
+  if (given.tick === undefined && first === undefined)
+    notes.push(
+      `tick ${tick} inferred from ${grid.prices} prices: no available_books reply in the recording (or say --tick)`,
+    );
+  if (new Set(rules.map(({ tickSize }) => tickSize)).size > 1)
+    notes.push(
+      `the tick changed while it was recorded (${rules.map(({ tickSize }) => tickSize).join(', ')}): all of it is in ticks of ${tick}`,
+    );
+  const instrument =
+    first === undefined
+      ? tapeRules(book, tick, given.lot).instrument
+      : instrumentOf({ ...first, tickSize: tick }, given.lot);
+  return {
+    source: files[0]!,
+    format: 'bitso-replies',
+    files,
+    passes: 2,
+    instrument,
+    ...(first === undefined ? {} : { rules: { ...first, tickSize: tick } }),
+    fromOrders: false,
+    depth: whole ? Infinity : DEPTH,
+    quotesOnly: false,
+    notes: [...notes, 'trades have times of whole seconds: within a second they stand before the books'],
+    streams: reading => [trades(files, reading), books(files, reading)],
+  };
+}
+
+function books(files: readonly string[], reading: Reading): AsyncGenerator<Chunk> {
+  const { instrument, findings } = reading;
+  let before = { at: Number.NaN, sequence: -1n };
+  return rowsOfLines(files, reading, (line, _number, rows) => {
+    const { reply, local } = receivedIn(line);
+    if (reply.kind === 'other') findings.found('replies without a market in them', 'left out', rows.place);
+    if (reply.kind !== 'book' || (reply.book !== null && reply.book !== instrument.symbol)) return;
+    const { bids, asks, sequence, updated_at } = reply.value;
+    const at = timeOf(updated_at);
+    const step = sequence === undefined ? null : BigInt(sequence);
+    if (step !== null && step <= before.sequence) {
+      const what =
+        step === before.sequence ? 'books that were read again unchanged' : 'books older than the one before';
+      findings.found(what, 'left out', rows.place);
+      if (step === before.sequence && at > before.at) before = { ...before, at };
+      return;
+    }
+    rows.clear(at, local ?? at);
+    for (const [side, entries] of [
+      [SIDE.buy, bids],
+      [SIDE.sell, asks],
+    ] as const) {
+      for (const [price, lots] of summed(instrument, entries)) rows.push(1, side, at, local ?? at, price, lots, 0);
+    }
+    if (at - before.at > GAP_MS) reading.gap({ from: before.at, to: at, why: 'no book for that long' });
+    before = { at, sequence: step ?? -1n };
+  });
+}
+
+/** A whole book has several orders at a price. */
+function summed(instrument: Instrument, entries: readonly Entry[]): ReadonlyMap<number, number> {
+  const levels = new Map<number, number>();
+  for (const { price, amount } of entries) {
+    const ticks = ticksOf(instrument, price);
+    levels.set(ticks, (levels.get(ticks) ?? 0) + lotsOf(instrument, amount));
+  }
+  return levels;
+}
+
+/** Replies overlap: each trade is taken once, by its id. */
+function trades(files: readonly string[], reading: Reading): AsyncGenerator<Chunk> {
+  const { instrument, findings } = reading;
+  let last = -1;
+  return rowsOfLines(files, reading, (line, _number, rows) => {
+    const { reply, local, pages } = receivedIn(line);
+    if (reply.kind !== 'trades') return;
+    const ours = reply.value.filter(({ book }) => book === instrument.symbol);
+    const page = ours.map(trade => ({ ...trade, tid: idOf(trade.tid) })).sort((a, b) => a.tid - b.tid);
+    const fresh = page.filter(({ tid }) => tid > last);
+    if (last >= 0 && !pages && fresh.length > 0 && fresh.length === page.length)
+      findings.found(
+        'replies of trades that do not reach back to the one before',
+        'trades may be missing there',
+        rows.place,
+      );
+    for (const { created_at, price, amount, maker_side, tid } of fresh) {
+      const at = timeOf(created_at);
+      // The taker is the other side.
+      const side: SideCode | null = maker_side === 'buy' ? SIDE.sell : maker_side === 'sell' ? SIDE.buy : null;
+      if (side === null) throw new RangeError(`expected maker_side buy or sell, found ${shown(String(maker_side))}`);
+      rows.trade(at, local ?? at, side, ticksOf(instrument, price), lotsOf(instrument, amount), tid);
+    }
+    last = fresh.at(-1)?.tid ?? last;
+  });
+}
+
+/** `{at, url | path, body}`, `at` in milliseconds or as ISO text, `body` as JSON or as its text; or the body alone. */
+function receivedIn(line: string): Received {
+  const outer = JSON.parse(line) as Readonly<Record<string, unknown>>;
+  if (typeof outer !== 'object' || outer === null) throw new RangeError('expected a JSON object');
+  const { at, url, path, body } = outer;
+  if (body === undefined) return { reply: replyOf(outer, null), local: null, pages: false };
+  const local = typeof at === 'number' ? at : typeof at === 'string' ? timeOf(at) : null;
+  if (at !== undefined && !(local !== null && Number.isFinite(local)))
+    throw new RangeError(`expected "at" in milliseconds or as ISO time, found ${shown(JSON.stringify(at))}`);
+  const asked = typeof url === 'string' ? url : typeof path === 'string' ? path : '';
+  const inner = (typeof body === 'string' ? JSON.parse(body) : body) as Readonly<Record<string, unknown>>;
+  const book = /[?&]book=([a-z0-9]+_[a-z0-9]+)/.exec(asked)?.[1] ?? null;
+  return { reply: replyOf(inner, book), local, pages: /[?&]marker=/.test(asked) };
+}
+
+/** What a reply is, by the shape of its payload. */
+function replyOf(body: Readonly<Record<string, unknown>>, asked: string | null): Reply {
+  const { payload } = body;
+  if (Array.isArray(payload)) {
+    const [first] = payload as readonly Readonly<Record<string, unknown>>[];
+    if (first && 'tid' in first && 'maker_side' in first && !('oid' in first))
+      return { kind: 'trades', value: payload as readonly Trade[] };
+    if (first && 'minimum_value' in first) return { kind: 'rules', value: payload as readonly Rules[] };
+    return { kind: 'other' };
+  }
+  const value = payload as Book | undefined | null;
+  if (!value || ![value.bids, value.asks].every(side => Array.isArray(side))) return { kind: 'other' };
+  const [first] = [...value.bids, ...value.asks];
+  return { kind: 'book', book: asked ?? first?.book ?? null, value };
+}
+
+/** Old rows have no tick: they say nothing. */
+function rulesOf(row: Rules): BookRules | null {
+  const text = (field: string): string => {
+    const value = row[field];
+    return isDecimalText(value) ? value : '';
+  };
+  const rules: BookRules = {
+    book: row.book,
+    tickSize: text('tick_size'),
+    minimumAmount: text('minimum_amount'),
+    maximumAmount: text('maximum_amount'),
+    minimumPrice: text('minimum_price'),
+    maximumPrice: text('maximum_price'),
+    minimumValue: text('minimum_value'),
+    maximumValue: text('maximum_value'),
+  };
+  return Object.values(rules).every(value => value !== '') ? rules : null;
+}
+
+/** `+0000` and `+00:00`, with or without a fraction of a second (public facts 3). */
+function timeOf(text: string): Millis {
+  const at = Date.parse(text);
+  if (!/^\d{4}-\d\d-\d\dT/.test(text) || Number.isNaN(at))
+    throw new RangeError(`expected an ISO 8601 time, found ${shown(String(text))}`);
+  return at;
+}
+
+function idOf(tid: number | string): number {
+  const id = Number(tid);
+  if (!(Number.isSafeInteger(id) && id > 0)) throw new RangeError(`expected a trade id, found ${shown(String(tid))}`);
+  return id;
+}

@@ -1,0 +1,89 @@
+/** Reads a Bitstamp log: polled books of 20 levels, every order event, and trades without a side. */
+import type { DecimalText, Price } from '../../core/index.ts';
+import { KIND, SIDE } from '../tape.ts';
+import type { Kind, SideCode } from '../tape.ts';
+import { tapeRules } from '../tapeRules.ts';
+import { lotsOf, plainText, ticksOf } from './digits.ts';
+import { rowsOfLines } from './lines.ts';
+import type { Reading } from './lines.ts';
+import type { Recording } from './recording.ts';
+import type { Chunk } from './rows.ts';
+
+const TICK: DecimalText = '0.01';
+/** An order that shrank longer ago than this has nothing to do with the trade. */
+const SAME_MATCH_MS = 5_000;
+
+type OrderEvent = { readonly price: string; readonly amount: string; readonly id: number; readonly order_type: 0 | 1 };
+type BookEvent = { readonly bids: readonly [string, string][]; readonly asks: readonly [string, string][] };
+type Shrunk = { readonly at: number; readonly id: number; readonly price: Price; readonly side: SideCode };
+
+const ORDER_KINDS: Readonly<Record<string, Kind>> = {
+  order_created: KIND.add,
+  order_changed: KIND.change,
+  order_deleted: KIND.remove,
+};
+
+/**
+ * The only times given to the millisecond are the recorder's own, so they serve as exchange time too. A trade's taker is found
+ * from the orders that shrank just before it: of those at the trade's price, the oldest rested, and the taker stood against it.
+ */
+export function bitstamp(files: { log: string; book: string }): Recording {
+  return {
+    source: files.log,
+    format: 'bitstamp',
+    files: [files.log],
+    passes: 1,
+    instrument: tapeRules(files.book, TICK).instrument,
+    fromOrders: false,
+    depth: 20,
+    quotesOnly: false,
+    notes: ['the times are those of the recorder: the exchange gives whole seconds only'],
+    streams: reading => [events(files.log, reading)],
+  };
+}
+
+function events(path: string, { instrument, findings, ...reading }: Reading): AsyncGenerator<Chunk> {
+  const shrunk: Shrunk[] = [];
+  let place = '';
+  const plain = (text: string) =>
+    plainText(text, () =>
+      findings.found('numbers printed as 17-digit doubles', 'read as the shortest text of the same double', place),
+    );
+  const takerOf = (at: number, price: Price): SideCode => {
+    const recent = shrunk.filter(order => order.price === price && at - order.at <= SAME_MATCH_MS);
+    const maker = recent.reduce<Shrunk | undefined>((old, one) => (old && old.id < one.id ? old : one), undefined);
+    return maker === undefined ? SIDE.unknown : maker.side === SIDE.buy ? SIDE.sell : SIDE.buy;
+  };
+  return rowsOfLines([path], { findings, ...reading }, (line, _number, rows) => {
+    const match = /^(\d{13}) (\w+) (\{.*\})$/.exec(line);
+    if (!match) throw new RangeError(`expected "epoch_ms event json"`);
+    const [at, event, json] = [Number(match[1]), match[2]!, match[3]!];
+    place = rows.place;
+    const kind = ORDER_KINDS[event];
+    if (kind !== undefined) {
+      const order = JSON.parse(json) as OrderEvent;
+      const side = order.order_type === 0 ? SIDE.buy : SIDE.sell;
+      const price = ticksOf(instrument, plain(order.price));
+      const left = lotsOf(instrument, plain(order.amount));
+      rows.push(kind, side, at, at, price, left, order.id);
+      if (kind === KIND.change || (kind === KIND.remove && left === 0)) {
+        shrunk.push({ at, id: order.id, price, side });
+        if (shrunk.length > 16) shrunk.shift();
+      }
+    } else if (event === 'order_book') {
+      const { bids, asks } = JSON.parse(json) as BookEvent;
+      rows.clear(at, at);
+      for (const [price, size] of bids)
+        rows.level(at, at, SIDE.buy, ticksOf(instrument, price), lotsOf(instrument, size));
+      for (const [price, size] of asks)
+        rows.level(at, at, SIDE.sell, ticksOf(instrument, price), lotsOf(instrument, size));
+    } else if (event === 'trade') {
+      // Numbers, not text: taken from the line itself, because JSON.parse would go through a double.
+      const trade = /"price": ?([\d.eE+-]+), "amount": ?([\d.eE+-]+), "id": ?(\d+)/.exec(json);
+      if (!trade) throw new RangeError('expected a trade with price, amount and id');
+      const price = ticksOf(instrument, plain(trade[1]!));
+      rows.trade(at, at, takerOf(at, price), price, lotsOf(instrument, plain(trade[2]!)), Number(trade[3]));
+      shrunk.length = 0;
+    } else throw new RangeError(`unknown event ${event}`);
+  });
+}

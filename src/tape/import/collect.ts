@@ -1,0 +1,30 @@
+/** A recording as a tape in memory. */
+import { amount, price } from '../../core/index.ts';
+import { tapeRules } from '../tapeRules.ts';
+import { KIND, TapeBuilder } from '../tape.ts';
+import type { Columns, Gap, SideCode, Tape } from '../tape.ts';
+import { readRecording } from './recording.ts';
+import type { Recording } from './recording.ts';
+
+export async function collectTape(recording: Recording): Promise<Tape> {
+  const builder = new TapeBuilder();
+  const gaps: Gap[] = [];
+  const append = ({ length, kind, side, at, local, ...of }: Columns): void => {
+    for (let row = 0; row < length; row++) {
+      const what = kind[row];
+      const [time, received, code] = [at[row]!, local[row]!, side[row]! as SideCode];
+      const [ticks, lots, id] = [price(of.price[row]!), amount(of.amount[row]!), of.id[row]!];
+      if (what === KIND.clear) builder.clear(time, received);
+      else if (what === KIND.level) builder.level(time, received, code, ticks, lots);
+      else if (what === KIND.trade) builder.trade(time, received, code, ticks, lots, id);
+      else if (what === KIND.add || what === KIND.change || what === KIND.remove)
+        builder.order(what, time, received, code, ticks, lots, id);
+    }
+  };
+  const { dirt } = await readRecording(recording, { append, gap: gap => void gaps.push(gap) });
+  const { instrument, source, depth, quotesOnly } = recording;
+  const { rules } = recording.rules
+    ? { rules: recording.rules }
+    : tapeRules(instrument.symbol, instrument.tick, instrument.lot);
+  return { source, instrument, rules, columns: builder.columns(), gaps, dirt, depth, quotesOnly };
+}

@@ -1,0 +1,101 @@
+/** Reads Gemini's top of book a second plus trades, as the ccapi project records them. */
+import type { DecimalText } from '../../core/index.ts';
+import { SIDE } from '../tape.ts';
+import { tapeRules } from '../tapeRules.ts';
+import { lotsOf, ticksOf } from './digits.ts';
+import { Findings } from './findings.ts';
+import { expectHeader, rowsOfLines, shown } from './lines.ts';
+import type { Reading } from './lines.ts';
+import type { Recording } from './recording.ts';
+import type { Chunk, RowBuffer } from './rows.ts';
+
+const TICK: DecimalText = '0.01';
+/** A book that stays the same for longer than this was not recorded: the longest silence of the recorded day is 38 s. */
+const SILENCE_S = 600;
+const DEPTH_HEADER = 'time_seconds,bid_price_bid_size,ask_price_ask_size';
+const TRADE_HEADER = 'time_seconds,price,size,is_buyer_maker';
+
+type Top = { readonly bid: readonly [string, string]; readonly ask: readonly [string, string] };
+
+/**
+ * A row stands for the whole second that it is stamped with, so it comes before that second's trades. A second without a row
+ * means "unchanged": after a second with trades the unchanged top is written down again, so that a replay restores it. For that the
+ * seconds that traded are kept, at most 86,400 a day.
+ */
+export function gemini(files: { depth: string; trades: string; book: string }): Recording {
+  return {
+    source: files.depth,
+    format: 'gemini',
+    files: [files.depth, files.trades],
+    passes: 2,
+    instrument: tapeRules(files.book, TICK).instrument,
+    fromOrders: false,
+    depth: 1,
+    quotesOnly: false,
+    notes: ['one level a side, to the whole second: what came first inside a second is not known'],
+    streams: reading => [books(files, reading), trades(files.trades, reading)],
+  };
+}
+
+async function* books(files: { depth: string; trades: string }, reading: Reading): AsyncGenerator<Chunk> {
+  const traded = await tradedSeconds(files.trades, reading);
+  const { instrument, findings } = reading;
+  const put = (second: number, top: Top, rows: RowBuffer) => {
+    const at = second * 1000;
+    rows.clear(at, at);
+    rows.level(at, at, SIDE.buy, ticksOf(instrument, top.bid[0]), lotsOf(instrument, top.bid[1]));
+    rows.level(at, at, SIDE.sell, ticksOf(instrument, top.ask[0]), lotsOf(instrument, top.ask[1]));
+  };
+  let last: { second: number; top: Top } | undefined;
+  yield* rowsOfLines([files.depth], reading, (line, number, rows) => {
+    if (number === 1) return expectHeader(line, DEPTH_HEADER);
+    const [time, bid, ask] = fields(line, 3);
+    const second = Number(time);
+    const top: Top = { bid: level(bid!), ask: level(ask!) };
+    if (last?.second === second)
+      findings.found('book rows with a repeated second', 'kept, the last one stands', rows.place);
+    if (last && second - last.second > SILENCE_S) {
+      reading.gap({ from: last.second * 1000, to: second * 1000, why: 'no book for that long' });
+    } else if (last) {
+      for (let s = last.second + 1; s < second; s++) {
+        if (!traded.has(s - 1)) continue;
+        put(s, last.top, rows);
+        findings.found('seconds without a row after trades', 'the unchanged top was written again', rows.place);
+      }
+    }
+    put(second, top, rows);
+    last = { second, top };
+  });
+}
+
+/** The first of two passes over the trades: what is dirty in them is told by the second. */
+async function tradedSeconds(path: string, reading: Reading): Promise<ReadonlySet<number>> {
+  const seconds = new Set<number>();
+  for await (const { columns } of trades(path, { ...reading, findings: new Findings() })) {
+    for (const at of columns.at) seconds.add(Math.floor(at / 1000));
+  }
+  return seconds;
+}
+
+const trades = (path: string, reading: Reading): AsyncGenerator<Chunk> =>
+  rowsOfLines([path], reading, (line, number, rows) => {
+    if (number === 1) return expectHeader(line, TRADE_HEADER);
+    const { instrument } = reading;
+    const [time, price, size, buyerMaker] = fields(line, 4);
+    const at = Math.floor(Number(time) * 1000 + 0.5);
+    const side = buyerMaker === '1' ? SIDE.sell : buyerMaker === '0' ? SIDE.buy : SIDE.unknown;
+    rows.trade(at, at, side, ticksOf(instrument, price!), lotsOf(instrument, size!));
+  });
+
+function level(text: string): readonly [string, string] {
+  const [price, size, extra] = text.split('_');
+  if (price === undefined || size === undefined || extra !== undefined)
+    throw new RangeError(`expected price_size, found ${shown(text)}`);
+  return [price, size];
+}
+
+function fields(line: string, count: number): string[] {
+  const found = line.split(',');
+  if (found.length !== count) throw new RangeError(`expected ${count} fields, found ${found.length}`);
+  return found;
+}

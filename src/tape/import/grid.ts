@@ -1,0 +1,76 @@
+/** The tick and lot of a recording that does not say them: inferred from every price and amount in it. */
+import { LOT } from '../../core/index.ts';
+import type { DecimalText } from '../../core/index.ts';
+import { plainText } from './digits.ts';
+
+export type Grid = { readonly tick: DecimalText; readonly lot: DecimalText };
+
+/** Fewer prices say nothing about a tick beyond their last decimal. */
+const PRICES_MIN = 1_000;
+const DECIMALS_MAX = 12;
+
+/** Prices and amounts go in as text. */
+export class GridFinder {
+  #count = 0;
+  #decimals = 0;
+  #divisor = 0;
+  #lotDecimals = 0;
+
+  price(text: string): void {
+    const plain = plainText(text, () => undefined);
+    const decimals = decimalsOf(plain);
+    if (decimals > this.#decimals) {
+      this.#divisor *= 10 ** (decimals - this.#decimals);
+      this.#decimals = decimals;
+    }
+    const scaled = Math.floor(Number(plain) * 10 ** this.#decimals + 0.5);
+    // A price that cannot be counted is the reader's to refuse.
+    if (!Number.isSafeInteger(scaled) || scaled <= 0) return;
+    this.#count++;
+    this.#divisor = divisorOf(this.#divisor, scaled);
+  }
+
+  amount(text: string): void {
+    const plain = plainText(text, () => undefined);
+    this.#lotDecimals = Math.max(this.#lotDecimals, decimalsOf(plain));
+  }
+
+  /** The largest of 1, 2, 5, 10, 20, … that divides all prices; their last decimal where there are few. The lot is 10^-8 unless amounts are finer. */
+  grid(): Grid {
+    const tick = this.#count < PRICES_MIN ? 1 : niceDivisor(this.#divisor);
+    const lotDecimals = Math.max(this.#lotDecimals, decimalsOf(LOT));
+    return { tick: scaledText(tick, this.#decimals), lot: scaledText(1, lotDecimals) };
+  }
+
+  get prices(): number {
+    return this.#count;
+  }
+}
+
+function decimalsOf(text: string): number {
+  const point = text.indexOf('.');
+  if (point < 0) return 0;
+  let end = text.length;
+  while (text.charCodeAt(end - 1) === 48) end--;
+  return Math.min(end - point - 1, DECIMALS_MAX);
+}
+
+function divisorOf(a: number, b: number): number {
+  while (a !== 0) [a, b] = [b % a, a];
+  return b;
+}
+
+function niceDivisor(of: number): number {
+  let best = 1;
+  for (let unit = 1; unit <= of; unit *= 10) {
+    for (const factor of [1, 2, 5]) if (of % (unit * factor) === 0) best = Math.max(best, unit * factor);
+  }
+  return best;
+}
+
+function scaledText(units: number, decimals: number): DecimalText {
+  const digits = String(units).padStart(decimals + 1, '0');
+  if (decimals === 0) return digits;
+  const fraction = digits.slice(-decimals).replace(/0+$/, '');
+  return fraction === '' ? digits.slice(0, -decimals) : `${digits.slice(0, -decimals)}.${fraction}`;
+}

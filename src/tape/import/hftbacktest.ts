@@ -1,0 +1,311 @@
+/** Reads hftbacktest's files of market data: npz (a zip of one npy) or npy, records of ev, exch_ts, local_ts, px, qty, order_id, ival, fval. */
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import yauzl from 'yauzl';
+import type { Entry, ZipFile } from 'yauzl';
+import type { Instrument } from '../../core/index.ts';
+import { KIND, SIDE } from '../tape.ts';
+import type { SideCode } from '../tape.ts';
+import { OffGrid } from './digits.ts';
+import { WrongFile } from './findings.ts';
+import type { Findings } from './findings.ts';
+import { GridFinder } from './grid.ts';
+import type { Grid } from './grid.ts';
+import { shown } from './lines.ts';
+import type { Reading } from './lines.ts';
+import type { Recording } from './recording.ts';
+import { RowBuffer } from './rows.ts';
+import type { Chunk } from './rows.ts';
+
+/** Bits and numbers of `ev` (hftbacktest, types.rs). */
+const EXCHANGE_EVENT = 2 ** 31;
+const BUY_EVENT = 1 << 29;
+const SELL_EVENT = 1 << 28;
+const EVENT = { depth: 1, trade: 2, clear: 3, snapshot: 4, bbo: 5, add: 10, cancel: 11, modify: 12, fill: 13 } as const;
+
+const FIELDS = ['ev', 'exch_ts', 'local_ts', 'px', 'qty', 'order_id', 'ival', 'fval'];
+const TYPES = ['u8', 'i8', 'i8', 'f8', 'f8', 'u8', 'i8', 'f8'];
+const RECORD_BYTES = 64;
+const HEADER_MAX = 1 << 20;
+
+export const isHftbacktest = (name: string): boolean => /\.np[yz]$/.test(name);
+
+/** Files follow each other in time. `fromOrders`: they tell single orders. */
+export function hftbacktest(
+  files: readonly string[],
+  instrument: Instrument,
+  fromOrders: boolean,
+  notes: readonly string[],
+): Recording {
+  return {
+    source: files[0]!,
+    format: 'hftbacktest',
+    files,
+    passes: 1,
+    instrument,
+    fromOrders,
+    depth: Infinity,
+    quotesOnly: false,
+    notes,
+    streams: reading => [events(files, reading)],
+  };
+}
+
+/** The grid of all prices and amounts, and whether single orders are told. */
+export async function surveyHftbacktest(
+  files: readonly string[],
+  onBytes: (count: number) => void,
+): Promise<Grid & { readonly fromOrders: boolean }> {
+  const finder = new GridFinder();
+  let [orders, levels] = [0, 0];
+  for (const file of files) {
+    for await (const records of recordsOf(file, onBytes)) {
+      for (let at = 0; at + RECORD_BYTES <= records.length; at += RECORD_BYTES) {
+        const kind = records[at]!;
+        const [px, qty] = [records.readDoubleLE(at + 24), records.readDoubleLE(at + 32)];
+        if (kind === EVENT.depth || kind === EVENT.snapshot) levels++;
+        else if (kind === EVENT.add) orders++;
+        if (kind === EVENT.clear || !(px > 0 && px < 1e15 && qty >= 0 && qty < 1e15)) continue;
+        finder.price(String(px));
+        finder.amount(String(qty));
+      }
+    }
+  }
+  return { ...finder.grid(), fromOrders: orders > 0 && levels === 0 };
+}
+
+async function* events(files: readonly string[], reading: Reading): AsyncGenerator<Chunk> {
+  const { findings } = reading;
+  const rows = new RowBuffer(findings);
+  const reader = new EventReader(reading.instrument, findings);
+  for (const file of files) {
+    let number = 0;
+    for await (const records of recordsOf(file, reading.bytes)) {
+      for (let at = 0; at + RECORD_BYTES <= records.length; at += RECORD_BYTES) {
+        number++;
+        findings.line();
+        rows.begin(file, number);
+        try {
+          reader.read(records, at, rows);
+        } catch (error) {
+          if (!(error instanceof RangeError)) throw error;
+          rows.undo();
+          const what =
+            error instanceof OffGrid ? 'records off the grid of ticks or lots' : 'records that cannot be read';
+          findings.unread(file, number, what, error.message);
+        }
+      }
+      yield* rows.take();
+    }
+    if (number === 0) throw new WrongFile(`${file}: no records`);
+  }
+  findings.check();
+}
+
+type Resting = { readonly id: number; readonly side: SideCode; readonly price: number };
+
+/** One record at a time. Prices and amounts are doubles in the file; they become the whole ticks and lots that they are nearest to, or are refused. */
+class EventReader {
+  readonly #findings: Findings;
+  readonly #instrument: Instrument;
+  readonly #tick: number;
+  readonly #lot: number;
+  /** Prices with something on them, by side: a clear of a part of a side needs them. */
+  readonly #levels = [new Set<number>(), new Set<number>()] as const;
+  /** Ids of 64 bits do not fit a double: orders are numbered as they come. */
+  readonly #orders = new Map<bigint, Resting>();
+  #lastId = 0;
+
+  constructor(instrument: Instrument, findings: Findings) {
+    this.#instrument = instrument;
+    this.#findings = findings;
+    this.#tick = Number(instrument.tick);
+    this.#lot = Number(instrument.lot);
+  }
+
+  read(from: Buffer, offset: number, rows: RowBuffer): void {
+    const flags = from.readUInt32LE(offset);
+    const at = millisOf(from, offset + 8);
+    const local = millisOf(from, offset + 16);
+    const kind = flags & 0xff;
+    // The same event stands in the file a second time, for the other clock, where the two orders of time differ.
+    if (flags < EXCHANGE_EVENT) {
+      this.#findings.found('records for the local clock alone', 'left out; the exchange has the same', rows.place);
+      return;
+    }
+    const side = (flags & BUY_EVENT) !== 0 ? SIDE.buy : (flags & SELL_EVENT) !== 0 ? SIDE.sell : SIDE.unknown;
+    const px = from.readDoubleLE(offset + 24);
+    const qty = from.readDoubleLE(offset + 32);
+    switch (kind) {
+      case EVENT.depth:
+      case EVENT.snapshot: {
+        const [price, lots] = [this.#ticks(px), this.#lots(qty)];
+        if (side === SIDE.unknown) throw new RangeError('expected a side, found a level of neither');
+        if (lots > 0) this.#levels[side].add(price);
+        else this.#levels[side].delete(price);
+        rows.push(KIND.level, side, at, local, price, lots, 0);
+        return;
+      }
+      case EVENT.trade:
+        rows.push(KIND.trade, side, at, local, this.#ticks(px), this.#lots(qty), 0);
+        return;
+      case EVENT.clear:
+        this.#clear(rows, at, local, side, px);
+        return;
+      case EVENT.add:
+      case EVENT.modify:
+      case EVENT.cancel:
+        this.#order(rows, kind, at, local, side, px, qty, from.readBigUInt64LE(offset + 40));
+        return;
+      case EVENT.fill:
+        this.#findings.found('fills of single orders', 'left out; the change that follows says the same', rows.place);
+        return;
+      case EVENT.bbo:
+        this.#findings.found('best bids and offers', 'left out; the depth says the same', rows.place);
+        return;
+      default:
+        throw new RangeError(`expected an event of a known kind, found ${kind}`);
+    }
+  }
+
+  /** Without a side the whole book; with one, that side down (bids) or up (asks) to the price, or all of it where the price says nothing. */
+  #clear(rows: RowBuffer, at: number, local: number, side: SideCode, px: number): void {
+    if (side === SIDE.unknown) {
+      this.#levels[0].clear();
+      this.#levels[1].clear();
+      this.#orders.clear();
+      rows.clear(at, local);
+      return;
+    }
+    const limit = px > 0 && Number.isFinite(px) ? this.#ticks(px) : null;
+    const isIn = (price: number) => limit === null || (side === SIDE.buy ? price >= limit : price <= limit);
+    for (const price of this.#levels[side]) {
+      if (!isIn(price)) continue;
+      this.#levels[side].delete(price);
+      rows.push(KIND.level, side, at, local, price, 0, 0);
+    }
+    for (const [id, order] of this.#orders) {
+      if (order.side !== side) continue;
+      this.#orders.delete(id);
+      rows.push(KIND.remove, side, at, local, order.price, 0, order.id);
+    }
+  }
+
+  #order(
+    rows: RowBuffer,
+    kind: number,
+    at: number,
+    local: number,
+    side: SideCode,
+    px: number,
+    qty: number,
+    id: bigint,
+  ): void {
+    const known = this.#orders.get(id);
+    if (kind === EVENT.add) {
+      if (side === SIDE.unknown) throw new RangeError('expected a side, found an order of neither');
+      const order: Resting = { id: known?.id ?? ++this.#lastId, side, price: this.#ticks(px) };
+      rows.push(KIND.add, side, at, local, order.price, this.#lots(qty), order.id);
+      this.#orders.set(id, order);
+      return;
+    }
+    if (known === undefined) {
+      this.#findings.found('changes of orders that never came', 'left out', rows.place);
+      return;
+    }
+    if (kind === EVENT.cancel) {
+      rows.push(KIND.remove, known.side, at, local, known.price, 0, known.id);
+      this.#orders.delete(id);
+      return;
+    }
+    const price = this.#ticks(px);
+    rows.push(KIND.change, known.side, at, local, price, this.#lots(qty), known.id);
+    this.#orders.set(id, { ...known, price });
+  }
+
+  #ticks(px: number): number {
+    return wholeUnits(px, this.#tick, `${this.#instrument.symbol}'s tick ${this.#instrument.tick}`);
+  }
+
+  #lots(qty: number): number {
+    return wholeUnits(qty, this.#lot, `${this.#instrument.symbol}'s lot ${this.#instrument.lot}`);
+  }
+}
+
+/** A double is as near to its decimal as doubles are; what is further from a whole number of units than a ten-thousandth is another number. */
+function wholeUnits(double: number, unit: number, name: string): number {
+  if (!(double >= 0 && Number.isFinite(double))) throw new RangeError(`expected a number, found ${double}`);
+  const exact = double / unit;
+  const whole = Math.floor(exact + 0.5);
+  if (Math.abs(exact - whole) <= 1e-4) return whole;
+  throw new OffGrid(`${double} is not a multiple of ${name}`);
+}
+
+/** Nanoseconds of 64 bits as milliseconds. */
+const millisOf = (from: Buffer, offset: number): number =>
+  (from.readUInt32LE(offset) + from.readInt32LE(offset + 4) * 2 ** 32) / 1e6;
+
+/** Whole records, some at a time. */
+async function* recordsOf(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  let left = -1;
+  try {
+    const { stream, share } = await openArray(path);
+    for await (const chunk of stream) {
+      onBytes((chunk as Buffer).length * share);
+      rest = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
+      if (left < 0) {
+        const header = headerOf(rest);
+        if (header === null) continue;
+        rest = rest.subarray(header.bytes);
+        left = header.records;
+      }
+      const count = Math.min(left, Math.floor(rest.length / RECORD_BYTES));
+      if (count === 0) continue;
+      left -= count;
+      yield rest.subarray(0, count * RECORD_BYTES);
+      rest = rest.subarray(count * RECORD_BYTES);
+    }
+    if (left !== 0)
+      throw new WrongFile(left < 0 ? 'no npy header' : `the file ends early: ${left} records are missing`);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw message.startsWith(path) ? error : new WrongFile(`${path}: ${message}`, { cause: error });
+  }
+}
+
+/** Null until there is enough of it (the npy format, version 1 to 3). */
+function headerOf(bytes: Buffer): { readonly bytes: number; readonly records: number } | null {
+  if (bytes.length < 12) return null;
+  if (bytes.toString('latin1', 0, 6) !== '\x93NUMPY') throw new WrongFile('not a numpy array');
+  const isLong = bytes[6]! > 1;
+  const length = isLong ? bytes.readUInt32LE(8) : bytes.readUInt16LE(8);
+  const end = (isLong ? 12 : 10) + length;
+  if (length > HEADER_MAX) throw new WrongFile(`a numpy header of ${length} bytes`);
+  if (bytes.length < end) return null;
+  const text = bytes.toString('latin1', isLong ? 12 : 10, end);
+  const found = [...text.matchAll(/\('(\w+)', '[<=|]?(\w+)'\)/g)].map(([, name, type]) => `${name} ${type}`);
+  const expected = FIELDS.map((name, i) => `${name} ${TYPES[i]}`);
+  if (found.join() !== expected.join()) {
+    throw new WrongFile(`expected records of ${expected.join(', ')}, found ${found.join(', ') || shown(text)}`);
+  }
+  const shape = /'shape': \((\d+),\)/.exec(text);
+  if (!shape) throw new WrongFile(`expected one dimension, found ${shown(text)}`);
+  return { bytes: end, records: Number(shape[1]) };
+}
+
+/** The array's bytes, and how many bytes of the file one of them stands for. */
+async function openArray(path: string): Promise<{ readonly stream: Readable; readonly share: number }> {
+  if (path.endsWith('.npy')) return { stream: createReadStream(path), share: 1 };
+  const zip = await promisify<string, yauzl.Options, ZipFile>(yauzl.open)(path, { lazyEntries: true });
+  const entry = await new Promise<Entry>((resolve, reject) => {
+    zip.on('entry', (found: Entry) => (found.fileName.endsWith('.npy') ? resolve(found) : zip.readEntry()));
+    zip.on('end', () => reject(new WrongFile('no array in it')));
+    zip.on('error', reject);
+    zip.readEntry();
+  });
+  const stream = await promisify<Entry, Readable>(zip.openReadStream.bind(zip))(entry);
+  stream.on('close', () => zip.close());
+  return { stream, share: entry.uncompressedSize === 0 ? 0 : entry.compressedSize / entry.uncompressedSize };
+}

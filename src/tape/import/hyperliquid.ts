@@ -1,0 +1,76 @@
+/** Reads Hyperliquid recordings: pictures of 20 levels a side about twice a second, and trades. */
+import type { DecimalText, Instrument } from '../../core/index.ts';
+import { SIDE } from '../tape.ts';
+import { tapeRules } from '../tapeRules.ts';
+import { lotsOf, plainText, ticksOf } from './digits.ts';
+import { WrongFile } from './findings.ts';
+import { rowsOfLines, shown } from './lines.ts';
+import type { Reading } from './lines.ts';
+import type { Recording } from './recording.ts';
+import { Remembered } from './remembered.ts';
+import type { Chunk } from './rows.ts';
+
+/** A silence in a stream that sends twice a second. */
+const GAP_MS = 10_000;
+const BOOK_HEADER = 'timestamp,sequence,exchange_timestamp,bid_price_0,bid_size_0,ask_price_0,ask_size_0';
+const TRADE_HEADER = 'timestamp,price,size,side,trade_id,exchange_timestamp';
+
+export function hyperliquid(files: { books: string; trades: string; book: string; tick: DecimalText }): Recording {
+  return {
+    source: files.books,
+    format: 'hyperliquid',
+    files: [files.books, files.trades],
+    passes: 1,
+    instrument: tapeRules(files.book, files.tick).instrument,
+    fromOrders: false,
+    depth: 20,
+    quotesOnly: false,
+    notes: [],
+    streams: reading => [books(files.books, reading), trades(files.trades, reading)],
+  };
+}
+
+const ticks = (instrument: Instrument, text: string) => ticksOf(instrument, plainText(text, ignore));
+const lots = (instrument: Instrument, text: string) => lotsOf(instrument, plainText(text, ignore));
+const ignore = () => undefined;
+
+function books(path: string, { instrument, findings, ...reading }: Reading): AsyncGenerator<Chunk> {
+  let before = Number.NaN;
+  return rowsOfLines([path], { findings, ...reading }, (line, number, rows) => {
+    if (number === 1) {
+      if (line.startsWith(BOOK_HEADER)) return;
+      throw new WrongFile(`expected a header that begins with ${BOOK_HEADER}, found ${shown(line)}`);
+    }
+    const cells = line.split(',');
+    if (cells.length < 7 || (cells.length - 3) % 4 !== 0) throw new RangeError(`torn row of ${cells.length} fields`);
+    const local = Number(cells[0]) * 1000;
+    const at = Number(cells[2]);
+    rows.clear(at, local);
+    for (let i = 3; i < cells.length; i += 4) {
+      rows.level(at, local, SIDE.buy, ticks(instrument, cells[i]!), lots(instrument, cells[i + 1]!));
+      rows.level(at, local, SIDE.sell, ticks(instrument, cells[i + 2]!), lots(instrument, cells[i + 3]!));
+    }
+    if (at === before) findings.found('books with a repeated exchange time', 'kept, the last one stands', rows.place);
+    if (at - before > GAP_MS) reading.gap({ from: before, to: at, why: 'no book for that long' });
+    before = at;
+  });
+}
+
+function trades(path: string, { instrument, findings, ...reading }: Reading): AsyncGenerator<Chunk> {
+  const known = new Remembered();
+  return rowsOfLines([path], { findings, ...reading }, (line, number, rows) => {
+    if (number === 1) {
+      if (line === TRADE_HEADER) return;
+      throw new WrongFile(`expected the header ${TRADE_HEADER}, found ${shown(line)}`);
+    }
+    const [time, price, size, side, id, at, extra] = line.split(',');
+    if (at === undefined || extra !== undefined) throw new RangeError(`expected 6 fields`);
+    // After a reconnect the venue sends its last trades again: equal but for the time of receipt.
+    if (known.has(`${id} ${at} ${price} ${size}`)) {
+      findings.found('trades sent again after a reconnect', 'dropped', rows.place);
+      return;
+    }
+    const code = side === 'buy' ? SIDE.buy : side === 'sell' ? SIDE.sell : SIDE.unknown;
+    rows.trade(Number(at), Number(time) * 1000, code, ticks(instrument, price!), lots(instrument, size!), Number(id));
+  });
+}

@@ -1,0 +1,131 @@
+/** Lines of text files, plain or gzipped, read in chunks and turned into rows: memory does not grow with the file. */
+import { createReadStream } from 'node:fs';
+import type { ReadStream } from 'node:fs';
+import { createGunzip } from 'node:zlib';
+import type { Readable } from 'node:stream';
+import type { Instrument } from '../../core/index.ts';
+import type { Gap } from '../tape.ts';
+import { OffGrid } from './digits.ts';
+import { WrongFile } from './findings.ts';
+import type { Findings } from './findings.ts';
+import { RowBuffer } from './rows.ts';
+import type { Chunk } from './rows.ts';
+
+/** What every reader of a recording is handed. */
+export type Reading = {
+  readonly instrument: Instrument;
+  readonly findings: Findings;
+  /** Tells of a stretch of which something is missing. */
+  readonly gap: (gap: Gap) => void;
+  /** Tells how many bytes of the files were read since it was told last. */
+  readonly bytes: (count: number) => void;
+};
+
+/** Reads one line into rows. A RangeError or SyntaxError says that the line cannot be read, a WrongFile that the file cannot. */
+export type LineReader = (line: string, number: number, rows: RowBuffer) => void;
+
+const LINE_MAX = 8 * 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
+
+/** Rows of files that follow each other in time. Lines that cannot be read are left out and counted, until there are too many. */
+export async function* rowsOfLines(
+  files: readonly string[],
+  { findings, bytes }: Pick<Reading, 'findings' | 'bytes'>,
+  read: LineReader,
+): AsyncGenerator<Chunk> {
+  const rows = new RowBuffer(findings);
+  for (const file of files) {
+    let number = 0;
+    for await (const lines of lineBatches(file, bytes)) {
+      for (const line of lines) {
+        number++;
+        findings.line();
+        rows.begin(file, number);
+        try {
+          read(line, number, rows);
+        } catch (error) {
+          const why = unreadable(error);
+          if (why === null) throw named(error, file, number);
+          rows.undo();
+          const what = error instanceof OffGrid ? 'lines off the grid of ticks or lots' : 'lines that cannot be read';
+          findings.unread(file, number, what, why);
+        }
+      }
+      yield* rows.take();
+    }
+  }
+  findings.check();
+}
+
+/** Why a line cannot be read; null when it is not the line's fault. */
+function unreadable(error: unknown): string | null {
+  if (error instanceof RangeError || error instanceof SyntaxError) return error.message;
+  // Readers take the shape of parsed JSON for granted.
+  if (error instanceof TypeError) return 'it does not have the shape that lines of this format have';
+  return null;
+}
+
+function named(error: unknown, file: string, number: number): unknown {
+  if (!(error instanceof WrongFile) || error.message.startsWith(file)) return error;
+  return new WrongFile(`${file}: line ${number}: ${error.message}`);
+}
+
+/** Throws a WrongFile unless the line is this header. */
+export function expectHeader(line: string, header: string): void {
+  if (line !== header) throw new WrongFile(`expected the header ${header}, found ${shown(line)}`);
+}
+
+export const shown = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+
+/** The file's lines without their line ends, some at a time; an empty last line is left out. A .json file is one line. Rejects with the path. */
+export async function* lineBatches(path: string, onBytes: (count: number) => void): AsyncGenerator<readonly string[]> {
+  const isOne = /\.json(\.gz)?$/.test(path);
+  let rest = '';
+  let told = 0;
+  const { text, file } = openText(path);
+  try {
+    for await (const chunk of text) {
+      onBytes(file.bytesRead - told);
+      told = file.bytesRead;
+      rest += (chunk as Buffer).toString('latin1');
+      const lines = isOne ? [] : rest.split('\n');
+      rest = lines.pop() ?? rest;
+      if (rest.length > LINE_MAX) throw new WrongFile(`a line is longer than ${LINE_MAX} bytes; this is no text`);
+      if (lines.length > 0) yield lines.map(withoutReturn);
+    }
+  } catch (error) {
+    if (error instanceof WrongFile && error.message.startsWith(path)) throw error;
+    throw new WrongFile(`${path}: ${reasonOf(error)}`, { cause: error });
+  }
+  if (rest !== '') yield [withoutReturn(rest)];
+}
+
+/** The first lines of a file, at most `count`. */
+export async function firstLines(path: string, count: number): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const lines of lineBatches(path, () => undefined)) {
+    found.push(...lines.slice(0, count - found.length));
+    if (found.length >= count) break;
+  }
+  return found;
+}
+
+const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line);
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return 'no such file';
+  if (code === 'Z_BUF_ERROR') return 'the compressed file ends early: it was cut off';
+  if (code === 'Z_DATA_ERROR') return `the compressed file is damaged (${String((error as Error).message)})`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The bytes of a file, gunzipped where its name says so, and the file itself. */
+function openText(path: string): { readonly text: Readable; readonly file: ReadStream } {
+  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  if (!path.endsWith('.gz')) return { text: file, file };
+  const unzipped = createGunzip({ chunkSize: CHUNK_BYTES });
+  // pipe() does not pass errors on; without this a missing file would hang the reader.
+  file.on('error', error => unzipped.destroy(error));
+  return { text: file.pipe(unzipped), file };
+}

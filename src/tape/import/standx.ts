@@ -1,0 +1,70 @@
+/** Reads the StandX recording, which is dirty: doubled rows, locked books, late rows, no taker side. */
+import type { DecimalText } from '../../core/index.ts';
+import { SIDE } from '../tape.ts';
+import type { SideCode } from '../tape.ts';
+import { tapeRules } from '../tapeRules.ts';
+import { lotsOf, ticksOf } from './digits.ts';
+import { expectHeader, rowsOfLines, shown } from './lines.ts';
+import type { Reading } from './lines.ts';
+import type { Recording } from './recording.ts';
+import type { Chunk, RowBuffer } from './rows.ts';
+
+/** Depth is rounded to 0.1 by the venue while trades print to 0.01; the finer one keeps both exact. */
+const TICK: DecimalText = '0.01';
+const LATE_MS = 1_000;
+const BOOK_HEADER = 'timestamp_ms,received_ms,bids,asks';
+const TRADE_HEADER = 'timestamp_ms,received_ms,price,quantity,side,is_buyer_taker';
+
+export function standx(files: { books: string; trades: string; book: string }): Recording {
+  return {
+    source: files.books,
+    format: 'standx',
+    files: [files.books, files.trades],
+    passes: 1,
+    instrument: tapeRules(files.book, TICK).instrument,
+    fromOrders: false,
+    depth: 20,
+    quotesOnly: false,
+    notes: ['the side column of the trades says SELL on every row, so it says nothing'],
+    streams: reading => [books(files.books, reading), trades(files.trades, reading)],
+  };
+}
+
+function books(path: string, { instrument, findings, ...reading }: Reading): AsyncGenerator<Chunk> {
+  let before = '';
+  const side = (rows: RowBuffer, at: number, local: number, code: SideCode, text: string) => {
+    if (text === '') return;
+    for (const level of text.split('|')) {
+      const [price, quantity] = level.split(':');
+      if (price === undefined || quantity === undefined)
+        throw new RangeError(`expected price:quantity, found ${shown(level)}`);
+      rows.level(at, local, code, ticksOf(instrument, price), lotsOf(instrument, quantity));
+    }
+  };
+  return rowsOfLines([path], { findings, ...reading }, (line, number, rows) => {
+    if (number === 1) return expectHeader(line, BOOK_HEADER);
+    if (line === before) {
+      findings.found('book rows that appear twice', 'dropped', rows.place);
+      return;
+    }
+    before = line;
+    const [time, received, bids, asks] = line.split(',');
+    if (asks === undefined) throw new RangeError('torn row');
+    const [at, local] = [Number(time), Number(received)];
+    rows.clear(at, local);
+    side(rows, at, local, SIDE.buy, bids!);
+    side(rows, at, local, SIDE.sell, asks);
+    if (local - at > LATE_MS)
+      findings.found(`books received over ${LATE_MS} ms late`, 'kept at their exchange time', rows.place);
+  });
+}
+
+const trades = (path: string, reading: Reading): AsyncGenerator<Chunk> =>
+  rowsOfLines([path], reading, (line, number, rows) => {
+    if (number === 1) return expectHeader(line, TRADE_HEADER);
+    const { instrument } = reading;
+    const cells = line.split(',');
+    if (cells.length !== 6) throw new RangeError(`expected 6 fields, found ${cells.length}`);
+    const [at, local, price, quantity] = cells;
+    rows.trade(Number(at), Number(local), SIDE.unknown, ticksOf(instrument, price!), lotsOf(instrument, quantity!));
+  });

@@ -1,0 +1,216 @@
+/** Reads Tardis CSV files (docs.tardis.dev, "Downloadable CSV files"): incremental_book_L2, book_snapshot_25 and 5, trades; times in microseconds. */
+import type { Instrument } from '../../core/index.ts';
+import { SIDE } from '../tape.ts';
+import type { SideCode } from '../tape.ts';
+import { lotsOf, plainText, ticksOf } from './digits.ts';
+import { WrongFile } from './findings.ts';
+import { GridFinder } from './grid.ts';
+import type { Grid } from './grid.ts';
+import { expectHeader, lineBatches, rowsOfLines, shown } from './lines.ts';
+import type { Reading } from './lines.ts';
+import type { Recording } from './recording.ts';
+import { Remembered } from './remembered.ts';
+import type { Chunk } from './rows.ts';
+
+const L2_HEADER = 'exchange,symbol,timestamp,local_timestamp,is_snapshot,side,price,amount';
+const TRADES_HEADER = 'exchange,symbol,timestamp,local_timestamp,id,side,price,amount';
+const SNAPSHOT_HEADER = /^exchange,symbol,timestamp,local_timestamp,asks\[0\]\.price,asks\[0\]\.amount,bids\[0\]/;
+/** Between two rows of one book; the busiest venues' files have rows every few milliseconds, the quietest books' every few minutes. */
+const GAP_MS = 10 * 60_000;
+
+export type TardisKind = 'incremental_book_L2' | 'book_snapshot' | 'trades';
+
+/** What a file holds, by its first two lines; null when it is no Tardis file. */
+export function tardisFile(
+  head: readonly string[],
+): { kind: TardisKind; exchange: string; symbol: string; from: number } | null {
+  const [header = '', row = ''] = head;
+  const kind =
+    header === L2_HEADER
+      ? 'incremental_book_L2'
+      : header === TRADES_HEADER
+        ? 'trades'
+        : SNAPSHOT_HEADER.test(header)
+          ? 'book_snapshot'
+          : null;
+  const [exchange, symbol, from] = row.split(',');
+  if (kind === null || exchange === undefined || symbol === undefined || !(Number(from) > 0)) return null;
+  return { kind, exchange, symbol, from: Number(from) };
+}
+
+/** Files in order of time; books of one kind. */
+export type TardisFiles = {
+  readonly kind: 'incremental_book_L2' | 'book_snapshot';
+  readonly books: readonly string[];
+  readonly trades: readonly string[];
+  readonly symbol: string;
+};
+
+export function tardis(files: TardisFiles, instrument: Instrument, notes: readonly string[]): Recording {
+  const { kind, books, trades } = files;
+  return {
+    source: books[0]!,
+    format: `tardis ${kind}`,
+    files: [...books, ...trades],
+    passes: 1,
+    instrument,
+    fromOrders: false,
+    depth: kind === 'book_snapshot' ? 25 : Infinity,
+    quotesOnly: false,
+    notes: trades.length === 0 ? [...notes, 'no trades beside the books: a replay will fill little'] : notes,
+    streams: reading => [
+      kind === 'book_snapshot' ? pictures(books, files.symbol, reading) : updates(books, files.symbol, reading),
+      tradeRows(trades, files.symbol, reading),
+    ],
+  };
+}
+
+/** Looks at every price and amount of the books and trades. */
+export async function tardisGrid(files: TardisFiles, onBytes: (count: number) => void): Promise<Grid> {
+  const finder = new GridFinder();
+  for (const file of [...files.books, ...files.trades]) {
+    let first = true;
+    for await (const lines of lineBatches(file, onBytes)) {
+      for (const line of lines) {
+        if (first) {
+          first = false;
+          continue;
+        }
+        const cells = line.split(',');
+        const from = cells.length === 8 ? 6 : 4;
+        for (let i = from; i + 1 < cells.length; i += 2) {
+          if (cells[i] === '' || !/^[\d.eE+-]+$/.test(cells[i]!)) continue;
+          finder.price(cells[i]!);
+          finder.amount(cells[i + 1]!);
+        }
+      }
+    }
+  }
+  return finder.grid();
+}
+
+/** A snapshot after a row that was none replaces the book. Rows before the first snapshot were buffered from before it: left out. */
+function updates(files: readonly string[], symbol: string, reading: Reading): AsyncGenerator<Chunk> {
+  const { instrument, findings } = reading;
+  const silence = new Silence(reading);
+  let inSnapshot = false;
+  let begun = false;
+  let before = '';
+  return rowsOfLines(files, reading, (line, number, rows) => {
+    if (number === 1) return expectHeader(line, L2_HEADER);
+    const cells = fields(line, 8, symbol);
+    const [, , , , isSnapshot, side, price, size] = cells;
+    const [at, local] = timesOf(cells);
+    if (isSnapshot !== 'true' && isSnapshot !== 'false')
+      throw new RangeError(`expected is_snapshot true or false, found ${shown(isSnapshot ?? '')}`);
+    const code = side === 'bid' ? SIDE.buy : side === 'ask' ? SIDE.sell : null;
+    if (code === null) throw new RangeError(`expected side bid or ask, found ${shown(side ?? '')}`);
+    const ticks = ticksOf(instrument, plain(price!));
+    const lots = lotsOf(instrument, plain(size!));
+    if (isSnapshot === 'false' && !begun) {
+      findings.found('updates before the first snapshot', 'left out', rows.place);
+      return;
+    }
+    if (isSnapshot === 'true' && !inSnapshot) rows.clear(at, local);
+    inSnapshot = isSnapshot === 'true';
+    begun = true;
+    if (line === before) findings.found('rows that appear twice', 'kept; they set the same amount', rows.place);
+    before = line;
+    silence.heard(at);
+    rows.level(at, local, code, ticks, lots);
+  });
+}
+
+/** Levels that are not there are empty cells. */
+function pictures(files: readonly string[], symbol: string, reading: Reading): AsyncGenerator<Chunk> {
+  const { instrument, findings } = reading;
+  const silence = new Silence(reading);
+  let cellCount = 0;
+  let before = '';
+  return rowsOfLines(files, reading, (line, number, rows) => {
+    if (number === 1) {
+      cellCount = line.split(',').length;
+      if (SNAPSHOT_HEADER.test(line) && (cellCount - 4) % 4 === 0) return;
+      throw new WrongFile(`expected the header of a book_snapshot file, found ${shown(line)}`);
+    }
+    const cells = fields(line, cellCount, symbol);
+    if (line === before) {
+      findings.found('pictures that appear twice', 'dropped', rows.place);
+      return;
+    }
+    before = line;
+    const [at, local] = timesOf(cells);
+    rows.clear(at, local);
+    const put = (side: SideCode, from: number) => {
+      for (let i = from; i < cells.length; i += 4) {
+        if (cells[i] === '') continue;
+        rows.level(at, local, side, ticksOf(instrument, plain(cells[i]!)), lotsOf(instrument, plain(cells[i + 1]!)));
+      }
+    };
+    put(SIDE.sell, 4);
+    put(SIDE.buy, 6);
+    silence.heard(at);
+  });
+}
+
+/** The side is the taker's ("aggressor"); `unknown` where the venue does not say. Ids are kept where they are numbers. */
+function tradeRows(files: readonly string[], symbol: string, reading: Reading): AsyncGenerator<Chunk> {
+  const { instrument, findings } = reading;
+  const known = new Remembered();
+  return rowsOfLines(files, reading, (line, number, rows) => {
+    if (number === 1) return expectHeader(line, TRADES_HEADER);
+    const cells = fields(line, 8, symbol);
+    const [, , time, , id, side, price, size] = cells;
+    const [at, local] = timesOf(cells);
+    if (id !== '' && known.has(`${id} ${time} ${price} ${size}`)) {
+      findings.found('trades that appear twice', 'dropped', rows.place);
+      return;
+    }
+    const numericId = Number(id);
+    rows.trade(
+      at,
+      local,
+      side === 'buy' ? SIDE.buy : side === 'sell' ? SIDE.sell : SIDE.unknown,
+      ticksOf(instrument, plain(price!)),
+      lotsOf(instrument, plain(size!)),
+      Number.isSafeInteger(numericId) && numericId > 0 ? numericId : 0,
+    );
+  });
+}
+
+/** Tells of a book that was silent for too long to have been recorded: a missing day is one. */
+class Silence {
+  readonly #reading: Reading;
+  #before = Number.NaN;
+
+  constructor(reading: Reading) {
+    this.#reading = reading;
+  }
+
+  heard(at: number): void {
+    if (at - this.#before > GAP_MS)
+      this.#reading.gap({ from: this.#before, to: at, why: 'no row of the book for that long' });
+    if (!(at < this.#before)) this.#before = at;
+  }
+}
+
+function fields(line: string, count: number, symbol: string): string[] {
+  const cells = line.split(',');
+  if (cells.length !== count) throw new RangeError(`expected ${count} fields, found ${cells.length}`);
+  if (cells[1] !== symbol)
+    throw new WrongFile(`expected rows of ${symbol}, found ${shown(cells[1] ?? '')}: one instrument a file, please`);
+  return cells;
+}
+
+/** Exchange and receive time, in milliseconds. */
+function timesOf([, , at, local]: readonly string[]): readonly [number, number] {
+  return [micros(at), micros(local)];
+}
+
+function micros(text: string | undefined): number {
+  if (text === undefined || !/^\d{15,17}$/.test(text))
+    throw new RangeError(`expected microseconds since 1970, found ${shown(text ?? '')}`);
+  return Number(text) / 1000;
+}
+
+const plain = (text: string): string => plainText(text, () => undefined);
