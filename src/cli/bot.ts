@@ -24,7 +24,7 @@ import type { Client, Observation, Secret } from '../exchange/index.ts';
 import { durableNonces } from '../live/durableNonces.ts';
 import type { Journal } from '../live/journal.ts';
 import type { Rules } from '../live/opening.ts';
-import { strategies } from '../../strategies/index.ts';
+import { kindOf } from '../../strategies/index.ts';
 import { Wrong } from './configFile.ts';
 
 /** Where to trade, and as whom. */
@@ -94,7 +94,7 @@ export function engineOf(config: Config, rules: Rules, run: number, onNews?: (ne
   const problem = edgeProblem(config, rules.makerRate);
   if (problem !== null) throw new Wrong(problem);
   const { strategy, timing, inventory } = config;
-  const kind = strategies[strategy.name];
+  const kind = kindOf(strategy.name);
   return new Engine({
     instrument,
     strategy: kind.make(strategy, instrument),

@@ -1,7 +1,7 @@
 /** The checks that no single key can fail: whether the parts of a configuration fit each other, and the account's fees. */
-import { strategies } from '../../strategies/index.ts';
+import { kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
-import type { Config, Limits, StrategyConfig } from './schema.ts';
+import type { Config } from './schema.ts';
 
 /** What is wrong between the keys of a configuration. */
 export function crossProblems(config: Config): readonly Problem[] {
@@ -10,24 +10,13 @@ export function crossProblems(config: Config): readonly Problem[] {
 
 /** Why these spreads lose money at this maker fee (in parts of 10^-8, as `rateCeil` gives it), or null. For the caller who has read the account's fees. */
 export function edgeProblem(config: Config, makerRate: number): string | null {
-  const problem = checksOf(config).edgeProblem(config.strategy, makerRate);
+  const problem = kindOf(config.strategy.name).edgeProblem(config.strategy, makerRate);
   return problem === null ? null : `strategy: ${problem}`;
 }
 
-/** What every strategy in the index brings for checking its own parameters. */
-type StrategyChecks = {
-  edgeProblem(parameters: StrategyConfig, makerRate: number): string | null;
-  limitProblems(
-    parameters: StrategyConfig,
-    limits: Limits,
-  ): readonly { readonly key: string; readonly message: string }[];
-};
-
-const checksOf = (config: Config): StrategyChecks => strategies[config.strategy.name];
-
-const strategyProblems = (config: Config): readonly Problem[] =>
-  checksOf(config)
-    .limitProblems(config.strategy, config.limits)
+const strategyProblems = ({ strategy, limits, book }: Config): readonly Problem[] =>
+  kindOf(strategy.name)
+    .limitProblems(strategy, limits, book)
     .map(({ key, message }) => ({ path: ['strategy', key], message }));
 
 function timingProblems({ timing, exchange }: Config): readonly Problem[] {

@@ -130,3 +130,18 @@ export function groundState(diagonal: Float64Array, beside: number): Float64Arra
 }
 
 const BISECTIONS_MAX = 200;
+
+/** The gamma at which `shiftPerOrder` is `shift`, or the nearest that still is one. By bisection of its logarithm. */
+export function aversionFor(m: Market, shift: number): number {
+  let low = Math.log(m.k) - LOG_RANGE;
+  let high = Math.log(m.k) + LOG_RANGE;
+  for (let turn = 0; turn < 60; turn++) {
+    const middle = (low + high) / 2;
+    if (shiftPerOrder(m, Math.exp(middle)) < shift) low = middle;
+    else high = middle;
+  }
+  return Math.exp(low);
+}
+
+/** gamma / k from 1e-13 to 1e13. */
+const LOG_RANGE = 30;

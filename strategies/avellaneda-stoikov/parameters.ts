@@ -1,0 +1,31 @@
+/** The parameters of Avellaneda-Stoikov as they stand in the YAML. */
+import { z } from 'zod';
+import { marketParameters } from '../market.ts';
+import { bps, duration, levelParameters, levelProblems } from '../parameters.ts';
+import type { LimitProblem, LimitsAsked } from '../parameters.ts';
+import { riskParameters, riskProblems } from '../risk.ts';
+
+export const avellanedaStoikovParameters = z.strictObject({
+  ...levelParameters,
+  levelSpacingBps: bps
+    .default(3)
+    .describe(
+      'Least distance from one level to the next, in bps; each level lies where the model would quote after the ones inside are filled.',
+    ),
+  horizon: z
+    .union([z.literal('infinite'), duration])
+    .default('infinite')
+    .describe(
+      'Length of a session at whose end inventory no longer matters, like 1d, counted from midnight UTC: the lean and the spread fall towards the end. infinite: there is none.',
+    ),
+  risk: riskParameters,
+  market: marketParameters,
+});
+
+export type AvellanedaStoikovParameters = z.infer<typeof avellanedaStoikovParameters>;
+
+export const avellanedaStoikovLimitProblems = (
+  p: AvellanedaStoikovParameters,
+  limits: LimitsAsked,
+  book: string,
+): readonly LimitProblem[] => [...levelProblems(p, limits), ...riskProblems(p.risk, book)];

@@ -1,0 +1,56 @@
+/** Avellaneda-Stoikov: quotes around a reservation price that falls with inventory, with a finite or an infinite horizon. */
+import type { Instrument, Strategy } from '../../src/core/index.ts';
+import { modelMaker } from '../model.ts';
+import type { ModelInput, Solution } from '../model.ts';
+import { millisOf } from '../parameters.ts';
+import { clamp } from '../rungs.ts';
+import { edge, finite, infinite } from './formula.ts';
+import type { AvellanedaStoikovParameters } from './parameters.ts';
+
+export const avellanedaStoikov = (p: AvellanedaStoikovParameters, instrument: Instrument): Strategy =>
+  modelMaker(p, instrument, p.horizon === 'infinite' ? withoutEnd : toTheEndOf(millisOf(p.horizon)));
+
+/** The shift of the reservation price by one order, gamma sigma^2 left, is what the risk asks for half way through the session. */
+const toTheEndOf =
+  (horizonMs: number) =>
+  (input: ModelInput): Solution => {
+    const { sigma, shift } = input;
+    const gamma = shift / (sigma * sigma * (horizonMs / 2_000));
+    const { parts, fixed } = partsOf(input, gamma);
+    return {
+      gamma,
+      parts,
+      distance: (side, q, at) => {
+        const left = (horizonMs - (at % horizonMs)) / 1_000;
+        const { shift: centre, halfRisk } = finite(gamma, sigma, left, q);
+        return fixed + halfRisk + (side === 'buy' ? -centre : centre);
+      },
+    };
+  };
+
+/** Around no inventory the shift by one order is 2 / (gamma (qMax + 1)^2): gamma follows from that. */
+const withoutEnd = (input: ModelInput): Solution => {
+  const { shift, cap } = input;
+  const gamma = 2 / (shift * (cap + 1) * (cap + 1));
+  const { parts, fixed } = partsOf(input, gamma);
+  return {
+    gamma,
+    parts,
+    // At the cap one more is worth nothing: the last bid is the one before it, and the asks likewise.
+    distance: (side, q) =>
+      fixed +
+      (side === 'buy'
+        ? -infinite(gamma, cap, clamp(q, -cap, cap - 1)).buy
+        : infinite(gamma, cap, clamp(q, 1 - cap, cap)).sell),
+  };
+};
+
+function partsOf({ k, adverse, fee }: ModelInput, gamma: number) {
+  const parts = [
+    { name: 'edge', distance: edge(gamma, k) },
+    // As in GLFT: half of the move on each side.
+    { name: 'adverse selection', distance: adverse / 2 },
+    { name: 'maker fee', distance: fee },
+  ];
+  return { parts, fixed: parts.reduce((sum, { distance }) => sum + distance, 0) };
+}

@@ -1,0 +1,40 @@
+/** The parameters of GLFT as they stand in the YAML. */
+import { z } from 'zod';
+import { moneyOf } from '../../src/core/index.ts';
+import { marketParameters } from '../market.ts';
+import { bps, levelParameters, levelProblems } from '../parameters.ts';
+import type { LimitProblem, LimitsAsked } from '../parameters.ts';
+import { riskParameters, riskProblems } from '../risk.ts';
+
+export const glftParameters = z.strictObject({
+  ...levelParameters,
+  levelSpacingBps: bps
+    .default(3)
+    .describe(
+      'Least distance from one level to the next, in bps; each level lies where the model would quote after the ones inside are filled.',
+    ),
+  solution: z
+    .enum(['exact', 'closed form'])
+    .default('exact')
+    .describe(
+      'exact: optimal under the cap on inventory. closed form: as if there were none, which is wrong near the cap.',
+    ),
+  risk: riskParameters,
+  market: marketParameters,
+});
+
+export type GlftParameters = z.infer<typeof glftParameters>;
+
+/** Orders that full inventory may be made of, so that solving stays quick. */
+const CAP_MAX = 500;
+
+export function glftLimitProblems(p: GlftParameters, limits: LimitsAsked, book: string): readonly LimitProblem[] {
+  const many = !(moneyOf(limits.positionMax) <= BigInt(CAP_MAX) * moneyOf(p.amount));
+  return [
+    ...levelProblems(p, limits),
+    ...riskProblems(p.risk, book),
+    ...(many
+      ? [{ key: 'amount', message: `limits.positionMax "${limits.positionMax}" is more than ${CAP_MAX} orders of it` }]
+      : []),
+  ];
+}

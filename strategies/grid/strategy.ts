@@ -1,0 +1,54 @@
+/** The grid: orders on fixed lines, bids on those below the market and asks on those above; each line that fills is sold or bought back one line on. */
+import { amountFloor } from '../../src/core/index.ts';
+import type { Instrument, Level, Side, Step, Strategy, View } from '../../src/core/index.ts';
+import { feesBps } from '../parameters.ts';
+import { awayOf, roomOf, rungsOf, silent } from '../rungs.ts';
+import { unknownIn } from '../spread.ts';
+import type { GridParameters } from './parameters.ts';
+
+/** Lines lie at anchor (1 + spacing)^n for every whole n. Remembers nothing. */
+export function grid(p: GridParameters, instrument: Instrument): Strategy {
+  const lots = amountFloor(instrument, p.amount);
+  const step = Math.log1p(p.spacingBps / 10_000);
+  const ticksOf = (text: string): number => Number(text) / Number(instrument.tick);
+  const logAnchor = Math.log(ticksOf(p.anchorPrice));
+  const low = p.lowPrice === undefined ? 0 : ticksOf(p.lowPrice);
+  const high = p.highPrice === undefined ? Infinity : ticksOf(p.highPrice);
+
+  return {
+    quote(view) {
+      const unknown = unknownIn(view);
+      if (unknown !== null) return silent(unknown);
+      if (!(feesBps(view.makerRate) + p.minEdgeBps <= p.spacingBps))
+        return silent('the spacing does not earn its fees');
+      const [bids, asks] = [levelsOf('buy', view), levelsOf('sell', view)];
+      return {
+        bids: bids ?? [],
+        asks: asks ?? [],
+        ...(bids !== null && bids.length > 0 ? {} : { noBid: why(bids, 'below lowPrice') }),
+        ...(asks !== null && asks.length > 0 ? {} : { noAsk: why(asks, 'above highPrice') }),
+      };
+    },
+  };
+
+  /** Null when every line of the side is outside the range. */
+  function levelsOf(side: Side, view: View): Level[] | null {
+    const away = awayOf(side);
+    // A line nearer than half a spacing is left out: the one that was just filled must not be quoted again.
+    const place = (Math.log(view.mid) - logAnchor) / step;
+    const first = side === 'buy' ? Math.floor(place - 0.5) : Math.ceil(place + 0.5);
+    const prices: Step[][] = [];
+    for (let i = 0; i < p.levels; i++) {
+      const line = Math.exp(logAnchor + (first + away * i) * step);
+      if (!(line >= low && line <= high)) continue;
+      prices.push([
+        { name: 'fair value: mid', ticks: view.mid },
+        { name: 'to the line', ticks: line - view.mid },
+      ]);
+    }
+    return prices.length === 0 ? null : rungsOf(side, prices, lots, roomOf(side, view, view.positionMax));
+  }
+}
+
+const why = (levels: readonly Level[] | null, outside: string): string =>
+  levels === null ? `every line is ${outside}` : 'inventory is at its limit';

@@ -1,0 +1,157 @@
+/** What a model knows of the market: volatility and arrivals, as configured or followed while running. Everything in shares of the price. */
+import { z } from 'zod';
+import { EwmaVolatility, fitIntensity, IntensityMeter } from '../src/core/index.ts';
+import type { Intensity, Price, SeenTrade, Side, View } from '../src/core/index.ts';
+import { bps, duration, millisOf } from './parameters.ts';
+
+/** As `puntas calibrate` writes them. */
+export const marketParameters = z
+  .strictObject({
+    volatilityBps: z
+      .number()
+      .gt(0)
+      .max(10_000)
+      .describe('One standard deviation of the price over an hour, in bps (sigma).'),
+    arrivalsPerMinute: z
+      .number()
+      .gt(0)
+      .max(100_000)
+      .describe('Times in a minute that trades would reach an order at the fair value, on one side (A).'),
+    decayPerBps: z
+      .number()
+      .gt(0)
+      .max(100)
+      .describe('Arrivals at a distance of d bps are A e^(-k d): this is k, per bps. 0.1: e times fewer each 10 bps.'),
+    adverseBps: bps
+      .default(0)
+      .describe('How far the price moves against us when we are filled, in bps (xi); what markouts tell.'),
+    estimate: z
+      .enum(['rolling', 'fixed'])
+      .default('rolling')
+      .describe(
+        'rolling: volatility and arrivals are followed while running, from the numbers above as a start (arrivals only while the stream tells of every trade). fixed: the numbers above hold.',
+      ),
+    memory: duration
+      .default('30m')
+      .describe('Rolling estimates forget exponentially with this time constant, like 30m.'),
+    withinFactor: z
+      .number()
+      .min(1)
+      .max(100)
+      .default(4)
+      .describe('A rolling estimate stays between the configured number divided and multiplied by this.'),
+  })
+  .describe('The market as the model sees it; puntas calibrate writes these from a recording.');
+
+export type MarketParameters = z.infer<typeof marketParameters>;
+
+const SAMPLE_MS = 2_000;
+const WINDOW_MS = 20_000;
+/** Virtual orders stand at these multiples of 1/k: from two thirds of all arrivals down to a twentieth. */
+const DISTANCES = [0.4, 0.8, 1.2, 1.6, 2, 2.5, 3];
+/** The configured arrivals count as if they had been seen for this share of the memory. */
+const PRIOR_SHARE = 0.5;
+/** One refit moves an estimate by at most this much, in logarithms. */
+const REFIT_MAX = 0.1;
+/** A volatility that moved by less is not worth new quotes. */
+const WORTH = 0.05;
+
+export class RollingMarket {
+  readonly #p: MarketParameters;
+  readonly #start: { readonly sigma: number; readonly a: number; readonly k: number };
+  readonly #volatility: EwmaVolatility;
+  readonly #meter: IntensityMeter;
+  #sigma: number;
+  #a: number;
+  #k: number;
+  #fit: Intensity | null = null;
+
+  constructor(p: MarketParameters) {
+    this.#p = p;
+    const memoryMs = millisOf(p.memory);
+    this.#start = {
+      sigma: p.volatilityBps / 10_000 / 60,
+      a: p.arrivalsPerMinute / 60,
+      k: p.decayPerBps * 10_000,
+    };
+    this.#sigma = this.#start.sigma;
+    this.#a = this.#start.a;
+    this.#k = this.#start.k;
+    this.#volatility = new EwmaVolatility({ startPerRootSecond: this.#sigma, memoryMs, sampleMs: SAMPLE_MS });
+    this.#meter = new IntensityMeter({
+      distances: DISTANCES.map(x => x / this.#k),
+      windowMs: WINDOW_MS,
+      memoryMs,
+    });
+  }
+
+  /** Standard deviation per root of a second, as a share of the price. */
+  get sigma(): number {
+    return this.#sigma;
+  }
+
+  /** Arrivals per second at the fair value, on one side. */
+  get a(): number {
+    return this.#a;
+  }
+
+  /** Per unit of distance as a share of the price. */
+  get k(): number {
+    return this.#k;
+  }
+
+  /** The last fit of arrivals while running; null before the first. */
+  get fit(): Intensity | null {
+    return this.#fit;
+  }
+
+  trade({ at, price, amount, side }: SeenTrade): void {
+    if (this.#p.estimate === 'rolling') this.#meter.trade(at, price, amount, side);
+  }
+
+  /** Takes in a view. True when an estimate has moved so far that quotes should follow. */
+  look(view: View, fair: number): boolean {
+    if (this.#p.estimate === 'fixed') return false;
+    return [this.#followVolatility(view, fair), this.#followArrivals(view, fair)].includes(true);
+  }
+
+  #followVolatility(view: View, fair: number): boolean {
+    if (!this.#volatility.see(view.at, fair)) return false;
+    const now = this.#within(this.#volatility.perRootSecond, this.#start.sigma);
+    if (!(Math.abs(Math.log(now / this.#sigma)) > WORTH)) return false;
+    this.#sigma = now;
+    return true;
+  }
+
+  #followArrivals(view: View, fair: number): boolean {
+    if (!view.hearsTrades) {
+      this.#meter.skip();
+      return false;
+    }
+    if (!this.#meter.look(view.at, fair, (side, price) => displayed(view, side, price))) return false;
+    const { a, k } = this.#start;
+    const prior = { a, k, exposureS: (PRIOR_SHARE * millisOf(this.#p.memory)) / 1_000 };
+    const fit = fitIntensity(this.#meter.cells('both'), prior);
+    if (fit === null) return false;
+    this.#fit = fit;
+    this.#a = this.#within(step(this.#a, fit.a), a);
+    this.#k = this.#within(step(this.#k, fit.k), k);
+    return true;
+  }
+
+  #within(value: number, start: number): number {
+    return Math.max(start / this.#p.withinFactor, Math.min(start * this.#p.withinFactor, value));
+  }
+}
+
+const step = (from: number, to: number): number => {
+  const change = Math.log(to / from);
+  return Math.abs(change) <= REFIT_MAX ? to : from * Math.exp(Math.sign(change) * REFIT_MAX);
+};
+
+function displayed({ depth }: View, side: Side, price: Price): number {
+  const [prices, amounts, count] =
+    side === 'buy' ? [depth.bidPrices, depth.bidAmounts, depth.bids] : [depth.askPrices, depth.askAmounts, depth.asks];
+  for (let i = 0; i < count; i++) if (prices[i] === price) return amounts[i] ?? 0;
+  return 0;
+}

@@ -1,0 +1,143 @@
+/** A maker that quotes by a model: follows the market, solves when something moved, and lays levels where the model would quote after each fill. */
+import { amountFloor } from '../src/core/index.ts';
+import type { Figure, Instrument, Level, Quote, Side, Step, Strategy, View } from '../src/core/index.ts';
+import { RollingMarket } from './market.ts';
+import type { MarketParameters } from './market.ts';
+import { millisOf, tickLotsOf } from './parameters.ts';
+import { fullLots, shiftFor } from './risk.ts';
+import { awayOf, roomOf, rungsOf, silent } from './rungs.ts';
+import { unknownIn } from './spread.ts';
+
+/** Everything in shares of the price, seconds and orders. */
+export type ModelInput = {
+  readonly sigma: number;
+  readonly a: number;
+  readonly k: number;
+  readonly adverse: number;
+  readonly fee: number;
+  /** The shift of quotes by one order of inventory that the risk asks for. */
+  readonly shift: number;
+  /** Whole orders of inventory that are never exceeded; at least 1. */
+  readonly cap: number;
+};
+
+export type Solution = {
+  readonly gamma: number;
+  /** Parts of both sides' distance from the fair value that inventory does not change. */
+  readonly parts: readonly { readonly name: string; readonly distance: number }[];
+  /** Distance of a side's first quote at `q` orders of inventory, the parts included. */
+  distance(side: Side, q: number, at: number): number;
+};
+
+type ModelParameters = {
+  readonly amount: string;
+  readonly levels: number;
+  readonly levelSpacingBps: number;
+  readonly risk: { readonly amount: string; readonly per: string };
+  readonly market: MarketParameters;
+};
+
+type Solved = Solution & {
+  readonly makerRate: number;
+  readonly positionMax: number;
+  /** Lots. */
+  readonly cap: number;
+  readonly figures: readonly Figure[];
+};
+
+export function modelMaker(
+  p: ModelParameters,
+  instrument: Instrument,
+  solve: (input: ModelInput) => Solution,
+): Strategy {
+  const lots = amountFloor(instrument, p.amount);
+  const budget = tickLotsOf(instrument, p.risk.amount);
+  const perS = millisOf(p.risk.per) / 1_000;
+  const spacing = p.levelSpacingBps / 10_000;
+  const market = new RollingMarket(p.market);
+  let solved: Solved | string | null = null;
+
+  return {
+    trade: trade => market.trade(trade),
+    quote(view) {
+      const fair = view.mid;
+      const unknown = unknownIn(view);
+      if (unknown !== null) return silent(unknown);
+      const moved = market.look(view, fair);
+      if (moved || isStale(view)) solved = solveAt(view, fair);
+      if (solved === null || typeof solved === 'string') return silent(solved ?? 'not solved');
+      return quoteOf(solved, view, fair);
+    },
+  };
+
+  function isStale(view: View): boolean {
+    if (solved === null || typeof solved === 'string') return true;
+    return solved.makerRate !== view.makerRate || solved.positionMax !== view.positionMax;
+  }
+
+  function solveAt(view: View, fair: number): Solved | string {
+    const { sigma, a, k } = market;
+    const full = fullLots(budget, perS, sigma, fair);
+    const cap = Math.min(view.positionMax, full);
+    if (!(cap >= lots)) return 'one order is more inventory than the risk allows';
+    const { makerRate, positionMax } = view;
+    const solution = solve({
+      sigma,
+      a,
+      k,
+      adverse: p.market.adverseBps / 10_000,
+      fee: makerRate / 1e8,
+      shift: shiftFor(k, full / lots),
+      cap: Math.floor(cap / lots),
+    });
+    return { ...solution, makerRate, positionMax, cap, figures: figuresOf(solution.gamma, cap, fair) };
+  }
+
+  function quoteOf(of: Solved, view: View, fair: number): Quote {
+    const bids = levelsOf('buy', of, view, fair);
+    const asks = levelsOf('sell', of, view, fair);
+    const full = of.cap < view.positionMax ? 'inventory is at what the risk allows' : 'inventory is at its limit';
+    return {
+      bids,
+      asks,
+      ...(bids.length === 0 ? { noBid: full } : {}),
+      ...(asks.length === 0 ? { noAsk: full } : {}),
+      figures: of.figures,
+    };
+  }
+
+  function levelsOf(side: Side, of: Solved, view: View, fair: number): Level[] {
+    const away = awayOf(side);
+    const q = view.position / lots;
+    const steps: Step[] = [{ name: 'fair value: mid', ticks: fair }];
+    let parts = 0;
+    for (const { name, distance } of of.parts) {
+      parts += distance;
+      if (distance !== 0) steps.push({ name, ticks: away * distance * fair });
+    }
+    const first = of.distance(side, q, view.at);
+    const flat = of.distance(side, 0, view.at);
+    steps.push({ name: 'risk of one order', ticks: away * (flat - parts) * fair });
+    if (first !== flat) steps.push({ name: 'inventory', ticks: away * (first - flat) * fair });
+    const prices: (readonly Step[])[] = [steps];
+    let last = first;
+    for (let i = 1; i < p.levels; i++) {
+      last = Math.max(of.distance(side, q - away * i, view.at), last + spacing);
+      prices.push([...steps, { name: `level ${i + 1}`, ticks: away * (last - first) * fair }]);
+    }
+    return rungsOf(side, prices, lots, roomOf(side, view, of.cap));
+  }
+
+  function figuresOf(gamma: number, cap: number, fair: number): readonly Figure[] {
+    const order = Number(instrument.tick) * fair * Number(instrument.lot) * lots;
+    const { sigma, a, k, fit } = market;
+    return [
+      { name: 'gamma', value: gamma / order, unit: `per ${instrument.minor}` },
+      { name: 'full inventory', value: cap * Number(instrument.lot), unit: instrument.major },
+      { name: 'sigma', value: sigma * 60 * 10_000, unit: 'bps an hour' },
+      { name: 'A', value: a * 60, unit: 'a minute' },
+      { name: 'k', value: k / 10_000, unit: 'per bps' },
+      ...(fit === null ? [] : [{ name: 'R2', value: fit.rSquared, unit: '' }]),
+    ];
+  }
+}

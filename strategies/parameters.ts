@@ -1,0 +1,116 @@
+/** Parameters that several strategies share: money, durations, levels, and how long an order is left where it is. */
+import { z } from 'zod';
+import { moneyOf, valueFloor } from '../src/core/index.ts';
+import type { DecimalText, Instrument, Tolerance } from '../src/core/index.ts';
+
+export const decimalText = z.string().regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'expected quoted decimal text like "0.25"');
+export const aboveZero = decimalText.refine(text => /[1-9]/.test(text), 'must be above zero');
+export const bps = z.number().min(0).max(5_000);
+
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const DURATION = /^(\d{1,6})([smhd])$/;
+
+/** A length of time like 90s, 10m, 1h or 1d. */
+export const duration = z
+  .string()
+  .regex(DURATION, 'expected a length of time like 90s, 10m, 1h or 1d')
+  .refine(text => !/^0+[smhd]$/.test(text), 'must be above zero');
+
+/** Milliseconds of a checked duration. */
+export function millisOf(text: string): number {
+  const [, count, unit] = DURATION.exec(text) ?? [];
+  if (count === undefined || unit === undefined) throw new RangeError(`${text} is no duration`);
+  return Number(count) * UNITS[unit as keyof typeof UNITS];
+}
+
+const SUM = /^(\d{1,20}(?:\.\d{1,18})?) ([a-z0-9]{2,12})$/;
+
+/** A sum of money with its currency, like "500 mxn". */
+export const sumOfMoney = z
+  .string()
+  .regex(SUM, 'expected a sum with its currency, like "500 mxn"')
+  .refine(text => /[1-9].* /.test(text), 'must be above zero');
+
+/** The currency of a checked sum. */
+export const currencyOf = (sum: string): string => SUM.exec(sum)?.[2] ?? '';
+
+/** A checked sum of the minor currency in tick-lots, as a float: for models only. */
+export const tickLotsOf = (instrument: Instrument, sum: string): number =>
+  Number(valueFloor(instrument, SUM.exec(sum)?.[1] ?? '0'));
+
+/** Of every strategy here but the ladder, which has its own words for them. */
+export const levelParameters = {
+  amount: aboveZero.describe('Amount of one order, in the major currency, as quoted decimal text.'),
+  levels: z.int().min(1).max(20).default(1).describe('Levels on each side, 1 to 20.'),
+  refreshToleranceBps: bps
+    .default(2)
+    .describe(
+      'A live order whose price is within this many bps of the wanted one stays where it is and keeps its place in the queue.',
+    ),
+  maxOrderAgeMs: z
+    .int()
+    .min(1_000)
+    .max(86_400_000)
+    .default(1_800_000)
+    .describe('A live order older than this many ms is replaced even within the tolerance.'),
+};
+
+type Levels = {
+  readonly amount: DecimalText;
+  readonly levels: number;
+  readonly refreshToleranceBps: number;
+  readonly maxOrderAgeMs: number;
+};
+
+/** When the planner leaves a live order where it is. */
+export const toleranceOf = (p: Pick<Levels, 'refreshToleranceBps' | 'maxOrderAgeMs'>): Tolerance => ({
+  priceBps: p.refreshToleranceBps,
+  amountShare: 0.5,
+  maxAgeMs: p.maxOrderAgeMs,
+});
+
+export type LimitsAsked = {
+  readonly positionMax: DecimalText;
+  readonly ordersMax: number;
+  readonly collarBps: number;
+};
+export type LimitProblem = { readonly key: string; readonly message: string };
+
+/** What levels of one amount ask of the limits and cannot get. `furthestBps`: how far from the middle the last one can be, where that is known. */
+export function levelProblems(p: Levels, limits: LimitsAsked, furthestBps = 0): readonly LimitProblem[] {
+  const problems: LimitProblem[] = [];
+  if (!(BigInt(p.levels) * moneyOf(p.amount) <= moneyOf(limits.positionMax))) {
+    problems.push({
+      key: 'amount',
+      message: `${p.levels} levels of one side add up to more than limits.positionMax "${limits.positionMax}"`,
+    });
+  }
+  if (!(2 * p.levels <= limits.ordersMax)) {
+    problems.push({
+      key: 'levels',
+      message: `${p.levels} levels on two sides are more than limits.ordersMax ${limits.ordersMax}`,
+    });
+  }
+  if (!(furthestBps <= limits.collarBps)) {
+    problems.push({
+      key: 'levels',
+      message: `the last level can lie ${plainBps(furthestBps)} bps from the middle, beyond limits.collarBps ${plainBps(limits.collarBps)}`,
+    });
+  }
+  return problems;
+}
+
+/** bps as text, without the dust of binary fractions. */
+export const plainBps = (x: number): string => String(Math.round(x * 1e6) / 1e6);
+/** Two maker fees in bps; `makerRate` in parts of 10^-8. */
+export const feesBps = (makerRate: number): number => (2 * makerRate) / 10_000;
+
+/** Why quotes this far apart cannot earn `minEdgeBps` over two maker fees, or null. `what` names the distance for the reader. */
+export function narrowProblem(what: string, totalBps: number, minEdgeBps: number, makerRate: number): string | null {
+  const needed = feesBps(makerRate) + minEdgeBps;
+  if (Math.round(totalBps * 1e6) >= Math.round(needed * 1e6)) return null;
+  return (
+    `${what} of ${plainBps(totalBps)} bps is below both maker fees of ${plainBps(feesBps(makerRate))} bps plus minEdgeBps ` +
+    `${plainBps(minEdgeBps)}: widen it to at least ${plainBps(needed)} bps`
+  );
+}

@@ -1,0 +1,44 @@
+/** Levels out of prices: amounts within the room that inventory leaves, and steps that add up to each price. */
+import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.ts';
+
+export const totalOf = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + step.ticks, 0);
+
+/** -1 for bids, +1 for asks: the direction away from the fair value. */
+export const awayOf = (side: Side): -1 | 1 => (side === 'buy' ? -1 : 1);
+
+/** NaN becomes the lower bound. */
+export const clamp = (x: number, low: number, high: number): number => (x > low ? Math.min(x, high) : low);
+
+/** No quote at all, and why. */
+export const silent = (why: string): Quote => ({ bids: [], asks: [], noBid: why, noAsk: why });
+
+/** Lots that may still be bought (sold) before the position is `cap` lots from the target; 0 when a number is none. */
+export function roomOf(side: Side, view: View, cap: number): number {
+  const room = side === 'buy' ? cap - view.position : cap + view.position;
+  return room > 0 ? Math.floor(room) : 0;
+}
+
+/**
+ * One level for each entry of `prices`, as the steps that make it, best first; the amount of each is `lots` or what is left of the room,
+ * floored to whole lots. A level further in than the one before it is moved out to it by a step of its own.
+ */
+export function rungsOf(side: Side, prices: readonly (readonly Step[])[], lots: Amount, room: number): Level[] {
+  const away = awayOf(side);
+  const levels: Level[] = [];
+  let left = room;
+  let before = away * -Infinity;
+  for (const steps of prices) {
+    const amount = Math.min(lots, left) as Amount;
+    if (!(amount > 0)) break;
+    left -= amount;
+    let why = steps;
+    let price = totalOf(why);
+    if (away * (price - before) < 0) {
+      why = [...steps, { name: 'not before the level inside', ticks: before - price }];
+      price = totalOf(why);
+    }
+    before = price;
+    levels.push({ price, amount, why });
+  }
+  return levels;
+}

@@ -1,0 +1,71 @@
+/** Quotes a fixed distance on both sides of a fair value, leaning against inventory: what the makers without a model share. */
+import { z } from 'zod';
+import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.ts';
+import { bps, feesBps, levelParameters, levelProblems, narrowProblem } from './parameters.ts';
+import type { LimitProblem, LimitsAsked } from './parameters.ts';
+import { awayOf, clamp, roomOf, rungsOf, totalOf } from './rungs.ts';
+
+export const minEdge = z
+  .number()
+  .min(-1_000)
+  .max(5_000)
+  .default(1)
+  .describe('What a round trip must earn over both maker fees, in bps. Negative only if you mean to pay for volume.');
+
+export const spreadParameters = {
+  ...levelParameters,
+  halfSpreadBps: bps.describe('Distance of the first level from the fair value on both sides, in bps.'),
+  levelSpacingBps: bps.default(10).describe('Distance from one level to the next, in bps.'),
+  minEdgeBps: minEdge,
+  skewBpsAtLimit: bps
+    .default(0)
+    .describe(
+      'How far both sides are moved against the inventory when it is positionMax away from the target, in bps; in proportion in between.',
+    ),
+};
+
+type SpreadParameters = z.infer<z.ZodObject<typeof spreadParameters>>;
+
+/** `centre`: the steps that make the fair value. Both first levels move apart, each by half, until a round trip earns minEdgeBps over two maker fees. */
+export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centre: readonly Step[]): Quote {
+  const fair = totalOf(centre);
+  const lean = -clamp(view.position / view.positionMax, -1, 1) * (p.skewBpsAtLimit / 10_000) * fair;
+  const missing = feesBps(view.makerRate) + p.minEdgeBps - 2 * p.halfSpreadBps;
+  const levels = (side: Side): Level[] => {
+    const away = awayOf(side);
+    const first: Step[] = [...centre];
+    if (lean !== 0) first.push({ name: 'inventory', ticks: lean });
+    first.push({ name: 'spread', ticks: (away * p.halfSpreadBps * fair) / 10_000 });
+    if (missing > 0) first.push({ name: 'minimum edge', ticks: (away * missing * fair) / 20_000 });
+    const prices = Array.from({ length: p.levels }, (_, i) =>
+      i === 0 ? first : [...first, { name: `level ${i + 1}`, ticks: (away * i * p.levelSpacingBps * fair) / 10_000 }],
+    );
+    return rungsOf(side, prices, lots, roomOf(side, view, view.positionMax));
+  };
+  const [bids, asks] = [levels('buy'), levels('sell')];
+  return {
+    bids,
+    asks,
+    ...(bids.length === 0 ? { noBid: 'inventory is at its limit' } : {}),
+    ...(asks.length === 0 ? { noAsk: 'inventory is at its limit' } : {}),
+  };
+}
+
+/** Null, or why nothing can be computed from this view. */
+export function unknownIn(view: View): string | null {
+  if (!(view.mid > 0 && view.mid < Infinity)) return 'the fair value is not known';
+  if (!Number.isFinite(view.position)) return 'the inventory is not known';
+  if (!(view.makerRate >= 0 && view.makerRate < Infinity)) return 'the maker fee is not known';
+  return null;
+}
+
+export const spreadEdgeProblem = (p: SpreadParameters, makerRate: number): string | null =>
+  narrowProblem('the spread', 2 * p.halfSpreadBps, p.minEdgeBps, makerRate);
+
+/** `moreBps`: how far the fair value itself can lie from the middle. */
+export const spreadLimitProblems = (
+  p: SpreadParameters,
+  limits: LimitsAsked,
+  moreBps: number,
+): readonly LimitProblem[] =>
+  levelProblems(p, limits, p.halfSpreadBps + (p.levels - 1) * p.levelSpacingBps + p.skewBpsAtLimit + moreBps);

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { amount, legalise } from '../../src/core/index.ts';
+import type { Quote, View } from '../../src/core/index.ts';
+import { Desk } from '../core/desk.ts';
+import { plain } from '../core/market.ts';
+import { kindOf, strategies } from '../../strategies/index.ts';
+import type { StrategyName } from '../../strategies/index.ts';
+import { anyView, COIN, EXAMPLES, instrument, MID, NAMES, parametersOf, strategyOf, viewOf } from './examples.ts';
+
+const RUNS = { numRuns: 60 };
+
+describe.each(NAMES)('%s', name => {
+  const cases = fc.tuple(parametersOf(name), anyView);
+  const quote = (parameters: object, view: View): Quote => strategyOf(name, parameters).quote(view);
+
+  test('shows all its levels on both sides of a calm book', () => {
+    const { bids, asks } = strategyOf(name).quote(viewOf());
+    expect([bids.length, asks.length]).toEqual([5, 5]);
+    expect(legalise(instrument, viewOf().depth, { bids, asks }).refusals).toEqual([]);
+  });
+
+  test('shows only what is legal, for any parameters, book and inventory', () => {
+    fc.assert(
+      fc.property(cases, ([parameters, view]) => {
+        const { levels } = legalise(instrument, view.depth, quote(parameters, view));
+        for (const { side, price, amount: lots } of levels) {
+          expect(Number.isSafeInteger(price) && Number.isSafeInteger(lots)).toBe(true);
+          expect(price).toBeGreaterThanOrEqual(instrument.priceMin);
+          expect(price).toBeLessThanOrEqual(instrument.priceMax);
+          expect(lots).toBeGreaterThanOrEqual(instrument.amountMin);
+          if (side === 'buy') expect(price).toBeLessThan(view.depth.askPrices[0]!);
+          else expect(price).toBeGreaterThan(view.depth.bidPrices[0]!);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('explains each price by steps that add up to it, before and after it was made legal', () => {
+    fc.assert(
+      fc.property(cases, ([parameters, view]) => {
+        const wanted = quote(parameters, view);
+        const { levels } = legalise(instrument, view.depth, wanted);
+        for (const { price, why } of [...wanted.bids, ...wanted.asks, ...levels]) {
+          expect(why.length).toBeGreaterThan(1);
+          const sum = why.reduce((total, { ticks }) => total + ticks, 0);
+          expect(Math.abs(sum - price)).toBeLessThanOrEqual(1e-9 * Math.abs(price) + 1e-9);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('shows no bid at the long cap and no ask at the short cap, and says why', () => {
+    fc.assert(
+      fc.property(cases, fc.integer({ min: 0, max: COIN }), ([parameters, view], beyond) => {
+        const long = quote(parameters, { ...view, position: view.positionMax + beyond });
+        const short = quote(parameters, { ...view, position: -view.positionMax - beyond });
+        expect([long.bids.length, short.asks.length]).toEqual([0, 0]);
+        expect(long.noBid).toBeTypeOf('string');
+        expect(short.noAsk).toBeTypeOf('string');
+      }),
+      RUNS,
+    );
+  });
+
+  test('never asks for a higher price on either side when it has more inventory', () => {
+    fc.assert(
+      fc.property(cases, fc.integer({ min: 1, max: COIN }), ([parameters, view], more) => {
+        const less = quote(parameters, view);
+        const full = quote(parameters, { ...view, position: view.position + more });
+        const rising = (few: number, many: number): number => many - few - 1e-9 * (Math.abs(few) + 1);
+        for (const side of ['bids', 'asks'] as const) {
+          less[side].forEach(({ price }, i) => {
+            const other = full[side][i];
+            if (other !== undefined) expect(rising(price, other.price)).toBeLessThanOrEqual(0);
+          });
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('breaks nothing when a number is none, and quotes again when it is one', () => {
+    const strategy = strategyOf(name);
+    const broken: readonly Partial<View>[] = [Number.NaN, Infinity, -Infinity].flatMap(bad => [
+      { mid: bad },
+      { position: bad },
+      { makerRate: bad },
+      { positionMax: bad as never },
+      { at: bad },
+      { reference: { at: bad, price: MID } },
+      { reference: { at: 1_000_000, price: bad } },
+      { depth: { ...viewOf().depth, bidAmounts: new Float64Array(50).fill(bad) } },
+    ]);
+    for (const changes of broken) {
+      const view = viewOf(changes);
+      const { levels } = legalise(instrument, viewOf().depth, strategy.quote(view));
+      for (const { price, amount: lots } of levels) {
+        expect(Number.isSafeInteger(price) && Number.isSafeInteger(lots)).toBe(true);
+      }
+      const { bids, asks } = strategy.quote(viewOf());
+      expect([bids.length, asks.length]).toEqual([5, 5]);
+    }
+  });
+
+  test('does not see its own orders: with them in the book it quotes as without', () => {
+    const desks = [true, false].map(showsOwn => deskOf(name, showsOwn));
+    for (let round = 0; round < 30; round++) {
+      const quotes = desks.map(desk => {
+        const drift = Math.round(30 * Math.sin(round / 5));
+        desk.bids = Array.from({ length: 5 }, (_, i) => [99_950 + drift - 10 * i, 500 + i]);
+        desk.asks = Array.from({ length: 5 }, (_, i) => [100_050 + drift + 10 * i, 400 + i]);
+        desk.step({ kind: 'reference', at: desk.now, price: 100_000 + drift });
+        desk.round();
+        expect(desk.live.length).toBeGreaterThan(0);
+        return desk.engine.preview(desk.now).quote;
+      });
+      expect(quotes[0]).toEqual(quotes[1]);
+    }
+  });
+
+  test('its parameters are told apart from those of the others, and wanted limits are checked', () => {
+    const parameters = strategies[name].parameters.parse(EXAMPLES[name]);
+    const limits = { positionMax: '0.001', ordersMax: 1, collarBps: 0.001 };
+    const keys = kindOf(name)
+      .limitProblems(parameters, limits, 'btc_mxn')
+      .map(({ key }) => key);
+    expect(keys).toEqual(expect.arrayContaining(['amount', 'levels']));
+    expect(
+      kindOf(name).limitProblems(parameters, { positionMax: '1', ordersMax: 20, collarBps: 900 }, 'btc_mxn'),
+    ).toEqual([]);
+  });
+});
+
+/** Both desks live the same life; one is shown its own orders. Tick and lot are 1. */
+function deskOf(name: StrategyName, showsOwn: boolean): Desk {
+  const parameters = strategies[name].parameters.parse({
+    ...EXAMPLES[name],
+    amount: '5',
+    levels: 2,
+    ...('risk' in EXAMPLES[name] ? { risk: { amount: '100000 mxn', per: '1h' } } : {}),
+  });
+  const kind = kindOf(name);
+  const desk = new Desk({
+    instrument: plain,
+    strategy: kind.make(parameters, plain),
+    tolerance: kind.tolerance(parameters),
+    limits: {
+      positionMax: amount(100),
+      orderValueMax: 10n ** 9n,
+      ordersMax: 20,
+      collarBps: 1000,
+      staleAfterMs: 3000,
+    } as never,
+  }).open();
+  desk.showsOwn = showsOwn;
+  return desk;
+}

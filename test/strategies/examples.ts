@@ -1,0 +1,139 @@
+/** Parameters of every strategy, fixed and arbitrary, and views of any book and inventory: what the laws for all strategies are tried on. */
+import fc from 'fast-check';
+import { amount, instrumentOf, price } from '../../src/core/index.ts';
+import type { Strategy, View } from '../../src/core/index.ts';
+import { kindOf, strategies } from '../../strategies/index.ts';
+import type { StrategyName } from '../../strategies/index.ts';
+import { bookRules, depthOf } from '../core/market.ts';
+
+/** Tick 10, lot 10^-8: at a middle of 150,000 ticks one bps is 15 ticks. */
+export const instrument = instrumentOf(bookRules({ tickSize: '10', minimumPrice: '10', maximumPrice: '20000000' }));
+export const COIN = 100_000_000;
+export const MID = 150_000;
+
+const market = { volatilityBps: 80, arrivalsPerMinute: 8, decayPerBps: 0.15, estimate: 'fixed' };
+const risk = { amount: '2000 mxn', per: '1h' };
+const spread = { amount: '0.02', levels: 5, halfSpreadBps: 11, levelSpacingBps: 4, skewBpsAtLimit: 8 };
+
+/** Five levels a side, for positions up to one coin. */
+export const EXAMPLES: Readonly<Record<StrategyName, object>> = {
+  ladder: { halfSpreadBps: 11, levels: 5, levelSpacingBps: 4, amount: '0.02', skew: { priceBpsAtLimit: 8 } },
+  'avellaneda-stoikov': { amount: '0.004', levels: 5, risk, market },
+  glft: { amount: '0.004', levels: 5, risk, market },
+  grid: { amount: '0.02', levels: 5, spacingBps: 25 },
+  imbalance: spread,
+  peg: spread,
+};
+
+export const NAMES = Object.keys(strategies) as readonly StrategyName[];
+
+export function strategyOf(name: StrategyName, parameters: object = EXAMPLES[name]): Strategy {
+  const kind = strategies[name];
+  return kindOf(name).make(kind.parameters.parse(parameters), instrument);
+}
+
+export function viewOf(changes: Partial<View> = {}): View {
+  const side = (away: number) =>
+    Array.from({ length: 50 }, (_, i): [number, number] => [MID + away * (5 + 3 * i), COIN]);
+  return {
+    at: 1_000_000,
+    instrument,
+    depth: depthOf(side(-1), side(1)),
+    mid: MID,
+    lastTrade: price(0),
+    hearsTrades: true,
+    reference: { at: 1_000_000, price: MID + 2 },
+    position: 0,
+    positionMax: amount(COIN),
+    makerRate: 50_000,
+    takerRate: 65_000,
+    lastBuy: null,
+    lastSell: null,
+    ...changes,
+  };
+}
+
+const tenths = (min: number, max: number) => fc.integer({ min: min * 10, max: max * 10 }).map(x => x / 10);
+const amounts = fc.integer({ min: 1, max: 20_000 }).map(n => (n / 100_000).toFixed(5));
+const levels = fc.integer({ min: 1, max: 6 });
+const markets = fc.record({
+  volatilityBps: tenths(1, 500),
+  arrivalsPerMinute: tenths(1, 100),
+  decayPerBps: fc.integer({ min: 5, max: 2_000 }).map(x => x / 1_000),
+  adverseBps: tenths(0, 10),
+  estimate: fc.constantFrom('fixed', 'rolling'),
+});
+const risks = fc.record({
+  amount: fc.integer({ min: 1, max: 1_000_000 }).map(x => `${x} mxn`),
+  per: fc.constantFrom('1m', '1h', '1d'),
+});
+const spreads = {
+  amount: amounts,
+  levels,
+  halfSpreadBps: tenths(0, 300),
+  levelSpacingBps: tenths(0, 50),
+  minEdgeBps: tenths(-10, 30),
+  skewBpsAtLimit: tenths(0, 100),
+};
+
+/** Any parameters that the schema takes, within reason. */
+const ANY: Readonly<Record<StrategyName, fc.Arbitrary<object>>> = {
+  ladder: fc.record({
+    reference: fc.constantFrom('mid', 'weightedMid', 'bestBidAsk'),
+    halfSpreadBps: tenths(0, 300),
+    levels,
+    levelSpacingBps: tenths(0, 50),
+    amount: amounts,
+    skew: fc.record({ priceBpsAtLimit: tenths(0, 100) }),
+    optimization: fc.record({ enabled: fc.boolean() }),
+  }),
+  'avellaneda-stoikov': fc.record({
+    amount: amounts,
+    levels,
+    levelSpacingBps: tenths(0, 20),
+    horizon: fc.constantFrom('infinite', '1h', '1d'),
+    risk: risks,
+    market: markets,
+  }),
+  glft: fc.record({
+    amount: amounts,
+    levels,
+    levelSpacingBps: tenths(0, 20),
+    solution: fc.constantFrom('exact', 'closed form'),
+    risk: risks,
+    market: markets,
+  }),
+  grid: fc.record({
+    amount: amounts,
+    levels,
+    spacingBps: tenths(1, 300),
+    anchorPrice: fc.constantFrom('1', '1500000'),
+  }),
+  imbalance: fc.record({ ...spreads, depthBps: tenths(1, 100), leanBps: tenths(0, 20) }),
+  peg: fc.record({ ...spreads, weight: tenths(0.1, 1), basisMemory: fc.constantFrom('1m', '1h') }),
+};
+
+export const parametersOf = (name: StrategyName): fc.Arbitrary<object> => ANY[name];
+
+/** A two-sided book that is not crossed, around any middle; any inventory. */
+export const anyView: fc.Arbitrary<View> = fc
+  .record({
+    bid: fc.integer({ min: 2, max: 1_900_000 }),
+    gap: fc.integer({ min: 1, max: 2_000 }),
+    amounts: fc.array(fc.integer({ min: 1, max: 50 * COIN }), { minLength: 6, maxLength: 6 }),
+    positionShare: fc.double({ min: -1.5, max: 1.5, noNaN: true }),
+    makerRate: fc.integer({ min: 0, max: 700_000 }),
+    referenceOff: fc.integer({ min: -50, max: 50 }),
+  })
+  .map(({ bid, gap, amounts: lots, positionShare, makerRate, referenceOff }) => {
+    const side = (from: number, step: number, of: readonly number[]) =>
+      of.map((lot, i): [number, number] => [from + step * i, lot]).filter(([ticks]) => ticks > 0);
+    const mid = bid + gap / 2;
+    return viewOf({
+      depth: depthOf(side(bid, -1, lots.slice(0, 3)), side(bid + gap, 1, lots.slice(3))),
+      mid,
+      reference: { at: 1_000_000, price: Math.max(1, mid + referenceOff) },
+      position: Math.trunc(positionShare * COIN),
+      makerRate,
+    });
+  });
