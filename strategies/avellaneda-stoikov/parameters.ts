@@ -1,7 +1,7 @@
 /** The parameters of Avellaneda-Stoikov as they stand in the YAML. */
 import { z } from 'zod';
 import { marketParameters } from '../market.ts';
-import { bps, duration, levelParameters, levelProblems } from '../parameters.ts';
+import { bps, levelParameters, levelProblems } from '../parameters.ts';
 import type { LimitProblem, LimitsAsked } from '../parameters.ts';
 import { riskParameters, riskProblems } from '../risk.ts';
 
@@ -13,7 +13,8 @@ export const avellanedaStoikovParameters = z.strictObject({
       'Least distance from one level to the next, in bps; each level lies where the model would quote after the ones inside are filled.',
     ),
   horizon: z
-    .union([z.literal('infinite'), duration])
+    .string()
+    .regex(/^(infinite|0*[1-9]\d{0,5}[smhd])$/, 'expected infinite, or a length of time like 1h or 1d')
     .default('infinite')
     .describe(
       'Length of a session at whose end inventory no longer matters, like 1d, counted from midnight UTC: the lean and the spread fall towards the end. infinite: there is none.',

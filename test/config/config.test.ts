@@ -149,7 +149,7 @@ describe('an error', () => {
     [
       'an unknown strategy',
       replaced('name: ladder', 'name: leader'),
-      'a.yaml:6:9 strategy.name: expected one of ladder, found leader; did you mean ladder?',
+      'a.yaml:6:9 strategy.name: expected one of ladder, avellaneda-stoikov, glft, grid, imbalance, peg, found leader; did you mean ladder?',
     ],
     [
       'a key without a value',

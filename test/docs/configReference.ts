@@ -71,7 +71,8 @@ tied to the address of the machine.
 At the start, and by \`puntas check\`: the amounts of one side's levels together stay within \`limits.positionMax\`; the levels
 of two sides within \`limits.ordersMax\`; the furthest level within \`limits.collarBps\`; polling within the request budgets;
 \`timing.staleAfterMs\` above \`bookPollMs\`; \`fenceMs\` above \`exchange.requestTimeoutMs\`; \`shutdownMs\` at least \`settleMs\`;
-and, once the account's fees are read, both spreads together at least both maker fees plus \`strategy.minEdgeBps\`.`;
+the money of a risk in the book's minor currency; and, once the account's fees are read, both spreads together (of a grid: its spacing)
+at least both maker fees plus \`strategy.minEdgeBps\`.`;
 
 function section(key: string, node: Node): readonly string[] {
   const head = [`## ${key}`, ...(node.description === undefined ? [] : [node.description])];
