@@ -1,6 +1,9 @@
 /** Reads recordings of fixed 24-byte little-endian records: time (f64, us), receive delay (i32, us), tick, lots, flags (i32 each). */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { windowOf } from './rows.ts';
+import { amount, price } from '../src/core/index.ts';
+import { SIDE } from '../src/tape/index.ts';
+import type { TapeWriter } from '../src/tape/index.ts';
+import { FLAG, windowOf } from './rows.ts';
 import type { MarketRows } from './rows.ts';
 
 const RECORD = 24;
@@ -8,46 +11,90 @@ const CHUNK = 32_768;
 
 /** Throws an Error of one line when the file is no such recording: torn, empty, or not in time. Times stay in microseconds. */
 export function readEventFile(path: string): MarketRows {
+  let filled = 0;
+  let columns: ReturnType<typeof emptyRows> | undefined;
+  let heard = -Infinity;
+  eachRecord(path, (total, count, times, fields) => {
+    const { at, local, place, lots, flags } = (columns ??= emptyRows(total));
+    for (let i = 0; i < count; i++, filled++) {
+      const time = times[3 * i]!;
+      const field = 6 * i;
+      heard = Math.max(heard, time, time + fields[field + 2]!);
+      at[filled] = time;
+      local[filled] = heard;
+      place[filled] = fields[field + 3]!;
+      lots[filled] = fields[field + 4]!;
+      flags[filled] = fields[field + 5]!;
+    }
+  });
+  const { at, local, place, lots, flags } = columns ?? emptyRows(0);
+  const length = filled;
+  at[length] = Infinity;
+  local[length] = Infinity;
+  const { base, places } = windowOf(place.subarray(0, length), flags);
+  for (let row = 0; row < length; row++) place[row] = Math.min(Math.max(place[row]! - base, 0), places - 1);
+  return { length, base, places, at, local, place, lots, flags, orders: null };
+}
+
+const emptyRows = (length: number) => ({
+  at: new Float64Array(length + 1),
+  local: new Float64Array(length + 1),
+  place: new Int32Array(length + 1),
+  lots: new Float64Array(length),
+  flags: new Uint8Array(length),
+});
+
+/** Appends the file's events to a stored tape, `times` over, each time later by the file's own length; in constant memory. */
+export function storeEventFile(path: string, tape: TapeWriter, times = 1): void {
+  let [first, last, shift] = [NaN, NaN, 0];
+  for (let time = 0; time < times; time++) {
+    eachRecord(path, (_total, count, ats, fields) => {
+      for (let i = 0; i < count; i++) {
+        const field = 6 * i;
+        last = ats[3 * i]!;
+        if (Number.isNaN(first)) first = last;
+        const at = (last + shift) / 1000;
+        const local = (last + shift + fields[field + 2]!) / 1000;
+        const flags = fields[field + 5]!;
+        const side = (flags & FLAG.sell) === 0 ? SIDE.buy : SIDE.sell;
+        const tick = price(fields[field + 3]!);
+        const lots = amount(fields[field + 4]!);
+        if ((flags & FLAG.trade) === 0) tape.level(at, local, side, tick, lots);
+        else tape.trade(at, local, side, tick, lots);
+      }
+    });
+    shift += last - first + 1;
+  }
+}
+
+/** Calls with the number of all records, and with some after others: how many, their times, and their fields, six and three to a record. */
+function eachRecord(
+  path: string,
+  call: (total: number, count: number, times: Float64Array, fields: Int32Array) => void,
+): void {
   const file = openSync(path, 'r');
   try {
     const { size } = fstatSync(file);
     if (size === 0 || size % RECORD !== 0)
       throw new Error(`${path}: ${size} bytes are not whole ${RECORD}-byte records`);
-    const length = size / RECORD;
-    const at = new Float64Array(length + 1);
-    const local = new Float64Array(length + 1);
-    const place = new Int32Array(length + 1);
-    const lots = new Float64Array(length);
-    const flags = new Uint8Array(length);
+    const total = size / RECORD;
     const buffer = new ArrayBuffer(CHUNK * RECORD);
     const bytes = new Uint8Array(buffer);
     const times = new Float64Array(buffer);
     const fields = new Int32Array(buffer);
     let before = -Infinity;
-    let heard = -Infinity;
-    for (let row = 0; row < length;) {
-      const count = Math.min(CHUNK, length - row);
+    for (let row = 0; row < total; row += CHUNK) {
+      const count = Math.min(CHUNK, total - row);
       fill(file, bytes.subarray(0, count * RECORD), row * RECORD, path);
-      for (let i = 0; i < count; i++, row++) {
+      for (let i = 0; i < count; i++) {
         const time = times[3 * i]!;
-        const field = 6 * i;
-        if (!(time >= before && fields[field + 4]! >= 0 && fields[field + 5]! >>> 2 === 0)) {
-          throw new Error(`${path}: record ${row} is out of time, negative, or of an unknown kind`);
+        if (!(time >= before && fields[6 * i + 4]! >= 0 && fields[6 * i + 5]! >>> 2 === 0)) {
+          throw new Error(`${path}: record ${row + i} is out of time, negative, or of an unknown kind`);
         }
         before = time;
-        heard = Math.max(heard, time, time + fields[field + 2]!);
-        at[row] = time;
-        local[row] = heard;
-        place[row] = fields[field + 3]!;
-        lots[row] = fields[field + 4]!;
-        flags[row] = fields[field + 5]!;
       }
+      call(total, count, times, fields);
     }
-    at[length] = Infinity;
-    local[length] = Infinity;
-    const { base, places } = windowOf(place.subarray(0, length), flags);
-    for (let row = 0; row < length; row++) place[row] = Math.min(Math.max(place[row]! - base, 0), places - 1);
-    return { length, base, places, at, local, place, lots, flags, orders: null };
   } finally {
     closeSync(file);
   }

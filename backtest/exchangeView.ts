@@ -55,6 +55,16 @@ export class ExchangeView {
     return this.#next >= this.#rows.length && this.requests.count === 0;
   }
 
+  /** The next row to be lived through. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /** The rows have moved so many places to the front. */
+  moved(places: number): void {
+    this.#next -= places;
+  }
+
   /** Lives through everything up to and at `time`. */
   runTo(time: number): void {
     this.#eager = false;

@@ -6,6 +6,7 @@ import { LocalOrders } from './localOrders.ts';
 import { LOCAL } from './ownOrders.ts';
 import { BUY, FLAG, SELL } from './rows.ts';
 import type { MarketRows, SideIndex } from './rows.ts';
+import { RowWindow } from './rowWindow.ts';
 import { TickBook } from './tickBook.ts';
 
 /** Times in the unit of the rows. */
@@ -30,13 +31,16 @@ export type GoldenCounts = {
   readonly turnover: bigint;
 };
 
-export function runGolden(rows: MarketRows, options: GoldenOptions): GoldenCounts {
-  const run = new GoldenRun(rows, options);
-  return run.run();
+/** Over rows in memory, or over rows that slide past. */
+export function runGolden(rows: MarketRows | RowWindow, options: GoldenOptions): GoldenCounts {
+  if (!(rows instanceof RowWindow)) return new GoldenRun(rows, null, options).run();
+  rows.load(-Infinity, 0);
+  return new GoldenRun(rows.rows, rows, options).run();
 }
 
 class GoldenRun {
   readonly #rows: MarketRows;
+  readonly #window: RowWindow | null;
   readonly #options: GoldenOptions;
   readonly #exchange: ExchangeView;
   readonly #orders: LocalOrders;
@@ -60,8 +64,9 @@ class GoldenRun {
     this.#turnover.add(value);
   };
 
-  constructor(rows: MarketRows, options: GoldenOptions) {
+  constructor(rows: MarketRows, window: RowWindow | null, options: GoldenOptions) {
     this.#rows = rows;
+    this.#window = window;
     this.#options = options;
     const latency = constantLatency(options.latency, options.latency);
     const queue = power(2);
@@ -74,6 +79,7 @@ class GoldenRun {
     let now = this.#rows.length === 0 ? 0 : this.#rows.at[0]!;
     for (;;) {
       now += this.#options.interval;
+      if (this.#window !== null) this.#load(this.#window, now);
       // Requests leave at these moments only: between them each end may live through its own rows alone.
       this.#exchange.runTo(now);
       this.#readRows(now);
@@ -92,6 +98,13 @@ class GoldenRun {
       cash: this.#cash.total,
       turnover: this.#turnover.total,
     };
+  }
+
+  #load(window: RowWindow, time: number): void {
+    const moved = window.load(time, Math.min(this.#next, this.#exchange.next));
+    if (moved === 0) return;
+    this.#next -= moved;
+    this.#exchange.moved(moved);
   }
 
   #readRows(time: number): void {

@@ -1,5 +1,5 @@
 /** Everything that the command line may import from backtest. */
-export { readEventFile } from './eventFile.ts';
+export { readEventFile, storeEventFile } from './eventFile.ts';
 export { BOUNDS, fillModel, MODEL_NAMES } from './models.ts';
 export type { ModelName } from './models.ts';
 export { constantLatency, exponentialLatency } from './latency.ts';
@@ -10,6 +10,7 @@ export { rowsOfTape } from './tapeRows.ts';
 export type { TapeRowsOptions } from './tapeRows.ts';
 export { runGolden } from './golden.ts';
 export type { GoldenCounts, GoldenOptions } from './golden.ts';
+export { RowWindow, windowOfTape } from './rowWindow.ts';
 export { FLAG, inUnit, RowBuilder } from './rows.ts';
 export type { MarketRows } from './rows.ts';
 export { TickBook } from './tickBook.ts';

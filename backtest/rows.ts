@@ -132,15 +132,27 @@ export function windowOf(
     if (tick > tradedHigh) tradedHigh = tick;
   }
   if (ticks.length === 0) return { base: 0, places: 2 * MARGIN };
+  const traded = tradedLow <= tradedHigh ? { low: tradedLow, high: tradedHigh } : null;
+  return windowOfRange({ low, high }, traded, () => Float64Array.from(ticks).sort()[ticks.length >> 1]!);
+}
+
+type Range = { readonly low: number; readonly high: number };
+
+/** The same, of what is known of the rows: all prices, and those that traded. */
+export function windowOfRange(
+  prices: Range,
+  traded: Range | null,
+  middleOf: () => number = () => Math.floor((prices.low + prices.high) / 2),
+): { readonly base: number; readonly places: number } {
+  let { low, high } = prices;
   if (high - low + 2 * MARGIN > PLACES_MAX) {
-    const middle = Float64Array.from(ticks).sort()[ticks.length >> 1]!;
-    const from = tradedLow <= tradedHigh ? tradedLow : middle;
-    const to = tradedLow <= tradedHigh ? tradedHigh : middle;
+    const middle = traded === null ? middleOf() : 0;
+    const { low: from, high: to } = traded ?? { low: middle, high: middle };
     const margin = Math.max(MARGIN, Math.floor(Math.min(from / 4, (PLACES_MAX - (to - from)) / 2 - MARGIN)));
     low = Math.max(low, from - margin);
     high = Math.min(high, to + margin);
     if (!(high - low + 2 * MARGIN <= PLACES_MAX)) {
-      throw new RangeError(`trades from tick ${tradedLow} to ${tradedHigh} are more than ${PLACES_MAX} ticks apart`);
+      throw new RangeError(`trades from tick ${from} to ${to} are more than ${PLACES_MAX} ticks apart`);
     }
   }
   return { base: low - MARGIN, places: high - low + 2 * MARGIN };

@@ -123,6 +123,21 @@ export class ChunkReader {
   }
 }
 
+/** What a reader of these days meets; a beginning in the middle brings a picture, with its `clear`. */
+export function blocksMet(days: readonly ScannedDay[], options: ReadOptions): readonly ScannedBlock[] {
+  const all = stepsOf(days, options);
+  const begin = Math.max(
+    0,
+    all.findIndex(({ block }) => block.to >= options.from),
+  );
+  const wanted = isWanted(days, all);
+  const from = options.from === -Infinity ? 0 : leadOf(all, begin);
+  return all
+    .slice(from)
+    .filter((step, i) => i + from <= begin || wanted(step))
+    .map(({ block }) => block);
+}
+
 function stepsOf(days: readonly ScannedDay[], { to, pictures = true }: ReadOptions): Step[] {
   let rulesBefore = 0;
   return days.flatMap(day => {

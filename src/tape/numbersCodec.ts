@@ -81,9 +81,11 @@ function greatestDivisor(a: number, b: number): number {
 
 function planesOf(units: Float64Array, high: number): Plane[] {
   const planes: Plane[] = [];
-  for (let divisor = 1; high >= divisor; divisor *= 256) {
+  for (let place = 0; high >= 256 ** place; place++) {
     const bytes = new Uint8Array(units.length);
-    for (let i = 0; i < units.length; i++) bytes[i] = Math.floor(units[i]! / divisor) % 256;
+    // The lower 32 bits of a whole number are had without a division.
+    if (place < 4) for (let i = 0; i < units.length; i++) bytes[i] = (units[i]! >>> 0) >>> (8 * place);
+    else for (let i = 0; i < units.length; i++) bytes[i] = Math.floor(units[i]! / 256 ** place) % 256;
     planes.push(planeOf(bytes));
   }
   return planes;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { instrumentOf } from '../core/index.ts';
 import type { BookRules, DecimalText, Instrument, Millis } from '../core/index.ts';
 import { chunksAhead, chunksHere } from './chunksAhead.ts';
-import { follows } from './chunkReader.ts';
+import { blocksMet, follows } from './chunkReader.ts';
 import type { TapeChunk } from './chunkReader.ts';
 import { ContentHash } from './contentHash.ts';
 import { bookFolder, DAY_MS, partitions, startOfDay } from './dayFiles.ts';
@@ -98,9 +98,9 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
     .filter(gap => gap.to >= from && gap.from <= to)
     .sort((a, b) => a.from - b.from);
   const rules = rulesOf(days);
-  const blocks = days.flatMap(day => day.blocks).filter(block => block.to >= from && block.from <= to);
+  const blocks = blocksMet(days, { from, to, micros: false });
   const bounds = { from: Math.max(from, first.from), to: Math.min(to, days.at(-1)?.to ?? Infinity) };
-  const kinds = blocks.reduce((bits, block) => bits | block.kinds, 0);
+  const kinds = blocks.reduce((bits, block) => bits | block.kinds, from === -Infinity ? 0 : 1 << KIND.clear);
   return {
     dir,
     source: first.head.source,

@@ -54,6 +54,16 @@ describe('npm run golden', () => {
     expect(said['eventsPerSecond']).toBeGreaterThan(0);
   });
 
+  test('counts the same on the event file as a stored tape, read ahead by a thread', async () => {
+    const file = written('stored.bin', syntheticMarket(7, 150_000));
+    const dir = bench.path('stored');
+    const { stdout: stored } = await golden('--tape', file, '--store', dir);
+    expect(JSON.parse(stored)).toMatchObject({ rows: 150_000 });
+    const [memory, tape] = await Promise.all([golden('--tape', file), golden('--tape', dir)]);
+    const counts = (text: string) => ({ ...(JSON.parse(text) as object), eventsPerSecond: 0 });
+    expect(counts(tape.stdout)).toEqual(counts(memory.stdout));
+  });
+
   test('refuses a file that is torn or out of time, by name', async () => {
     const events = syntheticMarket(3, 100);
     const torn = bench.file('torn.bin', 'not whole records');

@@ -1,0 +1,133 @@
+/** Rows that slide past a replay: only those between the slower of its two views and a little beyond its time are in memory. */
+import { KIND, SIDE } from '../src/tape/index.ts';
+import type { Columns, StoredTape } from '../src/tape/index.ts';
+import { FLAG, windowOfRange } from './rows.ts';
+import type { MarketRows } from './rows.ts';
+
+type Sliding = { -readonly [K in keyof MarketRows]: MarketRows[K] };
+
+/** Room that the first chunk of a stored tape fits into twice. */
+const ROOM = 1 << 17;
+
+/** Rows that come in pieces. `rows` is one object throughout; its columns and its length change when rows are loaded. */
+export class RowWindow {
+  readonly #rows: Sliding;
+  /** Appends some rows, or says that there are none. */
+  readonly #more: (window: RowWindow) => boolean;
+  #ended = false;
+  #at = -Infinity;
+  #local = -Infinity;
+  #total = 0;
+
+  constructor(places: Pick<MarketRows, 'base' | 'places'>, more: (window: RowWindow) => boolean) {
+    const { length, at, local, place, lots, flags } = emptyColumns(ROOM);
+    this.#rows = { length, base: places.base, places: places.places, at, local, place, lots, flags, orders: null };
+    this.#more = more;
+  }
+
+  get rows(): MarketRows {
+    return this.#rows;
+  }
+
+  /** Rows appended so far. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /**
+   * Loads until a row later than `time` is at hand, or until there are no more. Rows before `keep` may go: returns by how many places
+   * the others moved to the front.
+   */
+  load(time: number, keep: number): number {
+    if (this.#ended || this.#at > time) return 0;
+    const moved = this.#drop(keep);
+    while (!this.#ended && this.#at <= time) this.#ended = !this.#more(this);
+    const { length, at, local } = this.#rows;
+    at[length] = Infinity;
+    local[length] = Infinity;
+    return moved;
+  }
+
+  /** Makes room for `count` more rows. */
+  reserve(count: number): void {
+    const rows = this.#rows;
+    const { length } = rows;
+    if (length + count < rows.at.length) return;
+    const grown = emptyColumns(2 * (length + count));
+    grown.at.set(rows.at.subarray(0, length));
+    grown.local.set(rows.local.subarray(0, length));
+    grown.place.set(rows.place.subarray(0, length));
+    grown.lots.set(rows.lots.subarray(0, length));
+    grown.flags.set(rows.flags.subarray(0, length));
+    Object.assign(rows, { ...grown, length });
+  }
+
+  /** Level and trade rows as they are; room for them must be there. A local time before its exchange time, or out of order, is moved to the first possible moment. */
+  append({ length, kind, side, at, local, price, amount }: Columns): void {
+    const rows = this.#rows;
+    const { base, places, at: toAt, local: toLocal, place: toPlace, lots: toLots, flags: toFlags } = rows;
+    let n = rows.length;
+    let heard = this.#local;
+    for (let row = 0; row < length; row++, n++) {
+      const happened = at[row]!;
+      const told = local[row]!;
+      if (told > heard) heard = told;
+      if (happened > heard) heard = happened;
+      const place = price[row]! - base;
+      toAt[n] = happened;
+      toLocal[n] = heard;
+      toPlace[n] = place < 0 ? 0 : place >= places ? places - 1 : place;
+      toFlags[n] = (kind[row] === KIND.trade ? FLAG.trade : 0) | (side[row] === SIDE.sell ? FLAG.sell : 0);
+    }
+    toLots.set(amount, rows.length);
+    if (length > 0) this.#at = at[length - 1]!;
+    this.#local = heard;
+    rows.length = n;
+    this.#total += length;
+  }
+
+  #drop(keep: number): number {
+    if (keep === 0) return 0;
+    const rows = this.#rows;
+    const { length } = rows;
+    rows.at.copyWithin(0, keep, length);
+    rows.local.copyWithin(0, keep, length);
+    rows.place.copyWithin(0, keep, length);
+    rows.lots.copyWithin(0, keep, length);
+    rows.flags.copyWithin(0, keep, length);
+    rows.length = length - keep;
+    return keep;
+  }
+}
+
+function emptyColumns(room: number): Pick<MarketRows, 'length' | 'at' | 'local' | 'place' | 'lots' | 'flags'> {
+  return {
+    length: 0,
+    at: new Float64Array(room),
+    local: new Float64Array(room),
+    place: new Int32Array(room),
+    lots: new Float64Array(room),
+    flags: new Uint8Array(room),
+  };
+}
+
+/** A stored tape of level changes and trades with their sides, in microseconds, decoded ahead. Throws where the tape tells anything else. */
+export function windowOfTape(tape: StoredTape): RowWindow {
+  const { prices, traded, kinds, dir } = tape;
+  if (prices === null || [...kinds].some(kind => kind !== KIND.level && kind !== KIND.trade)) {
+    throw new Error(`${dir}: has more than level changes and trades`);
+  }
+  const chunks = tape.chunksAhead({ micros: true });
+  return new RowWindow(windowOfRange(prices, traded), window => {
+    const { done, value } = chunks.next();
+    if (done) return false;
+    const { columns, instrument } = value;
+    if (instrument.tick !== tape.instrument.tick) throw new Error(`${dir}: the tick changed`);
+    if (columns.kind.includes(KIND.trade) && columns.side.includes(SIDE.unknown)) {
+      throw new Error(`${dir}: has trades without a side`);
+    }
+    window.reserve(columns.length);
+    window.append(columns);
+    return true;
+  });
+}
