@@ -70,7 +70,9 @@ export type Collected = {
   readonly positionMeanLots: number;
   readonly spreads: { readonly marketBps: number | null; readonly oursBps: number | null };
   readonly bothQuoted: number;
+  /** In any minute. */
   readonly requestsMost: number;
+  readonly requestsAllowed: number;
   readonly series: Buckets<SeriesName>;
 };
 
@@ -221,6 +223,7 @@ export class Collector implements Watcher {
       },
       bothQuoted: this.#looks > 0 ? this.#bothLooks / this.#looks : 0,
       requestsMost: this.#requestsMost,
+      requestsAllowed: this.#options.budget.perMinute,
       series: this.#series,
     };
   }

@@ -1,7 +1,36 @@
-/** What came of a replay, as plain numbers and text for JSON, and its fills and orders as lines of CSV. */
-import { money, textOfMoney } from '../src/core/index.ts';
-import type { Instrument } from '../src/core/index.ts';
+/** What came of a backtest, as plain numbers and text for JSON, and its fills and orders as lines of CSV. */
+import { approximately, money, textOfMoney } from '../src/core/index.ts';
+import type { Instrument, Money, Side } from '../src/core/index.ts';
+import type { Dirt, Gap } from '../src/tape/index.ts';
+import type { Collected, LevelOrders } from './collect.ts';
+import type { Durations } from './distributions.ts';
+import type { MarkoutCurve } from './markouts.ts';
 import type { FillRow, OrderRow, ReplayResult } from './replay.ts';
+
+/** One run of the command. Everything in it is equal for equal tape, configuration, seed and options, `made` aside. */
+export type BacktestReport = {
+  readonly book: string;
+  readonly strategy: string;
+  /** Currencies: amounts and positions are in the major one, money without another name in the minor one. */
+  readonly major: string;
+  readonly minor: string;
+  readonly tape: {
+    readonly source: string;
+    readonly hash: string;
+    readonly dirt: readonly Dirt[];
+    readonly gaps: readonly Gap[];
+  };
+  readonly latencyMs: number;
+  readonly feedLatencyMs: number;
+  /** Of the recorded flow, when there was no tape; null otherwise. */
+  readonly seed: number | null;
+  /** The configuration file as it was read. */
+  readonly config: string;
+  readonly made: { readonly puntas: string; readonly node: string };
+  readonly models: readonly ReplayReport[];
+  /** Of every fill, order and final number of every model. */
+  readonly hash: string;
+};
 
 /** Money as decimal text, in the minor currency unless the name says otherwise; fees paid are negative; parts add up to the total. */
 export type ReplayReport = {
@@ -14,22 +43,99 @@ export type ReplayReport = {
   readonly orders: Readonly<Record<'placed' | 'canceled' | 'filled' | 'refused' | 'unknown', number>>;
   readonly fills: number;
   readonly volume: { readonly major: string; readonly minor: string };
-  readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'total', string>>;
+  /** At the exchange's own middle and time. Hedging is 0 until there is a hedger. */
+  readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>>;
+  /** Profit and fees over traded value; null when nothing was traded. */
+  readonly profitBps: number | null;
+  readonly feesBps: number | null;
+  /** The largest fall of the profit from its highest so far, and when it was largest. */
+  readonly drawdown: { readonly most: string; readonly at: string | null };
+  /** Of gains by the minute, scaled to a year; null with less than half a day or without a deviation. */
+  readonly sharpe: number | null;
+  readonly sortino: number | null;
+  /** Major held beyond the target at the end. */
   readonly inventory: string;
   readonly holdings: Readonly<Record<string, string>>;
-  readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
-  readonly requests: ReplayResult['requests'];
+  /** `meanSize` over time, without sign; bars of time by position, their middles `width` apart. */
+  readonly position: {
+    readonly meanSize: number;
+    readonly width: number;
+    readonly values: readonly number[];
+    readonly seconds: readonly number[];
+  };
+  /** Shares of the time since quoting was first possible; both sides: of looks, one a second. */
+  readonly uptime: Readonly<Record<'bid' | 'ask' | 'both', number>>;
+  /** Means over time of the best ask less the best bid; null when there never were both. */
+  readonly spreadBps: { readonly market: number | null; readonly ours: number | null };
+  readonly requests: ReplayResult['requests'] & { readonly mostPerMinute: number; readonly allowedPerMinute: number };
   readonly refusedPostOnly: number;
+  readonly markouts: readonly MarkoutCurve[];
+  /** Of the orders that came to rest, by side and by the level they were placed for. */
+  readonly levels: readonly LevelReport[];
+  /** From coming to rest to the first execution: the share of filled orders that waited at most so long. */
+  readonly waits: Waits & { readonly seconds: readonly number[]; readonly share: readonly number[] };
   readonly haltedBecause: string | null;
   readonly left: number;
   readonly hash: string;
+  readonly series: Series;
 };
 
+export type Waits = { readonly medianSeconds: number | null; readonly p90Seconds: number | null };
+
+/** `fillRatio`: orders with at least one execution; `volumeRatio`: of what was shown, what was filled; `ahead`: mean amount on arrival. */
+export type LevelReport = {
+  readonly side: Side;
+  readonly level: number;
+  readonly orders: number;
+  readonly touched: number;
+  readonly filled: number;
+  readonly fillRatio: number;
+  readonly volumeRatio: number;
+  readonly ahead: number;
+  readonly queued: Waits;
+  readonly unfilled: Waits;
+};
+
+/** Entry i is about the time from `fromMs` + i x `everyMs`; null where nothing is known. Money and amounts are approximate here. */
+export type Series = {
+  readonly fromMs: number;
+  readonly everyMs: number;
+  readonly columns: Readonly<Record<SeriesColumn, readonly (number | null)[]>>;
+};
+export type SeriesColumn =
+  | 'profit'
+  | 'profitLeast'
+  | 'profitMost'
+  | 'spread'
+  | 'inventory'
+  | 'fees'
+  | 'hedging'
+  | 'drawdown'
+  | 'position'
+  | 'positionLeast'
+  | 'positionMost'
+  | 'middle'
+  | 'marketBps'
+  | 'oursBps'
+  | 'bidShare'
+  | 'askShare'
+  | 'requests'
+  | 'bought'
+  | 'boughtAt'
+  | 'sold'
+  | 'soldAt';
+
 export function reportOf(instrument: Instrument, result: ReplayResult): ReplayReport {
-  const { snapshot } = result;
-  const { profit, counts, uptime } = snapshot;
+  const { snapshot, collected } = result;
+  const { counts, uptime } = snapshot;
+  const { profit } = collected;
   const both = (key: keyof typeof counts.buy): number => counts.buy[key] + counts.sell[key];
   const share = (x: number): number => Number(x.toFixed(4));
+  const traded = Number(result.volume.minor);
+  const overTraded = (part: Money): number | null =>
+    traded > 0 ? short((approximately(part) / traded) * 10_000) : null;
+  const lot = approximately(instrument.lotMoney);
+  const bars = collected.positionTime.bars();
   return {
     model: result.model,
     from: new Date(result.from).toISOString(),
@@ -50,20 +156,123 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
       spread: textOfMoney(profit.spread),
       inventory: textOfMoney(profit.inventory),
       fees: textOfMoney(profit.fees),
+      hedging: '0',
       total: textOfMoney(profit.total),
     },
-    inventory: textOfMoney(snapshot.inventory),
+    profitBps: overTraded(profit.total),
+    feesBps: overTraded(money(-profit.fees)),
+    drawdown: {
+      most: textOfMoney(collected.drawdown.most),
+      at: collected.drawdown.at === null ? null : new Date(collected.drawdown.at).toISOString(),
+    },
+    sharpe: shortOrNull(collected.returns.sharpe()),
+    sortino: shortOrNull(collected.returns.sortino()),
+    inventory: textOfMoney(collected.position),
     holdings: Object.fromEntries(
       [instrument.major, instrument.minor].map(name => [name, textOfMoney(snapshot.holdings.get(name) ?? money(0n))]),
     ),
-    uptime: { bid: share(uptime.bid), ask: share(uptime.ask) },
-    requests: result.requests,
+    position: {
+      meanSize: short(collected.positionMeanLots * lot),
+      width: short(bars.width * lot),
+      values: bars.values.map(lots => short(lots * lot)),
+      seconds: bars.times.map(ms => ms / 1000),
+    },
+    uptime: { bid: share(uptime.bid), ask: share(uptime.ask), both: share(collected.bothQuoted) },
+    spreadBps: {
+      market: shortOrNull(collected.spreads.marketBps),
+      ours: shortOrNull(collected.spreads.oursBps),
+    },
+    requests: {
+      ...result.requests,
+      mostPerMinute: collected.requestsMost,
+      allowedPerMinute: collected.requestsAllowed,
+    },
     refusedPostOnly: result.refusedPostOnly,
+    markouts: collected.markouts.map(curve => ({
+      ...curve,
+      bps: curve.bps.map(shortOrNull),
+      errorBps: curve.errorBps.map(shortOrNull),
+    })),
+    levels: collected.levels.map(level => levelOf(level, lot)),
+    waits: { ...waitsOf(collected.queued), ...curveOf(collected.queued) },
     haltedBecause: result.haltedBecause,
     left: result.left,
     hash: result.hash,
+    series: seriesOf(instrument, result.from, collected),
   };
 }
+
+function levelOf(level: LevelOrders, lot: number): LevelReport {
+  const { side, rested, restedLots, filledLots, touched, filled, aheadLots, queued, unfilled } = level;
+  return {
+    side,
+    level: level.level,
+    orders: rested,
+    touched,
+    filled,
+    fillRatio: short(touched / rested),
+    volumeRatio: short(filledLots / restedLots),
+    ahead: short(aheadLots * lot),
+    queued: waitsOf(queued),
+    unfilled: waitsOf(unfilled),
+  };
+}
+
+function waitsOf(durations: Durations): Waits {
+  const seconds = (ms: number | null): number | null => (ms === null ? null : short(ms / 1000));
+  return { medianSeconds: seconds(durations.quantile(0.5)), p90Seconds: seconds(durations.quantile(0.9)) };
+}
+
+function curveOf(durations: Durations): { readonly seconds: readonly number[]; readonly share: readonly number[] } {
+  const { ms, share } = durations.curve();
+  return { seconds: ms.map(x => short(x / 1000)), share: share.map(short) };
+}
+
+function seriesOf(instrument: Instrument, fromMs: number, { series }: Collected): Series {
+  const tick = approximately(instrument.tickMoney);
+  const lot = approximately(instrument.lotMoney);
+  const plain = (name: Parameters<typeof series.column>[0], factor = 1): (number | null)[] =>
+    Array.from(series.column(name), x => shortOrNull(x * factor));
+  const ratio = (
+    over: Parameters<typeof series.column>[0],
+    under: Parameters<typeof series.column>[0],
+    factor = 1,
+  ): (number | null)[] => {
+    const below = series.column(under);
+    return Array.from(series.column(over), (x, i) => (below[i]! > 0 ? short((x / below[i]!) * factor) : null));
+  };
+  return {
+    fromMs,
+    everyMs: series.width,
+    columns: {
+      profit: plain('profit'),
+      profitLeast: plain('profitLeast'),
+      profitMost: plain('profitMost'),
+      spread: plain('spread'),
+      inventory: plain('inventory'),
+      fees: plain('fees'),
+      hedging: plain('profit', 0),
+      drawdown: plain('drawdown'),
+      position: plain('position'),
+      positionLeast: plain('positionLeast'),
+      positionMost: plain('positionMost'),
+      middle: plain('middle'),
+      marketBps: ratio('marketBps', 'marketLooks'),
+      oursBps: ratio('oursBps', 'oursLooks'),
+      bidShare: ratio('bidLooks', 'looks'),
+      askShare: ratio('askLooks', 'looks'),
+      requests: plain('requests'),
+      bought: plain('boughtLots', lot),
+      boughtAt: ratio('boughtTickLots', 'boughtLots', tick),
+      sold: plain('soldLots', lot),
+      soldAt: ratio('soldTickLots', 'soldLots', tick),
+    },
+  };
+}
+
+/** Nine digits are more than any plot shows; what is no number is null. Zero has no sign. */
+const shortOrNull = (x: number | null): number | null => (x !== null && Number.isFinite(x) ? short(x) : null);
+const short = (x: number): number => Number(x.toPrecision(9)) + 0;
 
 export const FILLS_HEADER =
   'tid,order_id,at,heard_at,side,price,amount,value,fee,fee_currency,mid_ticks,held_since_start';

@@ -3,7 +3,7 @@
 const MINUTE = 60_000;
 const MINUTES_A_YEAR = 365 * 24 * 60;
 /** With fewer a ratio says nothing. */
-const MINUTES_LEAST = 30;
+const MINUTES_LEAST = 720;
 
 export class Returns {
   minutes = 0;

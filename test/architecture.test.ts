@@ -23,7 +23,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   live: ['core', 'libsql'],
   monitor: ['core', 'prom-client', 'fastify'],
   strategies: ['core', 'zod'],
-  backtest: ['core', 'tape', 'fills', 'sandbox', 'strategies', 'config'],
+  backtest: ['core', 'tape', 'fills', 'sandbox', 'strategies', 'config', 'uplot'],
 };
 
 /** Only here does a room speak to the machine. `node:` modules that only compute are everybody's. */

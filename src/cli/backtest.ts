@@ -1,22 +1,16 @@
-/** The backtest command: one tape, the configured bot, several fill models side by side; numbers as JSON, fills and orders as CSV. */
+/** The backtest command: one tape, the configured bot, several fill models side by side; the report of all. */
 import { createHash } from 'node:crypto';
-import { createWriteStream, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import {
   constantLatency,
-  fillLine,
   fillModel,
-  FILLS_HEADER,
   MODEL_NAMES,
-  orderLine,
-  ORDERS_HEADER,
   recordFlow,
   reportOf,
   rowsOfTape,
   runReplay,
 } from '../../backtest/index.ts';
-import type { ModelName, ReplayReport, ReplaySink } from '../../backtest/index.ts';
+import type { BacktestReport, ModelName, ReplayReport } from '../../backtest/index.ts';
 import type { Config } from '../config.ts';
 import { moneyOf, textOfMoney } from '../core/index.ts';
 import type { Instrument, Money } from '../core/index.ts';
@@ -24,9 +18,14 @@ import { feesOf } from '../sandbox/index.ts';
 import type { Tape } from '../tape/index.ts';
 import { engineOf } from './bot.ts';
 import { Wrong } from './configFile.ts';
+import { openCsv } from './reportFiles.ts';
+import type { ReportFiles } from './reportFiles.ts';
 
 export type BacktestOptions = {
   readonly config: Config;
+  /** What the configuration was read from, and the program's version: for the report. */
+  readonly configText: string;
+  readonly version: string;
   /** Null: the seeded flow of the configured book is recorded first. */
   readonly tape: Tape | null;
   readonly seed: number;
@@ -39,26 +38,10 @@ export type BacktestOptions = {
   readonly latencyMs: number;
   /** From the exchange to us, at least. */
   readonly feedLatencyMs: number;
-  /** Folder for the CSV files. */
-  readonly out?: string;
+  /** Where fills and orders go; null for nowhere. */
+  readonly files: ReportFiles | null;
   /** Draw how far it is, on stderr. */
   readonly progress: boolean;
-};
-
-export type BacktestReport = {
-  readonly book: string;
-  readonly strategy: string;
-  readonly tape: {
-    readonly source: string;
-    readonly hash: string;
-    readonly dirt: Tape['dirt'];
-    readonly gaps: Tape['gaps'];
-  };
-  readonly latencyMs: number;
-  readonly feedLatencyMs: number;
-  readonly models: readonly ReplayReport[];
-  /** Equal for equal tape, configuration and seed. */
-  readonly hash: string;
 };
 
 /** Throws `Wrong` for what a person must change. */
@@ -78,7 +61,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const reports: ReplayReport[] = [];
   for (const model of fillModels) {
     const { name } = model;
-    const files = options.out === undefined ? null : openFiles(options.out, name);
+    const files = options.files && openCsv(options.files, name);
     bar?.start(1000, 0, { model: name });
     const result = runReplay({
       instrument: tape.instrument,
@@ -96,7 +79,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     });
     bar?.update(1000);
     bar?.stop();
-    await files?.close();
+    files?.close();
     reports.push(reportOf(tape.instrument, result));
   }
   const hash = createHash('sha256')
@@ -106,12 +89,22 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   return {
     book: config.book,
     strategy: config.strategy.name,
+    major: tape.instrument.major,
+    minor: tape.instrument.minor,
     tape: { source, hash: hashOf(tape), dirt, gaps },
     latencyMs,
     feedLatencyMs,
+    seed: options.tape === null ? options.seed : null,
+    config: options.configText,
+    made: { puntas: options.version, node: process.versions.node },
     models: reports,
     hash,
   };
+}
+
+/** What fits on a terminal or in a pipe: everything but the curves over time. */
+export function withoutSeries(report: BacktestReport): object {
+  return { ...report, models: report.models.map(({ series: _, ...rest }) => rest) };
 }
 
 /** For a person: a line per model, and what halted it. */
@@ -170,25 +163,6 @@ function accountOf(config: Config, instrument: Instrument, firstTicks: number) {
   return {
     fees: { tiers, volume30d: '0' },
     balances: { [instrument.major]: text(major), [instrument.minor]: text(minor) },
-  };
-}
-
-function openFiles(dir: string, model: string): { readonly sink: ReplaySink; close(): Promise<void> } {
-  mkdirSync(dir, { recursive: true });
-  const fills = createWriteStream(join(dir, `fills-${model}.csv`));
-  const orders = createWriteStream(join(dir, `orders-${model}.csv`));
-  fills.write(`${FILLS_HEADER}\n`);
-  orders.write(`${ORDERS_HEADER}\n`);
-  const end = (stream: typeof fills): Promise<void> =>
-    new Promise((resolve, reject) => stream.on('error', reject).end(() => resolve()));
-  return {
-    sink: {
-      fill: row => void fills.write(`${fillLine(row)}\n`),
-      order: row => void orders.write(`${orderLine(row)}\n`),
-    },
-    close: async () => {
-      await Promise.all([end(fills), end(orders)]);
-    },
   };
 }
 

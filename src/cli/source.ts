@@ -20,20 +20,24 @@ export type Source = {
   readonly seed?: number;
 };
 
-/** The configuration and, with --tape, the recording; without -c the one that comes with Puntas for the recording's book. */
+/** The configuration, its file and, with --tape, the recording; without -c the one that comes with Puntas for the recording's book. */
 export async function chosen(
   options: Source & { readonly isBacktest?: boolean },
-): Promise<{ config: Config; tape: Tape | null }> {
+): Promise<{ config: Config; file: string; tape: Tape | null }> {
   const given = options.config === undefined ? null : readConfig(options.config);
   const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
   const dir = options.tape ?? (market?.kind === 'tape' ? market.dir : undefined);
-  if (dir === undefined) return { config: given ?? readConfig(shippedConfig('sandbox')), tape: null };
+  const shipped = (name: string) => {
+    const file = options.config ?? shippedConfig(name);
+    return { config: given ?? readConfig(file), file };
+  };
+  if (dir === undefined) return { ...shipped('sandbox'), tape: null };
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
     throw new Wrong('--tape is for the embedded exchange; this configuration has a remote one');
   const tape = await openTape(dir, given ? { book: given.book } : {}).catch((error: unknown) => {
     throw new Wrong(error instanceof Error ? error.message : String(error));
   });
-  return { config: given ?? readConfig(shippedConfig(tape.instrument.symbol)), tape };
+  return { ...shipped(tape.instrument.symbol), tape };
 }
 
 /** Starts the embedded exchange when the configuration asks for it, hands over an address and a key, and cleans up. */

@@ -1,8 +1,10 @@
 /** The commands on recordings: backtest. */
+import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { backtest, describeBacktest, modelsOf, rowKindOf } from '../backtest.ts';
+import { backtest, describeBacktest, modelsOf, rowKindOf, withoutSeries } from '../backtest.ts';
 import { seedNumber } from '../flags.ts';
-import { chosen } from '../source.ts';
+import { writeReport, reportFiles } from '../reportFiles.ts';
+import { chosen, version } from '../source.ts';
 
 type BacktestFlags = {
   readonly config?: string;
@@ -29,12 +31,15 @@ export function addTapeCommands(program: Command): void {
     .option('--from <rows>', 'levels or orders: which rows tell the book where a recording has both')
     .option('--latency-ms <n>', 'time to the exchange, and the same back', seedNumber, 25)
     .option('--feed-latency-ms <n>', 'least time from the exchange to us', seedNumber, 0)
-    .option('--out <dir>', 'folder for every fill and order as CSV')
+    .option('--out <path>', 'NAME.html or a folder: the report as a page and as JSON, every fill and order as CSV')
     .option('--json', 'print the report as one JSON object', false)
     .action(async (options: BacktestFlags) => {
-      const { config, tape } = await chosen({ ...options, speed: 1, isBacktest: true });
+      const { config, file, tape } = await chosen({ ...options, speed: 1, isBacktest: true });
+      const files = options.out === undefined ? null : reportFiles(options.out);
       const report = await backtest({
         config,
+        configText: readFileSync(file, 'utf8'),
+        version: version(),
         tape,
         seed: options.seed ?? (config.exchange.kind === 'embedded' ? config.exchange.seed : 1),
         flowSeconds: options.flowSeconds,
@@ -42,9 +47,11 @@ export function addTapeCommands(program: Command): void {
         ...(options.from === undefined ? {} : { from: rowKindOf(options.from) }),
         latencyMs: options.latencyMs,
         feedLatencyMs: options.feedLatencyMs,
-        ...(options.out === undefined ? {} : { out: options.out }),
+        files,
         progress: process.stderr.isTTY,
       });
-      console.log(options.json ? JSON.stringify(report) : describeBacktest(report));
+      if (files) writeReport(files, report);
+      const page = files ? `\nreport: ${files.page}` : '';
+      console.log(options.json ? JSON.stringify(withoutSeries(report)) : `${describeBacktest(report)}${page}`);
     });
 }

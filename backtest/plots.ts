@@ -1,0 +1,364 @@
+/** The plots of a report: which, of what, with one sentence each on how to read them. */
+import type { Line, Plot } from './page/plot.ts';
+import type { BacktestReport, ReplayReport, SeriesColumn } from './report.ts';
+import { mainOf } from './verdict.ts';
+
+/** Under one heading: a sentence for the reader, and one or several plots beside each other. */
+export type Figure = { readonly heading: string; readonly how: string; readonly plots: readonly Plot[] };
+
+/** Colours of models, in the order in which they were run; the page has this many. */
+const COLOURS = 8;
+const TIME = 'time';
+const LEVELS_SHOWN = 6;
+
+export function figuresOf(report: BacktestReport): readonly Figure[] {
+  return [
+    profit(report),
+    parts(report),
+    fillPrices(report),
+    position(report),
+    positionBars(report),
+    markoutsBySide(report),
+    markoutsByLevel(report),
+    waits(report),
+    uptime(report),
+    spreads(report),
+    drawdown(report),
+    requests(report),
+  ].filter(({ plots }) => plots.length > 0);
+}
+
+function profit(report: BacktestReport): Figure {
+  return {
+    heading: 'Profit',
+    how: `Profit so far in ${report.minor} under each fill model: what was gained by trading and holding since the start, fees paid. Lines far apart say that the place in the queue decides; lines on each other, that it does not. Grey stretches are gaps of the recording.`,
+    plots: [overTime(report, 'profit', 'Profit', report.minor, column('profit'))],
+  };
+}
+
+function parts(report: BacktestReport): Figure {
+  const { minor } = report;
+  const names = [
+    ['spread', 'spread captured', 'line'],
+    ['inventory', 'inventory', 'line'],
+    ['fees', 'fees', 'line'],
+    ['hedging', 'hedging', 'dashed'],
+    ['profit', 'total', 'line'],
+  ] as const;
+  const range = rangeOf(report.models.flatMap(model => names.flatMap(([name]) => model.series.columns[name])));
+  return {
+    heading: 'Where it came from',
+    how: 'The same profit in its parts, which add up to it at every fill to the last unit: what quotes captured against the middle of the market, what the market did to what was held, fees, and hedging (nothing hedges yet). A healthy maker shows spread above fees and inventory near zero.',
+    plots: report.models.map((model, i) => ({
+      ...timePlot(report, `parts-${i}`, model.model, minor),
+      x: timesOf(model),
+      y: { label: minor, range },
+      lines: names.map(([name, label, style]) => ({
+        label,
+        colour: name === 'profit' ? 'ink' : name,
+        style,
+        values: model.series.columns[name],
+      })),
+    })),
+  };
+}
+
+function fillPrices(report: BacktestReport): Figure {
+  const main = mainOf(report.models);
+  if (main === null) return { heading: '', how: '', plots: [] };
+  const { columns } = main.series;
+  return {
+    heading: 'Price and fills',
+    how: `The middle of the market, and the mean price of what was bought (up, blue) and sold (down, orange) in each stretch of ${stretchText(main)} in the ${main.model} run. Buys above and sells below what follows are what informed traders leave to a maker.`,
+    plots: [
+      {
+        ...timePlot(report, 'prices', 'Price and fills', report.minor),
+        x: timesOf(main),
+        lines: [
+          { label: 'middle', colour: 'soft', style: 'line', values: columns.middle },
+          { label: 'bought at', colour: 'buy', style: 'up', values: columns.boughtAt },
+          { label: 'sold at', colour: 'sell', style: 'down', values: columns.soldAt },
+        ],
+      },
+    ],
+  };
+}
+
+function position(report: BacktestReport): Figure {
+  return {
+    heading: 'Inventory over time',
+    how: `${report.major} held beyond the target. It should come back to zero again and again; long stretches at one side are a bet on the direction.`,
+    plots: [overTime(report, 'position', 'Inventory', report.major, column('position'))],
+  };
+}
+
+function positionBars(report: BacktestReport): Figure {
+  const shares = report.models.map(({ position: { seconds }, seconds: all }) =>
+    seconds.map(time => (all > 0 ? (time / all) * 100 : 0)),
+  );
+  const range: readonly [number, number] = [0, Math.max(1, ...shares.flat()) * 1.05];
+  return {
+    heading: 'How long it held what',
+    how: `Share of the time by ${report.major} held beyond the target. A tall bar in the middle is a maker that stays flat; weight at an end is one that sits on its limit.`,
+    plots: report.models.map((model, i) => ({
+      ...timePlot(report, `held-${i}`, model.model, '% of the time'),
+      x: { kind: 'number', values: model.position.values, label: report.major },
+      y: { label: '% of the time', range },
+      lines: [{ label: '% of the time', colour: colourOf(i), style: 'bars', values: shares[i]! }],
+      shades: [],
+      group: null,
+    })),
+  };
+}
+
+function markoutsBySide(report: BacktestReport): Figure {
+  const curves = report.models.map(({ markouts }) =>
+    markouts.filter(({ side, level }) => side !== null && level === null),
+  );
+  return {
+    heading: 'Markouts by side',
+    how: 'What a fill was worth some time later, in bps of its price, before fees: at 0 the edge over the middle just before the fill, to the right of it what was left as the market moved. A line that falls below the fee (dashed) loses money on every fill; bars are one standard error, from clusters of time.',
+    plots: report.models.map((model, i) =>
+      markoutPlot(report, `markouts-${i}`, model, curves[i]!, curves, ({ side }) => [
+        side === 'buy' ? 'bought' : 'sold',
+        side ?? 'soft',
+      ]),
+    ),
+  };
+}
+
+function markoutsByLevel(report: BacktestReport): Figure {
+  const curves = report.models.map(({ markouts }) =>
+    markouts.filter(({ level }) => level !== null && level <= LEVELS_SHOWN),
+  );
+  const sides = ['buy', 'sell'] as const;
+  return {
+    heading: 'Markouts by side and level',
+    how: 'The same for each level of the ladder, 1 the innermost as its orders were placed. Outer levels fill when the market runs through the inner ones: they have more edge at 0, and must keep it.',
+    plots: sides.flatMap(side =>
+      report.models.map((model, i) =>
+        markoutPlot(
+          report,
+          `markouts-${side}-${i}`,
+          model,
+          curves[i]!.filter(curve => curve.side === side),
+          curves,
+          ({ level }) => [`level ${level ?? 0}`, `level-${level ?? 1}`],
+          `, ${side === 'buy' ? 'bought' : 'sold'}`,
+        ),
+      ),
+    ),
+  };
+}
+
+type Curve = ReplayReport['markouts'][number];
+
+function markoutPlot(
+  report: BacktestReport,
+  id: string,
+  model: ReplayReport,
+  curves: readonly Curve[],
+  all: readonly (readonly Curve[])[],
+  look: (curve: Curve) => readonly [label: string, colour: string],
+  titleEnd = '',
+): Plot {
+  const seconds = model.markouts[0]?.seconds ?? [];
+  const ends = all
+    .flat()
+    .flatMap(({ bps, errorBps }) =>
+      bps.flatMap((x, i) => (x === null ? [] : [x - (errorBps[i] ?? 0), x + (errorBps[i] ?? 0)])),
+    );
+  const fees = report.models.map(({ feesBps }) => feesBps);
+  return {
+    ...timePlot(report, id, `${model.model}${titleEnd}`, 'bps'),
+    x: {
+      kind: 'names',
+      values: seconds.map((_, i) => i),
+      names: seconds.map(secondsText),
+      label: 'after the fill',
+    },
+    y: { label: 'bps', range: rangeOf([...ends, ...fees, 0]) },
+    lines: [
+      ...curves.map((curve): Line => {
+        const [label, colour] = look(curve);
+        return { label, colour, style: 'line', values: curve.bps, errors: curve.errorBps, dots: true };
+      }),
+      { label: 'fee', colour: 'fees', style: 'dashed', values: seconds.map(() => model.feesBps) },
+    ],
+    shades: [],
+    group: null,
+  };
+}
+
+function waits(report: BacktestReport): Figure {
+  const xs = [...new Set(report.models.flatMap(({ waits: { seconds } }) => seconds))].sort((a, b) => a - b);
+  return {
+    heading: 'Time in the queue',
+    how: 'Of the orders that were filled, the share that had waited at most so long from coming to rest to the first execution. The further to the right, the more it costs to move a quote.',
+    plots: [
+      {
+        ...timePlot(report, 'waits', 'Time in the queue', '% of filled orders'),
+        x: { kind: 'log', values: xs, label: 'seconds' },
+        y: { label: '% of filled orders', range: [0, 102] },
+        lines: report.models.map((model, i) => ({
+          label: model.model,
+          colour: colourOf(i),
+          style: 'line',
+          width: widthOf(i, report.models.length),
+          values: shareUpTo(model, xs),
+        })),
+        shades: [],
+        group: null,
+      },
+    ],
+  };
+}
+
+/** A step curve at every x of all curves. */
+function shareUpTo({ waits: { seconds, share } }: ReplayReport, xs: readonly number[]): (number | null)[] {
+  let i = -1;
+  return xs.map(x => {
+    while (i + 1 < seconds.length && seconds[i + 1]! <= x) i++;
+    return seconds.length === 0 ? null : i < 0 ? 0 : share[i]! * 100;
+  });
+}
+
+function uptime(report: BacktestReport): Figure {
+  const range = [0, 105] as const;
+  return {
+    heading: 'Quote uptime',
+    how: 'Share of each stretch in which a bid, and an ask, rested at the exchange. Holes are times without quotes: stale data, limits, or a full budget of requests.',
+    plots: report.models.map((model, i) => ({
+      ...timePlot(report, `uptime-${i}`, model.model, '%'),
+      x: timesOf(model),
+      y: { label: '%', range },
+      lines: (['bid', 'ask'] as const).map(side => ({
+        label: side,
+        colour: side === 'bid' ? 'buy' : 'sell',
+        style: 'line',
+        width: side === 'bid' ? 3.5 : 1.25,
+        values: model.series.columns[`${side}Share`].map(share => (share === null ? null : share * 100)),
+      })),
+    })),
+  };
+}
+
+function spreads(report: BacktestReport): Figure {
+  const first = report.models[0];
+  if (first === undefined) return { heading: '', how: '', plots: [] };
+  const plot = overTime(report, 'spreads', 'Spread', 'bps', column('oursBps'));
+  return {
+    heading: "Our spread and the market's",
+    how: 'Best ask less best bid in bps, mean of each stretch: of the market without our orders, and of our own resting orders. Ours below the market is a quote that improves it; far above it, nothing fills but bad news.',
+    plots: [
+      {
+        ...plot,
+        lines: [
+          { label: 'market', colour: 'soft', style: 'line', values: first.series.columns.marketBps },
+          ...plot.lines.map(line => ({ ...line, label: `ours, ${line.label}` })),
+        ],
+      },
+    ],
+  };
+}
+
+function drawdown(report: BacktestReport): Figure {
+  return {
+    heading: 'Drawdown',
+    how: `How far the profit was below its highest so far, in ${report.minor}: the deepest point is the loss that had to be sat through.`,
+    plots: [
+      overTime(report, 'drawdown', 'Drawdown', report.minor, model =>
+        column('drawdown')(model).map(fall => (fall === null ? null : 0 - fall)),
+      ),
+    ],
+  };
+}
+
+function requests(report: BacktestReport): Figure {
+  const plot = overTime(report, 'requests', 'Requests', 'in 60 s', column('requests'));
+  const allowed = report.models[0]?.requests.allowedPerMinute ?? 0;
+  const most = Math.max(allowed, ...report.models.map(model => model.requests.mostPerMinute));
+  return {
+    heading: 'Requests against the budget',
+    how: 'Private requests of the last 60 s, most of each stretch, and what the exchange allows (dashed); cancels are exempt. At the line, placements wait and quotes go stale.',
+    plots: [
+      {
+        ...plot,
+        y: { label: 'in 60 s', range: [0, most * 1.1] },
+        lines: [
+          ...plot.lines,
+          { label: 'allowed', colour: 'fees', style: 'dashed', values: plot.x.values.map(() => allowed) },
+        ],
+      },
+    ],
+  };
+}
+
+const column =
+  (name: SeriesColumn) =>
+  ({ series }: ReplayReport): readonly (number | null)[] =>
+    series.columns[name];
+
+/** One line for each model. The models saw the same tape, and have the same times. */
+function overTime(
+  report: BacktestReport,
+  id: string,
+  title: string,
+  unit: string,
+  values: (model: ReplayReport) => readonly (number | null)[],
+): Plot {
+  const longest = report.models.reduce<ReplayReport | null>(
+    (best, model) => (best === null || lengthOf(model) > lengthOf(best) ? model : best),
+    null,
+  );
+  return {
+    ...timePlot(report, id, title, unit),
+    x: longest === null ? { kind: 'time', values: [], label: 'UTC' } : timesOf(longest),
+    lines: report.models.map((model, i) => ({
+      label: model.model,
+      colour: colourOf(i),
+      style: 'line',
+      width: widthOf(i, report.models.length),
+      values: padded(values(model), longest === null ? 0 : lengthOf(longest)),
+    })),
+  };
+}
+
+function timePlot(
+  { tape: { gaps } }: BacktestReport,
+  id: string,
+  title: string,
+  label: string,
+): Omit<Plot, 'x' | 'lines'> {
+  return { id, title, y: { label, range: null }, shades: gaps.map(({ from, to }) => [from, to] as const), group: TIME };
+}
+
+function timesOf(model: ReplayReport): Plot['x'] {
+  const { fromMs, everyMs } = model.series;
+  return { kind: 'time', values: Array.from({ length: lengthOf(model) }, (_, i) => fromMs + i * everyMs), label: '' };
+}
+
+const lengthOf = ({ series }: ReplayReport): number => series.columns.profit.length;
+const padded = (values: readonly (number | null)[], length: number): readonly (number | null)[] =>
+  values.length >= length ? values : [...values, ...Array.from({ length: length - values.length }, () => null)];
+
+/** Lines that lie on each other are all seen: the later one is thinner. */
+const widthOf = (model: number, models: number): number => 1.25 + 1.25 * (models - 1 - model);
+export const colourOf = (model: number): string => `model-${model % COLOURS}`;
+const secondsText = (s: number): string => (s < 60 ? `${s} s` : `${s / 60} min`);
+const stretchText = ({ series: { everyMs } }: ReplayReport): string =>
+  everyMs < 120_000 ? `${everyMs / 1000} s` : `${Math.round(everyMs / 6000) / 10} min`;
+
+/** Of all that is known, a little wider; the same for plots that stand beside each other. Null of nothing. */
+function rangeOf(values: readonly (number | null)[]): readonly [number, number] | null {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const value of values) {
+    if (value === null) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  if (!(low <= high)) return null;
+  const margin = (high - low) * 0.06 || Math.max(1, Math.abs(high) * 0.1);
+  return [low - margin, high + margin];
+}
