@@ -1,6 +1,6 @@
 /** Tells a person what the bot does: every fill, every change of mind, and where it stands every few seconds. */
 import { approximately, moneyOfAmount, textOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
-import type { Amount, Clock, Engine, EngineNews, Instrument, Order, Side, Timer } from '../core/index.ts';
+import type { Amount, Clock, EngineNews, Instrument, Order, Side, Snapshot, Timer } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 
 /** Writes news as log lines. */
@@ -67,7 +67,7 @@ const STATUS_EVERY_MS = 10_000;
 export function status(
   log: Log,
   instrument: Instrument,
-  engine: Engine,
+  now: () => Snapshot,
   clock: Clock,
   speed: number,
   queueAhead: () => Readonly<Record<Side, Amount | null>>,
@@ -75,7 +75,7 @@ export function status(
   let timer: Timer;
   let told = false;
   const tell = () => {
-    const snapshot = engine.snapshot(clock.now());
+    const snapshot = now();
     const live = (side: Side) => snapshot.orders.filter(order => order.side === side && isShown(order));
     const bids = live('buy');
     const asks = live('sell');

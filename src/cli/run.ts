@@ -1,28 +1,27 @@
 /** `puntas run`: makes a market until it is told to stop, then leaves nothing behind and says what came of it. */
 import { createHash } from 'node:crypto';
 import { moneyOfAmount } from '../core/index.ts';
-import type { Amount, Clock, Engine, Order, Side, Snapshot } from '../core/index.ts';
+import type { Amount, Clock, Order, Side, Snapshot } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { meaningOf } from '../exchange/index.ts';
 import { DamagedState, openJournal } from '../live/journal.ts';
-import type { Journal } from '../live/journal.ts';
+import type { Journal, Leftovers } from '../live/journal.ts';
 import { heartIn, readPulse, Watch } from '../live/heart.ts';
 import { latchIn } from '../live/latch.ts';
 import type { Log } from '../live/log.ts';
-import type { Loop } from '../live/loop.ts';
-import type { Rules } from '../live/opening.ts';
-import { recoverAndCancel } from '../live/recoverAndCancel.ts';
-import { CannotStart } from '../live/opening.ts';
-import { openSession } from '../live/session.ts';
+import type { Owner } from '../live/owner.ts';
+import { openRolling } from '../live/rolling.ts';
+import type { Session } from '../live/session.ts';
 import { metrics, serveMonitor } from '../monitor/index.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
 import { clientOf, engineOf, streamOf } from './bot.ts';
 import type { Venue } from './bot.ts';
 import { Wrong } from './configFile.ts';
 import { narrate, status } from './narrator.ts';
-import { remedyOf } from './remedy.ts';
+import { giveUp, giveUpOn } from './givingUp.ts';
 import { summaryOf } from './summary.ts';
 import type { Summary } from './summary.ts';
+import { Tally } from './tally.ts';
 
 export type RunOptions = {
   readonly config: Config;
@@ -46,13 +45,17 @@ export async function run(options: RunOptions): Promise<RunResult> {
   const { config, venue, clock, seed, log } = options;
   const ends: (() => unknown)[] = [];
   /** Orders of an earlier run that may live, until this one takes care of them. */
-  let leftovers: readonly { readonly id: string }[] = [];
+  let leftovers: Leftovers['orders'] = [];
   try {
     const account = accountName(venue);
     const setup = JSON.stringify(config);
-    const opened = openState(() => openJournal(config.state.dir, { account, at: clock.now(), setup }));
-    if (opened instanceof DamagedState) return await giveUp(opened, options);
-    const journal = opened;
+    const { recordings } = journalLimits(config);
+    const owner = ownerOf(config, venue);
+    const opened = openState(() =>
+      openJournal(config.state.dir, { account, owner, at: clock.now(), setup, earlierBytesMax: recordings }),
+    );
+    if (opened instanceof DamagedState) return await giveUpOn(opened, options);
+    let journal = opened;
     leftovers = journal.leftovers.orders;
     ends.push(() => journal.close());
     const heart = heartIn(config.state.dir, 'bot');
@@ -66,11 +69,19 @@ export async function run(options: RunOptions): Promise<RunResult> {
       },
     });
     ends.push(() => client.close());
-    const stream = streamOf(config, venue, clock, seed);
-    ends.push(() => stream?.close());
-    const session = await openSession({
+    const tally = new Tally();
+    let runSince = clock.elapsed();
+    const snapshotOf = ({ engine, loop }: Session) =>
+      tally.with(engine.snapshot(loop.time()), clock.elapsed() - runSince);
+    const rolling = await openRolling({
       exchange: client,
-      ...(stream ? { stream } : {}),
+      newStream: () => streamOf(config, venue, clock, seed),
+      roll: journalLimits(config),
+      onRolled: ({ engine, loop }, next) => {
+        journal = next;
+        tally.add(engine.snapshot(loop.time()), clock.elapsed() - runSince);
+        runSince = clock.elapsed();
+      },
       clock,
       journal,
       latch: latchIn(config.state.dir),
@@ -79,7 +90,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       instance: config.instance,
       timing: config.timing,
       isFatal: code => meaningOf(code)?.advice === 'halt',
-      makeEngine: (rules, onNews) => engineOf(config, rules, journal.run, onNews),
+      makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
       onNews: (news, { instrument }) => {
         narrate(log, instrument, news);
         if (news.kind === 'count') page?.order(news.side, news.event);
@@ -89,10 +100,11 @@ export async function run(options: RunOptions): Promise<RunResult> {
       onReconciled: () => heart.beat('alive'),
       ...(config.sentinel.required ? { sentinelAlive: sentinelIn(config.state.dir, clock) } : {}),
     });
-    const { engine, loop, rules } = session;
+    const { instrument } = rolling.session.rules;
+    const snapshot = () => snapshotOf(rolling.session);
     page = metrics(config.book, options.version, () => ({
-      ...monitored(engine, loop.time()),
-      ...monitoredMarket(rules, loop),
+      ...monitored(snapshot()),
+      ...monitoredMarket(rolling.session),
       budget: client.budget(),
     }));
     const monitor = await serveMonitor({
@@ -100,7 +112,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       host: config.metrics.host,
       port: config.metrics.port,
       allowedHosts: config.metrics.allowedHosts,
-      notReady: () => notReady(engine.snapshot(loop.time())),
+      notReady: () => notReady(snapshot()),
     }).catch(misplaced);
     ends.push(() => monitor.close());
     log.info({ url: monitor.url }, `metrics at ${monitor.url}/metrics`);
@@ -111,43 +123,43 @@ export async function run(options: RunOptions): Promise<RunResult> {
     );
 
     const started = clock.elapsed();
-    const line = status(log, rules.instrument, engine, clock, venue.speed, () => loop.market.status.queueAhead);
+    const line = status(
+      log,
+      instrument,
+      snapshot,
+      clock,
+      venue.speed,
+      () => rolling.session.loop.market.status.queueAhead,
+    );
     ends.push(() => line.stop());
     let stop: (why: string) => void = () => undefined;
     const stopped = new Promise<string>(resolve => (stop = resolve));
-    session.start(() => stop('something broke'));
+    rolling.start(() => stop('something broke'));
     leftovers = [];
-    options.onStarted(stop, error => loop.broke(error));
+    options.onStarted(stop, error => rolling.session.loop.broke(error));
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
-    const report = await session.stop();
+    const report = await rolling.stop();
     if (report.left.length === 0) heart.beat('stopped');
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
-    const summary = summaryOf(rules.instrument, engine.snapshot(loop.time()), report, {
-      seconds,
-      requests,
-      halted: engine.haltedBecause,
-    });
+    const halted = rolling.session.engine.haltedBecause;
+    const summary = summaryOf(instrument, snapshot(), report, { seconds, requests, halted });
     return { summary, left: report.left, failure: report.failure };
   } catch (error) {
-    throw leftovers.length === 0 ? error : abandoned(error, leftovers);
+    if (leftovers.length === 0) throw error;
+    return await giveUp(error, leftovers, options);
   } finally {
     for (const end of ends.reverse()) await end();
   }
 }
 
-/** A start that ends before it can look after what an earlier run left. */
-function abandoned(error: unknown, leftovers: readonly { readonly id: string }[]): Wrong {
-  const sentence = error instanceof Error ? error.message : String(error);
-  const remedy = error instanceof CannotStart ? remedyOf(error.code) : null;
-  return new Wrong(
-    [
-      remedy === null ? sentence : `${sentence}; ${remedy}`,
-      ...leftovers.map(({ id }) => `not verified to be gone: ${id}`),
-      'orders of the last run may be left on the exchange: start again, or cancel them there',
-    ],
-    3,
-  );
+const HOUR_MS = 3_600_000;
+const MB = 1_000_000;
+
+/** A recording may become a quarter of all, the last eighth only at no good moment: together they never take more than `keepMb`. */
+function journalLimits({ journal: { rollHours, keepMb } }: Config) {
+  const bytes = (keepMb * MB) / 8;
+  return { afterMs: rollHours * HOUR_MS, bytes, recordings: 6 * bytes };
 }
 
 /** What a folder or a port does not let us do is a person's to mend in the configuration; a damaged state is not. */
@@ -159,40 +171,21 @@ function openState(open: () => Journal): Journal | DamagedState {
   }
 }
 
-/** Without a state that can be trusted nothing is placed: our orders are taken out, and a person is told what to do. Always rejects. */
-async function giveUp(damaged: DamagedState, { config, venue, clock, seed, log }: RunOptions): Promise<never> {
-  log.error({}, damaged.message);
-  const client = clientOf(config, venue, clock, seed);
-  const { left } = await recoverAndCancel({
-    exchange: client,
-    clock,
-    log,
-    book: config.book,
-    instance: config.instance,
-    // An embedded exchange ended with the run before.
-    fenceMs: config.exchange.kind === 'embedded' ? 0 : config.timing.fenceMs,
-    withinMs: config.timing.shutdownMs,
-  }).finally(() => client.close());
-  const advice = `look at the account, move ${config.state.dir} away and keep it, then start again: the balances of that moment become the new ledger`;
-  if (left?.length === 0)
-    throw new Wrong(
-      `${damaged.message}; nothing was placed, and two reads show no open order of ${config.instance}; ${advice}`,
-      1,
-    );
-  const which = left === null ? 'open orders could not be read' : `not verified to be gone: ${left.join(', ')}`;
-  throw new Wrong(
-    `${damaged.message}; nothing was placed, but orders of ${config.instance} may be left (${which}): cancel them at the exchange; ${advice}`,
-    3,
-  );
-}
-
 function misplaced(error: unknown): never {
   throw new Wrong(error instanceof Error ? error.message : String(error));
 }
 
 /** Names an account at its venue without naming its key: what was left there is only taken up again there. */
-const accountName = ({ restUrl, key, born = 0 }: Venue): string =>
-  createHash('sha256').update(`${restUrl}\n${key}\n${born}`).digest('hex').slice(0, 32);
+const accountName = ({ restUrl, key, born = 0 }: Venue): string => digest(`${restUrl}\n${key}\n${born}`);
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+const ownerOf = ({ exchange, book, instance }: Config, venue: Venue): Owner => ({
+  venue: exchange.kind === 'embedded' ? null : venue.restUrl,
+  key: exchange.kind === 'embedded' ? '' : digest(venue.key),
+  book,
+  instance,
+});
 
 /** Whether the sentinel of a state directory has shown life within the last minute; it has a minute to begin with. */
 function sentinelIn(dir: string, clock: Clock): () => boolean {
@@ -208,14 +201,13 @@ function sentinelIn(dir: string, clock: Clock): () => boolean {
 
 const SENTINEL_STILL_MAX_MS = 60_000;
 
-function monitoredMarket({ instrument }: Rules, loop: Loop): Pick<Monitored, 'streamUp' | 'queueAhead'> {
+function monitoredMarket({ rules: { instrument }, loop }: Session): Pick<Monitored, 'streamUp' | 'queueAhead'> {
   const { streamUp, queueAhead } = loop.market.status;
   const sum = (lots: Amount | null) => (lots === null ? null : moneyOfAmount(instrument, lots));
   return { streamUp, queueAhead: { buy: sum(queueAhead.buy), sell: sum(queueAhead.sell) } };
 }
 
-function monitored(engine: Engine, at: number): Omit<Monitored, 'budget' | 'streamUp' | 'queueAhead'> {
-  const snapshot = engine.snapshot(at);
+function monitored(snapshot: Snapshot): Omit<Monitored, 'budget' | 'streamUp' | 'queueAhead'> {
   const own = { bid: best(snapshot.orders, 'buy'), ask: best(snapshot.orders, 'sell') };
   const count = (side: Side) => snapshot.orders.filter(order => order.side === side && isLive(order)).length;
   return {

@@ -1,43 +1,45 @@
 /** `puntas replay` and `puntas resume`: what a state directory can be asked after and told. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { closeDatabase, openDatabase, STATE_FILE } from '../live/journal.ts';
 import { latchIn } from '../live/latch.ts';
-import { firstRules, recordedRuns, replayRun } from '../live/replay.ts';
+import { readRecording, recordingsIn } from '../live/recordings.ts';
+import { firstRules, replayRun } from '../live/replay.ts';
 import { engineOf } from './bot.ts';
 import { Wrong } from './configFile.ts';
 
 /** Replays recorded runs (the last one, or all) and says for each whether every command came out the same. True when all did. */
 export function replay(dir: string, which: 'last' | 'all' | number, print: (line: string) => void): boolean {
-  const file = join(dir, STATE_FILE);
-  if (!existsSync(file))
-    throw new Wrong(`${dir}: no ${STATE_FILE} there; expected the state directory of a run (state.dir)`);
-  const db = openDatabase(file);
+  const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
+  if (runs.length === 0)
+    throw new Wrong(`${dir}: no recording of a run there; expected the state directory of a bot (state.dir)`);
+  const chosen = which === 'all' ? runs : which === 'last' ? runs.slice(-1) : runs.filter(run => run === which);
+  if (chosen.length === 0) throw new Wrong(`${dir}: no recorded run ${which}; it has ${runs.join(', ')}`);
+  let same = true;
+  for (const run of chosen) {
+    const told = replayOne(dir, run);
+    same &&= told.same;
+    print(`run ${run}: ${told.text}`);
+  }
+  return same;
+}
+
+function replayOne(dir: string, run: number): { readonly same: boolean; readonly text: string } {
   try {
-    const runs = recordedRuns(db);
-    const chosen = which === 'all' ? runs : which === 'last' ? runs.slice(-1) : runs.filter(({ run }) => run === which);
-    if (chosen.length === 0)
-      throw new Wrong(
-        `${dir}: no recorded run ${which === 'last' ? '' : which}; it has ${runs.map(({ run }) => run).join(', ') || 'none'}`,
-      );
-    let same = true;
-    for (const { run, setup } of chosen) {
-      const rules = firstRules(db, run);
-      if (rules === null) {
-        print(`run ${run}: ended before the rules of its book were read; nothing to replay`);
-        continue;
-      }
-      const engine = engineOf(JSON.parse(setup) as Config, rules, run);
-      const { inputs, commands, difference, gap } = replayRun(db, run, engine);
-      same &&= difference === null;
-      print(
-        `run ${run}: ${inputs} inputs, ${commands} commands, ${difference === null ? 'every command the same' : `DIFFERENT ${difference}`}${gap ? ', up to where the disk took no more of the recording' : ''}`,
-      );
-    }
-    return same;
-  } finally {
-    closeDatabase(db);
+    const recording = readRecording(dir, run);
+    const rules = firstRules(dir, run);
+    if (recording === null || rules === null)
+      return { same: true, text: 'ended before the rules of its book were read; nothing to replay' };
+    const engine = engineOf(JSON.parse(recording.of.setup) as Config, rules, run);
+    const { inputs, commands, difference, gap } = replayRun(dir, run, engine);
+    const verdict = difference === null ? 'every command the same' : `DIFFERENT ${difference}`;
+    const end = gap ? ', up to where the disk took no more of the recording' : '';
+    return { same: difference === null, text: `${inputs} inputs, ${commands} commands, ${verdict}${end}` };
+  } catch (error) {
+    // What cannot be read from its beginning.
+    return {
+      same: false,
+      text: `DIFFERENT before the first input: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }
 

@@ -243,6 +243,25 @@ export const configSchema = z
       })
       .prefault({})
       .describe('What survives a restart.'),
+    journal: z
+      .strictObject({
+        rollHours: z
+          .number()
+          .min(0.01)
+          .max(168)
+          .default(24)
+          .describe(
+            'A run that has lasted this many hours, or whose recording takes an eighth of keepMb, ends, and the next one takes over: orders are withdrawn for some seconds.',
+          ),
+        keepMb: z
+          .number()
+          .min(0.1)
+          .max(1_000_000)
+          .default(2_048)
+          .describe('What the recordings of all runs may take on disk, in MB (10^6 bytes): the oldest are deleted.'),
+      })
+      .prefault({})
+      .describe('How much of what happened is kept, for puntas replay.'),
     log: z
       .strictObject({
         level: z

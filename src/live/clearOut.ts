@@ -9,6 +9,8 @@ export type ClearOutOptions = {
   readonly log: Log;
   readonly book: string;
   readonly instance: string;
+  /** Told the origin ids that each read shows. */
+  readonly onSeen?: (ids: readonly string[]) => void;
 };
 
 /** An order of the instance, as the exchange lists it. */
@@ -49,11 +51,11 @@ export async function clearOut(
     const live = await found(options);
     if (live !== null) last = live;
     empty = live?.length === 0 && !early ? empty + 1 : 0;
-    if (live !== null)
-      await cancelAll(
-        options,
-        live.map(({ id }) => id),
-      );
+    if (live !== null) {
+      const ids = live.map(({ id }) => id);
+      options.onSeen?.(ids);
+      await cancelAll(options, ids);
+    }
     if (empty < EMPTY_READS) await sleep(clock, READ_EVERY_MS);
   }
   return [];

@@ -1,11 +1,15 @@
-/** What must survive the process: intents before they are sent, the ledger, the nonces, and every input of the engine. One SQLite file, one process. */
+/** What must survive the process: intents before they are sent, the ledger, the nonces, and every input of the engine. One folder, one process, one bot. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { crc32, deflateRawSync } from 'node:zlib';
 import Database from 'libsql';
 import type { Amount, Millis, PlaceCommand, Price, RestoredLedger, RestoredOrder, Side } from '../core/index.ts';
 import { textOfLedger, ledgerOf } from './ledgerText.ts';
+import { NotOurs, takeOwnership } from './owner.ts';
+import type { Owner } from './owner.ts';
 import { GAP } from './recording.ts';
+import { forgetOld, recorderIn, recordingsIn } from './recordings.ts';
+import type { Recorder } from './recordings.ts';
+import { sumOf } from './sums.ts';
 
 /** What the last run of an account left. */
 export type Leftovers = {
@@ -40,6 +44,10 @@ export type Journal = {
   flush(mark?: Mark): void;
   /** No nonce above `mark` may be sent before this returns. */
   reserveNonces(mark: bigint): void;
+  /** Bytes of this run's recording. */
+  recordedBytes(): number;
+  /** The journal of a next run in the same process, as a restart would find it; this one is not to be used any more, unless it throws. */
+  next(at: Millis): Journal;
   close(): void;
 };
 
@@ -49,16 +57,30 @@ export type JournalOptions = {
   readonly at: Millis;
   /** Everything that the engine was made of, as text: a replay needs it. */
   readonly setup: string;
+  /** Where runs are recorded, and what the recordings of earlier runs may take; absent: nowhere. */
+  readonly recordings?: { readonly dir: string; readonly earlierBytesMax: number };
 };
 
-/** Opens the state directory for this process alone. Throws one clear line when another process has it, or when it cannot be written. */
-export function openJournal(dir: string, options: JournalOptions): Journal {
+/** Opens the state directory for this process alone. Throws one clear line when another process has it, when it is another bot's, or when it cannot be written. */
+export function openJournal(
+  dir: string,
+  {
+    owner,
+    earlierBytesMax,
+    ...options
+  }: Omit<JournalOptions, 'recordings'> & { readonly owner: Owner; readonly earlierBytesMax: number },
+): Journal {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const file = join(dir, STATE_FILE);
   const db = openDatabase(file);
   try {
-    return journalIn(db, options);
+    atomically(db, () => takeOwnership(db, dir, owner, options.account))();
+    return journalIn(db, { ...options, recordings: { dir, earlierBytesMax } });
   } catch (error) {
+    if (error instanceof NotOurs) {
+      closeDatabase(db);
+      throw error;
+    }
     db.close();
     throw unusable(file, error);
   }
@@ -66,29 +88,33 @@ export function openJournal(dir: string, options: JournalOptions): Journal {
 
 export const STATE_FILE = 'puntas.db';
 
-/** The recording is kept for this many runs, and orders that ended as long; what may live and the ledger are kept for ever. */
-const RECORDED_RUNS = 20;
+/** Orders that ended are kept up to this many, for those who look for one; each costs a start 9 us. What may live and the ledger are kept for ever. */
+const ENDED_MAX = 100_000;
+const RUNS_MAX = 500;
 /** Lines that wait for a disk that takes nothing; beyond, the recording has a gap. */
-const LINES_MAX = 50_000;
+const LINES_MAX = 10_000;
 
 /** The journal in an open database. */
-export function journalIn(db: Database.Database, { account, at, setup }: JournalOptions): Journal {
+export function journalIn(db: Database.Database, options: JournalOptions): Journal {
+  const { account, at, setup, recordings } = options;
   const leftovers = leftoversIn(db, account);
   const nonceMark = nonceMarkIn(db, account);
-  const run = nextRun(db, at);
-  db.prepare('INSERT INTO runs (run, account, started_at, setup, sum) VALUES (?, ?, ?, ?, ?)').run(
-    run,
-    account,
-    at,
-    setup,
-    sumOf(account, setup, run, at),
-  );
-  prune(db);
+  const run = nextRun(db, at, recordings?.dir);
+  atomically(db, () => {
+    const insert = db.prepare('INSERT INTO runs (run, account, started_at, sum) VALUES (?, ?, ?, ?)');
+    insert.run(run, account, at, sumOf(account, run, at));
+    db.prepare(OLD_RUNS).run(RUNS_MAX);
+    db.prepare(OLD_INTENTS).run(ENDED_MAX);
+  })();
+  let recorder: Recorder | null = null;
+  if (recordings) {
+    forgetOld(recordings.dir, run, recordings.earlierBytesMax, RUNS_MAX);
+    recorder = recorderIn(recordings.dir, { run, startedAt: at, setup });
+  }
   const statements = {
     intent: db.prepare('INSERT INTO intents (id, account, side, price, amount, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)'),
     read: db.prepare('SELECT id, account, side, price, amount, at, ending FROM intents WHERE id = ? AND account = ?'),
     end: db.prepare('UPDATE intents SET ending = ?, sum = ? WHERE id = ? AND account = ?'),
-    inputs: db.prepare('INSERT INTO inputs (run, lines, sum) VALUES (?, ?, ?)'),
     mark: db.prepare(
       'INSERT INTO marks (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
     ),
@@ -100,12 +126,12 @@ export function journalIn(db: Database.Database, { account, at, setup }: Journal
   let endings: [ending: string, id: string][] = [];
   let standing: Mark | undefined;
 
-  // One transaction for everything that waits, so that the recording is never behind the intents that it explains.
+  // The recording is never behind the intents that it explains.
+  const record = () => {
+    if (lines.length > 0) recorder?.write(lines);
+    lines = [];
+  };
   const write = atomically(db, (commands: readonly PlaceCommand[], now: Millis) => {
-    if (lines.length > 0) {
-      const packed = deflateRawSync(lines.join('\n'));
-      statements.inputs.run(run, packed, sumOfInputs(run, packed));
-    }
     for (const [ending, id] of endings) {
       const row = statements.read.get(id, account) as IntentRow | undefined;
       if (row) statements.end.run(ending, sumOfIntent({ ...row, ending }), id, account);
@@ -120,8 +146,9 @@ export function journalIn(db: Database.Database, { account, at, setup }: Journal
     }
   });
   const commit = (commands: readonly PlaceCommand[], now: Millis) => {
+    record();
+    if (commands.length === 0 && endings.length === 0 && !standing) return;
     write(commands, now);
-    lines = [];
     endings = [];
     standing = undefined;
   };
@@ -138,13 +165,21 @@ export function journalIn(db: Database.Database, { account, at, setup }: Journal
     keep: mark => void (standing = mark),
     flush: mark => {
       if (mark) standing = mark;
-      if (lines.length > 0 || endings.length > 0 || standing) commit([], at);
+      commit([], at);
     },
     reserveNonces: upTo => {
       const mark = upTo.toString();
       statements.nonce.run(account, mark, sumOf(account, mark));
     },
-    close: () => closeDatabase(db),
+    recordedBytes: () => recorder?.bytes ?? 0,
+    next: nextAt => {
+      recorder?.close();
+      return journalIn(db, { ...options, at: nextAt });
+    },
+    close: () => {
+      recorder?.close();
+      closeDatabase(db);
+    },
   };
 }
 
@@ -157,6 +192,7 @@ export function openDatabase(file: string): Database.Database {
     db.pragma('locking_mode = EXCLUSIVE');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
+    db.pragma(`journal_size_limit = ${LOG_MAX_BYTES}`);
     verify(db);
     const made = db;
     atomically(made, () => void made.exec(SCHEMA))();
@@ -175,6 +211,9 @@ export function openDatabase(file: string): Database.Database {
     throw unusable(file, error);
   }
 }
+
+/** The write-ahead log is cut back to this; what rows free in the file itself is used again. */
+const LOG_MAX_BYTES = 8 * 1024 * 1024;
 
 const unusable = (file: string, error: unknown): DamagedState =>
   new DamagedState(`the state file ${file} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
@@ -240,18 +279,18 @@ export function closeDatabase(db: Database.Database): void {
 export class DamagedState extends Error {}
 
 /** Of the tables below: another version cannot be read. */
-const VERSION = 1;
+const VERSION = 2;
 
 const SCHEMA = `
   PRAGMA user_version = ${VERSION};
   CREATE TABLE IF NOT EXISTS runs (
-    run INTEGER PRIMARY KEY, account TEXT NOT NULL, started_at INTEGER NOT NULL, setup TEXT NOT NULL, sum INTEGER NOT NULL
+    run INTEGER PRIMARY KEY, account TEXT NOT NULL, started_at INTEGER NOT NULL, sum INTEGER NOT NULL
   );
+  CREATE TABLE IF NOT EXISTS owner (one INTEGER PRIMARY KEY CHECK (one = 1), owner TEXT NOT NULL, sum INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS intents (
     id TEXT NOT NULL, account TEXT NOT NULL, side TEXT NOT NULL, price INTEGER NOT NULL, amount INTEGER NOT NULL, at INTEGER NOT NULL,
     ending TEXT, sum INTEGER NOT NULL, PRIMARY KEY (account, id)
   ) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS inputs (n INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, lines BLOB NOT NULL, sum INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS marks (account TEXT PRIMARY KEY, mark TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS nonces (account TEXT PRIMARY KEY, mark TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;
 `;
@@ -266,16 +305,13 @@ type IntentRow = {
   readonly ending: string | null;
 };
 
-/** Finds every change of up to 32 bits in a row. */
-const sumOf = (...fields: readonly unknown[]): number => crc32(JSON.stringify(fields));
 const sumOfIntent = ({ id, account, side, price, amount, at, ending }: IntentRow): number =>
   sumOf(id, account, side, ending, price, amount, at);
-/** Of one row of the recording. A replay checks it; a start has no need to read the recording. */
-export const sumOfInputs = (run: number, lines: Uint8Array): number => crc32(lines, run);
 
 /** What the sums are over, in this order. */
 const SUMMED = [
-  { table: 'runs', texts: ['account', 'setup'], numbers: ['run', 'started_at'] },
+  { table: 'runs', texts: ['account'], numbers: ['run', 'started_at'] },
+  { table: 'owner', texts: ['owner'], numbers: [] },
   { table: 'intents', texts: ['id', 'account', 'side', 'ending'], numbers: ['price', 'amount', 'at'] },
   { table: 'marks', texts: ['account', 'mark'], numbers: [] },
   { table: 'nonces', texts: ['account', 'mark'], numbers: [] },
@@ -293,21 +329,17 @@ const decoded = (bytes: unknown): string | null =>
  * Seconds since the start of 2020, or one above the last run: origin ids begin with it, and must never come again, even when the state
  * directory was lost and nothing remembers them.
  */
-function nextRun(db: Database.Database, at: Millis): number {
+function nextRun(db: Database.Database, at: Millis, dir: string | undefined): number {
   const { last } = db.prepare('SELECT max(run) AS last FROM runs').get() as { last: number | null };
-  return Math.max((last ?? 0) + 1, Math.floor((at - START_OF_2020) / 1000));
+  const recorded = dir === undefined ? undefined : recordingsIn(dir).at(-1)?.run;
+  return Math.max((last ?? 0) + 1, (recorded ?? 0) + 1, Math.floor((at - START_OF_2020) / 1000));
 }
 
 const START_OF_2020 = 1_577_836_800_000;
 
-function prune(db: Database.Database): void {
-  const row = db
-    .prepare('SELECT run, started_at AS startedAt FROM runs ORDER BY run DESC LIMIT 1 OFFSET ?')
-    .get(RECORDED_RUNS - 1) as { run: number; startedAt: number } | undefined;
-  if (!row) return;
-  db.prepare('DELETE FROM inputs WHERE run < ?').run(row.run);
-  db.prepare('DELETE FROM intents WHERE ending IS NOT NULL AND at < ?').run(row.startedAt);
-}
+const OLD_RUNS = 'DELETE FROM runs WHERE run <= (SELECT run FROM runs ORDER BY run DESC LIMIT 1 OFFSET ?)';
+const OLD_INTENTS = `DELETE FROM intents WHERE ending IS NOT NULL
+  AND at <= (SELECT at FROM intents WHERE ending IS NOT NULL ORDER BY at DESC LIMIT 1 OFFSET ?)`;
 
 function nonceMarkIn(db: Database.Database, account: string): bigint {
   const row = db.prepare('SELECT mark FROM nonces WHERE account = ?').get(account) as { mark: string } | undefined;

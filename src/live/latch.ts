@@ -1,18 +1,8 @@
 /** The halt latch: a file that says why trading stopped. A restart does not lift it; only `puntas resume` does. */
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Millis } from '../core/index.ts';
+import { syncFolder, writeDurably } from './durableFiles.ts';
 
 export type Halt = { readonly reason: string; readonly at: Millis; readonly by: 'bot' | 'sentinel' | 'person' };
 
@@ -68,28 +58,4 @@ export function latchIn(dir: string): Latch {
       return true;
     },
   };
-}
-
-/** Whole or not at all, also when the power fails: written beside, synced, renamed, and the folder synced. */
-export function writeDurably(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const beside = `${file}.new`;
-  const fd = openSync(beside, 'w', 0o600);
-  try {
-    writeSync(fd, text);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(beside, file);
-  syncFolder(dirname(file));
-}
-
-function syncFolder(dir: string): void {
-  const fd = openSync(dir, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }

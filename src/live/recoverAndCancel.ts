@@ -13,6 +13,8 @@ export type RecoverOptions = ClearOutOptions & {
 export type Recovered = {
   /** Origin ids that may live; empty only when two whole reads after the fence showed none. Null: nothing could be read. */
   readonly left: readonly string[] | null;
+  /** Orders that were seen to live, and are not left. */
+  readonly canceled: number;
 };
 
 /** Never rejects for what the exchange does. */
@@ -24,10 +26,12 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
     { instance },
     `nothing is quoted: canceling every order of ${instance}, and watching ${fenceMs / 1000} s for requests that may still be on their way`,
   );
+  const seen = new Set<string>();
   const left = await clearOut(
-    options,
+    { ...options, onSeen: ids => ids.forEach(id => seen.add(id)) },
     () => passed() < fenceMs + withinMs,
     () => passed() < fenceMs,
   );
-  return { left: left === null ? null : left.map(({ id }) => id) };
+  const ids = left === null ? null : left.map(({ id }) => id);
+  return { left: ids, canceled: seen.size - (ids?.length ?? seen.size) };
 }

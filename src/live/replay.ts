@@ -1,11 +1,8 @@
 /** Feeds a recorded run through a fresh engine again: every command must come out as it did. */
-import { inflateRawSync } from 'node:zlib';
-import type Database from 'libsql';
 import type { Command, Engine, EngineEvent } from '../core/index.ts';
-import { sumOfInputs } from './journal.ts';
 import type { Rules } from './opening.ts';
 import { applyLevels, lineOf } from './recording.ts';
-import type { Line } from './recording.ts';
+import { readRecording } from './recordings.ts';
 
 export type Replayed = {
   readonly run: number;
@@ -17,20 +14,10 @@ export type Replayed = {
   readonly gap: boolean;
 };
 
-export type RecordedRun = { readonly run: number; readonly startedAt: number; readonly setup: string };
-
-/** Runs whose inputs are still kept, oldest first. */
-export function recordedRuns(db: Database.Database): readonly RecordedRun[] {
-  return db
-    .prepare(
-      'SELECT run, started_at AS startedAt, setup FROM runs WHERE run IN (SELECT DISTINCT run FROM inputs) ORDER BY run',
-    )
-    .all() as RecordedRun[];
-}
-
 /** The rules that a run began with: its engine was made from them. Null when it ended before it read them. */
-export function firstRules(db: Database.Database, run: number): Rules | null {
-  for (const line of linesOf(db, run)) {
+export function firstRules(dir: string, run: number): Rules | null {
+  for (const text of readRecording(dir, run)?.lines ?? []) {
+    const line = lineOf(text);
     if (line.kind !== 'input' || line.event.kind !== 'rules') continue;
     const { instrument, makerRate, takerRate } = line.event;
     return { instrument, makerRate, takerRate };
@@ -40,7 +27,7 @@ export function firstRules(db: Database.Database, run: number): Rules | null {
 
 /** Stops at the first difference. `onInput` sees each input with the engine's answer, for explanations. */
 export function replayRun(
-  db: Database.Database,
+  dir: string,
   run: number,
   engine: Engine,
   onInput?: (event: EngineEvent, commands: readonly Command[]) => void,
@@ -55,7 +42,8 @@ export function replayRun(
       ? null
       : `after ${last} (input ${inputs}) the engine now gives ${JSON.stringify(given)}, recorded was nothing`;
   try {
-    for (const line of linesOf(db, run)) {
+    for (const text of readRecording(dir, run)?.lines ?? []) {
+      const line = lineOf(text);
       if (line.kind === 'gap') return result(unmatched(), true);
       if (line.kind === 'commands') {
         const recorded = JSON.stringify(line.commands);
@@ -81,16 +69,4 @@ export function replayRun(
     return result(`after ${last} (input ${inputs}): ${error instanceof Error ? error.message : String(error)}`);
   }
   return result(unmatched());
-}
-
-function* linesOf(db: Database.Database, run: number): Generator<Line> {
-  const rows = db.prepare('SELECT lines, sum FROM inputs WHERE run = ? ORDER BY n').iterate(run) as Iterable<{
-    /** The driver hands over plain memory here. */
-    lines: ArrayBuffer;
-    sum: number;
-  }>;
-  for (const { lines, sum } of rows) {
-    if (sumOfInputs(run, new Uint8Array(lines)) !== sum) throw new RangeError('the recording is damaged from here on');
-    for (const text of inflateRawSync(lines).toString('utf8').split('\n')) yield lineOf(text);
-  }
 }

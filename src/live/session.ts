@@ -19,8 +19,10 @@ export type SessionOptions = {
   readonly instance: string;
   readonly timing: LoopOptions['timing'];
   readonly isFatal: (code: string) => boolean;
-  /** Makes the engine of this run once the rules are known. Throws in one line when it must not start. */
-  readonly makeEngine: (rules: Rules, onNews: (news: EngineNews) => void) => Engine;
+  /** Makes the engine of a run once the rules are known. Throws in one line when it must not start. */
+  readonly makeEngine: (rules: Rules, onNews: (news: EngineNews) => void, run: number) => Engine;
+  /** When they have just been read; absent: they are read here. */
+  readonly rules?: Rules;
   readonly onNews?: (news: EngineNews, rules: Rules) => void;
   readonly onStep?: (ms: Millis) => void;
   readonly onReconciled?: () => void;
@@ -39,14 +41,14 @@ export type Session = {
 /** Reads what a start needs. Rejects with `CannotStart` when the exchange does not let it. */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { exchange, clock, journal, latch } = options;
-  const rules = await readRules(exchange, options.book);
+  const rules = options.rules ?? (await readRules(exchange, options.book));
   const now = () => loop.time();
   const onNews = (news: EngineNews) => {
     if (news.kind === 'order' && news.news.kind === 'ended') journal.ended(news.news.order.id, news.news.ending);
     if (news.kind === 'halted') latch.set({ reason: news.reason, at: now(), by: 'bot' });
     options.onNews?.(news, rules);
   };
-  const engine = options.makeEngine(rules, onNews);
+  const engine = options.makeEngine(rules, onNews, journal.run);
   const opening: Opening =
     journal.leftovers.ledger === null
       ? { kind: 'fresh', ...(await readOpening(exchange, () => clock.now())) }

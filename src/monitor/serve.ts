@@ -97,7 +97,7 @@ function listenProblem(error: unknown, { host, port }: MonitorOptions): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const where = `${host}:${port}`;
   if (code === 'EADDRINUSE') {
-    return `metrics: port ${where} is taken by another process: set metrics.port to another one, or to 0 for any`;
+    return `metrics: port ${where} is taken by another process: set metrics.port to another one, or start with --metrics-port 0 for any`;
   }
   if (code === 'EACCES') return `metrics: this user may not listen on ${where}: set metrics.port to 1024 or above`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {

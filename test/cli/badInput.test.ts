@@ -107,7 +107,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a busy port for metrics': {
     args: () => run(sandbox('metrics:\n  port: 0', `metrics:\n  port: ${port}`)),
     code: 2,
-    says: /metrics: port 127\.0\.0\.1:\d+ is taken by another process: set metrics\.port to another one, or to 0/,
+    says: /metrics: port 127\.0\.0\.1:\d+ is taken by another process: set metrics\.port to another one, or start with --metrics-port 0/,
   },
   'a busy port for the embedded exchange': {
     args: () => run(sandbox('  seed: 1', `  seed: 1\n  port: ${port}`)),

@@ -39,3 +39,16 @@ export async function doomed(
 /** The next start on what a killed run left. */
 export const restarted = (world: World, dir: string, changes: RunChanges = {}): Promise<Running> =>
   started(world, { ...changes, config: { ...(changes.config ?? world.config), state: { dir } } });
+
+/** How a start ends that cannot go on; time passes until then. */
+export async function failedStart(world: World, dir: string, changes: RunChanges = {}): Promise<unknown> {
+  let over = false;
+  const ended = restarted(world, dir, changes)
+    .then(
+      () => null,
+      (error: unknown) => error,
+    )
+    .finally(() => (over = true));
+  while (!over) await world.clock.advance(500);
+  return ended;
+}

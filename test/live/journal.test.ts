@@ -13,7 +13,9 @@ import {
   STATE_FILE,
 } from '../../src/live/journal.ts';
 import type { Leftovers } from '../../src/live/journal.ts';
-import { ACCOUNT, AT, Folders, markOf, opened, place, textOf } from './states.ts';
+import { NotOurs } from '../../src/live/owner.ts';
+import { recordingsIn } from '../../src/live/recordings.ts';
+import { ACCOUNT, AT, Folders, markOf, opened, OPENING, OWNER, place, textOf } from './states.ts';
 
 const folders = new Folders();
 afterAll(() => folders.clear());
@@ -71,15 +73,18 @@ describe('an intent', () => {
     ]);
   });
 
-  test('of another account is not taken up', () => {
+  test('at an embedded exchange that has ended is forgotten: a next one is another account', () => {
     const dir = folders.fresh();
-    const journal = opened(dir);
+    const boxed = { ...OPENING, owner: { ...OWNER, venue: null, key: '' } };
+    const journal = openJournal(dir, { ...boxed, account: 'in the first box' });
     journal.intend([place('a-1-1')], AT);
+    journal.flush(markOf('100', '77'));
     journal.close();
-    const other = openJournal(dir, { account: 'somebody else', at: AT, setup: '{}' });
-    other.close();
-    expect(other.leftovers).toEqual({ orders: [], ledger: null, marker: undefined });
-    expect(idsIn(dir)).toEqual(['a-1-1']);
+    for (const account of ['in the second box', 'in the first box']) {
+      const next = openJournal(dir, { ...boxed, account });
+      next.close();
+      expect(next.leftovers).toEqual({ orders: [], ledger: null, marker: undefined });
+    }
   });
 });
 
@@ -97,15 +102,13 @@ describe('a disk that takes nothing', () => {
       free: () => db.pragma('max_page_count = 100000'),
     };
   }
-  // Nothing that packs well.
-  const big = Array.from({ length: 4_000 }, (_, i) => createHash('sha256').update(String(i)).digest('base64')).join('');
-
   test('makes intend throw and leaves nothing half written; what waited is written when there is room again', () => {
     const dir = folders.fresh();
     const { journal, fill, free } = full(dir);
     fill();
-    journal.record(big);
-    expect(() => journal.intend([place('a-2-1')], AT)).toThrow(/full/);
+    const many = Array.from({ length: 100 }, (_, i) => place(`a-2-${i + 10}`));
+    journal.keep(markOf('100', big));
+    expect(() => journal.intend(many, AT)).toThrow(/full/);
     expect(idsIn(folders.copyOf(dir))).toEqual([]);
     free();
     journal.intend([place('a-2-2')], AT);
@@ -233,8 +236,9 @@ describe('damage', () => {
     ["UPDATE intents SET ending = 'canceled' WHERE id = 'a-1-24'", /row of intents/],
     ["UPDATE marks SET mark = replace(mark, '1012.00000001', '9012.00000001')", /row of marks/],
     ["UPDATE nonces SET mark = '1'", /row of nonces/],
-    ["UPDATE runs SET setup = '{}'", /row of runs/],
-    ['PRAGMA user_version = 2', /it is of version 2, this Puntas reads version 1/],
+    ["UPDATE runs SET account = 'x'", /row of runs/],
+    ["UPDATE owner SET owner = replace(owner, 'btc_mxn', 'eth_mxn')", /row of owner/],
+    ['PRAGMA user_version = 1', /it is of version 1, this Puntas reads version 2/],
   ])('%s is refused', (sql, says) => {
     const copy = folders.copyOf(closed);
     const db = openDatabase(join(copy, STATE_FILE));
@@ -262,21 +266,74 @@ describe('damage', () => {
   });
 });
 
-describe('what is kept', () => {
-  test('orders that ended and recordings go after twenty runs; what may live stays for ever', () => {
+describe('a state directory', () => {
+  test.each([
+    [
+      'another instance',
+      { instance: 'b' },
+      /^the state directory .* belongs to a on btc_mxn at https:\/\/exchange\.test, this bot is b on/,
+    ],
+    ['another book', { book: 'eth_mxn' }, /this bot is a on eth_mxn at/],
+    [
+      'another exchange',
+      { venue: 'https://other.test' },
+      /this bot is a on btc_mxn at https:\/\/other\.test: give every bot its own/,
+    ],
+    ['an embedded exchange', { venue: null, key: '' }, /this bot is a on btc_mxn at an embedded exchange/],
+    ['another key', { key: 'other' }, /with another API key: give every account its own state\.dir/],
+  ])('of one bot refuses %s by name, and changes nothing', (_, change, says) => {
     const dir = folders.fresh();
-    const first = opened(dir, AT);
-    first.record('i{}');
-    first.intend([place('a-1-1'), place('a-1-2')], AT);
-    first.ended('a-1-1', 'filled');
-    first.flush();
-    first.close();
-    for (let run = 1; run <= 22; run++) opened(dir, AT + run * 60_000).close();
-    const db = openDatabase(join(dir, STATE_FILE));
-    const ids = (db.prepare('SELECT id FROM intents').all() as { id: string }[]).map(({ id }) => id);
-    expect(ids).toEqual(['a-1-2']);
-    expect(db.prepare('SELECT count(*) AS n FROM inputs').get()).toMatchObject({ n: 0 });
-    closeDatabase(db);
-    expect(idsIn(dir)).toEqual(['a-1-2']);
+    const journal = opened(dir);
+    journal.intend([place('a-1-1')], AT);
+    journal.close();
+    const other = { ...OPENING, account: 'somebody else', owner: { ...OWNER, ...change } };
+    expect(() => openJournal(dir, other)).toThrow(NotOurs);
+    expect(() => openJournal(dir, other)).toThrow(says);
+    expect(idsIn(dir)).toEqual(['a-1-1']);
+  });
+
+  test('of a demo is taken over by the first bot with an account', () => {
+    const dir = folders.fresh();
+    openJournal(dir, { ...OPENING, account: 'box', owner: { ...OWNER, venue: null, key: '' } }).close();
+    expect(() => opened(dir).close()).not.toThrow();
   });
 });
+
+describe('what is kept', () => {
+  test('recordings go, oldest first, when they take more than they may; this run, what may live and the ledger stay', () => {
+    const dir = folders.fresh();
+    const first = opened(dir, AT);
+    first.record(big);
+    first.intend([place('a-1-1'), place('a-1-2')], AT);
+    first.ended('a-1-1', 'filled');
+    first.flush(markOf('100', '77'));
+    first.close();
+    const size = recordingsIn(dir)[0]!.bytes;
+    expect(size).toBeGreaterThan(100_000);
+    for (let run = 1; run <= 5; run++) {
+      const next = openJournal(dir, { ...OPENING, at: AT + run * 60_000, earlierBytesMax: 2.5 * size });
+      next.record(big);
+      next.flush();
+      next.close();
+      expect(recordingsIn(dir).at(-1)!.run).toBe(next.run);
+      expect(recordingsIn(dir)).toHaveLength(Math.min(run + 1, 3));
+    }
+    expect(leftIn(dir)).toMatchObject({ orders: [{ id: 'a-1-2' }], marker: '77' });
+  });
+
+  test('orders that ended go when there are a hundred thousand newer ones', () => {
+    const db = openDatabase(':memory:');
+    const journal = journalIn(db, OPENING);
+    journal.intend([place('a-1-1')], AT);
+    db.exec(`WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 110000)
+      INSERT INTO intents SELECT 'a-1-' || i, '${ACCOUNT}', 'buy', 1000, 5, ${AT} + i, 'canceled', 0 FROM n`);
+    journal.next(AT + 60_000);
+    const count = (where: string) => db.prepare(`SELECT count(*) AS n FROM intents ${where}`).get();
+    expect(count('')).toMatchObject({ n: 100_001 });
+    expect(count('WHERE ending IS NULL')).toMatchObject({ n: 1 });
+    db.close();
+  });
+});
+
+// Nothing that packs well.
+const big = Array.from({ length: 4_000 }, (_, i) => createHash('sha256').update(String(i)).digest('base64')).join('');

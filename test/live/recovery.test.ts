@@ -1,11 +1,14 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { moneyOf, textOfMoney } from '../../src/core/index.ts';
 import type { WireRequest } from '../../src/core/index.ts';
 import { Wrong } from '../../src/cli/configFile.ts';
+import type { Config } from '../../src/config.ts';
 import { latchIn } from '../../src/live/latch.ts';
 import { CannotStart } from '../../src/live/opening.ts';
 import type { Fate } from './inProcess.ts';
-import { doomed, restarted } from './crashes.ts';
+import { doomed, failedStart, restarted } from './crashes.ts';
 import { Folders, opened, textOf } from './states.ts';
 import { worldOf } from './world.ts';
 import type { Running, World } from './world.ts';
@@ -165,21 +168,63 @@ describe('after a kill', () => {
 });
 
 describe('a start that cannot go on', () => {
-  test('says which orders of the last run may live, and ends with code 3; without any, with its own code', async () => {
+  const taken = createServer();
+  beforeAll(() => new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve)));
+  afterAll(() => void taken.close());
+  const onTakenPort = (config: Config): Config => ({
+    ...config,
+    metrics: { ...config.metrics, port: (taken.address() as AddressInfo).port },
+  });
+  const belowFees = (config: Config): Config => {
+    if (config.strategy.name !== 'ladder') throw new Error('the sandbox quotes a ladder');
+    return { ...config, strategy: { ...config.strategy, halfSpreadBps: 5 } };
+  };
+
+  test.each([
+    ['its metrics port is taken', onTakenPort, /taken by another process: .*--metrics-port 0 for any; [1-9] orders/],
+    ['its spread does not cover the fees', belowFees, /fee.*; [1-9] orders of the last run canceled, and two reads/],
+  ] as const)(
+    'when %s takes out what the last run left, says how many, and ends with code 2',
+    async (_, change, says) => {
+      const world = worldOf(30);
+      const first = await doomed(world, folders);
+      await world.clock.advance(20 * SECOND);
+      const dir = first.kill();
+      const mine = world.other().limit('btc_mxn', 'buy', '1000000', '0.001');
+      const left = ours(world).length;
+      expect(left).toBeGreaterThan(2);
+      const config = change({ ...world.config, state: { dir } });
+      const arrived: WireRequest[] = [];
+      const error = await failedStart(world, dir, { config, onArrival: request => void arrived.push(request) });
+      expect(error).toBeInstanceOf(Wrong);
+      expect((error as Wrong).message).toMatch(says);
+      expect((error as Wrong).code).toBe(2);
+      expect([...account(world).active.keys()]).toEqual([mine]);
+      expect(arrived.filter(({ method }) => method === 'POST')).toEqual([]);
+      // The next one has nothing left to do but to quote.
+      const next = await restarted(world, dir);
+      await world.clock.advance(10 * SECOND);
+      expect(ours(world).length).toBeGreaterThan(0);
+      expect((await next.stop()).summary).toMatchObject({ ledgerMatches: true, openOrdersLeft: 0 });
+      await first.running.stop();
+      world.end();
+    },
+  );
+
+  test('when nobody answers says in bounded time which orders of the last run may live, and ends with code 3; without any, with its own code', async () => {
     const world = worldOf(29);
     const first = await doomed(world, folders);
     await world.clock.advance(20 * SECOND);
     const dir = first.kill();
     const live = ours(world).map(order => order.originId!);
-    const error = await restarted(world, dir, { fate: () => 'not sent' }).catch((caught: unknown) => caught);
+    const from = world.clock.elapsed();
+    const error = await failedStart(world, dir, { fate: () => 'not sent' });
+    expect(world.clock.elapsed() - from).toBeLessThan(world.config.timing.fenceMs + 20 * SECOND);
     expect(error).toBeInstanceOf(Wrong);
     expect((error as Wrong).code).toBe(3);
     const said = [...(error as Wrong).message.matchAll(/^not verified to be gone: (.*)$/gm)].map(([, id]) => id);
     expect(said).toEqual(expect.arrayContaining(live));
-    const fresh = await restarted(world, folders.fresh(), { fate: () => 'not sent' }).catch(
-      (caught: unknown) => caught,
-    );
-    expect(fresh).toBeInstanceOf(CannotStart);
+    expect(await failedStart(world, folders.fresh(), { fate: () => 'not sent' })).toBeInstanceOf(CannotStart);
     await first.running.stop();
     world.end();
   });

@@ -1,15 +1,13 @@
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engineOf } from '../../src/cli/bot.ts';
 import { replay } from '../../src/cli/stateCommands.ts';
 import type { Config } from '../../src/config.ts';
-import { closeDatabase, openDatabase, openJournal, STATE_FILE, sumOfInputs } from '../../src/live/journal.ts';
-import { firstRules, recordedRuns, replayRun } from '../../src/live/replay.ts';
-import type { Replayed } from '../../src/live/replay.ts';
+import { readRecording, recorderIn, recordingsIn } from '../../src/live/recordings.ts';
+import { firstRules, replayRun } from '../../src/live/replay.ts';
 import { doomed, restarted } from './crashes.ts';
-import { AT, Folders } from './states.ts';
+import { AT, Folders, opened } from './states.ts';
 import { worldOf } from './world.ts';
 
 const folders = new Folders();
@@ -35,30 +33,20 @@ beforeAll(async () => {
 });
 afterAll(() => folders.clear());
 
-/** Lines of the last run, changed by hand with a right sum, as somebody would who knows how. */
+/** Lines of the last run, changed by hand with right sums, as somebody would who knows how. */
 function tampered(change: (lines: string[]) => string[]): string {
   const dir = folders.copyOf(recorded);
-  inDatabase(dir, db => {
-    const { run } = recordedRuns(db).at(-1)!;
-    const rows = db.prepare('SELECT n, lines FROM inputs WHERE run = ? ORDER BY n').all(run) as {
-      n: number;
-      lines: Buffer;
-    }[];
-    const all = rows.flatMap(({ lines }) => inflateRawSync(lines).toString('utf8').split('\n'));
-    const packed = deflateRawSync(change(all).join('\n'));
-    db.prepare('DELETE FROM inputs WHERE run = ?').run(run);
-    db.prepare('INSERT INTO inputs (run, lines, sum) VALUES (?, ?, ?)').run(run, packed, sumOfInputs(run, packed));
-  });
+  const { run, lines, of } = lastOf(dir);
+  rmSync(join(dir, `run-${run}.rec`));
+  const recorder = recorderIn(dir, of);
+  recorder.write(change([...lines]));
+  recorder.close();
   return dir;
 }
 
-function inDatabase<T>(dir: string, work: (db: Database.Database) => T): T {
-  const db = openDatabase(join(dir, STATE_FILE));
-  try {
-    return work(db);
-  } finally {
-    closeDatabase(db);
-  }
+function lastOf(dir: string) {
+  const { run } = recordingsIn(dir).at(-1)!;
+  return { run, ...readRecording(dir, run)! };
 }
 
 /** Says whether all runs came out the same, and what was printed. */
@@ -103,39 +91,66 @@ describe('a replay', () => {
   });
 
   test('through an engine of another configuration shows where they part', () => {
-    const result = inDatabase(folders.copyOf(recorded), db => {
-      const { run, setup } = recordedRuns(db).at(-1)!;
-      const config = JSON.parse(setup) as Config;
-      const other = { ...config, strategy: { ...config.strategy, levels: 2 } };
-      return replayRun(db, run, engineOf(other, firstRules(db, run)!, run));
-    });
+    const { run, of } = lastOf(recorded);
+    const config = JSON.parse(of.setup) as Config;
+    const other = { ...config, strategy: { ...config.strategy, levels: 2 } };
+    const result = replayRun(recorded, run, engineOf(other, firstRules(recorded, run)!, run));
     expect(result.difference).toMatch(/the engine now gives .*recorded was/);
   });
 
-  test('of a recording with changed bytes says that it is damaged there', () => {
+  test.each([
+    ['at its end', -1],
+    ['in its middle', -20_000],
+    ['at its beginning', 12],
+  ])('of a recording with a changed byte %s says that it is damaged there', (_, at) => {
     const dir = folders.copyOf(recorded);
-    inDatabase(dir, db => db.exec('UPDATE inputs SET sum = sum + 1 WHERE n = (SELECT max(n) FROM inputs)'));
+    const file = join(dir, `run-${lastOf(dir).run}.rec`);
+    const bytes = readFileSync(file);
+    expect(bytes.length).toBeGreaterThan(20_000);
+    const index = at < 0 ? bytes.length + at : at;
+    bytes[index] = bytes[index]! ^ 0x10;
+    writeFileSync(file, bytes);
     const { same, printed } = replayed(dir);
     expect(same).toBe(false);
     expect(printed).toMatch(/DIFFERENT .*the recording is damaged from here on/);
   });
 
+  test('of a recording that was cut anywhere goes as far as whole pieces go', () => {
+    const dir = folders.copyOf(recorded);
+    const file = join(dir, `run-${lastOf(dir).run}.rec`);
+    const whole = [...lastOf(dir).lines];
+    const { size } = statSync(file);
+    for (const length of [size - 1, Math.floor(size * 0.6), 2_000, 100, 9, 3, 0]) {
+      truncateSync(file, length);
+      expect(replayed(dir).same).toBe(true);
+      const { run } = recordingsIn(dir).at(-1)!;
+      const lines = [...(readRecording(dir, run)?.lines ?? [])];
+      expect(lines).toEqual(whole.slice(0, lines.length));
+    }
+  });
+
   test('of a recording that the disk did not take whole goes as far as it reaches, and says so', () => {
     const dir = folders.fresh();
-    const journal = openJournal(dir, { account: 'a', at: AT, setup: '{}' });
-    for (let i = 0; i < 50_001; i++) journal.record(`i{"event":{"kind":"timer","at":${AT + i}}}`);
+    const journal = opened(dir);
+    for (let i = 0; i < 10_001; i++) journal.record(`i{"event":{"kind":"timer","at":${AT + i}}}`);
     journal.flush();
     journal.close();
-    const result = inDatabase(dir, (db): Replayed => {
-      const { run } = recordedRuns(db).at(-1)!;
-      // The gap comes first: no engine is asked anything.
-      return replayRun(db, run, undefined as never);
-    });
+    // The gap comes first: no engine is asked anything.
+    const result = replayRun(dir, journal.run, undefined as never);
     expect(result).toMatchObject({ inputs: 0, difference: null, gap: true });
   });
 
+  test('reads the recording of a bot that goes on', () => {
+    const dir = folders.fresh();
+    const journal = opened(dir);
+    journal.record('i{"event":{"kind":"timer","at":1}}');
+    journal.flush();
+    expect([...readRecording(dir, journal.run)!.lines]).toEqual(['i{"event":{"kind":"timer","at":1}}']);
+    journal.close();
+  });
+
   test('of a folder without a state, or of a run that is not there, says what is', () => {
-    expect(() => replay(folders.fresh(), 'last', () => undefined)).toThrow(/no puntas\.db there/);
+    expect(() => replay(folders.fresh(), 'last', () => undefined)).toThrow(/no recording of a run there/);
     expect(() => replay(folders.copyOf(recorded), 7, () => undefined)).toThrow(
       /no recorded run 7; it has \d+, \d+, \d+/,
     );

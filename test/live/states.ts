@@ -6,11 +6,15 @@ import { moneyOf } from '../../src/core/index.ts';
 import type { Amount, PlaceCommand, Price } from '../../src/core/index.ts';
 import { openJournal } from '../../src/live/journal.ts';
 import type { Journal, Leftovers, Mark } from '../../src/live/journal.ts';
+import type { Owner } from '../../src/live/owner.ts';
 
 export const ACCOUNT = 'account-of-the-test';
 export const AT = 1_767_225_600_000;
 
-export const opened = (dir: string, at = AT): Journal => openJournal(dir, { account: ACCOUNT, at, setup: '{"a":1}' });
+export const OWNER: Owner = { venue: 'https://exchange.test', key: 'k', book: 'btc_mxn', instance: 'a' };
+export const OPENING = { account: ACCOUNT, at: AT, setup: '{"a":1}', owner: OWNER, earlierBytesMax: 1e9 };
+
+export const opened = (dir: string, at = AT): Journal => openJournal(dir, { ...OPENING, at });
 
 export const place = (id: string, side: 'buy' | 'sell' = 'buy', price = 1000, amount = 5): PlaceCommand => ({
   kind: 'place',

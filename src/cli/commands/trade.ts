@@ -22,14 +22,19 @@ export function addTradeCommands(program: Command): void {
   )
     .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', duration)
     .option('--state <dir>', 'state directory, instead of the one in the configuration')
+    .option('--metrics-port <n>', 'port of /metrics, instead of the one in the configuration; 0 takes a free one', port)
     .option('--json', 'print what came of it as one JSON object, the last line on stdout', false)
-    .action(async (options: Source & { for?: number; state?: string; json: boolean }) => {
+    .action(async (options: Source & { for?: number; state?: string; metricsPort?: number; json: boolean }) => {
       const signals = signalsToStop();
       const { config, tape } = await chosen(options);
       const clock = realClock(options.speed);
       await withVenue(config, tape, options, clock, async (venue, log, seed) => {
         const { summary, left, failure } = await run({
-          config: options.state === undefined ? config : { ...config, state: { dir: options.state } },
+          config: {
+            ...config,
+            ...(options.state === undefined ? {} : { state: { dir: options.state } }),
+            ...(options.metricsPort === undefined ? {} : { metrics: { ...config.metrics, port: options.metricsPort } }),
+          },
           venue,
           clock,
           seed,
