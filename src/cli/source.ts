@@ -34,11 +34,15 @@ export async function chosen(
   if (dir === undefined) return { ...shipped('sandbox'), tape: null };
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
     throw new Wrong('--tape is for the embedded exchange; this configuration has a remote one');
-  const tape = await openTape(dir, given ? { book: given.book } : {}).catch((error: unknown) => {
-    throw new Wrong(error instanceof Error ? error.message : String(error));
-  });
+  const tape = await tapeOf(dir, given?.book);
   return { ...shipped(tape.instrument.symbol), tape };
 }
+
+/** One book of a recording; an error is wrong use. */
+export const tapeOf = (dir: string, book?: string): Promise<Tape> =>
+  openTape(dir, book === undefined ? {} : { book }).catch((error: unknown) => {
+    throw new Wrong(error instanceof Error ? error.message : String(error));
+  });
 
 /** Starts the embedded exchange when the configuration asks for it, hands over an address and a key, and cleans up. */
 export async function withVenue(

@@ -8,6 +8,8 @@ export { readRecording } from './import/recording.ts';
 export type { ImportReport, Recording, RowSink } from './import/recording.ts';
 export { RowBuffer } from './import/rows.ts';
 export type { Chunk } from './import/rows.ts';
+export { calibrationOf } from './calibration.ts';
+export type { Calibration, Estimate } from './calibration.ts';
 export { statisticsOf } from './statistics.ts';
 export type { TapeStatistics } from './statistics.ts';
 export { TapeWriter } from './tapeWriter.ts';

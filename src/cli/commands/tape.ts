@@ -1,10 +1,12 @@
-/** The commands on recordings: backtest. */
-import { readFileSync } from 'node:fs';
+/** The commands on recordings: backtest, calibrate. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { recordFlow } from '../../../backtest/index.ts';
 import { backtest, describeBacktest, modelsOf, rowKindOf, withoutSeries } from '../backtest.ts';
+import { calibrate } from '../calibrate.ts';
 import { seedNumber } from '../flags.ts';
 import { writeReport, reportFiles } from '../reportFiles.ts';
-import { chosen, version } from '../source.ts';
+import { chosen, tapeOf, version } from '../source.ts';
 
 type BacktestFlags = {
   readonly config?: string;
@@ -17,6 +19,14 @@ type BacktestFlags = {
   readonly feedLatencyMs: number;
   readonly out?: string;
   readonly json: boolean;
+};
+
+type CalibrateFlags = {
+  readonly tape?: string;
+  readonly book?: string;
+  readonly flowSeconds: number;
+  readonly seed: number;
+  readonly out?: string;
 };
 
 export function addTapeCommands(program: Command): void {
@@ -53,5 +63,23 @@ export function addTapeCommands(program: Command): void {
       if (files) writeReport(files, report);
       const page = files ? `\nreport: ${files.page}` : '';
       console.log(options.json ? JSON.stringify(withoutSeries(report)) : `${describeBacktest(report)}${page}`);
+    });
+
+  program
+    .command('calibrate')
+    .description(
+      'measure volatility, arrivals and the micro-price of a recording: a part of a configuration, with errors',
+    )
+    .option('--tape <dir>', 'the recording; without it the seeded flow is recorded first')
+    .option('--book <book>', 'which book, where the recording has several; of the flow btc_mxn without it')
+    .option('--flow-seconds <n>', 'length of that flow', seedNumber, 21_600)
+    .option('--seed <n>', 'seed of that flow', seedNumber, 1)
+    .option('--out <file>', 'write there instead of to stdout')
+    .action(async ({ tape, book, flowSeconds, seed, out }: CalibrateFlags) => {
+      const text = calibrate(
+        tape === undefined ? recordFlow(book ?? 'btc_mxn', seed, flowSeconds) : await tapeOf(tape, book),
+      );
+      if (out === undefined) process.stdout.write(text);
+      else writeFileSync(out, text);
     });
 }

@@ -20,9 +20,9 @@ export class MicropriceCounts {
   readonly buckets: number;
   readonly spreadsTicks: readonly number[];
   readonly #states: number;
-  /** To the next state without a move of the middle, and with one. */
-  readonly #still: Float64Array;
-  readonly #moved: Float64Array;
+  /** From state to state. */
+  readonly #steps: Float64Array;
+  /** Sum of the moves of the middle that began in a state. */
   readonly #moves: Float64Array;
   readonly #seen: Float64Array;
 
@@ -30,8 +30,7 @@ export class MicropriceCounts {
     this.buckets = imbalanceBuckets;
     this.spreadsTicks = spreadsTicks;
     this.#states = imbalanceBuckets * (spreadsTicks.length + 1);
-    this.#still = new Float64Array(this.#states ** 2);
-    this.#moved = new Float64Array(this.#states ** 2);
+    this.#steps = new Float64Array(this.#states ** 2);
     this.#moves = new Float64Array(this.#states);
     this.#seen = new Float64Array(this.#states);
   }
@@ -47,10 +46,7 @@ export class MicropriceCounts {
   /** Adds what another counted over the same states. */
   addAll(other: MicropriceCounts): void {
     if (other.#states !== this.#states) throw new RangeError('counts of other states cannot be added');
-    for (let i = 0; i < this.#still.length; i++) {
-      this.#still[i] = this.#still[i]! + other.#still[i]!;
-      this.#moved[i] = this.#moved[i]! + other.#moved[i]!;
-    }
+    for (let i = 0; i < this.#steps.length; i++) this.#steps[i] = this.#steps[i]! + other.#steps[i]!;
     for (let i = 0; i < this.#states; i++) {
       this.#moves[i] = this.#moves[i]! + other.#moves[i]!;
       this.#seen[i] = this.#seen[i]! + other.#seen[i]!;
@@ -63,30 +59,20 @@ export class MicropriceCounts {
   }
 
   /**
-   * G = (1 - Q)^-1 r, B = (1 - Q)^-1 R, correction = G + B G + B B G + ... Each state is given one more observation, of leaving without a
-   * move for good: so a state that was hardly seen says nothing, and the sum is finite.
+   * With Q the chances of a step without a move of the middle, R those of one with a move, and r the mean move: G = (1 - Q)^-1 r,
+   * B = (1 - Q)^-1 R, and the correction G + B G + B B G + ... is (1 - Q - R)^-1 r. Each state is given one more observation, of
+   * leaving for good without a move: so a state that was hardly seen says little, and the sum is finite.
    */
   table(): MicropriceTable {
     const n = this.#states;
     const matrix = new Float64Array(n * n);
     const moves = new Float64Array(n);
-    const next = new Float64Array(n * n);
     for (let a = 0; a < n; a++) {
       const total = this.#seen[a]! + 1;
       moves[a] = this.#moves[a]! / total;
-      for (let b = 0; b < n; b++) {
-        matrix[a * n + b] = (a === b ? 1 : 0) - this.#still[a * n + b]! / total;
-        next[a * n + b] = this.#moved[a * n + b]! / total;
-      }
+      for (let b = 0; b < n; b++) matrix[a * n + b] = (a === b ? 1 : 0) - this.#steps[a * n + b]! / total;
     }
-    let term = solve(matrix, moves);
-    const sum = Float64Array.from(term);
-    for (let turn = 0; turn < TURNS_MAX && term.some(x => Math.abs(x) > SMALL); turn++) {
-      const moved = new Float64Array(n);
-      for (let a = 0; a < n; a++) for (let b = 0; b < n; b++) moved[a] = moved[a]! + next[a * n + b]! * term[b]!;
-      term = solve(matrix, moved);
-      term.forEach((x, i) => (sum[i] = sum[i]! + x));
-    }
+    const sum = solve(matrix, moves);
     const adjustTicks = Array.from({ length: n / this.buckets }, (_, row) =>
       Array.from(sum.subarray(row * this.buckets, (row + 1) * this.buckets)),
     );
@@ -96,8 +82,7 @@ export class MicropriceCounts {
   #count(from: number, to: number, move: number): void {
     const cell = from * this.#states + to;
     this.#seen[from] = this.#seen[from]! + 1;
-    if (move === 0) this.#still[cell] = this.#still[cell]! + 1;
-    else this.#moved[cell] = this.#moved[cell]! + 1;
+    this.#steps[cell] = this.#steps[cell]! + 1;
     this.#moves[from] = this.#moves[from]! + move;
   }
 
@@ -107,9 +92,6 @@ export class MicropriceCounts {
     return state - bucket + (this.buckets - 1 - bucket);
   }
 }
-
-const TURNS_MAX = 10_000;
-const SMALL = 1e-10;
 
 /** Ticks to add to the middle; NaN for a touch that is none. */
 export function micropriceAdjustment(table: MicropriceTable, touch: Touch): number {

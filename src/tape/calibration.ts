@@ -1,0 +1,308 @@
+/** What a model needs to know of a recorded market: volatility, arrivals, what trades do to the price, and the micro-price, with their errors. */
+import {
+  addCells,
+  fitIntensity,
+  IntensityMeter,
+  MicropriceCounts,
+  subgridsFor,
+  twoScaleVariance,
+} from '../core/index.ts';
+import type { Amount, Cell, MicropriceTable, Millis, Price, Side } from '../core/index.ts';
+import { RecordedBook } from './recordedBook.ts';
+import { KIND, SIDE } from './tape.ts';
+import type { Tape } from './tape.ts';
+
+/** A value and its standard error, by leaving out one stretch of time after the other. */
+export type Estimate = { readonly value: number; readonly error: number };
+
+/** Null where the recording cannot tell. */
+export type Calibration = {
+  readonly seconds: number;
+  readonly trades: number;
+  /** One standard deviation over an hour, two-scale. */
+  readonly volatilityBps: Estimate | null;
+  readonly arrivals: {
+    readonly perMinute: Estimate;
+    readonly decayPerBps: Estimate;
+    readonly rSquared: number;
+    /** A and k of bids and of asks alone. */
+    readonly sides: Readonly<Record<Side, { readonly perMinute: number; readonly decayPerBps: number } | null>>;
+    readonly distancesBps: readonly number[];
+    readonly windowMs: Millis;
+  } | null;
+  /** Mean move of the middle in the taker's direction, ten seconds after a trade. */
+  readonly adverseBps: Estimate | null;
+  readonly microprice: {
+    readonly table: MicropriceTable;
+    /** Of each correction, in ticks. */
+    readonly errors: readonly (readonly number[])[];
+    readonly samples: number;
+  } | null;
+};
+
+const STRETCHES = 10;
+const WINDOW_MS = 20_000;
+const AFTER_MS = 10_000;
+const DISTANCES = 8;
+const IMBALANCE_BUCKETS = 10;
+/** Fewer samples of a table than this say nothing. */
+const SAMPLES_MIN = 1_000;
+
+type Touch = { readonly bid: number; readonly ask: number; readonly bidAmount: number; readonly askAmount: number };
+type Taken = { readonly at: Millis; readonly sign: 1 | -1; readonly mid: number; readonly away: number };
+
+export function calibrationOf(tape: Tape): Calibration {
+  const { columns } = tape;
+  const start = columns.at[0] ?? 0;
+  const end = columns.at[columns.length - 1] ?? 0;
+  const length = (end - start) / STRETCHES;
+  const stretchOf = (at: Millis): number => Math.min(STRETCHES - 1, Math.floor((at - start) / length));
+  const first = survey(tape);
+  const volatility = volatilityOf(first.logMids);
+  const perWindow = ((volatility?.value ?? 0) / 10_000) * Math.sqrt(WINDOW_MS / 3_600_000);
+  const distances = distancesFor(first.taken, perWindow);
+  const bounds = spreadBounds(first.spreads);
+  const second = distances === null ? null : measure(tape, stretchOf, distances, tape.quotesOnly ? null : bounds);
+  return {
+    seconds: (end - start) / 1_000,
+    trades: first.trades,
+    volatilityBps: volatility,
+    arrivals: second === null || distances === null ? null : arrivalsOf(second.meters, distances),
+    adverseBps: adverseOf(first.taken, first.logMids, stretchOf),
+    microprice: second === null ? null : micropriceOf(second.counts, bounds),
+  };
+}
+
+/** Logarithm of the middle at the end of each second, by stretch; NaN where the recording has a gap. */
+type LogMids = { readonly from: number; readonly values: Float64Array; readonly perStretch: number };
+
+function survey(tape: Tape) {
+  const { columns, gaps } = tape;
+  const from = Math.floor((columns.at[0] ?? 0) / 1_000);
+  const values = new Float64Array(Math.floor((columns.at[columns.length - 1] ?? 0) / 1_000) - from + 1).fill(
+    Number.NaN,
+  );
+  const taken: Taken[] = [];
+  const spreads: number[] = [];
+  let second = from;
+  let trades = 0;
+  let mid = Number.NaN;
+  walk(tape, {
+    time: at => {
+      for (; second * 1_000 + 1_000 <= at; second++) values[second - from] = Math.log(mid);
+    },
+    touch: (_at, { bid, ask }) => {
+      mid = (bid + ask) / 2;
+      spreads.push(ask - bid);
+    },
+    trade: (at, price, _amount, side) => {
+      trades++;
+      const sign = side === 'buy' ? 1 : -1;
+      if (mid > 0) taken.push({ at, sign, mid, away: (sign * (price - mid)) / mid });
+    },
+  });
+  for (const gap of gaps) {
+    const [a, b] = [Math.floor(gap.from / 1_000) - from, Math.ceil(gap.to / 1_000) - from];
+    values.fill(Number.NaN, Math.max(0, a), Math.max(0, b));
+  }
+  const logMids: LogMids = { from, values, perStretch: Math.ceil(values.length / STRETCHES) };
+  return { logMids, taken, spreads, trades };
+}
+
+type Walker = {
+  /** Before whatever happens at `at`. */
+  time?(at: Millis): void;
+  /** The touch has changed; it is two-sided and not crossed. */
+  touch(at: Millis, touch: Touch, book: RecordedBook): void;
+  trade(at: Millis, price: number, amount: number, side: Side): void;
+};
+
+function walk({ columns }: Tape, walker: Walker): void {
+  const book = new RecordedBook(columns);
+  let last: Touch = { bid: 0, ask: 0, bidAmount: 0, askAmount: 0 };
+  for (let row = 0; row < columns.length; row++) {
+    const at = columns.at[row]!;
+    walker.time?.(at);
+    if (columns.kind[row] === KIND.trade) {
+      const price = columns.price[row]!;
+      const code = columns.side[row];
+      const isBuy = code === SIDE.unknown ? 2 * price >= last.bid + last.ask : code === SIDE.buy;
+      walker.trade(at, price, columns.amount[row]!, isBuy ? 'buy' : 'sell');
+      continue;
+    }
+    book.apply(row);
+    // A picture of several rows is one change.
+    if (row + 1 < columns.length && columns.at[row + 1] === at && columns.kind[row + 1] !== KIND.trade) continue;
+    const { bids, asks } = book;
+    const touch = {
+      bid: bids.priceAt(0),
+      ask: asks.priceAt(0),
+      bidAmount: bids.amountAt(0),
+      askAmount: asks.amountAt(0),
+    };
+    if (!(touch.bid > 0 && touch.ask > touch.bid)) continue;
+    if (
+      touch.bid === last.bid &&
+      touch.ask === last.ask &&
+      touch.bidAmount === last.bidAmount &&
+      touch.askAmount === last.askAmount
+    )
+      continue;
+    last = touch;
+    walker.touch(at, touch, book);
+  }
+}
+
+function volatilityOf({ values, perStretch }: LogMids): Estimate | null {
+  const stretches = Array.from({ length: STRETCHES }, (_, i) => {
+    let [variance, seconds] = [0, 0];
+    for (const prices of withoutGaps(values.subarray(i * perStretch, (i + 1) * perStretch))) {
+      const found = twoScaleVariance(prices, subgridsFor(prices.length));
+      if (Number.isNaN(found)) continue;
+      variance += found;
+      seconds += prices.length - 1;
+    }
+    return { variance, seconds };
+  });
+  const perHour = (of: readonly { variance: number; seconds: number }[]): number => {
+    const seconds = of.reduce((sum, x) => sum + x.seconds, 0);
+    const variance = of.reduce((sum, x) => sum + x.variance, 0);
+    return seconds > 0 ? 10_000 * Math.sqrt((Math.max(0, variance) / seconds) * 3_600) : Number.NaN;
+  };
+  return estimateOf(stretches, perHour);
+}
+
+function* withoutGaps(values: Float64Array): Generator<Float64Array> {
+  let from = 0;
+  for (let i = 0; i <= values.length; i++) {
+    if (i < values.length && !Number.isNaN(values[i]!)) continue;
+    if (i - from > 2) yield values.subarray(from, i);
+    from = i + 1;
+  }
+}
+
+/** Up to where nine in ten trades reach, or the price itself wanders in one window: the range in which one quotes. */
+function distancesFor(taken: readonly Taken[], perWindow: number): readonly number[] | null {
+  const aways = taken.map(({ away }) => away).sort((a, b) => a - b);
+  const reach = Math.max(1.5 * perWindow, aways[Math.floor(0.95 * aways.length)] ?? Number.NaN);
+  if (!(reach > 0 && aways.length > 0)) return null;
+  return Array.from({ length: DISTANCES }, (_, i) => ((i + 1) * reach) / DISTANCES);
+}
+
+/** Spreads that cut all seen into up to three groups of one size. */
+function spreadBounds(spreads: number[]): readonly number[] {
+  const ascending = spreads.sort((a, b) => a - b);
+  const at = (share: number) => ascending[Math.floor(share * ascending.length)] ?? 1;
+  return [...new Set([at(1 / 3), at(2 / 3)])].filter(bound => bound < (ascending.at(-1) ?? 0));
+}
+
+function measure(
+  tape: Tape,
+  stretchOf: (at: Millis) => number,
+  distances: readonly number[],
+  bounds: readonly number[] | null,
+) {
+  const meters = Array.from(
+    { length: STRETCHES },
+    () => new IntensityMeter({ distances, windowMs: WINDOW_MS, memoryMs: Infinity }),
+  );
+  const counts = bounds === null ? null : meters.map(() => new MicropriceCounts(IMBALANCE_BUCKETS, bounds));
+  let before: Touch | null = null;
+  let gap = 0;
+  const inGap = (at: Millis): boolean => {
+    while (gap < tape.gaps.length && tape.gaps[gap]!.to < at) gap++;
+    return gap < tape.gaps.length && tape.gaps[gap]!.from < at;
+  };
+  walk(tape, {
+    touch: (at, touch, book) => {
+      const i = stretchOf(at);
+      if (inGap(at)) {
+        meters[i]!.skip();
+        before = null;
+        return;
+      }
+      meters[i]!.look(at, (touch.bid + touch.ask) / 2, (side, price) =>
+        (side === 'buy' ? book.bids : book.asks).amountOf(price),
+      );
+      if (before !== null) {
+        const move = (touch.bid + touch.ask - before.bid - before.ask) / 2;
+        counts?.[i]!.add(stateOf(before), stateOf(touch), move);
+      }
+      before = touch;
+    },
+    trade: (at, price, amount, side) => meters[stretchOf(at)]!.trade(at, price as Price, amount as Amount, side),
+  });
+  return { meters, counts };
+}
+
+const stateOf = ({ bid, ask, bidAmount, askAmount }: Touch) => ({ bidAmount, askAmount, spread: ask - bid });
+
+function arrivalsOf(meters: readonly IntensityMeter[], distances: readonly number[]): Calibration['arrivals'] {
+  const cells = meters.map(meter => meter.cells('both'));
+  const fit = (of: readonly (readonly Cell[])[]) => fitIntensity(addCells(of));
+  const whole = fit(cells);
+  const logA = estimateOf(cells, of => Math.log(fit(of)?.a ?? Number.NaN));
+  const k = estimateOf(cells, of => fit(of)?.k ?? Number.NaN);
+  if (whole === null || logA === null || k === null) return null;
+  const one = (side: Side) => {
+    const found = fit(meters.map(meter => meter.cells(side)));
+    return found && { perMinute: found.a * 60, decayPerBps: found.k / 10_000 };
+  };
+  return {
+    perMinute: { value: whole.a * 60, error: whole.a * 60 * logA.error },
+    decayPerBps: { value: k.value / 10_000, error: k.error / 10_000 },
+    rSquared: whole.rSquared,
+    sides: { buy: one('buy'), sell: one('sell') },
+    distancesBps: distances.map(x => x * 10_000),
+    windowMs: WINDOW_MS,
+  };
+}
+
+function adverseOf(
+  taken: readonly Taken[],
+  { from, values }: LogMids,
+  stretchOf: (at: Millis) => number,
+): Estimate | null {
+  const stretches = Array.from({ length: STRETCHES }, () => ({ sum: 0, count: 0 }));
+  for (const { at, sign, mid } of taken) {
+    const move = sign * ((values[Math.floor((at + AFTER_MS) / 1_000) - from] ?? Number.NaN) - Math.log(mid));
+    const stretch = stretches[stretchOf(at)];
+    if (Number.isNaN(move) || stretch === undefined) continue;
+    stretch.sum += move;
+    stretch.count++;
+  }
+  return estimateOf(stretches, of => {
+    const count = of.reduce((sum, x) => sum + x.count, 0);
+    return (10_000 * of.reduce((sum, x) => sum + x.sum, 0)) / count;
+  });
+}
+
+function micropriceOf(
+  counts: readonly MicropriceCounts[] | null,
+  bounds: readonly number[],
+): Calibration['microprice'] {
+  if (counts === null) return null;
+  const tableOf = (of: readonly MicropriceCounts[]): { table: MicropriceTable; samples: number } => {
+    const all = new MicropriceCounts(IMBALANCE_BUCKETS, bounds);
+    for (const one of of) all.addAll(one);
+    return { table: all.table(), samples: all.samples };
+  };
+  const { table, samples } = tableOf(counts);
+  if (!(samples >= SAMPLES_MIN)) return null;
+  const without = counts.map((_, out) => tableOf(counts.filter((_one, i) => i !== out)).table.adjustTicks);
+  const errors = table.adjustTicks.map((row, r) => row.map((_, c) => spreadOf(without.map(of => of[r]?.[c] ?? 0))));
+  return { table, errors, samples };
+}
+
+/** The estimate from all stretches; its error from leaving out each (the jackknife). Null when there is no number. */
+function estimateOf<T>(stretches: readonly T[], estimate: (of: readonly T[]) => number): Estimate | null {
+  const value = estimate(stretches);
+  if (!Number.isFinite(value)) return null;
+  return { value, error: spreadOf(stretches.map((_, out) => estimate(stretches.filter((_one, i) => i !== out)))) };
+}
+
+function spreadOf(without: readonly number[]): number {
+  const n = without.length;
+  const mean = without.reduce((sum, x) => sum + x, 0) / n;
+  return Math.sqrt((without.reduce((sum, x) => sum + (x - mean) ** 2, 0) * (n - 1)) / n);
+}

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { fragment } from '../../src/cli/calibrate.ts';
+import { amount, exponential, normal, price, randomOf } from '../../src/core/index.ts';
+import { calibrationOf, finishTape, SIDE, TapeBuilder } from '../../src/tape/index.ts';
+import type { Calibration, Tape } from '../../src/tape/index.ts';
+import { strategies } from '../../strategies/index.ts';
+
+type Truth = { volatilityBps: number; perMinute: number; decayPerBps: number; after: number };
+/** `after`: bps by which a sweep moves the price. */
+const MOVING: Truth = { volatilityBps: 20, perMinute: 12, decayPerBps: 0.12, after: 1.5 };
+const STILL: Truth = { ...MOVING, volatilityBps: 2, after: 0 };
+const HOUR = 3_600;
+
+/** A thin book around a price that wanders each second, swept from both sides; each sweep moves it for good. */
+function generated(seed: number, hours: number, truth: Truth): Tape {
+  const random = randomOf(seed);
+  const tape = new TapeBuilder();
+  let mid = 1_000_000;
+  let laid: [bid: number, ask: number] | null = null;
+  const lay = (at: number) => {
+    const touch: [number, number] = [Math.floor(mid) - 1, Math.floor(mid) + 1];
+    laid?.forEach((ticks, side) => tape.level(at, at, side === 0 ? SIDE.buy : SIDE.sell, price(ticks), amount(0)));
+    touch.forEach((ticks, side) =>
+      tape.level(at, at, side === 0 ? SIDE.buy : SIDE.sell, price(ticks), amount(1 + random.integer(0, 9))),
+    );
+    laid = touch;
+  };
+  lay(0);
+  let second = 1;
+  for (let at = 0; at < hours * HOUR * 1_000;) {
+    at += exponential(random, 30_000 / truth.perMinute);
+    for (; second * 1_000 <= at; second++) {
+      mid *= 1 + (truth.volatilityBps / 10_000 / 60) * normal(random);
+      lay(second * 1_000);
+    }
+    const sign = random.next() < 0.5 ? 1 : -1;
+    const away = mid * exponential(random, 1 / truth.decayPerBps) * 1e-4;
+    tape.trade(at, at, sign > 0 ? SIDE.buy : SIDE.sell, price(Math.round(mid + sign * away)), amount(1));
+    mid *= 1 + sign * truth.after * 1e-4;
+    lay(at);
+  }
+  return finishTape({ source: 'generated', book: 'btc_mxn', tick: '1', depth: 1, columns: tape.columns() });
+}
+
+const within = ({ value, error }: { value: number; error: number }, expected: number, errors = 3.5): void =>
+  expect(Math.abs(value - expected) / error).toBeLessThan(errors);
+
+describe('a calibration', () => {
+  const found = calibrationOf(generated(5, 8, MOVING));
+
+  test('recovers the arrivals of a generated recording within its errors, where the price stands still in a window', () => {
+    const { perMinute, decayPerBps } = calibrationOf(generated(6, 8, STILL)).arrivals!;
+    within(perMinute, STILL.perMinute);
+    within(decayPerBps, STILL.decayPerBps);
+    expect(perMinute.error / STILL.perMinute).toBeLessThan(0.1);
+  });
+
+  test('recovers the volatility, which sweeps add to', () => {
+    // Moves of sweeps are independent of each other: their variances add.
+    const sweeps = 2 * MOVING.perMinute * 60 * MOVING.after ** 2;
+    within(found.volatilityBps!, Math.sqrt(MOVING.volatilityBps ** 2 + sweeps));
+    expect(found.volatilityBps!.error).toBeLessThan(5);
+  });
+
+  test('recovers how far a trade moves the price for good', () => {
+    within(found.adverseBps!, MOVING.after);
+  });
+
+  test('as YAML is a market that a model takes', () => {
+    const text = fragment(found, 'btc_mxn', 'generated');
+    const { market } = parse(text) as { market: object };
+    const read = strategies.glft.parameters.parse({ amount: '0.01', risk: { amount: '500 mxn' }, market });
+    expect(read.market.decayPerBps).toBeCloseTo(found.arrivals!.decayPerBps.value, 3);
+    expect(text).toMatch(/volatilityBps: [\d.]+ # \+- [\d.]+;/);
+  });
+});
+
+test('what a recording cannot tell is said, and is no number', () => {
+  const tape = new TapeBuilder();
+  for (let s = 0; s < 10; s++) {
+    tape.level(s * 1_000, s * 1_000, SIDE.buy, price(99), amount(1 + s));
+    tape.level(s * 1_000, s * 1_000, SIDE.sell, price(101), amount(1));
+  }
+  const found: Calibration = calibrationOf(
+    finishTape({ source: 'short', book: 'btc_mxn', tick: '1', depth: 1, columns: tape.columns() }),
+  );
+  expect(found).toMatchObject({ arrivals: null, adverseBps: null, microprice: null, trades: 0 });
+  const text = fragment(found, 'btc_mxn', 'short');
+  expect(text).toContain('# arrivalsPerMinute: not to be told from this recording');
+  expect(text).not.toMatch(/NaN|Infinity|null/);
+});
