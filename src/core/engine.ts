@@ -165,11 +165,13 @@ export class Engine {
         this.#dirty = true;
         break;
       case 'resume':
-        this.#halted = this.#outdated;
+        this.#halted = null;
+        // Told and latched anew: whoever resumed may not know of it.
+        if (this.#outdated !== null) this.#halt(this.#outdated);
         this.#mismatches = 0;
         // The balances that were read last may be older than trades that are in the ledger by now: only a new read tells what differs.
         this.#reconciled = false;
-        this.#adjusting = { difference: '', since: event.at };
+        this.#adjusting ??= { difference: '', since: event.at };
         this.#guard?.reset();
         break;
     }

@@ -124,7 +124,8 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   };
   let lines: string[] = [];
   let endings: [ending: string, id: string][] = [];
-  let standing: Mark | undefined;
+  /** As it was when it was told: what it is made of goes on changing while a full disk keeps it waiting. */
+  let standing: string | undefined;
 
   // The recording is never behind the intents that it explains.
   const record = () => {
@@ -140,10 +141,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
       const sum = sumOfIntent({ id, account, side, price, amount, at: now, ending: null });
       statements.intent.run(id, account, side, price, amount, now, sum);
     }
-    if (standing) {
-      const mark = textOfMark(standing);
-      statements.mark.run(account, mark, sumOf(account, mark));
-    }
+    if (standing) statements.mark.run(account, standing, sumOf(account, standing));
   });
   const commit = (commands: readonly PlaceCommand[], now: Millis) => {
     record();
@@ -162,9 +160,9 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
       if (lines.length >= LINES_MAX) lines = [GAP];
       lines.push(line);
     },
-    keep: mark => void (standing = mark),
+    keep: mark => void (standing = textOfMark(mark)),
     flush: mark => {
-      if (mark) standing = mark;
+      if (mark) standing = textOfMark(mark);
       commit([], at);
     },
     reserveNonces: upTo => {

@@ -302,6 +302,18 @@ describe('the engine', () => {
     expect(desk.live).toEqual([]);
   });
 
+  it('says so again when a person resumes, also when it was halted for another reason before', () => {
+    const halts: string[] = [];
+    const onNews = (news: EngineNews) => void (news.kind === 'halted' && halts.push(news.reason));
+    const desk = new Desk({ onNews }).open().round();
+    desk.step({ kind: 'halt', at: desk.now, reason: 'test' });
+    const changed = instrumentOf(bookRules({ tickSize: '5', minimumAmount: '1', minimumPrice: '5' }), '1');
+    desk.step({ kind: 'rules', at: desk.now, instrument: changed, makerRate: 0, takerRate: 0 });
+    expect(halts).toEqual(['test']);
+    desk.step({ kind: 'resume', at: desk.now });
+    expect(halts).toEqual(['test', expect.stringMatching(/tick.*restart/)]);
+  });
+
   it('takes new bounds at once, and takes out what they forbid', () => {
     const desk = new Desk().open().round();
     const rules = bookRules({

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Amount } from '../../src/core/index.ts';
+import { moneyOf } from '../../src/core/index.ts';
+import type { Amount, Money } from '../../src/core/index.ts';
 import {
   closeDatabase,
   DamagedState,
@@ -71,6 +72,18 @@ describe('an intent', () => {
       ['a-1-2', 3, 'o2'],
       ['a-1-3', 0, null],
     ]);
+  });
+
+  test('leaves the ledger as it was when it was told, whatever has changed by the time it is written', () => {
+    const dir = folders.fresh();
+    const journal = opened(dir);
+    const mark = markOf('100', '77', []);
+    journal.keep(mark);
+    (mark.ledger.totals as Map<string, Money>).set('mxn', moneyOf('999'));
+    journal.flush();
+    journal.close();
+    const { ledger, marker } = leftIn(dir);
+    expect([ledger?.totals, marker]).toEqual([markOf('100', '77', []).ledger.totals, '77']);
   });
 
   test('at an embedded exchange that has ended is forgotten: a next one is another account', () => {
