@@ -24,9 +24,15 @@ const COUNT_EVERY_MS = 10_000;
 
 /** Watches until the signal aborts. Never rejects. */
 export async function watchOver(options: SentinelOptions, signal: AbortSignal): Promise<void> {
-  const { clock, latch, heart, watch } = options;
+  const { clock, latch, log, heart, watch, instance } = options;
   let countedAt = -Infinity;
   let cleared = false;
+  /** Why to halt, until the disk has taken it: a full one must not keep the cancels back. */
+  let owed: string | null = null;
+  const latched = (): boolean => {
+    if (owed !== null && isLatched(options, owed)) owed = null;
+    return owed === null;
+  };
   while (!signal.aborted) {
     heart.beat('alive');
     const still = watch.stillForMs();
@@ -40,8 +46,21 @@ export async function watchOver(options: SentinelOptions, signal: AbortSignal): 
       if (live !== null && live.length > options.ordersMax)
         reason = `${live.length} live orders, the limit is ${options.ordersMax}`;
     }
-    if (reason !== null && !cleared) cleared = await fire(options, reason, halted === null, signal);
-    if (reason === null) cleared = false;
+    if (reason === null) {
+      cleared = false;
+      owed = null;
+    } else if (cleared) latched();
+    else {
+      log.error({ reason }, `sentinel: ${reason}; canceling every order of ${instance}`);
+      if (halted === null) owed = reason;
+      if (!latched())
+        log.error({}, 'sentinel: the halt cannot be written, it is tried again; a restarted bot would trade');
+      cleared = await fire(options, reason, signal, () => {
+        latched();
+        // Its last sign of life counts from when it came, however long this takes.
+        watch.stillForMs();
+      });
+    }
     // A halted or dead bot is looked at again: what it sent before may still arrive.
     if (cleared && clock.elapsed() - countedAt >= COUNT_EVERY_MS) {
       countedAt = clock.elapsed();
@@ -52,13 +71,17 @@ export async function watchOver(options: SentinelOptions, signal: AbortSignal): 
   heart.beat('stopped');
 }
 
-/** Latches, then cancels until two complete reads show nothing of the bot. True when verified. */
-async function fire(options: SentinelOptions, reason: string, latches: boolean, signal: AbortSignal): Promise<boolean> {
+/** Cancels until two complete reads show nothing of the bot. True when verified. */
+async function fire(
+  options: SentinelOptions,
+  reason: string,
+  signal: AbortSignal,
+  onRound: () => unknown,
+): Promise<boolean> {
   const { log, heart, instance } = options;
-  log.error({ reason }, `sentinel: ${reason}; canceling every order of ${instance}`);
-  if (latches) latchNow(options, reason);
   const left = await clearOut(options, () => {
     heart.beat('alive');
+    onRound();
     return !signal.aborted;
   });
   if (left?.length !== 0) return false;
@@ -69,11 +92,12 @@ async function fire(options: SentinelOptions, reason: string, latches: boolean, 
   return true;
 }
 
-/** A disk that does not take the latch must not keep the cancels back. */
-function latchNow({ latch, log, clock }: SentinelOptions, reason: string): void {
+/** True when trading is halted, by us or by somebody before us. */
+function isLatched({ latch, clock }: SentinelOptions, reason: string): boolean {
   try {
     latch.set({ reason: `sentinel: ${reason}`, at: clock.now(), by: 'sentinel' });
-  } catch (error) {
-    log.error({ error: String(error) }, 'sentinel: the halt could not be written; a restarted bot would trade again');
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -3,6 +3,7 @@ import { clientOf, engineOf, streamOf } from '../../src/cli/bot.ts';
 
 import type { Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../src/core/index.ts';
 import { meaningOf, Secret } from '../../src/exchange/index.ts';
+import { Watch } from '../../src/live/heart.ts';
 import { openSession } from '../../src/live/session.ts';
 import type { Session } from '../../src/live/session.ts';
 import type { StopReport } from '../../src/live/loop.ts';
@@ -12,6 +13,7 @@ import type { Config } from '../../src/config.ts';
 import { Life } from './life.ts';
 import type { Network } from './network.ts';
 import type { Scenario } from './scenario.ts';
+import type { SentinelSeams } from './sentinel.ts';
 import type { Store } from './store.ts';
 import type { World } from './world.ts';
 
@@ -24,6 +26,7 @@ export type Seams = {
   readonly journal?: (journal: Journal) => Journal;
   readonly latch?: (latch: Latch) => Latch;
   readonly stop?: (session: Session) => Promise<StopReport>;
+  readonly sentinel?: SentinelSeams;
 };
 
 export type BotEvents = {
@@ -48,6 +51,7 @@ export type BotOptions = {
 };
 
 const RESTART_MS = [300, 8_000] as const;
+const SENTINEL_STILL_MAX_MS = 60_000;
 
 export class Bot {
   readonly #options: BotOptions;
@@ -56,6 +60,7 @@ export class Bot {
   #stop: (() => void) | null = null;
   #wanted = false;
   #lives = 0;
+  #downUntil: Millis = -Infinity;
   #journalRun = -1;
 
   constructor(options: BotOptions) {
@@ -96,9 +101,19 @@ export class Bot {
     this.#stop?.();
   }
 
+  /** Killed, and nobody starts it again for so long. */
+  keepDown(ms: Millis): void {
+    this.#downUntil = this.#options.world.clock.elapsed() + ms;
+    this.#life?.kill('SIGKILL, and nobody there');
+  }
+
   #begin(): void {
     const { world, events } = this.#options;
     if (!this.#wanted || this.#life !== null) return;
+    if (world.isFaulty && world.clock.elapsed() < this.#downUntil) {
+      world.clock.after(1_000, () => this.#begin());
+      return;
+    }
     const life = new Life(
       ++this.#lives,
       world.machineClock,
@@ -160,16 +175,19 @@ export class Bot {
     const client = clientOf(config, venue, life.clock, world.seed + life.number, { journal });
     const stream = streamOf(config, venue, life.clock, world.seed + life.number);
     const exchange = seams.exchange?.(client, life) ?? client;
+    const heart = store.heart(life, 'bot');
     const session = await openSession({
       exchange,
       ...(stream ? { stream } : {}),
       clock: life.clock,
       journal,
-      latch: (seams.latch ?? same)(store.latch(life)),
+      latch: (seams.latch ?? same)(store.latch(life, 'bot')),
       log: this.#log(life),
       book: config.book,
       instance: config.instance,
       timing: config.timing,
+      onReconciled: () => heart.beat('alive'),
+      ...(config.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),
       isFatal: code => meaningOf(code)?.advice === 'halt',
       makeEngine: (rules, onNews) => engineOf(seams.engineConfig?.(config) ?? config, rules, journal.run, onNews),
       onNews: news => {
@@ -189,9 +207,18 @@ export class Bot {
     await stopped;
     world.trace.add(`stopping #${life.number}`);
     const report = await (seams.stop ?? (s => s.stop()))(session);
+    if (report.left.length === 0) heart.beat('stopped');
     stream?.close();
     await client.close();
     return report;
+  }
+
+  #sentinelAlive(life: Life): () => boolean {
+    const watch = new Watch(
+      () => this.#options.store.pulse('sentinel'),
+      () => life.clock.elapsed(),
+    );
+    return () => (watch.stillForMs() ?? Infinity) <= SENTINEL_STILL_MAX_MS;
   }
 
   #log(life: Life) {

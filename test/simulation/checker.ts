@@ -269,6 +269,29 @@ export class Checker {
     }
   }
 
+  /** By a process of ours with a key of its own. */
+  sentByOther(request: Request, topic: Topic): void {
+    this.requests++;
+    this.#checkNonce(request, topic);
+  }
+
+  /** Since when a life has run without a stop. */
+  runsSince(life: number): number {
+    const witness = this.#lives.get(life);
+    return witness ? Math.max(witness.startedAt, witness.frozenUntil) : -Infinity;
+  }
+
+  /** Live orders of ours, and when the exchange first had them. */
+  *liveWithTimes(): Iterable<{ readonly id: string; readonly arrivedAt: number }> {
+    for (const { originId } of this.#ours())
+      yield { id: originId!, arrivedAt: this.#arrivedAt.get(originId!) ?? this.#options.now() };
+  }
+
+  /** For judges of one matter. */
+  breaks(law: string, what: string): void {
+    this.#break(law, what);
+  }
+
   answered(life: number, topic: Topic, reply: Reply, sentAt: number): void {
     const witness = this.#lives.get(life);
     if (!witness || !isSuccess(reply)) return;
@@ -451,7 +474,7 @@ export class Checker {
 
   #checkNonce(request: Request, topic: Topic): void {
     if (topic === 'book' || topic === 'books' || topic === 'public trades') return;
-    const nonce = /^Bitso [^:]+:(\d+):/.exec(
+    const nonce = /^Bitso ([^:]+:\d+):/.exec(
       request.headers['authorization'] ?? request.headers['Authorization'] ?? '',
     );
     if (!nonce) this.#break('X2', `a private request without a nonce: ${topic}`);

@@ -50,6 +50,9 @@ export const FAULTS = [
   'halts by a person',
   'stops by a person',
   'tight limits',
+  // Added later: a class in the middle would change what every seed draws after it.
+  'long absences',
+  'sentinel trouble',
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

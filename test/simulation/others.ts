@@ -6,6 +6,7 @@ import type { Bot } from './bot.ts';
 import type { Checker } from './checker.ts';
 import { envelopeOf } from './wire.ts';
 import { BOOK, INSTANCE } from './scenario.ts';
+import type { SentinelJudge } from './sentinelJudge.ts';
 import type { Store } from './store.ts';
 import type { World } from './world.ts';
 
@@ -16,6 +17,7 @@ export type Scene = {
   readonly bot: Bot;
   readonly store: Store;
   readonly checker: Checker;
+  readonly judge: SentinelJudge | null;
 };
 
 const OTHER_PEER = '198.51.100.9';
@@ -131,6 +133,18 @@ function machine({ world, exchange, accountId, bot, store, checker }: Scene): vo
     bot.life.freeze(ms);
     checker.froze(bot.life.number, world.clock.elapsed() + ms);
   });
+  world.often('long absences', 240_000, chance => {
+    if (!bot.life || bot.life.isFrozen) return;
+    world.count('long absences');
+    const ms = chance.between(40_000, 200_000);
+    world.trace.add(`absent for ${ms.toFixed(0)}`);
+    if (hasLive()) world.marks.see('the bot was gone for long with live orders');
+    if (chance.hit(0.5)) bot.keepDown(ms);
+    else {
+      bot.life.freeze(ms);
+      checker.froze(bot.life.number, world.clock.elapsed() + ms);
+    }
+  });
   world.often('clock steps', 120_000, chance => {
     world.count('clock steps');
     const step = chance.pick([-1, 1]) * chance.pick([1_000, 60_000, 3_600_000]);
@@ -148,7 +162,7 @@ function machine({ world, exchange, accountId, bot, store, checker }: Scene): vo
 }
 
 /** Lifts halts after a while, stops and halts the bot at will. */
-function person({ world, bot, store, checker }: Scene): void {
+function person({ world, bot, store, checker, judge }: Scene): void {
   world.often('halts by a person', 120_000, () => {
     if (store.halt !== null) return;
     world.count('halts by a person');
@@ -168,6 +182,7 @@ function person({ world, bot, store, checker }: Scene): void {
       const isToRestart = store.halt?.reason.endsWith('restart') === true;
       store.setHalt(null);
       checker.haltLifted();
+      judge?.lifted();
       if (isToRestart) bot.stop(false);
       world.marks.see('a halt was lifted');
     }

@@ -321,4 +321,34 @@ export const PLANTED: readonly Planted[] = [
       };
     },
   },
+  {
+    name: 'sentinel fires late',
+    mistake: 'the sentinel gives the bot twice the time',
+    seams: () => ({ sentinel: { options: options => ({ ...options, ttlMs: 2 * options.ttlMs }) } }),
+  },
+  {
+    name: 'sentinel cancels once',
+    mistake: 'after the first cancel the sentinel takes the book for clean',
+    seams: () => {
+      let hasCanceled = false;
+      return {
+        sentinel: {
+          exchange: inner => ({
+            ...inner,
+            cancel: of => {
+              hasCanceled = true;
+              return inner.cancel(of);
+            },
+            openOrders: query =>
+              hasCanceled ? Promise.resolve({ kind: 'done', value: [] } as const) : inner.openOrders(query),
+          }),
+        },
+      };
+    },
+  },
+  {
+    name: 'sentinel does not latch',
+    mistake: 'the sentinel cancels and leaves no halt behind',
+    seams: () => ({ sentinel: { latch: latch => ({ ...latch, set: () => undefined }) } }),
+  },
 ];

@@ -16,6 +16,7 @@ export type Scenario = {
   readonly profile: FlowProfile;
   readonly balances: Readonly<Record<string, string>>;
   readonly usesStream: boolean;
+  readonly hasSentinel: boolean;
   /** Time with faults. */
   readonly safetyMs: Millis;
   /** Time without, until the operator stops the bot: everything must have come right by then. */
@@ -38,6 +39,8 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
   const tight = swarm.has('tight limits');
   const room = isCalm(seed) ? 60 : tight ? chance.integer(5, 9) : chance.integer(8, 40);
   const usesStream = chance.hit(0.5);
+  const second = chanceOf(seed, 'sentinel');
+  const hasSentinel = second.hit(0.5);
   const text = JSON.stringify({
     book: BOOK,
     instance: INSTANCE,
@@ -64,6 +67,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
       dayLossMax: tight ? '100' : '5000',
     },
     halts: tight ? { fillsPer10Min: 40, unknownsPerMinute: 10, messagesPerMinute: 300 } : {},
+    sentinel: { required: hasSentinel && second.hit(0.5) },
     inventory: { target: '1.5' },
     timing: { fenceMs, settleMs, privatePollMs: chance.pick([1_000, 2_000, 2_000]) },
   });
@@ -76,6 +80,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
     profile: { ...base, takersPerSecond: base.takersPerSecond * (1 + 4 * busy) },
     balances: { btc: '1.5', mxn: '3000000' },
     usesStream,
+    hasSentinel,
     safetyMs: chance.between(swarm.has('changed rules') ? 7.5 : 5, 12) * 60_000,
     healMs: fenceMs + settleMs + 75_000,
     quietMs: fenceMs + settleMs + 60_000,

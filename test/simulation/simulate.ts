@@ -12,13 +12,15 @@ import { Network } from './network.ts';
 import type { Watcher } from './network.ts';
 import { startOthers } from './others.ts';
 import { ReplyFaults } from './replyFaults.ts';
+import { SentinelProcess } from './sentinel.ts';
+import { SentinelJudge } from './sentinelJudge.ts';
 import { BOOK, INSTANCE, scenarioOf } from './scenario.ts';
 import type { Scenario } from './scenario.ts';
 import type { Sometime } from './sometimes.ts';
 import { Store } from './store.ts';
 import { streamWire } from './streamWire.ts';
 import { Trace } from './trace.ts';
-import { envelopeOf, idsIn, isSuccess } from './wire.ts';
+import { envelopeOf, idsIn, isSuccess, orderIn } from './wire.ts';
 import { World } from './world.ts';
 
 export type Run = {
@@ -76,6 +78,8 @@ class Simulation {
   readonly #store: Store;
   readonly #checker: Checker;
   readonly #bot: Bot;
+  readonly #sentinel: SentinelProcess | null;
+  readonly #judge: SentinelJudge | null;
   readonly #exchange: ReturnType<typeof createVenue>;
   readonly #replies: ReplyFaults;
   readonly #market: ReturnType<typeof seededFlow>;
@@ -88,6 +92,8 @@ class Simulation {
   #fills = 0;
   #unknowns = 0;
   #sampledAt = 0;
+  /** When the sentinel last latched. */
+  #firedAt: Millis = -Infinity;
   #lastLedger: ReadonlyMap<string, bigint> | null = null;
   #lastStop: StopClaim | null = null;
 
@@ -112,7 +118,16 @@ class Simulation {
     const exchange = this.#exchange;
     this.#account = exchange.openAccount({ balances: scenario.balances, volume30d: { mxn: '200000000' } });
     const account = exchange.venue.accounts.get(this.#account.id)!;
-    this.#store = new Store(world);
+    this.#store = new Store(world, {
+      beat: (whose, state) => {
+        if (whose === 'bot') this.#judge?.botBeat(state);
+        else this.#judge?.sentinelBeat();
+      },
+      latched: by => {
+        if (by !== 'sentinel') return;
+        this.#sentinelLatched();
+      },
+    });
     const { config } = scenario;
     this.#checker = new Checker({
       exchange,
@@ -149,6 +164,18 @@ class Simulation {
         this.#checker.rulesChanged(factors);
       },
     });
+    this.#judge = scenario.hasSentinel
+      ? new SentinelJudge({
+          now: () => world.clock.elapsed(),
+          marks: world.marks,
+          breaks: (law, what) => this.#checker.breaks(law, what),
+          promises: {
+            ttlMs: config.sentinel.ttlMs,
+            isRequired: config.sentinel.required,
+            isCalm: isCalm(world.seed),
+          },
+        })
+      : null;
     const network = new Network({
       world,
       exchange,
@@ -175,6 +202,29 @@ class Simulation {
       seams: options.seams ?? {},
       events: this.#botEvents(),
     });
+    this.#sentinel = this.#judge
+      ? new SentinelProcess({
+          world,
+          scenario,
+          store: this.#store,
+          judge: this.#judge,
+          network: watcher =>
+            new Network({
+              world,
+              exchange,
+              replies: this.#replies,
+              watcher,
+              deadlineMs: config.exchange.requestTimeoutMs,
+              heldMaxMs: scenario.heldMaxMs,
+            }),
+          watcher: {
+            tried: (request, topic) => this.#checker.tried(request, topic),
+            sent: (_life, request, topic) => this.#checker.sentByOther(request, topic),
+          },
+          ...exchange.venue.addKey(this.#account.id, {}),
+          seams: options.seams?.sentinel ?? {},
+        })
+      : null;
     this.#market = seededFlow({ seed: world.seed, profile: scenario.profile });
     this.#market.start(exchange.marketplace(BOOK));
     startOthers({
@@ -184,12 +234,14 @@ class Simulation {
       bot: this.#bot,
       store: this.#store,
       checker: this.#checker,
+      judge: this.#judge,
     });
   }
 
   async run(): Promise<Run> {
     const safetyMs = this.#options.safetyMs ?? this.#scenario.safetyMs;
     this.#bot.start();
+    this.#sentinel?.start();
     await this.#advance(safetyMs);
     if (!this.#isOver()) await this.#heal();
     if (!this.#isOver()) await this.#stop();
@@ -212,6 +264,7 @@ class Simulation {
       life.kill('a person starts it anew');
     }
     life?.dieAtStep(0);
+    this.#sentinel?.heal();
     this.#replies.heal();
     await this.#advance(healMs - RESTART_CHECK_BEFORE_MS);
     await this.#checkRestart();
@@ -316,6 +369,8 @@ class Simulation {
   #sample(): void {
     const { clock, marks } = this.#world;
     this.#sampledAt = clock.elapsed();
+    if (this.#store.isFull) this.#judge?.diskIsFull();
+    this.#judge?.look(this.#checker.liveWithTimes(), this.#store.halt !== null);
     const { engine } = this.#bot;
     if (!engine) return;
     const { silent } = engine.snapshot(clock.now());
@@ -324,15 +379,28 @@ class Simulation {
       marks.see('several unknown orders at once');
   }
 
+  #sentinelLatched(): void {
+    const { marks } = this.#world;
+    this.#judge?.latched();
+    if (this.#bot.life) marks.see('the sentinel fired on a bot that lived on');
+    this.#firedAt = this.#world.clock.elapsed();
+    this.#checker.halted('by the sentinel');
+  }
+
   #watcher(): Watcher {
     const world = this.#world;
     const see = (what: Sometime) => world.marks.see(what);
     const account = () => this.#exchange.venue.accounts.get(this.#account.id)!;
     return {
       tried: (request, topic) => this.#checker.tried(request, topic),
-      sent: (life, request, topic) => this.#checker.sent(life.number, request, topic),
+      sent: (life, request, topic) => {
+        this.#checker.sent(life.number, request, topic);
+        if (topic === 'place') this.#judge?.placing(orderIn(request).originId, this.#checker.runsSince(life.number));
+      },
       arrived: (request, topic, reply, { sentAt, again }) => {
         this.#checker.arrived(request, topic, reply);
+        if (topic === 'place' && isSuccess(reply) && sentAt < this.#firedAt)
+          see('an order of a dead bot arrived after the sentinel had fired');
         if (topic === 'place' && world.clock.elapsed() - sentAt > 6_000 && isSuccess(reply))
           see('a late request found its order forgotten by nobody');
         if (topic === 'place' && again && envelopeOf(reply)?.error?.code === '0201')

@@ -33,6 +33,11 @@ export const SOMETIMES = [
   'an order was canceled by the venue',
   'the stream was lost and came back',
   'several unknown orders at once',
+  'the bot was gone for long with live orders',
+  'the sentinel fired',
+  'the sentinel fired on a bot that lived on',
+  'the sentinel had to have cleared the book',
+  'an order of a dead bot arrived after the sentinel had fired',
 ] as const;
 
 export type Sometime = (typeof SOMETIMES)[number];

@@ -2,6 +2,7 @@
 import type Database from 'libsql';
 import { journalIn, openDatabase } from '../../src/live/journal.ts';
 import type { Journal } from '../../src/live/journal.ts';
+import type { Heart, Pulse } from '../../src/live/heart.ts';
 import type { Halt, Latch } from '../../src/live/latch.ts';
 import type { Life } from './life.ts';
 import type { World } from './world.ts';
@@ -15,16 +16,27 @@ export type Intent = {
 
 const ACCOUNT = 'simulated';
 
+/** Told of what the two processes leave for each other. */
+export type StoreEvents = {
+  beat(whose: 'bot' | 'sentinel', state: Pulse['state']): void;
+  latched(by: 'bot' | 'sentinel'): void;
+};
+
 export class Store {
   readonly #world: World;
+  readonly #events: StoreEvents;
+  readonly #pulses: Record<'bot' | 'sentinel', Pulse | null> = { bot: null, sentinel: null };
   readonly #db: Database.Database = openDatabase(':memory:');
   readonly #intent: Database.Statement;
   readonly #open: Database.Statement;
   #latch: Halt | null = null;
   #isFull = false;
+  /** A person lifted a halt, and no bot has taken it up. */
+  #isLifted = false;
 
-  constructor(world: World) {
+  constructor(world: World, events: StoreEvents) {
     this.#world = world;
+    this.#events = events;
     this.#intent = this.#db.prepare('SELECT side, price, amount, ending FROM intents WHERE id = ?');
     this.#open = this.#db.prepare('SELECT id FROM intents WHERE ending IS NULL ORDER BY id');
   }
@@ -55,6 +67,7 @@ export class Store {
   /** As a person sets and lifts it. */
   setHalt(halt: Halt | null): void {
     this.#latch = halt;
+    this.#isLifted ||= halt === null;
     this.#world.trace.add(halt === null ? 'halt lifted' : `halt ${halt.by} ${halt.reason}`);
   }
 
@@ -80,15 +93,39 @@ export class Store {
     };
   }
 
-  latch(life: Life): Latch {
+  pulse(whose: 'bot' | 'sentinel'): Pulse | null {
+    return this.#pulses[whose];
+  }
+
+  /** Signs of life, in the state directory like everything else. */
+  heart(life: Life, whose: 'bot' | 'sentinel'): Heart {
+    let counter = (this.#pulses[whose]?.counter ?? 0) + 1;
+    return {
+      beat: state => {
+        if (!life.isAlive || this.#isFull) return;
+        this.#pulses[whose] = { counter: counter++, state };
+        this.#events.beat(whose, state);
+      },
+    };
+  }
+
+  latch(life: Life, whose: 'bot' | 'sentinel'): Latch {
     return {
       read: () => this.#latch,
       set: halt => {
         this.#write(life, 'latch');
-        if (this.#latch === null) this.setHalt(halt);
+        if (this.#latch === null) {
+          this.setHalt(halt);
+          this.#events.latched(whose);
+        }
         life.step('after latch');
       },
       lift: () => this.setHalt(null),
+      takeLifted: () => {
+        const isLifted = this.#isLifted;
+        this.#isLifted = false;
+        return isLifted;
+      },
     };
   }
 
