@@ -9,8 +9,16 @@ import type { Config } from './config/schema.ts';
 
 export { edgeProblem } from './config/checks.ts';
 export { configSchema } from './config/schema.ts';
-export type { Config, EmbeddedExchange, Limits, RemoteExchange, StrategyConfig, Timing } from './config/schema.ts';
-export { readSecrets } from './config/secrets.ts';
+export type {
+  Config,
+  EmbeddedExchange,
+  Limits,
+  RemoteExchange,
+  StrategyConfig,
+  Timing,
+  WebhookSettings,
+} from './config/schema.ts';
+export { readSecrets, readWebhookTokens } from './config/secrets.ts';
 export type { Secrets } from './config/secrets.ts';
 
 export type Loaded =

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { addStateCommands } from './cli/commands/state.ts';
 import { addTapeCommands } from './cli/commands/tape.ts';
 import { addTradeCommands } from './cli/commands/trade.ts';
+import { addWebhookCommands } from './cli/commands/webhooks.ts';
 import { codeOf, EXIT, sentenceOf } from './cli/exits.ts';
 import { version } from './cli/source.ts';
 
@@ -18,6 +19,7 @@ const program = new Command('puntas')
 addTradeCommands(program);
 addTapeCommands(program);
 addStateCommands(program);
+addWebhookCommands(program);
 
 program.parseAsync().catch((error: unknown) => {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? EXIT.clean : EXIT.misused);

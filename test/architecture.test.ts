@@ -20,7 +20,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   tape: ['core', 'yauzl'],
   fills: [],
   sandbox: ['core', 'tape', 'fills', 'ws'],
-  live: ['core', 'libsql'],
+  live: ['core', 'libsql', 'fastify'],
   monitor: ['core', 'prom-client', 'fastify'],
   strategies: ['core', 'zod'],
   backtest: ['core', 'tape', 'fills', 'sandbox', 'strategies', 'config', 'uplot'],

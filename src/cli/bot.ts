@@ -38,6 +38,9 @@ export type Venue = {
   readonly born?: Millis;
   /** Instead of sockets to `restUrl`: the way to an exchange in the same process. */
   readonly transport?: Transport;
+  /** Where conversions are asked for, and where webhooks are registered, when not at `restUrl`. */
+  readonly rfqUrl?: string;
+  readonly webhookUrl?: string;
   /** Where the stream is; without it, and without a transport for it, books are polled. */
   readonly streamUrl?: string;
   readonly streamTransport?: StreamTransport;
@@ -59,16 +62,19 @@ export function clientOf(
   const random = randomOf(seed);
   const { journal, onRequest } = options;
   const source = nonceV2(clock, random, journal?.nonceMark ?? 0n);
+  const deadlineMs = Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / venue.speed);
+  const door = (name: 'rfq' | 'webhooks', url: string | undefined) => {
+    if (url === undefined) return {};
+    const at = splitAddress(url);
+    return { [name]: { transport: httpTransport({ origin: at.origin, deadlineMs }), basePath: at.basePath } };
+  };
   return exchangeClient({
     clock,
     random,
-    transport:
-      venue.transport ??
-      httpTransport({
-        origin,
-        deadlineMs: Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / venue.speed),
-      }),
+    transport: venue.transport ?? httpTransport({ origin, deadlineMs }),
     basePath,
+    ...door('rfq', venue.rfqUrl),
+    ...door('webhooks', venue.webhookUrl),
     credentials: {
       key: venue.key,
       secret: venue.secret,

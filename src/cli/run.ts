@@ -17,6 +17,7 @@ import type { Metrics, Monitored } from '../monitor/index.ts';
 import { clientOf, engineOf, streamOf } from './bot.ts';
 import type { Venue } from './bot.ts';
 import { Wrong } from './configFile.ts';
+import { startInbox } from './inbox.ts';
 import { narrate, status } from './narrator.ts';
 import { giveUp, giveUpOn } from './givingUp.ts';
 import { summaryOf } from './summary.ts';
@@ -132,6 +133,12 @@ export async function run(options: RunOptions): Promise<RunResult> {
       () => rolling.session.loop.market.status.queueAhead,
     );
     ends.push(() => line.stop());
+    if (config.webhooks) {
+      const inbox = await startInbox(config, config.webhooks, client, log, {
+        moved: () => rolling.session.loop.market.moved(),
+      });
+      ends.push(() => inbox.close());
+    }
     let stop: (why: string) => void = () => undefined;
     const stopped = new Promise<string>(resolve => (stop = resolve));
     rolling.start(() => stop('something broke'));

@@ -67,8 +67,13 @@ export async function withVenue(
       venue = { restUrl: `${origin}/api`, streamUrl, key, secret, speed: options.speed, born };
     } else {
       if (options.speed !== 1) throw new Wrong('--speed is for the embedded exchange; a remote one keeps its own time');
-      const { restUrl, streamUrl } = config.exchange;
-      venue = { ...remoteVenue(restUrl), ...(streamUrl === undefined ? {} : { streamUrl }) };
+      const { restUrl, streamUrl, rfqUrl, webhookUrl } = config.exchange;
+      venue = {
+        ...remoteVenue(restUrl),
+        ...(streamUrl === undefined ? {} : { streamUrl }),
+        ...(rfqUrl === undefined ? {} : { rfqUrl }),
+        ...(webhookUrl === undefined ? {} : { webhookUrl }),
+      };
     }
     const log = logger(config.log.level, [venue.secret.reveal()]);
     if (embedded) log.info({ url: embedded.origin }, `embedded exchange at ${embedded.origin}`);

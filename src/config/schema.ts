@@ -14,6 +14,9 @@ const address = (protocols: RegExp, example: string) =>
       `expected an address like ${example}, without user, query or trailing slash`,
     );
 const httpAddress = address(/^https?:$/, 'https://api.example.com');
+const addressRange = z
+  .string()
+  .refine(isAddressRange, 'expected an address or a range, like 52.15.91.227 or 10.0.0.0/8');
 const port = z.int().min(0).max(65_535);
 
 const requests = {
@@ -262,6 +265,48 @@ export const configSchema = z
       })
       .prefault({})
       .describe('How much of what happened is kept, for puntas replay.'),
+    webhooks: z
+      .strictObject({
+        host: z
+          .string()
+          .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name or address, like 127.0.0.1')
+          .default('127.0.0.1')
+          .describe('Address on which deliveries are received. Put a proxy with TLS in front of it.'),
+        port: port.describe('Port; 0 takes a free one.'),
+        callbackUrl: address(/^https?:$/, 'https://bot.example.com')
+          .optional()
+          .describe(
+            'Address at which the exchange reaches the listener; the secret path is put behind it. For puntas webhooks register.',
+          ),
+        sources: z
+          .array(addressRange)
+          .max(100)
+          .default([])
+          .describe(
+            'Addresses and ranges that may deliver, like 52.15.91.227 or 10.0.0.0/8. Empty: whoever knows the path.',
+          ),
+        proxies: z
+          .array(addressRange)
+          .max(20)
+          .default([])
+          .describe('Proxies in front of the listener: from these alone X-Forwarded-For is believed.'),
+        signature: z
+          .enum(['off', 'required'])
+          .default('off')
+          .describe(
+            'Whether a delivery must be signed with a key of the public list of the exchange. The interface document says nothing of signatures.',
+          ),
+        keep: z
+          .int()
+          .min(1_000)
+          .max(10_000_000)
+          .default(100_000)
+          .describe('Deliveries that are kept; the oldest go first.'),
+      })
+      .optional()
+      .describe(
+        'Receives the deliveries of the exchange. Left out: nothing listens, and money that moves is seen by polling alone. The secret path is in PUNTAS_WEBHOOK_TOKEN.',
+      ),
     log: z
       .strictObject({
         level: z
@@ -278,6 +323,7 @@ export const configSchema = z
 export type Config = z.infer<typeof configSchema>;
 export type EmbeddedExchange = z.infer<typeof embedded>;
 export type RemoteExchange = z.infer<typeof remote>;
+export type WebhookSettings = NonNullable<Config['webhooks']>;
 export type Limits = z.infer<typeof limits>;
 export type Timing = z.infer<typeof timing>;
 
@@ -293,4 +339,12 @@ function isPlainAddress(text: string, protocols: RegExp): boolean {
     url.password === '' &&
     !/[?#]|\/$/.test(text)
   );
+}
+
+/** An IP address, or one with a number of leading bits. */
+function isAddressRange(text: string): boolean {
+  const [ip = '', bits, ...more] = text.split('/');
+  const v4 = z.ipv4().safeParse(ip).success;
+  if (!(v4 || z.ipv6().safeParse(ip).success) || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (v4 ? 32 : 128));
 }

@@ -21,6 +21,29 @@ export function readSecrets<S>(
     : { ok: false, errors };
 }
 
+/**
+ * The last part of the path to which the exchange delivers: PUNTAS_WEBHOOK_TOKEN, and while it is being changed also the one before,
+ * PUNTAS_WEBHOOK_TOKEN_OLD; each may be a file, as above.
+ */
+export function readWebhookTokens(
+  env: Readonly<Record<string, string | undefined>>,
+  readFile: (path: string) => string,
+):
+  | { readonly ok: true; readonly tokens: readonly string[] }
+  | { readonly ok: false; readonly errors: readonly string[] } {
+  const errors: string[] = [];
+  const [name, old] = ['PUNTAS_WEBHOOK_TOKEN', 'PUNTAS_WEBHOOK_TOKEN_OLD'];
+  const hasOld = env[old] !== undefined || env[`${old}_FILE`] !== undefined;
+  const tokens = [name, ...(hasOld ? [old] : [])].map(each => {
+    const token = readOne(each, env, readFile, errors);
+    // 22 signs of 64 kinds are 132 bits.
+    if (token !== null && !/^[A-Za-z0-9_-]{22,128}$/.test(token))
+      errors.push(`${each}: expected 22 to 128 letters, digits, - or _, that nobody can guess: openssl rand -hex 24`);
+    return token;
+  });
+  return errors.length === 0 ? { ok: true, tokens: tokens.filter(token => token !== null) } : { ok: false, errors };
+}
+
 function readOne(
   name: string,
   env: Readonly<Record<string, string | undefined>>,

@@ -14,6 +14,7 @@ export * from './plan.ts';
 export * from './position.ts';
 export * from './risk.ts';
 export * from './strategy.ts';
+export * from './transactions.ts';
 export * from './engine.ts';
 export * from './engineTypes.ts';
 export * from './estimators/index.ts';

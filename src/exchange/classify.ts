@@ -8,7 +8,7 @@ export type Reading<T> = {
   /** A `read` changes nothing, so that any error answer refuses it; a `write` may have taken effect unless the code says otherwise. */
   readonly effect: 'read' | 'write';
   /** v3 and v4 wrap what they send in `payload`; RFQ and the webhook registration send it bare. */
-  readonly envelope: 'payload' | 'bare';
+  readonly envelope: 'payload' | 'bare' | 'list';
   /** Throws a WireFault on a payload of the wrong shape. */
   readonly read: (payload: unknown) => T;
   /** True when an error in words, without a code, is a certain refusal (webhook registration only). */
@@ -47,6 +47,7 @@ export function classify<T>(reply: WireReply, reading: Reading<T>, throttleRefus
   if (status >= 400) return unknown(`HTTP ${status} without an error that can be read`);
   if (body === undefined) return unknown(`HTTP ${status} with a body that is not JSON`);
   try {
+    if (reading.envelope === 'list') return { outcome: { kind: 'done', value: reading.read(body) }, throttled };
     const whole = row(body, 'reply');
     if (reading.envelope === 'payload' && !isSuccess(whole['success'])) return unknown('reply without success');
     return {

@@ -17,4 +17,4 @@ export type { SocketOptions } from './streamTransport.ts';
 export { httpTransport } from './transport.ts';
 export type { HttpOptions } from './transport.ts';
 export { delivery } from './transactionEvents.ts';
-export type { Delivery, RefundStep, TransactionEvent, TransactionStatus } from './transactionEvents.ts';
+export type { Delivery } from './transactionEvents.ts';

@@ -1,58 +1,16 @@
 /** Reads what the exchange delivers to a callback URL: issuances, redemptions, crypto deposits and withdrawals, conversions (rfq-and-webhooks 2.5, 2.6). */
-import type { DecimalText, Millis } from '../core/index.ts';
+import { TRANSACTION_KINDS, TRANSACTION_STATUSES } from '../core/index.ts';
+import type {
+  Moved,
+  Receiver,
+  Refundable,
+  RefundStep,
+  TransactionEvent,
+  TransactionParticulars,
+} from '../core/index.ts';
 import { parseExactJson } from './json.ts';
 import * as wire from './wire.ts';
 import type { Row } from './wire.ts';
-
-export type TransactionStatus = 'PENDING' | 'IN_PROGRESS' | 'COMPLETE' | 'FAILED';
-const STATUSES: readonly TransactionStatus[] = ['PENDING', 'IN_PROGRESS', 'COMPLETE', 'FAILED'];
-
-/** Events come more than once and out of order: `id` and a final status tell whether one is known, `updatedAt` which is newer. */
-export type TransactionEvent = {
-  readonly id: string;
-  readonly status: TransactionStatus;
-  readonly createdAt: Millis;
-  readonly updatedAt: Millis;
-  readonly externalRef?: string;
-} & Particulars;
-
-type Particulars =
-  | ({ readonly kind: 'ISSUANCE' } & Moved & Refundable & Sender & { readonly externalFiatId?: string })
-  | ({ readonly kind: 'REDEMPTION' } & Moved & Refundable & { readonly receiver?: Receiver })
-  | ({ readonly kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL' } & Moved)
-  | ({ readonly kind: 'CONVERSION' } & Converted);
-
-/** A destination and a hash are told of complete transactions only. */
-type Moved = {
-  readonly network: string;
-  readonly asset: string;
-  readonly amount: DecimalText;
-  readonly sourceAddress?: string;
-  readonly destinationAddress?: string;
-  readonly txHash?: string;
-  readonly failureReason?: string;
-};
-type Sender = { readonly senderClabe?: string; readonly senderName?: string; readonly receiverClabe?: string };
-type Receiver = { readonly type: string; readonly clabe?: string; readonly externalFiatId?: string };
-type Refundable = {
-  readonly method: 'SPEI' | 'PLATFORM_TRANSFER';
-  readonly refunded: boolean;
-  readonly error?: { readonly code: string; readonly message: string };
-  /** Apart from `status`, and there only once a refund is triggered. */
-  readonly refund?: { readonly status: TransactionStatus; readonly steps: readonly RefundStep[] };
-};
-export type RefundStep = {
-  readonly step: string;
-  readonly status: 'IN_PROGRESS' | 'COMPLETE' | 'FAILED';
-  /** Comes with a later event; never for some that failed. */
-  readonly id?: string;
-};
-type Converted = {
-  readonly quoteId: string;
-  readonly from: { readonly asset: string; readonly amount: DecimalText };
-  readonly to: { readonly asset: string; readonly amount: DecimalText };
-  readonly rate: DecimalText;
-};
 
 export type Delivery =
   | { readonly kind: 'transaction'; readonly event: TransactionEvent }
@@ -74,14 +32,12 @@ export function delivery(body: string): Delivery {
   }
 }
 
-const KINDS = ['ISSUANCE', 'REDEMPTION', 'CRYPTO_DEPOSIT', 'CRYPTO_WITHDRAWAL', 'CONVERSION'] as const;
-
 function transaction(of: Row): TransactionEvent {
-  const kind = wire.oneOf(of, 'type', KINDS);
+  const kind = wire.oneOf(of, 'type', TRANSACTION_KINDS);
   const name = kind.toLowerCase();
   return {
     id: wire.filled(of, 'id'),
-    status: wire.oneOf(of, 'status', STATUSES),
+    status: wire.oneOf(of, 'status', TRANSACTION_STATUSES),
     createdAt: wire.time(of, 'created_at'),
     updatedAt: wire.time(of, 'updated_at'),
     ...wire.present({ externalRef: wire.optional(of, 'external_ref', wire.text) }),
@@ -89,7 +45,7 @@ function transaction(of: Row): TransactionEvent {
   };
 }
 
-function particulars(kind: (typeof KINDS)[number], of: Row): Particulars {
+function particulars(kind: TransactionEvent['kind'], of: Row): TransactionParticulars {
   switch (kind) {
     case 'ISSUANCE': {
       const sender = wire.present({
@@ -131,7 +87,7 @@ const moved = (of: Row): Moved => ({
 });
 
 function refundable(of: Row): Refundable {
-  const status = wire.optional(of, 'refund_status', (from, field) => wire.oneOf(from, field, STATUSES));
+  const status = wire.optional(of, 'refund_status', (from, field) => wire.oneOf(from, field, TRANSACTION_STATUSES));
   const steps = wire.optional(of, 'refund_steps', (from, field) => wire.list(from[field], refundStep, field)) ?? [];
   return {
     method: wire.oneOf(of, 'method', ['SPEI', 'PLATFORM_TRANSFER']),

@@ -23,8 +23,28 @@ export function webhooks(ask: Ask) {
         wordsRefuse: true,
         read: registrations,
       })),
+    /** The keys that deliveries are signed with, public (public-facts 15). */
+    webhookKeys: () =>
+      asked(ask, () => ({
+        endpoint: 'GET webhook keys',
+        lane: 'public read',
+        door: 'webhooks',
+        method: 'GET',
+        path: '/v4/webhooks/public-key',
+        effect: 'read',
+        envelope: 'list',
+        read: keys,
+      })),
   };
 }
+
+/** One client has the names in camel case. `key` is Base64 of the DER SubjectPublicKeyInfo. */
+const keys = (reply: unknown): readonly { readonly id: string; readonly key: string }[] =>
+  wire.list(reply, element => {
+    const of = wire.row(element, 'key');
+    const either = (snake: string, camel: string) => wire.filled(of, of[snake] === undefined ? camel : snake);
+    return { id: either('key_id', 'keyId'), key: either('public_key', 'publicKey') };
+  });
 
 function callbackUrlPart(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))

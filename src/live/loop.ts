@@ -100,6 +100,7 @@ export class Loop {
       note: (what, failed) => this.#note(what, failed),
       onBroken: error => this.#fail(error),
       readTrades: () => this.#readTrades(),
+      readBalances: () => this.#readBalances(),
       look: async ids => {
         for (const command of approveByIds('look', ids)) await this.#send(command);
       },
@@ -113,9 +114,8 @@ export class Loop {
   start(onFailure: () => void): void {
     const { latch, opening, timing } = this.#options;
     this.#onFailure = onFailure;
-    const { orders, ledger } = this.#options.journal.leftovers;
-    const restored = opening.kind === 'restored' ? ledger : null;
-    this.#step({ kind: 'restore', at: this.time(), orders, ledger: restored });
+    const { orders, ledger: left } = this.#options.journal.leftovers;
+    this.#step({ kind: 'restore', at: this.time(), orders, ledger: opening.kind === 'restored' ? left : null });
     this.#step({ kind: 'rules', at: this.time(), ...this.#rules });
     if (opening.kind === 'fresh') {
       const { startedAt, balances } = opening;

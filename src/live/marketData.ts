@@ -120,6 +120,11 @@ export class MarketData {
     return this.#prompt.stop();
   }
 
+  /** A webhook told of money that came or went: the account is looked at. */
+  moved(): void {
+    this.#prompt.seen({ kind: 'moved' });
+  }
+
   get status(): MarketDataStatus {
     const { stream } = this.#options;
     const ahead = (side: Side) => (this.#source === 'stream' ? this.#feed.aheadOfBest(side) : null);

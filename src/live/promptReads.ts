@@ -1,16 +1,21 @@
-/** Reads of the account at once when the stream shows something of ours: coalesced, a few a second at most, and never with the last of the budget. */
+/** Reads of the account at once when the stream or a webhook shows something of ours: coalesced, a few a second at most, and never with the last of the budget. */
 import { CANCEL_CHUNK, sleep } from '../core/index.ts';
 import type { Clock, Engine, Exchange, Millis } from '../core/index.ts';
 import type { Reads } from './reads.ts';
 
 /** What the stream showed of an order of ours: hearsay, on which the account is read. */
 export type OwnSeen =
-  { readonly kind: 'traded'; readonly tid: string | null } | { readonly kind: 'gone'; readonly oid: string };
+  | { readonly kind: 'traded'; readonly tid: string | null }
+  | { readonly kind: 'gone'; readonly oid: string }
+  /** Money came or went: told by a webhook. */
+  | { readonly kind: 'moved' };
 
 export type PromptReadsOptions = {
   readonly clock: Clock;
   /** Reads own trades into the engine. */
   readonly readTrades: () => Promise<unknown>;
+  /** Reads the balances on a quiet cut into the engine. */
+  readonly readBalances: () => Promise<unknown>;
   /** Knows the newest own trade that was read. */
   readonly reads: Pick<Reads, 'newest'>;
   /** Looks up orders of ours by origin id, into the engine. */
@@ -29,12 +34,15 @@ const BUDGET_RESERVE = 60;
 /** The stream may be ahead of the records: a trade that it named is looked for so often, after pauses that double. */
 const TRIES = 5;
 const RETRY_MS = 30;
+const BALANCES_EVERY_MS = 5_000;
 const GONE_MAX = 500;
 
 export class PromptReads {
   readonly #options: PromptReadsOptions;
   readonly #gone = new Set<string>();
   #tradesWanted = false;
+  #balancesWanted = false;
+  #balancesAt: Millis = -Infinity;
   /** Newest trade of ours that the stream named. */
   #newest = -1n;
   #tries = 0;
@@ -52,6 +60,12 @@ export class PromptReads {
     if (this.#stopped) return;
     if (seen.kind === 'gone') {
       if (this.#gone.size < GONE_MAX) this.#gone.add(seen.oid);
+    } else if (seen.kind === 'moved') {
+      // Whoever floods us with news of money gets a read every few seconds; the poll tells the rest.
+      const now = this.#options.clock.elapsed();
+      if (now - this.#balancesAt < BALANCES_EVERY_MS) return;
+      this.#balancesAt = now;
+      this.#balancesWanted = true;
     } else {
       this.#tradesWanted = true;
       if (seen.tid !== null && BigInt(seen.tid) > this.#newest) {
@@ -71,14 +85,15 @@ export class PromptReads {
   }
 
   async #run(): Promise<void> {
-    const { clock, engine, look, readTrades } = this.#options;
+    const { clock, engine, look, readBalances, readTrades } = this.#options;
     // What was seen in the same moment is read together.
     await sleep(clock, 1);
-    while (!this.#stopped && (this.#tradesWanted || this.#gone.size > 0)) {
+    while (!this.#stopped && (this.#tradesWanted || this.#gone.size > 0 || this.#balancesWanted)) {
       if (!this.#take()) {
         // The next poll tells.
         this.#tradesWanted = false;
         this.#gone.clear();
+        this.#balancesWanted = false;
         return;
       }
       if (this.#tradesWanted) {
@@ -88,6 +103,9 @@ export class PromptReads {
           this.#tradesWanted = true;
           await sleep(clock, RETRY_MS * 2 ** this.#tries++);
         }
+      } else if (this.#gone.size === 0) {
+        this.#balancesWanted = false;
+        await readBalances();
       } else {
         const oids = [...this.#gone].slice(0, CANCEL_CHUNK);
         for (const oid of oids) this.#gone.delete(oid);

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { delivery } from '../../src/exchange/index.ts';
-import type { TransactionEvent } from '../../src/exchange/index.ts';
+import type { TransactionEvent } from '../../src/core/index.ts';
 import { withOperator } from '../../src/sandbox/index.ts';
 import { deskArena } from '../sandbox/desk.ts';
 import type { Fields } from './driver.ts';

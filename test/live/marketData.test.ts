@@ -46,6 +46,7 @@ function market() {
     note: () => undefined,
     onBroken: error => void broken.push(error),
     readTrades: async () => undefined,
+    readBalances: async () => undefined,
     look: async () => undefined,
   });
   data.start();

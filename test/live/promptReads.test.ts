@@ -6,7 +6,7 @@ import { PromptReads } from '../../src/live/promptReads.ts';
 /** Reads that take 20 ms; trades appear when a test says so. */
 function reader(budget = 300) {
   const clock = new VirtualClock();
-  const told = { trades: 0, looks: [] as string[][], broken: [] as unknown[] };
+  const told = { trades: 0, balances: 0, looks: [] as string[][], broken: [] as unknown[] };
   const state = { newest: '5', budget, alive: ['a', 'b'], onTrades: () => undefined as unknown };
   const wait = () => new Promise<void>(resolve => clock.after(20, resolve));
   const reads = {
@@ -28,6 +28,10 @@ function reader(budget = 300) {
       state.onTrades();
       await wait();
     },
+    readBalances: async () => {
+      told.balances++;
+      await wait();
+    },
     look: async ids => {
       told.looks.push([...ids]);
       await wait();
@@ -44,7 +48,7 @@ describe('what the stream shows of ours', () => {
     prompt.seen({ kind: 'gone', oid: 'a' });
     prompt.seen({ kind: 'gone', oid: 'b' });
     await clock.advance(60);
-    expect(told).toEqual({ trades: 1, looks: [['id-a', 'id-b']], broken: [] });
+    expect(told).toEqual({ trades: 1, balances: 0, looks: [['id-a', 'id-b']], broken: [] });
   });
 
   test('is read again while its record is late, and given up in the end', async () => {
@@ -105,5 +109,17 @@ describe('what the stream shows of ours', () => {
     prompt.seen({ kind: 'traded', tid: null });
     await clock.advance(10);
     expect(told.broken).toEqual([new Error('broken')]);
+  });
+
+  test('news of money are one look at the balances, and one every five seconds however many come', async () => {
+    const { clock, prompt, told } = reader();
+    for (let i = 0; i < 100; i++) prompt.seen({ kind: 'moved' });
+    await clock.advance(100);
+    expect(told.balances).toBe(1);
+    for (let i = 0; i < 100; i++) {
+      prompt.seen({ kind: 'moved' });
+      await clock.advance(100);
+    }
+    expect(told.balances).toBeLessThanOrEqual(3);
   });
 });

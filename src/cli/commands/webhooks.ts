@@ -1,0 +1,108 @@
+/** The commands on webhooks: register the address at which the exchange delivers, and list what came. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { contradictionsOf, joinTransactions, transactionOf } from '../../core/index.ts';
+import type { TransactionState } from '../../core/index.ts';
+import { delivery } from '../../exchange/index.ts';
+import { INBOX_FILE, openInboxStore } from '../../live/inbox/store.ts';
+import { realClock } from '../../live/realClock.ts';
+import { clientOf } from '../bot.ts';
+import { readConfig, Wrong } from '../configFile.ts';
+import { callbackOf, webhookTokens } from '../inbox.ts';
+import { remoteVenue } from '../source.ts';
+
+export function addWebhookCommands(program: Command): void {
+  const webhooks = program
+    .command('webhooks')
+    .description('deliveries of the exchange: deposits, withdrawals, conversions');
+
+  webhooks
+    .command('register')
+    .description('tell the exchange to deliver to webhooks.callbackUrl and the secret path in PUNTAS_WEBHOOK_TOKEN')
+    .requiredOption('-c, --config <file>', 'YAML file')
+    .action(async (options: { config: string }) => {
+      const config = readConfig(options.config);
+      if (config.exchange.kind !== 'remote')
+        throw new Wrong('register needs a remote exchange: the embedded one ends with the bot');
+      const base = config.webhooks?.callbackUrl;
+      if (base === undefined)
+        throw new Wrong('webhooks.callbackUrl is missing: the address at which the exchange reaches this bot');
+      const [token = ''] = webhookTokens();
+      const venue = remoteVenue(config.exchange.restUrl);
+      const { webhookUrl } = config.exchange;
+      const client = clientOf(config, webhookUrl === undefined ? venue : { ...venue, webhookUrl }, realClock(), 1);
+      try {
+        const outcome = await client.registerWebhook(callbackOf(base, token));
+        if (outcome.kind === 'refused') throw new Wrong(`the exchange refused: ${outcome.message}`, 1);
+        if (outcome.kind === 'unknown')
+          throw new Wrong(`no usable answer (${outcome.reason}): it may be registered; register again to see`, 1);
+        for (const { id, event } of outcome.value) console.log(`registered as ${id} for ${event}: ${base}/hooks/…`);
+      } finally {
+        await client.close();
+      }
+    });
+
+  webhooks
+    .command('list')
+    .description('every transaction that deliveries told of, as far as it is known')
+    .option('--state <dir>', 'state directory', './state')
+    .option('--json', 'one JSON object a line', false)
+    .action((options: { state: string; json: boolean }) => {
+      if (!existsSync(join(options.state, INBOX_FILE)))
+        throw new Wrong(
+          `${options.state}: no ${INBOX_FILE} there; expected the state directory of a bot with webhooks`,
+        );
+      for (const line of listed(options.state, options.json)) console.log(line);
+    });
+}
+
+function listed(dir: string, asJson: boolean): string[] {
+  const states = new Map<string, TransactionState>();
+  const store = openInboxStore(dir, Number.MAX_SAFE_INTEGER);
+  let unread = 0;
+  try {
+    for (const { body } of store.all()) {
+      const read = delivery(body.toString('utf8'));
+      if (read.kind !== 'transaction') {
+        unread++;
+        continue;
+      }
+      const told = transactionOf(read.event);
+      const known = states.get(told.id);
+      states.set(told.id, known ? joinTransactions(known, told) : told);
+    }
+  } finally {
+    store.close();
+  }
+  const rows = [...states.values()].map(state => (asJson ? jsonOf(state) : lineOf(state)));
+  return asJson || unread === 0 ? rows : [...rows, `${unread} deliveries are no transactions that can be read`];
+}
+
+function lineOf(state: TransactionState): string {
+  const { id, kinds, status, refund } = state;
+  const wrong = contradictionsOf(state);
+  return [
+    new Date(status.at).toISOString(),
+    [...kinds].join('/'),
+    id,
+    status.value,
+    ...(refund === null ? [] : [`refund ${refund.status.value}`]),
+    ...(wrong.length === 0 ? [] : [`CONTRADICTORY: ${wrong.join('; ')}`]),
+  ].join('  ');
+}
+
+function jsonOf(state: TransactionState): string {
+  const { id, kinds, status, fields, refund } = state;
+  const steps =
+    refund && [...refund.steps].map(([step, { status: at, id: leg }]) => ({ step, status: at.value, id: leg?.value }));
+  return JSON.stringify({
+    id,
+    types: [...kinds],
+    status: status.value,
+    updatedAt: new Date(status.at).toISOString(),
+    ...Object.fromEntries([...fields].map(([name, { value }]) => [name, JSON.parse(value) as unknown])),
+    ...(refund === null ? {} : { refund: { status: refund.status.value, steps } }),
+    contradictions: contradictionsOf(state),
+  });
+}

@@ -1,0 +1,127 @@
+/** The bot's side of the webhook inbox: starts its thread, and turns what came into a look at the account. A delivery changes no number. */
+import { readFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import { readWebhookTokens } from '../config.ts';
+import type { Config, WebhookSettings } from '../config.ts';
+import type { Client } from '../exchange/index.ts';
+import type { Log } from '../live/log.ts';
+import { Wrong } from './configFile.ts';
+import type { FromThread, ThreadData, ToThread } from './inboxThread.ts';
+
+export type InboxSide = { readonly url: string; close(): Promise<void> };
+
+export type InboxLooks = {
+  /** Something came that may have moved money. */
+  readonly moved: () => void;
+  /** A conversion was told of: its quote. */
+  readonly converted?: (quoteId: string) => void;
+};
+
+/** The secret path, from the environment. Throws `Wrong` with what is missing. */
+export function webhookTokens(): readonly string[] {
+  const read = readWebhookTokens(process.env, path => readFileSync(path, 'utf8'));
+  if (!read.ok) throw new Wrong(read.errors);
+  return read.tokens;
+}
+
+/** Where deliveries go: the address in the configuration, and the secret path behind it. */
+export const callbackOf = (base: string, token: string): string => `${base}/hooks/${token}`;
+
+/** Rejects with one line when the port cannot be had. */
+export async function startInbox(
+  config: Config,
+  settings: WebhookSettings,
+  client: Pick<Client, 'webhookKeys'>,
+  log: Log,
+  looks: InboxLooks,
+): Promise<InboxSide> {
+  const workerData: ThreadData = { dir: config.state.dir, settings, tokens: webhookTokens() };
+  const thread = new Worker(new URL('./inboxThread.js', import.meta.url), { workerData });
+  const say = (message: ToThread) => thread.postMessage(message);
+  const hear = hearing(log, looks);
+  let closing = false;
+  const closed = new Promise<void>(resolve => thread.once('exit', () => resolve()));
+  const url = await new Promise<string>((resolve, reject) => {
+    thread.on('error', error => {
+      log.error(
+        { error: String(error) },
+        'the webhook inbox broke: deliveries are not received until a restart, balances are polled as ever',
+      );
+      reject(error);
+    });
+    thread.on('message', (news: FromThread) => {
+      if (news.kind === 'listening') resolve(news.url);
+      else if (news.kind === 'cannot listen') reject(new Wrong(news.why));
+      else if (news.kind === 'keys wanted') void fetchKeys(client, log, say);
+      else if (!closing) hear(news);
+    });
+  });
+  log.info({ url }, `webhooks are received at ${url}/hooks/… (the secret path is not shown)`);
+  return {
+    url,
+    close: async () => {
+      closing = true;
+      say({ kind: 'close' });
+      await closed;
+    },
+  };
+}
+
+/** Lines about deliveries in a second; a flood is counted, and quoting goes on. */
+const LINES_PER_SECOND = 5;
+
+function hearing(log: Log, { moved, converted }: InboxLooks): (news: FromThread) => void {
+  let second = 0;
+  let lines = 0;
+  let unsaid = 0;
+  const mayDescribe = () => {
+    const now = Math.floor(performance.now() / 1_000);
+    if (now !== second) {
+      if (unsaid > 0) log.warn({ unsaid }, `${unsaid} more deliveries came within seconds; each is in the inbox`);
+      [second, lines, unsaid] = [now, 0, 0];
+    }
+    const may = ++lines <= LINES_PER_SECOND;
+    if (!may) unsaid++;
+    return may;
+  };
+  return news => {
+    if (news.kind === 'problem') log.error({}, news.sentence);
+    if (news.kind === 'unreadable' && mayDescribe())
+      log.warn({}, `a delivery cannot be read and was kept as it is: ${news.why}`);
+    if (news.kind !== 'transaction') return;
+    if (mayDescribe()) describe(news, log);
+    contradicted(news, log);
+    moved();
+    if (news.quoteId !== null) converted?.(news.quoteId);
+  };
+}
+
+type Told = Extract<FromThread, { kind: 'transaction' }>;
+
+const describe = ({ id, type, status, refund }: Told, log: Log): void =>
+  log.info(
+    { id, type, status, refund },
+    `told of ${type.toLowerCase().replace('_', ' ')} ${id}: ${status}${refund === null ? '' : `, refund ${refund}`}; looking at the account`,
+  );
+
+function contradicted({ id, contradictions }: Told, log: Log): void {
+  if (contradictions.length > 0)
+    log.error(
+      { id },
+      `the deliveries of ${id} contradict each other: ${contradictions.join('; ')}: look at the account`,
+    );
+}
+
+async function fetchKeys(
+  client: Pick<Client, 'webhookKeys'>,
+  log: Log,
+  say: (message: ToThread) => void,
+): Promise<void> {
+  const outcome = await client.webhookKeys();
+  if (outcome.kind === 'done') say({ kind: 'keys', keys: outcome.value });
+  else
+    log.warn(
+      {},
+      `the keys of webhook signatures cannot be read (${outcome.kind === 'refused' ? outcome.message : outcome.reason}): deliveries are asked to come again`,
+    );
+}

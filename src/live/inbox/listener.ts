@@ -1,0 +1,224 @@
+/** The door for deliveries: its own port, one secret path, small bodies, and no answer before what came is on disk. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
+import { fastify } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Millis } from '../../core/index.ts';
+import type { Arrived, InboxStore } from './store.ts';
+
+export type InboxOptions = {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** Last part of the path, one or two while it is being changed. */
+  readonly tokens: readonly string[];
+  /** Addresses and CIDR ranges that may deliver; empty: whoever knows the path. */
+  readonly sources: readonly string[];
+  /** Proxies whose X-Forwarded-For is believed. */
+  readonly proxies: readonly string[];
+  readonly store: Pick<InboxStore, 'put'>;
+  readonly now: () => Millis;
+  /** Never goes back. */
+  readonly elapsed: () => Millis;
+  /** Calls once everything that has arrived by now was heard. */
+  readonly soon: (call: () => void) => void;
+  /** Whether a body is signed by the exchange; absent: not asked. `later` when the key could not be had. */
+  readonly signed?: (headers: SignatureHeaders, body: Buffer) => Promise<'yes' | 'no' | 'later'>;
+  /** Called once for each new text, when it is on disk. */
+  readonly onStored: (arrived: Arrived) => void;
+  readonly onProblem: (problem: string) => void;
+};
+
+export type SignatureHeaders = { readonly signature: string | undefined; readonly keyId: string | undefined };
+
+export type Inbox = {
+  /** Without the secret path. */
+  readonly url: string;
+  readonly counts: Readonly<InboxCounts>;
+  close(): Promise<void>;
+};
+
+export type InboxCounts = { stored: number; repeated: number; turnedAway: number; notStored: number };
+
+const BODY_MAX = 64 * 1024;
+const HEADERS_WITHIN_MS = 2_000;
+const BODY_WITHIN_MS = 4_000;
+const CONNECTIONS_MAX = 256;
+/** More than this waiting for the disk, or waiting this long, and the sender is asked to come again. */
+const WAITING_MAX = 2_000;
+const WAITING_MAX_MS = 2_000;
+/** In one transaction: bounds how long the last of them waits. */
+const BATCH_MAX = 500;
+
+type Waiting = { readonly arrived: Arrived; readonly since: Millis; readonly done: (stored: boolean) => void };
+
+/** Listens. Rejects with one line when the port cannot be had. */
+export async function openInbox(options: InboxOptions): Promise<Inbox> {
+  const counts: InboxCounts = { stored: 0, repeated: 0, turnedAway: 0, notStored: 0 };
+  const server = fastify({
+    logger: false,
+    bodyLimit: BODY_MAX,
+    requestTimeout: HEADERS_WITHIN_MS + BODY_WITHIN_MS,
+    connectionTimeout: 30_000,
+    keepAliveTimeout: 30_000,
+    forceCloseConnections: true,
+    return503OnClosing: true,
+    http: { headersTimeout: HEADERS_WITHIN_MS, connectionsCheckingInterval: 500 },
+    routerOptions: { maxParamLength: 256 },
+    trustProxy: options.proxies.length > 0 ? [...options.proxies] : false,
+  });
+  server.server.maxConnections = CONNECTIONS_MAX;
+  const desk = new Desk(options, counts);
+  addDoor(server, options, desk, counts);
+  try {
+    await server.listen({ host: options.host, port: options.port });
+  } catch (error) {
+    await server.close();
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new Error(
+      `webhooks: cannot listen on ${options.host}:${options.port} (${code}): set webhooks.port to a free one`,
+      { cause: error },
+    );
+  }
+  const address = server.server.address();
+  if (address === null || typeof address === 'string') throw new Error('the inbox listens on no port');
+  const host = isIP(options.host) === 6 ? `[${options.host}]` : options.host;
+  return { url: `http://${host}:${address.port}`, counts, close: () => server.close() };
+}
+
+function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, counts: InboxCounts): void {
+  const digests = options.tokens.map(digestOf);
+  const allowed = allowListOf(options.sources);
+  const turnAway = (reply: FastifyReply) => {
+    counts.turnedAway++;
+    return answer(reply, 404, 'not found');
+  };
+  // Raw bytes whatever they claim to be: a signature is over them, and what cannot be read is kept too.
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  // Before the body is read: a stranger makes nobody wait.
+  const isWelcome = (request: FastifyRequest): boolean => {
+    const { token = '' } = request.params as { token?: string };
+    // Every digest is compared, so that the time tells nothing.
+    const matches = digests.map(digest => timingSafeEqual(digest, digestOf(token)));
+    return matches.includes(true) && (allowed === null || allowed(request.ip));
+  };
+  server.post(
+    '/hooks/:token',
+    {
+      onRequest: async (request, reply) => {
+        if (!isWelcome(request)) return turnAway(reply);
+        // A packed body is how a small one becomes a large one; the exchange sends none.
+        if (request.headers['content-encoding'] !== undefined) return answer(reply, 415, 'send it as it is');
+        return undefined;
+      },
+    },
+    async (request, reply) => {
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+      const verdict = (await options.signed?.(signatureOf(request), body)) ?? 'yes';
+      // A key that cannot be had now may be had later: the sender comes again.
+      if (verdict === 'later') return answer(reply, 503, 'come again');
+      if (verdict === 'no') return turnAway(reply);
+      const stored = await desk.take({ at: options.now(), from: request.ip, body });
+      return stored ? answer(reply, 200, 'ok') : answer(reply.header('retry-after', '5'), 503, 'come again');
+    },
+  );
+  server.setNotFoundHandler(async (_, reply) => turnAway(reply));
+  server.setErrorHandler(async (error, _request, reply) => {
+    const status = (error as { statusCode?: number }).statusCode ?? 503;
+    // Only what no delivery of the exchange can be is refused for good.
+    return status === 413 ? answer(reply, 413, 'too large') : answer(reply, 503, 'come again');
+  });
+}
+
+/** Collects what came while the disk was busy, and stores it in one go. */
+class Desk {
+  readonly #options: InboxOptions;
+  readonly #counts: InboxCounts;
+  #waiting: Waiting[] = [];
+  #scheduled = false;
+  #failing = false;
+
+  constructor(options: InboxOptions, counts: InboxCounts) {
+    this.#options = options;
+    this.#counts = counts;
+  }
+
+  /** True once it is on disk; false when it will not be. */
+  take(arrived: Arrived): Promise<boolean> {
+    const since = this.#options.elapsed();
+    const oldest = this.#waiting[0]?.since ?? since;
+    if (this.#waiting.length >= WAITING_MAX || since - oldest > WAITING_MAX_MS) {
+      this.#counts.notStored++;
+      return Promise.resolve(false);
+    }
+    return new Promise(done => {
+      this.#waiting.push({ arrived, since, done });
+      if (this.#scheduled) return;
+      this.#scheduled = true;
+      this.#options.soon(() => this.#store());
+    });
+  }
+
+  #store(): void {
+    const batch = this.#waiting.splice(0, BATCH_MAX);
+    const fresh = this.#put(batch.map(({ arrived }) => arrived));
+    batch.forEach(({ done }) => done(fresh !== null));
+    this.#scheduled = this.#waiting.length > 0;
+    if (this.#scheduled) this.#options.soon(() => this.#store());
+    if (fresh === null) {
+      this.#counts.notStored += batch.length;
+      return;
+    }
+    batch.forEach(({ arrived }, i) => {
+      if (fresh[i] !== true) this.#counts.repeated++;
+      else {
+        this.#counts.stored++;
+        this.#options.onStored(arrived);
+      }
+    });
+  }
+
+  #put(batch: readonly Arrived[]): boolean[] | null {
+    try {
+      const fresh = this.#options.store.put(batch);
+      if (this.#failing) this.#options.onProblem('deliveries are stored again');
+      this.#failing = false;
+      return fresh;
+    } catch (error) {
+      // Told once, not a thousand times a second.
+      if (!this.#failing)
+        this.#options.onProblem(`deliveries cannot be stored, the sender is told to come again: ${String(error)}`);
+      this.#failing = true;
+      return null;
+    }
+  }
+}
+
+const answer = (reply: FastifyReply, code: number, text: string): FastifyReply =>
+  reply.code(code).type('text/plain; charset=utf-8').header('cache-control', 'no-store').send(text);
+
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+const signatureOf = ({ headers }: FastifyRequest): SignatureHeaders => ({
+  signature: first(headers['x-bitso-webhook-event-signature']),
+  keyId: first(headers['x-bitso-key-id']),
+});
+const first = (header: string | string[] | undefined): string | undefined =>
+  typeof header === 'string' ? header : header?.[0];
+
+/** Null when everybody may come. Entries are checked by the configuration. */
+function allowListOf(sources: readonly string[]): ((address: string) => boolean) | null {
+  if (sources.length === 0) return null;
+  const list = new BlockList();
+  for (const source of sources) {
+    const [address = '', bits] = source.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return address => {
+    const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
+    return list.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
+  };
+}

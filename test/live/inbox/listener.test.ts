@@ -1,0 +1,236 @@
+/** The webhook listener over real sockets: nothing is answered before it is on disk, strangers and giants are turned away, everything else is kept. */
+import { createSign, generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { request } from 'undici';
+import { openInbox } from '../../../src/live/inbox/listener.ts';
+import type { Inbox, InboxOptions } from '../../../src/live/inbox/listener.ts';
+import { payloadText, signatureCheck } from '../../../src/live/inbox/signature.ts';
+import { openInboxStore } from '../../../src/live/inbox/store.ts';
+import type { InboxStore } from '../../../src/live/inbox/store.ts';
+
+const TOKEN = 'a-token-that-nobody-guesses';
+const OLD = 'the-token-of-the-last-month';
+const GOOD = '{"event":"TRANSACTION","payload":{"id":"1"}}';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function open(options: Partial<InboxOptions> = {}): Promise<{
+  readonly inbox: Inbox;
+  readonly store: InboxStore;
+  readonly dir: string;
+  readonly told: string[];
+  readonly problems: string[];
+  readonly post: (body: string | Buffer, token?: string, headers?: Record<string, string>) => Promise<number>;
+}> {
+  const dir = mkdtempSync(join(tmpdir(), 'puntas-inbox-'));
+  ends.push(() => rmSync(dir, { recursive: true }));
+  const store = openInboxStore(dir, 1_000);
+  ends.push(() => store.close());
+  const told: string[] = [];
+  const problems: string[] = [];
+  const inbox = await openInbox({
+    host: '127.0.0.1',
+    port: 0,
+    tokens: [TOKEN, OLD],
+    sources: [],
+    proxies: [],
+    store,
+    now: () => 1_700_000_000_000,
+    elapsed: () => performance.now(),
+    soon: call => void setImmediate(call),
+    onStored: ({ body }) => told.push(body.toString('utf8')),
+    onProblem: problem => problems.push(problem),
+    ...options,
+  });
+  ends.push(() => inbox.close());
+  return {
+    inbox,
+    store,
+    dir,
+    told,
+    problems,
+    post: async (body, token = TOKEN, headers = {}) => {
+      const { statusCode, body: answer } = await request(`${inbox.url}/hooks/${token}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body,
+      });
+      await answer.dump();
+      return statusCode;
+    },
+  };
+}
+
+const bodies = (store: InboxStore): string[] => [...store.all()].map(({ body }) => body.toString('utf8'));
+
+describe('the webhook listener', () => {
+  test('answers 200 once a delivery is on disk, under either of two tokens', async () => {
+    const { post, store, told } = await open();
+    expect(await post(GOOD)).toBe(200);
+    expect(bodies(store)).toEqual([GOOD]);
+    expect(await post(`${GOOD} `, OLD)).toBe(200);
+    expect(told).toEqual([GOOD, `${GOOD} `]);
+  });
+
+  test('keeps one text once, counts how often it came, and tells of it once', async () => {
+    const { post, store, told, inbox } = await open();
+    for (let n = 0; n < 3; n++) expect(await post(GOOD)).toBe(200);
+    expect([...store.all()]).toMatchObject([{ times: 3 }]);
+    expect(told).toEqual([GOOD]);
+    expect(inbox.counts).toMatchObject({ stored: 1, repeated: 2 });
+  });
+
+  test('shows a stranger the same page as any other that is not there', async () => {
+    const { inbox, post, store } = await open();
+    expect(await post(GOOD, 'another-token-of-the-same-l')).toBe(404);
+    for (const [method, path] of [
+      ['GET', `/hooks/${TOKEN}`],
+      ['POST', '/'],
+      ['POST', `/hooks/${TOKEN}/more`],
+    ] as const) {
+      const { statusCode, body } = await request(inbox.url + path, { method });
+      expect([statusCode, await body.text()]).toEqual([404, 'not found']);
+    }
+    expect(store.count()).toBe(0);
+  });
+
+  test('keeps what cannot be read, and still answers 200: a refusal would lose it for good', async () => {
+    const { post, store } = await open();
+    const hostile = [
+      'no json',
+      '{"__proto__":{"polluted":true},"event":"TRANSACTION"}',
+      '['.repeat(30_000),
+      '{"event":"TRANSACTION","event":"OTHER"}',
+      Buffer.from([0xff, 0xfe, 0x00, 0x80]),
+      '',
+    ];
+    for (const body of hostile) expect(await post(body, TOKEN, { 'content-type': 'text/strange' })).toBe(200);
+    expect(store.count()).toBe(hostile.length);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  test('turns away more than 64 KB, announced or not, and anything packed', async () => {
+    const { inbox, post, store } = await open();
+    expect(await post('x'.repeat(64 * 1024))).toBe(200);
+    expect(await post('x'.repeat(64 * 1024 + 1))).toBe(413);
+    const endless = async function* () {
+      for (let n = 0; n < 100; n++) yield Buffer.alloc(4_096, 'y');
+    };
+    const chunked = await request(`${inbox.url}/hooks/${TOKEN}`, {
+      method: 'POST',
+      body: Readable.from(endless()),
+    }).then(
+      ({ statusCode }) => statusCode,
+      () => 'cut off',
+    );
+    expect([413, 'cut off']).toContain(chunked);
+    expect(await post(GOOD, TOKEN, { 'content-encoding': 'gzip' })).toBe(415);
+    expect(store.count()).toBe(1);
+  });
+
+  test('lets go of a sender who says nothing to the end', async () => {
+    const { inbox, post } = await open();
+    const { port } = new URL(inbox.url);
+    const began = performance.now();
+    const slow = Array.from({ length: 50 }, () => connect(Number(port), '127.0.0.1'));
+    ends.push(() => slow.forEach(socket => socket.destroy()));
+    const closed = slow.map(socket => {
+      socket.on('error', () => undefined);
+      socket.write(`POST /hooks/${TOKEN} HTTP/1.1\r\nHost: x\r\n`);
+      return new Promise(resolve => socket.once('close', resolve));
+    });
+    expect(await post(GOOD)).toBe(200);
+    for (const socket of slow) socket.resume();
+    await Promise.all(closed);
+    expect(performance.now() - began).toBeLessThan(15_000);
+  });
+
+  test('asks the sender to come again while the disk takes nothing, says so once, and says when it is over', async () => {
+    let broken = true;
+    const kept: string[] = [];
+    const { post, problems } = await open({
+      store: {
+        put: batch => {
+          if (broken) throw new Error('disk full');
+          kept.push(...batch.map(({ body }) => body.toString('utf8')));
+          return batch.map(() => true);
+        },
+      },
+    });
+    expect([await post('1'), await post('2')]).toEqual([503, 503]);
+    broken = false;
+    expect(await post('1')).toBe(200);
+    expect(kept).toEqual(['1']);
+    expect(problems).toHaveLength(2);
+    expect(problems[0]).toContain('disk full');
+  });
+
+  test('takes from listed sources alone, and believes X-Forwarded-For from its proxies alone', async () => {
+    const direct = await open({ sources: ['10.0.0.0/8'] });
+    expect(await direct.post(GOOD)).toBe(404);
+    expect(await direct.post(GOOD, TOKEN, { 'x-forwarded-for': '10.1.2.3' })).toBe(404);
+    const proxied = await open({ sources: ['10.0.0.0/8'], proxies: ['127.0.0.1'] });
+    expect(await proxied.post(GOOD, TOKEN, { 'x-forwarded-for': '10.1.2.3' })).toBe(200);
+    expect(await proxied.post(GOOD, TOKEN, { 'x-forwarded-for': '11.1.2.3' })).toBe(404);
+    expect((await open({ sources: ['127.0.0.1'] })).inbox.url).toMatch(/^http:/);
+  });
+
+  test('keeps at most as many as it is told, the newest', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'puntas-inbox-'));
+    ends.push(() => rmSync(dir, { recursive: true }));
+    const store = openInboxStore(dir, 100);
+    ends.push(() => store.close());
+    for (let n = 0; n < 25; n++)
+      store.put(Array.from({ length: 100 }, (_, i) => ({ at: n, from: '', body: Buffer.from(`${n} ${i}`) })));
+    expect(store.count()).toBeLessThanOrEqual(1_100);
+    expect(bodies(store).at(-1)).toBe('24 99');
+  });
+});
+
+describe('the signature of a delivery', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const key = { id: 'k1', key: publicKey.export({ type: 'spki', format: 'der' }).toString('base64') };
+  const sign = (payload: string) => createSign('sha256').update(payload).sign(privateKey, 'base64');
+
+  test('is over the payload as it came, without the white space between its signs', () => {
+    expect(payloadText('{"event":"X","payload":{"a":[1.10,"b  \\" }"],"c":{}}}')).toBe(
+      '{"a":[1.10,"b  \\" }"],"c":{}}',
+    );
+    expect(payloadText('{ "payload" : { "a" : 1.0 , "b" : [ ] } , "event" : "X" }')).toBe('{"a":1.0,"b":[]}');
+    expect(payloadText('{"nested":{"payload":1},"event":"payload"}')).toBeNull();
+    expect(payloadText('no json')).toBeNull();
+  });
+
+  test('lets in what is signed, and nobody else; a key that is not known is asked for, not refused', async () => {
+    let asked = 0;
+    let now = 0;
+    const { check, learn } = signatureCheck(
+      () => now,
+      () => void asked++,
+    );
+    const { post, store } = await open({ signed: check });
+    const payload = '{"id":"1","amount":"1.10"}';
+    const body = `{"event":"TRANSACTION","payload":${payload}}`;
+    const headers = { 'x-bitso-webhook-event-signature': sign(payload), 'x-bitso-key-id': 'k1' };
+    expect(await post(body, TOKEN, headers)).toBe(503);
+    expect(asked).toBe(1);
+    learn([key, { id: 'broken', key: 'none' }]);
+    expect(await post(body, TOKEN, headers)).toBe(200);
+    expect(await post(body.replace('1.10', '9.10'), TOKEN, headers)).toBe(404);
+    expect(await post(body)).toBe(404);
+    now += 20_000;
+    expect(await post(body, TOKEN, { ...headers, 'x-bitso-key-id': 'new' })).toBe(503);
+    expect(asked).toBe(2);
+    learn([key]);
+    expect(await post(body, TOKEN, { ...headers, 'x-bitso-key-id': 'new' })).toBe(404);
+    expect(store.count()).toBe(1);
+  });
+});
