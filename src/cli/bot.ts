@@ -1,5 +1,5 @@
 /** Puts one bot together from a checked configuration. The embedded exchange and a remote one differ by an address and a key. */
-import { amountFloor, Engine, moneyOf, randomOf, valueFloor } from '../core/index.ts';
+import { amountFloor, Engine, legsOf, moneyOf, randomOf, valueFloor } from '../core/index.ts';
 import type {
   Clock,
   EngineNews,
@@ -23,6 +23,7 @@ import {
 import type { Client, Observation, Secret } from '../exchange/index.ts';
 import { durableNonces } from '../live/durableNonces.ts';
 import type { Journal } from '../live/journal.ts';
+import type { ReferenceOptions } from '../live/reference.ts';
 import type { Rules } from '../live/opening.ts';
 import { kindOf } from '../../strategies/index.ts';
 import { Wrong } from './configFile.ts';
@@ -92,6 +93,12 @@ export function streamOf(config: Config, venue: Venue, clock: Clock, seed: numbe
   if (!config.exchange.stream || (streamUrl === undefined && streamTransport === undefined)) return undefined;
   const transport = streamTransport ?? socketTransport({ url: streamUrl! });
   return marketStream({ transport, clock, random: randomOf(seed ^ 0x57), book: config.book });
+}
+
+/** What the configured price from elsewhere is read from; undefined when there is none. */
+export function referenceOf({ reference, book }: Config): ReferenceOptions | undefined {
+  const legs = reference && legsOf(book, reference.books);
+  return legs ? { legs, everyMs: reference.everyMs } : undefined;
 }
 
 /** The engine of one run. Throws `Wrong` when the spreads cannot earn the account's fees. */

@@ -5,7 +5,8 @@ import type { Clock, Instrument, LegalLevel, Preview } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { readOpening, readRules } from '../live/opening.ts';
 import { isFailed, Reads } from '../live/reads.ts';
-import { clientOf, engineOf } from './bot.ts';
+import { readReference } from '../live/reference.ts';
+import { clientOf, engineOf, referenceOf } from './bot.ts';
 import type { Venue } from './bot.ts';
 import { Wrong } from './configFile.ts';
 
@@ -26,7 +27,9 @@ export async function check(config: Config, venue: Venue, clock: Clock, seed: nu
       quiet: true,
       balances: opening.balances,
     });
+    const around = referenceOf(config);
     for (const read of [
+      ...(around ? [readReference({ exchange: client, instrument: () => rules.instrument, time }, around.legs)] : []),
       reads.trades(),
       reads.openOrders(),
       reads.publicTrade(rules.instrument),
@@ -61,12 +64,22 @@ function describe(instrument: Instrument, preview: Preview): string[] {
     ...asks.map(({ level, verdict }) => row(instrument, level, verdict)),
     `  middle ${(preview.mid * Number(instrument.tick)).toFixed(instrument.priceDecimals + 1)}`,
     ...bids.map(({ level, verdict }) => row(instrument, level, verdict)),
+    ...figures(preview),
     ...preview.refusals.map(({ side, index, reason }) => `  ${side} level ${index + 1}: ${reason}`),
     ...[preview.quote.noBid, preview.quote.noAsk].flatMap((why, i) =>
       why === undefined ? [] : [`  no ${i === 0 ? 'bid' : 'ask'}: ${why}`],
     ),
   ];
 }
+
+/** What a model computed with. */
+const figures = ({ quote }: Preview): string[] =>
+  quote.figures === undefined
+    ? []
+    : [
+        `  model: ${quote.figures.map(({ name, value, unit }) => `${name} ${rounded(value)} ${unit}`.trim()).join(', ')}`,
+      ];
+const rounded = (x: number): string => String(Number(x.toPrecision(4)));
 
 function row(instrument: Instrument, level: LegalLevel, verdict: string): string {
   const price = textOfPrice(instrument, level.price);

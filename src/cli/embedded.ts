@@ -1,8 +1,17 @@
 /** Starts the embedded exchange with its market and one funded account, as the configuration asks. */
+import { legsOf, priceAcross } from '../core/index.ts';
 import type { Clock, Millis } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { Secret } from '../exchange/index.ts';
-import { createVenue, FLOW_PROFILES, seededFlow, serve, tapeMarket, withOperator } from '../sandbox/index.ts';
+import {
+  createVenue,
+  FLOW_PROFILES,
+  seededFlow,
+  serve,
+  shadowMarket,
+  tapeMarket,
+  withOperator,
+} from '../sandbox/index.ts';
 import type { DeliveryPort, EmbeddedExchange, Market } from '../sandbox/index.ts';
 import type { Tape } from '../tape/index.ts';
 import { Wrong } from './configFile.ts';
@@ -62,11 +71,13 @@ export function openBox(
   const group = book.split('_')[1]!;
   const account = venue.openAccount({ balances: exchange.balances, volume30d: { [group]: exchange.volume30d } });
   market.start(venue.marketplace(book));
+  const elsewhere = startReference(config, venue, seed);
   return {
     exchange: venue,
     account,
     seed,
     stop: () => {
+      for (const other of elsewhere) other.stop();
       market.stop();
       venue.close();
     },
@@ -98,6 +109,31 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
     const why = error instanceof Error ? error.message : String(error);
     throw new Wrong(`${why}; choose another port with ${options.portFrom}, 0 takes a free one`);
   }
+}
+
+/** Markets in the books of the configured reference: the last ones their own flow, the first so that the price through all is that of our book a moment ago. */
+function startReference(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
+  const legs = config.reference && legsOf(config.book, config.reference.books);
+  const [first, ...others] = legs ?? [];
+  if (first === undefined) return [];
+  const middle = (book: string): number => {
+    const place = venue.marketplace(book);
+    const [bid, ask] = [place.bestBid(), place.bestAsk()];
+    return bid > 0 && ask > 0 ? ((bid + ask) / 2) * Number(place.instrument.tick) : Number.NaN;
+  };
+  const flows = others.map((leg, i): [string, Market] => [leg.book, flowOf(leg.book, seed + 1 + i)]);
+  const price = (): number => {
+    const rest =
+      middle(config.book) /
+      priceAcross(
+        others,
+        others.map(({ book }) => middle(book)),
+      );
+    return (first.divides ? 1 / rest : rest) / Number(venue.marketplace(first.book).instrument.tick);
+  };
+  const markets = [...flows, [first.book, shadowMarket({ price, everyMs: 1_000 })] as const];
+  for (const [book, market] of markets) market.start(venue.marketplace(book));
+  return markets.map(([, market]) => market);
 }
 
 function flowOf(book: string, seed: number): Market {

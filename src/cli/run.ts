@@ -14,7 +14,7 @@ import { openRolling } from '../live/rolling.ts';
 import type { Session } from '../live/session.ts';
 import { metrics, serveMonitor } from '../monitor/index.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
-import { clientOf, engineOf, streamOf } from './bot.ts';
+import { clientOf, engineOf, referenceOf, streamOf } from './bot.ts';
 import type { Venue } from './bot.ts';
 import { Wrong } from './configFile.ts';
 import { startInbox } from './inbox.ts';
@@ -91,6 +91,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       instance: config.instance,
       timing: config.timing,
       isFatal: code => meaningOf(code)?.advice === 'halt',
+      reference: referenceOf(config),
       makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
       onNews: (news, { instrument }) => {
         narrate(log, instrument, news);

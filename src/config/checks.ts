@@ -1,17 +1,44 @@
 /** The checks that no single key can fail: whether the parts of a configuration fit each other, and the account's fees. */
+import { legsOf } from '../core/index.ts';
 import { kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
 import type { Config } from './schema.ts';
 
 /** What is wrong between the keys of a configuration. */
 export function crossProblems(config: Config): readonly Problem[] {
-  return [...strategyProblems(config), ...timingProblems(config), ...exchangeProblems(config)];
+  return [
+    ...strategyProblems(config),
+    ...referenceProblems(config),
+    ...timingProblems(config),
+    ...exchangeProblems(config),
+  ];
 }
 
 /** Why these spreads lose money at this maker fee (in parts of 10^-8, as `rateCeil` gives it), or null. For the caller who has read the account's fees. */
 export function edgeProblem(config: Config, makerRate: number): string | null {
   const problem = kindOf(config.strategy.name).edgeProblem(config.strategy, makerRate);
   return problem === null ? null : `strategy: ${problem}`;
+}
+
+/** Books that do not lead from our major to our minor, requests that are not there, and a strategy without what it quotes around. */
+function referenceProblems({ reference, strategy, book, timing, exchange }: Config): readonly Problem[] {
+  if (reference === undefined) {
+    if (kindOf(strategy.name).needsReference !== true) return [];
+    const message = `strategy ${strategy.name} quotes around a price from elsewhere: expected reference: { books: [...] }`;
+    return [{ path: ['strategy', 'name'], message }];
+  }
+  const problems: Problem[] = [];
+  if (reference.books.includes(book) || legsOf(book, reference.books) === null) {
+    const message = `expected other books that lead from ${book.replace('_', ' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${reference.books.join(', ')}`;
+    problems.push({ path: ['reference', 'books'], message });
+  }
+  const most = exchange.budgets.publicPerMinute;
+  const perMinute = 60_000 / timing.bookPollMs + (60_000 * reference.books.length) / reference.everyMs;
+  if (!(perMinute <= most)) {
+    const message = `with timing.bookPollMs ${timing.bookPollMs} that makes ${Math.ceil(perMinute)} public requests a minute, more than budgets.publicPerMinute ${most}`;
+    problems.push({ path: ['reference', 'everyMs'], message });
+  }
+  return problems;
 }
 
 const strategyProblems = ({ strategy, limits, book }: Config): readonly Problem[] =>

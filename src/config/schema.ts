@@ -209,6 +209,21 @@ export const configSchema = z
       })
       .prefault({})
       .describe("The second process that takes the bot's orders out when the bot is dead or frozen."),
+    reference: z
+      .strictObject({
+        books: z
+          .array(z.string().regex(/^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/, 'expected <major>_<minor>, like btc_usd'))
+          .min(1)
+          .max(3)
+          .describe(
+            'Books of the same exchange whose middles make the price of ours, in their order from its major to its minor currency: [btc_usd, usd_mxn] for btc_mxn.',
+          ),
+        everyMs: millis(500, 600_000)
+          .default(5_000)
+          .describe('Time between two readings, in ms. Each takes one public request a book.'),
+      })
+      .optional()
+      .describe('A price from elsewhere, for strategies that quote around one.'),
     inventory: z
       .strictObject({
         target: decimalText

@@ -111,7 +111,7 @@ export class Engine {
         this.#heardTrade(event);
         return NOTHING;
       case 'reference':
-        this.#reference = { at: event.at, price: event.price };
+        this.#reference = { at: event.startedAt, price: event.price };
         return NOTHING;
       case 'rules':
         if (event.instrument.tick !== this.#instrument.tick || event.instrument.lot !== this.#instrument.lot) {

@@ -48,8 +48,8 @@ export type EngineEvent =
       readonly amount?: Amount;
       readonly side?: Side;
     }
-  /** What another market says our price is, in our ticks, not on the grid. */
-  | { readonly kind: 'reference'; readonly at: Millis; readonly price: number }
+  /** What other markets say our price is, in our ticks, not on the grid. `startedAt`: when the reading began, which is how old it is. */
+  | { readonly kind: 'reference'; readonly at: Millis; readonly startedAt: Millis; readonly price: number }
   /** The book's rules and our rates (parts of 10^-8), first or changed. */
   | {
       readonly kind: 'rules';

@@ -5,6 +5,7 @@ export * from './port.ts';
 export * from './random.ts';
 export * from './virtualClock.ts';
 export * from './book.ts';
+export * from './crossRate.ts';
 export * from './event.ts';
 export * from './guard.ts';
 export * from './legalise.ts';

@@ -15,10 +15,8 @@ import { isFailed, Reads } from './reads.ts';
 import type { Failed } from './reads.ts';
 import { send } from './sends.ts';
 
-export type LoopOptions = {
+export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
   readonly exchange: Exchange;
-  /** The public stream of the book; without it books are polled. */
-  readonly stream?: MarketDataOptions['stream'];
   readonly engine: Engine;
   readonly clock: Clock;
   readonly journal: Journal;

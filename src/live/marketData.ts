@@ -19,6 +19,8 @@ import { oursIn } from './ourOids.ts';
 import { writeLevels } from './polledBook.ts';
 import { PromptReads } from './promptReads.ts';
 import type { PromptReadsOptions } from './promptReads.ts';
+import { ReferenceReads } from './reference.ts';
+import type { ReferenceOptions } from './reference.ts';
 import { amountOrNull, isFailed, priceOrNull } from './reads.ts';
 import type { Failed, Reads } from './reads.ts';
 
@@ -26,6 +28,8 @@ export type MarketDataOptions = PromptReadsOptions & {
   readonly exchange: Exchange;
   /** Without it books are polled only. */
   readonly stream?: MarketStream | undefined;
+  /** What our price is elsewhere, and how often it is read. */
+  readonly reference?: ReferenceOptions | undefined;
   readonly log: Log;
   readonly book: string;
   readonly instance: string;
@@ -64,6 +68,7 @@ export class MarketData {
   readonly #options: MarketDataOptions;
   readonly #feed: OrderFeed;
   readonly #prompt: PromptReads;
+  readonly #reference: ReferenceReads | null;
   #source: 'none' | 'poll' | 'stream' = 'none';
   #isUp = false;
   #stopped = false;
@@ -91,6 +96,7 @@ export class MarketData {
     this.#options = options;
     const { engine } = options;
     this.#prompt = new PromptReads(options);
+    this.#reference = options.reference ? new ReferenceReads({ ...options, ...options.reference }) : null;
     this.#feed = new OrderFeed({
       instrument: options.instrument(),
       book: engine.book,
@@ -102,6 +108,7 @@ export class MarketData {
 
   start(): void {
     const { stream, onBroken } = this.#options;
+    this.#reference?.start();
     stream?.start(news => {
       try {
         this.#hear(news);
@@ -112,12 +119,12 @@ export class MarketData {
   }
 
   /** Resolves when what is under way has ended. */
-  stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.#stopped = true;
     this.#resyncTimer?.stop();
     this.#tellTimer?.stop();
     this.#options.stream?.close();
-    return this.#prompt.stop();
+    await Promise.all([this.#prompt.stop(), this.#reference?.stop()]);
   }
 
   /** A webhook told of money that came or went: the account is looked at. */

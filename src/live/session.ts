@@ -11,6 +11,7 @@ import type { Opening, Rules } from './opening.ts';
 export type SessionOptions = {
   readonly exchange: Exchange;
   readonly stream?: MarketStream | undefined;
+  readonly reference?: LoopOptions['reference'];
   readonly clock: Clock;
   readonly journal: Journal;
   readonly latch: Latch;

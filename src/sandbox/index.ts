@@ -8,6 +8,8 @@ export type { FlowProfile } from './flowProfile.ts';
 export { FollowedMarket } from './followed.ts';
 export type { FollowedCounts } from './followed.ts';
 export type { FollowedPlace, Market, Marketplace } from './market.ts';
+export { shadowMarket } from './shadow.ts';
+export type { ShadowOptions } from './shadow.ts';
 export { tapeMarket } from './replay.ts';
 export { feesOf } from './books.ts';
 export { CODES, statusOf } from './codes.ts';

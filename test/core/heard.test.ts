@@ -39,7 +39,7 @@ test('a strategy sees the last price from elsewhere with its time, and null befo
   const { desk, views } = listening();
   desk.step({ kind: 'timer', at: (desk.now += 10) });
   expect(views.at(-1)).toMatchObject({ reference: null });
-  desk.step({ kind: 'reference', at: desk.now, price: 999.5 });
+  desk.step({ kind: 'reference', at: desk.now, startedAt: desk.now - 3, price: 999.5 });
   desk.step({ kind: 'timer', at: (desk.now += 10) });
-  expect(views.at(-1)).toMatchObject({ reference: { at: desk.now - 10, price: 999.5 } });
+  expect(views.at(-1)).toMatchObject({ reference: { at: desk.now - 13, price: 999.5 } });
 });

@@ -9,8 +9,13 @@ export type Demo = RunResult & {
   readonly firstFillAfter: number;
 };
 
-export async function demo(seed: number, seconds: number, changes: Parameters<typeof worldOf>[1] = {}): Promise<Demo> {
-  const world = worldOf(seed, changes);
+export async function demo(
+  seed: number,
+  seconds: number,
+  changes: Parameters<typeof worldOf>[1] = {},
+  name = 'sandbox',
+): Promise<Demo> {
+  const world = worldOf(seed, changes, name);
   const { clock, box } = world;
   const from = clock.now();
   const account = () => box.exchange.venue.accounts.get(box.account.id)!;

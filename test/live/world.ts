@@ -19,9 +19,9 @@ import type { Fate, Wire } from './inProcess.ts';
 
 type Tree = { readonly [key: string]: unknown };
 
-/** The default configuration with changes, checked as any other; metrics on a free port. */
-export function sandboxConfig(changes: Tree = {}): Config {
-  const text = readFileSync(shippedConfig('sandbox'), 'utf8');
+/** A shipped configuration with changes, checked as any other; metrics on a free port. */
+export function sandboxConfig(changes: Tree = {}, name = 'sandbox'): Config {
+  const text = readFileSync(shippedConfig(name), 'utf8');
   const quiet = { metrics: { port: 0 } };
   const loaded = loadConfig(stringify(merged(merged(parse(text) as Tree, quiet), changes)), 'config');
   if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
@@ -41,10 +41,10 @@ export type World = {
   end(): void;
 };
 
-export function worldOf(seed: number, changes: Tree = {}): World {
+export function worldOf(seed: number, changes: Tree = {}, name = 'sandbox'): World {
   const clock = new VirtualClock();
   const stateDir = mkdtempSync(join(tmpdir(), 'puntas-world-'));
-  const config = sandboxConfig(merged(changes, { state: { dir: stateDir } }));
+  const config = sandboxConfig(merged(changes, { state: { dir: stateDir } }), name);
   const box = openBox(config, clock, { tape: null, seed });
   return {
     clock,

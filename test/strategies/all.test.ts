@@ -112,7 +112,7 @@ describe.each(NAMES)('%s', name => {
         const drift = Math.round(30 * Math.sin(round / 5));
         desk.bids = Array.from({ length: 5 }, (_, i) => [99_950 + drift - 10 * i, 500 + i]);
         desk.asks = Array.from({ length: 5 }, (_, i) => [100_050 + drift + 10 * i, 400 + i]);
-        desk.step({ kind: 'reference', at: desk.now, price: 100_000 + drift });
+        desk.step({ kind: 'reference', at: desk.now, startedAt: desk.now, price: 100_000 + drift });
         desk.round();
         expect(desk.live.length).toBeGreaterThan(0);
         return desk.engine.preview(desk.now).quote;

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { shippedConfig } from '../../src/cli/configFile.ts';
+import { demo } from '../live/demo.ts';
+import { NAMES } from './examples.ts';
+
+/** The ladder's is the default one. */
+const fileOf = (name: string): string => (name === 'ladder' ? 'sandbox' : name);
+
+describe.each(NAMES)('%s', name => {
+  test('has a configuration that shows both sides on the embedded exchange within seconds, and ends clean', async () => {
+    const { bothSidesAfter, left, summary } = await demo(1, 30, {}, fileOf(name));
+    expect(bothSidesAfter).toBeLessThanOrEqual(15);
+    expect(Math.min(summary.uptime.bid, summary.uptime.ask)).toBeGreaterThan(0.8);
+    expect(left).toEqual([]);
+    expect(summary.ledgerMatches).toBe(true);
+  });
+
+  test('its configuration names it', () => {
+    expect(readFileSync(shippedConfig(fileOf(name)), 'utf8')).toContain(`name: ${name}\n`);
+  });
+});
