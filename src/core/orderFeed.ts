@@ -12,7 +12,7 @@ export type PendingOrder = Pick<Order, 'id' | 'side' | 'price' | 'amount'>;
 export type OrderFeedOptions = {
   readonly instrument: Instrument;
   /** Where the levels are written while they are shown. */
-  readonly book: OrderBook;
+  readonly book: Pick<OrderBook, 'set' | 'clear'>;
   readonly pending: () => Iterable<PendingOrder>;
   /** Told when an order of ours was filled in part or in full, or has left the book otherwise. */
   readonly onOwn?: (oid: string, change: 'filled' | 'gone') => void;
@@ -76,6 +76,10 @@ export class OrderFeed {
   /** Orders in the book. */
   get size(): number {
     return this.#entries.size;
+  }
+
+  has(oid: string): boolean {
+    return this.#entries.has(oid);
   }
 
   /** Takes a step in any order and any number of times. */

@@ -15,6 +15,7 @@ export type FollowedCounts = {
 
 type Own = Queued & { readonly id: number; readonly place: Price; joined: number };
 const SIDES = ['buy', 'sell'] as const;
+const EVERYWHERE: Readonly<Record<Side, number>> = { buy: 0, sell: Infinity };
 
 /**
  * Levels are told with `clear` and `set`, and shown with `flush`; an execution is told before the levels that it changed. Accounts' orders
@@ -33,6 +34,8 @@ export class FollowedMarket {
   /** Accounts' orders by side, best price first, at one price the oldest first. */
   readonly #own: Record<Side, Own[]> = { buy: [], sell: [] };
   #serial = 0;
+  /** Worst prices up to which every level is told. */
+  #reach: Readonly<Record<Side, number>> = EVERYWHERE;
   readonly #counts = { trades: 0, lots: 0, filledLots: 0 };
   readonly #fill = ({ id }: Own, lots: number): void => {
     this.#counts.filledLots += lots;
@@ -51,20 +54,20 @@ export class FollowedMarket {
     });
   }
 
-  /** No level is there any more, but those that are told from here on. */
-  clear(): void {
-    this.#told.clear();
-    for (const side of SIDES) for (const price of this.#shown[side].keys()) this.#touched[side].add(price);
+  /** No level is there any more, but those that are told from here on; beyond `reach` they stay as they were, and are not known. */
+  clear(reach: Readonly<Record<Side, number>> = EVERYWHERE): void {
+    this.#reach = reach;
+    for (const side of SIDES) {
+      for (const prices of [this.#shown[side].keys(), this.#hidden[side], [...this.#touched[side]]]) {
+        for (const price of prices) if (this.#isKnown(side, price)) this.set(side, price, 0 as Amount);
+      }
+    }
   }
 
   /** The whole amount of others now at a price; 0 for none. */
   set(side: Side, price: Price, amount: Amount): void {
     this.#told.set(side, price, amount);
     this.#touched[side].add(price);
-  }
-
-  amountAt(side: Side, price: Price): Amount {
-    return this.#told.amountAt(side, price);
   }
 
   /** Names this moment for `trade`. */
@@ -102,6 +105,8 @@ export class FollowedMarket {
         this.#change(side, price, hides ? 0 : this.#told.amountAt(side, price));
       }
       this.#touched[side].clear();
+      // Who stood there before an order that came to an unknown level, nobody can tell: all of them, then.
+      for (const order of this.#own[side]) if (order.front === Infinity) this.#join(side, order);
     }
     this.#house.grow();
   }
@@ -135,10 +140,19 @@ export class FollowedMarket {
           return order;
         }
         const joined: Own = { id, place: price, left, front: 0, traded: 0, joined: ++this.#serial };
-        this.#model.queue.joined(joined, this.#shown[side].get(price) ?? 0);
+        this.#join(side, joined);
         return joined;
       });
     }
+  }
+
+  #join(side: Side, order: Own): void {
+    const displayed = this.#shown[side].get(order.place) ?? 0;
+    this.#model.queue.joined(order, this.#isKnown(side, order.place) ? displayed : Infinity);
+  }
+
+  #isKnown(side: Side, price: Price): boolean {
+    return side === 'buy' ? price >= this.#reach.buy : price <= this.#reach.sell;
   }
 
   #dropFilled(): void {
