@@ -45,6 +45,8 @@ export type Venue = {
   /** Where the stream is; without it, and without a transport for it, books are polled. */
   readonly streamUrl?: string;
   readonly streamTransport?: StreamTransport;
+  /** Present when nothing here is real: the exchange whose market is followed, and how fills are decided. */
+  readonly paper?: { readonly follows: string; readonly fills: string };
 };
 
 /** A faster clock shortens the fence too; a request must be given up before it, in real time, but not before a busy machine can answer. */

@@ -10,6 +10,7 @@ import { heartIn, readPulse, Watch } from '../live/heart.ts';
 import { latchIn } from '../live/latch.ts';
 import type { Log } from '../live/log.ts';
 import type { Owner } from '../live/owner.ts';
+import { claimState } from '../live/paperMark.ts';
 import { openRolling } from '../live/rolling.ts';
 import type { Session } from '../live/session.ts';
 import { metrics, serveMonitor } from '../monitor/index.ts';
@@ -52,9 +53,10 @@ export async function run(options: RunOptions): Promise<RunResult> {
     const setup = JSON.stringify(config);
     const { recordings } = journalLimits(config);
     const owner = ownerOf(config, venue);
-    const opened = openState(() =>
-      openJournal(config.state.dir, { account, owner, at: clock.now(), setup, earlierBytesMax: recordings }),
-    );
+    const opened = openState(() => {
+      claimState(config.state.dir, venue.paper !== undefined);
+      return openJournal(config.state.dir, { account, owner, at: clock.now(), setup, earlierBytesMax: recordings });
+    });
     if (opened instanceof DamagedState) return await giveUpOn(opened, options);
     let journal = opened;
     leftovers = journal.leftovers.orders;
@@ -108,6 +110,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       ...monitored(snapshot()),
       ...monitoredMarket(rolling.session),
       budget: client.budget(),
+      isPaper: venue.paper !== undefined,
     }));
     const monitor = await serveMonitor({
       metrics: page,
@@ -151,7 +154,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     if (report.left.length === 0) heart.beat('stopped');
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const halted = rolling.session.engine.haltedBecause;
-    const summary = summaryOf(instrument, snapshot(), report, { seconds, requests, halted });
+    const summary = summaryOf(instrument, snapshot(), report, { seconds, requests, halted, paper: venue.paper });
     return { summary, left: report.left, failure: report.failure };
   } catch (error) {
     if (leftovers.length === 0) throw error;
@@ -215,7 +218,7 @@ function monitoredMarket({ rules: { instrument }, loop }: Session): Pick<Monitor
   return { streamUp, queueAhead: { buy: sum(queueAhead.buy), sell: sum(queueAhead.sell) } };
 }
 
-function monitored(snapshot: Snapshot): Omit<Monitored, 'budget' | 'streamUp' | 'queueAhead'> {
+function monitored(snapshot: Snapshot): Omit<Monitored, 'budget' | 'streamUp' | 'queueAhead' | 'isPaper'> {
   const own = { bid: best(snapshot.orders, 'buy'), ask: best(snapshot.orders, 'sell') };
   const count = (side: Side) => snapshot.orders.filter(order => order.side === side && isLive(order)).length;
   return {

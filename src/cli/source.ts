@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { readSecrets } from '../config.ts';
 import type { Config } from '../config.ts';
 import { Secret } from '../exchange/index.ts';
-import type { realClock } from '../live/realClock.ts';
+import type { Clock } from '../core/index.ts';
+import type { Log } from '../live/log.ts';
 import { openTape } from '../tape/index.ts';
 import type { Tape } from '../tape/index.ts';
 import type { Venue } from './bot.ts';
@@ -12,12 +13,14 @@ import { startEmbedded } from './embedded.ts';
 import type { Embedded } from './embedded.ts';
 import { EXIT } from './exits.ts';
 import { logger } from './logger.ts';
+import { banner, describeCounts, onPaper, openPaper } from './paper.ts';
 
 export type Source = {
   readonly config?: string;
   readonly tape?: string;
   readonly speed: number;
   readonly seed?: number;
+  readonly paper?: boolean;
 };
 
 /** The configuration, its file and, with --tape, the recording; without -c the one that comes with Puntas for the recording's book. */
@@ -49,9 +52,10 @@ export async function withVenue(
   config: Config,
   tape: Tape | null,
   options: Source,
-  clock: ReturnType<typeof realClock>,
-  work: (venue: Venue, log: ReturnType<typeof logger>, seed: number) => Promise<number>,
+  clock: Clock,
+  work: (venue: Venue, log: Log, seed: number, config: Config) => Promise<number>,
 ): Promise<void> {
+  if (options.paper) return withPaper(config, options, clock, work);
   let embedded: Embedded | null = null;
   try {
     let venue: Venue;
@@ -78,9 +82,34 @@ export async function withVenue(
     const log = logger(config.log.level, [venue.secret.reveal()]);
     if (embedded) log.info({ url: embedded.origin }, `embedded exchange at ${embedded.origin}`);
     const seed = embedded?.seed ?? Math.floor(Math.random() * 2 ** 31);
-    process.exitCode = await work(venue, log, seed);
+    process.exitCode = await work(venue, log, seed, config);
   } finally {
     await embedded?.stop();
+  }
+}
+
+/** The same on paper: the work gets the configuration that it runs with. */
+async function withPaper(
+  config: Config,
+  options: Source,
+  clock: Clock,
+  work: (venue: Venue, log: Log, seed: number, config: Config) => Promise<number>,
+): Promise<void> {
+  if (options.speed !== 1) throw new Wrong('--speed is for the embedded exchange; a followed one keeps its own time');
+  const plain = logger(config.log.level, []);
+  plain.warn({}, banner(config));
+  const log = onPaper(plain);
+  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+  const onBroken = (error: unknown) =>
+    queueMicrotask(() => {
+      throw error;
+    });
+  const paper = await openPaper(config, clock, { log, seed, onBroken });
+  try {
+    process.exitCode = await work(paper.venue, log, seed, paper.config);
+    log.info(paper.counts(), describeCounts(paper));
+  } finally {
+    await paper.stop();
   }
 }
 

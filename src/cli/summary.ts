@@ -20,13 +20,20 @@ export type Summary = {
   readonly ledgerMatches: boolean;
   /** Why trading is halted; absent when it is not. */
   readonly halted?: string;
+  /** Present when nothing of this was real. */
+  readonly paper?: { readonly follows: string; readonly fills: string };
 };
 
 export function summaryOf(
   instrument: Instrument,
   snapshot: Snapshot,
   stop: StopReport,
-  run: { readonly seconds: number; readonly requests: number; readonly halted: string | null },
+  run: {
+    readonly seconds: number;
+    readonly requests: number;
+    readonly halted: string | null;
+    readonly paper?: Summary['paper'];
+  },
 ): Summary {
   const { buy, sell } = snapshot.counts;
   const both = (key: keyof typeof buy) => buy[key] + sell[key];
@@ -56,6 +63,7 @@ export function summaryOf(
     openOrdersLeft: stop.left.length,
     ledgerMatches: stop.ledgerMatches,
     ...(run.halted === null ? {} : { halted: run.halted }),
+    ...(run.paper === undefined ? {} : { paper: run.paper }),
   };
 }
 
@@ -64,6 +72,9 @@ export function describe(summary: Summary): string {
   const { orders, uptime, pnl } = summary;
   const percent = (x: number) => `${(x * 100).toFixed(1)} %`;
   return [
+    ...(summary.paper === undefined
+      ? []
+      : [`PAPER, no money: ${summary.paper.fills} fills on the market of ${summary.paper.follows}`]),
     `${summary.book}: ${summary.fills} ${summary.fills === 1 ? 'fill' : 'fills'} in ${summary.seconds} s; orders placed ${orders.placed}, canceled ${orders.canceled}, refused ${orders.refused}, unknown ${orders.unknown}`,
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
     `profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}`,

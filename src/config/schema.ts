@@ -4,6 +4,8 @@ import { strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
 
 const decimalText = z.string().regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'expected quoted decimal text like "0.25"');
+const rate = z.string().regex(/^0(?:\.\d{1,8})?$/, 'expected a quoted fraction like "0.0065"');
+const balances = z.record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"'), decimalText);
 const aboveZero = decimalText.refine(text => /[1-9]/.test(text), 'must be above zero');
 const millis = (from: number, to: number) => z.int().min(from).max(to);
 const address = (protocols: RegExp, example: string) =>
@@ -74,8 +76,7 @@ const embedded = z.strictObject({
     .default(50)
     .describe('Time in ms between the arrival of an order or cancel and its matching.'),
   market: market.prefault({ kind: 'flow' }).describe("Where other people's orders come from."),
-  balances: z
-    .record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"'), decimalText)
+  balances: balances
     .default({ btc: '1.5', mxn: '2000000' })
     .describe('Opening balance by currency, as quoted decimal text.'),
   volume30d: decimalText
@@ -100,6 +101,35 @@ const remote = z.strictObject({
     .optional()
     .describe('Address of the WebSocket stream, like wss://ws.bitso.com. Left out: books are polled only.'),
   ...requests,
+});
+
+const paper = z.strictObject({
+  fills: z
+    .enum(['pessimistic', 'expected', 'optimistic'])
+    .default('pessimistic')
+    .describe(
+      'How fills are decided: pessimistic (in the queue only trades move an order on), expected (cancels are shared out between ahead and behind), optimistic (every touch fills whole: a bound).',
+    ),
+  balances: balances.optional().describe('What every run begins with, by currency; puntas run --paper needs it.'),
+  volume30d: decimalText
+    .default('0')
+    .describe(
+      'Traded volume of the last 30 days in the currency of the fee tiers, as quoted decimal text: it chooses the tier.',
+    ),
+  fees: z
+    .strictObject({ maker: rate.describe('Maker fee.'), taker: rate.describe('Taker fee.') })
+    .optional()
+    .describe('Fees as fractions, where the followed exchange lists none.'),
+  latencyMs: millis(0, 10_000)
+    .default(25)
+    .describe('Time in ms that a request takes to the exchange, and its answer back.'),
+  stateDir: z
+    .string()
+    .min(1)
+    .max(4_096)
+    .default('./state-paper')
+    .describe('Folder of what survives a restart, instead of state.dir.'),
+  only: z.boolean().default(false).describe('With true, puntas run refuses to trade this file without --paper.'),
 });
 
 const limits = z.strictObject({
@@ -191,6 +221,11 @@ export const configSchema = z
       ),
     exchange: z.discriminatedUnion('kind', [embedded, remote]).describe('Where to trade.'),
     strategy: strategy.describe('What to quote: the name of a strategy and its parameters.'),
+    paper: paper
+      .prefault({})
+      .describe(
+        "For puntas run --paper: trades the remote exchange's market on paper, without a key and without money.",
+      ),
     limits: limits.describe('What can never be exceeded. All are required: without them the book is not traded.'),
     halts: halts
       .prefault({})

@@ -36,16 +36,17 @@ export type FollowerOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly instrument: Instrument;
-  /** Between two rounds of reads while they are needed: a book each, and while the stream is not there a page of trades. */
+  /** Between two reads of the book while they are needed; more when `readsPerMinute` does not allow for them and for the trades. */
   readonly pollMs: Millis;
+  readonly readsPerMinute: number;
   /** Told when what the sink shows becomes the market of now, and when it is so no more. */
   readonly onFresh: (isFresh: boolean) => void;
   /** A belief about our own code is broken. */
   readonly onBroken: (error: unknown) => void;
 };
 
-/** Rounds of reads that may fail before the market counts as stale. */
-const ROUNDS_FRESH = 2;
+/** So much longer than a round of reads may a market be unconfirmed before it counts as stale. */
+const ROUNDS_FRESH = 1.5;
 const LOOK_EVERY_MS = 100;
 /** A step that tells of executions waits so long for the trades frame of them, should that come later. */
 const TRADES_WITHIN_MS = 250;
@@ -105,7 +106,13 @@ export class Follower {
 
   /** The sink shows what the exchange showed a moment ago. */
   get isFresh(): boolean {
-    return this.#options.clock.elapsed() - this.#freshAt < ROUNDS_FRESH * this.#options.pollMs + LOOK_EVERY_MS;
+    return this.#options.clock.elapsed() - this.#freshAt < ROUNDS_FRESH * this.#everyMs + LOOK_EVERY_MS;
+  }
+
+  /** A round is a book, and while the stream is not there a page of trades. */
+  get #everyMs(): Millis {
+    const { pollMs, readsPerMinute } = this.#options;
+    return Math.max(pollMs, ((this.#trades.needsPages ? 2 : 1) * 60_000) / readsPerMinute);
   }
 
   #guard(work: () => void): void {
@@ -231,8 +238,7 @@ export class Follower {
 
   /** The next round at once, but not sooner than half the usual time after the last one. */
   #roundSoon(): void {
-    const { clock, pollMs } = this.#options;
-    if (this.#reading === null) this.#roundIn(this.#roundAt + pollMs / 2 - clock.elapsed());
+    if (this.#reading === null) this.#roundIn(this.#roundAt + this.#everyMs / 2 - this.#options.clock.elapsed());
   }
 
   #roundIn(ms: Millis): void {
@@ -241,20 +247,25 @@ export class Follower {
   }
 
   #round(): void {
-    this.#roundAt = this.#options.clock.elapsed();
+    const { clock } = this.#options;
+    const stillMs = this.#freshAt + this.#everyMs - clock.elapsed();
+    // While the stream tells everything, it is asked after only when it is silent.
+    if (this.#source === 'stream' && !this.#trades.needsPages && stillMs > 0) {
+      this.#roundIn(stillMs);
+      return;
+    }
+    this.#roundAt = clock.elapsed();
     this.#reading = this.#read()
       .catch(this.#options.onBroken)
       .finally(() => {
         this.#reading = null;
-        this.#roundIn(this.#roundAt + this.#options.pollMs - this.#options.clock.elapsed());
+        this.#roundIn(this.#roundAt + this.#everyMs - clock.elapsed());
       });
   }
 
   async #read(): Promise<void> {
-    const { clock, exchange, instrument, log, pollMs } = this.#options;
+    const { clock, exchange, instrument, log } = this.#options;
     const startedAt = clock.elapsed();
-    const tellsAll = this.#source === 'stream' && !this.#trades.needsPages;
-    if (tellsAll && startedAt - this.#freshAt < pollMs) return;
     const isWhole = this.#isUp && this.#feed.sequence === null && startedAt - this.#resyncAt >= RESYNC_EVERY_MS;
     if (isWhole) this.#resyncAt = startedAt;
     const book = await exchange.orderBook(instrument.symbol, !isWhole);

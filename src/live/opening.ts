@@ -20,14 +20,18 @@ export class CannotStart extends Error {
 
 /** The rules of one book and our rates on it. */
 export async function readRules(exchange: Exchange, book: string): Promise<Rules> {
-  const books = await need('read available_books', exchange.availableBooks());
-  const row = books.find(candidate => candidate.book === book);
-  if (!row) {
-    const names = books.map(candidate => candidate.book).sort();
-    throw new CannotStart(`book ${book} is not traded there; expected one of ${names.join(', ')}`);
-  }
+  const row = await readBookRow(exchange, book);
   const { maker, taker } = await ratesOf(exchange, row);
   return { instrument: instrumentOf(row), makerRate: rateCeil(maker), takerRate: rateCeil(taker) };
+}
+
+/** What is public of one book. */
+export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, book: string): Promise<AvailableBook> {
+  const books = await need('read available_books', exchange.availableBooks());
+  const row = books.find(candidate => candidate.book === book);
+  if (row) return row;
+  const names = books.map(candidate => candidate.book).sort();
+  throw new CannotStart(`book ${book} is not traded there; expected one of ${names.join(', ')}`);
 }
 
 /** The account's own rates; the schedule's entry tier when the exchange does not list the book's. */

@@ -25,6 +25,8 @@ export type Monitored = {
   readonly queueAhead: Readonly<Record<Side, Money | null>>;
   /** Why a quote that is wanted is not shown; empty when all is well. Few and fixed words: each becomes a time series. */
   readonly notQuoting: readonly string[];
+  /** Nothing here is real money. */
+  readonly isPaper: boolean;
 };
 
 export type PnlPart = 'spread' | 'inventory' | 'fees';
@@ -59,6 +61,7 @@ export function metrics(book: string, version: string, read: () => Monitored): M
     new Counter<L>({ name, help, labelNames, registers });
 
   const build = gauge('puntas_build_info', 'Always 1; the version of Puntas is in the label.', ['version']);
+  const paper = gauge('puntas_paper', '1 when the run trades on paper: nothing in it is real money; else 0.', ['book']);
   const quotesLive = gauge('puntas_quotes_live', 'Orders of ours that are live in the book.', ['book', 'side']);
   const orders = counter(
     'puntas_orders_total',
@@ -131,6 +134,7 @@ export function metrics(book: string, version: string, read: () => Monitored): M
 
   const refresh = () => {
     const now = read();
+    paper.set({ book }, Number(now.isPaper));
     for (const side of SIDES) quotesLive.set({ book, side }, now.quotesLive[side]);
     for (const [name, sum] of now.position) position.set({ book, currency: currency(name) }, approximately(sum));
     for (const part of PNL_PARTS) pnl.set({ book, part }, approximately(now.pnl[part]));

@@ -17,4 +17,5 @@ export const calm = (): Monitored => ({
   streamUp: true,
   queueAhead: { buy: moneyOf('0.25'), sell: null },
   notQuoting: [],
+  isPaper: false,
 });

@@ -1,6 +1,7 @@
 /** The commands that speak to an exchange: run, check, exchange, sentinel. */
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
+import { isPaperState } from '../../live/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
 import { check } from '../check.ts';
 import { readConfig, Wrong } from '../configFile.ts';
@@ -24,11 +25,18 @@ export function addTradeCommands(program: Command): void {
     .option('--state <dir>', 'state directory, instead of the one in the configuration')
     .option('--metrics-port <n>', 'port of /metrics, instead of the one in the configuration; 0 takes a free one', port)
     .option('--json', 'print what came of it as one JSON object, the last line on stdout', false)
+    .option(
+      '--paper',
+      "trade the remote exchange's market on paper: no key, no money, nothing is sent but public reads",
+      false,
+    )
     .action(async (options: Source & { for?: number; state?: string; metricsPort?: number; json: boolean }) => {
       const signals = signalsToStop();
-      const { config, tape } = await chosen(options);
+      const { config: given, tape } = await chosen(options);
+      if (given.paper.only && !options.paper)
+        throw new Wrong('this configuration is for paper only (paper.only): run it with --paper');
       const clock = realClock(options.speed);
-      await withVenue(config, tape, options, clock, async (venue, log, seed) => {
+      await withVenue(given, tape, options, clock, async (venue, log, seed, config) => {
         const { summary, left, failure } = await run({
           config: {
             ...config,
@@ -59,14 +67,16 @@ export function addTradeCommands(program: Command): void {
     program
       .command('check')
       .description('print the checked configuration and the quotes it would place now; places nothing'),
-  ).action(async (options: Source) => {
-    const { config, tape } = await chosen(options);
-    const clock = realClock(options.speed);
-    await withVenue(config, tape, options, clock, async (venue, _log, seed) => {
-      console.log(await check(config, venue, clock, seed));
-      return EXIT.clean;
+  )
+    .option('--paper', 'as with run --paper: without a key', false)
+    .action(async (options: Source) => {
+      const { config, tape } = await chosen(options);
+      const clock = realClock(options.speed);
+      await withVenue(config, tape, options, clock, async (venue, _log, seed) => {
+        console.log(await check(config, venue, clock, seed));
+        return EXIT.clean;
+      });
     });
-  });
 
   sources(
     program.command('exchange').description('run the embedded exchange alone, with a funded account for any client'),
@@ -113,6 +123,10 @@ export function addTradeCommands(program: Command): void {
       const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };
       if (config.exchange.kind !== 'remote')
         throw new Wrong('a sentinel needs a remote exchange: the embedded one ends with the bot');
+      if (isPaperState(config.state.dir))
+        throw new Wrong(
+          `${config.state.dir} belongs to paper trading, which leaves no order anywhere: it needs no sentinel`,
+        );
       const venue = remoteVenue(config.exchange.restUrl);
       const log = logger(config.log.level, [venue.secret.reveal()]);
       const ended = new AbortController();

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import type { Price, Side, WireRequest } from '../../src/core/index.ts';
+import { paperWorld } from './paperWorld.ts';
+import type { PaperWorld } from './paperWorld.ts';
+
+const SECOND = 1_000;
+const BOOK = 'btc_mxn';
+
+/** Everybody's levels of a book; on paper without what our own orders add. */
+function levels(venue: PaperWorld['paper']['exchange']['venue'], own: ReturnType<PaperWorld['ours']> = []) {
+  const all: [Side, Price, number][] = [];
+  for (const side of ['buy', 'sell'] as const) {
+    venue.books.get(BOOK)!.engine.eachLevel(side, (price, total) => {
+      const ours = own.filter(order => order.side === side && order.price === price && order.engineId > 0);
+      const others = ours.reduce((left, order) => left - (order.original - order.filled), total as number);
+      if (others > 0) all.push([side, price, others]);
+      return true;
+    });
+  }
+  return all;
+}
+
+const isPublicRead = ({ method, target, headers, body }: WireRequest): boolean =>
+  method === 'GET' &&
+  /^\/api\/v3\/(available_books$|order_book\?|trades\?)/.test(target) &&
+  Object.keys(headers).every(name => name.toLowerCase() !== 'authorization') &&
+  body === '';
+
+describe('trading on paper', () => {
+  test('is filled, ends clean with a ledger that equals the balances, and sends the followed exchange nothing but public reads', async () => {
+    const world = await paperWorld();
+    await world.clock.advance(150 * SECOND);
+    expect(world.ours().length).toBeGreaterThan(0);
+    const { lots, filledLots } = world.paper.counts();
+    expect(filledLots).toBeGreaterThan(0);
+    expect(filledLots).toBeLessThan(lots);
+    const { summary, left } = await world.end();
+    expect(summary.fills).toBeGreaterThan(0);
+    expect([summary.ledgerMatches, left, world.broken]).toEqual([true, [], []]);
+    expect(summary.paper).toEqual({ follows: 'https://api.bitso.com', fills: 'pessimistic' });
+    expect(world.asked.filter(request => !isPublicRead(request))).toEqual([]);
+    expect(world.asked.length).toBeGreaterThan(2);
+    expect([...new Set(world.line.sent)]).toEqual([
+      '{"action":"subscribe","book":"btc_mxn","type":"diff-orders"}',
+      '{"action":"subscribe","book":"btc_mxn","type":"trades"}',
+    ]);
+    const { account, exchange } = world.followed;
+    expect(exchange.venue.accounts.get(account.id)!.active.size).toBe(0);
+    expect(exchange.venue.accounts.size).toBe(1);
+  });
+
+  test.each([true, false])('shows the levels of the followed book when that stands still; stream: %s', async stream => {
+    const world = await paperWorld({ stream });
+    await world.clock.advance(30 * SECOND);
+    world.followed.stop();
+    await world.clock.advance(6 * SECOND);
+    const [paper, followed] = [levels(world.paper.exchange.venue, world.ours()), levels(world.followed.exchange.venue)];
+    expect(paper.length).toBeGreaterThan(20);
+    expect(paper).toEqual(followed);
+    await world.end();
+  });
+
+  test('with the same seed does the same again, to the last fill', async () => {
+    const once = async () => {
+      const world = await paperWorld({ seed: 5 });
+      await world.clock.advance(60 * SECOND);
+      const { summary } = await world.end();
+      // The state directory and the port of the metrics are new each time.
+      return { summary, log: world.said().filter(text => !text.startsWith('metrics at')), asked: world.asked };
+    };
+    expect(await once()).toEqual(await once());
+  });
+
+  test('withdraws its quotes while the followed exchange is gone, and quotes again when it is back', async () => {
+    let gone = false;
+    const world = await paperWorld({ seed: 2, fate: () => (gone ? 'lost' : 'arrives') });
+    await world.clock.advance(20 * SECOND);
+    expect(world.ours().length).toBeGreaterThan(0);
+    gone = true;
+    world.line.cut();
+    await world.clock.advance(10 * SECOND);
+    expect(world.ours()).toEqual([]);
+    const { filledLots, trades } = world.paper.counts();
+    await world.clock.advance(30 * SECOND);
+    expect(world.ours()).toEqual([]);
+    expect(world.paper.counts()).toMatchObject({ filledLots, trades });
+    gone = false;
+    world.line.mend();
+    await world.clock.advance(60 * SECOND);
+    expect(world.ours().length).toBeGreaterThan(0);
+    expect(world.said().filter(text => text.startsWith('the followed market'))).toEqual([
+      'the followed market is polled',
+      'the followed market is there',
+      'the followed market comes from the stream',
+      'the followed market is polled: closed by us',
+      'the followed market is silent, behind or gone: it is not shown until it is back',
+      'the followed market is there',
+      'the followed market comes from the stream',
+    ]);
+    expect((await world.end()).summary.ledgerMatches).toBe(true);
+  });
+
+  test('goes on by polling while the stream is cut, and takes every trade once', async () => {
+    const world = await paperWorld({ seed: 4 });
+    const { history } = world.followed.exchange.venue.books.get(BOOK)!;
+    await world.clock.advance(20 * SECOND);
+    const known = world.paper.counts().trades;
+    const before = history.page(10_000, 'desc').length;
+    for (let i = 0; i < 3; i++) {
+      world.line.cut();
+      await world.clock.advance(20 * SECOND);
+      expect(world.ours().length).toBeGreaterThan(0);
+      world.line.mend();
+      await world.clock.advance(40 * SECOND);
+    }
+    world.followed.stop();
+    await world.clock.advance(20 * SECOND);
+    expect(history.page(10_000, 'desc').length - before).toBeGreaterThan(10);
+    expect(world.paper.counts().trades - known).toBe(history.page(10_000, 'desc').length - before);
+    expect((await world.end()).summary.ledgerMatches).toBe(true);
+  });
+
+  test('notices a stream that is silent while the book moves, and lost frames', async () => {
+    const world = await paperWorld({ seed: 6 });
+    const { venue } = world.followed.exchange;
+    await world.clock.advance(20 * SECOND);
+    venue.set({ streamFrames: 'withheld' });
+    await world.clock.advance(20 * SECOND);
+    expect(world.said()).toContain('the followed market is polled: its book is behind the polled one');
+    venue.set({ streamFrames: 'sent', streamDropEvery: 40 });
+    await world.clock.advance(60 * SECOND);
+    expect(world.said()).toContain('the followed market is polled: a frame was lost');
+    venue.set({ streamDropEvery: 0 });
+    await world.clock.advance(60 * SECOND);
+    world.followed.stop();
+    await world.clock.advance(6 * SECOND);
+    expect(levels(world.paper.exchange.venue, world.ours())).toEqual(levels(venue));
+    await world.end();
+  });
+});

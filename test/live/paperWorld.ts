@@ -1,0 +1,177 @@
+/** Paper trading in one process and in virtual time: an embedded exchange with the seeded flow is followed by the composition that ships. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { shippedConfig } from '../../src/cli/configFile.ts';
+import { openBox } from '../../src/cli/embedded.ts';
+import { openPaper } from '../../src/cli/paper.ts';
+import type { Paper } from '../../src/cli/paper.ts';
+import { run } from '../../src/cli/run.ts';
+import type { RunResult } from '../../src/cli/run.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { Config } from '../../src/config.ts';
+import { randomOf, settle, VirtualClock } from '../../src/core/index.ts';
+import type { StreamConnection, StreamTransport, Transport, WireRequest } from '../../src/core/index.ts';
+import { inProcessStream } from '../../src/sandbox/index.ts';
+import { wireTo } from './inProcess.ts';
+import type { Fate } from './inProcess.ts';
+import { sandboxConfig } from './world.ts';
+import type { LogLine } from './world.ts';
+
+/** The configuration that ships for paper, with spreads that earn at the best fee tier, so that fills are many. */
+export function paperConfig(paper: object = {}, more: object = {}): Config {
+  const tree = parse(readFileSync(shippedConfig('paper'), 'utf8')) as Record<string, object>;
+  const near = { halfSpreadBps: 10.2, levelSpacingBps: 4, minEdgeBps: 0, refreshToleranceBps: 4 };
+  const text = stringify({
+    ...tree,
+    strategy: { ...tree['strategy'], ...near },
+    paper: { ...tree['paper'], volume30d: '200000000', ...paper },
+    metrics: { port: 0 },
+    ...more,
+  });
+  const loaded = loadConfig(text, 'config');
+  if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+  return loaded.config;
+}
+
+export type PaperWorldOptions = {
+  readonly seed?: number;
+  readonly paper?: object;
+  /** Without it books are polled. */
+  readonly stream?: boolean;
+  readonly fate?: (request: WireRequest) => Fate;
+};
+
+export type PaperWorld = Awaited<ReturnType<typeof paperWorld>>;
+
+/** A followed exchange, and a bot that trades it on paper and quotes. */
+export async function paperWorld(options: PaperWorldOptions = {}) {
+  const { seed = 1, stream = true } = options;
+  const clock = new VirtualClock();
+  const stateDir = mkdtempSync(join(tmpdir(), 'puntas-paper-'));
+  const config = paperConfig({ stateDir, ...options.paper });
+  const followed = openBox(sandboxConfig(), clock, { tape: null, seed });
+  const asked: WireRequest[] = [];
+  const rest = wireTo({
+    exchange: followed.exchange,
+    clock,
+    random: randomOf(seed ^ 0x3a11),
+    latencyMs: [5, 20],
+    onArrival: request => void asked.push(request),
+    ...(options.fate ? { fate: options.fate } : {}),
+  });
+  const line = cuttable(inProcessStream(followed.exchange.stream, clock, 10));
+  const log: LogLine[] = [];
+  const write = (level: LogLine['level']) => (known: object, text: string) => void log.push({ level, known, text });
+  const lines = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  const broken: unknown[] = [];
+  const opened = openPaper(config, clock, {
+    log: lines,
+    seed,
+    ways: { rest, ...(stream ? { stream: line.transport } : {}) },
+    onBroken: error => void broken.push(error),
+  });
+  const paper: Paper = await passing(clock, opened);
+  const wire = waitingFor(paper.venue.transport!);
+  let stop: ((why: string) => void) | null = null;
+  let over = false;
+  const ended = run({
+    config: paper.config,
+    venue: { ...paper.venue, transport: wire.transport },
+    clock,
+    seed,
+    log: lines,
+    version: 'test',
+    onStarted: call => (stop = call),
+  }).finally(() => (over = true));
+  ended.catch(() => undefined);
+  // Virtual time passes only while somebody waits for the exchange, so that the machine's own speed changes nothing.
+  while (stop === null && !over) {
+    await settle();
+    if (wire.waiting() > 0) clock.runNext();
+  }
+  if (stop === null) await ended;
+  return {
+    clock,
+    config,
+    stateDir,
+    followed,
+    paper,
+    line,
+    log,
+    asked,
+    broken,
+    said: () => log.map(({ text }) => text),
+    ours: () => [...paper.exchange.venue.accounts.get(paper.account.id)!.active.values()],
+    /** Stops the bot, forgets the state, and says what came of it. */
+    end: async (): Promise<RunResult> => {
+      stop!('the test is over');
+      while (!over) {
+        await settle();
+        clock.runNext();
+      }
+      const result = await ended;
+      await passing(clock, paper.stop());
+      followed.stop();
+      rmSync(stateDir, { recursive: true, force: true });
+      return result;
+    },
+  };
+}
+
+/** Lets time pass until a promise has settled. */
+async function passing<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
+  let settled = false;
+  const mark = () => void (settled = true);
+  promise.then(mark, mark);
+  for (;;) {
+    await settle();
+    if (settled) return promise;
+    clock.runNext();
+  }
+}
+
+function waitingFor(inner: Transport): { readonly transport: Transport; waiting(): number } {
+  let waiting = 0;
+  return {
+    waiting: () => waiting,
+    transport: {
+      send: request => {
+        waiting++;
+        return inner.send(request).finally(() => waiting--);
+      },
+      close: () => inner.close(),
+    },
+  };
+}
+
+/** The way to a stream, which a test can cut and mend, with everything that was sent over it. */
+function cuttable(inner: StreamTransport) {
+  const open = new Set<StreamConnection>();
+  const sent: string[] = [];
+  let broken = false;
+  const transport: StreamTransport = {
+    connect: listener => {
+      const connection = inner.connect({ ...listener, open: () => (broken ? connection.close() : listener.open()) });
+      open.add(connection);
+      return {
+        send: frame => {
+          sent.push(frame);
+          connection.send(frame);
+        },
+        close: () => connection.close(),
+      };
+    },
+  };
+  return {
+    transport,
+    sent,
+    cut: () => {
+      broken = true;
+      for (const connection of open) connection.close();
+      open.clear();
+    },
+    mend: () => void (broken = false),
+  };
+}
