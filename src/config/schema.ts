@@ -2,24 +2,8 @@
 import { z } from 'zod';
 import { strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
-
-const decimalText = z.string().regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'expected quoted decimal text like "0.25"');
-const rate = z.string().regex(/^0(?:\.\d{1,8})?$/, 'expected a quoted fraction like "0.0065"');
-const balances = z.record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"'), decimalText);
-const aboveZero = decimalText.refine(text => /[1-9]/.test(text), 'must be above zero');
-const millis = (from: number, to: number) => z.int().min(from).max(to);
-const address = (protocols: RegExp, example: string) =>
-  z
-    .string()
-    .refine(
-      text => isPlainAddress(text, protocols),
-      `expected an address like ${example}, without user, query or trailing slash`,
-    );
-const httpAddress = address(/^https?:$/, 'https://api.example.com');
-const addressRange = z
-  .string()
-  .refine(isAddressRange, 'expected an address or a range, like 52.15.91.227 or 10.0.0.0/8');
-const port = z.int().min(0).max(65_535);
+import { paper } from './paper.ts';
+import { aboveZero, address, addressRange, balances, decimalText, httpAddress, millis, port } from './values.ts';
 
 const requests = {
   budgets: z
@@ -101,35 +85,6 @@ const remote = z.strictObject({
     .optional()
     .describe('Address of the WebSocket stream, like wss://ws.bitso.com. Left out: books are polled only.'),
   ...requests,
-});
-
-const paper = z.strictObject({
-  fills: z
-    .enum(['pessimistic', 'expected', 'optimistic'])
-    .default('pessimistic')
-    .describe(
-      'How fills are decided: pessimistic (in the queue only trades move an order on), expected (cancels are shared out between ahead and behind), optimistic (every touch fills whole: a bound).',
-    ),
-  balances: balances.optional().describe('What every run begins with, by currency; puntas run --paper needs it.'),
-  volume30d: decimalText
-    .default('0')
-    .describe(
-      'Traded volume of the last 30 days in the currency of the fee tiers, as quoted decimal text: it chooses the tier.',
-    ),
-  fees: z
-    .strictObject({ maker: rate.describe('Maker fee.'), taker: rate.describe('Taker fee.') })
-    .optional()
-    .describe('Fees as fractions, where the followed exchange lists none.'),
-  latencyMs: millis(0, 10_000)
-    .default(25)
-    .describe('Time in ms that a request takes to the exchange, and its answer back.'),
-  stateDir: z
-    .string()
-    .min(1)
-    .max(4_096)
-    .default('./state-paper')
-    .describe('Folder of what survives a restart, instead of state.dir.'),
-  only: z.boolean().default(false).describe('With true, puntas run refuses to trade this file without --paper.'),
 });
 
 const limits = z.strictObject({
@@ -376,25 +331,3 @@ export type RemoteExchange = z.infer<typeof remote>;
 export type WebhookSettings = NonNullable<Config['webhooks']>;
 export type Limits = z.infer<typeof limits>;
 export type Timing = z.infer<typeof timing>;
-
-/** Plain text only over loopback; no credentials, query, fragment or trailing slash. */
-function isPlainAddress(text: string, protocols: RegExp): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  const encrypted = url.protocol === 'https:' || url.protocol === 'wss:';
-  return (
-    protocols.test(url.protocol) &&
-    (encrypted || /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname)) &&
-    url.username === '' &&
-    url.password === '' &&
-    !/[?#]|\/$/.test(text)
-  );
-}
-
-/** An IP address, or one with a number of leading bits. */
-function isAddressRange(text: string): boolean {
-  const [ip = '', bits, ...more] = text.split('/');
-  const v4 = z.ipv4().safeParse(ip).success;
-  if (!(v4 || z.ipv6().safeParse(ip).success) || more.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (v4 ? 32 : 128));
-}
