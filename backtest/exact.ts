@@ -31,13 +31,22 @@ export function exactOrders(rows: MarketRows): FillRule {
   const { born } = orders;
   return {
     name: 'exact orders',
-    traded(own, sign, place, lots, fill, row) {
+    traded(own, sign, place, lots, fill, row, sweep) {
       let rest = lots;
+      let elsewhere = 0;
       for (const order of own) {
-        if (order.place * sign > place * sign) return;
-        if (order.place === place && born[row]! < order.joined) order.front = Math.max(0, order.front - lots);
-        else rest -= take(order, rest, fill);
+        if (order.place * sign > place * sign) break;
+        const passed = sweep.before(order.place, rest);
+        elsewhere += passed;
+        rest -= passed;
+        if (order.place === place && born[row]! < order.joined) order.front = Math.max(0, order.front - rest);
+        else {
+          const part = take(order, rest, fill);
+          elsewhere += part;
+          rest -= part;
+        }
       }
+      sweep.end(place, elsewhere + sweep.before(place, rest));
     },
     crossed: crossing,
   };

@@ -1,6 +1,7 @@
 /** The exchange's end of a replay: the recorded book at exchange time, our orders resting beside it, requests in, answers out. */
 import type { FillModel } from '../src/fills/index.ts';
 import { MESSAGE, MessageRing } from './messages.ts';
+import { Sweep } from '../src/fills/index.ts';
 import type { Latency } from './latency.ts';
 import { OwnSide } from './ownOrders.ts';
 import type { OwnOrder } from './ownOrders.ts';
@@ -21,6 +22,7 @@ export class ExchangeView {
   readonly #watcher: Watcher;
   readonly #ownBids: OwnSide;
   readonly #ownAsks: OwnSide;
+  readonly #sweep = new Sweep();
   readonly #ends: OwnOrder[] = [];
   readonly #onFill = (order: OwnOrder, lots: number): void => {
     const now = this.#now;
@@ -134,15 +136,14 @@ export class ExchangeView {
   }
 
   #trade(flags: number, place: number, lots: number, row: number): void {
-    if ((flags & FLAG.sell) !== 0) {
-      if (place > this.#ownBids.best) return;
-      this.#now = this.#rows.at[row]!;
-      this.#model.rule.traded(this.#ownBids.orders, -1, place, lots, this.#onFill, row);
-    } else {
-      if (place < this.#ownAsks.best) return;
-      this.#now = this.#rows.at[row]!;
-      this.#model.rule.traded(this.#ownAsks.orders, 1, place, lots, this.#onFill, row);
-    }
+    const sell = (flags & FLAG.sell) !== 0;
+    const reaches = sell ? place <= this.#ownBids.best : place >= this.#ownAsks.best;
+    if (!reaches && !this.#sweep.isOpen(this.#rows.at[row]!)) return;
+    this.#now = this.#rows.at[row]!;
+    const own = sell ? this.#ownBids : this.#ownAsks;
+    const sign = sell ? -1 : 1;
+    this.#sweep.begin(this.#now, sign);
+    this.#model.rule.traded(own.orders, sign, place, lots, this.#onFill, row, this.#sweep);
     this.#removeEnded();
   }
 
@@ -180,7 +181,7 @@ export class ExchangeView {
       this.#answer(there ? MESSAGE.canceled : MESSAGE.missed, order, order.left);
       return;
     }
-    const crosses = order.side === BUY ? order.place >= this.book.ask : order.place <= this.book.bid;
+    const crosses = order.side === BUY ? order.place >= this.#askLeft() : order.place <= this.#bidLeft();
     if (crosses) {
       this.#answer(MESSAGE.refused, order, 0);
       return;
@@ -192,6 +193,21 @@ export class ExchangeView {
     order.restedAt = this.#now;
     this.#watcher.rested(order, this.#now);
     this.#answer(MESSAGE.accepted, order, order.left);
+  }
+
+  /** Best price that can be met: a level at or through a resting order of ours has been met by it. */
+  #askLeft(): number {
+    const { asks, last } = this.book;
+    let { ask } = this.book;
+    while (ask < last && (ask <= this.#ownBids.best || asks[ask] === 0)) ask++;
+    return ask;
+  }
+
+  #bidLeft(): number {
+    const { bids } = this.book;
+    let { bid } = this.book;
+    while (bid > 0 && (bid >= this.#ownAsks.best || bids[bid] === 0)) bid--;
+    return bid;
   }
 
   #answer(

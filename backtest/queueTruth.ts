@@ -1,4 +1,5 @@
 /** Queue models against the truth: what became of each recorded order, and what a model says from levels and trades alone. */
+import { Sweep } from '../src/fills/index.ts';
 import type { FillModel } from '../src/fills/index.ts';
 import { OwnOrder } from './ownOrders.ts';
 import { BUY, FLAG, SELL } from './rows.ts';
@@ -136,6 +137,7 @@ function follow(
   let mine = real.lots;
   model.queue.joined(copy, lots[real.from - 1]! - mine);
   const own = [copy];
+  const sweep = new Sweep();
   let filledAt = Number.NaN;
   const until = real.filled === real.lots ? at[real.to]! + GRACE_MS : (at[real.to] ?? Infinity);
   for (let row = real.from; row < length && at[row]! <= until && copy.left > 0; row++) {
@@ -146,7 +148,8 @@ function follow(
     if ((flag & FLAG.trade) !== 0) {
       // A taker of the other side that reached our price.
       if ((flag & FLAG.sell) === sellFlag || there * sign < real.place * sign) continue;
-      model.rule.traded(own, sign, there, lots[row]!, () => (filledAt = at[row]!), row);
+      sweep.begin(at[row]!, sign);
+      model.rule.traded(own, sign, there, lots[row]!, () => (filledAt = at[row]!), row, sweep);
     } else if (there === real.place && (flag & FLAG.sell) === sellFlag) {
       const before = lots[row]! + orders!.gone[row]! - mine;
       if (isMine) mine -= orders!.gone[row]!;
@@ -190,6 +193,7 @@ class View {
     const before = levels.filter(row => at[row]! <= came).at(-1);
     let others = before === undefined ? 0 : lots[before]!;
     model.queue.joined(copy, others);
+    const sweep = new Sweep();
     let filledAt = Number.NaN;
     const taker = real.side === SELL ? 0 : FLAG.sell;
     const meets = (row: number): boolean => (flags[row]! & FLAG.sell) === taker && place[row]! * sign >= mine * sign;
@@ -197,7 +201,8 @@ class View {
     for (const row of later.sort((a, b) => a - b)) {
       if (copy.left === 0) break;
       if ((flags[row]! & FLAG.trade) !== 0) {
-        model.rule.traded([copy], sign, place[row]!, lots[row]!, () => (filledAt = at[row]!), row);
+        sweep.begin(at[row]!, sign);
+        model.rule.traded([copy], sign, place[row]!, lots[row]!, () => (filledAt = at[row]!), row, sweep);
         continue;
       }
       const shown = Math.max(0, lots[row]! - leftAt(real, at[row]!));

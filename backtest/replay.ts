@@ -28,6 +28,7 @@ import { GapCursor } from './gapCursor.ts';
 import type { Latency } from './latency.ts';
 import { LocalOrders } from './localOrders.ts';
 import { MESSAGE } from './messages.ts';
+import type { MessageKind } from './messages.ts';
 import { LOCAL } from './ownOrders.ts';
 import type { OwnOrder } from './ownOrders.ts';
 import { RequestBudget } from './requestBudget.ts';
@@ -54,6 +55,9 @@ export type ReplayOptions = {
     rates: { readonly makerRate: number; readonly takerRate: number },
     onNews: (news: EngineNews) => void,
   ) => Engine;
+  /** When trading begins and ends, within the tape; without them at its first row and its last. */
+  readonly from?: Millis;
+  readonly to?: Millis;
   readonly sink?: ReplaySink;
   /** Called now and then with the share of the tape that is behind, from 0 to 1. */
   readonly onProgress?: (share: number) => void;
@@ -122,7 +126,9 @@ type Placed = { readonly id: string; readonly oid: string; readonly order: OwnOr
 
 class Replay {
   readonly #options: ReplayOptions;
+  readonly #span: { readonly from: Millis; readonly to: Millis };
   readonly #engine: Engine;
+  readonly #wantsTrades: boolean;
   readonly #collector: Collector;
   readonly #gaps: GapCursor;
   readonly #exchange: ExchangeView;
@@ -139,6 +145,9 @@ class Replay {
   #next = 0;
   #now = 0;
   #bookChanged = false;
+  #lastTrade = 0;
+  /** Levels were left out of the book when the engine was last told of it. */
+  #hid = false;
   #tids = 0;
   #decisions = 0;
   #placed = 0;
@@ -151,17 +160,19 @@ class Replay {
   constructor(options: ReplayOptions) {
     const { instrument, rows, model, latency, fees, gaps } = options;
     if (rows.length === 0) throw new RangeError('the tape has no rows');
-    const from = rows.at[0]!;
+    const { from = rows.at[0]!, to = rows.local[rows.length - 1]! } = options;
+    this.#span = { from, to };
     this.#options = options;
     this.#fees = new Fees(instrument, fees);
     this.#gaps = new GapCursor(gaps);
     this.#budget = new RequestBudget(options.privatePerMinute);
     this.#engine = options.engine(this.#rates(), news => this.#onNews(news));
+    this.#wantsTrades = this.#engine.wantsTrades;
     this.#open(from);
     this.#collector = new Collector({
       instrument,
       from,
-      to: rows.local[rows.length - 1]!,
+      to,
       gaps,
       fees,
       budget: this.#budget,
@@ -173,28 +184,26 @@ class Replay {
   }
 
   run(): ReplayResult {
-    const { rows, decideEveryMs, privatePollMs, onProgress } = this.#options;
-    const from = rows.at[0]!;
-    const to = rows.local[rows.length - 1]!;
-    let decideAt = from + decideEveryMs;
+    const { privatePollMs, onProgress } = this.#options;
+    const { from, to } = this.#span;
+    this.#live(from);
     let readAt = from;
-    const wake = (): Millis => Math.min(decideAt, readAt, this.#looks[0]?.at ?? Infinity);
+    const wake = (): Millis =>
+      Math.max(this.#now, Math.min(this.#engine.decidesAt, readAt, this.#looks[0]?.at ?? Infinity));
     let turn = 0;
-    while (wake() <= to || this.#exchange.answers.headAt <= to) {
-      const now = this.#live(wake());
+    for (let now = from; now < to;) {
+      now = this.#live(Math.min(wake(), to));
       this.#hear(now);
+      // Whatever the engine hears of, it decides on the newest book.
+      if (this.#engine.decidesAt <= now) this.#showBook(now, true);
       if (readAt <= now) {
         this.#readAccount(now);
         readAt = now + privatePollMs;
       }
       this.#answerLooks(now);
-      if (decideAt <= now) {
-        this.#showBook(now, true);
-        decideAt += decideEveryMs;
-        if (onProgress && ++turn % PROGRESS_EVERY === 0) onProgress((now - from) / (to - from));
-      }
+      if (onProgress && ++turn % PROGRESS_EVERY === 0) onProgress((now - from) / (to - from));
     }
-    const left = this.#stop(Math.max(to, decideAt));
+    const left = this.#stop(to);
     return this.#result(from, to, left);
   }
 
@@ -220,9 +229,8 @@ class Replay {
       const flag = flags[row]!;
       const at = place[row]!;
       if ((flag & FLAG.trade) !== 0) {
-        const [price, amount] = [(at + base) as Price, lots[row]! as Amount];
-        const side = (flag & FLAG.sell) !== 0 ? 'sell' : 'buy';
-        if (price > 0) this.#step({ kind: 'public trade', at: local[row]!, price, amount, side });
+        this.#lastTrade = at + base;
+        if (this.#wantsTrades) this.#tellTrade(local[row]!, lots[row]! as Amount, flag);
       } else if (at > 0 && at < places - 1) {
         book.set((flag & FLAG.sell) !== 0 ? 'sell' : 'buy', (at + base) as Price, lots[row]! as Amount);
         this.#bookChanged = true;
@@ -233,29 +241,72 @@ class Replay {
     return now;
   }
 
+  #tellTrade(at: Millis, amount: Amount, flag: number): void {
+    const price = this.#lastTrade as Price;
+    const side = (flag & FLAG.sell) !== 0 ? 'sell' : 'buy';
+    this.#lastTrade = 0;
+    if (price > 0) this.#step({ kind: 'public trade', at, price, amount, side });
+  }
+
   /** Tells the engine of the book, unless the recording knows nothing now: then only of the time. */
   #showBook(at: Millis, always: boolean): void {
-    if (!always && !this.#bookChanged) return;
+    if (this.#lastTrade > 0) {
+      this.#step({ kind: 'public trade', at, price: this.#lastTrade as Price });
+      this.#lastTrade = 0;
+    }
+    if (!always && !this.#bookChanged && !this.#hid) return;
     this.#bookChanged = false;
     this.#decisions++;
     if (this.#gaps.isIn(at)) this.#step({ kind: 'timer', at });
-    else this.#step({ kind: 'book', at, startedAt: null });
+    else {
+      const met = this.#hideMet();
+      this.#hid = met.length > 0;
+      this.#step({ kind: 'book', at, startedAt: null });
+      for (const { side, price, amount } of met) this.#engine.book.set(side, price, amount);
+    }
+  }
+
+  /** Takes out of the engine's book what has been met by resting orders of ours: levels at their price or through it. */
+  #hideMet(): readonly { readonly side: Side; readonly price: Price; readonly amount: Amount }[] {
+    const { book } = this.#engine;
+    let bid = -Infinity;
+    let ask = Infinity;
+    for (const { side, place, state } of this.#orders.orders) {
+      if (state !== LOCAL.live && state !== LOCAL.canceling) continue;
+      if (side === BUY) bid = Math.max(bid, place);
+      else ask = Math.min(ask, place);
+    }
+    const met: { side: Side; price: Price; amount: Amount }[] = [];
+    const hide = (side: Side, isMet: (price: Price) => boolean): void => {
+      for (let price = book.best(side); price > 0 && isMet(price); price = book.best(side)) {
+        met.push({ side, price, amount: book.amountAt(side, price) });
+        book.set(side, price, 0 as Amount);
+      }
+    };
+    const { base } = this.#options.rows;
+    hide('sell', price => price <= bid + base);
+    hide('buy', price => price >= ask + base);
+    return met;
   }
 
   /** Everything that the exchange has told us by now. */
   #hear(now: Millis): void {
     const { answers } = this.#exchange;
     if (answers.headAt > now) return;
-    this.#showBook(now, false);
-    const trades: OwnTrade[] = [];
-    const canceled: Placed[] = [];
-    const gone: Placed[] = [];
+    const heard: { kind: MessageKind; placed: Placed; lots: number; sent: Millis; mid: number }[] = [];
     while (answers.headAt <= now) {
       const { kind, order, lots, sent, mid } = answers;
       answers.shift();
       this.#orders.learn(kind, order, lots);
       const placed = this.#byOrder.get(order);
       if (placed === undefined) throw new Error(`an answer for order ${order.id}, which was never placed`);
+      heard.push({ kind, placed, lots, sent, mid });
+    }
+    this.#showBook(now, false);
+    const trades: OwnTrade[] = [];
+    const canceled: Placed[] = [];
+    const gone: Placed[] = [];
+    for (const { kind, placed, lots, sent, mid } of heard) {
       if (kind === MESSAGE.accepted || kind === MESSAGE.refused) {
         const outcome = { kind: 'done', value: { oid: placed.oid } } as const;
         this.#step({ kind: 'placed', at: now, id: placed.id, outcome });

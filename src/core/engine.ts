@@ -215,6 +215,16 @@ export class Engine {
     return this.#reconciled;
   }
 
+  /** When it next decides, unless something makes it decide before: drivers send a timer then. */
+  get decidesAt(): Millis {
+    return this.#dirty ? -Infinity : this.#decidedAt + this.#options.patience.decideEveryMs;
+  }
+
+  /** Whether the strategy hears of each public trade; otherwise the price of the last one before a decision is enough. */
+  get wantsTrades(): boolean {
+    return this.#options.strategy.trade !== undefined;
+  }
+
   get haltedBecause(): string | null {
     return this.#halted;
   }

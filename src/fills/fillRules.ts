@@ -5,6 +5,77 @@ import type { Queued, QueueModel } from './queue.ts';
 export type OnFill<O extends Queued> = (order: O, lots: number) => void;
 
 /**
+ * What our fills in the executions of one moment and one side left standing of others' orders, though the tape says that they were met:
+ * before it comes to worse prices, the taker meets them, and has as much less for those.
+ */
+export class Sweep {
+  #at = Number.NaN;
+  #sign: 1 | -1 = 1;
+  /** Prices that executions came to, and what stands there. */
+  readonly #places: number[] = [];
+  readonly #lots: number[] = [];
+  #sum = 0;
+
+  /** True when executions that do not reach ours must be told all the same. */
+  isOpen(at: number): boolean {
+    return this.#sum > 0 && at === this.#at;
+  }
+
+  /** To be called before each execution is put to a rule. */
+  begin(at: number, sign: 1 | -1): void {
+    if (at === this.#at && sign === this.#sign) return;
+    this.#at = at;
+    this.#sign = sign;
+    this.#places.length = 0;
+    this.#lots.length = 0;
+    this.#sum = 0;
+  }
+
+  get places(): readonly number[] {
+    return this.#places;
+  }
+
+  standingAt(place: number): number {
+    const i = this.#places.indexOf(place);
+    return i < 0 ? 0 : this.#lots[i]!;
+  }
+
+  /** Meets at most so many of those at prices better than `place`; returns how many. */
+  before(place: number, most: number): number {
+    let left = most;
+    for (let i = 0; i < this.#places.length && left > 0; i++) {
+      if (this.#places[i]! * this.#sign < place * this.#sign) left -= this.#meet(i, left);
+    }
+    return most - left;
+  }
+
+  /** Meets at most so many of those at a price; returns how many. */
+  at(place: number, most: number): number {
+    const i = this.#sum > 0 ? this.#places.indexOf(place) : -1;
+    return i < 0 ? 0 : this.#meet(i, most);
+  }
+
+  /** So many lots of an execution at a price met others before it, or ours. */
+  end(place: number, lots: number): void {
+    if (!(lots > 0)) return;
+    this.#sum += lots;
+    const i = this.#places.indexOf(place);
+    if (i >= 0) this.#lots[i]! += lots;
+    else {
+      this.#places.push(place);
+      this.#lots.push(lots);
+    }
+  }
+
+  #meet(i: number, most: number): number {
+    const part = Math.min(this.#lots[i]!, most);
+    this.#lots[i]! -= part;
+    this.#sum -= part;
+    return part;
+  }
+}
+
+/**
  * `orders` are those of the side that is hit, best first; they may leave the list only after the call. `sign` is +1 when they are asks.
  * `traded`: a taker met the market at `place` with `lots`, told by row `row`. `crossed`: so many lots appeared at `place` on the other side, at or beyond
  * the price of at least one of them.
@@ -18,6 +89,7 @@ export interface FillRule {
     lots: number,
     fill: OnFill<O>,
     row: number,
+    sweep: Sweep,
   ): void;
   crossed<O extends Queued>(orders: readonly O[], sign: 1 | -1, place: number, lots: number, fill: OnFill<O>): void;
 }
@@ -29,28 +101,41 @@ export interface FillRule {
 export function sharedVolume(queue: QueueModel): FillRule {
   return {
     name: 'shared volume',
-    traded(orders, sign, place, lots, fill) {
+    traded(orders, sign, place, lots, fill, _row, sweep) {
       let rest = lots;
-      // Of what stands ahead at this price, so much was met already.
+      /** Of what stands ahead of ours at the price of the order before, so much was met already. */
       let met = 0;
+      let price = Number.NaN;
+      let elsewhere = 0;
       for (const order of orders) {
-        if (order.place * sign > place * sign) return;
-        if (order.place !== place) {
-          order.front = 0;
-          rest -= take(order, rest, fill);
-          continue;
+        if (order.place * sign > place * sign) break;
+        if (order.place !== price) {
+          price = order.place;
+          met = 0;
+          const passed = sweep.before(price, rest);
+          elsewhere += passed;
+          rest -= passed;
         }
-        const ahead = Math.min(Math.max(0, order.front - met), rest);
-        met += ahead;
-        rest -= ahead;
-        queue.traded(order, Math.min(met, lots));
-        // The level's own change will tell of the whole execution, whoever it met.
-        if (met < lots) order.traded += lots - met;
-        if (order.front <= 0) {
-          order.front = 0;
-          rest -= take(order, rest, fill);
+        if (price === place) {
+          const ahead = Math.min(Math.max(0, order.front - met), rest);
+          met += ahead;
+          rest -= ahead;
+          queue.traded(order, Math.min(met, lots));
+          // The level's own change will tell of the whole execution, whoever it met.
+          if (met < lots) order.traded += lots - met;
+          if (order.front > 0) continue;
+        } else {
+          const ahead = sweep.at(price, Math.min(Math.max(0, order.front - met), rest));
+          met += ahead;
+          elsewhere += ahead;
+          rest -= ahead;
         }
+        order.front = 0;
+        const part = take(order, rest, fill);
+        elsewhere += part;
+        rest -= part;
       }
+      sweep.end(place, elsewhere + sweep.before(place, rest));
     },
     crossed: crossing,
   };

@@ -2,6 +2,7 @@
 import { approveByIds, sleep, textOfMoney } from '../core/index.ts';
 import type { Approved, Clock, Command, Engine, EngineEvent, Exchange, Millis, PlaceCommand } from '../core/index.ts';
 import { cancelAll } from './clearOut.ts';
+import { keepDeciding } from './keepDeciding.ts';
 import type { Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import { LedgerKeeper } from './ledgerKeeper.ts';
@@ -124,13 +125,17 @@ export class Loop {
     this.#repeat(timing.privatePollMs, () => this.#readPrivate());
     this.market.start();
     this.#repeat(timing.bookPollMs, () => this.market.poll());
-    this.#repeat(timing.decideEveryMs, async () => this.#step({ kind: 'timer', at: this.time() }));
+    const step = (event: EngineEvent) => this.#step(event);
+    this.#tasks.push(keepDeciding({ ...this.#options, time: this.time, step }, this.#stopping.signal));
     const balancesEvery = () => (this.#options.engine.isReconciled ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS);
     this.#repeat(balancesEvery, () => this.#readBalances());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
     this.#repeat(LATCH_EVERY_MS, async () => this.#watchLatch(), LATCH_EVERY_MS);
-    const rulesEvery = () => this.#rulesEveryMs;
-    this.#repeat(rulesEvery, () => this.#refreshRules(), RULES_EVERY_MS);
+    this.#repeat(
+      () => this.#rulesEveryMs,
+      () => this.#refreshRules(),
+      RULES_EVERY_MS,
+    );
   }
 
   /**
@@ -337,13 +342,9 @@ export class Loop {
 
   async #send(command: Approved<Command>): Promise<void> {
     const { exchange, book } = this.#options;
-    const { event, what, failed } = await send(command, {
-      exchange,
-      book,
-      instrument: this.#rules.instrument,
-      time: this.time,
-      mayPlace: () => this.#mayPlace(),
-    });
+    const { instrument } = this.#rules;
+    const at = { exchange, book, instrument, time: this.time, mayPlace: () => this.#mayPlace() };
+    const { event, what, failed } = await send(command, at);
     if (failed !== null) this.#note(what, failed);
     this.#step(event);
   }

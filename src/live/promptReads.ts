@@ -26,8 +26,8 @@ export type PromptReadsOptions = {
   readonly onBroken: (error: unknown) => void;
 };
 
-/** Reads in a burst, and how fast they come back: at most 60 a minute for long. */
-const BURST = 10;
+/** Reads in a burst, as a sweep through a ladder takes them, and how fast they come back: at most 60 a minute for long. */
+const BURST = 30;
 const REFILL_MS: Millis = 1_000;
 /** What is kept for placements and for the reads that must happen. */
 const BUDGET_RESERVE = 60;
@@ -85,10 +85,12 @@ export class PromptReads {
   }
 
   async #run(): Promise<void> {
-    const { clock, engine, look, readBalances, readTrades } = this.#options;
+    const { clock, look, readBalances, readTrades } = this.#options;
     // What was seen in the same moment is read together.
-    await sleep(clock, 1);
+    await sleep(clock, 0);
     while (!this.#stopped && (this.#tradesWanted || this.#gone.size > 0 || this.#balancesWanted)) {
+      const ids = this.#tradesWanted ? [] : this.#goneIds();
+      if (!this.#tradesWanted && ids.length === 0 && !(this.#gone.size === 0 && this.#balancesWanted)) continue;
       if (!this.#take()) {
         // The next poll tells.
         this.#tradesWanted = false;
@@ -103,17 +105,19 @@ export class PromptReads {
           this.#tradesWanted = true;
           await sleep(clock, RETRY_MS * 2 ** this.#tries++);
         }
-      } else if (this.#gone.size === 0) {
+      } else if (ids.length > 0) await look(ids);
+      else {
         this.#balancesWanted = false;
         await readBalances();
-      } else {
-        const oids = [...this.#gone].slice(0, CANCEL_CHUNK);
-        for (const oid of oids) this.#gone.delete(oid);
-        // What the engine knows to be over needs no look.
-        const ids = engine.liveOrders.flatMap(({ id, oid }) => (oid !== null && oids.includes(oid) ? [id] : []));
-        if (ids.length > 0) await look(ids);
       }
     }
+  }
+
+  /** Takes a request's worth of those that left the book; what the engine knows to be over needs no look. */
+  #goneIds(): readonly string[] {
+    const oids = [...this.#gone].slice(0, CANCEL_CHUNK);
+    for (const oid of oids) this.#gone.delete(oid);
+    return this.#options.engine.liveOrders.flatMap(({ id, oid }) => (oid !== null && oids.includes(oid) ? [id] : []));
   }
 
   #isBehind(): boolean {

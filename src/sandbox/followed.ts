@@ -1,6 +1,7 @@
 /** A market that follows another exchange's: its levels as house orders, and of its executions and moves what a fill model brings to resting orders. */
 import { opposite, OrderBook } from '../core/index.ts';
 import type { Amount, Price, Side } from '../core/index.ts';
+import { Sweep } from '../fills/index.ts';
 import type { FillModel, Queued } from '../fills/index.ts';
 import { HouseLevels } from './houseLevels.ts';
 import type { FollowedPlace } from './market.ts';
@@ -25,6 +26,7 @@ export class FollowedMarket {
   readonly #place: FollowedPlace;
   readonly #model: FillModel;
   readonly #house: HouseLevels;
+  readonly #sweep = new Sweep();
   /** What was told, and of it what is not shown yet. */
   readonly #told = new OrderBook();
   readonly #shown: Record<Side, Map<Price, number>> = { buy: new Map(), sell: new Map() };
@@ -76,13 +78,18 @@ export class FollowedMarket {
     return this.#serial;
   }
 
-  /** Somebody took so much at a price. Where it happened some time ago, only orders that were there at `mark` can have been reached. */
-  trade(taker: Side, price: Price, lots: Amount, mark = Infinity): void {
+  /**
+   * Somebody took so much at a price. Where it happened some time ago, only orders that were there at `mark` can have been reached. What
+   * one execution brought us, the next of the same `moment` (its time, say) has less of at worse prices; without one each stands alone.
+   */
+  trade(taker: Side, price: Price, lots: Amount, mark = Infinity, moment = Number.NaN): void {
     this.#look();
     const maker = opposite(taker);
     const before = this.#counts.filledLots;
     const own = this.#own[maker].filter(order => order.joined <= mark);
-    this.#model.rule.traded(own, maker === 'sell' ? 1 : -1, price, lots, this.#fill, 0);
+    const sign = maker === 'sell' ? 1 : -1;
+    this.#sweep.begin(moment, sign);
+    this.#model.rule.traded(own, sign, price, lots, this.#fill, 0, this.#sweep);
     this.#dropFilled();
     this.#counts.trades++;
     this.#counts.lots += lots;

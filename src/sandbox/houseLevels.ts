@@ -30,6 +30,8 @@ export class HouseLevels {
   readonly #orders = new Map<number, { readonly order: HouseOrder; readonly level: Level }>();
   /** Levels that executions left short of what is wanted. */
   readonly #short = new Set<Level>();
+  /** Of those, the ones that met an order which stood against them. */
+  readonly #blocked = new Set<Level>();
   readonly #crossing: Crossing | undefined;
 
   /** `crossing` decides what a level that grows through users' orders gives them; without it the exchange's matching does. */
@@ -85,6 +87,14 @@ export class HouseLevels {
     for (const level of levels) this.#growOne(level);
   }
 
+  /** Restores the levels that an order stood against which is gone. To be called where nothing is being matched. */
+  regrow(): void {
+    if (this.#blocked.size === 0) return;
+    for (const level of [...this.#blocked]) {
+      if (!this.#isBlocked(level)) this.#growOne(level);
+    }
+  }
+
   /** Withdraws everything. */
   clear(): void {
     for (const id of this.#orders.keys()) this.#place.cancel(id);
@@ -92,6 +102,7 @@ export class HouseLevels {
     this.#levels.buy.clear();
     this.#levels.sell.clear();
     this.#short.clear();
+    this.#blocked.clear();
   }
 
   /** Has up to `lots` at a price executed by `hit`, oldest first. Returns what was not there. */
@@ -119,7 +130,11 @@ export class HouseLevels {
   #growOne(level: Level): void {
     const { side, price } = level;
     const blocked = this.#isBlocked(level);
-    if (!blocked) level.spent = 0;
+    if (blocked) this.#blocked.add(level);
+    else {
+      this.#blocked.delete(level);
+      level.spent = 0;
+    }
     let missing = level.wanted - level.total - level.spent;
     let matches = true;
     if (missing > 0 && blocked && this.#crossing) {
@@ -160,6 +175,7 @@ export class HouseLevels {
   #settle(level: Level): void {
     level.spent = 0;
     this.#short.delete(level);
+    this.#blocked.delete(level);
     if (level.wanted === 0) this.#levels[level.side].delete(level.price);
   }
 

@@ -22,6 +22,8 @@ export interface Marketplace {
   bestAsk(): Price;
   /** Everybody's amount at a price. */
   amountAt(side: Side, price: Price): Amount;
+  /** Called after an account's order was canceled, outside of any match. */
+  onCancel(call: () => void): void;
   /** Called after each execution of a house order, inside the match: remember it, place nothing. */
   onHouseFill(call: (id: number, side: Side, price: Price, amount: Amount, maker: boolean) => void): void;
 }

@@ -19,6 +19,7 @@ export function marketplaceOf(venue: Venue, name: string): FollowedPlace {
     amountAt: (side, price) => engine.amountAt(side, price),
     accountOrders: side => book.accountOrders(side),
     hit: (id, amount) => book.hit(id, amount),
+    onCancel: call => void book.cancels.push(call),
     onHouseFill: call => void book.houseFills.push(call),
   };
 }

@@ -1,5 +1,7 @@
 /** Replays a recorded market as house orders: the book as it was recorded, with real orders resting, filling and taking among it. */
+import { opposite } from '../core/index.ts';
 import type { Amount, Millis, Price, Side, Timer } from '../core/index.ts';
+import { Sweep } from '../fills/index.ts';
 import { KIND, RecordedBook, SIDE } from '../tape/index.ts';
 import type { RecordedSide, Tape } from '../tape/index.ts';
 import { HouseLevels } from './houseLevels.ts';
@@ -27,9 +29,8 @@ const SKIP_MS = 600_000;
 
 /**
  * At each recorded time the levels are made equal to the recorded book, and each trade is executed as a taker of its side with its
- * price as limit. What executions took is restored at the next time that has book rows; in a recording of one level, a side that
- * trades emptied is restored at once. Times keep their recorded
- * distances on the marketplace's clock. Throws on a tape that has no amounts, or whose tick or lot is not the book's.
+ * price as limit: what is recorded at better prices cannot have been there any more, except for what others' orders took out of the same
+ * sweep. After each time the levels are the recorded ones again. Times keep their recorded distances on the marketplace's clock. Throws on a tape that has no amounts, or whose tick or lot is not the book's.
  */
 export function tapeMarket(tape: Tape, options: { readonly loop: boolean }): Market & { counts(): ReplayCounts } {
   return new Replay(tape, options.loop);
@@ -52,6 +53,9 @@ class Replay implements Market {
   #all = false;
   #bookChanged = false;
   #wasCrossed = false;
+  readonly #sweep = new Sweep();
+  /** What the execution under way has met of the house. */
+  readonly #met: { readonly price: Price; readonly lots: Amount }[] = [];
   #lastTrade = 0;
   #lastSide: Side = 'buy';
   #counts = { wraps: 0, trades: 0, inferredSides: 0, shortTrades: 0, shortLots: 0, hiddenBooks: 0 };
@@ -74,7 +78,13 @@ class Replay implements Market {
       );
     }
     this.#place = place;
-    this.#house = new HouseLevels(place);
+    const house = new HouseLevels(place);
+    this.#house = house;
+    // What somebody's order took of a level that came against it is there again, as recorded, once that order is gone.
+    place.onCancel(() => house.regrow());
+    place.onHouseFill((_id, _side, price, lots, maker) => {
+      if (maker) this.#met.push({ price, lots });
+    });
     this.#origin = place.clock.elapsed();
     this.#playDue();
   }
@@ -132,8 +142,8 @@ class Replay implements Market {
     let row = from;
     for (; row < columns.length && columns.at[row] === at; row++) {
       if (columns.kind[row] === KIND.trade) {
-        this.#sync();
-        this.#trade(columns.side[row]!, columns.price[row]! as Price, columns.amount[row]! as Amount);
+        if (this.#bookChanged) this.#sync();
+        this.#trade(at, columns.side[row]!, columns.price[row]! as Price, columns.amount[row]! as Amount);
       } else if (this.#book.concerns(row)) {
         this.#book.apply(row);
         this.#bookChanged = true;
@@ -144,15 +154,13 @@ class Replay implements Market {
       }
     }
     this.#sync();
+    this.#house!.regrow();
     this.#row = row;
-    // Behind the only level that a top-of-book recording knows there was more: an emptied side would be a falsehood.
-    if (this.#tape.depth === 1 && (this.#house!.isEmpty('buy') || this.#house!.isEmpty('sell'))) this.#house!.grow();
     return row - from;
   }
 
-  /** Makes the house's levels equal to the recorded book, if any row of it came since the last time. */
+  /** Makes the house's levels equal to the recorded book. */
   #sync(): void {
-    if (!this.#bookChanged) return;
     this.#bookChanged = false;
     const { bids, asks } = this.#book;
     const crossed = bids.length > 0 && asks.length > 0 && bids.priceAt(0) >= asks.priceAt(0);
@@ -178,9 +186,22 @@ class Replay implements Market {
     this.#wasCrossed = crossed;
   }
 
-  #trade(code: number, price: Price, amount: Amount): void {
+  #trade(at: Millis, code: number, price: Price, amount: Amount): void {
     const side = code === SIDE.buy ? 'buy' : code === SIDE.sell ? 'sell' : this.#inferSide(price);
+    const maker = opposite(side);
+    const sweep = this.#sweep;
+    sweep.begin(at, maker === 'sell' ? 1 : -1);
+    this.#clearBefore(maker, price);
+    this.#met.length = 0;
     const { traded } = this.#place!.place(side, price, amount, 'take');
+    let others = 0;
+    let passed = 0;
+    for (const { price: there, lots } of this.#met) {
+      others += lots;
+      if (there !== price) passed += sweep.at(there, lots);
+    }
+    sweep.end(price, passed + traded - others);
+    this.#touched[maker].add(price);
     this.#counts.trades++;
     if (traded < amount) {
       this.#counts.shortTrades++;
@@ -188,6 +209,22 @@ class Replay implements Market {
     }
     this.#lastTrade = price;
     this.#lastSide = side;
+  }
+
+  /** At prices better than an execution's only what its sweep has left there can stand. */
+  #clearBefore(side: Side, price: Price): void {
+    const recorded = side === 'buy' ? this.#book.bids : this.#book.asks;
+    const sign = side === 'buy' ? -1 : 1;
+    const house = this.#house!;
+    const prices = new Set<number>(this.#sweep.places);
+    for (let i = 0; i < recorded.length && recorded.priceAt(i) * sign < price * sign; i++)
+      prices.add(recorded.priceAt(i));
+    for (const there of prices) {
+      if (!(there * sign < price * sign)) continue;
+      this.#touched[side].add(there);
+      house.shrink(side, there as Price, this.#sweep.standingAt(there));
+    }
+    if (prices.size > 0) house.grow();
   }
 
   /** At or beyond a best price: its taker. Between them: the nearer side; in the middle: where the price moved, else as before. */

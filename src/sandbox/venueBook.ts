@@ -91,6 +91,7 @@ export class VenueBook implements ExecutionSink {
   readonly history = new TradeHistory();
   readonly queue: EngineQueue;
   readonly houseFills: HouseFill[] = [];
+  readonly cancels: (() => void)[] = [];
   readonly #host: BookHost;
   readonly #salt: number;
   /** Accounts' resting orders by engine id. */
@@ -154,6 +155,7 @@ export class VenueBook implements ExecutionSink {
       this.#commit();
     }
     this.#host.finish(order, 'cancelled');
+    for (const call of this.cancels) call();
   }
 
   /** Changes an order in place (v4 modify). What cannot be done leaves it as it was, or cancels it when that was asked. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { exact, exactOrders } from '../../backtest/exact.ts';
 import { OwnOrder, OwnSide } from '../../backtest/ownOrders.ts';
 import { FLAG, RowBuilder, SELL } from '../../backtest/rows.ts';
-import { logarithmic, optimistic, power, riskAverse, sharedVolume, wholeOrders } from '../../src/fills/index.ts';
+import { logarithmic, optimistic, power, riskAverse, sharedVolume, Sweep, wholeOrders } from '../../src/fills/index.ts';
 import type { FillRule } from '../../src/fills/index.ts';
 
 /** A resting ask of ours with so much ahead of it. */
@@ -12,9 +12,18 @@ function ask(place: number, lots: number, front: number, joined = 0): OwnOrder {
 }
 
 /** What a taker who buys `lots` at `place` brings to each of our asks. */
-function bought(rule: FillRule, asks: readonly OwnOrder[], place: number, lots: number, row = 0): number[] {
+function bought(
+  rule: FillRule,
+  asks: readonly OwnOrder[],
+  place: number,
+  lots: number,
+  row = 0,
+  at = 0,
+  sweep = new Sweep(),
+): number[] {
   const before = asks.map(order => order.left);
-  rule.traded(asks, 1, place, lots, () => undefined, row);
+  sweep.begin(at, 1);
+  rule.traded(asks, 1, place, lots, () => undefined, row, sweep);
   return asks.map((order, i) => before[i]! - order.left);
 }
 
@@ -50,6 +59,62 @@ describe('an execution beyond our price', () => {
 
   test('brings everything under the golden rule', () => {
     expect(bought(wholeOrders(power(2)), [ask(98, 10, 500)], 101, 1)).toEqual([10]);
+  });
+});
+
+describe('a taker who sweeps several prices', () => {
+  const swept = (
+    rule: FillRule,
+    asks: readonly OwnOrder[],
+    steps: readonly (readonly [place: number, lots: number])[],
+  ) => {
+    const sweep = new Sweep();
+    for (const [place, lots] of steps) bought(rule, asks, place, lots, 0, 7, sweep);
+    return asks.map(({ lots, left }) => lots - left);
+  };
+
+  test('brings our orders no more in all than it had: what the first took, others still have, and they come before the second', () => {
+    // 20 at 100 and 20 at 101, of which ours at 100 take 10 from those behind them: only 10 are left for 101.
+    expect(
+      swept(
+        sharedVolume(riskAverse()),
+        [ask(100, 10, 5), ask(101, 50, 0)],
+        [
+          [100, 20],
+          [101, 20],
+        ],
+      ),
+    ).toEqual([10, 10]);
+    expect(
+      swept(
+        sharedVolume(riskAverse()),
+        [ask(100, 10, 5), ask(101, 50, 0)],
+        [
+          [100, 20],
+          [101, 4],
+          [101, 16],
+        ],
+      ),
+    ).toEqual([10, 10]);
+    expect(
+      swept(
+        sharedVolume(riskAverse()),
+        [ask(99, 10, 0), ask(101, 50, 0)],
+        [
+          [100, 20],
+          [102, 5],
+          [103, 20],
+        ],
+      ),
+    ).toEqual([10, 15]);
+  });
+
+  test('is another taker at another moment', () => {
+    const asks = [ask(100, 10, 5), ask(101, 50, 0)];
+    const sweep = new Sweep();
+    bought(sharedVolume(riskAverse()), asks, 100, 20, 0, 1, sweep);
+    bought(sharedVolume(riskAverse()), asks, 101, 20, 0, 2, sweep);
+    expect(asks.map(({ lots, left }) => lots - left)).toEqual([10, 20]);
   });
 });
 

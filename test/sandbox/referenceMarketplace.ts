@@ -113,6 +113,11 @@ export class ReferenceMarketplace implements Marketplace {
     return this.#sum(side, price, order => order.owner === owner);
   }
 
+  /** Nobody but the test cancels here. */
+  onCancel(): void {
+    return;
+  }
+
   onHouseFill(call: Parameters<Marketplace['onHouseFill']>[0]): void {
     this.#watchers.push(call);
   }
