@@ -16,8 +16,11 @@ export function rowsOfOrders(columns: Columns, delay: number): MarketRows {
   return new OrderRows(columns, delay).build();
 }
 
-/** A trade is told at most so many rows after the orders that it met. */
+/** A trade is told at most so many rows after the orders that it met, */
 const SAME_MATCH_ROWS = 12;
+/** or before them, in a recording of the stream, which tells orders only: at most so long, and this many trades in one sweep. */
+const EARLY_MS = 1_000;
+const EARLY_MAX = 512;
 
 class OrderRows {
   readonly #columns: Columns;
@@ -28,7 +31,11 @@ class OrderRows {
   readonly #bids = new Map<number, number>();
   readonly #asks = new Map<number, number>();
   readonly #hasTrades: boolean;
+  /** Where levels are told too, a `clear` is of them. */
+  readonly #hasLevels: boolean;
   readonly #told = new Set<number>();
+  /** Rows of trades of which no order has told yet. */
+  #early: number[] = [];
   #bid: number | null = null;
   #ask: number | null = null;
   readonly #born: number[] = [];
@@ -39,13 +46,15 @@ class OrderRows {
     this.#columns = columns;
     this.#delay = delay;
     this.#hasTrades = columns.kind.includes(KIND.trade);
+    this.#hasLevels = columns.kind.includes(KIND.level);
   }
 
   build(): MarketRows {
     const { kind, length } = this.#columns;
     if (length > 0) this.#takeUp();
     for (let row = 0; row < length; row++) {
-      if (kind[row] === KIND.trade) this.#restTakers(row);
+      if (kind[row] === KIND.trade) this.#onTrade(row);
+      else if (kind[row] === KIND.clear && !this.#hasLevels) this.#onClear(row);
       else if (kind[row] === KIND.add) this.#onAdd(row);
       else if (kind[row] === KIND.change || kind[row] === KIND.remove) this.#onLess(row);
     }
@@ -80,6 +89,20 @@ class OrderRows {
     return 0;
   }
 
+  #onTrade(row: number): void {
+    this.#restTakers(row);
+    if (this.#hasLevels || this.#told.has(row)) return;
+    this.#early.push(row);
+    if (this.#early.length > EARLY_MAX) this.#early = this.#early.slice(-EARLY_MAX / 2);
+  }
+
+  /** A book begins anew: after a gap, or where two recordings meet. */
+  #onClear(row: number): void {
+    this.#taking.clear();
+    for (const order of this.#resting.values()) this.#shrink(row, order, 0, false);
+    this.#resting.clear();
+  }
+
   #onAdd(row: number): void {
     const { side, price, amount, id } = this.#columns;
     if (this.#resting.has(id[row]!) || amount[row] === 0) return;
@@ -110,13 +133,18 @@ class OrderRows {
   /** A trade row tells of each execution at its maker's price; an order that shrank with none was itself the taker. */
   #isTold(row: number, tick: number, lots: number): boolean {
     if (!this.#hasTrades) return true;
-    const { kind, price, amount, length } = this.#columns;
+    const { kind, at, price, amount, length } = this.#columns;
     for (let next = row + 1; next < Math.min(length, row + SAME_MATCH_ROWS); next++) {
       if (kind[next] !== KIND.trade || price[next] !== tick || amount[next] !== lots || this.#told.has(next)) continue;
       this.#told.add(next);
       return true;
     }
-    return false;
+    const place = this.#early.findIndex(
+      before => price[before] === tick && amount[before] === lots && at[row]! - at[before]! <= EARLY_MS,
+    );
+    if (place < 0) return false;
+    this.#early.splice(place, 1);
+    return true;
   }
 
   /** A taker that was not met whole rests, once nothing is left that it crosses. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command line: adds every command and turns every end into an exit code. */
 import { Command, CommanderError } from 'commander';
+import { addRecordCommands } from './cli/commands/record.ts';
 import { addStateCommands } from './cli/commands/state.ts';
 import { addTapeCommands } from './cli/commands/tape.ts';
 import { addTradeCommands } from './cli/commands/trade.ts';
@@ -17,6 +18,7 @@ const program = new Command('puntas')
   });
 
 addTradeCommands(program);
+addRecordCommands(program);
 addTapeCommands(program);
 addStateCommands(program);
 addWebhookCommands(program);

@@ -38,7 +38,9 @@ export async function chosen(
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
     throw new Wrong('--tape is for the embedded exchange; this configuration has a remote one');
   const tape = await tapeOf(dir, given?.book);
-  return { ...shipped(tape.instrument.symbol), tape };
+  // The standard configuration trades one of the books itself.
+  const isStandard = readConfig(shippedConfig('sandbox')).book === tape.instrument.symbol;
+  return { ...shipped(isStandard ? 'sandbox' : tape.instrument.symbol), tape };
 }
 
 /** One book of a recording; an error is wrong use. */
@@ -113,6 +115,35 @@ async function withPaper(
   }
 }
 
+/** The same for who only reads the market: no key is read, none is needed. */
+export async function withMarket(
+  config: Config,
+  tape: Tape | null,
+  options: Source,
+  clock: Clock,
+  work: (addresses: { readonly restUrl: string; readonly streamUrl?: string }, seed: number) => Promise<void>,
+): Promise<void> {
+  const { exchange } = config;
+  if (exchange.kind === 'remote') {
+    if (options.speed !== 1) throw new Wrong('--speed is for the embedded exchange; a remote one keeps its own time');
+    const { restUrl, streamUrl } = exchange;
+    const addresses = { restUrl: restAddress(restUrl), ...(streamUrl === undefined ? {} : { streamUrl }) };
+    return work(addresses, Math.floor(Math.random() * 2 ** 31));
+  }
+  const embedded = await startEmbedded(config, clock, {
+    tape,
+    port: exchange.port,
+    portFrom: 'exchange.port',
+    ...seedOf(options),
+  });
+  try {
+    const { origin, seed } = embedded;
+    await work({ restUrl: `${origin}/api`, streamUrl: origin.replace(/^http/, 'ws') }, seed);
+  } finally {
+    await embedded.stop();
+  }
+}
+
 export function remoteVenue(address: string): Venue {
   const read = readSecrets(
     process.env,
@@ -121,9 +152,11 @@ export function remoteVenue(address: string): Venue {
   );
   if (!read.ok) throw new Wrong(read.errors);
   for (const name of ['PUNTAS_API_KEY', 'PUNTAS_API_SECRET']) delete process.env[name];
-  const restUrl = new URL(address).pathname === '/' ? `${address.replace(/\/$/, '')}/api` : address;
-  return { restUrl, key: read.secrets.apiKey, secret: read.secrets.apiSecret, speed: 1 };
+  return { restUrl: restAddress(address), key: read.secrets.apiKey, secret: read.secrets.apiSecret, speed: 1 };
 }
+
+const restAddress = (address: string): string =>
+  new URL(address).pathname === '/' ? `${address.replace(/\/$/, '')}/api` : address;
 
 /**
  * The first SIGINT, SIGTERM or SIGHUP (a terminal that is closed) stops cleanly, at the end of the start when it came during the start; a second one leaves at once and says

@@ -18,3 +18,6 @@ export { loadStoredTape, openStoredTape } from './storedTape.ts';
 export type { ChunkOptions, PriceRange, RulesChange, StoredDay, StoredTape, StoredTapeOptions } from './storedTape.ts';
 export type { TapeChunk } from './chunkReader.ts';
 export { BLOCK_ROWS } from './rowsCodec.ts';
+export { Recorder, rulesOf } from './record/recorder.ts';
+export type { RecorderOptions, RecorderStatus } from './record/recorder.ts';
+export { PollRecorder } from './record/pollRecorder.ts';

@@ -1,9 +1,16 @@
-/** Opens a recording of any known format as a tape in memory. */
+/** Opens a stored tape, or a recording of any known format, as a tape in memory. */
+import { existsSync, statSync } from 'node:fs';
+import { partitions } from './dayFiles.ts';
 import { collectTape } from './import/collect.ts';
 import { findRecording } from './import/find.ts';
+import { loadStoredTape, openStoredTape } from './storedTape.ts';
 import type { Tape } from './tape.ts';
 
-/** Loads one book of a recording. Rejects with an Error of one line that says what is wrong and what would be right. */
+/** Loads one book. Rejects with an Error of one line that says what is wrong and what would be right. */
 export async function openTape(path: string, options: { readonly book?: string } = {}): Promise<Tape> {
+  if (isStoredTape(path)) return loadStoredTape(openStoredTape(path, options));
   return collectTape(await findRecording(path, options));
 }
+
+const isStoredTape = (path: string): boolean =>
+  existsSync(path) && statSync(path).isDirectory() && partitions(path, 'book=').length > 0;

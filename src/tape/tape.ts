@@ -3,8 +3,8 @@ import type { Amount, BookRules, Instrument, Millis, Price, Side } from '../core
 
 /**
  * What a row says. `clear` begins a whole new picture of the book: the `level` rows that follow it are all there is.
- * `level` sets the absolute amount at a price, 0 removes it. `add`, `change` (to the amount left) and `remove` concern one
- * resting order, named by its id. `trade` is one execution; its side is the taker's.
+ * `level` sets the absolute amount at a price, 0 removes it. `add`, `change` (to the amount left) and `remove` (with the
+ * amount that was left: 0 when it was filled) concern one resting order, named by its id. `trade` is one execution; its side is the taker's.
  */
 export const KIND = { clear: 0, level: 1, trade: 2, add: 3, change: 4, remove: 5 } as const;
 export type Kind = (typeof KIND)[keyof typeof KIND];

@@ -6,7 +6,7 @@ import type { SideCode } from '../tape.ts';
 import { tapeRules } from '../tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { GridFinder } from './grid.ts';
-import { lineBatches, rowsOfLines, shown } from './lines.ts';
+import { lineBatches, rowsOfLines, shown, sourceOf } from './lines.ts';
 import type { Reading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
@@ -125,7 +125,7 @@ export function bitsoReplies(
       ? tapeRules(book, tick, given.lot).instrument
       : instrumentOf({ ...first, tickSize: tick }, given.lot);
   return {
-    source: files[0]!,
+    source: sourceOf(files),
     format: 'bitso-replies',
     files,
     passes: 2,

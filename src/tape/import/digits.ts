@@ -14,7 +14,11 @@ export function plainText(text: string, onNoise: () => void): DecimalText {
   const point = text.indexOf('.');
   if (point >= 0 && text.length - point - 1 > NOISE_DECIMALS) {
     onNoise();
-    return plainText(String(Number(text)), () => undefined);
+    const shortest = String(Number(text));
+    // A sum of doubles, such as 0.1 + 0.2, is long even at its shortest.
+    const decimals = shortest.length - shortest.indexOf('.') - 1;
+    const isLong = shortest.includes('.') && !shortest.includes('e') && decimals > NOISE_DECIMALS;
+    return plainText(isLong ? Number(text).toFixed(NOISE_DECIMALS) : shortest, () => undefined);
   }
   const match = EXPONENT.exec(text);
   if (!match) return text;

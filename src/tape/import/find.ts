@@ -8,6 +8,7 @@ import { bitsoBbo } from './bitsoBbo.ts';
 import { bitsoReplies, surveyReplies } from './bitsoReplies.ts';
 import { bitstamp } from './bitstamp.ts';
 import { bookNameOf } from './bookName.ts';
+import { WrongFile } from './findings.ts';
 import { gemini } from './gemini.ts';
 import type { Grid } from './grid.ts';
 import { hftbacktest, isHftbacktest, surveyHftbacktest } from './hftbacktest.ts';
@@ -61,7 +62,12 @@ export async function findRecording(
   if (choices.length === 0)
     throw new Error(`${path}: no recording recognised; known are: ${shapes.map(({ looks }) => looks).join('; ')}`);
   const chosen = chosenOf(path, choices, given.book);
-  return chosen.choice.open(chosen.book, given, onBytes);
+  try {
+    return await chosen.choice.open(chosen.book, given, onBytes);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new WrongFile(`${path}: ${error.message}`, { cause: error });
+  }
 }
 
 function chosenOf(

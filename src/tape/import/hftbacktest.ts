@@ -12,7 +12,7 @@ import { WrongFile } from './findings.ts';
 import type { Findings } from './findings.ts';
 import { GridFinder } from './grid.ts';
 import type { Grid } from './grid.ts';
-import { shown } from './lines.ts';
+import { shown, sourceOf } from './lines.ts';
 import type { Reading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import { RowBuffer } from './rows.ts';
@@ -39,7 +39,7 @@ export function hftbacktest(
   notes: readonly string[],
 ): Recording {
   return {
-    source: files[0]!,
+    source: sourceOf(files),
     format: 'hftbacktest',
     files,
     passes: 1,
@@ -67,13 +67,16 @@ export async function surveyHftbacktest(
         if (kind === EVENT.depth || kind === EVENT.snapshot) levels++;
         else if (kind === EVENT.add) orders++;
         if (kind === EVENT.clear || !(px > 0 && px < 1e15 && qty >= 0 && qty < 1e15)) continue;
-        finder.price(String(px));
-        finder.amount(String(qty));
+        finder.price(textOf(px));
+        finder.amount(textOf(qty));
       }
     }
   }
   return { ...finder.grid(), fromOrders: orders > 0 && levels === 0 };
 }
+
+/** The decimal that a double was made from: what comes after 13 digits is noise. */
+const textOf = (double: number): string => String(Number(double.toPrecision(13)));
 
 async function* events(files: readonly string[], reading: Reading): AsyncGenerator<Chunk> {
   const { findings } = reading;
@@ -103,7 +106,14 @@ async function* events(files: readonly string[], reading: Reading): AsyncGenerat
   findings.check();
 }
 
-type Resting = { readonly id: number; readonly side: SideCode; readonly price: number };
+/** `filled`: told by fills, and not yet by a change. */
+type Resting = {
+  readonly id: number;
+  readonly side: SideCode;
+  readonly price: number;
+  readonly lots: number;
+  filled: number;
+};
 
 /** One record at a time. Prices and amounts are doubles in the file; they become the whole ticks and lots that they are nearest to, or are refused. */
 class EventReader {
@@ -158,9 +168,11 @@ class EventReader {
       case EVENT.cancel:
         this.#order(rows, kind, at, local, side, px, qty, from.readBigUInt64LE(offset + 40));
         return;
-      case EVENT.fill:
-        this.#findings.found('fills of single orders', 'left out; the change that follows says the same', rows.place);
+      case EVENT.fill: {
+        const order = this.#orders.get(from.readBigUInt64LE(offset + 40));
+        if (order) order.filled += this.#lots(qty);
         return;
+      }
       case EVENT.bbo:
         this.#findings.found('best bids and offers', 'left out; the depth says the same', rows.place);
         return;
@@ -188,7 +200,7 @@ class EventReader {
     for (const [id, order] of this.#orders) {
       if (order.side !== side) continue;
       this.#orders.delete(id);
-      rows.push(KIND.remove, side, at, local, order.price, 0, order.id);
+      rows.push(KIND.remove, side, at, local, order.price, order.lots, order.id);
     }
   }
 
@@ -205,8 +217,14 @@ class EventReader {
     const known = this.#orders.get(id);
     if (kind === EVENT.add) {
       if (side === SIDE.unknown) throw new RangeError('expected a side, found an order of neither');
-      const order: Resting = { id: known?.id ?? ++this.#lastId, side, price: this.#ticks(px) };
-      rows.push(KIND.add, side, at, local, order.price, this.#lots(qty), order.id);
+      const order: Resting = {
+        id: known?.id ?? ++this.#lastId,
+        side,
+        price: this.#ticks(px),
+        lots: this.#lots(qty),
+        filled: 0,
+      };
+      rows.push(KIND.add, side, at, local, order.price, order.lots, order.id);
       this.#orders.set(id, order);
       return;
     }
@@ -215,13 +233,14 @@ class EventReader {
       return;
     }
     if (kind === EVENT.cancel) {
-      rows.push(KIND.remove, known.side, at, local, known.price, 0, known.id);
+      const left = Math.max(0, known.lots - known.filled);
+      rows.push(KIND.remove, known.side, at, local, known.price, left, known.id);
       this.#orders.delete(id);
       return;
     }
-    const price = this.#ticks(px);
-    rows.push(KIND.change, known.side, at, local, price, this.#lots(qty), known.id);
-    this.#orders.set(id, { ...known, price });
+    const order: Resting = { ...known, price: this.#ticks(px), lots: this.#lots(qty), filled: 0 };
+    rows.push(KIND.change, known.side, at, local, order.price, order.lots, known.id);
+    this.#orders.set(id, order);
   }
 
   #ticks(px: number): number {
@@ -233,18 +252,18 @@ class EventReader {
   }
 }
 
-/** A double is as near to its decimal as doubles are; what is further from a whole number of units than a ten-thousandth is another number. */
+/** A double is as near to its decimal as doubles are: a few units of its last place, and no more than a ten-thousandth of a unit besides. */
 function wholeUnits(double: number, unit: number, name: string): number {
   if (!(double >= 0 && Number.isFinite(double))) throw new RangeError(`expected a number, found ${double}`);
   const exact = double / unit;
   const whole = Math.floor(exact + 0.5);
-  if (Math.abs(exact - whole) <= 1e-4) return whole;
+  if (Math.abs(exact - whole) <= Math.min(0.25, 1e-4 + whole * 2 ** -50)) return whole;
   throw new OffGrid(`${double} is not a multiple of ${name}`);
 }
 
-/** Nanoseconds of 64 bits as milliseconds. */
+/** Nanoseconds of 64 bits as milliseconds, to the microsecond. */
 const millisOf = (from: Buffer, offset: number): number =>
-  (from.readUInt32LE(offset) + from.readInt32LE(offset + 4) * 2 ** 32) / 1e6;
+  Math.floor((from.readUInt32LE(offset) + from.readInt32LE(offset + 4) * 2 ** 32) / 1e3 + 0.5) / 1e3;
 
 /** Whole records, some at a time. */
 async function* recordsOf(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {

@@ -1,6 +1,7 @@
 /** Lines of text files, plain or gzipped, read in chunks and turned into rows: memory does not grow with the file. */
 import { createReadStream } from 'node:fs';
 import type { ReadStream } from 'node:fs';
+import { dirname } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import type { Readable } from 'node:stream';
 import type { Instrument } from '../../core/index.ts';
@@ -74,6 +75,10 @@ function named(error: unknown, file: string, number: number): unknown {
 export function expectHeader(line: string, header: string): void {
   if (line !== header) throw new WrongFile(`expected the header ${header}, found ${shown(line)}`);
 }
+
+/** Where a recording is, for people: its file, or the folder of its files. */
+export const sourceOf = (files: readonly string[]): string =>
+  files.length === 1 ? (files[0] ?? '') : dirname(files[0] ?? '');
 
 export const shown = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 

@@ -3,7 +3,7 @@ import type { BookRules, DecimalText, Instrument, Millis } from '../../core/inde
 import { Inspection } from '../inspection.ts';
 import { KIND } from '../tape.ts';
 import type { Columns, Dirt, Gap } from '../tape.ts';
-import { Findings } from './findings.ts';
+import { Findings, WrongFile } from './findings.ts';
 import type { Reading } from './lines.ts';
 import { mergeRows } from './rows.ts';
 import type { Chunk } from './rows.ts';
@@ -54,7 +54,7 @@ export type ImportReport = {
   readonly notes: readonly string[];
 };
 
-/** Rejects with a WrongFile or RangeError of one line when the recording cannot be used. */
+/** Rejects with a WrongFile of one line when the recording cannot be used. */
 export async function readRecording(
   recording: Recording,
   sink: RowSink,
@@ -92,7 +92,7 @@ export async function readRecording(
     to = time;
   });
   inspection.end();
-  if (!inspection.begun) throw new RangeError(`${source}: no book in the recording`);
+  if (!inspection.begun) throw new WrongFile(`${source}: no book in the recording`);
   for (; told < gaps.length; told++) out.gap(gaps[told]!);
   out.flush();
   return {

@@ -49,6 +49,10 @@ export class RowBuffer {
     this.#last = this.#start.last;
   }
 
+  get length(): number {
+    return this.#n;
+  }
+
   /** file:line of what is being read. */
   get place(): string {
     return `${this.#file}:${this.#number}`;

@@ -6,7 +6,7 @@ import { lotsOf, plainText, ticksOf } from './digits.ts';
 import { WrongFile } from './findings.ts';
 import { GridFinder } from './grid.ts';
 import type { Grid } from './grid.ts';
-import { expectHeader, lineBatches, rowsOfLines, shown } from './lines.ts';
+import { expectHeader, lineBatches, rowsOfLines, shown, sourceOf } from './lines.ts';
 import type { Reading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import { Remembered } from './remembered.ts';
@@ -49,7 +49,7 @@ export type TardisFiles = {
 export function tardis(files: TardisFiles, instrument: Instrument, notes: readonly string[]): Recording {
   const { kind, books, trades } = files;
   return {
-    source: books[0]!,
+    source: sourceOf(books),
     format: `tardis ${kind}`,
     files: [...books, ...trades],
     passes: 1,

@@ -1,0 +1,100 @@
+/** The commands that make tapes: record, import. */
+import type { Command } from 'commander';
+import { realClock } from '../../live/realClock.ts';
+import { formats } from '../../tape/index.ts';
+import { EXIT } from '../exits.ts';
+import { duration, sources } from '../flags.ts';
+import { describeImport, importTape } from '../import.ts';
+import { logger } from '../logger.ts';
+import { describeRecorded, record } from '../record.ts';
+import { chosen, signalsToStop, withMarket } from '../source.ts';
+import type { Source } from '../source.ts';
+
+type ImportFlags = {
+  readonly from: string;
+  readonly out: string;
+  readonly book?: string;
+  readonly format: string;
+  readonly tick?: string;
+  readonly lot?: string;
+  readonly json: boolean;
+};
+
+type RecordFlags = Source & {
+  readonly out: string;
+  readonly book?: string;
+  readonly for?: number;
+  readonly json: boolean;
+};
+
+export function addRecordCommands(program: Command): void {
+  sources(
+    program
+      .command('record')
+      .description(
+        "record an exchange's public market as a tape, until stopped (Ctrl-C, SIGTERM or --for); needs no key",
+      ),
+  )
+    .requiredOption('--out <dir>', 'folder of the tape; one that is there is continued')
+    .option('--book <names>', 'books, separated by commas; without it the one in the configuration')
+    .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', duration)
+    .option('--json', 'print what was recorded as one JSON object, the last line on stdout', false)
+    .action(async (options: RecordFlags) => {
+      const signals = signalsToStop();
+      const { config, tape } = await chosen(options);
+      const clock = realClock(options.speed);
+      const log = logger(config.log.level, []);
+      await withMarket(config, tape, options, clock, async (addresses, seed) => {
+        const isTerminal = process.stderr.isTTY;
+        const recorded = await record({
+          config,
+          addresses,
+          books: options.book?.split(',') ?? [config.book],
+          out: options.out,
+          clock,
+          seed,
+          log: line => log.info({}, isTerminal ? `\u001b[2K\r${line}` : line),
+          onProgress: progressLine(isTerminal, line => log.info({}, line)),
+          onStarted: stop => {
+            signals.tell(stop);
+            if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
+          },
+        });
+        if (isTerminal) process.stderr.write('\n');
+        if (recorded.failure !== null) log.error({}, `ended because something broke: ${recorded.failure}`);
+        console.log(options.json ? JSON.stringify(recorded) : describeRecorded(recorded));
+        process.exitCode = recorded.failure === null ? EXIT.clean : EXIT.broken;
+      });
+    });
+
+  program
+    .command('import')
+    .description('make a tape of a recording of another program, or of what a bot saw (its state directory)')
+    .requiredOption('--from <path>', 'file or folder of the recording')
+    .requiredOption('--out <dir>', 'folder of the tape; must not hold the book yet')
+    .option('--book <name>', 'which book of the recording; or its name, where it has none')
+    .option('--format <name>', `auto, state, ${formats().join(', ')}`, 'auto')
+    .option('--tick <decimal>', 'tick of a recording that does not say it; without it inferred from its prices')
+    .option('--lot <decimal>', 'lot of the tape; without it 0.00000001')
+    .option('--json', 'print the report as one JSON object', false)
+    .action(async ({ format, json, ...options }: ImportFlags) => {
+      const report = await importTape({
+        ...options,
+        ...(format === 'auto' ? {} : { format }),
+        progress: process.stderr.isTTY && !json,
+      });
+      console.log(json ? JSON.stringify(report) : describeImport(report));
+    });
+}
+
+/** On a terminal one line that is written over and over; elsewhere a line of the log now and then. */
+function progressLine(isTerminal: boolean, log: (line: string) => void): (line: string) => void {
+  let seen = 0;
+  return line => {
+    if (isTerminal) process.stderr.write(`\u001b[2K\r${line.slice(0, (process.stderr.columns ?? 120) - 1)}`);
+    else if (++seen % LOGGED_EVERY === 0) log(line);
+  };
+}
+
+/** Progress lines, one a second. */
+const LOGGED_EVERY = 60;
