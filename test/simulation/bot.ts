@@ -4,8 +4,8 @@ import { clientOf, engineOf, streamOf } from '../../src/cli/bot.ts';
 import type { Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../src/core/index.ts';
 import { meaningOf, Secret } from '../../src/exchange/index.ts';
 import { Watch } from '../../src/live/heart.ts';
-import { openSession } from '../../src/live/session.ts';
-import type { Session } from '../../src/live/session.ts';
+import { openRolling } from '../../src/live/rolling.ts';
+import type { Rolling } from '../../src/live/rolling.ts';
 import type { StopReport } from '../../src/live/loop.ts';
 import type { Journal } from '../../src/live/journal.ts';
 import type { Latch } from '../../src/live/latch.ts';
@@ -25,13 +25,15 @@ export type Seams = {
   readonly exchange?: (exchange: Exchange, life: Life) => Exchange;
   readonly journal?: (journal: Journal) => Journal;
   readonly latch?: (latch: Latch) => Latch;
-  readonly stop?: (session: Session) => Promise<StopReport>;
+  readonly stop?: (rolling: Rolling) => Promise<StopReport>;
   readonly sentinel?: SentinelSeams;
 };
 
 export type BotEvents = {
   started(life: Life, run: number): void;
-  quoting(life: Life, engine: Engine): void;
+  /** Its next run goes on. */
+  rolled(life: Life, run: number): void;
+  quoting(life: Life, engine: () => Engine): void;
   news(life: Life, news: EngineNews): void;
   died(life: Life, why: string): void;
   /** `report` is null when it never came to quote. */
@@ -56,7 +58,7 @@ const SENTINEL_STILL_MAX_MS = 60_000;
 export class Bot {
   readonly #options: BotOptions;
   #life: Life | null = null;
-  #session: Session | null = null;
+  #rolling: Rolling | null = null;
   #stop: (() => void) | null = null;
   #wanted = false;
   #lives = 0;
@@ -72,7 +74,7 @@ export class Bot {
   }
 
   get engine(): Engine | null {
-    return this.#session?.engine ?? null;
+    return this.#rolling?.session.engine ?? null;
   }
 
   /** Number of the run that the journal gave to the last life. */
@@ -151,7 +153,7 @@ export class Bot {
     const life = this.#life;
     this.#life = null;
     life?.kill('its end');
-    this.#session = null;
+    this.#rolling = null;
     this.#stop = null;
     const chance = world.chance('restart');
     const pause: Millis = world.isFaulty ? chance.between(...RESTART_MS) : RESTART_MS[0];
@@ -161,7 +163,11 @@ export class Bot {
   async #run(life: Life): Promise<StopReport> {
     const { world, store, network, seams, events } = this.#options;
     const config = seams.config?.(this.#options.scenario.config) ?? this.#options.scenario.config;
-    const journal = (seams.journal ?? same)(store.journal(life, JSON.stringify(config)));
+    const seam = (inner: Journal): Journal => {
+      const outer = (seams.journal ?? same)(inner);
+      return { ...outer, next: at => seam(inner.next(at)) };
+    };
+    const journal = seam(store.journal(life, JSON.stringify(config)));
     this.#journalRun = journal.run;
     events.started(life, journal.run);
     const venue = {
@@ -173,12 +179,16 @@ export class Bot {
       streamTransport: this.#options.stream(life),
     };
     const client = clientOf(config, venue, life.clock, world.seed + life.number, { journal });
-    const stream = streamOf(config, venue, life.clock, world.seed + life.number);
     const exchange = seams.exchange?.(client, life) ?? client;
     const heart = store.heart(life, 'bot');
-    const session = await openSession({
+    const rolling = await openRolling({
       exchange,
-      ...(stream ? { stream } : {}),
+      newStream: () => streamOf(config, venue, life.clock, world.seed + life.number),
+      roll: { afterMs: this.#options.scenario.rollAfterMs, bytes: Infinity },
+      onRolled: (_, { run }) => {
+        this.#journalRun = run;
+        events.rolled(life, run);
+      },
       clock: life.clock,
       journal,
       latch: (seams.latch ?? same)(store.latch(life, 'bot')),
@@ -189,26 +199,25 @@ export class Bot {
       onReconciled: () => heart.beat('alive'),
       ...(config.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),
       isFatal: code => meaningOf(code)?.advice === 'halt',
-      makeEngine: (rules, onNews) => engineOf(seams.engineConfig?.(config) ?? config, rules, journal.run, onNews),
+      makeEngine: (rules, onNews, run) => engineOf(seams.engineConfig?.(config) ?? config, rules, run, onNews),
       onNews: news => {
         if (life.isAlive) events.news(life, news);
       },
     });
     if (!life.isAlive) return new Promise(() => undefined);
-    this.#session = session;
+    this.#rolling = rolling;
     const stopped = new Promise<void>(resolve => {
       this.#stop = () => {
         this.#stop = null;
         resolve();
       };
     });
-    session.start(() => this.#stop?.());
-    events.quoting(life, session.engine);
+    rolling.start(() => this.#stop?.());
+    events.quoting(life, () => rolling.session.engine);
     await stopped;
     world.trace.add(`stopping #${life.number}`);
-    const report = await (seams.stop ?? (s => s.stop()))(session);
+    const report = await (seams.stop ?? (all => all.stop()))(rolling);
     if (report.left.length === 0) heart.beat('stopped');
-    stream?.close();
     await client.close();
     return report;
   }

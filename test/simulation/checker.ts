@@ -62,7 +62,8 @@ const WITHDRAWN_MS = 8_000;
 
 /** What the checker knows of one life of the process. */
 class Witness {
-  readonly startedAt: number;
+  /** Of its run. */
+  startedAt: number;
   run = -1;
   frozenUntil = -Infinity;
   wokeAt = -Infinity;
@@ -196,6 +197,15 @@ export class Checker {
     this.#lives.delete(life - LIVES_KEPT);
     this.#current = { number: life, witness };
     this.#known = () => new Set();
+  }
+
+  /** The same process goes on with another run. */
+  rolled(life: number, run: number): void {
+    const witness = this.#lives.get(life);
+    if (!witness) return;
+    witness.run = run;
+    witness.startedAt = this.#options.now();
+    witness.fills.clear();
   }
 
   /** How to ask the running bot for the origin ids that it counts as unfinished. */

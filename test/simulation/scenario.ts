@@ -17,6 +17,8 @@ export type Scenario = {
   readonly balances: Readonly<Record<string, string>>;
   readonly usesStream: boolean;
   readonly hasSentinel: boolean;
+  /** A run gives way to the next one after so long. */
+  readonly rollAfterMs: Millis;
   /** Time with faults. */
   readonly safetyMs: Millis;
   /** Time without, until the operator stops the bot: everything must have come right by then. */
@@ -41,6 +43,8 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
   const usesStream = chance.hit(0.5);
   const second = chanceOf(seed, 'sentinel');
   const hasSentinel = second.hit(0.5);
+  const rolls = chanceOf(seed, 'rolls');
+  const rollAfterMs = !isCalm(seed) && rolls.hit(0.5) ? rolls.between(60_000, 300_000) : Infinity;
   const text = JSON.stringify({
     book: BOOK,
     instance: INSTANCE,
@@ -81,6 +85,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
     balances: { btc: '1.5', mxn: '3000000' },
     usesStream,
     hasSentinel,
+    rollAfterMs,
     safetyMs: chance.between(swarm.has('changed rules') ? 7.5 : 5, 12) * 60_000,
     healMs: fenceMs + settleMs + 75_000,
     quietMs: fenceMs + settleMs + 60_000,

@@ -436,8 +436,14 @@ class Simulation {
         this.#unknown.clear();
         this.#checker.started(life.number, run);
       },
+      rolled: (life, run) => {
+        world.trace.add(`rolled #${life.number}`);
+        see('a run gave way to the next one in its process');
+        if ([...this.#liveOfOurs()].length > 0) see('a run gave way while orders of it lived');
+        this.#checker.rolled(life.number, run);
+      },
       quoting: (_life, engine) => {
-        this.#checker.watch(() => new Set(engine.unfinished.map(order => order.id)));
+        this.#checker.watch(() => new Set(engine().unfinished.map(order => order.id)));
       },
       news: (life, news) => this.#news(life.number, news),
       died: () => {

@@ -33,6 +33,8 @@ export const SOMETIMES = [
   'an order was canceled by the venue',
   'the stream was lost and came back',
   'several unknown orders at once',
+  'a run gave way to the next one in its process',
+  'a run gave way while orders of it lived',
   'the bot was gone for long with live orders',
   'the sentinel fired',
   'the sentinel fired on a bot that lived on',

@@ -78,7 +78,10 @@ export class Store {
   /** The journal as one life has it. Throws when the disk is full. */
   journal(life: Life, setup: string): Journal {
     this.#write(life, 'opening the journal');
-    const journal = journalIn(this.#db, { account: ACCOUNT, at: life.clock.now(), setup });
+    return this.#ofLife(life, journalIn(this.#db, { account: ACCOUNT, at: life.clock.now(), setup }));
+  }
+
+  #ofLife(life: Life, journal: Journal): Journal {
     const around = (what: string, call: () => void) => {
       this.#write(life, what);
       call();
@@ -89,6 +92,12 @@ export class Store {
       intend: (commands, at) => around('intents', () => journal.intend(commands, at)),
       flush: mark => around('flush', () => journal.flush(mark)),
       reserveNonces: upTo => around('nonces', () => journal.reserveNonces(upTo)),
+      next: at => {
+        this.#write(life, 'the next run');
+        const next = this.#ofLife(life, journal.next(at));
+        life.step('after the next run');
+        return next;
+      },
       close: () => undefined,
     };
   }

@@ -53,13 +53,21 @@ export type Envelope = {
   readonly error?: { readonly code?: string };
 };
 
+/** Everybody who watches the wire asks: each reply is parsed once. */
+const parsed = new WeakMap<WireReply, Envelope | null>();
+
 /** Null when it is no JSON. */
 export function envelopeOf(reply: WireReply): Envelope | null {
-  try {
-    return JSON.parse(reply.body) as Envelope;
-  } catch {
-    return null;
+  let envelope = parsed.get(reply);
+  if (envelope === undefined) {
+    try {
+      envelope = JSON.parse(reply.body) as Envelope;
+    } catch {
+      envelope = null;
+    }
+    parsed.set(reply, envelope);
   }
+  return envelope;
 }
 
 export const isSuccess = (reply: WireReply): boolean => reply.status === 200 && envelopeOf(reply)?.success === true;
