@@ -48,9 +48,8 @@ const PEER = '127.0.0.1';
 
 /** Resolves when the followed book is there. Rejects in one line when it cannot be followed, or the configuration lacks something. */
 export async function openPaper(config: Config, clock: Clock, options: PaperOptions): Promise<Paper> {
-  const { exchange: followed, book, paper } = config;
-  if (followed.kind !== 'remote')
-    throw new Wrong('--paper follows another exchange: set exchange.kind: remote and its restUrl');
+  const { book, paper } = config;
+  const followed = followedBy(config);
   const balances = balancesOf(config);
   const { log, seed, onBroken } = options;
   const { origin, basePath } = splitAddress(restAddress(followed));
@@ -120,9 +119,13 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
   }
 }
 
-/** What a person reads before anything else. */
-export const banner = ({ exchange, book, paper }: Config): string =>
-  `PAPER: no order leaves this machine and no key is read; follows ${book} at ${exchange.kind === 'remote' ? exchange.restUrl : ''}, fills are ${paper.fills}, ${paper.latencyMs} ms to the exchange and as long back`;
+/** What a person reads before anything else. Throws one line when the configuration cannot be traded on paper. */
+export function banner(config: Config): string {
+  const { fills, latencyMs } = config.paper;
+  const { restUrl } = followedBy(config);
+  balancesOf(config);
+  return `PAPER: no order leaves this machine and no key is read; follows ${config.book} at ${restUrl}, fills are ${fills}, ${latencyMs} ms to the exchange and as long back`;
+}
 
 /** Every line says that it is about paper. */
 export const onPaper = (log: Log): Log => ({
@@ -138,6 +141,11 @@ export function describeCounts(paper: Paper): string {
   const { instrument } = paper.exchange.marketplace(paper.config.book);
   const text = (n: number) => textOfAmount(instrument, n as Amount);
   return `the followed market traded ${text(lots)} ${instrument.major} in ${trades} executions; ${text(filledLots)} was filled here`;
+}
+
+function followedBy({ exchange }: Config): RemoteExchange {
+  if (exchange.kind === 'remote') return exchange;
+  throw new Wrong('--paper follows another exchange: set exchange.kind: remote and its restUrl');
 }
 
 function balancesOf({ book, paper }: Config): Readonly<Record<string, string>> {

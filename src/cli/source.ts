@@ -27,6 +27,8 @@ export type Source = {
 export async function chosen(
   options: Source & { readonly isBacktest?: boolean },
 ): Promise<{ config: Config; file: string; tape: Tape | null }> {
+  if (options.paper && options.tape !== undefined)
+    throw new Wrong('--tape is for the embedded exchange; --paper follows another one');
   const given = options.config === undefined ? null : readConfig(options.config);
   const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
   const dir = options.tape ?? (market?.kind === 'tape' ? market.dir : undefined);
@@ -34,7 +36,7 @@ export async function chosen(
     const file = options.config ?? shippedConfig(name);
     return { config: given ?? readConfig(file), file };
   };
-  if (dir === undefined) return { ...shipped('sandbox'), tape: null };
+  if (dir === undefined || options.paper) return { ...shipped(options.paper ? 'paper' : 'sandbox'), tape: null };
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
     throw new Wrong('--tape is for the embedded exchange; this configuration has a remote one');
   const tape = await tapeOf(dir, given?.book);
