@@ -156,7 +156,7 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
       spread: textOfMoney(profit.spread),
       inventory: textOfMoney(profit.inventory),
       fees: textOfMoney(profit.fees),
-      hedging: '0',
+      hedging: textOfMoney(profit.hedging),
       total: textOfMoney(profit.total),
     },
     profitBps: overTraded(profit.total),

@@ -12,7 +12,7 @@ export type Summary = {
   /** Holdings at the end by currency, as decimal text. */
   readonly position: Readonly<Record<string, string>>;
   /** In the minor currency, as decimal text; fees paid are negative, and the three parts add up to the total. */
-  readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'total', string>>;
+  readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>>;
   /** Share of the time with at least one live quote, from the first moment when quoting was possible. */
   readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
   readonly requests: number;
@@ -56,6 +56,7 @@ export function summaryOf(
       spread: textOfMoney(profit.spread),
       inventory: textOfMoney(profit.inventory),
       fees: textOfMoney(profit.fees),
+      hedging: textOfMoney(profit.hedging),
       total: textOfMoney(profit.total),
     },
     uptime: { bid: round(snapshot.uptime.bid), ask: round(snapshot.uptime.ask) },
@@ -77,7 +78,7 @@ export function describe(summary: Summary): string {
       : [`PAPER, no money: ${summary.paper.fills} fills on the market of ${summary.paper.follows}`]),
     `${summary.book}: ${summary.fills} ${summary.fills === 1 ? 'fill' : 'fills'} in ${summary.seconds} s; orders placed ${orders.placed}, canceled ${orders.canceled}, refused ${orders.refused}, unknown ${orders.unknown}`,
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
-    `profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}`,
+    `profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${Number(pnl.hedging) === 0 ? '' : ` + hedging ${pnl.hedging}`}`,
     ...(summary.halted === undefined ? [] : [`HALTED: ${summary.halted} (puntas resume lifts it)`]),
     summary.openOrdersLeft === 0
       ? 'no order of ours is left'

@@ -43,5 +43,6 @@ const sumOf = (a: Profit, b: Profit): Profit => ({
   spread: money(a.spread + b.spread),
   inventory: money(a.inventory + b.inventory),
   fees: money(a.fees + b.fees),
+  hedging: money(a.hedging + b.hedging),
   total: money(a.total + b.total),
 });

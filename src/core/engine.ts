@@ -5,7 +5,8 @@ import type { EngineOptions, OrderCount, Preview, Snapshot } from './engineTypes
 import type { EngineEvent, RestoredLedger } from './event.ts';
 import { Guard } from './guard.ts';
 import { Holdings } from './holdings.ts';
-import { amountExact, amountFloor, priceCeil, priceExact, priceFloor } from './instrument.ts';
+import { InFlight } from './inFlight.ts';
+import { amountExact, amountFloor, priceExact, priceFloor, worstPrice } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
 import { legalise } from './legalise.ts';
 import type { LegalLevel } from './legalise.ts';
@@ -15,7 +16,7 @@ import type { Order, OrderNews } from './orders.ts';
 import { Pauses } from './pauses.ts';
 import { planSide } from './plan.ts';
 import { isLocalRefusal } from './port.ts';
-import type { OrderReport, Outcome, OwnTrade } from './port.ts';
+import type { Outcome, OwnTrade } from './port.ts';
 import { QuoteTime } from './quoteTime.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
 import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from './risk.ts';
@@ -47,6 +48,7 @@ export class Engine {
   #reconciled = false;
   /** A person has resumed: a difference that stays the same for the settle time is taken into the ledger. */
   #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
+  readonly #inFlight = new InFlight();
   #lockedByOthers: Readonly<Record<Side, Money>> = { buy: money(0n), sell: money(0n) };
   #sentinelMissing = false;
   readonly #depth: Depth = emptyDepth(DEPTH_LEVELS);
@@ -151,6 +153,17 @@ export class Engine {
         break;
       case 'canceled':
         this.#orders.cancelAnswered(event.ids, event.outcome, event.startedAt, event.at);
+        this.#dirty = true;
+        break;
+      case 'conversion':
+        this.#inFlight.hear(event);
+        if (event.phase === 'done') this.#holdings.convert(event.conversion);
+        this.#mismatches = 0;
+        this.#dirty = true;
+        break;
+      case 'transfer':
+        this.#holdings.transfer(event.currency, event.amount);
+        this.#mismatches = 0;
         this.#dirty = true;
         break;
       case 'stop':
@@ -305,6 +318,7 @@ export class Engine {
 
   /** Once may be a trade whose record is late; three times in a row is a difference that nobody explains. */
   #reconcile(startedAt: Millis): void {
+    if (!this.#inFlight.isEmpty) return;
     const list = this.#differences();
     if (this.#adjusting !== null && list !== '') {
       this.#adjust(list, this.#adjusting, startedAt);
@@ -481,7 +495,7 @@ export class Engine {
         );
         continue;
       }
-      const price = worstPrice(this.#instrument, report);
+      const price = worstPrice(this.#instrument, report.side, report.price);
       const original = amountFloor(this.#instrument, report.originalAmount);
       const filled = (original - amountFloor(this.#instrument, report.unfilledAmount)) as Amount;
       const order = this.#orders.adopt({ ...report, originId }, price, original, filled, event.at);
@@ -526,6 +540,7 @@ export class Engine {
 
   #standing(at: Millis): Standing {
     const { limits, patience, unknownMax } = this.#options;
+    const { major, minor } = this.#instrument;
     return {
       instrument: this.#instrument,
       limits,
@@ -539,9 +554,10 @@ export class Engine {
       ledgerDiffers: this.#mismatches >= MISMATCHES_TO_REFUSE,
       depth: this.#depth,
       position: this.#holdings.positionLots(),
+      converting: this.#inFlight.lots(this.#instrument),
       orders: [...this.#orders.live],
-      majorFunds: money(this.#holdings.total(this.#instrument.major) - this.#lockedByOthers.sell),
-      minorFunds: money(this.#holdings.total(this.#instrument.minor) - this.#lockedByOthers.buy),
+      majorFunds: money(this.#holdings.total(major) - this.#lockedByOthers.sell - this.#inFlight.taken(major)),
+      minorFunds: money(this.#holdings.total(minor) - this.#lockedByOthers.buy - this.#inFlight.taken(minor)),
       unknownMax: unknownMax ?? 2,
     };
   }
@@ -587,12 +603,6 @@ export class Engine {
     }
     return false;
   }
-}
-
-/** An adopted order's price, on the grid of today: one that was left from before a change of the tick must be canceled all the same. */
-function worstPrice(instrument: Instrument, { side, price }: OrderReport): Price {
-  if (price === undefined) return side === 'buy' ? instrument.priceMax : instrument.priceMin;
-  return side === 'buy' ? priceCeil(instrument, price) : priceFloor(instrument, price);
 }
 
 const nameOf = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');

@@ -25,6 +25,13 @@ export type RestoredLedger = {
   readonly guard: GuardState | null;
 };
 
+/** An exchange of one currency for another outside the book; `id` is ours. */
+export type Conversion = {
+  readonly id: string;
+  readonly give: { readonly currency: string; readonly amount: Money };
+  readonly get: { readonly currency: string; readonly amount: Money };
+};
+
 export type EngineEvent =
   /** What an earlier run left; before everything else. */
   | {
@@ -101,6 +108,24 @@ export type EngineEvent =
       readonly startedAt: Millis;
       readonly ids: readonly string[];
       readonly outcome: Outcome<readonly string[]>;
+    }
+  /**
+   * `in flight`: it may be carried out from now on, or may have been; it counts both ways until `done`, which gives the amounts that moved, or
+   * `failed`: it was not, and never will be.
+   */
+  | {
+      readonly kind: 'conversion';
+      readonly at: Millis;
+      readonly phase: 'in flight' | 'done' | 'failed';
+      readonly conversion: Conversion;
+    }
+  /** Money that came (above zero) or went, and is explained: a deposit, a withdrawal. */
+  | {
+      readonly kind: 'transfer';
+      readonly at: Millis;
+      readonly currency: string;
+      readonly amount: Money;
+      readonly why: string;
     }
   /** From here on only cancels pass. There is no way back. */
   | { readonly kind: 'stop'; readonly at: Millis }

@@ -1,6 +1,7 @@
 /** What the account holds by currency, from its opening balances and every trade since; and our own position in it. */
 import { moneyOfAmount } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
+import type { Conversion } from './event.ts';
 import type { Balance, OwnTrade } from './port.ts';
 import { Position } from './position.ts';
 import type { Fill, Profit } from './position.ts';
@@ -9,6 +10,9 @@ import type { Amount, Money, Price } from './units.ts';
 
 /** Trades remembered to recognise repeats; pages overlap by far less. */
 const SEEN_MAX = 20_000;
+
+const NOTHING = money(0n);
+const NO_PROFIT: Profit = { spread: NOTHING, inventory: NOTHING, fees: NOTHING, hedging: NOTHING, total: NOTHING };
 
 export class Holdings {
   readonly #instrument: Instrument;
@@ -55,9 +59,8 @@ export class Holdings {
   /** Takes the last reported totals for the ledger: what differed came or went by something that is not ours, and is never profit. */
   adjust(): void {
     for (const { currency, difference } of this.differences()) {
-      this.#add(currency, difference);
       // Without a target of its own the bot comes back to what it holds: then the target moves with it, and the position does not.
-      if (currency === this.#instrument.major && this.#target !== null) this.#position?.flow(difference);
+      this.transfer(currency, difference);
     }
   }
 
@@ -118,6 +121,27 @@ export class Holdings {
     this.#position?.flow(money(this.total(this.#instrument.major) - before));
   }
 
+  /**
+   * A conversion of ours has been carried out. Between the two currencies of the book it is a hedge; another one moves money out of or into
+   * the book's currencies, and is no profit.
+   */
+  convert({ give, get }: Conversion): void {
+    this.#add(give.currency, -give.amount);
+    this.#add(get.currency, get.amount);
+    const { major, minor } = this.#instrument;
+    const pair = [give.currency, get.currency];
+    if (pair.includes(major) && pair.includes(minor)) {
+      const sells = give.currency === major;
+      this.#position?.convert(money(sells ? -give.amount : get.amount), money(sells ? get.amount : -give.amount));
+    } else if (pair.includes(major)) this.#position?.flow(money(give.currency === major ? -give.amount : get.amount));
+  }
+
+  /** Money came or went, and it is known why: it is never profit, and a target of our own stays. */
+  transfer(currency: string, amount: Money): void {
+    this.#add(currency, amount);
+    if (currency === this.#instrument.major && this.#target !== null) this.#position?.flow(amount);
+  }
+
   /** What was said of these trades, of those that are in the ledger. */
   seenOf(tids: readonly string[]): ReadonlyMap<string, string> {
     return new Map(tids.flatMap(tid => (this.#seen.has(tid) ? [[tid, this.#seen.get(tid)!] as const] : [])));
@@ -144,7 +168,7 @@ export class Holdings {
   }
 
   profit(): Profit {
-    if (this.#position === null) return { spread: money(0n), inventory: money(0n), fees: money(0n), total: money(0n) };
+    if (this.#position === null) return NO_PROFIT;
     if (!this.#position.isExplained()) throw new Error('profit does not add up to the change of equity');
     return this.#position.profit();
   }

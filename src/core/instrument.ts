@@ -1,7 +1,7 @@
 /** The rules of one order book, and the only place where decimal text becomes ticks and lots and back. */
 import { Decimal } from 'decimal.js';
 import { isDecimalText, MONEY_DECIMALS, moneyOf } from './units.ts';
-import type { Amount, DecimalText, Money, Price, Value } from './units.ts';
+import type { Amount, DecimalText, Money, Price, Side, Value } from './units.ts';
 
 const Exact = Decimal.clone({ precision: 80, toExpNeg: -60, toExpPos: 60 });
 
@@ -181,4 +181,10 @@ export const moneyOfAmount = (i: Instrument, lots: Amount): Money => (BigInt(lot
 export function rateCeil(text: DecimalText): number {
   if (!isDecimalText(text)) throw new RangeError(`expected a rate like "0.0065", found ${JSON.stringify(text)}`);
   return new Exact(text).mul(1e8).ceil().toNumber();
+}
+
+/** The price of an order that was left from before a change of the tick, on the grid of today, at its worst for us; an order without one costs the worst of all. */
+export function worstPrice(instrument: Instrument, side: Side, text: DecimalText | undefined): Price {
+  if (text === undefined) return side === 'buy' ? instrument.priceMax : instrument.priceMin;
+  return side === 'buy' ? priceCeil(instrument, text) : priceFloor(instrument, text);
 }

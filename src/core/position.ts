@@ -1,4 +1,4 @@
-/** What we hold and what it earned: exact inventory, cash and profit split into spread, inventory and fees. */
+/** What we hold and what it earned: exact inventory, cash and profit split into spread, inventory, hedging and fees. */
 import type { Instrument } from './instrument.ts';
 import { money } from './units.ts';
 import type { Millis, Money, Price, Side } from './units.ts';
@@ -21,12 +21,19 @@ export type Fill = {
   readonly maker: boolean;
 };
 
-/** Profit in the minor currency since the start; the parts add up to the total exactly. Fees are negative when paid. */
-export type Profit = { readonly spread: Money; readonly inventory: Money; readonly fees: Money; readonly total: Money };
+/** Profit in the minor currency since the start; the parts add up to the total exactly. Fees, and what hedging cost, are negative when paid. */
+export type Profit = {
+  readonly spread: Money;
+  readonly inventory: Money;
+  readonly fees: Money;
+  /** What conversions brought against the mark. */
+  readonly hedging: Money;
+  readonly total: Money;
+};
 
 /**
  * Equity is cash + inventory x mark. Between two moments it changes by exactly: what fills captured against the mark (spread),
- * what the mark did to the inventory held (inventory), and fees. The mark is the middle of the book in half ticks, so that
+ * what conversions captured against it (hedging), what the mark did to the inventory held (inventory), and fees. The mark is the middle of the book in half ticks, so that
  * everything is an integer: sums inside are in minor money over 2 x 10^18 (major 10^-18, times half ticks, times the tick's money).
  */
 export class Position {
@@ -39,11 +46,12 @@ export class Position {
   #spread = 0n;
   #carried = 0n;
   #fees = 0n;
+  #hedging = 0n;
   readonly #openingInventory: bigint;
   #openingMark = 0n;
   #flows = 0n;
   /** What happened before the first mark, in 10^-18: valued when there is one. */
-  readonly #early = { bought: 0n, paid: 0n, fees: 0n, flows: 0n };
+  readonly #early = { bought: 0n, paid: 0n, fees: 0n, flows: 0n, converted: 0n, cost: 0n };
 
   /** `inventory` is what is held beyond the target at the start; it earns and loses with the mark from the first mark on. */
   constructor(instrument: Instrument, inventory: Money) {
@@ -85,6 +93,16 @@ export class Position {
     this.#cash -= sign * fill.minor + (fill.feeIn === 'minor' ? fill.fee : 0n);
   }
 
+  /** A conversion of ours between the two currencies: what each of them changed by, in opposite directions. */
+  convert(major: Money, minor: Money): void {
+    if (this.#mark === 0n) {
+      this.#early.converted += major;
+      this.#early.cost -= minor;
+    } else this.#hedging += major * this.#mark + raw(minor);
+    this.#inventory += major;
+    this.#cash += minor;
+  }
+
   /** Major that came or went by something other than our fills: a deposit, another program's trade. Never profit. */
   flow(major: Money): void {
     this.#inventory += major;
@@ -94,12 +112,13 @@ export class Position {
 
   /** Before the first mark only fees in the minor currency are known. */
   profit(): Profit {
-    const total = this.#spread + this.#carried + this.#fees;
+    const total = this.#spread + this.#carried + this.#fees + this.#hedging;
     const spread = cooked(this.#spread);
     const fees = cooked(this.#fees);
+    const hedging = cooked(this.#hedging);
     const all = cooked(total);
     // The parts are rounded to 10^-18; inventory takes the remainder, so that they add up to the total exactly.
-    return { spread, fees, inventory: money(all - spread - fees), total: all };
+    return { spread, fees, hedging, inventory: money(all - spread - fees - hedging), total: all };
   }
 
   /** True when the parts explain the change of equity to the last unit: the identity that everything above must keep. */
@@ -107,15 +126,16 @@ export class Position {
     if (this.#mark === 0n) return true;
     const equity = raw(money(this.#cash)) + this.#inventory * this.#mark;
     const opening = this.#openingInventory * this.#openingMark;
-    return equity - opening === this.#spread + this.#carried + this.#fees + this.#flows;
+    return equity - opening === this.#spread + this.#carried + this.#fees + this.#hedging + this.#flows;
   }
 
   /** The first mark: leftovers of an earlier run may have been filled before the first book arrived. */
   #open(mark: bigint): void {
-    const { bought, paid, fees, flows } = this.#early;
+    const { bought, paid, fees, flows, converted, cost } = this.#early;
     this.#openingMark = mark;
     this.#spread += bought * mark - raw(money(paid));
     this.#fees -= fees * mark;
+    this.#hedging += converted * mark - raw(money(cost));
     this.#flows += flows * mark;
   }
 }

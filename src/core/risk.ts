@@ -78,6 +78,8 @@ export type Standing = {
   readonly depth: Depth;
   /** Major beyond the target, in lots. */
   readonly position: number;
+  /** What conversions in flight may still bring (buy) and take (sell), in lots, rounded up. */
+  readonly converting: Readonly<Record<Side, number>>;
   /** Every order that is not done. */
   readonly orders: readonly Order[];
   /** Totals of both currencies, less what others of the account have locked. */
@@ -125,7 +127,7 @@ export function approvePlace(command: PlaceCommand, s: Standing): Approved<Place
   if (!(s.orders.filter(mayLive).length < limits.ordersMax)) return 'order count limit';
   if (crossesOwn(side, price, s.orders)) return 'would cross our own order';
   const reserved = sum(s.orders, side) + amount;
-  const worst = side === 'buy' ? s.position + reserved : reserved - s.position;
+  const worst = reserved + s.converting[side] + (side === 'buy' ? s.position : -s.position);
   if (!(worst <= limits.positionMax)) return 'position limit';
   if (!isFunded(side, price, amount, s)) return 'insufficient funds';
   return command as Approved<PlaceCommand>;

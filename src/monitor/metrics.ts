@@ -29,7 +29,7 @@ export type Monitored = {
   readonly isPaper: boolean;
 };
 
-export type PnlPart = 'spread' | 'inventory' | 'fees';
+export type PnlPart = 'spread' | 'inventory' | 'fees' | 'hedging';
 export type OrderEvent = 'placed' | 'canceled' | 'filled' | 'refused' | 'unknown';
 export type RequestOutcome = 'done' | 'refused' | 'unknown';
 
@@ -49,7 +49,7 @@ export type Metrics = {
 const LABEL_VALUES_MAX = 64;
 const SIDES: readonly Side[] = ['buy', 'sell'];
 const ORDER_EVENTS: readonly OrderEvent[] = ['placed', 'canceled', 'filled', 'refused', 'unknown'];
-const PNL_PARTS: readonly PnlPart[] = ['spread', 'inventory', 'fees'];
+const PNL_PARTS: readonly PnlPart[] = ['spread', 'inventory', 'fees', 'hedging'];
 
 /** The metrics of one book in a registry of their own. */
 export function metrics(book: string, version: string, read: () => Monitored): Metrics {

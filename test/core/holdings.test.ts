@@ -11,6 +11,7 @@ const atto = fc.bigInt({ min: 1n, max: 10n ** 22n });
 type Step =
   | { kind: 'mark'; halfTicks: number }
   | { kind: 'fill'; side: Side; major: bigint; minor: bigint; fee: bigint; feeIn: 'major' | 'minor' }
+  | { kind: 'convert'; sells: boolean; major: bigint; minor: bigint }
   | { kind: 'flow'; major: bigint };
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('mark' as const), halfTicks: fc.integer({ min: 1, max: 400_000_000 }) }),
@@ -22,6 +23,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     fee: fc.bigInt({ min: 0n, max: 10n ** 18n }),
     feeIn: fc.constantFrom<'major' | 'minor'>('major', 'minor'),
   }),
+  fc.record({ kind: fc.constant('convert' as const), sells: fc.boolean(), major: atto, minor: atto }),
   fc.record({ kind: fc.constant('flow' as const), major: fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }) }),
 );
 
@@ -43,7 +45,7 @@ function fillOf(s: Extract<Step, { kind: 'fill' }>): Fill {
 }
 
 describe('profit', () => {
-  it('is spread plus inventory plus fees, and exactly the change of equity, after every fill and every mark', () => {
+  it('is spread plus inventory plus hedging plus fees, and exactly the change of equity, after every fill and every mark', () => {
     fc.assert(
       fc.property(
         fc.array(step, { maxLength: 40 }),
@@ -71,6 +73,11 @@ describe('profit', () => {
               if (s.feeIn === 'minor') fees += s.fee * 2n * 10n ** 18n;
               else if (openingMark === 0n) earlyFees = [...earlyFees, s.fee];
               else fees += s.fee * mark;
+            } else if (s.kind === 'convert') {
+              const sign = s.sells ? -1n : 1n;
+              position.convert(money(sign * s.major), money(-sign * s.minor));
+              inventory += sign * s.major;
+              cash -= sign * s.minor;
             } else {
               position.flow(money(s.major));
               inventory += s.major;
@@ -81,7 +88,7 @@ describe('profit', () => {
             expect(position.inventory).toBe(inventory);
             expect(position.cash).toBe(cash);
             const profit = position.profit();
-            expect(profit.spread + profit.inventory + profit.fees).toBe(profit.total);
+            expect(profit.spread + profit.inventory + profit.hedging + profit.fees).toBe(profit.total);
             expect(profit.fees).toBe(-fees / (2n * 10n ** 18n));
             if (openingMark === 0n) continue;
             const change = cash * 2n * 10n ** 18n + inventory * mark - opening * openingMark - flows;
@@ -101,6 +108,15 @@ describe('profit', () => {
     position.fill(fillOf({ ...trade, side: 'sell', minor: moneyOf('101') }));
     const { spread, inventory, fees, total } = position.profit();
     expect([spread, inventory, fees, total].map(sum => textOfMoney(sum))).toEqual(['2', '0', '-0.2', '1.8']);
+  });
+
+  it('of a conversion is what it brought against the mark, and is called hedging', () => {
+    const position = new Position(btcMxn, moneyOf('2'));
+    position.mark(20_000); // 100.00 minor
+    position.convert(money(-moneyOf('2')), moneyOf('199'));
+    const { spread, inventory, hedging, total } = position.profit();
+    expect([spread, inventory, hedging, total].map(sum => textOfMoney(sum))).toEqual(['0', '0', '-1', '-1']);
+    expect(position.inventory).toBe(0n);
   });
 
   it('of a fill before the first mark is measured against the first mark', () => {
@@ -217,7 +233,7 @@ describe('the ledger', () => {
       fc.property(someTrades, trades => {
         const holdings = opened();
         for (const trade of trades) take(holdings, trade, false);
-        expect(holdings.profit()).toEqual({ spread: 0n, inventory: 0n, fees: 0n, total: 0n });
+        expect(holdings.profit()).toEqual({ spread: 0n, inventory: 0n, hedging: 0n, fees: 0n, total: 0n });
         // But what it brought is held, and counts toward the position.
         expect(holdings.position()).toBe(holdings.total('btc') - moneyOf('1000'));
       }),

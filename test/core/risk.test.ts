@@ -34,6 +34,7 @@ const quiet: Standing = {
   sentinelMissing: false,
   depth: depthOf([[999, 50]], [[1001, 50]]),
   position: 0,
+  converting: { buy: 0, sell: 0 },
   orders: [],
   majorFunds: rich,
   minorFunds: rich,

@@ -9,7 +9,7 @@ export const calm = (): Monitored => ({
     ['btc', moneyOf('1.5')],
     ['mxn', moneyOf('2000000')],
   ]),
-  pnl: { spread: moneyOf('100.5'), inventory: moneyOf('-3'), fees: moneyOf('-12.25') },
+  pnl: { spread: moneyOf('100.5'), inventory: moneyOf('-3'), hedging: moneyOf('0'), fees: moneyOf('-12.25') },
   spreadBps: 22,
   marketSpreadBps: 17.2,
   bookAgeMs: 400,
