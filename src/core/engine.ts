@@ -18,6 +18,7 @@ import { planSide } from './plan.ts';
 import { isLocalRefusal } from './port.ts';
 import type { Outcome, OwnTrade } from './port.ts';
 import { QuoteTime } from './quoteTime.ts';
+import { Reconciliation } from './reconciliation.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
 import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from './risk.ts';
 import type { LastFill, Reference, View } from './strategy.ts';
@@ -28,8 +29,6 @@ const DEPTH_LEVELS = 50;
 const NOTHING: readonly Approved<Command>[] = [];
 /** Refusals that only forbid new quotes: those that stand stay while the strategy still wants them. */
 const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
-const MISMATCHES_TO_REFUSE = 2;
-const MISMATCHES_TO_HALT = 3;
 /** The gate keeps the worst case within the limit; only something that is not ours can carry the position this far beyond. */
 const POSITION_SLACK = 1.05;
 /** An origin id has at most 40 characters: this leaves nine digits for the counter. */
@@ -42,12 +41,7 @@ export class Engine {
   readonly #orders: Orders;
   readonly #holdings: Holdings;
   readonly #guard: Guard | null;
-  /** Quiet balance reads in a row that differed from the ledger. */
-  #mismatches = 0;
-  /** The ledger equalled the balances once since the start. */
-  #reconciled = false;
-  /** A person has resumed: a difference that stays the same for the settle time is taken into the ledger. */
-  #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
+  readonly #reconciliation: Reconciliation;
   readonly #inFlight = new InFlight();
   #lockedByOthers: Readonly<Record<Side, Money>> = { buy: money(0n), sell: money(0n) };
   #sentinelMissing = false;
@@ -94,6 +88,7 @@ export class Engine {
     this.#instrument = options.instrument;
     this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
     this.#holdings = new Holdings(options.instrument, options.target);
+    this.#reconciliation = new Reconciliation(this.#holdings, options.patience.settleMs);
     this.#guard = options.halts ? new Guard(options.halts) : null;
   }
 
@@ -129,7 +124,10 @@ export class Engine {
       case 'balances':
         this.#holdings.read(event.balances);
         this.#lockedByOthers = lockedByOthers(this.#instrument, this.#orders.live, event.balances);
-        if (event.quiet) this.#reconcile(event.startedAt);
+        if (event.quiet && this.#inFlight.isEmpty) {
+          const reason = this.#reconciliation.read(event.startedAt);
+          if (reason !== null) this.#halt(reason);
+        }
         break;
       case 'trades':
         for (const trade of event.trades) this.#trade(trade, event.at);
@@ -158,12 +156,12 @@ export class Engine {
       case 'conversion':
         this.#inFlight.hear(event);
         if (event.phase === 'done') this.#holdings.convert(event.conversion);
-        this.#mismatches = 0;
+        this.#reconciliation.again();
         this.#dirty = true;
         break;
       case 'transfer':
         this.#holdings.transfer(event.currency, event.amount);
-        this.#mismatches = 0;
+        this.#reconciliation.again();
         this.#dirty = true;
         break;
       case 'stop':
@@ -181,10 +179,7 @@ export class Engine {
         this.#halted = null;
         // Told and latched anew: whoever resumed may not know of it.
         if (this.#outdated !== null) this.#halt(this.#outdated);
-        this.#mismatches = 0;
-        // The balances that were read last may be older than trades that are in the ledger by now: only a new read tells what differs.
-        this.#reconciled = false;
-        this.#adjusting ??= { difference: '', since: event.at };
+        this.#reconciliation.resumed(event.at);
         this.#guard?.reset();
         break;
     }
@@ -225,7 +220,7 @@ export class Engine {
 
   /** The balances equalled the ledger since the start, and since a person last resumed. */
   get isReconciled(): boolean {
-    return this.#reconciled;
+    return this.#reconciliation.hasEqualled;
   }
 
   /** When it next decides, unless something makes it decide before: drivers send a timer then. */
@@ -314,40 +309,6 @@ export class Engine {
     if (ledger === null) return;
     this.#holdings.restore(ledger.totals, ledger.seen, ledger.target);
     if (ledger.guard !== null) this.#guard?.restore(ledger.guard);
-  }
-
-  /** Once may be a trade whose record is late; three times in a row is a difference that nobody explains. */
-  #reconcile(startedAt: Millis): void {
-    if (!this.#inFlight.isEmpty) return;
-    const list = this.#differences();
-    if (this.#adjusting !== null && list !== '') {
-      this.#adjust(list, this.#adjusting, startedAt);
-      return;
-    }
-    this.#adjusting = null;
-    this.#mismatches = list === '' ? 0 : this.#mismatches + 1;
-    if (list === '') this.#reconciled = true;
-    if (this.#mismatches < MISMATCHES_TO_HALT) return;
-    this.#halt(`the exchange's balances differ from our ledger by ${list} (reported minus ours)`);
-  }
-
-  /** A trade whose record is late would be counted twice: what differs must have stayed the same for longer than that takes. */
-  #adjust(list: string, before: { readonly difference: string; readonly since: Millis }, startedAt: Millis): void {
-    if (before.difference !== list) {
-      this.#adjusting = { difference: list, since: startedAt };
-      return;
-    }
-    if (!(startedAt - before.since >= this.#options.patience.settleMs)) return;
-    this.#holdings.adjust();
-    this.#adjusting = null;
-    this.#reconciled = true;
-  }
-
-  #differences(): string {
-    return this.#holdings
-      .differences()
-      .map(({ currency, difference }) => `${textOfMoney(difference)} ${currency}`)
-      .join(', ');
   }
 
   #checkHalts(at: Millis): void {
@@ -551,7 +512,7 @@ export class Engine {
       privateAge: at - Math.min(this.#openOrdersAt, this.#tradesAt),
       privateStaleAfterMs: patience.privateStaleAfterMs,
       sentinelMissing: this.#sentinelMissing,
-      ledgerDiffers: this.#mismatches >= MISMATCHES_TO_REFUSE,
+      ledgerDiffers: this.#reconciliation.differs,
       depth: this.#depth,
       position: this.#holdings.positionLots(),
       converting: this.#inFlight.lots(this.#instrument),
@@ -564,7 +525,7 @@ export class Engine {
 
   /** Rules, balances, orders and trades were read, and nothing of an earlier run may still live. */
   #isReady(): boolean {
-    if (!(this.#makerRate >= 0) || !this.#holdings.isOpen || !this.#reconciled) return false;
+    if (!(this.#makerRate >= 0) || !this.#holdings.isOpen || !this.#reconciliation.hasEqualled) return false;
     if (this.#openOrdersAt === -Infinity || this.#tradesAt === -Infinity) return false;
     const ours = `${this.#options.instance}-${this.#options.run}-`;
     return this.liveOrders.every(order => order.id.startsWith(ours));

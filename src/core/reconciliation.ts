@@ -1,0 +1,73 @@
+/** Whether the exchange's balances equal our ledger: when not, what is done about it, and when a person's word takes them for it. */
+import type { Holdings } from './holdings.ts';
+import { textOfMoney } from './units.ts';
+import type { Millis } from './units.ts';
+
+const MISMATCHES_TO_REFUSE = 2;
+const MISMATCHES_TO_HALT = 3;
+
+export class Reconciliation {
+  readonly #holdings: Holdings;
+  readonly #settleMs: Millis;
+  /** Quiet balance reads in a row that differed from the ledger. */
+  #mismatches = 0;
+  #equalled = false;
+  /** A person has resumed: a difference that stays the same for the settle time is taken into the ledger. */
+  #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
+
+  constructor(holdings: Holdings, settleMs: Millis) {
+    this.#holdings = holdings;
+    this.#settleMs = settleMs;
+  }
+
+  /** They equalled once since the start, and since a person last resumed. */
+  get hasEqualled(): boolean {
+    return this.#equalled;
+  }
+
+  /** They differ for longer than a late record explains. */
+  get differs(): boolean {
+    return this.#mismatches >= MISMATCHES_TO_REFUSE;
+  }
+
+  /** What differed may be explained by now. */
+  again(): void {
+    this.#mismatches = 0;
+  }
+
+  /** The balances that were read last may be older than trades that are in the ledger by now: only a new read tells what differs. */
+  resumed(at: Millis): void {
+    this.#mismatches = 0;
+    this.#equalled = false;
+    this.#adjusting ??= { difference: '', since: at };
+  }
+
+  /** After a read of the balances on a quiet cut: why to halt, or null. Once may be a trade whose record is late; three times nobody explains. */
+  read(startedAt: Millis): string | null {
+    const list = this.#holdings
+      .differences()
+      .map(({ currency, difference }) => `${textOfMoney(difference)} ${currency}`)
+      .join(', ');
+    if (this.#adjusting !== null && list !== '') {
+      this.#adjust(list, this.#adjusting, startedAt);
+      return null;
+    }
+    this.#adjusting = null;
+    this.#mismatches = list === '' ? 0 : this.#mismatches + 1;
+    if (list === '') this.#equalled = true;
+    if (this.#mismatches < MISMATCHES_TO_HALT) return null;
+    return `the exchange's balances differ from our ledger by ${list} (reported minus ours)`;
+  }
+
+  /** A trade whose record is late would be counted twice: what differs must have stayed the same for longer than that takes. */
+  #adjust(list: string, before: { readonly difference: string; readonly since: Millis }, startedAt: Millis): void {
+    if (before.difference !== list) {
+      this.#adjusting = { difference: list, since: startedAt };
+      return;
+    }
+    if (!(startedAt - before.since >= this.#settleMs)) return;
+    this.#holdings.adjust();
+    this.#adjusting = null;
+    this.#equalled = true;
+  }
+}
