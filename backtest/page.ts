@@ -156,8 +156,8 @@ function dirtTable({ tape: { dirt, gaps } }: BacktestReport): string {
   const shown = gaps.slice(0, GAPS_SHOWN);
   const rows = [
     ...dirt.map(
-      ({ what, count, done }) =>
-        `<tr><th>${escaped(what)}</th><td>${numberText(count)}</td><td class="text">${escaped(done)}</td></tr>`,
+      ({ what, count, done, first }) =>
+        `<tr><th>${escaped(what)}</th><td>${numberText(count)}</td><td class="text">${escaped(first === undefined ? done : `${done}; first ${first}`)}</td></tr>`,
     ),
     ...shown.map(
       ({ from, to, why }) =>

@@ -93,16 +93,19 @@ function position(report: BacktestReport): Figure {
 }
 
 function positionBars(report: BacktestReport): Figure {
-  const shares = report.models.map(({ position: { seconds }, seconds: all }) =>
-    seconds.map(time => (all > 0 ? (time / all) * 100 : 0)),
-  );
+  const width = Math.max(...report.models.map(model => model.position.width));
+  const bars = report.models.map(({ position: { values, seconds } }) => inBars(values, seconds, width));
+  const shares = bars.map(({ seconds }, i) => {
+    const all = report.models[i]!.seconds;
+    return seconds.map(time => (all > 0 ? (time / all) * 100 : 0));
+  });
   const range: readonly [number, number] = [0, Math.max(1, ...shares.flat()) * 1.05];
   return {
     heading: 'How long it held what',
     how: `Share of the time by ${report.major} held beyond the target. A tall bar in the middle is a maker that stays flat; weight at an end is one that sits on its limit.`,
     plots: report.models.map((model, i) => ({
       ...timePlot(report, `held-${i}`, model.model, '% of the time'),
-      x: { kind: 'number', values: model.position.values, label: report.major },
+      x: { kind: 'number', values: bars[i]!.values, label: report.major },
       y: { label: '% of the time', range },
       lines: [{ label: '% of the time', colour: colourOf(i), style: 'bars', values: shares[i]! }],
       shades: [],
@@ -111,13 +114,26 @@ function positionBars(report: BacktestReport): Figure {
   };
 }
 
+/** Bars of one model may be a third as wide as those of another, or a ninth: all become as wide as the widest. */
+function inBars(
+  values: readonly number[],
+  seconds: readonly number[],
+  width: number,
+): { readonly values: readonly number[]; readonly seconds: readonly number[] } {
+  const places = values.map(value => Math.round(value / width));
+  const [first, last] = [places[0] ?? 0, places.at(-1) ?? 0];
+  const times = Array.from({ length: last - first + 1 }, () => 0);
+  places.forEach((place, i) => (times[place - first]! += seconds[i] ?? 0));
+  return { values: times.map((_, i) => (first + i) * width), seconds: times };
+}
+
 function markoutsBySide(report: BacktestReport): Figure {
   const curves = report.models.map(({ markouts }) =>
     markouts.filter(({ side, level }) => side !== null && level === null),
   );
   return {
     heading: 'Markouts by side',
-    how: 'What a fill was worth some time later, in bps of its price, before fees: at 0 the edge over the middle just before the fill, to the right of it what was left as the market moved. A line that falls below the fee (dashed) loses money on every fill; bars are one standard error, from clusters of time.',
+    how: 'What a fill was worth some time later, in bps of its price, before fees: at 0 the edge over the middle just before the fill, to the right of it what was left as the market moved. Where a line is below the fee (dashed), fills have lost money by then; bars are one standard error, from clusters of time.',
     plots: report.models.map((model, i) =>
       markoutPlot(report, `markouts-${i}`, model, curves[i]!, curves, ({ side }) => [
         side === 'buy' ? 'bought' : 'sold',

@@ -2,8 +2,8 @@
 import type { BacktestReport, ReplayReport } from './report.ts';
 
 const FEW_FILLS = 30;
-/** Of the gain from quoting and from what was held, the share above which the latter is most of it. */
-const MOSTLY = 0.7;
+/** More than this share is most of it. */
+const MOSTLY = 0.6;
 const MARKOUT_SECONDS = 60;
 
 /** Paragraphs of plain text. */
@@ -50,19 +50,28 @@ function judgement(models: readonly ReplayReport[]): string {
   return gains(models) === models.length && models.length > 1 ? 'It made money under every one of them.' : '';
 }
 
-function grounds({ minor }: BacktestReport, { model, pnl }: ReplayReport): string {
+function grounds({ minor }: BacktestReport, main: ReplayReport): string {
+  const { model, pnl } = main;
   const [spread, inventory, fees] = [Number(pnl.spread), Number(pnl.inventory), Number(pnl.fees)];
   const parts = [
     `against the middle of the market its fills ${spread >= 0 ? 'captured' : 'gave away'} ${moneyText(pnl.spread, minor)}`,
     `what it held then ${inventory >= 0 ? 'gained' : 'lost'} ${moneyText(pnl.inventory, minor)} as the market moved`,
     fees > 0 ? `rebates brought ${moneyText(pnl.fees, minor)}` : `fees took ${moneyText(pnl.fees, minor)}`,
   ];
-  const held = Math.abs(inventory) / (Math.abs(spread + fees) + Math.abs(inventory));
-  const mostly =
-    held > MOSTLY
-      ? ' Most of the result is the market moving while something was held: it says more about the direction of this market than about the quotes.'
-      : '';
-  return `In the ${model} run ${parts.join(', ')}; nothing was hedged.${mostly}`;
+  return `In the ${model} run ${parts.join(', ')}; nothing was hedged.${whyHeld(main)}`;
+}
+
+/** Where most of the result is the inventory's: whether it went within a minute of the fills, or as the market drifted. */
+function whyHeld({ pnl, markouts, volume }: ReplayReport): string {
+  const inventory = Number(pnl.inventory);
+  const quoting = Math.abs(Number(pnl.spread) + Number(pnl.fees));
+  if (!(Math.abs(inventory) > MOSTLY * (quoting + Math.abs(inventory)))) return '';
+  const all = markouts.find(({ side }) => side === null);
+  const [edge, later] = [all?.bps[0] ?? null, all?.bps[all.seconds.indexOf(MARKOUT_SECONDS)] ?? null];
+  const soon = edge === null || later === null ? 0 : ((later - edge) / 10_000) * Number(volume.minor);
+  if (inventory < 0 && soon < MOSTLY * inventory)
+    return ' Most of that loss came within a minute of the fills: those who traded with it knew better where the market would go.';
+  return ' Most of the result is the market moving while something was held: it says more about the direction of this market than about the quotes.';
 }
 
 function afterFills({ markouts, feesBps }: ReplayReport): string {

@@ -10,6 +10,8 @@ const NARROW = 620;
 const AXIS_FONT = '12px system-ui, sans-serif';
 /** Pixels between the error bars of two lines at one x. */
 const ERROR_STEP = 3;
+/** Half the width of a fill's mark. */
+const MARK = { least: 2, most: 4.5 };
 
 const plots = JSON.parse(document.getElementById('plots')?.textContent ?? '[]') as readonly Plot[];
 const drawn: { readonly place: HTMLElement; readonly chart: UPlot }[] = [];
@@ -170,7 +172,11 @@ function triangles(way: 'up' | 'down'): UPlot.Series.Points.PathBuilder {
   return (chart, index, from, to) => {
     const path = new Path2D();
     const values = chart.data[index] ?? [];
-    const size = 4.5 * devicePixelRatio;
+    let count = 0;
+    for (let i = from; i <= to; i++) if (typeof values[i] === 'number') count++;
+    // Smaller where there are many, so that the line behind them is seen.
+    const room = chart.bbox.width / devicePixelRatio / Math.max(1, count);
+    const size = Math.min(MARK.most, Math.max(MARK.least, room / 2)) * devicePixelRatio;
     for (let i = from; i <= to; i++) {
       const value = values[i];
       if (value === null || value === undefined) continue;

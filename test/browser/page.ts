@@ -1,0 +1,170 @@
+/** The report's page in a real browser, from disk: `.ci/browser.sh` runs it. PUNTAS_BROWSER says where the browser is. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pageOf } from '../../backtest/index.ts';
+import { runs, whole } from '../backtest/reports.ts';
+import { Bench, ran, ROOT } from '../cli/program.ts';
+
+const bench = new Bench();
+const SIZES = [
+  [1400, 'light'],
+  [1400, 'dark'],
+  [400, 'light'],
+] as const;
+
+let browser: Browser;
+let traded: string;
+let silent: string;
+
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: process.env['PUNTAS_BROWSER'] ?? '', args: ['--no-sandbox'] });
+  const report = async (name: string, config: string): Promise<string> => {
+    const out = bench.path(name);
+    const ended = await ran(['backtest', '-c', config, '--flow-seconds', '300', '--out', out]);
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    return out;
+  };
+  traded = await report('traded.html', bench.config());
+  const far = (text: string) => text.replace('halfSpreadBps: 10.6', 'halfSpreadBps: 150');
+  silent = await report('silent.html', bench.config('sandbox', far));
+}, 120_000);
+
+afterAll(async () => {
+  await browser?.close();
+  bench.clear();
+});
+
+/** Opens the page and gives back everything that it complained of or asked for. */
+async function opened(path: string, width = 1400, colorScheme: 'light' | 'dark' = 'light') {
+  const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+  const noise: string[] = [];
+  page.on('console', message => noise.push(`console: ${message.text()}`));
+  page.on('pageerror', error => noise.push(`error: ${error.message}`));
+  page.on('dialog', dialog => {
+    noise.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  const own = pathToFileURL(path).href;
+  page.on('request', request => {
+    if (request.url() !== own && !request.url().startsWith('data:')) noise.push(`request: ${request.url()}`);
+  });
+  await page.goto(own);
+  await page.waitForFunction('document.documentElement.dataset.drawn !== undefined');
+  await nextFrame(page);
+  return { page, noise };
+}
+
+// What runs inside the page is text: the rest of the project knows no browser.
+const inPage = <T>(page: Page, expression: string): Promise<T> => page.evaluate<T>(expression);
+const nextFrame = (page: Page): Promise<void> =>
+  inPage(page, 'new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(() => resolve())))');
+const paperOf = (page: Page): Promise<string> => inPage(page, 'getComputedStyle(document.body).backgroundColor');
+const pictureOf = (page: Page, id: string): Promise<string> =>
+  inPage(page, `document.querySelector('#${id} canvas').toDataURL()`);
+
+/** Of each plot, how many colours its canvas has. */
+const coloursOf = (page: Page): Promise<readonly (readonly [string, number])[]> =>
+  inPage(
+    page,
+    `[...document.querySelectorAll('.plot')].map(place => {
+      const canvas = place.querySelector('canvas');
+      const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+      return [place.id, new Set(pixels).size];
+    })`,
+  );
+
+describe.each([
+  ['a run that traded', () => traded],
+  ['a run without a fill', () => silent],
+])('the page of %s', (_, path) => {
+  test.each(SIZES)('at %d px, %s, draws every plot, fits, and asks for nothing', async (width, scheme) => {
+    const { page, noise } = await opened(path(), width, scheme);
+    expect(noise).toEqual([]);
+    const colours = await coloursOf(page);
+    expect(colours.length).toBeGreaterThan(8);
+    for (const [id, count] of colours) expect(count, id).toBeGreaterThan(4);
+    expect(await inPage<number>(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    expect(await inPage<string>(page, 'document.body.innerText')).not.toMatch(/NaN|undefined|Infinity/);
+    expect(await paperOf(page)).toBe(scheme === 'dark' ? 'rgb(15, 19, 24)' : 'rgb(255, 255, 255)');
+    await page.close();
+  });
+});
+
+describe('a reader', () => {
+  test('sees values under the pointer, zooms all plots over time at once, and comes back', async () => {
+    const { page, noise } = await opened(traded);
+    const plot = page.locator('#profit .u-over');
+    await plot.scrollIntoViewIfNeeded();
+    const box = await plot.boundingBox();
+    if (!box) throw new Error('the plot has no place');
+    const y = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width / 2, y);
+    await nextFrame(page);
+    const legend = await page.locator('#profit .u-legend').innerText();
+    expect(legend).toMatch(/2026-01-01 00:0\d:\d\d/);
+    expect(legend).toMatch(/expected\s*-?\d/);
+
+    const before = [await pictureOf(page, 'profit'), await pictureOf(page, 'drawdown')];
+    await page.mouse.move(box.x + box.width * 0.3, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.6, y, { steps: 5 });
+    await page.mouse.up();
+    await nextFrame(page);
+    const zoomed = [await pictureOf(page, 'profit'), await pictureOf(page, 'drawdown')];
+    expect(zoomed[0]).not.toBe(before[0]);
+    expect(zoomed[1]).not.toBe(before[1]);
+    await page.mouse.dblclick(box.x + box.width / 2, y);
+    await nextFrame(page);
+    expect([await pictureOf(page, 'profit'), await pictureOf(page, 'drawdown')]).toEqual(before);
+    expect(noise).toEqual([]);
+    await page.close();
+  });
+
+  test('changes between light and dark, and the width of the window, and the plots follow', async () => {
+    const { page, noise } = await opened(traded);
+    const light = await pictureOf(page, 'profit');
+    await page.click('#theme');
+    await nextFrame(page);
+    expect(await pictureOf(page, 'profit')).not.toBe(light);
+    expect(await paperOf(page)).toBe('rgb(15, 19, 24)');
+    await page.setViewportSize({ width: 500, height: 900 });
+    await nextFrame(page);
+    await nextFrame(page);
+    const widest = await inPage<number>(
+      page,
+      `Math.max(...[...document.querySelectorAll('canvas')].map(canvas => canvas.getBoundingClientRect().width))`,
+    );
+    expect(widest).toBeLessThanOrEqual(500);
+    expect(noise).toEqual([]);
+    await page.close();
+  });
+
+  test('is safe from what was put into the report: it is shown, and nothing of it runs', async () => {
+    const evil = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"' onload='alert(3)`;
+    const read = (path: string) => readFileSync(path, 'utf8');
+    const library = createRequire(import.meta.url);
+    const html = pageOf(
+      whole(
+        runs().map(model => ({ ...model, model: evil, haltedBecause: evil })),
+        { book: evil, strategy: evil, minor: evil, major: evil, config: evil },
+      ),
+      {
+        library: read(library.resolve('uplot/dist/uPlot.iife.min.js')),
+        libraryStyle: read(library.resolve('uplot/dist/uPlot.min.css')),
+        script: read(`${ROOT}/dist/backtest/page/draw.js`),
+      },
+    );
+    writeFileSync(bench.path('evil.html'), html);
+    const { page, noise } = await opened(bench.path('evil.html'));
+    expect(noise).toEqual([]);
+    expect(await page.locator('h1').innerText()).toBe(`Backtest: ${evil} on ${evil}`);
+    expect(await page.locator('pre').innerText()).toBe(evil);
+    expect(await page.locator('img').count()).toBe(0);
+    expect((await page.locator('#profit .u-legend').innerText()).includes('<img')).toBe(true);
+    await page.close();
+  });
+});
