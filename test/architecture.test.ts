@@ -17,7 +17,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   core: ['decimal.js', 'pure-rand'],
   config: ['core', 'strategies', 'zod', 'yaml'],
   exchange: ['core', 'undici', 'p-queue', 'ws'],
-  tape: ['core', 'yauzl'],
+  tape: ['core', 'yauzl', 'hyparquet-writer'],
   fills: [],
   sandbox: ['core', 'tape', 'fills', 'ws'],
   live: ['core', 'libsql', 'fastify'],

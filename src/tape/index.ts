@@ -21,3 +21,4 @@ export { BLOCK_ROWS } from './rowsCodec.ts';
 export { Recorder, rulesOf } from './record/recorder.ts';
 export type { RecorderOptions, RecorderStatus } from './record/recorder.ts';
 export { PollRecorder } from './record/pollRecorder.ts';
+export { exportTape } from './exportTape.ts';

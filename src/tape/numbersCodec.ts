@@ -94,7 +94,7 @@ function planesOf(units: Float64Array, high: number): Plane[] {
 /** Short blocks are soon written anew as part of a long one. */
 const DEFLATE_MIN = 512;
 /** Inflating costs more than all other decoding: it must save this share. */
-const DEFLATED_SHARE_MAX = 0.95;
+const DEFLATED_SHARE_MAX = 0.8;
 
 export function planeOf(bytes: Uint8Array): Plane {
   const deflated = bytes.length < DEFLATE_MIN ? Infinity : deflateRawSync(bytes, { level: 1 }).length;

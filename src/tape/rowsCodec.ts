@@ -22,7 +22,7 @@ export type BlockSummary = {
   readonly kinds: number;
 };
 
-export const SUMMARY_BYTES = 72;
+export const SUMMARY_BYTES = 64;
 const COLUMNS = 5;
 /** Coding, number of planes, which of them are deflated, one unused byte; base and scale. */
 const DESCRIPTOR_BYTES = 20;
@@ -198,7 +198,8 @@ export class RowsDecoder {
     if ((kinds & CLEARS) !== 0) {
       for (let row = offset; row < offset + rows; row++) if (!hasPrice(to.kind[row]!)) to.price[row] = 0;
     }
-    if (idCount === 0) to.id.fill(0, offset, offset + rows);
+    const { coding, base } = ids!.packed;
+    if (idCount === 0 || (coding === CODING.same && base === 0)) to.id.fill(0, offset, offset + rows);
     else if ((kinds & (CLEARS | LEVELS)) === 0) unpack(to.id.subarray(offset), rows, ids!);
     else this.#spreadIds(to, offset, rows, idCount, ids!);
     return rows;

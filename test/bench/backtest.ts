@@ -11,17 +11,23 @@ import {
   readEventFile,
   runGolden,
   runReplay,
+  storeEventFile,
   TickBook,
+  windowOfTape,
 } from '../../backtest/index.ts';
-import type { MarketRows } from '../../backtest/index.ts';
+import type { MarketRows, RowWindow } from '../../backtest/index.ts';
 import { Engine, instrumentOf, money } from '../../src/core/index.ts';
 import type { Amount, EngineNews, Value } from '../../src/core/index.ts';
+import { openStoredTape, TapeWriter } from '../../src/tape/index.ts';
 import { strategies } from '../../strategies/index.ts';
+import { decoding, lineOf, secondsSince } from './tape.ts';
+import type { TapeFigures } from './tape.ts';
 
 const BENCH = process.env['PUNTAS_BENCH'] ?? '../shared/bench';
 const EVENTS = Number(process.env['PUNTAS_BENCH_EVENTS'] ?? 10_000_000);
 const ROUNDS = 3;
-const AIMS = { book: 0.5, golden: 0.1, production: 0.03 };
+const AIMS = { book: 0.5, golden: 0.1, goldenFromTape: 0.07, production: 0.03 };
+const NAMES = ['book', 'golden', 'goldenFromTape', 'production'] as const;
 
 /**
  * The book alone, the golden run and the production path, in alternation with the compiled loop; medians of the rounds. Printed, and
@@ -41,11 +47,21 @@ export async function backtestBench(
     const rows = readEventFile(join(dir, 'tape.bin'));
     const inMillis = inUnit(rows, 0.001);
     const limit: number[] = [];
-    const run = { book: () => bookAlone(rows), golden: () => golden(rows), production: () => production(inMillis) };
-    const speeds = { book: [] as number[], golden: [] as number[], production: [] as number[] };
-    const shares = { book: [] as number[], golden: [] as number[], production: [] as number[] };
+    const tape = join(dir, 'stored');
+    const stored = storeReference(join(dir, 'tape.bin'), tape);
+    say(`tape, reference: ${lineOf(stored)}`);
+    const run = {
+      book: () => bookAlone(rows),
+      golden: () => golden(rows),
+      goldenFromTape: () => golden(windowOfTape(openStoredTape(tape))),
+      production: () => production(inMillis),
+    };
+    const none = () =>
+      ({ book: [], golden: [], goldenFromTape: [], production: [] }) as Record<(typeof NAMES)[number], number[]>;
+    const speeds = none();
+    const shares = none();
     for (let round = 0; round < ROUNDS; round++) {
-      for (const name of ['book', 'golden', 'production'] as const) {
+      for (const name of NAMES) {
         const before = compiled?.();
         const began = performance.now();
         run[name]();
@@ -60,8 +76,11 @@ export async function backtestBench(
     }
     if (limit.length > 0) say(`backtest, compiled loop: ${millions(median(limit))} M events/s`);
     else say('backtest: no ratio to the compiled loop, because g++ or its source is not here');
-    const figures: Record<string, number> = {};
-    for (const name of ['book', 'golden', 'production'] as const) {
+    const figures: Record<string, number> = {
+      'backtest.tapeBytesPerRow': stored.bytesPerRow,
+      'backtest.tapeDecodeRowsPerSecond': stored.decodeRowsPerSecond,
+    };
+    for (const name of NAMES) {
       const speed = median(speeds[name]);
       const share = limit.length === 0 ? null : median(shares[name]);
       const ratio = share === null ? '' : `, ${share.toFixed(3)} of the compiled loop (aim ${AIMS[name]})`;
@@ -90,6 +109,27 @@ function compiledLoop(dir: string): (() => number) | null {
   };
 }
 
+/** What the reference tape says of itself nowhere. */
+export const REFERENCE_RULES = {
+  book: 'btc_usd',
+  tickSize: '0.1',
+  minimumAmount: '0.001',
+  maximumAmount: '500',
+  minimumPrice: '0.1',
+  maximumPrice: '1000000',
+  minimumValue: '1',
+  maximumValue: '200000000',
+};
+
+function storeReference(file: string, dir: string): TapeFigures {
+  const began = process.cpuUsage();
+  const writer = new TapeWriter({ dir, rules: REFERENCE_RULES, lot: '0.001', source: 'the reference tape' });
+  storeEventFile(file, writer);
+  writer.close();
+  const encodeRowsPerSecond = writer.rows / secondsSince(began);
+  return { ...decoding(dir), encodeRowsPerSecond };
+}
+
 function bookAlone({ length, places, place, lots, flags }: MarketRows): number {
   const book = new TickBook({ places });
   let traded = 0;
@@ -102,7 +142,7 @@ function bookAlone({ length, places, place, lots, flags }: MarketRows): number {
   return traded + book.bid + book.ask;
 }
 
-function golden(rows: MarketRows): void {
+function golden(rows: MarketRows | RowWindow): void {
   const options = { halfSpreadTicks: 2, interval: 100_000, latency: 10_000, orderLots: 50, positionMaxLots: 1_000 };
   const { fills } = runGolden(rows, options);
   if (fills === 0) throw new Error('the golden run had no fill');
@@ -110,19 +150,7 @@ function golden(rows: MarketRows): void {
 
 /** The engine with its gate, a ladder of two levels a side, accounting, one fill model; distances and times as in the default configuration. */
 function production(rows: MarketRows): void {
-  const instrument = instrumentOf(
-    {
-      book: 'btc_usd',
-      tickSize: '0.1',
-      minimumAmount: '0.001',
-      maximumAmount: '500',
-      minimumPrice: '0.1',
-      maximumPrice: '1000000',
-      minimumValue: '1',
-      maximumValue: '200000000',
-    },
-    '0.001',
-  );
+  const instrument = instrumentOf(REFERENCE_RULES, '0.001');
   const kind = strategies.ladder;
   const parameters = kind.parameters.parse({
     halfSpreadBps: 10.6,

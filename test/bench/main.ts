@@ -5,6 +5,7 @@ import { backtestBench } from './backtest.ts';
 import { engineBench } from './engine.ts';
 import { httpBench } from './http.ts';
 import { matchingBench } from './matching.ts';
+import { tapeBench } from './tape.ts';
 
 const ROUNDS = 5;
 const HTTP_ORDERS = 8_000;
@@ -57,6 +58,7 @@ for (let round = 0; round < ROUNDS; round++) {
 bar?.stop();
 
 const replayed = await backtestBench(asJson ? quietly : undefined);
+const tapes = await tapeBench(asJson ? quietly : undefined);
 
 const median = (name: string): number => rounds.get(name)!.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]!;
 const whole = (name: string): string => Math.round(median(name)).toLocaleString('en-US');
@@ -70,7 +72,7 @@ if (asJson) {
   const figures = Object.fromEntries(
     [...rounds].map(([name, all]) => [name, { median: median(name), rounds: all }] as const),
   );
-  console.log(JSON.stringify({ machine, node: process.version, rounds: ROUNDS, figures, backtest: replayed }));
+  console.log(JSON.stringify({ machine, node: process.version, rounds: ROUNDS, figures, backtest: replayed, tapes }));
 } else {
   console.log(
     `engine, book of 50 levels a side: ${whole('engine.decidingStepsPerSecond')} steps/s with a whole decision (p99 ${whole('engine.decidingP99Micros')} us), ` +

@@ -1,12 +1,15 @@
-/** The commands on recordings: backtest, calibrate. */
+/** The commands on recordings: backtest, calibrate, tape, export. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { recordFlow } from '../../../backtest/index.ts';
 import { backtest, describeBacktest, modelsOf, rowKindOf, withoutSeries } from '../backtest.ts';
+import type { StoredTapeOptions } from '../../tape/index.ts';
 import { calibrate } from '../calibrate.ts';
 import { seedNumber } from '../flags.ts';
 import { writeReport, reportFiles } from '../reportFiles.ts';
 import { chosen, tapeOf, version } from '../source.ts';
+import { describeStored, exportStored, storedTape, tapeFacts } from '../storedTape.ts';
 
 type BacktestFlags = {
   readonly config?: string;
@@ -82,4 +85,46 @@ export function addTapeCommands(program: Command): void {
       if (out === undefined) process.stdout.write(text);
       else writeFileSync(out, text);
     });
+
+  stored(program.command('tape').description('what a stored tape holds; reads all of it, so that damage is found'))
+    .argument('<dir>', 'folder of the tape')
+    .option('--json', 'print it as one JSON object', false)
+    .action((dir: string, { json, ...flags }: StoredFlags & { readonly json: boolean }) => {
+      const tape = storedTape(dir, storedOptions(flags));
+      console.log(json ? JSON.stringify(tapeFacts(tape)) : describeStored(tape));
+    });
+
+  stored(program.command('export').description('write a stored tape for other programs, with exact decimals'))
+    .requiredOption('--tape <dir>', 'folder of the tape')
+    .requiredOption('--out <file>', 'a name that ends in .parquet or .csv')
+    .action(async ({ tape, out, ...flags }: StoredFlags & { readonly tape: string; readonly out: string }) => {
+      console.log(await exportStored(storedTape(tape, storedOptions(flags)), out));
+    });
+}
+
+type StoredFlags = {
+  readonly book?: string;
+  readonly from?: number;
+  readonly to?: number;
+  readonly skipDamaged: boolean;
+};
+
+const stored = (command: Command): Command =>
+  command
+    .option('--book <book>', 'which book, where there are several')
+    .option('--from <time>', 'rows from this time on, like 2026-11-21 or 2026-11-21T12:00:00Z', timeOf)
+    .option('--to <time>', 'rows up to this time', timeOf)
+    .option('--skip-damaged', 'leave damaged blocks out and make gaps of them, instead of refusing', false);
+
+const storedOptions = ({ book, from, to, skipDamaged }: StoredFlags): StoredTapeOptions => ({
+  ...(book === undefined ? {} : { book }),
+  ...(from === undefined ? {} : { from }),
+  ...(to === undefined ? {} : { to }),
+  damaged: skipDamaged ? 'skip' : 'refuse',
+});
+
+function timeOf(text: string): number {
+  const at = Date.parse(text);
+  if (!Number.isFinite(at)) throw new InvalidArgumentError('expected a time like 2026-11-21T12:00:00Z.');
+  return at;
 }

@@ -1,0 +1,62 @@
+/** `puntas tape` and `puntas export`: what a stored tape holds, and its rows for other programs. */
+import { SingleBar } from 'cli-progress';
+import { exportTape, openStoredTape } from '../tape/index.ts';
+import type { StoredTape, StoredTapeOptions } from '../tape/index.ts';
+import { Wrong } from './configFile.ts';
+
+/** An error is wrong use: it says what is wrong with the folder. */
+export function storedTape(dir: string, options: StoredTapeOptions): StoredTape {
+  try {
+    return openStoredTape(dir, options);
+  } catch (error) {
+    throw new Wrong(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Everything that is known of a tape, with its hash: reads every byte. */
+export function tapeFacts(tape: StoredTape): object {
+  const { dir, source, book, lot, rules, days, rows, bytes, depth, quotesOnly, gaps, dirt } = tape;
+  // Reading all rows finds what is damaged: the sums of blocks are checked as they are decoded.
+  for (const _chunk of tape.chunksAhead());
+  const facts = { dir, book, source, lot, depth: depth === Infinity ? null : depth, quotesOnly, rules, days };
+  return { ...facts, rows, bytes, bytesPerRow: bytes / rows, gaps, dirt, hash: tape.hash() };
+}
+
+export function describeStored(tape: StoredTape): string {
+  const { book, source, lot, rules, days, rows, bytes, depth, quotesOnly, gaps, dirt } = tape;
+  for (const _chunk of tape.chunksAhead());
+  const shown = depth === Infinity ? 'whole books' : `${depth} levels a side`;
+  return [
+    `${book} from ${source}: ${days.length} day(s), ${rows} rows, ${megabytes(bytes)} MB, ${(bytes / rows).toFixed(2)} bytes a row`,
+    `  lots of ${lot}; ${quotesOnly ? 'best prices without amounts' : shown}`,
+    ...rules.map(({ at, rules }) => `  rules from ${timeOf(at)}: ${JSON.stringify(rules)}`),
+    ...days.map(
+      ({ day, rows, bytes, from, to, closed }) =>
+        `  ${day}: ${rows} rows, ${megabytes(bytes)} MB, ${timeOf(from)} to ${timeOf(to)}${closed ? '' : ', not closed'}`,
+    ),
+    ...gaps.map(({ from, to, why }) => `  gap of ${((to - from) / 1000).toFixed(1)} s from ${timeOf(from)}: ${why}`),
+    ...dirt.map(({ what, count, done }) => `  ${what}: ${count} (${done})`),
+    `  hash ${tape.hash()}`,
+  ].join('\n');
+}
+
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
+const timeOf = (at: number): string => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
+
+/** Writes the tape to a file, with a progress line on a terminal. */
+export async function exportStored(tape: StoredTape, file: string): Promise<string> {
+  const bar = process.stderr.isTTY
+    ? new SingleBar({ clearOnComplete: true, format: '{bar} {percentage} % {eta_formatted}' })
+    : null;
+  let written = 0;
+  bar?.start(tape.rows, 0);
+  try {
+    await exportTape(tape, file, rows => {
+      written += rows;
+      bar?.update(Math.min(written, tape.rows));
+    });
+  } finally {
+    bar?.stop();
+  }
+  return `${file}: ${written} rows of ${tape.book}`;
+}
