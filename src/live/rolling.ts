@@ -3,7 +3,7 @@
  * next begins as a restart would, with a number, an engine and a recording of its own. Every recording can be replayed from its beginning.
  */
 import { sleep } from '../core/index.ts';
-import type { MarketStream, Millis } from '../core/index.ts';
+import type { MarketStream, Millis, Order } from '../core/index.ts';
 import type { Journal } from './journal.ts';
 import type { StopReport } from './loop.ts';
 import { readRules } from './opening.ts';
@@ -84,7 +84,7 @@ export class Rolling {
     if (clock.elapsed() - this.#startedAt < roll.afterMs && bytes < roll.bytes) return null;
     // Without a ledger there is nothing to go on with; a halt that is not on disk would be forgotten.
     if (engine.ledger([]) === null || (engine.haltedBecause !== null && latch.read() === null)) return null;
-    const isCalm = engine.isReconciled && engine.unfinished.every(({ state }) => state !== 'unknown');
+    const isCalm = engine.isReconciled && engine.unfinished.every(isFound);
     if (!isCalm && bytes < 2 * roll.bytes) return null;
     // What cannot be read now could not be read by the next run either.
     return readRules(exchange, book).catch(() => null);
@@ -119,6 +119,10 @@ export class Rolling {
     log.info({ run: this.#journal.run, ms: clock.elapsed() - from }, `run ${this.#journal.run} goes on`);
   }
 }
+
+/** The next run finds it at the exchange, or its end. One that never arrived, or went without a word, it would have to wait for once more. */
+const isFound = ({ state, ending }: Order): boolean =>
+  state !== 'unknown' && !(state === 'closed-unsettled' && ending !== 'canceled' && ending !== 'filled');
 
 /** Reads what a start needs. Rejects with `CannotStart` when the exchange does not let it. */
 export async function openRolling(options: RollingOptions): Promise<Rolling> {

@@ -25,41 +25,45 @@ const COUNT_EVERY_MS = 10_000;
 /** Watches until the signal aborts. Never rejects. */
 export async function watchOver(options: SentinelOptions, signal: AbortSignal): Promise<void> {
   const { clock, latch, log, heart, watch, instance } = options;
-  let countedAt = -Infinity;
-  let cleared = false;
+  let wasDead = false;
   /** Why to halt, until the disk has taken it: a full one must not keep the cancels back. */
   let owed: string | null = null;
-  const latched = (): boolean => {
-    if (owed !== null && isLatched(options, owed)) owed = null;
-    return owed === null;
-  };
-  while (!signal.aborted) {
+  /** Why nothing of the bot may live, as of now. Each death is latched once: a person who resumes after it has decided. */
+  const look = (): string | null => {
     heart.beat('alive');
     const still = watch.stillForMs();
-    const dead =
-      still !== null && still > options.ttlMs ? `the bot has shown no life for ${Math.round(still / 1000)} s` : null;
-    const halted = latch.read() === null ? null : 'trading is halted';
-    let reason = dead ?? halted;
+    const isDead = still !== null && still > options.ttlMs;
+    const dead = isDead ? `the bot has shown no life for ${Math.round(still / 1000)} s` : null;
+    if (isDead !== wasDead) owed = dead;
+    wasDead = isDead;
+    if (owed !== null && isLatched(options, owed)) owed = null;
+    return dead ?? (latch.read() === null ? owed : 'trading is halted');
+  };
+  let countedAt = -Infinity;
+  let cleared = false;
+  while (!signal.aborted) {
+    let reason = look();
     if (reason === null && clock.elapsed() - countedAt >= COUNT_EVERY_MS) {
       countedAt = clock.elapsed();
       const live = await found(options);
-      if (live !== null && live.length > options.ordersMax)
-        reason = `${live.length} live orders, the limit is ${options.ordersMax}`;
+      if (live !== null && live.length > options.ordersMax) {
+        owed = reason = `${live.length} live orders, the limit is ${options.ordersMax}`;
+        look();
+      }
     }
-    if (reason === null) {
-      cleared = false;
-      owed = null;
-    } else if (cleared) latched();
-    else {
+    if (reason === null) cleared = false;
+    else if (!cleared) {
       log.error({ reason }, `sentinel: ${reason}; canceling every order of ${instance}`);
-      if (halted === null) owed = reason;
-      if (!latched())
+      if (owed !== null)
         log.error({}, 'sentinel: the halt cannot be written, it is tried again; a restarted bot would trade');
-      cleared = await fire(options, reason, signal, () => {
-        latched();
-        // Its last sign of life counts from when it came, however long this takes.
-        watch.stillForMs();
-      });
+      // No longer than there is a reason: a bot that was resumed meanwhile quotes.
+      const left = await clearOut(options, () => !signal.aborted && look() !== null);
+      cleared = left?.length === 0;
+      if (cleared)
+        log.error(
+          { reason },
+          `sentinel: verified that no order of ${instance} is left; trading stays halted until puntas resume`,
+        );
     }
     // A halted or dead bot is looked at again: what it sent before may still arrive.
     if (cleared && clock.elapsed() - countedAt >= COUNT_EVERY_MS) {
@@ -69,27 +73,6 @@ export async function watchOver(options: SentinelOptions, signal: AbortSignal): 
     await sleep(clock, LOOK_EVERY_MS, signal);
   }
   heart.beat('stopped');
-}
-
-/** Cancels until two complete reads show nothing of the bot. True when verified. */
-async function fire(
-  options: SentinelOptions,
-  reason: string,
-  signal: AbortSignal,
-  onRound: () => unknown,
-): Promise<boolean> {
-  const { log, heart, instance } = options;
-  const left = await clearOut(options, () => {
-    heart.beat('alive');
-    onRound();
-    return !signal.aborted;
-  });
-  if (left?.length !== 0) return false;
-  log.error(
-    { reason },
-    `sentinel: verified that no order of ${instance} is left; trading stays halted until puntas resume`,
-  );
-  return true;
 }
 
 /** True when trading is halted, by us or by somebody before us. */

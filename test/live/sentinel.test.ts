@@ -159,6 +159,32 @@ describe('the sentinel', () => {
     world.end();
   });
 
+  test('leaves a bot alone that a person resumed while its own wire was down, and latches its next death', async () => {
+    const world = worldOf(49);
+    let isCut = false;
+    let isDead = false;
+    const bot = await started(world, { fate: () => (isDead ? 'not sent' : 'arrives') });
+    const sentinel = sentinelOver(world, () => (isCut ? 'not sent' : 'arrives'));
+    const latch = latchIn(world.stateDir);
+    await world.clock.advance(20 * SECOND);
+    isCut = true;
+    latch.set({ reason: 'by hand', at: 0, by: 'person' });
+    await world.clock.advance(20 * SECOND);
+    latch.lift('by hand');
+    await world.clock.advance(60 * SECOND);
+    expect(ours(world).length).toBeGreaterThan(0);
+    isCut = false;
+    await world.clock.advance(60 * SECOND);
+    expect(ours(world).length).toBeGreaterThan(0);
+    expect(sentinel.asked.filter(({ method }) => method === 'DELETE')).toEqual([]);
+    isDead = true;
+    await world.clock.advance(TTL + 10 * SECOND);
+    expect([ours(world), latch.read()?.by]).toEqual([[], 'sentinel']);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
   test('fires on more live orders than the limit, whatever the bot says', async () => {
     const world = worldOf(45);
     const other = world.other();

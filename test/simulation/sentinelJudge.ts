@@ -12,12 +12,15 @@ export type SentinelPromises = {
 export type SentinelJudgeOptions = {
   readonly now: () => number;
   readonly marks: Marks;
+  readonly isLatched: () => boolean;
   readonly promises: SentinelPromises;
   readonly breaks: (law: string, what: string) => void;
 };
 
 /** From the end of its patience to a clean book, and from the end of any trouble of its own. */
 const WITHIN_MS = 10_000;
+/** A read of open orders may wait for its turn, and for its answer; then what it saw is canceled. */
+const DECISION_MS = 16_000;
 /** An order that arrives after it has fired is found by a look every ten seconds. */
 const ARRIVED_MS = 16_000;
 /** The bot looks for the sentinel's life every other second, and gives it a minute. */
@@ -33,6 +36,8 @@ export class SentinelJudge {
   #diskFullAt = -Infinity;
   #latchedAt = -Infinity;
   #liftedAt = -Infinity;
+  /** When there last was a reason to cancel. */
+  #reasonAt = -Infinity;
 
   constructor(options: SentinelJudgeOptions) {
     this.#options = options;
@@ -65,7 +70,10 @@ export class SentinelJudge {
   }
 
   sentinelSent(topic: string): void {
-    if (topic === 'place') this.#options.breaks('L5', 'the sentinel placed an order');
+    const { now, breaks, isLatched } = this.#options;
+    if (topic === 'place') breaks('L5', 'the sentinel placed an order');
+    if (topic === 'cancel' && !isLatched() && now() - this.#reasonAt > DECISION_MS)
+      breaks('L5', 'the sentinel cancels orders of a bot that lives and may trade');
   }
 
   latched(): void {
@@ -90,9 +98,10 @@ export class SentinelJudge {
   }
 
   /** Once a second; `live` are orders of ours with the time at which they arrived. */
-  look(live: Iterable<{ readonly id: string; readonly arrivedAt: number }>, isLatched: boolean): void {
+  look(live: Iterable<{ readonly id: string; readonly arrivedAt: number }>): void {
+    const { now, promises, breaks, marks, isLatched } = this.#options;
+    if (isLatched() || (this.#beatAt !== null && now() - this.#beatAt >= promises.ttlMs)) this.#reasonAt = now();
     if (this.#beatAt === null || this.#upAt === null) return;
-    const { now, promises, breaks, marks } = this.#options;
     const patient = promises.ttlMs + WITHIN_MS;
     // One that has just begun to look, or to look again, gives the bot its time from there.
     const deadFor = now() - Math.max(this.#beatAt, this.#upAt);
@@ -104,7 +113,7 @@ export class SentinelJudge {
         breaks('L5', `${id} lives ${(deadFor / 1000).toFixed(0)} s after the last sign of life of the bot`);
     }
     if (
-      !isLatched &&
+      !isLatched() &&
       Math.max(this.#latchedAt, this.#liftedAt) < this.#beatAt &&
       now() - this.#diskFullAt > WITHIN_MS * 1.5
     )

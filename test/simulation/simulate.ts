@@ -168,6 +168,7 @@ class Simulation {
       ? new SentinelJudge({
           now: () => world.clock.elapsed(),
           marks: world.marks,
+          isLatched: () => this.#store.halt !== null,
           breaks: (law, what) => this.#checker.breaks(law, what),
           promises: {
             ttlMs: config.sentinel.ttlMs,
@@ -370,7 +371,7 @@ class Simulation {
     const { clock, marks } = this.#world;
     this.#sampledAt = clock.elapsed();
     if (this.#store.isFull) this.#judge?.diskIsFull();
-    this.#judge?.look(this.#checker.liveWithTimes(), this.#store.halt !== null);
+    this.#judge?.look(this.#checker.liveWithTimes());
     const { engine } = this.#bot;
     if (!engine) return;
     const { silent } = engine.snapshot(clock.now());
