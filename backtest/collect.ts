@@ -83,6 +83,7 @@ const SERIES = {
   spread: 'last',
   inventory: 'last',
   fees: 'last',
+  hedging: 'last',
   drawdown: 'max',
   position: 'last',
   positionLeast: 'min',
@@ -257,7 +258,7 @@ export class Collector implements Watcher {
   #sample(at: Millis, middle: number, width: number, ownBid: number, ownAsk: number): void {
     const { budget, instrument } = this.#options;
     const series = this.#series;
-    const { spread, inventory, fees, total } = this.#position.profit();
+    const { spread, inventory, fees, hedging, total } = this.#position.profit();
     const profit = approximately(total);
     this.#fell(at);
     this.#returns.look(at, profit);
@@ -267,6 +268,7 @@ export class Collector implements Watcher {
     series.put('spread', at, approximately(spread));
     series.put('inventory', at, approximately(inventory));
     series.put('fees', at, approximately(fees));
+    series.put('hedging', at, approximately(hedging));
     const held = this.#lots * approximately(instrument.lotMoney);
     series.put('position', at, held);
     series.put('positionLeast', at, held);

@@ -12,15 +12,15 @@ const TIME = 'time';
 const LEVELS_SHOWN = 6;
 
 export function figuresOf(report: BacktestReport): readonly Figure[] {
+  const traded = report.models.some(({ fills }) => fills > 0);
   return [
     profit(report),
     parts(report),
     fillPrices(report),
     position(report),
     positionBars(report),
-    markoutsBySide(report),
-    markoutsByLevel(report),
-    waits(report),
+    // Of no fill there is nothing to draw.
+    ...(traded ? [markoutsBySide(report), markoutsByLevel(report), waits(report)] : []),
     uptime(report),
     spreads(report),
     drawdown(report),
@@ -330,6 +330,7 @@ function overTime(
   return {
     ...timePlot(report, id, title, unit),
     x: longest === null ? { kind: 'time', values: [], label: 'UTC' } : timesOf(longest),
+    y: { label: unit, range: isFlat(report.models.flatMap(values)) ? [-1, 1] : null },
     lines: report.models.map((model, i) => ({
       label: model.model,
       colour: colourOf(i),
@@ -364,6 +365,9 @@ export const colourOf = (model: number): string => `model-${model % COLOURS}`;
 const secondsText = (s: number): string => (s < 60 ? `${s} s` : `${s / 60} min`);
 const stretchText = ({ series: { everyMs } }: ReplayReport): string =>
   everyMs < 120_000 ? `${everyMs / 1000} s` : `${Math.round(everyMs / 6000) / 10} min`;
+
+/** Zero throughout: the library would show it at the edge of a plot up to 100. */
+const isFlat = (values: readonly (number | null)[]): boolean => values.every(value => value === null || value === 0);
 
 /** Of all that is known, a little wider; the same for plots that stand beside each other. Null of nothing. */
 function rangeOf(values: readonly (number | null)[]): readonly [number, number] | null {

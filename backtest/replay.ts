@@ -70,6 +70,8 @@ export type ReplaySink = { fill(row: FillRow): void; order(row: OrderRow): void 
 export type FillRow = {
   readonly tid: string;
   readonly orderId: string;
+  /** Of the strategy, that its order was placed for, from 1. */
+  readonly level: number;
   /** When the exchange executed it, and when we learned of it. */
   readonly at: Millis;
   readonly heardAt: Millis;
@@ -363,6 +365,7 @@ class Replay {
     const row: FillRow = {
       tid,
       orderId: id,
+      level: order.level + 1,
       at,
       heardAt,
       side,

@@ -275,11 +275,12 @@ const shortOrNull = (x: number | null): number | null => (x !== null && Number.i
 const short = (x: number): number => Number(x.toPrecision(9)) + 0;
 
 export const FILLS_HEADER =
-  'tid,order_id,at,heard_at,side,price,amount,value,fee,fee_currency,mid_ticks,held_since_start';
+  'tid,order_id,level,at,heard_at,side,price,amount,value,fee,fee_currency,mid_ticks,held_since_start';
 export const fillLine = (f: FillRow): string =>
   [
     f.tid,
     f.orderId,
+    f.level,
     f.at,
     f.heardAt,
     f.side,

@@ -2,7 +2,7 @@
 import { constantLatency, fillModel, recordFlow, rowsOfTape, runReplay } from '../../backtest/index.ts';
 import type { FillRow, MarketRows, ModelName, OrderRow, ReplayOptions, ReplayResult } from '../../backtest/index.ts';
 import { Engine, money } from '../../src/core/index.ts';
-import type { Amount, Instrument, Strategy, Value } from '../../src/core/index.ts';
+import type { Amount, HaltLimits, Instrument, Strategy, Value } from '../../src/core/index.ts';
 import { feesOf } from '../../src/sandbox/index.ts';
 import { strategies } from '../../strategies/index.ts';
 
@@ -11,7 +11,7 @@ export const rows = rowsOfTape(tape);
 const LATENCY = constantLatency(20, 30);
 
 export const engineOf =
-  (instrument: Instrument, strategy?: Strategy): ReplayOptions['engine'] =>
+  (instrument: Instrument, strategy?: Strategy, halts: Partial<HaltLimits> = {}): ReplayOptions['engine'] =>
   (_rates, onNews) => {
     const kind = strategies.ladder;
     const parameters = kind.parameters.parse({
@@ -39,6 +39,7 @@ export const engineOf =
         refusalsPerMinute: 10_000,
         unknownsPerMinute: 10_000,
         messagesPerMinute: 10_000,
+        ...halts,
       },
       tolerance: kind.tolerance(parameters),
       instance: 'test',

@@ -81,9 +81,12 @@ describe('the production engine on a recorded market', () => {
 
 describe('the exchange inside a replay', () => {
   test('refuses what is beyond the request budget before it leaves', () => {
-    const { result } = run({ privatePerMinute: 65 });
+    const engine = engineOf(tape.instrument, undefined, { refusalsPerMinute: 0 });
+    const { result } = run({ privatePerMinute: 65, engine });
     expect(result.requests.overBudget).toBeGreaterThan(0);
     expect(result.snapshot.counts.buy.refused + result.snapshot.counts.sell.refused).toBeGreaterThan(0);
+    // They never left us, and say nothing about what we ask for.
+    expect(result.haltedBecause).toBe(null);
   });
 
   test('moves the fee tier with the volume that we trade', () => {
@@ -101,7 +104,7 @@ describe('the exchange inside a replay', () => {
     expect(orders.filter(order => order.placedAt > from + 6_000 && order.placedAt < from + 300_000)).toEqual([]);
   });
 
-  test('takes a post-only order that would trade on arrival, and cancels it', () => {
+  test('takes a post-only order that would trade on arrival, and cancels it: no refusal, and no reason to halt', () => {
     const instrument = instrumentOf({ ...tape.rules, book: 'btc_mxn' });
     const builder = new RowBuilder();
     // The ask falls to where our bid is on its way to.
@@ -115,8 +118,15 @@ describe('the exchange inside a replay', () => {
         asks: [],
       }),
     };
-    const { result, orders } = run({ rows: builder.rows(), instrument, engine: engineOf(instrument, bid) });
+    const { result, orders } = run({
+      rows: builder.rows(),
+      instrument,
+      engine: engineOf(instrument, bid, { refusalsPerMinute: 0 }),
+    });
     expect(result.refusedPostOnly).toBeGreaterThan(0);
+    // The exchange took it: no refusal that the guard would count, none that would pause the side.
+    expect(result.haltedBecause).toBe(null);
+    expect(result.snapshot.counts.buy.refused).toBe(0);
     expect(orders.length).toBeGreaterThanOrEqual(result.refusedPostOnly);
     for (const order of orders) expect(order).toMatchObject({ ending: 'canceled', filled: '0.00000000' });
   });
