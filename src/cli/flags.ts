@@ -1,6 +1,7 @@
 /** Values of the command line's flags: text to a checked number, or one line that says what was expected. */
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
+import { isDecimalText } from '../core/index.ts';
 
 export function speed(text: string): number {
   const n = Number(text);
@@ -29,6 +30,12 @@ export function duration(text: string): number {
   const ms = Number(match[1]) * { s: 1_000, m: 60_000, h: 3_600_000 }[match[2] as 's' | 'm' | 'h'];
   if (!(ms > 0 && ms <= 2_147_483_647)) throw new InvalidArgumentError('expected at most 24 days.');
   return ms;
+}
+
+/** Decimal text above zero, as it is. */
+export function decimal(text: string): string {
+  if (!(isDecimalText(text) && Number(text) > 0)) throw new InvalidArgumentError('expected decimal digits like 0.01.');
+  return text;
 }
 
 /** The flags of every command that reads a configuration and may start the embedded exchange. */

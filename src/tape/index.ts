@@ -20,5 +20,6 @@ export type { TapeChunk } from './chunkReader.ts';
 export { BLOCK_ROWS } from './rowsCodec.ts';
 export { Recorder, rulesOf } from './record/recorder.ts';
 export type { RecorderOptions, RecorderStatus } from './record/recorder.ts';
+export type { RecordSink } from './record/outlet.ts';
 export { PollRecorder } from './record/pollRecorder.ts';
 export { exportTape } from './exportTape.ts';

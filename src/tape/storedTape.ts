@@ -106,7 +106,7 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
     source: first.head.source,
     book,
     lot: first.head.lot,
-    instrument: instrumentOf(first.head.rules, first.head.lot),
+    instrument: instrumentOf(rulesAt(rules, bounds.from) ?? first.head.rules, first.head.lot),
     rules,
     days: days.map(({ day, rows, bytes, from, to, closed }) => ({ day, rows, bytes, from, to, closed })),
     rows: days.reduce((sum, day) => sum + day.rows, 0),
@@ -161,6 +161,10 @@ function missingBetween(days: readonly ScannedDay[]): {
   });
   return { gaps, dirt };
 }
+
+/** In force at a time. */
+const rulesAt = (rules: readonly RulesChange[], at: Millis): BookRules | undefined =>
+  rules.findLast(change => change.at <= at)?.rules;
 
 function rulesOf(days: readonly ScannedDay[]): RulesChange[] {
   const changes: RulesChange[] = [];

@@ -14,7 +14,7 @@ import { itOnRecording, withFolder } from './folder.ts';
 const { instrument: CENT } = tapeRules('eth_usd', '0.01');
 const p = (ticks: number) => textOfPrice(CENT, price(ticks));
 const a = (lots: number) => textOfAmount(CENT, amount(lots));
-const RUNS = { numRuns: 25 };
+const RUNS = { numRuns: 15 };
 
 type PlainRow = readonly number[];
 const rowsOf = ({ columns: { length, kind, side, at, local, price: prices, amount: amounts } }: Tape): PlainRow[] =>
@@ -543,7 +543,7 @@ describe('whatever is in a file', () => {
           });
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 

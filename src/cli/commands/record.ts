@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { formats } from '../../tape/index.ts';
 import { EXIT } from '../exits.ts';
-import { duration, sources } from '../flags.ts';
+import { decimal, duration, sources } from '../flags.ts';
 import { describeImport, importTape } from '../import.ts';
 import { logger } from '../logger.ts';
 import { describeRecorded, record } from '../record.ts';
@@ -74,8 +74,12 @@ export function addRecordCommands(program: Command): void {
     .requiredOption('--out <dir>', 'folder of the tape; must not hold the book yet')
     .option('--book <name>', 'which book of the recording; or its name, where it has none')
     .option('--format <name>', `auto, state, ${formats().join(', ')}`, 'auto')
-    .option('--tick <decimal>', 'tick of a recording that does not say it; without it inferred from its prices')
-    .option('--lot <decimal>', 'lot of the tape; without it 0.00000001')
+    .option(
+      '--tick <decimal>',
+      'tick of a recording that does not say it; without it inferred from its prices',
+      decimal,
+    )
+    .option('--lot <decimal>', 'lot of the tape; without it 0.00000001', decimal)
     .option('--json', 'print the report as one JSON object', false)
     .action(async ({ format, json, ...options }: ImportFlags) => {
       const report = await importTape({

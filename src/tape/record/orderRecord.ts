@@ -15,15 +15,25 @@ type Resting = {
   readonly lots: number;
 };
 
+/** More than go in the moment for which a late trade is waited for. */
+const GONE_MAX = 4_096;
+
 export class OrderRecord {
   #instrument: Instrument;
   readonly #orders = new Map<string, Resting>();
+  /** Numbers of orders that went lately. */
+  readonly #gone = new Map<string, number>();
   /** Orders are numbered as they come: their ids are text. */
   #lastId = 0;
   #offTick = 0;
 
   constructor(instrument: Instrument) {
     this.#instrument = instrument;
+  }
+
+  /** Its number, also for a while after it has gone; null for an order that was never in the book. */
+  numberOf(oid: string): number | null {
+    return this.#orders.get(oid)?.id ?? this.#gone.get(oid) ?? null;
   }
 
   get size(): number {
@@ -100,6 +110,7 @@ export class OrderRecord {
     const price = this.#ticks(side, priceText);
     if (price === null || price <= 0 || lots === null || lots === 0) return;
     const id = before?.id ?? ++this.#lastId;
+    this.#gone.delete(oid);
     this.#orders.set(oid, { id, side, priceText, price, lots });
     row(KIND.add, sideCodeOf(side), price, lots, id);
   }
@@ -109,6 +120,9 @@ export class OrderRecord {
     const order = this.#orders.get(oid);
     if (!order) return;
     this.#orders.delete(oid);
+    this.#gone.set(oid, order.id);
+    if (this.#gone.size > GONE_MAX)
+      for (const old of [...this.#gone.keys()].slice(0, GONE_MAX / 2)) this.#gone.delete(old);
     row(KIND.remove, sideCodeOf(order.side), order.price, filled ? 0 : order.lots, order.id);
   }
 

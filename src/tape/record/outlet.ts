@@ -24,12 +24,19 @@ type Held = {
   readonly amount: number;
   readonly id: number;
   readonly due: Millis;
+  /** Which step of the book it is of; -1 for trades. */
+  readonly step: number;
+  /** The trade that it tells of stands before it already. */
+  told: boolean;
 };
 
 export class Outlet {
   readonly #sink: RecordSink;
   readonly #clock: Clock;
   #held: Held[] = [];
+  /** Orders of which a trade was told before their change. */
+  readonly #early = new Set<number>();
+  #step = 0;
   #rows = 0;
   #trades = 0;
   #gaps = 0;
@@ -50,17 +57,34 @@ export class Outlet {
     return this.#lastAt;
   }
 
+  /** The rows of the book that follow are of one step. */
+  beginStep(): void {
+    this.#step++;
+  }
+
   /** Rows of the book, in the order in which they were heard. */
   book(kind: number, side: number, at: Millis, local: Millis, price: number, amount: number, id: number): void {
-    this.#held.push({ kind, side, at, local, price, amount, id, due: this.#due() });
+    const told = kind !== KIND.add && this.#early.delete(id);
+    this.#held.push({ kind, side, at, local, price, amount, id, due: this.#due(), step: this.#step, told });
     this.#count(at);
   }
 
-  /** Stands before every change of the book that was published at its time or later. */
-  trade(side: number, at: Millis, local: Millis, price: number, amount: number, id: number): void {
-    let place = this.#held.length;
-    while (place > 0 && this.#held[place - 1]!.kind !== KIND.trade && this.#held[place - 1]!.at >= at) place--;
-    this.#held.splice(place, 0, { kind: KIND.trade, side, at, local, price, amount, id, due: this.#due() });
+  /**
+   * Stands before the step of the book that it made, when the change to the order that rested is here already, behind other trades of
+   * that step. Without that order's number it stands before every change that was published at its time or later.
+   */
+  trade(
+    side: number,
+    at: Millis,
+    local: Millis,
+    price: number,
+    amount: number,
+    id: number,
+    maker: number | null,
+  ): void {
+    const place = maker === null ? this.#placeOf(at) : this.#placeBefore(maker);
+    const trade = { kind: KIND.trade, side, at, local, price, amount, id, due: this.#due(), step: -1, told: true };
+    this.#held.splice(place, 0, trade);
     this.#trades++;
     this.#count(at);
   }
@@ -69,6 +93,7 @@ export class Outlet {
   gap(gap: Gap): void {
     if (!(gap.to > gap.from)) return;
     this.#release(Infinity);
+    this.#early.clear();
     this.#sink.gap(gap);
     this.#gaps++;
     this.#gapMs += gap.to - gap.from;
@@ -87,6 +112,25 @@ export class Outlet {
   flush(all = false): void {
     this.#release(all ? Infinity : this.#clock.elapsed());
     this.#sink.flush();
+  }
+
+  #placeOf(at: Millis): number {
+    let place = this.#held.length;
+    while (place > 0 && this.#held[place - 1]!.kind !== KIND.trade && this.#held[place - 1]!.at >= at) place--;
+    return place;
+  }
+
+  #placeBefore(maker: number): number {
+    const place = this.#held.findIndex(
+      ({ kind, id, told }) => id === maker && !told && (kind === KIND.change || kind === KIND.remove),
+    );
+    const change = this.#held[place];
+    if (!change) {
+      this.#early.add(maker);
+      return this.#held.length;
+    }
+    change.told = true;
+    return this.#held.findIndex(({ step }) => step === change.step);
   }
 
   #due(): Millis {

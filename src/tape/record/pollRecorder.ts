@@ -121,7 +121,7 @@ export class PollRecorder {
     if (missed === null || this.#stopped) return;
     const local = this.#options.clock.now();
     this.#trades.take(missed.trades, (side, at, price, amount, id) => {
-      if (at >= this.#begunAt) this.#outlet.trade(side, at, local, price, amount, id);
+      if (at >= this.#begunAt) this.#outlet.trade(side, at, local, price, amount, id, null);
     });
     if (!missed.whole)
       this.#outlet.dirt({

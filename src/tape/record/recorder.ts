@@ -31,6 +31,8 @@ export type RecorderOptions = {
   readonly resumedFrom: Millis | null;
   /** Between two whole books that are compared with what the stream told. */
   readonly checkEveryMs?: Millis;
+  /** Between two reads of the book's rules. */
+  readonly rulesEveryMs?: Millis;
   readonly log: (line: string) => void;
   /** It cannot go on: a disk that takes nothing, a belief about our own code that is broken. */
   readonly onBroken: (error: unknown) => void;
@@ -109,7 +111,7 @@ export class Recorder {
     const { stream } = this.#options;
     stream.start(news => this.#guard(() => this.#hear(news)));
     this.#every(FLUSH_MS, () => this.#outlet.flush());
-    this.#every(RULES_MS, () => this.#readRules());
+    this.#every(this.#options.rulesEveryMs ?? RULES_MS, () => this.#readRules());
     this.#every(1_000, () => this.#tend());
   }
 
@@ -292,12 +294,15 @@ export class Recorder {
   /** Without those from before the first book: nothing stands behind them. */
   #write(trades: readonly PublicTrade[]): void {
     const local = this.#options.clock.now();
-    this.#trades.take(trades, (side, at, price, amount, id) => {
-      if (at >= this.#begunAt) this.#outlet.trade(side, at, local, price, amount, id);
+    this.#trades.take(trades, (side, at, price, amount, id, maker) => {
+      if (!(at >= this.#begunAt)) return;
+      const order = maker === null ? null : this.#orders.numberOf(maker);
+      this.#outlet.trade(side, at, local, price, amount, id, order);
     });
   }
 
   #rowsAt(at: Millis, local: Millis): RowCall {
+    this.#outlet.beginStep();
     return (kind, side, price, amount, id) => this.#outlet.book(kind, side, at, local, price, amount, id);
   }
 

@@ -1,9 +1,17 @@
 /** The public trades of a book, each once: from the stream, and by pages what it did not tell of. */
 import { amountFloor, priceExact } from '../../core/index.ts';
-import type { Exchange, Instrument, Millis, PublicTrade } from '../../core/index.ts';
+import type { Exchange, Instrument, Millis, PublicTrade, StreamTrade } from '../../core/index.ts';
 import { takerCodeOf } from './orderRecord.ts';
 
-export type TradeCall = (side: number, at: Millis, price: number, amount: number, id: number) => void;
+/** `maker`: the oid of the order that rested, where the stream told it. */
+export type TradeCall = (
+  side: number,
+  at: Millis,
+  price: number,
+  amount: number,
+  id: number,
+  maker: string | null,
+) => void;
 
 const PAGE = 100;
 /** Trades of about an hour of a busy book; what lies further back is told as a gap. */
@@ -29,7 +37,7 @@ export class TradeRecord {
   }
 
   /** Takes those that are not known yet, in the order of their numbers. Returns how many. */
-  take(trades: readonly PublicTrade[], call: TradeCall): number {
+  take(trades: readonly (PublicTrade | StreamTrade)[], call: TradeCall): number {
     const sorted = trades.map(trade => ({ trade, tid: BigInt(trade.tid) })).sort((a, b) => (a.tid < b.tid ? -1 : 1));
     let taken = 0;
     for (const { trade, tid } of sorted) {
@@ -42,7 +50,8 @@ export class TradeRecord {
         continue;
       }
       taken++;
-      call(takerCodeOf(trade.makerSide), trade.createdAt, price, lots, Number(tid));
+      const maker = 'makerOid' in trade ? trade.makerOid : null;
+      call(takerCodeOf(trade.makerSide), trade.createdAt, price, lots, Number(tid), maker);
     }
     return taken;
   }
