@@ -61,6 +61,8 @@ export async function run(options: RunOptions): Promise<RunResult> {
     let journal = opened;
     leftovers = journal.leftovers.orders;
     ends.push(() => journal.close());
+    const latch = latchIn(config.state.dir);
+    latch.reserve?.();
     const heart = heartIn(config.state.dir, 'bot');
     let requests = 0;
     let page: Metrics | null = null;
@@ -87,7 +89,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       },
       clock,
       journal,
-      latch: latchIn(config.state.dir),
+      latch,
       log,
       book: config.book,
       instance: config.instance,
@@ -102,6 +104,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       },
       onStep: ms => page?.loop(ms),
       onReconciled: () => heart.beat('alive'),
+      onKeptOut: () => heart.beat('kept out'),
       ...(config.sentinel.required ? { sentinelAlive: sentinelIn(config.state.dir, clock) } : {}),
     });
     const { instrument } = rolling.session.rules;

@@ -3,6 +3,7 @@ import { bestOf, emptyDepth, OrderBook, subtractOwn } from './book.ts';
 import type { Depth } from './book.ts';
 import type { EngineOptions, OrderCount, Preview, Snapshot } from './engineTypes.ts';
 import type { EngineEvent, RestoredLedger } from './event.ts';
+import { Freshness } from './freshness.ts';
 import { Guard } from './guard.ts';
 import { Holdings } from './holdings.ts';
 import { InFlight } from './inFlight.ts';
@@ -19,6 +20,7 @@ import { isLocalRefusal } from './port.ts';
 import type { Outcome, OwnTrade } from './port.ts';
 import { QuoteTime } from './quoteTime.ts';
 import { Reconciliation } from './reconciliation.ts';
+import { Rivals } from './rivals.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
 import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from './risk.ts';
 import type { LastFill, Reference, View } from './strategy.ts';
@@ -50,9 +52,7 @@ export class Engine {
   #makerRate = Number.NaN;
   #takerRate = Number.NaN;
   #counter = 0;
-  #bookAt = -Infinity;
-  #openOrdersAt = -Infinity;
-  #tradesAt = -Infinity;
+  readonly #fresh = new Freshness();
   #decidedAt = -Infinity;
   #lookedAt = -Infinity;
   #lastTrade = 0 as Price;
@@ -72,6 +72,7 @@ export class Engine {
     sell: { placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 },
   };
   readonly #pauses = new Pauses();
+  readonly #rivals = new Rivals();
   readonly #quoteTime = new QuoteTime();
 
   constructor(options: EngineOptions) {
@@ -133,13 +134,13 @@ export class Engine {
         for (const trade of event.trades) this.#trade(trade, event.at);
         if (event.complete) {
           this.#orders.tradesRead(event.startedAt);
-          this.#tradesAt = Math.max(this.#tradesAt, event.startedAt);
+          this.#fresh.read('trades', event.startedAt);
         }
         break;
       case 'open orders':
         this.#adopt(event);
         this.#orders.read(event.orders, event.complete, event.startedAt, event.at);
-        if (event.complete) this.#openOrdersAt = Math.max(this.#openOrdersAt, event.startedAt);
+        if (event.complete) this.#fresh.read('openOrders', event.startedAt);
         break;
       case 'looked up':
         if (event.outcome.kind === 'done') {
@@ -170,6 +171,10 @@ export class Engine {
         break;
       case 'halt':
         this.#halt(event.reason);
+        break;
+      case 'slept':
+        this.#fresh.slept(event.at);
+        this.#dirty = true;
         break;
       case 'sentinel':
         this.#sentinelMissing = !event.alive;
@@ -251,7 +256,7 @@ export class Engine {
       holdings: this.#holdings.totals,
       bid: bestOf(this.#depth, 'buy'),
       ask: bestOf(this.#depth, 'sell'),
-      bookAge: at - this.#bookAt,
+      bookAge: at - this.#fresh.book,
       uptime: this.#quoteTime.shares(),
     };
   }
@@ -402,7 +407,7 @@ export class Engine {
   }
 
   #readBook(startedAt: Millis | null, at: Millis): void {
-    this.#bookAt = Math.max(this.#bookAt, startedAt ?? at);
+    this.#fresh.read('book', startedAt ?? at);
     // A driver that keeps the book itself hears a feed, and every trade with it.
     this.#hearsTrades = startedAt === null;
     this.book.depth(this.#depth);
@@ -445,6 +450,7 @@ export class Engine {
 
   /** Orders of this bot that this run did not place are left over from an earlier one: counted, then canceled. */
   #adopt(event: Extract<EngineEvent, { kind: 'open orders' }>): void {
+    let strangers = 0;
     for (const report of event.orders) {
       const { originId } = report;
       if (originId === undefined || !originId.startsWith(`${this.#options.instance}-`)) continue;
@@ -456,12 +462,19 @@ export class Engine {
         );
         continue;
       }
+      // Two processes that cancel each other's orders for ever help nobody.
+      if (this.#rivals.isSure) continue;
+      strangers++;
       const price = worstPrice(this.#instrument, report.side, report.price);
       const original = amountFloor(this.#instrument, report.originalAmount);
       const filled = (original - amountFloor(this.#instrument, report.unfilledAmount)) as Amount;
       const order = this.#orders.adopt({ ...report, originId }, price, original, filled, event.at);
       this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' });
     }
+    if (this.#rivals.saw(strangers, event.at))
+      this.#halt(
+        `orders of ${this.#options.instance} keep coming that this process did not place: another one trades under this name`,
+      );
   }
 
   #placed(id: string, outcome: Outcome<{ readonly oid: string }>, at: Millis): void {
@@ -507,9 +520,9 @@ export class Engine {
       limits,
       stopping: this.#stopping,
       halted: this.#halted !== null,
-      ready: this.#isReady(),
-      bookAge: at - this.#bookAt,
-      privateAge: at - Math.min(this.#openOrdersAt, this.#tradesAt),
+      ready: this.#isReady(at),
+      bookAge: at - this.#fresh.book,
+      privateAge: at - this.#fresh.account,
       privateStaleAfterMs: patience.privateStaleAfterMs,
       sentinelMissing: this.#sentinelMissing,
       ledgerDiffers: this.#reconciliation.differs,
@@ -524,9 +537,9 @@ export class Engine {
   }
 
   /** Rules, balances, orders and trades were read, and nothing of an earlier run may still live. */
-  #isReady(): boolean {
+  #isReady(at: Millis): boolean {
     if (!(this.#makerRate >= 0) || !this.#holdings.isOpen || !this.#reconciliation.hasEqualled) return false;
-    if (this.#openOrdersAt === -Infinity || this.#tradesAt === -Infinity) return false;
+    if (this.#fresh.account === -Infinity || this.#rivals.mayLive(at)) return false;
     const ours = `${this.#options.instance}-${this.#options.run}-`;
     return this.liveOrders.every(order => order.id.startsWith(ours));
   }
@@ -554,7 +567,7 @@ export class Engine {
   }
 
   #accrueUptime(at: Millis): void {
-    if (this.#stopping || !(this.#quoteTime.isRunning || this.#isReady())) return;
+    if (this.#stopping || !(this.#quoteTime.isRunning || this.#isReady(at))) return;
     this.#quoteTime.pass(at, side => this.#hasQuote(side));
   }
 

@@ -1,8 +1,9 @@
 /** The halt latch: a file that says why trading stopped. A restart does not lift it; only `puntas resume` does. */
-import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../core/index.ts';
 import { syncFolder, writeDurably } from './durableFiles.ts';
+import type { Log } from './log.ts';
 
 export type Halt = { readonly reason: string; readonly at: Millis; readonly by: 'bot' | 'sentinel' | 'person' };
 
@@ -15,11 +16,16 @@ export interface Latch {
   lift(reason: string): void;
   /** True once after a halt was lifted: whoever trades takes it up, also when it was not running then. */
   takeLifted?(): boolean;
+  /** Takes the room now that a halt needs when the disk is full. Throws when there is none. */
+  reserve?(): void;
 }
 
 const LATCH_FILE = 'HALTED';
 /** One line for each halt that a person lifted. */
 const LIFTED_FILE = 'resumed.jsonl';
+/** Becomes the latch when the disk has no room for a new file: a rename needs none. */
+const RESERVE_FILE = 'HALTED.reserve';
+const RESERVED = 'the disk was full when trading was halted: the log has the reason';
 /** There from the lifting of a halt until a bot has taken it up. */
 const TAKE_UP_FILE = 'RESUMED';
 
@@ -44,7 +50,18 @@ export function latchIn(dir: string): Latch {
   return {
     read,
     set: halt => {
-      if (read() === null) writeDurably(file, JSON.stringify(halt));
+      if (read() !== null) return;
+      try {
+        writeDurably(file, JSON.stringify(halt));
+      } catch (error) {
+        if (!existsSync(join(dir, RESERVE_FILE))) throw error;
+        renameSync(join(dir, RESERVE_FILE), file);
+        syncFolder(dir);
+      }
+    },
+    reserve: () => {
+      if (existsSync(join(dir, RESERVE_FILE))) return;
+      writeDurably(join(dir, RESERVE_FILE), JSON.stringify({ reason: RESERVED, at: 0, by: 'bot' }));
     },
     lift: reason => {
       appendFileSync(join(dir, LIFTED_FILE), `${JSON.stringify({ lifted: read(), reason })}\n`, { mode: 0o600 });
@@ -57,5 +74,31 @@ export function latchIn(dir: string): Latch {
       rmSync(join(dir, TAKE_UP_FILE), { force: true });
       return true;
     },
+  };
+}
+
+/** The latch of a bot: a halt that the disk does not take holds for as long as this process lives, and is written as soon as it can be. */
+export function stubbornLatch(latch: Latch, log: Log): Latch {
+  let unwritten: Halt | null = null;
+  const write = (halt: Halt) => {
+    try {
+      latch.set(halt);
+      unwritten = null;
+    } catch (error) {
+      if (unwritten === null)
+        log.error(
+          { error: String(error) },
+          'the halt cannot be written to disk: do not start this bot again before you have looked',
+        );
+      unwritten = halt;
+    }
+  };
+  return {
+    ...latch,
+    read: () => {
+      if (unwritten !== null) write(unwritten);
+      return latch.read() ?? unwritten;
+    },
+    set: write,
   };
 }

@@ -1,58 +1,21 @@
 /** The loop: feeds the engine from one exchange in real time, carries out what it approves, and stops cleanly. */
 import { approveByIds, sleep, textOfMoney } from '../core/index.ts';
-import type { Approved, Clock, Command, Engine, EngineEvent, Exchange, Millis, PlaceCommand } from '../core/index.ts';
+import type { Approved, Command, EngineEvent, Millis, PlaceCommand } from '../core/index.ts';
 import { cancelAll } from './clearOut.ts';
 import { keepDeciding } from './keepDeciding.ts';
-import type { Journal } from './journal.ts';
-import type { Log } from './log.ts';
 import { LedgerKeeper } from './ledgerKeeper.ts';
 import { MarketData } from './marketData.ts';
-import type { MarketDataOptions } from './marketData.ts';
 import { readRules } from './opening.ts';
-import type { Opening, Rules } from './opening.ts';
-import type { Latch } from './latch.ts';
+import type { LoopOptions, StopReport } from './loopOptions.ts';
+import type { Rules } from './opening.ts';
 import { LineWriter } from './recording.ts';
 import { isFailed, Reads } from './reads.ts';
 import type { Failed } from './reads.ts';
+import { Reach } from './reach.ts';
 import { send } from './sends.ts';
+import { LOOK_EVERY_MS, SleepWatch } from './sleepWatch.ts';
 
-export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
-  readonly exchange: Exchange;
-  readonly engine: Engine;
-  readonly clock: Clock;
-  readonly journal: Journal;
-  readonly log: Log;
-  readonly book: string;
-  readonly instance: string;
-  readonly rules: Rules;
-  readonly opening: Opening;
-  readonly latch: Latch;
-  /** Told after each whole and successful private read: what a watcher goes by. */
-  readonly onReconciled?: () => void;
-  /** Whether the sentinel shows life; absent: none is asked for. */
-  readonly sentinelAlive?: () => boolean;
-  readonly timing: {
-    readonly decideEveryMs: Millis;
-    readonly bookPollMs: Millis;
-    readonly privatePollMs: Millis;
-    readonly shutdownMs: Millis;
-    /** How late the record of a trade may be. */
-    readonly settleMs: Millis;
-  };
-  /** True for a refusal code after which trading must stop until a person has looked. */
-  readonly isFatal: (code: string) => boolean;
-  /** Called after every step of the engine with the milliseconds that it took. */
-  readonly onStep?: (ms: Millis) => void;
-};
-
-export type StopReport = {
-  /** Origin ids of ours that could not be verified to be gone. Empty: everything is. */
-  readonly left: readonly string[];
-  /** True when our ledger equals the exchange's balances to the last digit. */
-  readonly ledgerMatches: boolean;
-  /** What broke, when something did. */
-  readonly failure: string | null;
-};
+export type { LoopOptions, StopReport } from './loopOptions.ts';
 
 const RULES_EVERY_MS = 300_000;
 /** After a read of the rules that failed. */
@@ -76,6 +39,8 @@ export class Loop {
   readonly #origin: Millis;
   readonly #writer = new LineWriter();
   readonly #keeper: LedgerKeeper;
+  readonly #reach: Reach;
+  readonly #sleep: SleepWatch;
   #rules: Rules;
   #rulesEveryMs = RULES_EVERY_MS;
   #failure: string | null = null;
@@ -90,6 +55,8 @@ export class Loop {
     const tids = opening.kind === 'restored' ? opening.tids : [];
     this.#reads = new Reads(exchange, book, opening.lastTid, this.time, timing.settleMs, tids);
     this.#keeper = new LedgerKeeper(options.engine, options.journal, this.#reads, options.clock);
+    this.#reach = new Reach(options.log, options.clock);
+    this.#sleep = new SleepWatch(options.clock);
     this.market = new MarketData({
       ...options,
       reads: this.#reads,
@@ -97,6 +64,8 @@ export class Loop {
       time: this.time,
       step: event => this.#step(event),
       note: (what, failed) => this.#note(what, failed),
+      onTurn: () => this.#look(),
+      isWaking: () => this.#sleep.isWaking,
       onBroken: error => this.#fail(error),
       readTrades: () => this.#readTrades(),
       readBalances: () => this.#readBalances(),
@@ -127,6 +96,7 @@ export class Loop {
     this.#repeat(timing.bookPollMs, () => this.market.poll());
     const step = (event: EngineEvent) => this.#step(event);
     this.#tasks.push(keepDeciding({ ...this.#options, time: this.time, step }, this.#stopping.signal));
+    this.#repeat(LOOK_EVERY_MS, async () => this.#look(), LOOK_EVERY_MS);
     const balancesEvery = () => (this.#options.engine.isReconciled ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS);
     this.#repeat(balancesEvery, () => this.#readBalances());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
@@ -209,6 +179,7 @@ export class Loop {
       this.#note('open_orders', event);
       return null;
     }
+    this.#reach.answered();
     this.#step(event);
     if (!event.complete) return null;
     if (isWhole) this.#options.onReconciled?.();
@@ -223,6 +194,7 @@ export class Loop {
       this.#note('user_trades', event);
       return false;
     }
+    this.#reach.answered();
     this.#step(event);
     return event.complete;
   }
@@ -241,14 +213,24 @@ export class Loop {
     return quiet;
   }
 
+  /** A process that stood still goes on with nothing that it knew: quotes are withdrawn until book and account have been read again. */
+  #look(): void {
+    const ms = this.#sleep.look();
+    if (ms === 0) return;
+    this.#options.log.warn({ ms }, `this process stood still for ${Math.round(ms / 1000)} s: everything is read again`);
+    this.market.distrust();
+    this.#step({ kind: 'slept', at: this.time() });
+  }
+
   async #refreshRules(): Promise<void> {
-    const { exchange, book, log } = this.#options;
+    const { exchange, book } = this.#options;
     try {
       this.#rules = await readRules(exchange, book);
       this.#rulesEveryMs = RULES_EVERY_MS;
     } catch (error) {
       this.#rulesEveryMs = RULES_AGAIN_MS;
-      log.warn({ error: String(error) }, 'the rules of the book could not be refreshed: the last ones hold');
+      const text = 'the rules of the book could not be refreshed: the last ones hold';
+      this.#reach.also('rules', { error: String(error) }, text);
       return;
     }
     this.#step({ kind: 'rules', at: this.time(), ...this.#rules });
@@ -259,10 +241,10 @@ export class Loop {
     // What waited for another answer is told late: the engine decides on the time of now, or old data would look young.
     const now = this.time();
     const event = told.at < now ? { ...told, at: now } : told;
-    this.market.learn(event);
     const started = clock.elapsed();
     let commands: readonly Approved<Command>[];
     try {
+      this.market.learn(event);
       journal.record(this.#writer.input(event, engine.book));
       commands = engine.step(event);
     } catch (error) {
@@ -289,7 +271,8 @@ export class Loop {
 
   /** A halt that somebody else latched holds here too; one that a person lifted is lifted here. */
   #watchLatch(): void {
-    const { engine, latch } = this.#options;
+    const { engine, exchange, latch, onKeptOut } = this.#options;
+    if (!(exchange.budget().private > 0)) onKeptOut?.();
     const halt = latch.read();
     const alive = this.#options.sentinelAlive?.();
     if (alive !== undefined && alive !== this.#sentinelAlive) {
@@ -345,19 +328,16 @@ export class Loop {
     const { instrument } = this.#rules;
     const at = { exchange, book, instrument, time: this.time, mayPlace: () => this.#mayPlace() };
     const { event, what, failed } = await send(command, at);
-    if (failed !== null) this.#note(what, failed);
+    if (failed === null) this.#reach.answered();
+    else this.#note(what, failed);
     this.#step(event);
   }
 
   /** Says what a request ended in; a refusal that only a person can mend halts. */
   #note(what: string, failed: Failed): void {
-    const { log, isFatal } = this.#options;
-    if (failed.kind === 'unknown') {
-      log.warn({ what, reason: failed.reason }, `${what}: no usable answer`);
-      return;
-    }
-    log.warn({ what, code: failed.code }, `${what} was refused: ${failed.message}`);
-    if (isFatal(failed.code)) this.#fail(new Error(`${what} was refused with ${failed.code}: ${failed.message}`));
+    this.#reach.failed(what, failed);
+    if (failed.kind === 'refused' && this.#options.isFatal(failed.code))
+      this.#fail(new Error(`${what} was refused with ${failed.code}: ${failed.message}`));
   }
 
   /** Something broke that nobody caught: nothing is placed any more, and that is latched. */

@@ -1,54 +1,24 @@
 /** Market data for the engine: the stream by default, polled books whenever it is silent, behind or gone; each book has one source at a time. */
 import { mayLive, opposite, OrderFeed } from '../core/index.ts';
 import type {
-  Amount,
   BookDiff,
   BookSnapshot,
   EngineEvent,
-  Exchange,
-  Instrument,
-  MarketStream,
   Millis,
   Side,
   StreamNews,
   StreamTrade,
   Timer,
 } from '../core/index.ts';
-import type { Log } from './log.ts';
+import { CountedAnew } from './countedAnew.ts';
+import type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
 import { oursIn } from './ourOids.ts';
 import { writeLevels } from './polledBook.ts';
 import { PromptReads } from './promptReads.ts';
-import type { PromptReadsOptions } from './promptReads.ts';
 import { ReferenceReads } from './reference.ts';
-import type { ReferenceOptions } from './reference.ts';
 import { amountOrNull, isFailed, priceOrNull } from './reads.ts';
-import type { Failed, Reads } from './reads.ts';
 
-export type MarketDataOptions = PromptReadsOptions & {
-  readonly exchange: Exchange;
-  /** Without it books are polled only. */
-  readonly stream?: MarketStream | undefined;
-  /** What our price is elsewhere, and how often it is read. */
-  readonly reference?: ReferenceOptions | undefined;
-  readonly log: Log;
-  readonly book: string;
-  readonly instance: string;
-  readonly reads: Reads;
-  /** `bookPollMs`: between two polls, and after which a stream without a frame is not trusted without one. */
-  readonly timing: { readonly bookPollMs: Millis };
-  readonly instrument: () => Instrument;
-  /** Time for the engine. */
-  readonly time: () => Millis;
-  readonly step: (event: EngineEvent) => void;
-  readonly note: (what: string, failed: Failed) => void;
-};
-
-export type MarketDataStatus = {
-  /** True while the engine's book is the stream's; null when there is no stream. */
-  readonly streamUp: boolean | null;
-  /** Lots of others before our best order of each side; null when it is not in the stream's book. */
-  readonly queueAhead: Readonly<Record<Side, Amount | null>>;
-};
+export type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
 
 /** Whole books cost public budget and are large: one in five seconds, and each time less often until a stream has been good for a minute. */
 const RESYNC_EVERY_MS = 5_000;
@@ -64,6 +34,13 @@ const TRADE_EVERY_MS = 20_000;
 /** Between two tellings of the stream's book, unless something else happens. */
 const TELL_EVERY_MS = 100;
 
+const PASSED_OVER = {
+  kind: 'refused',
+  code: 'passed over',
+  message: 'the book is older than the last one, or a number in it does not fit',
+  status: 200,
+} as const;
+
 export class MarketData {
   readonly #options: MarketDataOptions;
   readonly #feed: OrderFeed;
@@ -74,6 +51,7 @@ export class MarketData {
   #stopped = false;
   /** Newest step of the book that the engine was shown; nothing older ever is. */
   #shown = -1n;
+  readonly #anew = new CountedAnew();
   /** Since when the feed has been behind what was polled; null while it is not. */
   #behindSince: Millis | null = null;
   #freshAt: Millis = -Infinity;
@@ -132,6 +110,14 @@ export class MarketData {
     this.#prompt.seen({ kind: 'moved' });
   }
 
+  /** What was heard before, or waits to be heard, says nothing about now. */
+  distrust(): void {
+    const { stream } = this.#options;
+    if (this.#stopped || stream === undefined) return;
+    this.#lose('this process stood still');
+    stream.restart('this process stood still');
+  }
+
   get status(): MarketDataStatus {
     const { stream } = this.#options;
     const ahead = (side: Side) => (this.#source === 'stream' ? this.#feed.aheadOfBest(side) : null);
@@ -175,6 +161,7 @@ export class MarketData {
   }
 
   #hear(news: StreamNews): void {
+    this.#options.onTurn();
     if (this.#stopped) return;
     switch (news.kind) {
       case 'up':
@@ -191,8 +178,7 @@ export class MarketData {
         this.#resyncSoon();
         return;
       case 'alive':
-        this.#refresh();
-        return;
+        return this.#options.isWaking() ? undefined : this.#refresh();
       case 'trades':
         this.#hearTrades(news.trades);
         return;
@@ -250,7 +236,7 @@ export class MarketData {
 
   /** False for a frame that was long on its way: then there may be newer ones behind it. */
   #isPrompt(sentAt: Millis | undefined): boolean {
-    if (sentAt === undefined) return true;
+    if (this.#options.isWaking() || sentAt === undefined) return !this.#options.isWaking();
     const offset = this.#options.time() - sentAt;
     this.#offset = Math.min(this.#offset, offset);
     return offset - this.#offset < LAG_MAX_MS;
@@ -304,6 +290,7 @@ export class MarketData {
         note('order_book', outcome);
         return false;
       }
+      this.#learnSequence(outcome.value);
       if (aggregate) this.#polled(outcome.value, startedAt);
       else this.#wholeBook(outcome.value, startedAt);
       return true;
@@ -323,6 +310,16 @@ export class MarketData {
     else step(event);
   }
 
+  /** An exchange that was started again counts from the beginning: after a while nothing older is shown for that. */
+  #learnSequence({ sequence }: BookSnapshot): void {
+    const { clock, log, stream } = this.#options;
+    if (!this.#anew.saw(sequence, this.#shown, clock.elapsed())) return;
+    log.warn({ sequence: String(sequence) }, `the exchange counts its books anew: ${sequence} follows ${this.#shown}`);
+    this.#shown = -1n;
+    this.#lose('the exchange counts its books anew');
+    stream?.restart('the exchange counts its books anew');
+  }
+
   #wholeBook(snapshot: BookSnapshot, startedAt: Millis): void {
     const { log } = this.#options;
     // The connection may have been lost while the book was on its way.
@@ -337,7 +334,7 @@ export class MarketData {
   }
 
   #polled(snapshot: BookSnapshot, startedAt: Millis): void {
-    const { clock, engine, log, time } = this.#options;
+    const { clock, engine, note, time } = this.#options;
     const fed = this.#feed.sequence;
     if (fed !== null && fed === snapshot.sequence) {
       if (time() - startedAt <= CONFIRM_WITHIN_MS) this.#refresh();
@@ -346,7 +343,7 @@ export class MarketData {
     // The stream may have overtaken the answer: then it says nothing about now.
     if (fed !== null && fed > snapshot.sequence) return;
     if (snapshot.sequence < this.#shown || !writeLevels(snapshot, this.#options.instrument(), engine.book)) {
-      log.warn({}, 'a book was passed over: older than the last one, or a number in it does not fit');
+      note('order_book', PASSED_OVER);
       return;
     }
     this.#feed.hide();

@@ -1,6 +1,7 @@
 /** One run of the bot from its first read to its clean end: journal, latch, engine and loop, wired the same way live, boxed and simulated. */
 import type { Clock, Engine, EngineNews, Exchange, MarketStream, Millis } from '../core/index.ts';
 import type { Journal } from './journal.ts';
+import { stubbornLatch } from './latch.ts';
 import type { Latch } from './latch.ts';
 import { Loop } from './loop.ts';
 import type { Log } from './log.ts';
@@ -27,6 +28,7 @@ export type SessionOptions = {
   readonly onNews?: (news: EngineNews, rules: Rules) => void;
   readonly onStep?: (ms: Millis) => void;
   readonly onReconciled?: () => void;
+  readonly onKeptOut?: () => void;
   readonly sentinelAlive?: () => boolean;
 };
 
@@ -41,7 +43,8 @@ export type Session = {
 
 /** Reads what a start needs. Rejects with `CannotStart` when the exchange does not let it. */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { exchange, clock, journal, latch } = options;
+  const { exchange, clock, journal } = options;
+  const latch = stubbornLatch(options.latch, options.log);
   const rules = options.rules ?? (await readRules(exchange, options.book));
   const now = () => loop.time();
   const onNews = (news: EngineNews) => {
@@ -58,6 +61,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
           lastTid: journal.leftovers.marker,
           tids: [...journal.leftovers.ledger.seen.keys()],
         };
-  const loop: Loop = new Loop({ ...options, engine, rules, opening });
+  const loop: Loop = new Loop({ ...options, latch, engine, rules, opening });
   return { rules, engine, loop, start: onFailure => loop.start(onFailure), stop: () => loop.stop() };
 }

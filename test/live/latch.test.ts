@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { resume } from '../../src/cli/stateCommands.ts';
-import { latchIn } from '../../src/live/latch.ts';
+import { latchIn, stubbornLatch } from '../../src/live/latch.ts';
 import type { Halt } from '../../src/live/latch.ts';
 import { Folders } from './states.ts';
 import { started, worldOf } from './world.ts';
@@ -52,6 +52,64 @@ describe('the latch', () => {
     expect(latchIn(dir).read()).toBeNull();
     latchIn(dir).set(halt('again'));
     expect(latchIn(dir).read()?.reason).toBe('again');
+  });
+});
+
+describe('a disk that is full when trading must halt', () => {
+  /** A latch on a disk that takes no new file; what is there can be renamed. */
+  const fill = (dir: string) => mkdirSync(join(dir, 'HALTED.new'));
+  const free = (dir: string) => rmSync(join(dir, 'HALTED.new'), { recursive: true });
+
+  test('takes the latch that was reserved at the start', () => {
+    const dir = folders.fresh();
+    latchIn(dir).reserve?.();
+    expect(latchIn(dir).read()).toBeNull();
+    fill(dir);
+    latchIn(dir).set(halt('drawdown'));
+    expect(latchIn(dir).read()?.reason).toMatch(/^the disk was full when trading was halted/);
+    expect(resume(dir, 'made room, looked at the account')).toMatch(/^lifted: the disk was full/);
+    expect(latchIn(dir).read()).toBeNull();
+  });
+
+  test('without a reserve is halted for as long as the process lives, and latched as soon as there is room', () => {
+    const dir = folders.fresh();
+    mkdirSync(dir);
+    fill(dir);
+    const said: string[] = [];
+    const write = (_: object, text: string) => void said.push(text);
+    const latch = stubbornLatch(latchIn(dir), { debug: write, info: write, warn: write, error: write });
+    expect(() => latchIn(dir).set(halt('drawdown'))).toThrow();
+    latch.set(halt('drawdown'));
+    for (let i = 0; i < 5; i++) expect(latch.read()?.reason).toBe('drawdown');
+    expect(latchIn(dir).read()).toBeNull();
+    free(dir);
+    expect(latch.read()?.reason).toBe('drawdown');
+    expect(latchIn(dir).read()?.reason).toBe('drawdown');
+    expect(said).toEqual(['the halt cannot be written to disk: do not start this bot again before you have looked']);
+    resume(dir, 'looked at it');
+    expect(latch.read()).toBeNull();
+  });
+
+  test('keeps a bot halted that nobody resumes', async () => {
+    const world = worldOf(62, { limits: { dayLossMax: '0.00000001', drawdownMax: '0.00000001' } });
+    rmSync(world.stateDir, { recursive: true });
+    mkdirSync(world.stateDir);
+    const bot = await started(world);
+    rmSync(join(world.stateDir, 'HALTED.reserve'));
+    fill(world.stateDir);
+    const isHalted = () => bot.log.some(({ text }) => text.startsWith('halted: '));
+    for (let s = 0; !isHalted() && s < 600; s++) await world.clock.advance(SECOND);
+    await world.clock.advance(60 * SECOND);
+    expect(bot.log.filter(({ text }) => /^quoting|^halted/.test(text)).map(({ text }) => text.split(':')[0])).toEqual([
+      'quoting',
+      'halted',
+    ]);
+    expect(world.box.exchange.venue.accounts.get(world.box.account.id)!.active.size).toBe(0);
+    free(world.stateDir);
+    await world.clock.advance(5 * SECOND);
+    expect(latchIn(world.stateDir).read()?.reason).toMatch(/^(drawdown|loss)/);
+    expect((await bot.stop()).summary.halted).toMatch(/^(drawdown|loss)/);
+    world.end();
   });
 });
 

@@ -22,6 +22,7 @@ function market() {
   const book = new OrderBook();
   const told: EngineEvent[] = [];
   const broken: unknown[] = [];
+  const noted: string[] = [];
   const answers: ((of: Outcome<BookSnapshot>) => void)[] = [];
   const trades = { value: [{ price: '105' }] as unknown };
   let hear: (news: StreamNews) => void = () => undefined;
@@ -43,7 +44,9 @@ function market() {
     instrument: () => instrument,
     time: () => clock.elapsed(),
     step: event => void told.push(event),
-    note: () => undefined,
+    note: (what, failed) => void noted.push(`${what} ${failed.kind === 'refused' ? failed.code : failed.reason}`),
+    onTurn: () => undefined,
+    isWaking: () => false,
     onBroken: error => void broken.push(error),
     readTrades: async () => undefined,
     readBalances: async () => undefined,
@@ -54,7 +57,7 @@ function market() {
     answers.shift()!({ kind: 'done', value });
     await clock.advance(0);
   };
-  return { clock, book, told, broken, trades, data, answer, hear: (news: StreamNews) => hear(news) };
+  return { clock, book, told, broken, noted, trades, data, answer, hear: (news: StreamNews) => hear(news) };
 }
 
 const placed = (oid: string): EngineEvent => ({
@@ -100,12 +103,13 @@ describe('market data', () => {
   });
 
   test('passes over a book and a trade with impossible prices, and breaks nothing', async () => {
-    const { clock, book, told, broken, trades, data, answer } = market();
+    const { clock, book, told, broken, noted, trades, data, answer } = market();
     trades.value = [{ price: '99999999999999999999' }];
     const poll = data.poll();
     await answer(snapshot(5n, '0'));
     await poll;
     expect(told).toEqual([]);
+    expect(noted).toEqual(['order_book passed over']);
     expect(book.levels('sell')).toBe(0);
     trades.value = [{ price: '105' }];
     await clock.advance(30_000);
@@ -114,6 +118,30 @@ describe('market data', () => {
     await next;
     expect(told.map(({ kind }) => kind)).toEqual(['book', 'public trade']);
     expect(broken).toEqual([]);
+    await data.stop();
+  });
+
+  test('takes a book that counts from the beginning after a minute of growing ones, and none that is only old', async () => {
+    const { clock, told, noted, data, answer } = market();
+    const read = async (sequence: bigint) => {
+      await clock.advance(5_000);
+      const poll = data.poll();
+      await answer(snapshot(sequence, '100'));
+      await poll;
+      return told.filter(({ kind }) => kind === 'book').length;
+    };
+    expect(await read(9_000n)).toBe(1);
+    // Held on their way, again and again.
+    for (let i = 0; i < 30; i++) expect(await read(8_000n)).toBe(1);
+    for (let i = 0; i < 30; i++) expect(await read(i % 5 === 4 ? 9_000n : 8_000n + BigInt(i))).toBeLessThanOrEqual(7);
+    const books = () => told.filter(({ kind }) => kind === 'book').length;
+    const before = books();
+    let reads = 0;
+    while (books() === before && reads < 100) await read(BigInt(++reads));
+    expect(reads * 5_000).toBeGreaterThanOrEqual(60_000);
+    expect(reads * 5_000).toBeLessThanOrEqual(75_000);
+    expect(await read(BigInt(reads + 1))).toBe(before + 2);
+    expect(noted.length).toBeGreaterThan(0);
     await data.stop();
   });
 });

@@ -158,7 +158,7 @@ describe('after a kill', () => {
       },
     });
     expect(await secondsToQuote(world, 60)).toBeLessThan(Infinity);
-    await world.clock.advance(10 * SECOND);
+    await world.clock.advance(20 * SECOND);
     expect(liveAtFirstQuote[0]).toBe(0);
     expect(placedIds(second).filter(id => placedIds(first.running).includes(id))).toEqual([]);
     await endsClean(world, second);
@@ -294,6 +294,34 @@ describe('another process under the same name', () => {
     expect(ours(world).map(order => order.oid)).toEqual([oid]);
     const { left } = await older.running.stop();
     expect(left).toEqual([`${PREFIX}9999999999-1`]);
+    world.end();
+  });
+
+  test('started while the older one lives never quotes, halts itself, and leaves the older one to its work', async () => {
+    const world = worldOf(31);
+    const { clock } = world;
+    // Both poll from one address here.
+    world.box.exchange.venue.set({ rateLimits: 'off' });
+    const older = await doomed(world, folders);
+    await clock.advance(20 * SECOND);
+    const ids = (running: Running) => placedIds(running);
+    const newer = await restarted(world, folders.fresh());
+    await clock.advance(60 * SECOND);
+    expect(ids(newer)).toEqual([]);
+    expect(texts(newer)).toMatch(
+      /halted: orders of demo keep coming that this process did not place: another one trades/,
+    );
+    expect(texts(older.running)).not.toMatch(/halted/);
+    const before = ours(world).map(order => order.originId);
+    expect(before.length).toBeGreaterThan(2);
+    expect(ids(older.running)).toEqual(expect.arrayContaining(before));
+    // From here on it leaves them alone.
+    const arrived = newer.arrived.length;
+    await clock.advance(30 * SECOND);
+    expect(newer.arrived.slice(arrived).filter(({ method }) => method !== 'GET')).toEqual([]);
+    const ended = newer.stop();
+    expect((await ended).left.length).toBeGreaterThan(0);
+    await older.running.stop();
     world.end();
   });
 });

@@ -125,6 +125,49 @@ describe('the sentinel', () => {
     world.end();
   });
 
+  test('leaves a bot alone that is locked out and says so, though not for ever', async () => {
+    const world = worldOf(49);
+    let lockedOut = false;
+    const answer = { status: 420, headers: {}, body: '{"success":false,"error":{"code":"0801","message":"too many"}}' };
+    const isPrivate = ({ headers }: WireRequest) => 'authorization' in headers;
+    const bot = await started(world, {
+      fate: request =>
+        lockedOut && isPrivate(request) && request.method !== 'DELETE' ? { instead: answer } : 'arrives',
+    });
+    const sentinel = sentinelOver(world);
+    await world.clock.advance(30 * SECOND);
+    lockedOut = true;
+    // It knows, and takes its orders out by itself.
+    expect(await msToClear(world)).toBeLessThanOrEqual(20 * SECOND);
+    await world.clock.advance(100 * SECOND);
+    expect(sentinel.log).toEqual([]);
+    expect(latchIn(world.stateDir).read()).toBeNull();
+    lockedOut = false;
+    await world.clock.advance(70 * SECOND);
+    expect(ours(world).length).toBeGreaterThan(0);
+    expect(latchIn(world.stateDir).read()).toBeNull();
+    lockedOut = true;
+    await world.clock.advance(240 * SECOND);
+    expect(latchIn(world.stateDir).read()?.reason).toMatch(/^sentinel: the bot has shown no life/);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('takes out a bot that dies while it is locked out', async () => {
+    const world = worldOf(50);
+    heartIn(world.stateDir, 'bot').beat('alive');
+    const sentinel = sentinelOver(world);
+    world.other().limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: 'demo-1-1' });
+    for (let s = 0; s < 20; s++) {
+      heartIn(world.stateDir, 'bot').beat('kept out');
+      await world.clock.advance(SECOND);
+    }
+    expect(await msToClear(world)).toBeLessThanOrEqual(TTL + 10 * SECOND);
+    await sentinel.end();
+    world.end();
+  });
+
   test("cancels no order of somebody else's", async () => {
     const world = worldOf(43);
     const other = world.other();

@@ -41,8 +41,7 @@ export type World = {
   end(): void;
 };
 
-export function worldOf(seed: number, changes: Tree = {}, name = 'sandbox'): World {
-  const clock = new VirtualClock();
+export function worldOf(seed: number, changes: Tree = {}, name = 'sandbox', clock = new VirtualClock()): World {
   const stateDir = mkdtempSync(join(tmpdir(), 'puntas-world-'));
   const config = sandboxConfig(merged(changes, { state: { dir: stateDir } }), name);
   const box = openBox(config, clock, { tape: null, seed });

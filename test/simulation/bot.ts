@@ -197,6 +197,7 @@ export class Bot {
       instance: config.instance,
       timing: config.timing,
       onReconciled: () => heart.beat('alive'),
+      onKeptOut: () => heart.beat('kept out'),
       ...(config.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),
       isFatal: code => meaningOf(code)?.advice === 'halt',
       makeEngine: (rules, onNews, run) => engineOf(seams.engineConfig?.(config) ?? config, rules, run, onNews),

@@ -1,4 +1,5 @@
 /** The laws of the sentinel, as the world sees it: what a bot without life leaves is gone in time, trading is latched, and nothing is ever placed. */
+import type { Pulse } from '../../src/live/heart.ts';
 import type { Marks } from './sometimes.ts';
 
 export type SentinelPromises = {
@@ -43,8 +44,9 @@ export class SentinelJudge {
     this.#options = options;
   }
 
-  botBeat(state: 'alive' | 'stopped'): void {
-    this.#beatAt = state === 'alive' ? this.#options.now() : null;
+  /** One that is kept out lives; for how long that counts is the sentinel's to say. */
+  botBeat(state: Pulse['state']): void {
+    this.#beatAt = state === 'stopped' ? null : this.#options.now();
   }
 
   sentinelBeat(): void {

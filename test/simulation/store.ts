@@ -122,7 +122,8 @@ export class Store {
     return {
       read: () => this.#latch,
       set: halt => {
-        this.#write(life, 'latch');
+        // A full disk takes a latch too: the one that was reserved is renamed.
+        life.step('before latch');
         if (this.#latch === null) {
           this.setHalt(halt);
           this.#events.latched(whose);

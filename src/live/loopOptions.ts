@@ -1,0 +1,47 @@
+/** What the loop is made of, and what it says at its end. */
+import type { Clock, Engine, Exchange, Millis } from '../core/index.ts';
+import type { Journal } from './journal.ts';
+import type { Latch } from './latch.ts';
+import type { Log } from './log.ts';
+import type { MarketDataOptions } from './marketData.ts';
+import type { Opening, Rules } from './opening.ts';
+
+export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
+  readonly exchange: Exchange;
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly journal: Journal;
+  readonly log: Log;
+  readonly book: string;
+  readonly instance: string;
+  readonly rules: Rules;
+  readonly opening: Opening;
+  readonly latch: Latch;
+  /** Told after each whole and successful private read: what a watcher goes by. */
+  readonly onReconciled?: () => void;
+  /** Told every two seconds while no private request may be sent, because of a lock-out or a budget that is used up. */
+  readonly onKeptOut?: () => void;
+  /** Whether the sentinel shows life; absent: none is asked for. */
+  readonly sentinelAlive?: () => boolean;
+  readonly timing: {
+    readonly decideEveryMs: Millis;
+    readonly bookPollMs: Millis;
+    readonly privatePollMs: Millis;
+    readonly shutdownMs: Millis;
+    /** How late the record of a trade may be. */
+    readonly settleMs: Millis;
+  };
+  /** True for a refusal code after which trading must stop until a person has looked. */
+  readonly isFatal: (code: string) => boolean;
+  /** Called after every step of the engine with the milliseconds that it took. */
+  readonly onStep?: (ms: Millis) => void;
+};
+
+export type StopReport = {
+  /** Origin ids of ours that could not be verified to be gone. Empty: everything is. */
+  readonly left: readonly string[];
+  /** True when our ledger equals the exchange's balances to the last digit. */
+  readonly ledgerMatches: boolean;
+  /** What broke, when something did. */
+  readonly failure: string | null;
+};
