@@ -1,7 +1,7 @@
 /** The fill models of a report, by name. */
 import { BOUNDS, LEVEL_MODELS, levelModel } from '../src/fills/index.ts';
 import type { FillModel } from '../src/fills/index.ts';
-import { exact, exactOrders } from './exact.ts';
+import { exact, exactFills } from './exact.ts';
 import type { MarketRows } from './rows.ts';
 
 export { BOUNDS };
@@ -11,6 +11,6 @@ export type ModelName = (typeof MODEL_NAMES)[number];
 /** On a tape that tells single orders, what is expected is exact. */
 export function fillModel(name: ModelName, rows: MarketRows): FillModel {
   return name === 'exact' || (name === 'expected' && rows.orders !== null)
-    ? { name, queue: exact(rows), rule: exactOrders(rows) }
+    ? { name, queue: exact(rows), rule: exactFills(rows) }
     : levelModel(name);
 }

@@ -15,7 +15,7 @@ import { Follower } from '../live/follower.ts';
 import type { Log } from '../live/log.ts';
 import { CannotStart, readBookRow } from '../live/opening.ts';
 import { createVenue, feesOf, FollowedMarket, inProcessStream } from '../sandbox/index.ts';
-import type { EmbeddedExchange, FollowedCounts } from '../sandbox/index.ts';
+import type { EmbeddedExchange, FollowedCounts, FollowedQueues } from '../sandbox/index.ts';
 import type { Venue } from './bot.ts';
 import { Wrong } from './configFile.ts';
 
@@ -77,9 +77,13 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     ends.push(() => box.close());
     const account = box.openAccount({ balances, volume30d: { [group]: paper.volume30d } });
     const place = box.marketplace(book);
-    const market = new FollowedMarket(place, levelModel(paper.fills));
+    const queues: FollowedQueues = {
+      arrivals: () => follower.queues.arrivals(),
+      lotsUpTo: (side, price, arrival) => follower.queues.lotsUpTo(side, price, arrival),
+    };
+    const market = new FollowedMarket(place, levelModel(paper.fills), paper.fills === 'expected' ? queues : null);
     const streamWay = options.ways ? options.ways.stream : streamWayOf(followed);
-    const follower = new Follower({
+    const follower: Follower = new Follower({
       exchange: client,
       stream: streamWay && marketStream({ transport: streamWay, clock, random: randomOf(seed ^ 0x9b), book }),
       sink: market,

@@ -7,7 +7,7 @@ export const paper = z.strictObject({
     .enum(['pessimistic', 'expected', 'optimistic'])
     .default('pessimistic')
     .describe(
-      'How fills are decided: pessimistic (in the queue only trades move an order on), expected (cancels are shared out between ahead and behind), optimistic (every touch fills whole: a bound).',
+      'How fills are decided: pessimistic (in the queue only trades move an order on), expected (with the stream the true place, else cancels are shared out between ahead and behind), optimistic (every touch fills whole: a bound).',
     ),
   balances: balances.optional().describe('What every run begins with, by currency; puntas run --paper needs it.'),
   volume30d: decimalText

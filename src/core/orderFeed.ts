@@ -43,6 +43,8 @@ type Entry = {
   readonly first: number;
   lots: number;
   own: Ownership;
+  /** Number of its arrival: those at its price with a smaller one are before it. */
+  readonly born: number;
 };
 /** `others`: lots that are not ours. The queue is in order of arrival. */
 type Level = { others: number; readonly queue: Set<Entry> };
@@ -60,6 +62,7 @@ export class OrderFeed {
   readonly #ownOids = new Set<string>();
   /** Origin ids whose oid was told: they wait for nothing more, even while they are still called pending. */
   readonly #toldIds = new Set<string>();
+  #arrivals = 0;
   #sequence: bigint | null = null;
   #held: BookDiff[] = [];
   #shown = false;
@@ -80,6 +83,25 @@ export class OrderFeed {
 
   has(oid: string): boolean {
     return this.#entries.has(oid);
+  }
+
+  /** Number of the newest arrival. A whole book numbers what it has not shown before as arriving now. */
+  get arrivals(): number {
+    return this.#arrivals;
+  }
+
+  /** When an order came to the place that it has; null when it is not in the book. */
+  bornOf(oid: string): number | null {
+    return this.#entries.get(oid)?.born ?? null;
+  }
+
+  /** Lots of others at a price that came up to an arrival. */
+  lotsUpTo(side: Side, price: Price, arrival: number): number {
+    let lots = 0;
+    for (const entry of this.#levels[side].get(price)?.queue ?? []) {
+      if (entry.own === 'no' && entry.born <= arrival) lots += entry.lots;
+    }
+    return lots;
   }
 
   /** Takes a step in any order and any number of times. */
@@ -233,7 +255,7 @@ export class OrderFeed {
     if (before) this.#remove(before);
     if (!counts) return;
     const own = before?.own ?? this.#ownershipOf(oid, side, price, lots);
-    const entry: Entry = { oid, side, price, first: lots, lots, own };
+    const entry: Entry = { oid, side, price, first: lots, lots, own, born: this.#bornNow(oid, side, price, lots) };
     this.#entries.set(oid, entry);
     const levels = this.#levels[side];
     const level = levels.get(price);
@@ -241,6 +263,13 @@ export class OrderFeed {
     else levels.set(price, { others: 0, queue: new Set([entry]) });
     if (own === 'no') this.#addToLevel(entry, lots);
     else this.#ours.add(entry);
+  }
+
+  /** An order that a whole book shows again where it was keeps its place. */
+  #bornNow(oid: string, side: Side, price: Price, lots: number): number {
+    const former = this.#former.get(oid);
+    const stays = former && former.side === side && former.price === price && lots <= former.lots;
+    return stays ? former.born : ++this.#arrivals;
   }
 
   #remove(entry: Entry): void {

@@ -14,6 +14,8 @@ export class Sweep {
   /** Prices that executions came to, and what stands there. */
   readonly #places: number[] = [];
   readonly #lots: number[] = [];
+  /** When those who stand there had come, where that is told. */
+  readonly #born: number[] = [];
   #sum = 0;
 
   /** True when executions that do not reach ours must be told all the same. */
@@ -28,6 +30,7 @@ export class Sweep {
     this.#sign = sign;
     this.#places.length = 0;
     this.#lots.length = 0;
+    this.#born.length = 0;
     this.#sum = 0;
   }
 
@@ -36,8 +39,7 @@ export class Sweep {
   }
 
   standingAt(place: number): number {
-    const i = this.#places.indexOf(place);
-    return i < 0 ? 0 : this.#lots[i]!;
+    return this.#lots.reduce((sum, lots, i) => (this.#places[i] === place ? sum + lots : sum), 0);
   }
 
   /** Meets at most so many of those at prices better than `place`; returns how many. */
@@ -49,21 +51,26 @@ export class Sweep {
     return most - left;
   }
 
-  /** Meets at most so many of those at a price; returns how many. */
-  at(place: number, most: number): number {
-    const i = this.#sum > 0 ? this.#places.indexOf(place) : -1;
-    return i < 0 ? 0 : this.#meet(i, most);
+  /** Meets at most so many of those at a price who came before `born`; returns how many. */
+  at(place: number, most: number, born = Infinity): number {
+    if (!(this.#sum > 0)) return 0;
+    let left = most;
+    for (let i = 0; i < this.#places.length && left > 0; i++) {
+      if (this.#places[i] === place && this.#born[i]! < born) left -= this.#meet(i, left);
+    }
+    return most - left;
   }
 
-  /** So many lots of an execution at a price met others before it, or ours. */
-  end(place: number, lots: number): void {
+  /** So many lots of an execution at a price met others before it, or ours; who was to be met had come at `born`. */
+  end(place: number, lots: number, born = 0): void {
     if (!(lots > 0)) return;
     this.#sum += lots;
-    const i = this.#places.indexOf(place);
+    const i = this.#places.findIndex((at, n) => at === place && this.#born[n] === born);
     if (i >= 0) this.#lots[i]! += lots;
     else {
       this.#places.push(place);
       this.#lots.push(lots);
+      this.#born.push(born);
     }
   }
 
@@ -141,6 +148,38 @@ export function sharedVolume(queue: QueueModel): FillRule {
   };
 }
 
+/**
+ * Where single orders are told: a taker who met an order behind ours, or at a worse price, would have met ours before it. `bornOf` says of
+ * an event when the order that was met had come, on the scale of `joined`.
+ */
+export function exactOrders(bornOf: (event: number) => number): FillRule {
+  return {
+    name: 'exact orders',
+    traded(own, sign, place, lots, fill, event, sweep) {
+      const born = bornOf(event);
+      let rest = lots;
+      let elsewhere = 0;
+      for (const order of own) {
+        if (order.place * sign > place * sign) break;
+        let passed = sweep.before(order.place, rest);
+        passed += sweep.at(order.place, rest - passed, order.joined);
+        elsewhere += passed;
+        rest -= passed;
+        if (order.place === place && born < order.joined) {
+          order.front = Math.max(0, order.front - passed - rest);
+          // Those behind it in our list came later still: the same order is before them.
+          continue;
+        }
+        const part = take(order, rest, fill);
+        elsewhere += part;
+        rest -= part;
+      }
+      sweep.end(place, elsewhere + sweep.before(place, rest), born);
+    },
+    crossed: crossing,
+  };
+}
+
 /** Any execution that reaches our price fills us whole: the bound that no honest model may exceed, under its own name. */
 export function optimistic(): FillRule {
   const whole = <O extends Queued>(orders: readonly O[], sign: 1 | -1, place: number, fill: OnFill<O>): void => {
@@ -181,7 +220,7 @@ export function wholeOrders(queue: QueueModel): FillRule {
 }
 
 /** What crosses comes to our orders as far as it goes, best price and oldest first. */
-export function crossing<O extends Queued>(
+function crossing<O extends Queued>(
   orders: readonly O[],
   sign: 1 | -1,
   place: number,
@@ -196,7 +235,7 @@ export function crossing<O extends Queued>(
 }
 
 /** Whole lots only, and no more than are left; returns what was taken. */
-export function take<O extends Queued>(order: O, available: number, fill: OnFill<O>): number {
+function take<O extends Queued>(order: O, available: number, fill: OnFill<O>): number {
   const lots = Math.min(order.left, Math.floor(available));
   if (!(lots > 0)) return 0;
   order.left -= lots;

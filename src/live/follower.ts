@@ -28,6 +28,13 @@ export interface MarketSink extends TradeSink {
   flush(): void;
 }
 
+export type Queues = {
+  /** Number of the newest order; null while single orders are not told. */
+  arrivals(): number | null;
+  /** Lots at a price of the orders that came up to an arrival. */
+  lotsUpTo(side: Side, price: Price, arrival: number): number;
+};
+
 export type FollowerOptions = {
   readonly exchange: Pick<Exchange, 'orderBook' | 'trades'>;
   /** Without it books are polled only. */
@@ -87,7 +94,7 @@ export class Follower {
   constructor(options: FollowerOptions) {
     this.#options = options;
     this.#feed = new OrderFeed({ instrument: options.instrument, book: options.sink, pending: () => [] });
-    this.#trades = new TradeTail(options);
+    this.#trades = new TradeTail({ ...options, bornOf: oid => this.#feed.bornOf(oid) });
   }
 
   start(): void {
@@ -113,6 +120,14 @@ export class Follower {
   get #everyMs(): Millis {
     const { pollMs, readsPerMinute } = this.#options;
     return Math.max(pollMs, ((this.#trades.needsPages ? 2 : 1) * 60_000) / readsPerMinute);
+  }
+
+  /** Places in the queues of the stream's book, for orders that are not in it. */
+  get queues(): Queues {
+    return {
+      arrivals: () => (this.#source === 'stream' && this.#feed.sequence !== null ? this.#feed.arrivals : null),
+      lotsUpTo: (side, price, arrival) => this.#feed.lotsUpTo(side, price, arrival),
+    };
   }
 
   #guard(work: () => void): void {

@@ -6,14 +6,25 @@ import { priceOrNull } from './reads.ts';
 export interface TradeSink {
   /** Names this moment for `trade`. */
   mark(): number;
-  /** An execution. Without a mark it happened just now; with one, at some time after that. */
-  trade(taker: Side, price: Price, lots: Amount, mark?: number): void;
+  trade(taker: Side, price: Price, lots: Amount, told: Told): void;
 }
+
+/** What is known of an execution besides itself. */
+export type Told = {
+  /** Its number differs from that of the one before it, unless one taker may have met both. */
+  readonly moment: number;
+  /** It happened at some time after this; absent: just now. */
+  readonly mark?: number;
+  /** When the order that was met had come, as `OrderFeed.arrivals` counts; 0 when that is not known any more, absent when it cannot be. */
+  readonly maker?: number;
+};
 
 export type TradeTailOptions = {
   readonly exchange: Pick<Exchange, 'trades'>;
   readonly instrument: Instrument;
   readonly sink: TradeSink;
+  /** When a resting order came; null when it is not in the book. */
+  readonly bornOf: (oid: string) => number | null;
 };
 
 const PAGE = 100;
@@ -30,6 +41,9 @@ export class TradeTail {
   /** Of the stream, until the page is read that reaches back to before it came up. */
   #early: StreamTrade[] | null = null;
   readonly #makers = new Set<string>();
+  /** The taker of the last one, or its time where the taker is not told. */
+  #taker: string | number = '';
+  #moment = 0;
 
   constructor(options: TradeTailOptions) {
     this.#options = options;
@@ -53,7 +67,7 @@ export class TradeTail {
   hear(trades: readonly StreamTrade[]): void {
     for (const trade of trades) {
       this.#makers.add(trade.makerOid);
-      if (this.#source === 'stream') this.#take(trade);
+      if (this.#source === 'stream') this.#take(trade, { maker: this.#options.bornOf(trade.makerOid) ?? 0 });
       else if (this.#early && this.#early.length < KEPT_MAX) this.#early.push(trade);
     }
     if (this.#makers.size <= KEPT_MAX) return;
@@ -81,25 +95,29 @@ export class TradeTail {
       if (trades.kind !== 'done') return false;
       for (const trade of trades.value) {
         if (last === null) this.#last = BigInt(trade.tid);
-        else this.#take(trade, this.#mark);
+        else this.#take(trade, { mark: this.#mark });
       }
       if (last === null || trades.value.length < PAGE) break;
     }
     this.#mark = mark;
     if (this.#early === null) return true;
-    for (const trade of this.#early) this.#take(trade, mark);
+    for (const trade of this.#early) this.#take(trade, { mark });
     this.#early = null;
     this.#source = 'stream';
     return true;
   }
 
-  #take({ tid, price: text, amount, makerSide }: PublicTrade, mark?: number): void {
+  #take(trade: PublicTrade | StreamTrade, told: Omit<Told, 'moment'>): void {
+    const { tid, createdAt, price: text, amount, makerSide } = trade;
     const { instrument, sink } = this.#options;
     const number = BigInt(tid);
     if (this.#last !== null && number <= this.#last) return;
     this.#last = number;
     const price = priceOrNull(instrument, text);
     const lots = amountFloor(instrument, amount);
-    if (price && lots > 0) sink.trade(opposite(makerSide), price, lots, mark);
+    const taker = 'takerOid' in trade ? trade.takerOid : createdAt;
+    if (taker !== this.#taker) this.#moment++;
+    this.#taker = taker;
+    if (price && lots > 0) sink.trade(opposite(makerSide), price, lots, { moment: this.#moment, ...told });
   }
 }

@@ -1,7 +1,7 @@
 /** A market that follows another exchange's: its levels as house orders, and of its executions and moves what a fill model brings to resting orders. */
 import { opposite, OrderBook } from '../core/index.ts';
 import type { Amount, Price, Side } from '../core/index.ts';
-import { Sweep } from '../fills/index.ts';
+import { exactOrders, Sweep } from '../fills/index.ts';
 import type { FillModel, Queued } from '../fills/index.ts';
 import { HouseLevels } from './houseLevels.ts';
 import type { FollowedPlace } from './market.ts';
@@ -14,7 +14,27 @@ export type FollowedCounts = {
   readonly filledLots: number;
 };
 
-type Own = Queued & { readonly id: number; readonly place: Price; joined: number };
+/** Queues of the followed book order by order, where they are known. */
+export type FollowedQueues = {
+  /** Number of the newest order; null while single orders are not told. */
+  arrivals(): number | null;
+  /** Lots at a price of the orders that came up to an arrival. */
+  lotsUpTo(side: Side, price: Price, arrival: number): number;
+};
+
+/** What is known of an execution besides itself. */
+export type Told = {
+  /** What one execution brought us, the next of the same moment has less of at worse prices; without one each stands alone. */
+  readonly moment?: number;
+  /** It happened at some time after this mark: only orders that were there then can have been reached. */
+  readonly mark?: number;
+  /** Number of the order that was met; 0 when it is not known any more, absent when it cannot be. */
+  readonly maker?: number;
+};
+
+/** `joined`: number of the first order that is behind it; Infinity while that is not known. `seen`: for marks. */
+type Own = Queued & { readonly id: number; readonly place: Price; joined: number; readonly seen: number };
+const byNumber = exactOrders(maker => maker);
 const SIDES = ['buy', 'sell'] as const;
 const EVERYWHERE: Readonly<Record<Side, number>> = { buy: 0, sell: Infinity };
 
@@ -26,6 +46,9 @@ export class FollowedMarket {
   readonly #place: FollowedPlace;
   readonly #model: FillModel;
   readonly #house: HouseLevels;
+  readonly #queues: FollowedQueues | null;
+  /** Number of the newest order that is shown; null while single orders are not told. */
+  #arrivals: number | null = null;
   readonly #sweep = new Sweep();
   /** What was told, and of it what is not shown yet. */
   readonly #told = new OrderBook();
@@ -44,9 +67,11 @@ export class FollowedMarket {
     this.#place.hit(id, lots as Amount);
   };
 
-  constructor(place: FollowedPlace, model: FillModel) {
+  /** With `queues`, places and fills are exact while single orders are told, and the model serves while they are not. */
+  constructor(place: FollowedPlace, model: FillModel, queues: FollowedQueues | null = null) {
     this.#place = place;
     this.#model = model;
+    this.#queues = queues;
     this.#house = new HouseLevels(place, (side, price, lots) => {
       const before = this.#counts.filledLots;
       const own = this.#own[opposite(side)];
@@ -78,23 +103,21 @@ export class FollowedMarket {
     return this.#serial;
   }
 
-  /**
-   * Somebody took so much at a price. Where it happened some time ago, only orders that were there at `mark` can have been reached. What
-   * one execution brought us, the next of the same `moment` (its time, say) has less of at worse prices; without one each stands alone.
-   */
-  trade(taker: Side, price: Price, lots: Amount, mark = Infinity, moment = Number.NaN): void {
+  /** Somebody took so much at a price. */
+  trade(taker: Side, price: Price, lots: Amount, { mark = Infinity, moment = Number.NaN, maker }: Told = {}): void {
     this.#look();
-    const maker = opposite(taker);
+    const side = opposite(taker);
     const before = this.#counts.filledLots;
-    const own = this.#own[maker].filter(order => order.joined <= mark);
-    const sign = maker === 'sell' ? 1 : -1;
+    const own = this.#own[side].filter(order => order.seen <= mark);
+    const sign = side === 'sell' ? 1 : -1;
+    const rule = this.#queues === null || maker === undefined ? this.#model.rule : byNumber;
     this.#sweep.begin(moment, sign);
-    this.#model.rule.traded(own, sign, price, lots, this.#fill, 0, this.#sweep);
+    rule.traded(own, sign, price, lots, this.#fill, maker ?? 0, this.#sweep);
     this.#dropFilled();
     this.#counts.trades++;
     this.#counts.lots += lots;
     const rest = lots - (this.#counts.filledLots - before);
-    if (rest > 0) this.#house.take(maker, price, rest, (id, amount) => this.#place.hit(id, amount));
+    if (rest > 0) this.#house.take(side, price, rest, (id, amount) => this.#place.hit(id, amount));
   }
 
   /** Shows the levels that were told since the last time. */
@@ -102,6 +125,7 @@ export class FollowedMarket {
     this.#look();
     const [bid, ask] = [this.#told.best('buy'), this.#told.best('sell')];
     const crossed = bid > 0 && ask > 0 && bid >= ask;
+    this.#arrivals = this.#queues?.arrivals() ?? null;
     for (const side of SIDES) {
       for (const price of crossed ? this.#shown[side].keys() : []) this.#touched[side].add(price);
       for (const price of this.#hidden[side]) this.#touched[side].add(price);
@@ -114,6 +138,7 @@ export class FollowedMarket {
       this.#touched[side].clear();
       // Who stood there before an order that came to an unknown level, nobody can tell: all of them, then.
       for (const order of this.#own[side]) if (order.front === Infinity) this.#join(side, order);
+      this.#countExactly(side);
     }
     this.#house.grow();
   }
@@ -146,7 +171,7 @@ export class FollowedMarket {
           order.left = left;
           return order;
         }
-        const joined: Own = { id, place: price, left, front: 0, traded: 0, joined: ++this.#serial };
+        const joined: Own = { id, place: price, left, front: 0, traded: 0, joined: Infinity, seen: ++this.#serial };
         this.#join(side, joined);
         return joined;
       });
@@ -154,8 +179,21 @@ export class FollowedMarket {
   }
 
   #join(side: Side, order: Own): void {
+    order.joined = this.#arrivals === null ? Infinity : this.#arrivals + 1;
     const displayed = this.#shown[side].get(order.place) ?? 0;
     this.#model.queue.joined(order, this.#isKnown(side, order.place) ? displayed : Infinity);
+  }
+
+  /** Once the levels of a step are shown. */
+  #countExactly(side: Side): void {
+    const arrivals = this.#arrivals;
+    if (this.#queues === null || arrivals === null) return;
+    for (const order of this.#own[side]) {
+      // It came when single orders were not told: who is there now may all be ahead of it.
+      if (order.joined === Infinity) order.joined = arrivals + 1;
+      order.front = this.#queues.lotsUpTo(side, order.place, order.joined - 1);
+      order.traded = 0;
+    }
   }
 
   #isKnown(side: Side, price: Price): boolean {

@@ -6,7 +6,7 @@ export type { FlowOptions, FlowTake } from './flow.ts';
 export { FLOW_PROFILES } from './flowProfile.ts';
 export type { FlowProfile } from './flowProfile.ts';
 export { FollowedMarket } from './followed.ts';
-export type { FollowedCounts } from './followed.ts';
+export type { FollowedCounts, FollowedQueues } from './followed.ts';
 export type { FollowedPlace, Market, Marketplace } from './market.ts';
 export { shadowMarket } from './shadow.ts';
 export type { ShadowOptions } from './shadow.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { exact, exactOrders } from '../../backtest/exact.ts';
+import { exact, exactFills } from '../../backtest/exact.ts';
 import { OwnOrder, OwnSide } from '../../backtest/ownOrders.ts';
 import { FLAG, RowBuilder, SELL } from '../../backtest/rows.ts';
 import { logarithmic, optimistic, power, riskAverse, sharedVolume, Sweep, wholeOrders } from '../../src/fills/index.ts';
@@ -218,7 +218,7 @@ test('where single orders are told, those that came before are ahead and those a
   exact(rows).changed(order, 36, 32, 1);
   expect(order.front).toBe(16);
   // A taker met an order ahead of ours: not us. One who met an order behind ours would have met us.
-  expect(bought(exactOrders(rows), [order], 100, 6, 0)).toEqual([0]);
+  expect(bought(exactFills(rows), [order], 100, 6, 0)).toEqual([0]);
   expect(order.front).toBe(10);
-  expect(bought(exactOrders(rows), [order], 100, 6, 1)).toEqual([6]);
+  expect(bought(exactFills(rows), [order], 100, 6, 1)).toEqual([6]);
 });

@@ -62,7 +62,7 @@ describe('trading on paper', () => {
 
   test('with the same seed does the same again, to the last fill', async () => {
     const once = async () => {
-      const world = await paperWorld({ seed: 5 });
+      const world = await paperWorld({ seed: 5, paper: { fills: 'expected' } });
       await world.clock.advance(60 * SECOND);
       const { summary } = await world.end();
       // The state directory and the port of the metrics are new each time.
@@ -101,7 +101,7 @@ describe('trading on paper', () => {
   });
 
   test('goes on by polling while the stream is cut, and takes every trade once', async () => {
-    const world = await paperWorld({ seed: 4 });
+    const world = await paperWorld({ seed: 4, paper: { fills: 'expected' } });
     const { history } = world.followed.exchange.venue.books.get(BOOK)!;
     await world.clock.advance(20 * SECOND);
     const known = world.paper.counts().trades;
