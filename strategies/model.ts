@@ -4,7 +4,7 @@ import type { Figure, Instrument, Level, Quote, Side, Step, Strategy, View } fro
 import { RollingMarket } from './market.ts';
 import type { MarketParameters } from './market.ts';
 import { millisOf, tickLotsOf } from './parameters.ts';
-import { fullLots, shiftFor } from './risk.ts';
+import { fullLots, shiftFor, usualOrders } from './risk.ts';
 import { awayOf, roomOf, rungsOf, silent } from './rungs.ts';
 import { unknownIn } from './spread.ts';
 
@@ -81,16 +81,27 @@ export function modelMaker(
     const cap = Math.min(view.positionMax, full);
     if (!(cap >= lots)) return 'one order is more inventory than the risk allows';
     const { makerRate, positionMax } = view;
+    const fee = makerRate / 1e8;
+    const adverse = p.market.adverseBps / 10_000;
+    // At the distance that nobody averse to risk would quote.
+    const fillsPerS = a * Math.exp(-1 - k * (fee + adverse / 2));
+    const shift = shiftFor(k, full / lots, fillsPerS, perS);
     const solution = solve({
       sigma,
       a,
       k,
-      adverse: p.market.adverseBps / 10_000,
-      fee: makerRate / 1e8,
-      shift: shiftFor(k, full / lots),
+      adverse,
+      fee,
+      shift,
       cap: Math.floor(cap / lots),
     });
-    return { ...solution, makerRate, positionMax, cap, figures: figuresOf(solution.gamma, cap, fair) };
+    return {
+      ...solution,
+      makerRate,
+      positionMax,
+      cap,
+      figures: figuresOf(solution.gamma, cap, usualOrders(k, shift) * lots, fair),
+    };
   }
 
   function quoteOf(of: Solved, view: View, fair: number): Quote {
@@ -128,12 +139,13 @@ export function modelMaker(
     return rungsOf(side, prices, lots, roomOf(side, view, of.cap));
   }
 
-  function figuresOf(gamma: number, cap: number, fair: number): readonly Figure[] {
+  function figuresOf(gamma: number, cap: number, usual: number, fair: number): readonly Figure[] {
     const order = Number(instrument.tick) * fair * Number(instrument.lot) * lots;
     const { sigma, a, k, fit } = market;
     return [
       { name: 'gamma', value: gamma / order, unit: `per ${instrument.minor}` },
       { name: 'full inventory', value: cap * Number(instrument.lot), unit: instrument.major },
+      { name: 'usual inventory', value: usual * Number(instrument.lot), unit: instrument.major },
       { name: 'sigma', value: sigma * 60 * 10_000, unit: 'bps an hour' },
       { name: 'A', value: a * 60, unit: 'a minute' },
       { name: 'k', value: k / 10_000, unit: 'per bps' },

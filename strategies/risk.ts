@@ -6,9 +6,11 @@ import type { LimitProblem } from './parameters.ts';
 export const riskParameters = z
   .strictObject({
     amount: sumOfMoney.describe(
-      'What one standard deviation of the price may cost at full inventory over the time `per`: a sum in the minor currency, like "500 mxn". Inventory beyond that is not built up, and the lean against less follows from it.',
+      'What one standard deviation of the price may cost at full inventory over the time `per`: a sum in the minor currency, like "500 mxn". Inventory beyond that is not built up, and the lean that keeps it three deviations away follows from it.',
     ),
-    per: duration.default('1h').describe('The time that goes with the amount, like 1h.'),
+    per: duration
+      .default('1h')
+      .describe('The time that goes with the amount, like 1h; inventory is also worked off within about this time.'),
   })
   .describe('The risk that you want, in money and time; the risk aversion gamma of the model follows from it.');
 
@@ -16,12 +18,21 @@ export const riskParameters = z
 export const fullLots = (budget: number, perS: number, sigma: number, fairTicks: number): number =>
   budget / (sigma * Math.sqrt(perS) * fairTicks);
 
+/** Full inventory lies this many standard deviations out. */
+export const DEVIATIONS = 3;
+
 /**
- * The shift of both quotes by one order of inventory, as a share of the price, under which full inventory lies two standard deviations
- * out. Quotes that shift by r an order, met by arrivals A e^(-k d), make inventory a birth and death process whose balance is
- * pi(q+1) / pi(q) = e^(-k r (2q+1)): normal, with variance 1 / (2 k r). So r = 2 / (k full^2), with `full` in orders.
+ * The shift of both quotes by one order of inventory, as a share of the price, that keeps inventory within what was asked. Quotes that shift by
+ * r an order, met by arrivals A e^(-k d), make inventory a birth and death process whose balance is pi(q+1) / pi(q) = e^(-k r (2q+1)): it is
+ * normal with variance 1 / (2 k r), and comes back within 1 / (2 k r lambda), lambda being the fills of one side at no inventory. So for full
+ * inventory (`full` orders) to lie three deviations out, r = 9 / (2 k full^2); to come back within the time of the risk, r = 1 / (2 k lambda
+ * per). The larger of the two.
  */
-export const shiftFor = (k: number, full: number): number => 2 / (k * full * full);
+export const shiftFor = (k: number, full: number, fillsPerS: number, perS: number): number =>
+  Math.max((DEVIATIONS * DEVIATIONS) / (2 * k * full * full), 1 / (2 * k * fillsPerS * perS));
+
+/** Standard deviation of inventory in orders under that shift. */
+export const usualOrders = (k: number, shift: number): number => 1 / Math.sqrt(2 * k * shift);
 
 /** The risk must be in the book's minor currency. */
 export function riskProblems(risk: { readonly amount: string }, book: string): readonly LimitProblem[] {

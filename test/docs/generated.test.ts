@@ -3,6 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { configJsonSchema, configReference } from './configReference.ts';
 import { embeddedReference } from './embeddedReference.ts';
 import { metricsReference } from './metricsReference.ts';
+import { quotesPlot } from './quotesPlot.ts';
+import { strategies } from '../../strategies/index.ts';
+import type { StrategyName } from '../../strategies/index.ts';
 
 /** Formatted as the linter wants it. `npm run docs` writes these files anew. */
 async function formatted(text: string, parser: 'markdown' | 'json'): Promise<string> {
@@ -29,6 +32,10 @@ describe('a generated page is what the code says', () => {
     await expect(await formatted(embeddedReference(), 'markdown')).toMatchFileSnapshot(
       '../../docs/embedded-exchange.md',
     );
+  });
+
+  test.each(Object.keys(strategies) as StrategyName[])('strategies/%s/quotes.svg is what it quotes', async name => {
+    await expect(quotesPlot(name)).toMatchFileSnapshot(`../../strategies/${name}/quotes.svg`);
   });
 
   test('every key has a description', () => {
