@@ -51,8 +51,10 @@ const WINDOW_MS = 20_000;
 const DISTANCES = [0.4, 0.8, 1.2, 1.6, 2, 2.5, 3];
 /** The configured arrivals count as if they had been seen for this share of the memory. */
 const PRIOR_SHARE = 0.5;
+/** Windows from one refit of arrivals to the next: five minutes. */
+const REFIT_WINDOWS = 15;
 /** One refit moves an estimate by at most this much, in logarithms. */
-const REFIT_MAX = 0.1;
+const REFIT_MAX = 0.2;
 /** A volatility that moved by less is not worth new quotes. */
 const WORTH = 0.05;
 
@@ -65,6 +67,7 @@ export class RollingMarket {
   #a: number;
   #k: number;
   #fit: Intensity | null = null;
+  #windows = 0;
 
   constructor(p: MarketParameters) {
     this.#p = p;
@@ -129,6 +132,7 @@ export class RollingMarket {
       return false;
     }
     if (!this.#meter.look(view.at, fair, (side, price) => displayed(view, side, price))) return false;
+    if (++this.#windows % REFIT_WINDOWS !== 0) return false;
     const { a, k } = this.#start;
     const prior = { a, k, exposureS: (PRIOR_SHARE * millisOf(this.#p.memory)) / 1_000 };
     const fit = fitIntensity(this.#meter.cells('both'), prior);

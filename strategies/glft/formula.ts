@@ -84,42 +84,22 @@ export function exactDistances(
 }
 
 /**
- * ln(f_(i+1) / f_i) of the positive eigenvector of the symmetric tridiagonal matrix with this diagonal and `-beside` next to it. The smallest
- * eigenvalue by bisection on the sign of the pivots (Sturm), the vector as ratios of pivots from both ends to where they fit best (twisted
- * factorisation, Parlett and Dhillon 1997): ratios neither overflow nor lose digits where the vector itself would vanish.
+ * ln(f_(i+1) / f_i) of the positive eigenvector of the symmetric tridiagonal matrix with this diagonal and `-beside` next to it, as ratios
+ * of pivots from both ends to where they fit best (twisted factorisation, Parlett and Dhillon 1997): ratios neither overflow nor lose
+ * digits where the vector itself would vanish.
  */
 export function groundState(diagonal: Float64Array, beside: number): Float64Array {
   const n = diagonal.length;
-  let low = Infinity;
-  let high = Infinity;
-  for (const d of diagonal) {
-    low = Math.min(low, d - 2 * beside);
-    high = Math.min(high, d);
-  }
   const square = beside * beside;
-  const isBelow = (x: number): boolean => {
-    let pivot = Infinity;
-    for (const d of diagonal) {
-      pivot = d - x - square / pivot;
-      if (!(pivot > 0)) return false;
-    }
-    return true;
-  };
-  // `low` stays at or below the eigenvalue, where every pivot is positive.
-  for (let turn = 0; turn < BISECTIONS_MAX; turn++) {
-    const middle = low + (high - low) / 2;
-    if (!(middle > low && middle < high)) break;
-    if (isBelow(middle)) low = middle;
-    else high = middle;
-  }
+  const root = smallestRoot(diagonal, beside);
   const up = new Float64Array(n);
   const down = new Float64Array(n);
-  for (let i = 0; i < n; i++) up[i] = diagonal[i]! - low - (i === 0 ? 0 : square / up[i - 1]!);
-  for (let i = n - 1; i >= 0; i--) down[i] = diagonal[i]! - low - (i === n - 1 ? 0 : square / down[i + 1]!);
+  for (let i = 0; i < n; i++) up[i] = diagonal[i]! - root - (i === 0 ? 0 : square / up[i - 1]!);
+  for (let i = n - 1; i >= 0; i--) down[i] = diagonal[i]! - root - (i === n - 1 ? 0 : square / down[i + 1]!);
   let twist = 0;
   let least = Infinity;
   for (let i = 0; i < n; i++) {
-    const gap = Math.abs(up[i]! + down[i]! - (diagonal[i]! - low));
+    const gap = Math.abs(up[i]! + down[i]! - (diagonal[i]! - root));
     if (gap < least) [twist, least] = [i, gap];
   }
   const logs = new Float64Array(n - 1);
@@ -129,7 +109,54 @@ export function groundState(diagonal: Float64Array, beside: number): Float64Arra
   return logs;
 }
 
-const BISECTIONS_MAX = 200;
+/**
+ * The smallest eigenvalue, or a hair below it, where every pivot is positive. Laguerre's iteration from below, which never passes it: p'/p and
+ * its derivative come from those of the pivots d_i - x - beside^2 / pivot_(i-1), of which p is the product.
+ */
+function smallestRoot(diagonal: Float64Array, beside: number): number {
+  const n = diagonal.length;
+  const square = beside * beside;
+  let x = Infinity;
+  let high = Infinity;
+  let scale = 2 * beside;
+  for (let i = 0; i < n; i++) {
+    x = Math.min(x, diagonal[i]! - 2 * beside);
+    high = Math.min(high, diagonal[i]!);
+    scale = Math.max(scale, Math.abs(diagonal[i]!));
+  }
+  for (let turn = 0; turn < TURNS_MAX && isBelow(diagonal, square, x); turn++) {
+    // Sums of 1 / (eigenvalue - x) and of its square.
+    let [first, second] = [0, 0];
+    let [pivot, slope, bend] = [Infinity, 0, 0];
+    for (let i = 0; i < n; i++) {
+      const ratio = square / (pivot * pivot);
+      bend = pivot === Infinity ? 0 : ratio * (bend - (2 * slope * slope) / pivot);
+      slope = -1 + ratio * slope;
+      pivot = diagonal[i]! - x - square / pivot;
+      const share = slope / pivot;
+      first -= share;
+      second += share * share - bend / pivot;
+    }
+    const step = n / (first + Math.sqrt(Math.max(0, (n - 1) * (n * second - first * first))));
+    if (!(step > PRECISION * scale)) break;
+    x = Math.min(high, x + step);
+  }
+  if (!Number.isFinite(x)) return Number.NaN;
+  for (let back = PRECISION * scale; !isBelow(diagonal, square, x) && back < Infinity; back *= 2) x -= back;
+  return x;
+}
+
+function isBelow(diagonal: Float64Array, square: number, x: number): boolean {
+  let pivot = Infinity;
+  for (let i = 0; i < diagonal.length; i++) {
+    pivot = diagonal[i]! - x - square / pivot;
+    if (!(pivot > 0)) return false;
+  }
+  return true;
+}
+
+const TURNS_MAX = 100;
+const PRECISION = 1e-15;
 
 /** The gamma at which `shiftPerOrder` is `shift`, or the nearest that still is one. By bisection of its logarithm. */
 export function aversionFor(m: Market, shift: number): number {

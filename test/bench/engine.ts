@@ -1,7 +1,8 @@
 /** Steps per second of the engine on a book of 50 levels a side: without a decision, and with a whole one over five levels a side. */
 import { Engine, instrumentOf, randomOf } from '../../src/core/index.ts';
 import type { Amount, Approved, Command, EngineEvent, Price } from '../../src/core/index.ts';
-import { strategies } from '../../strategies/index.ts';
+import { kindOf, strategies } from '../../strategies/index.ts';
+import type { StrategyName } from '../../strategies/index.ts';
 
 const LEVELS = 50;
 const WARM_UP = 5_000;
@@ -18,10 +19,27 @@ const instrument = instrumentOf({
   maximumValue: '200000000',
 });
 
-/** An engine that is ready to quote with the ladder, and its book filled. */
-function openEngine(): Engine {
-  const kind = strategies.ladder;
-  const parameters = kind.parameters.parse({ halfSpreadBps: 20, levels: 5, levelSpacingBps: 5, amount: '0.01' });
+const model = {
+  amount: '0.01',
+  levels: 5,
+  risk: { amount: '5000 mxn' },
+  market: { volatilityBps: 57, arrivalsPerMinute: 5.7, decayPerBps: 0.19 },
+};
+const spread = { amount: '0.01', levels: 5, halfSpreadBps: 20, levelSpacingBps: 5 };
+/** Five levels a side; what can be followed while running is. */
+const PARAMETERS: Readonly<Record<StrategyName, object>> = {
+  ladder: spread,
+  'avellaneda-stoikov': model,
+  glft: model,
+  grid: { amount: '0.01', levels: 5, spacingBps: 20 },
+  imbalance: spread,
+  peg: { ...spread, basisMemory: '1h' },
+};
+
+/** An engine that is ready to quote, and its book filled. */
+function openEngine(name: StrategyName = 'ladder'): Engine {
+  const kind = kindOf(name);
+  const parameters = strategies[name].parameters.parse(PARAMETERS[name]);
   const engine = new Engine({
     instrument,
     strategy: kind.make(parameters, instrument),
@@ -116,6 +134,12 @@ export function engineBench(quietSteps = 300_000, decisions = 30_000): EngineFig
   return { quiet: change(quietSteps), ...deciding, parsing: parse(Math.ceil(decisions / 2)) };
 }
 
+/** The 99th percentile of one deciding step, in microseconds, by strategy. */
+export function strategyBench(decisions = 10_000): Readonly<Record<string, number>> {
+  const names = Object.keys(strategies) as StrategyName[];
+  return Object.fromEntries(names.map(name => [name, decide(decisions, name).p99Micros]));
+}
+
 function change(steps: number): number {
   const engine = openEngine();
   readAccount(engine, 0);
@@ -138,8 +162,8 @@ function change(steps: number): number {
   return (steps / (performance.now() - started)) * 1_000;
 }
 
-function decide(decisions: number): Pick<EngineFigures, 'deciding' | 'p99Micros'> {
-  const engine = openEngine();
+function decide(decisions: number, name: StrategyName = 'ladder'): Pick<EngineFigures, 'deciding' | 'p99Micros'> {
+  const engine = openEngine(name);
   const random = randomOf(1);
   const took = new Float64Array(decisions);
   let mid = 150_000;
@@ -151,6 +175,9 @@ function decide(decisions: number): Pick<EngineFigures, 'deciding' | 'p99Micros'
     at += DECIDE_EVERY_MS;
     mid += random.integer(-40, 40);
     lay(engine, mid);
+    const side = random.next() < 0.5 ? 'buy' : 'sell';
+    engine.step({ kind: 'public trade', at, price: mid as Price, amount: 1_000 as Amount, side });
+    engine.step({ kind: 'reference', at, startedAt: at, price: mid });
     const started = performance.now();
     const out = engine.step({ kind: 'book', at, startedAt: null });
     if (n >= 0) took[n] = performance.now() - started;

@@ -2,7 +2,7 @@
 import { cpus } from 'node:os';
 import { SingleBar } from 'cli-progress';
 import { backtestBench } from './backtest.ts';
-import { engineBench } from './engine.ts';
+import { engineBench, strategyBench } from './engine.ts';
 import { httpBench } from './http.ts';
 import { matchingBench } from './matching.ts';
 import { tapeBench } from './tape.ts';
@@ -24,6 +24,8 @@ const BENCHES: readonly (() => Promise<Readonly<Record<string, number>>>)[] = [
       'engine.decidingToParsing': deciding / parsing,
     };
   },
+  async () =>
+    Object.fromEntries(Object.entries(strategyBench(5_000)).map(([name, p99]) => [`strategy.${name}.p99Micros`, p99])),
   async () => {
     const { orders, bare, ratio } = await httpBench(HTTP_ORDERS, quietly);
     return { 'http.ordersPerSecond': orders, 'http.bareRequestsPerSecond': bare, 'http.ordersToBare': ratio };
@@ -77,6 +79,11 @@ if (asJson) {
   console.log(
     `engine, book of 50 levels a side: ${whole('engine.decidingStepsPerSecond')} steps/s with a whole decision (p99 ${whole('engine.decidingP99Micros')} us), ` +
       `${whole('engine.quietStepsPerSecond')} without; JSON.parse of that book: ${whole('engine.bookParsesPerSecond')}/s; ratio ${ratio('engine.decidingToParsing')}`,
+  );
+  const strategies = [...rounds.keys()].flatMap(name => /^strategy\.(.+)\.p99Micros$/.exec(name)?.[1] ?? []);
+  console.log(
+    `a whole decision by strategy, five levels a side, p99 (at most 50 us are wanted): ` +
+      strategies.map(name => `${name} ${whole(`strategy.${name}.p99Micros`)} us`).join(', '),
   );
   console.log(
     `sandbox over HTTP: ${whole('http.ordersPerSecond')} orders/s, signature checked, matched and settled; bare node:http: ${whole('http.bareRequestsPerSecond')} requests/s; ratio ${ratio('http.ordersToBare')}`,
