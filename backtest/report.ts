@@ -251,7 +251,7 @@ function seriesOf(instrument: Instrument, fromMs: number, { series }: Collected)
       spread: plain('spread'),
       inventory: plain('inventory'),
       fees: plain('fees'),
-      hedging: plain('profit', 0),
+      hedging: plain('hedging'),
       drawdown: plain('drawdown'),
       position: plain('position'),
       positionLeast: plain('positionLeast'),
