@@ -6,7 +6,7 @@ export { constantLatency, exponentialLatency } from './latency.ts';
 export type { Latency } from './latency.ts';
 export { runReplay } from './replay.ts';
 export type { FillRow, OrderRow, ReplayOptions, ReplayResult, ReplaySink } from './replay.ts';
-export { rowsOfTape } from './tapeRows.ts';
+export { rowsOfTape, windowOfLevels } from './tapeRows.ts';
 export type { TapeRowsOptions } from './tapeRows.ts';
 export { runGolden } from './golden.ts';
 export type { GoldenCounts, GoldenOptions } from './golden.ts';

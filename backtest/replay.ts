@@ -34,11 +34,13 @@ import type { OwnOrder } from './ownOrders.ts';
 import { RequestBudget } from './requestBudget.ts';
 import { BUY, FLAG, SELL } from './rows.ts';
 import type { MarketRows } from './rows.ts';
+import { RowWindow } from './rowWindow.ts';
 
 /** Times in milliseconds. */
 export type ReplayOptions = {
   readonly instrument: Instrument;
-  readonly rows: MarketRows;
+  /** In memory, or sliding past. */
+  readonly rows: MarketRows | RowWindow;
   /** Times in which the recording knows nothing: the book is not refreshed then. */
   readonly gaps: readonly Gap[];
   readonly model: FillModel;
@@ -55,7 +57,7 @@ export type ReplayOptions = {
     rates: { readonly makerRate: number; readonly takerRate: number },
     onNews: (news: EngineNews) => void,
   ) => Engine;
-  /** When trading begins and ends, within the tape; without them at its first row and its last. */
+  /** When trading begins and ends, within the tape; without them at its first row and its last. Rows that slide past need `to`. */
   readonly from?: Millis;
   readonly to?: Millis;
   readonly sink?: ReplaySink;
@@ -128,6 +130,8 @@ type Placed = { readonly id: string; readonly oid: string; readonly order: OwnOr
 
 class Replay {
   readonly #options: ReplayOptions;
+  readonly #rows: MarketRows;
+  readonly #window: RowWindow | null;
   readonly #span: { readonly from: Millis; readonly to: Millis };
   readonly #engine: Engine;
   readonly #wantsTrades: boolean;
@@ -160,8 +164,14 @@ class Replay {
   #minor = 0n;
 
   constructor(options: ReplayOptions) {
-    const { instrument, rows, model, latency, fees, gaps } = options;
+    const { instrument, model, latency, fees, gaps } = options;
+    const window = options.rows instanceof RowWindow ? options.rows : null;
+    window?.load(-Infinity, 0);
+    const rows = options.rows instanceof RowWindow ? options.rows.rows : options.rows;
+    this.#window = window;
+    this.#rows = rows;
     if (rows.length === 0) throw new RangeError('the tape has no rows');
+    if (window !== null && options.to === undefined) throw new RangeError('rows that slide past do not tell their end');
     const { from = rows.at[0]!, to = rows.local[rows.length - 1]! } = options;
     this.#span = { from, to };
     this.#options = options;
@@ -223,8 +233,9 @@ class Replay {
 
   /** Both ends live on until `time`, or until an answer arrives before it; returns how far. */
   #live(time: Millis): Millis {
+    if (this.#window !== null) this.#load(this.#window, time);
     const now = this.#exchange.runToAnswer(time);
-    const { local, place, lots, flags, base, places } = this.#options.rows;
+    const { local, place, lots, flags, base, places } = this.#rows;
     const { book } = this.#engine;
     let row = this.#next;
     while (local[row]! <= now) {
@@ -241,6 +252,13 @@ class Replay {
     }
     this.#next = row;
     return now;
+  }
+
+  #load(window: RowWindow, time: Millis): void {
+    const moved = window.load(time, Math.min(this.#next, this.#exchange.next));
+    if (moved === 0) return;
+    this.#next -= moved;
+    this.#exchange.moved(moved);
   }
 
   #tellTrade(at: Millis, amount: Amount, flag: number): void {
@@ -285,7 +303,7 @@ class Replay {
         book.set(side, price, 0 as Amount);
       }
     };
-    const { base } = this.#options.rows;
+    const { base } = this.#rows;
     hide('sell', price => price <= bid + base);
     hide('buy', price => price >= ask + base);
     return met;
@@ -339,9 +357,9 @@ class Replay {
   }
 
   #tradeOf({ id, oid, order }: Placed, lots: Amount, at: Millis, heardAt: Millis, mid: number): OwnTrade {
-    const { instrument, rows, sink } = this.#options;
+    const { instrument, sink } = this.#options;
     const side: Side = order.side === BUY ? 'buy' : 'sell';
-    const price = (order.place + rows.base) as Price;
+    const price = (order.place + this.#rows.base) as Price;
     const { major, minor, fee } = this.#fees.fill(side, price, lots);
     this.#major += major;
     this.#minor += minor;
@@ -374,7 +392,7 @@ class Replay {
       value: trade.minor,
       fee: trade.feeAmount,
       feeCurrency: trade.feeCurrency,
-      midTicks: mid === 0 ? null : mid / 2 + rows.base,
+      midTicks: mid === 0 ? null : mid / 2 + this.#rows.base,
       held: textOfMoney(this.#held as Money),
     };
     this.#hash.update(JSON.stringify(row));
@@ -393,7 +411,7 @@ class Replay {
   }
 
   #reportOf({ id, oid, order, amount }: Placed, status: OrderReport['status'], at: Millis): OrderReport {
-    const { instrument, rows } = this.#options;
+    const { instrument } = this.#options;
     return {
       book: instrument.symbol,
       oid,
@@ -401,7 +419,7 @@ class Replay {
       side: order.side === BUY ? 'buy' : 'sell',
       type: 'limit',
       status,
-      price: textOfPrice(instrument, (order.place + rows.base) as Price),
+      price: textOfPrice(instrument, (order.place + this.#rows.base) as Price),
       originalAmount: textOfAmount(instrument, amount),
       unfilledAmount: textOfAmount(instrument, (amount - order.filled) as Amount),
       createdAt: at,
@@ -477,7 +495,7 @@ class Replay {
   #place(command: Extract<Command, { kind: 'place' }>, at: Millis): void {
     const { id, side, price, amount } = command;
     this.#placed++;
-    const order = this.#orders.place(at, side === 'buy' ? BUY : SELL, price - this.#options.rows.base, amount);
+    const order = this.#orders.place(at, side === 'buy' ? BUY : SELL, price - this.#rows.base, amount);
     order.level = this.#levels.get(id) ?? 0;
     this.#levels.delete(id);
     const placed: Placed = { id, oid: `r${order.id}`, order, amount };
@@ -547,7 +565,7 @@ class Replay {
       model: this.#options.model.name,
       from,
       to,
-      events: this.#options.rows.length,
+      events: this.#window?.total ?? this.#rows.length,
       decisions: this.#decisions,
       requests: { placed: this.#placed, canceled: this.#canceled, overBudget: this.#budget.refused },
       refusedPostOnly: this.#refusedPostOnly,

@@ -2,7 +2,7 @@
 import { KIND, SIDE } from '../src/tape/index.ts';
 import type { Columns, StoredTape } from '../src/tape/index.ts';
 import { FLAG, windowOfRange } from './rows.ts';
-import type { MarketRows } from './rows.ts';
+import type { MarketRows, RowsOut } from './rows.ts';
 
 type Sliding = { -readonly [K in keyof MarketRows]: MarketRows[K] };
 
@@ -10,7 +10,7 @@ type Sliding = { -readonly [K in keyof MarketRows]: MarketRows[K] };
 const ROOM = 1 << 17;
 
 /** Rows that come in pieces. `rows` is one object throughout; its columns and its length change when rows are loaded. */
-export class RowWindow {
+export class RowWindow implements RowsOut {
   readonly #rows: Sliding;
   /** Appends some rows, or says that there are none. */
   readonly #more: (window: RowWindow) => boolean;
@@ -84,6 +84,24 @@ export class RowWindow {
     this.#local = heard;
     rows.length = n;
     this.#total += length;
+  }
+
+  /** One row, as `append` takes it; room is made. */
+  add(at: number, local: number, tick: number, lots: number, flags: number): void {
+    const rows = this.#rows;
+    const n = rows.length;
+    if (n + 1 >= rows.at.length) this.reserve(1);
+    if (!(at >= this.#at)) throw new RangeError(`row ${this.#total} goes back in time: at ${at} after ${this.#at}`);
+    this.#local = Math.max(at, local, this.#local);
+    this.#at = at;
+    const place = tick - rows.base;
+    rows.at[n] = at;
+    rows.local[n] = this.#local;
+    rows.place[n] = place < 0 ? 0 : place >= rows.places ? rows.places - 1 : place;
+    rows.lots[n] = lots;
+    rows.flags[n] = flags;
+    rows.length = n + 1;
+    this.#total++;
   }
 
   #drop(keep: number): number {

@@ -47,8 +47,13 @@ export function inUnit(rows: MarketRows, factor: number): MarketRows {
   return { length, base, places, at: scaled(at), local: scaled(local), place, lots, flags, orders };
 }
 
+/** Where rows go, one after another, with their price in ticks. */
+export interface RowsOut {
+  add(at: number, local: number, tick: number, lots: number, flags: number): void;
+}
+
 /** Collects rows; makes local times causal and orderly. */
-export class RowBuilder {
+export class RowBuilder implements RowsOut {
   #length = 0;
   #at = new Float64Array(1024);
   #local = new Float64Array(1024);
@@ -78,9 +83,9 @@ export class RowBuilder {
   }
 
   /** The rows with their window: all prices when they fit, otherwise those around what traded. */
-  rows(orders: OrderColumns | null = null): MarketRows {
+  rows(orders: OrderColumns | null = null, window?: Pick<MarketRows, 'base' | 'places'>): MarketRows {
     const n = this.#length;
-    const { base, places } = windowOf(this.#tick.subarray(0, n), this.#flags);
+    const { base, places } = window ?? windowOf(this.#tick.subarray(0, n), this.#flags);
     const at = new Float64Array(n + 1).fill(Infinity);
     const local = new Float64Array(n + 1).fill(Infinity);
     const place = new Int32Array(n + 1);

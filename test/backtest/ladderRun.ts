@@ -1,6 +1,6 @@
 /** The ladder on a quarter of an hour of the seeded market: what the tests of replays and of their reports run. */
-import { constantLatency, fillModel, recordFlow, rowsOfTape, runReplay } from '../../backtest/index.ts';
-import type { FillRow, MarketRows, ModelName, OrderRow, ReplayOptions, ReplayResult } from '../../backtest/index.ts';
+import { constantLatency, fillModel, recordFlow, RowWindow, rowsOfTape, runReplay } from '../../backtest/index.ts';
+import type { FillRow, ModelName, OrderRow, ReplayOptions, ReplayResult } from '../../backtest/index.ts';
 import { Engine, money } from '../../src/core/index.ts';
 import type { Amount, HaltLimits, Instrument, Strategy, Value } from '../../src/core/index.ts';
 import { feesOf } from '../../src/sandbox/index.ts';
@@ -67,13 +67,13 @@ export type Run = {
 export function run({ model = 'expected', ...change }: Change = {}): Run {
   const fills: FillRow[] = [];
   const orders: OrderRow[] = [];
-  const market: MarketRows = change.rows ?? rows;
+  const market = change.rows ?? rows;
   const instrument = change.instrument ?? tape.instrument;
   const result = runReplay({
     instrument,
     rows: market,
     gaps: [],
-    model: fillModel(model, market),
+    model: fillModel(model, market instanceof RowWindow ? market.rows : market),
     latency: LATENCY,
     fees: { tiers: feesOf('mxn').tiers, volume30d: '200000000' },
     balances: { btc: '2', mxn: '4000000' },
