@@ -2,8 +2,16 @@
 export { readEventFile, storeEventFile } from './eventFile.ts';
 export { BOUNDS, fillModel, MODEL_NAMES } from './models.ts';
 export type { ModelName } from './models.ts';
-export { constantLatency, exponentialLatency } from './latency.ts';
-export type { Latency } from './latency.ts';
+export {
+  constantLatency,
+  exponentialLatency,
+  latencyOf,
+  latencySpecOf,
+  recordedLatencies,
+  requestsTook,
+  travel,
+} from './latency.ts';
+export type { Latency, LatencySpec, Travel } from './latency.ts';
 export { runReplay } from './replay.ts';
 export type { FillRow, OrderRow, ReplayOptions, ReplayResult, ReplaySink } from './replay.ts';
 export { rowsOfTape, windowOfLevels } from './tapeRows.ts';

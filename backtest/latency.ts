@@ -1,25 +1,143 @@
-/** How long a request travels to the exchange, and its answer back. */
+/** How long something travels between us and the exchange: always as long, drawn from a distribution, or as it was recorded. */
+import { normal } from '../src/core/index.ts';
 import type { Random } from '../src/core/index.ts';
 
+/** Plain data, so that it can be handed to another thread. Times in the unit of the rows, milliseconds as a rule. */
+export type LatencySpec =
+  | { readonly kind: 'constant'; readonly ms: number }
+  /** At least `least`, `mean` on average. */
+  | { readonly kind: 'exponential'; readonly least: number; readonly mean: number }
+  /** `sigma`: standard deviation of the logarithm. */
+  | { readonly kind: 'lognormal'; readonly median: number; readonly sigma: number }
+  /** Requests by when they were sent, ascending, and how long each took there and back: one way is the half. */
+  | { readonly kind: 'recorded'; readonly sent: Float64Array; readonly took: Float64Array };
+
+/** How long something that leaves at `at` is on its way. */
+export type Travel = (at: number) => number;
+
 export interface Latency {
-  /** Of a request sent at `at`. */
+  /** Of a placement or a question sent at `at`. */
   there(at: number): number;
+  /** Of a cancel sent at `at`. */
+  cancel(at: number): number;
   /** Of an answer given at `at`. */
   back(at: number): number;
 }
 
-export const constantLatency = (there: number, back: number): Latency => {
-  if (!(there >= 0 && back >= 0 && there + back < Infinity)) {
-    throw new RangeError(`latency must be at least 0, found ${there} there and ${back} back`);
+/** Draws come from `random` in the order in which they are asked for. Throws a RangeError on what is no latency. */
+export function travel(spec: LatencySpec, random: Random): Travel {
+  switch (spec.kind) {
+    case 'constant': {
+      const { ms } = spec;
+      if (!(ms >= 0 && ms < Infinity)) throw new RangeError(`latency must be at least 0, found ${ms}`);
+      return () => ms;
+    }
+    case 'exponential': {
+      const { least, mean } = spec;
+      if (!(least >= 0 && mean >= least && mean < Infinity)) {
+        throw new RangeError(`latency needs 0 <= least <= mean, found ${least} and ${mean}`);
+      }
+      return () => least - (mean - least) * Math.log(1 - random.next());
+    }
+    case 'lognormal': {
+      const { median, sigma } = spec;
+      if (!(median >= 0 && median < Infinity && sigma >= 0 && sigma <= 5)) {
+        throw new RangeError(`latency needs a median of at least 0 and a sigma from 0 to 5, found ${median} and ${sigma}`);
+      }
+      return () => median * Math.exp(sigma * normal(random));
+    }
+    case 'recorded':
+      return recorded(spec.sent, spec.took);
   }
-  return { there: () => there, back: () => back };
-};
+}
+
+/** One way of each request, and straight lines between; outside of the recording it is repeated. */
+function recorded(sent: Float64Array, took: Float64Array): Travel {
+  const n = sent.length;
+  const first = sent[0];
+  const last = sent[n - 1];
+  if (first === undefined || last === undefined || took.length !== n) {
+    throw new RangeError(`recorded latencies need as many times as durations and at least one, found ${n} and ${took.length}`);
+  }
+  for (let i = 0; i < n; i++) {
+    if (!(took[i]! >= 0 && took[i]! < Infinity && sent[i]! >= (sent[i - 1] ?? -Infinity) && sent[i]! < Infinity)) {
+      throw new RangeError(`recorded latency ${i} is out of order or negative: sent ${sent[i]}, took ${took[i]}`);
+    }
+  }
+  const span = last - first;
+  return at => {
+    const into = span > 0 ? (at - first) % span : 0;
+    const time = first + (into < 0 ? into + span : into);
+    let low = 0;
+    let high = n - 1;
+    // The last one that was sent at or before the time.
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (sent[middle]! <= time) low = middle;
+      else high = middle - 1;
+    }
+    const next = Math.min(low + 1, n - 1);
+    const apart = sent[next]! - sent[low]!;
+    const share = apart > 0 ? (time - sent[low]!) / apart : 0;
+    return (took[low]! + share * (took[next]! - took[low]!)) / 2;
+  };
+}
 
 /** Exponential above a least latency; seeded, so that a run can be repeated. */
-export const exponentialLatency = (least: number, mean: number, random: Random): Latency => {
-  if (!(least >= 0 && mean >= least && mean < Infinity)) {
-    throw new RangeError(`latency needs 0 <= least <= mean, found ${least} and ${mean}`);
+export function exponentialLatency(least: number, mean: number, random: Random): Latency {
+  const draw = travel({ kind: 'exponential', least, mean }, random);
+  return latencyOf(draw, draw);
+}
+
+export const latencyOf = (there: Travel, back: Travel, cancel: Travel = there): Latency => ({ there, back, cancel });
+
+export function constantLatency(there: number, back: number, cancel = there): Latency {
+  const [go, come, out] = [there, back, cancel].map(ms => travel({ kind: 'constant', ms }, NO_DICE)) as [Travel, Travel, Travel];
+  return latencyOf(go, come, out);
+}
+
+const NO_DICE: Random = { next: () => 0, integer: from => from };
+
+/** Text as on the command line: `25`, `exponential:5,20`, `lognormal:20,0.5`, or a file of recorded requests. Throws an Error of one line. */
+export function latencySpecOf(text: string, read: (path: string) => LatencySpec): LatencySpec {
+  const drawn = /^(exponential|lognormal):([\d.]+),([\d.]+)$/.exec(text);
+  const spec: LatencySpec =
+    /^\d+(\.\d+)?$/.test(text) ? { kind: 'constant', ms: Number(text) }
+    : drawn?.[1] === 'exponential' ? { kind: 'exponential', least: Number(drawn[2]), mean: Number(drawn[3]) }
+    : drawn ? { kind: 'lognormal', median: Number(drawn[2]), sigma: Number(drawn[3]) }
+    : read(text);
+  travel(spec, NO_DICE);
+  return spec;
+}
+
+/** Lines of `sent,answered` in ms since 1970, in any order, with such a head. Throws an Error that names the line. */
+export function recordedLatencies(csv: string, source: string): LatencySpec {
+  const [head, ...lines] = csv.split(/\r?\n/).filter(line => line.trim() !== '');
+  if (head?.trim() !== 'sent,answered') {
+    throw new Error(`${source}: expected the head sent,answered, found ${JSON.stringify(head ?? '')}`);
   }
-  const draw = (): number => least - (mean - least) * Math.log(1 - random.next());
-  return { there: draw, back: draw };
-};
+  return requestsTook(
+    lines.map((line, i) => {
+      const [sent, answered] = line.split(',').map(Number);
+      if (!(sent !== undefined && answered !== undefined && answered >= sent)) {
+        throw new Error(`${source}: line ${i + 2}: expected a time and a later one, found ${JSON.stringify(line)}`);
+      }
+      return { sent, answered };
+    }),
+    source,
+  );
+}
+
+/** Requests in any order. Throws an Error of one line when there are none. */
+export function requestsTook(
+  requests: readonly { readonly sent: number; readonly answered: number }[],
+  source: string,
+): LatencySpec {
+  if (requests.length === 0) throw new Error(`${source}: has no answered request`);
+  const sorted = [...requests].sort((a, b) => a.sent - b.sent);
+  return {
+    kind: 'recorded',
+    sent: Float64Array.from(sorted, ({ sent }) => sent),
+    took: Float64Array.from(sorted, ({ sent, answered }) => answered - sent),
+  };
+}

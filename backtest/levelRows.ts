@@ -1,6 +1,7 @@
 /** Rows of a tape of levels, piece by piece: pictures become changes, what stays as it is becomes nothing, unknown takers get a side. */
 import { KIND, SIDE } from '../src/tape/index.ts';
 import type { Columns } from '../src/tape/index.ts';
+import type { Travel } from './latency.ts';
 import { FLAG } from './rows.ts';
 import type { RowsOut } from './rows.ts';
 import { TickBook } from './tickBook.ts';
@@ -9,8 +10,8 @@ export type LevelRowsOptions = {
   /** Prices outside of the window are far from everything that trades, and are left out. */
   readonly base: number;
   readonly places: number;
-  /** Least time from the exchange to us, in the unit of the rows. */
-  readonly delay: number;
+  /** Least time from the exchange to us of what happens at a time, in the unit of the rows. */
+  readonly feed: Travel;
   /** Whether there may be pictures of the whole book. */
   readonly pictures: boolean;
 };
@@ -65,7 +66,7 @@ export class LevelRows {
   }
 
   #level(at: number, local: number, side: number, tick: number, lots: number): void {
-    const { base, delay, pictures } = this.#options;
+    const { base, feed, pictures } = this.#options;
     const place = tick - base;
     const book = this.#book;
     if (!(place > 0 && place < book.last)) return;
@@ -77,15 +78,15 @@ export class LevelRows {
       if (lots === 0) there.delete(tick);
       else if (before === 0) there.add(tick);
     }
-    this.#out.add(at, Math.max(local, at + delay), tick, lots, sell ? FLAG.sell : 0);
+    this.#out.add(at, Math.max(local, at + feed(at)), tick, lots, sell ? FLAG.sell : 0);
   }
 
   /** A trade whose taker is not known met the side that it was nearer to. */
   #trade(at: number, local: number, side: number, tick: number, lots: number): void {
-    const { base, delay } = this.#options;
+    const { base, feed } = this.#options;
     const { bid, ask } = this.#book;
     const sell = side === SIDE.unknown ? 2 * (tick - base) < bid + ask : side === SIDE.sell;
-    this.#out.add(at, Math.max(local, at + delay), tick, lots, FLAG.trade | (sell ? FLAG.sell : 0));
+    this.#out.add(at, Math.max(local, at + feed(at)), tick, lots, FLAG.trade | (sell ? FLAG.sell : 0));
   }
 }
 

@@ -28,7 +28,7 @@ export class LocalOrders {
 
   cancel(at: number, order: OwnOrder): void {
     order.state = LOCAL.canceling;
-    this.#exchange.requests.push(at + this.#latency.there(at), MESSAGE.cancel, order, 0, at, 0);
+    this.#exchange.requests.push(at + this.#latency.cancel(at), MESSAGE.cancel, order, 0, at, 0);
   }
 
   /** Takes in every answer that has arrived by `time`; `onFill` hears of executions in the order in which we learn of them. */

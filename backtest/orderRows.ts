@@ -1,6 +1,7 @@
 /** Rows of a tape that tells single orders: levels summed up from them, executions told where they happened, and each order's place in time. */
 import { KIND, SIDE } from '../src/tape/index.ts';
 import type { Columns } from '../src/tape/index.ts';
+import type { Travel } from './latency.ts';
 import { FLAG, RowBuilder } from './rows.ts';
 import type { MarketRows } from './rows.ts';
 
@@ -10,10 +11,10 @@ type Resting = { readonly side: number; readonly tick: number; lots: number; bor
  * An order that shrinks, or goes with nothing left, was executed where it rested: told as a trade of the other side, before the level
  * that it changed. The tape's own trade rows, if it has any, confirm that, and are left out. An order that comes in at a price that trades is the taker
  * of what follows; what is left of it rests from the next trade row on at which it crosses nothing. Orders that rested before the tape
- * are taken up at the first row, as far as later rows tell of them. `delay`: least time from the exchange to us.
+ * are taken up at the first row, as far as later rows tell of them. `feed`: least time from the exchange to us.
  */
-export function rowsOfOrders(columns: Columns, delay: number): MarketRows {
-  return new OrderRows(columns, delay).build();
+export function rowsOfOrders(columns: Columns, feed: Travel): MarketRows {
+  return new OrderRows(columns, feed).build();
 }
 
 /** A trade is told at most so many rows after the orders that it met, */
@@ -24,7 +25,7 @@ const EARLY_MAX = 512;
 
 class OrderRows {
   readonly #columns: Columns;
-  readonly #delay: number;
+  readonly #feed: Travel;
   readonly #rows = new RowBuilder();
   readonly #resting = new Map<number, Resting>();
   readonly #taking = new Map<number, { readonly side: number; readonly tick: number; lots: number }>();
@@ -42,9 +43,9 @@ class OrderRows {
   readonly #gone: number[] = [];
   readonly #executed: number[] = [];
 
-  constructor(columns: Columns, delay: number) {
+  constructor(columns: Columns, feed: Travel) {
     this.#columns = columns;
-    this.#delay = delay;
+    this.#feed = feed;
     this.#hasTrades = columns.kind.includes(KIND.trade);
     this.#hasLevels = columns.kind.includes(KIND.level);
   }
@@ -200,7 +201,7 @@ class OrderRows {
 
   #add(row: number, tick: number, lots: number, flags: number, born: number, gone: number, executed: number): void {
     const { at, local } = this.#columns;
-    this.#rows.add(at[row]!, Math.max(local[row]!, at[row]! + this.#delay), tick, lots, flags);
+    this.#rows.add(at[row]!, Math.max(local[row]!, at[row]! + this.#feed(at[row]!)), tick, lots, flags);
     this.#born.push(born);
     this.#gone.push(gone);
     this.#executed.push(executed);

@@ -18,6 +18,8 @@ import type {
   Snapshot,
 } from '../src/core/index.ts';
 import type { FillModel } from '../src/fills/index.ts';
+import { RequestLimits, switchesOf } from '../src/sandbox/index.ts';
+import type { Switches } from '../src/sandbox/index.ts';
 import type { Gap } from '../src/tape/index.ts';
 import { Collector } from './collect.ts';
 import type { Collected } from './collect.ts';
@@ -50,8 +52,10 @@ export type ReplayOptions = {
   readonly balances: Readonly<Record<string, string>>;
   readonly decideEveryMs: Millis;
   readonly privatePollMs: Millis;
-  /** Private requests in any 60 s; cancels are exempt. */
+  /** Private requests in any 60 s that the bot allows itself; cancels are exempt. */
   readonly privatePerMinute: number;
+  /** The exchange's own limit, and what it does to who passes it; without them its defaults. */
+  readonly exchangeLimits?: Partial<Pick<Switches, 'privatePerMinute' | 'lockoutMs' | 'rateWindow'>>;
   /** A fresh engine for this run, with its rates; it must tell its news to the given listener. */
   readonly engine: (
     rates: { readonly makerRate: number; readonly takerRate: number },
@@ -106,7 +110,7 @@ export type ReplayResult = {
   readonly to: Millis;
   readonly events: number;
   readonly decisions: number;
-  readonly requests: { readonly placed: number; readonly canceled: number; readonly overBudget: number };
+  readonly requests: { readonly placed: number; readonly canceled: number; readonly overBudget: number; readonly lockedOut: number };
   readonly refusedPostOnly: number;
   readonly volume: { readonly major: string; readonly minor: string };
   readonly snapshot: Snapshot;
@@ -121,6 +125,7 @@ export type ReplayResult = {
 /** After the tape: time for the last cancels to be answered. */
 const STOP_MS = 120_000;
 const PROGRESS_EVERY = 1_000;
+const LOCKED_OUT = { kind: 'refused', code: '0801', message: 'too many requests: locked out' } as const;
 
 export function runReplay(options: ReplayOptions): ReplayResult {
   return new Replay(options).run();
@@ -147,7 +152,11 @@ class Replay {
   readonly #byOrder = new Map<OwnOrder, Placed>();
   /** Level of the placements that the engine has just decided on, by id. */
   readonly #levels = new Map<string, number>();
-  readonly #looks: { readonly at: Millis; readonly ids: readonly string[] }[] = [];
+  /** Answers that are not about an order's life at the exchange, by their arrival. */
+  readonly #later: { readonly at: Millis; readonly event: () => EngineEvent }[] = [];
+  readonly #limits: RequestLimits;
+  readonly #switches: Switches;
+  #lockedOut = 0;
   #next = 0;
   #now = 0;
   #bookChanged = false;
@@ -178,6 +187,8 @@ class Replay {
     this.#fees = new Fees(instrument, fees);
     this.#gaps = new GapCursor(gaps);
     this.#budget = new RequestBudget(options.privatePerMinute);
+    this.#limits = new RequestLimits({ elapsed: () => this.#now });
+    this.#switches = switchesOf(options.exchangeLimits);
     this.#engine = options.engine(this.#rates(), news => this.#onNews(news));
     this.#wantsTrades = this.#engine.wantsTrades;
     this.#open(from);
@@ -201,7 +212,7 @@ class Replay {
     this.#live(from);
     let readAt = from;
     const wake = (): Millis =>
-      Math.max(this.#now, Math.min(this.#engine.decidesAt, readAt, this.#looks[0]?.at ?? Infinity));
+      Math.max(this.#now, Math.min(this.#engine.decidesAt, readAt, this.#later[0]?.at ?? Infinity));
     let turn = 0;
     for (let now = from; now < to;) {
       now = this.#live(Math.min(wake(), to));
@@ -212,7 +223,7 @@ class Replay {
         this.#readAccount(now);
         readAt = now + privatePollMs;
       }
-      this.#answerLooks(now);
+      this.#answerLater(now);
       if (onProgress && ++turn % PROGRESS_EVERY === 0) onProgress((now - from) / (to - from));
     }
     const left = this.#stop(to);
@@ -428,7 +439,8 @@ class Replay {
 
   /** A read of own orders and trades, as we know them: it keeps the engine sure that the account is watched. */
   #readAccount(at: Millis): void {
-    this.#budget.take(at, 2);
+    this.#now = at;
+    if (!this.#budget.take(at, 2) || !this.#isAdmitted(2)) return;
     this.#step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] });
     const reports: OrderReport[] = [];
     for (const order of this.#orders.orders) {
@@ -439,24 +451,41 @@ class Replay {
     this.#step({ kind: 'open orders', at, startedAt: at, complete: true, orders: reports });
   }
 
-  #answerLooks(now: Millis): void {
-    while (this.#looks.length > 0 && this.#looks[0]!.at <= now) {
-      const { ids } = this.#looks.shift()!;
-      const reports: OrderReport[] = [];
-      for (const id of ids) {
-        const placed = this.#byId.get(id);
-        if (placed && placed.order.state !== LOCAL.sent && placed.order.state !== LOCAL.done) {
-          reports.push(this.#reportOf(placed, placed.order.filled > 0 ? 'partially filled' : 'open', now));
-        }
-      }
-      this.#step({
-        kind: 'looked up',
-        at: now,
-        startedAt: now,
-        ids,
-        outcome: { kind: 'done', value: reports },
-      });
+  /** Whether the exchange takes so many requests now. It locks out who sends too many. */
+  #isAdmitted(count: number): boolean {
+    let admitted = true;
+    for (let n = 0; n < count; n++) {
+      if (this.#limits.admit('account', this.#switches.privatePerMinute, this.#switches)) continue;
+      admitted = false;
+      this.#lockedOut++;
     }
+    return admitted;
+  }
+
+  /** `event` is asked for when the answer arrives. */
+  #answerAt(at: Millis, event: () => EngineEvent): void {
+    const later = this.#later;
+    let i = later.length;
+    while (i > 0 && later[i - 1]!.at > at) i--;
+    later.splice(i, 0, { at, event });
+  }
+
+  #answerLater(now: Millis): void {
+    for (let next = this.#later[0]; next && next.at <= now; next = this.#later[0]) {
+      this.#later.shift();
+      this.#step(next.event());
+    }
+  }
+
+  #lookedUp(ids: readonly string[], at: Millis): EngineEvent {
+    const reports: OrderReport[] = [];
+    for (const id of ids) {
+      const placed = this.#byId.get(id);
+      if (placed && placed.order.state !== LOCAL.sent && placed.order.state !== LOCAL.done) {
+        reports.push(this.#reportOf(placed, placed.order.filled > 0 ? 'partially filled' : 'open', at));
+      }
+    }
+    return { kind: 'looked up', at, startedAt: at, ids, outcome: { kind: 'done', value: reports } };
   }
 
   #step(event: EngineEvent): void {
@@ -473,7 +502,8 @@ class Replay {
           this.#step({ kind: 'placed', at, id: command.id, outcome });
           return;
         }
-        this.#place(command, at);
+        if (this.#isAdmitted(1)) this.#place(command, at);
+        else this.#refuse(command.id, at);
         return;
       case 'cancel':
         for (const id of command.ids) {
@@ -485,11 +515,26 @@ class Replay {
         return;
       case 'look': {
         const { latency } = this.#options;
+        const { ids } = command;
         this.#budget.take(at, 1);
-        this.#looks.push({ at: at + latency.there(at) + latency.back(at), ids: command.ids });
+        const answeredAt = at + latency.there(at) + latency.back(at);
+        const admitted = this.#isAdmitted(1);
+        this.#answerAt(answeredAt, () =>
+          admitted
+            ? this.#lookedUp(ids, answeredAt)
+            : { kind: 'looked up', at: answeredAt, startedAt: at, ids, outcome: LOCKED_OUT },
+        );
         return;
       }
     }
+  }
+
+  /** The exchange counts no more requests of ours for a while. */
+  #refuse(id: string, at: Millis): void {
+    const { latency } = this.#options;
+    this.#levels.delete(id);
+    const answeredAt = at + latency.there(at) + latency.back(at);
+    this.#answerAt(answeredAt, () => ({ kind: 'placed', at: answeredAt, id, outcome: LOCKED_OUT }));
   }
 
   #place(command: Extract<Command, { kind: 'place' }>, at: Millis): void {
@@ -541,7 +586,7 @@ class Replay {
     for (const end = now + STOP_MS; now < end && this.#engine.unfinished.length > 0;) {
       now = this.#live(now + decideEveryMs);
       this.#hear(now);
-      this.#answerLooks(now);
+      this.#answerLater(now);
       this.#readAccount(now);
     }
     return this.#engine.liveOrders.length;
@@ -567,7 +612,7 @@ class Replay {
       to,
       events: this.#window?.total ?? this.#rows.length,
       decisions: this.#decisions,
-      requests: { placed: this.#placed, canceled: this.#canceled, overBudget: this.#budget.refused },
+      requests: { placed: this.#placed, canceled: this.#canceled, overBudget: this.#budget.refused, lockedOut: this.#lockedOut },
       refusedPostOnly: this.#refusedPostOnly,
       volume: { major: textOfMoney(this.#major as Money), minor: textOfMoney(this.#minor as Money) },
       snapshot,

@@ -1,6 +1,7 @@
 /** Turns a tape into the rows of a replay, all at once or as they slide past. */
 import { KIND } from '../src/tape/index.ts';
 import type { Columns, StoredTape, Tape } from '../src/tape/index.ts';
+import type { Travel } from './latency.ts';
 import { LevelRows } from './levelRows.ts';
 import { rowsOfOrders } from './orderRows.ts';
 import { RowBuilder, windowOfRange } from './rows.ts';
@@ -11,26 +12,28 @@ export type TapeRowsOptions = {
   /** Which rows tell the book where a tape has both; without it levels, if there are any. */
   readonly from?: 'levels' | 'orders';
   /** Time from the exchange to us, in ms, at least: for tapes that have no receive times. */
-  readonly feedLatencyMs?: number;
+  readonly feed?: Travel;
 };
+
+const AT_ONCE: Travel = () => 0;
 
 /** Times in milliseconds. Throws on a tape without amounts. */
 export function rowsOfTape(tape: Tape, options: TapeRowsOptions = {}): MarketRows {
   refuseQuotes(tape);
   const { columns } = tape;
   const from = options.from ?? (columns.kind.includes(KIND.level) ? 'levels' : 'orders');
-  const delay = options.feedLatencyMs ?? 0;
-  if (from === 'orders') return rowsOfOrders(columns, delay);
+  const feed = options.feed ?? AT_ONCE;
+  if (from === 'orders') return rowsOfOrders(columns, feed);
   const window = windowOfColumns(columns);
   const rows = new RowBuilder();
-  const levels = new LevelRows({ ...window, delay, pictures: columns.kind.includes(KIND.clear) }, rows);
+  const levels = new LevelRows({ ...window, feed, pictures: columns.kind.includes(KIND.clear) }, rows);
   levels.take(columns);
   levels.end();
   return rows.rows(null, window);
 }
 
 /** The same of a stored tape of levels, decoded ahead while it slides past. Throws where it tells single orders only, or where its tick changed. */
-export function windowOfLevels(tape: StoredTape, feedLatencyMs = 0): RowWindow {
+export function windowOfLevels(tape: StoredTape, feed: Travel = AT_ONCE): RowWindow {
   refuseQuotes(tape);
   const { dir, kinds, prices, traded } = tape;
   if (prices === null || !kinds.has(KIND.level))
@@ -49,7 +52,7 @@ export function windowOfLevels(tape: StoredTape, feedLatencyMs = 0): RowWindow {
     levels.take(value.columns);
     return true;
   });
-  const levels = new LevelRows({ ...window, delay: feedLatencyMs, pictures: kinds.has(KIND.clear) }, rows);
+  const levels = new LevelRows({ ...window, feed, pictures: kinds.has(KIND.clear) }, rows);
   return rows;
 }
 

@@ -12,6 +12,7 @@ export { shadowMarket } from './shadow.ts';
 export type { ShadowOptions } from './shadow.ts';
 export { tapeMarket } from './replay.ts';
 export { feesOf } from './books.ts';
+export { RequestLimits } from './limits.ts';
 export { CODES, statusOf } from './codes.ts';
 export type { Code } from './codes.ts';
 export { MatchingBook } from './matching.ts';

@@ -9,10 +9,10 @@ export const WATCHED_MAX = 20_000;
 type Counter = { window: number; count: number; lockedUntil: Millis; recent: Millis[] };
 
 export class RequestLimits {
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #counters = new Map<string, Counter>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Pick<Clock, 'elapsed'>) {
     this.#clock = clock;
   }
 

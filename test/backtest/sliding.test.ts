@@ -38,8 +38,8 @@ describe('a stored tape that slides past', () => {
 
   test('gives it too when rows are heard long after they happened', () => {
     const { from, to } = stored;
-    const sliding = run({ from, to, rows: windowOfLevels(stored, 30_000) });
-    const whole = run({ from, to, rows: rowsOfTape(loadStoredTape(stored), { feedLatencyMs: 30_000 }) });
+    const sliding = run({ from, to, rows: windowOfLevels(stored, () => 30_000) });
+    const whole = run({ from, to, rows: rowsOfTape(loadStoredTape(stored), { feed: () => 30_000 }) });
     expect(sliding.result.hash).toBe(whole.result.hash);
   });
 
@@ -77,7 +77,7 @@ test('rows of levels are the same however the tape is cut into pieces, pictures 
 function rowsIn(columns: Columns, ends: readonly number[]): MarketRows {
   const window = { base: 0, places: 300 };
   const builder = new RowBuilder();
-  const levels = new LevelRows({ ...window, delay: 0, pictures: true }, builder);
+  const levels = new LevelRows({ ...window, feed: () => 0, pictures: true }, builder);
   let from = 0;
   for (const to of ends) {
     const { kind, side, at, local, price: prices, amount: amounts, id } = columns;

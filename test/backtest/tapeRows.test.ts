@@ -76,7 +76,7 @@ describe('the rows of a tape', () => {
         tape.level(110, 90, SIDE.buy, price(100), amount(2));
         tape.level(200, 205, SIDE.buy, price(100), amount(3));
       }),
-      { feedLatencyMs: 10 },
+      { feed: () => 10 },
     );
     expect(listed(rows).map(row => row.local)).toEqual([140, 140, 210]);
   });
