@@ -19,7 +19,7 @@ export type { TapeRowsOptions } from './tapeRows.ts';
 export { runGolden } from './golden.ts';
 export type { GoldenCounts, GoldenOptions } from './golden.ts';
 export { RowWindow, windowOfTape } from './rowWindow.ts';
-export { FLAG, inUnit, RowBuilder } from './rows.ts';
+export { FLAG, inUnit, RowBuilder, rowsInShared } from './rows.ts';
 export type { MarketRows } from './rows.ts';
 export { TickBook } from './tickBook.ts';
 export { recordFlow } from './recordFlow.ts';

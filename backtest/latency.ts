@@ -42,7 +42,9 @@ export function travel(spec: LatencySpec, random: Random): Travel {
     case 'lognormal': {
       const { median, sigma } = spec;
       if (!(median >= 0 && median < Infinity && sigma >= 0 && sigma <= 5)) {
-        throw new RangeError(`latency needs a median of at least 0 and a sigma from 0 to 5, found ${median} and ${sigma}`);
+        throw new RangeError(
+          `latency needs a median of at least 0 and a sigma from 0 to 5, found ${median} and ${sigma}`,
+        );
       }
       return () => median * Math.exp(sigma * normal(random));
     }
@@ -57,7 +59,9 @@ function recorded(sent: Float64Array, took: Float64Array): Travel {
   const first = sent[0];
   const last = sent[n - 1];
   if (first === undefined || last === undefined || took.length !== n) {
-    throw new RangeError(`recorded latencies need as many times as durations and at least one, found ${n} and ${took.length}`);
+    throw new RangeError(
+      `recorded latencies need as many times as durations and at least one, found ${n} and ${took.length}`,
+    );
   }
   for (let i = 0; i < n; i++) {
     if (!(took[i]! >= 0 && took[i]! < Infinity && sent[i]! >= (sent[i - 1] ?? -Infinity) && sent[i]! < Infinity)) {
@@ -92,7 +96,11 @@ export function exponentialLatency(least: number, mean: number, random: Random):
 export const latencyOf = (there: Travel, back: Travel, cancel: Travel = there): Latency => ({ there, back, cancel });
 
 export function constantLatency(there: number, back: number, cancel = there): Latency {
-  const [go, come, out] = [there, back, cancel].map(ms => travel({ kind: 'constant', ms }, NO_DICE)) as [Travel, Travel, Travel];
+  const [go, come, out] = [there, back, cancel].map(ms => travel({ kind: 'constant', ms }, NO_DICE)) as [
+    Travel,
+    Travel,
+    Travel,
+  ];
   return latencyOf(go, come, out);
 }
 
@@ -101,11 +109,13 @@ const NO_DICE: Random = { next: () => 0, integer: from => from };
 /** Text as on the command line: `25`, `exponential:5,20`, `lognormal:20,0.5`, or a file of recorded requests. Throws an Error of one line. */
 export function latencySpecOf(text: string, read: (path: string) => LatencySpec): LatencySpec {
   const drawn = /^(exponential|lognormal):([\d.]+),([\d.]+)$/.exec(text);
-  const spec: LatencySpec =
-    /^\d+(\.\d+)?$/.test(text) ? { kind: 'constant', ms: Number(text) }
-    : drawn?.[1] === 'exponential' ? { kind: 'exponential', least: Number(drawn[2]), mean: Number(drawn[3]) }
-    : drawn ? { kind: 'lognormal', median: Number(drawn[2]), sigma: Number(drawn[3]) }
-    : read(text);
+  const spec: LatencySpec = /^\d+(\.\d+)?$/.test(text)
+    ? { kind: 'constant', ms: Number(text) }
+    : drawn?.[1] === 'exponential'
+      ? { kind: 'exponential', least: Number(drawn[2]), mean: Number(drawn[3]) }
+      : drawn
+        ? { kind: 'lognormal', median: Number(drawn[2]), sigma: Number(drawn[3]) }
+        : read(text);
   travel(spec, NO_DICE);
   return spec;
 }

@@ -110,7 +110,12 @@ export type ReplayResult = {
   readonly to: Millis;
   readonly events: number;
   readonly decisions: number;
-  readonly requests: { readonly placed: number; readonly canceled: number; readonly overBudget: number; readonly lockedOut: number };
+  readonly requests: {
+    readonly placed: number;
+    readonly canceled: number;
+    readonly overBudget: number;
+    readonly lockedOut: number;
+  };
   readonly refusedPostOnly: number;
   readonly volume: { readonly major: string; readonly minor: string };
   readonly snapshot: Snapshot;
@@ -612,7 +617,12 @@ class Replay {
       to,
       events: this.#window?.total ?? this.#rows.length,
       decisions: this.#decisions,
-      requests: { placed: this.#placed, canceled: this.#canceled, overBudget: this.#budget.refused, lockedOut: this.#lockedOut },
+      requests: {
+        placed: this.#placed,
+        canceled: this.#canceled,
+        overBudget: this.#budget.refused,
+        lockedOut: this.#lockedOut,
+      },
       refusedPostOnly: this.#refusedPostOnly,
       volume: { major: textOfMoney(this.#major as Money), minor: textOfMoney(this.#minor as Money) },
       snapshot,

@@ -20,8 +20,9 @@ export type BacktestReport = {
     readonly dirt: readonly Dirt[];
     readonly gaps: readonly Gap[];
   };
-  readonly latencyMs: number;
-  readonly feedLatencyMs: number;
+  /** As it was asked for: ms, or where they came from. */
+  readonly latencyMs: string;
+  readonly feedLatencyMs: string;
   /** Of the recorded flow, when there was no tape; null otherwise. */
   readonly seed: number | null;
   /** The configuration file as it was read. */

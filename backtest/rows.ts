@@ -47,6 +47,31 @@ export function inUnit(rows: MarketRows, factor: number): MarketRows {
   return { length, base, places, at: scaled(at), local: scaled(local), place, lots, flags, orders };
 }
 
+/** The same rows in memory that threads share. */
+export function rowsInShared(rows: MarketRows): MarketRows {
+  const { length, base, places, at, local, place, lots, flags, orders } = rows;
+  const numbers = (from: Float64Array): Float64Array => {
+    const to = new Float64Array(new SharedArrayBuffer(from.byteLength));
+    to.set(from);
+    return to;
+  };
+  const whole = (from: Int32Array): Int32Array => {
+    const to = new Int32Array(new SharedArrayBuffer(from.byteLength));
+    to.set(from);
+    return to;
+  };
+  const bytes = (from: Uint8Array): Uint8Array => {
+    const to = new Uint8Array(new SharedArrayBuffer(from.byteLength));
+    to.set(from);
+    return to;
+  };
+  return {
+    ...{ length, base, places, at: numbers(at), local: numbers(local) },
+    ...{ place: whole(place), lots: numbers(lots), flags: bytes(flags) },
+    orders: orders && { born: whole(orders.born), gone: numbers(orders.gone), executed: bytes(orders.executed) },
+  };
+}
+
 /** Where rows go, one after another, with their price in ticks. */
 export interface RowsOut {
   add(at: number, local: number, tick: number, lots: number, flags: number): void;

@@ -1,25 +1,22 @@
 /** The backtest command: one tape, the configured bot, several fill models side by side; the report of all. */
 import { createHash } from 'node:crypto';
 import { SingleBar } from 'cli-progress';
-import {
-  constantLatency,
-  fillModel,
-  MODEL_NAMES,
-  recordFlow,
-  reportOf,
-  rowsOfTape,
-  runReplay,
-} from '../../backtest/index.ts';
-import type { BacktestReport, ModelName, ReplayReport } from '../../backtest/index.ts';
+import { MODEL_NAMES, recordFlow } from '../../backtest/index.ts';
+import type { BacktestReport, ModelName } from '../../backtest/index.ts';
 import type { Config } from '../config.ts';
 import { moneyOf, textOfMoney } from '../core/index.ts';
 import type { Instrument, Money } from '../core/index.ts';
 import { feesOf } from '../sandbox/index.ts';
-import type { Tape } from '../tape/index.ts';
-import { engineOf } from './bot.ts';
+import { KIND, loadStoredTape } from '../tape/index.ts';
+import type { StoredTape, StoredTapeOptions, Tape } from '../tape/index.ts';
+import { rowsInMemory } from './backtestModel.ts';
+import type { Latencies, RowSource } from './backtestModel.ts';
+import { runModels } from './backtestThreads.ts';
 import { Wrong } from './configFile.ts';
-import { openCsv } from './reportFiles.ts';
 import type { ReportFiles } from './reportFiles.ts';
+
+/** A stored tape, and what it was opened with: threads open it again. */
+export type Stored = { readonly tape: StoredTape; readonly options: StoredTapeOptions };
 
 export type BacktestOptions = {
   readonly config: Config;
@@ -27,17 +24,19 @@ export type BacktestOptions = {
   readonly configText: string;
   readonly version: string;
   /** Null: the seeded flow of the configured book is recorded first. */
-  readonly tape: Tape | null;
+  readonly tape: Tape | Stored | null;
+  /** Of that flow, and of latencies that are drawn. */
   readonly seed: number;
   /** Length of that flow. */
   readonly flowSeconds: number;
   readonly models: readonly ModelName[];
   /** Which rows tell the book where a recording has both levels and single orders; without it levels. */
   readonly from?: 'levels' | 'orders';
-  /** To the exchange, and the same back. */
-  readonly latencyMs: number;
-  /** From the exchange to us, at least. */
-  readonly feedLatencyMs: number;
+  readonly latencies: Latencies;
+  /** The same as they were asked for, for the report. */
+  readonly latencyText: { readonly orders: string; readonly feed: string };
+  /** Threads at once; models wait for their turn. */
+  readonly threads: number;
   /** Where fills and orders go; null for nowhere. */
   readonly files: ReportFiles | null;
   /** Draw how far it is, on stderr. */
@@ -46,60 +45,63 @@ export type BacktestOptions = {
 
 /** Throws `Wrong` for what a person must change. */
 export async function backtest(options: BacktestOptions): Promise<BacktestReport> {
-  const { config, models, latencyMs, feedLatencyMs } = options;
-  const tape = options.tape ?? flowOf(options);
-  if (tape.instrument.symbol !== config.book)
-    throw new Wrong(`the tape is of ${tape.instrument.symbol}, the configuration trades ${config.book}`);
-  const { rows, fillModels } = told(() => {
-    const market = rowsOfTape(tape, { feedLatencyMs, ...(options.from && { from: options.from }) });
-    return { rows: market, fillModels: models.map(name => fillModel(name, market)) };
+  const { config, models, seed, latencies, latencyText, threads, files } = options;
+  const given = options.tape ?? flowOf(options);
+  const stored = 'options' in given ? given : null;
+  const about = stored?.tape ?? (given as Tape);
+  const { instrument, source, dirt, gaps } = about;
+  if (instrument.symbol !== config.book)
+    throw new Wrong(`the tape is of ${instrument.symbol}, the configuration trades ${config.book}`);
+  const slides = stored !== null && options.from !== 'orders' && stored.tape.kinds.has(KIND.level);
+  const { rows, firstTicks, span, hash } = told(() => {
+    if (slides) {
+      const { dir, from, to } = stored.tape;
+      const opened: RowSource = { kind: 'stored', dir, options: stored.options };
+      return { rows: opened, firstTicks: firstTicksOf(stored.tape), span: { from, to }, hash: stored.tape.hash() };
+    }
+    const tape = stored === null ? (given as Tape) : loadStoredTape(stored.tape);
+    const market = rowsInMemory(tape, { latencies, seed }, options.from);
+    if (market.length === 0) throw new Error(`${source}: has no rows of a book`);
+    const inMemory: RowSource = { kind: 'memory', rows: market };
+    const { at, length } = tape.columns;
+    const ends = { from: at[0]!, to: at[length - 1]! };
+    return { rows: inMemory, firstTicks: market.base + market.place[0]!, span: ends, hash: hashOf(tape) };
   });
-  const account = accountOf(config, tape.instrument, rows.base + rows.place[0]!);
-  const bar = options.progress
-    ? new SingleBar({ format: '{model} [{bar}] {percentage}% | {eta_formatted} left' })
-    : null;
-  const reports: ReplayReport[] = [];
-  for (const model of fillModels) {
-    const { name } = model;
-    const files = options.files && openCsv(options.files, name);
-    bar?.start(1000, 0, { model: name });
-    const result = runReplay({
-      instrument: tape.instrument,
-      rows,
-      gaps: tape.gaps,
-      model,
-      latency: constantLatency(latencyMs, latencyMs),
-      ...account,
-      decideEveryMs: config.timing.decideEveryMs,
-      privatePollMs: config.timing.privatePollMs,
-      privatePerMinute: config.exchange.budgets.privatePerMinute,
-      engine: (rates, onNews) => engineOf(config, { instrument: tape.instrument, ...rates }, 1, onNews),
-      ...(files && { sink: files.sink }),
-      onProgress: share => bar?.update(Math.floor(share * 1000)),
-    });
-    bar?.update(1000);
-    bar?.stop();
-    files?.close();
-    reports.push(reportOf(tape.instrument, result));
-  }
-  const hash = createHash('sha256')
-    .update(reports.map(report => report.hash).join(' '))
-    .digest('hex');
-  const { source, dirt, gaps } = tape;
+  const account = accountOf(config, instrument, firstTicks);
+  const bar = options.progress ? new SingleBar({ format: '[{bar}] {percentage}% | {eta_formatted} left' }) : null;
+  const jobs = models.map(model => {
+    const csv = files?.csv(model) ?? null;
+    return { model, config, instrument, gaps, ...span, seed, latencies, ...account, csv };
+  });
+  bar?.start(1000, 0);
+  const reports = await runModels(jobs, rows, threads, share => bar?.update(Math.floor(share * 1000)));
+  bar?.update(1000);
+  bar?.stop();
   return {
     book: config.book,
     strategy: config.strategy.name,
-    major: tape.instrument.major,
-    minor: tape.instrument.minor,
-    tape: { source, hash: hashOf(tape), dirt, gaps },
-    latencyMs,
-    feedLatencyMs,
-    seed: options.tape === null ? options.seed : null,
+    major: instrument.major,
+    minor: instrument.minor,
+    tape: { source, hash, dirt, gaps },
+    latencyMs: latencyText.orders,
+    feedLatencyMs: latencyText.feed,
+    seed: options.tape === null ? seed : null,
     config: options.configText,
     made: { puntas: options.version, node: process.versions.node },
     models: reports,
-    hash,
+    hash: createHash('sha256')
+      .update(reports.map(report => report.hash).join(' '))
+      .digest('hex'),
   };
+}
+
+/** Price of the first level. */
+function firstTicksOf(tape: StoredTape): number {
+  for (const { columns } of tape.chunks()) {
+    const row = columns.kind.subarray(0, columns.length).indexOf(KIND.level);
+    if (row >= 0) return columns.price[row]!;
+  }
+  throw new Error(`${tape.dir}: has no levels`);
 }
 
 /** What fits on a terminal or in a pipe: everything but the curves over time. */

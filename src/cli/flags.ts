@@ -17,6 +17,13 @@ export function seedNumber(text: string): number {
   return n;
 }
 
+export function threadNumber(text: string): number {
+  const n = Number(text);
+  if (!(/^\d+$/.test(text) && n >= 1 && n <= 64))
+    throw new InvalidArgumentError('expected a whole number from 1 to 64.');
+  return n;
+}
+
 export function port(text: string): number {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n <= 65_535)) throw new InvalidArgumentError('expected a port from 0 to 65535.');

@@ -5,8 +5,9 @@ import type { Config } from '../config.ts';
 import { Secret } from '../exchange/index.ts';
 import type { Clock } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
-import { openTape } from '../tape/index.ts';
+import { isStoredTape, openStoredTape, openTape } from '../tape/index.ts';
 import type { Tape } from '../tape/index.ts';
+import type { Stored } from './backtest.ts';
 import type { Venue } from './bot.ts';
 import { readConfig, shippedConfig, Wrong } from './configFile.ts';
 import { startEmbedded } from './embedded.ts';
@@ -40,10 +41,28 @@ export async function chosen(
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
     throw new Wrong('--tape is for the embedded exchange; this configuration has a remote one');
   const tape = await tapeOf(dir, given?.book);
-  // The standard configuration trades one of the books itself.
-  const isStandard = readConfig(shippedConfig('sandbox')).book === tape.instrument.symbol;
-  return { ...shipped(isStandard ? 'sandbox' : tape.instrument.symbol), tape };
+  return { ...shipped(nameFor(tape.instrument.symbol)), tape };
 }
+
+/** The same where --tape is a stored tape, which is opened and not read; null where it is not. */
+export function chosenStored(
+  dir: string | undefined,
+  path: string | undefined,
+): { config: Config; file: string; tape: Stored } | null {
+  if (dir === undefined || !isStoredTape(dir)) return null;
+  const given = path === undefined ? null : readConfig(path);
+  const options = given === null ? {} : { book: given.book };
+  try {
+    const tape = openStoredTape(dir, options);
+    const file = path ?? shippedConfig(nameFor(tape.book));
+    return { config: given ?? readConfig(file), file, tape: { tape, options } };
+  } catch (error) {
+    throw error instanceof Wrong ? error : new Wrong(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** The standard configuration trades one of the books itself. */
+const nameFor = (book: string): string => (readConfig(shippedConfig('sandbox')).book === book ? 'sandbox' : book);
 
 /** One book of a recording; an error is wrong use. */
 export const tapeOf = (dir: string, book?: string): Promise<Tape> =>

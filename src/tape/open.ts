@@ -12,5 +12,6 @@ export async function openTape(path: string, options: { readonly book?: string }
   return collectTape(await findRecording(path, options));
 }
 
-const isStoredTape = (path: string): boolean =>
+/** True for the folder of a stored tape. */
+export const isStoredTape = (path: string): boolean =>
   existsSync(path) && statSync(path).isDirectory() && partitions(path, 'book=').length > 0;

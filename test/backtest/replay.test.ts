@@ -89,6 +89,17 @@ describe('the exchange inside a replay', () => {
     expect(result.haltedBecause).toBe(null);
   });
 
+  test('locks out who passes its own limit: nothing more is placed until that is over', () => {
+    const { result, orders } = run({ privatePerMinute: 1_000, exchangeLimits: { privatePerMinute: 40 } });
+    const { counts } = result.snapshot;
+    expect(result.requests.lockedOut).toBeGreaterThan(0);
+    expect(counts.buy.refused + counts.sell.refused).toBeGreaterThan(0);
+    const placed = orders.filter(order => order.ending !== 'refused').map(order => order.placedAt);
+    const pauses = placed.map((at, i) => at - (placed[i - 1] ?? at));
+    expect(Math.max(...pauses)).toBeGreaterThan(50_000);
+    expect(run({ privatePerMinute: 1_000 }).result.requests.lockedOut).toBe(0);
+  });
+
   test('moves the fee tier with the volume that we trade', () => {
     const near = { tiers: feesOf('mxn').tiers, volume30d: '149999999' };
     const { fills } = run({ fees: near });

@@ -1,5 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
+import { recordFlow } from '../../backtest/index.ts';
+import { TapeWriter } from '../../src/tape/index.ts';
 import { Bench, complaints, ran } from './program.ts';
 
 const bench = new Bench();
@@ -32,6 +34,33 @@ describe('puntas backtest', () => {
     }
   });
 
+  test('gives the same report whatever the number of threads, in memory and from a stored tape, with latencies that are drawn', async () => {
+    const dir = bench.path('tape');
+    const tape = recordFlow('btc_mxn', 3, 200);
+    const writer = new TapeWriter({ dir, rules: tape.rules, source: 'flow', blockRows: 900 });
+    writer.append(tape.columns);
+    writer.close();
+    const drawn = [
+      '--latency-ms',
+      'lognormal:20,0.5',
+      '--cancel-latency-ms',
+      'exponential:5,15',
+      '--feed-latency-ms',
+      '3',
+    ];
+    for (const market of [
+      ['--flow-seconds', '200', '--seed', '3'],
+      ['--tape', dir],
+    ]) {
+      const args = ['backtest', '-c', bench.config(), ...market, ...drawn, '--json'];
+      const reports = await Promise.all(['1', '2', '3'].map(threads => ran([...args, '--threads', threads])));
+      const [one, two, three] = reports.map(({ stdout }) => stdout);
+      expect(reports.map(({ code, stderr }) => [code, stderr])).toEqual([0, 0, 0].map(code => [code, '']));
+      expect([two, three]).toEqual([one, one]);
+      expect((JSON.parse(one!) as Report).models.every(({ fills }) => fills > 0)).toBe(true);
+    }
+  });
+
   test('another seed is another market', async () => {
     const hash = async (seed: string) => {
       const args = ['--flow-seconds', '60', '--models', 'expected', '--json', '--seed', seed];
@@ -44,6 +73,9 @@ describe('puntas backtest', () => {
     [['--models', 'hopeful'], /no fill model "hopeful"; there are pessimistic, expected/],
     [['--tape', '/nowhere/at/all'], /nowhere\/at\/all: no such folder/],
     [['--flow-seconds', 'long'], /expected a whole number/],
+    [['--threads', '0'], /expected a whole number from 1 to 64/],
+    [['--latency-ms', 'quick'], /--latency-ms: expected ms, exponential:LEAST,MEAN.* found "quick"/],
+    [['--latency-ms', 'exponential:5,4'], /--latency-ms: latency needs 0 <= least <= mean/],
   ])('says in one line what is wrong with %j', async (args, sentence) => {
     const ended = await ran(['backtest', '-c', bench.config(), ...args]);
     expect(ended.code).toBe(2);

@@ -6,9 +6,10 @@ import { recordFlow } from '../../../backtest/index.ts';
 import { backtest, describeBacktest, modelsOf, rowKindOf, withoutSeries } from '../backtest.ts';
 import type { StoredTapeOptions } from '../../tape/index.ts';
 import { calibrate } from '../calibrate.ts';
-import { seedNumber } from '../flags.ts';
+import { latenciesOf } from '../latencies.ts';
+import { seedNumber, threadNumber } from '../flags.ts';
 import { writeReport, reportFiles } from '../reportFiles.ts';
-import { chosen, tapeOf, version } from '../source.ts';
+import { chosen, chosenStored, tapeOf, version } from '../source.ts';
 import { describeStored, exportStored, storedTape, tapeFacts } from '../storedTape.ts';
 
 type BacktestFlags = {
@@ -18,8 +19,10 @@ type BacktestFlags = {
   readonly seed?: number;
   readonly models: string;
   readonly from?: string;
-  readonly latencyMs: number;
-  readonly feedLatencyMs: number;
+  readonly latencyMs: string;
+  readonly cancelLatencyMs?: string;
+  readonly feedLatencyMs: string;
+  readonly threads?: number;
   readonly out?: string;
   readonly json: boolean;
 };
@@ -42,12 +45,18 @@ export function addTapeCommands(program: Command): void {
     .option('--seed <n>', 'seed of that flow', seedNumber)
     .option('--models <names>', 'fill models, separated by commas', 'pessimistic,expected,optimistic')
     .option('--from <rows>', 'levels or orders: which rows tell the book where a recording has both')
-    .option('--latency-ms <n>', 'time to the exchange, and the same back', seedNumber, 25)
-    .option('--feed-latency-ms <n>', 'least time from the exchange to us', seedNumber, 0)
+    .option(
+      '--latency-ms <spec>',
+      'time to the exchange, and the same back: 25, exponential:LEAST,MEAN, lognormal:MEDIAN,SIGMA, a CSV file of sent,answered, or the state directory of a run',
+      '25',
+    )
+    .option('--cancel-latency-ms <spec>', 'the same of cancels, where it differs')
+    .option('--feed-latency-ms <spec>', 'least time from the exchange to us', '0')
+    .option('--threads <n>', 'fill models that run at once; without it all of them', threadNumber)
     .option('--out <path>', 'NAME.html or a folder: the report as a page and as JSON, every fill and order as CSV')
     .option('--json', 'print the report as one JSON object', false)
     .action(async (options: BacktestFlags) => {
-      const { config, file, tape } = await chosen({ ...options, speed: 1, isBacktest: true });
+      const { config, file, tape } = await chosenTape(options);
       const files = options.out === undefined ? null : reportFiles(options.out);
       const report = await backtest({
         config,
@@ -58,8 +67,9 @@ export function addTapeCommands(program: Command): void {
         flowSeconds: options.flowSeconds,
         models: modelsOf(options.models),
         ...(options.from === undefined ? {} : { from: rowKindOf(options.from) }),
-        latencyMs: options.latencyMs,
-        feedLatencyMs: options.feedLatencyMs,
+        latencies: latenciesOf(options),
+        latencyText: { orders: options.latencyMs, feed: options.feedLatencyMs },
+        threads: options.threads ?? Infinity,
         files,
         progress: process.stderr.isTTY,
       });
@@ -127,4 +137,18 @@ function timeOf(text: string): number {
   const at = Date.parse(text);
   if (!Number.isFinite(at)) throw new InvalidArgumentError('expected a time like 2026-11-21T12:00:00Z.');
   return at;
+}
+
+/** A stored tape is opened, not read: it slides past. */
+async function chosenTape({ config, tape }: BacktestFlags) {
+  const stored = chosenStored(tape, config);
+  return (
+    stored ??
+    (await chosen({
+      ...(config === undefined ? {} : { config }),
+      ...(tape === undefined ? {} : { tape }),
+      speed: 1,
+      isBacktest: true,
+    }))
+  );
 }

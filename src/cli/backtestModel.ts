@@ -1,0 +1,82 @@
+/** One tape under one fill model: the same work in this thread and in others, from plain data. */
+import {
+  fillModel,
+  latencyOf,
+  reportOf,
+  rowsOfTape,
+  runReplay,
+  RowWindow,
+  travel,
+  windowOfLevels,
+} from '../../backtest/index.ts';
+import type { LatencySpec, MarketRows, ModelName, ReplayOptions, ReplayReport } from '../../backtest/index.ts';
+import type { Config } from '../config.ts';
+import { randomOf } from '../core/index.ts';
+import type { Instrument } from '../core/index.ts';
+import { openStoredTape } from '../tape/index.ts';
+import type { Gap, StoredTapeOptions, Tape } from '../tape/index.ts';
+import { engineOf } from './bot.ts';
+import { openCsv } from './csvFiles.ts';
+import type { CsvPaths } from './csvFiles.ts';
+
+export type Latencies = {
+  readonly orders: LatencySpec;
+  readonly cancels: LatencySpec;
+  readonly answers: LatencySpec;
+  readonly feed: LatencySpec;
+};
+
+/** Everything but the rows; plain data, so that it can be handed to another thread. */
+export type ModelJob = {
+  readonly model: ModelName;
+  readonly config: Config;
+  readonly instrument: Instrument;
+  readonly gaps: readonly Gap[];
+  readonly from: number;
+  readonly to: number;
+  readonly seed: number;
+  readonly latencies: Latencies;
+  readonly fees: ReplayOptions['fees'];
+  readonly balances: ReplayOptions['balances'];
+  readonly csv: CsvPaths | null;
+};
+
+/** Rows in memory, or where they are stored: then they are read while they slide past. */
+export type RowSource =
+  | { readonly kind: 'memory'; readonly rows: MarketRows }
+  | { readonly kind: 'stored'; readonly dir: string; readonly options: StoredTapeOptions };
+
+export function runModel(job: ModelJob, source: RowSource, onProgress: (share: number) => void): ReplayReport {
+  const { model, config, instrument, latencies, seed, csv } = job;
+  const draws = (salt: number, spec: LatencySpec) => travel(spec, randomOf(seed ^ salt));
+  const rows =
+    source.kind === 'memory'
+      ? source.rows
+      : windowOfLevels(openStoredTape(source.dir, source.options), feedOf(latencies, seed));
+  const files = csv && openCsv(csv);
+  const result = runReplay({
+    ...job,
+    rows,
+    model: fillModel(model, rows instanceof RowWindow ? rows.rows : rows),
+    latency: latencyOf(draws(0x0d, latencies.orders), draws(0xa5, latencies.answers), draws(0xca, latencies.cancels)),
+    decideEveryMs: config.timing.decideEveryMs,
+    privatePollMs: config.timing.privatePollMs,
+    privatePerMinute: config.exchange.budgets.privatePerMinute,
+    engine: (rates, onNews) => engineOf(config, { instrument, ...rates }, 1, onNews),
+    ...(files && { sink: files.sink }),
+    onProgress,
+  });
+  files?.close();
+  return reportOf(instrument, result);
+}
+
+/** The same draws for every model and thread. */
+export const feedOf = ({ feed }: Latencies, seed: number) => travel(feed, randomOf(seed ^ 0xfe));
+
+export function rowsInMemory(
+  tape: Tape,
+  { latencies, seed }: Pick<ModelJob, 'latencies' | 'seed'>,
+  from?: 'levels' | 'orders',
+): MarketRows {
+  return rowsOfTape(tape, { feed: feedOf(latencies, seed), ...(from && { from }) });
+}
