@@ -31,7 +31,7 @@ const INTRODUCTION = `A real HTTP server with real matching, accounts, RFQ, conv
 \`exchange.kind: embedded\` starts one for the bot. To run it alone, for any client:
 
 \`\`\`sh
-puntas exchange --port 8080
+npx puntas exchange --port 8080
 \`\`\`
 
 It listens on 127.0.0.1 only and prints one line of JSON: \`url\`, \`rest\`, a funded account's \`key\` and \`secret\`, the \`book\`
