@@ -116,7 +116,7 @@ export class ChunkReader {
       const why = error instanceof Error ? error.message : String(error);
       const times = `${new Date(block.from).toISOString()} to ${new Date(block.to).toISOString()}`;
       throw new Error(
-        `${why} (${block.path}, rows ${block.firstRow} to ${block.firstRow + block.rows}, ${times}); damaged: 'skip' leaves it out and makes it a gap`,
+        `${why} (${block.path}, rows ${block.firstRow} to ${block.firstRow + block.rows}, ${times}); --skip-damaged leaves it out and makes a gap of it`,
         { cause: error },
       );
     }

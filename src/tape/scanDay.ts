@@ -186,5 +186,4 @@ class DayScan {
   }
 }
 
-const REMEDY =
-  "`puntas tape DIR --skip-damaged` tells what can be read; with damaged: 'skip' it is left out and made a gap";
+const REMEDY = '--skip-damaged leaves out what is damaged and makes a gap of it';

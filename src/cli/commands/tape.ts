@@ -10,7 +10,7 @@ import { latenciesOf } from '../latencies.ts';
 import { seedNumber, threadNumber } from '../flags.ts';
 import { writeReport, reportFiles } from '../reportFiles.ts';
 import { chosen, chosenStored, tapeOf, version } from '../source.ts';
-import { describeStored, exportStored, storedTape, tapeFacts } from '../storedTape.ts';
+import { exportStored, lookAtTape } from '../storedTape.ts';
 
 type BacktestFlags = {
   readonly config?: string;
@@ -99,16 +99,15 @@ export function addTapeCommands(program: Command): void {
   stored(program.command('tape').description('what a stored tape holds; reads all of it, so that damage is found'))
     .argument('<dir>', 'folder of the tape')
     .option('--json', 'print it as one JSON object', false)
-    .action((dir: string, { json, ...flags }: StoredFlags & { readonly json: boolean }) => {
-      const tape = storedTape(dir, storedOptions(flags));
-      console.log(json ? JSON.stringify(tapeFacts(tape)) : describeStored(tape));
+    .action(async (dir: string, { json, ...flags }: StoredFlags & { readonly json: boolean }) => {
+      console.log(await lookAtTape(dir, storedOptions(flags), json));
     });
 
   stored(program.command('export').description('write a stored tape for other programs, with exact decimals'))
     .requiredOption('--tape <dir>', 'folder of the tape')
     .requiredOption('--out <file>', 'a name that ends in .parquet or .csv')
     .action(async ({ tape, out, ...flags }: StoredFlags & { readonly tape: string; readonly out: string }) => {
-      console.log(await exportStored(storedTape(tape, storedOptions(flags)), out));
+      console.log(await exportStored(tape, storedOptions(flags), out));
     });
 }
 
