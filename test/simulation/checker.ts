@@ -103,6 +103,7 @@ export class Checker {
   /** What others have moved in the major currency, added up without sign. */
   #otherMajor = 0n;
   #haltedAt: number | null = null;
+  #liftedAt = -Infinity;
   #transfers = 0;
   #rulesChangedAt = -Infinity;
   #askedForRulesAt = -Infinity;
@@ -180,6 +181,12 @@ export class Checker {
 
   haltLifted(): void {
     this.#haltedAt = null;
+    this.#liftedAt = this.#options.now();
+  }
+
+  /** A halt was lifted so lately that quotes may still be away. */
+  wasHaltedWithin(ms: number): boolean {
+    return this.#options.now() - this.#liftedAt < ms;
   }
 
   /** A stream frame or a sign of life reached the process. */
@@ -206,6 +213,10 @@ export class Checker {
     witness.run = run;
     witness.startedAt = this.#options.now();
     witness.fills.clear();
+    // As after a restart: a run knows nothing of the books of the one before.
+    witness.sequence = -1n;
+    witness.books.length = 0;
+    witness.badSince = null;
   }
 
   /** How to ask the running bot for the origin ids that it counts as unfinished. */

@@ -10,12 +10,19 @@ import { block, lastLine, Tally } from './report.ts';
 import type { PlantedFind } from './report.ts';
 import { simulate } from './simulate.ts';
 import type { Run } from './simulate.ts';
+import { slopeOf, soak } from './soak.ts';
+import type { SoakDay } from './soak.ts';
 
 const MAIN = fileURLToPath(import.meta.url);
-/** Every so manieth seed is run twice, the second time in another process than the first where there are several. */
+/** Every so manieth seed is run twice, the second time in another process than the first. */
 const TWICE_EVERY = 10;
 const PLANTED_SEEDS_MAX = 200;
 const SHRUNK_MAX = 3;
+/** Share of requests and of answers that are lost, and of errors. */
+const SOAK_FAULTS = [0, 0.005];
+/** Until then the embedded exchange fills what it keeps to a bound: trades, candles, finished orders. */
+const SOAK_WARM_UP_DAYS = 7;
+const SLOPE_MAX_MB = 0.2;
 
 type Options = {
   readonly seeds: string;
@@ -26,9 +33,11 @@ type Options = {
   readonly trace?: boolean;
   readonly twice?: boolean;
   readonly planted?: boolean | string;
+  readonly days?: string;
 };
 
 if (process.argv.includes('--child')) serveTasks();
+else if (process.argv.includes('--soak')) await printDays(process.argv.slice(-2).map(Number));
 else {
   const options = new Command('sim')
     .option('--seeds <count>', 'how many seeds', '400')
@@ -38,10 +47,15 @@ else {
     .option('--only <classes>', 'with --seed: the fault classes that are on, by number')
     .option('--trace', 'with --seed: prints everything that happens')
     .option('--twice', 'runs every seed twice and compares')
+    .option(
+      '--days <count>',
+      'instead of seeds: a month or so of the shipped bot, once calm and once with lost requests, for its heap',
+    )
     .option('--planted [name]', 'runs the planted bugs too, or one of them alone')
     .parse()
     .opts<Options>();
-  process.exitCode = options.seed === undefined ? await campaign(options) : await one(options);
+  if (options.days !== undefined) process.exitCode = await month(whole(options.days));
+  else process.exitCode = options.seed === undefined ? await campaign(options) : await one(options);
 }
 
 async function one(options: Options): Promise<number> {
@@ -83,37 +97,28 @@ async function campaign(options: Options): Promise<number> {
 async function seeds(options: Options, jobs: number, tally: Tally): Promise<void> {
   const from = whole(options.from);
   const count = whole(options.seeds);
-  const tasks: Task[] = [];
-  for (let seed = from; seed < from + count; seed++) tasks.push({ seed });
-  // The second runs come last: another process than the first has every chance to get them.
-  for (let seed = from; seed < from + count; seed++) {
-    if (options.twice === true || seed % TWICE_EVERY === 1) tasks.push({ seed });
-  }
+  const all = Array.from({ length: count }, (_, i): Task => ({ seed: from + i }));
   const hashes = new Map<number, string>();
-  let next = 0;
-  await runTasks(
-    MAIN,
-    jobs,
-    () => tasks[next++] ?? null,
-    ({ task, run, ms }) => {
-      const before = hashes.get(task.seed);
-      if (before === undefined) {
-        hashes.set(task.seed, run.hash);
-        tally.add(run, ms);
-        if (run.violations.length > 0) tell(run);
-      } else {
-        tally.compared++;
-        if (before !== run.hash) {
-          tally.mismatches++;
-          say(`seed ${task.seed}: the second run was different`);
-        }
-      }
-      progress(
-        `${tally.runs.length} of ${count} seeds, ${tally.failing.length} failing, ${tally.speedup.toFixed(0)} x`,
-      );
-    },
-  );
+  await runTasks(MAIN, jobs, oneByOne(all), ({ task, run, ms }) => {
+    hashes.set(task.seed, run.hash);
+    tally.add(run, ms);
+    if (run.violations.length > 0) tell(run);
+    progress(`${tally.runs.length} of ${count} seeds, ${tally.failing.length} failing, ${tally.speedup.toFixed(0)} x`);
+  });
+  // In processes of their own: nothing that the first ones kept can make them alike.
+  const again = all.filter(({ seed }) => options.twice === true || seed % TWICE_EVERY === 1);
+  await runTasks(MAIN, jobs, oneByOne(again), ({ task, run }) => {
+    tally.compared++;
+    if (hashes.get(task.seed) === run.hash) return;
+    tally.mismatches++;
+    say(`seed ${task.seed}: the second run was different`);
+  });
   progress('');
+}
+
+function oneByOne(tasks: readonly Task[]): () => Task | null {
+  let next = 0;
+  return () => tasks[next++] ?? null;
 }
 
 function tell(run: Run): void {
@@ -154,6 +159,37 @@ async function findPlanted(names: readonly string[], jobs: number): Promise<read
   );
   progress('');
   return [...open].map(([name, { found, law }]) => ({ name, seeds: found, law }));
+}
+
+/** One process for each: its heap is its own. */
+async function month(days: number): Promise<number> {
+  const results = [];
+  for (const faults of SOAK_FAULTS) {
+    const lines = execFileSync(process.execPath, ['--expose-gc', MAIN, '--soak', String(days), String(faults)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+      maxBuffer: 1e8,
+    });
+    const seen = lines
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line) as SoakDay);
+    console.log(lines.trim());
+    const { slope, upper } = slopeOf(seen, SOAK_WARM_UP_DAYS);
+    const { heap, rss, requests, orders, fills, runs } = seen.at(-1)!;
+    const mb = (bytes: number) => Number((bytes / 1e6).toFixed(1));
+    const round = (x: number) => Number(x.toFixed(3));
+    results.push({
+      ...{ days, faults, slopeMbPerDay: round(slope), upperMbPerDay: round(upper) },
+      ...{ heapMb: mb(heap), rssMb: mb(rss), requests, orders, fills, runs },
+    });
+  }
+  for (const result of results) console.log(JSON.stringify(result));
+  return results.every(({ slopeMbPerDay }) => slopeMbPerDay <= SLOPE_MAX_MB) ? 0 : 1;
+}
+
+async function printDays([days = 30, faults = 0]: readonly number[]): Promise<void> {
+  await soak({ days, faults, seed: 1, onDay: day => console.log(JSON.stringify(day)) });
 }
 
 function commit(): string {

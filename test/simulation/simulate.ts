@@ -57,6 +57,7 @@ export type RunOptions = {
 /** A run that does not come to its end in so many events is a failure of the simulator. */
 const EVENTS_MAX = 400_000;
 const STOP_WITHIN_MS = 240_000;
+const QUOTED_WITHIN_MS = 30_000;
 const RESTART_CHECK_BEFORE_MS = 40_000;
 
 export async function simulate(seed: number, options: RunOptions = {}): Promise<Run> {
@@ -274,10 +275,11 @@ class Simulation {
     const excuse = (side: 'buy' | 'sell'): string | null => {
       if (engine === null) return null;
       if (engine.haltedBecause !== null || this.#store.halt !== null) return 'halted';
+      if (this.#checker.wasHaltedWithin(QUOTED_WITHIN_MS)) return 'halted a moment ago';
       const name = side === 'buy' ? 'bid' : 'ask';
       return engine.snapshot(world.clock.now()).silent.find(line => line.startsWith(name)) ?? null;
     };
-    this.#checker.checkQuoting(30_000, excuse);
+    this.#checker.checkQuoting(QUOTED_WITHIN_MS, excuse);
     const old = (engine?.unfinished ?? []).filter(
       order => order.state === 'unknown' && order.placedAt < world.clock.now() - healMs,
     );
@@ -338,6 +340,8 @@ class Simulation {
       return;
     }
     this.#checker.checkStopped(stop.left);
+    // Whatever arrives late rests where it is seen.
+    this.#market.stop();
     await this.#advance(this.#scenario.quietMs);
     if (this.#isOver()) return;
     this.#checker.checkQuiet(this.#lastLedger, stop.ledgerMatches);
