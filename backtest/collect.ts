@@ -73,6 +73,8 @@ export type Collected = {
   /** In any minute. */
   readonly requestsMost: number;
   readonly requestsAllowed: number;
+  /** Decisions by the reason for which a quote was missing, most first. */
+  readonly missing: readonly { readonly reason: string; readonly decisions: number }[];
   readonly series: Buckets<SeriesName>;
 };
 
@@ -104,11 +106,16 @@ const SERIES = {
 } as const;
 export type SeriesName = keyof typeof SERIES;
 
+/** Reasons told apart; the texts are few, but a strategy may write its own. */
+const REASONS_MAX = 100;
 /** The market is looked at this often; shares of time are shares of looks. */
 const LOOK_MS = 1000;
 
 export class Collector implements Watcher {
   dueAt: Millis;
+  /** At the last look a side had no order of ours: whoever knows why should tell. */
+  isMissing = false;
+  readonly #reasons = new Map<string, number>();
   readonly #options: CollectOptions;
   readonly #position: Position;
   readonly #fees: Fees;
@@ -200,6 +207,14 @@ export class Collector implements Watcher {
     if (order.left === order.lots) this.#levelOf(order).unfilled.add(at - order.restedAt);
   }
 
+  /** Why a quote was missing at a decision. */
+  explain(reasons: readonly string[]): void {
+    for (const reason of new Set(reasons)) {
+      const known = this.#reasons.get(reason);
+      if (known !== undefined || this.#reasons.size < REASONS_MAX) this.#reasons.set(reason, (known ?? 0) + 1);
+    }
+  }
+
   /** After the tape. */
   end(): Collected {
     const { to } = this.#options;
@@ -225,6 +240,9 @@ export class Collector implements Watcher {
       bothQuoted: this.#looks > 0 ? this.#bothLooks / this.#looks : 0,
       requestsMost: this.#requestsMost,
       requestsAllowed: this.#options.budget.perMinute,
+      missing: [...this.#reasons]
+        .map(([reason, decisions]) => ({ reason, decisions }))
+        .sort((a, b) => b.decisions - a.decisions),
       series: this.#series,
     };
   }
@@ -273,6 +291,7 @@ export class Collector implements Watcher {
     series.put('position', at, held);
     series.put('positionLeast', at, held);
     series.put('positionMost', at, held);
+    this.isMissing = ownBid < 0 || ownAsk < 0;
     this.#looks++;
     series.put('looks', at, 1);
     if (ownBid >= 0) series.put('bidLooks', at, 1);

@@ -35,6 +35,7 @@ ${section('The fill models side by side', modelTable(report))}
 <p class="soft">Drag across a plot to zoom, double-click to zoom out; a click on a name in a legend hides its line. Times are UTC.</p>
 ${figures.map(({ heading, how, plots: several }) => section(heading, `<p>${escaped(how)}</p>${several.length === 1 ? several.map(place('')).join('') : `<div class="row">${several.map(place('small')).join('')}</div>`}`)).join('\n')}
 ${section('Fills by side and level', levelTable(report))}
+${section('Why a quote was missing', missingTable(report))}
 ${section('What was found in the recording', dirtTable(report))}
 ${section('What was run', `${runTable(report)}<pre>${escaped(report.config)}</pre>`)}
 </main>
@@ -150,6 +151,27 @@ function levelTable({ models }: BacktestReport): string {
   );
   return `<p>Orders by the level that they were placed for, 1 the innermost. The share with a fill counts orders with at least one execution.</p>${table(`<tr><th></th><th></th>${names.map(name => `<th>${name}</th>`).join('')}</tr>`, rows)}`;
 }
+
+function missingTable({ models }: BacktestReport): string {
+  const reasons = [...new Set(models.flatMap(({ missing }) => missing.map(({ reason }) => reason)))];
+  if (reasons.length === 0) return '<p>Both sides were quoted whenever it was looked.</p>';
+  const count = ({ missing, decisions }: ReplayReport, reason: string): string =>
+    share(missing.find(found => found.reason === reason)?.decisions ?? 0, decisions);
+  const head = models.map(
+    ({ model }, i) => `<th><i style="background:var(--${colourOf(i)})"></i>${escaped(model)}</th>`,
+  );
+  return `<p>Share of all decisions at which a side had no order at the exchange, by what the engine gave as its reason; several may hold at once.</p>${table(
+    `<tr><th></th>${head.join('')}</tr>`,
+    reasons
+      .slice(0, REASONS_SHOWN)
+      .map(
+        reason =>
+          `<tr><th>${escaped(reason)}</th>${models.map(model => `<td>${count(model, reason)}</td>`).join('')}</tr>`,
+      ),
+  )}`;
+}
+
+const REASONS_SHOWN = 20;
 
 function dirtTable({ tape: { dirt, gaps } }: BacktestReport): string {
   if (dirt.length === 0 && gaps.length === 0) return '<p>Nothing: no dirt, no gaps.</p>';

@@ -129,6 +129,8 @@ export type ReplayResult = {
 
 /** After the tape: time for the last cancels to be answered. */
 const STOP_MS = 120_000;
+/** The engine shows all that it wants: an order is on its way, or was just filled. */
+const UNDER_WAY = 'nothing more was wanted, or it was on its way';
 const PROGRESS_EVERY = 1_000;
 const LOCKED_OUT = { kind: 'refused', code: '0801', message: 'too many requests: locked out' } as const;
 
@@ -300,6 +302,13 @@ class Replay {
       this.#step({ kind: 'book', at, startedAt: null });
       for (const { side, price, amount } of met) this.#engine.book.set(side, price, amount);
     }
+    if (this.#collector.isMissing) this.#explain(at);
+  }
+
+  #explain(at: Millis): void {
+    const { quoting, silent } = this.#engine.snapshot(at);
+    if (quoting !== null) this.#collector.explain([quoting]);
+    else this.#collector.explain(silent.length > 0 ? silent : [UNDER_WAY]);
   }
 
   /** Takes out of the engine's book what has been met by resting orders of ours: levels at their price or through it. */

@@ -66,6 +66,8 @@ export type ReplayReport = {
   };
   /** Shares of the time since quoting was first possible; both sides: of looks, one a second. */
   readonly uptime: Readonly<Record<'bid' | 'ask' | 'both', number>>;
+  /** Why a side had no quote: decisions by reason, most first. Several reasons may hold at once. */
+  readonly missing: readonly { readonly reason: string; readonly decisions: number }[];
   /** Means over time of the best ask less the best bid; null when there never were both. */
   readonly spreadBps: { readonly market: number | null; readonly ours: number | null };
   readonly requests: ReplayResult['requests'] & { readonly mostPerMinute: number; readonly allowedPerMinute: number };
@@ -179,6 +181,7 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
       seconds: bars.times.map(ms => ms / 1000),
     },
     uptime: { bid: share(uptime.bid), ask: share(uptime.ask), both: share(collected.bothQuoted) },
+    missing: collected.missing,
     spreadBps: {
       market: shortOrNull(collected.spreads.marketBps),
       ours: shortOrNull(collected.spreads.oursBps),

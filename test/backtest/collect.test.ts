@@ -323,11 +323,15 @@ describe('what is gathered of a replay', () => {
     );
   });
 
-  test('knows nothing of the market in a gap: no markout is settled there', () => {
+  test('knows nothing of the market in a gap: no markout is settled there, and it says why there are no quotes', () => {
     const whole = run();
     const from = whole.result.from + 1;
     const { result } = run({ gaps: [{ from, to: whole.result.to + 1, why: 'test' }] });
-    const [all] = reportOf(tape.instrument, result).markouts;
+    const { markouts, missing, decisions } = reportOf(tape.instrument, result);
+    const [all] = markouts;
+    expect(missing[0]?.reason).toMatch(/stale/);
+    expect(missing[0]?.decisions).toBeGreaterThan(decisions * 0.9);
+    expect(missing[0]?.decisions).toBeLessThanOrEqual(decisions);
     expect(all?.fills.slice(1)).toEqual(HORIZONS.slice(1).map(() => 0));
   });
 
@@ -336,6 +340,7 @@ describe('what is gathered of a replay', () => {
     const report = reportOf(tape.instrument, result);
     expect(report).toMatchObject({ fills: 0, profitBps: null, levels: [], pnl: { total: '0', hedging: '0' } });
     expect(JSON.stringify(report)).toBe(JSON.stringify(JSON.parse(JSON.stringify(report))));
+    expect(report.missing.map(({ reason }) => reason)).toEqual(['nothing more was wanted, or it was on its way']);
     expect(report.position).toMatchObject({ meanSize: 0, values: [0], seconds: [report.seconds] });
   });
 });
