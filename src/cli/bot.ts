@@ -46,7 +46,7 @@ export type Venue = {
   readonly streamUrl?: string;
   readonly streamTransport?: StreamTransport;
   /** Present when nothing here is real: the exchange whose market is followed, and how fills are decided. */
-  readonly paper?: { readonly follows: string; readonly fills: string };
+  readonly paper?: { readonly follows: string; readonly fills: string; outcome(): string };
 };
 
 /** A faster clock shortens the fence too; a request must be given up before it, in real time, but not before a busy machine can answer. */

@@ -1,6 +1,6 @@
 /** Paper trading: an embedded exchange in this process whose market is another exchange's, read without a key and traded with play money. */
 import { randomOf, sleep, textOfAmount, TransportFailure } from '../core/index.ts';
-import type { Amount, AvailableBook, Clock, Millis, StreamTransport, Transport } from '../core/index.ts';
+import type { Amount, AvailableBook, Clock, Instrument, Millis, StreamTransport, Transport } from '../core/index.ts';
 import type { Config, RemoteExchange } from '../config.ts';
 import {
   exchangeClient,
@@ -106,7 +106,11 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       born: clock.now(),
       transport: wayTo(box, clock, paper.latencyMs, () => follower.isFresh),
       streamTransport: inProcessStream(box.stream, clock),
-      paper: { follows: followed.restUrl, fills: paper.fills },
+      paper: {
+        follows: followed.restUrl,
+        fills: paper.fills,
+        outcome: () => outcomeOf(market.counts(), place.instrument),
+      },
     };
     return {
       config: runsWith(config, followed, balances),
@@ -140,9 +144,7 @@ export const onPaper = (log: Log): Log => ({
 });
 
 /** What the followed market did, and what of it came to us. */
-export function describeCounts(paper: Paper): string {
-  const { trades, lots, filledLots } = paper.counts();
-  const { instrument } = paper.exchange.marketplace(paper.config.book);
+function outcomeOf({ trades, lots, filledLots }: FollowedCounts, instrument: Instrument): string {
   const text = (n: number) => textOfAmount(instrument, n as Amount);
   return `the followed market traded ${text(lots)} ${instrument.major} in ${trades} executions; ${text(filledLots)} was filled here`;
 }

@@ -14,7 +14,7 @@ import { startEmbedded } from './embedded.ts';
 import type { Embedded } from './embedded.ts';
 import { EXIT } from './exits.ts';
 import { logger } from './logger.ts';
-import { banner, describeCounts, onPaper, openPaper } from './paper.ts';
+import { banner, onPaper, openPaper } from './paper.ts';
 
 export type Source = {
   readonly config?: string;
@@ -130,7 +130,6 @@ async function withPaper(
   const paper = await openPaper(config, clock, { log, seed, onBroken });
   try {
     process.exitCode = await work(paper.venue, log, seed, paper.config);
-    log.info(paper.counts(), describeCounts(paper));
   } finally {
     await paper.stop();
   }

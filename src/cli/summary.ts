@@ -64,7 +64,7 @@ export function summaryOf(
     openOrdersLeft: stop.left.length,
     ledgerMatches: stop.ledgerMatches,
     ...(run.halted === null ? {} : { halted: run.halted }),
-    ...(run.paper === undefined ? {} : { paper: run.paper }),
+    ...(run.paper === undefined ? {} : { paper: { follows: run.paper.follows, fills: run.paper.fills } }),
   };
 }
 

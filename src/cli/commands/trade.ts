@@ -55,6 +55,7 @@ export function addTradeCommands(program: Command): void {
             if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
           },
         });
+        if (venue.paper) log.info({}, venue.paper.outcome());
         for (const id of left) log.error({ id }, `not verified to be gone: ${id}`);
         if (failure !== null) log.error({}, `ended because something broke: ${failure}`);
         console.log(options.json ? JSON.stringify(summary) : describe(summary));
