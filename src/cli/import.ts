@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SingleBar } from 'cli-progress';
-import { describeDirt, findRecording, openStoredTape, readRecording, TapeWriter } from '../tape/index.ts';
+import { describeDirt, findRecording, isStoredTape, openStoredTape, readRecording, TapeWriter } from '../tape/index.ts';
 import type { ImportReport, Recording, StoredTape } from '../tape/index.ts';
 import { tapeRules } from '../tape/tapeRules.ts';
 import { isStateFolder, stateRecording } from './stateRecording.ts';
@@ -38,6 +38,7 @@ export async function importTape(options: ImportOptions): Promise<Imported> {
   const unfinished: string[] = [];
   try {
     const given = { ...(book && { book }), ...(tick && { tick }), ...(lot && { lot }) };
+    if (isStoredTape(from)) throw new Wrong(`${from}: is a tape already; give it to --tape as it is`);
     bar.begin('looking', bytesAt(from));
     const recording = isStateFolder(from, options.format)
       ? stateRecording(from, book)

@@ -177,7 +177,7 @@ function progressOf({ book, recorder, writer }: Recording, seconds: number): str
   const { rows, trades, gaps, gapMs, orders, source } = recorder.status;
   const rate = seconds > 0 ? (rows / seconds).toFixed(0) : '0';
   const missing = gaps === 0 ? 'no gap' : `${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s`;
-  return `${book} ${rows} rows (${rate}/s), ${trades} trades, ${(writer.bytes / 1e6).toFixed(2)} MB today, ${orders} orders, ${source}, ${missing}`;
+  return `${book} ${rows} rows (${rate}/s), ${trades} trades, ${sizeOf(writer.bytes)} today, ${orders} orders, ${source}, ${missing}`;
 }
 
 /** For a person. */
@@ -185,10 +185,13 @@ export function describeRecorded({ books, out, seconds }: Recorded): string {
   return books
     .map(
       ({ book, rows, trades, bytes, gaps, gapMs }) =>
-        `${book}: ${rows} rows, ${trades} trades in ${seconds.toFixed(0)} s, ${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s; ${join(out, `book=${book}`)} has ${(bytes / 1e6).toFixed(2)} MB`,
+        `${book}: ${rows} rows, ${trades} trades in ${seconds.toFixed(0)} s, ${gaps} gap(s) of ${(gapMs / 1000).toFixed(1)} s; ${join(out, `book=${book}`)} has ${sizeOf(bytes)}`,
     )
     .join('\n');
 }
+
+const sizeOf = (bytes: number): string =>
+  bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(2)} MB`;
 
 function bytesUnder(dir: string): number {
   if (!existsSync(dir)) return 0;

@@ -182,14 +182,17 @@ const restAddress = (address: string): string =>
  * The first SIGINT, SIGTERM or SIGHUP (a terminal that is closed) stops cleanly, at the end of the start when it came during the start; a second one leaves at once and says
  * what that may mean.
  */
-export function signalsToStop(): { tell(stop: (why: string) => void): void } {
+export function signalsToStop(
+  leaving = 'leaving without verifying; orders may be left on the exchange',
+  code: number = EXIT.leftOrders,
+): { tell(stop: (why: string) => void): void } {
   let asked: string | null = null;
   let stop: ((why: string) => void) | null = null;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       if (asked !== null) {
-        console.error(`second ${signal}: leaving without verifying; orders may be left on the exchange`);
-        process.exit(EXIT.leftOrders);
+        console.error(`second ${signal}: ${leaving}`);
+        process.exit(code);
       }
       asked = signal;
       stop?.(signal);

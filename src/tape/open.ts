@@ -13,5 +13,6 @@ export async function openTape(path: string, options: { readonly book?: string }
 }
 
 /** True for the folder of a stored tape. */
-export const isStoredTape = (path: string): boolean =>
+export /** True for a folder with stored tapes in it. */
+const isStoredTape = (path: string): boolean =>
   existsSync(path) && statSync(path).isDirectory() && partitions(path, 'book=').length > 0;

@@ -138,7 +138,6 @@ describe('puntas import', () => {
 
   test.each([
     [['--from', '/nowhere/at/all'], /nowhere\/at\/all: no such folder/],
-    [['--from', 'docs'], /docs: no recording recognised; known are: /],
     [['--from', 'docs', '--tick', 'fine'], /expected decimal digits like 0\.01/],
   ])('says in one line what is wrong with %j', async (args, sentence) => {
     const ended = await ran(['import', '--out', join(bench.dir, 'none'), ...args]);

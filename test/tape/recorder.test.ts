@@ -501,4 +501,28 @@ describe('a recording by polls', () => {
     expect(gaps).toHaveLength(1);
     expect(gaps[0]!.to - gaps[0]!.from).toBeGreaterThan(28 * SECOND);
   });
+
+  test('passes over a late book, and goes on with an exchange that counts its steps anew', async () => {
+    const world = worldOf(13);
+    let less = 0n;
+    const { stop } = await world.poll({
+      orderBook: async (...of) => {
+        const outcome = await world.client.orderBook(...of);
+        if (outcome.kind !== 'done') return outcome;
+        return { ...outcome, value: { ...outcome.value, sequence: outcome.value.sequence - less } };
+      },
+    });
+    await world.time(20 * SECOND);
+    less = 10n ** 6n;
+    await world.time(3 * SECOND);
+    less = 0n;
+    await world.time(10 * SECOND);
+    less = 10n ** 6n;
+    const anewAt = world.clock.now();
+    await world.time(30 * SECOND);
+    stop();
+    const { columns } = tapeIn(world.dir);
+    const levelTimes = [...columns.at].filter((_, row) => columns.kind[row] === KIND.level);
+    expect(levelTimes.at(-1)! - anewAt).toBeGreaterThan(20 * SECOND);
+  });
 });

@@ -40,7 +40,7 @@ export function addRecordCommands(program: Command): void {
     .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', duration)
     .option('--json', 'print what was recorded as one JSON object, the last line on stdout', false)
     .action(async (options: RecordFlags) => {
-      const signals = signalsToStop();
+      const signals = signalsToStop('leaving at once; what was heard in the last second may be lost', EXIT.broken);
       const { config, tape } = await chosen(options);
       const clock = realClock(options.speed);
       const log = logger(config.log.level, []);

@@ -11,7 +11,7 @@ import { bookNameOf } from './bookName.ts';
 import { WrongFile } from './findings.ts';
 import { gemini } from './gemini.ts';
 import type { Grid } from './grid.ts';
-import { hftbacktest, isHftbacktest, surveyHftbacktest } from './hftbacktest.ts';
+import { hftbacktest, hftbacktestGrid, isHftbacktest, tellsOrders } from './hftbacktest.ts';
 import { hyperliquid } from './hyperliquid.ts';
 import { firstLines } from './lines.ts';
 import type { Recording } from './recording.ts';
@@ -113,16 +113,18 @@ function matching<T>(files: readonly string[], pattern: RegExp, make: (file: str
   });
 }
 
-/** The grid that was given, and for what was not, the one that is inferred; and what to say about it. */
-async function gridOf<G extends Grid>(
+/** The grid that was given; without a tick the one that is inferred from all prices, and what to say about it. */
+async function gridOf(
   given: Given,
-  infer: () => Promise<G>,
-): Promise<{ readonly grid: G; readonly notes: readonly string[] }> {
+  infer: () => Promise<Grid>,
+): Promise<{ readonly grid: Partial<Grid> & Pick<Grid, 'tick'>; readonly notes: readonly string[] }> {
+  const { tick, lot } = given;
+  if (tick !== undefined) return { grid: { tick, ...(lot !== undefined && { lot }) }, notes: [] };
   const found = await infer();
-  const tick = given.tick ?? found.tick;
-  const lot = given.lot ?? found.lot;
-  const notes = given.tick === undefined ? [`tick ${tick} inferred from the prices (or say --tick)`] : [];
-  return { grid: { ...found, tick, lot }, notes };
+  return {
+    grid: { tick: found.tick, lot: lot ?? found.lot },
+    notes: [`tick ${found.tick} inferred from the prices (or say --tick)`],
+  };
 }
 
 /** Files of one instrument, in order of time; pictures and updates of one book are two recordings of it. */
@@ -172,8 +174,9 @@ function hftbacktestBooks({ dir, files }: Found): readonly Choice[] {
   const paths = files.filter(isHftbacktest).map(file => join(dir, file));
   if (paths.length === 0) return [];
   const open: Choice['open'] = async (book, given, onBytes) => {
-    const { grid, notes } = await gridOf(given, () => surveyHftbacktest(paths, onBytes));
-    return hftbacktest(paths, tapeRules(book, grid.tick, grid.lot).instrument, grid.fromOrders, notes);
+    const { grid, notes } = await gridOf(given, () => hftbacktestGrid(paths, onBytes));
+    const instrument = tapeRules(book, grid.tick, grid.lot).instrument;
+    return hftbacktest(paths, instrument, await tellsOrders(paths), notes);
   };
   return [{ name: null, open }];
 }

@@ -52,27 +52,34 @@ export function hftbacktest(
   };
 }
 
-/** The grid of all prices and amounts, and whether single orders are told. */
-export async function surveyHftbacktest(
-  files: readonly string[],
-  onBytes: (count: number) => void,
-): Promise<Grid & { readonly fromOrders: boolean }> {
+/** Looks at every price and amount. */
+export async function hftbacktestGrid(files: readonly string[], onBytes: (count: number) => void): Promise<Grid> {
   const finder = new GridFinder();
-  let [orders, levels] = [0, 0];
   for (const file of files) {
     for await (const records of recordsOf(file, onBytes)) {
       for (let at = 0; at + RECORD_BYTES <= records.length; at += RECORD_BYTES) {
-        const kind = records[at]!;
         const [px, qty] = [records.readDoubleLE(at + 24), records.readDoubleLE(at + 32)];
-        if (kind === EVENT.depth || kind === EVENT.snapshot) levels++;
-        else if (kind === EVENT.add) orders++;
-        if (kind === EVENT.clear || !(px > 0 && px < 1e15 && qty >= 0 && qty < 1e15)) continue;
+        if (records[at] === EVENT.clear || !(px > 0 && px < 1e15 && qty >= 0 && qty < 1e15)) continue;
         finder.price(textOf(px));
         finder.amount(textOf(qty));
       }
     }
   }
-  return { ...finder.grid(), fromOrders: orders > 0 && levels === 0 };
+  return finder.grid();
+}
+
+/** Whether it is single orders that tell the book: the first event of either kind says so. */
+export async function tellsOrders(files: readonly string[]): Promise<boolean> {
+  for (const file of files) {
+    for await (const records of recordsOf(file, () => undefined)) {
+      for (let at = 0; at + RECORD_BYTES <= records.length; at += RECORD_BYTES) {
+        const kind = records[at];
+        if (kind === EVENT.add) return true;
+        if (kind === EVENT.depth || kind === EVENT.snapshot) return false;
+      }
+    }
+  }
+  return false;
 }
 
 /** The decimal that a double was made from: what comes after 13 digits is noise. */

@@ -25,6 +25,8 @@ export class PollRecorder {
   #instrument: Instrument;
   readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
   #sequence = -1n;
+  /** Books in a row that were older than one before. */
+  #older = 0;
   /** Exchange time of the last book that was read; null before the first. */
   #readAt: Millis | null;
   #begunAt: Millis = Infinity;
@@ -77,7 +79,10 @@ export class PollRecorder {
     // After the book and written before it: an execution comes before the levels that it changed.
     await this.#pollTrades();
     if (turn % RULES_EVERY === RULES_EVERY - 1) await this.#readRules();
-    if (this.#stopped || book.kind !== 'done' || book.value.sequence < this.#sequence) return;
+    if (this.#stopped || book.kind !== 'done') return;
+    // A late reply; an exchange that counts anew is believed after as many polls as may fail.
+    if (book.value.sequence < this.#sequence && ++this.#older <= POLLS_MISSED) return;
+    this.#older = 0;
     const local = clock.now();
     const at = Math.max(book.value.updatedAt, this.#outlet.lastAt);
     if (this.#readAt !== null && (this.#resumed || at - this.#readAt > POLLS_MISSED * pollMs + 1_000)) {

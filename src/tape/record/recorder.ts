@@ -61,6 +61,7 @@ const WHOLE_MAX_MS = 60_000;
 /** The stream is given a moment, so that the steps before the whole book are there when it comes. */
 const AFTER_UP_MS = 20;
 const HELD_MAX = 50_000;
+const OLDER_FOR_MS = 30_000;
 /** The stream is so far behind a whole book that it does not count as there. */
 const BEHIND_MAX_MS = 5_000;
 
@@ -84,6 +85,9 @@ export class Recorder {
   #reading = false;
   #wholeAt: Millis = -Infinity;
   #checkedAt: Millis = -Infinity;
+  /** Newest step of the book that was seen, and since when only older ones are. */
+  #highest = -1n;
+  #olderSince: Millis | null = null;
   /** Whole books from which the stream could not go on, since it last did. */
   #tries = 0;
   /** Exchange time up to which nothing was missed. */
@@ -175,6 +179,7 @@ export class Recorder {
       return;
     }
     this.#sequence = diff.sequence;
+    this.#highest = diff.sequence;
     this.#orders.apply(diff, this.#rowsAt(diff.sentAt ?? this.#exchangeTime(), local));
     if (this.#awaited?.snapshot.sequence === diff.sequence) this.#compare(this.#awaited.snapshot, []);
   }
@@ -240,6 +245,13 @@ export class Recorder {
       else this.#compare(snapshot, held);
       return;
     }
+    // A reply from before what is known would turn the book back; an exchange that counts anew is believed after a while.
+    if (sequence < this.#highest && held.length === 0) {
+      this.#olderSince ??= this.#options.clock.elapsed();
+      if (this.#options.clock.elapsed() - this.#olderSince < OLDER_FOR_MS) return;
+    }
+    this.#olderSince = null;
+    this.#highest = sequence;
     const later = held.filter(diff => diff.sequence > sequence);
     const first = held[0];
     const fits =
