@@ -3,8 +3,8 @@ import { amountFloor, instrumentOf, priceExact } from '../../core/index.ts';
 import type { BookEntry, BookRules, Instrument, Millis } from '../../core/index.ts';
 import { KIND, SIDE } from '../tape.ts';
 import { Outlet } from './outlet.ts';
-import { rulesOf } from './recorder.ts';
-import type { RecorderOptions, RecorderStatus } from './recorder.ts';
+import { rulesOf } from './recorderTypes.ts';
+import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
 import { TradeRecord } from './tradeRecord.ts';
 
 export type PollRecorderOptions = Omit<RecorderOptions, 'stream' | 'checkEveryMs'> & {

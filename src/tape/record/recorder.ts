@@ -1,14 +1,10 @@
 /** Records one book of an exchange: order by order from its stream, by whole books while that is not there, trades once each, and every gap as a gap. */
 import { instrumentOf } from '../../core/index.ts';
 import type {
-  AvailableBook,
   BookDiff,
   BookRules,
   BookSnapshot,
-  Clock,
-  Exchange,
   Instrument,
-  MarketStream,
   Millis,
   PublicTrade,
   StreamNews,
@@ -17,37 +13,9 @@ import type {
 import { advanced, OrderRecord } from './orderRecord.ts';
 import type { RowCall } from './orderRecord.ts';
 import { Outlet } from './outlet.ts';
-import type { RecordSink } from './outlet.ts';
+import { rulesOf } from './recorderTypes.ts';
+import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
 import { TradeRecord } from './tradeRecord.ts';
-
-export type RecorderOptions = {
-  readonly exchange: Pick<Exchange, 'availableBooks' | 'orderBook' | 'trades'>;
-  readonly stream: MarketStream;
-  readonly clock: Clock;
-  readonly sink: RecordSink;
-  /** As they are now. */
-  readonly rules: BookRules;
-  /** Exchange time at which an earlier recording of the same tape ended; null for a new one. */
-  readonly resumedFrom: Millis | null;
-  /** Between two whole books that are compared with what the stream told. */
-  readonly checkEveryMs?: Millis;
-  /** Between two reads of the book's rules. */
-  readonly rulesEveryMs?: Millis;
-  readonly log: (line: string) => void;
-  /** It cannot go on: a disk that takes nothing, a belief about our own code that is broken. */
-  readonly onBroken: (error: unknown) => void;
-};
-
-export type RecorderStatus = {
-  readonly rows: number;
-  readonly trades: number;
-  readonly gaps: number;
-  readonly gapMs: Millis;
-  /** Orders in the book. */
-  readonly orders: number;
-  /** `stream`: step by step; `polled`: whole books now and then, with gaps between; `none`: nothing yet. */
-  readonly source: 'stream' | 'polled' | 'none';
-};
 
 /** Twice in the second that may be lost. */
 const FLUSH_MS = 400;
@@ -379,10 +347,4 @@ export class Recorder {
       this.#options.onBroken(error);
     }
   }
-}
-
-/** The bounds and the tick, without what else the exchange says of a book. */
-export function rulesOf(row: AvailableBook): BookRules {
-  const { book, tickSize, minimumAmount, maximumAmount, minimumPrice, maximumPrice, minimumValue, maximumValue } = row;
-  return { book, tickSize, minimumAmount, maximumAmount, minimumPrice, maximumPrice, minimumValue, maximumValue };
 }

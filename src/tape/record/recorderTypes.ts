@@ -1,0 +1,38 @@
+/** What a recorder is given, and what it tells of itself. */
+import type { AvailableBook, BookRules, Clock, Exchange, MarketStream, Millis } from '../../core/index.ts';
+import type { RecordSink } from './outlet.ts';
+
+export type RecorderOptions = {
+  readonly exchange: Pick<Exchange, 'availableBooks' | 'orderBook' | 'trades'>;
+  readonly stream: MarketStream;
+  readonly clock: Clock;
+  readonly sink: RecordSink;
+  /** As they are now. */
+  readonly rules: BookRules;
+  /** Exchange time at which an earlier recording of the same tape ended; null for a new one. */
+  readonly resumedFrom: Millis | null;
+  /** Between two whole books that are compared with what the stream told. */
+  readonly checkEveryMs?: Millis;
+  /** Between two reads of the book's rules. */
+  readonly rulesEveryMs?: Millis;
+  readonly log: (line: string) => void;
+  /** It cannot go on: a disk that takes nothing, a belief about our own code that is broken. */
+  readonly onBroken: (error: unknown) => void;
+};
+
+export type RecorderStatus = {
+  readonly rows: number;
+  readonly trades: number;
+  readonly gaps: number;
+  readonly gapMs: Millis;
+  /** Orders in the book. */
+  readonly orders: number;
+  /** `stream`: step by step; `polled`: whole books now and then, with gaps between; `none`: nothing yet. */
+  readonly source: 'stream' | 'polled' | 'none';
+};
+
+/** The bounds and the tick, without what else the exchange says of a book. */
+export function rulesOf(row: AvailableBook): BookRules {
+  const { book, tickSize, minimumAmount, maximumAmount, minimumPrice, maximumPrice, minimumValue, maximumValue } = row;
+  return { book, tickSize, minimumAmount, maximumAmount, minimumPrice, maximumPrice, minimumValue, maximumValue };
+}
