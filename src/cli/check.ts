@@ -1,8 +1,10 @@
 /** `puntas check`: the checked configuration, and the quotes that it would place now with the reason for each price. Places nothing. */
 import { stringify } from 'yaml';
 import { textOfAmount, textOfPrice } from '../core/index.ts';
-import type { Clock, Instrument, LegalLevel, Preview } from '../core/index.ts';
+import type { Amount, Clock, Instrument, LegalLevel, Preview } from '../core/index.ts';
 import type { Config } from '../config.ts';
+import { latchIn } from '../live/latch.ts';
+import type { Halt } from '../live/latch.ts';
 import { readOpening, readRules } from '../live/opening.ts';
 import { isFailed, Reads } from '../live/reads.ts';
 import { readReference } from '../live/reference.ts';
@@ -43,16 +45,30 @@ export async function check(config: Config, venue: Venue, clock: Clock, seed: nu
         );
       if (event !== null) engine.step(event);
     }
+    const preview = engine.preview(time());
     return [
       '# configuration, with every default filled in',
       stringify(config).trimEnd(),
       '',
       `# quotes that it would place now (maker fee ${percent(rules.makerRate)}, taker fee ${percent(rules.takerRate)})`,
-      ...describe(rules.instrument, engine.preview(time())),
+      ...halts(preview.halt, latchIn(config.state.dir).read()),
+      ...describe(rules.instrument, preview),
     ].join('\n');
   } finally {
     await client.close();
   }
+}
+
+/** What keeps a run from quoting whatever the market does. */
+function halts(now: string | null, latched: Halt | null): string[] {
+  return [
+    ...(now === null ? [] : [`run would halt at once: ${now}`]),
+    ...(latched === null
+      ? []
+      : [
+          `run would quote nothing: halted by ${latched.by}: ${latched.reason}; look, then puntas resume --reason "..."`,
+        ]),
+  ];
 }
 
 function describe(instrument: Instrument, preview: Preview): string[] {
@@ -86,7 +102,19 @@ function row(instrument: Instrument, level: LegalLevel, verdict: string): string
   const steps = level.why.map((step, i) =>
     i === 0 ? `${step.name} ${units(instrument, step.ticks)}` : `${step.name} ${signed(instrument, step.ticks)}`,
   );
-  return `  ${level.side === 'buy' ? 'bid' : 'ask'} ${textOfAmount(instrument, level.amount)} at ${price} = ${steps.join(' ')}${verdict === 'would be placed' ? '' : `  (not placed: ${verdict})`}`;
+  return `  ${level.side === 'buy' ? 'bid' : 'ask'} ${textOfAmount(instrument, level.amount)} at ${price} = ${steps.join(' ')}${amountSteps(instrument, level)}${verdict === 'would be placed' ? '' : `  (not placed: ${verdict})`}`;
+}
+
+/** How the amount came about, when it is not simply what the configuration says. */
+function amountSteps(instrument: Instrument, { amount, amounts }: LegalLevel): string {
+  if (amounts === undefined) return '';
+  const asked = amounts.reduce((sum, { lots }) => sum + lots, 0);
+  const all = asked === amount ? amounts : [...amounts, { name: 'limits of the book', lots: amount - asked }];
+  const texts = all.map(({ name, lots }, i) => {
+    const text = textOfAmount(instrument, Math.abs(lots) as Amount);
+    return i === 0 ? `${name} ${text}` : `${name} ${lots < 0 ? '-' : '+'}${text}`;
+  });
+  return `; ${textOfAmount(instrument, amount)} = ${texts.join(' ')}`;
 }
 
 const units = (instrument: Instrument, ticks: number): string =>

@@ -93,6 +93,8 @@ export async function withVenue(
       const streamUrl = origin.replace(/^http/, 'ws');
       venue = { restUrl: `${origin}/api`, streamUrl, key, secret, speed: options.speed, born };
     } else {
+      if (options.seed !== undefined)
+        throw new Wrong('--seed is for the embedded exchange; a remote one rolls its own dice');
       if (options.speed !== 1) throw new Wrong('--speed is for the embedded exchange; a remote one keeps its own time');
       const { restUrl, streamUrl, rfqUrl, webhookUrl } = config.exchange;
       venue = {

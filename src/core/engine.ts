@@ -263,13 +263,14 @@ export class Engine {
 
   /** Decides without doing: what the strategy wants now, what the rules make of it, and what the gate would say to each order. */
   preview(at: Millis): Preview {
+    const halt = this.#halted ?? this.#beyondLimit();
     const standing = this.#standing(at);
     const refusal = quotingRefusal(standing);
     if (
       refusal !== null &&
       !(bestOf(this.#depth, 'buy') > 0 && bestOf(this.#depth, 'buy') < bestOf(this.#depth, 'sell'))
     ) {
-      return { refusal, mid: Number.NaN, quote: { bids: [], asks: [] }, levels: [], refusals: [] };
+      return { halt, refusal, mid: Number.NaN, quote: { bids: [], asks: [] }, levels: [], refusals: [] };
     }
     const quote = this.#options.strategy.quote(this.#view(at));
     const legal = legalise(this.#instrument, this.#depth, quote);
@@ -280,7 +281,7 @@ export class Engine {
       );
       return { level, verdict: typeof verdict === 'string' ? verdict : ('would be placed' as const) };
     });
-    return { refusal, mid: this.#mid(), quote, levels, refusals: legal.refusals };
+    return { halt, refusal, mid: this.#mid(), quote, levels, refusals: legal.refusals };
   }
 
   #decide(at: Millis): readonly Approved<Command>[] {
@@ -320,12 +321,14 @@ export class Engine {
     if (this.#guard === null || this.#halted !== null || !this.#holdings.isOpen) return;
     const reason = this.#guard.breach(this.#holdings.profit().total, at);
     if (reason !== null) this.#halt(reason);
+    const beyond = this.#beyondLimit();
+    if (beyond !== null) this.#halt(beyond);
+  }
+
+  #beyondLimit(): string | null {
     const { limits } = this.#options;
-    if (limits !== null && !(Math.abs(this.#holdings.positionLots()) <= limits.positionMax * POSITION_SLACK)) {
-      this.#halt(
-        `position: ${textOfMoney(this.#holdings.position())} ${this.#instrument.major} from the target is beyond its limit`,
-      );
-    }
+    if (limits === null || Math.abs(this.#holdings.positionLots()) <= limits.positionMax * POSITION_SLACK) return null;
+    return `position: ${textOfMoney(this.#holdings.position())} ${this.#instrument.major} from the target is beyond its limit`;
   }
 
   #halt(reason: string): void {

@@ -69,6 +69,8 @@ export type Snapshot = {
 
 /** What would be done now, and why: for people, without doing it. */
 export type Preview = {
+  /** Why trading is halted, or would be at the next decision; null otherwise. */
+  readonly halt: string | null;
   readonly refusal: RiskRefusal | null;
   readonly mid: number;
   readonly quote: Quote;

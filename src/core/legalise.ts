@@ -3,7 +3,7 @@ import { bestOf } from './book.ts';
 import type { Depth } from './book.ts';
 import { valueOf } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
-import type { Level, Quote, Step } from './strategy.ts';
+import type { AmountStep, Level, Quote, Step } from './strategy.ts';
 import { opposite } from './units.ts';
 import type { Amount, Price, Side } from './units.ts';
 
@@ -16,6 +16,8 @@ export type LegalLevel = {
   readonly amount: Amount;
   /** The strategy's steps and ours after them; they add up to the price. */
   readonly why: readonly Step[];
+  /** The strategy's, before it was cut or merged. */
+  readonly amounts?: readonly AmountStep[];
 };
 
 /** Why a wanted level is not shown as it was asked for. */
@@ -77,7 +79,8 @@ function legaliseSide(
     const amount = cut(instrument, price, asked + carried, index, refuse);
     const small = tooSmall(instrument, price, amount);
     if (small === null) {
-      out.push({ side, index, price, amount, why: withRounding(level, price) });
+      const { amounts } = level;
+      out.push({ side, index, price, amount, why: withRounding(level, price), ...(amounts && { amounts }) });
       carried = 0;
       for (const { index: merged } of waiting.splice(0)) refuse(merged, 'merged into the next level');
       continue;

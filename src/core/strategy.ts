@@ -11,7 +11,12 @@ export type Level = {
   readonly price: number;
   readonly amount: Amount;
   readonly why: readonly Step[];
+  /** How the amount came about, where there is more to say than the amount. */
+  readonly amounts?: readonly AmountStep[];
 };
+
+/** One step of an amount, in lots. The steps of a level add up to what it asks for. */
+export type AmountStep = { readonly name: string; readonly lots: number };
 
 /** Wanted levels, best first. A side that shows nothing says why. */
 export type Quote = {

@@ -260,12 +260,12 @@ export class Loop {
 
   /** The ledger and the recording become durable together; a disk that takes neither is told by the next intent. */
   #flush(): void {
-    const { journal, log } = this.#options;
+    const { journal } = this.#options;
     try {
       if (this.#failure === null) this.#keeper.keep();
       journal.flush();
     } catch (error) {
-      log.error({ error: String(error) }, 'the journal cannot be written to disk');
+      this.#reach.say('journal', { error: String(error) }, 'the journal cannot be written to disk', 'error');
     }
   }
 
@@ -312,13 +312,14 @@ export class Loop {
   }
 
   #intend(places: readonly Approved<PlaceCommand>[]): boolean {
-    const { journal, log } = this.#options;
+    const { journal } = this.#options;
     try {
       if (this.#failure === null) this.#keeper.keep();
       journal.intend(places, this.time());
       return true;
     } catch (error) {
-      log.error({ error: String(error) }, 'intents cannot be written to disk: nothing is placed');
+      const text = 'intents cannot be written to disk: nothing is placed';
+      this.#reach.say('intents', { error: String(error) }, text, 'error');
       return false;
     }
   }

@@ -37,9 +37,9 @@ export class Reach {
     const isAnswer = failed.kind === 'refused' && failed.status !== undefined;
     if (isAnswer) {
       this.answered();
-      this.#say(`${what} ${failed.code}`, { what, code: failed.code }, `${what} was refused: ${failed.message}`);
+      this.say(`${what} ${failed.code}`, { what, code: failed.code }, `${what} was refused: ${failed.message}`);
     } else if (failed.kind === 'refused' && failed.code !== 'not-sent') {
-      this.#say(`${what} ${failed.code}`, { what, code: failed.code }, `${what} was not sent: ${failed.message}`);
+      this.say(`${what} ${failed.code}`, { what, code: failed.code }, `${what} was not sent: ${failed.message}`);
     } else this.#unanswered(what, failed.kind === 'unknown' ? failed.reason : failed.message);
   }
 
@@ -47,7 +47,7 @@ export class Reach {
     const now = this.#clock.elapsed();
     if (this.#since === null) {
       this.#since = { elapsed: now, wall: this.#clock.now() };
-      this.#say(what, { what, reason }, `${what}: no usable answer`);
+      this.say(what, { what, reason }, `${what}: no usable answer`);
       return;
     }
     if (now - this.#since.elapsed < UNREACHABLE_MS) return;
@@ -61,11 +61,11 @@ export class Reach {
 
   /** A consequence: told once a minute, and not while the exchange is known to be unreachable. */
   also(kind: string, known: object, text: string): void {
-    if (this.#saidAt === null) this.#say(kind, known, text);
+    if (this.#saidAt === null) this.say(kind, known, text);
   }
 
   /** The same again within a minute is only counted. */
-  #say(kind: string, known: object, text: string): void {
+  say(kind: string, known: object, text: string, level: 'warn' | 'error' = 'warn'): void {
     const now = this.#clock.elapsed();
     const before = this.#kinds.get(kind);
     if (before && now - before.at < AGAIN_MS) {
@@ -73,7 +73,7 @@ export class Reach {
       return;
     }
     const times = before && before.untold > 0 ? ` (and ${before.untold} times more before)` : '';
-    this.#log.warn(known, `${text}${times}`);
+    this.#log[level](known, `${text}${times}`);
     if (this.#kinds.size >= KINDS_MAX) this.#kinds.clear();
     this.#kinds.set(kind, { at: now, untold: 0 });
   }

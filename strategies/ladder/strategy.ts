@@ -9,9 +9,9 @@ const BAND_TAU_MS = 600_000;
 
 /** Makes a ladder for one instrument. It remembers its last quote (for refreshMs) and its slow average; nothing else. */
 export function ladder(p: LadderParameters, instrument: Instrument): Strategy {
-  const amounts = Array.from(
+  const lots: readonly Amount[] = Array.from(
     { length: p.levels },
-    (_, i) => amountFloor(instrument, p.amount) + i * amountFloor(instrument, p.levelAmountStep),
+    (_, i) => (amountFloor(instrument, p.amount) + i * amountFloor(instrument, p.levelAmountStep)) as Amount,
   );
   const sizeRange = p.skew.sizeRange === undefined ? Infinity : amountFloor(instrument, p.skew.sizeRange);
   const overlooked = amountFloor(instrument, p.optimization.depthAmount);
@@ -78,12 +78,18 @@ export function ladder(p: LadderParameters, instrument: Instrument): Strategy {
   function rungs(side: Side, first: readonly Step[], middle: number, view: View): Level[] {
     const away = side === 'buy' ? -1 : 1;
     const share = clamp(1 + (away * view.position) / sizeRange, 0, 2);
-    return amounts.map((amount, i) => {
+    const base = lots[0]!;
+    return lots.map((amount, i): Level => {
       const why =
         i === 0
           ? first
           : [...first, { name: `level ${i + 1}`, ticks: away * i * (p.levelSpacingBps / 10_000) * middle }];
-      return { price: total(why), amount: Math.floor(amount * share) as Amount, why };
+      const wanted = Math.floor(amount * share) as Amount;
+      if (wanted === amount && i === 0) return { price: total(why), amount, why };
+      const steps = [{ name: 'amount', lots: base as number }];
+      if (amount !== base) steps.push({ name: `level ${i + 1}`, lots: amount - base });
+      if (wanted !== amount) steps.push({ name: 'inventory', lots: wanted - amount });
+      return { price: total(why), amount: wanted, why, amounts: steps };
     });
   }
 

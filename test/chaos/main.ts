@@ -34,6 +34,8 @@ const FENCE_MS = 15_000;
 const SETTLE_MS = 5_000;
 /** With something unknown: the fence, the settle time, and what reading takes on a wire that fails. */
 const UNKNOWN_MS = FENCE_MS + SETTLE_MS + 60_000;
+/** What a 420 of the wire costs: nothing private is asked for a minute. */
+const LOCKED_OUT_MS = 60_000;
 const QUOTE_MS = 10_000;
 const SENTINEL_MS = 40_000;
 const STOP_MS = 150_000;
@@ -100,16 +102,20 @@ try {
     const isFaulty = cycle % 4 >= 2;
     proxy.faulty = isFaulty;
     const startedAt = Date.now();
+    const lockedOutBefore = proxy.counts['420'];
     const current = startBot();
     const wasCalm = nothingUnknown && !isFaulty;
     if (random.next() < 0.3) {
       report.duringRecovery++;
       await pause(between(300, 3_000));
     } else {
-      const isQuoting = await within(
-        wasCalm ? QUOTE_MS * 3 : UNKNOWN_MS,
-        async () => current.isOver() || (await quotes(lastRun)) !== null,
-      );
+      const until = async () => current.isOver() || (await quotes(lastRun)) !== null;
+      let isQuoting = await within(wasCalm ? QUOTE_MS * 3 : UNKNOWN_MS, until);
+      // Each 420 of the wire begins a minute anew.
+      for (let told = lockedOutBefore; !isQuoting && proxy.counts['420'] > told;) {
+        told = proxy.counts['420'];
+        isQuoting = await within(LOCKED_OUT_MS, until);
+      }
       const seconds = (Date.now() - startedAt) / 1000;
       if (current.isOver()) {
         // A wire that fails may end a start; it must not leave anything untrue behind.
@@ -184,6 +190,8 @@ async function stopped(current: Running, where: string, isFaulty: boolean): Prom
     current.signal('SIGKILL');
   }
   const { code } = await current.ended;
+  // Node had not begun to run it: nobody was there to look after what an earlier run left.
+  if (code === null && current.stderr() === '') return;
   const live = await ours();
   const unsaid = live.filter(order => !current.stderr().includes(`not verified to be gone: ${order.origin_id}`));
   if (unsaid.length > 0 && code !== 3)

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keysOf } from './jsonPage.ts';
 import { Bench, complaints, puntas, ran, ROOT } from './program.ts';
 import type { Program } from './program.ts';
 
@@ -16,6 +17,7 @@ beforeAll(async () => {
   exchange = puntas(['exchange', '--port', '0', '-c', bench.config()]);
   const [line] = await exchange.sees(/\{"url".*\}/);
   account = JSON.parse(line) as typeof account;
+  expect(Object.keys(account)).toEqual(keysOf('exchange'));
 }, 60_000);
 
 afterAll(async () => {
@@ -108,6 +110,12 @@ const CASES: Readonly<Record<string, Case>> = {
     args: () => run(sandbox('metrics:\n  port: 0', `metrics:\n  port: ${port}`)),
     code: 2,
     says: /metrics: port 127\.0\.0\.1:\d+ is taken by another process: set metrics\.port to another one, or start with --metrics-port 0/,
+  },
+  'a seed for a remote exchange': {
+    args: () => [...run(live()), '--seed', '7'],
+    env: keys,
+    code: 2,
+    says: /^--seed is for the embedded exchange; a remote one rolls its own dice/,
   },
   'a busy port for the embedded exchange': {
     args: () => run(sandbox('  seed: 1', `  seed: 1\n  port: ${port}`)),

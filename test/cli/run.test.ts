@@ -1,8 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { latchIn } from '../../src/live/latch.ts';
+import { keysOf } from './jsonPage.ts';
 import { Bench, puntas, ran, ROOT } from './program.ts';
 import type { Ended } from './program.ts';
 
@@ -15,7 +18,7 @@ type Summary = {
   orders: Record<'placed' | 'canceled' | 'filled' | 'refused' | 'unknown', number>;
   fills: number;
   position: Record<string, string>;
-  pnl: Record<'spread' | 'inventory' | 'fees' | 'total', string>;
+  pnl: Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>;
   uptime: Record<'bid' | 'ask', number>;
   requests: number;
   openOrdersLeft: number;
@@ -59,6 +62,7 @@ describe.concurrent('puntas run', () => {
     const ended = await ran(['run', '-c', bench.config(), '--for', '12s', '--json']);
     const summary = expectClean(ended);
     expect(ended.stdout.trimEnd().split('\n').length).toBe(1);
+    expect(keysOf('run --json').slice(0, 10)).toEqual(Object.keys(summary));
     expect(Object.keys(summary)).toEqual([
       'seconds',
       'book',
@@ -72,7 +76,7 @@ describe.concurrent('puntas run', () => {
       'ledgerMatches',
     ]);
     expect(Object.keys(summary.orders)).toEqual(['placed', 'canceled', 'filled', 'refused', 'unknown']);
-    expect(Object.keys(summary.pnl)).toEqual(['spread', 'inventory', 'fees', 'total']);
+    expect(Object.keys(summary.pnl)).toEqual(['spread', 'inventory', 'fees', 'hedging', 'total']);
     expect(Object.keys(summary.position)).toEqual(['btc', 'mxn']);
     expect(Object.keys(summary.uptime)).toEqual(['bid', 'ask']);
     for (const text of [...Object.values(summary.position), ...Object.values(summary.pnl)]) expect(text).toMatch(MONEY);
@@ -135,6 +139,32 @@ describe('puntas check', () => {
     expect(ended.stdout).toContain('book: btc_mxn');
     expect(ended.stdout.match(/^ {2}(bid|ask) [\d.]+ at \d+ = reference: mid /gm)).toHaveLength(6);
     expect(ended.stdout).not.toContain('not placed');
+    expect(ended.stdout).toMatch(
+      /^ {2}bid 0\.00600000 at .*; 0\.00600000 = amount 0\.00400000 level 2 \+0\.00200000$/m,
+    );
+  });
+
+  test('says how inventory changes amounts, and when run would halt on what the account holds', async () => {
+    const wanting = (target: string) =>
+      bench.config('sandbox', text => text.replace(/target: .*/, `target: '${target}'`));
+    const leaning = await ran(['check', '-c', wanting('1.49')]);
+    expect(leaning.stdout).toMatch(
+      /^ {2}bid .*; 0\.\d+ = amount 0\.00400000 (level 2 \+0\.00200000 )?inventory -0\.\d+/m,
+    );
+    expect(leaning.stdout).not.toContain('would halt');
+    const { code, stdout } = await ran(['check', '-c', wanting('0.5')]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^run would halt at once: position: 1 btc from the target is beyond its limit$/m);
+    expect(stdout).toMatch(/no bid: inventory is at its limit/);
+  });
+
+  test('says that a halt is latched', async () => {
+    const file = bench.config();
+    const { state } = parse(readFileSync(file, 'utf8')) as { state: { dir: string } };
+    latchIn(state.dir).set({ reason: 'drawdown', at: 0, by: 'bot' });
+    expect((await ran(['check', '-c', file])).stdout).toMatch(
+      /^run would quote nothing: halted by bot: drawdown; look/m,
+    );
   });
 });
 

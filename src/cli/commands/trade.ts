@@ -101,6 +101,7 @@ export function addTradeCommands(program: Command): void {
       const face = {
         url: origin,
         rest: `${origin}/api/v3`,
+        ccxt: `${origin}/api`,
         stream: origin.replace(/^http/, 'ws'),
         key,
         secret: secret.reveal(),
