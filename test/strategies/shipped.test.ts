@@ -19,4 +19,11 @@ describe.each(NAMES)('%s', name => {
   test('its configuration names it', () => {
     expect(readFileSync(shippedConfig(fileOf(name)), 'utf8')).toContain(`name: ${name}\n`);
   });
+
+  test('has a README with its idea, its formula, its parameters, when it loses money, and a plot of its quotes', () => {
+    const text = readFileSync(new URL(`../../strategies/${name}/README.md`, import.meta.url), 'utf8');
+    for (const part of ['**Idea.**', '**Formula**', '**When it loses.**', '## Parameters', '(quotes.svg)']) {
+      expect(text).toContain(part);
+    }
+  });
 });
