@@ -2,6 +2,7 @@
 /** The command line: adds every command and turns every end into an exit code. */
 import { Command, CommanderError } from 'commander';
 import { addRecordCommands } from './cli/commands/record.ts';
+import { addDevelopCommands } from './cli/commands/develop.ts';
 import { addStateCommands } from './cli/commands/state.ts';
 import { addTapeCommands } from './cli/commands/tape.ts';
 import { addTradeCommands } from './cli/commands/trade.ts';
@@ -21,6 +22,7 @@ addTradeCommands(program);
 addRecordCommands(program);
 addTapeCommands(program);
 addStateCommands(program);
+addDevelopCommands(program);
 addWebhookCommands(program);
 
 program.parseAsync().catch((error: unknown) => {

@@ -3,6 +3,7 @@ import { Engine, instrumentOf, randomOf } from '../../src/core/index.ts';
 import type { Amount, Approved, Command, EngineEvent, Price } from '../../src/core/index.ts';
 import { kindOf, strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
+import { EXAMPLES } from '../strategies/examples.ts';
 
 const LEVELS = 50;
 const WARM_UP = 5_000;
@@ -19,27 +20,10 @@ const instrument = instrumentOf({
   maximumValue: '200000000',
 });
 
-const model = {
-  amount: '0.01',
-  levels: 5,
-  risk: { amount: '5000 mxn' },
-  market: { volatilityBps: 57, arrivalsPerMinute: 5.7, decayPerBps: 0.19 },
-};
-const spread = { amount: '0.01', levels: 5, halfSpreadBps: 20, levelSpacingBps: 5 };
-/** Five levels a side; what can be followed while running is. */
-const PARAMETERS: Readonly<Record<StrategyName, object>> = {
-  ladder: spread,
-  'avellaneda-stoikov': model,
-  glft: model,
-  grid: { amount: '0.01', levels: 5, spacingBps: 20 },
-  imbalance: spread,
-  peg: { ...spread, basisMemory: '1h' },
-};
-
-/** An engine that is ready to quote, and its book filled. */
+/** An engine that is ready to quote with five levels a side, and its book filled. */
 function openEngine(name: StrategyName = 'ladder'): Engine {
   const kind = kindOf(name);
-  const parameters = strategies[name].parameters.parse(PARAMETERS[name]);
+  const parameters = strategies[name].parameters.parse(EXAMPLES[name]);
   const engine = new Engine({
     instrument,
     strategy: kind.make(parameters, instrument),

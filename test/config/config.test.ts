@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { edgeProblem, loadConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config.ts';
+import { strategies } from '../../strategies/index.ts';
 import { moneyOf, rateCeil } from '../../src/core/index.ts';
 
 const folder = new URL('../../config/', import.meta.url);
@@ -149,7 +150,7 @@ describe('an error', () => {
     [
       'an unknown strategy',
       replaced('name: ladder', 'name: leader'),
-      'a.yaml:6:9 strategy.name: expected one of ladder, avellaneda-stoikov, glft, grid, imbalance, peg, found leader; did you mean ladder?',
+      `a.yaml:6:9 strategy.name: expected one of ${Object.keys(strategies).join(', ')}, found leader; did you mean ladder?`,
     ],
     [
       'a key without a value',

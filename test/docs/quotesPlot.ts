@@ -6,6 +6,7 @@ import type { Quote, View } from '../../src/core/index.ts';
 import { kindOf } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
 import { bookRules, depthOf } from '../core/market.ts';
+import { fileOf } from '../strategies/examples.ts';
 
 const WIDTH = 640;
 const HEIGHT = 320;
@@ -20,10 +21,8 @@ const COLORS = { bids: '#1a7f5a', asks: '#b3403a' } as const;
 
 type Point = { readonly inventory: number; readonly quote: Quote };
 
-export const plotted = (name: StrategyName): string => (name === 'ladder' ? 'sandbox' : name);
-
 export function quotesPlot(name: StrategyName): string {
-  const file = `config/${plotted(name)}.yaml`;
+  const file = `config/${fileOf(name)}.yaml`;
   const loaded = loadConfig(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'), file);
   if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
   const { strategy, limits } = loaded.config;

@@ -140,6 +140,8 @@ function deskOf(name: StrategyName, showsOwn: boolean): Desk {
     ...EXAMPLES[name],
     amount: '5',
     levels: 2,
+    // Amounts of its own that are fractions of a coin.
+    ...('levelAmountStep' in EXAMPLES[name] ? { levelAmountStep: '1', skew: { priceBpsAtLimit: 10 } } : {}),
     ...('risk' in EXAMPLES[name] ? { risk: { amount: '100000 mxn', per: '1h' } } : {}),
   });
   const kind = kindOf(name);

@@ -1,5 +1,8 @@
 /** Parameters of every strategy, fixed and arbitrary, and views of any book and inventory: what the laws for all strategies are tried on. */
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { parse } from 'yaml';
+import { shippedConfig } from '../../src/cli/configFile.ts';
 import { amount, instrumentOf, price } from '../../src/core/index.ts';
 import type { Strategy, View } from '../../src/core/index.ts';
 import { kindOf, strategies } from '../../strategies/index.ts';
@@ -11,21 +14,19 @@ export const instrument = instrumentOf(bookRules({ tickSize: '10', minimumPrice:
 export const COIN = 100_000_000;
 export const MID = 150_000;
 
-const market = { volatilityBps: 80, arrivalsPerMinute: 8, decayPerBps: 0.15, estimate: 'fixed' };
-const risk = { amount: '2000 mxn', per: '1h' };
-const spread = { amount: '0.02', levels: 5, halfSpreadBps: 11, levelSpacingBps: 4, skewBpsAtLimit: 8 };
-
-/** Five levels a side, for positions up to one coin. */
-export const EXAMPLES: Readonly<Record<StrategyName, object>> = {
-  ladder: { halfSpreadBps: 11, levels: 5, levelSpacingBps: 4, amount: '0.02', skew: { priceBpsAtLimit: 8 } },
-  'avellaneda-stoikov': { amount: '0.004', levels: 5, risk, market },
-  glft: { amount: '0.004', levels: 5, risk, market },
-  grid: { amount: '0.02', levels: 5, spacingBps: 25 },
-  imbalance: spread,
-  peg: spread,
-};
+/** The ladder's configuration is the default one. */
+export const fileOf = (name: StrategyName): string => (name === 'ladder' ? 'sandbox' : name);
 
 export const NAMES = Object.keys(strategies) as readonly StrategyName[];
+
+/** What each shipped configuration says, with five levels a side. */
+export const EXAMPLES = Object.fromEntries(
+  NAMES.map(name => {
+    const { strategy } = parse(readFileSync(shippedConfig(fileOf(name)), 'utf8')) as { strategy: object };
+    const { name: _, ...parameters } = strategy as { name: string };
+    return [name, { ...parameters, levels: 5 }];
+  }),
+) as Readonly<Record<StrategyName, object>>;
 
 export function strategyOf(name: StrategyName, parameters: object = EXAMPLES[name]): Strategy {
   const kind = strategies[name];
@@ -76,8 +77,8 @@ const spreads = {
   skewBpsAtLimit: tenths(0, 100),
 };
 
-/** Any parameters that the schema takes, within reason. */
-const ANY: Readonly<Record<StrategyName, fc.Arbitrary<object>>> = {
+/** Any parameters that the schema takes, within reason; for a strategy that is not here, the laws are tried on its configuration alone. */
+const ANY: Readonly<Partial<Record<StrategyName, fc.Arbitrary<object>>>> = {
   ladder: fc.record({
     reference: fc.constantFrom('mid', 'weightedMid', 'bestBidAsk'),
     halfSpreadBps: tenths(0, 300),
@@ -113,7 +114,7 @@ const ANY: Readonly<Record<StrategyName, fc.Arbitrary<object>>> = {
   peg: fc.record({ ...spreads, weight: tenths(0.1, 1), basisMemory: fc.constantFrom('1m', '1h') }),
 };
 
-export const parametersOf = (name: StrategyName): fc.Arbitrary<object> => ANY[name];
+export const parametersOf = (name: StrategyName): fc.Arbitrary<object> => ANY[name] ?? fc.constant(EXAMPLES[name]);
 
 /** A two-sided book that is not crossed, around any middle; any inventory. */
 export const anyView: fc.Arbitrary<View> = fc

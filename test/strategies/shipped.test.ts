@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { shippedConfig } from '../../src/cli/configFile.ts';
 import { demo } from '../live/demo.ts';
-import { NAMES } from './examples.ts';
-
-/** The ladder's is the default one. */
-const fileOf = (name: string): string => (name === 'ladder' ? 'sandbox' : name);
+import { fileOf, NAMES } from './examples.ts';
 
 describe.each(NAMES)('%s', name => {
   test('has a configuration that shows both sides on the embedded exchange within seconds, and ends clean', async () => {

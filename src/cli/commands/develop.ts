@@ -1,0 +1,17 @@
+/** The command for whoever writes strategies: new-strategy. */
+import type { Command } from 'commander';
+import { newStrategy } from '../newStrategy.ts';
+
+export function addDevelopCommands(program: Command): void {
+  program
+    .command('new-strategy')
+    .description(
+      'begin a strategy in a checkout of the sources: its folder, its line in the index, a configuration, a test',
+    )
+    .argument('<name>', 'small letters, digits and dashes, like order-flow')
+    .option('--root <dir>', 'the checkout', '.')
+    .action((name: string, { root }: { root: string }) => {
+      for (const path of newStrategy(root, name)) console.log(path);
+      console.log('next: npm run docs, then npx vitest run test/strategies (docs/strategies.md)');
+    });
+}

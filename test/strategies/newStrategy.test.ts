@@ -1,0 +1,72 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { afterAll, describe, expect, test } from 'vitest';
+import { newStrategy } from '../../src/cli/newStrategy.ts';
+import { loadConfig } from '../../src/config.ts';
+import type * as Index from '../../strategies/index.ts';
+import { instrument, viewOf } from './examples.ts';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+const root = mkdtempSync(join(tmpdir(), 'puntas-new-strategy-'));
+for (const folder of ['strategies', 'config', 'test/strategies']) {
+  cpSync(join(repository, folder), join(root, folder), { recursive: true });
+}
+for (const link of ['src', 'node_modules']) symlinkSync(join(repository, link), join(root, link));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const written = newStrategy(root, 'order-flow');
+const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+describe('a new strategy', () => {
+  test('is one folder, one line in the index, a configuration and a test', () => {
+    expect(written).toEqual([
+      'strategies/index.ts',
+      'strategies/order-flow/parameters.ts',
+      'strategies/order-flow/strategy.ts',
+      'strategies/order-flow/README.md',
+      'config/order-flow.yaml',
+      'test/strategies/orderFlow.test.ts',
+    ]);
+  });
+
+  test('quotes both sides as it stands, with the parameters of its configuration', async () => {
+    const { kindOf, strategies } = (await import(join(root, 'strategies/index.ts'))) as typeof Index;
+    const { name: _, ...parameters } = (
+      (await import('yaml')).parse(textOf('config/order-flow.yaml')) as { strategy: { name: string } }
+    ).strategy;
+    const kinds = strategies as unknown as Record<string, typeof strategies.imbalance>;
+    const strategy = kindOf('order-flow' as never).make(kinds['order-flow']!.parameters.parse(parameters), instrument);
+    const { bids, asks } = strategy.quote(viewOf());
+    expect([bids.length, asks.length]).toEqual([3, 3]);
+  });
+
+  test('passes the formatter, and its configuration every check but the name that this index has not', async () => {
+    const options = await resolveConfig(join(repository, '.prettierrc.json'));
+    for (const path of written) {
+      const parser = { '.ts': 'typescript', '.md': 'markdown', '.yaml': 'yaml' }[extname(path)]!;
+      expect(await format(textOf(path), { ...options, parser })).toBe(textOf(path));
+    }
+    const loaded = loadConfig(
+      textOf('config/order-flow.yaml').replace('name: order-flow', 'name: imbalance'),
+      'a.yaml',
+    );
+    expect(loaded.ok ? [] : loaded.errors).toEqual([]);
+  });
+
+  test.each([
+    ['order-flow', /order-flow\/parameters.ts exists/],
+    ['Order_Flow', /small letters, digits and dashes/],
+    ['../x', /small letters, digits and dashes/],
+  ])('with the name %s is refused, and nothing is written', (name, message) => {
+    const before = textOf('strategies/index.ts');
+    expect(() => newStrategy(root, name)).toThrow(message);
+    expect(textOf('strategies/index.ts')).toBe(before);
+  });
+
+  test('is not begun where there are no sources', () => {
+    expect(() => newStrategy(tmpdir(), 'x')).toThrow(/no strategies\/index.ts/);
+  });
+});
