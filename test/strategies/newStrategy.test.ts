@@ -17,28 +17,31 @@ for (const folder of ['strategies', 'config', 'test/strategies']) {
 for (const link of ['src', 'node_modules']) symlinkSync(join(repository, link), join(root, link));
 afterAll(() => rmSync(root, { recursive: true }));
 
-const written = newStrategy(root, 'order-flow');
+const written = newStrategy(root, 'scaffold-trial');
 const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 describe('a new strategy', () => {
   test('is one folder, one line in the index, a configuration and a test', () => {
     expect(written).toEqual([
       'strategies/index.ts',
-      'strategies/order-flow/parameters.ts',
-      'strategies/order-flow/strategy.ts',
-      'strategies/order-flow/README.md',
-      'config/order-flow.yaml',
-      'test/strategies/orderFlow.test.ts',
+      'strategies/scaffold-trial/parameters.ts',
+      'strategies/scaffold-trial/strategy.ts',
+      'strategies/scaffold-trial/README.md',
+      'config/scaffold-trial.yaml',
+      'test/strategies/scaffoldTrial.test.ts',
     ]);
   });
 
   test('quotes both sides as it stands, with the parameters of its configuration', async () => {
     const { kindOf, strategies } = (await import(join(root, 'strategies/index.ts'))) as typeof Index;
     const { name: _, ...parameters } = (
-      (await import('yaml')).parse(textOf('config/order-flow.yaml')) as { strategy: { name: string } }
+      (await import('yaml')).parse(textOf('config/scaffold-trial.yaml')) as { strategy: { name: string } }
     ).strategy;
     const kinds = strategies as unknown as Record<string, typeof strategies.imbalance>;
-    const strategy = kindOf('order-flow' as never).make(kinds['order-flow']!.parameters.parse(parameters), instrument);
+    const strategy = kindOf('scaffold-trial' as never).make(
+      kinds['scaffold-trial']!.parameters.parse(parameters),
+      instrument,
+    );
     const { bids, asks } = strategy.quote(viewOf());
     expect([bids.length, asks.length]).toEqual([3, 3]);
   });
@@ -50,14 +53,14 @@ describe('a new strategy', () => {
       expect(await format(textOf(path), { ...options, parser })).toBe(textOf(path));
     }
     const loaded = loadConfig(
-      textOf('config/order-flow.yaml').replace('name: order-flow', 'name: imbalance'),
+      textOf('config/scaffold-trial.yaml').replace('name: scaffold-trial', 'name: imbalance'),
       'a.yaml',
     );
     expect(loaded.ok ? [] : loaded.errors).toEqual([]);
   });
 
   test.each([
-    ['order-flow', /order-flow\/parameters.ts exists/],
+    ['scaffold-trial', /scaffold-trial\/parameters.ts exists/],
     ['Order_Flow', /small letters, digits and dashes/],
     ['../x', /small letters, digits and dashes/],
   ])('with the name %s is refused, and nothing is written', (name, message) => {
