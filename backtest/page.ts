@@ -107,7 +107,10 @@ function modelTable(report: BacktestReport): string {
       name: 'most requests in a minute / allowed',
       of: ({ requests }) => `${numberText(requests.mostPerMinute)} / ${numberText(requests.allowedPerMinute)}`,
     },
-    { name: 'requests that found no budget', of: ({ requests }) => numberText(requests.overBudget) },
+    {
+      name: 'requests without budget / locked out',
+      of: ({ requests }) => `${numberText(requests.overBudget)} / ${numberText(requests.lockedOut)}`,
+    },
     { name: 'post-only orders that would have traded', of: ({ refusedPostOnly }) => numberText(refusedPostOnly) },
     { name: 'halted', of: ({ haltedBecause }) => escaped(haltedBecause ?? 'no') },
   ];
@@ -203,7 +206,8 @@ function runTable(report: BacktestReport): string {
     ...(first === undefined
       ? []
       : [['events', numberText(first.events)] as const, ['time', `${first.from} to ${first.to}`] as const]),
-    ['latency', `${latencyMs} ms to the exchange and the same back; market data at least ${feedLatencyMs} ms late`],
+    ['latency of requests, each way, ms', latencyMs],
+    ['latency of market data, at least, ms', feedLatencyMs],
     ...models.map(
       ({ model, holdings }) =>
         [

@@ -86,6 +86,9 @@ function afterFills({ markouts, feesBps }: ReplayReport): string {
   return `A minute after a fill, the market stood ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in its favour' : 'against it'}${spread}, and the fee was ${bpsText(feesBps)} bps: a fill was ${net >= 0 ? 'worth' : 'a loss of'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', less than two standard errors'}.`;
 }
 
+/** Quotes that were missing for longer than this are worth a sentence. */
+const QUOTED_LEAST = 0.9;
+
 function cautions({ models, tape, latencyMs }: BacktestReport, main: ReplayReport): string[] {
   const halted = models.filter(({ haltedBecause }) => haltedBecause !== null);
   const gapSeconds = tape.gaps.reduce((sum, gap) => sum + (gap.to - gap.from) / 1000, 0);
@@ -95,11 +98,21 @@ function cautions({ models, tape, latencyMs }: BacktestReport, main: ReplayRepor
   return [
     ...halted.map(({ model, haltedBecause }) => `The ${model} run halted itself before the end: ${haltedBecause}.`),
     ...(main.fills > 0 && main.fills < FEW_FILLS ? [`With ${main.fills} fills little can be concluded.`] : []),
+    ...silence(main),
     ...(same
       ? ['Pessimistic and expected agree to the last fill: nobody stood before our orders where they filled.']
       : []),
     ...(gapSeconds > 0 ? [`The recording misses ${durationText(gapSeconds)}.`] : []),
-    `Requests took ${latencyMs} ms each way.`,
+    Number(latencyMs) >= 0 ? `Requests took ${latencyMs} ms each way.` : `Latencies of requests: ${latencyMs}.`,
+  ];
+}
+
+function silence({ uptime, missing }: ReplayReport): string[] {
+  if (Math.min(uptime.bid, uptime.ask) >= QUOTED_LEAST) return [];
+  const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
+  const reason = missing[0] === undefined ? '' : `, most often for this reason: ${missing[0].reason}`;
+  return [
+    `It had a bid in the market for ${percent(uptime.bid)} of the time and an ask for ${percent(uptime.ask)}${reason}.`,
   ];
 }
 

@@ -142,6 +142,10 @@ describe('the verdict', () => {
     const text = made({ expected: 3 }, { pnl, haltedBecause: 'drawdown: too deep' });
     expect(text).toContain('captured 10 mxn, what it held then lost 2 mxn as the market moved, fees took 5 mxn');
     expect(text).toContain('halted itself before the end: drawdown: too deep');
+    const seldom = { uptime: { bid: 0.5, ask: 1, both: 0.5 }, missing: [{ reason: 'book stale', decisions: 9 }] };
+    expect(made({ expected: 3 }, seldom)).toContain(
+      'a bid in the market for 50 % of the time and an ask for 100 %, most often for this reason: book stale',
+    );
     expect(made({ expected: 3 }, { fills: 5 })).toContain('With 5 fills little can be concluded.');
   });
 
