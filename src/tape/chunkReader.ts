@@ -2,7 +2,7 @@
 import { instrumentOf } from '../core/index.ts';
 import type { BookRules, Instrument, Millis } from '../core/index.ts';
 import { BookPicture } from './bookPicture.ts';
-import { FrameFile } from './frames.ts';
+import { FrameFile, REMEDY } from './frames.ts';
 import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder } from './rowsCodec.ts';
 import type { ColumnBuffers } from './rowsCodec.ts';
 import type { ScannedBlock, ScannedDay } from './scanDay.ts';
@@ -116,7 +116,7 @@ export class ChunkReader {
       const why = error instanceof Error ? error.message : String(error);
       const times = `${new Date(block.from).toISOString()} to ${new Date(block.to).toISOString()}`;
       throw new Error(
-        `${why} (${block.path}, rows ${block.firstRow} to ${block.firstRow + block.rows}, ${times}); --skip-damaged leaves it out and makes a gap of it`,
+        `${why} (${block.path}, rows ${block.firstRow} to ${block.firstRow + block.rows}, ${times}); ${REMEDY}`,
         { cause: error },
       );
     }

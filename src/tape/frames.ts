@@ -20,6 +20,9 @@ const TAGS: readonly string[] = Object.values(TAG);
 /** No frame is longer; a header that says more is damaged. */
 const LENGTH_MAX = 16 * 1024 * 1024;
 
+/** What a person can do about damage. */
+export const REMEDY = '--skip-damaged leaves out what is damaged and makes a gap of it';
+
 /** Where a frame lies in its file. */
 export type Frame = { readonly tag: Tag; readonly at: number; readonly length: number };
 
@@ -97,10 +100,14 @@ export class FrameFile {
     return JSON.parse(this.payload(frame).toString('utf8'));
   }
 
-  /** The first bytes of a block of rows, not checked: the whole is when it is decoded. */
+  /** The first bytes of a block of rows, checked; the whole is when it is decoded. */
   summaryBytes(frame: Frame): Buffer {
     if (frame.length < SUMMARY_BYTES) throw new Error(`${this.path}: ${frame.tag} at byte ${frame.at} is too short`);
-    return this.#read(frame.at + HEADER, SUMMARY_BYTES);
+    const bytes = this.#read(frame.at + HEADER, SUMMARY_BYTES);
+    if (crc32(bytes.subarray(0, SUMMARY_BYTES - 4)) !== bytes.readUInt32LE(SUMMARY_BYTES - 4)) {
+      throw new Error(`${this.path}: ${frame.tag} at byte ${frame.at} is damaged; ${REMEDY}`);
+    }
+    return bytes;
   }
 
   #headerAt(at: number): Frame | null {

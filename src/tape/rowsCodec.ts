@@ -1,5 +1,5 @@
 /** A block of rows as bytes and back: what it holds first, readable without the rest, then its columns. The layout is in docs/tape.md. */
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CODING, packNumbers, planeOf, unpackNumbers } from './numbersCodec.ts';
 import type { PackedNumbers, Plane } from './numbersCodec.ts';
 import { KIND } from './tape.ts';
@@ -22,7 +22,8 @@ export type BlockSummary = {
   readonly kinds: number;
 };
 
-export const SUMMARY_BYTES = 64;
+/** With a sum of its own at their end, because it is believed without the rest being read. */
+export const SUMMARY_BYTES = 68;
 const COLUMNS = 5;
 /** Coding, number of planes, which of them are deflated, one unused byte; base and scale. */
 const DESCRIPTOR_BYTES = 20;
@@ -102,6 +103,7 @@ function written(summary: BlockSummary, idCount: number, packed: readonly Packed
   head.writeUInt32LE(summary.rows, 0);
   head.writeUInt32LE(summary.kinds, 4);
   for (const [i, key] of SUMMARY_NUMBERS.entries()) head.writeDoubleLE(summary[key], 8 + 8 * i);
+  head.writeUInt32LE(crc32(head.subarray(0, SUMMARY_BYTES - 4)), SUMMARY_BYTES - 4);
   head.writeUInt32LE(idCount, SUMMARY_BYTES);
   head.writeUInt32LE(deflated.length, SUMMARY_BYTES + 4);
   packed.forEach((column, i) => {

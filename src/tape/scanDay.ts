@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BookRules, Millis } from '../core/index.ts';
 import { headOf, isRules, ROWS_FILE, startOfDay, TAIL_FILE } from './dayFiles.ts';
 import type { Head } from './dayFiles.ts';
-import { FrameFile, TAG } from './frames.ts';
+import { FrameFile, REMEDY, TAG } from './frames.ts';
 import type { Frame } from './frames.ts';
 import { summaryOf } from './rowsCodec.ts';
 import type { BlockSummary } from './rowsCodec.ts';
@@ -185,5 +185,3 @@ class DayScan {
     };
   }
 }
-
-const REMEDY = '--skip-damaged leaves out what is damaged and makes a gap of it';

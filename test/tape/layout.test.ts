@@ -26,13 +26,13 @@ function readDay(folder: string): Row[] {
 
 function readBlock(block: Buffer): Row[] {
   const count = block.readUInt32LE(0);
-  const ids = block.readUInt32LE(64);
-  let raw = 72 + 6 * 20;
-  const deflated = block.readUInt32LE(68);
+  const ids = block.readUInt32LE(68);
+  let raw = 76 + 6 * 20;
+  const deflated = block.readUInt32LE(72);
   const inflated = deflated === 0 ? block : inflateRawSync(block.subarray(block.length - deflated));
   let next = 0;
   const columns = Array.from({ length: 6 }, (_, column) => {
-    const place = 72 + 20 * column;
+    const place = 76 + 20 * column;
     const length = column === 5 ? ids : count;
     const planes = Array.from({ length: block[place + 1]! }, (_, plane) => {
       if (((block[place + 2]! >> plane) & 1) === 1) return inflated.subarray(next, (next += length));
