@@ -1,6 +1,6 @@
 /** Paper trading: an embedded exchange in this process whose market is another exchange's, read without a key and traded with play money. */
-import { randomOf, sleep, textOfAmount, TransportFailure } from '../core/index.ts';
-import type { Amount, AvailableBook, Clock, Instrument, Millis, StreamTransport, Transport } from '../core/index.ts';
+import { randomOf, sleep, textOfAmount } from '../core/index.ts';
+import type { Amount, AvailableBook, Clock, Instrument, StreamTransport, Transport } from '../core/index.ts';
 import type { Config, RemoteExchange } from '../config.ts';
 import {
   exchangeClient,
@@ -18,6 +18,7 @@ import { createVenue, feesOf, FollowedMarket, inProcessStream } from '../sandbox
 import type { EmbeddedExchange, FollowedCounts, FollowedQueues } from '../sandbox/index.ts';
 import type { Venue } from './bot.ts';
 import { Wrong } from './configFile.ts';
+import { paperWay } from './paperWay.ts';
 
 export type PaperOptions = {
   readonly log: Log;
@@ -40,11 +41,9 @@ export type Paper = {
 };
 
 const READY_WITHIN_MS = 15_000;
-/** A tenth of the public budget is left for whole books. */
 const READS_SHARE = 0.9;
 /** Beyond the volume of every account (public facts 4.1). */
 const NO_BOUND = '9999999999';
-const PEER = '127.0.0.1';
 
 /** Resolves when the followed book is there. Rejects in one line when it cannot be followed, or the configuration lacks something. */
 export async function openPaper(config: Config, clock: Clock, options: PaperOptions): Promise<Paper> {
@@ -91,7 +90,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       log,
       instrument: place.instrument,
       pollMs: config.timing.bookPollMs,
-      readsPerMinute: READS_SHARE * followed.budgets.publicPerMinute,
+      readsPerMinute: readsPerMinute(config, followed),
       onFresh: isFresh => box.venue.set({ streamFrames: isFresh ? 'sent' : 'withheld' }),
       onBroken,
     });
@@ -104,7 +103,14 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       secret: new Secret(account.secret),
       speed: 1,
       born: clock.now(),
-      transport: wayTo(box, clock, paper.latencyMs, () => follower.isFresh),
+      transport: paperWay({
+        box,
+        clock,
+        book,
+        latencyMs: paper.latencyMs,
+        isThere: () => follower.isFresh,
+        elsewhere: client,
+      }),
       streamTransport: inProcessStream(box.stream, clock),
       paper: {
         follows: followed.restUrl,
@@ -195,25 +201,14 @@ const runsWith = (config: Config, followed: RemoteExchange, balances: Readonly<R
   webhooks: undefined,
 });
 
-/** Requests take their time both ways; while the followed market is not there, its public data is not either, as when an exchange is silent. */
-function wayTo(box: EmbeddedExchange, clock: Clock, latencyMs: Millis, isThere: () => boolean): Transport {
-  return {
-    send: async request => {
-      await sleep(clock, latencyMs);
-      if (PUBLIC_MARKET.test(request.target) && !isThere())
-        throw new TransportFailure('the followed market is silent, behind or gone', true);
-      const reply = box.respond(request, PEER);
-      await sleep(clock, latencyMs);
-      return reply;
-    },
-    close: () => Promise.resolve(),
-  };
-}
-
-const PUBLIC_MARKET = /\/(?:order_book|trades|ticker|ohlc)(?:[/?]|$)/;
-
 function streamWayOf({ stream, streamUrl }: RemoteExchange): StreamTransport | undefined {
   return stream && streamUrl !== undefined ? socketTransport({ url: streamUrl }) : undefined;
+}
+
+/** Of what is left when the strategy's other books are read, a tenth is for whole books; one in ten seconds is the least. */
+function readsPerMinute({ reference }: Config, { budgets }: RemoteExchange): number {
+  const others = reference ? (reference.books.length * 60_000) / reference.everyMs : 0;
+  return Math.max(6, READS_SHARE * (budgets.publicPerMinute - others));
 }
 
 const restAddress = ({ restUrl }: RemoteExchange): string =>

@@ -137,4 +137,20 @@ describe('trading on paper', () => {
     expect(levels(world.paper.exchange.venue, world.ours())).toEqual(levels(venue));
     await world.end();
   });
+
+  test('quotes around other books, which it reads from the followed exchange within its budget', async () => {
+    const reference = { books: ['btc_usd', 'usd_mxn'], everyMs: 5_000 };
+    const peg = { name: 'peg', halfSpreadBps: 10.6, amount: '0.0005', maxAgeMs: 10_000, maxDivergenceBps: 60 };
+    const world = await paperWorld({
+      followed: { reference, timing: { bookPollMs: 2_500 } },
+      more: { reference, strategy: peg, timing: { bookPollMs: 2_500 } },
+    });
+    await world.clock.advance(60 * SECOND);
+    expect(world.ours().length).toBe(2);
+    const books = world.asked.filter(({ target }) => target.includes('/order_book?'));
+    expect(books.filter(({ target }) => target.includes('book=usd_mxn')).length).toBeGreaterThan(8);
+    expect(books.length).toBeLessThan(60);
+    expect(world.asked.filter(request => !isPublicRead(request))).toEqual([]);
+    expect((await world.end()).summary.ledgerMatches).toBe(true);
+  });
 });

@@ -38,6 +38,9 @@ export function paperConfig(paper: object = {}, more: object = {}): Config {
 export type PaperWorldOptions = {
   readonly seed?: number;
   readonly paper?: object;
+  /** Other sections of the configuration, and what the followed exchange is made of. */
+  readonly more?: object;
+  readonly followed?: Parameters<typeof sandboxConfig>[0];
   /** Without it books are polled. */
   readonly stream?: boolean;
   readonly fate?: (request: WireRequest) => Fate;
@@ -50,8 +53,8 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
   const { seed = 1, stream = true } = options;
   const clock = new VirtualClock();
   const stateDir = mkdtempSync(join(tmpdir(), 'puntas-paper-'));
-  const config = paperConfig({ stateDir, ...options.paper });
-  const followed = openBox(sandboxConfig(), clock, { tape: null, seed });
+  const config = paperConfig({ stateDir, ...options.paper }, options.more);
+  const followed = openBox(sandboxConfig(options.followed), clock, { tape: null, seed });
   const asked: WireRequest[] = [];
   const rest = wireTo({
     exchange: followed.exchange,
