@@ -13,6 +13,7 @@ import type {
 import { edgeProblem } from '../config.ts';
 import type { Config } from '../config.ts';
 import {
+  conversionDesk,
   exchangeClient,
   httpTransport,
   marketStream,
@@ -21,6 +22,7 @@ import {
   splitAddress,
 } from '../exchange/index.ts';
 import type { Client, Observation, Secret } from '../exchange/index.ts';
+import type { HedgeSetup } from '../live/hedge/hedger.ts';
 import { durableNonces } from '../live/durableNonces.ts';
 import type { Journal } from '../live/journal.ts';
 import type { ReferenceOptions } from '../live/reference.ts';
@@ -133,6 +135,21 @@ export function engineOf(config: Config, rules: Rules, run: number, onNews?: (ne
     },
     ...(onNews ? { onNews } : {}),
   });
+}
+
+/** How inventory leaves by conversions; undefined when it does not. */
+export function hedgeOf({ hedge, timing }: Config, client: Client): HedgeSetup | undefined {
+  if (!hedge) return undefined;
+  const { ways, band, rest, ...others } = hedge;
+  const { fenceMs, settleMs } = timing;
+  return {
+    desk: conversionDesk(client),
+    ways,
+    rules: { ...others, band: moneyOf(band), rest: moneyOf(rest) },
+    ...others,
+    fenceMs,
+    settleMs,
+  };
 }
 
 const limitsOf = ({ limits, timing }: Config, instrument: Instrument): RiskLimits => ({

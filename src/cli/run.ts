@@ -15,7 +15,7 @@ import { openRolling } from '../live/rolling.ts';
 import type { Session } from '../live/session.ts';
 import { metrics, serveMonitor } from '../monitor/index.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
-import { clientOf, engineOf, referenceOf, streamOf } from './bot.ts';
+import { clientOf, engineOf, hedgeOf, referenceOf, streamOf } from './bot.ts';
 import type { Venue } from './bot.ts';
 import { Wrong } from './configFile.ts';
 import { startInbox } from './inbox.ts';
@@ -102,6 +102,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
         if (news.kind === 'count') page?.order(news.side, news.event);
         if (news.kind === 'fill') page?.fill(news.fill.side);
       },
+      hedge: hedgeOf(config, client),
       onStep: ms => page?.loop(ms),
       onReconciled: () => heart.beat('alive'),
       onKeptOut: () => heart.beat('kept out'),

@@ -1,5 +1,5 @@
 /** The checks that no single key can fail: whether the parts of a configuration fit each other, and the account's fees. */
-import { legsOf } from '../core/index.ts';
+import { legsOf, moneyOf } from '../core/index.ts';
 import { kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
 import type { Config } from './schema.ts';
@@ -10,6 +10,7 @@ export function crossProblems(config: Config): readonly Problem[] {
     ...strategyProblems(config),
     ...referenceProblems(config),
     ...timingProblems(config),
+    ...hedgeProblems(config),
     ...exchangeProblems(config),
   ];
 }
@@ -45,6 +46,16 @@ const strategyProblems = ({ strategy, limits, book }: Config): readonly Problem[
   kindOf(strategy.name)
     .limitProblems(strategy, limits, book)
     .map(({ key, message }) => ({ path: ['strategy', key], message }));
+
+function hedgeProblems({ hedge, limits }: Config): readonly Problem[] {
+  if (!hedge) return [];
+  const [band, rest, most] = [moneyOf(hedge.band), moneyOf(hedge.rest), moneyOf(limits.positionMax)];
+  const problems: Problem[] = [];
+  if (!(rest < band)) problems.push({ path: ['hedge', 'rest'], message: `must be below hedge.band (${hedge.band})` });
+  if (!(band < most))
+    problems.push({ path: ['hedge', 'band'], message: `must be below limits.positionMax (${limits.positionMax})` });
+  return problems;
+}
 
 function timingProblems({ timing, exchange }: Config): readonly Problem[] {
   const problems: Problem[] = [];

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
+import { hedge } from './hedge.ts';
 import { paper } from './paper.ts';
 import { aboveZero, address, addressRange, balances, decimalText, httpAddress, millis, port } from './values.ts';
 
@@ -214,6 +215,9 @@ export const configSchema = z
       })
       .optional()
       .describe('A price from elsewhere, for strategies that quote around one.'),
+    hedge: hedge
+      .optional()
+      .describe('Lets inventory leave by conversions. Left out: it leaves by quotes and their skew alone.'),
     inventory: z
       .strictObject({
         target: decimalText

@@ -192,6 +192,11 @@ export class Engine {
     return this.#decide(event.at);
   }
 
+  /** The book without our own orders, as it was last read; to be read at once. */
+  get depth(): Readonly<Depth> {
+    return this.#depth;
+  }
+
   /** Orders of ours that may be in the exchange's book. */
   get liveOrders(): readonly Order[] {
     return [...this.#orders.live].filter(mayLive);

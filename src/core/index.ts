@@ -8,6 +8,7 @@ export * from './book.ts';
 export * from './crossRate.ts';
 export * from './event.ts';
 export * from './guard.ts';
+export * from './hedging.ts';
 export * from './legalise.ts';
 export * from './orderFeed.ts';
 export * from './orders.ts';

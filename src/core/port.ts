@@ -188,6 +188,59 @@ export interface Exchange {
   close(): Promise<void>;
 }
 
+/** The two interfaces that convert at a firm price: quotes asked for (rfq), and the simple conversions of the REST interface. */
+export type ConversionWay = 'rfq' | 'conversion';
+
+/** One leg of a conversion, lower-case currency. */
+export type ConversionLeg = { readonly currency: string; readonly amount: DecimalText };
+
+/** A firm price for one amount, until it expires. It reserves nothing. */
+export type ConversionOffer = {
+  readonly way: ConversionWay;
+  /** Of the quote. */
+  readonly id: string;
+  readonly give: ConversionLeg;
+  readonly get: ConversionLeg;
+  /** From its creation to its end, both on the exchange's own clock. */
+  readonly lifeMs: Millis;
+  /** False: accepting it would fail; then `most` may say what would not. */
+  readonly canConfirm: boolean;
+  readonly most?: ConversionLeg;
+};
+
+export type ConversionState = {
+  readonly id: string;
+  readonly status: 'pending' | 'completed' | 'failed';
+  readonly give: ConversionLeg;
+  readonly get: ConversionLeg;
+};
+
+/** A pair that can be converted, and the decimals that its amounts may have. */
+export type ConversionPair = {
+  readonly from: string;
+  readonly to: string;
+  readonly fromDecimals: number;
+  readonly toDecimals: number;
+};
+
+/** What a hedge needs of an exchange; every call as in `Exchange`. */
+export interface ConversionDesk {
+  /** Pairs of quotes that can be asked for. */
+  pairs(): Promise<Outcome<readonly ConversionPair[]>>;
+  /** Exactly one leg has an amount; the other is what the exchange makes of it. */
+  offer(
+    way: ConversionWay,
+    ask: { readonly from: string; readonly to: string } & (
+      { readonly give: DecimalText; readonly get?: never } | { readonly get: DecimalText; readonly give?: never }
+    ),
+  ): Promise<Outcome<ConversionOffer>>;
+  /** Carries an offer out. Refused with a code that says so: certainly not. */
+  accept(offer: Pick<ConversionOffer, 'way' | 'id'>): Promise<Outcome<{ readonly conversionId: string }>>;
+  state(way: ConversionWay, conversionId: string): Promise<Outcome<ConversionState>>;
+  /** The conversion of a quote, searched on every page; null when there is none. Only for `rfq`: the other interface has no list. */
+  find(quoteId: string): Promise<Outcome<ConversionState | null>>;
+}
+
 /** One HTTP exchange, below signing and parsing: over sockets in production, in process in the simulation. */
 export interface Transport {
   /** Rejects only with a TransportFailure. */

@@ -1,6 +1,7 @@
 /** What other rooms and the composition root use of the exchange's protocol. */
 export { exchangeClient } from './client.ts';
 export type { Client, ClientOptions } from './client.ts';
+export { conversionDesk } from './desk.ts';
 export { splitAddress } from './address.ts';
 export type { VenueAddresses } from './address.ts';
 export type { Observation } from './ask.ts';

@@ -3,7 +3,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import type { Amount, Millis, PlaceCommand, Price, RestoredLedger, RestoredOrder, Side } from '../core/index.ts';
-import { textOfLedger, ledgerOf } from './ledgerText.ts';
+import type { HedgeRow } from './hedge/row.ts';
+import { markOf, textOfMark } from './ledgerText.ts';
+import type { Mark } from './ledgerText.ts';
 import { NotOurs, takeOwnership } from './owner.ts';
 import type { Owner } from './owner.ts';
 import { GAP } from './recording.ts';
@@ -17,13 +19,8 @@ export type Leftovers = {
   readonly ledger: RestoredLedger | null;
   /** Newest own trade that is in the ledger; undefined when there was none. */
   readonly marker: string | undefined;
-};
-
-/** The ledger as it stands, with what it needs to be taken up again. */
-export type Mark = {
-  readonly ledger: RestoredLedger;
-  readonly marker: string | undefined;
-  readonly live: readonly { readonly id: string; readonly filled: Amount; readonly oid: string | null }[];
+  /** Conversions that may have been carried out, and the last ones that are over. */
+  readonly hedges: readonly HedgeRow[];
 };
 
 export type Journal = {
@@ -363,13 +360,6 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
     })),
     ledger: mark?.ledger ?? null,
     marker: mark?.marker,
+    hedges: mark?.hedges ?? [],
   };
-}
-
-const textOfMark = ({ ledger, marker, live }: Mark): string =>
-  JSON.stringify({ ledger: textOfLedger(ledger), marker: marker ?? null, live });
-
-function markOf(text: string): Mark {
-  const { ledger, marker, live } = JSON.parse(text) as { ledger: string; marker: string | null; live: Mark['live'] };
-  return { ledger: ledgerOf(ledger), marker: marker ?? undefined, live };
 }

@@ -1,5 +1,6 @@
 /** Hands the ledger over to the journal: totals, marker and live orders of one moment, when they have changed, and now and then for the losses. */
 import type { Clock, Engine } from '../core/index.ts';
+import type { HedgeRow } from './hedge/row.ts';
 import type { Journal } from './journal.ts';
 import type { Reads } from './reads.ts';
 
@@ -10,9 +11,17 @@ export class LedgerKeeper {
   readonly #journal: Pick<Journal, 'keep'>;
   readonly #reads: Pick<Reads, 'taken'>;
   readonly #clock: Clock;
+  readonly #hedges: () => readonly HedgeRow[];
   #kept = { state: '', at: -Infinity };
 
-  constructor(engine: Engine, journal: Pick<Journal, 'keep'>, reads: Pick<Reads, 'taken'>, clock: Clock) {
+  constructor(
+    engine: Engine,
+    journal: Pick<Journal, 'keep'>,
+    reads: Pick<Reads, 'taken'>,
+    clock: Clock,
+    hedges: () => readonly HedgeRow[] = () => [],
+  ) {
+    this.#hedges = hedges;
     this.#engine = engine;
     this.#journal = journal;
     this.#reads = reads;
@@ -26,12 +35,14 @@ export class LedgerKeeper {
   keep(): void {
     const { marker, tids } = this.#reads.taken;
     const live = this.#engine.unfinished.map(({ id, filled, oid }) => ({ id, filled, oid }));
-    const state = JSON.stringify([this.#engine.ledgerVersion, marker, tids.length, live]);
+    const hedges = this.#hedges();
+    const last = hedges[hedges.length - 1];
+    const state = JSON.stringify([this.#engine.ledgerVersion, marker, tids.length, live, last?.id, last?.state]);
     const now = this.#clock.elapsed();
     if (state === this.#kept.state && now - this.#kept.at < KEEP_EVERY_MS) return;
     const ledger = this.#engine.ledger(tids);
     if (ledger === null) return;
-    this.#journal.keep({ ledger, marker, live });
+    this.#journal.keep({ ledger, marker, live, hedges });
     this.#kept = { state, at: now };
   }
 }

@@ -3,6 +3,8 @@ import { approveByIds, sleep, textOfMoney } from '../core/index.ts';
 import type { Approved, Command, EngineEvent, Millis, PlaceCommand } from '../core/index.ts';
 import { cancelAll } from './clearOut.ts';
 import { keepDeciding } from './keepDeciding.ts';
+import { hedgerOf } from './hedge/hedger.ts';
+import type { Hedger } from './hedge/hedger.ts';
 import { LedgerKeeper } from './ledgerKeeper.ts';
 import { MarketData } from './marketData.ts';
 import { readRules } from './opening.ts';
@@ -14,8 +16,6 @@ import type { Failed } from './reads.ts';
 import { Reach } from './reach.ts';
 import { send } from './sends.ts';
 import { LOOK_EVERY_MS, SleepWatch } from './sleepWatch.ts';
-
-export type { LoopOptions, StopReport } from './loopOptions.ts';
 
 const RULES_EVERY_MS = 300_000;
 /** After a read of the rules that failed. */
@@ -41,6 +41,7 @@ export class Loop {
   readonly #keeper: LedgerKeeper;
   readonly #reach: Reach;
   readonly #sleep: SleepWatch;
+  readonly #hedger: Hedger | null;
   #rules: Rules;
   #rulesEveryMs = RULES_EVERY_MS;
   #failure: string | null = null;
@@ -54,9 +55,23 @@ export class Loop {
     const { exchange, book, opening, timing } = options;
     const tids = opening.kind === 'restored' ? opening.tids : [];
     this.#reads = new Reads(exchange, book, opening.lastTid, this.time, timing.settleMs, tids);
-    this.#keeper = new LedgerKeeper(options.engine, options.journal, this.#reads, options.clock);
+    this.#keeper = new LedgerKeeper(
+      options.engine,
+      options.journal,
+      this.#reads,
+      options.clock,
+      () => this.#hedger?.rows ?? [],
+    );
     this.#reach = new Reach(options.log, options.clock);
     this.#sleep = new SleepWatch(options.clock);
+    this.#hedger = hedgerOf(options, {
+      instrument: () => this.#rules.instrument,
+      takerRate: () => this.#rules.takerRate,
+      time: this.time,
+      step: event => this.#step(event),
+      persist: () => this.#flush(),
+      mayAct: () => this.#mayPlace(),
+    });
     this.market = new MarketData({
       ...options,
       reads: this.#reads,
@@ -89,6 +104,7 @@ export class Loop {
       const { startedAt, balances } = opening;
       this.#step({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
     }
+    this.#hedger?.restore();
     if (latch.takeLifted?.()) this.#step({ kind: 'resume', at: this.time() });
     this.#watchLatch();
     this.#repeat(timing.privatePollMs, () => this.#readPrivate());
@@ -99,6 +115,7 @@ export class Loop {
     this.#repeat(LOOK_EVERY_MS, async () => this.#look(), LOOK_EVERY_MS);
     const balancesEvery = () => (this.#options.engine.isReconciled ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS);
     this.#repeat(balancesEvery, () => this.#readBalances());
+    if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
     this.#repeat(LATCH_EVERY_MS, async () => this.#watchLatch(), LATCH_EVERY_MS);
     this.#repeat(
@@ -131,6 +148,7 @@ export class Loop {
       if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
     }
     await Promise.all(this.#underWay);
+    await this.#hedger?.settle(deadline);
     const ledgerMatches = await this.#ledgerMatches();
     this.#flush();
     return { left, ledgerMatches, failure: this.#failure };
@@ -259,13 +277,15 @@ export class Loop {
   }
 
   /** The ledger and the recording become durable together; a disk that takes neither is told by the next intent. */
-  #flush(): void {
+  #flush(): boolean {
     const { journal } = this.#options;
     try {
       if (this.#failure === null) this.#keeper.keep();
       journal.flush();
+      return this.#failure === null;
     } catch (error) {
       this.#reach.say('journal', { error: String(error) }, 'the journal cannot be written to disk', 'error');
+      return false;
     }
   }
 

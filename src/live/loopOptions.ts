@@ -1,5 +1,6 @@
 /** What the loop is made of, and what it says at its end. */
 import type { Clock, Engine, Exchange, Millis } from '../core/index.ts';
+import type { HedgeSetup } from './hedge/hedger.ts';
 import type { Journal } from './journal.ts';
 import type { Latch } from './latch.ts';
 import type { Log } from './log.ts';
@@ -33,6 +34,8 @@ export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
   };
   /** True for a refusal code after which trading must stop until a person has looked. */
   readonly isFatal: (code: string) => boolean;
+  /** Lets inventory leave by conversions; absent: it leaves by quotes alone. */
+  readonly hedge?: HedgeSetup | undefined;
   /** Called after every step of the engine with the milliseconds that it took. */
   readonly onStep?: (ms: Millis) => void;
 };

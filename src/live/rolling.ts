@@ -5,7 +5,7 @@
 import { sleep } from '../core/index.ts';
 import type { MarketStream, Millis, Order } from '../core/index.ts';
 import type { Journal } from './journal.ts';
-import type { StopReport } from './loop.ts';
+import type { StopReport } from './loopOptions.ts';
 import { readRules } from './opening.ts';
 import type { Rules } from './opening.ts';
 import { openSession } from './session.ts';

@@ -5,7 +5,7 @@ import { stubbornLatch } from './latch.ts';
 import type { Latch } from './latch.ts';
 import { Loop } from './loop.ts';
 import type { Log } from './log.ts';
-import type { LoopOptions, StopReport } from './loop.ts';
+import type { LoopOptions, StopReport } from './loopOptions.ts';
 import { readOpening, readRules } from './opening.ts';
 import type { Opening, Rules } from './opening.ts';
 
@@ -30,6 +30,7 @@ export type SessionOptions = {
   readonly onReconciled?: () => void;
   readonly onKeptOut?: () => void;
   readonly sentinelAlive?: () => boolean;
+  readonly hedge?: LoopOptions['hedge'];
 };
 
 export type Session = {

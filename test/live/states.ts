@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { moneyOf } from '../../src/core/index.ts';
 import type { Amount, PlaceCommand, Price } from '../../src/core/index.ts';
 import { openJournal } from '../../src/live/journal.ts';
-import type { Journal, Leftovers, Mark } from '../../src/live/journal.ts';
+import type { Journal, Leftovers } from '../../src/live/journal.ts';
+import type { Mark } from '../../src/live/ledgerText.ts';
 import type { Owner } from '../../src/live/owner.ts';
 
 export const ACCOUNT = 'account-of-the-test';

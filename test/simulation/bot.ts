@@ -6,7 +6,7 @@ import { meaningOf, Secret } from '../../src/exchange/index.ts';
 import { Watch } from '../../src/live/heart.ts';
 import { openRolling } from '../../src/live/rolling.ts';
 import type { Rolling } from '../../src/live/rolling.ts';
-import type { StopReport } from '../../src/live/loop.ts';
+import type { StopReport } from '../../src/live/loopOptions.ts';
 import type { Journal } from '../../src/live/journal.ts';
 import type { Latch } from '../../src/live/latch.ts';
 import type { Config } from '../../src/config.ts';

@@ -1,0 +1,135 @@
+/** What leaves, and by which way: never above the limit, never more than asked, and the cheapest. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { carryCost, money, moneyOf, textOfMoney, throughBook, toLeave, weigh } from '../../src/core/index.ts';
+import type { HedgeRules, Instrument, WayOut } from '../../src/core/index.ts';
+import { btcMxn, depthOf, plain } from './market.ts';
+
+const rules: HedgeRules = {
+  band: moneyOf('1'),
+  rest: moneyOf('0.2'),
+  costMaxBps: 50,
+  carryBpsPerHour: 0,
+  unwindMs: 3_600_000,
+};
+const middle = moneyOf('1000');
+const sale = (way: 'rfq' | 'conversion' | 'book', minor: string, major = '1'): WayOut => ({
+  way,
+  give: { currency: 'btc', amount: major },
+  get: { currency: 'mxn', amount: minor },
+});
+const decide = (
+  ways: readonly WayOut[],
+  inventory = '1.2',
+  changes: Partial<HedgeRules> = {},
+  of: Instrument = btcMxn,
+) => weigh(of, moneyOf('1'), moneyOf(inventory), middle, ways, { ...rules, ...changes });
+
+describe('what should leave', () => {
+  test.each([
+    ['1', '0'],
+    ['1.00001', '0.80001'],
+    ['-3', '-2.8'],
+    ['0', '0'],
+  ])('of %s past a band of 1 with a rest of 0.2 is %s', (inventory, amount) => {
+    expect(textOfMoney(toLeave(moneyOf(inventory), rules))).toBe(amount);
+  });
+
+  test('below the band is something only where carrying has a price', () => {
+    expect(toLeave(moneyOf('0.5'), rules)).toBe(0n);
+    expect(textOfMoney(toLeave(moneyOf('0.5'), { ...rules, carryBpsPerHour: 1 }))).toBe('0.3');
+  });
+});
+
+describe('the way out', () => {
+  test('is the cheapest within the limit, and every other says why not', () => {
+    const { taken, weighed } = decide([sale('rfq', '998'), sale('conversion', '997'), sale('book', '999')]);
+    expect(taken).toBe('rfq');
+    expect(weighed.map(({ way, bps, not }) => [way, bps, not])).toEqual([
+      ['rfq', 20, null],
+      ['conversion', 30, 'another way costs less'],
+      ['book', 10, 'orders of ours never take liquidity'],
+      ['wait', 0, 'inventory is past its band'],
+    ]);
+  });
+
+  test('is none when all cost more than the limit, past the band too', () => {
+    const { taken, weighed } = decide([sale('rfq', '994.9'), { way: 'conversion', not: 'no answer' }]);
+    expect(taken).toBe('wait');
+    expect(weighed.map(({ not }) => not)).toEqual(['more than 50 bps', 'no answer', null]);
+  });
+
+  test('below the band is taken when it costs less than carrying', () => {
+    // 1 of a band of 1, an hour at 30 bps an hour: 30 bps.
+    const carrying = { carryBpsPerHour: 30 };
+    expect(decide([sale('rfq', '998')], '0.9', carrying).taken).toBe('rfq');
+    expect(decide([sale('rfq', '996.9')], '0.9', carrying).taken).toBe('wait');
+    expect(textOfMoney(carryCost(moneyOf('1'), middle, { ...rules, ...carrying }))).toBe('3');
+  });
+
+  test('of other currencies, of nothing, or of more than was asked for is none', () => {
+    for (const way of [
+      { ...sale('rfq', '999'), get: { currency: 'usd', amount: '999' } },
+      sale('rfq', '0', '0'),
+      sale('rfq', '1200', '1.2'),
+    ])
+      expect(decide([way]).taken).toBe('wait');
+  });
+
+  test('never costs more than the limit, and none that is offered costs less', () => {
+    const bps = fc.integer({ min: -100, max: 200 });
+    fc.assert(
+      fc.property(bps, bps, fc.boolean(), (rfq, conversion, buys) => {
+        const amount = moneyOf(buys ? '-1' : '1');
+        const way = (name: 'rfq' | 'conversion', cost: number): WayOut => {
+          const [major, minor] = [
+            { currency: 'btc', amount: '1' },
+            {
+              currency: 'mxn',
+              amount: textOfMoney(money((middle * BigInt(10_000 + (buys ? cost : -cost))) / 10_000n)),
+            },
+          ];
+          return buys ? { way: name, give: minor, get: major } : { way: name, give: major, get: minor };
+        };
+        const inventory = moneyOf(buys ? '-2' : '2');
+        const { taken } = weigh(
+          btcMxn,
+          amount,
+          inventory,
+          middle,
+          [way('rfq', rfq), way('conversion', conversion)],
+          rules,
+        );
+        const least = Math.min(rfq, conversion);
+        expect(taken === 'wait').toBe(least > rules.costMaxBps);
+        if (taken !== 'wait') expect(taken === 'rfq' ? rfq : conversion).toBe(least);
+      }),
+    );
+  });
+});
+
+describe('the book as a way out', () => {
+  test('takes level after level, and the fee from what is received', () => {
+    const depth = depthOf(
+      [
+        [999, 5],
+        [998, 50],
+      ],
+      [
+        [1001, 5],
+        [1002, 50],
+      ],
+    );
+    // One lot is one, one tick is one; 1 % fee.
+    expect(throughBook(plain, depth, moneyOf('10'), 1_000_000)).toEqual({
+      way: 'book',
+      give: { currency: 'btc', amount: '10' },
+      get: { currency: 'mxn', amount: textOfMoney(moneyOf(String((5 * 999 + 5 * 998) * 0.99))) },
+    });
+    const bought = throughBook(plain, depth, moneyOf('-9.9'), 1_000_000);
+    expect(bought).toMatchObject({ give: { amount: String(5 * 1001 + 5 * 1002) }, get: { amount: '9.9' } });
+    expect(throughBook(plain, depth, moneyOf('100'), 0)).toMatchObject({
+      not: 'the levels that are seen are not enough',
+    });
+  });
+});

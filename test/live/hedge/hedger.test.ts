@@ -1,0 +1,179 @@
+/** The hedger in whole runs on the embedded exchange: inventory leaves once, at most at its limit, whatever becomes of the requests. */
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { moneyOf, randomOf } from '../../../src/core/index.ts';
+import type { WireRequest } from '../../../src/core/index.ts';
+import { doomed, restarted } from '../crashes.ts';
+import { Folders } from '../states.ts';
+import { started, worldOf } from '../world.ts';
+import type { RunChanges, World } from '../world.ts';
+
+const worlds: World[] = [];
+afterEach(() => worlds.splice(0).forEach(world => world.end()));
+
+/** 0.08 btc more than wanted; a strategy that hardly quotes, so that only conversions move it. */
+function world(seed: number, hedge: object = {}, btc = '1.58'): World {
+  const made = worldOf(seed, {
+    exchange: { balances: { btc, mxn: '2000000' } },
+    strategy: { halfSpreadBps: 150, levels: 1 },
+    timing: { fenceMs: 20_000, settleMs: 5_000 },
+    hedge: { band: '0.05', costMaxBps: 100, ...hedge },
+  });
+  worlds.push(made);
+  return made;
+}
+
+const held = ({ box }: World, currency = 'btc') => box.exchange.venue.accounts.get(box.account.id)!.total(currency);
+/** What the exchange carried out. */
+const converted = ({ box }: World) =>
+  box.exchange.venue.accounts
+    .get(box.account.id)!
+    .transfers.list()
+    .filter(({ kind }) => kind === 'conversion');
+const isAccept = ({ method, target }: WireRequest) =>
+  (method === 'POST' && target.endsWith('/rfq/v1/conversions')) ||
+  (method === 'PUT' && target.includes('/currency_conversions/'));
+
+describe('inventory past its band', () => {
+  test.each([
+    ['sold', '1.58'],
+    ['bought', '1.42'],
+  ])('is %s back by the cheapest way, once, and the ledger equals the balances', async (_, btc) => {
+    const made = world(3, {}, btc);
+    const running = await started(made);
+    await made.clock.advance(60_000);
+    const { summary, left, failure } = await running.stop();
+    expect({ left, failure, ledger: summary.ledgerMatches }).toEqual({ left: [], failure: null, ledger: true });
+    expect(held(made)).toBe(moneyOf('1.5'));
+    expect(running.arrived.filter(isAccept)).toHaveLength(1);
+    // Paid, and not more than the limit: 100 bps of 0.08 btc.
+    const hedging = Number(summary.pnl.hedging);
+    expect(hedging).toBeLessThan(0);
+    expect(hedging).toBeGreaterThan(-0.08 * 1_600_000 * 0.01);
+    expect(running.log.map(({ text }) => text).join('\n')).toMatch(
+      /should leave: .*\(taken\).*book .*never take liquidity/,
+    );
+  });
+
+  test('stays when every way costs more than the limit', async () => {
+    const made = world(3, { costMaxBps: 0.1 });
+    const running = await started(made);
+    await made.clock.advance(60_000);
+    await running.stop();
+    expect(running.arrived.filter(isAccept)).toEqual([]);
+    expect(held(made)).toBe(moneyOf('1.58'));
+  });
+
+  test('leaves below the band only when carrying it costs more than leaving', async () => {
+    const rest = { band: '0.09', rest: '0' };
+    for (const [carryBpsPerHour, leaves] of [
+      [1, false],
+      [5_000, true],
+    ] as const) {
+      const made = world(3, { ...rest, carryBpsPerHour, unwindMs: 3_600_000 });
+      const running = await started(made);
+      await made.clock.advance(40_000);
+      await running.stop();
+      expect(held(made) < moneyOf('1.58')).toBe(leaves);
+    }
+  });
+
+  test('is asked for in a size that can be confirmed; what cannot is never accepted', async () => {
+    const made = world(3, { ways: ['rfq'] });
+    made.box.exchange.venue.set({ rfqCapacityPips: 20 });
+    const running = await started(made);
+    await made.clock.advance(120_000);
+    const { summary } = await running.stop();
+    expect(summary.ledgerMatches).toBe(true);
+    expect(held(made)).toBeLessThan(moneyOf('1.58'));
+    expect(converted(made).length).toBeGreaterThan(0);
+    expect(running.log.filter(({ text }) => text.includes('not carried out: refused'))).toEqual([]);
+  });
+
+  test('is not accepted when the offer would expire on its way', async () => {
+    const made = world(3, { marginMs: 40_000 });
+    const running = await started(made);
+    await made.clock.advance(60_000);
+    await running.stop();
+    expect(running.arrived.filter(isAccept)).toEqual([]);
+  });
+});
+
+describe('a hedge whose answers go wrong', () => {
+  const FATES: readonly (readonly [string, RunChanges['fate']])[] = [
+    ['was carried out and not answered', request => (isAccept(request) ? 'unanswered' : 'arrives')],
+    ['never arrived', request => (isAccept(request) ? 'lost' : 'arrives')],
+    ['arrived long after it was given up', request => (isAccept(request) ? { heldMs: 15_000 } : 'arrives')],
+    ['was never sent', request => (isAccept(request) ? 'not sent' : 'arrives')],
+  ];
+  test.each(FATES.flatMap(([name, fate]) => (['rfq', 'conversion'] as const).map(way => [way, name, fate] as const)))(
+    'by %s, when its acceptance %s, is found out, carried out at most once, and the ledger stays exact',
+    async (way, _, fate) => {
+      const made = world(5, { ways: [way], pauseMs: 600_000 });
+      const running = await started(made, fate ? { fate } : {});
+      await made.clock.advance(150_000);
+      const { summary, left } = await running.stop();
+      expect({ left, ledger: summary.ledgerMatches, halted: summary.halted }).toEqual({
+        left: [],
+        ledger: true,
+        halted: undefined,
+      });
+      expect(running.arrived.filter(isAccept).length).toBeLessThanOrEqual(1);
+      expect([moneyOf('1.5'), moneyOf('1.58')]).toContain(held(made));
+    },
+  );
+
+  test('over many seeds: what the exchange carried out is what the bot says, to the last digit', async () => {
+    for (let seed = 1; seed <= 3; seed++) {
+      const random = randomOf(seed);
+      const made = world(seed, { pauseMs: 5_000, band: '0.02' });
+      let calm = false;
+      const fate = (request: WireRequest) => {
+        const isDesk = /rfq|currency_conversions/.test(request.target);
+        if (calm || !isDesk || random.next() < 0.6) return 'arrives';
+        const roll = random.next();
+        return roll < 0.3 ? 'unanswered' : roll < 0.6 ? 'lost' : roll < 0.8 ? { heldMs: 15_000 } : 'not sent';
+      };
+      const running = await started(made, { fate });
+      await made.clock.advance(200_000);
+      calm = true;
+      await made.clock.advance(60_000);
+      const { summary, left } = await running.stop();
+      expect({ seed, left, ledger: summary.ledgerMatches, halted: summary.halted }).toEqual({
+        seed,
+        left: [],
+        ledger: true,
+        halted: undefined,
+      });
+      const told = running.log.filter(({ text }) => /^hedge .* became /.test(text));
+      expect([seed, told.length]).toEqual([seed, converted(made).length]);
+    }
+  }, 60_000);
+});
+
+describe('a bot that is killed with a hedge under way', () => {
+  const folders = new Folders();
+  afterAll(() => folders.clear());
+
+  test.each([
+    ['as it leaves, which never arrives', 'lost' as const],
+    ['as it leaves, and it is carried out', 'unanswered' as const],
+  ])('%s, finds out after its start, and carries nothing out twice', async (_, fate) => {
+    const made = world(7, { ways: ['rfq'], pauseMs: 600_000 });
+    const { left } = await doomed(made, folders, request => (isAccept(request) ? fate : null));
+    for (let n = 0; n < 200 && left() === null; n++) await made.clock.advance(500);
+    const dir = left();
+    if (dir === null) throw new Error('it was never killed');
+    const second = await restarted(made, dir, { fate: request => (isAccept(request) ? 'not sent' : 'arrives') });
+    await made.clock.advance(90_000);
+    const { summary, left: orders } = await second.stop();
+    expect({ orders, ledger: summary.ledgerMatches, halted: summary.halted }).toEqual({
+      orders: [],
+      ledger: true,
+      halted: undefined,
+    });
+    expect(converted(made)).toHaveLength(fate === 'unanswered' ? 1 : 0);
+    expect(second.log.map(({ text }) => text).join('\n')).toMatch(
+      fate === 'unanswered' ? /hedge \S+: .* became/ : /hedge \S+ was not carried out/,
+    );
+  });
+});
