@@ -125,14 +125,11 @@ const POLLED_DEPTH = 50;
 
 function openWriter(dir: string, rules: BookRules, source: string, depth: number): TapeWriter {
   try {
-    return new TapeWriter({ dir, rules, source, depth, blockRows: BLOCK_ROWS });
+    return new TapeWriter({ dir, rules, source, depth });
   } catch (error) {
     throw new Wrong(error instanceof Error ? error.message : String(error));
   }
 }
-
-/** Sealing a block of more rows would keep the stream waiting. */
-const BLOCK_ROWS = 16_384;
 
 function publicClient({ config, addresses, clock, seed }: RecordOptions): Client {
   const { origin, basePath } = splitAddress(addresses.restUrl);

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import yazl from 'yazl';
+import { importTape } from '../../src/cli/import.ts';
 import { amount, price, textOfAmount, textOfPrice } from '../../src/core/index.ts';
 import { findRecording, formats, KIND, openTape, readRecording, RecordedBook, SIDE } from '../../src/tape/index.ts';
 import type { ImportReport, Tape } from '../../src/tape/index.ts';
@@ -482,6 +483,25 @@ describe('recorded replies of the exchange', () => {
     expect([name, trades]).toEqual(['btc_mxn', 25]);
     expect(dirtOf({ dirt })['replies without a market in them']).toBeGreaterThan(0);
   });
+});
+
+describe('an import', () => {
+  itOnRecording(
+    'bitstamp-btcusd-2015-05-01-book-orders-trades',
+    'stores exactly the rows that are read in memory, with the same dirt',
+    async dir => {
+      const tape = await openTape(dir);
+      await withFolder({}, async out => {
+        const report = await importTape({ from: dir, out: join(out, 'tape'), progress: false });
+        const stored = await openTape(join(out, 'tape'));
+        expect(rowsOf(stored)).toEqual(rowsOf(tape));
+        expect(stored.columns.id).toEqual(tape.columns.id);
+        expect(stored.dirt).toEqual(tape.dirt);
+        expect([stored.depth, stored.rules]).toEqual([tape.depth, tape.rules]);
+        expect(report).toMatchObject({ rows: tape.columns.length, days: 1, format: 'bitstamp' });
+      });
+    },
+  );
 });
 
 describe('whatever is in a file', () => {
