@@ -26,7 +26,7 @@ export class ExchangeView {
   readonly #ends: OwnOrder[] = [];
   readonly #onFill = (order: OwnOrder, lots: number): void => {
     const now = this.#now;
-    const mid = this.#mid;
+    const mid = now === this.#movedAt ? this.#midBefore : this.#middle();
     this.#watcher.filled(order, lots, now, mid);
     if (this.#watcher.dueAt < this.#until) this.#until = this.#watcher.dueAt;
     this.answers.push(now + this.#latency.back(now), MESSAGE.filled, order, lots, now, mid);
@@ -37,9 +37,11 @@ export class ExchangeView {
   #next = 0;
   #until = -Infinity;
   #now = -Infinity;
-  /** Time of the last row, and twice the middle of the book before the first row of that time; 0 when a side was empty. */
-  #rowAt = -Infinity;
-  #mid = 0;
+  /** Best places as they were last seen; when they last moved, and twice the middle before the first move at that time, 0 when a side was empty. */
+  #bid = 0;
+  #ask: number;
+  #movedAt = -Infinity;
+  #midBefore = 0;
   #eager = false;
 
   constructor(rows: MarketRows, model: FillModel, latency: Latency, watcher = NOBODY) {
@@ -48,6 +50,7 @@ export class ExchangeView {
     this.#latency = latency;
     this.#watcher = watcher;
     this.book = new TickBook(rows);
+    this.#ask = this.book.ask;
     this.#ownBids = new OwnSide(BUY, rows.places);
     this.#ownAsks = new OwnSide(SELL, rows.places);
   }
@@ -104,12 +107,6 @@ export class ExchangeView {
     const { at } = this.#rows;
     let row = this.#next;
     while (at[row]! <= this.#until) {
-      const time = at[row]!;
-      if (time !== this.#rowAt) {
-        this.#rowAt = time;
-        const { bid, ask, last } = this.book;
-        this.#mid = bid === 0 || ask === last ? 0 : bid + ask;
-      }
       this.#read(row);
       row++;
     }
@@ -124,15 +121,31 @@ export class ExchangeView {
     if ((flags & FLAG.trade) !== 0) this.#trade(flags, place, lots, row);
     else if ((flags & FLAG.sell) !== 0) {
       const before = this.book.setAsk(place, lots);
+      if (this.book.ask !== this.#ask || this.book.bid !== this.#bid) this.#bestMoved(rows.at[row]!);
       if (this.#ownAsks.at[place] !== 0 || (place <= this.#ownBids.best && lots > before)) {
         this.#levelChanged(SELL, place, before, lots, row);
       }
     } else {
       const before = this.book.setBid(place, lots);
+      if (this.book.bid !== this.#bid || this.book.ask !== this.#ask) this.#bestMoved(rows.at[row]!);
       if (this.#ownBids.at[place] !== 0 || (place >= this.#ownAsks.best && lots > before)) {
         this.#levelChanged(BUY, place, before, lots, row);
       }
     }
+  }
+
+  #bestMoved(at: number): void {
+    if (at !== this.#movedAt) {
+      this.#movedAt = at;
+      this.#midBefore = this.#middle();
+    }
+    this.#bid = this.book.bid;
+    this.#ask = this.book.ask;
+  }
+
+  /** Twice the middle of the best places that were last seen. */
+  #middle(): number {
+    return this.#bid === 0 || this.#ask === this.book.last ? 0 : this.#bid + this.#ask;
   }
 
   #trade(flags: number, place: number, lots: number, row: number): void {

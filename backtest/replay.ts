@@ -138,7 +138,18 @@ export function runReplay(options: ReplayOptions): ReplayResult {
   return new Replay(options).run();
 }
 
-type Placed = { readonly id: string; readonly oid: string; readonly order: OwnOrder; readonly amount: Amount };
+type Placed = {
+  readonly id: string;
+  readonly oid: string;
+  readonly order: OwnOrder;
+  readonly amount: Amount;
+  /** What was last told of it, and how much was filled then: mostly nothing has changed. */
+  report: OrderReport | null;
+  reportedFilled: number;
+};
+
+type MetLevel = { readonly side: Side; readonly price: Price; readonly amount: Amount };
+const NO_LEVELS: readonly MetLevel[] = [];
 
 class Replay {
   readonly #options: ReplayOptions;
@@ -312,7 +323,7 @@ class Replay {
   }
 
   /** Takes out of the engine's book what has been met by resting orders of ours: levels at their price or through it. */
-  #hideMet(): readonly { readonly side: Side; readonly price: Price; readonly amount: Amount }[] {
+  #hideMet(): readonly MetLevel[] {
     const { book } = this.#engine;
     let bid = -Infinity;
     let ask = Infinity;
@@ -321,14 +332,16 @@ class Replay {
       if (side === BUY) bid = Math.max(bid, place);
       else ask = Math.min(ask, place);
     }
-    const met: { side: Side; price: Price; amount: Amount }[] = [];
+    const { base } = this.#rows;
+    const [bestBid, bestAsk] = [book.best('buy'), book.best('sell')];
+    if (!(bestAsk > 0 && bestAsk <= bid + base) && !(bestBid > 0 && bestBid >= ask + base)) return NO_LEVELS;
+    const met: MetLevel[] = [];
     const hide = (side: Side, isMet: (price: Price) => boolean): void => {
       for (let price = book.best(side); price > 0 && isMet(price); price = book.best(side)) {
         met.push({ side, price, amount: book.amountAt(side, price) });
         book.set(side, price, 0 as Amount);
       }
     };
-    const { base } = this.#rows;
     hide('sell', price => price <= bid + base);
     hide('buy', price => price >= ask + base);
     return met;
@@ -435,9 +448,12 @@ class Replay {
     this.#step({ kind: 'looked up', at: now, startedAt: now, ids: ended.map(({ id }) => id), outcome });
   }
 
-  #reportOf({ id, oid, order, amount }: Placed, status: OrderReport['status'], at: Millis): OrderReport {
+  #reportOf(placed: Placed, status: OrderReport['status'], at: Millis): OrderReport {
+    const { id, oid, order, amount, report } = placed;
+    if (report !== null && report.status === status && placed.reportedFilled === order.filled) return report;
     const { instrument } = this.#options;
-    return {
+    placed.reportedFilled = order.filled;
+    return (placed.report = {
       book: instrument.symbol,
       oid,
       originId: id,
@@ -448,7 +464,7 @@ class Replay {
       originalAmount: textOfAmount(instrument, amount),
       unfilledAmount: textOfAmount(instrument, (amount - order.filled) as Amount),
       createdAt: at,
-    };
+    });
   }
 
   /** A read of own orders and trades, as we know them: it keeps the engine sure that the account is watched. */
@@ -557,7 +573,7 @@ class Replay {
     const order = this.#orders.place(at, side === 'buy' ? BUY : SELL, price - this.#rows.base, amount);
     order.level = this.#levels.get(id) ?? 0;
     this.#levels.delete(id);
-    const placed: Placed = { id, oid: `r${order.id}`, order, amount };
+    const placed: Placed = { id, oid: `r${order.id}`, order, amount, report: null, reportedFilled: 0 };
     this.#byId.set(id, placed);
     this.#byOrder.set(order, placed);
   }

@@ -34,10 +34,13 @@ export function planSide(
   tolerance: Tolerance,
   at: Millis,
 ): Plan {
-  const orders = [...live].filter(order => order.side === side && mayLive(order));
+  const orders: Order[] = [];
+  for (const order of live) if (order.side === side && mayLive(order)) orders.push(order);
   const best = side === 'buy' ? -1 : 1;
-  orders.sort((a, b) => best * (a.price - b.price) || (a.id < b.id ? -1 : 1));
-  const levels = [...wanted].filter(level => level.side === side).sort((a, b) => best * (a.price - b.price));
+  if (orders.length > 1) orders.sort((a, b) => best * (a.price - b.price) || (a.id < b.id ? -1 : 1));
+  const levels: LegalLevel[] = [];
+  for (const level of wanted) if (level.side === side) levels.push(level);
+  if (levels.length > 1) levels.sort((a, b) => best * (a.price - b.price));
   const partner = pair(levels, orders, tolerance, at);
   const place: LegalLevel[] = [];
   const cancel: { order: Order; reason: CancelReason }[] = [];
@@ -64,11 +67,14 @@ export function planSide(
 
 /** For each level the index of its order, or -1: as many pairs as there can be, and among them as many fitting ones as do not cross. */
 function pair(levels: readonly LegalLevel[], orders: readonly Order[], tolerance: Tolerance, at: Millis): number[] {
-  const partner = keepers(
-    levels,
-    orders,
-    (level, order) => isSettledInBook(order) && mismatch(order, level, tolerance, at) === null,
-  );
+  const fits = (level: LegalLevel, order: Order): boolean =>
+    isSettledInBook(order) && mismatch(order, level, tolerance, at) === null;
+  // One to one and all fitting, as at most decisions: no other pairing keeps as many.
+  if (levels.length === orders.length && levels.every((level, i) => fits(level, orders[i]!))) {
+    return levels.map((_, i) => i);
+  }
+  if (levels.length === 0 || orders.length === 0) return levels.map(() => -1);
+  const partner = keepers(levels, orders, fits);
   const freeLevels = levels.flatMap((_, i) => (partner[i]! < 0 ? [i] : []));
   const freeOrders = orders.flatMap((_, j) => (partner.includes(j) ? [] : [j]));
   const rest = assign(

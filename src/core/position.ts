@@ -140,5 +140,6 @@ export class Position {
   }
 }
 
-const raw = (minor: Money): bigint => minor * 2n * 10n ** 18n;
-const cooked = (sum: bigint): Money => money(sum / (2n * 10n ** 18n));
+const UNIT = 2n * 10n ** 18n;
+const raw = (minor: Money): bigint => minor * UNIT;
+const cooked = (sum: bigint): Money => money(sum / UNIT);

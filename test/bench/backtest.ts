@@ -3,31 +3,40 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import {
-  constantLatency,
   FLAG,
-  fillModel,
   inUnit,
   readEventFile,
+  rowsInShared,
   runGolden,
-  runReplay,
   storeEventFile,
   TickBook,
+  windowOfLevels,
   windowOfTape,
 } from '../../backtest/index.ts';
 import type { MarketRows, RowWindow } from '../../backtest/index.ts';
-import { Engine, instrumentOf, money } from '../../src/core/index.ts';
-import type { Amount, EngineNews, Value } from '../../src/core/index.ts';
 import { openStoredTape, TapeWriter } from '../../src/tape/index.ts';
-import { strategies } from '../../strategies/index.ts';
+import { production, REFERENCE_RULES } from './production.ts';
 import { decoding, lineOf, secondsSince } from './tape.ts';
 import type { TapeFigures } from './tape.ts';
 
 const BENCH = process.env['PUNTAS_BENCH'] ?? '../shared/bench';
 const EVENTS = Number(process.env['PUNTAS_BENCH_EVENTS'] ?? 10_000_000);
 const ROUNDS = 3;
-const AIMS = { book: 0.5, golden: 0.1, goldenFromTape: 0.07, production: 0.03 };
-const NAMES = ['book', 'golden', 'goldenFromTape', 'production'] as const;
+/** Of the compiled loop's events per second. Of three models side by side those of all three count; they and a tape have no aim of their own. */
+const AIMS = {
+  book: 0.5,
+  golden: 0.1,
+  goldenFromTape: 0.07,
+  production: 0.03,
+  productionFromTape: null,
+  threeModels: null,
+} as const;
+type Name = keyof typeof AIMS;
+const NAMES = Object.keys(AIMS) as Name[];
+const MODELS = ['pessimistic', 'expected', 'optimistic'] as const;
 
 /**
  * The book alone, the golden run and the production path, in alternation with the compiled loop; medians of the rounds. Printed, and
@@ -50,22 +59,30 @@ export async function backtestBench(
     const tape = join(dir, 'stored');
     const stored = storeReference(join(dir, 'tape.bin'), tape);
     say(`tape, reference: ${lineOf(stored)}`);
-    const run = {
-      book: () => bookAlone(rows),
+    const shared = rowsInShared(inMillis);
+    const run: Record<Name, () => void | Promise<void>> = {
+      book: () => void bookAlone(rows),
       golden: () => golden(rows),
       goldenFromTape: () => golden(windowOfTape(openStoredTape(tape))),
-      production: () => production(inMillis),
+      production: () => production(inMillis, 'expected'),
+      productionFromTape: () => {
+        const { to } = openStoredTape(tape);
+        production(windowOfLevels(openStoredTape(tape)), 'expected', to);
+      },
+      threeModels: async () => {
+        await Promise.all(MODELS.map(model => inThread(shared, model)));
+      },
     };
-    const none = () =>
-      ({ book: [], golden: [], goldenFromTape: [], production: [] }) as Record<(typeof NAMES)[number], number[]>;
+    const none = () => Object.fromEntries(NAMES.map(name => [name, [] as number[]])) as Record<Name, number[]>;
     const speeds = none();
     const shares = none();
     for (let round = 0; round < ROUNDS; round++) {
       for (const name of NAMES) {
         const before = compiled?.();
         const began = performance.now();
-        run[name]();
-        const speed = (rows.length / (performance.now() - began)) * 1000;
+        await run[name]();
+        const times = name === 'threeModels' ? MODELS.length : 1;
+        const speed = ((times * rows.length) / (performance.now() - began)) * 1000;
         speeds[name].push(speed);
         if (compiled === null || before === undefined) continue;
         // The machine's own pace changes by the minute: each run is held against the loop just before and just after it.
@@ -83,7 +100,8 @@ export async function backtestBench(
     for (const name of NAMES) {
       const speed = median(speeds[name]);
       const share = limit.length === 0 ? null : median(shares[name]);
-      const ratio = share === null ? '' : `, ${share.toFixed(3)} of the compiled loop (aim ${AIMS[name]})`;
+      const aim = AIMS[name] === null ? '' : ` (aim ${AIMS[name]})`;
+      const ratio = share === null ? '' : `, ${share.toFixed(3)} of the compiled loop${aim}`;
       say(`backtest, ${name}: ${millions(speed)} M events/s${ratio}`);
       figures[`backtest.${name}EventsPerSecond`] = speed;
       if (share !== null) figures[`backtest.${name}ToCompiledLoop`] = share;
@@ -109,18 +127,6 @@ function compiledLoop(dir: string): (() => number) | null {
   };
 }
 
-/** What the reference tape says of itself nowhere. */
-export const REFERENCE_RULES = {
-  book: 'btc_usd',
-  tickSize: '0.1',
-  minimumAmount: '0.001',
-  maximumAmount: '500',
-  minimumPrice: '0.1',
-  maximumPrice: '1000000',
-  minimumValue: '1',
-  maximumValue: '200000000',
-};
-
 function storeReference(file: string, dir: string): TapeFigures {
   const began = process.cpuUsage();
   const writer = new TapeWriter({ dir, rules: REFERENCE_RULES, lot: '0.001', source: 'the reference tape' });
@@ -142,76 +148,20 @@ function bookAlone({ length, places, place, lots, flags }: MarketRows): number {
   return traded + book.bid + book.ask;
 }
 
+/** The same work in a thread of its own, over the same memory. */
+function inThread(rows: MarketRows, model: (typeof MODELS)[number]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const file = fileURLToPath(new URL('./productionThread.js', import.meta.url));
+    const worker = new Worker(file, { workerData: { rows, model } });
+    worker.once('error', reject);
+    worker.once('exit', code => (code === 0 ? resolve() : reject(new Error(`a thread ended with ${code}`))));
+  });
+}
+
 function golden(rows: MarketRows | RowWindow): void {
   const options = { halfSpreadTicks: 2, interval: 100_000, latency: 10_000, orderLots: 50, positionMaxLots: 1_000 };
   const { fills } = runGolden(rows, options);
   if (fills === 0) throw new Error('the golden run had no fill');
-}
-
-/** The engine with its gate, a ladder of two levels a side, accounting, one fill model; distances and times as in the default configuration. */
-function production(rows: MarketRows): void {
-  const instrument = instrumentOf(REFERENCE_RULES, '0.001');
-  const kind = strategies.ladder;
-  const parameters = kind.parameters.parse({
-    halfSpreadBps: 10.6,
-    levels: 2,
-    levelSpacingBps: 6,
-    amount: '0.05',
-    refreshToleranceBps: 4,
-    minEdgeBps: 0,
-  });
-  const many = 100_000;
-  const engine = (_rates: object, onNews: (news: EngineNews) => void): Engine =>
-    new Engine({
-      instrument,
-      strategy: kind.make(parameters, instrument),
-      limits: {
-        positionMax: 2_000 as Amount,
-        orderValueMax: (10n ** 12n) as Value,
-        ordersMax: 40,
-        collarBps: 500,
-        staleAfterMs: 60_000,
-      },
-      halts: {
-        drawdownMax: money(10n ** 30n),
-        dayLossMax: money(10n ** 30n),
-        fillsPer10Min: many,
-        refusalsPerMinute: many,
-        unknownsPerMinute: many,
-        messagesPerMinute: many,
-      },
-      tolerance: kind.tolerance(parameters),
-      instance: 'bench',
-      run: 1,
-      target: null,
-      patience: {
-        fenceMs: 50_000,
-        settleMs: 20_000,
-        cancelAgainMs: 2_000,
-        decideEveryMs: 1_000,
-        lookEveryMs: 500,
-        privateStaleAfterMs: 10_000,
-      },
-      onNews,
-    });
-  const result = runReplay({
-    instrument,
-    rows,
-    gaps: [],
-    model: fillModel('expected', rows),
-    latency: constantLatency(10, 10),
-    fees: { tiers: [{ volume: '9999999999', maker: '0', taker: '0.0005' }], volume30d: '0' },
-    balances: { btc: '1000', usd: '10000000' },
-    decideEveryMs: 1_000,
-    privatePollMs: 2_000,
-    privatePerMinute: 300,
-    engine,
-  });
-  if (result.snapshot.fills === 0 || result.haltedBecause !== null) throw new Error('the replay traded nothing');
-  if (process.env['PUNTAS_BENCH_DETAIL']) {
-    const { fills, counts, uptime } = result.snapshot;
-    console.log(JSON.stringify({ fills, counts, uptime, decisions: result.decisions, requests: result.requests }));
-  }
 }
 
 const millions = (perSecond: number): string => (perSecond / 1e6).toFixed(1);

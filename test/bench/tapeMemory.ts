@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { runGolden, storeEventFile, windowOfTape } from '../../backtest/index.ts';
 import { openStoredTape, TapeWriter } from '../../src/tape/index.ts';
 import type { StoredTape } from '../../src/tape/index.ts';
-import { REFERENCE_RULES } from './backtest.ts';
+import { REFERENCE_RULES } from './production.ts';
 
 const BENCH = process.env['PUNTAS_BENCH'] ?? '../shared/bench';
 const MILLION = 1_000_000;

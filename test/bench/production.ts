@@ -1,0 +1,85 @@
+/** The production path over the reference tape: what a backtest does, with nothing to show for it. */
+import { constantLatency, fillModel, RowWindow, runReplay } from '../../backtest/index.ts';
+import type { MarketRows, ModelName } from '../../backtest/index.ts';
+import { Engine, instrumentOf, money } from '../../src/core/index.ts';
+import type { Amount, EngineNews, Value } from '../../src/core/index.ts';
+import { strategies } from '../../strategies/index.ts';
+
+/** What the reference tape says of itself nowhere. */
+export const REFERENCE_RULES = {
+  book: 'btc_usd',
+  tickSize: '0.1',
+  minimumAmount: '0.001',
+  maximumAmount: '500',
+  minimumPrice: '0.1',
+  maximumPrice: '1000000',
+  minimumValue: '1',
+  maximumValue: '200000000',
+};
+
+/** The engine with its gate, a ladder of two levels a side, accounting, one fill model; distances and times as in the default configuration. */
+export function production(rows: MarketRows | RowWindow, model: ModelName, to?: number): void {
+  const instrument = instrumentOf(REFERENCE_RULES, '0.001');
+  const kind = strategies.ladder;
+  const parameters = kind.parameters.parse({
+    halfSpreadBps: 10.6,
+    levels: 2,
+    levelSpacingBps: 6,
+    amount: '0.05',
+    refreshToleranceBps: 4,
+    minEdgeBps: 0,
+  });
+  const many = 100_000;
+  const engine = (_rates: object, onNews: (news: EngineNews) => void): Engine =>
+    new Engine({
+      instrument,
+      strategy: kind.make(parameters, instrument),
+      limits: {
+        positionMax: 2_000 as Amount,
+        orderValueMax: (10n ** 12n) as Value,
+        ordersMax: 40,
+        collarBps: 500,
+        staleAfterMs: 60_000,
+      },
+      halts: {
+        drawdownMax: money(10n ** 30n),
+        dayLossMax: money(10n ** 30n),
+        fillsPer10Min: many,
+        refusalsPerMinute: many,
+        unknownsPerMinute: many,
+        messagesPerMinute: many,
+      },
+      tolerance: kind.tolerance(parameters),
+      instance: 'bench',
+      run: 1,
+      target: null,
+      patience: {
+        fenceMs: 50_000,
+        settleMs: 20_000,
+        cancelAgainMs: 2_000,
+        decideEveryMs: 1_000,
+        lookEveryMs: 500,
+        privateStaleAfterMs: 10_000,
+      },
+      onNews,
+    });
+  const result = runReplay({
+    instrument,
+    rows,
+    gaps: [],
+    model: fillModel(model, rows instanceof RowWindow ? rows.rows : rows),
+    ...(to === undefined ? {} : { to }),
+    latency: constantLatency(10, 10),
+    fees: { tiers: [{ volume: '9999999999', maker: '0', taker: '0.0005' }], volume30d: '0' },
+    balances: { btc: '1000', usd: '10000000' },
+    decideEveryMs: 1_000,
+    privatePollMs: 2_000,
+    privatePerMinute: 300,
+    engine,
+  });
+  if (result.snapshot.fills === 0 || result.haltedBecause !== null) throw new Error('the replay traded nothing');
+  if (process.env['PUNTAS_BENCH_DETAIL']) {
+    const { fills, counts, uptime } = result.snapshot;
+    console.log(JSON.stringify({ fills, counts, uptime, decisions: result.decisions, requests: result.requests }));
+  }
+}
