@@ -17,31 +17,28 @@ for (const folder of ['strategies', 'config', 'test/strategies']) {
 for (const link of ['src', 'node_modules']) symlinkSync(join(repository, link), join(root, link));
 afterAll(() => rmSync(root, { recursive: true }));
 
-const written = newStrategy(root, 'scaffold-trial');
+const written = newStrategy(root, 'my-trial');
 const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 describe('a new strategy', () => {
   test('is one folder, one line in the index, a configuration and a test', () => {
     expect(written).toEqual([
       'strategies/index.ts',
-      'strategies/scaffold-trial/parameters.ts',
-      'strategies/scaffold-trial/strategy.ts',
-      'strategies/scaffold-trial/README.md',
-      'config/scaffold-trial.yaml',
-      'test/strategies/scaffoldTrial.test.ts',
+      'strategies/my-trial/parameters.ts',
+      'strategies/my-trial/strategy.ts',
+      'strategies/my-trial/README.md',
+      'config/my-trial.yaml',
+      'test/strategies/myTrial.test.ts',
     ]);
   });
 
   test('quotes both sides as it stands, with the parameters of its configuration', async () => {
     const { kindOf, strategies } = (await import(join(root, 'strategies/index.ts'))) as typeof Index;
     const { name: _, ...parameters } = (
-      (await import('yaml')).parse(textOf('config/scaffold-trial.yaml')) as { strategy: { name: string } }
+      (await import('yaml')).parse(textOf('config/my-trial.yaml')) as { strategy: { name: string } }
     ).strategy;
     const kinds = strategies as unknown as Record<string, typeof strategies.imbalance>;
-    const strategy = kindOf('scaffold-trial' as never).make(
-      kinds['scaffold-trial']!.parameters.parse(parameters),
-      instrument,
-    );
+    const strategy = kindOf('my-trial' as never).make(kinds['my-trial']!.parameters.parse(parameters), instrument);
     const { bids, asks } = strategy.quote(viewOf());
     expect([bids.length, asks.length]).toEqual([3, 3]);
   });
@@ -52,15 +49,12 @@ describe('a new strategy', () => {
       const parser = { '.ts': 'typescript', '.md': 'markdown', '.yaml': 'yaml' }[extname(path)]!;
       expect(await format(textOf(path), { ...options, parser })).toBe(textOf(path));
     }
-    const loaded = loadConfig(
-      textOf('config/scaffold-trial.yaml').replace('name: scaffold-trial', 'name: imbalance'),
-      'a.yaml',
-    );
+    const loaded = loadConfig(textOf('config/my-trial.yaml').replace('name: my-trial', 'name: imbalance'), 'a.yaml');
     expect(loaded.ok ? [] : loaded.errors).toEqual([]);
   });
 
   test.each([
-    ['scaffold-trial', /scaffold-trial\/parameters.ts exists/],
+    ['my-trial', /my-trial\/parameters.ts exists/],
     ['Order_Flow', /small letters, digits and dashes/],
     ['../x', /small letters, digits and dashes/],
   ])('with the name %s is refused, and nothing is written', (name, message) => {

@@ -12,6 +12,6 @@ export function addDevelopCommands(program: Command): void {
     .option('--root <dir>', 'the checkout', '.')
     .action((name: string, { root }: { root: string }) => {
       for (const path of newStrategy(root, name)) console.log(path);
-      console.log('next: npm run docs, then npx vitest run test/strategies (docs/strategies.md)');
+      console.log('next: npm run format and npm run docs, then npx vitest run test/strategies (docs/strategies.md)');
     });
 }
