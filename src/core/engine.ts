@@ -23,7 +23,7 @@ import { Reconciliation } from './reconciliation.ts';
 import { Rivals } from './rivals.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
 import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from './risk.ts';
-import type { LastFill, Reference, View } from './strategy.ts';
+import type { Figure, LastFill, Reference, View } from './strategy.ts';
 import { money, textOfMoney } from './units.ts';
 import type { Amount, Millis, Money, Price, Side } from './units.ts';
 
@@ -64,6 +64,7 @@ export class Engine {
   #outdated: string | null = null;
   #dirty = false;
   #silent: string[] = [];
+  #figures: readonly Figure[] = [];
   #quoting: RiskRefusal | null = 'not ready';
   #fills = 0;
   readonly #lastFill: Record<Side, LastFill | null> = { buy: null, sell: null };
@@ -253,6 +254,7 @@ export class Engine {
       symbol: this.#instrument.symbol,
       quoting: this.#quoting,
       silent: this.#silent,
+      figures: this.#figures,
       orders: [...this.#orders.live],
       counts: this.#counts,
       fills: this.#fills,
@@ -345,6 +347,7 @@ export class Engine {
 
   #quote(at: Millis, standing: Standing, commands: Approved<Command>[], cancels: string[]): void {
     const quote = this.#options.strategy.quote(this.#view(at));
+    this.#figures = quote.figures ?? this.#figures;
     if (quote.noBid !== undefined) this.#silent.push(`bid: ${quote.noBid}`);
     if (quote.noAsk !== undefined) this.#silent.push(`ask: ${quote.noAsk}`);
     const legal = legalise(this.#instrument, this.#depth, quote);

@@ -6,7 +6,7 @@ import type { Order, OrderNews, Patience } from './orders.ts';
 import type { CancelReason, Tolerance } from './plan.ts';
 import type { Fill, Profit } from './position.ts';
 import type { PlaceCommand, RiskLimits, RiskRefusal } from './risk.ts';
-import type { Quote, Strategy } from './strategy.ts';
+import type { Figure, Quote, Strategy } from './strategy.ts';
 import type { Amount, Millis, Money, Price, Side } from './units.ts';
 
 export type EngineOptions = {
@@ -54,6 +54,8 @@ export type Snapshot = {
   readonly quoting: RiskRefusal | null;
   /** Why single levels or sides are not shown, from the last decision. */
   readonly silent: readonly string[];
+  /** What the strategy computed with at its last quote. */
+  readonly figures: readonly Figure[];
   readonly orders: readonly Order[];
   readonly counts: Readonly<Record<Side, Readonly<Record<OrderCount, number>>>>;
   readonly fills: number;

@@ -25,6 +25,8 @@ export type Monitored = {
   readonly queueAhead: Readonly<Record<Side, Money | null>>;
   /** Why a quote that is wanted is not shown; empty when all is well. Few and fixed words: each becomes a time series. */
   readonly notQuoting: readonly string[];
+  /** What the strategy computes with: few and fixed names. */
+  readonly figures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
   /** Nothing here is real money. */
   readonly isPaper: boolean;
 };
@@ -116,6 +118,11 @@ export function metrics(book: string, version: string, read: () => Monitored): M
     buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
     registers,
   });
+  const figure = gauge(
+    'puntas_strategy_figure',
+    'What a model computes with, as puntas check shows it: gamma, full and usual inventory, sigma, A, k, R2 of their fit.',
+    ['book', 'name', 'unit'],
+  );
   const notQuoting = gauge('puntas_not_quoting', '1 while this keeps a wanted quote from being shown, otherwise 0.', [
     'book',
     'reason',
@@ -130,6 +137,7 @@ export function metrics(book: string, version: string, read: () => Monitored): M
   const reason = bounded();
   const currency = bounded();
   const endpoint = bounded();
+  const figureName = bounded();
   const seenReasons = new Set<string>();
 
   const refresh = () => {
@@ -147,6 +155,7 @@ export function metrics(book: string, version: string, read: () => Monitored): M
       if (ahead === null) queueAhead.remove({ book, side });
       else queueAhead.set({ book, side }, approximately(ahead));
     }
+    for (const { name, value, unit } of now.figures) figure.set({ book, name: figureName(name), unit }, value);
     budget.set({ scope: 'public' }, now.budget.public);
     budget.set({ scope: 'private' }, now.budget.private);
     const reasons = new Set(now.notQuoting.map(reason));

@@ -43,3 +43,11 @@ test('a strategy sees the last price from elsewhere with its time, and null befo
   desk.step({ kind: 'timer', at: (desk.now += 10) });
   expect(views.at(-1)).toMatchObject({ reference: { at: desk.now - 13, price: 999.5 } });
 });
+
+test('what a strategy computed with is in the snapshot, from its last quote', () => {
+  const figures = [{ name: 'gamma', value: 2, unit: 'per mxn' }];
+  const desk = new Desk({ strategy: { quote: () => ({ bids: [], asks: [], figures }) } });
+  expect(desk.engine.snapshot(desk.now).figures).toEqual([]);
+  desk.open().round();
+  expect(desk.engine.snapshot(desk.now).figures).toBe(figures);
+});

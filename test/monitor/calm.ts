@@ -17,5 +17,6 @@ export const calm = (): Monitored => ({
   streamUp: true,
   queueAhead: { buy: moneyOf('0.25'), sell: null },
   notQuoting: [],
+  figures: [{ name: 'gamma', value: 0.002, unit: 'per mxn' }],
   isPaper: false,
 });

@@ -58,6 +58,7 @@ describe('the page', () => {
     const page = metrics('btc_mxn', '0.1.0', () => now);
     const first = await page.text();
     expect(line(first, 'puntas_stream_up{book="btc_mxn"}')).toMatch(/ 1$/);
+    expect(line(first, 'puntas_strategy_figure{book="btc_mxn",name="gamma",unit="per mxn"}')).toMatch(/ 0.002$/);
     expect(line(first, 'puntas_queue_ahead{book="btc_mxn",side="buy"}')).toMatch(/ 0.25$/);
     expect(first).not.toContain('puntas_queue_ahead{book="btc_mxn",side="sell"}');
     now = { ...calm(), streamUp: false, queueAhead: { buy: null, sell: null } };
