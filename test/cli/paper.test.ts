@@ -48,7 +48,9 @@ describe.concurrent('puntas run --paper', () => {
     expect(ended.stderr).not.toMatch(/"level":(50|60)/);
     const summary = JSON.parse(ended.stdout) as Record<string, unknown>;
     expect(summary).toMatchObject({ openOrdersLeft: 0, ledgerMatches: true, paper: { follows: url } });
-    expect(Object.keys(summary['pnl'] as object)).toEqual(['spread', 'inventory', 'fees', 'total']);
+    expect(Object.keys(summary['pnl'] as object)).toEqual(
+      expect.arrayContaining(['spread', 'inventory', 'fees', 'total']),
+    );
     expect(ended.stderr).toMatch(/the followed market traded [\d.]+ btc in [1-9]\d* executions/);
   });
 
