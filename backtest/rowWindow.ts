@@ -9,6 +9,12 @@ type Sliding = { -readonly [K in keyof MarketRows]: MarketRows[K] };
 /** Room that the first chunk of a stored tape fits into twice. */
 const ROOM = 1 << 17;
 
+/** Flags by kind + 16 x side. */
+const FLAGS = Uint8Array.from({ length: 48 }, (_, mark) => {
+  const side = mark >> 4 === SIDE.sell ? FLAG.sell : 0;
+  return (mark & 15) === KIND.trade ? FLAG.trade | side : side;
+});
+
 /** Rows that come in pieces. `rows` is one object throughout; its columns and its length change when rows are loaded. */
 export class RowWindow implements RowsOut {
   readonly #rows: Sliding;
@@ -74,11 +80,12 @@ export class RowWindow implements RowsOut {
       if (told > heard) heard = told;
       if (happened > heard) heard = happened;
       const place = price[row]! - base;
-      toAt[n] = happened;
       toLocal[n] = heard;
       toPlace[n] = place < 0 ? 0 : place >= places ? places - 1 : place;
-      toFlags[n] = (kind[row] === KIND.trade ? FLAG.trade : 0) | (side[row] === SIDE.sell ? FLAG.sell : 0);
+      // Looked up, because sides come as by a coin and a branch would be guessed wrong every second time.
+      toFlags[n] = FLAGS[kind[row]! | (side[row]! << 4)]!;
     }
+    toAt.set(at, rows.length);
     toLots.set(amount, rows.length);
     if (length > 0) this.#at = at[length - 1]!;
     this.#local = heard;

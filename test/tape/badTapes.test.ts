@@ -206,6 +206,15 @@ describe('a damaged tape', () => {
     expect(amounts).toEqual([...numbers(1, 21), 0, ...numbers(141, 161), ...numbers(161, 401)]);
   });
 
+  test('with a flipped byte in what a block says of itself is refused before its rows are looked for', () => {
+    closed(30);
+    const [, block] = frames(rowsFile(), TAG.rows);
+    // The last byte of the time of its first row: as a time it would be none.
+    flip(rowsFile(), block!.at + 16 + 23);
+    expect(() => openStoredTape(dir)).toThrow(/rows\.tape: ROWS at byte \d+ is damaged; --skip-damaged leaves out/);
+    expect(amountsOf({ damaged: 'skip' })).toEqual(numbers(1, 11));
+  });
+
   test('cut off in the middle of a closed day is named, and what is there is read', () => {
     closed(50);
     const [, , third] = frames(rowsFile(), TAG.rows);
