@@ -20,7 +20,7 @@ export function figuresOf(report: BacktestReport): readonly Figure[] {
     position(report),
     positionBars(report),
     // Of no fill there is nothing to draw.
-    ...(traded ? [markoutsBySide(report), markoutsByLevel(report), waits(report)] : []),
+    ...(traded ? [markoutsBySide(report), markoutsByLevel(report), fillRatios(report), waits(report)] : []),
     uptime(report),
     spreads(report),
     drawdown(report),
@@ -203,6 +203,33 @@ function markoutPlot(
     ],
     shades: [],
     group: null,
+  };
+}
+
+function fillRatios(report: BacktestReport): Figure {
+  const places = new Map<string, { readonly side: string; readonly level: number }>();
+  for (const { levels } of report.models)
+    for (const { side, level } of levels) places.set(`${side} ${level}`, { side, level });
+  const sorted = [...places].sort(([, a], [, b]) => a.side.localeCompare(b.side) || a.level - b.level);
+  const names = sorted.map(([name]) => name);
+  const ratios = report.models.map(({ levels }) =>
+    names.map(name => {
+      const found = levels.find(({ side, level }) => `${side} ${level}` === name);
+      return found === undefined ? null : found.fillRatio * 100;
+    }),
+  );
+  const range = [0, Math.max(1, ...ratios.flat().map(ratio => ratio ?? 0)) * 1.05] as const;
+  return {
+    heading: 'Fill ratio',
+    how: 'Of the orders that came to rest, the share with at least one execution, by side and level. One side far above the other is a quote that leans, or a market that goes one way.',
+    plots: report.models.map((model, i) => ({
+      ...timePlot(report, `ratios-${i}`, model.model, '% of orders'),
+      x: { kind: 'names', values: names.map((_, place) => place), names, label: 'side and level' },
+      y: { label: '% of orders', range },
+      lines: [{ label: '% of orders', colour: colourOf(i), style: 'bars', values: ratios[i] ?? [] }],
+      shades: [],
+      group: null,
+    })),
   };
 }
 

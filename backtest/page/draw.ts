@@ -57,7 +57,7 @@ function draw(plot: Plot, place: HTMLElement): UPlot {
       width,
       height: heightOf(place),
       tzDate: seconds => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-      padding: [10, 14, 0, 0],
+      padding: [10, 20, 0, 0],
       cursor: {
         ...(plot.group === null ? {} : { sync: { key: plot.group } }),
         drag: { x: true, y: false },
@@ -80,8 +80,9 @@ function draw(plot: Plot, place: HTMLElement): UPlot {
 function xRange({ x, lines }: Plot): { range?: [number, number] } {
   const [first, last] = [x.values[0], x.values.at(-1)];
   if (first === undefined || last === undefined) return {};
-  if (x.kind === 'names') return { range: [first - 0.4, last + 0.4] };
-  if (!lines.some(({ style }) => style === 'bars')) return {};
+  const bars = lines.some(({ style }) => style === 'bars');
+  if (x.kind === 'names') return { range: bars ? [first - 0.6, last + 0.6] : [first - 0.4, last + 0.4] };
+  if (!bars) return {};
   const half = x.values.length > 1 ? (last - first) / (x.values.length - 1) : 1;
   return { range: [first - half, last + half] };
 }
