@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { testsIn } from './testTitles.ts';
 
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/promises.md', root), 'utf8');
@@ -17,6 +18,19 @@ describe('the page of promises', () => {
       const files = [...row.split('|')[3]!.matchAll(/`([^`]+)`/g)].map(([, file]) => file!);
       expect(files.length, row).toBeGreaterThan(0);
       for (const file of files) expect(existsSync(fileURLToPath(new URL(file, root))), file).toBe(true);
+    }
+  });
+
+  test('names for each the tests that would fail first, which exist', () => {
+    const section = page.split('## The tests, by name')[1]!.split('\n## ')[0]!;
+    const lines = section.split('\n').filter(line => /^\d+\. /.test(line));
+    expect(lines.map(line => Number.parseInt(line, 10))).toEqual(rows.map((_, i) => i + 1));
+    for (const line of lines) {
+      for (const [, file, titles] of line.matchAll(/`([^`]+)`: ((?:\*[^*]+\*(?:, )?)+)/g)) {
+        const there = testsIn(file!, readFileSync(new URL(file!, root), 'utf8')).map(({ title }) => title);
+        for (const [, title] of titles!.matchAll(/\*([^*]+)\*/g)) expect(there, file).toContain(title);
+      }
+      expect(line.match(/\*[^*]+\*/g)?.length ?? 0, line).toBeGreaterThan(0);
     }
   });
 
