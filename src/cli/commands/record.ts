@@ -95,7 +95,7 @@ export function addRecordCommands(program: Command): void {
 function progressLine(isTerminal: boolean, log: (line: string) => void): (line: string) => void {
   let seen = 0;
   return line => {
-    if (isTerminal) process.stderr.write(`\u001b[2K\r${line.slice(0, (process.stderr.columns ?? 120) - 1)}`);
+    if (isTerminal) process.stderr.write(`\u001b[2K\r${line.slice(0, Math.max(60, process.stderr.columns) - 1)}`);
     else if (++seen % LOGGED_EVERY === 0) log(line);
   };
 }

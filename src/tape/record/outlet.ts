@@ -14,6 +14,7 @@ export interface RecordSink {
 
 /** Trades come in frames of their own, up to about this much later than the steps of the book that they caused. */
 const HOLD_MS = 250;
+const EARLY_MAX = 4_096;
 
 type Held = {
   readonly kind: number;
@@ -82,7 +83,9 @@ export class Outlet {
     id: number,
     maker: number | null,
   ): void {
-    const place = maker === null ? this.#placeOf(at) : this.#placeBefore(maker);
+    const wanted = maker === null ? this.#placeOf(at) : this.#placeBefore(maker);
+    // Trades keep their own order, also where what they changed was lost.
+    const place = Math.max(wanted, this.#held.findLastIndex(({ kind }) => kind === KIND.trade) + 1);
     const trade = { kind: KIND.trade, side, at, local, price, amount, id, due: this.#due(), step: -1, told: true };
     this.#held.splice(place, 0, trade);
     this.#trades++;
@@ -116,7 +119,7 @@ export class Outlet {
 
   #placeOf(at: Millis): number {
     let place = this.#held.length;
-    while (place > 0 && this.#held[place - 1]!.kind !== KIND.trade && this.#held[place - 1]!.at >= at) place--;
+    while (place > 0 && this.#held[place - 1]!.at >= at) place--;
     return place;
   }
 
@@ -126,6 +129,8 @@ export class Outlet {
     );
     const change = this.#held[place];
     if (!change) {
+      // A change that never comes would be waited for until the next gap.
+      if (this.#early.size >= EARLY_MAX) this.#early.clear();
       this.#early.add(maker);
       return this.#held.length;
     }
