@@ -8,7 +8,11 @@ import { Bench, complaints, puntas, ran } from './program.ts';
 import type { Program } from './program.ts';
 
 const bench = new Bench();
-afterAll(() => bench.clear());
+const running: Program[] = [];
+afterAll(() => {
+  for (const program of running) program.signal('SIGKILL');
+  bench.clear();
+});
 const sleep = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
 
 type Face = { readonly url: string; readonly stream: string };
@@ -16,6 +20,7 @@ type Face = { readonly url: string; readonly stream: string };
 /** An exchange as a process of its own, ten times as busy as the real one, and a configuration that names it as any remote one: without a key. */
 async function exchange(): Promise<Face & { readonly program: Program; readonly config: string }> {
   const program = puntas(['exchange', '-c', bench.config(), '--port', '0', '--speed', '10']);
+  running.push(program);
   const [text] = await program.sees(/\{"url":.*\}/);
   const face = JSON.parse(text) as Face;
   const config = bench.config('live', yaml =>
@@ -54,6 +59,7 @@ describe('puntas record', () => {
     const out = bench.path('killed');
     for (const ms of [4_100, 4_700]) {
       const recorder = puntas(['record', '-c', config, '--out', out]);
+      running.push(recorder);
       await recorder.sees(/recording from the stream/);
       const from = Date.now();
       await sleep(ms);
