@@ -85,6 +85,7 @@ export const lastLine = (tally: Tally, planted: readonly PlantedFind[]): string 
     crashes: tally.sum(run => run.crashes),
     violations: tally.failing.reduce((sum, run) => sum + run.violations.length, 0),
     mismatches: tally.mismatches,
+    compared: tally.compared,
     speedup: round(tally.speedup, 0),
     plantedFound: planted.filter(({ seeds }) => seeds !== null).length,
     plantedTotal: planted.length,

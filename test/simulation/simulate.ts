@@ -93,8 +93,6 @@ class Simulation {
   #fills = 0;
   #unknowns = 0;
   #sampledAt = 0;
-  /** When the sentinel last latched. */
-  #firedAt: Millis = -Infinity;
   #lastLedger: ReadonlyMap<string, bigint> | null = null;
   #lastStop: StopClaim | null = null;
 
@@ -388,7 +386,6 @@ class Simulation {
     const { marks } = this.#world;
     this.#judge?.latched();
     if (this.#bot.life) marks.see('the sentinel fired on a bot that lived on');
-    this.#firedAt = this.#world.clock.elapsed();
     this.#checker.halted('by the sentinel');
   }
 
@@ -404,8 +401,6 @@ class Simulation {
       },
       arrived: (request, topic, reply, { sentAt, again }) => {
         this.#checker.arrived(request, topic, reply);
-        if (topic === 'place' && isSuccess(reply) && sentAt < this.#firedAt)
-          see('an order of a dead bot arrived after the sentinel had fired');
         if (topic === 'place' && world.clock.elapsed() - sentAt > 6_000 && isSuccess(reply))
           see('a late request found its order forgotten by nobody');
         if (topic === 'place' && again && envelopeOf(reply)?.error?.code === '0201')
@@ -444,7 +439,6 @@ class Simulation {
       rolled: (life, run) => {
         world.trace.add(`rolled #${life.number}`);
         see('a run gave way to the next one in its process');
-        if ([...this.#liveOfOurs()].length > 0) see('a run gave way while orders of it lived');
         this.#checker.rolled(life.number, run);
       },
       quoting: (_life, engine) => {

@@ -34,12 +34,10 @@ export const SOMETIMES = [
   'the stream was lost and came back',
   'several unknown orders at once',
   'a run gave way to the next one in its process',
-  'a run gave way while orders of it lived',
   'the bot was gone for long with live orders',
   'the sentinel fired',
   'the sentinel fired on a bot that lived on',
   'the sentinel had to have cleared the book',
-  'an order of a dead bot arrived after the sentinel had fired',
 ] as const;
 
 export type Sometime = (typeof SOMETIMES)[number];
