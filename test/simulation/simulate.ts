@@ -93,6 +93,8 @@ class Simulation {
   #fills = 0;
   #unknowns = 0;
   #sampledAt = 0;
+  /** When the bot last said why it quotes less than it wants on a side. */
+  readonly #excusedAt = { buy: -Infinity, sell: -Infinity };
   #lastLedger: ReadonlyMap<string, bigint> | null = null;
   #lastStop: StopClaim | null = null;
 
@@ -274,8 +276,9 @@ class Simulation {
       if (engine === null) return null;
       if (engine.haltedBecause !== null || this.#store.halt !== null) return 'halted';
       if (this.#checker.wasHaltedWithin(QUOTED_WITHIN_MS)) return 'halted a moment ago';
-      const name = side === 'buy' ? 'bid' : 'ask';
-      return engine.snapshot(world.clock.now()).silent.find(line => line.startsWith(name)) ?? null;
+      // A limit may have held until a moment ago, or the run may just be giving way to the next.
+      const isExcused = world.clock.elapsed() - this.#excusedAt[side] < QUOTED_WITHIN_MS;
+      return isExcused ? 'the bot said which limit forbids it' : null;
     };
     this.#checker.checkQuoting(QUOTED_WITHIN_MS, excuse);
     const old = (engine?.unfinished ?? []).filter(
@@ -377,6 +380,8 @@ class Simulation {
     const { engine } = this.#bot;
     if (!engine) return;
     const { silent } = engine.snapshot(clock.now());
+    if (silent.some(line => line.startsWith('bid'))) this.#excusedAt.buy = clock.elapsed();
+    if (silent.some(line => line.startsWith('ask'))) this.#excusedAt.sell = clock.elapsed();
     if (silent.some(line => line.endsWith('position limit'))) marks.see('the position limit refused an order');
     if (engine.unfinished.filter(order => order.state === 'unknown').length > 1)
       marks.see('several unknown orders at once');
