@@ -53,8 +53,8 @@ export type CheckerOptions = {
 
 /** Decided, waited for its place in the budget and sent: an order may be so much older than what it was decided on. */
 const DECISION_MS = 1_600;
-/** Rules are read again every five minutes. */
-const RULES_KNOWN_AFTER_MS = 320_000;
+/** Rules are read again every five minutes, after a failure every 15 s; a lock-out keeps the bot from asking for a minute. */
+const RULES_KNOWN_AFTER_MS = 380_000;
 const LIVES_KEPT = 3;
 const VIOLATIONS_MAX = 20;
 /** A quote that must go has been asked for by then. */
