@@ -5,8 +5,8 @@ const PROGRAM = 'test/cli/**/*.test.ts';
 
 export default defineConfig({
   test: {
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // A test that passes only the second time is a failing test.
     retry: 0,
     allowOnly: false,
