@@ -7,12 +7,10 @@ import { hedgerOf } from './hedge/hedger.ts';
 import type { Hedger } from './hedge/hedger.ts';
 import { LedgerKeeper } from './ledgerKeeper.ts';
 import { MarketData } from './marketData.ts';
-import { readRules } from './opening.ts';
 import type { LoopOptions, StopReport } from './loopOptions.ts';
-import type { Rules } from './opening.ts';
+import { readRules, type Rules } from './opening.ts';
 import { LineWriter } from './recording.ts';
-import { isFailed, Reads } from './reads.ts';
-import type { Failed } from './reads.ts';
+import { isFailed, Reads, type Failed } from './reads.ts';
 import { Reach } from './reach.ts';
 import { send } from './sends.ts';
 import { LOOK_EVERY_MS, SleepWatch } from './sleepWatch.ts';
@@ -55,13 +53,8 @@ export class Loop {
     const { exchange, book, opening, timing } = options;
     const tids = opening.kind === 'restored' ? opening.tids : [];
     this.#reads = new Reads(exchange, book, opening.lastTid, this.time, timing.settleMs, tids);
-    this.#keeper = new LedgerKeeper(
-      options.engine,
-      options.journal,
-      this.#reads,
-      options.clock,
-      () => this.#hedger?.rows ?? [],
-    );
+    const hedges = () => this.#hedger?.rows ?? [];
+    this.#keeper = new LedgerKeeper(options.engine, options.journal, this.#reads, options.clock, hedges);
     this.#reach = new Reach(options.log, options.clock);
     this.#sleep = new SleepWatch(options.clock);
     this.#hedger = hedgerOf(options, {
@@ -110,8 +103,7 @@ export class Loop {
     this.#repeat(timing.privatePollMs, () => this.#readPrivate());
     this.market.start();
     this.#repeat(timing.bookPollMs, () => this.market.poll());
-    const step = (event: EngineEvent) => this.#step(event);
-    this.#tasks.push(keepDeciding({ ...this.#options, time: this.time, step }, this.#stopping.signal));
+    this.#tasks.push(this.#decide(this.#stopping.signal));
     this.#repeat(LOOK_EVERY_MS, async () => this.#look(), LOOK_EVERY_MS);
     const balancesEvery = () => (this.#options.engine.isReconciled ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS);
     this.#repeat(balancesEvery, () => this.#readBalances());
@@ -134,6 +126,9 @@ export class Loop {
     this.#step({ kind: 'stop', at: this.time() });
     this.#stopping.abort();
     await Promise.all([...this.#tasks, this.market.stop()]);
+    const verified = new AbortController();
+    // A read may hang: what becomes known meanwhile is acted on all the same.
+    const deciding = this.#decide(verified.signal);
     const deadline = clock.elapsed() + timing.shutdownMs;
     let left: readonly string[] = ['open orders were never read'];
     for (let empty = 0; empty < EMPTY_READS_TO_STOP && clock.elapsed() < deadline;) {
@@ -147,7 +142,8 @@ export class Loop {
       if (this.#failure !== null && seen !== null) await cancelAll(this.#options, seen);
       if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
     }
-    await Promise.all(this.#underWay);
+    verified.abort();
+    await Promise.all([deciding, ...this.#underWay]);
     await this.#hedger?.settle(deadline);
     const ledgerMatches = await this.#ledgerMatches();
     this.#flush();
@@ -168,6 +164,10 @@ export class Loop {
       );
     }
     return false;
+  }
+
+  #decide(signal: AbortSignal): Promise<void> {
+    return keepDeciding({ ...this.#options, time: this.time, step: event => this.#step(event) }, signal);
   }
 
   #repeat(everyMs: Millis | (() => Millis), task: () => Promise<unknown>, delayMs: Millis = 0): void {
