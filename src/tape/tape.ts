@@ -1,31 +1,10 @@
 /** A recorded market in memory: one column per field, one row per event, in the order in which a replay lets them happen. */
-import type { Amount, BookRules, Instrument, Millis, Price, Side } from '../core/index.ts';
+import type { BookRules, Instrument, Millis } from '../core/index.ts';
+import { KIND } from './columns.ts';
+import type { Columns, Kind, SideCode } from './columns.ts';
+import { RowSink } from './rowSink.ts';
 
-/**
- * What a row says. `clear` begins a whole new picture of the book: the `level` rows that follow it are all there is.
- * `level` sets the absolute amount at a price, 0 removes it. `add`, `change` (to the amount left) and `remove` (with the
- * amount that was left: 0 when it was filled) concern one resting order, named by its id. `trade` is one execution; its side is the taker's.
- */
-export const KIND = { clear: 0, level: 1, trade: 2, add: 3, change: 4, remove: 5 } as const;
-export type Kind = (typeof KIND)[keyof typeof KIND];
-
-export const SIDE = { buy: 0, sell: 1, unknown: 2 } as const;
-export type SideCode = (typeof SIDE)[keyof typeof SIDE];
-export const sideCodeOf = (side: Side): SideCode => (side === 'buy' ? SIDE.buy : SIDE.sell);
-
-export type Columns = {
-  readonly length: number;
-  readonly kind: Uint8Array;
-  readonly side: Uint8Array;
-  /** Exchange time, never going back. Where the exchange gave none, the receive time. */
-  readonly at: Float64Array;
-  /** Receive time as recorded. Where the recording has none, the exchange time. */
-  readonly local: Float64Array;
-  readonly price: Float64Array;
-  readonly amount: Float64Array;
-  /** Order id of per-order rows, trade id of trades; 0 when there is none. */
-  readonly id: Float64Array;
-};
+export * from './columns.ts';
 
 /** One kind of dirt in a recording: how often it was found, where first (file:line, where that is known), and what was done about it. */
 export type Dirt = { readonly what: string; readonly count: number; readonly done: string; readonly first?: string };
@@ -50,7 +29,7 @@ export type Tape = {
 const ROWS_MAX = 20_000_000;
 
 /** Collects rows into columns that grow by doubling. */
-export class TapeBuilder {
+export class TapeBuilder extends RowSink {
   #length = 0;
   #backwards = 0;
   #kind = new Uint8Array(1024);
@@ -70,44 +49,6 @@ export class TapeBuilder {
     return this.#backwards;
   }
 
-  clear(at: Millis, local: Millis): void {
-    this.#push(KIND.clear, SIDE.unknown, at, local, 0, 0, 0);
-  }
-
-  level(at: Millis, local: Millis, side: SideCode, price: Price, amount: Amount): void {
-    this.#push(KIND.level, side, at, local, price, amount, 0);
-  }
-
-  trade(at: Millis, local: Millis, side: SideCode, price: Price, amount: Amount, id = 0): void {
-    this.#push(KIND.trade, side, at, local, price, amount, id);
-  }
-
-  order(
-    kind: typeof KIND.add | typeof KIND.change | typeof KIND.remove,
-    at: Millis,
-    local: Millis,
-    side: SideCode,
-    price: Price,
-    amount: Amount,
-    id: number,
-  ): void {
-    this.#push(kind, side, at, local, price, amount, id);
-  }
-
-  append({ length, kind, side, at, local, price, amount, id }: Columns): void {
-    for (let row = 0; row < length; row++) {
-      this.#push(
-        kind[row]! as Kind,
-        side[row]! as SideCode,
-        at[row]!,
-        local[row]!,
-        price[row]!,
-        amount[row]!,
-        id[row]!,
-      );
-    }
-  }
-
   /** The rows so far, trimmed. */
   columns(): Columns {
     const n = this.#length;
@@ -123,7 +64,15 @@ export class TapeBuilder {
     };
   }
 
-  #push(kind: Kind, side: SideCode, at: Millis, local: Millis, price: number, amount: number, id: number): void {
+  protected push(
+    kind: Kind,
+    side: SideCode,
+    at: Millis,
+    local: Millis,
+    price: number,
+    amount: number,
+    id: number,
+  ): void {
     if (!(Number.isFinite(at + local) && Number.isSafeInteger(price) && Number.isSafeInteger(amount) && amount >= 0)) {
       throw new RangeError(
         `a tape row needs a finite time and whole ticks and lots, found ${at} ${local} ${price} ${amount}`,

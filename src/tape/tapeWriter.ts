@@ -3,7 +3,7 @@ import { closeSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, mkdirSyn
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { LOT } from '../core/index.ts';
-import type { Amount, BookRules, DecimalText, Millis, Price } from '../core/index.ts';
+import type { BookRules, DecimalText, Millis } from '../core/index.ts';
 import { BookPicture } from './bookPicture.ts';
 import { ContentHash } from './contentHash.ts';
 import {
@@ -24,8 +24,9 @@ import type { Head } from './dayFiles.ts';
 import { frameOf, jsonFrame, TAG } from './frames.ts';
 import { recoverDay } from './recoverDay.ts';
 import { BLOCK_ROWS, columnBuffers, encodeRows, firstRows } from './rowsCodec.ts';
-import { KIND, SIDE } from './tape.ts';
-import type { Columns, Dirt, Gap, Kind, SideCode } from './tape.ts';
+import { RowSink } from './rowSink.ts';
+import { KIND } from './tape.ts';
+import type { Dirt, Gap, Kind, SideCode } from './tape.ts';
 
 export type TapeWriterOptions = {
   /** The tape's folder; made when it is not there, continued when it is. */
@@ -47,7 +48,7 @@ const PICTURE_EVERY = 16;
 /** 2255: beyond it a microsecond is not a whole number any more. */
 const MICROS_MAX = Number.MAX_SAFE_INTEGER;
 
-export class TapeWriter {
+export class TapeWriter extends RowSink {
   /** What was found and mended when it was opened, for people; empty when there was nothing. */
   readonly mended: readonly string[];
   /** Time of the last row that an earlier writer left; null in a new tape. What came between is for the caller to tell, by `gap`. */
@@ -69,6 +70,7 @@ export class TapeWriter {
 
   /** Throws an Error of one line when the folder holds another instrument, or what it holds is damaged in the middle. */
   constructor(options: TapeWriterOptions) {
+    super();
     this.#options = options;
     this.#blockRows = Math.min(BLOCK_ROWS, Math.max(1, options.blockRows ?? BLOCK_ROWS));
     this.#rules = plainRules(options.rules);
@@ -113,45 +115,6 @@ export class TapeWriter {
   /** Rows whose time lay before the row above; they were given that row's time. */
   get backwards(): number {
     return this.#backwards;
-  }
-
-  clear(at: Millis, local: Millis): void {
-    this.#push(KIND.clear, SIDE.unknown, at, local, 0, 0, 0);
-  }
-
-  level(at: Millis, local: Millis, side: SideCode, price: Price, amount: Amount): void {
-    this.#push(KIND.level, side, at, local, price, amount, 0);
-  }
-
-  trade(at: Millis, local: Millis, side: SideCode, price: Price, amount: Amount, id = 0): void {
-    this.#push(KIND.trade, side, at, local, price, amount, id);
-  }
-
-  order(
-    kind: typeof KIND.add | typeof KIND.change | typeof KIND.remove,
-    at: Millis,
-    local: Millis,
-    side: SideCode,
-    price: Price,
-    amount: Amount,
-    id: number,
-  ): void {
-    this.#push(kind, side, at, local, price, amount, id);
-  }
-
-  append(columns: Columns): void {
-    const { length, kind, side, at, local, price, amount, id } = columns;
-    for (let row = 0; row < length; row++) {
-      this.#push(
-        kind[row]! as Kind,
-        side[row]! as SideCode,
-        at[row]!,
-        local[row]!,
-        price[row]!,
-        amount[row]!,
-        id[row]!,
-      );
-    }
   }
 
   /** From the next row on; `at` says when. With another tick the book is forgotten: a `clear` and the levels in new ticks must follow. */
@@ -204,7 +167,15 @@ export class TapeWriter {
     this.#closeDay();
   }
 
-  #push(kind: Kind, side: SideCode, at: Millis, local: Millis, price: number, amount: number, id: number): void {
+  protected push(
+    kind: Kind,
+    side: SideCode,
+    at: Millis,
+    local: Millis,
+    price: number,
+    amount: number,
+    id: number,
+  ): void {
     const whole = Number.isSafeInteger(price) && Number.isSafeInteger(amount) && Number.isSafeInteger(id);
     const timely = at >= 0 && at * 1000 <= MICROS_MAX && Math.abs(local) * 1000 <= MICROS_MAX;
     if (!(whole && timely && amount >= 0) || (kind === KIND.clear && (price !== 0 || amount !== 0))) {
