@@ -64,6 +64,7 @@ export class Bot {
   #lives = 0;
   #downUntil: Millis = -Infinity;
   #journalRun = -1;
+  #startedAt: Millis = 0;
 
   constructor(options: BotOptions) {
     this.#options = options;
@@ -75,6 +76,11 @@ export class Bot {
 
   get engine(): Engine | null {
     return this.#rolling?.session.engine ?? null;
+  }
+
+  /** How long ago the last life began. */
+  get ageMs(): Millis {
+    return this.#options.world.clock.elapsed() - this.#startedAt;
   }
 
   /** Number of the run that the journal gave to the last life. */
@@ -132,6 +138,7 @@ export class Bot {
     if (world.strikes('crashes in recovery', 0.3)) life.dieAtStep(world.chance('fatal step').integer(1, 30));
     else if (world.strikes('crashes at a step', 0.5)) life.dieAtStep(world.chance('fatal step').integer(1, 600));
     world.trace.add(`start #${life.number}`);
+    this.#startedAt = world.clock.elapsed();
     this.#run(life).then(
       report => {
         if (!life.isAlive) return;

@@ -269,6 +269,9 @@ class Simulation {
     this.#sentinel?.heal();
     this.#replies.heal();
     await this.#advance(healMs - RESTART_CHECK_BEFORE_MS);
+    // A run that began while healing counts its fence from its own start.
+    if (this.#bot.engine?.unfinished.some(({ state }) => state === 'unknown' || state === 'closed-unsettled'))
+      await this.#advance(Math.max(0, healMs - RESTART_CHECK_BEFORE_MS - this.#bot.ageMs));
     await this.#checkRestart();
     if (this.#isOver()) return;
     const engine = this.#bot.engine;
