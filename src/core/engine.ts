@@ -1,17 +1,18 @@
 /** The engine: an event goes in, approved commands come out. Synchronous and deterministic; it keeps no clock, dice, file or promise. */
-import { bestOf, emptyDepth, OrderBook, subtractOwn } from './book.ts';
-import type { Depth } from './book.ts';
+import { bestOf } from './book.ts';
+import type { Depth, OrderBook } from './book.ts';
 import type { EngineOptions, OrderCount, Preview, Snapshot } from './engineTypes.ts';
 import type { EngineEvent, RestoredLedger } from './event.ts';
 import { Freshness } from './freshness.ts';
 import { Guard } from './guard.ts';
 import { Holdings } from './holdings.ts';
 import { InFlight } from './inFlight.ts';
-import { amountExact, amountFloor, priceExact, priceFloor, worstPrice } from './instrument.ts';
+import { amountExact, priceExact, priceFloor } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
 import { legalise } from './legalise.ts';
 import type { LegalLevel } from './legalise.ts';
 import { lockedByOthers } from './locks.ts';
+import { Market } from './market.ts';
 import { mayLive, Orders } from './orders.ts';
 import type { Order, OrderNews } from './orders.ts';
 import { Pauses } from './pauses.ts';
@@ -20,14 +21,13 @@ import { isLocalRefusal } from './port.ts';
 import type { Outcome, OwnTrade } from './port.ts';
 import { QuoteTime } from './quoteTime.ts';
 import { Reconciliation } from './reconciliation.ts';
-import { Rivals } from './rivals.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
 import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from './risk.ts';
-import type { Figure, LastFill, Reference, View } from './strategy.ts';
+import { Strangers } from './strangers.ts';
+import type { Figure, LastFill, View } from './strategy.ts';
 import { money, textOfMoney } from './units.ts';
-import type { Amount, Millis, Money, Price, Side } from './units.ts';
+import type { Amount, Millis, Money, Side } from './units.ts';
 
-const DEPTH_LEVELS = 50;
 const NOTHING: readonly Approved<Command>[] = [];
 /** Refusals that only forbid new quotes: those that stand stay while the strategy still wants them. */
 const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
@@ -37,9 +37,8 @@ const POSITION_SLACK = 1.05;
 const PREFIX_MAX = 31;
 
 export class Engine {
-  /** The market's order book. Drivers write it, then send a `book` event. */
-  readonly book = new OrderBook();
   readonly #options: EngineOptions;
+  readonly #market = new Market();
   readonly #orders: Orders;
   readonly #holdings: Holdings;
   readonly #guard: Guard | null;
@@ -47,7 +46,6 @@ export class Engine {
   readonly #inFlight = new InFlight();
   #lockedByOthers: Readonly<Record<Side, Money>> = { buy: money(0n), sell: money(0n) };
   #sentinelMissing = false;
-  readonly #depth: Depth = emptyDepth(DEPTH_LEVELS);
   #instrument: Instrument;
   #makerRate = Number.NaN;
   #takerRate = Number.NaN;
@@ -55,9 +53,6 @@ export class Engine {
   readonly #fresh = new Freshness();
   #decidedAt = -Infinity;
   #lookedAt = -Infinity;
-  #lastTrade = 0 as Price;
-  #hearsTrades = false;
-  #reference: Reference | null = null;
   #stopping = false;
   #halted: string | null = null;
   /** A halt that nobody can lift in this run. */
@@ -73,7 +68,7 @@ export class Engine {
     sell: { placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 },
   };
   readonly #pauses = new Pauses();
-  readonly #rivals = new Rivals();
+  readonly #strangers: Strangers;
   readonly #quoteTime = new QuoteTime();
 
   constructor(options: EngineOptions) {
@@ -89,6 +84,7 @@ export class Engine {
     this.#options = options;
     this.#instrument = options.instrument;
     this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
+    this.#strangers = new Strangers(options.instance, options.run, this.#orders);
     this.#holdings = new Holdings(options.instrument, options.target);
     this.#reconciliation = new Reconciliation(this.#holdings, options.patience.settleMs);
     this.#guard = options.halts ? new Guard(options.halts) : null;
@@ -110,7 +106,7 @@ export class Engine {
         this.#heardTrade(event);
         return NOTHING;
       case 'reference':
-        this.#reference = { at: event.startedAt, price: event.price };
+        this.#market.reference = { at: event.startedAt, price: event.price };
         return NOTHING;
       case 'rules':
         if (event.instrument.tick !== this.#instrument.tick || event.instrument.lot !== this.#instrument.lot) {
@@ -127,8 +123,7 @@ export class Engine {
         this.#holdings.read(event.balances);
         this.#lockedByOthers = lockedByOthers(this.#instrument, this.#orders.live, event.balances);
         if (event.quiet && this.#inFlight.isEmpty) {
-          const reason = this.#reconciliation.read(event.startedAt);
-          if (reason !== null) this.#halt(reason);
+          this.#haltIf(this.#reconciliation.read(event.startedAt));
         }
         break;
       case 'trades':
@@ -139,7 +134,11 @@ export class Engine {
         }
         break;
       case 'open orders':
-        this.#adopt(event);
+        this.#haltIf(
+          this.#strangers.seen(event, this.#instrument, order =>
+            this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' }),
+          ),
+        );
         this.#orders.read(event.orders, event.complete, event.startedAt, event.at);
         if (event.complete) this.#fresh.read('openOrders', event.startedAt);
         break;
@@ -193,9 +192,14 @@ export class Engine {
     return this.#decide(event.at);
   }
 
+  /** The market's order book. Drivers write it, then send a `book` event. */
+  get book(): OrderBook {
+    return this.#market.book;
+  }
+
   /** The book without our own orders, as it was last read; to be read at once. */
   get depth(): Readonly<Depth> {
-    return this.#depth;
+    return this.#market.depth;
   }
 
   /** Orders of ours that may be in the exchange's book. */
@@ -261,8 +265,8 @@ export class Engine {
       profit: this.#holdings.profit(),
       inventory: this.#holdings.position(),
       holdings: this.#holdings.totals,
-      bid: bestOf(this.#depth, 'buy'),
-      ask: bestOf(this.#depth, 'sell'),
+      bid: bestOf(this.#market.depth, 'buy'),
+      ask: bestOf(this.#market.depth, 'sell'),
       bookAge: at - this.#fresh.book,
       uptime: this.#quoteTime.shares(),
     };
@@ -273,14 +277,11 @@ export class Engine {
     const halt = this.#halted ?? this.#beyondLimit();
     const standing = this.#standing(at);
     const refusal = quotingRefusal(standing);
-    if (
-      refusal !== null &&
-      !(bestOf(this.#depth, 'buy') > 0 && bestOf(this.#depth, 'buy') < bestOf(this.#depth, 'sell'))
-    ) {
+    if (refusal !== null && !this.#market.isQuotable) {
       return { halt, refusal, mid: Number.NaN, quote: { bids: [], asks: [] }, levels: [], refusals: [] };
     }
     const quote = this.#options.strategy.quote(this.#view(at));
-    const legal = legalise(this.#instrument, this.#depth, quote);
+    const legal = legalise(this.#instrument, this.#market.depth, quote);
     const levels = legal.levels.map(level => {
       const verdict = approvePlace(
         { kind: 'place', id: '', side: level.side, price: level.price, amount: level.amount },
@@ -288,7 +289,7 @@ export class Engine {
       );
       return { level, verdict: typeof verdict === 'string' ? verdict : ('would be placed' as const) };
     });
-    return { halt, refusal, mid: this.#mid(), quote, levels, refusals: legal.refusals };
+    return { halt, refusal, mid: this.#market.mid, quote, levels, refusals: legal.refusals };
   }
 
   #decide(at: Millis): readonly Approved<Command>[] {
@@ -326,16 +327,18 @@ export class Engine {
 
   #checkHalts(at: Millis): void {
     if (this.#guard === null || this.#halted !== null || !this.#holdings.isOpen) return;
-    const reason = this.#guard.breach(this.#holdings.profit().total, at);
-    if (reason !== null) this.#halt(reason);
-    const beyond = this.#beyondLimit();
-    if (beyond !== null) this.#halt(beyond);
+    this.#haltIf(this.#guard.breach(this.#holdings.profit().total, at));
+    this.#haltIf(this.#beyondLimit());
   }
 
   #beyondLimit(): string | null {
     const { limits } = this.#options;
     if (limits === null || Math.abs(this.#holdings.positionLots()) <= limits.positionMax * POSITION_SLACK) return null;
     return `position: ${textOfMoney(this.#holdings.position())} ${this.#instrument.major} from the target is beyond its limit`;
+  }
+
+  #haltIf(reason: string | null): void {
+    if (reason !== null) this.#halt(reason);
   }
 
   #halt(reason: string): void {
@@ -350,7 +353,7 @@ export class Engine {
     this.#figures = quote.figures ?? this.#figures;
     if (quote.noBid !== undefined) this.#silent.push(`bid: ${quote.noBid}`);
     if (quote.noAsk !== undefined) this.#silent.push(`ask: ${quote.noAsk}`);
-    const legal = legalise(this.#instrument, this.#depth, quote);
+    const legal = legalise(this.#instrument, this.#market.depth, quote);
     for (const { side, index, reason } of legal.refusals)
       this.#silent.push(`${nameOf(side)} level ${index + 1}: ${reason}`);
     for (const side of ['buy', 'sell'] as const) {
@@ -413,23 +416,15 @@ export class Engine {
   }
 
   #heardTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
-    this.#lastTrade = price;
+    this.#market.lastTrade = price;
     if (amount !== undefined && side !== undefined) this.#options.strategy.trade?.({ at, price, amount, side });
   }
 
   #readBook(startedAt: Millis | null, at: Millis): void {
     this.#fresh.read('book', startedAt ?? at);
-    // A driver that keeps the book itself hears a feed, and every trade with it.
-    this.#hearsTrades = startedAt === null;
-    this.book.depth(this.#depth);
-    if (startedAt !== null) {
-      for (const order of this.#orders.inBookSince(startedAt)) {
-        subtractOwn(this.#depth, order.side, order.price, (order.amount - order.filled) as Amount);
-      }
-    }
-    const bid = bestOf(this.#depth, 'buy');
-    const ask = bestOf(this.#depth, 'sell');
-    if (bid > 0 && ask > bid) this.#holdings.mark(bid + ask);
+    this.#market.read(startedAt, this.#orders);
+    const { depth } = this.#market;
+    if (this.#market.isQuotable) this.#holdings.mark(bestOf(depth, 'buy') + bestOf(depth, 'sell'));
   }
 
   #trade(trade: OwnTrade, at: Millis): void {
@@ -457,35 +452,6 @@ export class Engine {
     // Also of an order that this run never heard of: one that an earlier run saw end, or whose state was lost.
     if (originId?.startsWith(`${this.#options.instance}-`)) return originId;
     return this.#orders.byOid(trade.oid)?.id ?? null;
-  }
-
-  /** Orders of this bot that this run did not place are left over from an earlier one: counted, then canceled. */
-  #adopt(event: Extract<EngineEvent, { kind: 'open orders' }>): void {
-    let strangers = 0;
-    for (const report of event.orders) {
-      const { originId } = report;
-      if (originId === undefined || !originId.startsWith(`${this.#options.instance}-`)) continue;
-      if (report.book !== this.#instrument.symbol || this.#orders.get(originId)) continue;
-      const run = Number(originId.split('-')[1]);
-      if (run > this.#options.run) {
-        this.#halt(
-          `order ${originId} is of a later run of ${this.#options.instance}: another process trades under this name`,
-        );
-        continue;
-      }
-      // Two processes that cancel each other's orders for ever help nobody.
-      if (this.#rivals.isSure) continue;
-      strangers++;
-      const price = worstPrice(this.#instrument, report.side, report.price);
-      const original = amountFloor(this.#instrument, report.originalAmount);
-      const filled = (original - amountFloor(this.#instrument, report.unfilledAmount)) as Amount;
-      const order = this.#orders.adopt({ ...report, originId }, price, original, filled, event.at);
-      this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' });
-    }
-    if (this.#rivals.saw(strangers, event.at))
-      this.#halt(
-        `orders of ${this.#options.instance} keep coming that this process did not place: another one trades under this name`,
-      );
   }
 
   #placed(id: string, outcome: Outcome<{ readonly oid: string }>, at: Millis): void {
@@ -537,7 +503,7 @@ export class Engine {
       privateStaleAfterMs: patience.privateStaleAfterMs,
       sentinelMissing: this.#sentinelMissing,
       ledgerDiffers: this.#reconciliation.differs,
-      depth: this.#depth,
+      depth: this.#market.depth,
       position: this.#holdings.positionLots(),
       converting: this.#inFlight.lots(this.#instrument),
       orders: [...this.#orders.live],
@@ -550,20 +516,19 @@ export class Engine {
   /** Rules, balances, orders and trades were read, and nothing of an earlier run may still live. */
   #isReady(at: Millis): boolean {
     if (!(this.#makerRate >= 0) || !this.#holdings.isOpen || !this.#reconciliation.hasEqualled) return false;
-    if (this.#fresh.account === -Infinity || this.#rivals.mayLive(at)) return false;
-    const ours = `${this.#options.instance}-${this.#options.run}-`;
-    return this.liveOrders.every(order => order.id.startsWith(ours));
+    if (this.#fresh.account === -Infinity || this.#strangers.mayPlaceAgain(at)) return false;
+    return this.liveOrders.every(order => this.#strangers.isOfThisRun(order.id));
   }
 
   #view(at: Millis): View {
     return {
       at,
       instrument: this.#instrument,
-      depth: this.#depth,
-      mid: this.#mid(),
-      lastTrade: this.#lastTrade,
-      hearsTrades: this.#hearsTrades,
-      reference: this.#reference,
+      depth: this.#market.depth,
+      mid: this.#market.mid,
+      lastTrade: this.#market.lastTrade,
+      hearsTrades: this.#market.hearsTrades,
+      reference: this.#market.reference,
       position: this.#holdings.positionLots(),
       positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
       makerRate: this.#makerRate,
@@ -571,10 +536,6 @@ export class Engine {
       lastBuy: this.#lastFill.buy,
       lastSell: this.#lastFill.sell,
     };
-  }
-
-  #mid(): number {
-    return (bestOf(this.#depth, 'buy') + bestOf(this.#depth, 'sell')) / 2;
   }
 
   #accrueUptime(at: Millis): void {

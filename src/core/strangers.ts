@@ -1,0 +1,61 @@
+/** Orders of this bot's name that this run did not place: left over from an earlier one, or another process's. */
+import type { EngineEvent } from './event.ts';
+import { amountFloor, worstPrice } from './instrument.ts';
+import type { Instrument } from './instrument.ts';
+import type { Order, Orders } from './orders.ts';
+import { Rivals } from './rivals.ts';
+import type { Amount, Millis } from './units.ts';
+
+export class Strangers {
+  readonly #instance: string;
+  readonly #run: number;
+  readonly #orders: Orders;
+  readonly #rivals = new Rivals();
+
+  constructor(instance: string, run: number, orders: Orders) {
+    this.#instance = instance;
+    this.#run = run;
+    this.#orders = orders;
+  }
+
+  /** Takes up what a read shows of an earlier run, to be counted and canceled: each is told to `adopted`. Returns why to halt, or null. */
+  seen(
+    { orders, at }: Extract<EngineEvent, { kind: 'open orders' }>,
+    instrument: Instrument,
+    adopted: (order: Order) => void,
+  ): string | null {
+    let halt: string | null = null;
+    let strangers = 0;
+    for (const report of orders) {
+      const { originId } = report;
+      if (originId === undefined || !originId.startsWith(`${this.#instance}-`)) continue;
+      if (report.book !== instrument.symbol || this.#orders.get(originId)) continue;
+      if (Number(originId.split('-')[1]) > this.#run) {
+        halt ??= `order ${originId} is of a later run of ${this.#instance}: another process trades under this name`;
+        continue;
+      }
+      // Two processes that cancel each other's orders for ever help nobody.
+      if (this.#rivals.isSure) continue;
+      strangers++;
+      const price = worstPrice(instrument, report.side, report.price);
+      const original = amountFloor(instrument, report.originalAmount);
+      const filled = (original - amountFloor(instrument, report.unfilledAmount)) as Amount;
+      adopted(this.#orders.adopt({ ...report, originId }, price, original, filled, at));
+    }
+    if (!this.#rivals.saw(strangers, at)) return halt;
+    return (
+      halt ??
+      `orders of ${this.#instance} keep coming that this process did not place: another one trades under this name`
+    );
+  }
+
+  /** Another process may live that has not placed again yet. */
+  mayPlaceAgain(at: Millis): boolean {
+    return this.#rivals.mayLive(at);
+  }
+
+  /** Of this run: everything else that lives is left over. */
+  isOfThisRun(id: string): boolean {
+    return id.startsWith(`${this.#instance}-${this.#run}-`);
+  }
+}
