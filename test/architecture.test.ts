@@ -20,10 +20,11 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   tape: ['core', 'yauzl', 'hyparquet-writer'],
   fills: [],
   sandbox: ['core', 'tape', 'fills', 'ws'],
-  live: ['core', 'libsql', 'fastify'],
+  hedge: ['core'],
+  live: ['core', 'hedge', 'libsql', 'fastify'],
   monitor: ['core', 'prom-client', 'fastify'],
   strategies: ['core', 'zod'],
-  backtest: ['core', 'tape', 'fills', 'sandbox', 'strategies', 'config', 'uplot'],
+  backtest: ['core', 'tape', 'fills', 'sandbox', 'strategies', 'config', 'hedge', 'uplot'],
 };
 
 /** Only here does a room speak to the machine. `node:` modules that only compute are everybody's. */
@@ -31,6 +32,7 @@ const NODE: Readonly<Record<string, readonly string[]>> = {
   core: [],
   config: [],
   strategies: [],
+  hedge: [],
 };
 const COMPUTING = ['node:assert', 'node:crypto', 'node:util', 'node:zlib', 'node:events', 'node:stream', 'node:buffer'];
 

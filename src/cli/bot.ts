@@ -22,7 +22,7 @@ import {
   splitAddress,
 } from '../exchange/index.ts';
 import type { Client, Observation, Secret } from '../exchange/index.ts';
-import type { HedgeSetup } from '../live/hedge/hedger.ts';
+import type { HedgeSetup } from '../hedge/index.ts';
 import { durableNonces } from '../live/durableNonces.ts';
 import type { Journal } from '../live/journal.ts';
 import type { ReferenceOptions } from '../live/reference.ts';

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import type { Amount, Millis, PlaceCommand, Price, RestoredLedger, RestoredOrder, Side } from '../core/index.ts';
-import type { HedgeRow } from './hedge/row.ts';
+import type { HedgeRow } from '../hedge/index.ts';
 import { markOf, textOfMark } from './ledgerText.ts';
 import type { Mark } from './ledgerText.ts';
 import { NotOurs, takeOwnership } from './owner.ts';

@@ -1,6 +1,6 @@
 /** Hands the ledger over to the journal: totals, marker and live orders of one moment, when they have changed, and now and then for the losses. */
 import type { Clock, Engine } from '../core/index.ts';
-import type { HedgeRow } from './hedge/row.ts';
+import type { HedgeRow } from '../hedge/index.ts';
 import type { Journal } from './journal.ts';
 import type { Reads } from './reads.ts';
 

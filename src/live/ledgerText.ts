@@ -1,5 +1,5 @@
 /** A ledger, and the mark that is made of it, as text and back, to the last digit. */
-import type { HedgeRow } from './hedge/row.ts';
+import type { HedgeRow } from '../hedge/index.ts';
 import { money, moneyOf, textOfMoney } from '../core/index.ts';
 import type { Amount, Money, RestoredLedger } from '../core/index.ts';
 

@@ -1,10 +1,10 @@
 /** The loop: feeds the engine from one exchange in real time, carries out what it approves, and stops cleanly. */
 import { approveByIds, sleep, textOfMoney } from '../core/index.ts';
 import type { Approved, Command, EngineEvent, Millis, PlaceCommand } from '../core/index.ts';
+import type { Hedger } from '../hedge/index.ts';
 import { cancelAll } from './clearOut.ts';
 import { keepDeciding } from './keepDeciding.ts';
-import { hedgerOf } from './hedge/hedger.ts';
-import type { Hedger } from './hedge/hedger.ts';
+import { hedgerOf } from './hedgerOf.ts';
 import { LedgerKeeper } from './ledgerKeeper.ts';
 import { MarketData } from './marketData.ts';
 import type { LoopOptions, StopReport } from './loopOptions.ts';

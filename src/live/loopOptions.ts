@@ -1,6 +1,6 @@
 /** What the loop is made of, and what it says at its end. */
 import type { Clock, Engine, Exchange, Millis } from '../core/index.ts';
-import type { HedgeSetup } from './hedge/hedger.ts';
+import type { HedgeSetup } from '../hedge/index.ts';
 import type { Journal } from './journal.ts';
 import type { Latch } from './latch.ts';
 import type { Log } from './log.ts';

@@ -1,5 +1,5 @@
 /** Inventory that leaves by conversions: weighs the ways out, accepts the cheapest once that is on disk, and finds out what became of it. */
-import { money, moneyOf, sleep, textOfMoney, throughBook, toLeave, weigh } from '../../core/index.ts';
+import { money, moneyOf, sleep, textOfMoney, throughBook, toLeave, weigh } from '../core/index.ts';
 import type {
   Clock,
   Conversion,
@@ -16,9 +16,7 @@ import type {
   Money,
   Snapshot,
   WayOut,
-} from '../../core/index.ts';
-import type { Log } from '../log.ts';
-import type { LoopOptions } from '../loopOptions.ts';
+} from '../core/index.ts';
 import { explained, isOver, mayMove, weighedText } from './row.ts';
 import type { HedgeRow } from './row.ts';
 
@@ -41,7 +39,7 @@ export type HedgerOptions = HedgeSetup & {
   readonly engine: Engine;
   readonly instrument: () => Instrument;
   readonly takerRate: () => number;
-  readonly log: Log;
+  readonly log: HedgeLog;
   /** The engine's time. */
   readonly time: () => Millis;
   readonly step: (event: EngineEvent) => void;
@@ -54,6 +52,9 @@ export type HedgerOptions = HedgeSetup & {
   /** What the last run left. */
   readonly rows: readonly HedgeRow[];
 };
+
+/** First what is known, then the sentence. */
+export type HedgeLog = Record<'info' | 'warn', (known: object, sentence: string) => void>;
 
 /** Hedges that are kept after their end. */
 const ROWS_KEPT = 20;
@@ -297,16 +298,6 @@ export class Hedger {
   #tell(phase: 'in flight' | 'done' | 'failed', conversion: Conversion): void {
     this.#o.step({ kind: 'conversion', at: this.#o.time(), phase, conversion });
   }
-}
-
-/** The hedger of one run; null when inventory leaves by quotes alone. */
-export function hedgerOf(
-  { hedge, clock, engine, journal, log, instance }: LoopOptions,
-  loop: Pick<HedgerOptions, 'instrument' | 'takerRate' | 'time' | 'step' | 'persist' | 'mayAct'>,
-): Hedger | null {
-  if (!hedge) return null;
-  const prefix = `${instance}-h${journal.run}-`;
-  return new Hedger({ ...hedge, ...loop, clock, engine, log, prefix, rows: journal.leftovers.hedges });
 }
 
 function conversionOf({ id, offer }: HedgeRow): Conversion {

@@ -1,6 +1,6 @@
 /** One hedge as it is kept on disk: what was decided, what was asked for, and how far it came. */
-import { textOfMoney } from '../../core/index.ts';
-import type { ConversionOffer, HedgeDecision, Millis } from '../../core/index.ts';
+import { textOfMoney } from '../core/index.ts';
+import type { ConversionOffer, HedgeDecision, Millis } from '../core/index.ts';
 
 /**
  * `accepted`: its acceptance may have left. `executing`: the exchange gave it an id. `unknown`: it may or may not have been carried out.

@@ -1,0 +1,4 @@
+/** Everything that other rooms may import of the hedger. */
+export { Hedger } from './hedger.ts';
+export type { HedgeLog, HedgerOptions, HedgeSetup } from './hedger.ts';
+export type { HedgeRow } from './row.ts';
