@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { readWebhookTokens } from '../config.ts';
 import type { Config, WebhookSettings } from '../config.ts';
+import type { Millis } from '../core/index.ts';
 import type { Client } from '../exchange/index.ts';
 import type { Log } from '../live/log.ts';
 import { Wrong } from './configFile.ts';
@@ -38,7 +39,7 @@ export async function startInbox(
   const workerData: ThreadData = { dir: config.state.dir, settings, tokens: webhookTokens() };
   const thread = new Worker(new URL('./inboxThread.js', import.meta.url), { workerData });
   const say = (message: ToThread) => thread.postMessage(message);
-  const hear = hearing(log, looks);
+  const hear = inboxHearing(log, looks, () => performance.now());
   let closing = false;
   const closed = new Promise<void>(resolve => thread.once('exit', () => resolve()));
   const url = await new Promise<string>((resolve, reject) => {
@@ -70,12 +71,17 @@ export async function startInbox(
 /** Lines about deliveries in a second; a flood is counted, and quoting goes on. */
 const LINES_PER_SECOND = 5;
 
-function hearing(log: Log, { moved, converted }: InboxLooks): (news: FromThread) => void {
+/** What is made of news: lines, and looks. `elapsed` in ms. */
+export function inboxHearing(
+  log: Log,
+  { moved, converted }: InboxLooks,
+  elapsed: () => Millis,
+): (news: FromThread) => void {
   let second = 0;
   let lines = 0;
   let unsaid = 0;
   const mayDescribe = () => {
-    const now = Math.floor(performance.now() / 1_000);
+    const now = Math.floor(elapsed() / 1_000);
     if (now !== second) {
       if (unsaid > 0) log.warn({ unsaid }, `${unsaid} more deliveries came within seconds; each is in the inbox`);
       [second, lines, unsaid] = [now, 0, 0];

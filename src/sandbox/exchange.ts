@@ -20,6 +20,7 @@ import type { DeliveryPort } from './webhooks.ts';
 export type EmbeddedExchange = {
   readonly venue: Venue;
   readonly rfq: RfqDesk;
+  readonly conversions: Conversions;
   readonly transactions: Transactions;
   readonly webhooks: Webhooks;
   /** In process and synchronous; wrap it to delay, drop or change what passes. */
@@ -56,6 +57,7 @@ export function createVenue(options: ExchangeOptions): EmbeddedExchange {
     stream,
     transactions,
     rfq,
+    conversions,
     webhooks,
     respond: restOf(venue, { conversions, rfq, pageTokens, webhooks }),
     openAccount: account => venue.openAccount(account),

@@ -4,9 +4,10 @@ import { BlockList, isIP } from 'node:net';
 import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Millis } from '../../core/index.ts';
-import type { Arrived, InboxStore } from './store.ts';
+import { Desk } from './desk.ts';
+import type { DeskCounts, DeskOptions } from './desk.ts';
 
-export type InboxOptions = {
+export type InboxOptions = DeskOptions & {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
@@ -16,17 +17,9 @@ export type InboxOptions = {
   readonly sources: readonly string[];
   /** Proxies whose X-Forwarded-For is believed. */
   readonly proxies: readonly string[];
-  readonly store: Pick<InboxStore, 'put'>;
   readonly now: () => Millis;
-  /** Never goes back. */
-  readonly elapsed: () => Millis;
-  /** Calls once everything that has arrived by now was heard. */
-  readonly soon: (call: () => void) => void;
   /** Whether a body is signed by the exchange; absent: not asked. `later` when the key could not be had. */
   readonly signed?: (headers: SignatureHeaders, body: Buffer) => Promise<'yes' | 'no' | 'later'>;
-  /** Called once for each new text, when it is on disk. */
-  readonly onStored: (arrived: Arrived) => void;
-  readonly onProblem: (problem: string) => void;
 };
 
 export type SignatureHeaders = { readonly signature: string | undefined; readonly keyId: string | undefined };
@@ -38,19 +31,12 @@ export type Inbox = {
   close(): Promise<void>;
 };
 
-export type InboxCounts = { stored: number; repeated: number; turnedAway: number; notStored: number };
+export type InboxCounts = DeskCounts & { turnedAway: number };
 
 const BODY_MAX = 64 * 1024;
 const HEADERS_WITHIN_MS = 2_000;
 const BODY_WITHIN_MS = 4_000;
 const CONNECTIONS_MAX = 256;
-/** More than this waiting for the disk, or waiting this long, and the sender is asked to come again. */
-const WAITING_MAX = 2_000;
-const WAITING_MAX_MS = 2_000;
-/** In one transaction: bounds how long the last of them waits. */
-const BATCH_MAX = 500;
-
-type Waiting = { readonly arrived: Arrived; readonly since: Millis; readonly done: (stored: boolean) => void };
 
 /** Listens. Rejects with one line when the port cannot be had. */
 export async function openInbox(options: InboxOptions): Promise<Inbox> {
@@ -129,70 +115,6 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
     // Only what no delivery of the exchange can be is refused for good.
     return status === 413 ? answer(reply, 413, 'too large') : answer(reply, 503, 'come again');
   });
-}
-
-/** Collects what came while the disk was busy, and stores it in one go. */
-class Desk {
-  readonly #options: InboxOptions;
-  readonly #counts: InboxCounts;
-  #waiting: Waiting[] = [];
-  #scheduled = false;
-  #failing = false;
-
-  constructor(options: InboxOptions, counts: InboxCounts) {
-    this.#options = options;
-    this.#counts = counts;
-  }
-
-  /** True once it is on disk; false when it will not be. */
-  take(arrived: Arrived): Promise<boolean> {
-    const since = this.#options.elapsed();
-    const oldest = this.#waiting[0]?.since ?? since;
-    if (this.#waiting.length >= WAITING_MAX || since - oldest > WAITING_MAX_MS) {
-      this.#counts.notStored++;
-      return Promise.resolve(false);
-    }
-    return new Promise(done => {
-      this.#waiting.push({ arrived, since, done });
-      if (this.#scheduled) return;
-      this.#scheduled = true;
-      this.#options.soon(() => this.#store());
-    });
-  }
-
-  #store(): void {
-    const batch = this.#waiting.splice(0, BATCH_MAX);
-    const fresh = this.#put(batch.map(({ arrived }) => arrived));
-    batch.forEach(({ done }) => done(fresh !== null));
-    this.#scheduled = this.#waiting.length > 0;
-    if (this.#scheduled) this.#options.soon(() => this.#store());
-    if (fresh === null) {
-      this.#counts.notStored += batch.length;
-      return;
-    }
-    batch.forEach(({ arrived }, i) => {
-      if (fresh[i] !== true) this.#counts.repeated++;
-      else {
-        this.#counts.stored++;
-        this.#options.onStored(arrived);
-      }
-    });
-  }
-
-  #put(batch: readonly Arrived[]): boolean[] | null {
-    try {
-      const fresh = this.#options.store.put(batch);
-      if (this.#failing) this.#options.onProblem('deliveries are stored again');
-      this.#failing = false;
-      return fresh;
-    } catch (error) {
-      // Told once, not a thousand times a second.
-      if (!this.#failing)
-        this.#options.onProblem(`deliveries cannot be stored, the sender is told to come again: ${String(error)}`);
-      this.#failing = true;
-      return null;
-    }
-  }
 }
 
 const answer = (reply: FastifyReply, code: number, text: string): FastifyReply =>

@@ -34,6 +34,11 @@ export function openInboxStore(dir: string, keep: number): InboxStore {
   // In WAL mode FULL syncs the log at each commit: what is answered survives the machine, not only the process.
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = FULL');
+  return inboxStoreIn(db, keep);
+}
+
+/** The deliveries of an open database. */
+export function inboxStoreIn(db: Database.Database, keep: number): InboxStore {
   db.exec(`
     PRAGMA user_version = 1;
     CREATE TABLE IF NOT EXISTS deliveries (
