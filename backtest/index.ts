@@ -26,6 +26,6 @@ export { recordFlow } from './recordFlow.ts';
 export { fillLine, FILLS_HEADER, orderLine, ORDERS_HEADER, reportOf } from './report.ts';
 export type { BacktestReport, ReplayReport } from './report.ts';
 export { pageOf } from './page.ts';
-export type { PageParts } from './page.ts';
+export type { PageParts } from './pageFrame.ts';
 export { recordedOrders, scoreQueueModel } from './queueTruth.ts';
 export type { QueueScore, RecordedOrder } from './queueTruth.ts';

@@ -1,71 +1,26 @@
-/** The report as one page that opens from disk: nothing in it is fetched, and nothing that was put into it can run. */
-import { createHash } from 'node:crypto';
-import type { Plot } from './page/plot.ts';
+/** The report of a backtest as one page. */
+import { escaped, pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from './pageFrame.ts';
+import type { PageParts } from './pageFrame.ts';
 import { colourOf, figuresOf } from './plots.ts';
 import type { BacktestReport, LevelReport, ReplayReport } from './report.ts';
 import { durationText, numberText, verdictOf } from './verdict.ts';
 
-/** What the page carries along: the chart library with its style, and the page's own script. */
-export type PageParts = { readonly library: string; readonly libraryStyle: string; readonly script: string };
-
 export function pageOf(report: BacktestReport, parts: PageParts): string {
   const figures = figuresOf(report);
-  const plots = figures.flatMap(figure => figure.plots);
   const title = `Backtest: ${report.strategy} on ${report.book}`;
-  const scripts = [parts.library, parts.script].map(text => text.replaceAll('</script', '<\\/script'));
-  // Only these two scripts may run, whatever else comes to stand in the page; and nothing may be fetched.
-  const policy = `default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src ${scripts.map(text => `'sha256-${createHash('sha256').update(text).digest('base64')}'`).join(' ')}`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title>
-<link rel="icon" href="data:,">
-<style>${parts.libraryStyle}${STYLE}</style>
-</head>
-<body>
-<main>
-<header><h1>${escaped(title)}</h1><button id="theme" type="button">light / dark</button></header>
+  const body = `<header><h1>${escaped(title)}</h1>${THEME_BUTTON}</header>
 ${verdictOf(report)
   .map((paragraph, i) => `<p${i === 0 ? ' class="verdict"' : ''}>${escaped(paragraph)}</p>`)
   .join('\n')}
 ${section('The fill models side by side', modelTable(report))}
-<p class="soft">Drag across a plot to zoom, double-click to zoom out; a click on a name in a legend hides its line. Times are UTC.</p>
-${figures.map(({ heading, how, plots: several }) => section(heading, `<p>${escaped(how)}</p>${several.length === 1 ? several.map(place('')).join('') : `<div class="row">${several.map(place('small')).join('')}</div>`}`)).join('\n')}
+<p class="soft">${PLOT_ADVICE} Times are UTC.</p>
+${figures.map(({ heading, how, plots }) => section(heading, `<p>${escaped(how)}</p>${placesOf(plots)}`)).join('\n')}
 ${section('Fills by side and level', levelTable(report))}
 ${section('Why a quote was missing', missingTable(report))}
 ${section('What was found in the recording', dirtTable(report))}
-${section('What was run', `${runTable(report)}<pre>${escaped(report.config)}</pre>`)}
-</main>
-<script type="application/json" id="plots">${dataText(plots)}</script>
-<script>${scripts[0] ?? ''}</script>
-<script type="module">${scripts[1] ?? ''}</script>
-</body>
-</html>
-`;
+${section('What was run', `${runTable(report)}<pre>${escaped(report.config)}</pre>`)}`;
+  return pageWith({ title, body, plots: figures.flatMap(({ plots }) => plots), parts });
 }
-
-const section = (heading: string, inside: string): string => `<section><h2>${escaped(heading)}</h2>${inside}</section>`;
-
-const place =
-  (size: string) =>
-  ({ id, title }: Plot): string =>
-    `<figure>${size === '' ? '' : `<figcaption>${escaped(title)}</figcaption>`}<div class="plot ${size}" id="${escaped(id)}" role="img" aria-label="${escaped(title)}"></div></figure>`;
-
-/** Text in an element or an attribute. */
-export function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
-}
-
-/** JSON inside a script element: nothing in it can end the element. */
-const dataText = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c');
 
 type Row = { readonly name: string; readonly of: (model: ReplayReport) => string };
 
@@ -226,9 +181,6 @@ function runTable(report: BacktestReport): string {
   )}<p>The configuration:</p>`;
 }
 
-const table = (head: string, rows: readonly string[]): string =>
-  `<div class="wide"><table>${head === '' ? '' : `<thead>${head}</thead>`}<tbody>${rows.join('')}</tbody></table></div>`;
-
 const sum = (levels: readonly LevelReport[], key: 'touched' | 'orders'): number =>
   levels.reduce((total, level) => total + level[key], 0);
 const share = (part: number, all: number): string => (all > 0 ? percent(part / all) : '–');
@@ -243,38 +195,3 @@ function markoutAt({ markouts }: ReplayReport, after: number): string {
   const [mean, error] = [all?.bps[i] ?? null, all?.errorBps[i] ?? null];
   return mean === null ? '–' : `${numberOr(mean)}${error === null ? '' : ` ± ${numberOr(error)}`}`;
 }
-
-/** Model colours after Okabe and Ito: told apart by people who see few colours. */
-const STYLE = `
-:root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#6a737d;--grid:#e3e6ea;--gap:#8884;--panel:#f6f7f9;
---model-0:#d55e00;--model-1:#0072b2;--model-2:#009e73;--model-3:#cc79a7;--model-4:#b8860b;--model-5:#56a0d3;--model-6:#7b5ea7;--model-7:#555;
---level-1:#4e79a7;--level-2:#d1495b;--level-3:#3a9d8f;--level-4:#c28a00;--level-5:#8e5ea2;--level-6:#7a5c3e;
---buy:#0072b2;--sell:#d55e00;--spread:#009e73;--inventory:#8250df;--fees:#cf222e;--hedging:#8c959f}
-@media(prefers-color-scheme:dark){:root:not([data-theme=light]){--paper:#0f1318;--ink:#e6e9ed;--soft:#9aa4af;--grid:#2a3038;--gap:#8885;--panel:#171c23;
---model-0:#ff8c42;--model-1:#58a6ff;--model-2:#3ecf9b;--model-3:#e59ac0;--model-4:#e3b341;--model-5:#8fd0ff;--model-6:#b79bea;--model-7:#bbb;
---level-1:#7fb2e5;--level-2:#ff7b8a;--level-3:#5fd0c0;--level-4:#e8c04a;--level-5:#c49bd9;--level-6:#c9a27a;
---buy:#58a6ff;--sell:#ff8c42;--spread:#3ecf9b;--inventory:#b79bea;--fees:#ff7b72;--hedging:#8b949e}}
-:root[data-theme=dark]{color-scheme:dark;--paper:#0f1318;--ink:#e6e9ed;--soft:#9aa4af;--grid:#2a3038;--gap:#8885;--panel:#171c23;
---model-0:#ff8c42;--model-1:#58a6ff;--model-2:#3ecf9b;--model-3:#e59ac0;--model-4:#e3b341;--model-5:#8fd0ff;--model-6:#b79bea;--model-7:#bbb;
---level-1:#7fb2e5;--level-2:#ff7b8a;--level-3:#5fd0c0;--level-4:#e8c04a;--level-5:#c49bd9;--level-6:#c9a27a;
---buy:#58a6ff;--sell:#ff8c42;--spread:#3ecf9b;--inventory:#b79bea;--fees:#ff7b72;--hedging:#8b949e}
-:root[data-theme=light]{color-scheme:light}
-body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif}
-main{max-width:1240px;margin:0 auto;padding:24px 20px 60px}
-header{display:flex;flex-wrap:wrap;gap:8px 16px;align-items:baseline;justify-content:space-between}
-h1{font-size:24px;margin:0 0 8px}h2{font-size:18px;margin:36px 0 6px}p{margin:6px 0 10px;max-width:78ch}
-.verdict{font-size:17px}.soft{color:var(--soft)}
-button{font:inherit;font-size:13px;color:var(--soft);background:none;border:1px solid var(--grid);border-radius:6px;padding:2px 10px;cursor:pointer}
-.wide{overflow-x:auto}table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums}
-th,td{padding:3px 12px 3px 0;text-align:right;white-space:nowrap;border-bottom:1px solid var(--grid);font-weight:400;vertical-align:top}
-tbody th,td.text,th.text{text-align:left}tbody th{color:var(--soft)}td.text{white-space:normal;overflow-wrap:anywhere}thead th{font-weight:600}
-th i{display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:6px}
-.row{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(340px,100%),1fr));gap:12px 20px}
-figure{margin:0;min-width:0}figcaption{font-weight:600;font-size:14px}
-.plot{width:100%;min-width:0;overflow:hidden}.u-legend{font-size:12px;color:var(--ink)}.u-legend .u-value{font-variant-numeric:tabular-nums}
-.u-select{background:color-mix(in srgb,var(--ink) 12%,transparent)}
-.u-inline.u-live th::after{content:""}
-.u-legend th,.u-legend td{border:0;padding:1px 3px;white-space:nowrap;color:var(--ink)}.u-inline tr{margin-right:8px}
-pre{background:var(--panel);border:1px solid var(--grid);border-radius:6px;padding:12px;overflow-x:auto;font-size:13px;line-height:1.4}
-@media(max-width:520px){main{padding:14px 12px 40px}h1{font-size:20px}.verdict{font-size:16px}body{font-size:14px}table{font-size:13px}.wide tbody th:first-child{white-space:normal;min-width:104px;max-width:128px;position:sticky;left:0;background:var(--paper)}}
-`;

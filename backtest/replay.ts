@@ -266,13 +266,15 @@ class Replay {
     const now = this.#exchange.runToAnswer(time);
     const { local, place, lots, flags, base, places } = this.#rows;
     const { book } = this.#engine;
+    // What came before is in the book; the engine lives from then on.
+    const { from } = this.#span;
     let row = this.#next;
     while (local[row]! <= now) {
       const flag = flags[row]!;
       const at = place[row]!;
       if ((flag & FLAG.trade) !== 0) {
         this.#lastTrade = at + base;
-        if (this.#wantsTrades) this.#tellTrade(local[row]!, lots[row]! as Amount, flag);
+        if (this.#wantsTrades && local[row]! >= from) this.#tellTrade(local[row]!, lots[row]! as Amount, flag);
       } else if (at > 0 && at < places - 1) {
         book.set((flag & FLAG.sell) !== 0 ? 'sell' : 'buy', (at + base) as Price, lots[row]! as Amount);
         this.#bookChanged = true;
