@@ -4,10 +4,9 @@ import type { Millis, Money, Random, Side, Timer } from '../core/index.ts';
 import type { Account } from './accounts.ts';
 import { done, refused } from './codes.ts';
 import type { Verdict } from './codes.ts';
+import type { DeskBook, DeskWorld } from './deskWorld.ts';
 import { drawnOid } from './oid.ts';
 import { ceil8, floor8 } from './rounding.ts';
-import type { Venue } from './venue.ts';
-import type { VenueBook } from './venueBook.ts';
 
 export type Quote = {
   readonly id: string;
@@ -38,17 +37,17 @@ export const CONVERSIONS_MAX = 10_000;
 const ONE = 10n ** 18n;
 
 /** One book on the way, and what is done in it. */
-type Hop = { readonly book: VenueBook; readonly side: Side };
+type Hop = { readonly book: DeskBook; readonly side: Side };
 
 export class Conversions {
-  readonly #venue: Venue;
+  readonly #venue: DeskWorld;
   readonly #random: Random;
   readonly #quotes = new Map<string, Quote>();
   readonly #conversions = new Map<string, Conversion>();
   readonly #timers = new Set<Timer>();
   #next = 8001;
 
-  constructor(venue: Venue, random: Random) {
+  constructor(venue: DeskWorld, random: Random) {
     this.#venue = venue;
     this.#random = random;
   }
@@ -140,7 +139,7 @@ export class Conversions {
 }
 
 /** One book between the two currencies, or two by way of a third. */
-function pathOf(venue: Venue, from: string, to: string): readonly Hop[] | null {
+function pathOf(venue: DeskWorld, from: string, to: string): readonly Hop[] | null {
   const direct = hopOf(venue, from, to);
   if (direct) return [direct];
   for (const { instrument } of venue.books.values()) {
@@ -152,7 +151,7 @@ function pathOf(venue: Venue, from: string, to: string): readonly Hop[] | null {
   return null;
 }
 
-function hopOf(venue: Venue, from: string, to: string): Hop | undefined {
+function hopOf(venue: DeskWorld, from: string, to: string): Hop | undefined {
   const selling = venue.books.get(`${from}_${to}`);
   if (selling) return { book: selling, side: 'sell' };
   const buying = venue.books.get(`${to}_${from}`);
@@ -160,7 +159,7 @@ function hopOf(venue: Venue, from: string, to: string): Hop | undefined {
 }
 
 /** Best price of a side in the minor currency; 0 when it is empty. */
-function bestPrice(book: VenueBook, side: Side): bigint {
+function bestPrice(book: DeskBook, side: Side): bigint {
   const ticks = side === 'buy' ? book.engine.bestBid() : book.engine.bestAsk();
   return BigInt(ticks) * book.instrument.tickMoney;
 }

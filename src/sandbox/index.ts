@@ -1,4 +1,7 @@
 /** Everything that other rooms may import from the embedded exchange. */
+export { Account } from './accounts.ts';
+export { Conversions } from './conversions.ts';
+export type { DeskBook, DeskSum, DeskWorld } from './deskWorld.ts';
 export { createVenue } from './exchange.ts';
 export type { EmbeddedExchange, ExchangeOptions } from './exchange.ts';
 export { seededFlow } from './flow.ts';
@@ -18,6 +21,8 @@ export type { Code } from './codes.ts';
 export { MatchingBook } from './matching.ts';
 export { OPERATOR_ROUTES, withOperator } from './operator.ts';
 export type { OperatorRoute } from './operator.ts';
+export { RfqDesk } from './rfq.ts';
+export type { DeskConversion } from './rfq.ts';
 export { RFQ_CODES } from './rfqCodes.ts';
 export { ROUTES } from './rest.ts';
 export type { Respond } from './rest.ts';

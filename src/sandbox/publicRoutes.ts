@@ -5,6 +5,7 @@ import { pageOf, wholeOf } from './route.ts';
 import type { PublicAsk, Route } from './route.ts';
 import { joined } from './tradeHistory.ts';
 import type { Candle } from './tradeHistory.ts';
+import type { DeskWorld } from './deskWorld.ts';
 import type { Venue } from './venue.ts';
 import type { VenueBook } from './venueBook.ts';
 import { failure, failureOf, reply, success, successText, timeColon, timePlain } from './wire.ts';
@@ -194,7 +195,7 @@ function ohlc({ venue, query }: PublicAsk): WireReply {
 }
 
 /** Every currency of the listed books. */
-export function currenciesOf(venue: Venue): string[] {
+export function currenciesOf(venue: Pick<DeskWorld, 'books'>): string[] {
   const found = new Set<string>();
   for (const { instrument } of venue.books.values()) found.add(instrument.major).add(instrument.minor);
   return [...found].sort();

@@ -5,12 +5,12 @@ import type { Account } from './accounts.ts';
 import { crossesFrom } from './crossRates.ts';
 import type { Cross, Rate } from './crossRates.ts';
 import { DeskCapacity } from './deskCapacity.ts';
+import type { DeskWorld } from './deskWorld.ts';
 import { currenciesOf } from './publicRoutes.ts';
 import { rfqRefused } from './rfqCodes.ts';
 import type { RfqVerdict } from './rfqCodes.ts';
 import type { Switches } from './switches.ts';
 import { drawnUuid } from './uuid.ts';
-import type { Venue } from './venue.ts';
 
 export type DeskPair = {
   readonly source: string;
@@ -58,7 +58,7 @@ const ONE = 10n ** 18n;
 const RATE_UNIT = 10n ** 6n;
 
 export class RfqDesk {
-  readonly #venue: Venue;
+  readonly #venue: DeskWorld;
   readonly #random: Random;
   readonly #tell: (conversion: DeskConversion) => void;
   readonly #capacity: DeskCapacity;
@@ -69,7 +69,7 @@ export class RfqDesk {
   #count = 0;
 
   /** `tell` hears of every conversion when it is taken and when it ends. */
-  constructor(venue: Venue, random: Random, tell: (conversion: DeskConversion) => void) {
+  constructor(venue: DeskWorld, random: Random, tell: (conversion: DeskConversion) => void) {
     this.#venue = venue;
     this.#random = random;
     this.#tell = tell;
