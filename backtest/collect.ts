@@ -2,20 +2,20 @@
 import {
   amount as lotsOf,
   approximately,
+  LEVELS_MAX,
+  Markouts,
   money,
   moneyOfAmount,
   Position,
   price as ticksOf,
 } from '../src/core/index.ts';
-import type { Instrument, Millis, Money, Profit, Side } from '../src/core/index.ts';
+import type { Instrument, MarkoutCurve, Millis, Money, Profit, Side } from '../src/core/index.ts';
 import type { Gap } from '../src/tape/index.ts';
 import { Buckets } from './buckets.ts';
 import { Durations, TimeByValue } from './distributions.ts';
 import { Fees } from './fees.ts';
 import type { FeeOptions } from './fees.ts';
 import { GapCursor } from './gapCursor.ts';
-import { LEVELS_MAX, Markouts } from './markouts.ts';
-import type { MarkoutCurve } from './markouts.ts';
 import type { OwnOrder } from './ownOrders.ts';
 import type { RequestBudget } from './requestBudget.ts';
 import { Returns } from './returns.ts';
@@ -193,9 +193,9 @@ export class Collector implements Watcher {
     if (middle > 0) this.#position.mark(2 * middle);
     const value = this.#book(order, lots, at);
     this.#lots = this.#inLots();
-    this.#markouts.fill(at, order.side, order.level, ticks, approximately(value), middle);
-    this.#fell(at);
     const bought = order.side === BUY;
+    this.#markouts.fill(at, bought ? 'buy' : 'sell', order.level, ticks, approximately(value), middle);
+    this.#fell(at);
     this.#series.put(bought ? 'boughtLots' : 'soldLots', at, lots);
     this.#series.put(bought ? 'boughtTickLots' : 'soldTickLots', at, lots * ticks);
     this.#series.put('positionLeast', at, this.#lots * approximately(instrument.lotMoney));

@@ -6,14 +6,14 @@ import { Collector } from '../../backtest/collect.ts';
 import { Durations, TimeByValue } from '../../backtest/distributions.ts';
 import { ExchangeView } from '../../backtest/exchangeView.ts';
 import { constantLatency, fillModel, reportOf, RowBuilder } from '../../backtest/index.ts';
-import { ClusteredMean, HORIZONS, Markouts } from '../../backtest/markouts.ts';
 import { MESSAGE } from '../../backtest/messages.ts';
 import { OrderPool } from '../../backtest/ownOrders.ts';
 import { RequestBudget } from '../../backtest/requestBudget.ts';
 import { Returns } from '../../backtest/returns.ts';
 import { BUY, SELL } from '../../backtest/rows.ts';
 import { NOBODY } from '../../backtest/watch.ts';
-import { instrumentOf, money, moneyOf, textOfMoney } from '../../src/core/index.ts';
+import { ClusteredMean, HORIZONS, instrumentOf, Markouts, money, moneyOf, textOfMoney } from '../../src/core/index.ts';
+import type { Side } from '../../src/core/index.ts';
 import { engineOf, run, tape } from './ladderRun.ts';
 import { rowsOf, syntheticMarket } from './syntheticMarket.ts';
 
@@ -101,7 +101,7 @@ describe('markouts', () => {
 
   test('are what a hand computes: bought at 100 with the middle at 101, then at 102 and at 99', () => {
     const [all, buys, sells, level] = settled(markouts => {
-      markouts.fill(0, BUY, 1, 100, 50, 101);
+      markouts.fill(0, 'buy', 1, 100, 50, 101);
       expect(markouts.dueAt).toBe(100);
       for (const at of [100, 500, 1000, 5000]) markouts.look(at, 102);
       expect(markouts.dueAt).toBe(15_000);
@@ -116,7 +116,7 @@ describe('markouts', () => {
   });
 
   test('weigh by value, and change sign with the side', () => {
-    const both = (side: typeof BUY | typeof SELL) =>
+    const both = (side: Side) =>
       settled(markouts => {
         markouts.fill(0, side, 0, 1000, 10, 1000);
         markouts.look(1000, 1001);
@@ -124,8 +124,8 @@ describe('markouts', () => {
         markouts.look(71_000, 1005);
       })[0];
     // One minute after the first fill is settled at 71 s too: at 5 ticks.
-    expect(both(BUY)?.bps[3]).toBeCloseTo((10 * 10 + 30 * 50) / 40, 9);
-    expect(both(SELL)?.bps[3]).toBeCloseTo(-(10 * 10 + 30 * 50) / 40, 9);
+    expect(both('buy')?.bps[3]).toBeCloseTo((10 * 10 + 30 * 50) / 40, 9);
+    expect(both('sell')?.bps[3]).toBeCloseTo(-(10 * 10 + 30 * 50) / 40, 9);
   });
 
   test('have the error of a ratio of sums over clusters: two clusters by hand', () => {
@@ -146,7 +146,7 @@ describe('markouts', () => {
         const end = 1_000_000;
         for (const at of sorted) {
           while (markouts.dueAt <= at) markouts.look(markouts.dueAt, 1000 + markouts.dueAt / 1000);
-          markouts.fill(at, SELL, 0, 1000, 1, 1000 + at / 1000);
+          markouts.fill(at, 'sell', 0, 1000, 1, 1000 + at / 1000);
         }
         while (markouts.dueAt <= end) markouts.look(markouts.dueAt, 1000 + markouts.dueAt / 1000);
         expect(markouts.dueAt).toBe(Infinity);

@@ -2,3 +2,5 @@
 export * from './volatility.ts';
 export * from './intensity.ts';
 export * from './microprice.ts';
+export * from './clusteredMean.ts';
+export * from './markouts.ts';
