@@ -7,16 +7,13 @@ import type { Config } from '../config.ts';
 import { moneyOf, textOfMoney } from '../core/index.ts';
 import type { Instrument, Money } from '../core/index.ts';
 import { feesOf } from '../sandbox/index.ts';
-import { KIND, loadStoredTape } from '../tape/index.ts';
-import type { StoredTape, StoredTapeOptions, Tape } from '../tape/index.ts';
-import { rowsInMemory } from './backtestModel.ts';
-import type { Latencies, RowSource } from './backtestModel.ts';
+import type { Tape } from '../tape/index.ts';
+import type { Latencies } from './backtestModel.ts';
 import { runModels } from './backtestThreads.ts';
 import { Wrong } from './configFile.ts';
+import { marketOf } from './market.ts';
+import type { Stored } from './market.ts';
 import type { ReportFiles } from './reportFiles.ts';
-
-/** A stored tape, and what it was opened with: threads open it again. */
-export type Stored = { readonly tape: StoredTape; readonly options: StoredTapeOptions };
 
 export type BacktestOptions = {
   readonly config: Config;
@@ -47,26 +44,10 @@ export type BacktestOptions = {
 export async function backtest(options: BacktestOptions): Promise<BacktestReport> {
   const { config, models, seed, latencies, latencyText, threads, files } = options;
   const given = options.tape ?? flowOf(options);
-  const stored = 'options' in given ? given : null;
-  const about = stored?.tape ?? (given as Tape);
-  const { instrument, source, dirt, gaps } = about;
+  const { instrument, source, dirt, gaps } = 'options' in given ? given.tape : given;
   if (instrument.symbol !== config.book)
     throw new Wrong(`the tape is of ${instrument.symbol}, the configuration trades ${config.book}`);
-  const slides = stored !== null && options.from !== 'orders' && stored.tape.kinds.has(KIND.level);
-  const { rows, firstTicks, span, hash } = told(() => {
-    if (slides) {
-      const { dir, from, to } = stored.tape;
-      const opened: RowSource = { kind: 'stored', dir, options: stored.options };
-      return { rows: opened, firstTicks: firstTicksOf(stored.tape), span: { from, to }, hash: stored.tape.hash() };
-    }
-    const tape = stored === null ? (given as Tape) : loadStoredTape(stored.tape);
-    const market = rowsInMemory(tape, { latencies, seed }, options.from);
-    if (market.length === 0) throw new Error(`${source}: has no rows of a book`);
-    const inMemory: RowSource = { kind: 'memory', rows: market };
-    const { at, length } = tape.columns;
-    const ends = { from: at[0]!, to: at[length - 1]! };
-    return { rows: inMemory, firstTicks: market.base + market.place[0]!, span: ends, hash: hashOf(tape) };
-  });
+  const { rows, firstTicks, span, hash } = marketOf(given, options);
   const account = accountOf(config, instrument, firstTicks);
   const bar = options.progress ? new SingleBar({ format: '[{bar}] {percentage}% | {eta_formatted} left' }) : null;
   const jobs = models.map(model => {
@@ -93,15 +74,6 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
       .update(reports.map(report => report.hash).join(' '))
       .digest('hex'),
   };
-}
-
-/** Price of the first level. */
-function firstTicksOf(tape: StoredTape): number {
-  for (const { columns } of tape.chunks()) {
-    const row = columns.kind.subarray(0, columns.length).indexOf(KIND.level);
-    if (row >= 0) return columns.price[row]!;
-  }
-  throw new Error(`${tape.dir}: has no levels`);
 }
 
 /** What fits on a terminal or in a pipe: everything but the curves over time. */
@@ -143,17 +115,8 @@ function flowOf({ config, seed, flowSeconds }: BacktestOptions): Tape {
   }
 }
 
-/** What a tape cannot give is a person's to change. */
-function told<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw new Wrong(error instanceof Error ? error.message : String(error));
-  }
-}
-
 /** What the embedded exchange would open with; for a remote one enough for the limits, at the entry tier. */
-function accountOf(config: Config, instrument: Instrument, firstTicks: number) {
+export function accountOf(config: Config, instrument: Instrument, firstTicks: number) {
   const { exchange, limits, inventory } = config;
   const { tiers } = feesOf(instrument.minor);
   if (exchange.kind === 'embedded')
@@ -166,14 +129,6 @@ function accountOf(config: Config, instrument: Instrument, firstTicks: number) {
     fees: { tiers, volume30d: '0' },
     balances: { [instrument.major]: text(major), [instrument.minor]: text(minor) },
   };
-}
-
-function hashOf({ columns }: Tape): string {
-  const hash = createHash('sha256');
-  const { kind, side, at, local, price, amount, id } = columns;
-  for (const { buffer, byteOffset, byteLength } of [kind, side, at, local, price, amount, id])
-    hash.update(new Uint8Array(buffer, byteOffset, byteLength));
-  return hash.digest('hex');
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;

@@ -7,7 +7,7 @@ import type { Clock } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 import { isStoredTape, openStoredTape, openTape } from '../tape/index.ts';
 import type { Tape } from '../tape/index.ts';
-import type { Stored } from './backtest.ts';
+import type { Stored } from './market.ts';
 import type { Venue } from './bot.ts';
 import { readConfig, shippedConfig, Wrong } from './configFile.ts';
 import { startEmbedded } from './embedded.ts';

@@ -1,7 +1,7 @@
 /** Everything that other rooms may import from tape. */
 export * from './tape.ts';
 export { RecordedBook, RecordedSide } from './recordedBook.ts';
-export { isStoredTape, openTape } from './open.ts';
+export { booksIn, isStoredTape, openTape } from './open.ts';
 export { describeDirt, describeTape, finishTape } from './finish.ts';
 export { findRecording, formats } from './import/find.ts';
 export { readRecording } from './import/recording.ts';

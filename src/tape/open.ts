@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { partitions } from './dayFiles.ts';
 import { collectTape } from './import/collect.ts';
-import { findRecording } from './import/find.ts';
+import { findRecording, recordedBooks } from './import/find.ts';
 import { loadStoredTape, openStoredTape } from './storedTape.ts';
 import type { Tape } from './tape.ts';
 
@@ -12,7 +12,12 @@ export async function openTape(path: string, options: { readonly book?: string }
   return collectTape(await findRecording(path, options));
 }
 
-/** True for the folder of a stored tape. */
-export /** True for a folder with stored tapes in it. */
-const isStoredTape = (path: string): boolean =>
+/** Names by which the books of a stored tape or a recording are opened; undefined stands for one that only a person can name. Rejects where there is none. */
+export async function booksIn(path: string): Promise<readonly (string | undefined)[]> {
+  const stored = isStoredTape(path) ? partitions(path, 'book=') : [];
+  return stored.length > 0 ? stored : recordedBooks(path);
+}
+
+/** True for a folder with stored tapes in it. */
+export const isStoredTape = (path: string): boolean =>
   existsSync(path) && statSync(path).isDirectory() && partitions(path, 'book=').length > 0;

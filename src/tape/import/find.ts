@@ -54,20 +54,32 @@ export async function findRecording(
   given: Given = {},
   onBytes: (count: number) => void = () => undefined,
 ): Promise<Recording> {
-  const found = await filesAt(path);
-  const shapes = SHAPES.filter(({ format }) => given.format === undefined || given.format === format);
-  if (shapes.length === 0) throw new Error(`no format ${given.format}; there are ${formats().join(', ')}`);
-  const choices: Choice[] = [];
-  for (const shape of shapes) choices.push(...(await shape.books({ ...found, onBytes })));
-  if (choices.length === 0)
-    throw new Error(`${path}: no recording recognised; known are: ${shapes.map(({ looks }) => looks).join('; ')}`);
-  const chosen = chosenOf(path, choices, given.book);
+  const chosen = chosenOf(path, await choicesAt(path, given.format, onBytes), given.book);
   try {
     return await chosen.choice.open(chosen.book, given, onBytes);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new WrongFile(`${path}: ${error.message}`, { cause: error });
   }
+}
+
+/** Names of the books of a recording; undefined where it does not say. Rejects as `findRecording` does. */
+export const recordedBooks = async (path: string): Promise<readonly (string | undefined)[]> =>
+  (await choicesAt(path)).map(({ name, called }) => name ?? called);
+
+async function choicesAt(
+  path: string,
+  format?: string,
+  onBytes: (count: number) => void = () => undefined,
+): Promise<readonly Choice[]> {
+  const found = await filesAt(path);
+  const shapes = SHAPES.filter(shape => format === undefined || shape.format === format);
+  if (shapes.length === 0) throw new Error(`no format ${format}; there are ${formats().join(', ')}`);
+  const choices: Choice[] = [];
+  for (const shape of shapes) choices.push(...(await shape.books({ ...found, onBytes })));
+  if (choices.length === 0)
+    throw new Error(`${path}: no recording recognised; known are: ${shapes.map(({ looks }) => looks).join('; ')}`);
+  return choices;
 }
 
 function chosenOf(
