@@ -234,6 +234,7 @@ function monitored(snapshot: Snapshot): Omit<Monitored, 'budget' | 'streamUp' | 
     marketSpreadBps: spreadBps(snapshot.bid, snapshot.ask),
     bookAgeMs: Number.isFinite(snapshot.bookAge) ? snapshot.bookAge : null,
     notQuoting: notReady(snapshot).concat(snapshot.silent),
+    decisions: snapshot.decisions,
     figures: snapshot.figures,
   };
 }

@@ -1,6 +1,6 @@
 /** Sums of the runs of one process: what a person and Prometheus are told does not start anew when one run takes over from another. */
 import { money } from '../core/index.ts';
-import type { Millis, Profit, Side, Snapshot } from '../core/index.ts';
+import type { DecisionCount, Millis, Profit, Side, Snapshot } from '../core/index.ts';
 
 const SIDES: readonly Side[] = ['buy', 'sell'];
 
@@ -21,6 +21,7 @@ export class Tally {
     return {
       ...now,
       fills: before.fills + now.fills,
+      decisions: decisionsOf(before.decisions, now.decisions),
       profit: sumOf(before.profit, now.profit),
       counts: Object.fromEntries(SIDES.map(side => [side, countsOf(before, now, side)])) as Snapshot['counts'],
       uptime: { bid: share('bid'), ask: share('ask') },
@@ -37,6 +38,15 @@ function countsOf(before: Snapshot, now: Snapshot, side: Side): Snapshot['counts
     refused: a.refused + b.refused,
     unknown: a.unknown + b.unknown,
   };
+}
+
+function decisionsOf(before: readonly DecisionCount[], now: readonly DecisionCount[]): readonly DecisionCount[] {
+  const all = new Map<string, DecisionCount>();
+  for (const one of [...before, ...now]) {
+    const key = `${one.side} ${one.deed} ${one.reason}`;
+    all.set(key, { ...one, count: one.count + (all.get(key)?.count ?? 0) });
+  }
+  return [...all.values()];
 }
 
 const sumOf = (a: Profit, b: Profit): Profit => ({

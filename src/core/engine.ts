@@ -1,6 +1,8 @@
 /** The engine: an event goes in, approved commands come out. Synchronous and deterministic; it keeps no clock, dice, file or promise. */
 import { bestOf } from './book.ts';
 import type { Depth, OrderBook } from './book.ts';
+import { Decisions } from './decisions.ts';
+import type { Decision } from './decisions.ts';
 import type { EngineOptions, OrderCount, Preview, Snapshot } from './engineTypes.ts';
 import type { EngineEvent, RestoredLedger } from './event.ts';
 import { Freshness } from './freshness.ts';
@@ -9,17 +11,20 @@ import { Holdings } from './holdings.ts';
 import { InFlight } from './inFlight.ts';
 import { amountExact, priceExact, priceFloor } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
-import { legalise } from './legalise.ts';
+import { isCut, legalise } from './legalise.ts';
 import type { LegalLevel } from './legalise.ts';
 import { lockedByOthers } from './locks.ts';
 import { Market } from './market.ts';
 import { mayLive, Orders } from './orders.ts';
 import type { Order, OrderNews } from './orders.ts';
 import { Pauses } from './pauses.ts';
+import { OriginIds } from './originIds.ts';
 import { planSide } from './plan.ts';
 import { isLocalRefusal } from './port.ts';
 import type { Outcome, OwnTrade } from './port.ts';
 import { QuoteTime } from './quoteTime.ts';
+import { silenceOf } from './reasons.ts';
+import type { Reason } from './reasons.ts';
 import { Reconciliation } from './reconciliation.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
 import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from './risk.ts';
@@ -33,12 +38,11 @@ const NOTHING: readonly Approved<Command>[] = [];
 const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
 /** The gate keeps the worst case within the limit; only something that is not ours can carry the position this far beyond. */
 const POSITION_SLACK = 1.05;
-/** An origin id has at most 40 characters: this leaves nine digits for the counter. */
-const PREFIX_MAX = 31;
 
 export class Engine {
   readonly #options: EngineOptions;
   readonly #market = new Market();
+  readonly #ids: OriginIds;
   readonly #orders: Orders;
   readonly #holdings: Holdings;
   readonly #guard: Guard | null;
@@ -49,7 +53,6 @@ export class Engine {
   #instrument: Instrument;
   #makerRate = Number.NaN;
   #takerRate = Number.NaN;
-  #counter = 0;
   readonly #fresh = new Freshness();
   #decidedAt = -Infinity;
   #lookedAt = -Infinity;
@@ -70,23 +73,17 @@ export class Engine {
   readonly #pauses = new Pauses();
   readonly #strangers: Strangers;
   readonly #quoteTime = new QuoteTime();
+  readonly #decisions: Decisions;
 
   constructor(options: EngineOptions) {
-    if (!/^[A-Za-z0-9]{1,16}$/.test(options.instance)) {
-      throw new RangeError(`instance must be 1 to 16 letters and digits, found ${JSON.stringify(options.instance)}`);
-    }
-    if (!(Number.isSafeInteger(options.run) && options.run >= 0)) {
-      throw new RangeError(`run must be a whole number of at least 0, found ${options.run}`);
-    }
-    if (`${options.instance}-${options.run}-`.length > PREFIX_MAX) {
-      throw new RangeError(`instance and run leave no room for a counter in ${options.instance}-${options.run}-`);
-    }
     this.#options = options;
+    this.#ids = new OriginIds(options.instance, options.run);
     this.#instrument = options.instrument;
     this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
-    this.#strangers = new Strangers(options.instance, options.run, this.#orders);
+    this.#strangers = new Strangers(this.#ids, this.#orders);
     this.#holdings = new Holdings(options.instrument, options.target);
     this.#reconciliation = new Reconciliation(this.#holdings, options.patience.settleMs);
+    this.#decisions = new Decisions(options.isTraced ?? false);
     this.#guard = options.halts ? new Guard(options.halts) : null;
   }
 
@@ -252,6 +249,11 @@ export class Engine {
     return this.#halted;
   }
 
+  /** The last decision in full; null before it, and for an engine that is not traced. */
+  get decision(): Decision | null {
+    return this.#decisions.last;
+  }
+
   snapshot(at: Millis): Snapshot {
     return {
       at,
@@ -261,6 +263,7 @@ export class Engine {
       figures: this.#figures,
       orders: [...this.#orders.live],
       counts: this.#counts,
+      decisions: this.#decisions.counts,
       fills: this.#fills,
       profit: this.#holdings.profit(),
       inventory: this.#holdings.position(),
@@ -304,6 +307,7 @@ export class Engine {
     if (refusal !== this.#quoting) this.#options.onNews?.({ kind: 'quoting', reason: refusal });
     this.#quoting = refusal;
     this.#silent = [];
+    this.#decisions.begin(at, refusal);
     if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, standing, commands, cancels);
     else this.#withdraw(refusal, cancels);
     // Cancels go out first: they free what placements may need, and they are what must not wait.
@@ -353,17 +357,24 @@ export class Engine {
     this.#figures = quote.figures ?? this.#figures;
     if (quote.noBid !== undefined) this.#silent.push(`bid: ${quote.noBid}`);
     if (quote.noAsk !== undefined) this.#silent.push(`ask: ${quote.noAsk}`);
+    this.#decisions.quoted(quote);
+    if (quote.noBid !== undefined) this.#notPlaced('buy', silenceOf(quote.noBid), null, null, quote.noBid);
+    if (quote.noAsk !== undefined) this.#notPlaced('sell', silenceOf(quote.noAsk), null, null, quote.noAsk);
     const legal = legalise(this.#instrument, this.#market.depth, quote);
-    for (const { side, index, reason } of legal.refusals)
+    for (const { side, index, reason } of legal.refusals) {
       this.#silent.push(`${nameOf(side)} level ${index + 1}: ${reason}`);
+      if (!isCut(reason)) this.#notPlaced(side, reason, index);
+    }
     for (const side of ['buy', 'sell'] as const) {
       const plan = planSide(side, legal.levels, this.#orders.live, this.#options.tolerance, at);
+      this.#decisions.planned(side, plan);
       for (const { order, reason } of plan.cancel) {
         cancels.push(order.id);
         this.#options.onNews?.({ kind: 'canceling', order, reason });
       }
       if (this.#pauses.isPaused(side, at)) {
         if (plan.place.length > 0) this.#silent.push(`${nameOf(side)}: paused after refusals`);
+        for (const level of plan.place) this.#notPlaced(side, 'paused after refusals', level.index, level);
         continue;
       }
       for (const level of plan.place) this.#place(level, standing, at, commands);
@@ -371,25 +382,39 @@ export class Engine {
   }
 
   #place(level: LegalLevel, standing: Standing, at: Millis, commands: Approved<Command>[]): void {
-    const id = `${this.#options.instance}-${this.#options.run}-${this.#counter + 1}`;
+    const id = this.#ids.next;
     const command: PlaceCommand = { kind: 'place', id, side: level.side, price: level.price, amount: level.amount };
     // Checked and reserved in one step: the next placement already sees this one.
     const verdict = approvePlace(command, { ...standing, orders: [...this.#orders.live] });
     if (typeof verdict === 'string') {
       this.#silent.push(`${nameOf(level.side)}: ${verdict}`);
+      this.#notPlaced(level.side, verdict, level.index, level);
       return;
     }
-    this.#counter++;
+    this.#ids.take();
     this.#orders.intend(id, level.side, level.price, level.amount, at);
     this.#orders.sent(id);
     commands.push(verdict);
+    this.#decisions.tell(level.side, 'placed', 'as wanted', level.index, level, this.#orders.get(id));
     this.#options.onNews?.({ kind: 'placing', command, level });
   }
 
+  #notPlaced(
+    side: Side,
+    reason: Reason,
+    index: number | null = null,
+    level: LegalLevel | null = null,
+    detail?: string,
+  ): void {
+    this.#decisions.tell(side, 'not placed', reason, index, level, null, detail);
+  }
+
   #withdraw(reason: RiskRefusal, cancels: string[]): void {
+    for (const side of ['buy', 'sell'] as const) this.#notPlaced(side, reason);
     for (const order of this.#orders.live) {
       if (order.state !== 'open' && order.state !== 'partially filled') continue;
       cancels.push(order.id);
+      this.#decisions.tell(order.side, 'canceled', reason, null, null, order);
       this.#options.onNews?.({ kind: 'canceling', order, reason });
     }
   }
@@ -450,7 +475,7 @@ export class Engine {
   #owns(trade: OwnTrade): string | null {
     const { originId } = trade;
     // Also of an order that this run never heard of: one that an earlier run saw end, or whose state was lost.
-    if (originId?.startsWith(`${this.#options.instance}-`)) return originId;
+    if (originId !== undefined && this.#ids.isOurs(originId)) return originId;
     return this.#orders.byOid(trade.oid)?.id ?? null;
   }
 
@@ -468,7 +493,9 @@ export class Engine {
     if (outcome.kind === 'refused' && !exists) {
       this.#count(order.side, 'refused');
       // Our own client's refusals say nothing about what we ask for: a minute without budget must not need a person.
-      if (!isLocalRefusal(outcome.code)) this.#guard?.refusal(at);
+      const isLocal = isLocalRefusal(outcome.code);
+      this.#decisions.count(order.side, 'not placed', isLocal ? 'not sent' : 'refused by the exchange');
+      if (!isLocal) this.#guard?.refusal(at);
       this.#pauses.refused(order.side, at);
       this.#options.onNews?.({ kind: 'refused', order, code: outcome.code, message: outcome.message });
     }
@@ -517,7 +544,7 @@ export class Engine {
   #isReady(at: Millis): boolean {
     if (!(this.#makerRate >= 0) || !this.#holdings.isOpen || !this.#reconciliation.hasEqualled) return false;
     if (this.#fresh.account === -Infinity || this.#strangers.mayPlaceAgain(at)) return false;
-    return this.liveOrders.every(order => this.#strangers.isOfThisRun(order.id));
+    return this.liveOrders.every(order => this.#ids.isOfThisRun(order.id));
   }
 
   #view(at: Millis): View {

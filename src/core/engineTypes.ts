@@ -1,4 +1,5 @@
 /** What the engine is made of, what it tells as it happens, and what it shows when asked. */
+import type { DecisionCount } from './decisions.ts';
 import type { HaltLimits } from './guard.ts';
 import type { Instrument } from './instrument.ts';
 import type { LegalLevel, LevelRefusal } from './legalise.ts';
@@ -31,6 +32,8 @@ export type EngineOptions = {
   /** Absent: only impossible data and differences of the ledger halt. */
   readonly halts?: HaltLimits;
   readonly onNews?: (news: EngineNews) => void;
+  /** Keeps the last decision in full, for `Engine.decision`. */
+  readonly isTraced?: boolean;
 };
 
 /** What a person or a journal wants to know as it happens. */
@@ -58,6 +61,8 @@ export type Snapshot = {
   readonly figures: readonly Figure[];
   readonly orders: readonly Order[];
   readonly counts: Readonly<Record<Side, Readonly<Record<OrderCount, number>>>>;
+  /** What became of levels since the start, by reason. */
+  readonly decisions: readonly DecisionCount[];
   readonly fills: number;
   readonly profit: Profit;
   readonly inventory: Money;

@@ -37,6 +37,10 @@ export type Legalised = {
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
 };
 
+/** A level that was cut is shown all the same. */
+export const isCut = (reason: LevelRefusal): boolean =>
+  reason === 'cut to the maximum amount' || reason === 'cut to the maximum value';
+
 /** Bids are floored and asks are ceiled to ticks, away from the market; post-only prices stop one tick short of the other side's best. */
 export function legalise(instrument: Instrument, depth: Depth, quote: Quote): Legalised {
   const levels: LegalLevel[] = [];

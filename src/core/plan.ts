@@ -18,8 +18,15 @@ export type CancelReason = 'price moved' | 'amount changed' | 'too old' | 'level
 
 export type Plan = {
   readonly place: readonly LegalLevel[];
-  readonly cancel: readonly { readonly order: Order; readonly reason: CancelReason }[];
+  /** `level`: the one that it stood for; null when no level wants it. */
+  readonly cancel: readonly {
+    readonly order: Order;
+    readonly reason: CancelReason;
+    readonly level: LegalLevel | null;
+  }[];
   readonly keep: readonly { readonly order: Order; readonly level: LegalLevel }[];
+  /** Levels whose order is on its way in or out, or unknown. */
+  readonly wait: readonly { readonly order: Order; readonly level: LegalLevel }[];
 };
 
 /**
@@ -43,8 +50,9 @@ export function planSide(
   if (levels.length > 1) levels.sort((a, b) => best * (a.price - b.price));
   const partner = pair(levels, orders, tolerance, at);
   const place: LegalLevel[] = [];
-  const cancel: { order: Order; reason: CancelReason }[] = [];
+  const cancel: { order: Order; reason: CancelReason; level: LegalLevel | null }[] = [];
   const keep: { order: Order; level: LegalLevel }[] = [];
+  const wait: { order: Order; level: LegalLevel }[] = [];
   const paired = new Set<number>();
   levels.forEach((level, i) => {
     const j = partner[i]!;
@@ -54,15 +62,18 @@ export function planSide(
     }
     paired.add(j);
     const order = orders[j]!;
-    if (!isSettledInBook(order)) return;
+    if (!isSettledInBook(order)) {
+      wait.push({ order, level });
+      return;
+    }
     const reason = mismatch(order, level, tolerance, at);
     if (reason === null) keep.push({ order, level });
-    else cancel.push({ order, reason });
+    else cancel.push({ order, reason, level });
   });
   orders.forEach((order, j) => {
-    if (!paired.has(j) && isSettledInBook(order)) cancel.push({ order, reason: 'level not wanted' });
+    if (!paired.has(j) && isSettledInBook(order)) cancel.push({ order, reason: 'level not wanted', level: null });
   });
-  return { place, cancel, keep };
+  return { place, cancel, keep, wait };
 }
 
 /** For each level the index of its order, or -1: as many pairs as there can be, and among them as many fitting ones as do not cross. */

@@ -3,18 +3,17 @@ import type { EngineEvent } from './event.ts';
 import { amountFloor, worstPrice } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
 import type { Order, Orders } from './orders.ts';
+import type { OriginIds } from './originIds.ts';
 import { Rivals } from './rivals.ts';
 import type { Amount, Millis } from './units.ts';
 
 export class Strangers {
-  readonly #instance: string;
-  readonly #run: number;
+  readonly #ids: OriginIds;
   readonly #orders: Orders;
   readonly #rivals = new Rivals();
 
-  constructor(instance: string, run: number, orders: Orders) {
-    this.#instance = instance;
-    this.#run = run;
+  constructor(ids: OriginIds, orders: Orders) {
+    this.#ids = ids;
     this.#orders = orders;
   }
 
@@ -24,14 +23,15 @@ export class Strangers {
     instrument: Instrument,
     adopted: (order: Order) => void,
   ): string | null {
+    const { instance } = this.#ids;
     let halt: string | null = null;
     let strangers = 0;
     for (const report of orders) {
       const { originId } = report;
-      if (originId === undefined || !originId.startsWith(`${this.#instance}-`)) continue;
+      if (originId === undefined || !this.#ids.isOurs(originId)) continue;
       if (report.book !== instrument.symbol || this.#orders.get(originId)) continue;
-      if (Number(originId.split('-')[1]) > this.#run) {
-        halt ??= `order ${originId} is of a later run of ${this.#instance}: another process trades under this name`;
+      if (this.#ids.isLater(originId)) {
+        halt ??= `order ${originId} is of a later run of ${instance}: another process trades under this name`;
         continue;
       }
       // Two processes that cancel each other's orders for ever help nobody.
@@ -44,18 +44,12 @@ export class Strangers {
     }
     if (!this.#rivals.saw(strangers, at)) return halt;
     return (
-      halt ??
-      `orders of ${this.#instance} keep coming that this process did not place: another one trades under this name`
+      halt ?? `orders of ${instance} keep coming that this process did not place: another one trades under this name`
     );
   }
 
   /** Another process may live that has not placed again yet. */
   mayPlaceAgain(at: Millis): boolean {
     return this.#rivals.mayLive(at);
-  }
-
-  /** Of this run: everything else that lives is left over. */
-  isOfThisRun(id: string): boolean {
-    return id.startsWith(`${this.#instance}-${this.#run}-`);
   }
 }

@@ -1,7 +1,7 @@
 /** Everything that Prometheus is told: gauges are read from a snapshot at the moment of the scrape, so that a stalled loop cannot look fresh. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { approximately } from '../core/index.ts';
-import type { Millis, Money, Side } from '../core/index.ts';
+import type { DecisionCount, Millis, Money, Side } from '../core/index.ts';
 
 /** What is shown of one book, as it stands at the moment of asking. */
 export type Monitored = {
@@ -25,6 +25,8 @@ export type Monitored = {
   readonly queueAhead: Readonly<Record<Side, Money | null>>;
   /** Why a quote that is wanted is not shown; empty when all is well. Few and fixed words: each becomes a time series. */
   readonly notQuoting: readonly string[];
+  /** What became of levels at all decisions, by reason: a closed set of words. */
+  readonly decisions: readonly DecisionCount[];
   /** What the strategy computes with: few and fixed names. */
   readonly figures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
   /** Nothing here is real money. */
@@ -53,6 +55,21 @@ const SIDES: readonly Side[] = ['buy', 'sell'];
 const ORDER_EVENTS: readonly OrderEvent[] = ['placed', 'canceled', 'filled', 'refused', 'unknown'];
 const PNL_PARTS: readonly PnlPart[] = ['spread', 'inventory', 'fees', 'hedging'];
 
+/** What every bot does: these start at 0. */
+const USUAL: readonly DecisionCount[] = SIDES.flatMap(side =>
+  (
+    [
+      ['placed', 'as wanted'],
+      ['kept', 'as wanted'],
+      ['kept', 'queue place'],
+      ['canceled', 'price moved'],
+      ['canceled', 'amount changed'],
+      ['canceled', 'too old'],
+      ['canceled', 'level not wanted'],
+    ] as const
+  ).map(([deed, reason]) => ({ side, deed, reason, count: 0 })),
+);
+
 /** The metrics of one book in a registry of their own. */
 export function metrics(book: string, version: string, read: () => Monitored): Metrics {
   const registry = new Registry();
@@ -69,6 +86,11 @@ export function metrics(book: string, version: string, read: () => Monitored): M
     'puntas_orders_total',
     'Orders by what became of them: placed (accepted by the exchange), canceled, filled (in full), refused (by the exchange), unknown (outcome not known when the request ended).',
     ['book', 'side', 'event'],
+  );
+  const decisions = counter(
+    'puntas_decisions_total',
+    'What decisions did about each level: placed, kept, waits (for an order on its way), canceled, not placed; and why.',
+    ['book', 'side', 'decision', 'reason'],
   );
   const fills = counter('puntas_fills_total', 'Executions of our orders, partial ones included.', ['book', 'side']);
   const position = gauge('puntas_position', 'Holdings, in units of the currency.', ['book', 'currency']);
@@ -155,6 +177,9 @@ export function metrics(book: string, version: string, read: () => Monitored): M
       if (ahead === null) queueAhead.remove({ book, side });
       else queueAhead.set({ book, side }, approximately(ahead));
     }
+    decisions.reset();
+    for (const { side, deed, reason, count } of [...USUAL, ...now.decisions])
+      decisions.inc({ book, side, decision: deed, reason }, count);
     for (const { name, value, unit } of now.figures) figure.set({ book, name: figureName(name), unit }, value);
     budget.set({ scope: 'public' }, now.budget.public);
     budget.set({ scope: 'private' }, now.budget.private);

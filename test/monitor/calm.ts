@@ -17,6 +17,7 @@ export const calm = (): Monitored => ({
   streamUp: true,
   queueAhead: { buy: moneyOf('0.25'), sell: null },
   notQuoting: [],
+  decisions: [],
   figures: [{ name: 'gamma', value: 0.002, unit: 'per mxn' }],
   isPaper: false,
 });

@@ -69,6 +69,17 @@ describe('the page', () => {
     expect(await page.text()).not.toContain('puntas_stream_up{');
   });
 
+  test('counts what decisions did, the usual ones from 0 on, and never twice', async () => {
+    let now = calm();
+    const shown = metrics('btc_mxn', '1', () => now);
+    const usual = 'puntas_decisions_total{book="btc_mxn",side="buy",decision="kept",reason="queue place"}';
+    expect(line(await shown.text(), usual)).toMatch(/ 0$/);
+    now = { ...now, decisions: [{ side: 'sell', deed: 'not placed', reason: 'position limit', count: 7 }] };
+    await shown.text();
+    const other = 'puntas_decisions_total{book="btc_mxn",side="sell",decision="not placed",reason="position limit"}';
+    expect(line(await shown.text(), other)).toMatch(/ 7$/);
+  });
+
   test('takes back a reason that no longer holds', async () => {
     let now = { ...calm(), notQuoting: ['stale-book'] };
     const shown = metrics('btc_mxn', '1', () => now);

@@ -1,0 +1,131 @@
+/** What became of each level: counted by reason at every decision and, for an engine that is asked to, told of the last one in full. */
+import type { LegalLevel } from './legalise.ts';
+import { remaining } from './orders.ts';
+import type { Order, OrderState } from './orders.ts';
+import type { Plan } from './plan.ts';
+import { DEEDS, REASONS } from './reasons.ts';
+import type { Deed, Reason } from './reasons.ts';
+import type { RiskRefusal } from './risk.ts';
+import type { Quote } from './strategy.ts';
+import type { Amount, Millis, Price, Side } from './units.ts';
+
+/** How often decisions did this for this reason, on one side. */
+export type DecisionCount = {
+  readonly side: Side;
+  readonly deed: Deed;
+  readonly reason: Reason;
+  readonly count: number;
+};
+
+export type Decided = {
+  readonly side: Side;
+  readonly deed: Deed;
+  readonly reason: Reason;
+  /** What there is to say beyond the reason, in words. */
+  readonly detail: string | null;
+  /** Which of the strategy's levels on this side, 0 the first; null for a whole side, or an order that no level wants. */
+  readonly index: number | null;
+  /** The level as it may be placed; null when it may not. */
+  readonly level: LegalLevel | null;
+  /** The order that stood for it at that moment, or was just placed. */
+  readonly order: DecidedOrder | null;
+};
+
+export type DecidedOrder = {
+  readonly id: string;
+  readonly price: Price;
+  readonly remaining: Amount;
+  readonly state: OrderState;
+};
+
+/** The last decision. */
+export type Decision = {
+  readonly at: Millis;
+  /** Why nothing could be quoted at all; null when it could. */
+  readonly refusal: RiskRefusal | null;
+  /** What the strategy asked for; null when it was not asked. */
+  readonly quote: Quote | null;
+  readonly decided: readonly Decided[];
+};
+
+const REASON_AT = Object.fromEntries(REASONS.map((reason, i) => [reason, i])) as Readonly<Record<Reason, number>>;
+const DEED_AT = Object.fromEntries(DEEDS.map((deed, i) => [deed, i])) as Readonly<Record<Deed, number>>;
+const WAITING: Readonly<Partial<Record<OrderState, Reason>>> = {
+  unknown: 'its order is unknown',
+  canceling: 'its order is being canceled',
+};
+const SIDES = ['buy', 'sell'] as const;
+
+export class Decisions {
+  readonly #counts = new Float64Array(SIDES.length * DEEDS.length * REASONS.length);
+  readonly #isTraced: boolean;
+  #last: { at: Millis; refusal: RiskRefusal | null; quote: Quote | null; decided: Decided[] } | null = null;
+
+  /** `isTraced`: the last decision is kept in full, at the price of allocating it. */
+  constructor(isTraced: boolean) {
+    this.#isTraced = isTraced;
+  }
+
+  begin(at: Millis, refusal: RiskRefusal | null): void {
+    if (this.#isTraced) this.#last = { at, refusal, quote: null, decided: [] };
+  }
+
+  quoted(quote: Quote): void {
+    if (this.#last !== null) this.#last.quote = quote;
+  }
+
+  tell(
+    side: Side,
+    deed: Deed,
+    reason: Reason,
+    index: number | null = null,
+    level: LegalLevel | null = null,
+    order: Order | null = null,
+    detail: string | null = null,
+  ): void {
+    this.count(side, deed, reason);
+    if (this.#last === null) return;
+    this.#last.decided.push({ side, deed, reason, detail, index, level, order: order && asDecided(order) });
+  }
+
+  /** What a plan does about levels that have an order. */
+  planned(side: Side, { cancel, keep, wait }: Plan): void {
+    for (const { order, reason, level } of cancel)
+      this.tell(side, 'canceled', reason, level?.index ?? null, level, order);
+    for (const { order, level } of keep)
+      this.tell(side, 'kept', order.price === level.price ? 'as wanted' : 'queue place', level.index, level, order);
+    for (const { order, level } of wait)
+      this.tell(side, 'waits', WAITING[order.state] ?? 'its order is on its way', level.index, level, order);
+  }
+
+  /** Something that is no part of a decision, like a refusal by the exchange. */
+  count(side: Side, deed: Deed, reason: Reason): void {
+    const at = ((side === 'buy' ? 0 : DEEDS.length) + DEED_AT[deed]) * REASONS.length + REASON_AT[reason];
+    this.#counts[at] = this.#counts[at]! + 1;
+  }
+
+  /** Null before the first, and when nobody asked for it. */
+  get last(): Decision | null {
+    return this.#last;
+  }
+
+  /** All that are above zero. */
+  get counts(): readonly DecisionCount[] {
+    const list: DecisionCount[] = [];
+    let at = 0;
+    for (const side of SIDES)
+      for (const deed of DEEDS)
+        for (const reason of REASONS) {
+          const count = this.#counts[at++]!;
+          if (count > 0) list.push({ side, deed, reason, count });
+        }
+    return list;
+  }
+}
+
+const asDecided = (order: Order): DecidedOrder => ({
+  id: order.id,
+  price: order.price,
+  remaining: remaining(order) as Amount,
+  state: order.state,
+});
