@@ -11,6 +11,7 @@ import { Holdings } from './holdings.ts';
 import { InFlight } from './inFlight.ts';
 import { amountExact, priceExact, priceFloor } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
+import type { Entry } from './ledger.ts';
 import { isCut, legalise } from './legalise.ts';
 import type { LegalLevel } from './legalise.ts';
 import { lockedByOthers } from './locks.ts';
@@ -26,6 +27,7 @@ import { QuoteTime } from './quoteTime.ts';
 import { silenceOf } from './reasons.ts';
 import type { Reason } from './reasons.ts';
 import { Reconciliation } from './reconciliation.ts';
+import type { Checked } from './reconciliation.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
 import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from './risk.ts';
 import { Strangers } from './strangers.ts';
@@ -117,7 +119,7 @@ export class Engine {
         this.#takerRate = event.takerRate;
         break;
       case 'balances':
-        this.#holdings.read(event.balances);
+        this.#holdings.read(event.balances, event.startedAt);
         this.#lockedByOthers = lockedByOthers(this.#instrument, this.#orders.live, event.balances);
         if (event.quiet && this.#inFlight.isEmpty) {
           this.#haltIf(this.#reconciliation.read(event.startedAt));
@@ -153,12 +155,12 @@ export class Engine {
         break;
       case 'conversion':
         this.#inFlight.hear(event);
-        if (event.phase === 'done') this.#holdings.convert(event.conversion);
+        if (event.phase === 'done') this.#holdings.convert(event.conversion, event.at);
         this.#reconciliation.again();
         this.#dirty = true;
         break;
       case 'transfer':
-        this.#holdings.transfer(event.currency, event.amount);
+        this.#holdings.transfer(event);
         this.#reconciliation.again();
         this.#dirty = true;
         break;
@@ -218,11 +220,19 @@ export class Engine {
   ledger(recent: readonly string[]): RestoredLedger | null {
     if (!this.#holdings.isOpen) return null;
     return {
-      totals: this.#holdings.totals,
-      seen: this.#holdings.seenOf(recent),
-      target: this.#holdings.targetLots(),
+      ...this.#holdings.kept(recent),
       guard: this.#guard?.state(this.#holdings.profit().total) ?? null,
     };
+  }
+
+  /** Tells every entry of the ledger from now on, as it is booked. */
+  onEntry(call: (entry: Entry) => void): void {
+    this.#holdings.onEntry(call);
+  }
+
+  /** The last comparison of the exchange's balances with the ledger; null before the first. */
+  get checked(): Checked | null {
+    return this.#reconciliation.checked;
   }
 
   /** Currencies in which the exchange's last balances differ from our ledger: reported minus ours. */
@@ -325,7 +335,7 @@ export class Engine {
   #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
     for (const order of orders) this.#orders.restore(order, at);
     if (ledger === null) return;
-    this.#holdings.restore(ledger.totals, ledger.seen, ledger.target);
+    this.#holdings.restore(ledger);
     if (ledger.guard !== null) this.#guard?.restore(ledger.guard);
   }
 

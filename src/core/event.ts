@@ -2,6 +2,7 @@
 import type { Instrument } from './instrument.ts';
 import type { Balance, OrderReport, Outcome, OwnTrade } from './port.ts';
 import type { GuardState } from './guard.ts';
+import type { Cause, Causes } from './ledger.ts';
 import type { Amount, Millis, Money, Price, Side } from './units.ts';
 
 /** An order of an earlier run whose end was not recorded: it may live. */
@@ -18,8 +19,11 @@ export type RestoredOrder = {
 
 /** The ledger of an earlier run of this account: trades after its marker are not in it. */
 export type RestoredLedger = {
-  readonly totals: ReadonlyMap<string, Money>;
-  /** Trades after the marker that are in the totals all the same, with what was said of each. */
+  /** By currency, why the balance is what it is. */
+  readonly causes: ReadonlyMap<string, Causes>;
+  /** The last transfers, conversions and adjustments that are in it. */
+  readonly sources: readonly string[];
+  /** Trades after the marker that are in it all the same, with what was said of each. */
   readonly seen: ReadonlyMap<string, string>;
   readonly target: Amount;
   readonly guard: GuardState | null;
@@ -119,12 +123,17 @@ export type EngineEvent =
       readonly phase: 'in flight' | 'done' | 'failed';
       readonly conversion: Conversion;
     }
-  /** Money that came (above zero) or went, and is explained: a deposit, a withdrawal. */
+  /** Money that came (above zero) or went, and is explained. The same `source` again changes nothing. */
   | {
       readonly kind: 'transfer';
       readonly at: Millis;
+      readonly source: string;
+      /** `fees`: some that had been paid were given back. */
+      readonly cause: Extract<Cause, 'fees' | 'deposits' | 'withdrawals' | 'refunds' | 'adjustments'>;
       readonly currency: string;
       readonly amount: Money;
+      /** By whoever moved it. */
+      readonly occurredAt: Millis;
       readonly why: string;
     }
   /** From here on only cancels pass. There is no way back. */

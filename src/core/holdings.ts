@@ -1,15 +1,19 @@
 /** What the account holds by currency, from its opening balances and every trade since; and our own position in it. */
 import { moneyOfAmount } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
-import type { Conversion } from './event.ts';
+import type { Conversion, EngineEvent, RestoredLedger } from './event.ts';
+import { Ledger } from './ledger.ts';
+import type { Change, Entry } from './ledger.ts';
 import type { Balance, OwnTrade } from './port.ts';
 import { Position } from './position.ts';
 import type { Fill, Profit } from './position.ts';
 import { money, moneyOf } from './units.ts';
-import type { Amount, Money, Price } from './units.ts';
+import type { Amount, Millis, Money, Price } from './units.ts';
 
 /** Trades remembered to recognise repeats; pages overlap by far less. */
 const SEEN_MAX = 20_000;
+/** One of the eighth decimal: what rounding may make of a leg of a conversion. */
+const RESIDUE_MAX = 10n ** 10n;
 
 const NOTHING = money(0n);
 const NO_PROFIT: Profit = { spread: NOTHING, inventory: NOTHING, fees: NOTHING, hedging: NOTHING, total: NOTHING };
@@ -17,20 +21,21 @@ const NO_PROFIT: Profit = { spread: NOTHING, inventory: NOTHING, fees: NOTHING, 
 export class Holdings {
   readonly #instrument: Instrument;
   readonly #target: Amount | null;
-  readonly #totals = new Map<string, Money>();
+  readonly #ledger = new Ledger();
   readonly #reported = new Map<string, Money>();
   readonly #seen = new Map<string, string>();
-  #version = 0;
   #position: Position | null = null;
+  /** Carried out, and the balances have not been compared since. */
+  #unsettled: Conversion | null = null;
 
   constructor(instrument: Instrument, target: Amount | null) {
     this.#instrument = instrument;
     this.#target = target;
   }
 
-  /** Grows with every change of a total. */
+  /** Grows with every entry of the ledger. */
   get version(): number {
-    return this.#version;
+    return this.#ledger.version;
   }
 
   /** True once the opening balances are known. */
@@ -38,39 +43,55 @@ export class Holdings {
     return this.#position !== null;
   }
 
-  /** Our own ledger: opening balance plus every trade, by currency. */
+  /** Balances by our own ledger, by currency. */
   get totals(): ReadonlyMap<string, Money> {
-    return this.#totals;
+    return this.#ledger.balances;
+  }
+
+  /** The last totals that the exchange reported. */
+  get reported(): ReadonlyMap<string, Money> {
+    return this.#reported;
   }
 
   total(currency: string): Money {
-    return this.#totals.get(currency) ?? money(0n);
+    return this.#ledger.balance(currency);
   }
 
-  /** Goes on with the ledger of an earlier run. Its trades up to that moment are in the totals. */
-  restore(totals: ReadonlyMap<string, Money>, seen: ReadonlyMap<string, string>, target: Amount): void {
+  /** Tells every entry of the ledger from now on. */
+  onEntry(call: (entry: Entry) => void): void {
+    this.#ledger.listen(call);
+  }
+
+  /** What a later run goes on with; `recent` are the ids of the trades that it may be told again. */
+  kept(recent: readonly string[]): Omit<RestoredLedger, 'guard'> {
+    const { causes, sources } = this.#ledger;
+    return { causes, sources, seen: this.#seenOf(recent), target: this.#targetLots() };
+  }
+
+  /** Goes on with the ledger of an earlier run. Its trades up to that moment are in it. */
+  restore({ causes, sources, seen, target }: RestoredLedger): void {
     if (this.#position !== null) throw new Error('the ledger is open already');
-    for (const [currency, total] of totals) this.#totals.set(currency, total);
+    this.#ledger.restore(causes, sources);
     for (const [tid, content] of seen) this.#seen.set(tid, content);
     const wanted = moneyOfAmount(this.#instrument, this.#target ?? target);
     this.#position = new Position(this.#instrument, money(this.total(this.#instrument.major) - wanted));
   }
 
   /** Takes the last reported totals for the ledger: what differed came or went by something that is not ours, and is never profit. */
-  adjust(): void {
+  adjust(at: Millis): void {
     for (const { currency, difference } of this.differences()) {
-      // Without a target of its own the bot comes back to what it holds: then the target moves with it, and the position does not.
-      this.transfer(currency, difference);
+      const source = `resume ${at} ${currency}`;
+      const why = 'what the exchange reported when a person had resumed';
+      this.transfer({ source, cause: 'adjustments', currency, amount: difference, occurredAt: at, why });
     }
   }
 
   /** The first read opens the ledger; later ones are kept to be compared with it. */
-  read(balances: readonly Balance[]): void {
-    for (const { currency, total } of balances) {
-      this.#reported.set(currency, moneyOf(total));
-      if (this.#position === null) this.#totals.set(currency, moneyOf(total));
-    }
+  read(balances: readonly Balance[], at: Millis): void {
+    for (const { currency, total } of balances) this.#reported.set(currency, moneyOf(total));
     if (this.#position !== null) return;
+    const changes = [...this.#reported].map(([currency, amount]): Change => ({ cause: 'opening', currency, amount }));
+    this.#ledger.post({ source: 'opening', at, why: null, changes });
     const held = this.total(this.#instrument.major);
     const target = this.#target === null ? held : moneyOfAmount(this.#instrument, this.#target);
     this.#position = new Position(this.#instrument, money(held - target));
@@ -125,32 +146,49 @@ export class Holdings {
    * A conversion of ours has been carried out. Between the two currencies of the book it is a hedge; another one moves money out of or into
    * the book's currencies, and is no profit.
    */
-  convert({ give, get }: Conversion): void {
-    this.#add(give.currency, -give.amount);
-    this.#add(get.currency, get.amount);
+  convert(conversion: Conversion, at: Millis): void {
+    const { id, give, get } = conversion;
+    const changes: readonly Change[] = [
+      { cause: 'conversions', currency: give.currency, amount: money(-give.amount) },
+      { cause: 'conversions', currency: get.currency, amount: get.amount },
+    ];
+    if (!this.#ledger.book({ source: `conversion ${id}`, at, why: null, changes })) return;
+    this.#unsettled = conversion;
+    this.#converted(changes);
+  }
+
+  /**
+   * After the balances were read on a quiet cut: a last digit by which the currencies of a conversion differ is what the exchange's
+   * rounding left of it, and belongs to it. Once for each conversion.
+   */
+  settleResidue(at: Millis): void {
+    const conversion = this.#unsettled;
+    if (conversion === null) return;
+    const differences = this.differences();
+    const legs = [conversion.give.currency, conversion.get.currency];
+    const isResidue = differences.every(
+      ({ currency, difference }) => legs.includes(currency) && difference <= RESIDUE_MAX && difference >= -RESIDUE_MAX,
+    );
+    if (!isResidue) return;
+    this.#unsettled = null;
+    if (differences.length === 0) return;
+    const changes = differences.map(({ currency, difference }): Change => ({
+      cause: 'conversions',
+      currency,
+      amount: difference,
+    }));
+    if (this.#ledger.book({ source: `residue ${conversion.id}`, at, why: 'rounding', changes }))
+      this.#converted(changes);
+  }
+
+  /** Money came or went, and it is known why: it is never profit, except for fees that were given back, and a target of our own stays. */
+  transfer({ source, cause, currency, amount, occurredAt, why }: Transfer): void {
+    const changes = [{ cause, currency, amount }];
+    if (!this.#ledger.book({ source, at: occurredAt, why, changes })) return;
     const { major, minor } = this.#instrument;
-    const pair = [give.currency, get.currency];
-    if (pair.includes(major) && pair.includes(minor)) {
-      const sells = give.currency === major;
-      this.#position?.convert(money(sells ? -give.amount : get.amount), money(sells ? get.amount : -give.amount));
-    } else if (pair.includes(major)) this.#position?.flow(money(give.currency === major ? -give.amount : get.amount));
-  }
-
-  /** Money came or went, and it is known why: it is never profit, and a target of our own stays. */
-  transfer(currency: string, amount: Money): void {
-    this.#add(currency, amount);
-    if (currency === this.#instrument.major && this.#target !== null) this.#position?.flow(amount);
-  }
-
-  /** What was said of these trades, of those that are in the ledger. */
-  seenOf(tids: readonly string[]): ReadonlyMap<string, string> {
-    return new Map(tids.flatMap(tid => (this.#seen.has(tid) ? [[tid, this.#seen.get(tid)!] as const] : [])));
-  }
-
-  /** What is wanted to be held, in lots. */
-  targetLots(): Amount {
-    const target = this.total(this.#instrument.major) - this.position();
-    return Number(target / this.#instrument.lotMoney) as Amount;
+    if (cause === 'fees' && (currency === major || currency === minor))
+      this.#position?.rebate(currency === major, amount);
+    else if (currency === major && this.#target !== null) this.#position?.flow(amount);
   }
 
   mark(halfTicks: number): void {
@@ -171,6 +209,31 @@ export class Holdings {
     if (this.#position === null) return NO_PROFIT;
     if (!this.#position.isExplained()) throw new Error('profit does not add up to the change of equity');
     return this.#position.profit();
+  }
+
+  #converted(changes: readonly Change[]): void {
+    const { major, minor } = this.#instrument;
+    const of = (wanted: string) =>
+      changes.reduce((sum, { currency, amount }) => (currency === wanted ? sum + amount : sum), 0n);
+    const isHedge = changes.every(({ currency }) => currency === major || currency === minor);
+    if (isHedge) this.#position?.convert(money(of(major)), money(of(minor)));
+    else if (of(major) !== 0n) this.#position?.flow(money(of(major)));
+  }
+
+  /** What was said of these trades, of those that are in the ledger. */
+  #seenOf(tids: readonly string[]): ReadonlyMap<string, string> {
+    return new Map(
+      tids.flatMap(tid => {
+        const content = this.#seen.get(tid);
+        return content === undefined ? [] : [[tid, content] as const];
+      }),
+    );
+  }
+
+  /** What is wanted to be held, in lots. */
+  #targetLots(): Amount {
+    const target = this.total(this.#instrument.major) - this.position();
+    return Number(target / this.#instrument.lotMoney) as Amount;
   }
 
   #feeIn(currency: string): Fill['feeIn'] {
@@ -195,16 +258,20 @@ export class Holdings {
     return true;
   }
 
-  #book(trade: OwnTrade): void {
-    const [major, minor] = trade.book.split('_') as [string, string];
-    const sign = trade.side === 'buy' ? 1n : -1n;
-    this.#add(major, sign * moneyOf(trade.major));
-    this.#add(minor, -sign * moneyOf(trade.minor));
-    this.#add(trade.feeCurrency, -moneyOf(trade.feeAmount));
-  }
-
-  #add(currency: string, change: bigint): void {
-    this.#version++;
-    this.#totals.set(currency, money(this.total(currency) + change));
+  #book({ tid, oid, book, side, createdAt, ...trade }: OwnTrade): void {
+    const [major, minor] = book.split('_') as [string, string];
+    const sign = side === 'buy' ? 1n : -1n;
+    this.#ledger.post({
+      source: `trade ${tid} ${oid}`,
+      at: createdAt,
+      why: null,
+      changes: [
+        { cause: 'trades', currency: major, amount: money(sign * moneyOf(trade.major)) },
+        { cause: 'trades', currency: minor, amount: money(-sign * moneyOf(trade.minor)) },
+        { cause: 'fees', currency: trade.feeCurrency, amount: money(-moneyOf(trade.feeAmount)) },
+      ],
+    });
   }
 }
+
+type Transfer = Omit<Extract<EngineEvent, { kind: 'transfer' }>, 'kind' | 'at'>;

@@ -103,6 +103,18 @@ export class Position {
     this.#cash += minor;
   }
 
+  /** A fee that was given back, in the major currency or in the minor one. */
+  rebate(isMajor: boolean, sum: Money): void {
+    if (!isMajor) {
+      this.#fees += raw(sum);
+      this.#cash += sum;
+      return;
+    }
+    if (this.#mark === 0n) this.#early.fees -= sum;
+    else this.#fees += sum * this.#mark;
+    this.#inventory += sum;
+  }
+
   /** Major that came or went by something other than our fills: a deposit, another program's trade. Never profit. */
   flow(major: Money): void {
     this.#inventory += major;

@@ -1,7 +1,15 @@
 /** Whether the exchange's balances equal our ledger: when not, what is done about it, and when a person's word takes them for it. */
 import type { Holdings } from './holdings.ts';
 import { textOfMoney } from './units.ts';
-import type { Millis } from './units.ts';
+import type { Millis, Money } from './units.ts';
+
+/** What the exchange reported on a quiet cut, and how the ledger stood to it at that moment. */
+export type Checked = {
+  readonly at: Millis;
+  readonly reported: ReadonlyMap<string, Money>;
+  /** Reported minus ours, where they differ. */
+  readonly differences: ReadonlyMap<string, Money>;
+};
 
 const MISMATCHES_TO_REFUSE = 2;
 const MISMATCHES_TO_HALT = 3;
@@ -12,6 +20,7 @@ export class Reconciliation {
   /** Quiet balance reads in a row that differed from the ledger. */
   #mismatches = 0;
   #equalled = false;
+  #checked: Checked | null = null;
   /** A person has resumed: a difference that stays the same for the settle time is taken into the ledger. */
   #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
 
@@ -23,6 +32,11 @@ export class Reconciliation {
   /** They equalled once since the start, and since a person last resumed. */
   get hasEqualled(): boolean {
     return this.#equalled;
+  }
+
+  /** The last comparison; null before the first. */
+  get checked(): Checked | null {
+    return this.#checked;
   }
 
   /** They differ for longer than a late record explains. */
@@ -44,10 +58,14 @@ export class Reconciliation {
 
   /** After a read of the balances on a quiet cut: why to halt, or null. Once may be a trade whose record is late; three times nobody explains. */
   read(startedAt: Millis): string | null {
-    const list = this.#holdings
-      .differences()
-      .map(({ currency, difference }) => `${textOfMoney(difference)} ${currency}`)
-      .join(', ');
+    this.#holdings.settleResidue(startedAt);
+    const differences = this.#holdings.differences();
+    this.#checked = {
+      at: startedAt,
+      reported: new Map(this.#holdings.reported),
+      differences: new Map(differences.map(({ currency, difference }) => [currency, difference])),
+    };
+    const list = differences.map(({ currency, difference }) => `${textOfMoney(difference)} ${currency}`).join(', ');
     if (this.#adjusting !== null && list !== '') {
       this.#adjust(list, this.#adjusting, startedAt);
       return null;
@@ -66,7 +84,7 @@ export class Reconciliation {
       return;
     }
     if (!(startedAt - before.since >= this.#settleMs)) return;
-    this.#holdings.adjust();
+    this.#holdings.adjust(startedAt);
     this.#adjusting = null;
     this.#equalled = true;
   }

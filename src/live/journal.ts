@@ -1,9 +1,10 @@
 /** What must survive the process: intents before they are sent, the ledger, the nonces, and every input of the engine. One folder, one process, one bot. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'libsql';
-import type { Amount, Millis, PlaceCommand, Price, RestoredLedger, RestoredOrder, Side } from '../core/index.ts';
+import type Database from 'libsql';
+import type { Amount, Entry, Millis, PlaceCommand, Price, RestoredLedger, RestoredOrder, Side } from '../core/index.ts';
 import type { HedgeRow } from '../hedge/index.ts';
+import { foldEntries, holdAgainst, writeEntries } from './entries.ts';
 import { markOf, textOfMark } from './ledgerText.ts';
 import type { Mark } from './ledgerText.ts';
 import { NotOurs, takeOwnership } from './owner.ts';
@@ -11,7 +12,10 @@ import type { Owner } from './owner.ts';
 import { GAP } from './recording.ts';
 import { forgetOld, recorderIn, recordingsIn } from './recordings.ts';
 import type { Recorder } from './recordings.ts';
+import { atomically, closeDatabase, DamagedState, openDatabase, unusable } from './stateFile.ts';
 import { sumOf } from './sums.ts';
+
+export { closeDatabase, DamagedState, openDatabase };
 
 /** What the last run of an account left. */
 export type Leftovers = {
@@ -21,6 +25,8 @@ export type Leftovers = {
   readonly marker: string | undefined;
   /** Conversions that may have been carried out, and the last ones that are over. */
   readonly hedges: readonly HedgeRow[];
+  /** Transfers of the exchange's lists that are in the ledger, or were before it began; null when that is not known. */
+  readonly transfers: readonly string[] | null;
 };
 
 export type Journal = {
@@ -35,8 +41,8 @@ export type Journal = {
   ended(id: string, ending: string): void;
   /** One line of the recording: an input of the engine, or the commands that it answered with. Durable with the next flush. */
   record(line: string): void;
-  /** The ledger as it stands: durable with whatever is written next, so that no durable ending is of an order whose fills are not. */
-  keep(mark: Mark): void;
+  /** The ledger as it stands, and the entries that led there since it was last told: durable with whatever is written next, so that no durable ending is of an order whose fills are not. */
+  keep(mark: Mark, entries?: readonly Entry[]): void;
   /** Makes everything durable, with the ledger when one is given. Throws when the disk does not take it. */
   flush(mark?: Mark): void;
   /** No nonce above `mark` may be sent before this returns. */
@@ -102,6 +108,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     insert.run(run, account, at, sumOf(account, run, at));
     db.prepare(OLD_RUNS).run(RUNS_MAX);
     db.prepare(OLD_INTENTS).run(ENDED_MAX);
+    foldEntries(db, account);
   })();
   let recorder: Recorder | null = null;
   if (recordings) {
@@ -123,6 +130,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   let endings: [ending: string, id: string][] = [];
   /** As it was when it was told: what it is made of goes on changing while a full disk keeps it waiting. */
   let standing: string | undefined;
+  let booked: readonly Entry[] = [];
 
   // The recording is never behind the intents that it explains.
   const record = () => {
@@ -138,6 +146,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
       const sum = sumOfIntent({ id, account, side, price, amount, at: now, ending: null });
       statements.intent.run(id, account, side, price, amount, now, sum);
     }
+    writeEntries(db, account, booked);
     if (standing) statements.mark.run(account, standing, sumOf(account, standing));
   });
   const commit = (commands: readonly PlaceCommand[], now: Millis) => {
@@ -146,6 +155,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     write(commands, now);
     endings = [];
     standing = undefined;
+    booked = [];
   };
   return {
     run,
@@ -157,7 +167,10 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
       if (lines.length >= LINES_MAX) lines = [GAP];
       lines.push(line);
     },
-    keep: mark => void (standing = textOfMark(mark)),
+    keep: (mark, entries = []) => {
+      standing = textOfMark(mark);
+      if (entries.length > 0) booked = [...booked, ...entries];
+    },
     flush: mark => {
       if (mark) standing = textOfMark(mark);
       commit([], at);
@@ -178,118 +191,6 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   };
 }
 
-/** Opens or makes the state file, locked for this process, and checks all of it. Throws `DamagedState` when it is there and cannot be trusted. */
-export function openDatabase(file: string): Database.Database {
-  let db: Database.Database | null = null;
-  try {
-    db = new Database(file, { timeout: 0 });
-    // The lock is the kernel's: it goes with the process, however that ends.
-    db.pragma('locking_mode = EXCLUSIVE');
-    db.pragma('journal_mode = WAL');
-    db.pragma('synchronous = FULL');
-    db.pragma(`journal_size_limit = ${LOG_MAX_BYTES}`);
-    verify(db);
-    const made = db;
-    atomically(made, () => void made.exec(SCHEMA))();
-    return made;
-  } catch (error) {
-    db?.close();
-    const message = error instanceof Error ? error.message : String(error);
-    if (/locked|busy/i.test(message)) {
-      throw new Error(
-        `the state directory is in use by another process (${file}): stop it, or give this one its own state.dir`,
-      );
-    }
-    if (/unable to open/i.test(message)) {
-      throw new Error(`the state file ${file} cannot be written (${message}): check state.dir and its owner`);
-    }
-    throw unusable(file, error);
-  }
-}
-
-/** The write-ahead log is cut back to this; what rows free in the file itself is used again. */
-const LOG_MAX_BYTES = 8 * 1024 * 1024;
-
-const unusable = (file: string, error: unknown): DamagedState =>
-  new DamagedState(`the state file ${file} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
-
-/** SQLite finds what breaks its own structure; rows carry sums because it does not look at what they say. */
-function verify(db: Database.Database): void {
-  const check = db.pragma('integrity_check(1)') as { integrity_check: string }[];
-  if (check[0]?.integrity_check !== 'ok') throw new Error(`damaged: ${check[0]?.integrity_check}`);
-  const [{ user_version: version }] = db.pragma('user_version') as [{ user_version: number }];
-  const schema = schemaOf(db);
-  if (schema === '[]' && version === 0) return;
-  if (version !== VERSION) throw new Error(`it is of version ${version}, this Puntas reads version ${VERSION}`);
-  const right = new Database(':memory:');
-  right.exec(SCHEMA);
-  if (schema !== schemaOf(right)) throw new Error('damaged: its tables are not as they were made');
-  for (const { table, texts, numbers } of SUMMED) {
-    const columns = [...texts.map(text), ...numbers.map(number)].join(', ');
-    for (const row of db.prepare(`SELECT ${columns}, ${number('sum')} FROM ${table}`).iterate() as Iterable<Row>) {
-      const fields = [...texts.map(name => decoded(row[name])), ...numbers.map(name => row[name])];
-      if (sumOf(...fields) !== row['sum']) throw new Error(`damaged: a row of ${table} is not what was written`);
-    }
-  }
-}
-
-function schemaOf(db: Database.Database): string {
-  const columns = ['type', 'name', 'tbl_name', 'sql'];
-  const rows = db.prepare(`SELECT ${columns.map(text).join(', ')} FROM sqlite_master ORDER BY rowid`).iterate();
-  return JSON.stringify([...(rows as Iterable<Row>)].map(row => columns.map(name => decoded(row[name]))));
-}
-
-/** All of it or nothing. A full disk ends the transaction by itself, and the driver's own wrapper would then hide why. */
-function atomically<A extends readonly unknown[]>(
-  db: Database.Database,
-  work: (...args: A) => void,
-): (...args: A) => void {
-  return (...args) => {
-    db.exec('BEGIN IMMEDIATE');
-    try {
-      work(...args);
-      db.exec('COMMIT');
-    } catch (error) {
-      if (db.inTransaction) db.exec('ROLLBACK');
-      throw error;
-    }
-  };
-}
-
-/** Closes and gives up the lock now: a driver that still holds statements would keep it until they are collected. */
-export function closeDatabase(db: Database.Database): void {
-  try {
-    // An exclusive lock that was taken in WAL mode goes only with that mode.
-    db.pragma('journal_mode = DELETE');
-    db.pragma('locking_mode = NORMAL');
-    db.prepare('SELECT count(*) FROM runs').get();
-  } catch {
-    // A disk that takes nothing more: what was durable stays so, and the lock goes with the process.
-  } finally {
-    db.close();
-  }
-}
-
-/** The state file cannot be trusted, or not be written: nothing may be placed; what lives can still be canceled by its prefix. */
-export class DamagedState extends Error {}
-
-/** Of the tables below: another version cannot be read. */
-const VERSION = 2;
-
-const SCHEMA = `
-  PRAGMA user_version = ${VERSION};
-  CREATE TABLE IF NOT EXISTS runs (
-    run INTEGER PRIMARY KEY, account TEXT NOT NULL, started_at INTEGER NOT NULL, sum INTEGER NOT NULL
-  );
-  CREATE TABLE IF NOT EXISTS owner (one INTEGER PRIMARY KEY CHECK (one = 1), owner TEXT NOT NULL, sum INTEGER NOT NULL);
-  CREATE TABLE IF NOT EXISTS intents (
-    id TEXT NOT NULL, account TEXT NOT NULL, side TEXT NOT NULL, price INTEGER NOT NULL, amount INTEGER NOT NULL, at INTEGER NOT NULL,
-    ending TEXT, sum INTEGER NOT NULL, PRIMARY KEY (account, id)
-  ) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS marks (account TEXT PRIMARY KEY, mark TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS nonces (account TEXT PRIMARY KEY, mark TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;
-`;
-
 type IntentRow = {
   readonly id: string;
   readonly account: string;
@@ -302,23 +203,6 @@ type IntentRow = {
 
 const sumOfIntent = ({ id, account, side, price, amount, at, ending }: IntentRow): number =>
   sumOf(id, account, side, ending, price, amount, at);
-
-/** What the sums are over, in this order. */
-const SUMMED = [
-  { table: 'runs', texts: ['account'], numbers: ['run', 'started_at'] },
-  { table: 'owner', texts: ['owner'], numbers: [] },
-  { table: 'intents', texts: ['id', 'account', 'side', 'ending'], numbers: ['price', 'amount', 'at'] },
-  { table: 'marks', texts: ['account', 'mark'], numbers: [] },
-  { table: 'nonces', texts: ['account', 'mark'], numbers: [] },
-] as const;
-
-type Row = Readonly<Record<string, unknown>>;
-
-// The driver ends the whole process on text that is not UTF-8, and a damaged column may be of any type.
-const text = (name: string): string => `CASE typeof(${name}) WHEN 'text' THEN CAST(${name} AS BLOB) END AS ${name}`;
-const number = (name: string): string => `CASE WHEN typeof(${name}) IN ('integer', 'real') THEN ${name} END AS ${name}`;
-const decoded = (bytes: unknown): string | null =>
-  bytes instanceof ArrayBuffer ? Buffer.from(bytes).toString('utf8') : null;
 
 /**
  * Seconds since the start of 2020, or one above the last run: origin ids begin with it, and must never come again, even when the state
@@ -344,6 +228,7 @@ function nonceMarkIn(db: Database.Database, account: string): bigint {
 function leftoversIn(db: Database.Database, account: string): Leftovers {
   const row = db.prepare('SELECT mark FROM marks WHERE account = ?').get(account) as { mark: string } | undefined;
   const mark = row ? markOf(row.mark) : null;
+  if (mark !== null) holdAgainst(db, account, mark.ledger.causes);
   const known = new Map(mark?.live.map(order => [order.id, order]) ?? []);
   const open = db
     .prepare('SELECT id, side, price, amount, at FROM intents WHERE account = ? AND ending IS NULL ORDER BY at, id')
@@ -361,5 +246,6 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
     ledger: mark?.ledger ?? null,
     marker: mark?.marker,
     hedges: mark?.hedges ?? [],
+    transfers: mark?.transfers ?? null,
   };
 }

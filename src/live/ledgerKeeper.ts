@@ -1,5 +1,5 @@
-/** Hands the ledger over to the journal: totals, marker and live orders of one moment, when they have changed, and now and then for the losses. */
-import type { Clock, Engine } from '../core/index.ts';
+/** Hands the ledger over to the journal: entries, balances, marker and live orders of one moment, when they have changed, and now and then for the losses. */
+import type { Clock, Engine, Entry } from '../core/index.ts';
 import type { HedgeRow } from '../hedge/index.ts';
 import type { Journal } from './journal.ts';
 import type { Reads } from './reads.ts';
@@ -12,7 +12,9 @@ export class LedgerKeeper {
   readonly #reads: Pick<Reads, 'taken'>;
   readonly #clock: Clock;
   readonly #hedges: () => readonly HedgeRow[];
+  readonly #transfers: () => readonly string[] | null;
   #kept = { state: '', at: -Infinity };
+  #entries: Entry[] = [];
 
   constructor(
     engine: Engine,
@@ -20,7 +22,10 @@ export class LedgerKeeper {
     reads: Pick<Reads, 'taken'>,
     clock: Clock,
     hedges: () => readonly HedgeRow[] = () => [],
+    transfers: () => readonly string[] | null = () => null,
   ) {
+    engine.onEntry(entry => void this.#entries.push(entry));
+    this.#transfers = transfers;
     this.#hedges = hedges;
     this.#engine = engine;
     this.#journal = journal;
@@ -37,12 +42,15 @@ export class LedgerKeeper {
     const live = this.#engine.unfinished.map(({ id, filled, oid }) => ({ id, filled, oid }));
     const hedges = this.#hedges();
     const last = hedges[hedges.length - 1];
-    const state = JSON.stringify([this.#engine.ledgerVersion, marker, tids.length, live, last?.id, last?.state]);
+    const transfers = this.#transfers();
+    const version = [this.#engine.ledgerVersion, transfers === null ? null : transfers.length];
+    const state = JSON.stringify([...version, marker, tids.length, live, last?.id, last?.state]);
     const now = this.#clock.elapsed();
     if (state === this.#kept.state && now - this.#kept.at < KEEP_EVERY_MS) return;
     const ledger = this.#engine.ledger(tids);
     if (ledger === null) return;
-    this.#journal.keep({ ledger, marker, live, hedges });
+    this.#journal.keep({ ledger, marker, live, hedges, transfers, checked: this.#engine.checked }, this.#entries);
+    this.#entries = [];
     this.#kept = { state, at: now };
   }
 }

@@ -21,7 +21,7 @@ export function takeOwnership(db: Database.Database, dir: string, owner: Owner, 
   const before = row ? (JSON.parse(row.owner) as Owner) : null;
   const text = JSON.stringify(owner);
   if (before !== null && before.venue !== null && row?.owner !== text) throw new NotOurs(refusal(dir, before, owner));
-  for (const table of ['intents', 'marks', 'nonces'])
+  for (const table of ['intents', 'marks', 'nonces', 'entries'])
     db.prepare(`DELETE FROM ${table} WHERE account <> ?`).run(account);
   if (row?.owner === text) return;
   db.prepare(

@@ -17,7 +17,7 @@ export type OnDisk = {
 };
 
 type Mark = { ledger: string; marker: string | null };
-type Ledger = { totals: [string, string][]; seen: [string, string][] };
+type Ledger = { causes: [string, Record<string, string>][]; seen: [string, string][] };
 
 export function onDisk(dir: string): OnDisk {
   const copy = mkdtempSync(join(tmpdir(), 'puntas-chaos-copy-'));
@@ -29,9 +29,22 @@ export function onDisk(dir: string): OnDisk {
     db.close();
     if (!row) return { open, ledger: null };
     const mark = JSON.parse(row.mark) as Mark;
-    const { totals, seen } = JSON.parse(mark.ledger) as Ledger;
-    return { open, ledger: { totals: new Map(totals), marker: mark.marker, seen: new Set(seen.map(([tid]) => tid)) } };
+    const { causes, seen } = JSON.parse(mark.ledger) as Ledger;
+    const totals = new Map(causes.map(([currency, row]) => [currency, sumOf(Object.values(row))]));
+    return { open, ledger: { totals, marker: mark.marker, seen: new Set(seen.map(([tid]) => tid)) } };
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
+}
+
+/** Decimal texts of at most 18 places, added up. */
+function sumOf(texts: readonly string[]): string {
+  let sum = 0n;
+  for (const text of texts) {
+    const [whole = '0', fraction = ''] = text.replace('-', '').split('.');
+    const size = BigInt(whole) * 10n ** 18n + BigInt(fraction.padEnd(18, '0'));
+    sum += text.startsWith('-') ? -size : size;
+  }
+  const digits = (sum < 0n ? -sum : sum).toString().padStart(19, '0');
+  return `${sum < 0n ? '-' : ''}${digits.slice(0, -18)}.${digits.slice(-18)}`;
 }

@@ -85,8 +85,11 @@ describe('a transfer', () => {
   test('is in the ledger, and never profit', () => {
     const desk = new Desk().open();
     desk.round();
-    desk.step({ kind: 'transfer', at: desk.now, currency: 'mxn', amount: moneyOf('500'), why: 'deposit' });
-    desk.step({ kind: 'transfer', at: desk.now, currency: 'btc', amount: money(-moneyOf('2')), why: 'withdrawal' });
+    const transfer = { kind: 'transfer', at: desk.now, occurredAt: desk.now, why: 'told' } as const;
+    desk.step({ ...transfer, source: 'f1', cause: 'deposits', currency: 'mxn', amount: moneyOf('500') });
+    desk.step({ ...transfer, source: 'w1', cause: 'withdrawals', currency: 'btc', amount: money(-moneyOf('2')) });
+    // The same again is known.
+    desk.step({ ...transfer, source: 'w1', cause: 'withdrawals', currency: 'btc', amount: money(-moneyOf('2')) });
     for (let n = 0; n < 5; n++) balances(desk, '999999998', '1000000500');
     expect(desk.engine.haltedBecause).toBeNull();
     const { profit, inventory } = desk.engine.snapshot(desk.now);

@@ -162,7 +162,7 @@ const someTrades = fc.array(anyTrade, { maxLength: 12 }).map(all =>
 function opened(): Holdings {
   const holdings = new Holdings(btcMxn, null);
   const balance = (currency: string) => ({ currency, total: '1000', locked: '0', available: '1000' });
-  holdings.read([balance('btc'), balance('mxn'), balance('eth')]);
+  holdings.read([balance('btc'), balance('mxn'), balance('eth')], 0);
   holdings.mark(20_000);
   return holdings;
 }
@@ -242,7 +242,7 @@ describe('the ledger', () => {
 
   it('tells in which currency the reported balance differs, and by how much', () => {
     const holdings = opened();
-    holdings.read([{ currency: 'btc', total: '999.5', locked: '0', available: '0' }]);
+    holdings.read([{ currency: 'btc', total: '999.5', locked: '0', available: '0' }], 1);
     expect(holdings.differences()).toEqual([{ currency: 'btc', difference: moneyOf('-0.5') }]);
     expect(textOfMoney(holdings.total('btc'))).toBe('1000');
   });

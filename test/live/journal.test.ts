@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { moneyOf } from '../../src/core/index.ts';
-import type { Amount, Money } from '../../src/core/index.ts';
+import { causesOf, moneyOf } from '../../src/core/index.ts';
+import type { Amount, Causes } from '../../src/core/index.ts';
 import {
   closeDatabase,
   DamagedState,
@@ -79,11 +79,11 @@ describe('an intent', () => {
     const journal = opened(dir);
     const mark = markOf('100', '77', []);
     journal.keep(mark);
-    (mark.ledger.totals as Map<string, Money>).set('mxn', moneyOf('999'));
+    (mark.ledger.causes as Map<string, Causes>).set('mxn', causesOf({ opening: moneyOf('999') }));
     journal.flush();
     journal.close();
     const { ledger, marker } = leftIn(dir);
-    expect([ledger?.totals, marker]).toEqual([markOf('100', '77', []).ledger.totals, '77']);
+    expect([ledger?.causes, marker]).toEqual([markOf('100', '77', []).ledger.causes, '77']);
   });
 
   test('at an embedded exchange that has ended is forgotten: a next one is another account', () => {
@@ -96,7 +96,7 @@ describe('an intent', () => {
     for (const account of ['in the second box', 'in the first box']) {
       const next = openJournal(dir, { ...boxed, account });
       next.close();
-      expect(next.leftovers).toEqual({ orders: [], ledger: null, marker: undefined, hedges: [] });
+      expect(next.leftovers).toEqual({ orders: [], ledger: null, marker: undefined, hedges: [], transfers: null });
     }
   });
 });
@@ -168,7 +168,7 @@ function history(): { states: Set<string>; crashed: string; closed: string } {
   const states = new Set<string>();
   const keep = () => states.add(textOf(leftIn(folders.copyOf(dir))));
   const journal = opened(dir);
-  states.add(textOf({ orders: [], ledger: null, marker: undefined, hedges: [] }));
+  states.add(textOf({ orders: [], ledger: null, marker: undefined, hedges: [], transfers: null }));
   keep();
   for (let i = 1; i <= 12; i++) {
     journal.record(`i{"event":{"kind":"timer","at":${AT + i}}}`);
@@ -251,7 +251,7 @@ describe('damage', () => {
     ["UPDATE nonces SET mark = '1'", /row of nonces/],
     ["UPDATE runs SET account = 'x'", /row of runs/],
     ["UPDATE owner SET owner = replace(owner, 'btc_mxn', 'eth_mxn')", /row of owner/],
-    ['PRAGMA user_version = 1', /it is of version 1, this Puntas reads version 2/],
+    ['PRAGMA user_version = 1', /it is of version 1, this Puntas reads versions 2 and 3/],
   ])('%s is refused', (sql, says) => {
     const copy = folders.copyOf(closed);
     const db = openDatabase(join(copy, STATE_FILE));

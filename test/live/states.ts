@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { moneyOf } from '../../src/core/index.ts';
+import { causesOf, moneyOf } from '../../src/core/index.ts';
 import type { Amount, PlaceCommand, Price } from '../../src/core/index.ts';
 import { openJournal } from '../../src/live/journal.ts';
 import type { Journal, Leftovers } from '../../src/live/journal.ts';
@@ -27,10 +27,11 @@ export const place = (id: string, side: 'buy' | 'sell' = 'buy', price = 1000, am
 
 export const markOf = (mxn: string, marker: string, live: Mark['live'] = []): Mark => ({
   ledger: {
-    totals: new Map([
-      ['btc', moneyOf('1.5')],
-      ['mxn', moneyOf(mxn)],
+    causes: new Map([
+      ['btc', causesOf({ opening: moneyOf('1.5') })],
+      ['mxn', causesOf({ opening: moneyOf(mxn) })],
     ]),
+    sources: [],
     seen: new Map(),
     target: 150_000_000 as Amount,
     guard: { drawdown: moneyOf('12.5'), day: 20_000, dayLoss: moneyOf('-3') },
@@ -62,6 +63,6 @@ export class Folders {
 /** Everything that leftovers say, as text that can be compared. */
 export const textOf = ({ orders, ledger, marker }: Leftovers): string =>
   JSON.stringify(
-    { orders, marker, totals: ledger && [...ledger.totals], target: ledger?.target, guard: ledger?.guard },
+    { orders, marker, causes: ledger && [...ledger.causes], target: ledger?.target, guard: ledger?.guard },
     (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
   );
