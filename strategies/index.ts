@@ -90,4 +90,7 @@ export type StrategyKind = {
   readonly needsReference?: boolean;
 };
 export const kindOf = (name: StrategyName): StrategyKind => strategies[name];
+export { fairValueProblem, fairValueReachBps, withFairValue } from './fairValue.ts';
+export { fairValueParameters } from './fairValueParameters.ts';
+export type { FairValueParameters } from './fairValueParameters.ts';
 export type { Instrument, Strategy };

@@ -5,7 +5,7 @@ import { RollingMarket } from './market.ts';
 import type { MarketParameters } from './market.ts';
 import { millisOf, tickLotsOf } from './parameters.ts';
 import { fullLots, shiftFor, usualOrders } from './risk.ts';
-import { awayOf, roomOf, rungsOf, silent } from './rungs.ts';
+import { awayOf, fairPrice, fairSteps, roomOf, rungsOf, silent } from './rungs.ts';
 import { unknownIn } from './spread.ts';
 
 /** Everything in shares of the price, seconds and orders. */
@@ -60,10 +60,11 @@ export function modelMaker(
   return {
     trade: trade => market.trade(trade),
     quote(view) {
-      const fair = view.mid;
+      const fair = fairPrice(view);
       const unknown = unknownIn(view);
       if (unknown !== null) return silent(unknown);
-      const moved = market.look(view, fair);
+      // Volatility and arrivals are those around the middle, as they were calibrated.
+      const moved = market.look(view, view.mid);
       if (moved || isStale(view)) solved = solveAt(view, fair);
       if (solved === null || typeof solved === 'string') return silent(solved ?? 'not solved');
       return quoteOf(solved, view, fair);
@@ -120,7 +121,7 @@ export function modelMaker(
   function levelsOf(side: Side, of: Solved, view: View, fair: number): Level[] {
     const away = awayOf(side);
     const q = view.position / lots;
-    const steps: Step[] = [{ name: 'fair value: mid', ticks: fair }];
+    const steps: Step[] = [...fairSteps(view)];
     let parts = 0;
     for (const { name, distance } of of.parts) {
       parts += distance;

@@ -67,11 +67,14 @@ export type LimitsAsked = {
   readonly positionMax: DecimalText;
   readonly ordersMax: number;
   readonly collarBps: number;
+  /** How far from the middle the configured fair value can lie; absent: it is the middle. */
+  readonly fairValueBps?: number;
 };
 export type LimitProblem = { readonly key: string; readonly message: string };
 
-/** What levels of one amount ask of the limits and cannot get. `furthestBps`: how far from the middle the last one can be, where that is known. */
-export function levelProblems(p: Levels, limits: LimitsAsked, furthestBps = 0): readonly LimitProblem[] {
+/** What levels of one amount ask of the limits and cannot get. `fromFairBps`: how far from the fair value the last one can be, where that is known. */
+export function levelProblems(p: Levels, limits: LimitsAsked, fromFairBps = 0): readonly LimitProblem[] {
+  const furthestBps = fromFairBps + (limits.fairValueBps ?? 0);
   const problems: LimitProblem[] = [];
   if (!(BigInt(p.levels) * moneyOf(p.amount) <= moneyOf(limits.positionMax))) {
     problems.push({

@@ -3,6 +3,13 @@ import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.t
 
 export const totalOf = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + step.ticks, 0);
 
+/** Where quotes are counted from, in ticks: the middle, unless the configuration says otherwise. */
+export const fairPrice = (view: View): number => view.fair?.price ?? view.mid;
+
+/** The same as the steps that lead to it. */
+export const fairSteps = (view: View): readonly Step[] =>
+  view.fair?.steps ?? [{ name: 'fair value: mid', ticks: view.mid }];
+
 /** -1 for bids, +1 for asks: the direction away from the fair value. */
 export const awayOf = (side: Side): -1 | 1 => (side === 'buy' ? -1 : 1);
 

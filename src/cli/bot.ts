@@ -27,7 +27,7 @@ import { durableNonces } from '../live/durableNonces.ts';
 import type { Journal } from '../live/journal.ts';
 import type { ReferenceOptions } from '../live/reference.ts';
 import type { Rules } from '../live/opening.ts';
-import { kindOf } from '../../strategies/index.ts';
+import { fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
 import { Wrong } from './configFile.ts';
 
 /** Where to trade, and as whom. */
@@ -108,13 +108,13 @@ export function referenceOf({ reference, book }: Config): ReferenceOptions | und
 /** The engine of one run. Throws `Wrong` when the spreads cannot earn the account's fees. */
 export function engineOf(config: Config, rules: Rules, run: number, onNews?: (news: EngineNews) => void): Engine {
   const { instrument } = rules;
-  const problem = edgeProblem(config, rules.makerRate);
+  const problem = edgeProblem(config, rules.makerRate) ?? fairValueProblem(config.fairValue, instrument);
   if (problem !== null) throw new Wrong(problem);
   const { strategy, timing, inventory } = config;
   const kind = kindOf(strategy.name);
   return new Engine({
     instrument,
-    strategy: kind.make(strategy, instrument),
+    strategy: withFairValue(config.fairValue, kind.make(strategy, instrument), instrument),
     limits: limitsOf(config, instrument),
     halts: {
       ...config.halts,

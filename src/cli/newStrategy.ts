@@ -67,7 +67,7 @@ export const ${word}Parameters = z.strictObject({ ...spreadParameters });
 
 export type ${type} = z.infer<typeof ${word}Parameters>;
 
-/** The last number: how far, in bps, your fair value can lie from the middle of the book. */
+/** The last number: how far, in bps, your fair value can lie from the configured one, which is the middle of the book by default. */
 export const ${word}LimitProblems = (p: ${type}, limits: LimitsAsked): readonly LimitProblem[] =>
   spreadLimitProblems(p, limits, 0);
 
@@ -77,7 +77,7 @@ export const ${word}EdgeProblem = (p: ${type}, makerRate: number): string | null
     [`strategies/${name}/strategy.ts`]: `/** Say here in one sentence what ${name} is for. */
 import { amountFloor } from '../../src/core/index.ts';
 import type { Instrument, Strategy } from '../../src/core/index.ts';
-import { silent } from '../rungs.ts';
+import { fairSteps, silent } from '../rungs.ts';
 import { quoteAround, unknownIn } from '../spread.ts';
 import type { ${type} } from './parameters.ts';
 
@@ -89,7 +89,7 @@ export function ${word}(p: ${type}, instrument: Instrument): Strategy {
       const unknown = unknownIn(view);
       if (unknown !== null) return silent(unknown);
       // Your fair value, as steps in ticks: each is shown to whoever asks for the reason of a price.
-      return quoteAround(p, lots, view, [{ name: 'fair value: mid', ticks: view.mid }]);
+      return quoteAround(p, lots, view, [...fairSteps(view)]);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** The checks that no single key can fail: whether the parts of a configuration fit each other, and the account's fees. */
 import { legsOf, moneyOf } from '../core/index.ts';
-import { kindOf } from '../../strategies/index.ts';
+import { fairValueReachBps, kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
 import type { Config } from './schema.ts';
 
@@ -22,11 +22,16 @@ export function edgeProblem(config: Config, makerRate: number): string | null {
 }
 
 /** Books that do not lead from our major to our minor, requests that are not there, and a strategy without what it quotes around. */
-function referenceProblems({ reference, strategy, book, timing, exchange }: Config): readonly Problem[] {
+function referenceProblems({ reference, strategy, fairValue, book, timing, exchange }: Config): readonly Problem[] {
   if (reference === undefined) {
-    if (kindOf(strategy.name).needsReference !== true) return [];
-    const message = `strategy ${strategy.name} quotes around a price from elsewhere: expected reference: { books: [...] }`;
-    return [{ path: ['strategy', 'name'], message }];
+    const expected = 'expected reference: { books: [...] }';
+    const missing = (who: string): string => `${who} quotes around a price from elsewhere: ${expected}`;
+    return [
+      ...(kindOf(strategy.name).needsReference === true
+        ? [{ path: ['strategy', 'name'], message: missing(`strategy ${strategy.name}`) }]
+        : []),
+      ...(fairValue?.reference ? [{ path: ['fairValue', 'reference'], message: missing('this part') }] : []),
+    ];
   }
   const problems: Problem[] = [];
   if (reference.books.includes(book) || legsOf(book, reference.books) === null) {
@@ -42,9 +47,9 @@ function referenceProblems({ reference, strategy, book, timing, exchange }: Conf
   return problems;
 }
 
-const strategyProblems = ({ strategy, limits, book }: Config): readonly Problem[] =>
+const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readonly Problem[] =>
   kindOf(strategy.name)
-    .limitProblems(strategy, limits, book)
+    .limitProblems(strategy, { ...limits, ...(fairValue && { fairValueBps: fairValueReachBps(fairValue) }) }, book)
     .map(({ key, message }) => ({ path: ['strategy', key], message }));
 
 function hedgeProblems({ hedge, limits }: Config): readonly Problem[] {

@@ -1,6 +1,6 @@
 /** The schema of the YAML: every key with its unit, its default and its bounds. Nothing that is not here is accepted. */
 import { z } from 'zod';
-import { strategies } from '../../strategies/index.ts';
+import { fairValueParameters, strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
 import { hedge } from './hedge.ts';
 import { paper } from './paper.ts';
@@ -177,6 +177,7 @@ export const configSchema = z
       ),
     exchange: z.discriminatedUnion('kind', [embedded, remote]).describe('Where to trade.'),
     strategy: strategy.describe('What to quote: the name of a strategy and its parameters.'),
+    fairValue: fairValueParameters.optional(),
     paper: paper
       .prefault({})
       .describe(

@@ -43,6 +43,9 @@ export type SeenTrade = {
 /** A price from elsewhere: another book through a cross rate, or a feed. In ticks of this instrument, as it was at `at`; not on the grid. */
 export type Reference = { readonly at: Millis; readonly price: number };
 
+/** What our price is taken to be, as the steps in ticks that lead to it: the middle, then what each part adds. The steps add up to the price. */
+export type Fair = { readonly price: number; readonly steps: readonly Step[] };
+
 /** The market and our own standing at one moment. Arrays are reused: read them during the call only. */
 export type View = {
   readonly at: Millis;
@@ -51,6 +54,8 @@ export type View = {
   readonly depth: Depth;
   /** Middle of the touch of that book, in ticks. */
   readonly mid: number;
+  /** Where quotes are counted from, when the configuration has a `fairValue`; absent: the middle. */
+  readonly fair?: Fair;
   /** Last public trade's price; 0 before the first. */
   readonly lastTrade: Price;
   /** Every public trade is told (`Strategy.trade`): the market is heard from a feed. False: at times only the last one is known. */

@@ -8,12 +8,13 @@ import {
   twoScaleVariance,
 } from '../core/index.ts';
 import type { Amount, Cell, MicropriceTable, Millis, Price, Side } from '../core/index.ts';
-import { RecordedBook } from './recordedBook.ts';
-import { KIND, SIDE } from './tape.ts';
+import { estimateOf, spreadOf, STRETCHES } from './jackknife.ts';
+import type { Estimate } from './jackknife.ts';
+import { signalsOf } from './signals.ts';
+import type { Signals } from './signals.ts';
 import type { Tape } from './tape.ts';
-
-/** A value and its standard error, by leaving out one stretch of time after the other. */
-export type Estimate = { readonly value: number; readonly error: number };
+import { walk } from './walk.ts';
+import type { Touch } from './walk.ts';
 
 /** Null where the recording cannot tell. */
 export type Calibration = {
@@ -36,11 +37,14 @@ export type Calibration = {
     readonly table: MicropriceTable;
     /** Of each correction, in ticks. */
     readonly errors: readonly (readonly number[])[];
+    /** How often each state was seen, its mirror included. */
+    readonly seen: readonly (readonly number[])[];
     readonly samples: number;
   } | null;
+  /** What foretells the middle; null where there are no amounts. */
+  readonly signals: Signals | null;
 };
 
-const STRETCHES = 10;
 const WINDOW_MS = 20_000;
 const AFTER_MS = 10_000;
 const DISTANCES = 8;
@@ -48,7 +52,6 @@ const IMBALANCE_BUCKETS = 10;
 /** Fewer samples of a table than this say nothing. */
 const SAMPLES_MIN = 1_000;
 
-type Touch = { readonly bid: number; readonly ask: number; readonly bidAmount: number; readonly askAmount: number };
 type Taken = { readonly at: Millis; readonly sign: 1 | -1; readonly mid: number; readonly away: number };
 
 export function calibrationOf(tape: Tape): Calibration {
@@ -70,6 +73,7 @@ export function calibrationOf(tape: Tape): Calibration {
     arrivals: second === null || distances === null ? null : arrivalsOf(second.meters, distances),
     adverseBps: adverseOf(first.taken, first.logMids, stretchOf),
     microprice: second === null ? null : micropriceOf(second.counts, bounds),
+    signals: tape.quotesOnly ? null : signalsOf(tape, first.logMids, stretchOf),
   };
 }
 
@@ -107,50 +111,6 @@ function survey(tape: Tape) {
   }
   const logMids: LogMids = { from, values, perStretch: Math.ceil(values.length / STRETCHES) };
   return { logMids, taken, spreads, trades };
-}
-
-type Walker = {
-  /** Before whatever happens at `at`. */
-  time?(at: Millis): void;
-  /** The touch has changed; it is two-sided and not crossed. */
-  touch(at: Millis, touch: Touch, book: RecordedBook): void;
-  trade(at: Millis, price: number, amount: number, side: Side): void;
-};
-
-function walk({ columns }: Tape, walker: Walker): void {
-  const book = new RecordedBook(columns);
-  let last: Touch = { bid: 0, ask: 0, bidAmount: 0, askAmount: 0 };
-  for (let row = 0; row < columns.length; row++) {
-    const at = columns.at[row]!;
-    walker.time?.(at);
-    if (columns.kind[row] === KIND.trade) {
-      const price = columns.price[row]!;
-      const code = columns.side[row];
-      const isBuy = code === SIDE.unknown ? 2 * price >= last.bid + last.ask : code === SIDE.buy;
-      walker.trade(at, price, columns.amount[row]!, isBuy ? 'buy' : 'sell');
-      continue;
-    }
-    book.apply(row);
-    // A picture of several rows is one change.
-    if (row + 1 < columns.length && columns.at[row + 1] === at && columns.kind[row + 1] !== KIND.trade) continue;
-    const { bids, asks } = book;
-    const touch = {
-      bid: bids.priceAt(0),
-      ask: asks.priceAt(0),
-      bidAmount: bids.amountAt(0),
-      askAmount: asks.amountAt(0),
-    };
-    if (!(touch.bid > 0 && touch.ask > touch.bid)) continue;
-    if (
-      touch.bid === last.bid &&
-      touch.ask === last.ask &&
-      touch.bidAmount === last.bidAmount &&
-      touch.askAmount === last.askAmount
-    )
-      continue;
-    last = touch;
-    walker.touch(at, touch, book);
-  }
 }
 
 function volatilityOf({ values, perStretch }: LogMids): Estimate | null {
@@ -282,27 +242,16 @@ function micropriceOf(
   bounds: readonly number[],
 ): Calibration['microprice'] {
   if (counts === null) return null;
-  const tableOf = (of: readonly MicropriceCounts[]): { table: MicropriceTable; samples: number } => {
+  const together = (of: readonly MicropriceCounts[]): MicropriceCounts => {
     const all = new MicropriceCounts(IMBALANCE_BUCKETS, bounds);
     for (const one of of) all.addAll(one);
-    return { table: all.table(), samples: all.samples };
+    return all;
   };
-  const { table, samples } = tableOf(counts);
+  const all = together(counts);
+  const { samples } = all;
   if (!(samples >= SAMPLES_MIN)) return null;
-  const without = counts.map((_, out) => tableOf(counts.filter((_one, i) => i !== out)).table.adjustTicks);
+  const table = all.table();
+  const without = counts.map((_, out) => together(counts.filter((_one, i) => i !== out)).table().adjustTicks);
   const errors = table.adjustTicks.map((row, r) => row.map((_, c) => spreadOf(without.map(of => of[r]?.[c] ?? 0))));
-  return { table, errors, samples };
-}
-
-/** The estimate from all stretches; its error from leaving out each (the jackknife). Null when there is no number. */
-function estimateOf<T>(stretches: readonly T[], estimate: (of: readonly T[]) => number): Estimate | null {
-  const value = estimate(stretches);
-  if (!Number.isFinite(value)) return null;
-  return { value, error: spreadOf(stretches.map((_, out) => estimate(stretches.filter((_one, i) => i !== out)))) };
-}
-
-function spreadOf(without: readonly number[]): number {
-  const n = without.length;
-  const mean = without.reduce((sum, x) => sum + x, 0) / n;
-  return Math.sqrt((without.reduce((sum, x) => sum + (x - mean) ** 2, 0) * (n - 1)) / n);
+  return { table, errors, seen: all.seen(), samples };
 }

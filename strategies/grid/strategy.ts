@@ -2,7 +2,7 @@
 import { amountFloor } from '../../src/core/index.ts';
 import type { Instrument, Level, Side, Step, Strategy, View } from '../../src/core/index.ts';
 import { feesBps } from '../parameters.ts';
-import { awayOf, roomOf, rungsOf, silent } from '../rungs.ts';
+import { awayOf, fairPrice, fairSteps, roomOf, rungsOf, silent } from '../rungs.ts';
 import { unknownIn } from '../spread.ts';
 import type { GridParameters } from './parameters.ts';
 
@@ -35,16 +35,14 @@ export function grid(p: GridParameters, instrument: Instrument): Strategy {
   function levelsOf(side: Side, view: View): Level[] | null {
     const away = awayOf(side);
     // A line nearer than half a spacing is left out: the one that was just filled must not be quoted again.
-    const place = (Math.log(view.mid) - logAnchor) / step;
+    const fair = fairPrice(view);
+    const place = (Math.log(fair) - logAnchor) / step;
     const first = side === 'buy' ? Math.floor(place - 0.5) : Math.ceil(place + 0.5);
     const prices: Step[][] = [];
     for (let i = 0; i < p.levels; i++) {
       const line = Math.exp(logAnchor + (first + away * i) * step);
       if (!(line >= low && line <= high)) continue;
-      prices.push([
-        { name: 'fair value: mid', ticks: view.mid },
-        { name: 'to the line', ticks: line - view.mid },
-      ]);
+      prices.push([...fairSteps(view), { name: 'to the line', ticks: line - fair }]);
     }
     return prices.length === 0 ? null : rungsOf(side, prices, lots, roomOf(side, view, view.positionMax));
   }

@@ -1,7 +1,7 @@
 /** The ladder's parameters as they stand in the YAML: one schema, from which checks, defaults, documentation and types come. */
 import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
-import type { DecimalText } from '../../src/core/index.ts';
+import type { LimitProblem, LimitsAsked } from '../parameters.ts';
 
 const decimalText = z.string().regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'expected quoted decimal text like "0.25"');
 const aboveZero = decimalText.refine(text => /[1-9]/.test(text), 'must be above zero');
@@ -160,11 +160,8 @@ export function ladderEdgeProblem(p: LadderParameters, makerRate: number): strin
 }
 
 /** What the ladder asks of the limits and cannot get: one line each, with the key it is about. */
-export function ladderLimitProblems(
-  p: LadderParameters,
-  limits: { readonly positionMax: DecimalText; readonly ordersMax: number; readonly collarBps: number },
-): readonly { readonly key: string; readonly message: string }[] {
-  const problems: { key: string; message: string }[] = [];
+export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): readonly LimitProblem[] {
+  const problems: LimitProblem[] = [];
   const levels = BigInt(p.levels);
   const side = levels * moneyOf(p.amount) + ((levels * (levels - 1n)) / 2n) * moneyOf(p.levelAmountStep);
   if (!(side <= moneyOf(limits.positionMax))) {
@@ -180,11 +177,22 @@ export function ladderLimitProblems(
     });
   }
   const { bidBps, askBps } = spreadsOf(p);
-  const furthest = Math.max(bidBps, askBps) + (p.levels - 1) * p.levelSpacingBps + p.skew.priceBpsAtLimit;
+  const furthest =
+    Math.max(bidBps, askBps) + (p.levels - 1) * p.levelSpacingBps + p.skew.priceBpsAtLimit + (limits.fairValueBps ?? 0);
+  if (limits.fairValueBps !== undefined && p.reference !== 'mid') {
+    problems.push({
+      key: 'reference',
+      message: `${p.reference} and the section fairValue both say what spreads are counted from: leave one of them out${
+        p.reference === 'weightedMid' || p.reference === 'lastTrade'
+          ? ` (fairValue: { ${p.reference === 'lastTrade' ? 'lastTrades' : p.reference}: { weight: 1 } } is nearly the same)`
+          : ''
+      }`,
+    });
+  }
   if (!(furthest <= limits.collarBps)) {
     problems.push({
       key: 'levelSpacingBps',
-      message: `the last level can lie ${plain(furthest)} bps from the reference, beyond limits.collarBps ${plain(limits.collarBps)}`,
+      message: `the last level can lie ${plain(furthest)} bps from the ${limits.fairValueBps === undefined ? 'reference' : 'middle'}, beyond limits.collarBps ${plain(limits.collarBps)}`,
     });
   }
   return problems;

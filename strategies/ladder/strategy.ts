@@ -52,7 +52,9 @@ export function ladder(p: LadderParameters, instrument: Instrument): Strategy {
   /** Price of the first level, as the steps that lead to it. */
   function firstPrice(side: Side, view: View, centre: Centre, lean: number): Step[] {
     const away = side === 'buy' ? -1 : 1;
-    const steps: Step[] = [{ name: `reference: ${p.reference}`, ticks: side === 'buy' ? centre.bid : centre.ask }];
+    const steps: Step[] = view.fair
+      ? [...view.fair.steps]
+      : [{ name: `reference: ${p.reference}`, ticks: side === 'buy' ? centre.bid : centre.ask }];
     const shift = -lean * (p.skew.priceBpsAtLimit / 10_000) * centre.middle;
     if (shift !== 0) steps.push({ name: 'inventory', ticks: shift });
     steps.push({ name: 'spread', ticks: away * ((side === 'buy' ? bidBps : askBps) / 10_000) * centre.middle });
@@ -124,6 +126,8 @@ function reference(p: LadderParameters, view: View): Centre | null {
   const bid = bestOf(view.depth, 'buy');
   const ask = bestOf(view.depth, 'sell');
   const at = (price: number): Centre => ({ bid: price, ask: price, middle: price });
+  // The configuration then has no other reference than the default.
+  if (view.fair) return at(view.fair.price);
   switch (p.reference) {
     case 'mid':
       return at(view.mid);

@@ -108,9 +108,13 @@ function rowsOf(prefix: string, object: Node): readonly string[] {
         return [title, ...rowsOf(`${name}.`, without(member, word))];
       });
     }
-    if (node.properties) return rowsOf(`${name}.`, node);
     const needed = object.required?.includes(key) ?? false;
     const preset = node.default === undefined ? (needed ? '**required**' : 'none') : code(node.default);
+    if (node.properties) {
+      // Whether it stands there at all says something where nothing stands by default.
+      const own = preset === 'none' ? [`| \`${name}\` | keys below | none | ${escaped(node.description)} |`] : [];
+      return [...own, ...rowsOf(`${name}.`, node)];
+    }
     return [`| \`${name}\` | ${formOf(node)} | ${preset} | ${escaped(node.description)} |`];
   });
 }

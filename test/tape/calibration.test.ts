@@ -11,6 +11,7 @@ type Truth = { volatilityBps: number; perMinute: number; decayPerBps: number; af
 const MOVING: Truth = { volatilityBps: 20, perMinute: 12, decayPerBps: 0.12, after: 1.5 };
 const STILL: Truth = { ...MOVING, volatilityBps: 2, after: 0 };
 const HOUR = 3_600;
+const INSTRUMENT = { symbol: 'btc_mxn', tick: '1' };
 
 /** A thin book around a price that wanders each second, swept from both sides; each sweep moves it for good. */
 function generated(seed: number, hours: number, truth: Truth): Tape {
@@ -68,7 +69,7 @@ describe('a calibration', () => {
   });
 
   test('as YAML is a market that a model takes', () => {
-    const text = fragment(found, 'btc_mxn', 'generated');
+    const text = fragment(found, INSTRUMENT, 'generated');
     const { market } = parse(text) as { market: object };
     const read = strategies.glft.parameters.parse({ amount: '0.01', risk: { amount: '500 mxn' }, market });
     expect(read.market.decayPerBps).toBeCloseTo(found.arrivals!.decayPerBps.value, 3);
@@ -86,7 +87,7 @@ test('what a recording cannot tell is said, and is no number', () => {
     finishTape({ source: 'short', book: 'btc_mxn', tick: '1', depth: 1, columns: tape.columns() }),
   );
   expect(found).toMatchObject({ arrivals: null, adverseBps: null, microprice: null, trades: 0 });
-  const text = fragment(found, 'btc_mxn', 'short');
+  const text = fragment(found, INSTRUMENT, 'short');
   expect(text).toContain('# arrivalsPerMinute: not to be told from this recording');
   expect(text).not.toMatch(/NaN|Infinity|null/);
 });

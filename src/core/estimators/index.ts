@@ -1,6 +1,9 @@
-/** The estimators: volatility, arrivals and the micro-price, from what was seen. Numbers in, numbers out. */
+/** The estimators: volatility, arrivals, markouts, the micro-price and what leans the fair value, from what was seen. Numbers in, numbers out. */
 export * from './volatility.ts';
 export * from './intensity.ts';
 export * from './microprice.ts';
 export * from './clusteredMean.ts';
 export * from './markouts.ts';
+export * from './imbalance.ts';
+export * from './orderFlow.ts';
+export * from './tradeMean.ts';

@@ -58,6 +58,11 @@ export class MicropriceCounts {
     return this.#seen.reduce((sum, n) => sum + n, 0) / 2;
   }
 
+  /** How often a step began in each state or its mirror; laid out as the table. */
+  seen(): readonly (readonly number[])[] {
+    return this.#rows(this.#seen);
+  }
+
   /**
    * With Q the chances of a step without a move of the middle, R those of one with a move, and r the mean move: G = (1 - Q)^-1 r,
    * B = (1 - Q)^-1 R, and the correction G + B G + B B G + ... is (1 - Q - R)^-1 r. Each state is given one more observation, of
@@ -72,11 +77,17 @@ export class MicropriceCounts {
       moves[a] = this.#moves[a]! / total;
       for (let b = 0; b < n; b++) matrix[a * n + b] = (a === b ? 1 : 0) - this.#steps[a * n + b]! / total;
     }
-    const sum = solve(matrix, moves);
-    const adjustTicks = Array.from({ length: n / this.buckets }, (_, row) =>
-      Array.from(sum.subarray(row * this.buckets, (row + 1) * this.buckets)),
+    return {
+      imbalanceBuckets: this.buckets,
+      spreadsTicks: this.spreadsTicks,
+      adjustTicks: this.#rows(solve(matrix, moves)),
+    };
+  }
+
+  #rows(states: Float64Array): readonly (readonly number[])[] {
+    return Array.from({ length: states.length / this.buckets }, (_, row) =>
+      Array.from(states.subarray(row * this.buckets, (row + 1) * this.buckets)),
     );
-    return { imbalanceBuckets: this.buckets, spreadsTicks: this.spreadsTicks, adjustTicks };
   }
 
   #count(from: number, to: number, move: number): void {

@@ -1,0 +1,56 @@
+/** Walks through a tape as a book that changes: each touch, each trade, and time. */
+import type { Millis, Side } from '../core/index.ts';
+import { RecordedBook } from './recordedBook.ts';
+import { KIND, SIDE } from './tape.ts';
+import type { Tape } from './tape.ts';
+
+export type Touch = {
+  readonly bid: number;
+  readonly ask: number;
+  readonly bidAmount: number;
+  readonly askAmount: number;
+};
+
+export type Walker = {
+  /** Before whatever happens at `at`. */
+  time?(at: Millis): void;
+  /** The touch has changed; it is two-sided and not crossed. */
+  touch(at: Millis, touch: Touch, book: RecordedBook): void;
+  trade(at: Millis, price: number, amount: number, side: Side): void;
+};
+
+export function walk({ columns }: Tape, walker: Walker): void {
+  const book = new RecordedBook(columns);
+  let last: Touch = { bid: 0, ask: 0, bidAmount: 0, askAmount: 0 };
+  for (let row = 0; row < columns.length; row++) {
+    const at = columns.at[row]!;
+    walker.time?.(at);
+    if (columns.kind[row] === KIND.trade) {
+      const price = columns.price[row]!;
+      const code = columns.side[row];
+      const isBuy = code === SIDE.unknown ? 2 * price >= last.bid + last.ask : code === SIDE.buy;
+      walker.trade(at, price, columns.amount[row]!, isBuy ? 'buy' : 'sell');
+      continue;
+    }
+    book.apply(row);
+    // A picture of several rows is one change.
+    if (row + 1 < columns.length && columns.at[row + 1] === at && columns.kind[row + 1] !== KIND.trade) continue;
+    const { bids, asks } = book;
+    const touch = {
+      bid: bids.priceAt(0),
+      ask: asks.priceAt(0),
+      bidAmount: bids.amountAt(0),
+      askAmount: asks.amountAt(0),
+    };
+    if (!(touch.bid > 0 && touch.ask > touch.bid)) continue;
+    if (
+      touch.bid === last.bid &&
+      touch.ask === last.ask &&
+      touch.bidAmount === last.bidAmount &&
+      touch.askAmount === last.askAmount
+    )
+      continue;
+    last = touch;
+    walker.touch(at, touch, book);
+  }
+}

@@ -1,0 +1,81 @@
+/** The fair value out of its parts, for any strategy: it is in the view before the strategy looks, or nothing is quoted and the reason said. */
+import type { Fair, Instrument, Step, Strategy, View } from '../src/core/index.ts';
+import type { FairValueParameters } from './fairValueParameters.ts';
+import { imbalance, lastTrades, microprice, mid, orderFlow, reference, weightedMid } from './fairValueParts.ts';
+import type { Part } from './fairValueParts.ts';
+import { silent, totalOf } from './rungs.ts';
+
+/** The same strategy around the configured fair value; around the middle it is left as it is. What the parts remember begins anew with it. */
+export function withFairValue(
+  p: FairValueParameters | undefined,
+  strategy: Strategy,
+  instrument: Instrument,
+): Strategy {
+  const parts = p === undefined ? [] : partsOf(p, instrument);
+  if (p === undefined || parts.every(part => part.name === 'mid')) return strategy;
+  const fair = fairOf(parts, p.withinBps);
+  const hearing = parts.filter(part => part.trade !== undefined);
+  const hears = hearing.length > 0 || strategy.trade !== undefined;
+  return {
+    ...strategy,
+    quote(view) {
+      const found = fair(view);
+      return typeof found === 'string' ? silent(found) : strategy.quote({ ...view, fair: found });
+    },
+    ...(hears && {
+      trade: trade => {
+        for (const part of hearing) part.trade?.(trade);
+        strategy.trade?.(trade);
+      },
+    }),
+  };
+}
+
+/** How far from the middle, in bps, the configuration lets the fair value lie. */
+export const fairValueReachBps = (p: FairValueParameters | undefined): number =>
+  p === undefined || partNames(p).every(name => name === 'mid') ? 0 : p.withinBps;
+
+/** What no configuration alone can tell; one line, or null. */
+export function fairValueProblem(p: FairValueParameters | undefined, instrument: Instrument): string | null {
+  const tick = p?.microprice?.tick;
+  if (tick === undefined || Number(tick) === Number(instrument.tick)) return null;
+  return `fairValue.microprice.tick: the table counts in ticks of ${tick}, those of ${instrument.symbol} are ${instrument.tick}: calibrate it anew`;
+}
+
+function partsOf(p: FairValueParameters, instrument: Instrument): readonly Part[] {
+  return [
+    ...(p.mid ? [mid(p.mid)] : []),
+    ...(p.weightedMid ? [weightedMid(p.weightedMid)] : []),
+    ...(p.microprice ? [microprice(p.microprice)] : []),
+    ...(p.lastTrades ? [lastTrades(p.lastTrades)] : []),
+    ...(p.reference ? [reference(p.reference)] : []),
+    ...(p.depthImbalance ? [imbalance(p.depthImbalance)] : []),
+    ...(p.orderFlowImbalance ? [orderFlow(p.orderFlowImbalance, instrument)] : []),
+  ];
+}
+
+const partNames = ({ withinBps: _, ...parts }: FairValueParameters): readonly string[] =>
+  Object.entries(parts).flatMap(([name, part]) => (part === undefined ? [] : [name]));
+
+/** The middle, and what each part adds to it: a price its share of the mean times how far it lies from the middle. */
+function fairOf(parts: readonly Part[], withinBps: number): (view: View) => Fair | string {
+  const weights = parts.reduce((sum, part) => sum + (part.weight ?? 0), 0);
+  return view => {
+    const { mid: middle, at } = view;
+    let why = middle > 0 && middle < Infinity ? null : 'the fair value is not known';
+    const steps: Step[] = [{ name: 'fair value: mid', ticks: middle }];
+    for (const part of parts) {
+      const away = part.look(view);
+      if (typeof away === 'string') why ??= away;
+      else if (part.name !== 'mid') {
+        const name = part.isNew?.(at) === true ? `${part.name} (starting anew)` : part.name;
+        steps.push({ name, ticks: part.weight === undefined ? away : (part.weight / weights) * away });
+      }
+    }
+    if (why !== null) return why;
+    const price = totalOf(steps);
+    if (!(price > 0 && Math.abs(price - middle) * 10_000 <= withinBps * middle))
+      return 'the fair value is too far from our book';
+    return { price, steps };
+  };
+}

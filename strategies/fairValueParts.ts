@@ -1,0 +1,155 @@
+/** The parts of a fair value: each says how far from the middle it would lie, in ticks, or why it cannot be told. */
+import { depthImbalance, micropriceAdjustment, OrderFlow, TradeMean, Unusual } from '../src/core/index.ts';
+import type { Instrument, Millis, SeenTrade, View } from '../src/core/index.ts';
+import { DEVIATIONS_MAX } from './fairValueParameters.ts';
+import type { FairValueParameters } from './fairValueParameters.ts';
+import { millisOf } from './parameters.ts';
+import { clamp } from './rungs.ts';
+
+/** `look` is asked at every decision, also when another part has failed: its memory must go on. */
+export type Part = {
+  readonly name: string;
+  /** 1: a price that shares in the mean by its weight. Absent: added to the mean as it is. */
+  readonly weight?: number;
+  look(view: View): number | string;
+  /** It has looked for less than its memory. */
+  isNew?(at: Millis): boolean;
+  trade?(trade: SeenTrade): void;
+};
+
+type Of<K extends keyof FairValueParameters> = NonNullable<FairValueParameters[K]>;
+
+export const mid = ({ weight }: Of<'mid'>): Part => ({ name: 'mid', weight, look: () => 0 });
+
+export const weightedMid = ({ weight }: Of<'weightedMid'>): Part => ({
+  name: 'weighted mid',
+  weight,
+  look({ depth, mid: middle }) {
+    const [bidAmount, askAmount] = [depth.bidAmounts[0] ?? 0, depth.askAmounts[0] ?? 0];
+    const share = bidAmount / (bidAmount + askAmount);
+    if (!(depth.bids > 0 && depth.asks > 0 && share >= 0 && share <= 1))
+      return 'the amounts of the touch are not known';
+    return share * (depth.askPrices[0] ?? 0) + (1 - share) * (depth.bidPrices[0] ?? 0) - middle;
+  },
+});
+
+export const microprice = (p: Of<'microprice'>): Part => {
+  const { imbalanceBuckets, spreadsTicks } = p;
+  const adjustTicks = p.adjustTicks.map(row => row.map(ticks => ticks ?? Number.NaN));
+  const table = { imbalanceBuckets, spreadsTicks, adjustTicks };
+  return {
+    name: 'microprice',
+    weight: p.weight,
+    look({ depth }) {
+      if (!(depth.bids > 0 && depth.asks > 0)) return 'the amounts of the touch are not known';
+      const away = micropriceAdjustment(table, {
+        bidAmount: depth.bidAmounts[0] ?? 0,
+        askAmount: depth.askAmounts[0] ?? 0,
+        spread: (depth.askPrices[0] ?? 0) - (depth.bidPrices[0] ?? 0),
+      });
+      return Number.isFinite(away) ? away : 'the table of the microprice has nothing for this imbalance and spread';
+    },
+  };
+};
+
+export const lastTrades = (p: Of<'lastTrades'>): Part => {
+  const mean = new TradeMean(millisOf(p.memory));
+  return {
+    name: 'last trades',
+    weight: p.weight,
+    trade: ({ at, price, amount }) => mean.trade(at, price, amount),
+    look(view) {
+      if (mean.at === -Infinity) return 'no trade was heard yet';
+      if (!(view.at - mean.at <= p.maxAgeMs)) return 'the last trade is too old';
+      return mean.price - view.mid;
+    },
+  };
+};
+
+export const reference = (p: Of<'reference'>): Part => {
+  const basis = p.basisMemory === undefined ? null : new Basis(millisOf(p.basisMemory));
+  return {
+    name: 'reference',
+    weight: p.weight,
+    look(view) {
+      const unusable = unusableReference(view, p.maxAgeMs);
+      if (unusable !== null || view.reference === null) return unusable ?? 'no reference was seen yet';
+      const { price } = view.reference;
+      const away = (basis === null ? price : price * basis.ratio(view.at, view.mid / price)) - view.mid;
+      if (!(Math.abs(away) * 10_000 <= p.maxDivergenceBps * view.mid)) return 'the reference is too far from our book';
+      return away;
+    },
+    ...(basis && { isNew: at => basis.isNew(at) }),
+  };
+};
+
+/** Null, or why the price from elsewhere cannot be quoted on. */
+export function unusableReference({ at, reference: seen }: View, maxAgeMs: Millis): string | null {
+  if (seen === null) return 'no reference was seen yet';
+  if (!(at - seen.at <= maxAgeMs)) return 'the reference is stale';
+  return seen.price > 0 && seen.price < Infinity ? null : 'the reference is no price';
+}
+
+/** The usual ratio of our book to a reference: an exponential mean of its logarithm. */
+export class Basis {
+  readonly #memoryMs: Millis;
+  #log = Number.NaN;
+  #at = Number.NaN;
+  #since = Number.NaN;
+
+  constructor(memoryMs: Millis) {
+    this.#memoryMs = memoryMs;
+  }
+
+  /** Takes in what the ratio is now, and returns what it usually is. */
+  ratio(at: Millis, ratio: number): number {
+    const now = Math.log(ratio);
+    const weight = at > this.#at ? 1 - Math.exp(-(at - this.#at) / this.#memoryMs) : 0;
+    this.#log = Number.isNaN(this.#log) ? now : this.#log + weight * (now - this.#log);
+    if (Number.isFinite(at)) {
+      this.#at = at;
+      if (Number.isNaN(this.#since)) this.#since = at;
+    }
+    return Math.exp(this.#log);
+  }
+
+  isNew(at: Millis): boolean {
+    return !(at - this.#since >= this.#memoryMs);
+  }
+}
+
+export const imbalance = (p: Of<'depthImbalance'>): Part => {
+  const memoryMs = millisOf(p.memory);
+  const usual = new Unusual(memoryMs);
+  return {
+    name: 'depth imbalance',
+    isNew: at => !(at - usual.since >= memoryMs),
+    look(view) {
+      const deviations = usual.deviations(view.at, depthImbalance(view.depth, view.mid, p.depthBps));
+      if (!Number.isFinite(deviations)) return 'the imbalance of the book is not known';
+      return (clamp(deviations, -DEVIATIONS_MAX, DEVIATIONS_MAX) * p.leanBps * view.mid) / 10_000;
+    },
+  };
+};
+
+export const orderFlow = (p: Of<'orderFlowImbalance'>, instrument: Instrument): Part => {
+  const memoryMs = millisOf(p.memory);
+  const flow = new OrderFlow(memoryMs);
+  const unitsPerLot = Number(instrument.lot);
+  return {
+    name: 'order flow',
+    isNew: at => !(at - flow.since >= memoryMs),
+    look({ at, depth, mid: middle }) {
+      flow.see({
+        at,
+        bid: depth.bids > 0 ? (depth.bidPrices[0] ?? 0) : 0,
+        bidAmount: depth.bidAmounts[0] ?? 0,
+        ask: depth.asks > 0 ? (depth.askPrices[0] ?? 0) : 0,
+        askAmount: depth.askAmounts[0] ?? 0,
+      });
+      const moveBps = p.bpsPerUnit * flow.sum * unitsPerLot;
+      if (!Number.isFinite(moveBps)) return 'the order flow is not known';
+      return (clamp(moveBps, -p.maxBps, p.maxBps) * middle) / 10_000;
+    },
+  };
+};

@@ -1,0 +1,411 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { loadConfig } from '../../src/config.ts';
+import { fragment } from '../../src/cli/calibrate.ts';
+import { amount, legalise, micropriceAdjustment, price } from '../../src/core/index.ts';
+import type { Fair, Quote, Strategy, View } from '../../src/core/index.ts';
+import type { Calibration } from '../../src/tape/index.ts';
+import { fairValueParameters, fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
+import { Desk, quoteAround } from '../core/desk.ts';
+import { depthOf, plain } from '../core/market.ts';
+import { anyView, COIN, instrument, MID, NAMES, strategyOf, viewOf } from './examples.ts';
+
+const TABLE = {
+  tick: '10',
+  imbalanceBuckets: 4,
+  spreadsTicks: [12],
+  adjustTicks: [
+    [-3, -1, 1, 3],
+    [-6, null, null, 6],
+  ],
+};
+const ALL = {
+  withinBps: 100,
+  mid: {},
+  weightedMid: { weight: 2 },
+  microprice: TABLE,
+  lastTrades: {},
+  reference: { weight: 0.5 },
+  depthImbalance: {},
+  orderFlowImbalance: { bpsPerUnit: 1 },
+};
+
+/** Asks for the fair value and says it back: null when it was not asked. */
+function around(section: object): { readonly look: (view: View) => Fair | string; readonly strategy: Strategy } {
+  let seen: Fair | undefined;
+  const inner: Strategy = {
+    quote: view => {
+      seen = view.fair ?? { price: view.mid, steps: [] };
+      return { bids: [], asks: [] };
+    },
+  };
+  const strategy = withFairValue(fairValueParameters.parse(section), inner, instrument);
+  return {
+    strategy,
+    look: view => {
+      seen = undefined;
+      const { noBid, noAsk } = strategy.quote(view);
+      expect(noBid).toBe(noAsk);
+      expect((seen === undefined) !== (noBid === undefined)).toBe(true);
+      return seen ?? noBid ?? '';
+    },
+  };
+}
+
+const priceOf = (found: Fair | string): number => (typeof found === 'string' ? Number.NaN : found.price);
+const trade = { at: 1_000_000, price: price(MID + 4), amount: amount(COIN), side: 'buy' as const };
+/** Bid 149,995 with three coins, ask 150,005 with one. */
+const leaning = viewOf({ depth: depthOf([[MID - 5, 3 * COIN]], [[MID + 5, COIN]]) });
+
+describe('a part of the fair value', () => {
+  test.each<[string, object, number]>([
+    ['mid is the middle of the touch', { mid: {} }, 0],
+    ['nothing at all is the middle', {}, 0],
+    [
+      'weightedMid lies three quarters of the way to the ask under three quarters of the amounts',
+      { weightedMid: {} },
+      2.5,
+    ],
+    ['microprice adds what the table says of this imbalance and spread', { microprice: TABLE }, 3],
+    ['reference is the price from elsewhere', { reference: {} }, 2],
+    ['reference with a basis begins at our own price', { reference: { basisMemory: '1h' } }, 0],
+    // (0.5 - 0) / 0.3 deviations of 2 bps; one bps is 15 ticks.
+    ['depthImbalance leans by deviations from the usual', { depthImbalance: {} }, (0.5 / 0.3) * 30],
+    ['prices share by their weights', { mid: { weight: 3 }, weightedMid: { weight: 1 } }, 2.5 / 4],
+    [
+      'what is added is added to the mean of the prices',
+      { weightedMid: {}, depthImbalance: {} },
+      2.5 + (0.5 / 0.3) * 30,
+    ],
+  ])('%s', (_, section, away) => {
+    expect(priceOf(around(section).look(leaning))).toBeCloseTo(MID + away, 6);
+  });
+
+  test('lastTrades is the mean of what was heard', () => {
+    const { strategy, look } = around({ lastTrades: {} });
+    expect(look(viewOf())).toBe('no trade was heard yet');
+    strategy.trade?.(trade);
+    expect(priceOf(look(viewOf()))).toBe(MID + 4);
+    expect(look(viewOf({ at: trade.at + 60_001 }))).toBe('the last trade is too old');
+  });
+
+  test('orderFlowImbalance adds its coefficient times the flow, at most maxBps', () => {
+    const { look } = around({ orderFlowImbalance: { bpsPerUnit: 2, maxBps: 7 } });
+    const more = (at: number, coins: number) =>
+      viewOf({ at, depth: depthOf([[MID - 5, coins * COIN]], [[MID + 5, COIN]]) });
+    expect(priceOf(look(more(0, 1)))).toBe(MID);
+    expect(priceOf(look(more(0, 3)))).toBeCloseTo(MID + 2 * 2 * 15, 6);
+    expect(priceOf(look(more(0, 9)))).toBeCloseTo(MID + 7 * 15, 6);
+    expect(priceOf(look(more(10_000, 9)))).toBeCloseTo(MID + (2 * 8 * 15) / Math.E, 6);
+  });
+
+  test('is a step in ticks, of its share; one with a memory says so until it has looked that long', () => {
+    const { look, strategy } = around(ALL);
+    strategy.trade?.(trade);
+    const first = look(leaning);
+    expect(first).toMatchObject({
+      steps: [
+        { name: 'fair value: mid', ticks: MID },
+        { name: 'weighted mid', ticks: (2 / 5.5) * 2.5 },
+        { name: 'microprice', ticks: (1 / 5.5) * 3 },
+        { name: 'last trades', ticks: (1 / 5.5) * 4 },
+        { name: 'reference', ticks: (0.5 / 5.5) * 2 },
+        { name: 'depth imbalance (starting anew)' },
+        { name: 'order flow (starting anew)', ticks: 0 },
+      ],
+    });
+    const later = look({ ...leaning, at: 1_000_000 + 10_000 });
+    expect((later as Fair).steps.map(({ name }) => name).slice(-2)).toEqual([
+      'depth imbalance (starting anew)',
+      'order flow',
+    ]);
+  });
+});
+
+describe('a fair value that cannot be computed means no quote, by name:', () => {
+  test.each<[string, object, Partial<View>]>([
+    ['no reference was seen yet', { reference: {} }, { reference: null }],
+    ['the reference is stale', { reference: { maxAgeMs: 500 } }, { reference: { at: 999_499, price: MID } }],
+    ['the reference is no price', { reference: {} }, { reference: { at: 1_000_000, price: Number.NaN } }],
+    ['the reference is no price', { reference: {} }, { reference: { at: 1_000_000, price: -MID } }],
+    [
+      'the reference is too far from our book',
+      { mid: {}, reference: {} },
+      { reference: { at: 1_000_000, price: MID * 1.011 } },
+    ],
+    [
+      'the fair value is too far from our book',
+      { reference: {} },
+      { reference: { at: 1_000_000, price: MID * 1.009 } },
+    ],
+    ['the amounts of the touch are not known', { weightedMid: {} }, { depth: depthOf([], []) }],
+    ['the amounts of the touch are not known', { microprice: TABLE }, { depth: depthOf([], [[MID + 5, 1]]) }],
+    [
+      'the table of the microprice has nothing for this imbalance and spread',
+      { microprice: TABLE },
+      { depth: depthOf([[MID - 10, COIN]], [[MID + 10, COIN]]) },
+    ],
+    ['the order flow is not known', { orderFlowImbalance: { bpsPerUnit: 1 } }, { depth: depthOf([], []) }],
+    ['the fair value is not known', { weightedMid: {} }, { mid: Number.NaN }],
+  ])('%s', (why, section, changes) => {
+    expect(around(section).look(viewOf(changes))).toBe(why);
+  });
+
+  test('a part that fails takes nothing from the others, and one that can be told again quotes again', () => {
+    const { look } = around({ weightedMid: {}, reference: {} });
+    expect(look(viewOf({ reference: null }))).toBe('no reference was seen yet');
+    expect(priceOf(look(leaning))).toBeCloseTo(MID + 2.25, 9);
+  });
+});
+
+describe('any mixture', () => {
+  const sections = fc.record(
+    {
+      mid: fc.constant({ weight: 2 }),
+      weightedMid: fc.record({ weight: fc.integer({ min: 1, max: 9 }) }),
+      microprice: fc.constant(TABLE),
+      lastTrades: fc.constant({}),
+      reference: fc.record({ weight: fc.integer({ min: 1, max: 9 }), basisMemory: fc.constantFrom('1m', '1h') }),
+      depthImbalance: fc.record({ leanBps: fc.integer({ min: 0, max: 20 }) }),
+      orderFlowImbalance: fc.record({ bpsPerUnit: fc.integer({ min: -50, max: 50 }) }),
+      withinBps: fc.integer({ min: 1, max: 200 }),
+    },
+    { requiredKeys: ['withinBps'] },
+  );
+  const views = fc.array(anyView, { minLength: 1, maxLength: 6 });
+
+  test('lies within its bound of the middle or is refused, its steps add up to it, and its prices alone lie between the least and the most of them', () => {
+    let found = 0;
+    fc.assert(
+      fc.property(sections, views, (section, list) => {
+        const { look, strategy } = around(section);
+        list.forEach((view, i) => {
+          const now = view.at + 1_000 * i;
+          strategy.trade?.({ at: now, price: price(Math.ceil(view.mid)), amount: amount(5), side: 'sell' });
+          const fair = look({ ...view, at: now, reference: view.reference && { ...view.reference, at: now } });
+          if (typeof fair === 'string') {
+            expect(fair.length).toBeGreaterThan(10);
+            return;
+          }
+          found++;
+          expect(Math.abs(fair.price - view.mid)).toBeLessThanOrEqual((section.withinBps * view.mid) / 10_000);
+          if (fair.steps.length > 0) expect(fair.steps.reduce((sum, { ticks }) => sum + ticks, 0)).toBe(fair.price);
+        });
+      }),
+      { numRuns: 200 },
+    );
+    expect(found).toBeGreaterThan(50);
+  });
+
+  test('of prices lies between the least and the most of them', () => {
+    const names = ['mid', 'weightedMid', 'microprice', 'reference'] as const;
+    const weights = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 4, maxLength: 4 });
+    let found = 0;
+    fc.assert(
+      fc.property(weights, anyView, fc.integer({ min: 1, max: 15 }), (of, view, chosen) => {
+        const parts = names.flatMap((name, i) =>
+          (chosen & (1 << i)) === 0
+            ? []
+            : [[name, { ...(name === 'microprice' ? TABLE : {}), weight: of[i] }] as const],
+        );
+        const wide = { withinBps: 5_000 };
+        const all = priceOf(around({ ...wide, ...Object.fromEntries(parts) }).look(view));
+        const each = parts.map(([name, part]) => priceOf(around({ ...wide, [name]: part }).look(view)));
+        if ([all, ...each].some(Number.isNaN)) return;
+        found++;
+        const slack = 1e-9 * view.mid;
+        expect(all).toBeGreaterThanOrEqual(Math.min(...each) - slack);
+        expect(all).toBeLessThanOrEqual(Math.max(...each) + slack);
+      }),
+    );
+    expect(found).toBeGreaterThan(20);
+  });
+
+  test('breaks at no number that is none, and is itself again afterwards', () => {
+    for (const bad of [Number.NaN, Infinity, -Infinity]) {
+      const { look, strategy } = around(ALL);
+      const broken: readonly Partial<View>[] = [
+        { mid: bad },
+        { at: bad },
+        { reference: { at: bad, price: MID } },
+        { reference: { at: 1_000_000, price: bad } },
+        { depth: { ...leaning.depth, bidAmounts: new Float64Array(50).fill(bad) } },
+        { depth: { ...leaning.depth, askPrices: new Float64Array(50).fill(bad) } },
+      ];
+      for (const changes of broken) {
+        strategy.trade?.({ ...trade, at: bad });
+        strategy.trade?.({ ...trade, price: bad as never });
+        strategy.trade?.(trade);
+        const found = look({ ...leaning, ...changes });
+        expect(typeof found === 'string' || Number.isFinite(found.price)).toBe(true);
+        expect(priceOf(look(leaning))).toBeGreaterThan(0);
+      }
+    }
+  });
+
+  test.each(NAMES)('is what %s quotes around: steps add up, and nothing is quoted without it', name => {
+    const inner = strategyOf(name);
+    const strategy = withFairValue(fairValueParameters.parse(ALL), inner, instrument);
+    strategy.trade?.(trade);
+    const quote = strategy.quote(leaning);
+    expect(quote.bids.length * quote.asks.length).toBeGreaterThan(0);
+    expect(legalise(instrument, leaning.depth, quote).levels.length).toBeGreaterThan(0);
+    for (const { price: at, why } of [...quote.bids, ...quote.asks])
+      expect(why.reduce((sum, { ticks }) => sum + ticks, 0)).toBeCloseTo(at, 6);
+    const names = quote.bids[0]?.why.map(step => step.name);
+    expect(names).toEqual(expect.arrayContaining(name === 'peg' ? ['fair value: reference'] : ['weighted mid']));
+    expect(strategy.quote({ ...leaning, reference: null })).toMatchObject({
+      bids: [],
+      noBid: 'no reference was seen yet',
+    });
+  });
+});
+
+test('of the middle alone costs nothing: the strategy is left as it is', () => {
+  const inner = strategyOf('ladder');
+  for (const section of [undefined, {}, { mid: {} }, { withinBps: 5 }])
+    expect(withFairValue(section && fairValueParameters.parse(section), inner, instrument)).toBe(inner);
+});
+
+test('does not see our own orders: with them in the book it is as without', () => {
+  const section = { weightedMid: {}, depthImbalance: {}, orderFlowImbalance: { bpsPerUnit: 1 } };
+  const quotes = [true, false].map(showsOwn => {
+    const seen: Quote[] = [];
+    const inner: Strategy = {
+      quote: view => quoteAround(20).quote({ ...view, mid: Math.round(view.fair?.price ?? Number.NaN) }),
+    };
+    const strategy = withFairValue(fairValueParameters.parse(section), inner, plain);
+    const desk = new Desk({ strategy, tolerance: { priceBps: 0, amountShare: 0, maxAgeMs: 3_600_000 } }).open();
+    desk.showsOwn = showsOwn;
+    for (let round = 0; round < 40; round++) {
+      const drift = Math.round(30 * Math.sin(round / 5));
+      desk.bids = [[99_990 + drift, 50 + ((7 * round) % 40)]];
+      desk.asks = [[100_010 + drift, 50 + ((11 * round) % 40)]];
+      desk.round();
+      seen.push(desk.engine.preview(desk.now).quote);
+      if (round > 2) expect(desk.live.length).toBeGreaterThan(0);
+    }
+    return seen;
+  });
+  expect(quotes[0]).toEqual(quotes[1]);
+  expect(new Set(quotes[0]?.map(quote => quote.bids[0]?.price)).size).toBeGreaterThan(10);
+});
+
+describe('what puntas calibrate writes', () => {
+  const found: Calibration = {
+    seconds: 3_600,
+    trades: 100,
+    volatilityBps: { value: 60, error: 1 },
+    arrivals: null,
+    adverseBps: null,
+    microprice: {
+      table: {
+        imbalanceBuckets: 4,
+        spreadsTicks: [12],
+        adjustTicks: [
+          [-3.25, -1e-7, 1e-7, 3.25],
+          [-6, 0, 0, 6],
+        ],
+      },
+      errors: [
+        [1, 1, 1, 1],
+        [1, 1, 1, 1],
+      ],
+      seen: [
+        [50, 50, 50, 50],
+        [12, 2, 2, 12],
+      ],
+      samples: 1_000,
+    },
+    signals: {
+      orderFlow: { value: 0.5, error: 0.1 },
+      memoryMs: 10_000,
+      imbalance: { value: 0.1, error: 0.1 },
+      depthBps: 30,
+      imbalanceMemoryMs: 600_000,
+      aheadMs: 10_000,
+    },
+  };
+  const text = fragment(found, { symbol: 'btc_mxn', tick: '10' }, 'a tape');
+  const section = text.slice(text.indexOf('fairValue:'));
+  const file = readFileSync(new URL('../../config/sandbox.yaml', import.meta.url), 'utf8');
+
+  test('is read when it is put at the end of a configuration as it stands, and quoted by', () => {
+    const loaded = loadConfig(`${file}\n${section}`, 'a.yaml');
+    expect(loaded.ok ? null : loaded.errors).toBeNull();
+    if (!loaded.ok) return;
+    const { fairValue } = loaded.config;
+    expect(fairValue?.orderFlowImbalance).toMatchObject({ bpsPerUnit: 0.5, memory: '10s' });
+    expect(fairValue?.depthImbalance).toBeUndefined();
+    const fair = around(fairValue ?? {}).look(leaning);
+    const states = { bidAmount: 3, askAmount: 1, spread: 10 };
+    expect(priceOf(fair)).toBeCloseTo(MID + micropriceAdjustment(found.microprice!.table, states), 9);
+    expect(around(fairValue ?? {}).look(viewOf({ depth: depthOf([[MID - 10, COIN]], [[MID + 10, COIN]]) }))).toBe(
+      'the table of the microprice has nothing for this imbalance and spread',
+    );
+  });
+
+  test('of another tick is refused', () => {
+    const other = fairValueParameters.parse({ microprice: { ...TABLE, tick: '0.01' } });
+    expect(fairValueProblem(other, instrument)).toBe(
+      'fairValue.microprice.tick: the table counts in ticks of 0.01, those of btc_mxn are 10: calibrate it anew',
+    );
+    expect(
+      fairValueProblem(fairValueParameters.parse({ microprice: { ...TABLE, tick: '10.0' } }), instrument),
+    ).toBeNull();
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'rows that are missing',
+      { microprice: { ...TABLE, spreadsTicks: [12, 14] } },
+      'fairValue.microprice.adjustTicks: expected 3 rows, one more than spreadsTicks, found a list',
+    ],
+    [
+      'columns that are missing',
+      { microprice: { ...TABLE, imbalanceBuckets: 5 } },
+      'fairValue.microprice.adjustTicks: expected rows of 5 numbers, as imbalanceBuckets says, found a list',
+    ],
+    [
+      'a part that wants a reference where none is read',
+      { reference: {} },
+      'fairValue.reference: this part quotes around a price from elsewhere: expected reference: { books: [...] }',
+    ],
+    [
+      'a reach beyond the collar',
+      { withinBps: 190, weightedMid: {} },
+      'strategy.levelSpacingBps: the last level can lie 222.6 bps from the middle, beyond limits.collarBps 200',
+    ],
+    ['a weight of nothing', { mid: { weight: 0 } }, 'fairValue.mid.weight: expected more than 0, found 0'],
+    ['a part that is none', { midd: {} }, 'fairValue.midd: unknown key; did you mean mid?'],
+  ])('%s', (_, fairValue, line) => {
+    const loaded = loadConfig(`${file}\n${stringify({ fairValue })}`, 'a.yaml');
+    expect(loaded.ok ? [] : loaded.errors.map(error => error.replace(/^a\.yaml:\d+:\d+ /, ''))).toEqual([line]);
+  });
+
+  test('two words for what the ladder counts from are one too many', () => {
+    const both = `${file.replace('reference: mid', 'reference: weightedMid')}\n${stringify({ fairValue: { mid: {} } })}`;
+    const loaded = loadConfig(both, 'a.yaml');
+    expect(loaded.ok ? [] : loaded.errors[0]).toContain(
+      'strategy.reference: weightedMid and the section fairValue both say what spreads are counted from: leave one of them out (fairValue: { weightedMid: { weight: 1 } } is nearly the same)',
+    );
+  });
+});
+
+test('kinds of strategies know how far the fair value can lie', () => {
+  const limits = { positionMax: '1', ordersMax: 20, collarBps: 100 };
+  const p = { halfSpreadBps: 60, levels: 1, amount: '0.1' };
+  const parameters = kindOf('imbalance');
+  expect(
+    parameters.limitProblems({ ...p, levelSpacingBps: 0, skewBpsAtLimit: 0, leanBps: 0 } as never, limits, 'btc_mxn'),
+  ).toEqual([]);
+  expect(
+    parameters.limitProblems(
+      { ...p, levelSpacingBps: 0, skewBpsAtLimit: 0, leanBps: 0 } as never,
+      { ...limits, fairValueBps: 50 },
+      'btc_mxn',
+    ),
+  ).toHaveLength(1);
+});
