@@ -178,7 +178,7 @@ export class Collector implements Watcher {
   }
 
   filled(order: OwnOrder, lots: number, at: Millis, mid: number): void {
-    const { instrument, base } = this.#options;
+    const { base } = this.#options;
     const ticks = order.place + base;
     const middle = mid === 0 ? 0 : mid / 2 + base;
     const level = this.#levelOf(order);
@@ -198,9 +198,28 @@ export class Collector implements Watcher {
     this.#fell(at);
     this.#series.put(bought ? 'boughtLots' : 'soldLots', at, lots);
     this.#series.put(bought ? 'boughtTickLots' : 'soldTickLots', at, lots * ticks);
-    this.#series.put('positionLeast', at, this.#lots * approximately(instrument.lotMoney));
-    this.#series.put('positionMost', at, this.#lots * approximately(instrument.lotMoney));
+    this.#holding(at);
     this.#schedule();
+  }
+
+  /** A conversion was carried out; `mid` as of `filled`. Returns what it cost against the middle, in the minor currency, above zero when paid. */
+  converted(major: Money, minor: Money, at: Millis, mid: number): Money {
+    const shownAt = Math.min(at, this.#options.to);
+    this.#hold(shownAt);
+    if (mid > 0) this.#position.mark(mid + 2 * this.#options.base);
+    const before = this.#position.profit().hedging;
+    this.#position.convert(major, minor);
+    if (!this.#position.isExplained()) throw new Error('a conversion: profit does not add up to the change of equity');
+    this.#lots = this.#inLots();
+    this.#fell(shownAt);
+    this.#holding(shownAt);
+    this.#schedule();
+    return money(before - this.#position.profit().hedging);
+  }
+
+  /** What the account has gained of each currency since the start. */
+  get moved(): { readonly major: Money; readonly minor: Money } {
+    return { major: money(this.#position.inventory - this.#options.opening), minor: this.#position.cash };
   }
 
   canceled(order: OwnOrder, at: Millis): void {
@@ -332,6 +351,13 @@ export class Collector implements Watcher {
     this.#since = at;
     this.#positionTime.add(this.#lots, passed);
     this.#sizeTime += Math.abs(this.#lots) * passed;
+  }
+
+  /** The extremes of what is held. */
+  #holding(at: Millis): void {
+    const held = this.#lots * approximately(this.#options.instrument.lotMoney);
+    this.#series.put('positionLeast', at, held);
+    this.#series.put('positionMost', at, held);
   }
 
   #inLots(): number {

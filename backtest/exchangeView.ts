@@ -1,4 +1,5 @@
 /** The exchange's end of a replay: the recorded book at exchange time, our orders resting beside it, requests in, answers out. */
+import type { Amount, Price, Side } from '../src/core/index.ts';
 import type { FillModel } from '../src/fills/index.ts';
 import { MESSAGE, MessageRing } from './messages.ts';
 import { Sweep } from '../src/fills/index.ts';
@@ -58,6 +59,39 @@ export class ExchangeView {
   /** No row is left and no request is on its way. */
   get isDone(): boolean {
     return this.#next >= this.#rows.length && this.requests.count === 0;
+  }
+
+  /** Twice the middle of the recorded book, as places; 0 when a side is empty. */
+  get middle(): number {
+    return this.#middle();
+  }
+
+  /** Best prices as everybody sees them, with our orders and without what they have met; 0, and the book's last, for an empty side. */
+  get seenBid(): number {
+    return Math.max(this.#bidLeft(), this.#ownBids.best, 0);
+  }
+
+  get seenAsk(): number {
+    return Math.min(this.#askLeft(), this.#ownAsks.best, this.book.last);
+  }
+
+  /** Our resting orders. */
+  get bids(): readonly OwnOrder[] {
+    return this.#ownBids.orders;
+  }
+
+  get asks(): readonly OwnOrder[] {
+    return this.#ownAsks.orders;
+  }
+
+  /** Calls for each level that can be met, best first, until `visit` returns false; our orders are not in them. `base`: tick of place 0. */
+  eachLevel(base: number, side: Side, visit: (price: Price, total: Amount) => boolean): void {
+    const { bids, asks, last } = this.book;
+    const [levels, step, first] = side === 'buy' ? [bids, -1, this.#bidLeft()] : [asks, 1, this.#askLeft()];
+    for (let place = first; place > 0 && place < last; place += step) {
+      const lots = levels[place]!;
+      if (lots > 0 && !visit((place + base) as Price, lots as Amount)) return;
+    }
   }
 
   /** The next row to be lived through. */

@@ -12,7 +12,9 @@ export {
   travel,
 } from './latency.ts';
 export type { Latency, LatencySpec, Travel } from './latency.ts';
-export { runReplay } from './replay.ts';
+export { runHedgedReplay, runReplay } from './replay.ts';
+export type { DeskOptions } from './desk.ts';
+export type { HedgeLine, HedgeOptions } from './hedging.ts';
 export type { FillRow, OrderRow, ReplayOptions, ReplayResult, ReplaySink } from './replay.ts';
 export { rowsOfTape, windowOfLevels } from './tapeRows.ts';
 export type { TapeRowsOptions } from './tapeRows.ts';
@@ -23,7 +25,7 @@ export { FLAG, inUnit, RowBuilder, rowsInShared } from './rows.ts';
 export type { MarketRows } from './rows.ts';
 export { TickBook } from './tickBook.ts';
 export { recordFlow } from './recordFlow.ts';
-export { fillLine, FILLS_HEADER, orderLine, ORDERS_HEADER, reportOf } from './report.ts';
+export { fillLine, FILLS_HEADER, hedgeLine, HEDGES_HEADER, orderLine, ORDERS_HEADER, reportOf } from './report.ts';
 export type { BacktestReport, ReplayReport } from './report.ts';
 export { pageOf } from './page.ts';
 export type { PageParts } from './pageFrame.ts';

@@ -28,6 +28,8 @@ import { Fees } from './fees.ts';
 import type { FeeOptions } from './fees.ts';
 import { GapCursor } from './gapCursor.ts';
 import type { Latency } from './latency.ts';
+import { Hedging } from './hedging.ts';
+import type { Hedged, HedgeLine, HedgeOptions } from './hedging.ts';
 import { LocalOrders } from './localOrders.ts';
 import { MESSAGE } from './messages.ts';
 import type { MessageKind } from './messages.ts';
@@ -64,13 +66,15 @@ export type ReplayOptions = {
   /** When trading begins and ends, within the tape; without them at its first row and its last. Rows that slide past need `to`. */
   readonly from?: Millis;
   readonly to?: Millis;
+  /** Lets inventory leave by conversions; absent: it leaves by quotes alone. */
+  readonly hedge?: HedgeOptions | undefined;
   readonly sink?: ReplaySink;
   /** Called now and then with the share of the tape that is behind, from 0 to 1. */
   readonly onProgress?: (share: number) => void;
 };
 
-/** Where every execution and every finished order goes. */
-export type ReplaySink = { fill(row: FillRow): void; order(row: OrderRow): void };
+/** Where every execution, every finished order and every hedge that is over goes. */
+export type ReplaySink = { fill(row: FillRow): void; order(row: OrderRow): void; hedge?(row: HedgeLine): void };
 
 /** Money and prices as decimal text. */
 export type FillRow = {
@@ -120,6 +124,8 @@ export type ReplayResult = {
   readonly volume: { readonly major: string; readonly minor: string };
   readonly snapshot: Snapshot;
   readonly collected: Collected;
+  /** Null without a hedger. */
+  readonly hedged: Hedged | null;
   readonly haltedBecause: string | null;
   /** Orders that were still live when the tape and the stop after it were over. */
   readonly left: number;
@@ -129,13 +135,23 @@ export type ReplayResult = {
 
 /** After the tape: time for the last cancels to be answered. */
 const STOP_MS = 120_000;
+/** An acceptance whose answer was lost is known to be over after fence, life and settling. */
+const HEDGES_END_MS = 3_600_000;
 /** The engine shows all that it wants: an order is on its way, or was just filled. */
 const UNDER_WAY = 'nothing more was wanted, or it was on its way';
 const PROGRESS_EVERY = 1_000;
+const OVER_BUDGET = { kind: 'refused', code: 'budget', message: 'no place in the request budget' } as const;
 const LOCKED_OUT = { kind: 'refused', code: '0801', message: 'too many requests: locked out' } as const;
 
+/** Without a hedger. */
 export function runReplay(options: ReplayOptions): ReplayResult {
+  if (options.hedge) throw new TypeError('a replay with a hedger waits for it: runHedgedReplay');
   return new Replay(options).run();
+}
+
+/** With or without one. */
+export async function runHedgedReplay(options: ReplayOptions): Promise<ReplayResult> {
+  return new Replay(options).runHedged();
 }
 
 type Placed = {
@@ -172,6 +188,7 @@ class Replay {
   readonly #levels = new Map<string, number>();
   /** Answers that are not about an order's life at the exchange, by their arrival. */
   readonly #later: { readonly at: Millis; readonly event: () => EngineEvent }[] = [];
+  readonly #hedging: Hedging | null;
   readonly #limits: RequestLimits;
   readonly #switches: Switches;
   #lockedOut = 0;
@@ -222,15 +239,32 @@ class Replay {
     });
     this.#exchange = new ExchangeView(rows, model, latency, this.#collector);
     this.#orders = new LocalOrders(this.#exchange, latency);
+    this.#hedging = options.hedge ? this.#hedgingOf(options.hedge, from) : null;
   }
 
   run(): ReplayResult {
+    // Without a hedger there is nothing to wait for.
+    for (const at of this.#turns()) throw new Error(`a hedge is due at ${at}`);
+    return this.#result();
+  }
+
+  async runHedged(): Promise<ReplayResult> {
+    for (const at of this.#turns()) await this.#hedging?.liveTo(at);
+    return this.#result();
+  }
+
+  /** The whole tape and the stop after it; yields whenever the hedger has something to do, at the time that both ends have reached. */
+  *#turns(): Generator<Millis, void, void> {
     const { privatePollMs, onProgress } = this.#options;
     const { from, to } = this.#span;
+    const hedging = this.#hedging;
     this.#live(from);
     let readAt = from;
     const wake = (): Millis =>
-      Math.max(this.#now, Math.min(this.#engine.decidesAt, readAt, this.#later[0]?.at ?? Infinity));
+      Math.max(
+        this.#now,
+        Math.min(this.#engine.decidesAt, readAt, this.#later[0]?.at ?? Infinity, hedging?.dueAt ?? Infinity),
+      );
     let turn = 0;
     for (let now = from; now < to;) {
       now = this.#live(Math.min(wake(), to));
@@ -242,10 +276,31 @@ class Replay {
         readAt = now + privatePollMs;
       }
       this.#answerLater(now);
+      if (hedging !== null && hedging.dueAt <= now) yield (this.#now = now);
       if (onProgress && ++turn % PROGRESS_EVERY === 0) onProgress((now - from) / (to - from));
     }
-    const left = this.#stop(to);
-    return this.#result(from, to, left);
+    yield* this.#stop(to);
+  }
+
+  #hedgingOf(hedge: HedgeOptions, from: Millis): Hedging {
+    const { instrument, balances, gaps, latency } = this.#options;
+    return new Hedging(hedge, {
+      ...{ instrument, balances, gaps, latency, from },
+      engine: this.#engine,
+      exchange: this.#exchange,
+      collector: this.#collector,
+      base: this.#rows.base,
+      takerRate: () => this.#fees.takerRate,
+      step: event => this.#step(event),
+      admit: () => {
+        if (!this.#budget.take(this.#now, 1)) return OVER_BUDGET;
+        return this.#isAdmitted(1) ? null : LOCKED_OUT;
+      },
+      onEnd: row => {
+        this.#hash.update(JSON.stringify(row));
+        this.#options.sink?.hedge?.(row);
+      },
+    });
   }
 
   #open(at: Millis): void {
@@ -530,8 +585,7 @@ class Replay {
       case 'place':
         if (!this.#budget.take(at, 1)) {
           this.#levels.delete(command.id);
-          const outcome = { kind: 'refused', code: 'budget', message: 'no place in the request budget' } as const;
-          this.#step({ kind: 'placed', at, id: command.id, outcome });
+          this.#step({ kind: 'placed', at, id: command.id, outcome: OVER_BUDGET });
           return;
         }
         if (this.#isAdmitted(1)) this.#place(command, at);
@@ -609,22 +663,28 @@ class Replay {
     sink?.order(row);
   }
 
-  /** Closes the gate and cancels; the exchange goes on without new rows until everything is answered. */
-  #stop(from: Millis): number {
+  /** Closes the gate and cancels; the exchange goes on without new rows until everything is answered, and every hedge has its end. */
+  *#stop(from: Millis): Generator<Millis, void, void> {
     const { decideEveryMs } = this.#options;
+    const hedging = this.#hedging;
     let now = this.#live(from);
     this.#hear(now);
     this.#step({ kind: 'stop', at: now });
-    for (const end = now + STOP_MS; now < end && this.#engine.unfinished.length > 0;) {
-      now = this.#live(now + decideEveryMs);
+    hedging?.stop();
+    const isOpen = (): boolean => this.#engine.unfinished.length > 0 || hedging?.isDone === false;
+    for (const end = now + (hedging === null ? STOP_MS : HEDGES_END_MS); now < end && isOpen();) {
+      now = this.#live(Math.min(now + decideEveryMs, hedging?.dueAt ?? Infinity));
       this.#hear(now);
       this.#answerLater(now);
       this.#readAccount(now);
+      if (hedging !== null && hedging.dueAt <= now) yield (this.#now = now);
     }
-    return this.#engine.liveOrders.length;
   }
 
-  #result(from: Millis, to: Millis, left: number): ReplayResult {
+  #result(): ReplayResult {
+    const { from, to } = this.#span;
+    const left = this.#engine.liveOrders.length;
+    const hedged = this.#hedging?.end() ?? null;
     const snapshot = this.#engine.snapshot(to);
     const { profit } = snapshot;
     const collected = this.#collector.end();
@@ -637,6 +697,7 @@ class Replay {
       );
     }
     const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, snapshot.inventory, this.#minor];
+    if (hedged !== null) numbers.push(profit.hedging);
     this.#hash.update(numbers.map(String).join(' '));
     return {
       model: this.#options.model.name,
@@ -654,6 +715,7 @@ class Replay {
       volume: { major: textOfMoney(this.#major as Money), minor: textOfMoney(this.#minor as Money) },
       snapshot,
       collected,
+      hedged,
       haltedBecause: this.#engine.haltedBecause,
       left,
       hash: this.#hash.digest('hex'),

@@ -4,6 +4,7 @@ import type { Instrument, MarkoutCurve, Money, Side } from '../src/core/index.ts
 import type { Dirt, Gap } from '../src/tape/index.ts';
 import type { Collected, LevelOrders } from './collect.ts';
 import type { Durations } from './distributions.ts';
+import type { HedgeLine } from './hedging.ts';
 import type { FillRow, OrderRow, ReplayResult } from './replay.ts';
 
 /** One run of the command. Everything in it is equal for equal tape, configuration, seed and options, `made` aside. */
@@ -43,7 +44,7 @@ export type ReplayReport = {
   readonly orders: Readonly<Record<'placed' | 'canceled' | 'filled' | 'refused' | 'unknown', number>>;
   readonly fills: number;
   readonly volume: { readonly major: string; readonly minor: string };
-  /** At the exchange's own middle and time. Hedging is 0 until there is a hedger. */
+  /** At the exchange's own middle and time. Hedging is what conversions brought against it. */
   readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>>;
   /** Profit and fees over traded value; null when nothing was traded. */
   readonly profitBps: number | null;
@@ -56,9 +57,12 @@ export type ReplayReport = {
   /** Major held beyond the target at the end. */
   readonly inventory: string;
   readonly holdings: Readonly<Record<string, string>>;
-  /** `meanSize` over time, without sign; bars of time by position, their middles `width` apart. */
+  /** Conversions; null when nothing hedges. */
+  readonly hedges: HedgeReport | null;
+  /** `meanSize` over time and `mostSize` ever, without sign; bars of time by position, their middles `width` apart. */
   readonly position: {
     readonly meanSize: number;
+    readonly mostSize: number;
     readonly width: number;
     readonly values: readonly number[];
     readonly seconds: readonly number[];
@@ -80,6 +84,17 @@ export type ReplayReport = {
   readonly left: number;
   readonly hash: string;
   readonly series: Series;
+};
+
+/** Of what was carried out, but for `begun` and `notDone`; `costBps` against the middle, of what was converted, and null when nothing was. */
+export type HedgeReport = {
+  readonly requests: number;
+  readonly begun: number;
+  readonly completed: number;
+  readonly volume: { readonly major: string; readonly minor: string };
+  readonly cost: string;
+  readonly costBps: number | null;
+  readonly notDone: readonly { readonly reason: string; readonly hedges: number }[];
 };
 
 export type Waits = { readonly medianSeconds: number | null; readonly p90Seconds: number | null };
@@ -173,8 +188,10 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
     holdings: Object.fromEntries(
       [instrument.major, instrument.minor].map(name => [name, textOfMoney(snapshot.holdings.get(name) ?? money(0n))]),
     ),
+    hedges: hedgesOf(result),
     position: {
       meanSize: short(collected.positionMeanLots * lot),
+      mostSize: short(mostSizeOf(collected)),
       width: short(bars.width * lot),
       values: bars.values.map(lots => short(lots * lot)),
       seconds: bars.times.map(ms => ms / 1000),
@@ -204,6 +221,27 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
     series: seriesOf(instrument, result.from, collected),
   };
 }
+
+function hedgesOf({ hedged, collected: { profit } }: ReplayResult): HedgeReport | null {
+  if (hedged === null) return null;
+  const { requests, begun, completed, major, minor, reasons } = hedged;
+  const traded = approximately(minor);
+  return {
+    requests,
+    begun,
+    completed,
+    volume: { major: textOfMoney(major), minor: textOfMoney(minor) },
+    cost: textOfMoney(money(-profit.hedging)),
+    costBps: traded > 0 ? short((-approximately(profit.hedging) / traded) * 10_000) : null,
+    notDone: reasons,
+  };
+}
+
+const mostSizeOf = ({ series }: Collected): number =>
+  [...series.column('positionLeast'), ...series.column('positionMost')].reduce(
+    (most, held) => Math.max(most, Math.abs(held) || 0),
+    0,
+  );
 
 function levelOf(level: LevelOrders, lot: number): LevelReport {
   const { side, rested, restedLots, filledLots, touched, filled, aheadLots, queued, unfilled } = level;
@@ -299,3 +337,29 @@ export const fillLine = (f: FillRow): string =>
 export const ORDERS_HEADER = 'order_id,side,price,amount,filled,placed_at,ended_at,ending';
 export const orderLine = (o: OrderRow): string =>
   [o.orderId, o.side, o.price, o.amount, o.filled, o.placedAt, o.endedAt, o.ending].join(',');
+
+export const HEDGES_HEADER =
+  'hedge_id,at,state,wanted,way,gave,gave_currency,got,got_currency,weighed_bps,accepted_at,executed_at,cost,heard_at,why,weighed';
+export const hedgeLine = (h: HedgeLine): string =>
+  [
+    h.id,
+    h.at,
+    h.state,
+    h.wanted,
+    h.way,
+    h.gave,
+    h.gaveCurrency,
+    h.got,
+    h.gotCurrency,
+    h.weighedBps,
+    h.acceptedAt,
+    h.executedAt,
+    h.cost,
+    h.heardAt,
+    h.why && quoted(h.why),
+    quoted(h.weighed),
+  ]
+    .map(cell => cell ?? '')
+    .join(',');
+/** Sentences may have commas. */
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;

@@ -51,7 +51,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const account = accountOf(config, instrument, firstTicks);
   const bar = options.progress ? new SingleBar({ format: '[{bar}] {percentage}% | {eta_formatted} left' }) : null;
   const jobs = models.map(model => {
-    const csv = files?.csv(model) ?? null;
+    const csv = files?.csv(model, config.hedge !== undefined) ?? null;
     return { model, config, instrument, gaps, ...span, seed, latencies, ...account, csv };
   });
   bar?.start(1000, 0);
@@ -86,8 +86,8 @@ export function describeBacktest({ book, tape, models }: BacktestReport): string
   return [
     `${book} on ${tape.source}`,
     ...models.map(
-      ({ model, fills, volume, pnl, uptime, haltedBecause }) =>
-        `  ${model.padEnd(12)} ${fills} fills, volume ${volume.minor}; profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}; quoted ${percent(uptime.bid)} / ${percent(uptime.ask)}${haltedBecause === null ? '' : `; halted: ${haltedBecause}`}`,
+      ({ model, fills, volume, pnl, uptime, hedges, haltedBecause }) =>
+        `  ${model.padEnd(12)} ${fills} fills, volume ${volume.minor}; profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${hedges === null ? '' : ` + hedging ${pnl.hedging} (${hedges.completed} conversions)`}; quoted ${percent(uptime.bid)} / ${percent(uptime.ask)}${haltedBecause === null ? '' : `; halted: ${haltedBecause}`}`,
     ),
   ].join('\n');
 }

@@ -4,18 +4,25 @@ import {
   latencyOf,
   reportOf,
   rowsOfTape,
-  runReplay,
+  runHedgedReplay,
   RowWindow,
   travel,
   windowOfLevels,
 } from '../../backtest/index.ts';
-import type { LatencySpec, MarketRows, ModelName, ReplayOptions, ReplayReport } from '../../backtest/index.ts';
+import type {
+  DeskOptions,
+  LatencySpec,
+  MarketRows,
+  ModelName,
+  ReplayOptions,
+  ReplayReport,
+} from '../../backtest/index.ts';
 import type { Config } from '../config.ts';
 import { randomOf } from '../core/index.ts';
 import type { Instrument } from '../core/index.ts';
 import { openStoredTape } from '../tape/index.ts';
 import type { Gap, StoredTapeOptions, Tape } from '../tape/index.ts';
-import { engineOf } from './bot.ts';
+import { engineOf, hedgePlanOf } from './bot.ts';
 import { openCsv } from './csvFiles.ts';
 import type { CsvPaths } from './csvFiles.ts';
 
@@ -46,7 +53,11 @@ export type RowSource =
   | { readonly kind: 'memory'; readonly rows: MarketRows }
   | { readonly kind: 'stored'; readonly dir: string; readonly options: StoredTapeOptions };
 
-export function runModel(job: ModelJob, source: RowSource, onProgress: (share: number) => void): ReplayReport {
+export async function runModel(
+  job: ModelJob,
+  source: RowSource,
+  onProgress: (share: number) => void,
+): Promise<ReplayReport> {
   const { model, config, instrument, latencies, seed, csv } = job;
   const draws = (salt: number, spec: LatencySpec) => travel(spec, randomOf(seed ^ salt));
   const rows =
@@ -54,7 +65,8 @@ export function runModel(job: ModelJob, source: RowSource, onProgress: (share: n
       ? source.rows
       : windowOfLevels(openStoredTape(source.dir, source.options), feedOf(latencies, seed));
   const files = csv && openCsv(csv);
-  const result = runReplay({
+  const setup = hedgePlanOf(config);
+  const result = await runHedgedReplay({
     ...job,
     rows,
     model: fillModel(model, rows instanceof RowWindow ? rows.rows : rows),
@@ -63,11 +75,37 @@ export function runModel(job: ModelJob, source: RowSource, onProgress: (share: n
     privatePollMs: config.timing.privatePollMs,
     privatePerMinute: config.exchange.budgets.privatePerMinute,
     engine: (rates, onNews) => engineOf(config, { instrument, ...rates }, 1, onNews),
+    hedge: setup && { setup, desk: deskOf(config, seed ^ 0xde) },
     ...(files && { sink: files.sink }),
     onProgress,
   });
   files?.close();
   return reportOf(instrument, result);
+}
+
+/** The desk of the configuration. One way of both interfaces is as long, and both let a conversion wait as long. */
+function deskOf({ backtest: { desk }, exchange }: Config, seed: number): DeskOptions {
+  const { spreadBps, paddingBps, lifeMs, refillMs, delayMinMs, delayMaxMs, failedShare, ...others } = desk;
+  const { capacity, latencyMs, refusedShare, lostShare } = others;
+  return {
+    switches: {
+      rfqSpreadPips: spreadBps,
+      conversionPaddingPips: paddingBps,
+      rfqQuoteLifeMs: lifeMs,
+      quoteLifeMs: lifeMs,
+      rfqRefillMs: refillMs,
+      rfqDelayMinMs: delayMinMs,
+      rfqDelayMaxMs: delayMaxMs,
+      conversionQueueMs: delayMaxMs,
+      rfqFailurePips: Math.round(failedShare * 10_000),
+    },
+    ...(capacity !== undefined && { capacity }),
+    ...(latencyMs !== undefined && { latencyMs }),
+    timeoutMs: exchange.requestTimeoutMs,
+    refusedShare,
+    lostShare,
+    seed,
+  };
 }
 
 /** The same draws for every model and thread. */

@@ -7,7 +7,7 @@ import { Wrong } from './configFile.ts';
 const { job, source, shares, index } = workerData as ThreadWork;
 const tell = (result: ThreadResult) => parentPort?.postMessage(result);
 try {
-  const report = runModel(job, source, share => (shares[index] = share));
+  const report = await runModel(job, source, share => (shares[index] = share));
   shares[index] = 1;
   tell({ kind: 'done', report });
 } catch (error) {

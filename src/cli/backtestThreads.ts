@@ -36,7 +36,10 @@ export async function runModels(
   const file = fileURLToPath(new URL('./backtestThread.js', import.meta.url));
   // Where the program runs from its sources there is no compiled thread.
   if (threads === 1 || jobs.length === 1 || !existsSync(file)) {
-    return jobs.map((job, done) => runModel(job, source, share => onProgress((done + share) / jobs.length)));
+    const reports: ReplayReport[] = [];
+    for (const [done, job] of jobs.entries())
+      reports.push(await runModel(job, source, share => onProgress((done + share) / jobs.length)));
+    return reports;
   }
   const shared: RowSource = source.kind === 'memory' ? { kind: 'memory', rows: rowsInShared(source.rows) } : source;
   const shares = new Float64Array(new SharedArrayBuffer(8 * jobs.length));

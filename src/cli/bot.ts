@@ -138,12 +138,17 @@ export function engineOf(config: Config, rules: Rules, run: number, onNews?: (ne
 }
 
 /** How inventory leaves by conversions; undefined when it does not. */
-export function hedgeOf({ hedge, timing }: Config, client: Client): HedgeSetup | undefined {
+export function hedgeOf(config: Config, client: Client): HedgeSetup | undefined {
+  const plan = hedgePlanOf(config);
+  return plan && { ...plan, desk: conversionDesk(client) };
+}
+
+/** The same for any desk. */
+export function hedgePlanOf({ hedge, timing }: Config): Omit<HedgeSetup, 'desk'> | undefined {
   if (!hedge) return undefined;
   const { ways, band, rest, ...others } = hedge;
   const { fenceMs, settleMs } = timing;
   return {
-    desk: conversionDesk(client),
     ways,
     rules: { ...others, band: moneyOf(band), rest: moneyOf(rest) },
     ...others,

@@ -1,20 +1,27 @@
 /** Every fill and every order of a backtest as CSV, written as they come, so that no run is too long for memory. */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { fillLine, FILLS_HEADER, orderLine, ORDERS_HEADER } from '../../backtest/index.ts';
+import { fillLine, FILLS_HEADER, hedgeLine, HEDGES_HEADER, orderLine, ORDERS_HEADER } from '../../backtest/index.ts';
 import type { ReplaySink } from '../../backtest/index.ts';
 import { Wrong } from './configFile.ts';
 
-export type CsvPaths = { readonly fills: string; readonly orders: string };
+/** `hedges`: absent when nothing hedges. */
+export type CsvPaths = { readonly fills: string; readonly orders: string; readonly hedges?: string };
 
 export function openCsv(paths: CsvPaths): { readonly sink: ReplaySink; close(): void } {
   const fills = new CsvFile(paths.fills, FILLS_HEADER);
   const orders = new CsvFile(paths.orders, ORDERS_HEADER);
+  const hedges = paths.hedges === undefined ? null : new CsvFile(paths.hedges, HEDGES_HEADER);
   return {
-    sink: { fill: row => fills.add(fillLine(row)), order: row => orders.add(orderLine(row)) },
+    sink: {
+      fill: row => fills.add(fillLine(row)),
+      order: row => orders.add(orderLine(row)),
+      hedge: row => hedges?.add(hedgeLine(row)),
+    },
     close: () => {
       fills.close();
       orders.close();
+      hedges?.close();
     },
   };
 }

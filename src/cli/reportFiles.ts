@@ -10,23 +10,31 @@ import type { CsvPaths } from './csvFiles.ts';
 export type ReportFiles = {
   readonly page: string;
   readonly json: string;
-  csv(model: string): CsvPaths;
+  csv(model: string, hedges: boolean): CsvPaths;
 };
 
-/** NAME.html: that page, and NAME.json, NAME-fills-MODEL.csv, NAME-orders-MODEL.csv beside it; else a folder with report.html and the rest. */
+/** NAME.html: that page, and NAME.json, NAME-fills-MODEL.csv, NAME-orders-MODEL.csv, with a hedger NAME-hedges-MODEL.csv, beside it; else a folder with report.html and the rest. */
 export function reportFiles(out: string): ReportFiles {
   if (/\.html?$/i.test(out)) {
     const stem = out.replace(/\.html?$/i, '');
     return {
       page: out,
       json: `${stem}.json`,
-      csv: model => ({ fills: `${stem}-fills-${model}.csv`, orders: `${stem}-orders-${model}.csv` }),
+      csv: (model, hedges) => ({
+        fills: `${stem}-fills-${model}.csv`,
+        orders: `${stem}-orders-${model}.csv`,
+        ...(hedges && { hedges: `${stem}-hedges-${model}.csv` }),
+      }),
     };
   }
   return {
     page: join(out, 'report.html'),
     json: join(out, 'report.json'),
-    csv: model => ({ fills: join(out, `fills-${model}.csv`), orders: join(out, `orders-${model}.csv`) }),
+    csv: (model, hedges) => ({
+      fills: join(out, `fills-${model}.csv`),
+      orders: join(out, `orders-${model}.csv`),
+      ...(hedges && { hedges: join(out, `hedges-${model}.csv`) }),
+    }),
   };
 }
 

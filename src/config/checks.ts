@@ -11,6 +11,7 @@ export function crossProblems(config: Config): readonly Problem[] {
     ...referenceProblems(config),
     ...timingProblems(config),
     ...hedgeProblems(config),
+    ...deskProblems(config),
     ...exchangeProblems(config),
   ];
 }
@@ -60,6 +61,12 @@ function hedgeProblems({ hedge, limits }: Config): readonly Problem[] {
   if (!(band < most))
     problems.push({ path: ['hedge', 'band'], message: `must be below limits.positionMax (${limits.positionMax})` });
   return problems;
+}
+
+function deskProblems({ backtest: { desk } }: Config): readonly Problem[] {
+  if (desk.delayMinMs <= desk.delayMaxMs) return [];
+  const message = `must be at least backtest.desk.delayMinMs (${desk.delayMinMs})`;
+  return [{ path: ['backtest', 'desk', 'delayMaxMs'], message }];
 }
 
 function timingProblems({ timing, exchange }: Config): readonly Problem[] {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { fairValueParameters, strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
+import { backtest } from './backtest.ts';
 import { hedge } from './hedge.ts';
 import { paper } from './paper.ts';
 import { aboveZero, address, addressRange, balances, decimalText, httpAddress, millis, port } from './values.ts';
@@ -219,6 +220,7 @@ export const configSchema = z
     hedge: hedge
       .optional()
       .describe('Lets inventory leave by conversions. Left out: it leaves by quotes and their skew alone.'),
+    backtest: backtest.prefault({}).describe('What puntas backtest assumes that no tape tells.'),
     inventory: z
       .strictObject({
         target: decimalText

@@ -1,0 +1,232 @@
+/** The desk inside a replay: the embedded exchange's own, quoting around the recorded book, behind requests that take time and may go wrong. */
+import { money, moneyOf, moneyOfValue, randomOf, textOfMoney, valueFloor, valueOf } from '../src/core/index.ts';
+import type {
+  Amount,
+  Clock,
+  ConversionDesk,
+  ConversionOffer,
+  ConversionState,
+  ConversionWay,
+  Instrument,
+  Millis,
+  Money,
+  Outcome,
+  Price,
+  Random,
+} from '../src/core/index.ts';
+import { Account, Conversions, RfqDesk, switchesOf } from '../src/sandbox/index.ts';
+import type { DeskConversion, DeskSum, DeskWorld, Switches } from '../src/sandbox/index.ts';
+import type { ExchangeView } from './exchangeView.ts';
+import type { Travel } from './latency.ts';
+
+/** Plain data, so that it can be handed to another thread. Shares are from 0 to 1. */
+export type DeskOptions = {
+  /** Spread, life, rest, delays and failures of both interfaces: those of the embedded exchange. */
+  readonly switches?: Partial<Switches>;
+  /** What rfq takes in one direction before it must rest, in the minor currency, as decimal text; absent: as the embedded exchange has it. */
+  readonly capacity?: string;
+  /** One way; absent: as orders have it. */
+  readonly latencyMs?: Millis;
+  /** A request without an answer is given up after so long. */
+  readonly timeoutMs: Millis;
+  /** Of quotes and of acceptances that are refused for no reason of theirs. */
+  readonly refusedShare: number;
+  /** Of requests whose answer never comes: half of them never arrived. */
+  readonly lostShare: number;
+  readonly seed: number;
+};
+
+export type DeskScene = {
+  readonly clock: Clock;
+  readonly instrument: Instrument;
+  readonly exchange: ExchangeView;
+  /** Tick of place 0. */
+  readonly base: number;
+  readonly there: Travel;
+  readonly back: Travel;
+  /** What the account holds at the exchange. */
+  readonly total: (currency: string) => Money;
+  /** The exchange carries a conversion out. */
+  readonly swap: (pay: DeskSum, receive: DeskSum) => void;
+  /** Why a request cannot leave, or is not taken. */
+  readonly admit: () => Extract<Outcome<never>, { kind: 'refused' }> | null;
+  /** Whether the recording knows the market now. */
+  readonly isKnown: () => boolean;
+};
+
+const REFUSED = { kind: 'refused', code: 'unexpected', message: 'the desk would not' } as const;
+
+export class ReplayDesk implements ConversionDesk {
+  /** Requests that have left. */
+  requests = 0;
+  readonly #options: DeskOptions;
+  readonly #scene: DeskScene;
+  readonly #random: Random;
+  readonly #rfq: RfqDesk;
+  readonly #conversions: Conversions;
+  readonly #account: Account;
+
+  constructor(options: DeskOptions, scene: DeskScene) {
+    this.#options = options;
+    this.#scene = scene;
+    this.#random = randomOf(options.seed);
+    this.#account = new Funds(scene);
+    const world = worldOf(options, scene);
+    this.#rfq = new RfqDesk(world, randomOf(options.seed ^ 0xfa), () => undefined);
+    this.#conversions = new Conversions(world, randomOf(options.seed ^ 0xc0));
+  }
+
+  pairs: ConversionDesk['pairs'] = () =>
+    this.#ask('read', () =>
+      done(
+        this.#rfq.pairs().map(({ source, target, sourceDecimals, targetDecimals }) => ({
+          from: source,
+          to: target,
+          fromDecimals: sourceDecimals,
+          toDecimals: targetDecimals,
+        })),
+      ),
+    );
+
+  offer: ConversionDesk['offer'] = (way, { from, to, give, get }) =>
+    this.#ask('write', (): Outcome<ConversionOffer> => {
+      const sum = moneyOf(give ?? get ?? '0');
+      if (way === 'conversion') {
+        const asked = { from, to, ...(give === undefined ? { receive: sum } : { spend: sum }) };
+        const quoted = this.#conversions.quote(this.#account, asked);
+        if (quoted.kind === 'refused') return quoted;
+        const { id, from: pay, to: receive, created, expires } = quoted.value;
+        return done({ way, id, give: leg(pay), get: leg(receive), lifeMs: expires - created, canConfirm: true });
+      }
+      const pair = this.#rfq.pairs(from).find(({ target }) => target === to);
+      if (!pair) return refused('invalid_target_currency');
+      const asked = { pair, fixed: give === undefined ? ('target' as const) : ('source' as const), sum };
+      const quoted = this.#rfq.quote(this.#account, asked);
+      if (quoted.kind === 'refused') return refused(quoted.code);
+      const { id, sourceSum, targetSum, createdAt, expiresAt, canConfirm, maxTradable } = quoted.value;
+      return done({
+        way,
+        id,
+        give: leg({ currency: from, sum: sourceSum }),
+        get: leg({ currency: to, sum: targetSum }),
+        lifeMs: expiresAt - createdAt,
+        canConfirm,
+        ...(maxTradable && { most: leg(maxTradable) }),
+      });
+    });
+
+  accept: ConversionDesk['accept'] = ({ way, id }) =>
+    this.#ask('write', () => {
+      if (way === 'conversion') {
+        const started = this.#conversions.execute(this.#account, id);
+        return started.kind === 'refused' ? started : done({ conversionId: started.value.id });
+      }
+      const taken = this.#rfq.convert(this.#account, id);
+      return taken.kind === 'refused' ? refused(taken.code) : done({ conversionId: taken.value.id });
+    });
+
+  state: ConversionDesk['state'] = (way: ConversionWay, conversionId: string) =>
+    this.#ask('read', (): Outcome<ConversionState> => {
+      if (way === 'rfq') {
+        const found = this.#rfq.conversion(conversionId);
+        return found ? done(stateOf(found)) : refused('rfq_conversion_not_found');
+      }
+      const found = this.#conversions.find(this.#account, conversionId);
+      if (!found) return refused('1401');
+      const { quote, status } = found;
+      return done({
+        id: conversionId,
+        status: status === 'completed' || status === 'failed' ? status : 'pending',
+        give: leg(quote.from),
+        get: leg(quote.to),
+      });
+    });
+
+  find: ConversionDesk['find'] = quoteId =>
+    this.#ask('read', () => {
+      const found = this.#rfq.conversionsOf(this.#account).find(({ quote }) => quote.id === quoteId);
+      return done(found ? stateOf(found) : null);
+    });
+
+  /** One request: it travels, is carried out at the exchange's time, and its answer travels back; or something of that goes wrong. */
+  async #ask<T>(kind: 'read' | 'write', work: () => Outcome<T>): Promise<Outcome<T>> {
+    const { clock, there, back, admit } = this.#scene;
+    const { latencyMs, timeoutMs, refusedShare, lostShare } = this.#options;
+    const [lost, unwilling] = [this.#random.next(), this.#random.next()];
+    const barred = admit();
+    if (barred !== null) return barred;
+    this.requests++;
+    const go = latencyMs ?? there(clock.now());
+    return new Promise(resolve => {
+      if (lost < lostShare) {
+        if (lost >= lostShare / 2) clock.after(go, () => void work());
+        clock.after(timeoutMs, () => resolve({ kind: 'unknown', reason: 'no answer came' }));
+        return;
+      }
+      clock.after(go, () => {
+        const outcome = kind === 'write' && unwilling < refusedShare ? REFUSED : work();
+        clock.after(latencyMs ?? back(clock.now()), () => resolve(outcome));
+      });
+    });
+  }
+}
+
+/** The account at the exchange: what was filled and converted, and what its resting orders lock. */
+class Funds extends Account {
+  readonly #scene: DeskScene;
+
+  constructor(scene: DeskScene) {
+    super('replay', 1, scene.clock.now(), new Map());
+    this.#scene = scene;
+  }
+
+  override total(currency: string): Money {
+    return this.#scene.total(currency);
+  }
+
+  override locked(currency: string): Money {
+    const { instrument, exchange, base } = this.#scene;
+    let sum = super.locked(currency) as bigint;
+    if (currency === instrument.major) for (const { left } of exchange.asks) sum += BigInt(left) * instrument.lotMoney;
+    else
+      for (const { left, place } of exchange.bids)
+        sum += moneyOfValue(instrument, valueOf((place + base) as Price, left as Amount));
+    return money(sum);
+  }
+}
+
+function worldOf({ switches, capacity }: DeskOptions, scene: DeskScene): DeskWorld {
+  const { clock, exchange, base, instrument, isKnown, swap } = scene;
+  const ticks = (place: number, none: number): number => (place === none || !isKnown() ? 0 : place + base);
+  const book = {
+    // The desk's capacity is a part of the largest order: with one of its own it is the whole of that.
+    instrument: capacity === undefined ? instrument : { ...instrument, valueMax: valueFloor(instrument, capacity) },
+    rules: { book: instrument.symbol },
+    engine: {
+      bestBid: () => ticks(exchange.seenBid, 0),
+      bestAsk: () => ticks(exchange.seenAsk, exchange.book.last),
+      eachLevel: exchange.eachLevel.bind(exchange, base),
+    },
+  };
+  return {
+    clock,
+    switches: switchesOf({ ...switches, ...(capacity !== undefined && { rfqCapacityPips: 10_000 }) }),
+    books: new Map([[instrument.symbol, book]]),
+    swap: (account, pay, receive) => {
+      if (!(pay.sum >= 0n && pay.sum <= account.available(pay.currency))) return false;
+      swap(pay, receive);
+      return true;
+    },
+  };
+}
+
+const done = <T>(value: T): Outcome<T> => ({ kind: 'done', value });
+const refused = (code: string): Outcome<never> => ({ kind: 'refused', code, message: code });
+const leg = ({ currency, sum }: DeskSum) => ({ currency, amount: textOfMoney(sum) });
+const STATUS = { PENDING: 'pending', FAILED: 'failed', COMPLETED: 'completed' } as const;
+const stateOf = ({ id, status, quote: { pair, sourceSum, targetSum } }: DeskConversion): ConversionState => ({
+  id,
+  status: STATUS[status],
+  give: leg({ currency: pair.source, sum: sourceSum }),
+  get: leg({ currency: pair.target, sum: targetSum }),
+});
