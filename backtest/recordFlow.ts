@@ -6,7 +6,7 @@ import { finishTape, sideCodeOf, TapeBuilder } from '../src/tape/index.ts';
 import type { Tape } from '../src/tape/index.ts';
 
 /** Throws a RangeError where the embedded exchange has no flow for the book. */
-export function recordFlow(book: string, seed: number, seconds: number): Tape {
+export function recordFlow(book: string, seed: number, seconds: number, driftBpsPerHour = 0): Tape {
   const profile = FLOW_PROFILES[book];
   if (!profile) {
     throw new RangeError(
@@ -15,7 +15,7 @@ export function recordFlow(book: string, seed: number, seconds: number): Tape {
   }
   const clock = new VirtualClock();
   const venue = createVenue({ clock, seed });
-  const market = seededFlow({ seed, profile });
+  const market = seededFlow({ seed, profile, driftBpsPerHour });
   const place = venue.marketplace(book);
   const tape = new TapeBuilder();
   const level = (side: 'buy' | 'sell', price: Parameters<typeof place.amountAt>[1], at: Millis): void =>
@@ -35,7 +35,7 @@ export function recordFlow(book: string, seed: number, seconds: number): Tape {
   const rules: BookRules | undefined = venue.venue.books.get(book)?.rules;
   if (!rules) throw new RangeError(`book ${book} is not listed`);
   const finished = finishTape({
-    source: `seeded flow of ${book}, seed ${seed}, ${seconds} s`,
+    source: `seeded flow of ${book}, seed ${seed}, ${seconds} s${driftBpsPerHour === 0 ? '' : `, drift ${driftBpsPerHour} bps an hour`}`,
     book,
     tick: rules.tickSize,
     columns: tape.columns(),

@@ -26,6 +26,8 @@ export type BacktestOptions = {
   readonly seed: number;
   /** Length of that flow. */
   readonly flowSeconds: number;
+  /** Its trend, in bps an hour. */
+  readonly flowDrift: number;
   readonly models: readonly ModelName[];
   /** Which rows tell the book where a recording has both levels and single orders; without it levels. */
   readonly from?: 'levels' | 'orders';
@@ -107,9 +109,9 @@ export function rowKindOf(text: string): 'levels' | 'orders' {
   throw new Wrong(`--from: expected levels or orders, found ${JSON.stringify(text)}`);
 }
 
-function flowOf({ config, seed, flowSeconds }: BacktestOptions): Tape {
+function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions): Tape {
   try {
-    return recordFlow(config.book, seed, flowSeconds);
+    return recordFlow(config.book, seed, flowSeconds, flowDrift);
   } catch (error) {
     throw new Wrong(`${error instanceof Error ? error.message : String(error)}; --tape DIR brings others`);
   }

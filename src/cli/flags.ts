@@ -17,6 +17,13 @@ export function seedNumber(text: string): number {
   return n;
 }
 
+export function driftNumber(text: string): number {
+  const n = Number(text);
+  if (!(/^-?\d+(\.\d+)?$/.test(text) && Math.abs(n) <= 5_000))
+    throw new InvalidArgumentError('expected a number of bps from -5000 to 5000.');
+  return n;
+}
+
 export function threadNumber(text: string): number {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n >= 1 && n <= 64))

@@ -14,6 +14,8 @@ export type FlowTake = { readonly informed: boolean; readonly side: Side; readon
 export type FlowOptions = {
   readonly seed: number;
   readonly profile: FlowProfile;
+  /** The efficient price goes one way beside everything else: a trend. Absent: none. */
+  readonly driftBpsPerHour?: number;
   /** Called after each taking order. */
   readonly onTake?: (take: FlowTake) => void;
 };
@@ -72,7 +74,7 @@ class Flow implements Market {
   constructor(options: FlowOptions) {
     this.#options = options;
     this.#random = randomOf(options.seed);
-    this.#value = new EfficientPrice(this.#random, options.profile.volatilityBps);
+    this.#value = new EfficientPrice(this.#random, options.profile.volatilityBps, options.driftBpsPerHour);
     const pace = paceOf(options.profile);
     this.#arrivals = new Arrivals(this.#random, pace * UNINFORMED_SHARE);
     this.#lookS = 1 / (INFORMED.looks * pace);

@@ -24,16 +24,18 @@ export class EfficientPrice {
   readonly #deviationPerRootS: number;
   readonly #newsMean: number;
   readonly #leanPerS: number;
+  readonly #driftPerS: number;
   #seconds = 0;
   #nextNews: number;
   #log = 0;
   #public = 0;
   #mood = 0;
 
-  /** `volatilityBps` is the root mean square move over a minute. */
-  constructor(random: Random, volatilityBps: number) {
+  /** `volatilityBps` is the root mean square move over a minute; beside it the price goes one way, by `driftBpsPerHour`. */
+  constructor(random: Random, volatilityBps: number, driftBpsPerHour = 0) {
     this.#random = random;
     const perMinute = volatilityBps / 1e4;
+    this.#driftPerS = driftBpsPerHour / 1e4 / 3_600;
     this.#deviationPerRootS = perMinute * Math.sqrt((1 - NEWS_SHARE - LEAN_SHARE) / 60);
     // A drift that keeps its sign for a time T adds about 2T times its square to the variance of a second.
     this.#leanPerS = perMinute * Math.sqrt(LEAN_SHARE / 60 / (2 * LEAN_S));
@@ -75,6 +77,7 @@ export class EfficientPrice {
     const before = this.#log;
     const moved =
       before * Math.exp(-dt / REVERSION_S) +
+      this.#driftPerS * dt +
       this.#leanPerS * lean * dt +
       this.#deviationPerRootS * this.mood * Math.sqrt(dt) * normal(this.#random);
     this.#log = Math.max(-LOG_BOUND, Math.min(LOG_BOUND, moved));

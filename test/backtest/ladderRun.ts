@@ -1,6 +1,14 @@
 /** The ladder on a quarter of an hour of the seeded market: what the tests of replays and of their reports run. */
-import { constantLatency, fillModel, recordFlow, RowWindow, rowsOfTape, runReplay } from '../../backtest/index.ts';
-import type { FillRow, ModelName, OrderRow, ReplayOptions, ReplayResult } from '../../backtest/index.ts';
+import {
+  constantLatency,
+  fillModel,
+  recordFlow,
+  RowWindow,
+  rowsOfTape,
+  runHedgedReplay,
+  runReplay,
+} from '../../backtest/index.ts';
+import type { FillRow, HedgeLine, ModelName, OrderRow, ReplayOptions, ReplayResult } from '../../backtest/index.ts';
 import { Engine, money } from '../../src/core/index.ts';
 import type { Amount, HaltLimits, Instrument, Strategy, Value } from '../../src/core/index.ts';
 import { feesOf } from '../../src/sandbox/index.ts';
@@ -64,12 +72,26 @@ export type Run = {
   readonly orders: readonly OrderRow[];
 };
 
-export function run({ model = 'expected', ...change }: Change = {}): Run {
+export function run(change: Change = {}): Run {
+  const { options, fills, orders } = setUp(change);
+  return { result: runReplay(options), fills, orders };
+}
+
+export type HedgedRun = Run & { readonly hedges: readonly HedgeLine[] };
+
+/** The same with a hedger, or as if there were one. */
+export async function runHedged(change: Change = {}): Promise<HedgedRun> {
+  const { options, fills, orders, hedges } = setUp(change);
+  return { result: await runHedgedReplay(options), fills, orders, hedges };
+}
+
+function setUp({ model = 'expected', ...change }: Change) {
   const fills: FillRow[] = [];
   const orders: OrderRow[] = [];
+  const hedges: HedgeLine[] = [];
   const market = change.rows ?? rows;
   const instrument = change.instrument ?? tape.instrument;
-  const result = runReplay({
+  const options: ReplayOptions = {
     instrument,
     rows: market,
     gaps: [],
@@ -81,8 +103,12 @@ export function run({ model = 'expected', ...change }: Change = {}): Run {
     privatePollMs: 2_000,
     privatePerMinute: 300,
     engine: engineOf(instrument),
-    sink: { fill: row => void fills.push(row), order: row => void orders.push(row) },
+    sink: {
+      fill: row => void fills.push(row),
+      order: row => void orders.push(row),
+      hedge: row => void hedges.push(row),
+    },
     ...change,
-  });
-  return { result, fills, orders };
+  };
+  return { options, fills, orders, hedges };
 }

@@ -7,7 +7,7 @@ import { backtest, describeBacktest, modelsOf, rowKindOf, withoutSeries } from '
 import type { StoredTapeOptions } from '../../tape/index.ts';
 import { calibrate } from '../calibrate.ts';
 import { latenciesOf } from '../latencies.ts';
-import { seedNumber, threadNumber } from '../flags.ts';
+import { driftNumber, seedNumber, threadNumber } from '../flags.ts';
 import { writeReport, reportFiles } from '../reportFiles.ts';
 import { chosen, chosenStored, tapeOf, version } from '../source.ts';
 import { exportStored, lookAtTape } from '../storedTape.ts';
@@ -16,6 +16,7 @@ type BacktestFlags = {
   readonly config?: string;
   readonly tape?: string;
   readonly flowSeconds: number;
+  readonly flowDrift: number;
   readonly seed?: number;
   readonly models: string;
   readonly from?: string;
@@ -42,6 +43,7 @@ export function addTapeCommands(program: Command): void {
     .option('-c, --config <file>', 'YAML file; without it the one that comes with Puntas')
     .option('--tape <dir>', 'the recording; without it the seeded flow is recorded first')
     .option('--flow-seconds <n>', 'length of that flow', seedNumber, 3_600)
+    .option('--flow-drift <bps>', 'trend of that flow, in bps an hour', driftNumber, 0)
     .option('--seed <n>', 'seed of that flow', seedNumber)
     .option('--models <names>', 'fill models, separated by commas', 'pessimistic,expected,optimistic')
     .option('--from <rows>', 'levels or orders: which rows tell the book where a recording has both')
@@ -65,6 +67,7 @@ export function addTapeCommands(program: Command): void {
         tape,
         seed: options.seed ?? (config.exchange.kind === 'embedded' ? config.exchange.seed : 1),
         flowSeconds: options.flowSeconds,
+        flowDrift: options.flowDrift,
         models: modelsOf(options.models),
         ...(options.from === undefined ? {} : { from: rowKindOf(options.from) }),
         latencies: latenciesOf(options),

@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { constantLatency, exponentialLatency } from '../../backtest/index.ts';
+import type { DeskOptions, HedgeOptions, ReplayOptions } from '../../backtest/index.ts';
+import { moneyOf, randomOf } from '../../src/core/index.ts';
+import type { Conversion, Engine, EngineEvent } from '../../src/core/index.ts';
+import { engineOf, run, runHedged, tape } from './ladderRun.ts';
+
+const DESK: DeskOptions = { timeoutMs: 5_000, refusedShare: 0, lostShare: 0, seed: 1 };
+const RULES = {
+  band: moneyOf('0.01'),
+  rest: moneyOf('0.002'),
+  costMaxBps: 30,
+  carryBpsPerHour: 0,
+  unwindMs: 600_000,
+};
+
+function hedge(desk: Partial<DeskOptions> = {}, setup: Partial<HedgeOptions['setup']> = {}): HedgeOptions {
+  return {
+    desk: { ...DESK, ...desk },
+    setup: {
+      ways: ['rfq', 'conversion'],
+      rules: RULES,
+      everyMs: 2_000,
+      pauseMs: 10_000,
+      marginMs: 5_000,
+      fenceMs: 50_000,
+      settleMs: 20_000,
+      ...setup,
+    },
+  };
+}
+
+/** Quarters of an hour of a desk that is slow, small, unwilling and loses answers. */
+const desks = fc.record({
+  seed: fc.integer({ min: 1, max: 1e6 }),
+  refusedShare: fc.double({ min: 0, max: 0.4, noNaN: true }),
+  lostShare: fc.double({ min: 0, max: 0.4, noNaN: true }),
+  capacity: fc.constantFrom('5000', '30000', '10000000'),
+  latencyMs: fc.integer({ min: 0, max: 3_000 }),
+  switches: fc.record({
+    rfqSpreadPips: fc.integer({ min: 0, max: 60 }),
+    conversionPaddingPips: fc.integer({ min: 0, max: 60 }),
+    rfqQuoteLifeMs: fc.integer({ min: 4_000, max: 60_000 }),
+    rfqDelayMaxMs: fc.integer({ min: 200, max: 20_000 }),
+    rfqFailurePips: fc.integer({ min: 0, max: 4_000 }),
+  }),
+});
+const rules = fc.record({
+  costMaxBps: fc.integer({ min: 0, max: 60 }),
+  band: fc.constantFrom('0.005', '0.02'),
+  carryBpsPerHour: fc.constantFrom(0, 500),
+});
+
+/** What every conversion cost against the middle on which it was decided, and what it may have cost; the events come from the engine's door. */
+function watching(costMaxBps: number) {
+  const conversions = new Map<string, { readonly conversion: Conversion; phase: string; over: bigint }>();
+  const engine: ReplayOptions['engine'] = (rates, onNews) => {
+    const made: Engine = engineOf(tape.instrument)(rates, onNews);
+    const step = made.step.bind(made);
+    made.step = (event: EngineEvent) => {
+      if (event.kind === 'conversion') {
+        const { conversion, phase } = event;
+        const known = conversions.get(conversion.id);
+        if (phase === 'in flight') {
+          expect(known).toBe(undefined);
+          const { give, get } = conversion;
+          const sells = give.currency === 'btc';
+          const [major, minor] = sells ? [give.amount, get.amount] : [get.amount, give.amount];
+          const middle = BigInt(Math.round(made.preview(event.at).mid * 2)) * tape.instrument.tickMoney;
+          const fair = (major * middle) / (2n * 10n ** 18n);
+          const cost = sells ? fair - minor : minor - fair;
+          // One unit of 10^-18 for the rounding of each step.
+          conversions.set(conversion.id, {
+            conversion,
+            phase,
+            over: cost - (fair * BigInt(costMaxBps)) / 10_000n - 2n,
+          });
+        } else if (known) {
+          expect(known.conversion).toEqual(conversion);
+          expect(known.phase).toBe('in flight');
+          known.phase = phase;
+        } else throw new Error(`${conversion.id} ended without having begun`);
+      }
+      return step(event);
+    };
+    return made;
+  };
+  return { engine, conversions };
+}
+
+describe('a backtest with a hedger', () => {
+  test('explains its profit to the last unit at every fill and every hedge, and never pays more than its limit, whatever the desk does', async () => {
+    let done = 0;
+    let failed = 0;
+    await fc.assert(
+      fc.asyncProperty(desks, rules, async (desk, { costMaxBps, band, carryBpsPerHour }) => {
+        const { engine, conversions } = watching(costMaxBps);
+        const { result, fills, hedges } = await runHedged({
+          engine,
+          hedge: hedge(desk, { rules: { ...RULES, costMaxBps, band: moneyOf(band), carryBpsPerHour } }),
+        });
+        expect(result.haltedBecause).toBe(null);
+        // The replay itself throws where a fill or a conversion does not add up. What is left: money kept a second time, from the lists.
+        let major = moneyOf('2') as bigint;
+        let minor = moneyOf('4000000') as bigint;
+        for (const { side, amount, value, fee, feeCurrency } of fills) {
+          major += (side === 'buy' ? 1n : -1n) * moneyOf(amount) - (feeCurrency === 'btc' ? moneyOf(fee) : 0n);
+          minor -= (side === 'buy' ? 1n : -1n) * moneyOf(value) + (feeCurrency === 'mxn' ? moneyOf(fee) : 0n);
+        }
+        let cost = 0n;
+        const completed = hedges.filter(({ state }) => state === 'completed');
+        for (const { gave, got, gaveCurrency, cost: paid } of completed) {
+          const sells = gaveCurrency === 'btc';
+          major += moneyOf((sells ? gave : got) ?? '') * (sells ? -1n : 1n);
+          minor += moneyOf((sells ? got : gave) ?? '') * (sells ? 1n : -1n);
+          cost += moneyOf(paid ?? '');
+        }
+        const { holdings } = result.snapshot;
+        expect([holdings.get('btc'), holdings.get('mxn')]).toEqual([major, minor]);
+        const { profit } = result.collected;
+        expect(profit.hedging).toBe(-cost);
+        expect(profit.total).toBe(profit.spread + profit.inventory + profit.fees + profit.hedging);
+        expect(result.hedged?.completed).toBe(completed.length);
+        for (const [id, { over, phase }] of conversions) {
+          expect([id, phase]).not.toEqual([id, 'in flight']);
+          expect([id, over > 0n]).toEqual([id, false]);
+        }
+        done += completed.length;
+        failed += hedges.length - completed.length;
+      }),
+      { numRuns: 8, seed: 7 },
+    );
+    expect(done).toBeGreaterThan(20);
+    expect(failed).toBeGreaterThan(20);
+  }, 60_000);
+
+  test('gives the same hash for the same desk, and another for another one', async () => {
+    const faulty = { refusedShare: 0.2, lostShare: 0.2 };
+    const latency = () => exponentialLatency(5, 40, randomOf(3));
+    const [a, b] = [
+      await runHedged({ hedge: hedge(faulty), latency: latency() }),
+      await runHedged({ hedge: hedge(faulty), latency: latency() }),
+    ];
+    expect(a.hedges.length).toBeGreaterThan(5);
+    expect(b).toEqual(a);
+    const other = await runHedged({ hedge: hedge({ ...faulty, seed: 2 }), latency: latency() });
+    expect(other.result.hash).not.toBe(a.result.hash);
+  });
+
+  test('is the same backtest when no way out is within its limit, and holds less when one is', async () => {
+    const without = run();
+    const { result, fills, hedges } = await runHedged({ hedge: hedge({}, { rules: { ...RULES, costMaxBps: 0 } }) });
+    expect(fills).toEqual(without.fills);
+    expect(hedges.length).toBeGreaterThan(3);
+    expect(hedges.every(({ state, why }) => state === 'failed' && why === 'no way out was taken')).toBe(true);
+    expect(result.collected.profit).toEqual(without.result.collected.profit);
+    const hedged = await runHedged({ hedge: hedge() });
+    expect(hedged.result.collected.positionMeanLots).toBeLessThan(without.result.collected.positionMeanLots / 2);
+    expect(hedged.result.collected.profit.hedging).toBeLessThan(0n);
+    expect((await runHedged()).result.hash).toBe(without.result.hash);
+  });
+});
+
+describe('the desk inside a replay', () => {
+  const done = async (desk: Partial<DeskOptions>, setup: Partial<HedgeOptions['setup']> = {}, more: object = {}) =>
+    (await runHedged({ hedge: hedge(desk, setup), ...more })).hedges.filter(({ state }) => state === 'completed');
+
+  test('takes its spread from the middle of the book as everybody sees it', async () => {
+    const switches = { rfqSpreadPips: 10, rfqDelayMinMs: 0, rfqDelayMaxMs: 0 };
+    const cheap = await done({ switches }, { ways: ['rfq'] }, { latency: constantLatency(0, 0) });
+    const dear = await done(
+      { switches: { ...switches, rfqSpreadPips: 25 } },
+      { ways: ['rfq'] },
+      { latency: constantLatency(0, 0) },
+    );
+    const bps = (lines: typeof cheap) =>
+      lines.reduce((sum, { cost, gave, got, gaveCurrency }) => {
+        const value = gaveCurrency === 'btc' ? got : gave;
+        return sum + (Number(cost) / Number(value)) * 1e4;
+      }, 0) / lines.length;
+    expect(cheap.length).toBeGreaterThan(5);
+    // Not exactly: in the middle that everybody sees are our own quotes too.
+    expect(bps(cheap)).toBeGreaterThan(7);
+    expect(bps(cheap)).toBeLessThan(13);
+    expect(bps(dear) - bps(cheap)).toBeGreaterThan(11);
+  });
+
+  test('takes no more in one direction than its capacity, until it has rested', async () => {
+    const most = Math.max(
+      ...(await done({ capacity: '5000' }, { ways: ['rfq'] })).map(({ gave, got, gaveCurrency }) =>
+        Number(gaveCurrency === 'btc' ? got : gave),
+      ),
+    );
+    expect(most).toBeGreaterThan(1_000);
+    expect(most).toBeLessThanOrEqual(5_000);
+  });
+
+  test('keeps its offers for their life: one that would end on its way is not accepted', async () => {
+    expect(await done({ switches: { rfqQuoteLifeMs: 4_000, quoteLifeMs: 4_000 } })).toEqual([]);
+    const { hedges } = await runHedged({ hedge: hedge({ switches: { rfqQuoteLifeMs: 4_000, quoteLifeMs: 4_000 } }) });
+    expect(hedges.some(({ why }) => why === 'the offer would expire on its way')).toBe(true);
+  });
+
+  test('answers after its latency, and carries out after its delay', async () => {
+    const lines = await done(
+      { latencyMs: 400, switches: { rfqDelayMinMs: 1_000, rfqDelayMaxMs: 1_000 } },
+      { ways: ['rfq'] },
+    );
+    expect(lines.length).toBeGreaterThan(3);
+    for (const { acceptedAt, executedAt, heardAt } of lines) {
+      expect((executedAt ?? 0) - (acceptedAt ?? 0)).toBeCloseTo(1_400, 6);
+      expect(heardAt - (executedAt ?? 0)).toBeGreaterThanOrEqual(400);
+    }
+  });
+
+  test('asks out of the same budget as everything else', async () => {
+    const { result, hedges } = await runHedged({ hedge: hedge(), privatePerMinute: 62 });
+    expect(hedges.some(({ weighed }) => weighed.includes('no place in the request budget'))).toBe(true);
+    expect(result.requests.overBudget).toBeGreaterThan(0);
+  });
+});
