@@ -36,6 +36,15 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews): voi
       );
       return;
     }
+    case 'taking': {
+      const { id, side, price, amount } = news.command;
+      const limit = `at ${textOfPrice(instrument, price)} or better`;
+      log.info(
+        { id },
+        `taking: ${side} ${textOfAmount(instrument, amount)} ${limit}, what cannot be had at once is gone`,
+      );
+      return;
+    }
     case 'canceling':
       log.debug(
         { id: news.order.id },

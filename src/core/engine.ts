@@ -1,4 +1,5 @@
 /** The engine: an event goes in, approved commands come out. Synchronous and deterministic; it keeps no clock, dice, file or promise. */
+import { AskAgain } from './askAgain.ts';
 import { bestOf } from './book.ts';
 import type { Depth, OrderBook } from './book.ts';
 import { Decisions } from './decisions.ts';
@@ -31,6 +32,8 @@ import type { Checked } from './reconciliation.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
 import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from './risk.ts';
 import { Strangers } from './strangers.ts';
+import { Taking } from './taking.ts';
+import type { TakeState } from './taking.ts';
 import type { Figure, LastFill, View } from './strategy.ts';
 import { money, textOfMoney } from './units.ts';
 import type { Amount, Millis, Money, Side } from './units.ts';
@@ -50,6 +53,8 @@ export class Engine {
   readonly #guard: Guard | null;
   readonly #reconciliation: Reconciliation;
   readonly #inFlight = new InFlight();
+  readonly #taking = new Taking();
+  readonly #askAgain: AskAgain;
   #lockedByOthers: Readonly<Record<Side, Money>> = { buy: money(0n), sell: money(0n) };
   #sentinelMissing = false;
   #instrument: Instrument;
@@ -57,7 +62,6 @@ export class Engine {
   #takerRate = Number.NaN;
   readonly #fresh = new Freshness();
   #decidedAt = -Infinity;
-  #lookedAt = -Infinity;
   #stopping = false;
   #halted: string | null = null;
   /** A halt that nobody can lift in this run. */
@@ -82,6 +86,7 @@ export class Engine {
     this.#ids = new OriginIds(options.instance, options.run);
     this.#instrument = options.instrument;
     this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
+    this.#askAgain = new AskAgain(this.#orders, options.patience.lookEveryMs);
     this.#strangers = new Strangers(this.#ids, this.#orders);
     this.#holdings = new Holdings(options.instrument, options.target);
     this.#reconciliation = new Reconciliation(this.#holdings, options.patience.settleMs);
@@ -91,7 +96,8 @@ export class Engine {
 
   /** Takes one event and returns the commands to carry out, in order. Throws only when a belief about our own code is broken. */
   step(event: EngineEvent): readonly Approved<Command>[] {
-    this.#accrueUptime(event.at);
+    if (!this.#stopping && (this.#quoteTime.isRunning || this.#isReady(event.at)))
+      this.#quoteTime.pass(event.at, this.#orders);
     switch (event.kind) {
       case 'timer':
         break;
@@ -159,6 +165,12 @@ export class Engine {
         this.#reconciliation.again();
         this.#dirty = true;
         break;
+      case 'take':
+        this.#taking.ask(event);
+        this.#dirty = true;
+        break;
+      case 'hedge':
+        return NOTHING;
       case 'transfer':
         this.#holdings.transfer(event);
         this.#reconciliation.again();
@@ -209,6 +221,16 @@ export class Engine {
   /** Orders that may live or may still be filled. */
   get unfinished(): readonly Order[] {
     return [...this.#orders.live];
+  }
+
+  /** By its origin id, also for a while after its end. */
+  order(id: string): Order | undefined {
+    return this.#orders.get(id);
+  }
+
+  /** What became of the last order that was to take liquidity. */
+  get taking(): TakeState | null {
+    return this.#taking.last;
   }
 
   /** Grows with every change of the ledger. */
@@ -288,7 +310,7 @@ export class Engine {
   /** Decides without doing: what the strategy wants now, what the rules make of it, and what the gate would say to each order. */
   preview(at: Millis): Preview {
     const halt = this.#halted ?? this.#beyondLimit();
-    const standing = this.#standing(at);
+    const standing = this.standing(at);
     const refusal = quotingRefusal(standing);
     if (refusal !== null && !this.#market.isQuotable) {
       return { halt, refusal, mid: Number.NaN, quote: { bids: [], asks: [] }, levels: [], refusals: [] };
@@ -312,23 +334,23 @@ export class Engine {
     this.#checkHalts(at);
     const commands: Approved<Command>[] = [];
     const cancels: string[] = [];
-    const standing = this.#standing(at);
+    const standing = this.standing(at);
     const refusal = quotingRefusal(standing);
     if (refusal !== this.#quoting) this.#options.onNews?.({ kind: 'quoting', reason: refusal });
     this.#quoting = refusal;
     this.#silent = [];
     this.#decisions.begin(at, refusal);
+    if (this.#taking.isWaiting) this.#take(at, refusal, commands);
     if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, standing, commands, cancels);
     else this.#withdraw(refusal, cancels);
     // Cancels go out first: they free what placements may need, and they are what must not wait.
-    const unknown: Approved<Command>[] = [];
-    this.#repeatCancels(at, unknown, cancels);
+    const unknown = this.#askAgain.cancels(at, cancels);
     // And first of all those of orders that are known to live: the requests for unknown ones are many, and may all wait for a dead line.
     const ordered: Approved<Command>[] = [...approveByIds('cancel', cancels), ...unknown];
     for (const id of cancels) this.#orders.cancelSent(id, at);
     ordered.push(...commands);
     if (this.#guard) for (const command of ordered) if (command.kind !== 'look') this.#guard.message(at);
-    ordered.push(...this.#looks(at));
+    ordered.push(...this.#askAgain.looks(at));
     return ordered;
   }
 
@@ -371,12 +393,13 @@ export class Engine {
     if (quote.noBid !== undefined) this.#notPlaced('buy', silenceOf(quote.noBid), null, null, quote.noBid);
     if (quote.noAsk !== undefined) this.#notPlaced('sell', silenceOf(quote.noAsk), null, null, quote.noAsk);
     const legal = legalise(this.#instrument, this.#market.depth, quote);
+    const levels = this.#taking.isWaiting ? this.#taking.besides(legal.levels) : legal.levels;
     for (const { side, index, reason } of legal.refusals) {
       this.#silent.push(`${nameOf(side)} level ${index + 1}: ${reason}`);
       if (!isCut(reason)) this.#notPlaced(side, reason, index);
     }
     for (const side of ['buy', 'sell'] as const) {
-      const plan = planSide(side, legal.levels, this.#orders.live, this.#options.tolerance, at);
+      const plan = planSide(side, levels, this.#orders.live, this.#options.tolerance, at);
       this.#decisions.planned(side, plan);
       for (const { order, reason } of plan.cancel) {
         cancels.push(order.id);
@@ -419,6 +442,23 @@ export class Engine {
     this.#decisions.tell(side, 'not placed', reason, index, level, null, detail);
   }
 
+  /** Quotes of ours that it would trade with are on their way out: until they are gone it waits. */
+  #take(at: Millis, refusal: RiskRefusal | null, commands: Approved<Command>[]): void {
+    const command = this.#taking.due(at);
+    if (command === null) return;
+    const verdict = refusal ?? approvePlace(command, this.standing(at));
+    if (verdict === 'would cross our own order') return;
+    if (typeof verdict === 'string') {
+      this.#taking.refuse(verdict);
+      return;
+    }
+    this.#taking.sent();
+    this.#orders.intend(command.id, command.side, command.price, command.amount, at, true);
+    this.#orders.sent(command.id);
+    commands.push(verdict);
+    this.#options.onNews?.({ kind: 'taking', command });
+  }
+
   #withdraw(reason: RiskRefusal, cancels: string[]): void {
     for (const side of ['buy', 'sell'] as const) this.#notPlaced(side, reason);
     for (const order of this.#orders.live) {
@@ -427,27 +467,6 @@ export class Engine {
       this.#decisions.tell(order.side, 'canceled', reason, null, null, order);
       this.#options.onNews?.({ kind: 'canceling', order, reason });
     }
-  }
-
-  /** An unknown order is canceled by a request of its own, so that a non-empty answer can only be about it. */
-  #repeatCancels(at: Millis, commands: Approved<Command>[], cancels: string[]): void {
-    for (const order of this.#orders.live) {
-      if (!this.#orders.isCancelDue(order, at)) continue;
-      if (order.state === 'canceling') cancels.push(order.id);
-      if (order.state === 'unknown') {
-        commands.push(...approveByIds('cancel', [order.id]));
-        this.#orders.cancelSent(order.id, at);
-      }
-    }
-  }
-
-  #looks(at: Millis): readonly Approved<Command>[] {
-    if (at - this.#lookedAt < this.#options.patience.lookEveryMs) return NOTHING;
-    const ids: string[] = [];
-    for (const order of this.#orders.live) if (this.#orders.needsLook(order)) ids.push(order.id);
-    if (ids.length === 0) return NOTHING;
-    this.#lookedAt = at;
-    return approveByIds('look', ids);
   }
 
   #heardTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
@@ -526,7 +545,8 @@ export class Engine {
     this.#options.onNews?.({ kind: 'count', side, event });
   }
 
-  #standing(at: Millis): Standing {
+  /** What the risk gate looks at. */
+  standing(at: Millis): Standing {
     const { limits, patience, unknownMax } = this.#options;
     const { major, minor } = this.#instrument;
     return {
@@ -573,18 +593,6 @@ export class Engine {
       lastBuy: this.#lastFill.buy,
       lastSell: this.#lastFill.sell,
     };
-  }
-
-  #accrueUptime(at: Millis): void {
-    if (this.#stopping || !(this.#quoteTime.isRunning || this.#isReady(at))) return;
-    this.#quoteTime.pass(at, side => this.#hasQuote(side));
-  }
-
-  #hasQuote(side: Side): boolean {
-    for (const order of this.#orders.live) {
-      if (order.side === side && (order.state === 'open' || order.state === 'partially filled')) return true;
-    }
-    return false;
   }
 }
 

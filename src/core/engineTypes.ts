@@ -40,6 +40,8 @@ export type EngineOptions = {
 export type EngineNews =
   | { readonly kind: 'order'; readonly news: OrderNews }
   | { readonly kind: 'placing'; readonly command: PlaceCommand; readonly level: LegalLevel }
+  /** An order that takes liquidity, for the hedger. */
+  | { readonly kind: 'taking'; readonly command: PlaceCommand }
   | { readonly kind: 'canceling'; readonly order: Order; readonly reason: CancelReason | RiskRefusal }
   | { readonly kind: 'refused'; readonly order: Order; readonly code: string; readonly message: string }
   | { readonly kind: 'fill'; readonly fill: Fill }

@@ -1,8 +1,10 @@
 /** What happens to the engine. Time arrives in `at`; reads of the exchange also say when they started. */
+import type { HedgeRow } from './hedgeRow.ts';
 import type { Instrument } from './instrument.ts';
 import type { Balance, OrderReport, Outcome, OwnTrade } from './port.ts';
 import type { GuardState } from './guard.ts';
 import type { Cause, Causes } from './ledger.ts';
+import type { TakeRequest } from './taking.ts';
 import type { Amount, Millis, Money, Price, Side } from './units.ts';
 
 /** An order of an earlier run whose end was not recorded: it may live. */
@@ -34,6 +36,8 @@ export type Conversion = {
   readonly id: string;
   readonly give: { readonly currency: string; readonly amount: Money };
   readonly get: { readonly currency: string; readonly amount: Money };
+  /** Of one leg of a route: what its third currency is counted for, in the minor currency of the book. */
+  readonly worth?: Money;
 };
 
 export type EngineEvent =
@@ -114,15 +118,19 @@ export type EngineEvent =
       readonly outcome: Outcome<readonly string[]>;
     }
   /**
-   * `in flight`: it may be carried out from now on, or may have been; it counts both ways until `done`, which gives the amounts that moved, or
+   * `planned`: it will follow on another one; it counts both ways, and explains no difference of balances. `in flight`: it may be carried out from now on, or may have been; it counts both ways until `done`, which gives the amounts that moved, or
    * `failed`: it was not, and never will be.
    */
   | {
       readonly kind: 'conversion';
       readonly at: Millis;
-      readonly phase: 'in flight' | 'done' | 'failed';
+      readonly phase: 'planned' | 'in flight' | 'done' | 'failed';
       readonly conversion: Conversion;
     }
+  /** An order that takes liquidity, towards the target: it is approved once nothing of ours would trade with it. */
+  | ({ readonly kind: 'take'; readonly at: Millis } & TakeRequest)
+  /** A hedge changed: for those who read the recording; the engine makes nothing of it. */
+  | { readonly kind: 'hedge'; readonly at: Millis; readonly row: HedgeRow }
   /** Money that came (above zero) or went, and is explained. The same `source` again changes nothing. */
   | {
       readonly kind: 'transfer';

@@ -1,10 +1,9 @@
 /** How inventory leaves: what each way out costs now, against what carrying it costs, and the cheapest that is within its limits. */
-import type { Depth } from './book.ts';
-import { moneyOfAmount, moneyOfValue, valueOf } from './instrument.ts';
+import type { HedgeWay } from './hedgeRow.ts';
 import type { Instrument } from './instrument.ts';
-import type { ConversionWay, ConversionLeg } from './port.ts';
-import { money, moneyOf, textOfMoney } from './units.ts';
-import type { Amount, Millis, Money, Price } from './units.ts';
+import type { ConversionLeg } from './port.ts';
+import { money, moneyOf } from './units.ts';
+import type { Millis, Money } from './units.ts';
 
 export type HedgeRules = {
   /** Inventory beyond the target, either way, that leaves as soon as it can; major currency. */
@@ -17,16 +16,28 @@ export type HedgeRules = {
   readonly carryBpsPerHour: number;
   /** How long quotes with their skew are expected to take to bring inventory of the band's size back, in ms. */
   readonly unwindMs: Millis;
+  /** The most that hedges of one UTC day may cost, in the minor currency; absent: no such limit. */
+  readonly costDayMax?: Money | undefined;
 };
 
-/** A way out with its firm price, or why it is none. */
+/** A way out with its price, or why it is none. */
 export type WayOut =
-  | { readonly way: ConversionWay | 'book'; readonly give: ConversionLeg; readonly get: ConversionLeg }
-  | { readonly way: ConversionWay | 'book'; readonly not: string };
+  | {
+      readonly way: HedgeWay;
+      readonly give: ConversionLeg;
+      readonly get: ConversionLeg;
+      /** What it may cost beyond that price while it is carried out; minor currency. It is weighed with it. */
+      readonly risk?: Money;
+      /** What it can cost at most, when that is not its price with its risk: such a price is no firm one. */
+      readonly most?: Money;
+      /** It is priced for comparison only, and this is why. */
+      readonly but?: string;
+    }
+  | { readonly way: HedgeWay; readonly not: string };
 
 /** One line of the comparison. Costs in the minor currency, above zero when they are paid. */
 export type Weighed = {
-  readonly way: ConversionWay | 'book' | 'wait';
+  readonly way: HedgeWay | 'wait';
   readonly cost: Money | null;
   readonly bps: number | null;
   /** Why it is not taken; null for the one that is. */
@@ -36,7 +47,9 @@ export type Weighed = {
 export type HedgeDecision = {
   /** What should leave (above zero: sold) or come (below), in the major currency. */
   readonly amount: Money;
-  readonly taken: ConversionWay | 'wait';
+  readonly taken: HedgeWay | 'wait';
+  /** The most that what is taken can cost; minor currency, never below zero. */
+  readonly most: Money;
   readonly weighed: readonly Weighed[];
 };
 
@@ -61,7 +74,10 @@ export function carryCost(amount: Money, middle: Money, { band, carryBpsPerHour,
   return money((value * rate * share) / (10_000n * 1_000_000n * 1_000_000n));
 }
 
-/** Weighs every way out of `amount` (as of `toLeave`). `middle` is the price of one major in the middle of the book. */
+/**
+ * Weighs every way out of `amount` (as of `toLeave`). `middle` is the price of one major in the middle of the book; `dayLeft` what hedges may
+ * still cost today, null without a limit.
+ */
 export function weigh(
   instrument: Instrument,
   amount: Money,
@@ -69,33 +85,43 @@ export function weigh(
   middle: Money,
   ways: readonly WayOut[],
   rules: HedgeRules,
+  dayLeft: Money | null = null,
 ): HedgeDecision {
   const size = amount < 0n ? -amount : amount;
   const isPastBand = (inventory < 0n ? -inventory : inventory) > rules.band;
   const value = (size * middle) / ONE;
-  const costMax = (value * BigInt(Math.round(rules.costMaxBps * 100))) / 1_000_000n;
-  const priced = ways.map(way => ('not' in way ? { way: way.way, cost: null, why: way.not } : pricedOf(way)));
+  const priced = ways.map(way =>
+    'not' in way ? { way: way.way, cost: null, most: NONE, why: way.not } : pricedOf(way),
+  );
   const waiting = carryCost(amount, middle, rules);
 
-  function pricedOf({ way, give, get }: Extract<WayOut, { give: ConversionLeg }>) {
+  function pricedOf({ way, give, get, risk = NONE, most, but }: Extract<WayOut, { give: ConversionLeg }>) {
+    const none = (why: string) => ({ way, cost: null, most: NONE, why });
     const sells = amount > 0n;
     const [from, to] = sells ? [instrument.major, instrument.minor] : [instrument.minor, instrument.major];
-    if (give.currency !== from || get.currency !== to) return { way, cost: null, why: 'it is of other currencies' };
+    if (give.currency !== from || get.currency !== to) return none('it is of other currencies');
     const [major, minor] = sells
       ? [moneyOf(give.amount), moneyOf(get.amount)]
       : [moneyOf(get.amount), moneyOf(give.amount)];
-    if (major > size) return { way, cost: null, why: 'it is of more than was asked for' };
-    if (major === 0n) return { way, cost: null, why: 'it is of nothing' };
+    if (major > size) return none('it is of more than was asked for');
+    if (!(major > 0n)) return none('it is of nothing');
     const fair = (major * middle) / ONE;
-    const cost = money(sells ? fair - minor : minor - fair);
+    const cost = (sells ? fair - minor : minor - fair) + risk;
     // Of less than all: what stays is carried on. Compared for the whole, so that a small cheap part does not win by being small.
     const whole = money((cost * size) / major);
-    if (way === 'book') return { way, cost: whole, why: 'orders of ours never take liquidity' };
-    return { way, cost: whole, why: whole > costMax ? `more than ${rules.costMaxBps} bps` : null };
+    const spends = positive(most ?? money(cost));
+    const why =
+      but ??
+      (whole > costLimit(size, middle, rules) || spends > costLimit(major, middle, rules)
+        ? `more than ${rules.costMaxBps} bps`
+        : dayLeft !== null && spends > dayLeft
+          ? 'more than is left for today'
+          : null);
+    return { way, cost: whole, most: spends, why };
   }
 
-  const possible = priced.flatMap(({ way, cost, why }) =>
-    cost !== null && why === null && way !== 'book' ? [{ way, cost }] : [],
+  const possible = priced.flatMap(({ way, cost, most, why }) =>
+    cost !== null && why === null ? [{ way, cost, most }] : [],
   );
   const cheapest = possible.reduce<(typeof possible)[number] | null>(
     (a, b) => (a === null || b.cost < a.cost ? b : a),
@@ -108,6 +134,7 @@ export function weigh(
   return {
     amount,
     taken,
+    most: leaves ? cheapest.most : NONE,
     weighed: [
       ...priced.map(({ way, cost, why }) => ({
         way,
@@ -125,35 +152,12 @@ export function weigh(
   };
 }
 
-/** What taking the book's levels would give for `amount`, after the taker's fee on what is received (parts of 10^-8). */
-export function throughBook(instrument: Instrument, depth: Depth, amount: Money, takerRate: number): WayOut {
-  const sells = amount > 0n;
-  const [prices, amounts, count] = sells
-    ? [depth.bidPrices, depth.bidAmounts, depth.bids]
-    : [depth.askPrices, depth.askAmounts, depth.asks];
-  const fee = BigInt(Math.ceil(takerRate));
-  const net = (sum: bigint) => sum - (sum * fee) / 100_000_000n;
-  // Bought is what arrives: more must be bought, because the fee is taken from it.
-  const wanted = sells ? amount : money((-amount * 100_000_000n) / (100_000_000n - fee));
-  let left = wanted as bigint;
-  let minor = 0n;
-  for (let i = 0; i < count && left > 0n; i++) {
-    const lots = amounts[i] as Amount;
-    const level = moneyOfAmount(instrument, lots);
-    const worth = moneyOfValue(instrument, valueOf(prices[i] as Price, lots));
-    const taken = level < left ? level : left;
-    minor += (worth * taken) / level;
-    left -= taken;
-  }
-  if (left > 0n) return { way: 'book', not: 'the levels that are seen are not enough' };
-  const [give, get] = sells ? [amount, net(minor)] : [minor, -amount];
-  const [from, to] = sells ? [instrument.major, instrument.minor] : [instrument.minor, instrument.major];
-  return {
-    way: 'book',
-    give: { currency: from, amount: textOfMoney(money(give)) },
-    get: { currency: to, amount: textOfMoney(money(get)) },
-  };
+/** The most that leaving may cost for so much of the major currency; minor currency, rounded down. */
+export function costLimit(major: bigint, middle: Money, { costMaxBps }: HedgeRules): Money {
+  return money((((major * middle) / ONE) * BigInt(Math.floor(costMaxBps * 100 + 1e-6))) / 1_000_000n);
 }
 
 const ONE = 10n ** 18n;
 const HOUR_MS = 3_600_000;
+const NONE = money(0n);
+const positive = (sum: Money): Money => (sum > 0n ? sum : NONE);

@@ -143,18 +143,18 @@ export class Holdings {
   }
 
   /**
-   * A conversion of ours has been carried out. Between the two currencies of the book it is a hedge; another one moves money out of or into
-   * the book's currencies, and is no profit.
+   * A conversion of ours has been carried out. Between the two currencies of the book, or as a leg of a route between them, it is a hedge;
+   * another one moves money out of or into the book's currencies, and is no profit.
    */
   convert(conversion: Conversion, at: Millis): void {
-    const { id, give, get } = conversion;
+    const { id, give, get, worth } = conversion;
     const changes: readonly Change[] = [
       { cause: 'conversions', currency: give.currency, amount: money(-give.amount) },
       { cause: 'conversions', currency: get.currency, amount: get.amount },
     ];
     if (!this.#ledger.book({ source: `conversion ${id}`, at, why: null, changes })) return;
     this.#unsettled = conversion;
-    this.#converted(changes);
+    this.#converted(changes, worth);
   }
 
   /**
@@ -211,13 +211,18 @@ export class Holdings {
     return this.#position.profit();
   }
 
-  #converted(changes: readonly Change[]): void {
+  /** `worth`: what the third currency of a leg of a route is counted for. */
+  #converted(changes: readonly Change[], worth?: Money): void {
     const { major, minor } = this.#instrument;
     const of = (wanted: string) =>
       changes.reduce((sum, { currency, amount }) => (currency === wanted ? sum + amount : sum), 0n);
     const isHedge = changes.every(({ currency }) => currency === major || currency === minor);
-    if (isHedge) this.#position?.convert(money(of(major)), money(of(minor)));
-    else if (of(major) !== 0n) this.#position?.flow(money(of(major)));
+    if (isHedge) this.#position?.convert(of(major), of(minor));
+    else if (worth !== undefined) {
+      // What lies in the third currency is cash at what it is counted for, until the other leg says what it was.
+      const brought = changes.some(({ currency, amount }) => amount > 0n && (currency === major || currency === minor));
+      this.#position?.convert(of(major), of(minor) + (brought ? -worth : worth));
+    } else if (of(major) !== 0n) this.#position?.flow(money(of(major)));
   }
 
   /** What was said of these trades, of those that are in the ledger. */

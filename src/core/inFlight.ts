@@ -5,16 +5,18 @@ import { money } from './units.ts';
 import type { Money, Side } from './units.ts';
 
 export class InFlight {
-  readonly #conversions = new Map<string, Conversion>();
+  readonly #conversions = new Map<string, { readonly conversion: Conversion; readonly hasLeft: boolean }>();
 
   hear({ phase, conversion }: Extract<EngineEvent, { kind: 'conversion' }>): void {
-    if (phase === 'in flight') this.#conversions.set(conversion.id, conversion);
+    if (phase === 'in flight' || phase === 'planned')
+      this.#conversions.set(conversion.id, { conversion, hasLeft: phase === 'in flight' });
     else this.#conversions.delete(conversion.id);
   }
 
   /** Whether the balances may already have something of them, nobody can say. */
   get isEmpty(): boolean {
-    return this.#conversions.size === 0;
+    for (const { hasLeft } of this.#conversions.values()) if (hasLeft) return false;
+    return true;
   }
 
   /** What they may still take from a currency. */
@@ -30,7 +32,7 @@ export class InFlight {
 
   #sum(leg: 'give' | 'get', currency: string): Money {
     let sum = 0n;
-    for (const conversion of this.#conversions.values())
+    for (const { conversion } of this.#conversions.values())
       if (conversion[leg].currency === currency) sum += conversion[leg].amount;
     return money(sum);
   }

@@ -129,6 +129,8 @@ export type Order = {
   readonly state: OrderState;
   readonly ending: Ending | null;
   readonly oid: string | null;
+  /** It never rests in the book: it trades when it arrives, or is gone. */
+  readonly takes?: boolean;
 };
 
 type Live = {
@@ -226,12 +228,12 @@ export class Orders {
   /** Orders that a book read which started at `startedAt` may show: sent by now, and not known to be over before it began. */
   *inBookSince(startedAt: Millis): IterableIterator<Order> {
     for (const order of this.#live.values()) {
-      if (mayLive(order) || order.closedAt >= startedAt) yield order;
+      if (order.takes !== true && (mayLive(order) || order.closedAt >= startedAt)) yield order;
     }
-    for (const order of this.#justEnded) if (order.closedAt >= startedAt) yield order;
+    for (const order of this.#justEnded) if (order.takes !== true && order.closedAt >= startedAt) yield order;
   }
 
-  intend(id: string, side: Side, price: Price, amount: Amount, at: Millis): Order {
+  intend(id: string, side: Side, price: Price, amount: Amount, at: Millis, takes = false): Order {
     if (this.#live.has(id) || this.#finished.has(id)) throw new Error(`origin id ${id} was used before`);
     const order: Live = {
       id,
@@ -243,6 +245,7 @@ export class Orders {
       state: 'intent',
       ending: null,
       oid: null,
+      takes,
       answeredAt: at,
       closedAt: at,
       cancelSentAt: -Infinity,
@@ -456,6 +459,8 @@ export class Orders {
     const live = order as Live;
     if (order.state === 'unknown') return true;
     if (order.state === 'closed-unsettled') return live.finalFilled === null;
+    // It is over as soon as it is answered.
+    if (order.takes === true && order.oid !== null) return true;
     return live.absences > 0 || (order.state === 'canceling' && live.cancelAnswered);
   }
 

@@ -42,7 +42,10 @@ export function planSide(
   at: Millis,
 ): Plan {
   const orders: Order[] = [];
-  for (const order of live) if (order.side === side && mayLive(order)) orders.push(order);
+  for (const order of live) {
+    // What takes is no quote: it never rests.
+    if (order.side === side && mayLive(order) && order.takes !== true) orders.push(order);
+  }
   const best = side === 'buy' ? -1 : 1;
   if (orders.length > 1) orders.sort((a, b) => best * (a.price - b.price) || (a.id < b.id ? -1 : 1));
   const levels: LegalLevel[] = [];

@@ -26,14 +26,14 @@ export type Profit = {
   readonly spread: Money;
   readonly inventory: Money;
   readonly fees: Money;
-  /** What conversions brought against the mark. */
+  /** What conversions, and orders that took liquidity, brought against the mark. */
   readonly hedging: Money;
   readonly total: Money;
 };
 
 /**
  * Equity is cash + inventory x mark. Between two moments it changes by exactly: what fills captured against the mark (spread),
- * what conversions captured against it (hedging), what the mark did to the inventory held (inventory), and fees. The mark is the middle of the book in half ticks, so that
+ * what conversions and orders that took liquidity captured against it (hedging), what the mark did to the inventory held (inventory), and fees. The mark is the middle of the book in half ticks, so that
  * everything is an integer: sums inside are in minor money over 2 x 10^18 (major 10^-18, times half ticks, times the tick's money).
  */
 export class Position {
@@ -80,25 +80,24 @@ export class Position {
 
   fill(fill: Fill): void {
     const sign = fill.side === 'buy' ? 1n : -1n;
-    if (this.#mark === 0n) {
+    const hasMark = this.#mark !== 0n;
+    // What takes liquidity pays to leave: it is no part of what quotes earn.
+    if (!fill.maker) this.#leave(sign * fill.major, -sign * fill.minor);
+    else if (hasMark) this.#spread += sign * (fill.major * this.#mark - raw(fill.minor));
+    else {
       this.#early.bought += sign * fill.major;
       this.#early.paid += sign * fill.minor;
-      if (fill.feeIn === 'major') this.#early.fees += fill.fee;
-    } else {
-      this.#spread += sign * (fill.major * this.#mark - raw(fill.minor));
-      if (fill.feeIn === 'major') this.#fees -= fill.fee * this.#mark;
     }
+    if (fill.feeIn === 'major' && hasMark) this.#fees -= fill.fee * this.#mark;
+    else if (fill.feeIn === 'major') this.#early.fees += fill.fee;
     if (fill.feeIn === 'minor') this.#fees -= raw(fill.fee);
     this.#inventory += sign * fill.major - (fill.feeIn === 'major' ? fill.fee : 0n);
     this.#cash -= sign * fill.minor + (fill.feeIn === 'minor' ? fill.fee : 0n);
   }
 
   /** A conversion of ours between the two currencies: what each of them changed by, in opposite directions. */
-  convert(major: Money, minor: Money): void {
-    if (this.#mark === 0n) {
-      this.#early.converted += major;
-      this.#early.cost -= minor;
-    } else this.#hedging += major * this.#mark + raw(minor);
+  convert(major: bigint, minor: bigint): void {
+    this.#leave(major, minor);
     this.#inventory += major;
     this.#cash += minor;
   }
@@ -139,6 +138,13 @@ export class Position {
     const equity = raw(money(this.#cash)) + this.#inventory * this.#mark;
     const opening = this.#openingInventory * this.#openingMark;
     return equity - opening === this.#spread + this.#carried + this.#fees + this.#hedging + this.#flows;
+  }
+
+  #leave(major: bigint, minor: bigint): void {
+    if (this.#mark === 0n) {
+      this.#early.converted += major;
+      this.#early.cost -= minor;
+    } else this.#hedging += major * this.#mark + raw(money(minor));
   }
 
   /** The first mark: leftovers of an earlier run may have been filled before the first book arrived. */

@@ -52,6 +52,7 @@ const ALL: Readonly<Record<Reason, true>> = {
   'cut to the maximum amount': true,
   'cut to the maximum value': true,
   stopping: true,
+  'not towards the target': true,
   halted: true,
   'not ready': true,
   'no limits': true,

@@ -13,6 +13,8 @@ export type PlaceCommand = {
   readonly side: Side;
   readonly price: Price;
   readonly amount: Amount;
+  /** It may trade at once, and what of it does not is gone; without, it never does. */
+  readonly takes?: true;
 };
 /** Cancels orders by their origin ids; at most `CANCEL_CHUNK` of them, so that the request's address stays short. */
 export type CancelCommand = { readonly kind: 'cancel'; readonly ids: readonly string[] };
@@ -56,6 +58,7 @@ export type RiskRefusal =
   | 'order count limit'
   | 'position limit'
   | 'would cross the book'
+  | 'not towards the target'
   | 'would cross our own order'
   | 'insufficient funds'
   | 'too many unknown orders';
@@ -123,12 +126,12 @@ export function approvePlace(command: PlaceCommand, s: Standing): Approved<Place
   if (!(value <= limits.orderValueMax)) return 'order value limit';
   const mid = (bestOf(s.depth, 'buy') + bestOf(s.depth, 'sell')) / 2;
   if (!(Math.abs(price - mid) * 10_000 <= limits.collarBps * mid)) return 'price outside the collar';
-  if (crosses(s.depth, side, price)) return 'would cross the book';
+  if (command.takes) {
+    if (!(amount <= (side === 'sell' ? s.position : -s.position))) return 'not towards the target';
+  } else if (crosses(s.depth, side, price)) return 'would cross the book';
   if (!(s.orders.filter(mayLive).length < limits.ordersMax)) return 'order count limit';
   if (crossesOwn(side, price, s.orders)) return 'would cross our own order';
-  const reserved = sum(s.orders, side) + amount;
-  const worst = reserved + s.converting[side] + (side === 'buy' ? s.position : -s.position);
-  if (!(worst <= limits.positionMax)) return 'position limit';
+  if (!(amount <= roomOf(side, s))) return 'position limit';
   if (!isFunded(side, price, amount, s)) return 'insufficient funds';
   return command as Approved<PlaceCommand>;
 }
@@ -143,6 +146,12 @@ export function approveByIds<K extends 'cancel' | 'look'>(
     chunks.push({ kind, ids: ids.slice(i, i + CANCEL_CHUNK) } as unknown as Approved<Command & { kind: K }>);
   }
   return chunks;
+}
+
+/** Lots by which the worst case of a side may still grow: everything of ours that may live or is converting counts as done. */
+export function roomOf(side: Side, s: Standing): number {
+  const worst = sum(s.orders, side) + s.converting[side] + (side === 'buy' ? s.position : -s.position);
+  return (s.limits?.positionMax ?? 0) - worst;
 }
 
 function crossesOwn(side: Side, price: Price, orders: readonly Order[]): boolean {

@@ -122,12 +122,14 @@ export class Hedger {
     const asked = clock.elapsed();
     const offers = await Promise.all(this.#o.ways.map(way => this.#offer(way, instrument, amount)));
     const seen = engine.preview(this.#o.time());
-    const ways: WayOut[] = offers
-      .map(offer => (typeof offer === 'string' ? null : offer))
-      .flatMap(offer => (offer ? [offer] : []));
+    const ways: WayOut[] = offers.flatMap(offer =>
+      typeof offer === 'string' ? [] : [{ way: offer.way, give: offer.give, get: offer.get }],
+    );
     this.#o.ways.forEach((way, i) => typeof offers[i] === 'string' && ways.push({ way, not: offers[i] }));
-    ways.push(throughBook(instrument, engine.depth, amount, this.#o.takerRate()));
     const now = seen.refusal === null ? money((BigInt(Math.round(seen.mid * 2)) * instrument.tickMoney) / 2n) : middle;
+    const bounds = { costMaxBps: 10_000, collarBps: 10_000, orderValueMax: BigInt(1e18) as never, room: Infinity };
+    const book = throughBook(instrument, engine.depth, amount, this.#o.takerRate(), now, bounds);
+    ways.push('not' in book ? book : { ...book, but: 'orders of ours never take liquidity' });
     const decision = weigh(instrument, amount, snapshot.inventory, now, ways, rules);
     const weighed = weighedText(decision);
     const offer = offers.find(
@@ -169,7 +171,7 @@ export class Hedger {
   async #resolve(row: HedgeRow): Promise<void> {
     const { desk } = this.#o;
     const { offer, conversionId } = row;
-    if (offer === null) throw new Error(`hedge ${row.id} was accepted without an offer`);
+    if (offer === null || offer.way === 'book') throw new Error(`hedge ${row.id} was accepted without an offer`);
     if (conversionId !== null) {
       const outcome = await desk.state(offer.way, conversionId);
       if (outcome.kind === 'done') this.#hear(row, outcome.value);

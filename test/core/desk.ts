@@ -167,7 +167,7 @@ export class Desk {
     this.truth.set(id, { id, oid: `oid-${id}`, side, price, amount, filled: 0, isLive: true });
   }
 
-  fill(id: string, lots: number): void {
+  fill(id: string, lots: number, maker = true): void {
     const o = this.truth.get(id);
     if (!o?.isLive) return;
     const all = Math.min(lots, o.amount - o.filled);
@@ -189,8 +189,20 @@ export class Desk {
       minor,
       feeAmount: '0',
       feeCurrency: 'btc',
-      maker: true,
+      maker,
     });
+  }
+
+  /** It trades with the levels that it reaches, at its own price, and what is left of it is gone. */
+  take(id: string): void {
+    const o = this.truth.get(id)!;
+    const [levels, reaches] =
+      o.side === 'buy' ? [this.asks, (p: number) => p <= o.price] : [this.bids, (p: number) => p >= o.price];
+    if (this.live.some(own => own.side !== o.side && reaches(own.price)))
+      throw new Error('it trades with our own order');
+    const there = levels.reduce((sum, [price, lots]) => (reaches(price) ? sum + lots : sum), 0);
+    if (there > 0) this.fill(id, there, false);
+    o.isLive = false;
   }
 
   report(o: TrueOrder): OrderReport {
@@ -224,6 +236,7 @@ export class Desk {
       const fate = this.fateOfPlace();
       if (fate === 'done' || fate === 'done untold')
         this.plant(command.id, command.side, command.price, command.amount);
+      if (command.takes && this.truth.has(command.id)) this.take(command.id);
       const outcome =
         fate === 'done'
           ? ({ kind: 'done', value: { oid: `oid-${command.id}` } } as const)

@@ -1,8 +1,17 @@
 /** What leaves, and by which way: never above the limit, never more than asked, and the cheapest. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { carryCost, money, moneyOf, textOfMoney, throughBook, toLeave, weigh } from '../../src/core/index.ts';
-import type { HedgeRules, Instrument, WayOut } from '../../src/core/index.ts';
+import {
+  carryCost,
+  costLimit,
+  money,
+  moneyOf,
+  textOfMoney,
+  throughBook,
+  toLeave,
+  weigh,
+} from '../../src/core/index.ts';
+import type { HedgeRules, Instrument, TakeBounds, Value, WayOut } from '../../src/core/index.ts';
 import { btcMxn, depthOf, plain } from './market.ts';
 
 const rules: HedgeRules = {
@@ -15,6 +24,7 @@ const rules: HedgeRules = {
 const middle = moneyOf('1000');
 const sale = (way: 'rfq' | 'conversion' | 'book', minor: string, major = '1'): WayOut => ({
   way,
+  ...(way === 'book' ? { but: 'orders of ours never take liquidity' } : {}),
   give: { currency: 'btc', amount: major },
   get: { currency: 'mxn', amount: minor },
 });
@@ -109,27 +119,72 @@ describe('the way out', () => {
 });
 
 describe('the book as a way out', () => {
-  test('takes level after level, and the fee from what is received', () => {
-    const depth = depthOf(
-      [
-        [999, 5],
-        [998, 50],
-      ],
-      [
-        [1001, 5],
-        [1002, 50],
-      ],
-    );
-    // One lot is one, one tick is one; 1 % fee.
-    expect(throughBook(plain, depth, moneyOf('10'), 1_000_000)).toEqual({
+  const wide: TakeBounds = {
+    costMaxBps: 5_000,
+    collarBps: 5_000,
+    orderValueMax: (10n ** 18n) as Value,
+    room: Infinity,
+  };
+  const depth = depthOf(
+    [
+      [999, 5],
+      [998, 50],
+    ],
+    [
+      [1001, 5],
+      [1002, 50],
+    ],
+  );
+  // One lot is one, one tick is one; 1 % fee.
+  const through = (amount: string, bounds: Partial<TakeBounds> = {}, rate = 1_000_000) =>
+    throughBook(plain, depth, moneyOf(amount), rate, middle, { ...wide, ...bounds });
+
+  test('takes level after level at the price of the last one, and the fee from what is received', () => {
+    expect(through('10')).toEqual({
       way: 'book',
       give: { currency: 'btc', amount: '10' },
       get: { currency: 'mxn', amount: textOfMoney(moneyOf(String((5 * 999 + 5 * 998) * 0.99))) },
+      most: moneyOf('119.8'),
+      take: { side: 'sell', price: 998, amount: 10 },
     });
-    const bought = throughBook(plain, depth, moneyOf('-9.9'), 1_000_000);
-    expect(bought).toMatchObject({ give: { amount: String(5 * 1001 + 5 * 1002) }, get: { amount: '9.9' } });
-    expect(throughBook(plain, depth, moneyOf('100'), 0)).toMatchObject({
-      not: 'the levels that are seen are not enough',
+    expect(through('-10')).toMatchObject({
+      give: { currency: 'mxn', amount: String(5 * 1001 + 5 * 1002) },
+      get: { currency: 'btc', amount: '9.9' },
+      take: { side: 'buy', price: 1002, amount: 10 },
     });
+  });
+
+  test('is of no more than is seen, than one order may be worth, than has room, and not beyond the collar', () => {
+    expect(through('100')).toMatchObject({ take: { amount: 55 } });
+    expect(through('10', { orderValueMax: 5_000n as Value })).toMatchObject({ take: { price: 999, amount: 5 } });
+    expect(through('10', { room: 3 })).toMatchObject({ take: { amount: 3 } });
+    expect(through('10', { collarBps: 10 })).toMatchObject({ take: { price: 999, amount: 5 } });
+    expect(through('10', { collarBps: 5 })).toMatchObject({ not: 'no level that is seen is within the limits' });
+  });
+
+  test('never costs more than its limit, at whatever of its prices it trades', () => {
+    const lots = fc.integer({ min: 1, max: 100 });
+    const away = fc.integer({ min: 1, max: 100 });
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(away, lots), { minLength: 1, maxLength: 8 }),
+        fc.integer({ min: 1, max: 100 }),
+        fc.integer({ min: 0, max: 2_000_000 }),
+        fc.integer({ min: 1, max: 400 }),
+        fc.boolean(),
+        (levels, wanted, rate, costMaxBps, sells) => {
+          const sorted = [...new Map(levels)].sort((a, b) => a[0] - b[0]);
+          const side = sorted.map(([off, n]): [number, number] => [sells ? 1000 - off : 1000 + off, n]);
+          const seen = sells ? depthOf(side, []) : depthOf([], side);
+          const amount = moneyOf(String(sells ? wanted : -wanted));
+          const way = throughBook(plain, seen, amount, rate, middle, { ...wide, costMaxBps });
+          if ('not' in way) return;
+          const major = moneyOf(sells ? way.give.amount : way.get.amount);
+          expect(way.most).toBeLessThanOrEqual(costLimit(major, middle, { ...rules, costMaxBps }) + 2n);
+          const at = weigh(plain, amount, amount, middle, [way], { ...rules, costMaxBps, band: moneyOf('0.5') });
+          expect(at.most).toBeLessThanOrEqual(costLimit(major, middle, { ...rules, costMaxBps }));
+        },
+      ),
+    );
   });
 });
