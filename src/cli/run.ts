@@ -4,6 +4,7 @@ import { moneyOfAmount } from '../core/index.ts';
 import type { Amount, Clock, Order, Side, Snapshot } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { meaningOf } from '../exchange/index.ts';
+import { adjustmentsIn } from '../live/adjustments.ts';
 import { DamagedState, openJournal } from '../live/journal.ts';
 import type { Journal, Leftovers } from '../live/journal.ts';
 import { heartIn, readPulse, Watch } from '../live/heart.ts';
@@ -103,6 +104,8 @@ export async function run(options: RunOptions): Promise<RunResult> {
         if (news.kind === 'fill') page?.fill(news.fill.side);
       },
       hedge: hedgeOf(config, client),
+      moneyLists: client,
+      adjustments: adjustmentsIn(config.state.dir),
       onStep: ms => page?.loop(ms),
       onReconciled: () => heart.beat('alive'),
       onKeptOut: () => heart.beat('kept out'),

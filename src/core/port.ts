@@ -1,6 +1,6 @@
 /** The ports: what the outside world must be for the rooms of this project. Everything that waits, asks or rolls dice comes in here. */
 import type { BookRules } from './instrument.ts';
-import type { DecimalText, Millis, Side } from './units.ts';
+import type { DecimalText, Millis, Money, Side } from './units.ts';
 
 /** Time. Both readings run on one scale: at speed 20 a clock shows 20 s while a wall second passes. */
 export interface Clock {
@@ -186,6 +186,31 @@ export interface Exchange {
   budget(): { readonly public: number; readonly private: number };
   /** Refuses new calls and resolves when those under way have ended. */
   close(): Promise<void>;
+}
+
+/** A change of balances as the exchange's own ledger lists it (public-facts 9.4). */
+export type MoneyMoved = {
+  /** Its own there. */
+  readonly id: string;
+  readonly operation: string;
+  readonly createdAt: Millis;
+  /** Lower-case currency; above zero what came. */
+  readonly updates: readonly { readonly currency: string; readonly amount: Money }[];
+  /** Of the deposit or withdrawal, as far as it is told. */
+  readonly ref?: string;
+};
+
+/** Lists of the exchange's ledger that a bot looks into when its balances are not what it knows of. */
+export const MONEY_LISTS = ['fundings', 'withdrawals', 'fees'] as const;
+export type MoneyList = (typeof MONEY_LISTS)[number];
+
+/** Every call as in `Exchange`. */
+export interface MoneyLists {
+  /** One page, newest first, older than the one with the id `marker` when given. */
+  moneyMoved(
+    list: MoneyList,
+    page: { readonly marker?: string; readonly limit: number },
+  ): Promise<Outcome<readonly MoneyMoved[]>>;
 }
 
 /** The two interfaces that convert at a firm price: quotes asked for (rfq), and the simple conversions of the REST interface. */

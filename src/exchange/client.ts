@@ -1,5 +1,5 @@
 /** The client of the exchange: every endpoint of both interface documents, each call ending in an Outcome. */
-import type { Clock, Exchange, Random, Transport } from '../core/index.ts';
+import type { Clock, Exchange, MoneyLists, Random, Transport } from '../core/index.ts';
 import { account } from './account.ts';
 import type { Account } from './account.ts';
 import { asker } from './ask.ts';
@@ -8,6 +8,7 @@ import { conversions } from './conversions.ts';
 import type { Conversions } from './conversions.ts';
 import { market } from './market.ts';
 import type { Market } from './market.ts';
+import { moneyMoved } from './moneyMoved.ts';
 import { nonceV2 } from './nonce.ts';
 import type { NonceSource } from './nonce.ts';
 import { orders } from './orders.ts';
@@ -24,6 +25,7 @@ export type Client = Exchange &
   Orders &
   Account &
   Conversions &
+  MoneyLists &
   Webhooks & {
     readonly rfq: Rfq;
     /** How often the exchange has said that we ask too often, by scope. */
@@ -63,6 +65,7 @@ export function exchangeClient(options: ClientOptions): Client {
     ...orders(ask),
     ...account(ask),
     ...conversions(ask),
+    ...moneyMoved(ask),
     ...webhooks(ask),
     rfq: rfq(ask),
     budget: () => ({ public: budgets.public.left(), private: budgets.private.left() }),

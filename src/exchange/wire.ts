@@ -1,6 +1,6 @@
 /** Reads fields of parsed replies strictly: every reader gives the exact value or throws a WireFault that names the field. */
-import { isDecimalText } from '../core/index.ts';
-import type { DecimalText, Millis, Side } from '../core/index.ts';
+import { isDecimalText, moneyOf } from '../core/index.ts';
+import type { DecimalText, Millis, Money, Side } from '../core/index.ts';
 
 /** A reply that is not shaped as the interface documents say. Becomes the outcome `unknown`. */
 export class WireFault extends Error {
@@ -59,6 +59,12 @@ export function magnitude(of: Row, field: string): DecimalText {
   const size = typeof value === 'string' && value.startsWith('-') ? value.slice(1) : value;
   if (!isDecimalText(size)) throw fault(field, 'decimal digits, with or without a minus', value);
   return size;
+}
+
+/** Exact money of decimal text that may carry a minus. */
+export function sum(of: Row, field: string): Money {
+  const size = magnitude(of, field);
+  return moneyOf(of[field] === size ? size : `-${size}`);
 }
 
 const FIGURE = /^-?\d{1,40}(?:\.\d{1,60})?$/;

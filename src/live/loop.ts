@@ -1,7 +1,8 @@
 /** The loop: feeds the engine from one exchange in real time, carries out what it approves, and stops cleanly. */
-import { approveByIds, sleep, textOfMoney } from '../core/index.ts';
+import { approveByIds, sleep } from '../core/index.ts';
 import type { Approved, Command, EngineEvent, Millis, PlaceCommand } from '../core/index.ts';
 import type { Hedger } from '../hedge/index.ts';
+import { BalanceReads } from './balanceReads.ts';
 import { cancelAll } from './clearOut.ts';
 import { keepDeciding } from './keepDeciding.ts';
 import { hedgerOf } from './hedgerOf.ts';
@@ -25,7 +26,6 @@ const FLUSH_EVERY_MS = 1_000;
 const LATCH_EVERY_MS = 2_000;
 const STOPPING_READ_EVERY_MS = 500;
 const EMPTY_READS_TO_STOP = 2;
-const LEDGER_TRIES = 10;
 
 export class Loop {
   readonly #options: LoopOptions;
@@ -36,6 +36,7 @@ export class Loop {
   readonly #underWay = new Set<Promise<void>>();
   readonly #origin: Millis;
   readonly #writer = new LineWriter();
+  readonly #balances: BalanceReads;
   readonly #keeper: LedgerKeeper;
   readonly #reach: Reach;
   readonly #sleep: SleepWatch;
@@ -54,8 +55,21 @@ export class Loop {
     const tids = opening.kind === 'restored' ? opening.tids : [];
     this.#reads = new Reads(exchange, book, opening.lastTid, this.time, timing.settleMs, tids);
     const hedges = () => this.#hedger?.rows ?? [];
-    this.#keeper = new LedgerKeeper(options.engine, options.journal, this.#reads, options.clock, hedges);
     this.#reach = new Reach(options.log, options.clock);
+    this.#balances = new BalanceReads({
+      ...options,
+      reach: this.#reach,
+      reads: this.#reads,
+      time: this.time,
+      step: event => this.#step(event),
+      readTrades: () => this.#readTrades(),
+      note: (what, failed) => this.#note(what, failed),
+      persist: () => this.#flush(),
+      lists: options.moneyLists,
+      known: opening.kind === 'restored' ? options.journal.leftovers.transfers : null,
+    });
+    const known = () => this.#balances.known;
+    this.#keeper = new LedgerKeeper(options.engine, options.journal, this.#reads, options.clock, hedges, known);
     this.#sleep = new SleepWatch(options.clock);
     this.#hedger = hedgerOf(options, {
       instrument: () => this.#rules.instrument,
@@ -76,7 +90,7 @@ export class Loop {
       isWaking: () => this.#sleep.isWaking,
       onBroken: error => this.#fail(error),
       readTrades: () => this.#readTrades(),
-      readBalances: () => this.#readBalances(),
+      readBalances: () => this.#balances.read(),
       look: async ids => {
         for (const command of approveByIds('look', ids)) await this.#send(command);
       },
@@ -106,7 +120,7 @@ export class Loop {
     this.#tasks.push(this.#decide(this.#stopping.signal));
     this.#repeat(LOOK_EVERY_MS, async () => this.#look(), LOOK_EVERY_MS);
     const balancesEvery = () => (this.#options.engine.isReconciled ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS);
-    this.#repeat(balancesEvery, () => this.#readBalances());
+    this.#repeat(balancesEvery, () => this.#balances.read());
     if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
     this.#repeat(LATCH_EVERY_MS, async () => this.#watchLatch(), LATCH_EVERY_MS);
@@ -145,25 +159,9 @@ export class Loop {
     verified.abort();
     await Promise.all([deciding, ...this.#underWay]);
     await this.#hedger?.settle(deadline);
-    const ledgerMatches = await this.#ledgerMatches();
+    const ledgerMatches = await this.#balances.match();
     this.#flush();
     return { left, ledgerMatches, failure: this.#failure };
-  }
-
-  /** Balances on a quiet cut must equal the ledger; trades that are still being recorded get a moment. */
-  async #ledgerMatches(): Promise<boolean> {
-    const { engine, clock, log } = this.#options;
-    for (let tries = 0; tries < LEDGER_TRIES; tries++) {
-      if ((await this.#readBalances()) && engine.differences().length === 0) return true;
-      await sleep(clock, STOPPING_READ_EVERY_MS);
-    }
-    for (const { currency, difference } of engine.differences()) {
-      log.error(
-        { currency, difference: textOfMoney(difference) },
-        'our ledger and the balance differ (reported minus ours)',
-      );
-    }
-    return false;
   }
 
   #decide(signal: AbortSignal): Promise<void> {
@@ -215,20 +213,6 @@ export class Loop {
     this.#reach.answered();
     this.#step(event);
     return event.complete;
-  }
-
-  /** Balances between two equal readings of the trades; true when nothing was traded meanwhile. */
-  async #readBalances(): Promise<boolean> {
-    if (!(await this.#readTrades())) return false;
-    const before = this.#reads.newest;
-    const event = await this.#reads.balances();
-    if (isFailed(event)) {
-      this.#note('balance', event);
-      return false;
-    }
-    const quiet = (await this.#readTrades()) && before === this.#reads.newest;
-    this.#step({ ...event, at: this.time(), quiet });
-    return quiet;
   }
 
   /** A process that stood still goes on with nothing that it knew: quotes are withdrawn until book and account have been read again. */
@@ -293,6 +277,7 @@ export class Loop {
   #watchLatch(): void {
     const { engine, exchange, latch, onKeptOut } = this.#options;
     if (!(exchange.budget().private > 0)) onKeptOut?.();
+    this.#balances.takeUp();
     const halt = latch.read();
     const alive = this.#options.sentinelAlive?.();
     if (alive !== undefined && alive !== this.#sentinelAlive) {

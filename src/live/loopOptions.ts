@@ -1,6 +1,7 @@
 /** What the loop is made of, and what it says at its end. */
-import type { Clock, Engine, Exchange, Millis } from '../core/index.ts';
+import type { Clock, Engine, Exchange, Millis, MoneyLists } from '../core/index.ts';
 import type { HedgeSetup } from '../hedge/index.ts';
+import type { AdjustmentBox } from './adjustments.ts';
 import type { Journal } from './journal.ts';
 import type { Latch } from './latch.ts';
 import type { Log } from './log.ts';
@@ -36,6 +37,10 @@ export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
   readonly isFatal: (code: string) => boolean;
   /** Lets inventory leave by conversions; absent: it leaves by quotes alone. */
   readonly hedge?: HedgeSetup | undefined;
+  /** The exchange's lists of deposits and withdrawals; absent: only a person explains what came or went. */
+  readonly moneyLists?: MoneyLists | undefined;
+  /** Where a person leaves bookings. */
+  readonly adjustments?: AdjustmentBox | undefined;
   /** Called after every step of the engine with the milliseconds that it took. */
   readonly onStep?: (ms: Millis) => void;
 };

@@ -31,6 +31,8 @@ export type SessionOptions = {
   readonly onKeptOut?: () => void;
   readonly sentinelAlive?: () => boolean;
   readonly hedge?: LoopOptions['hedge'];
+  readonly moneyLists?: LoopOptions['moneyLists'];
+  readonly adjustments?: LoopOptions['adjustments'];
 };
 
 export type Session = {

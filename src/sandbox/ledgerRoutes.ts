@@ -52,7 +52,7 @@ function ledgerOf(operation: Operation | null): (ask: PrivateAsk) => WireReply {
 }
 
 /** What names a transfer in the details of its entry. */
-const DETAILS = { funding: 'fid', withdrawal: 'wid', conversion: 'conversion_id' } as const;
+const DETAILS = { funding: 'fid', withdrawal: 'wid', conversion: 'conversion_id', fee: 'fee_id' } as const;
 
 /** Newest first: a trade and its fee are two entries. */
 function entriesOf(account: Account, elapsed: Millis): Entry[] {
@@ -116,7 +116,7 @@ function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateAsk) => WireR
     const named = path['ids']?.split('-') ?? query.get(ids)?.split(',');
     const all = account.transfers
       .list()
-      .filter(transfer => transfer.kind === kind)
+      .filter(({ kind: of, updates: [moved] }) => of === kind && moved!.sum > 0n === (kind === 'funding'))
       .reverse();
     const wanted = named === undefined ? all : all.filter(transfer => named.includes(transfer.id));
     if (named?.length === 1 && wanted.length === 0) return failureOf(kind === 'funding' ? '0311' : '0310', named[0]);

@@ -191,7 +191,7 @@ export class Transactions {
     const { kind, asset, sum } = details;
     if (kind === 'CRYPTO_WITHDRAWAL') account.lock(asset, money(-sum));
     if (plan.failure) {
-      if (kind === 'REDEMPTION' && !plan.refund) this.#venue.deposit(account, asset, sum);
+      if (kind === 'REDEMPTION' && !plan.refund) this.#venue.deposit(account, asset, sum, 'withdrawal');
     } else if (kind === 'CRYPTO_WITHDRAWAL') {
       if (!this.#venue.withdraw(account, asset, sum)) throw new RangeError('what a withdrawal had locked is gone');
     } else if (kind !== 'REDEMPTION') this.#venue.deposit(account, asset, sum);
@@ -213,7 +213,7 @@ export class Transactions {
     this.#later(() => {
       // What an issuance had credited goes back to its sender; when it is no longer there, nothing can be sent.
       const credited = details.kind === 'ISSUANCE' && transaction.status === 'COMPLETE';
-      if (credited && !this.#venue.withdraw(transaction.account, details.asset, details.sum)) {
+      if (credited && !this.#venue.withdraw(transaction.account, details.asset, details.sum, 'funding')) {
         this.#change(transaction, () => (refund.status = 'FAILED'), true);
         return;
       }
@@ -250,7 +250,9 @@ export class Transactions {
   #pay({ account, details }: Transaction, failed: boolean, credited: boolean): void {
     if (details.kind === 'CONVERSION') return;
     const due = details.kind === 'REDEMPTION' ? !failed : failed && credited;
-    if (due) this.#venue.deposit(account, details.asset, details.sum);
+    // Listed as what it takes back: a redemption went out, and the return of an issuance was a funding below zero.
+    const listed = details.kind === 'REDEMPTION' ? 'withdrawal' : 'funding';
+    if (due) this.#venue.deposit(account, details.asset, details.sum, listed);
   }
 
   /** Back-fills the ids of steps that are complete. False when there was none to fill. */

@@ -6,7 +6,8 @@ export type Update = { readonly currency: string; readonly sum: Money };
 export type Transfer = {
   /** Sixteen hexadecimal digits, unlike those of any other transfer of the account. */
   readonly id: string;
-  readonly kind: 'funding' | 'withdrawal' | 'conversion';
+  /** A funding that was taken back is a funding below zero, a withdrawal that came back one above; a fee that was given back has no trade. */
+  readonly kind: 'funding' | 'withdrawal' | 'conversion' | 'fee';
   /** What it did to the balances: above zero what came in, below what left. */
   readonly updates: readonly Update[];
   readonly at: Millis;

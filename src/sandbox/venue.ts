@@ -1,6 +1,7 @@
 /** The embedded exchange's state: books, accounts, keys and orders, and what moves between them when orders match. */
 import { money, moneyOf, moneyOfAmount, moneyOfValue, randomOf, valueOf } from '../core/index.ts';
 import type { Clock, FeeTier, Millis, Money, Random } from '../core/index.ts';
+import type { Transfer } from './transfers.ts';
 import { Account, PERMISSIONS, tierOf } from './accounts.ts';
 import type { ApiKey, Permission, Tier } from './accounts.ts';
 import { BOOKS, feesOf } from './books.ts';
@@ -141,17 +142,18 @@ export class Venue implements BookHost {
     return { key, secret };
   }
 
-  deposit(account: Account, currency: string, sum: Money): void {
+  /** `listed`: as what the account's lists show it; null: nothing there tells of it. */
+  deposit(account: Account, currency: string, sum: Money, listed: Transfer['kind'] | null = 'funding'): void {
     account.credit(currency, sum);
-    account.transfers.add('funding', this.clock.now(), [{ currency, sum }]);
+    if (listed !== null) account.transfers.add(listed, this.clock.now(), [{ currency, sum }]);
     add(this.deposited, currency, sum);
   }
 
-  /** False when not enough is available. */
-  withdraw(account: Account, currency: string, sum: Money): boolean {
+  /** False when not enough is available. `listed` as in `deposit`. */
+  withdraw(account: Account, currency: string, sum: Money, listed: Transfer['kind'] | null = 'withdrawal'): boolean {
     if (!(sum >= 0n && sum <= account.available(currency))) return false;
     account.debit(currency, sum);
-    account.transfers.add('withdrawal', this.clock.now(), [{ currency, sum: money(-sum) }]);
+    if (listed !== null) account.transfers.add(listed, this.clock.now(), [{ currency, sum: money(-sum) }]);
     add(this.deposited, currency, money(-sum));
     return true;
   }

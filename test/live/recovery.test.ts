@@ -241,7 +241,7 @@ describe('a difference that nobody explains', () => {
       const first = await doomed(world, folders);
       await world.clock.advance(30 * SECOND);
       const dir = first.kill();
-      world.box.exchange.venue.deposit(account(world), currency, moneyOf(sum));
+      world.box.exchange.venue.deposit(account(world), currency, moneyOf(sum), null);
       const second = await restarted(world, dir);
       await world.clock.advance(60 * SECOND);
       expect(placedIds(second)).toEqual([]);
@@ -273,7 +273,7 @@ describe('a difference that nobody explains', () => {
     const world = worldOf(27);
     const { running } = await doomed(world, folders);
     await world.clock.advance(30 * SECOND);
-    world.box.exchange.venue.deposit(account(world), 'mxn', moneyOf('1'));
+    world.box.exchange.venue.deposit(account(world), 'mxn', moneyOf('1'), null);
     await world.clock.advance(45 * SECOND);
     expect(ours(world)).toEqual([]);
     expect(texts(running)).toMatch(/halted: the exchange's balances differ from our ledger by 1 mxn/);

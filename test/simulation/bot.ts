@@ -203,6 +203,7 @@ export class Bot {
       book: config.book,
       instance: config.instance,
       timing: config.timing,
+      moneyLists: client,
       onReconciled: () => heart.beat('alive'),
       onKeptOut: () => heart.beat('kept out'),
       ...(config.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),

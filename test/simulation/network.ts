@@ -36,7 +36,7 @@ const ENDPOINTS: readonly (readonly Topic[])[] = [
   ['place'],
   ['cancel'],
   ['open orders', 'look up'],
-  ['trades', 'balance'],
+  ['trades', 'balance', 'ledger'],
   ['open orders', 'look up', 'trades', 'balance'],
   ['book', 'books', 'public trades'],
   ['place', 'cancel'],

@@ -97,8 +97,11 @@ function otherPrograms({ world, exchange, accountId, checker }: Scene): void {
     const account = exchange.venue.accounts.get(accountId)!;
     const sum = moneyOf(chance.integer(1, 900).toString());
     checker.transferred();
-    if (chance.hit(0.5)) exchange.venue.deposit(account, 'mxn', sum);
-    else exchange.venue.withdraw(account, 'mxn', sum);
+    // Now and then no list tells of it: then a person has to look.
+    const isListed = !chance.hit(0.25);
+    const { venue } = exchange;
+    if (chance.hit(0.5)) venue.deposit(account, 'mxn', sum, isListed ? 'funding' : null);
+    else venue.withdraw(account, 'mxn', sum, isListed ? 'withdrawal' : null);
   });
 }
 

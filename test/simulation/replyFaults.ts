@@ -99,6 +99,7 @@ export class ReplyFaults {
       case 'balance':
       case 'fees':
       case 'public trades':
+      case 'ledger':
         return reply;
     }
   }

@@ -1,6 +1,6 @@
 /** One seed, from the first event to the last check: faults, healing, the operator's stop, and silence. */
 import { settle, VirtualClock } from '../../src/core/index.ts';
-import type { EngineNews, Millis } from '../../src/core/index.ts';
+import type { Causes, EngineNews, Millis } from '../../src/core/index.ts';
 import { createVenue, seededFlow } from '../../src/sandbox/index.ts';
 import { Bot } from './bot.ts';
 import type { BotEvents, Seams } from './bot.ts';
@@ -96,6 +96,7 @@ class Simulation {
   /** When the bot last said why it quotes less than it wants on a side. */
   readonly #excusedAt = { buy: -Infinity, sell: -Infinity };
   #lastLedger: ReadonlyMap<string, bigint> | null = null;
+  #lastBooks: ReadonlyMap<string, Causes> | null = null;
   #lastStop: StopClaim | null = null;
 
   constructor(world: World, scenario: Scenario, options: RunOptions) {
@@ -349,6 +350,7 @@ class Simulation {
     await this.#advance(this.#scenario.quietMs);
     if (this.#isOver()) return;
     this.#checker.checkQuiet(this.#lastLedger, stop.ledgerMatches);
+    this.#checker.checkBooks(this.#lastBooks, this.#scenario.balances);
     this.#checker.checkNothingOpen(this.#store.openIntents());
   }
 
@@ -469,6 +471,9 @@ class Simulation {
         if (!report) return;
         this.#lastStop = report;
         this.#lastLedger = engine?.snapshot(world.clock.now()).holdings ?? null;
+        this.#lastBooks = engine?.ledger([])?.causes ?? null;
+        for (const { deposits, withdrawals } of this.#lastBooks?.values() ?? [])
+          if (deposits !== 0n || withdrawals !== 0n) see('a transfer was found in the lists and booked');
         if (world.isFaulty)
           see(
             report.left.length === 0
@@ -520,6 +525,7 @@ class Simulation {
         return;
       case 'placing':
       case 'canceling':
+      case 'taking':
       case 'refused':
       case 'count':
         return;

@@ -38,6 +38,7 @@ export const SOMETIMES = [
   'the sentinel fired',
   'the sentinel fired on a bot that lived on',
   'the sentinel had to have cleared the book',
+  'a transfer was found in the lists and booked',
 ] as const;
 
 export type Sometime = (typeof SOMETIMES)[number];

@@ -2,11 +2,22 @@
 import type { WireReply, WireRequest } from '../../src/core/index.ts';
 
 export type Topic =
-  'place' | 'cancel' | 'open orders' | 'look up' | 'trades' | 'balance' | 'fees' | 'books' | 'book' | 'public trades';
+  | 'place'
+  | 'cancel'
+  | 'open orders'
+  | 'look up'
+  | 'trades'
+  | 'balance'
+  | 'fees'
+  | 'books'
+  | 'book'
+  | 'public trades'
+  | 'ledger';
 
 export function topicOf({ method, target }: WireRequest): Topic {
   if (method === 'POST') return 'place';
   if (method === 'DELETE') return 'cancel';
+  if (target.includes('/ledger/')) return 'ledger';
   if (target.includes('/open_orders')) return 'open orders';
   if (target.includes('/user_trades') || target.includes('/order_trades')) return 'trades';
   if (target.includes('/balance')) return 'balance';

@@ -1,0 +1,46 @@
+/** The exchange's own ledger: what moved balances, page by page (public-facts 9.4; old documentation and a client's samples, so every field is checked). */
+import type { MoneyList, MoneyLists, MoneyMoved } from '../core/index.ts';
+import { asked } from './ask.ts';
+import type { Ask } from './ask.ts';
+import { limitPart, query, quotePart } from './path.ts';
+import * as wire from './wire.ts';
+
+const PAGE_MAX = 100;
+
+export function moneyMoved(ask: Ask): MoneyLists {
+  return {
+    moneyMoved: (list: MoneyList, { marker, limit }) =>
+      asked(ask, () => ({
+        endpoint: `GET ledger/${list}`,
+        lane: 'private read',
+        method: 'GET',
+        path: `/v3/ledger/${list}${query({
+          marker: marker === undefined ? undefined : quotePart(marker),
+          sort: 'desc',
+          limit: limitPart(limit, PAGE_MAX),
+        })}`,
+        effect: 'read',
+        envelope: 'payload',
+        read: movements,
+      })),
+  };
+}
+
+export const movements = (payload: unknown): readonly MoneyMoved[] =>
+  wire.list(payload, element => {
+    const of = wire.row(element);
+    const details = wire.optional(of, 'details', (from, field) => wire.row(from[field], field)) ?? {};
+    const ref = ['fid', 'wid'].map(name => wire.optional(details, name, wire.identifier)).find(id => id !== undefined);
+    return {
+      id: wire.identifier(of, 'eid'),
+      operation: wire.filled(of, 'operation'),
+      createdAt: wire.time(of, 'created_at'),
+      updates: wire.list(of['balance_updates'], update, 'balance_updates'),
+      ...wire.present({ ref }),
+    };
+  });
+
+function update(element: unknown): MoneyMoved['updates'][number] {
+  const of = wire.row(element, 'balance_updates');
+  return { currency: wire.filled(of, 'currency').toLowerCase(), amount: wire.sum(of, 'amount') };
+}
