@@ -8,6 +8,8 @@ import { configSchema } from './config/schema.ts';
 import type { Config } from './config/schema.ts';
 
 export { edgeProblem } from './config/checks.ts';
+export { elsewhereOf, readsPerMinute } from './config/reference.ts';
+export type { Elsewhere, FeedConfig } from './config/reference.ts';
 export { configSchema } from './config/schema.ts';
 export type {
   Config,

@@ -20,7 +20,7 @@ export function withFairValue(
     ...strategy,
     quote(view) {
       const found = fair(view);
-      return typeof found === 'string' ? silent(found) : strategy.quote({ ...view, fair: found });
+      return typeof found === 'string' ? silent(`no fair value: ${found}`) : strategy.quote({ ...view, fair: found });
     },
     ...(hears && {
       trade: trade => {

@@ -1,5 +1,5 @@
 /** Puts one bot together from a checked configuration. The embedded exchange and a remote one differ by an address and a key. */
-import { amountFloor, Engine, legsOf, moneyOf, randomOf, valueFloor } from '../core/index.ts';
+import { amountFloor, Engine, moneyOf, randomOf, valueFloor } from '../core/index.ts';
 import type {
   Clock,
   EngineNews,
@@ -10,7 +10,7 @@ import type {
   StreamTransport,
   Transport,
 } from '../core/index.ts';
-import { edgeProblem } from '../config.ts';
+import { edgeProblem, elsewhereOf } from '../config.ts';
 import type { Config } from '../config.ts';
 import {
   conversionDesk,
@@ -29,6 +29,7 @@ import type { ReferenceOptions } from '../live/reference.ts';
 import type { Rules } from '../live/opening.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
 import { Wrong } from './configFile.ts';
+import { feedOf } from './feeds.ts';
 
 /** Where to trade, and as whom. */
 export type Venue = {
@@ -99,10 +100,16 @@ export function streamOf(config: Config, venue: Venue, clock: Clock, seed: numbe
   return marketStream({ transport, clock, random: randomOf(seed ^ 0x57), book: config.book });
 }
 
-/** What the configured price from elsewhere is read from; undefined when there is none. */
-export function referenceOf({ reference, book }: Config): ReferenceOptions | undefined {
-  const legs = reference && legsOf(book, reference.books);
-  return legs ? { legs, everyMs: reference.everyMs } : undefined;
+/** What the configured price from elsewhere is read from, and how its feeds are closed; undefined when there is none. */
+export function referenceOf(config: Config): (ReferenceOptions & { close(): Promise<void> }) | undefined {
+  const elsewhere = elsewhereOf(config);
+  if (elsewhere === null) return undefined;
+  const { legs, everyMs } = elsewhere;
+  const feeds = new Map([...elsewhere.feeds].map(([book, feed]) => [book, feedOf(feed)]));
+  const close = async (): Promise<void> => {
+    for (const feed of feeds.values()) await feed.close();
+  };
+  return { legs, everyMs, feeds, close };
 }
 
 /** The engine of one run. Throws `Wrong` when the spreads cannot earn the account's fees. */

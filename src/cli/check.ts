@@ -15,6 +15,7 @@ import { Wrong } from './configFile.ts';
 /** Lines for stdout. Rejects with one line for a person when the configuration cannot be quoted with. */
 export async function check(config: Config, venue: Venue, clock: Clock, seed: number): Promise<string> {
   const client = clientOf(config, venue, clock, seed);
+  const around = referenceOf(config);
   try {
     const rules = await readRules(client, config.book);
     const engine = engineOf(config, rules, 0);
@@ -29,9 +30,8 @@ export async function check(config: Config, venue: Venue, clock: Clock, seed: nu
       quiet: true,
       balances: opening.balances,
     });
-    const around = referenceOf(config);
     for (const read of [
-      ...(around ? [readReference({ exchange: client, instrument: () => rules.instrument, time }, around.legs)] : []),
+      ...(around ? [readReference({ exchange: client, instrument: () => rules.instrument, time }, around)] : []),
       reads.trades(),
       reads.openOrders(),
       reads.publicTrade(rules.instrument),
@@ -43,6 +43,7 @@ export async function check(config: Config, venue: Venue, clock: Clock, seed: nu
           `the exchange could not be read: ${event.kind === 'refused' ? `${event.code} ${event.message}` : event.reason}`,
           1,
         );
+      if (event?.kind === 'feed failed') throw new Wrong(`the feed ${event.name} tells no price: ${event.why}`, 1);
       if (event !== null) engine.step(event);
     }
     const preview = engine.preview(time());
@@ -55,6 +56,7 @@ export async function check(config: Config, venue: Venue, clock: Clock, seed: nu
       ...describe(rules.instrument, preview),
     ].join('\n');
   } finally {
+    await around?.close();
     await client.close();
   }
 }

@@ -1,6 +1,7 @@
 /** Starts the embedded exchange with its market and one funded account, as the configuration asks. */
-import { legsOf, priceAcross } from '../core/index.ts';
+import { priceAcross } from '../core/index.ts';
 import type { Clock, Millis } from '../core/index.ts';
+import { elsewhereOf } from '../config.ts';
 import type { Config } from '../config.ts';
 import { Secret } from '../exchange/index.ts';
 import {
@@ -113,9 +114,17 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
 
 /** Markets in the books of the configured reference: the last ones their own flow, the first so that the price through all is that of our book a moment ago. */
 function startReference(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
-  const legs = config.reference && legsOf(config.book, config.reference.books);
-  const [first, ...others] = legs ?? [];
-  if (first === undefined) return [];
+  const elsewhere = elsewhereOf(config);
+  const [first, ...others] = elsewhere?.legs ?? [];
+  if (elsewhere === null || first === undefined) return [];
+  // What a feed tells is not for us to lead: the other books live their own lives.
+  if (elsewhere.feeds.size > 0) {
+    return elsewhere.read.map((book, i) => {
+      const flow = flowOf(book, seed + 1 + i);
+      flow.start(venue.marketplace(book));
+      return flow;
+    });
+  }
   const middle = (book: string): number => {
     const place = venue.marketplace(book);
     const [bid, ask] = [place.bestBid(), place.bestAsk()];

@@ -1,6 +1,7 @@
 /** Paper trading: an embedded exchange in this process whose market is another exchange's, read without a key and traded with play money. */
 import { randomOf, sleep, textOfAmount } from '../core/index.ts';
 import type { Amount, AvailableBook, Clock, Instrument, StreamTransport, Transport } from '../core/index.ts';
+import { elsewhereOf, readsPerMinute } from '../config.ts';
 import type { Config, RemoteExchange } from '../config.ts';
 import {
   exchangeClient,
@@ -90,7 +91,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       log,
       instrument: place.instrument,
       pollMs: config.timing.bookPollMs,
-      readsPerMinute: readsPerMinute(config, followed),
+      readsPerMinute: bookReadsPerMinute(config, followed),
       onFresh: isFresh => box.venue.set({ streamFrames: isFresh ? 'sent' : 'withheld' }),
       onBroken,
     });
@@ -206,9 +207,8 @@ function streamWayOf({ stream, streamUrl }: RemoteExchange): StreamTransport | u
 }
 
 /** Of what is left when the strategy's other books are read, a tenth is for whole books; one in ten seconds is the least. */
-function readsPerMinute({ reference }: Config, { budgets }: RemoteExchange): number {
-  const others = reference ? (reference.books.length * 60_000) / reference.everyMs : 0;
-  return Math.max(6, READS_SHARE * (budgets.publicPerMinute - others));
+function bookReadsPerMinute(config: Config, { budgets }: RemoteExchange): number {
+  return Math.max(6, READS_SHARE * (budgets.publicPerMinute - readsPerMinute(elsewhereOf(config))));
 }
 
 const restAddress = ({ restUrl }: RemoteExchange): string =>

@@ -79,6 +79,8 @@ export async function run(options: RunOptions): Promise<RunResult> {
     let runSince = clock.elapsed();
     const snapshotOf = ({ engine, loop }: Session) =>
       tally.with(engine.snapshot(loop.time()), clock.elapsed() - runSince);
+    const reference = referenceOf(config);
+    if (reference) ends.push(() => reference.close());
     const rolling = await openRolling({
       exchange: client,
       newStream: () => streamOf(config, venue, clock, seed),
@@ -96,7 +98,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       instance: config.instance,
       timing: config.timing,
       isFatal: code => meaningOf(code)?.advice === 'halt',
-      reference: referenceOf(config),
+      reference,
       makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
       onNews: (news, { instrument }) => {
         narrate(log, instrument, news);

@@ -1,13 +1,15 @@
 /** The checks that no single key can fail: whether the parts of a configuration fit each other, and the account's fees. */
-import { legsOf, moneyOf } from '../core/index.ts';
+import { moneyOf } from '../core/index.ts';
 import { fairValueReachBps, kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
+import { referenceProblems } from './reference.ts';
 import type { Config } from './schema.ts';
 
 /** What is wrong between the keys of a configuration. */
 export function crossProblems(config: Config): readonly Problem[] {
   return [
     ...strategyProblems(config),
+    ...missingReference(config),
     ...referenceProblems(config),
     ...timingProblems(config),
     ...hedgeProblems(config),
@@ -22,30 +24,19 @@ export function edgeProblem(config: Config, makerRate: number): string | null {
   return problem === null ? null : `strategy: ${problem}`;
 }
 
-/** Books that do not lead from our major to our minor, requests that are not there, and a strategy without what it quotes around. */
-function referenceProblems({ reference, strategy, fairValue, book, timing, exchange }: Config): readonly Problem[] {
-  if (reference === undefined) {
-    const expected = 'expected reference: { books: [...] }';
-    const missing = (who: string): string => `${who} quotes around a price from elsewhere: ${expected}`;
-    return [
-      ...(kindOf(strategy.name).needsReference === true
-        ? [{ path: ['strategy', 'name'], message: missing(`strategy ${strategy.name}`) }]
-        : []),
-      ...(fairValue?.reference ? [{ path: ['fairValue', 'reference'], message: missing('this part') }] : []),
-    ];
-  }
-  const problems: Problem[] = [];
-  if (reference.books.includes(book) || legsOf(book, reference.books) === null) {
-    const message = `expected other books that lead from ${book.replace('_', ' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${reference.books.join(', ')}`;
-    problems.push({ path: ['reference', 'books'], message });
-  }
-  const most = exchange.budgets.publicPerMinute;
-  const perMinute = 60_000 / timing.bookPollMs + (60_000 * reference.books.length) / reference.everyMs;
-  if (!(perMinute <= most)) {
-    const message = `with timing.bookPollMs ${timing.bookPollMs} that makes ${Math.ceil(perMinute)} public requests a minute, more than budgets.publicPerMinute ${most}`;
-    problems.push({ path: ['reference', 'everyMs'], message });
-  }
-  return problems;
+/** A strategy, or a part of the fair value, without what it quotes around. */
+function missingReference({ reference, strategy, fairValue }: Config): readonly Problem[] {
+  if (reference !== undefined) return [];
+  const missing = (path: string[], who: string): Problem => ({
+    path,
+    message: `${who} quotes around a price from elsewhere: expected reference: { books: [...] }`,
+  });
+  return [
+    ...(kindOf(strategy.name).needsReference === true
+      ? [missing(['strategy', 'name'], `strategy ${strategy.name}`)]
+      : []),
+    ...(fairValue?.reference ? [missing(['fairValue', 'reference'], 'this part')] : []),
+  ];
 }
 
 const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readonly Problem[] =>

@@ -5,6 +5,7 @@ import type { StrategyName } from '../../strategies/index.ts';
 import { backtest } from './backtest.ts';
 import { hedge } from './hedge.ts';
 import { paper } from './paper.ts';
+import { reference } from './reference.ts';
 import { aboveZero, address, addressRange, balances, decimalText, httpAddress, millis, port } from './values.ts';
 
 const requests = {
@@ -202,21 +203,7 @@ export const configSchema = z
       })
       .prefault({})
       .describe("The second process that takes the bot's orders out when the bot is dead or frozen."),
-    reference: z
-      .strictObject({
-        books: z
-          .array(z.string().regex(/^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/, 'expected <major>_<minor>, like btc_usd'))
-          .min(1)
-          .max(3)
-          .describe(
-            'Books of the same exchange whose middles make the price of ours, in their order from its major to its minor currency: [btc_usd, usd_mxn] for btc_mxn.',
-          ),
-        everyMs: millis(500, 600_000)
-          .default(5_000)
-          .describe('Time between two readings, in ms. Each takes one public request a book.'),
-      })
-      .optional()
-      .describe('A price from elsewhere, for strategies that quote around one.'),
+    reference: reference.optional(),
     hedge: hedge
       .optional()
       .describe('Lets inventory leave by conversions. Left out: it leaves by quotes and their skew alone.'),

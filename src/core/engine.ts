@@ -111,7 +111,7 @@ export class Engine {
         this.#heardTrade(event);
         return NOTHING;
       case 'reference':
-        this.#market.reference = { at: event.startedAt, price: event.price };
+        this.#market.readReference(event.startedAt, event.price);
         return NOTHING;
       case 'rules':
         if (event.instrument.tick !== this.#instrument.tick || event.instrument.lot !== this.#instrument.lot) {
@@ -185,6 +185,7 @@ export class Engine {
         break;
       case 'slept':
         this.#fresh.slept(event.at);
+        this.#market.slept(event.at);
         this.#dirty = true;
         break;
       case 'sentinel':

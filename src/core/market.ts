@@ -16,7 +16,22 @@ export class Market {
   lastTrade = 0 as Price;
   /** A driver that keeps the book itself hears a feed, and every trade with it. */
   hearsTrades = false;
-  reference: Reference | null = null;
+  #reference: Reference | null = null;
+  #sleptAt: Millis = -Infinity;
+
+  /** A reading that began before the process stood still may be older than it looks. */
+  readReference(startedAt: Millis, price: number): void {
+    if (startedAt >= this.#sleptAt) this.#reference = { at: startedAt, price };
+  }
+
+  get reference(): Reference | null {
+    return this.#reference;
+  }
+
+  slept(at: Millis): void {
+    this.#sleptAt = at;
+    this.#reference = null;
+  }
 
   /** The book was brought up to date. `startedAt`: when the read of it began, with our own orders in it; null when it has none. */
   read(startedAt: Millis | null, orders: Orders): void {

@@ -44,6 +44,18 @@ test('a strategy sees the last price from elsewhere with its time, and null befo
   expect(views.at(-1)).toMatchObject({ reference: { at: desk.now - 13, price: 999.5 } });
 });
 
+test('a price from elsewhere that was asked for before the process stood still is not shown again', () => {
+  const { desk, views } = listening();
+  desk.step({ kind: 'reference', at: desk.now, startedAt: desk.now, price: 999.5 });
+  desk.step({ kind: 'slept', at: (desk.now += 10) });
+  desk.step({ kind: 'reference', at: desk.now, startedAt: desk.now - 1, price: 999.5 });
+  desk.round();
+  expect(views.at(-1)).toMatchObject({ reference: null });
+  desk.step({ kind: 'reference', at: desk.now, startedAt: desk.now, price: 1_000.5 });
+  desk.round();
+  expect(views.at(-1)).toMatchObject({ reference: { price: 1_000.5 } });
+});
+
 test('what a strategy computed with is in the snapshot, from its last quote', () => {
   const figures = [{ name: 'gamma', value: 2, unit: 'per mxn' }];
   const desk = new Desk({ strategy: { quote: () => ({ bids: [], asks: [], figures }) } });

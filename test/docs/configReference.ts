@@ -12,6 +12,7 @@ type Node = {
   readonly exclusiveMinimum?: number;
   readonly maximum?: number;
   readonly maxItems?: number;
+  readonly items?: Node;
   readonly properties?: Readonly<Record<string, Node>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: Node | boolean;
@@ -115,7 +116,8 @@ function rowsOf(prefix: string, object: Node): readonly string[] {
       const own = preset === 'none' ? [`| \`${name}\` | keys below | none | ${escaped(node.description)} |`] : [];
       return [...own, ...rowsOf(`${name}.`, node)];
     }
-    return [`| \`${name}\` | ${formOf(node)} | ${preset} | ${escaped(node.description)} |`];
+    const item = node.items?.properties ? rowsOf(`${name}[].`, node.items) : [];
+    return [`| \`${name}\` | ${formOf(node)} | ${preset} | ${escaped(node.description)} |`, ...item];
   });
 }
 

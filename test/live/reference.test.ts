@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { legsOf, settle, VirtualClock } from '../../src/core/index.ts';
 import type { BookSnapshot, EngineEvent, Exchange, Outcome } from '../../src/core/index.ts';
+import type { Feed, FeedReading } from '../../src/live/feed.ts';
 import { ReferenceReads } from '../../src/live/reference.ts';
 import { btcMxn } from '../core/market.ts';
 
@@ -15,10 +16,11 @@ const bookOf = (book: string, bid: string, ask: string): Outcome<BookSnapshot> =
   },
 });
 
-function reading() {
+function reading(feeds: ReadonlyMap<string, Feed> = new Map(), books = ['btc_usd', 'usd_mxn']) {
   const clock = new VirtualClock();
   const events: EngineEvent[] = [];
   const noted: string[] = [];
+  const said: string[] = [];
   const answers = { btc_usd: bookOf('btc_usd', '79999', '80001'), usd_mxn: bookOf('usd_mxn', '18.4', '18.6') };
   const exchange = {
     orderBook: async (book: keyof typeof answers) => {
@@ -36,10 +38,12 @@ function reading() {
     onBroken: error => {
       throw error;
     },
-    legs: legsOf('btc_mxn', ['btc_usd', 'usd_mxn'])!,
+    log: { warn: (_: object, line: string) => void said.push(line) },
+    legs: legsOf('btc_mxn', books)!,
+    feeds,
     everyMs: 1_000,
   });
-  return { clock, events, noted, answers, reads };
+  return { clock, events, noted, said, answers, reads };
 }
 
 test('the price through other books is told in our ticks, as old as the first of its readings, at every interval', async () => {
@@ -77,4 +81,43 @@ test('nothing is read and told after the stop', async () => {
   await stopped;
   await settle();
   expect(events).toEqual([]);
+});
+
+/** A feed that says what it is told to. */
+function saying(reading: FeedReading) {
+  const feed = { reading, name: 'far', read: () => Promise.resolve(feed.reading), close: () => Promise.resolve() };
+  return feed;
+}
+
+test('a feed stands in for a book of the chain, and the price is as old as the oldest part of it', async () => {
+  const feed = saying({ kind: 'price', price: 90_000, ageMs: 700 });
+  const { clock, events, reads } = reading(new Map([['btc_usd', feed]]));
+  reads.start();
+  await clock.advance(150);
+  expect(events).toEqual([{ kind: 'reference', at: 100, startedAt: -700, price: 166_500_000 }]);
+  await reads.stop();
+});
+
+test('a feed may tell the price of our own book, without a request to the exchange', async () => {
+  const feed = saying({ kind: 'price', price: 1_500_000, ageMs: 0 });
+  const { events, reads } = reading(new Map([['btc_mxn', feed]]), ['btc_mxn']);
+  reads.start();
+  await settle();
+  expect(events).toEqual([{ kind: 'reference', at: 0, startedAt: 0, price: 150_000_000 }]);
+  await reads.stop();
+});
+
+test('a feed that fails tells the engine nothing; it is said once a minute, and once when all is well again', async () => {
+  const feed = saying({ kind: 'failed', why: 'gone' });
+  const { clock, events, said, noted, reads } = reading(new Map([['btc_mxn', feed]]), ['btc_mxn']);
+  reads.start();
+  await clock.advance(59_500);
+  expect([events, noted, said]).toEqual([[], [], ['the feed far tells no price: gone']]);
+  await clock.advance(1_000);
+  expect(said).toHaveLength(2);
+  feed.reading = { kind: 'price', price: 1, ageMs: 0 };
+  await clock.advance(3_000);
+  expect(said.slice(2)).toEqual(['the feeds tell prices again']);
+  expect(events).toHaveLength(3);
+  await reads.stop();
 });

@@ -49,7 +49,8 @@ function around(section: object): { readonly look: (view: View) => Fair | string
       const { noBid, noAsk } = strategy.quote(view);
       expect(noBid).toBe(noAsk);
       expect((seen === undefined) !== (noBid === undefined)).toBe(true);
-      return seen ?? noBid ?? '';
+      expect(noBid ?? 'no fair value: ').toMatch(/^no fair value: /);
+      return seen ?? noBid?.slice('no fair value: '.length) ?? '';
     },
   };
 }
@@ -258,7 +259,7 @@ describe('any mixture', () => {
     expect(names).toEqual(expect.arrayContaining(name === 'peg' ? ['fair value: reference'] : ['weighted mid']));
     expect(strategy.quote({ ...leaning, reference: null })).toMatchObject({
       bids: [],
-      noBid: 'no reference was seen yet',
+      noBid: 'no fair value: no reference was seen yet',
     });
   });
 });

@@ -1,0 +1,141 @@
+/** The keys of the price from elsewhere: the books that lead to ours, and the feeds that tell those that are not read at the exchange. */
+import { z } from 'zod';
+import { legsOf } from '../core/index.ts';
+import type { Leg } from '../core/index.ts';
+import type { Problem } from './problems.ts';
+import type { Config } from './schema.ts';
+import { millis } from './values.ts';
+
+const bookName = z.string().regex(/^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/, 'expected <major>_<minor>, like btc_usd');
+const pointer = z
+  .string()
+  .regex(/^(\/([^/~]|~[01])*)+$/, 'expected a JSON pointer, like /data/last or /bids/0/0')
+  .max(200);
+
+const feed = z
+  .strictObject({
+    book: bookName.optional().describe('The book whose price it tells, <major>_<minor>. Left out: ours.'),
+    url: z
+      .string()
+      .refine(
+        isFeedAddress,
+        'expected an address like https://example.com/price, without user; https, except on this machine',
+      )
+      .optional()
+      .describe(
+        'Where the price is asked for by GET; a query is allowed, a redirect is not followed. Either this or file. A key in the query would be in this file.',
+      ),
+    file: z
+      .string()
+      .min(1)
+      .max(4_096)
+      .optional()
+      .describe(
+        'Path of a file with the price, read again when it has changed; its age is that of its last change. Write a new one and rename it: half a number is one too.',
+      ),
+    price: z
+      .array(pointer)
+      .max(2)
+      .default([])
+      .describe(
+        'JSON pointers to the price, or to bid and ask, whose middle counts; numbers or decimal text. Left out: the whole text is one plain number.',
+      ),
+    time: pointer
+      .optional()
+      .describe(
+        'JSON pointer to when it held: ISO text with a zone, or seconds, milliseconds, micro- or nanoseconds since 1970. Left out: the moment of the request, or of the last change of the file.',
+      ),
+    timeoutMs: millis(50, 30_000)
+      .default(2_000)
+      .describe('A url without a whole answer after this many ms told nothing.'),
+  })
+  .superRefine((f, context) => {
+    if ((f.url === undefined) === (f.file === undefined))
+      context.addIssue({ code: 'custom', path: ['url'], message: 'expected either url or file' });
+    if (f.time !== undefined && f.price.length === 0)
+      context.addIssue({
+        code: 'custom',
+        path: ['price'],
+        message: 'expected the pointer to the price, as time has one',
+      });
+  });
+
+export type FeedConfig = z.infer<typeof feed>;
+
+export const reference = z
+  .strictObject({
+    books: z
+      .array(bookName)
+      .min(1)
+      .max(3)
+      .optional()
+      .describe(
+        'Books whose middles make the price of ours, in their order from its major to its minor currency: [btc_usd, usd_mxn] for btc_mxn. Those that no feed tells are read at the same exchange. Left out: the books of the feeds.',
+      ),
+    everyMs: millis(100, 600_000)
+      .default(5_000)
+      .describe('Time between two readings, in ms. Each takes one public request for each book of the exchange.'),
+    feeds: z
+      .array(feed)
+      .max(3)
+      .default([])
+      .describe('Prices from files and from the web, for books that the exchange need not have.'),
+  })
+  .describe('A price from elsewhere, for strategies and fair values that quote around one.');
+
+/** How the price from elsewhere is put together; null when there is none, or it does not lead to our book. */
+export type Elsewhere = {
+  readonly legs: readonly Leg[];
+  /** Of the books, those that are read at the exchange. */
+  readonly read: readonly string[];
+  readonly feeds: ReadonlyMap<string, FeedConfig>;
+  readonly everyMs: number;
+};
+
+export function elsewhereOf({ reference: wanted, book }: Pick<Config, 'reference' | 'book'>): Elsewhere | null {
+  if (wanted === undefined) return null;
+  const feeds = new Map(wanted.feeds.map(one => [one.book ?? book, one]));
+  const books = wanted.books ?? [...feeds.keys()];
+  const legs = legsOf(book, books);
+  return legs && { legs, read: books.filter(name => !feeds.has(name)), feeds, everyMs: wanted.everyMs };
+}
+
+/** Books that do not lead from our major to our minor, feeds that nobody asked for, and requests that are not there. */
+export function referenceProblems(config: Config): readonly Problem[] {
+  const { reference: wanted, book, timing, exchange } = config;
+  if (wanted === undefined) return [];
+  const problems: Problem[] = [];
+  const fed = wanted.feeds.map(one => one.book ?? book);
+  wanted.feeds.forEach((_, i) => {
+    const name = fed[i] ?? '';
+    const wrong = (message: string) => problems.push({ path: ['reference', 'feeds', i, 'book'], message });
+    if (fed.indexOf(name) !== i) wrong(`two feeds tell ${name}`);
+    if (wanted.books?.includes(name) === false) wrong(`${name} is none of reference.books`);
+  });
+  if (wanted.books === undefined && fed.length === 0)
+    problems.push({ path: ['reference', 'books'], message: 'expected books, like [btc_usd, usd_mxn], or feeds' });
+  const elsewhere = elsewhereOf(config);
+  if (problems.length === 0 && (elsewhere === null || elsewhere.read.includes(book))) {
+    const found = (wanted.books ?? fed).join(', ');
+    const message = `expected other books that lead from ${book.replace('_', ' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${found}`;
+    problems.push({ path: ['reference', wanted.books === undefined ? 'feeds' : 'books'], message });
+  }
+  const most = exchange.budgets.publicPerMinute;
+  const perMinute = 60_000 / timing.bookPollMs + readsPerMinute(elsewhere);
+  if (!(perMinute <= most)) {
+    const message = `with timing.bookPollMs ${timing.bookPollMs} that makes ${Math.ceil(perMinute)} public requests a minute, more than budgets.publicPerMinute ${most}`;
+    problems.push({ path: ['reference', 'everyMs'], message });
+  }
+  return problems;
+}
+
+/** Public requests that it takes. */
+export const readsPerMinute = (elsewhere: Elsewhere | null): number =>
+  elsewhere === null ? 0 : (60_000 * elsewhere.read.length) / elsewhere.everyMs;
+
+function isFeedAddress(text: string): boolean {
+  if (text.length > 2_000 || !URL.canParse(text)) return false;
+  const { protocol, hostname, username, password, hash } = new URL(text);
+  const isHere = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+  return (protocol === 'https:' || (protocol === 'http:' && isHere)) && `${username}${password}${hash}` === '';
+}
