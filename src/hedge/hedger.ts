@@ -17,6 +17,7 @@ import type {
   Snapshot,
   WayOut,
 } from '../core/index.ts';
+import { balancesSay } from './balanceEvidence.ts';
 import { explained, isOver, mayMove, weighedText } from './row.ts';
 import type { HedgeRow } from './row.ts';
 
@@ -43,6 +44,8 @@ export type HedgerOptions = HedgeSetup & {
   /** The engine's time. */
   readonly time: () => Millis;
   readonly step: (event: EngineEvent) => void;
+  /** When the last read of the balances began, in the engine's time: how old `engine.differences` are. */
+  readonly balancesAt: () => Millis;
   /** Makes the ledger and the hedges durable; false when the disk does not take them. */
   readonly persist: () => boolean;
   /** False after a stop, a halt, or a latch. */
@@ -195,25 +198,23 @@ export class Hedger {
     else this.#end('completed', null, conversionOf({ ...row, offer: row.offer && { ...row.offer, give, get } }));
   }
 
-  /** A conversion that has no list to be found in is either in the balances or is not: they must say the same for the settle time. */
+  /** A conversion that has no list to be found in is either in the balances or is not: those read since then must say the same for the settle time. */
   #askBalances(row: HedgeRow): void {
-    if (!this.#isPast(row)) return;
-    const { engine, time, settleMs } = this.#o;
-    const { give, get, id } = conversionOf(row);
-    const differs = new Map(engine.differences().map(({ currency, difference }) => [currency, difference]));
-    const isDone =
-      differs.size === 2 && differs.get(give.currency) === -give.amount && differs.get(get.currency) === get.amount;
-    const verdict = isDone ? 'completed' : differs.size === 0 ? 'failed' : null;
-    const says = `${id} ${verdict} ${engine.ledgerVersion}`;
-    if (this.#evidence?.says !== says) this.#evidence = { says, since: time() };
-    if (verdict === null || time() - this.#evidence.since < settleMs) return;
-    this.#end(verdict, 'the balances say so', conversionOf(row));
+    const { engine, balancesAt, settleMs } = this.#o;
+    const readAt = balancesAt();
+    if (!this.#isPast(row, readAt)) return;
+    const conversion = conversionOf(row);
+    const verdict = balancesSay(conversion, engine.differences());
+    const says = `${row.id} ${verdict} ${engine.ledgerVersion}`;
+    if (this.#evidence?.says !== says) this.#evidence = { says, since: readAt };
+    if (verdict === null || readAt - this.#evidence.since < settleMs) return;
+    this.#end(verdict, 'the balances say so', conversion);
   }
 
   /** Its offer has expired, whatever was on its way has arrived, and its record is there. */
-  #isPast({ acceptedAt, offer }: HedgeRow): boolean {
-    const { fenceMs, settleMs, time } = this.#o;
-    return time() - (acceptedAt ?? Infinity) >= Math.max(fenceMs, offer?.lifeMs ?? 0) + settleMs;
+  #isPast({ acceptedAt, offer }: HedgeRow, at: Millis = this.#o.time()): boolean {
+    const { fenceMs, settleMs } = this.#o;
+    return at - (acceptedAt ?? Infinity) >= Math.max(fenceMs, offer?.lifeMs ?? 0) + settleMs;
   }
 
   #end(state: 'completed' | 'failed', why: string | null, conversion: Conversion): void {

@@ -2,13 +2,16 @@
 import { Hedger } from '../hedge/index.ts';
 import type { HedgerOptions } from '../hedge/index.ts';
 import type { LoopOptions } from './loopOptions.ts';
+import type { Reads } from './reads.ts';
 
 /** The hedger of one run; null when inventory leaves by quotes alone. */
 export function hedgerOf(
   { hedge, clock, engine, journal, log, instance }: LoopOptions,
+  reads: Pick<Reads, 'balancesAt'>,
   loop: Pick<HedgerOptions, 'instrument' | 'takerRate' | 'time' | 'step' | 'persist' | 'mayAct'>,
 ): Hedger | null {
   if (!hedge) return null;
   const prefix = `${instance}-h${journal.run}-`;
-  return new Hedger({ ...hedge, ...loop, clock, engine, log, prefix, rows: journal.leftovers.hedges });
+  const { hedges: rows } = journal.leftovers;
+  return new Hedger({ ...hedge, ...loop, clock, engine, log, prefix, rows, balancesAt: () => reads.balancesAt });
 }

@@ -71,7 +71,7 @@ export class Loop {
     const known = () => this.#balances.known;
     this.#keeper = new LedgerKeeper(options.engine, options.journal, this.#reads, options.clock, hedges, known);
     this.#sleep = new SleepWatch(options.clock);
-    this.#hedger = hedgerOf(options, {
+    this.#hedger = hedgerOf(options, this.#reads, {
       instrument: () => this.#rules.instrument,
       takerRate: () => this.#rules.takerRate,
       time: this.time,

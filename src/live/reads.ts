@@ -26,6 +26,7 @@ export const isFailed = (x: object | null): x is Failed =>
   x !== null && 'kind' in x && (x.kind === 'refused' || x.kind === 'unknown');
 
 export class Reads {
+  #balancesAt: Millis = -Infinity;
   readonly #exchange: Exchange;
   readonly #time: () => Millis;
   readonly #book: string;
@@ -132,13 +133,18 @@ export class Reads {
     return { kind: 'trades', at: this.#time(), startedAt, complete, trades };
   }
 
+  /** When the last read of the balances that was answered began. */
+  get balancesAt(): Millis {
+    return this.#balancesAt;
+  }
+
   /** The answer of a balance read; `quiet` is for the caller to say. */
   async balances(): Promise<Omit<EventOf<'balances'>, 'quiet'> | Failed> {
     const startedAt = this.#time();
     const outcome = await this.#exchange.balances();
-    return outcome.kind === 'done'
-      ? { kind: 'balances', at: this.#time(), startedAt, balances: outcome.value }
-      : outcome;
+    if (outcome.kind !== 'done') return outcome;
+    this.#balancesAt = startedAt;
+    return { kind: 'balances', at: this.#time(), startedAt, balances: outcome.value };
   }
 
   /** Brings `into` up to date. Null when the reply is older than what was read before, or has a number that does not fit. */
