@@ -1,7 +1,7 @@
 /** The bot's process: the composition that ships, with the ports of the simulated world, started again whenever it ends. */
-import { clientOf, engineOf, streamOf } from '../../src/cli/bot.ts';
+import { clientOf, engineOf, hedgeOf, streamOf } from '../../src/cli/bot.ts';
 
-import type { Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../src/core/index.ts';
+import type { ConversionDesk, Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../src/core/index.ts';
 import { meaningOf, Secret } from '../../src/exchange/index.ts';
 import { Watch } from '../../src/live/heart.ts';
 import { openRolling } from '../../src/live/rolling.ts';
@@ -23,6 +23,7 @@ export type Seams = {
   /** Of the engine alone, where the loop keeps the true one. */
   readonly engineConfig?: (config: Config) => Config;
   readonly exchange?: (exchange: Exchange, life: Life) => Exchange;
+  readonly desk?: (desk: ConversionDesk, life: Life) => ConversionDesk;
   readonly journal?: (journal: Journal) => Journal;
   readonly latch?: (latch: Latch) => Latch;
   readonly stop?: (rolling: Rolling) => Promise<StopReport>;
@@ -187,6 +188,7 @@ export class Bot {
     };
     const client = clientOf(config, venue, life.clock, world.seed + life.number, { journal });
     const exchange = seams.exchange?.(client, life) ?? client;
+    const hedge = hedgeOf(seams.engineConfig?.(config) ?? config, client);
     const heart = store.heart(life, 'bot');
     const rolling = await openRolling({
       exchange,
@@ -207,6 +209,7 @@ export class Bot {
       onReconciled: () => heart.beat('alive'),
       onKeptOut: () => heart.beat('kept out'),
       ...(config.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),
+      hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
       isFatal: code => meaningOf(code)?.advice === 'halt',
       makeEngine: (rules, onNews, run) => engineOf(seams.engineConfig?.(config) ?? config, rules, run, onNews),
       onNews: news => {

@@ -2,6 +2,7 @@
 import { moneyOf } from '../../src/core/index.ts';
 import type { Causes } from '../../src/core/index.ts';
 import type { AccountTruth, EmbeddedExchange } from '../../src/sandbox/index.ts';
+import type { HedgeJudge } from './hedgeJudge.ts';
 import type { Marks } from './sometimes.ts';
 import { envelopeOf, idsIn, isSuccess, orderIn } from './wire.ts';
 import type { Topic } from './wire.ts';
@@ -30,7 +31,8 @@ export type Promises = {
   readonly levels: number;
   /** In units of 10^-8 of the major currency. */
   readonly positionMax: bigint;
-  readonly target: bigint;
+  /** Beyond the target at the beginning, in the same. */
+  readonly opening: bigint;
   readonly collarBps: number;
   readonly staleAfterMs: number;
   readonly privateStaleAfterMs: number;
@@ -49,6 +51,8 @@ export type CheckerOptions = {
   /** What is durable about an order. */
   readonly intentOf: (id: string) => DurableIntent | undefined;
   readonly isCalm: boolean;
+  /** Null where nothing is hedged. */
+  readonly hedges: () => HedgeJudge | null;
   /** Trade records come late in this run, so that balances may be ahead of them. */
   readonly recordsAreLate: boolean;
 };
@@ -122,6 +126,7 @@ export class Checker {
 
   constructor(options: CheckerOptions) {
     this.#options = options;
+    this.#botMajor = options.promises.opening * LOT;
   }
 
   /** Seconds with a true bid and a true ask of ours, and seconds in all, from the first such moment to the operator's stop. */
@@ -273,6 +278,10 @@ export class Checker {
     this.requests++;
     this.#checkNonce(request, topic);
     if (topic === 'place') this.#checkPlacement(life, request);
+    if (topic === 'accept') {
+      this.#checkHalt(`an acceptance`);
+      this.#options.hedges()?.accepting(request);
+    }
   }
 
   arrived(request: Request, topic: Topic, reply: Reply): void {
@@ -281,6 +290,7 @@ export class Checker {
       this.lockOuts++;
       if (this.#options.isCalm) this.#break('R7', `the exchange locked the bot out (${topic})`);
     }
+    this.#options.hedges()?.arrived(request, topic, reply);
     if (topic !== 'place') return;
     const { originId } = orderIn(request);
     if (isSuccess(reply)) {
@@ -326,6 +336,7 @@ export class Checker {
   /** To be called after every event of the world. */
   look(): void {
     this.#takeTrades();
+    this.#options.hedges()?.look();
     const now = this.#options.now();
     const { promises } = this.#options;
     const counts = { buy: 0, sell: 0 };
@@ -415,6 +426,7 @@ export class Checker {
       if (ledger && booked !== total) this.#break('A2', `${currency}: the exchange has ${total}, the ledger ${booked}`);
     }
     if (ledger && !ledgerMatches) this.#break('A2', 'the bot itself found its ledger to differ');
+    this.#options.hedges()?.checkEnd();
     for (const [currency, sum] of truth.imbalance)
       if (sum !== 0n) this.#break('venue', `${currency}: ${sum} was made or lost by the exchange itself`);
     for (const oid of this.#others) {
@@ -517,10 +529,13 @@ export class Checker {
   #checkPosition(open: Record<Side, bigint>): void {
     const { promises } = this.#options;
     const limit = promises.positionMax * LOT + this.#otherMajor + LOT;
-    if (this.#botMajor + open.buy > limit)
-      this.#break('S2', `if every bid fills the position is ${this.#botMajor + open.buy}, the limit is ${limit}`);
-    if (open.sell - this.#botMajor > limit)
-      this.#break('S2', `if every ask fills the position is ${this.#botMajor - open.sell}, the limit is -${limit}`);
+    const hedges = this.#options.hedges();
+    const position = this.#botMajor + (hedges?.moved ?? 0n);
+    // What conversions may still bring or take counts as what orders may.
+    const { buy, sell } = hedges?.inFlight() ?? NOTHING;
+    const [most, least] = [position + open.buy + buy, position - open.sell - sell];
+    if (most > limit) this.#break('S2', `if every bid fills the position is ${most}, the limit is ${limit}`);
+    if (least < -limit) this.#break('S2', `if every ask fills the position is ${least}, the limit is -${limit}`);
   }
 
   #checkNonce(request: Request, topic: Topic): void {
@@ -556,8 +571,7 @@ export class Checker {
     const witness = this.#lives.get(life);
     if (!witness) return;
     if (id.split('-')[1] !== String(witness.run)) this.#break('S6', `${id} carries another run than ${witness.run}`);
-    if (this.#haltedAt !== null && at - this.#haltedAt > 2_000 + DECISION_MS)
-      this.#break('R3', `${id} was sent ${((at - this.#haltedAt) / 1000).toFixed(1)} s after a halt`);
+    this.#checkHalt(id);
     const age = at - Math.min(witness.openOrdersAt, witness.tradesAt);
     if (!(age <= promises.privateStaleAfterMs + DECISION_MS))
       this.#break(
@@ -581,6 +595,11 @@ export class Checker {
       (Number(order.price) / 10) % this.#tickFactor !== 0
     )
       this.#break('M1', `${id} at ${order.price} is off the tick that was announced long ago`);
+  }
+
+  #checkHalt(what: string): void {
+    const since = this.#haltedAt === null ? 0 : this.#options.now() - this.#haltedAt;
+    if (since > 2_000 + DECISION_MS) this.#break('R3', `${what} was sent ${(since / 1000).toFixed(1)} s after a halt`);
   }
 
   /** S3: what is sent is on disk, with the same numbers. */
@@ -690,6 +709,7 @@ export type AppliedFill = {
   readonly fee: bigint;
 };
 
+const NOTHING = { buy: 0n, sell: 0n };
 const ONE = 100_000_000n;
 /** One lot of 10^-8 in units of 10^-18. */
 const LOT = 10_000_000_000n;

@@ -53,6 +53,18 @@ export const FAULTS = [
   // Added later: a class in the middle would change what every seed draws after it.
   'long absences',
   'sentinel trouble',
+  // The conversion desks; they strike where the bot hedges.
+  'desk requests lost',
+  'desk requests late',
+  'desk answers lost',
+  'desk answers late',
+  'desk errors',
+  'unconfirmable quotes',
+  'quotes withdrawn',
+  'capacity gone',
+  'conversions fail',
+  'conversions stuck',
+  'conversion list cut',
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

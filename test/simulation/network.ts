@@ -2,6 +2,7 @@
 import { TransportFailure } from '../../src/core/index.ts';
 import type { Millis, Transport, WireReply, WireRequest } from '../../src/core/index.ts';
 import type { EmbeddedExchange } from '../../src/sandbox/index.ts';
+import type { DeskFaults } from './deskFaults.ts';
 import { Dead } from './life.ts';
 import type { Life } from './life.ts';
 import type { ReplyFaults } from './replyFaults.ts';
@@ -46,6 +47,8 @@ export type NetworkOptions = {
   readonly world: World;
   readonly exchange: EmbeddedExchange;
   readonly replies: ReplyFaults;
+  /** Absent where nobody converts. */
+  readonly desk?: DeskFaults;
   readonly watcher: Watcher;
   readonly deadlineMs: Millis;
   /** The longest that a request is held back: what the bot's fence assumes, less a margin. */
@@ -130,15 +133,16 @@ export class Network {
     answer: (reply: WireReply) => void,
     reset: (why: string) => void,
   ): void {
-    const { world, heldMaxMs } = this.#options;
+    const { world, desk, heldMaxMs } = this.#options;
     const { clock } = world;
     const chance = world.chance('network');
     if (this.#isCut('requests', topic)) {
       world.trace.add(`cut ${topic}`);
       return;
     }
-    if (world.strikes('lost requests', 0.3)) return;
-    const held = world.strikes('late delivery', 0.05) ? chance.between(6_000, heldMaxMs) : 0;
+    if (world.strikes('lost requests', 0.3) || desk?.isLost(topic) === true) return;
+    const late = world.strikes('late delivery', 0.05) ? chance.between(6_000, heldMaxMs) : 0;
+    const held = Math.max(late, desk?.heldMs(topic) ?? 0);
     const there = held + this.#latency();
     clock.after(there, () => {
       if (world.strikes('resets', 0.08)) {
@@ -165,14 +169,16 @@ export class Network {
   }
 
   #back(reply: WireReply, topic: Topic, answer: (reply: WireReply) => void): void {
-    const { world } = this.#options;
+    const { world, desk } = this.#options;
     if (this.#isCut('replies', topic) || world.strikes('lost replies', 0.3)) return;
-    world.clock.after(this.#latency(), () => answer(reply));
+    const held = desk?.answerHeldMs(topic) ?? 0;
+    if (held === null) return;
+    world.clock.after(held + this.#latency(), () => answer(reply));
   }
 
   /** At the exchange's door, or at what stands before it. */
   #arrive(request: WireRequest, topic: Topic, how: Arrival): WireReply {
-    const { world, exchange, replies, watcher } = this.#options;
+    const { world, desk } = this.#options;
     const chance = world.chance('door');
     if (world.strikes('html replies', 0.04)) return htmlReply(chance.pick([200, 403, 502, 503]));
     const scope = isPublic(topic) ? 'public' : 'private';
@@ -183,11 +189,19 @@ export class Network {
       world.marks.see('a lock-out while canceling');
     }
     if (world.strikes('errors not applied', 0.08)) return this.#serverError();
+    const reply = desk
+      ? desk.arrive(request, topic, () => this.#respond(request, topic, how))
+      : this.#respond(request, topic, how);
+    if (world.strikes('errors though applied', 0.08)) return this.#serverError();
+    return this.#options.replies.changed(request, topic, reply);
+  }
+
+  #respond(request: WireRequest, topic: Topic, how: Arrival): WireReply {
+    const { world, exchange, watcher } = this.#options;
     const reply = exchange.respond(request, PEER);
     world.trace.add(`arrived ${topic} ${how.again ? 'again ' : ''}${reply.status} ${idsIn(request).join(',')}`);
     watcher.arrived(request, topic, reply, how);
-    if (world.strikes('errors though applied', 0.08)) return this.#serverError();
-    return replies.changed(request, topic, reply);
+    return reply;
   }
 
   #serverError(): WireReply {

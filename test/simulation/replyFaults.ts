@@ -100,6 +100,11 @@ export class ReplyFaults {
       case 'fees':
       case 'public trades':
       case 'ledger':
+      case 'pairs':
+      case 'quote':
+      case 'accept':
+      case 'conversion':
+      case 'conversions':
         return reply;
     }
   }

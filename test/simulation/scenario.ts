@@ -3,8 +3,9 @@ import { loadConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config.ts';
 import type { Millis } from '../../src/core/index.ts';
 import { FLOW_PROFILES } from '../../src/sandbox/index.ts';
-import type { FlowProfile } from '../../src/sandbox/index.ts';
+import type { FlowProfile, Switches } from '../../src/sandbox/index.ts';
 import { chanceOf } from './chance.ts';
+import type { Chance } from './chance.ts';
 import { isCalm } from './faults.ts';
 import type { Swarm } from './faults.ts';
 
@@ -17,6 +18,8 @@ export type Scenario = {
   readonly balances: Readonly<Record<string, string>>;
   readonly usesStream: boolean;
   readonly hasSentinel: boolean;
+  /** How the exchange's conversion desks are; null where the bot does not hedge. */
+  readonly desks: Partial<Switches> | null;
   /** A run gives way to the next one after so long. */
   readonly rollAfterMs: Millis;
   /** Time with faults. */
@@ -45,6 +48,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
   const hasSentinel = second.hit(0.5);
   const rolls = chanceOf(seed, 'rolls');
   const rollAfterMs = !isCalm(seed) && rolls.hit(0.5) ? rolls.between(60_000, 300_000) : Infinity;
+  const hedging = hedgingOf(chanceOf(seed, 'hedge'), amount, room);
   const text = JSON.stringify({
     book: BOOK,
     instance: INSTANCE,
@@ -72,7 +76,8 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
     },
     halts: tight ? { fillsPer10Min: 40, unknownsPerMinute: 10, messagesPerMinute: 300 } : {},
     sentinel: { required: hasSentinel && second.hit(0.5) },
-    inventory: { target: '1.5' },
+    inventory: { target: hedging?.target ?? '1.5' },
+    ...(hedging ? { hedge: hedging.hedge } : {}),
     timing: { fenceMs, settleMs, privatePollMs: chance.pick([1_000, 2_000, 2_000]) },
   });
   const loaded = loadConfig(text, `seed ${seed}`);
@@ -81,14 +86,56 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
   const busy = swarm.get('busy market') ?? 0;
   return {
     config: loaded.config,
-    profile: { ...base, takersPerSecond: base.takersPerSecond * (1 + 4 * busy) },
+    profile: { ...base, takersPerSecond: base.takersPerSecond * (1 + 4 * busy) * (hedging ? 2 : 1) },
     balances: { btc: '1.5', mxn: '3000000' },
     usesStream,
     hasSentinel,
+    desks: hedging?.desks ?? null,
     rollAfterMs,
     safetyMs: chance.between(swarm.has('changed rules') ? 7.5 : 5, 12) * 60_000,
     healMs: fenceMs + settleMs + 75_000,
     quietMs: fenceMs + settleMs + 60_000,
     heldMaxMs: fenceMs - FENCE_MARGIN_MS,
+  };
+}
+
+/** Half of the bots hedge: narrow bands, so that it happens, and some begin with more or less than they want. Amounts in thousandths. */
+function hedgingOf(chance: Chance, amount: number, room: number) {
+  if (!chance.hit(0.5)) return null;
+  const band = amount * chance.pick([0.5, 0.5, 1, 2]);
+  const offset = amount * chance.integer(-Math.floor(room / 2), Math.floor(room / 2));
+  const life = chance.pick([10_000, 30_000, 30_000]);
+  const delay = chance.integer(0, 4_000);
+  return {
+    target: ((1_500 - offset) / 1_000).toFixed(3),
+    hedge: {
+      band: (band / 1_000).toFixed(4),
+      rest: chance.pick(['0', (band / 2_000).toFixed(5)]),
+      ways: chance.pick([['rfq'], ['conversion'], ['rfq', 'conversion'], ['rfq', 'conversion']]),
+      costMaxBps: chance.pick([25, 60, 150]),
+      carryBpsPerHour: chance.pick([0, 0, 500]),
+      everyMs: chance.pick([500, 1_000, 2_000]),
+      pauseMs: chance.pick([2_000, 2_000, 10_000]),
+      marginMs: chance.pick([3_000, 5_000]),
+    },
+    desks: {
+      rfqSpreadPips: chance.pick([5, 15, 40]),
+      conversionPaddingPips: chance.pick([5, 15, 100]),
+      rfqQuoteLifeMs: life,
+      quoteLifeMs: life,
+      rfqPageSizeMax: chance.pick([1, 2, 500]),
+      rfqListOrder: chance.pick(['newest first', 'oldest first', 'by id']),
+      rfqLastToken: chance.pick(['omitted', 'empty']),
+      rfqConversionId: chance.pick(['own', 'quote id']),
+      rfqFunds: chance.pick(['moved at the end', 'locked at once']),
+      rfqMaxTradableIn: chance.pick(['source', 'fixed']),
+      rfqConvertOrder: chance.pick(['state first', 'funds first']),
+      rfqExecutedAfterExpiry: chance.pick(['quote_already_executed', 'quote_not_found']),
+      rfqTimeForm: chance.pick(['seconds', 'nanoseconds']),
+      rfqAuthErrors: chance.pick(['rfq', 'v3']),
+      rfqDelayMinMs: 0,
+      rfqDelayMaxMs: delay,
+      conversionQueueMs: delay,
+    } satisfies Partial<Switches>,
   };
 }

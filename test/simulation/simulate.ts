@@ -6,8 +6,10 @@ import { Bot } from './bot.ts';
 import type { BotEvents, Seams } from './bot.ts';
 import { Checker } from './checker.ts';
 import type { Violation } from './checker.ts';
+import { DeskFaults } from './deskFaults.ts';
 import { isCalm, swarmOf } from './faults.ts';
 import type { Fault } from './faults.ts';
+import { HedgeJudge } from './hedgeJudge.ts';
 import { Network } from './network.ts';
 import type { Watcher } from './network.ts';
 import { startOthers } from './others.ts';
@@ -59,6 +61,9 @@ const EVENTS_MAX = 400_000;
 const STOP_WITHIN_MS = 240_000;
 const QUOTED_WITHIN_MS = 30_000;
 const RESTART_CHECK_BEFORE_MS = 40_000;
+/** The oldest book that the bot may be shown and take for the newest, and so while a book is frozen. */
+const BOOK_AGE_MS = 35_000;
+const FROZEN_BOOK_MS = 160_000;
 
 export async function simulate(seed: number, options: RunOptions = {}): Promise<Run> {
   const clock = new VirtualClock();
@@ -81,6 +86,7 @@ class Simulation {
   readonly #bot: Bot;
   readonly #sentinel: SentinelProcess | null;
   readonly #judge: SentinelJudge | null;
+  readonly #hedges: HedgeJudge | null;
   readonly #exchange: ReturnType<typeof createVenue>;
   readonly #replies: ReplyFaults;
   readonly #market: ReturnType<typeof seededFlow>;
@@ -115,6 +121,7 @@ class Simulation {
         engineDelayMaxMs: slow === 0 ? 50 : Math.round(50 + slow * 2_000),
         // The limits are the bot's to keep; those of other programs are not simulated.
         privatePerMinute: 600,
+        ...scenario.desks,
       },
     });
     const exchange = this.#exchange;
@@ -129,6 +136,7 @@ class Simulation {
         if (by !== 'sentinel') return;
         this.#sentinelLatched();
       },
+      hedges: rows => this.#hedges?.kept(rows),
     });
     const { config } = scenario;
     this.#checker = new Checker({
@@ -139,12 +147,13 @@ class Simulation {
       intentOf: id => this.#store.intent(id),
       isCalm: isCalm(world.seed),
       recordsAreLate: tradeDelay > 0,
+      hedges: () => this.#hedges,
       promises: {
         book: BOOK,
         prefix: `${INSTANCE}-`,
         levels: config.strategy.levels,
         positionMax: BigInt(Math.round(Number(config.limits.positionMax) * 1e8)),
-        target: BigInt(Math.round(Number(config.inventory.target) * 1e8)),
+        opening: BigInt(Math.round((Number(scenario.balances['btc']) - Number(config.inventory.target)) * 1e8)),
         collarBps: config.limits.collarBps,
         staleAfterMs: config.timing.staleAfterMs,
         privateStaleAfterMs: Math.max(10_000, 3 * config.timing.privatePollMs),
@@ -152,6 +161,7 @@ class Simulation {
         usesStream: scenario.usesStream,
       },
     });
+    this.#hedges = config.hedge ? this.#hedgeJudge(config.hedge) : null;
     this.#replies = new ReplyFaults({
       world,
       book: BOOK,
@@ -183,6 +193,16 @@ class Simulation {
       world,
       exchange,
       replies: this.#replies,
+      ...(this.#hedges
+        ? {
+            desk: new DeskFaults({
+              world,
+              exchange,
+              deadlineMs: config.exchange.requestTimeoutMs,
+              heldMaxMs: scenario.heldMaxMs,
+            }),
+          }
+        : {}),
       watcher: this.#watcher(),
       deadlineMs: config.exchange.requestTimeoutMs,
       heldMaxMs: scenario.heldMaxMs,
@@ -241,6 +261,34 @@ class Simulation {
     });
   }
 
+  #hedgeJudge({ costMaxBps, marginMs }: NonNullable<Scenario['config']['hedge']>): HedgeJudge {
+    const world = this.#world;
+    const account = this.#exchange.venue.accounts.get(this.#account.id)!;
+    const [major = '', minor = ''] = BOOK.split('_');
+    return new HedgeJudge({
+      exchange: this.#exchange,
+      accountId: this.#account.id,
+      book: BOOK,
+      major,
+      minor,
+      now: () => world.clock.elapsed(),
+      marks: world.marks,
+      breaks: (law, what) => this.#checker.breaks(law, what),
+      ours: side => {
+        const lots = new Map<number, number>();
+        for (const order of account.active.values()) {
+          if (order.side === side && order.originId?.startsWith(`${INSTANCE}-`))
+            lots.set(order.price, (lots.get(order.price) ?? 0) + order.original - order.filled);
+        }
+        return lots;
+      },
+      kept: () => this.#store.hedges,
+      costMaxBps,
+      marginMs,
+      bookAgeMaxMs: world.drawn('frozen book') > 0 ? FROZEN_BOOK_MS : BOOK_AGE_MS,
+    });
+  }
+
   async run(): Promise<Run> {
     const safetyMs = this.#options.safetyMs ?? this.#scenario.safetyMs;
     this.#bot.start();
@@ -289,6 +337,7 @@ class Simulation {
       order => order.state === 'unknown' && order.placedAt < world.clock.now() - healMs,
     );
     this.#checker.checkNoUnknown(old.map(order => order.id));
+    this.#hedges?.checkNothingUnknown(world.clock.elapsed() - healMs);
   }
 
   /** Killed while nothing is unknown, the bot must quote again within seconds. */
@@ -303,6 +352,7 @@ class Simulation {
       engine.snapshot(world.clock.now()).quoting === null &&
       engine.unfinished.every(order => order.state === 'open' || order.state === 'partially filled') &&
       engine.unfinished.length > 0 &&
+      this.#hedges?.isOpen !== true &&
       // An end that is not on disk yet is unknown to the next run.
       this.#store.openIntents().every(id => known.has(id));
     if (!isQuiet || !world.chance('restart check').hit(0.5)) {
@@ -380,6 +430,7 @@ class Simulation {
   #sample(): void {
     const { clock, marks } = this.#world;
     this.#sampledAt = clock.elapsed();
+    this.#hedges?.sample();
     if (this.#store.isFull) this.#judge?.diskIsFull();
     this.#judge?.look(this.#checker.liveWithTimes());
     const { engine } = this.#bot;
@@ -458,6 +509,7 @@ class Simulation {
       died: () => {
         this.#crashes++;
         this.#checker.died();
+        this.#hedges?.died();
         if (!this.#bot.isRunning) see('a crash during recovery');
         for (const id of this.#store.openIntents()) {
           const fate = this.#checker.fateOf(id);

@@ -39,6 +39,19 @@ export const SOMETIMES = [
   'the sentinel fired on a bot that lived on',
   'the sentinel had to have cleared the book',
   'a transfer was found in the lists and booked',
+  'a hedge was carried out',
+  'several hedges in one seed',
+  'an unknown hedge was found in the list',
+  'an unknown hedge was found in the balances',
+  'a hedge with an unknown outcome was not carried out',
+  'a conversion failed',
+  'a conversion that failed gave its funds back',
+  'an offer could not be confirmed',
+  'an acceptance came after the end of its offer',
+  'an offer was withdrawn before it was accepted',
+  'the list of conversions had a further page',
+  'a crash with a hedge under way',
+  'a crash with an acceptance on its way',
 ] as const;
 
 export type Sometime = (typeof SOMETIMES)[number];

@@ -1,6 +1,7 @@
 /** What survives the death of the process: the journal's database and the halt latch, on a disk that may be full. */
 import type Database from 'libsql';
 import { journalIn, openDatabase } from '../../src/live/journal.ts';
+import type { HedgeRow } from '../../src/hedge/index.ts';
 import type { Journal } from '../../src/live/journal.ts';
 import type { Heart, Pulse } from '../../src/live/heart.ts';
 import type { Halt, Latch } from '../../src/live/latch.ts';
@@ -20,6 +21,8 @@ const ACCOUNT = 'simulated';
 export type StoreEvents = {
   beat(whose: 'bot' | 'sentinel', state: Pulse['state']): void;
   latched(by: 'bot' | 'sentinel'): void;
+  /** These hedges are durable now. */
+  hedges(rows: readonly HedgeRow[]): void;
 };
 
 export class Store {
@@ -33,6 +36,7 @@ export class Store {
   #isFull = false;
   /** A person lifted a halt, and no bot has taken it up. */
   #isLifted = false;
+  #hedges: readonly HedgeRow[] = [];
 
   constructor(world: World, events: StoreEvents) {
     this.#world = world;
@@ -60,6 +64,11 @@ export class Store {
     return (this.#open.all() as { id: string }[]).map(({ id }) => id);
   }
 
+  /** Hedges of all lives that are durable. */
+  get hedges(): readonly HedgeRow[] {
+    return this.#hedges;
+  }
+
   get halt(): Halt | null {
     return this.#latch;
   }
@@ -82,13 +91,23 @@ export class Store {
   }
 
   #ofLife(life: Life, journal: Journal): Journal {
+    let told: readonly HedgeRow[] | null = null;
     const around = (what: string, call: () => void) => {
       this.#write(life, what);
       call();
+      if (told !== null && what !== 'nonces') {
+        this.#hedges = told;
+        told = null;
+        this.#events.hedges(this.#hedges);
+      }
       life.step(`after ${what}`);
     };
     return {
       ...journal,
+      keep: mark => {
+        journal.keep(mark);
+        told = mark.hedges ?? [];
+      },
       intend: (commands, at) => around('intents', () => journal.intend(commands, at)),
       flush: mark => around('flush', () => journal.flush(mark)),
       reserveNonces: upTo => around('nonces', () => journal.reserveNonces(upTo)),

@@ -12,9 +12,15 @@ export type Topic =
   | 'books'
   | 'book'
   | 'public trades'
-  | 'ledger';
+  | 'ledger'
+  | DeskTopic;
+
+/** Requests to the two conversion desks. */
+export type DeskTopic = 'pairs' | 'quote' | 'accept' | 'conversion' | 'conversions';
 
 export function topicOf({ method, target }: WireRequest): Topic {
+  const desk = /\/rfq\/v1\/|\/currency_conversions/.test(target) ? deskTopicOf(method, target) : null;
+  if (desk !== null) return desk;
   if (method === 'POST') return 'place';
   if (method === 'DELETE') return 'cancel';
   if (target.includes('/ledger/')) return 'ledger';
@@ -26,6 +32,22 @@ export function topicOf({ method, target }: WireRequest): Topic {
   if (target.includes('/order_book')) return 'book';
   if (target.includes('/trades')) return 'public trades';
   return 'look up';
+}
+
+function deskTopicOf(method: string, target: string): DeskTopic {
+  if (target.includes('/pairs')) return 'pairs';
+  if (method === 'PUT' || (method === 'POST' && target.endsWith('/conversions'))) return 'accept';
+  if (method === 'POST') return 'quote';
+  return /\/(rfq\/v1\/conversions|currency_conversions)\/[^/?]+$/.test(target) ? 'conversion' : 'conversions';
+}
+
+export const isDesk = (topic: Topic): topic is DeskTopic =>
+  topic === 'accept' || topic === 'quote' || topic === 'conversion' || topic === 'conversions' || topic === 'pairs';
+
+/** The quote that an acceptance names. */
+export function quoteIn({ method, target, body }: Pick<WireRequest, 'method' | 'target' | 'body'>): string {
+  if (method === 'PUT') return target.slice(target.lastIndexOf('/') + 1);
+  return String((JSON.parse(body) as Record<string, unknown>)['quote_id']);
 }
 
 export const isPublic = (topic: Topic): boolean => topic === 'books' || topic === 'book' || topic === 'public trades';
@@ -82,6 +104,13 @@ export function envelopeOf(reply: WireReply): Envelope | null {
 }
 
 export const isSuccess = (reply: WireReply): boolean => reply.status === 200 && envelopeOf(reply)?.success === true;
+
+/** What a conversion desk sent, bare or wrapped; null when it is no success. */
+export function deskPayload(reply: WireReply): Readonly<Record<string, unknown>> | null {
+  const envelope = envelopeOf(reply);
+  if (reply.status !== 200 || envelope === null || envelope.success === false) return null;
+  return (envelope.success === true ? envelope.payload : envelope) as Record<string, unknown>;
+}
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
