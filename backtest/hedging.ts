@@ -122,6 +122,7 @@ export class Hedging {
       takerRate,
       log: QUIET,
       time: () => this.#clock.now(),
+      balancesAt: () => this.#clock.now(),
       step: event => {
         if (event.kind === 'conversion' && event.phase === 'done') this.#hear();
         step(event);

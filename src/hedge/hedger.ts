@@ -88,9 +88,10 @@ export class Hedger {
 
   /** What an earlier run left may be carried out at any moment. Before anything is quoted. */
   restore(): void {
-    // What had not been accepted never will be.
+    // What had not been accepted never will be. What was may be on its way from now on: the clock may have been set since.
+    const acceptedAt = this.#o.time();
     this.#rows = this.#rows.map(row =>
-      isOver(row) || mayMove(row) ? row : { ...row, state: 'failed', why: 'the run ended' },
+      isOver(row) ? row : mayMove(row) ? { ...row, acceptedAt } : { ...row, state: 'failed', why: 'the run ended' },
     );
     for (const row of this.#rows) if (mayMove(row)) this.#tell('in flight', conversionOf(row));
   }
