@@ -69,9 +69,7 @@ export class DeskFaults {
 
   #quoting(): Set {
     const { world } = this.#options;
-    return world.strikes('unconfirmable quotes', 1)
-      ? { rfqCapacityPips: world.chance('capacity').integer(0, 2) }
-      : {};
+    return world.strikes('unconfirmable quotes', 1) ? { rfqCapacityPips: world.chance('capacity').integer(0, 2) } : {};
   }
 
   #accepting(request: WireRequest): Set {

@@ -84,6 +84,8 @@ export type Envelope = {
   readonly success?: boolean;
   readonly payload?: unknown;
   readonly error?: { readonly code?: string };
+  /** Of RFQ. */
+  readonly errors?: readonly { readonly code?: string }[];
 };
 
 /** Everybody who watches the wire asks: each reply is parsed once. */
