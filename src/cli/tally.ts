@@ -21,6 +21,7 @@ export class Tally {
     return {
       ...now,
       fills: before.fills + now.fills,
+      regimes: regimesOf(before.regimes, now.regimes),
       decisions: decisionsOf(before.decisions, now.decisions),
       profit: sumOf(before.profit, now.profit),
       counts: Object.fromEntries(SIDES.map(side => [side, countsOf(before, now, side)])) as Snapshot['counts'],
@@ -39,6 +40,14 @@ function countsOf(before: Snapshot, now: Snapshot, side: Side): Snapshot['counts
     unknown: a.unknown + b.unknown,
   };
 }
+
+const regimesOf = (a: Snapshot['regimes'], b: Snapshot['regimes']): Snapshot['regimes'] => ({
+  normal: a.normal + b.normal,
+  wide: a.wide + b.wide,
+  'reduce only': a['reduce only'] + b['reduce only'],
+  paused: a.paused + b.paused,
+  halted: a.halted + b.halted,
+});
 
 function decisionsOf(before: readonly DecisionCount[], now: readonly DecisionCount[]): readonly DecisionCount[] {
   const all = new Map<string, DecisionCount>();

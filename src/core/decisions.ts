@@ -1,9 +1,10 @@
 /** What became of each level: counted by reason at every decision and, for an engine that is asked to, told of the last one in full. */
-import type { LegalLevel } from './legalise.ts';
+import { isCut } from './legalise.ts';
+import type { LegalLevel, Legalised } from './legalise.ts';
 import { remaining } from './orders.ts';
 import type { Order, OrderState } from './orders.ts';
 import type { Plan } from './plan.ts';
-import { DEEDS, REASONS } from './reasons.ts';
+import { DEEDS, REASONS, silenceOf } from './reasons.ts';
 import type { Deed, Reason } from './reasons.ts';
 import type { RiskRefusal } from './risk.ts';
 import type { Quote } from './strategy.ts';
@@ -59,6 +60,7 @@ const SIDES = ['buy', 'sell'] as const;
 export class Decisions {
   readonly #counts = new Float64Array(SIDES.length * DEEDS.length * REASONS.length);
   readonly #isTraced: boolean;
+  #silent: string[] = [];
   #last: { at: Millis; refusal: RiskRefusal | null; quote: Quote | null; decided: Decided[] } | null = null;
 
   /** `isTraced`: the last decision is kept in full, at the price of allocating it. */
@@ -67,11 +69,36 @@ export class Decisions {
   }
 
   begin(at: Millis, refusal: RiskRefusal | null): void {
+    this.#silent = [];
     if (this.#isTraced) this.#last = { at, refusal, quote: null, decided: [] };
   }
 
-  quoted(quote: Quote): void {
+  /** What the strategy asks for, what is legal of it, and what of that may be shown now. */
+  asked(quote: Quote, { levels, refusals }: Legalised, shown: readonly LegalLevel[]): void {
     if (this.#last !== null) this.#last.quote = quote;
+    if (quote.noBid !== undefined) this.#silence('buy', quote.noBid);
+    if (quote.noAsk !== undefined) this.#silence('sell', quote.noAsk);
+    for (const { side, index, reason } of refusals) {
+      this.#silent.push(`${nameOf(side)} level ${index + 1}: ${reason}`);
+      if (!isCut(reason)) this.tell(side, 'not placed', reason, index);
+    }
+    if (shown !== levels)
+      for (const level of levels) if (!shown.includes(level)) this.notPlaced(level, 'makes way for a hedge');
+  }
+
+  notPlaced(level: LegalLevel, reason: Reason): void {
+    this.#silent.push(`${nameOf(level.side)}: ${reason}`);
+    this.tell(level.side, 'not placed', reason, level.index, level);
+  }
+
+  #silence(side: Side, words: string): void {
+    this.#silent.push(`${nameOf(side)}: ${words}`);
+    this.tell(side, 'not placed', silenceOf(words), null, null, null, words);
+  }
+
+  /** Why single levels or sides are not shown, from the last decision. */
+  get silent(): readonly string[] {
+    return this.#silent;
   }
 
   tell(
@@ -129,3 +156,5 @@ const asDecided = (order: Order): DecidedOrder => ({
   remaining: remaining(order) as Amount,
   state: order.state,
 });
+
+const nameOf = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');

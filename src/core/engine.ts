@@ -4,7 +4,7 @@ import { bestOf } from './book.ts';
 import type { Depth, OrderBook } from './book.ts';
 import { Decisions } from './decisions.ts';
 import type { Decision } from './decisions.ts';
-import type { EngineOptions, OrderCount, Preview, Snapshot } from './engineTypes.ts';
+import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
 import type { EngineEvent, RestoredLedger } from './event.ts';
 import { Freshness } from './freshness.ts';
 import { Guard } from './guard.ts';
@@ -13,28 +13,30 @@ import { InFlight } from './inFlight.ts';
 import { amountExact, priceExact, priceFloor } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
 import type { Entry } from './ledger.ts';
-import { isCut, legalise } from './legalise.ts';
+import { legalise } from './legalise.ts';
 import type { LegalLevel } from './legalise.ts';
 import { lockedByOthers } from './locks.ts';
 import { Market } from './market.ts';
 import { mayLive, Orders } from './orders.ts';
 import type { Order, OrderNews } from './orders.ts';
+import { OrderCounts } from './orderCounts.ts';
 import { Pauses } from './pauses.ts';
 import { OriginIds } from './originIds.ts';
 import { planSide } from './plan.ts';
 import { isLocalRefusal } from './port.ts';
 import type { Outcome, OwnTrade } from './port.ts';
+import { emptyPreview, previewOf } from './preview.ts';
 import { QuoteTime } from './quoteTime.ts';
-import { silenceOf } from './reasons.ts';
-import type { Reason } from './reasons.ts';
 import { Reconciliation } from './reconciliation.ts';
 import type { Checked } from './reconciliation.ts';
+import { RegimeWatch } from './regimeWatch.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
 import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from './risk.ts';
+import { reducedPlan } from './shapedQuotes.ts';
 import { Strangers } from './strangers.ts';
 import { Taking } from './taking.ts';
 import type { TakeState } from './taking.ts';
-import type { Figure, LastFill, View } from './strategy.ts';
+import type { Figure, LastFill, Quote, View } from './strategy.ts';
 import { money, textOfMoney } from './units.ts';
 import type { Amount, Millis, Money, Side } from './units.ts';
 
@@ -63,39 +65,38 @@ export class Engine {
   readonly #fresh = new Freshness();
   #decidedAt = -Infinity;
   #stopping = false;
-  #halted: string | null = null;
   /** A halt that nobody can lift in this run. */
   #outdated: string | null = null;
   #dirty = false;
-  #silent: string[] = [];
   #figures: readonly Figure[] = [];
-  #quoting: RiskRefusal | null = 'not ready';
   #fills = 0;
   readonly #lastFill: Record<Side, LastFill | null> = { buy: null, sell: null };
-  readonly #counts: Record<Side, Record<OrderCount, number>> = {
-    buy: { placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 },
-    sell: { placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 },
-  };
+  readonly #counts: OrderCounts;
   readonly #pauses = new Pauses();
   readonly #strangers: Strangers;
   readonly #quoteTime = new QuoteTime();
   readonly #decisions: Decisions;
+  readonly #regimes: RegimeWatch;
+  #at: Millis = -Infinity;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#ids = new OriginIds(options.instance, options.run);
     this.#instrument = options.instrument;
+    this.#counts = new OrderCounts((side, event) => options.onNews?.({ kind: 'count', side, event }));
     this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
     this.#askAgain = new AskAgain(this.#orders, options.patience.lookEveryMs);
     this.#strangers = new Strangers(this.#ids, this.#orders);
     this.#holdings = new Holdings(options.instrument, options.target);
     this.#reconciliation = new Reconciliation(this.#holdings, options.patience.settleMs);
     this.#decisions = new Decisions(options.isTraced ?? false);
+    this.#regimes = new RegimeWatch(options.regimes, (to, from) => options.onNews?.({ kind: 'regime', to, from }));
     this.#guard = options.halts ? new Guard(options.halts) : null;
   }
 
   /** Takes one event and returns the commands to carry out, in order. Throws only when a belief about our own code is broken. */
   step(event: EngineEvent): readonly Approved<Command>[] {
+    this.#at = event.at;
     if (!this.#stopping && (this.#quoteTime.isRunning || this.#isReady(event.at)))
       this.#quoteTime.pass(event.at, this.#orders);
     switch (event.kind) {
@@ -183,6 +184,10 @@ export class Engine {
       case 'halt':
         this.#halt(event.reason);
         break;
+      case 'reduce':
+        this.#regimes.take(event);
+        this.#dirty = true;
+        break;
       case 'slept':
         this.#fresh.slept(event.at);
         this.#market.slept(event.at);
@@ -193,7 +198,7 @@ export class Engine {
         this.#dirty = true;
         break;
       case 'resume':
-        this.#halted = null;
+        this.#regimes.take(event);
         // Told and latched anew: whoever resumed may not know of it.
         if (this.#outdated !== null) this.#halt(this.#outdated);
         this.#reconciliation.resumed(event.at);
@@ -279,7 +284,7 @@ export class Engine {
   }
 
   get haltedBecause(): string | null {
-    return this.#halted;
+    return this.#regimes.state.halt;
   }
 
   /** The last decision in full; null before it, and for an engine that is not traced. */
@@ -291,11 +296,13 @@ export class Engine {
     return {
       at,
       symbol: this.#instrument.symbol,
-      quoting: this.#quoting,
-      silent: this.#silent,
+      quoting: this.#regimes.state.refusal,
+      regime: this.#regimes.state,
+      regimes: this.#regimes.counts,
+      silent: this.#decisions.silent,
       figures: this.#figures,
       orders: [...this.#orders.live],
-      counts: this.#counts,
+      counts: this.#counts.all,
       decisions: this.#decisions.counts,
       fills: this.#fills,
       profit: this.#holdings.profit(),
@@ -310,22 +317,12 @@ export class Engine {
 
   /** Decides without doing: what the strategy wants now, what the rules make of it, and what the gate would say to each order. */
   preview(at: Millis): Preview {
-    const halt = this.#halted ?? this.#beyondLimit();
+    const halt = this.haltedBecause ?? this.#beyondLimit();
     const standing = this.standing(at);
     const refusal = quotingRefusal(standing);
-    if (refusal !== null && !this.#market.isQuotable) {
-      return { halt, refusal, mid: Number.NaN, quote: { bids: [], asks: [] }, levels: [], refusals: [] };
-    }
-    const quote = this.#options.strategy.quote(this.#view(at));
-    const legal = legalise(this.#instrument, this.#market.depth, quote);
-    const levels = legal.levels.map(level => {
-      const verdict = approvePlace(
-        { kind: 'place', id: '', side: level.side, price: level.price, amount: level.amount },
-        standing,
-      );
-      return { level, verdict: typeof verdict === 'string' ? verdict : ('would be placed' as const) };
-    });
-    return { halt, refusal, mid: this.#market.mid, quote, levels, refusals: legal.refusals };
+    if (refusal !== null && !this.#market.isQuotable) return emptyPreview(halt, refusal);
+    const quote = this.#shaped(this.#options.strategy.quote(this.#view(at)));
+    return previewOf(quote, standing, { halt, refusal, mid: this.#market.mid });
   }
 
   #decide(at: Millis): readonly Approved<Command>[] {
@@ -335,11 +332,12 @@ export class Engine {
     this.#checkHalts(at);
     const commands: Approved<Command>[] = [];
     const cancels: string[] = [];
-    const standing = this.standing(at);
+    let standing = this.standing(at);
     const refusal = quotingRefusal(standing);
-    if (refusal !== this.#quoting) this.#options.onNews?.({ kind: 'quoting', reason: refusal });
-    this.#quoting = refusal;
-    this.#silent = [];
+    if (refusal !== this.#regimes.state.refusal) this.#options.onNews?.({ kind: 'quoting', reason: refusal });
+    const { position, limits } = standing;
+    this.#regimes.look(at, this.#market.depth, refusal, position, limits?.positionMax ?? 0, this.#drawdown());
+    if (this.#regimes.isReduceOnly !== standing.reduceOnly) standing = this.standing(at);
     this.#decisions.begin(at, refusal);
     if (this.#taking.isWaiting) this.#take(at, refusal, commands);
     if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, standing, commands, cancels);
@@ -363,7 +361,7 @@ export class Engine {
   }
 
   #checkHalts(at: Millis): void {
-    if (this.#guard === null || this.#halted !== null || !this.#holdings.isOpen) return;
+    if (this.#guard === null || this.haltedBecause !== null || !this.#holdings.isOpen) return;
     this.#haltIf(this.#guard.breach(this.#holdings.profit().total, at));
     this.#haltIf(this.#beyondLimit());
   }
@@ -380,35 +378,37 @@ export class Engine {
 
   #halt(reason: string): void {
     this.#dirty = true;
-    if (this.#halted !== null) return;
-    this.#halted = reason;
+    if (this.haltedBecause !== null) return;
+    this.#regimes.take({ kind: 'halt', at: this.#at, reason });
     this.#options.onNews?.({ kind: 'halted', reason });
   }
 
+  #drawdown(): Money | null {
+    const { regimes } = this.#options;
+    if (regimes?.reduceOnly?.drawdown === undefined || this.#guard === null || !this.#holdings.isOpen) return null;
+    return this.#guard.drawdown(this.#holdings.profit().total);
+  }
+
+  #shaped(quote: Quote): Quote {
+    return this.#regimes.shape(quote, this.#market.mid, this.#holdings.positionLots());
+  }
+
   #quote(at: Millis, standing: Standing, commands: Approved<Command>[], cancels: string[]): void {
-    const quote = this.#options.strategy.quote(this.#view(at));
+    const quote = this.#shaped(this.#options.strategy.quote(this.#view(at)));
     this.#figures = quote.figures ?? this.#figures;
-    if (quote.noBid !== undefined) this.#silent.push(`bid: ${quote.noBid}`);
-    if (quote.noAsk !== undefined) this.#silent.push(`ask: ${quote.noAsk}`);
-    this.#decisions.quoted(quote);
-    if (quote.noBid !== undefined) this.#notPlaced('buy', silenceOf(quote.noBid), null, null, quote.noBid);
-    if (quote.noAsk !== undefined) this.#notPlaced('sell', silenceOf(quote.noAsk), null, null, quote.noAsk);
     const legal = legalise(this.#instrument, this.#market.depth, quote);
     const levels = this.#taking.isWaiting ? this.#taking.besides(legal.levels) : legal.levels;
-    for (const { side, index, reason } of legal.refusals) {
-      this.#silent.push(`${nameOf(side)} level ${index + 1}: ${reason}`);
-      if (!isCut(reason)) this.#notPlaced(side, reason, index);
-    }
+    this.#decisions.asked(quote, legal, levels);
     for (const side of ['buy', 'sell'] as const) {
-      const plan = planSide(side, levels, this.#orders.live, this.#options.tolerance, at);
+      const full = planSide(side, levels, this.#orders.live, this.#options.tolerance, at);
+      const plan = standing.reduceOnly ? reducedPlan(full, side, standing.position) : full;
       this.#decisions.planned(side, plan);
       for (const { order, reason } of plan.cancel) {
         cancels.push(order.id);
         this.#options.onNews?.({ kind: 'canceling', order, reason });
       }
       if (this.#pauses.isPaused(side, at)) {
-        if (plan.place.length > 0) this.#silent.push(`${nameOf(side)}: paused after refusals`);
-        for (const level of plan.place) this.#notPlaced(side, 'paused after refusals', level.index, level);
+        for (const level of plan.place) this.#decisions.notPlaced(level, 'paused after refusals');
         continue;
       }
       for (const level of plan.place) this.#place(level, standing, at, commands);
@@ -421,8 +421,7 @@ export class Engine {
     // Checked and reserved in one step: the next placement already sees this one.
     const verdict = approvePlace(command, { ...standing, orders: [...this.#orders.live] });
     if (typeof verdict === 'string') {
-      this.#silent.push(`${nameOf(level.side)}: ${verdict}`);
-      this.#notPlaced(level.side, verdict, level.index, level);
+      this.#decisions.notPlaced(level, verdict);
       return;
     }
     this.#ids.take();
@@ -431,16 +430,6 @@ export class Engine {
     commands.push(verdict);
     this.#decisions.tell(level.side, 'placed', 'as wanted', level.index, level, this.#orders.get(id));
     this.#options.onNews?.({ kind: 'placing', command, level });
-  }
-
-  #notPlaced(
-    side: Side,
-    reason: Reason,
-    index: number | null = null,
-    level: LegalLevel | null = null,
-    detail?: string,
-  ): void {
-    this.#decisions.tell(side, 'not placed', reason, index, level, null, detail);
   }
 
   /** Quotes of ours that it would trade with are on their way out: until they are gone it waits. */
@@ -461,7 +450,7 @@ export class Engine {
   }
 
   #withdraw(reason: RiskRefusal, cancels: string[]): void {
-    for (const side of ['buy', 'sell'] as const) this.#notPlaced(side, reason);
+    for (const side of ['buy', 'sell'] as const) this.#decisions.tell(side, 'not placed', reason);
     for (const order of this.#orders.live) {
       if (order.state !== 'open' && order.state !== 'partially filled') continue;
       cancels.push(order.id);
@@ -517,11 +506,11 @@ export class Engine {
     this.#orders.answered(id, outcome, exists, at);
     if (outcome.kind === 'unknown') this.#guard?.unknown(at);
     if (outcome.kind === 'done') {
-      this.#count(order.side, 'placed');
+      this.#counts.add(order.side, 'placed');
       this.#pauses.accepted(order.side);
     }
     if (outcome.kind === 'refused' && !exists) {
-      this.#count(order.side, 'refused');
+      this.#counts.add(order.side, 'refused');
       // Our own client's refusals say nothing about what we ask for: a minute without budget must not need a person.
       const isLocal = isLocalRefusal(outcome.code);
       this.#decisions.count(order.side, 'not placed', isLocal ? 'not sent' : 'refused by the exchange');
@@ -532,21 +521,11 @@ export class Engine {
   }
 
   #onOrderNews(news: OrderNews): void {
-    const { side } = news.order;
-    if (news.kind === 'unknown') this.#count(side, 'unknown');
-    if (news.kind === 'ended' && news.ending === 'filled') this.#count(side, 'filled');
-    if (news.kind === 'ended' && (news.ending === 'canceled' || news.ending === 'vanished'))
-      this.#count(side, 'canceled');
+    this.#counts.hear(news);
     this.#dirty = true;
     this.#options.onNews?.({ kind: 'order', news });
   }
 
-  #count(side: Side, event: OrderCount): void {
-    this.#counts[side][event]++;
-    this.#options.onNews?.({ kind: 'count', side, event });
-  }
-
-  /** What the risk gate looks at. */
   standing(at: Millis): Standing {
     const { limits, patience, unknownMax } = this.#options;
     const { major, minor } = this.#instrument;
@@ -554,7 +533,7 @@ export class Engine {
       instrument: this.#instrument,
       limits,
       stopping: this.#stopping,
-      halted: this.#halted !== null,
+      halted: this.haltedBecause !== null,
       ready: this.#isReady(at),
       bookAge: at - this.#fresh.book,
       privateAge: at - this.#fresh.account,
@@ -568,6 +547,7 @@ export class Engine {
       majorFunds: money(this.#holdings.total(major) - this.#lockedByOthers.sell - this.#inFlight.taken(major)),
       minorFunds: money(this.#holdings.total(minor) - this.#lockedByOthers.buy - this.#inFlight.taken(minor)),
       unknownMax: unknownMax ?? 2,
+      reduceOnly: this.#regimes.isReduceOnly,
     };
   }
 
@@ -596,5 +576,3 @@ export class Engine {
     };
   }
 }
-
-const nameOf = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');

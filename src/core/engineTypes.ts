@@ -6,6 +6,8 @@ import type { LegalLevel, LevelRefusal } from './legalise.ts';
 import type { Order, OrderNews, Patience } from './orders.ts';
 import type { CancelReason, Tolerance } from './plan.ts';
 import type { Fill, Profit } from './position.ts';
+import type { Regime, RegimeState } from './regimes.ts';
+import type { RegimeRules } from './regimeWatch.ts';
 import type { PlaceCommand, RiskLimits, RiskRefusal } from './risk.ts';
 import type { Figure, Quote, Strategy } from './strategy.ts';
 import type { Amount, Millis, Money, Price, Side } from './units.ts';
@@ -31,6 +33,8 @@ export type EngineOptions = {
   readonly unknownMax?: number;
   /** Absent: only impossible data and differences of the ledger halt. */
   readonly halts?: HaltLimits;
+  /** Absent: no market makes the spread wide, and no loss lets inventory only be closed. */
+  readonly regimes?: RegimeRules | null;
   readonly onNews?: (news: EngineNews) => void;
   /** Keeps the last decision in full, for `Engine.decision`. */
   readonly isTraced?: boolean;
@@ -47,6 +51,7 @@ export type EngineNews =
   | { readonly kind: 'fill'; readonly fill: Fill }
   | { readonly kind: 'count'; readonly side: Side; readonly event: OrderCount }
   | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null }
+  | { readonly kind: 'regime'; readonly to: RegimeState; readonly from: RegimeState }
   /** Trading stops until a person resumes it. */
   | { readonly kind: 'halted'; readonly reason: string };
 
@@ -57,6 +62,9 @@ export type Snapshot = {
   readonly at: Millis;
   readonly symbol: string;
   readonly quoting: RiskRefusal | null;
+  readonly regime: RegimeState;
+  /** How often each regime was entered. */
+  readonly regimes: Readonly<Record<Regime, number>>;
   /** Why single levels or sides are not shown, from the last decision. */
   readonly silent: readonly string[];
   /** What the strategy computed with at its last quote. */

@@ -147,6 +147,8 @@ export type EngineEvent =
   /** From here on only cancels pass. There is no way back. */
   | { readonly kind: 'stop'; readonly at: Millis }
   | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }
+  /** From here on only inventory is closed, until a resume. */
+  | { readonly kind: 'reduce'; readonly at: Millis; readonly reason: string }
   /** This process or its machine stood still: what was read before, or began to be, says nothing about now. */
   | { readonly kind: 'slept'; readonly at: Millis }
   /** Whether the sentinel shows life; without such events none is waited for. */

@@ -89,6 +89,11 @@ export class Guard {
     return null;
   }
 
+  /** How far profit is below its highest so far; null before the first look. */
+  drawdown(profit: Money): Money | null {
+    return this.#peak === null ? null : money(this.#peak - profit);
+  }
+
   /** A person has looked: losses count from here, and the windows start empty. */
   reset(): void {
     this.#peak = null;

@@ -14,7 +14,7 @@ export type Tolerance = {
 };
 
 /** Why an order is taken out. */
-export type CancelReason = 'price moved' | 'amount changed' | 'too old' | 'level not wanted';
+export type CancelReason = 'price moved' | 'amount changed' | 'too old' | 'level not wanted' | 'reduce only';
 
 export type Plan = {
   readonly place: readonly LegalLevel[];

@@ -9,7 +9,12 @@ export type Deed = (typeof DEEDS)[number];
 
 /** Why a strategy shows nothing on a side; its own words say more. */
 export type SilenceReason =
-  'at the cap' | 'no fair value' | 'cannot earn its fees' | 'outside its price range' | 'held back by the strategy';
+  | 'at the cap'
+  | 'no fair value'
+  | 'cannot earn its fees'
+  | 'outside its price range'
+  | 'reduce only'
+  | 'held back by the strategy';
 
 export type Reason =
   /** Placed; or kept at exactly the wanted price. */
@@ -24,6 +29,8 @@ export type Reason =
   | 'refused by the exchange'
   /** Our own client refused it: no budget, or a halt or stop just before. */
   | 'not sent'
+  /** A hedge is about to take liquidity there. */
+  | 'makes way for a hedge'
   | CancelReason
   | LevelRefusal
   | RiskRefusal
@@ -38,6 +45,7 @@ const ALL: Readonly<Record<Reason, true>> = {
   'paused after refusals': true,
   'refused by the exchange': true,
   'not sent': true,
+  'makes way for a hedge': true,
   'price moved': true,
   'amount changed': true,
   'too old': true,
@@ -67,6 +75,7 @@ const ALL: Readonly<Record<Reason, true>> = {
   'order value limit': true,
   'order count limit': true,
   'position limit': true,
+  'reduce only': true,
   'would cross the book': true,
   'would cross our own order': true,
   'insufficient funds': true,
@@ -82,21 +91,23 @@ export const REASONS: readonly Reason[] = Object.keys(ALL).filter((name): name i
 
 /** The reason that a strategy's own words stand for; they may go on after a colon. */
 export function silenceOf(words: string): SilenceReason {
+  // Of the amounts of the touch, the order flow, the inventory, the maker fee and so on.
+  if (words.endsWith(' not known')) return 'no fair value';
   for (const [start, reason] of SILENCES) if (words.startsWith(start)) return reason;
   return 'held back by the strategy';
 }
 
 /** The words that strategies begin with when they show nothing. */
 const SILENCES: readonly (readonly [string, SilenceReason])[] = [
+  ['reduce only', 'reduce only'],
   ['inventory is at ', 'at the cap'],
   ['one order is more inventory than the risk allows', 'at the cap'],
   ['no fair value', 'no fair value'],
-  ['the fair value is not known', 'no fair value'],
-  ['the inventory is not known', 'no fair value'],
-  ['the maker fee is not known', 'no fair value'],
-  ['no trade was seen yet', 'no fair value'],
-  ['no reference was seen yet', 'no fair value'],
+  ['no trade was ', 'no fair value'],
+  ['no reference was ', 'no fair value'],
+  ['the fair value is ', 'no fair value'],
   ['the reference is ', 'no fair value'],
+  ['the last trade is ', 'no fair value'],
   ['the spacing does not earn its fees', 'cannot earn its fees'],
   ['cannot earn its fees', 'cannot earn its fees'],
   ['every line is ', 'outside its price range'],

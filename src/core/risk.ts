@@ -57,6 +57,7 @@ export type RiskRefusal =
   | 'order value limit'
   | 'order count limit'
   | 'position limit'
+  | 'reduce only'
   | 'would cross the book'
   | 'not towards the target'
   | 'would cross our own order'
@@ -89,6 +90,8 @@ export type Standing = {
   readonly majorFunds: Money;
   readonly minorFunds: Money;
   readonly unknownMax: number;
+  /** Only what closes inventory passes. */
+  readonly reduceOnly: boolean;
 };
 
 /** Refusals that hold for every order now, whatever its price; null when quoting is possible. */
@@ -132,6 +135,7 @@ export function approvePlace(command: PlaceCommand, s: Standing): Approved<Place
   if (!(s.orders.filter(mayLive).length < limits.ordersMax)) return 'order count limit';
   if (crossesOwn(side, price, s.orders)) return 'would cross our own order';
   if (!(amount <= roomOf(side, s))) return 'position limit';
+  if (s.reduceOnly && !(amount <= roomOf(side, s) - limits.positionMax)) return 'reduce only';
   if (!isFunded(side, price, amount, s)) return 'insufficient funds';
   return command as Approved<PlaceCommand>;
 }

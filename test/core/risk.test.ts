@@ -38,6 +38,7 @@ const quiet: Standing = {
   orders: [],
   majorFunds: rich,
   minorFunds: rich,
+  reduceOnly: false,
   unknownMax: 2,
 };
 const place = (side: Side, price: number, amount: number): PlaceCommand =>
