@@ -16,6 +16,7 @@ import { Durations, TimeByValue } from './distributions.ts';
 import { Fees } from './fees.ts';
 import type { FeeOptions } from './fees.ts';
 import { GapCursor } from './gapCursor.ts';
+import { NO_ASK, NO_BID } from './ownOrders.ts';
 import type { OwnOrder } from './ownOrders.ts';
 import type { RequestBudget } from './requestBudget.ts';
 import { Returns } from './returns.ts';
@@ -164,7 +165,7 @@ export class Collector implements Watcher {
     this.#markouts.look(at, middle);
     if (at >= this.#lookAt) {
       if (known) this.#position.mark(2 * middle);
-      this.#sample(at, middle, known ? ask - bid : 0, ownBid, ownAsk > last ? -1 : ownAsk);
+      this.#sample(at, middle, known ? ask - bid : 0, ownBid, ownAsk);
       this.#lookAt = at >= this.#options.to ? Infinity : Math.min(at + LOOK_MS, this.#options.to);
     }
     this.#schedule();
@@ -310,12 +311,13 @@ export class Collector implements Watcher {
     series.put('position', at, held);
     series.put('positionLeast', at, held);
     series.put('positionMost', at, held);
-    this.isMissing = ownBid < 0 || ownAsk < 0;
+    const [hasBid, hasAsk] = [ownBid !== NO_BID, ownAsk !== NO_ASK];
+    this.isMissing = !(hasBid && hasAsk);
     this.#looks++;
     series.put('looks', at, 1);
-    if (ownBid >= 0) series.put('bidLooks', at, 1);
-    if (ownAsk >= 0) series.put('askLooks', at, 1);
-    if (ownBid >= 0 && ownAsk >= 0) this.#bothLooks++;
+    if (hasBid) series.put('bidLooks', at, 1);
+    if (hasAsk) series.put('askLooks', at, 1);
+    if (hasBid && hasAsk) this.#bothLooks++;
     const used = budget.usedAt(at);
     this.#requestsMost = Math.max(this.#requestsMost, used);
     series.put('requests', at, used);
@@ -326,7 +328,7 @@ export class Collector implements Watcher {
     this.#marketLooks++;
     series.put('marketBps', at, marketBps);
     series.put('marketLooks', at, 1);
-    if (ownBid < 0 || ownAsk < 0) return;
+    if (this.isMissing) return;
     const oursBps = ((ownAsk - ownBid) * 10_000) / middle;
     this.#ours += oursBps;
     this.#oursLooks++;

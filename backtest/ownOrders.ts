@@ -72,19 +72,23 @@ export class OrderPool {
   }
 }
 
+/** Places where no order rests: nothing reaches them, and they are small integers, which the loop over rows compares with. A quote far from the market may rest outside the window of places. */
+export const NO_BID = -(2 ** 30);
+export const NO_ASK = 2 ** 30;
+
 /** The resting orders of one side, best price first and at one price the oldest first. */
 export class OwnSide {
   readonly orders: OwnOrder[] = [];
   /** How many rest at a place. */
   readonly at: Uint16Array;
-  /** Place of the best; where none rests, one that nothing reaches. */
+  /** Place of the best; NO_BID or NO_ASK where none rests. */
   best: number;
   readonly #sign: 1 | -1;
   readonly #none: number;
 
   constructor(side: SideIndex, places: number) {
     this.#sign = side === BUY ? -1 : 1;
-    this.#none = side === BUY ? -1 : places;
+    this.#none = side === BUY ? NO_BID : NO_ASK;
     this.best = this.#none;
     this.at = new Uint16Array(places);
   }

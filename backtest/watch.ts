@@ -6,7 +6,7 @@ import type { TickBook } from './tickBook.ts';
 export interface Watcher {
   /** Its next look; Infinity for none. It may change with every call. */
   readonly dueAt: number;
-  /** Everything up to and at `at` has happened. Best own places: `ownBid` -1 and `ownAsk` above the book's last where none rests. */
+  /** Everything up to and at `at` has happened. Best own places: NO_BID and NO_ASK where none rests. */
   look(at: number, book: TickBook, ownBid: number, ownAsk: number): void;
   /** An order came to rest; its `front` is what is ahead of it. */
   rested(order: OwnOrder, at: number): void;

@@ -13,8 +13,8 @@ import { Returns } from '../../backtest/returns.ts';
 import { BUY, SELL } from '../../backtest/rows.ts';
 import { NOBODY } from '../../backtest/watch.ts';
 import { ClusteredMean, HORIZONS, instrumentOf, Markouts, money, moneyOf, textOfMoney } from '../../src/core/index.ts';
-import type { Side } from '../../src/core/index.ts';
-import { engineOf, run, tape } from './ladderRun.ts';
+import type { Amount, Side, Strategy } from '../../src/core/index.ts';
+import { engineOf, rows, run, tape } from './ladderRun.ts';
 import { rowsOf, syntheticMarket } from './syntheticMarket.ts';
 
 describe('stretches of time', () => {
@@ -333,6 +333,16 @@ describe('what is gathered of a replay', () => {
     expect(missing[0]?.decisions).toBeGreaterThan(decisions * 0.9);
     expect(missing[0]?.decisions).toBeLessThanOrEqual(decisions);
     expect(all?.fills.slice(1)).toEqual(HORIZONS.slice(1).map(() => 0));
+  });
+
+  test('counts quotes as quotes, however far from all prices of the recording they rest', () => {
+    const far = (away: number, price: number) => [{ price: price * (1 + away), amount: 100_000 as Amount, why: [] }];
+    const strategy: Strategy = { quote: ({ mid }) => ({ bids: far(-0.049, mid), asks: far(0.049, mid) }) };
+    const { collected } = run({ engine: engineOf(tape.instrument, strategy) }).result;
+    expect(collected.spreads.oursBps).toBeCloseTo(980, 0);
+    expect(collected.bothQuoted).toBeGreaterThan(0.95);
+    // The window of places ends nearer than that.
+    expect(rows.base).toBeGreaterThan(0.952 * (rows.base + rows.places / 2));
   });
 
   test('is empty, and no number is missing, when nothing is ever shown', () => {

@@ -4,7 +4,7 @@ import { Fees } from '../../backtest/fees.ts';
 import { constantLatency, exponentialLatency, recordedLatencies, travel } from '../../backtest/latency.ts';
 import type { LatencySpec } from '../../backtest/latency.ts';
 import { MESSAGE, MessageRing } from '../../backtest/messages.ts';
-import { OrderPool, OwnOrder, OwnSide } from '../../backtest/ownOrders.ts';
+import { NO_ASK, NO_BID, OrderPool, OwnOrder, OwnSide } from '../../backtest/ownOrders.ts';
 import { RequestBudget } from '../../backtest/requestBudget.ts';
 import { BUY, SELL } from '../../backtest/rows.ts';
 import { TickBook } from '../../backtest/tickBook.ts';
@@ -51,7 +51,7 @@ describe('our resting orders', () => {
             const sign = side === BUY ? -1 : 1;
             const wanted = [...own.orders].sort((a, b) => sign * (a.place - b.place) || a.id - b.id);
             expect(own.orders).toEqual(wanted);
-            expect(own.best).toBe(wanted[0]?.place ?? (side === BUY ? -1 : 10));
+            expect(own.best).toBe(wanted[0]?.place ?? (side === BUY ? NO_BID : NO_ASK));
             for (let at = 0; at < 10; at++) expect(own.at[at]).toBe(wanted.filter(order => order.place === at).length);
           }
         }),
