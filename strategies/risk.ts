@@ -26,10 +26,11 @@ export const DEVIATIONS = 3;
  * r an order, met by arrivals A e^(-k d), make inventory a birth and death process whose balance is pi(q+1) / pi(q) = e^(-k r (2q+1)): it is
  * normal with variance 1 / (2 k r), and comes back within 1 / (2 k r lambda), lambda being the fills of one side at no inventory. So for full
  * inventory (`full` orders) to lie three deviations out, r = 9 / (2 k full^2); to come back within the time of the risk, r = 1 / (2 k lambda
- * per). The larger of the two.
+ * per), but not more than the whole edge 1 / k: where fills are rarer than that no shift brings inventory back, and the quotes would leave
+ * the market. The larger of the two.
  */
 export const shiftFor = (k: number, full: number, fillsPerS: number, perS: number): number =>
-  Math.max((DEVIATIONS * DEVIATIONS) / (2 * k * full * full), 1 / (2 * k * fillsPerS * perS));
+  Math.max((DEVIATIONS * DEVIATIONS) / (2 * k * full * full), Math.min(1, 1 / (2 * fillsPerS * perS)) / k);
 
 /** Standard deviation of inventory in orders under that shift. */
 export const usualOrders = (k: number, shift: number): number => 1 / Math.sqrt(2 * k * shift);
