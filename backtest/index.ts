@@ -31,3 +31,8 @@ export { pageOf } from './page.ts';
 export type { PageParts } from './pageFrame.ts';
 export { recordedOrders, scoreQueueModel } from './queueTruth.ts';
 export type { QueueScore, RecordedOrder } from './queueTruth.ts';
+export { Fees } from './fees.ts';
+export { comparedModel, hashOfRuns, mainModel, withoutCurves } from './compare/comparison.ts';
+export type { ComparedModel, ComparedRun, ComparedTape, Comparison, Measured } from './compare/comparison.ts';
+export { remarksOf } from './compare/remarks.ts';
+export { comparisonPage } from './compare/page.ts';

@@ -46,9 +46,11 @@ export const PLOT_ADVICE =
 export const section = (heading: string, inside: string): string =>
   `<section><h2>${escaped(heading)}</h2>${inside}</section>`;
 
-/** Where plots are drawn: one as wide as the page, several beside each other. */
-export const placesOf = (plots: readonly Plot[]): string =>
-  plots.length === 1 ? plots.map(place('')).join('') : `<div class="row">${plots.map(place('small')).join('')}</div>`;
+/** Where plots are drawn: one as wide as the page, several beside each other, `many` of them closer. */
+export const placesOf = (plots: readonly Plot[], size: 'row' | 'row many' = 'row'): string =>
+  plots.length === 1
+    ? plots.map(place('')).join('')
+    : `<div class="${size}">${plots.map(place('small')).join('')}</div>`;
 
 const place =
   (size: string) =>
@@ -97,7 +99,9 @@ button{font:inherit;font-size:13px;color:var(--soft);background:none;border:1px 
 th,td{padding:3px 12px 3px 0;text-align:right;white-space:nowrap;border-bottom:1px solid var(--grid);font-weight:400;vertical-align:top}
 tbody th,td.text,th.text{text-align:left}tbody th{color:var(--soft)}td.text{white-space:normal;overflow-wrap:anywhere}thead th{font-weight:600}
 th i{display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:6px}
-.row{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(340px,100%),1fr));gap:12px 20px}
+.gain{color:var(--spread)}.loss{color:var(--fees)}tr.note td{border-top:0;padding-top:0;font-size:13px}.dense table{font-size:13px}.dense th,.dense td{padding-right:9px}.dense thead th{white-space:normal}th.narrow{white-space:normal;max-width:110px}
+details{margin:2px 0}summary{cursor:pointer;color:var(--soft);overflow-wrap:anywhere}
+.row{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(340px,100%),1fr));gap:12px 20px}.row.many{grid-template-columns:repeat(auto-fill,minmax(min(285px,100%),1fr))}
 figure{margin:0;min-width:0}figcaption{font-weight:600;font-size:14px}
 .plot{width:100%;min-width:0;overflow:hidden}.u-legend{font-size:12px;color:var(--ink)}.u-legend .u-value{font-variant-numeric:tabular-nums}
 .u-select{background:color-mix(in srgb,var(--ink) 12%,transparent)}

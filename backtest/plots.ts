@@ -7,7 +7,7 @@ import { mainOf } from './verdict.ts';
 export type Figure = { readonly heading: string; readonly how: string; readonly plots: readonly Plot[] };
 
 /** Colours of models, in the order in which they were run; the page has this many. */
-const COLOURS = 8;
+export const COLOURS = 8;
 const TIME = 'time';
 const LEVELS_SHOWN = 6;
 
@@ -389,7 +389,7 @@ const padded = (values: readonly (number | null)[], length: number): readonly (n
 /** Lines that lie on each other are all seen: the later one is thinner. */
 const widthOf = (model: number, models: number): number => 1.25 + 1.25 * (models - 1 - model);
 export const colourOf = (model: number): string => `model-${model % COLOURS}`;
-const secondsText = (s: number): string => (s < 60 ? `${s} s` : `${s / 60} min`);
+export const secondsText = (s: number): string => (s < 60 ? `${s} s` : `${s / 60} min`);
 const stretchText = ({ series: { everyMs } }: ReplayReport): string =>
   everyMs < 120_000 ? `${everyMs / 1000} s` : `${Math.round(everyMs / 6000) / 10} min`;
 
@@ -397,7 +397,7 @@ const stretchText = ({ series: { everyMs } }: ReplayReport): string =>
 const isFlat = (values: readonly (number | null)[]): boolean => values.every(value => value === null || value === 0);
 
 /** Of all that is known, a little wider; the same for plots that stand beside each other. Null of nothing. */
-function rangeOf(values: readonly (number | null)[]): readonly [number, number] | null {
+export function rangeOf(values: readonly (number | null)[]): readonly [number, number] | null {
   let low = Infinity;
   let high = -Infinity;
   for (const value of values) {

@@ -138,7 +138,7 @@ const STOP_MS = 120_000;
 /** An acceptance whose answer was lost is known to be over after fence, life and settling. */
 const HEDGES_END_MS = 3_600_000;
 /** The engine shows all that it wants: an order is on its way, or was just filled. */
-const UNDER_WAY = 'nothing more was wanted, or it was on its way';
+export const UNDER_WAY = 'nothing more was wanted, or it was on its way';
 const PROGRESS_EVERY = 1_000;
 const OVER_BUDGET = { kind: 'refused', code: 'budget', message: 'no place in the request budget' } as const;
 const LOCKED_OUT = { kind: 'refused', code: '0801', message: 'too many requests: locked out' } as const;

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command line: adds every command and turns every end into an exit code. */
 import { Command, CommanderError } from 'commander';
+import { addCompareCommand } from './cli/commands/compare.ts';
 import { addRecordCommands } from './cli/commands/record.ts';
 import { addDevelopCommands } from './cli/commands/develop.ts';
 import { addStateCommands } from './cli/commands/state.ts';
@@ -21,6 +22,7 @@ const program = new Command('puntas')
 addTradeCommands(program);
 addRecordCommands(program);
 addTapeCommands(program);
+addCompareCommand(program);
 addStateCommands(program);
 addDevelopCommands(program);
 addWebhookCommands(program);

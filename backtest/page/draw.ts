@@ -8,13 +8,17 @@ declare const uPlot: typeof UPlot;
 const HEIGHT = { wide: 280, small: 220 };
 const NARROW = 620;
 const AXIS_FONT = '12px system-ui, sans-serif';
+/** Height of names at an angle. */
+const TURNED = 76;
+/** Pixels of a letter in a name, with the space between names. */
+const NAME_LETTER = 9;
 /** Pixels between the error bars of two lines at one x. */
 const ERROR_STEP = 3;
 /** Half the width of a fill's mark. */
 const MARK = { least: 2, most: 4.5 };
 
 const plots = JSON.parse(document.getElementById('plots')?.textContent ?? '[]') as readonly Plot[];
-const drawn: { readonly place: HTMLElement; readonly chart: UPlot }[] = [];
+const drawn: { readonly plot: Plot; readonly place: HTMLElement; readonly chart: UPlot }[] = [];
 
 const root = document.documentElement;
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -30,7 +34,7 @@ const sizes = new ResizeObserver(entries => {
     const found = drawn.find(({ place }) => place === target);
     const width = Math.floor(contentRect.width);
     if (found && width > 0 && width !== found.chart.width)
-      found.chart.setSize({ width, height: heightOf(found.place) });
+      found.chart.setSize({ width, height: heightOf(found.place, found.plot) });
   }
 });
 
@@ -43,7 +47,7 @@ function drawAll(): void {
   for (const plot of plots) {
     const place = document.getElementById(plot.id);
     if (!place) throw new Error(`the page has no place for ${plot.id}`);
-    drawn.push({ place, chart: draw(plot, place) });
+    drawn.push({ plot, place, chart: draw(plot, place) });
     sizes.observe(place);
   }
 }
@@ -55,7 +59,7 @@ function draw(plot: Plot, place: HTMLElement): UPlot {
   return new uPlot(
     {
       width,
-      height: heightOf(place),
+      height: heightOf(place, plot),
       tzDate: seconds => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
       padding: [10, 20, 0, 0],
       cursor: {
@@ -69,7 +73,10 @@ function draw(plot: Plot, place: HTMLElement): UPlot {
       },
       axes: axesOf(plot, width),
       series: [xSeries(plot), ...plot.lines.map(seriesOf)],
-      hooks: { drawClear: [chart => shade(chart, plot)], draw: [chart => drawErrors(chart, plot)] },
+      hooks: {
+        drawClear: [chart => shade(chart, plot)],
+        draw: [chart => drawErrors(chart, plot), chart => drawSpans(chart, plot)],
+      },
     },
     [xs, ...plot.lines.map(({ values }) => [...values])],
     place,
@@ -104,7 +111,11 @@ function axesOf({ x, y }: Plot, width: number): UPlot.Axis[] {
       labelFont: AXIS_FONT,
       labelSize: 16,
       ...(x.kind === 'names'
-        ? { splits: () => [...x.values], values: (_: UPlot, at: number[]) => at.map(i => names[i] ?? '') }
+        ? {
+            splits: () => names.map((_, i) => i),
+            ...turned(names, width),
+            values: (_: UPlot, at: number[]) => at.map(i => names[i] ?? ''),
+          }
         : {}),
       ...(x.kind === 'log' ? { values: (_: UPlot, at: number[]) => at.map(v => (isDecade(v) ? short(v) : '')) } : {}),
       ...(x.kind === 'time' ? { values: timeTexts } : {}),
@@ -119,6 +130,12 @@ function axesOf({ x, y }: Plot, width: number): UPlot.Axis[] {
       values: (_: UPlot, at: (number | null)[]) => at.map(v => (v === null ? '' : short(v))),
     },
   ];
+}
+
+/** Names that do not fit beside each other stand at an angle. */
+function turned(names: readonly string[], width: number): { rotate?: number; size?: number } {
+  const longest = Math.max(0, ...names.map(name => name.length));
+  return longest * names.length * NAME_LETTER < width ? {} : { rotate: 35, size: TURNED };
 }
 
 /** Hours and minutes, seconds where marks are closer; the day below the first mark and wherever it changes. */
@@ -136,7 +153,7 @@ function timeTexts(_chart: UPlot, marks: number[], _axis: number, _space: number
 function xSeries({ x }: Plot): UPlot.Series {
   const label = x.kind === 'time' ? 'UTC' : x.label;
   if (x.kind === 'time') return { label, value: (_, at) => (at === null ? '' : clockTime(at)) };
-  if (x.kind === 'names') return { label, value: (_, at) => (at === null ? '' : (x.names?.[at] ?? '')) };
+  if (x.kind === 'names') return { label, value: (_, at) => (at === null ? '' : (x.names?.[Math.round(at)] ?? '')) };
   return { label, value: (_, at) => (at === null ? '' : short(at)) };
 }
 
@@ -157,6 +174,8 @@ function seriesOf(line: Line): UPlot.Series {
         paths: () => null,
         points: { show: true, paths: triangles(line.style), fill: ink, stroke: ink, size: 9 },
       };
+    case 'dots':
+      return { ...shared, paths: () => null, points: { show: true, size: 8, fill: ink, stroke: ink } };
     case 'line':
     case 'dashed':
       return {
@@ -253,8 +272,33 @@ function drawErrors(chart: UPlot, { x, lines }: Plot): void {
   ctx.restore();
 }
 
-function heightOf(place: HTMLElement): number {
-  return place.classList.contains('small') ? HEIGHT.small : HEIGHT.wide;
+function drawSpans(chart: UPlot, { x, lines }: Plot): void {
+  const { ctx, bbox } = chart;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.lineWidth = 4 * devicePixelRatio;
+  ctx.globalAlpha = 0.45;
+  ctx.setLineDash([]);
+  for (const [which, { spans, colour: name }] of lines.entries()) {
+    if (!spans || chart.series[which + 1]?.show === false) continue;
+    ctx.strokeStyle = colour(name);
+    for (const [i, span] of spans.entries()) {
+      if (span === null) continue;
+      const at = chart.valToPos(x.values[i] ?? 0, 'x', true);
+      ctx.beginPath();
+      ctx.moveTo(at, chart.valToPos(span[0], 'y', true));
+      ctx.lineTo(at, chart.valToPos(span[1], 'y', true));
+      ctx.stroke();
+    }
+  }
+  ctx.restore();
+}
+
+function heightOf(place: HTMLElement, { lines }: Plot): number {
+  const height = place.classList.contains('small') ? HEIGHT.small : HEIGHT.wide;
+  return lines.some(({ style }) => style === 'dots') ? height + TURNED - 44 : height;
 }
 
 function colour(name: string): string {

@@ -4,13 +4,15 @@ export type Line = {
   readonly label: string;
   /** Name of a colour of the page, without the dashes. */
   readonly colour: string;
-  readonly style: 'line' | 'dashed' | 'bars' | 'up' | 'down';
+  readonly style: 'line' | 'dashed' | 'bars' | 'up' | 'down' | 'dots';
   /** In pixels; 1.75 when left out. A line that may hide another is the thinner one, and comes after it. */
   readonly width?: number;
   /** One for each x; null where nothing is known. */
   readonly values: readonly (number | null)[];
   /** Half lengths of error bars. */
   readonly errors?: readonly (number | null)[];
+  /** From where to where a value could lie: a bar behind it. */
+  readonly spans?: readonly (readonly [number, number] | null)[];
   /** Also a dot at every value. */
   readonly dots?: boolean;
 };
@@ -20,7 +22,7 @@ export type Plot = {
   readonly id: string;
   /** For a reader who cannot see it, and above small ones. */
   readonly title: string;
-  /** Times are in ms since 1970; names stand at 0, 1, 2 and so on. */
+  /** Times are in ms since 1970; names stand at 0, 1, 2 and so on, values at those places or near them. */
   readonly x: {
     readonly kind: 'time' | 'names' | 'number' | 'log';
     readonly values: readonly number[];

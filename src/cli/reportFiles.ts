@@ -44,7 +44,7 @@ export function writeReport(files: ReportFiles, report: BacktestReport): void {
 }
 
 /** The chart library as it was installed, and the page's script as it was built beside this file. */
-function pageParts(): PageParts {
+export function pageParts(): PageParts {
   const library = createRequire(import.meta.url);
   const read = (path: string): string => readFileSync(path, 'utf8');
   return {

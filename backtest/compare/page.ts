@@ -1,0 +1,253 @@
+/** The comparison as one page: in words, in tables, in plots, and with everything that each run was made of. */
+import { escaped, pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../pageFrame.ts';
+import type { PageParts } from '../pageFrame.ts';
+import { durationText, numberText } from '../verdict.ts';
+import { mainModel } from './comparison.ts';
+import type { ComparedModel, ComparedTape, Comparison, Measured } from './comparison.ts';
+import { botsOf, comparisonFigures, tiersOf } from './plots.ts';
+import { comparisonWords, scoresOf } from './words.ts';
+
+export function comparisonPage(comparison: Comparison, parts: PageParts): string {
+  const figures = comparisonFigures(comparison);
+  const { tapes } = comparison;
+  const title = 'Comparison of strategies';
+  const body = `<header><h1>${title}</h1>${THEME_BUTTON}</header>
+${comparisonWords(comparison)
+  .map((paragraph, i) => `<p${i === 0 ? ' class="verdict"' : ''}>${escaped(paragraph)}</p>`)
+  .join('\n')}
+${section('Net under the expected fill model', dense(matrix(comparison)))}
+<p class="soft">${PLOT_ADVICE} Times are UTC.</p>
+${figures.map(({ heading, how, plots }) => section(heading, `<p>${escaped(how)}</p>${placesOf(plots, 'row many')}`)).join('\n')}
+${tapes.map(tape => section(tape.name, dense(tapeTable(tape)))).join('\n')}
+${section('The recordings', dense(recordings(comparison)))}
+${section('How the parameters were chosen', `${choice(comparison)}${configurations(tapes)}`)}
+${section('What was run', runTable(comparison))}`;
+  return pageWith({ title, body, plots: figures.flatMap(({ plots }) => plots), parts });
+}
+
+const dense = (html: string): string => `<div class="dense">${html}</div>`;
+
+/** A row a bot and tier, a column a recording. */
+function matrix(comparison: Comparison): string {
+  const { tapes } = comparison;
+  const scores = scoresOf(comparison);
+  const head = tapes.map(
+    ({ name, minor, seconds }) =>
+      `<th class="narrow">${escaped(name)}<br><span class="soft">${durationText(seconds)}, ${escaped(minor)}</span></th>`,
+  );
+  const isScored = scores.size > 0;
+  const rows = tiersOf(comparison).flatMap(tier =>
+    botsOf(comparison).map(bot => {
+      const cells = tapes.map(({ runs }) => {
+        const run = runs.find(other => other.name === bot && other.tier === tier);
+        const main = mainModel(run?.models ?? []);
+        return main === null ? '<td class="soft">not run</td>' : `<td>${gain(main)}${span(run?.models ?? [])}</td>`;
+      });
+      const score = scores.get(`${bot} ${tier}`);
+      return `<tr><th>${escaped(bot)}</th><th>${escaped(tier)}</th>${cells.join('')}${isScored ? `<td>${score === undefined ? '–' : signed(score, 2)}</td>` : ''}</tr>`;
+    }),
+  );
+  const units = isScored
+    ? ' The last column makes recordings comparable: net over what one standard deviation would have cost at full inventory in the traded time, mean over the recordings.'
+    : '';
+  return `<p>Below each number, from the lowest to the highest fill model.${units}</p>${table(
+    `<tr><th class="text">bot</th><th class="text">fee tier</th>${head.join('')}${isScored ? '<th>in units<br>of risk</th>' : ''}</tr>`,
+    rows,
+  )}`;
+}
+
+function tapeTable({ runs, minor }: ComparedTape): string {
+  const rows = runs.map(run => {
+    const head = `<th>${escaped(run.name)}</th><th>${escaped(run.tier)}, ${numberText(run.feeBps)}</th>`;
+    const main = mainModel(run.models);
+    if (main === null)
+      return `<tr>${head}<td class="text soft" colspan="13">not run: ${escaped(run.notRun ?? '')}</td></tr>`;
+    if (run.models.every(({ fills }) => fills === 0))
+      return `<tr>${head}<td class="text soft" colspan="13">${escaped(run.remarks.join('; '))}</td></tr>`;
+    const { pnl, profitBps, fills, volume, uptime, drawdown, requests } = main;
+    const cells = [
+      `<b>${gain(main)}</b>${span(run.models)}`,
+      ...[pnl.spread, pnl.inventory, pnl.fees].map(text => signed(Number(text), 2)),
+      profitBps === null ? '–' : signed(profitBps, 2),
+      `${numberText(fills)}${spanOf(
+        run.models.map(model => model.fills),
+        0,
+      )}`,
+      numberText(Math.round(Number(volume.minor))),
+      markout(main, 1),
+      markout(main, 60),
+      `${percent(uptime.both)}${spanOf(
+        run.models.map(model => 100 * model.uptime.both),
+        0,
+      )}`,
+      run.positionMax === null ? '–' : percent(main.positionMean / run.positionMax),
+      numberText(Number(Number(drawdown.most).toPrecision(4))),
+      String(requests.mostPerMinute),
+    ];
+    const remarks =
+      run.remarks.length === 0
+        ? ''
+        : `<tr class="note"><td></td><td></td><td class="text soft" colspan="13">${escaped(run.remarks.join('; '))}</td></tr>`;
+    return `<tr>${head}${cells.map(cell => `<td>${cell}</td>`).join('')}</tr>${remarks}`;
+  });
+  const names = [
+    `net, ${minor}`,
+    'spread',
+    'inventory',
+    'fees',
+    'net, bps',
+    'fills',
+    `traded, ${minor}`,
+    'markout 1 s',
+    '1 min, bps',
+    'both sides',
+    'mean inventory',
+    'drawdown',
+    'requests / min',
+  ];
+  return table(
+    `<tr><th class="text">bot</th><th class="text">tier, bps</th>${names.map(name => `<th>${escaped(name)}</th>`).join('')}</tr>`,
+    rows,
+  );
+}
+
+function recordings({ tapes, leftOut, calibratedShare }: Comparison): string {
+  const estimate = (of: Measured['volatilityBps'] | undefined): string =>
+    of ? `${numberText(Number(of.value.toPrecision(3)))} ± ${numberText(Number(of.error.toPrecision(2)))}` : '–';
+  const names = [
+    'traded',
+    'volatility, bps an hour',
+    'arrivals a minute (A)',
+    'decay per bps (k)',
+    'adverse move, bps',
+    'full inventory',
+    'one order',
+  ];
+  const rows = tapes.map(({ name, from, to, seconds, measured, minor }) => {
+    const money = (value: number | null | undefined) =>
+      value === null || value === undefined ? '–' : `${numberText(Math.round(value))} ${escaped(minor)}`;
+    const cells = [
+      `${minuteText(from)} to ${minuteText(to).slice(11)}<br><span class="soft">${durationText(seconds)}</span>`,
+      estimate(measured?.volatilityBps),
+      estimate(measured?.arrivalsPerMinute),
+      estimate(measured?.decayPerBps),
+      estimate(measured?.adverseBps),
+      money(measured?.fullValue),
+      money(measured?.orderValue),
+    ];
+    return `<tr><th>${escaped(name)}</th>${cells.map(cell => `<td>${cell}</td>`).join('')}</tr>`;
+  });
+  const found = tapes.flatMap(({ name, dirt, gaps }) => [
+    ...dirt.map(({ what, count, done }) => [name, what, numberText(count), done] as const),
+    ...(gaps.count > 0
+      ? [
+          [
+            name,
+            'gaps',
+            numberText(gaps.count),
+            `${durationText(gaps.seconds)} without a book while trading: no quotes in them`,
+          ] as const,
+        ]
+      : []),
+  ]);
+  const text = (cells: readonly string[]) =>
+    `<tr>${cells.map((cell, i) => (i === 0 ? `<th>${escaped(cell)}</th>` : `<td class="text">${escaped(cell)}</td>`)).join('')}</tr>`;
+  return [
+    calibratedShare === null
+      ? ''
+      : '<p>Measured on the part before trading began, each with its standard error; full inventory and order follow from the risk.</p>',
+    table(`<tr><th></th>${names.map(name => `<th>${name}</th>`).join('')}</tr>`, rows),
+    found.length === 0
+      ? ''
+      : `<p>What was found in them:</p>${table('<tr><th></th><th class="text">what</th><th class="text">how often</th><th class="text">what was done</th></tr>', found.map(text))}`,
+    leftOut.length === 0
+      ? ''
+      : `<p>Left out:</p>${table(
+          '',
+          leftOut.map(({ path, why }) => text([path, why])),
+        )}`,
+  ].join('');
+}
+
+const CHOICE = [
+  'The parameters come from the first part of each recording, and only the rest is traded: nothing was known that a bot would not have known. All strategies have the same risk, the same limit on inventory and the same size of an order.',
+  'Full inventory is the value at which one standard deviation of the price over an hour costs the risk. An order is a tenth of it; three levels a side. A live order stays while its price is within the tolerance: a fifth of 1/k, or what the price moves in 4 s, whichever is more, so that six orders fit into the request budget.',
+  'Ladder and imbalance quote at 1/k + half the adverse move + the maker fee from the fair value: where edge times arrivals is largest for one who minds no risk. They lean by 1/k + half the adverse move at full inventory; the imbalance maker also by half the adverse move for each standard deviation of imbalance. The lines of the grid are two such distances apart. The models are given the numbers themselves and follow them while running. Nothing halts for a loss: who stops cannot show how much it would have been.',
+  'Fees are held at the tier for the whole run, although volume would lift an account out of the lowest one.',
+];
+
+const choice = ({ riskPerHour }: Comparison): string =>
+  riskPerHour === null
+    ? '<p>They were given; whole recordings were traded. Whoever chose them after seeing these recordings knows more than a bot would have.</p>'
+    : CHOICE.map(paragraph => `<p>${escaped(paragraph)}</p>`).join('');
+
+/** Each text once: tiers often share it. */
+function configurations(tapes: readonly ComparedTape[]): string {
+  const seen = new Map<string, string>();
+  for (const { name, runs } of tapes)
+    for (const run of runs) {
+      if (run.config === null || run.models.length === 0) continue;
+      const told = seen.get(run.config);
+      const label = `${run.name} on ${name}, ${run.tier}`;
+      seen.set(run.config, told === undefined ? label : `${told}; ${label}`);
+    }
+  return [...seen]
+    .map(([text, label]) => `<details><summary>${escaped(label)}</summary><pre>${escaped(text)}</pre></details>`)
+    .join('');
+}
+
+function runTable({ tapes, made, hash, latencyMs, feedLatencyMs, seed, models, riskPerHour }: Comparison): string {
+  const rows: readonly (readonly [string, string])[] = [
+    ['fill models', models.join(', ')],
+    ...(riskPerHour === null
+      ? []
+      : [['one standard deviation may cost, an hour', `${riskPerHour} of each minor currency`] as const]),
+    ['latency of requests, each way, ms', latencyMs],
+    ['latency of market data, at least, ms', feedLatencyMs],
+    ['seed of latencies', String(seed)],
+    ['hash of all runs', hash],
+    ...tapes.map(({ name, hash: of, source }) => [name, `${source}, ${of}`] as const),
+    ['made with', `puntas ${made.puntas}, Node ${made.node}`],
+  ];
+  return table(
+    '',
+    rows.map(([name, text]) => `<tr><th>${escaped(name)}</th><td class="text">${escaped(text)}</td></tr>`),
+  );
+}
+
+/** Coloured by its sign. */
+function gain({ pnl, fills }: ComparedModel): string {
+  const total = Number(pnl.total);
+  if (fills === 0) return '<span class="soft">no fill</span>';
+  return `<span class="${total > 0 ? 'gain' : total < 0 ? 'loss' : ''}">${signed(total, 2)}</span>`;
+}
+
+const span = (models: readonly ComparedModel[]): string =>
+  models.every(({ fills }) => fills === 0)
+    ? ''
+    : spanOf(
+        models.map(({ pnl }) => Number(pnl.total)),
+        2,
+      );
+
+/** From the lowest to the highest, where they differ. */
+function spanOf(values: readonly number[], decimals: number): string {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const texts = [low, high].map(value => plain(value, decimals));
+  return values.length < 2 || texts[0] === texts[1] ? '' : `<br><span class="soft">${texts.join(' … ')}</span>`;
+}
+
+function markout({ markouts: { seconds, bps, errorBps } }: ComparedModel, after: number): string {
+  const i = seconds.indexOf(after);
+  const [mean, error] = [bps[i] ?? null, errorBps[i] ?? null];
+  return mean === null ? '–' : `${signed(mean, 1)}${error === null ? '' : ` ± ${plain(error, 1)}`}`;
+}
+
+const plain = (x: number, decimals: number): string =>
+  (Math.abs(x) < 0.5 / 10 ** decimals ? 0 : x)
+    .toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+    .replace('-', '−');
+const signed = (x: number, decimals: number): string =>
+  x >= 0.5 / 10 ** decimals ? `+${plain(x, decimals)}` : plain(x, decimals);
+const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
+const minuteText = (iso: string): string => iso.slice(0, 16).replace('T', ' ');

@@ -1,0 +1,252 @@
+/** The plots of a comparison: one small plot a recording under each heading, so that strategies are read side by side. */
+import type { Line, Plot } from '../page/plot.ts';
+import { COLOURS, rangeOf, secondsText } from '../plots.ts';
+import type { Figure } from '../plots.ts';
+import { mainModel } from './comparison.ts';
+import type { ComparedModel, ComparedRun, ComparedTape, Comparison } from './comparison.ts';
+
+export function comparisonFigures(comparison: Comparison): readonly Figure[] {
+  const { tapes } = comparison;
+  const bots = botsOf(comparison);
+  const tiers = tiersOf(comparison);
+  const tier = tiers[0] ?? '';
+  const each = (make: (tape: ComparedTape, i: number) => Plot | null): readonly Plot[] =>
+    tapes.flatMap((tape, i) => make(tape, i) ?? []);
+  const byBot =
+    (id: string, label: (tape: ComparedTape) => string, value: (model: ComparedModel, tape: ComparedTape) => number) =>
+    (tape: ComparedTape, i: number) =>
+      dots({ id: `${id}-${i}`, tape, label: label(tape), bots, groups: tiers, value });
+  const range =
+    comparison.models.length > 1
+      ? ' The bar reaches from the lowest to the highest fill model, the dot is the expected one.'
+      : '';
+  const at = tiers.length > 1 ? `, at the tier ${tier}` : '';
+  return [
+    {
+      heading: 'Net',
+      how: `What is left of each run after fees, with what it still held marked at the middle.${range} Compare within a recording: the hours differ in length and in what the market did.`,
+      plots: each(
+        byBot(
+          'net',
+          ({ minor }) => minor,
+          ({ pnl }) => Number(pnl.total),
+        ),
+      ),
+    },
+    {
+      heading: 'Where it came from',
+      how: `The same net in its parts, under the expected model${at}: the edge of the fills against the middle, what the market then did to what was held, and fees. A maker lives where the first is larger than the other two.`,
+      plots: each((tape, i) => parts(tape, i, bots, tier)),
+    },
+    {
+      heading: 'Net over time',
+      how: `The expected model${at}. Lines that jump together hold the same inventory in the same trend; the strategies differ in how soon they come back.`,
+      plots: each((tape, i) => curves(tape, i, 'profit', tape.minor, bots, tier, (_, model) => model.curves.profit)),
+    },
+    {
+      heading: 'Inventory',
+      how: `In percent of what the limit allows, the expected model${at}. Time at the edge is a bet on the direction, whatever the strategy is called.`,
+      plots: each((tape, i) =>
+        curves(tape, i, 'held', '% of the limit', bots, tier, ({ positionMax }, model) =>
+          model.curves.position.map(x => (x === null || positionMax === null ? null : (100 * x) / positionMax)),
+        ),
+      ),
+    },
+    {
+      heading: 'Markouts',
+      how: `What a fill was worth some time later, in bps of its price, before fees, the expected model${at}; bars are one standard error. Below the fee (dashed) a fill has lost money by then.`,
+      plots: each((tape, i) => markouts(tape, i, bots, tier)),
+    },
+    {
+      heading: 'Fills',
+      how: `Executions an hour.${range} The optimistic bound fills orders whole, so that it can have fewer and larger ones.`,
+      plots: each(
+        byBot(
+          'fills',
+          () => 'an hour',
+          ({ fills, seconds }) => (fills * 3600) / Math.max(1, seconds),
+        ),
+      ),
+    },
+    {
+      heading: 'Fees',
+      how: `Fees paid, in the minor currency.${range}`,
+      plots: each(
+        byBot(
+          'fees',
+          ({ minor }) => minor,
+          ({ pnl }) => Math.abs(Number(pnl.fees)),
+        ),
+      ),
+    },
+    {
+      heading: 'Uptime',
+      how: `Share of the time with a bid and an ask at the exchange at once.${range} What is missing is explained in the rows of the tables below.`,
+      plots: each((tape, i) =>
+        dots({
+          id: `uptime-${i}`,
+          tape,
+          label: '%',
+          bots,
+          groups: tiers,
+          value: ({ uptime }) => 100 * uptime.both,
+          range: [0, 105],
+        }),
+      ),
+    },
+  ].filter(({ plots }) => plots.length > 0);
+}
+
+/** Names of all bots that ran anywhere, in their order. */
+export const botsOf = ({ tapes }: Comparison): readonly string[] => [
+  ...new Set(tapes.flatMap(({ runs }) => runs.filter(({ models }) => models.length > 0).map(({ name }) => name))),
+];
+export const tiersOf = ({ tapes }: Comparison): readonly string[] => [
+  ...new Set(tapes.flatMap(({ runs }) => runs.map(({ tier }) => tier))),
+];
+export const botColour = (bots: readonly string[], name: string): string => `model-${bots.indexOf(name) % COLOURS}`;
+
+const TIER_COLOURS = ['model-0', 'model-1', 'model-2'];
+/** Between the values of one name. */
+const BESIDE = 0.15;
+
+type Dots = {
+  readonly id: string;
+  readonly tape: ComparedTape;
+  readonly label: string;
+  readonly bots: readonly string[];
+  readonly groups: readonly string[];
+  readonly value: (model: ComparedModel, tape: ComparedTape) => number;
+  readonly range?: readonly [number, number];
+};
+
+/** A dot a bot and tier, with the range of the fill models behind it. */
+function dots({ id, tape, label, bots, groups, value, range }: Dots): Plot | null {
+  if (!tape.runs.some(({ models }) => models.length > 0)) return null;
+  const lines = groups.map((tier, g): Line => {
+    const of = bots.map(bot => tape.runs.find(run => run.name === bot && run.tier === tier));
+    const put = <T>(make: (run: ComparedRun | undefined) => T | null): (T | null)[] =>
+      of.flatMap(run => groups.map((_, other) => (other === g ? make(run) : null)));
+    return {
+      label: tier,
+      colour: TIER_COLOURS[g % TIER_COLOURS.length] ?? 'ink',
+      style: 'dots',
+      values: put(run => {
+        const main = mainModel(run?.models ?? []);
+        return main === null ? null : value(main, tape);
+      }),
+      spans: put(run => {
+        const all = (run?.models ?? []).map(model => value(model, tape));
+        return all.length < 2 ? null : ([Math.min(...all), Math.max(...all)] as const);
+      }),
+    };
+  });
+  const known = lines.flatMap(({ values, spans }) => [...values, ...(spans ?? []).flatMap(span => span ?? [])]);
+  return {
+    ...plain(id, tape, label),
+    x: placesOf(bots, groups.length),
+    y: { label, range: range ?? rangeOf([...known, 0]) },
+    lines,
+  };
+}
+
+const PARTS = ['spread', 'inventory', 'fees'] as const;
+
+function parts(tape: ComparedTape, i: number, bots: readonly string[], tier: string): Plot | null {
+  const models = bots.map(bot => mainModel(tape.runs.find(run => run.name === bot && run.tier === tier)?.models ?? []));
+  if (models.every(model => model === null)) return null;
+  const names = [...PARTS, 'total'] as const;
+  const lines = names.map((part, g): Line => ({
+    label: part === 'spread' ? 'spread captured' : part === 'total' ? 'net' : part,
+    colour: part === 'total' ? 'ink' : part,
+    style: 'dots',
+    values: models.flatMap(model =>
+      names.map((_, other) => (other === g && model !== null ? Number(model.pnl[part]) : null)),
+    ),
+  }));
+  return {
+    ...plain(`parts-${i}`, tape, tape.minor),
+    x: placesOf(bots, names.length),
+    y: { label: tape.minor, range: rangeOf([...lines.flatMap(({ values }) => values), 0]) },
+    lines,
+  };
+}
+
+function curves(
+  tape: ComparedTape,
+  i: number,
+  id: string,
+  label: string,
+  bots: readonly string[],
+  tier: string,
+  values: (run: ComparedRun, model: ComparedModel) => readonly (number | null)[],
+): Plot | null {
+  const shown = mainRuns(tape, tier);
+  const longest = shown.reduce<ComparedModel['curves'] | null>(
+    (best, { model: { curves: of } }) => (best === null || of.profit.length > best.profit.length ? of : best),
+    null,
+  );
+  if (longest === null) return null;
+  const { fromMs, everyMs, profit } = longest;
+  const lines = shown.map(({ run, model }): Line => ({
+    label: run.name,
+    colour: botColour(bots, run.name),
+    style: 'line',
+    values: profit.map((_, at) => values(run, model)[at] ?? null),
+  }));
+  return {
+    ...plain(`${id}-${i}`, tape, label),
+    x: { kind: 'time', values: profit.map((_, at) => fromMs + at * everyMs), label: '' },
+    y: { label, range: rangeOf([...lines.flatMap(line => line.values), 0]) },
+    lines,
+    group: `tape-${i}`,
+  };
+}
+
+function markouts(tape: ComparedTape, i: number, bots: readonly string[], tier: string): Plot | null {
+  const shown = mainRuns(tape, tier).filter(({ model }) => model.fills > 0);
+  const [first] = shown;
+  if (first === undefined) return null;
+  const { seconds } = first.model.markouts;
+  const fee = first.run.feeBps;
+  const lines = shown.map(({ run, model: { markouts: of } }): Line => ({
+    label: run.name,
+    colour: botColour(bots, run.name),
+    style: 'line',
+    values: of.bps,
+    errors: of.errorBps,
+    dots: true,
+  }));
+  return {
+    ...plain(`markouts-${i}`, tape, 'bps'),
+    x: { kind: 'names', values: seconds.map((_, at) => at), names: seconds.map(secondsText), label: 'after the fill' },
+    y: { label: 'bps', range: rangeOf([...lines.flatMap(({ values }) => values), fee, 0]) },
+    lines: [...lines, { label: 'fee', colour: 'fees', style: 'dashed', values: seconds.map(() => fee) }],
+  };
+}
+
+const mainRuns = (tape: ComparedTape, tier: string) =>
+  tape.runs.flatMap(run => {
+    const model = run.tier === tier ? mainModel(run.models) : null;
+    return model === null ? [] : [{ run, model }];
+  });
+
+/** As long as a plot has room for. */
+const NAME_MAX = 11;
+const shortened = (name: string): string => (name.length <= NAME_MAX ? name : `${name.slice(0, NAME_MAX - 1)}…`);
+
+/** Values of one name stand beside each other around it. */
+function placesOf(names: readonly string[], beside: number): Plot['x'] {
+  const values = names.flatMap((_, at) =>
+    Array.from({ length: beside }, (__, g) => at + (g - (beside - 1) / 2) * BESIDE),
+  );
+  return { kind: 'names', values, names: names.map(shortened), label: 'bot' };
+}
+
+const plain = (id: string, tape: ComparedTape, label: string): Omit<Plot, 'x' | 'lines'> => ({
+  id,
+  title: tape.name,
+  y: { label, range: null },
+  shades: [],
+  group: null,
+});

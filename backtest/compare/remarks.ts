@@ -1,0 +1,55 @@
+/** What kept a run from trading, in sentences: numbers without them would be read as the strategy's doing. */
+import type { Dirt } from '../../src/tape/index.ts';
+import { UNDER_WAY } from '../replay.ts';
+import { mainModel } from './comparison.ts';
+import type { ComparedModel } from './comparison.ts';
+
+/** Quotes that were missing for longer than this share of the time are worth a sentence. */
+const QUOTED_LEAST = 0.9;
+const FEW_FILLS = 30;
+const REASONS_SHOWN = 2;
+
+export function remarksOf(models: readonly ComparedModel[], dirt: readonly Dirt[]): readonly string[] {
+  const main = mainModel(models);
+  if (main === null) return [];
+  return [
+    ...models.flatMap(({ model, haltedBecause }) =>
+      haltedBecause === null ? [] : [`${model} halted itself: ${haltedBecause}`],
+    ),
+    ...unquoted(main, dirt),
+    ...outOfBudget(main),
+    ...fewFills(main),
+  ];
+}
+
+function unquoted({ uptime, missing, decisions }: ComparedModel, dirt: readonly Dirt[]): string[] {
+  if (uptime.both >= QUOTED_LEAST) return [];
+  const reasons = missing
+    .filter(({ reason }) => reason !== UNDER_WAY)
+    .slice(0, REASONS_SHOWN)
+    .map(({ reason, decisions: times }) => `${reason} (${percent(times / decisions)} of decisions)`);
+  const why = reasons.length === 0 ? '' : `: ${reasons.join(', ')}`;
+  const crossed = missing[0]?.reason === 'book crossed';
+  const found = crossed ? dirt.filter(({ what }) => /^(locked|crossed) books$/.test(what)) : [];
+  const data = found.map(({ what, count }) => `; the recording itself has ${count.toLocaleString('en-US')} ${what}`);
+  return [`both sides quoted ${percent(uptime.both)} of the time${why}${data.join('')}`];
+}
+
+function outOfBudget({ requests, orders }: ComparedModel): string[] {
+  const { overBudget, lockedOut, allowedPerMinute } = requests;
+  if (overBudget + lockedOut === 0) return [];
+  const all = overBudget + orders.placed;
+  const locked = lockedOut > 0 ? `, ${lockedOut.toLocaleString('en-US')} met a lock-out of the exchange` : '';
+  return [
+    `${overBudget.toLocaleString('en-US')} requests (${percent(overBudget / all)}) found no place in the budget of ${allowedPerMinute} a minute${locked}`,
+  ];
+}
+
+function fewFills({ fills, spreadBps }: ComparedModel): string[] {
+  if (fills >= FEW_FILLS) return [];
+  const how = fills === 0 ? 'nothing was filled' : `${fills} fill${fills === 1 ? '' : 's'}: little can be concluded`;
+  const ours = spreadBps.ours;
+  return [ours === null ? how : `${how} (bid and ask ${ours.toPrecision(3)} bps apart)`];
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;

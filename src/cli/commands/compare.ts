@@ -1,0 +1,112 @@
+/** The command that compares bots on recordings. */
+import { writeFileSync } from 'node:fs';
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { comparisonPage, withoutCurves } from '../../../backtest/index.ts';
+import { modelsOf } from '../backtest.ts';
+import { compare, describeComparison, TIERS } from '../compare.ts';
+import type { TierName } from '../compare.ts';
+import { Wrong } from '../configFile.ts';
+import { written } from '../csvFiles.ts';
+import { decimal, seedNumber, threadNumber } from '../flags.ts';
+import { latenciesOf } from '../latencies.ts';
+import { pageParts } from '../reportFiles.ts';
+import { version } from '../source.ts';
+
+type CompareFlags = {
+  readonly config: readonly string[];
+  readonly tape: readonly string[];
+  readonly fees?: string;
+  readonly models: string;
+  readonly risk: string;
+  readonly calibrate: number;
+  readonly latencyMs: string;
+  readonly cancelLatencyMs?: string;
+  readonly feedLatencyMs: string;
+  readonly seed: number;
+  readonly threads?: number;
+  readonly out?: string;
+  readonly json: boolean;
+};
+
+export function addCompareCommand(program: Command): void {
+  program
+    .command('compare')
+    .description(
+      'run several bots on several recordings, under several fill models and fee tiers, side by side in one page; without -c every strategy, with parameters from the first part of each recording and one risk for all',
+    )
+    .requiredOption('--tape <paths...>', 'recordings, tapes, or folders of them')
+    .option('-c, --config <files...>', 'YAML files to compare, on the recordings of their books', [])
+    .option(
+      '--fees <tiers>',
+      'entry (the lowest tier), best (the highest), config (of the configured 30-day volume), separated by commas; without it best,entry, and config with -c; plots of one tier show the first',
+    )
+    .option('--models <names>', 'fill models, separated by commas', 'pessimistic,expected,optimistic')
+    .option(
+      '--risk <sum>',
+      "without -c: what one standard deviation of the price may cost in an hour at full inventory, in each book's minor currency",
+      decimal,
+      '10',
+    )
+    .option(
+      '--calibrate <share>',
+      'without -c: share of each recording that parameters come from, and that is not traded',
+      shareOf,
+      1 / 3,
+    )
+    .option('--latency-ms <spec>', 'as of puntas backtest', '25')
+    .option('--cancel-latency-ms <spec>', 'the same of cancels, where it differs')
+    .option('--feed-latency-ms <spec>', 'least time from the exchange to us', '0')
+    .option('--seed <n>', 'seed of latencies that are drawn', seedNumber, 1)
+    .option('--threads <n>', 'runs at once; without it 2', threadNumber)
+    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
+    .option('--json', 'print the numbers as one JSON object, without the curves', false)
+    .action(async (flags: CompareFlags) => {
+      const { config, tape, risk, calibrate, seed, out } = flags;
+      const page = out === undefined ? null : pageNames(out);
+      const comparison = await compare({
+        configs: config,
+        paths: tape,
+        tiers: tiersOf(flags.fees ?? (config.length === 0 ? 'best,entry' : 'config'), config.length > 0),
+        models: modelsOf(flags.models),
+        riskPerHour: risk,
+        calibratedShare: calibrate,
+        latencies: latenciesOf(flags),
+        latencyText: { orders: flags.latencyMs, feed: flags.feedLatencyMs },
+        seed,
+        threads: flags.threads ?? THREADS,
+        version: version(),
+        progress: process.stderr.isTTY,
+      });
+      if (page !== null) {
+        written(page.json, () => writeFileSync(page.json, `${JSON.stringify(comparison)}\n`));
+        written(page.html, () => writeFileSync(page.html, comparisonPage(comparison, pageParts())));
+      }
+      const where = page === null ? '' : `\npage: ${page.html}`;
+      console.log(flags.json ? JSON.stringify(withoutCurves(comparison)) : `${describeComparison(comparison)}${where}`);
+    });
+}
+
+const THREADS = 2;
+
+function pageNames(out: string): { readonly html: string; readonly json: string } {
+  if (!/\.html?$/i.test(out))
+    throw new Wrong(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
+  return { html: out, json: out.replace(/\.html?$/i, '.json') };
+}
+
+function tiersOf(text: string, hasConfigs: boolean): readonly TierName[] {
+  return text.split(',').map(name => {
+    const found = TIERS.find(known => known === name);
+    if (!found) throw new Wrong(`--fees: no tier ${JSON.stringify(name)}; there are ${TIERS.join(', ')}`);
+    if (found === 'config' && !hasConfigs) throw new Wrong('--fees config is for configurations: name them with -c');
+    return found;
+  });
+}
+
+function shareOf(text: string): number {
+  const share = Number(text);
+  if (!(/^0?\.\d+$/.test(text) && share >= 0.05 && share <= 0.9))
+    throw new InvalidArgumentError('expected a share from 0.05 to 0.9.');
+  return share;
+}
