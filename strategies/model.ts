@@ -1,18 +1,25 @@
 /** A maker that quotes by a model: follows the market, solves when something moved, and lays levels where the model would quote after each fill. */
-import { amountFloor } from '../src/core/index.ts';
+import { amountFloor, opposite } from '../src/core/index.ts';
 import type { Figure, Instrument, Level, Quote, Side, Step, Strategy, View } from '../src/core/index.ts';
 import { RollingMarket } from './market.ts';
 import type { MarketParameters } from './market.ts';
 import { millisOf, tickLotsOf } from './parameters.ts';
 import { fullLots, shiftFor, usualOrders } from './risk.ts';
-import { awayOf, fairPrice, fairSteps, roomOf, rungsOf, silent } from './rungs.ts';
+import { ADVERSE, awayOf, fairPrice, fairSteps, roomOf, rungsOf, silent } from './rungs.ts';
 import { unknownIn } from './spread.ts';
+
+/** What markouts ask a side to move out, as a share of the price. */
+const widenOf = (side: Side, view: View): number => {
+  const bps = view.widenBps[side];
+  return bps > 0 && bps < Infinity ? bps / 10_000 : 0;
+};
 
 /** Everything in shares of the price, seconds and orders. */
 export type ModelInput = {
   readonly sigma: number;
   readonly a: number;
   readonly k: number;
+  /** xi of the formulas, the mean of both sides': half of it is a part of each distance, by the name `ADVERSE`. */
   readonly adverse: number;
   readonly fee: number;
   /** The shift of quotes by one order of inventory that the risk asks for. */
@@ -40,6 +47,8 @@ type ModelParameters = {
 type Solved = Solution & {
   readonly makerRate: number;
   readonly positionMax: number;
+  /** How far a side is moved out for its markouts; the mean of both is in the solution. */
+  readonly widen: Readonly<Record<Side, number>>;
   /** Lots. */
   readonly cap: number;
   readonly figures: readonly Figure[];
@@ -73,7 +82,13 @@ export function modelMaker(
 
   function isStale(view: View): boolean {
     if (solved === null || typeof solved === 'string') return true;
-    return solved.makerRate !== view.makerRate || solved.positionMax !== view.positionMax;
+    const { buy, sell } = solved.widen;
+    return (
+      solved.makerRate !== view.makerRate ||
+      solved.positionMax !== view.positionMax ||
+      buy !== widenOf('buy', view) ||
+      sell !== widenOf('sell', view)
+    );
   }
 
   function solveAt(view: View, fair: number): Solved | string {
@@ -87,11 +102,12 @@ export function modelMaker(
     // At the distance that nobody averse to risk would quote.
     const fillsPerS = a * Math.exp(-1 - k * (fee + adverse / 2));
     const shift = shiftFor(k, full / lots, fillsPerS, perS);
+    const widen = { buy: widenOf('buy', view), sell: widenOf('sell', view) };
     const solution = solve({
       sigma,
       a,
       k,
-      adverse,
+      adverse: adverse + widen.buy + widen.sell,
       fee,
       shift,
       cap: Math.floor(cap / lots),
@@ -100,6 +116,7 @@ export function modelMaker(
       ...solution,
       makerRate,
       positionMax,
+      widen,
       cap,
       figures: figuresOf(solution.gamma, cap, usualOrders(k, shift) * lots, fair),
     };
@@ -122,19 +139,22 @@ export function modelMaker(
     const away = awayOf(side);
     const q = view.position / lots;
     const steps: Step[] = [...fairSteps(view)];
+    const own = (of.widen[side] - of.widen[opposite(side)]) / 2;
     let parts = 0;
-    for (const { name, distance } of of.parts) {
+    for (const part of of.parts) {
+      const { name } = part;
+      const distance = name === ADVERSE ? part.distance + own : part.distance;
       parts += distance;
       if (distance !== 0) steps.push({ name, ticks: away * distance * fair });
     }
-    const first = of.distance(side, q, view.at);
-    const flat = of.distance(side, 0, view.at);
+    const first = own + of.distance(side, q, view.at);
+    const flat = own + of.distance(side, 0, view.at);
     steps.push({ name: 'risk of one order', ticks: away * (flat - parts) * fair });
     if (first !== flat) steps.push({ name: 'inventory', ticks: away * (first - flat) * fair });
     const prices: (readonly Step[])[] = [steps];
     let last = first;
     for (let i = 1; i < p.levels; i++) {
-      last = Math.max(of.distance(side, q - away * i, view.at), last + spacing);
+      last = Math.max(own + of.distance(side, q - away * i, view.at), last + spacing);
       prices.push([...steps, { name: `level ${i + 1}`, ticks: away * (last - first) * fair }]);
     }
     return rungsOf(side, prices, lots, roomOf(side, view, of.cap));

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.ts';
 import { bps, feesBps, levelParameters, levelProblems, narrowProblem } from './parameters.ts';
 import type { LimitProblem, LimitsAsked } from './parameters.ts';
-import { awayOf, clamp, roomOf, rungsOf, totalOf } from './rungs.ts';
+import { adverseSteps, awayOf, clamp, roomOf, rungsOf, totalOf } from './rungs.ts';
 
 export const minEdge = z
   .number()
@@ -26,7 +26,7 @@ export const spreadParameters = {
 
 type SpreadParameters = z.infer<z.ZodObject<typeof spreadParameters>>;
 
-/** `centre`: the steps that make the fair value. Both first levels move apart, each by half, until a round trip earns minEdgeBps over two maker fees. */
+/** `centre`: the steps that make the fair value. Both first levels move apart, each by half, until a round trip earns minEdgeBps over two maker fees; then each by what its markouts ask. */
 export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centre: readonly Step[]): Quote {
   const fair = totalOf(centre);
   const lean = -clamp(view.position / view.positionMax, -1, 1) * (p.skewBpsAtLimit / 10_000) * fair;
@@ -37,6 +37,7 @@ export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centr
     if (lean !== 0) first.push({ name: 'inventory', ticks: lean });
     first.push({ name: 'spread', ticks: (away * p.halfSpreadBps * fair) / 10_000 });
     if (missing > 0) first.push({ name: 'minimum edge', ticks: (away * missing * fair) / 20_000 });
+    first.push(...adverseSteps(side, view, fair));
     const prices = Array.from({ length: p.levels }, (_, i) =>
       i === 0 ? first : [...first, { name: `level ${i + 1}`, ticks: (away * i * p.levelSpacingBps * fair) / 10_000 }],
     );

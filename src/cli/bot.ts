@@ -117,7 +117,7 @@ export function engineOf(config: Config, rules: Rules, run: number, onNews?: (ne
   const { instrument } = rules;
   const problem = edgeProblem(config, rules.makerRate) ?? fairValueProblem(config.fairValue, instrument);
   if (problem !== null) throw new Wrong(problem);
-  const { strategy, timing, inventory } = config;
+  const { strategy, timing, inventory, markouts } = config;
   const kind = kindOf(strategy.name);
   return new Engine({
     instrument,
@@ -140,6 +140,7 @@ export function engineOf(config: Config, rules: Rules, run: number, onNews?: (ne
       lookEveryMs: Math.min(500, timing.privatePollMs),
       privateStaleAfterMs: Math.max(10_000, 3 * timing.privatePollMs),
     },
+    ...(markouts ? { adverse: markouts } : {}),
     ...(onNews ? { onNews } : {}),
   });
 }

@@ -241,6 +241,7 @@ function monitored(snapshot: Snapshot): Omit<Monitored, 'budget' | 'streamUp' | 
     notQuoting: notReady(snapshot).concat(snapshot.silent),
     decisions: snapshot.decisions,
     figures: snapshot.figures,
+    markouts: snapshot.markouts,
   };
 }
 

@@ -4,6 +4,7 @@ import { fairValueParameters, strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
 import { backtest } from './backtest.ts';
 import { hedge } from './hedge.ts';
+import { markouts } from './markouts.ts';
 import { paper } from './paper.ts';
 import { reference } from './reference.ts';
 import { aboveZero, address, addressRange, balances, decimalText, httpAddress, millis, port } from './values.ts';
@@ -208,6 +209,11 @@ export const configSchema = z
       .optional()
       .describe('Lets inventory leave by conversions. Left out: it leaves by quotes and their skew alone.'),
     backtest: backtest.prefault({}).describe('What puntas backtest assumes that no tape tells.'),
+    markouts: markouts
+      .optional()
+      .describe(
+        'Follows what the price does after our fills, and moves a side out whose fills are followed by moves against them. Left out: neither.',
+      ),
     inventory: z
       .strictObject({
         target: decimalText

@@ -1,4 +1,5 @@
 /** The engine: an event goes in, approved commands come out. Synchronous and deterministic; it keeps no clock, dice, file or promise. */
+import { Adverse, NOT_WIDENED } from './adverse.ts';
 import { AskAgain } from './askAgain.ts';
 import { bestOf } from './book.ts';
 import type { Depth, OrderBook } from './book.ts';
@@ -53,6 +54,7 @@ export class Engine {
   readonly #orders: Orders;
   readonly #holdings: Holdings;
   readonly #guard: Guard | null;
+  readonly #adverse: Adverse | null;
   readonly #reconciliation: Reconciliation;
   readonly #inFlight = new InFlight();
   readonly #taking = new Taking();
@@ -92,6 +94,7 @@ export class Engine {
     this.#decisions = new Decisions(options.isTraced ?? false);
     this.#regimes = new RegimeWatch(options.regimes, (to, from) => options.onNews?.({ kind: 'regime', to, from }));
     this.#guard = options.halts ? new Guard(options.halts) : null;
+    this.#adverse = options.adverse ? new Adverse(options.adverse, options.instrument.tick) : null;
   }
 
   /** Takes one event and returns the commands to carry out, in order. Throws only when a belief about our own code is broken. */
@@ -129,7 +132,7 @@ export class Engine {
         this.#holdings.read(event.balances, event.startedAt);
         this.#lockedByOthers = lockedByOthers(this.#instrument, this.#orders.live, event.balances);
         if (event.quiet && this.#inFlight.isEmpty) {
-          this.#haltIf(this.#reconciliation.read(event.startedAt));
+          this.#halt(this.#reconciliation.read(event.startedAt));
         }
         break;
       case 'trades':
@@ -140,7 +143,7 @@ export class Engine {
         }
         break;
       case 'open orders':
-        this.#haltIf(
+        this.#halt(
           this.#strangers.seen(event, this.#instrument, order =>
             this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' }),
           ),
@@ -239,9 +242,9 @@ export class Engine {
     return this.#taking.last;
   }
 
-  /** Grows with every change of the ledger. */
+  /** Grows with every change of what `ledger` tells. */
   get ledgerVersion(): number {
-    return this.#holdings.version;
+    return this.#holdings.version + (this.#adverse?.version ?? 0);
   }
 
   /** What a later run must know of this one's ledger; `recent` are the ids of the trades that it may be told again. */
@@ -250,6 +253,7 @@ export class Engine {
     return {
       ...this.#holdings.kept(recent),
       guard: this.#guard?.state(this.#holdings.profit().total) ?? null,
+      ...(this.#adverse ? { adverse: this.#adverse.state() } : {}),
     };
   }
 
@@ -307,6 +311,7 @@ export class Engine {
       fills: this.#fills,
       profit: this.#holdings.profit(),
       inventory: this.#holdings.position(),
+      markouts: this.#adverse && { curves: this.#adverse.curves(), widenBps: { ...this.#adverse.widenBps(at) } },
       holdings: this.#holdings.totals,
       bid: bestOf(this.#market.depth, 'buy'),
       ask: bestOf(this.#market.depth, 'sell'),
@@ -358,12 +363,13 @@ export class Engine {
     if (ledger === null) return;
     this.#holdings.restore(ledger);
     if (ledger.guard !== null) this.#guard?.restore(ledger.guard);
+    if (ledger.adverse !== undefined) this.#adverse?.restore(ledger.adverse);
   }
 
   #checkHalts(at: Millis): void {
     if (this.#guard === null || this.haltedBecause !== null || !this.#holdings.isOpen) return;
-    this.#haltIf(this.#guard.breach(this.#holdings.profit().total, at));
-    this.#haltIf(this.#beyondLimit());
+    this.#halt(this.#guard.breach(this.#holdings.profit().total, at));
+    this.#halt(this.#beyondLimit());
   }
 
   #beyondLimit(): string | null {
@@ -372,11 +378,8 @@ export class Engine {
     return `position: ${textOfMoney(this.#holdings.position())} ${this.#instrument.major} from the target is beyond its limit`;
   }
 
-  #haltIf(reason: string | null): void {
-    if (reason !== null) this.#halt(reason);
-  }
-
-  #halt(reason: string): void {
+  #halt(reason: string | null): void {
+    if (reason === null) return;
     this.#dirty = true;
     if (this.haltedBecause !== null) return;
     this.#regimes.take({ kind: 'halt', at: this.#at, reason });
@@ -427,6 +430,7 @@ export class Engine {
     this.#ids.take();
     this.#orders.intend(id, level.side, level.price, level.amount, at);
     this.#orders.sent(id);
+    this.#adverse?.placed(id, level.index);
     commands.push(verdict);
     this.#decisions.tell(level.side, 'placed', 'as wanted', level.index, level, this.#orders.get(id));
     this.#options.onNews?.({ kind: 'placing', command, level });
@@ -467,8 +471,9 @@ export class Engine {
   #readBook(startedAt: Millis | null, at: Millis): void {
     this.#fresh.read('book', startedAt ?? at);
     this.#market.read(startedAt, this.#orders);
-    const { depth } = this.#market;
-    if (this.#market.isQuotable) this.#holdings.mark(bestOf(depth, 'buy') + bestOf(depth, 'sell'));
+    const mid = this.#market.isQuotable ? this.#market.mid : 0;
+    if (mid > 0) this.#holdings.mark(2 * mid);
+    this.#adverse?.market(at, mid);
   }
 
   #trade(trade: OwnTrade, at: Millis): void {
@@ -478,7 +483,7 @@ export class Engine {
     }
     // The price is for show, and somebody else's may be off our grid; the money of a trade is exact whatever its price.
     const price = priceExact(this.#instrument, trade.price) ?? priceFloor(this.#instrument, trade.price);
-    const fill = this.#holdings.trade(trade, price, this.#owns(trade));
+    const fill = this.#holdings.trade(trade, price, this.#ids.ownerOf(trade, this.#orders));
     if (fill === null || fill.id === null) return;
     const lots = amountExact(this.#instrument, trade.major);
     if (lots === null) throw new RangeError(`trade ${trade.tid} is off the lot grid: ${trade.major}`);
@@ -486,16 +491,9 @@ export class Engine {
     this.#fills++;
     this.#guard?.fill(at);
     this.#lastFill[trade.side] = { at, side: trade.side, price };
+    if (fill.maker) this.#adverse?.fill(fill.id, trade.side, price, price * lots, trade.createdAt, at);
     this.#dirty = true;
     this.#options.onNews?.({ kind: 'fill', fill });
-  }
-
-  /** The origin id under which a trade is ours, or null. */
-  #owns(trade: OwnTrade): string | null {
-    const { originId } = trade;
-    // Also of an order that this run never heard of: one that an earlier run saw end, or whose state was lost.
-    if (originId !== undefined && this.#ids.isOurs(originId)) return originId;
-    return this.#orders.byOid(trade.oid)?.id ?? null;
   }
 
   #placed(id: string, outcome: Outcome<{ readonly oid: string }>, at: Millis): void {
@@ -571,6 +569,7 @@ export class Engine {
       positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
       makerRate: this.#makerRate,
       takerRate: this.#takerRate,
+      widenBps: this.#adverse?.widenBps(at) ?? NOT_WIDENED,
       lastBuy: this.#lastFill.buy,
       lastSell: this.#lastFill.sell,
     };

@@ -1,5 +1,7 @@
 /** What the engine is made of, what it tells as it happens, and what it shows when asked. */
+import type { AdverseOptions, WidenBps } from './adverse.ts';
 import type { DecisionCount } from './decisions.ts';
+import type { MarkoutCurve } from './estimators/markouts.ts';
 import type { HaltLimits } from './guard.ts';
 import type { Instrument } from './instrument.ts';
 import type { LegalLevel, LevelRefusal } from './legalise.ts';
@@ -35,6 +37,8 @@ export type EngineOptions = {
   readonly halts?: HaltLimits;
   /** Absent: no market makes the spread wide, and no loss lets inventory only be closed. */
   readonly regimes?: RegimeRules | null;
+  /** Absent: markouts are not followed. */
+  readonly adverse?: AdverseOptions;
   readonly onNews?: (news: EngineNews) => void;
   /** Keeps the last decision in full, for `Engine.decision`. */
   readonly isTraced?: boolean;
@@ -76,6 +80,8 @@ export type Snapshot = {
   readonly fills: number;
   readonly profit: Profit;
   readonly inventory: Money;
+  /** Markouts of our fills, and how far each side is moved out for them; null when they are not followed. */
+  readonly markouts: { readonly curves: readonly MarkoutCurve[]; readonly widenBps: WidenBps } | null;
   readonly holdings: ReadonlyMap<string, Money>;
   readonly bid: Price;
   readonly ask: Price;

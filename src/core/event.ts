@@ -1,4 +1,5 @@
 /** What happens to the engine. Time arrives in `at`; reads of the exchange also say when they started. */
+import type { AdverseState } from './adverse.ts';
 import type { HedgeRow } from './hedgeRow.ts';
 import type { Instrument } from './instrument.ts';
 import type { Balance, OrderReport, Outcome, OwnTrade } from './port.ts';
@@ -29,6 +30,8 @@ export type RestoredLedger = {
   readonly seen: ReadonlyMap<string, string>;
   readonly target: Amount;
   readonly guard: GuardState | null;
+  /** Markouts of earlier fills; absent when none were followed. */
+  readonly adverse?: AdverseState;
 };
 
 /** An exchange of one currency for another outside the book; `id` is ours. */

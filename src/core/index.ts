@@ -27,6 +27,7 @@ export * from './strategy.ts';
 export * from './taking.ts';
 export * from './throughBook.ts';
 export * from './transactions.ts';
+export * from './adverse.ts';
 export * from './engine.ts';
 export * from './engineTypes.ts';
 export * from './estimators/index.ts';

@@ -1,4 +1,6 @@
 /** Origin ids of one run, `<instance>-<run>-<counter>`: which order is ours, of which run, and the next one's. */
+import type { Orders } from './orders.ts';
+import type { OwnTrade } from './port.ts';
 
 /** An origin id has at most 40 characters: this leaves nine digits for the counter. */
 const PREFIX_MAX = 31;
@@ -40,6 +42,13 @@ export class OriginIds {
   /** Of this bot, of whatever run. */
   isOurs(id: string): boolean {
     return id.startsWith(this.#ours);
+  }
+
+  /** The origin id under which a trade is ours, or null. */
+  ownerOf({ originId, oid }: OwnTrade, orders: Orders): string | null {
+    // Also of an order that this run never heard of: one that an earlier run saw end, or whose state was lost.
+    if (originId !== undefined && this.isOurs(originId)) return originId;
+    return orders.byOid(oid)?.id ?? null;
   }
 
   isOfThisRun(id: string): boolean {

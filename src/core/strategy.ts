@@ -69,6 +69,8 @@ export type View = {
   /** Our rates in parts of 10^-8. */
   readonly makerRate: number;
   readonly takerRate: number;
+  /** How far markouts of our fills ask each side to move out, in bps of the price; 0 where they do not. */
+  readonly widenBps: Readonly<Record<Side, number>>;
   /** Last execution of ours on each side. */
   readonly lastBuy: LastFill | null;
   readonly lastSell: LastFill | null;

@@ -12,29 +12,32 @@ type Written = {
   seen: [tid: string, content: string][];
   target: number;
   guard: { drawdown: string; day: number; dayLoss: string } | null;
+  adverse?: RestoredLedger['adverse'];
 };
 
 /** As it was written before there were causes: the balances alone. */
 type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: string, total: string][] };
 
-export const textOfLedger = ({ causes, sources, seen, target, guard }: RestoredLedger): string =>
+export const textOfLedger = ({ causes, sources, seen, target, guard, adverse }: RestoredLedger): string =>
   JSON.stringify({
     causes: [...causes].map(([currency, row]) => [currency, writtenCauses(row)]),
     sources,
     seen: [...seen],
     target,
     guard: guard && { drawdown: guard.drawdown.toString(), day: guard.day, dayLoss: guard.dayLoss.toString() },
+    adverse,
   } satisfies Written);
 
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
-  const { seen, target, guard } = written;
+  const { seen, target, guard, adverse } = written;
   return {
     causes: 'totals' in written ? openingOf(written.totals) : causesIn(written.causes),
     sources: 'totals' in written ? [] : written.sources,
     seen: new Map(seen),
     target: target as Amount,
     guard: guard && { drawdown: money(BigInt(guard.drawdown)), day: guard.day, dayLoss: money(BigInt(guard.dayLoss)) },
+    ...(adverse === undefined ? {} : { adverse }),
   };
 }
 

@@ -1,7 +1,8 @@
 /** Everything that Prometheus is told: gauges are read from a snapshot at the moment of the scrape, so that a stalled loop cannot look fresh. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { approximately } from '../core/index.ts';
-import type { DecisionCount, Millis, Money, Side } from '../core/index.ts';
+import type { DecisionCount, Millis, Money, Side, Snapshot } from '../core/index.ts';
+import { markoutGauges } from './markouts.ts';
 
 /** What is shown of one book, as it stands at the moment of asking. */
 export type Monitored = {
@@ -29,6 +30,7 @@ export type Monitored = {
   readonly decisions: readonly DecisionCount[];
   /** What the strategy computes with: few and fixed names. */
   readonly figures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
+  readonly markouts: Snapshot['markouts'];
   /** Nothing here is real money. */
   readonly isPaper: boolean;
 };
@@ -150,6 +152,8 @@ export function metrics(book: string, version: string, read: () => Monitored): M
     'reason',
   ]);
 
+  const markouts = markoutGauges(registers, book);
+
   build.set({ version }, 1);
   // A series that appears only with its first event has no rate: all start at 0.
   for (const side of SIDES) {
@@ -180,6 +184,7 @@ export function metrics(book: string, version: string, read: () => Monitored): M
     decisions.reset();
     for (const { side, deed, reason, count } of [...USUAL, ...now.decisions])
       decisions.inc({ book, side, decision: deed, reason }, count);
+    markouts(now.markouts);
     for (const { name, value, unit } of now.figures) figure.set({ book, name: figureName(name), unit }, value);
     budget.set({ scope: 'public' }, now.budget.public);
     budget.set({ scope: 'private' }, now.budget.private);

@@ -3,7 +3,7 @@ import type { Instrument, Strategy } from '../../src/core/index.ts';
 import { modelMaker } from '../model.ts';
 import type { ModelInput, Solution } from '../model.ts';
 import { millisOf } from '../parameters.ts';
-import { clamp } from '../rungs.ts';
+import { ADVERSE, clamp } from '../rungs.ts';
 import { edge, finite, infinite } from './formula.ts';
 import type { AvellanedaStoikovParameters } from './parameters.ts';
 
@@ -49,7 +49,7 @@ function partsOf({ k, adverse, fee }: ModelInput, gamma: number) {
   const parts = [
     { name: 'edge', distance: edge(gamma, k) },
     // As in GLFT: half of the move on each side.
-    { name: 'adverse selection', distance: adverse / 2 },
+    { name: ADVERSE, distance: adverse / 2 },
     { name: 'maker fee', distance: fee },
   ];
   return { parts, fixed: parts.reduce((sum, { distance }) => sum + distance, 0) };

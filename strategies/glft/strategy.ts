@@ -2,7 +2,7 @@
 import type { Instrument, Strategy } from '../../src/core/index.ts';
 import { modelMaker } from '../model.ts';
 import type { ModelInput, Solution } from '../model.ts';
-import { clamp } from '../rungs.ts';
+import { ADVERSE, clamp } from '../rungs.ts';
 import { askDistance, aversionFor, bidDistance, closedForm, exactDistances } from './formula.ts';
 import type { GlftParameters } from './parameters.ts';
 
@@ -40,7 +40,7 @@ function common({ sigma, a, k, adverse, fee, shift }: ModelInput) {
   const { bid } = closedForm(market, gamma, 0);
   const parts = [
     { name: 'edge', distance: bid.edge },
-    { name: 'adverse selection', distance: bid.adverse },
+    { name: ADVERSE, distance: bid.adverse },
     { name: 'maker fee', distance: bid.fee },
   ];
   return { market, gamma, parts };

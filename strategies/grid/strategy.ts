@@ -2,7 +2,7 @@
 import { amountFloor } from '../../src/core/index.ts';
 import type { Instrument, Level, Side, Step, Strategy, View } from '../../src/core/index.ts';
 import { feesBps } from '../parameters.ts';
-import { awayOf, fairPrice, fairSteps, roomOf, rungsOf, silent } from '../rungs.ts';
+import { ADVERSE, adverseSteps, awayOf, fairPrice, fairSteps, roomOf, rungsOf, silent } from '../rungs.ts';
 import { unknownIn } from '../spread.ts';
 import type { GridParameters } from './parameters.ts';
 
@@ -37,16 +37,31 @@ export function grid(p: GridParameters, instrument: Instrument): Strategy {
     // A line nearer than half a spacing is left out: the one that was just filled must not be quoted again.
     const fair = fairPrice(view);
     const place = (Math.log(fair) - logAnchor) / step;
-    const first = side === 'buy' ? Math.floor(place - 0.5) : Math.ceil(place + 0.5);
+    const near = lineFrom(side, place, 0.5);
+    // Lines stay where they are: moving out is starting with one further out.
+    const [adverse] = adverseSteps(side, view, fair);
+    const first = adverse ? lineFrom(side, place, 0.5 + Math.abs(adverse.ticks) / fair / step) : near;
     const prices: Step[][] = [];
     for (let i = 0; i < p.levels; i++) {
-      const line = Math.exp(logAnchor + (first + away * i) * step);
+      const [line, nearer] = [lineAt(first + away * i), lineAt(near + away * i)];
       if (!(line >= low && line <= high)) continue;
-      prices.push([...fairSteps(view), { name: 'to the line', ticks: line - fair }]);
+      prices.push([
+        ...fairSteps(view),
+        { name: 'to the line', ticks: nearer - fair },
+        ...(line === nearer ? [] : [{ name: ADVERSE, ticks: line - nearer }]),
+      ]);
     }
     return prices.length === 0 ? null : rungsOf(side, prices, lots, roomOf(side, view, view.positionMax));
   }
+
+  function lineAt(n: number): number {
+    return Math.exp(logAnchor + n * step);
+  }
 }
+
+/** The first line at least so many spacings away. */
+const lineFrom = (side: Side, place: number, away: number): number =>
+  side === 'buy' ? Math.floor(place - away) : Math.ceil(place + away);
 
 const why = (levels: readonly Level[] | null, outside: string): string =>
   levels === null ? `every line is ${outside}` : 'inventory is at its limit';

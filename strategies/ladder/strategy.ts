@@ -1,6 +1,7 @@
 /** The ladder: several levels on each side of a reference price, leaning against inventory. */
 import { amountFloor, bestOf, priceCeil, priceFloor } from '../../src/core/index.ts';
 import type { Amount, Instrument, Level, Quote, Side, Step, Strategy, View } from '../../src/core/index.ts';
+import { adverseSteps } from '../rungs.ts';
 import { spreadsOf } from './parameters.ts';
 import type { LadderParameters } from './parameters.ts';
 
@@ -41,6 +42,7 @@ export function ladder(p: LadderParameters, instrument: Instrument): Strategy {
     const lean = clamp(view.position / view.positionMax, -1, 1);
     const first = { buy: firstPrice('buy', view, centre, lean), sell: firstPrice('sell', view, centre, lean) };
     keepEdge(first, centre.middle, view);
+    for (const side of ['buy', 'sell'] as const) first[side].push(...adverseSteps(side, view, centre.middle));
     return {
       bids: noBid === null ? rungs('buy', first.buy, centre.middle, view) : [],
       asks: noAsk === null ? rungs('sell', first.sell, centre.middle, view) : [],

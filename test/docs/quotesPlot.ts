@@ -43,6 +43,7 @@ export function quotesPlot(name: StrategyName): string {
     positionMax: cap,
     makerRate: MAKER_RATE,
     takerRate: MAKER_RATE,
+    widenBps: { buy: 0, sell: 0 },
     lastBuy: null,
     lastSell: null,
   });

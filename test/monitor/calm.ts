@@ -19,5 +19,12 @@ export const calm = (): Monitored => ({
   notQuoting: [],
   decisions: [],
   figures: [{ name: 'gamma', value: 0.002, unit: 'per mxn' }],
+  markouts: {
+    curves: [
+      { side: 'buy', level: null, seconds: [0, 15], fills: [4, 3], bps: [9.5, 4], errorBps: [0.5, 1.5] },
+      { side: 'sell', level: 1, seconds: [0, 15], fills: [1, 0], bps: [9, null], errorBps: [null, null] },
+    ],
+    widenBps: { buy: 1.5, sell: 0 },
+  },
   isPaper: false,
 });

@@ -49,6 +49,14 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
   const rolls = chanceOf(seed, 'rolls');
   const rollAfterMs = !isCalm(seed) && rolls.hit(0.5) ? rolls.between(60_000, 300_000) : Infinity;
   const hedging = hedgingOf(chanceOf(seed, 'hedge'), amount, room);
+  const adverse = chanceOf(seed, 'markouts');
+  const markouts = {
+    horizonMs: adverse.pick([1_000, 5_000, 15_000]),
+    halfLifeMs: adverse.pick([60_000, 600_000]),
+    minFills: 2,
+    toleratedBps: 0,
+    widenBpsMax: adverse.pick([0, 20]),
+  };
   const text = JSON.stringify({
     book: BOOK,
     instance: INSTANCE,
@@ -75,6 +83,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
       dayLossMax: tight ? '100' : '5000',
     },
     halts: tight ? { fillsPer10Min: 40, unknownsPerMinute: 10, messagesPerMinute: 300 } : {},
+    ...(!isCalm(seed) && adverse.hit(0.5) ? { markouts } : {}),
     sentinel: { required: hasSentinel && second.hit(0.5) },
     inventory: { target: hedging?.target ?? '1.5' },
     ...(hedging ? { hedge: hedging.hedge } : {}),

@@ -9,6 +9,7 @@ import type { StrategyName } from '../../strategies/index.ts';
 import { anyView, COIN, EXAMPLES, instrument, MID, NAMES, parametersOf, strategyOf, viewOf } from './examples.ts';
 
 const RUNS = { numRuns: 60 };
+const tenthsUpTo = (max: number) => fc.integer({ min: 0, max: 10 * max }).map(x => x / 10);
 
 describe.each(NAMES)('%s', name => {
   const cases = fc.tuple(parametersOf(name), anyView);
@@ -80,6 +81,46 @@ describe.each(NAMES)('%s', name => {
       }),
       RUNS,
     );
+  });
+
+  test('never quotes nearer on either side for more adverse selection, and the same for the same', () => {
+    const widenings = fc.tuple(tenthsUpTo(30), tenthsUpTo(30), tenthsUpTo(30), tenthsUpTo(30));
+    fc.assert(
+      fc.property(cases, widenings, ([parameters, view], [buy, sell, moreBuy, moreSell]) => {
+        const less = quote(parameters, { ...view, widenBps: { buy, sell } });
+        const more = quote(parameters, { ...view, widenBps: { buy: buy + moreBuy, sell: sell + moreSell } });
+        for (const [side, away] of [
+          ['bids', -1],
+          ['asks', 1],
+        ] as const) {
+          less[side].forEach(({ price }, i) => {
+            const other = more[side][i];
+            if (other === undefined) return;
+            const out = away * (other.price - price);
+            expect(out).toBeGreaterThanOrEqual(-1e-9 * Math.abs(price));
+            if (moreBuy === 0 && moreSell === 0) expect(other.price).toBe(price);
+          });
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('moves out the side whose fills are followed by moves against them, by a step of that name', () => {
+    const strategy = strategyOf(name);
+    const calm = strategy.quote(viewOf());
+    const toxic = strategy.quote(viewOf({ widenBps: { buy: 8, sell: 0 } }));
+    const [bid, ask] = [toxic.bids[0]!, toxic.asks[0]!];
+    const step = (of: Quote['bids'][number]): number =>
+      of.why.reduce((sum, { name: of, ticks }) => sum + (of === 'adverse selection' ? ticks : 0), 0);
+    // The grid starts with a line further out, the others move by 8 bps of 150,000 ticks.
+    if (name === 'grid') expect(step(bid)).toBeLessThanOrEqual(0);
+    else expect(step(bid) - step(calm.bids[0]!)).toBeCloseTo(-120, 6);
+    expect(bid.price).toBeLessThanOrEqual(calm.bids[0]!.price);
+    expect(step(ask)).toBeCloseTo(step(calm.asks[0]!), 9);
+    expect(strategy.quote(viewOf())).toEqual(strategyOf(name).quote(viewOf()));
+    for (const none of [Number.NaN, Infinity, -3])
+      expect(strategy.quote(viewOf({ widenBps: { buy: none, sell: none } }))).toEqual(calm);
   });
 
   test('breaks nothing when a number is none, and quotes again when it is one', () => {

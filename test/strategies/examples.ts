@@ -48,6 +48,7 @@ export function viewOf(changes: Partial<View> = {}): View {
     positionMax: amount(COIN),
     makerRate: 50_000,
     takerRate: 65_000,
+    widenBps: { buy: 0, sell: 0 },
     lastBuy: null,
     lastSell: null,
     ...changes,

@@ -42,6 +42,7 @@ function viewOf(changes: Partial<View> = {}): View {
     positionMax: amount(COIN),
     makerRate: 0,
     takerRate: 0,
+    widenBps: { buy: 0, sell: 0 },
     lastBuy: null,
     lastSell: null,
     ...changes,

@@ -1,6 +1,6 @@
 /** Markouts: what a fill was worth against the middle of the market some time after it, by side and level, with standard errors. */
 import type { Millis, Side } from '../units.ts';
-import { ClusteredMean } from './clusteredMean.ts';
+import { ClusteredMean, clusterMsOf } from './clusteredMean.ts';
 import type { MeanState } from './clusteredMean.ts';
 
 /** Seconds after the fill; 0 is the middle just before it, the edge. */
@@ -45,11 +45,7 @@ export type MarkoutsState = {
 };
 
 const WAITING_MAX = 1 << 20;
-const CLUSTER_MS = 60_000;
 const GROUPS = 2 * LEVELS_MAX + 3;
-
-/** Fills of one such stretch of time share their market. */
-export const clusterMsOf = (horizonS: number): Millis => Math.max(CLUSTER_MS, horizonS * 1000);
 
 /**
  * For a fill of side s (+1 bought, -1 sold) at P with value w, and the middle M after it: m = s (M - P) / P. A curve shows the mean of m
