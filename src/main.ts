@@ -2,6 +2,7 @@
 /** The command line: adds every command and turns every end into an exit code. */
 import { Command, CommanderError } from 'commander';
 import { addCompareCommand } from './cli/commands/compare.ts';
+import { addLedgerCommands } from './cli/commands/ledger.ts';
 import { addRecordCommands } from './cli/commands/record.ts';
 import { addDevelopCommands } from './cli/commands/develop.ts';
 import { addStateCommands } from './cli/commands/state.ts';
@@ -24,6 +25,7 @@ addRecordCommands(program);
 addTapeCommands(program);
 addCompareCommand(program);
 addStateCommands(program);
+addLedgerCommands(program);
 addDevelopCommands(program);
 addWebhookCommands(program);
 

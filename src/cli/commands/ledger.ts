@@ -1,0 +1,69 @@
+/** The commands on the ledger of a state directory: print it, and leave a booking for the bot. */
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import { realClock } from '../../live/realClock.ts';
+import { readConfig, Wrong } from '../configFile.ts';
+import { duration } from '../flags.ts';
+import { adjust, ledger } from '../ledger.ts';
+import type { AdjustAsk } from '../ledger.ts';
+
+type Where = { readonly config?: string; readonly state?: string };
+
+export function addLedgerCommands(program: Command): void {
+  const command = program
+    .command('ledger')
+    .description(
+      'the ledger by currency: why every balance is what it is, and how it stands to the exchange; reads only',
+    )
+    .option('-c, --config <file>', 'YAML file of the bot')
+    .option('--state <dir>', 'state directory, instead of the one in the configuration')
+    .option('--currency <ticker>', 'this currency alone')
+    .addOption(
+      new Option('--since <time>', 'from then on: an ISO 8601 time, or so long ago, like 24h').argParser(instant),
+    )
+    .option('--entries', 'every entry instead of the sums', false)
+    .addOption(new Option('--json', 'as JSON').conflicts('csv'))
+    .option('--csv', 'as comma separated values')
+    .action(
+      async (options: Where & { currency?: string; since?: number; entries: boolean; json?: true; csv?: true }) => {
+        const { currency, since, entries, json, csv } = options;
+        const ask = {
+          entries,
+          form: json ? ('json' as const) : csv ? ('csv' as const) : ('text' as const),
+          ...(currency === undefined ? {} : { currency: currency.toLowerCase() }),
+          ...(since === undefined ? {} : { since }),
+        };
+        for (const line of await ledger(folderOf(options), ask, realClock())) console.log(line);
+      },
+    );
+
+  command
+    .command('adjust')
+    .description('book a difference that only you can explain; it is no profit, and lifts no halt')
+    .requiredOption('--amount <n>', 'how much more (or less, with a minus) the exchange has than the ledger')
+    .requiredOption('--reason <text>', 'what happened; kept in the ledger')
+    .option('--by <name>', 'who says so; without it the name of your login')
+    .action((_: unknown, self: Command) => {
+      const options = self.optsWithGlobals<Where & Partial<AdjustAsk>>();
+      const { currency, amount = '', reason = '', by } = options;
+      if (currency === undefined) throw new Wrong('--currency: expected a ticker like btc');
+      const ask = { currency, amount, reason, ...(by === undefined ? {} : { by }) };
+      console.log(adjust(folderOf(options), ask, realClock().now()));
+    });
+}
+
+function folderOf({ config, state }: Where): string {
+  if (state !== undefined) return state;
+  if (config === undefined)
+    throw new Wrong('name the configuration of the bot with -c FILE, or its state directory with --state DIR');
+  return readConfig(config).state.dir;
+}
+
+/** Milliseconds since 1970. */
+function instant(text: string): number {
+  if (/^\d+(?:\.\d+)?[smh]$/.test(text)) return realClock().now() - duration(text);
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isFinite(at))
+    throw new InvalidArgumentError('expected a time like 2026-01-31T12:00:00Z, or how long ago, like 24h.');
+  return at;
+}
