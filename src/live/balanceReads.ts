@@ -169,7 +169,10 @@ export class BalanceReads {
     const { step, time, log } = this.#o;
     const { source, cause, currency, amount, why } = transfer;
     step({ kind: 'transfer', at: time(), ...transfer });
-    log.info({ source, cause, currency, amount: textOfMoney(amount), why }, told(transfer));
+    log[cause === 'withdrawals' ? 'warn' : 'info'](
+      { source, cause, currency, amount: textOfMoney(amount), why },
+      told(transfer),
+    );
   }
 }
 

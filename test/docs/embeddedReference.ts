@@ -63,7 +63,8 @@ const TRANSACTIONS = `Every transaction is PENDING, then IN_PROGRESS, then COMPL
 it. A deposit and an issuance credit at COMPLETE. A withdrawal locks its sum at once and takes it at COMPLETE. A redemption takes
 its sum at once and gives it back when it fails, or at the end of its refund when it has one. The refund of an issuance that was
 COMPLETE takes the credit back, and fails when it is no longer there. Without \`steps\`, a refund goes through all the steps that
-the method needs; with outcome FAILED, the last one fails.
+the method needs; with outcome FAILED, the last one fails. In the lists of the ledger a refund stands under what it takes back: a
+redemption that came back is a withdrawal above zero, the return of an issuance a funding below zero.
 
 A delivery must arrive when it tells a final status or news of a refund; others may be left out (\`webhookSkipPips\`). At most
 10,000 wait; then those that need not arrive give way first.`;

@@ -8,6 +8,7 @@ import { adjustmentsIn } from '../../src/live/adjustments.ts';
 import { latchIn } from '../../src/live/latch.ts';
 import { ledgerFileIn } from '../../src/live/ledgerFile.ts';
 import { realClock } from '../../src/live/realClock.ts';
+import { keysOf } from '../cli/jsonPage.ts';
 import { doomed, restarted } from './crashes.ts';
 import type { Fate } from './inProcess.ts';
 import { Folders } from './states.ts';
@@ -281,6 +282,7 @@ describe('the printed ledger', () => {
     const json = JSON.parse(text) as { currencies: Record<string, Record<string, string>>; entries: number };
     expect(json.currencies).toMatchObject({ mxn: { deposits: '10.5', adjustments: '0', difference: '0' } });
     expect(Object.keys(json.currencies)).toEqual(['mxn']);
+    expect(Object.keys(json)).toEqual(keysOf('ledger'));
     const entries = await ledger(at.stateDir, { currency: 'mxn', entries: true, form: 'json' }, realClock());
     expect(entries).toHaveLength(json.entries);
 
