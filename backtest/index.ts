@@ -36,3 +36,4 @@ export { comparedModel, hashOfRuns, mainModel, withoutCurves } from './compare/c
 export type { ComparedModel, ComparedRun, ComparedTape, Comparison, Measured } from './compare/comparison.ts';
 export { remarksOf } from './compare/remarks.ts';
 export { comparisonPage } from './compare/page.ts';
+export type { ElsewhereOptions } from './elsewhere.ts';

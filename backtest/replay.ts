@@ -23,6 +23,8 @@ import type { Switches } from '../src/sandbox/index.ts';
 import type { Gap } from '../src/tape/index.ts';
 import { Collector } from './collect.ts';
 import type { Collected } from './collect.ts';
+import { Elsewhere } from './elsewhere.ts';
+import type { ElsewhereOptions } from './elsewhere.ts';
 import { ExchangeView } from './exchangeView.ts';
 import { Fees } from './fees.ts';
 import type { FeeOptions } from './fees.ts';
@@ -68,6 +70,8 @@ export type ReplayOptions = {
   readonly to?: Millis;
   /** Lets inventory leave by conversions; absent: it leaves by quotes alone. */
   readonly hedge?: HedgeOptions | undefined;
+  /** What other recordings say our price was; absent: there is no reference. */
+  readonly elsewhere?: ElsewhereOptions | undefined;
   readonly sink?: ReplaySink;
   /** Called now and then with the share of the tape that is behind, from 0 to 1. */
   readonly onProgress?: (share: number) => void;
@@ -240,6 +244,7 @@ class Replay {
     this.#exchange = new ExchangeView(rows, model, latency, this.#collector);
     this.#orders = new LocalOrders(this.#exchange, latency);
     this.#hedging = options.hedge ? this.#hedgingOf(options.hedge, from) : null;
+    if (options.elsewhere) this.#readElsewhere(new Elsewhere(options.elsewhere, instrument, latency), from);
   }
 
   run(): ReplayResult {
@@ -300,6 +305,15 @@ class Replay {
         this.#hash.update(JSON.stringify(row));
         this.#options.sink?.hedge?.(row);
       },
+    });
+  }
+
+  /** One reading after the other, as `live/reference.ts` does. */
+  #readElsewhere(elsewhere: Elsewhere, startedAt: Millis): void {
+    const { at, price } = elsewhere.read(startedAt);
+    this.#answerAt(at, () => {
+      this.#readElsewhere(elsewhere, Math.max(startedAt + elsewhere.everyMs, at));
+      return price === null ? { kind: 'timer', at } : { kind: 'reference', at, startedAt, price };
     });
   }
 

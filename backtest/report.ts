@@ -20,6 +20,10 @@ export type BacktestReport = {
     readonly dirt: readonly Dirt[];
     readonly gaps: readonly Gap[];
   };
+  /** Where the price from elsewhere came from; absent when there was none. */
+  readonly reference?: readonly { readonly book: string; readonly source: string }[];
+  /** The configuration quotes around a price from elsewhere that was not given. */
+  readonly noReference?: string;
   /** As it was asked for: ms, or where they came from. */
   readonly latencyMs: string;
   readonly feedLatencyMs: string;

@@ -11,6 +11,8 @@ import type { Tape } from '../tape/index.ts';
 import type { Latencies } from './backtestModel.ts';
 import { runModels } from './backtestThreads.ts';
 import { Wrong } from './configFile.ts';
+import { missingReference, recordedElsewhere } from './elsewhere.ts';
+import type { ReferenceTapes } from './elsewhere.ts';
 import { marketOf } from './market.ts';
 import type { Stored } from './market.ts';
 import type { ReportFiles } from './reportFiles.ts';
@@ -31,6 +33,8 @@ export type BacktestOptions = {
   readonly models: readonly ModelName[];
   /** Which rows tell the book where a recording has both levels and single orders; without it levels. */
   readonly from?: 'levels' | 'orders';
+  /** Recordings of the books that the configured reference goes through. */
+  readonly reference?: ReferenceTapes;
   readonly latencies: Latencies;
   /** The same as they were asked for, for the report. */
   readonly latencyText: { readonly orders: string; readonly feed: string };
@@ -51,10 +55,13 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     throw new Wrong(`the tape is of ${instrument.symbol}, the configuration trades ${config.book}`);
   const { rows, firstTicks, span, hash } = marketOf(given, options);
   const account = accountOf(config, instrument, firstTicks);
+  const reference = options.reference ?? new Map<string, Tape>();
+  const elsewhere = recordedElsewhere(config, reference, span) ?? undefined;
+  const noReference = missingReference(config, reference);
   const bar = options.progress ? new SingleBar({ format: '[{bar}] {percentage}% | {eta_formatted} left' }) : null;
   const jobs = models.map(model => {
     const csv = files?.csv(model, config.hedge !== undefined) ?? null;
-    return { model, config, instrument, gaps, ...span, seed, latencies, ...account, csv };
+    return { model, config, instrument, gaps, ...span, seed, latencies, ...account, csv, elsewhere };
   });
   bar?.start(1000, 0);
   const reports = await runModels(jobs, rows, threads, share => bar?.update(Math.floor(share * 1000)));
@@ -66,6 +73,8 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     major: instrument.major,
     minor: instrument.minor,
     tape: { source, hash, dirt, gaps },
+    ...(elsewhere && { reference: elsewhere.middles.map(({ book, source: from }) => ({ book, source: from })) }),
+    ...(noReference !== null && { noReference }),
     latencyMs: latencyText.orders,
     feedLatencyMs: latencyText.feed,
     seed: options.tape === null ? seed : null,
@@ -84,9 +93,11 @@ export function withoutSeries(report: BacktestReport): object {
 }
 
 /** For a person: a line per model, and what halted it. */
-export function describeBacktest({ book, tape, models }: BacktestReport): string {
+export function describeBacktest({ book, tape, models, reference, noReference }: BacktestReport): string {
   return [
     `${book} on ${tape.source}`,
+    ...(reference ?? []).map(other => `  reference ${other.book} on ${other.source}`),
+    ...(noReference === undefined ? [] : [`  ${noReference}`]),
     ...models.map(
       ({ model, fills, volume, pnl, uptime, hedges, haltedBecause }) =>
         `  ${model.padEnd(12)} ${fills} fills, volume ${volume.minor}; profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${hedges === null ? '' : ` + hedging ${pnl.hedging} (${hedges.completed} conversions)`}; quoted ${percent(uptime.bid)} / ${percent(uptime.ask)}${haltedBecause === null ? '' : `; halted: ${haltedBecause}`}`,

@@ -11,6 +11,7 @@ import {
 } from '../../backtest/index.ts';
 import type {
   DeskOptions,
+  ElsewhereOptions,
   LatencySpec,
   MarketRows,
   ModelName,
@@ -46,6 +47,8 @@ export type ModelJob = {
   readonly fees: ReplayOptions['fees'];
   readonly balances: ReplayOptions['balances'];
   readonly csv: CsvPaths | null;
+  /** What other recordings say our price was; absent: there is no reference. */
+  readonly elsewhere?: ElsewhereOptions | undefined;
 };
 
 /** Rows in memory, or where they are stored: then they are read while they slide past. */

@@ -7,6 +7,7 @@ import type { Clock } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 import { isStoredTape, openStoredTape, openTape } from '../tape/index.ts';
 import type { Tape } from '../tape/index.ts';
+import type { ReferenceTapes } from './elsewhere.ts';
 import type { Stored } from './market.ts';
 import type { Venue } from './bot.ts';
 import { readConfig, shippedConfig, Wrong } from './configFile.ts';
@@ -69,6 +70,19 @@ export const tapeOf = (dir: string, book?: string): Promise<Tape> =>
   openTape(dir, book === undefined ? {} : { book }).catch((error: unknown) => {
     throw new Wrong(error instanceof Error ? error.message : String(error));
   });
+
+/** The recordings behind `BOOK=DIR`, by their book. */
+export async function referenceTapes(given: readonly string[]): Promise<ReferenceTapes> {
+  const tapes = new Map<string, Tape>();
+  for (const text of given) {
+    const [, book, dir] = /^([a-z0-9]{2,12}_[a-z0-9]{2,12})=(.+)$/s.exec(text) ?? [];
+    if (book === undefined || dir === undefined)
+      throw new Wrong(`--reference: expected BOOK=DIR, like btc_usd=tapes/btc_usd, found ${JSON.stringify(text)}`);
+    if (tapes.has(book)) throw new Wrong(`--reference: ${book} is given twice`);
+    tapes.set(book, await tapeOf(dir, book));
+  }
+  return tapes;
+}
 
 /** Starts the embedded exchange when the configuration asks for it, hands over an address and a key, and cleans up. */
 export async function withVenue(

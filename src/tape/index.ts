@@ -12,6 +12,8 @@ export { calibrationOf } from './calibration.ts';
 export type { Calibration } from './calibration.ts';
 export type { Estimate } from './jackknife.ts';
 export type { Signals } from './signals.ts';
+export { middlesOf } from './middles.ts';
+export type { RecordedMiddles } from './middles.ts';
 export { statisticsOf } from './statistics.ts';
 export type { TapeStatistics } from './statistics.ts';
 export { TapeWriter } from './tapeWriter.ts';

@@ -9,7 +9,7 @@ import { calibrate } from '../calibrate.ts';
 import { latenciesOf } from '../latencies.ts';
 import { driftNumber, seedNumber, threadNumber } from '../flags.ts';
 import { writeReport, reportFiles } from '../reportFiles.ts';
-import { chosen, chosenStored, tapeOf, version } from '../source.ts';
+import { chosen, chosenStored, referenceTapes, tapeOf, version } from '../source.ts';
 import { exportStored, lookAtTape } from '../storedTape.ts';
 
 type BacktestFlags = {
@@ -20,6 +20,7 @@ type BacktestFlags = {
   readonly seed?: number;
   readonly models: string;
   readonly from?: string;
+  readonly reference: readonly string[];
   readonly latencyMs: string;
   readonly cancelLatencyMs?: string;
   readonly feedLatencyMs: string;
@@ -48,6 +49,12 @@ export function addTapeCommands(program: Command): void {
     .option('--models <names>', 'fill models, separated by commas', 'pessimistic,expected,optimistic')
     .option('--from <rows>', 'levels or orders: which rows tell the book where a recording has both')
     .option(
+      '--reference <book=dir>',
+      'a recording of a book that the configured reference goes through, once for each of them',
+      (text: string, before: readonly string[]) => [...before, text],
+      [],
+    )
+    .option(
       '--latency-ms <spec>',
       'time to the exchange, and the same back: 25, exponential:LEAST,MEAN, lognormal:MEDIAN,SIGMA, a CSV file of sent,answered, or the state directory of a run',
       '25',
@@ -70,6 +77,7 @@ export function addTapeCommands(program: Command): void {
         flowDrift: options.flowDrift,
         models: modelsOf(options.models),
         ...(options.from === undefined ? {} : { from: rowKindOf(options.from) }),
+        reference: await referenceTapes(options.reference),
         latencies: latenciesOf(options),
         latencyText: { orders: options.latencyMs, feed: options.feedLatencyMs },
         threads: options.threads ?? Infinity,

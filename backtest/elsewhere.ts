@@ -1,0 +1,65 @@
+/** Reads in a replay what the bot would have read of other books: recorded middles, book after book, each after its way there and back. */
+import { priceAcross } from '../src/core/index.ts';
+import type { Instrument, Leg, Millis } from '../src/core/index.ts';
+import type { RecordedMiddles } from '../src/tape/index.ts';
+import { GapCursor } from './gapCursor.ts';
+import type { Latency } from './latency.ts';
+
+/** `middles` of each leg in their order. */
+export type ElsewhereOptions = {
+  readonly legs: readonly Leg[];
+  readonly middles: readonly RecordedMiddles[];
+  readonly everyMs: Millis;
+};
+
+/** A reading: when it was answered, and the price in our ticks; null where a recording knows none. */
+export type ElsewhereReading = { readonly at: Millis; readonly price: number | null };
+
+export class Elsewhere {
+  readonly everyMs: Millis;
+  readonly #legs: readonly Leg[];
+  readonly #cursors: readonly MiddleCursor[];
+  readonly #latency: Latency;
+  readonly #tick: number;
+
+  constructor({ legs, middles, everyMs }: ElsewhereOptions, instrument: Instrument, latency: Latency) {
+    if (legs.length !== middles.length) throw new RangeError(`${middles.length} recordings for ${legs.length} books`);
+    this.everyMs = everyMs;
+    this.#legs = legs;
+    this.#cursors = middles.map(recorded => new MiddleCursor(recorded));
+    this.#latency = latency;
+    this.#tick = Number(instrument.tick);
+  }
+
+  /** Asked with times that never go back. */
+  read(startedAt: Millis): ElsewhereReading {
+    let at = startedAt;
+    const prices = this.#cursors.map(cursor => {
+      at += this.#latency.there(at);
+      const price = cursor.at(at);
+      at += this.#latency.back(at);
+      return price;
+    });
+    const price = priceAcross(this.#legs, prices) / this.#tick;
+    return { at, price: price > 0 && price < Infinity ? price : null };
+  }
+}
+
+class MiddleCursor {
+  readonly #recorded: RecordedMiddles;
+  readonly #gaps: GapCursor;
+  #next = 0;
+
+  constructor(recorded: RecordedMiddles) {
+    this.#recorded = recorded;
+    this.#gaps = new GapCursor(recorded.gaps);
+  }
+
+  /** NaN where nothing is known. */
+  at(time: Millis): number {
+    const { at, middle, to } = this.#recorded;
+    while (this.#next < at.length && at[this.#next]! <= time) this.#next++;
+    if (!(time <= to) || this.#gaps.isIn(time)) return Number.NaN;
+    return middle[this.#next - 1] ?? Number.NaN;
+  }
+}
