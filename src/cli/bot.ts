@@ -154,11 +154,16 @@ export function hedgeOf(config: Config, client: Client): HedgeSetup | undefined 
 /** The same for any desk. */
 export function hedgePlanOf({ hedge, timing }: Config): Omit<HedgeSetup, 'desk'> | undefined {
   if (!hedge) return undefined;
-  const { ways, band, rest, ...others } = hedge;
+  const { ways, band, rest, costDayMax, ...others } = hedge;
   const { fenceMs, settleMs } = timing;
   return {
     ways,
-    rules: { ...others, band: moneyOf(band), rest: moneyOf(rest) },
+    rules: {
+      ...others,
+      band: moneyOf(band),
+      rest: moneyOf(rest),
+      costDayMax: costDayMax === undefined ? undefined : moneyOf(costDayMax),
+    },
     ...others,
     fenceMs,
     settleMs,

@@ -44,10 +44,16 @@ const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readon
     .limitProblems(strategy, { ...limits, ...(fairValue && { fairValueBps: fairValueReachBps(fairValue) }) }, book)
     .map(({ key, message }) => ({ path: ['strategy', key], message }));
 
-function hedgeProblems({ hedge, limits }: Config): readonly Problem[] {
+function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
   if (!hedge) return [];
   const [band, rest, most] = [moneyOf(hedge.band), moneyOf(hedge.rest), moneyOf(limits.positionMax)];
   const problems: Problem[] = [];
+  const own = hedge.routes?.via.filter(currency => book.split('_').includes(currency)) ?? [];
+  if (own.length > 0)
+    problems.push({
+      path: ['hedge', 'routes', 'via'],
+      message: `expected other currencies than those of ${book}, found ${own.join(', ')}`,
+    });
   if (!(rest < band)) problems.push({ path: ['hedge', 'rest'], message: `must be below hedge.band (${hedge.band})` });
   if (!(band < most))
     problems.push({ path: ['hedge', 'band'], message: `must be below limits.positionMax (${limits.positionMax})` });

@@ -4,6 +4,24 @@ import { aboveZero, decimalText, millis } from './values.ts';
 
 const bps = (fallback: number) => z.number().min(0).max(5_000).default(fallback);
 
+const routes = z.strictObject({
+  via: z
+    .array(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency in lower case, like usd'))
+    .min(1)
+    .max(3)
+    .describe(
+      'Currencies between the two legs, like [usd]: btc to usd, then usd to mxn. Each takes two quotes a look.',
+    ),
+  riskBps: bps(10).describe(
+    'What the second leg may lose while the first is carried out, in bps of what leaves: weighed with the price of a route.',
+  ),
+  waitMs: millis(10_000, 86_400_000)
+    .default(600_000)
+    .describe(
+      'Time in ms for which a second leg within the limits is waited for. Then the hedge is stranded, and a person is told what lies where.',
+    ),
+});
+
 export const hedge = z.strictObject({
   band: aboveZero.describe(
     'Inventory this far from its target leaves as soon as a way within costMaxBps is offered; in the major currency, as quoted decimal text. Below limits.positionMax.',
@@ -12,14 +30,22 @@ export const hedge = z.strictObject({
     .default('0')
     .describe('What is left of it then; in the major currency, as quoted decimal text. Below the band.'),
   ways: z
-    .array(z.enum(['rfq', 'conversion']))
+    .array(z.enum(['rfq', 'conversion', 'book']))
     .min(1)
-    .max(2)
+    .max(3)
     .default(['rfq', 'conversion'])
-    .describe('Interfaces that are asked for a price: quotes (rfq), and the conversions of the REST interface.'),
+    .describe(
+      'Ways out: quotes (rfq), the conversions of the REST interface, and taking the book (book): orders that take liquidity, within limits.collarBps and limits.orderValueMax. Without book no order of the bot ever takes.',
+    ),
+  routes: routes.optional().describe('Quotes over a third currency as further ways out. Left out: none.'),
   costMaxBps: bps(50).describe(
     'The most that leaving may cost, in bps of what leaves, against the middle of the book.',
   ),
+  costDayMax: aboveZero
+    .optional()
+    .describe(
+      'The most that hedges of one UTC day may cost together; in the minor currency, as quoted decimal text. Left out: only costMaxBps holds.',
+    ),
   carryBpsPerHour: bps(0).describe(
     'What carrying inventory as large as the band costs in an hour, in bps of its value. Above 0, inventory beyond rest leaves also below the band when that is cheaper than carrying it.',
   ),

@@ -20,20 +20,21 @@ export type HedgeRules = {
   readonly costDayMax?: Money | undefined;
 };
 
-/** A way out with its price, or why it is none. */
-export type WayOut =
-  | {
-      readonly way: HedgeWay;
-      readonly give: ConversionLeg;
-      readonly get: ConversionLeg;
-      /** What it may cost beyond that price while it is carried out; minor currency. It is weighed with it. */
-      readonly risk?: Money;
-      /** What it can cost at most, when that is not its price with its risk: such a price is no firm one. */
-      readonly most?: Money;
-      /** It is priced for comparison only, and this is why. */
-      readonly but?: string;
-    }
-  | { readonly way: HedgeWay; readonly not: string };
+/** A way out with its price. */
+export type PricedWay = {
+  readonly way: HedgeWay;
+  readonly give: ConversionLeg;
+  readonly get: ConversionLeg;
+  /** What it may cost beyond that price while it is carried out; minor currency. It is weighed with it. */
+  readonly risk?: Money;
+  /** What it can cost at most, when that is not its price with its risk: such a price is no firm one. */
+  readonly most?: Money;
+  /** It is priced for comparison only, and this is why. */
+  readonly but?: string;
+};
+
+/** A way out, or why it is none. */
+export type WayOut = PricedWay | { readonly way: HedgeWay; readonly not: string };
 
 /** One line of the comparison. Costs in the minor currency, above zero when they are paid. */
 export type Weighed = {
@@ -95,7 +96,7 @@ export function weigh(
   );
   const waiting = carryCost(amount, middle, rules);
 
-  function pricedOf({ way, give, get, risk = NONE, most, but }: Extract<WayOut, { give: ConversionLeg }>) {
+  function pricedOf({ way, give, get, risk = NONE, most, but }: PricedWay) {
     const none = (why: string) => ({ way, cost: null, most: NONE, why });
     const sells = amount > 0n;
     const [from, to] = sells ? [instrument.major, instrument.minor] : [instrument.minor, instrument.major];

@@ -1,30 +1,36 @@
-/** Inventory that leaves by conversions: weighs the ways out, accepts the cheapest once that is on disk, and finds out what became of it. */
-import { money, moneyOf, sleep, textOfMoney, throughBook, toLeave, weigh } from '../core/index.ts';
+/** Inventory that leaves another way: weighs the ways out, carries the cheapest out once that is on disk, and finds out what became of it. */
+import { money, moneyOf, sleep, textOfMoney, toLeave, weigh } from '../core/index.ts';
 import type {
   Clock,
   Conversion,
   ConversionDesk,
   ConversionOffer,
-  ConversionPair,
   ConversionState,
   ConversionWay,
   Engine,
-  EngineEvent,
   HedgeRules,
   Instrument,
   Millis,
   Money,
-  Snapshot,
-  WayOut,
 } from '../core/index.ts';
 import { balancesSay } from './balanceEvidence.ts';
-import { explained, isOver, mayMove, weighedText } from './row.ts';
+import { Offers } from './offers.ts';
+import { plannedOf, routeCostMax, routeFrom, secondOf } from './routes.ts';
+import type { RouteRules } from './routes.ts';
+import { conversionOf, explained, mayMove, toldOf, weighedText } from './row.ts';
 import type { HedgeRow } from './row.ts';
+import { HedgeRows } from './rows.ts';
+import type { RowsOptions } from './rows.ts';
+import { middleOf, roomMoney, sizeOf, spentOnDay } from './sizes.ts';
+import { bookWay, waysOf } from './ways.ts';
+import type { Way } from './ways.ts';
 
 export type HedgeSetup = {
   readonly desk: ConversionDesk;
-  readonly ways: readonly ConversionWay[];
+  /** `book`: by an order that takes liquidity. */
+  readonly ways: readonly (ConversionWay | 'book')[];
   readonly rules: HedgeRules;
+  readonly routes?: RouteRules | undefined;
   /** Between two looks at the inventory, and after one that led to nothing. */
   readonly everyMs: Millis;
   readonly pauseMs: Millis;
@@ -35,46 +41,49 @@ export type HedgeSetup = {
   readonly settleMs: Millis;
 };
 
-export type HedgerOptions = HedgeSetup & {
-  readonly clock: Clock;
-  readonly engine: Engine;
-  readonly instrument: () => Instrument;
-  readonly takerRate: () => number;
-  readonly log: HedgeLog;
-  /** The engine's time. */
-  readonly time: () => Millis;
-  readonly step: (event: EngineEvent) => void;
-  /** When the last read of the balances began, in the engine's time: how old `engine.differences` are. */
-  readonly balancesAt: () => Millis;
-  /** Makes the ledger and the hedges durable; false when the disk does not take them. */
-  readonly persist: () => boolean;
-  /** False after a stop, a halt, or a latch. */
-  readonly mayAct: () => boolean;
-  /** Begins the ids of hedges of this run. */
-  readonly prefix: string;
-  /** What the last run left. */
-  readonly rows: readonly HedgeRow[];
-};
+export type HedgerOptions = HedgeSetup &
+  RowsOptions & {
+    readonly clock: Clock;
+    readonly engine: Engine;
+    readonly instrument: () => Instrument;
+    readonly takerRate: () => number;
+    readonly log: HedgeLog;
+    /** When the last read of the balances began, in the engine's time: how old `engine.differences` are. */
+    readonly balancesAt: () => Millis;
+    /** Makes the ledger and the hedges durable; false when the disk does not take them. */
+    readonly persist: () => boolean;
+    /** False after a stop, a halt, or a latch. */
+    readonly mayAct: () => boolean;
+    /** Begins the origin ids of orders that take, never used before; absent: the book is no way out here. */
+    readonly orderPrefix?: string;
+  };
 
 /** First what is known, then the sentence. */
 export type HedgeLog = Record<'info' | 'warn', (known: object, sentence: string) => void>;
 
-/** Hedges that are kept after their end. */
-const ROWS_KEPT = 20;
-const PAIRS_EVERY_MS = 3_600_000;
+/** An order that takes waits so long for our own quotes to be gone. */
+const TAKE_WITHIN_MS = 15_000;
+/** Between two looks because somebody said that there is something to see. */
+const SOON_EVERY_MS = 1_000;
+const SECOND_LEG_EVERY_MS = 5_000;
+/** Where the configuration has no routes any more. */
+const SECOND_LEG_WAIT_MS = 600_000;
 
 export class Hedger {
   readonly #o: HedgerOptions;
-  #rows: HedgeRow[];
-  #counter = 0;
-  #pairs: { readonly at: Millis; readonly list: readonly ConversionPair[] } | null = null;
+  readonly #offers: Offers;
+  readonly #rows: HedgeRows;
+  #takes = 0;
+  #isBusy = false;
   #restUntil = -Infinity;
+  #soonAt = -Infinity;
   /** What the balances say of a hedge that nobody can look up, and since when they say the same. */
   #evidence: { readonly says: string; readonly since: Millis } | null = null;
 
   constructor(options: HedgerOptions) {
     this.#o = options;
-    this.#rows = [...options.rows];
+    this.#offers = new Offers(options.desk, options.clock);
+    this.#rows = new HedgeRows(options);
   }
 
   get everyMs(): Millis {
@@ -83,120 +92,182 @@ export class Hedger {
 
   /** To be kept with the ledger, in one transaction. */
   get rows(): readonly HedgeRow[] {
-    return this.#rows;
+    return this.#rows.list;
   }
 
   /** What an earlier run left may be carried out at any moment. Before anything is quoted. */
   restore(): void {
-    // What had not been accepted never will be. What was may be on its way from now on: the clock may have been set since.
-    const acceptedAt = this.#o.time();
-    this.#rows = this.#rows.map(row =>
-      isOver(row) ? row : mayMove(row) ? { ...row, acceptedAt } : { ...row, state: 'failed', why: 'the run ended' },
-    );
-    for (const row of this.#rows) if (mayMove(row)) this.#tell('in flight', conversionOf(row));
+    this.#rows.restore(this.#waitMs);
+    for (const row of this.#rows.list) {
+      if (row.state === 'between' || (mayMove(row) && row.route?.leg === 1)) this.#plan(row);
+      if (mayMove(row) && row.offer?.way !== 'book') this.#tell('in flight', conversionOf(row));
+    }
   }
 
-  /** One look: at what became of the hedge that is under way, or at whether there should be one. */
+  /** One look: at what became of the hedge that is under way, or at whether there should be one. Does nothing while another look lasts. */
   async turn(): Promise<void> {
-    const open = this.#rows.find(mayMove);
-    if (open) await this.#resolve(open);
-    else if (this.#o.mayAct() && this.#o.clock.elapsed() >= this.#restUntil) await this.#consider();
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    try {
+      const { open } = this.#rows;
+      if (open && mayMove(open)) await this.#resolve(open);
+      else if (!this.#o.mayAct() || this.#o.clock.elapsed() < this.#restUntil) return;
+      else if (open) await this.#goOn(open);
+      else await this.#consider();
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  /** Somebody says that a conversion has moved: it is looked at now, if one of ours is under way. At most once a second. */
+  async soon(): Promise<void> {
+    const now = this.#o.clock.elapsed();
+    if (now - this.#soonAt < SOON_EVERY_MS || !this.#rows.isMoving) return;
+    this.#soonAt = now;
+    await this.turn();
   }
 
   /** Looks until nothing is under way, or until `deadline` of the clock. */
   async settle(deadline: Millis): Promise<void> {
-    while (this.#rows.some(mayMove) && this.#o.clock.elapsed() < deadline) {
+    while (this.#rows.isMoving && this.#o.clock.elapsed() < deadline) {
       await this.turn();
       await sleep(this.#o.clock, 500);
     }
   }
 
   async #consider(): Promise<void> {
-    const { engine, rules, clock, log, pauseMs } = this.#o;
-    const snapshot = engine.snapshot(this.#o.time());
+    const { engine, rules, clock, log, pauseMs, time } = this.#o;
+    const snapshot = engine.snapshot(time());
     if (snapshot.quoting !== null || !engine.isReconciled) return;
     const wanted = toLeave(snapshot.inventory, rules);
     if (wanted === 0n) return;
     const instrument = this.#o.instrument();
-    const middle = money(((BigInt(snapshot.bid) + BigInt(snapshot.ask)) * instrument.tickMoney) / 2n);
-    const amount = free(instrument, snapshot, wanted, middle);
+    const amount = sizeOf(instrument, snapshot, engine.standing(time()), wanted, middleOf(instrument, snapshot));
     this.#restUntil = clock.elapsed() + pauseMs;
-    if (amount === 0n) return log.info({}, 'hedge: everything that should leave is locked in our own orders');
-    this.#put(this.#newRow(amount));
+    if (amount === 0n)
+      return log.info({}, 'hedge: everything that should leave is locked or reserved by our own orders');
+    const dayCost = spentOnDay(this.#rows.list, time());
+    const left = rules.costDayMax === undefined ? null : money(rules.costDayMax - dayCost);
+    this.#rows.begin(amount, dayCost);
     const asked = clock.elapsed();
-    const offers = await Promise.all(this.#o.ways.map(way => this.#offer(way, instrument, amount)));
-    const seen = engine.preview(this.#o.time());
-    const ways: WayOut[] = offers.flatMap(offer =>
-      typeof offer === 'string' ? [] : [{ way: offer.way, give: offer.give, get: offer.get }],
-    );
-    this.#o.ways.forEach((way, i) => typeof offers[i] === 'string' && ways.push({ way, not: offers[i] }));
-    const now = seen.refusal === null ? money((BigInt(Math.round(seen.mid * 2)) * instrument.tickMoney) / 2n) : middle;
-    const bounds = { costMaxBps: 10_000, collarBps: 10_000, orderValueMax: BigInt(1e18) as never, room: Infinity };
-    const book = throughBook(instrument, engine.depth, amount, this.#o.takerRate(), now, bounds);
-    ways.push('not' in book ? book : { ...book, but: 'orders of ours never take liquidity' });
-    const decision = weigh(instrument, amount, snapshot.inventory, now, ways, rules);
+    const ways = await waysOf(this.#offers, this.#o, instrument, amount, middleOf(instrument, snapshot));
+    const seen = engine.snapshot(time());
+    // What was offered is weighed against the book as it is now, or not at all.
+    if (seen.quoting !== null) return this.#fail(`the book is not to go by: ${seen.quoting}`);
+    const middle = middleOf(instrument, seen);
+    ways.push(bookWay(this.#o, engine.standing(time()), amount, middle));
+    const outs = ways.map(({ out }) => out);
+    const decision = weigh(instrument, amount, snapshot.inventory, middle, outs, rules, left);
     const weighed = weighedText(decision);
-    const offer = offers.find(
-      (each): each is ConversionOffer => typeof each !== 'string' && each.way === decision.taken,
-    );
-    const row = this.#change({ state: 'quoted', weighed });
+    const known = { weighed, middle: textOfMoney(middle), inventory: textOfMoney(snapshot.inventory) };
+    const row = this.#rows.change({ state: 'quoted', ...known });
     log.info(
       { id: row.id, weighed },
       `hedge: ${textOfMoney(amount)} ${instrument.major} should leave: ${explained(weighed)}`,
     );
-    if (!offer) this.#change({ state: 'failed', why: 'no way out was taken' });
-    else if (clock.elapsed() - asked > offer.lifeMs - this.#o.marginMs)
-      this.#change({ state: 'failed', why: 'the offer would expire on its way' });
-    else await this.#accept(offer);
+    const taken = ways.find(({ out }) => out.way === decision.taken);
+    if (taken === undefined || taken.by === 'nothing') this.#fail('no way out was taken');
+    else if (taken.by === 'take') this.#take(taken, decision.most);
+    else {
+      const offer = taken.by === 'route' ? taken.route.first : taken.offer;
+      const major = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
+      const costMax = taken.by === 'route' ? routeCostMax(major, middle, rules, left) : decision.most;
+      const route = taken.by === 'route' ? { route: routeFrom(taken.route, amount, middle, costMax) } : {};
+      const room = roomMoney(engine.standing(time()), amount > 0n ? 'sell' : 'buy');
+      if (clock.elapsed() - asked > offer.lifeMs - this.#o.marginMs) this.#fail('the offer would expire on its way');
+      else if (major > room) this.#fail('orders of ours took its room meanwhile');
+      else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
+    }
+  }
+
+  /** Nothing of it was ever accepted. */
+  #fail(why: string): void {
+    this.#rows.change({ state: 'failed', why });
   }
 
   /** Nothing is accepted that is not on disk first; what was is never asked for again. */
-  async #accept({ way, id, give, get, lifeMs }: ConversionOffer): Promise<void> {
+  async #accept({ way, id, give, get, lifeMs }: ConversionOffer, and: Partial<HedgeRow>): Promise<void> {
     const { desk, log, time } = this.#o;
-    const row = this.#change({ state: 'accepted', offer: { way, id, give, get, lifeMs }, acceptedAt: time() });
+    const offer = { way, id, give, get, lifeMs };
+    const row = this.#rows.change({
+      state: 'accepted',
+      offer,
+      acceptedAt: time(),
+      conversionId: null,
+      why: null,
+      ...and,
+    });
     this.#tell('in flight', conversionOf(row));
+    if (row.route?.leg === 1) this.#plan(row);
     if (!this.#o.persist() || !this.#o.mayAct()) {
-      this.#end('failed', 'it could not be written to disk, or trading was stopped', conversionOf(row));
+      this.#undone(row, 'it could not be written to disk, or trading was stopped');
       return;
     }
     const outcome = await desk.accept({ way, id });
-    if (outcome.kind === 'done') this.#change({ state: 'executing', conversionId: outcome.value.conversionId });
+    if (outcome.kind === 'done') this.#rows.change({ state: 'executing', conversionId: outcome.value.conversionId });
     // Executed before can only mean: by these very bytes.
     else if (outcome.kind === 'unknown' || outcome.code === 'quote_already_executed') {
-      this.#change({ state: 'unknown', why: outcome.kind === 'unknown' ? outcome.reason : outcome.code });
+      this.#rows.change({ state: 'unknown', why: outcome.kind === 'unknown' ? outcome.reason : outcome.code });
       log.warn(
         { id: row.id },
         `hedge ${row.id}: no usable answer, it counts both ways until it is found or cannot be any more`,
       );
-    } else this.#end('failed', `refused: ${outcome.code} ${outcome.message}`, conversionOf(row));
+    } else this.#undone(row, `refused: ${outcome.code} ${outcome.message}`);
     this.#o.persist();
+  }
+
+  /** The order's own intent becomes durable with this row, before it is sent. */
+  #take({ take, out }: Extract<Way, { by: 'take' }>, costMax: Money): void {
+    const { orderPrefix, time, step, persist, mayAct } = this.#o;
+    const id = `${orderPrefix}${++this.#takes}`;
+    const offer = { way: 'book', id, give: out.give, get: out.get, lifeMs: TAKE_WITHIN_MS } as const;
+    this.#rows.change({ state: 'accepted', offer, acceptedAt: time(), costMax: textOfMoney(costMax) });
+    if (!persist() || !mayAct()) {
+      this.#end('failed', 'it could not be written to disk, or trading was stopped');
+      return;
+    }
+    step({ kind: 'take', at: time(), id, ...take, until: time() + TAKE_WITHIN_MS });
   }
 
   async #resolve(row: HedgeRow): Promise<void> {
     const { desk } = this.#o;
     const { offer, conversionId } = row;
-    if (offer === null || offer.way === 'book') throw new Error(`hedge ${row.id} was accepted without an offer`);
-    if (conversionId !== null) {
+    if (offer === null) throw new Error(`hedge ${row.id} was accepted without an offer`);
+    if (offer.way === 'book') this.#lookAtOrder(row, offer.id);
+    else if (conversionId !== null) {
       const outcome = await desk.state(offer.way, conversionId);
       if (outcome.kind === 'done') this.#hear(row, outcome.value);
-      return;
-    }
-    if (offer.way === 'rfq') {
+    } else if (offer.way === 'rfq') {
       const outcome = await desk.find(offer.id);
       if (outcome.kind !== 'done') return;
       if (outcome.value !== null) this.#hear(row, outcome.value);
-      else if (this.#isPast(row))
-        this.#end('failed', 'it is in no list of conversions, and its offer has expired', conversionOf(row));
-      return;
-    }
-    this.#askBalances(row);
+      else if (this.#isPast(row)) this.#undone(row, 'it is in no list of conversions, and its offer has expired');
+    } else this.#askBalances(row);
   }
 
   #hear(row: HedgeRow, { id, status, give, get }: ConversionState): void {
     if (status === 'pending') {
-      if (row.conversionId !== id) this.#change({ state: 'executing', conversionId: id });
-    } else if (status === 'failed') this.#end('failed', 'the exchange could not carry it out', conversionOf(row));
-    else this.#end('completed', null, conversionOf({ ...row, offer: row.offer && { ...row.offer, give, get } }));
+      if (row.conversionId !== id) this.#rows.change({ state: 'executing', conversionId: id });
+    } else if (status === 'failed') this.#undone(row, 'the exchange could not carry it out');
+    else this.#done({ ...row, offer: row.offer && { ...row.offer, give, get } }, null);
+  }
+
+  /** The order is the engine's: its end is this hedge's. */
+  #lookAtOrder(row: HedgeRow, id: string): void {
+    const { engine } = this.#o;
+    const order = engine.order(id);
+    const taking = engine.taking;
+    if (order?.state === 'done') {
+      const share = (moneyOf(row.costMax ?? '0') * BigInt(order.filled)) / BigInt(order.amount);
+      if (order.filled > 0) this.#rows.change({ costMax: textOfMoney(money(share)) });
+      if (order.filled > 0) this.#end('completed', order.filled < order.amount ? 'in part: no more was there' : null);
+      else this.#end('failed', 'nothing was there at its price any more');
+    } else if (order) {
+      const state = order.state === 'unknown' ? 'unknown' : 'executing';
+      if (row.state !== state) this.#rows.change({ state });
+    } else if (taking?.id !== id) {
+      this.#end('completed', 'a restart came before its end was noted: what it traded, if anything, is in the ledger');
+    } else if (taking.state === 'refused') this.#end('failed', `it was not sent: ${taking.why}`);
   }
 
   /** A conversion that has no list to be found in is either in the balances or is not: those read since then must say the same for the settle time. */
@@ -204,12 +275,12 @@ export class Hedger {
     const { engine, balancesAt, settleMs } = this.#o;
     const readAt = balancesAt();
     if (!this.#isPast(row, readAt)) return;
-    const conversion = conversionOf(row);
-    const verdict = balancesSay(conversion, engine.differences());
+    const verdict = balancesSay(conversionOf(row), engine.differences());
     const says = `${row.id} ${verdict} ${engine.ledgerVersion}`;
     if (this.#evidence?.says !== says) this.#evidence = { says, since: readAt };
     if (verdict === null || readAt - this.#evidence.since < settleMs) return;
-    this.#end(verdict, 'the balances say so', conversion);
+    if (verdict === 'completed') this.#done(row, 'the balances say so');
+    else this.#undone(row, 'the balances say so');
   }
 
   /** Its offer has expired, whatever was on its way has arrived, and its record is there. */
@@ -218,120 +289,83 @@ export class Hedger {
     return at - (acceptedAt ?? Infinity) >= Math.max(fenceMs, offer?.lifeMs ?? 0) + settleMs;
   }
 
-  #end(state: 'completed' | 'failed', why: string | null, conversion: Conversion): void {
+  #done(row: HedgeRow, why: string | null): void {
+    const conversion = conversionOf(row);
+    if (row.route?.leg !== 1) {
+      this.#end('completed', why, { phase: 'done', conversion });
+      return;
+    }
     const { give, get } = conversion;
-    this.#change({ state, why });
-    this.#tell(state === 'completed' ? 'done' : 'failed', conversion);
-    this.#evidence = null;
+    const until = this.#o.time() + this.#waitMs;
+    this.#rows.change({ state: 'between', why: null, route: { ...row.route, holds: textOfMoney(get.amount), until } });
+    this.#tell('done', conversion);
+    this.#restUntil = -Infinity;
     this.#o.log.info(
-      { id: conversion.id, why },
-      state === 'completed'
-        ? `hedge ${conversion.id}: ${textOfMoney(give.amount)} ${give.currency} became ${textOfMoney(get.amount)} ${get.currency}`
-        : `hedge ${conversion.id} was not carried out: ${why}`,
+      { id: row.id },
+      `hedge ${row.id}: first leg, ${textOfMoney(give.amount)} ${give.currency} became ${textOfMoney(get.amount)} ${get.currency}`,
     );
     this.#o.persist();
   }
 
-  /** An offer for this amount; why there is none otherwise. */
-  async #offer(way: ConversionWay, instrument: Instrument, amount: Money): Promise<ConversionOffer | string> {
-    const sells = amount > 0n;
-    const [from, to] = sells ? [instrument.major, instrument.minor] : [instrument.minor, instrument.major];
-    const unit = way === 'rfq' ? await this.#unit(from, to, sells) : instrument.lotMoney;
-    if (typeof unit === 'string') return unit;
-    const first = await this.#ask(way, from, to, sells, floorTo(amount < 0n ? money(-amount) : amount, unit));
-    if (typeof first === 'string' || first.canConfirm) return first;
-    if (first.most?.currency !== instrument.major) return 'it is more than can be confirmed';
-    const most = await this.#ask(way, from, to, sells, floorTo(moneyOf(first.most.amount), unit));
-    return typeof most === 'string' || most.canConfirm ? most : 'it is more than can be confirmed';
-  }
-
-  async #ask(
-    way: ConversionWay,
-    from: string,
-    to: string,
-    sells: boolean,
-    size: Money,
-  ): Promise<ConversionOffer | string> {
-    if (size <= 0n) return 'it is less than can be converted';
-    const text = textOfMoney(size);
-    const outcome = await this.#o.desk.offer(way, { from, to, ...(sells ? { give: text } : { get: text }) });
-    if (outcome.kind === 'done') return outcome.value;
-    return outcome.kind === 'refused' ? `${outcome.code}: ${outcome.message}` : `no usable answer: ${outcome.reason}`;
-  }
-
-  /** The smallest step of an amount. */
-  async #unit(from: string, to: string, sells: boolean): Promise<Money | string> {
-    const now = this.#o.clock.elapsed();
-    if (this.#pairs === null || now - this.#pairs.at > PAIRS_EVERY_MS) {
-      const outcome = await this.#o.desk.pairs();
-      if (outcome.kind !== 'done') return 'the pairs cannot be read';
-      this.#pairs = { at: now, list: outcome.value };
+  /** It was certainly not carried out: the hedge failed, or a route waits on between its legs. */
+  #undone(row: HedgeRow, why: string): void {
+    if (row.route?.leg !== 2) {
+      const end = { phase: 'failed', conversion: conversionOf(row) } as const;
+      this.#end('failed', why, end);
+      return;
     }
-    const pair = this.#pairs.list.find(each => each.from === from && each.to === to);
-    if (!pair) return `${from} to ${to} is not among the pairs`;
-    return money(10n ** BigInt(18 - Math.min(18, sells ? pair.fromDecimals : pair.toDecimals)));
+    this.#plan(this.#rows.change({ state: 'between', why: `second leg: ${why}` }));
+    this.#o.log.warn({ id: row.id, why }, `hedge ${row.id}: the second leg was not carried out: ${why}`);
+    this.#o.persist();
   }
 
-  #newRow(amount: Money): HedgeRow {
-    return {
-      id: `${this.#o.prefix}${++this.#counter}`,
-      at: this.#o.time(),
-      state: 'requested',
-      amount: textOfMoney(amount),
-      weighed: [],
-      offer: null,
-      acceptedAt: null,
-      conversionId: null,
-      why: null,
-    };
+  /** Between the legs of a route: the second one is asked for until it is within the limits of the whole, or its time is over. */
+  async #goOn(row: HedgeRow): Promise<void> {
+    const { clock, log, time, marginMs } = this.#o;
+    const { route } = row;
+    if (route === undefined) throw new Error(`hedge ${row.id} is no route`);
+    if (!(time() < (route.until ?? Infinity))) {
+      const lies = `${route.holds} ${route.via}, counted for ${route.worth} ${this.#o.instrument().minor}`;
+      this.#end('stranded', `no second leg within its limits was had in time: ${lies}, lie between its legs`);
+      log.warn({ id: row.id }, `hedge ${row.id} stopped between its legs: ${lies}: convert them by hand`);
+      return;
+    }
+    this.#restUntil = clock.elapsed() + SECOND_LEG_EVERY_MS;
+    const asked = clock.elapsed();
+    const { get } = plannedOf(row, this.#o.instrument());
+    const offer = await secondOf(this.#offers, route.via, get.currency, moneyOf(route.holds));
+    const isLate = typeof offer === 'object' && clock.elapsed() - asked > offer.lifeMs - marginMs;
+    const isDear = typeof offer === 'object' && moneyOf(offer.get.amount) < moneyOf(route.least);
+    if (typeof offer === 'object' && !isLate && !isDear) return this.#accept(offer, { route: { ...route, leg: 2 } });
+    const why = `second leg: ${typeof offer === 'string' ? offer : isLate ? 'the offer would expire on its way' : `it brings less than ${route.least} ${get.currency}`}`;
+    if (row.why !== why) log.info({ id: row.id }, `hedge ${row.id} waits between its legs: ${why}`);
+    if (row.why !== why) this.#rows.change({ why });
   }
 
-  #put(row: HedgeRow): void {
-    this.#rows = [...this.#rows.filter(isOver).slice(-ROWS_KEPT), row];
+  /** The row changes before anybody is told: what is written meanwhile has both or neither. */
+  #end(
+    state: 'completed' | 'failed' | 'stranded',
+    why: string | null,
+    end?: { readonly phase: 'done' | 'failed'; readonly conversion: Conversion },
+  ): void {
+    const row = this.#rows.change({ state, why });
+    if (end) this.#tell(end.phase, end.conversion);
+    // What was planned after it has come with it, or comes no more.
+    if (row.route && state !== 'completed') this.#tell('failed', plannedOf(row, this.#o.instrument()));
+    this.#evidence = null;
+    this.#o.log.info({ id: row.id, why }, toldOf(row, end?.conversion));
+    this.#o.persist();
   }
 
-  /** Of the one that is not over: the last. */
-  #change(to: Partial<HedgeRow>): HedgeRow {
-    const row = this.#rows.findLast(each => !isOver(each));
-    if (!row) throw new Error('a hedge that is over cannot change');
-    const changed = { ...row, ...to };
-    this.#rows = this.#rows.map(each => (each === row ? changed : each));
-    return changed;
+  get #waitMs(): Millis {
+    return this.#o.routes?.waitMs ?? SECOND_LEG_WAIT_MS;
   }
 
-  #tell(phase: 'in flight' | 'done' | 'failed', conversion: Conversion): void {
+  #plan(row: HedgeRow): void {
+    this.#tell('planned', plannedOf(row, this.#o.instrument()));
+  }
+
+  #tell(phase: 'planned' | 'in flight' | 'done' | 'failed', conversion: Conversion): void {
     this.#o.step({ kind: 'conversion', at: this.#o.time(), phase, conversion });
   }
 }
-
-function conversionOf({ id, offer }: HedgeRow): Conversion {
-  if (offer === null) throw new Error(`hedge ${id} has no offer`);
-  const { give, get } = offer;
-  return {
-    id,
-    give: { currency: give.currency, amount: moneyOf(give.amount) },
-    get: { currency: get.currency, amount: moneyOf(get.amount) },
-  };
-}
-
-/** What our own orders have locked cannot be given away: as much of `wanted` as is free. */
-function free({ major, minor, ...instrument }: Instrument, snapshot: Snapshot, wanted: Money, middle: Money): Money {
-  const { orders, holdings } = snapshot;
-  const sells = wanted > 0n;
-  let locked = 0n;
-  for (const order of orders) {
-    if (order.side !== (sells ? 'sell' : 'buy')) continue;
-    const lots = BigInt(order.amount - order.filled);
-    locked += sells ? lots * instrument.lotMoney : lots * BigInt(order.price) * instrument.tickLotMoney;
-  }
-  const rest = (holdings.get(sells ? major : minor) ?? 0n) - locked;
-  if (rest <= 0n) return money(0n);
-  if (sells) return money(rest < wanted ? rest : wanted);
-  // What is to be paid is not known yet: a hundredth more than the middle.
-  const affordable = (rest * ONE * 100n) / (middle * 101n);
-  return money(affordable < -wanted ? -affordable : wanted);
-}
-
-const ONE = 10n ** 18n;
-
-const floorTo = (sum: Money, unit: Money): Money => money(sum - (sum % unit));

@@ -11,7 +11,7 @@ export function hedgerOf(
   loop: Pick<HedgerOptions, 'instrument' | 'takerRate' | 'time' | 'step' | 'persist' | 'mayAct'>,
 ): Hedger | null {
   if (!hedge) return null;
-  const prefix = `${instance}-h${journal.run}-`;
   const { hedges: rows } = journal.leftovers;
-  return new Hedger({ ...hedge, ...loop, clock, engine, log, prefix, rows, balancesAt: () => reads.balancesAt });
+  const ids = { prefix: `${instance}-h${journal.run}-`, orderPrefix: `${instance}-${journal.run}-t` };
+  return new Hedger({ ...hedge, ...loop, ...ids, clock, engine, log, rows, balancesAt: () => reads.balancesAt });
 }

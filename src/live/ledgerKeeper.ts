@@ -44,7 +44,7 @@ export class LedgerKeeper {
     const last = hedges[hedges.length - 1];
     const transfers = this.#transfers();
     const version = [this.#engine.ledgerVersion, transfers === null ? null : transfers.length];
-    const state = JSON.stringify([...version, marker, tids.length, live, last?.id, last?.state]);
+    const state = JSON.stringify([...version, marker, tids.length, live, last?.id, last?.state, last?.acceptedAt]);
     const now = this.#clock.elapsed();
     if (state === this.#kept.state && now - this.#kept.at < KEEP_EVERY_MS) return;
     const ledger = this.#engine.ledger(tids);

@@ -4,34 +4,18 @@ import { moneyOf, randomOf } from '../../../src/core/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
 import { doomed, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';
-import { started, worldOf } from '../world.ts';
+import { started } from '../world.ts';
 import type { RunChanges, World } from '../world.ts';
+import { converted, hedgedWorld, held, isAccept } from './hedgedWorld.ts';
 
 const worlds: World[] = [];
 afterEach(() => worlds.splice(0).forEach(world => world.end()));
 
-/** 0.08 btc more than wanted; a strategy that hardly quotes, so that only conversions move it. */
 function world(seed: number, hedge: object = {}, btc = '1.58'): World {
-  const made = worldOf(seed, {
-    exchange: { balances: { btc, mxn: '2000000' } },
-    strategy: { halfSpreadBps: 150, levels: 1 },
-    timing: { fenceMs: 20_000, settleMs: 5_000 },
-    hedge: { band: '0.05', costMaxBps: 100, ...hedge },
-  });
+  const made = hedgedWorld(seed, hedge, btc);
   worlds.push(made);
   return made;
 }
-
-const held = ({ box }: World, currency = 'btc') => box.exchange.venue.accounts.get(box.account.id)!.total(currency);
-/** What the exchange carried out. */
-const converted = ({ box }: World) =>
-  box.exchange.venue.accounts
-    .get(box.account.id)!
-    .transfers.list()
-    .filter(({ kind }) => kind === 'conversion');
-const isAccept = ({ method, target }: WireRequest) =>
-  (method === 'POST' && target.endsWith('/rfq/v1/conversions')) ||
-  (method === 'PUT' && target.includes('/currency_conversions/'));
 
 describe('inventory past its band', () => {
   test.each([

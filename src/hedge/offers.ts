@@ -1,0 +1,86 @@
+/** Offers asked for in amounts that the pair takes and the desk can confirm. */
+import { money, moneyOf, textOfMoney } from '../core/index.ts';
+import type {
+  Clock,
+  ConversionDesk,
+  ConversionOffer,
+  ConversionPair,
+  ConversionWay,
+  Millis,
+  Money,
+} from '../core/index.ts';
+
+const PAIRS_EVERY_MS = 3_600_000;
+
+/** What is to be exchanged, with one of its two amounts. */
+export type Wish = {
+  readonly from: string;
+  readonly to: string;
+  /** Which leg has the amount. */
+  readonly fixed: 'give' | 'get';
+  readonly size: Money;
+};
+
+export class Offers {
+  readonly #desk: Pick<ConversionDesk, 'offer' | 'pairs'>;
+  readonly #clock: Clock;
+  #pairs: { readonly at: Millis; readonly list: readonly ConversionPair[] } | null = null;
+
+  constructor(desk: Pick<ConversionDesk, 'offer' | 'pairs'>, clock: Clock) {
+    this.#desk = desk;
+    this.#clock = clock;
+  }
+
+  /** An offer that can be confirmed, of the wish or of as much of it as can be, in steps of `unit`; why there is none otherwise. */
+  async of(way: ConversionWay, wish: Wish, unit: Money): Promise<ConversionOffer | string> {
+    const first = await this.#ask(way, wish, floorTo(wish.size, unit));
+    if (typeof first === 'string' || first.canConfirm) return first;
+    const most = mostOf(first, wish);
+    if (most === null) return TOO_MUCH;
+    const second = await this.#ask(way, wish, floorTo(most, unit));
+    return typeof second === 'string' || second.canConfirm ? second : TOO_MUCH;
+  }
+
+  /** The same by a quote of a listed pair, in its decimals. */
+  async rfq(wish: Wish): Promise<ConversionOffer | string> {
+    const unit = await this.unit(wish);
+    return typeof unit === 'string' ? unit : this.of('rfq', wish, unit);
+  }
+
+  /** The smallest step of the amount that is fixed; why there is none otherwise. */
+  async unit({ from, to, fixed }: Omit<Wish, 'size'>): Promise<Money | string> {
+    const now = this.#clock.elapsed();
+    if (this.#pairs === null || now - this.#pairs.at > PAIRS_EVERY_MS) {
+      const outcome = await this.#desk.pairs();
+      if (outcome.kind !== 'done') return 'the pairs cannot be read';
+      this.#pairs = { at: now, list: outcome.value };
+    }
+    const pair = this.#pairs.list.find(each => each.from === from && each.to === to);
+    if (!pair) return `${from} to ${to} is not among the pairs`;
+    return money(10n ** BigInt(18 - Math.min(18, fixed === 'give' ? pair.fromDecimals : pair.toDecimals)));
+  }
+
+  async #ask(way: ConversionWay, { from, to, fixed }: Wish, size: Money): Promise<ConversionOffer | string> {
+    if (size <= 0n) return 'it is less than can be converted';
+    const text = textOfMoney(size);
+    const outcome = await this.#desk.offer(way, { from, to, ...(fixed === 'give' ? { give: text } : { get: text }) });
+    if (outcome.kind === 'done') return outcome.value;
+    return outcome.kind === 'refused' ? `${outcome.code}: ${outcome.message}` : `no usable answer: ${outcome.reason}`;
+  }
+}
+
+const TOO_MUCH = 'it is more than can be confirmed';
+
+/** What can be confirmed, in the currency of the amount that was asked for: the exchange names it in either. */
+function mostOf({ most, give, get }: ConversionOffer, { from, to, fixed, size }: Wish): Money | null {
+  if (most === undefined) return null;
+  const sum = moneyOf(most.amount);
+  if (most.currency === (fixed === 'give' ? from : to)) return sum;
+  const other = moneyOf(fixed === 'give' ? get.amount : give.amount);
+  if (most.currency !== (fixed === 'give' ? to : from) || !(other > 0n)) return null;
+  // A thousandth less: the price of the next offer may be another.
+  return money((size * sum * 999n) / (other * 1_000n));
+}
+
+export const floorTo = (sum: Money, unit: Money): Money => money(sum - (sum % unit));
+export const ceilTo = (sum: Money, unit: Money): Money => floorTo(money(sum + unit - 1n), unit);

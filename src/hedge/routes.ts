@@ -1,0 +1,139 @@
+/** Routes over a third currency: two quotes, one after the other, with what lies between them for a while. */
+import { costLimit, money, moneyOf, textOfMoney } from '../core/index.ts';
+import type {
+  Conversion,
+  ConversionOffer,
+  HedgeRoute,
+  HedgeRow,
+  HedgeRules,
+  Instrument,
+  Millis,
+  Money,
+  PricedWay,
+} from '../core/index.ts';
+import { ceilTo, floorTo } from './offers.ts';
+import type { Offers } from './offers.ts';
+
+export type RouteRules = {
+  /** Currencies that may lie between two legs. */
+  readonly via: readonly string[];
+  /** What the second leg may lose while the first is carried out, in basis points of what leaves: it is weighed with a route's price. */
+  readonly riskBps: number;
+  /** How long a second leg within the limits is waited for. */
+  readonly waitMs: Millis;
+};
+
+/** The first leg, which alone is firm, and the whole as it is priced now. */
+export type RouteOffer = {
+  readonly via: string;
+  readonly first: ConversionOffer;
+  readonly out: PricedWay;
+  /** What the first leg brings. */
+  readonly holds: Money;
+};
+
+/** Prices a route for `amount` (above zero: sold); why there is none otherwise. */
+export async function routeOf(
+  offers: Offers,
+  { major, minor }: Instrument,
+  amount: Money,
+  middle: Money,
+  via: string,
+  { riskBps }: RouteRules,
+): Promise<RouteOffer | string> {
+  const legs =
+    amount > 0n ? await sold(offers, major, minor, via, amount) : await bought(offers, major, minor, via, amount);
+  if (typeof legs === 'string') return legs;
+  const [first, second] = legs;
+  const size = moneyOf(amount > 0n ? first.give.amount : second.get.amount);
+  const risk = money((((size * middle) / ONE) * BigInt(Math.round(riskBps * 100))) / 1_000_000n);
+  return {
+    via,
+    first,
+    holds: moneyOf(first.get.amount),
+    out: { way: `rfq via ${via}`, give: first.give, get: second.get, risk },
+  };
+}
+
+type Legs = readonly [first: ConversionOffer, second: ConversionOffer];
+
+async function sold(offers: Offers, major: string, minor: string, via: string, amount: Money): Promise<Legs | string> {
+  const first = await offers.rfq({ from: major, to: via, fixed: 'give', size: amount });
+  if (typeof first === 'string') return `first leg: ${first}`;
+  const second = await secondOf(offers, via, minor, moneyOf(first.get.amount));
+  return typeof second === 'string' ? `second leg: ${second}` : [first, second];
+}
+
+/** Asked for from its end: the second leg says how much of the third currency it needs. */
+async function bought(
+  offers: Offers,
+  major: string,
+  minor: string,
+  via: string,
+  amount: Money,
+): Promise<Legs | string> {
+  const second = await offers.rfq({ from: via, to: major, fixed: 'get', size: money(-amount) });
+  if (typeof second === 'string') return `second leg: ${second}`;
+  const needs = moneyOf(second.give.amount);
+  const unit = await offers.unit({ from: minor, to: via, fixed: 'get' });
+  if (typeof unit === 'string') return `first leg: ${unit}`;
+  const first = await offers.rfq({ from: minor, to: via, fixed: 'get', size: ceilTo(needs, unit) });
+  if (typeof first === 'string') return `first leg: ${first}`;
+  return moneyOf(first.get.amount) < needs ? 'first leg: it is more than can be confirmed' : [first, second];
+}
+
+/** An offer for all that lies in the third currency; why there is none otherwise. */
+export async function secondOf(
+  offers: Offers,
+  via: string,
+  to: string,
+  holds: Money,
+): Promise<ConversionOffer | string> {
+  const wish = { from: via, to, fixed: 'give', size: holds } as const;
+  const unit = await offers.unit(wish);
+  if (typeof unit === 'string') return unit;
+  const offer = await offers.of('rfq', wish, unit);
+  if (typeof offer === 'string') return offer;
+  return moneyOf(offer.give.amount) < floorTo(holds, unit) ? 'it is more than can be confirmed' : offer;
+}
+
+/**
+ * What a route is carried out with. What the first leg brings is counted for what the second one would give for it now (sold), or for what was
+ * paid for it (bought); the second leg is not taken for less than keeps the whole within `costMax`.
+ */
+export function routeFrom({ via, holds, out }: RouteOffer, amount: Money, middle: Money, costMax: Money): HedgeRoute {
+  const [give, get] = [moneyOf(out.give.amount), moneyOf(out.get.amount)];
+  const sells = amount > 0n;
+  const least = sells ? (give * middle) / ONE - costMax : ((give - costMax) * ONE + middle - 1n) / middle;
+  return {
+    via,
+    leg: 1,
+    holds: textOfMoney(holds),
+    worth: textOfMoney(sells ? get : give),
+    least: textOfMoney(money(least > 0n ? least : 0n)),
+    until: null,
+  };
+}
+
+/** The most that a route may cost in all, its second leg being had at the worst price that is taken. */
+export function routeCostMax(major: Money, middle: Money, rules: HedgeRules, dayLeft: Money | null): Money {
+  const limit = costLimit(major, middle, rules);
+  return dayLeft !== null && dayLeft < limit ? dayLeft : limit;
+}
+
+/** The second leg as it will be, for the worst case: not yet asked for. */
+export function plannedOf({ id, amount, route }: HedgeRow, { major, minor }: Instrument): Conversion {
+  if (route === undefined) throw new Error(`hedge ${id} is no route`);
+  const wanted = moneyOf(amount);
+  return {
+    id: secondId(id),
+    give: { currency: route.via, amount: moneyOf(route.holds) },
+    get: wanted > 0n ? { currency: minor, amount: moneyOf(route.least) } : { currency: major, amount: money(-wanted) },
+    worth: moneyOf(route.worth),
+  };
+}
+
+/** Two legs are two conversions. */
+export const secondId = (id: string): string => `${id}~2`;
+
+const ONE = 10n ** 18n;

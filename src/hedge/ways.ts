@@ -1,0 +1,79 @@
+/** The ways out as they are priced now: what the desk offers directly and over third currencies, and the book. */
+import { money, throughBook } from '../core/index.ts';
+import type {
+  ConversionOffer,
+  ConversionWay,
+  HedgeRules,
+  Instrument,
+  Money,
+  Standing,
+  PricedWay,
+  Take,
+  WayOut,
+} from '../core/index.ts';
+import type { Offers } from './offers.ts';
+import { routeOf } from './routes.ts';
+import type { RouteOffer, RouteRules } from './routes.ts';
+import { roomMoney } from './sizes.ts';
+
+/** A way out with what it is carried out with. */
+export type Way =
+  | { readonly by: 'offer'; readonly out: PricedWay; readonly offer: ConversionOffer }
+  | { readonly by: 'route'; readonly out: PricedWay; readonly route: RouteOffer }
+  | { readonly by: 'take'; readonly out: PricedWay; readonly take: Take }
+  | { readonly by: 'nothing'; readonly out: WayOut };
+
+type Asked = {
+  readonly ways: readonly (ConversionWay | 'book')[];
+  readonly routes?: RouteRules | undefined;
+};
+
+/** Asks the desk for all of them at once. `amount` above zero: sold. */
+export async function waysOf(
+  offers: Offers,
+  { ways, routes }: Asked,
+  instrument: Instrument,
+  amount: Money,
+  middle: Money,
+): Promise<Way[]> {
+  const sells = amount > 0n;
+  const [from, to] = sells ? [instrument.major, instrument.minor] : [instrument.minor, instrument.major];
+  const wish = { from, to, fixed: sells ? 'give' : 'get', size: sells ? amount : money(-amount) } as const;
+  const direct = ways
+    .filter(way => way !== 'book')
+    .map(async (way): Promise<Way> => {
+      const offer = await (way === 'rfq' ? offers.rfq(wish) : offers.of(way, wish, instrument.lotMoney));
+      if (typeof offer === 'string') return { by: 'nothing', out: { way, not: offer } };
+      return { by: 'offer', out: { way, give: offer.give, get: offer.get }, offer };
+    });
+  const over = (rules: RouteRules) =>
+    rules.via.map(async (via): Promise<Way> => {
+      const route = await routeOf(offers, instrument, amount, middle, via, rules);
+      if (typeof route === 'string') return { by: 'nothing', out: { way: `rfq via ${via}`, not: route } };
+      return { by: 'route', out: route.out, route };
+    });
+  return Promise.all([...direct, ...(routes ? over(routes) : [])]);
+}
+
+/** An order that takes; where that is no way out, what it would bring, for comparison. */
+export function bookWay(
+  {
+    ways,
+    rules,
+    orderPrefix,
+    takerRate,
+  }: Asked & { readonly rules: HedgeRules; readonly orderPrefix?: string; readonly takerRate: () => number },
+  standing: Standing,
+  amount: Money,
+  middle: Money,
+): Way {
+  const { limits, instrument, depth } = standing;
+  if (limits === null) return { by: 'nothing', out: { way: 'book', not: 'there are no limits' } };
+  const isAllowed = ways.includes('book') && orderPrefix !== undefined;
+  const room = Number(roomMoney(standing, amount > 0n ? 'sell' : 'buy') / instrument.lotMoney);
+  const costMaxBps = isAllowed ? rules.costMaxBps : limits.collarBps;
+  const { take, ...out } = throughBook(instrument, depth, amount, takerRate(), middle, { ...limits, costMaxBps, room });
+  if ('not' in out) return { by: 'nothing', out };
+  if (take !== undefined && isAllowed) return { by: 'take', out, take };
+  return { by: 'nothing', out: { ...out, but: 'orders of ours never take liquidity' } };
+}
