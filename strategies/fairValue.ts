@@ -20,7 +20,9 @@ export function withFairValue(
     ...strategy,
     quote(view) {
       const found = fair(view);
-      return typeof found === 'string' ? silent(`no fair value: ${found}`) : strategy.quote({ ...view, fair: found });
+      return typeof found === 'string'
+        ? silent(`no fair value: ${found}`)
+        : { ...strategy.quote({ ...view, fair: found }), fair: found };
     },
     ...(hears && {
       trade: trade => {

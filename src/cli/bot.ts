@@ -113,7 +113,13 @@ export function referenceOf(config: Config): (ReferenceOptions & { close(): Prom
 }
 
 /** The engine of one run. Throws `Wrong` when the spreads cannot earn the account's fees. */
-export function engineOf(config: Config, rules: Rules, run: number, onNews?: (news: EngineNews) => void): Engine {
+export function engineOf(
+  config: Config,
+  rules: Rules,
+  run: number,
+  onNews?: (news: EngineNews) => void,
+  isTraced = false,
+): Engine {
   const { instrument } = rules;
   const problem = edgeProblem(config, rules.makerRate) ?? fairValueProblem(config.fairValue, instrument);
   if (problem !== null) throw new Wrong(problem);
@@ -142,6 +148,7 @@ export function engineOf(config: Config, rules: Rules, run: number, onNews?: (ne
     },
     ...(markouts ? { adverse: markouts } : {}),
     ...(onNews ? { onNews } : {}),
+    isTraced,
   });
 }
 

@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { isDecimalText } from '../core/index.ts';
+import type { Millis } from '../core/index.ts';
 
 export function speed(text: string): number {
   const n = Number(text);
@@ -44,6 +45,24 @@ export function duration(text: string): number {
   const ms = Number(match[1]) * { s: 1_000, m: 60_000, h: 3_600_000 }[match[2] as 's' | 'm' | 'h'];
   if (!(ms > 0 && ms <= 2_147_483_647)) throw new InvalidArgumentError('expected at most 24 days.');
   return ms;
+}
+
+/** A moment of the past, once it is known what time it is. */
+export type Moment = (now: Millis) => Millis;
+
+/** ISO 8601 (UTC without a zone), or so long ago. */
+export function moment(text: string): Moment {
+  if (/^\d+(\.\d+)?(s|m|h)$/.test(text)) {
+    const ago = duration(text);
+    return now => now - ago;
+  }
+  const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text);
+  const at = match ? Date.parse(`${match[1]}T${match[2] ?? '00:00'}${match[3] ?? 'Z'}`) : Number.NaN;
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError(
+      'expected a time like 2026-11-22T13:05:00Z (UTC without a zone), or 90s, 5m, 2h ago.',
+    );
+  return () => at;
 }
 
 /** Decimal text above zero, as it is. */

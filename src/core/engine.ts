@@ -30,6 +30,7 @@ import { emptyPreview, previewOf } from './preview.ts';
 import { QuoteTime } from './quoteTime.ts';
 import { Reconciliation } from './reconciliation.ts';
 import type { Checked } from './reconciliation.ts';
+import type { RegimeState } from './regimes.ts';
 import { RegimeWatch } from './regimeWatch.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
 import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from './risk.ts';
@@ -289,6 +290,11 @@ export class Engine {
 
   get haltedBecause(): string | null {
     return this.#regimes.state.halt;
+  }
+
+  /** The last changes of the regime, oldest first. */
+  get regimeChanges(): readonly RegimeState[] {
+    return this.#regimes.changes;
   }
 
   /** The last decision in full; null before it, and for an engine that is not traced. */

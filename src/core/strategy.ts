@@ -26,6 +26,8 @@ export type Quote = {
   readonly noAsk?: string;
   /** What the model computed with, for people and metrics; the same object as long as nothing changed. */
   readonly figures?: readonly Figure[];
+  /** The fair value that it was counted from, where the configuration makes one of parts. */
+  readonly fair?: Fair;
 };
 
 export type Figure = { readonly name: string; readonly value: number; readonly unit: string };

@@ -1,5 +1,5 @@
 /** Feeds a recorded run through a fresh engine again: every command must come out as it did. */
-import type { Command, Engine, EngineEvent } from '../core/index.ts';
+import type { Command, Engine, EngineEvent, Millis } from '../core/index.ts';
 import type { Rules } from './opening.ts';
 import { applyLevels, lineOf } from './recording.ts';
 import { readRecording } from './recordings.ts';
@@ -25,12 +25,16 @@ export function firstRules(dir: string, run: number): Rules | null {
   return null;
 }
 
-/** Stops at the first difference. `onInput` sees each input with the engine's answer, for explanations. */
+/**
+ * Stops at the first difference, and before the first input that is later than `until`. `onInput` sees each input with the engine's answer, for
+ * explanations.
+ */
 export function replayRun(
   dir: string,
   run: number,
   engine: Engine,
   onInput?: (event: EngineEvent, commands: readonly Command[]) => void,
+  until: Millis = Infinity,
 ): Replayed {
   let inputs = 0;
   let commands = 0;
@@ -57,7 +61,7 @@ export function replayRun(
         continue;
       }
       const difference = unmatched();
-      if (difference !== null) return result(difference);
+      if (difference !== null || line.event.at > until) return result(difference);
       inputs++;
       last = `${line.event.kind} at ${line.event.at}`;
       applyLevels(engine.book, line.levels);

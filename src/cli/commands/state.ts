@@ -1,6 +1,12 @@
-/** The commands on a state directory: replay, resume. */
+/** The commands on a state directory: replay, explain, resume. */
 import type { Command } from 'commander';
+import { realClock } from '../../live/realClock.ts';
+import { readConfig } from '../configFile.ts';
 import { EXIT } from '../exits.ts';
+import { explain, progress } from '../explain.ts';
+import { explanationText } from '../explainText.ts';
+import { moment } from '../flags.ts';
+import type { Moment } from '../flags.ts';
 import { replay, resume } from '../stateCommands.ts';
 
 export function addStateCommands(program: Command): void {
@@ -13,6 +19,26 @@ export function addStateCommands(program: Command): void {
     .action((dir: string, options: { run?: string; all: boolean }) => {
       const which = options.all ? 'all' : options.run === undefined ? 'last' : Number(options.run);
       process.exitCode = replay(dir, which, line => console.log(line)) ? EXIT.clean : EXIT.broken;
+    });
+
+  program
+    .command('explain')
+    .description('what the bot decided, now or at a past moment, and why: fair value, regime, every level step by step')
+    .requiredOption('-c, --config <file>', "the bot's YAML file")
+    .option('--at <time>', 'a moment, like 2026-11-22T13:05:00Z, or so long ago, like 90s, 5m or 2h', moment)
+    .option('--state <dir>', 'state directory, instead of the one in the configuration')
+    .option('--paper', 'of a run --paper', false)
+    .option('--json', 'print one JSON object (docs/json.md)', false)
+    .action((options: { config: string; at?: Moment; state?: string; paper: boolean; json: boolean }) => {
+      const { state, paper } = readConfig(options.config);
+      const clock = realClock();
+      const told = explain({
+        dir: options.state ?? (options.paper ? paper.stateDir : state.dir),
+        at: options.at === undefined ? null : options.at(clock.now()),
+        onInput: progress(clock, line => process.stderr.write(line)),
+      });
+      console.log(options.json ? JSON.stringify(told) : explanationText(told));
+      if (told.difference !== null) process.exitCode = EXIT.broken;
     });
 
   program
