@@ -1,5 +1,6 @@
 /** The command that compares bots on recordings. */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { comparisonPage, withoutCurves } from '../../../backtest/index.ts';
@@ -79,6 +80,7 @@ export function addCompareCommand(program: Command): void {
         progress: process.stderr.isTTY,
       });
       if (page !== null) {
+        written(page.json, () => mkdirSync(dirname(page.json), { recursive: true }));
         written(page.json, () => writeFileSync(page.json, `${JSON.stringify(comparison)}\n`));
         written(page.html, () => writeFileSync(page.html, comparisonPage(comparison, pageParts())));
       }
