@@ -205,6 +205,10 @@ export class Bot {
       book: config.book,
       instance: config.instance,
       timing: config.timing,
+      reference: config.reference && {
+        legs: [{ book: config.book, divides: false }],
+        everyMs: config.reference.everyMs,
+      },
       moneyLists: client,
       onReconciled: () => heart.beat('alive'),
       onKeptOut: () => heart.beat('kept out'),

@@ -57,13 +57,16 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
     toleratedBps: 0,
     widenBpsMax: adverse.pick([0, 20]),
   };
+  const prices = chanceOf(seed, 'fair value');
+  const fairValue = !isCalm(seed) && prices.hit(0.4) ? fairValueOf(prices, usesStream) : null;
+  const counted = chance.pick(['mid', 'mid', 'weightedMid', 'bestBidAsk']);
   const text = JSON.stringify({
     book: BOOK,
     instance: INSTANCE,
     exchange: { kind: 'embedded', stream: usesStream },
     strategy: {
       name: 'ladder',
-      reference: chance.pick(['mid', 'mid', 'weightedMid', 'bestBidAsk']),
+      reference: fairValue ? 'mid' : counted,
       halfSpreadBps: chance.pick([10.6, 11, 13]),
       levels,
       levelSpacingBps: chance.pick([4, 6, 9]),
@@ -74,6 +77,8 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
       minEdgeBps: 1,
       skew: { priceBpsAtLimit: chance.pick([0, 10]) },
     },
+    ...(fairValue ? { fairValue } : {}),
+    ...(fairValue?.reference ? { reference: { feeds: [{ file: 'the book itself' }], everyMs: 10_000 } } : {}),
     limits: {
       positionMax: ((amount * room) / 1000).toFixed(3),
       orderValueMax: '50000',
@@ -105,6 +110,20 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
     healMs: fenceMs + settleMs + 75_000,
     quietMs: fenceMs + settleMs + 60_000,
     heldMaxMs: fenceMs - FENCE_MARGIN_MS,
+  };
+}
+
+/** Some of the parts; the price from elsewhere is that of the book itself, read apart and late (`bot.ts`). */
+function fairValueOf(chance: Chance, usesStream: boolean) {
+  const some = <T>(part: T): T | undefined => (chance.hit(0.5) ? part : undefined);
+  return {
+    withinBps: chance.pick([20, 40]),
+    mid: some({}),
+    weightedMid: some({ weight: 2 }),
+    lastTrades: usesStream ? some({ maxAgeMs: 600_000 }) : undefined,
+    reference: some({ maxAgeMs: 30_000, ...(chance.hit(0.5) ? { basisMemory: '1m' } : {}) }),
+    depthImbalance: some({ leanBps: 1 }),
+    orderFlowImbalance: some({ bpsPerUnit: chance.pick([0.5, 4]) }),
   };
 }
 
