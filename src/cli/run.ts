@@ -149,6 +149,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     if (config.webhooks) {
       const inbox = await startInbox(config, config.webhooks, client, log, {
         moved: () => rolling.session.loop.market.moved(),
+        converted: () => rolling.session.loop.converted(),
       });
       ends.push(() => inbox.close());
     }

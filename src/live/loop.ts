@@ -346,6 +346,11 @@ export class Loop {
       this.#fail(new Error(`${what} was refused with ${failed.code}: ${failed.message}`));
   }
 
+  /** Somebody says that a conversion has moved: the hedger looks, and believes the exchange alone. */
+  converted(): void {
+    void this.#hedger?.soon().catch((error: unknown) => this.#fail(error));
+  }
+
   /** Something broke that nobody caught: nothing is placed any more, and that is latched. */
   broke(error: unknown): void {
     this.#fail(error);

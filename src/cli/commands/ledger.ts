@@ -7,7 +7,7 @@ import { duration } from '../flags.ts';
 import { adjust, ledger } from '../ledger.ts';
 import type { AdjustAsk } from '../ledger.ts';
 
-type Where = { readonly config?: string; readonly state?: string };
+export type Where = { readonly config?: string; readonly state?: string };
 
 export function addLedgerCommands(program: Command): void {
   const command = program
@@ -52,7 +52,8 @@ export function addLedgerCommands(program: Command): void {
     });
 }
 
-function folderOf({ config, state }: Where): string {
+/** The state directory that is meant. Throws `Wrong` when none is. */
+export function folderOf({ config, state }: Where): string {
   if (state !== undefined) return state;
   if (config === undefined)
     throw new Wrong('name the configuration of the bot with -c FILE, or its state directory with --state DIR');

@@ -1,4 +1,4 @@
-/** The commands on a state directory: replay, explain, resume. */
+/** The commands on a state directory: replay, explain, hedges, resume. */
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { readConfig } from '../configFile.ts';
@@ -7,7 +7,10 @@ import { explain, progress } from '../explain.ts';
 import { explanationText } from '../explainText.ts';
 import { moment } from '../flags.ts';
 import type { Moment } from '../flags.ts';
+import { hedges } from '../hedges.ts';
 import { replay, resume } from '../stateCommands.ts';
+import { folderOf } from './ledger.ts';
+import type { Where } from './ledger.ts';
 
 export function addStateCommands(program: Command): void {
   program
@@ -39,6 +42,18 @@ export function addStateCommands(program: Command): void {
       });
       console.log(options.json ? JSON.stringify(told) : explanationText(told));
       if (told.difference !== null) process.exitCode = EXIT.broken;
+    });
+
+  program
+    .command('hedges')
+    .description(
+      'what was to leave another way, every way with its cost at the decision, and what became of it; reads only',
+    )
+    .option('-c, --config <file>', 'YAML file of the bot')
+    .option('--state <dir>', 'state directory, instead of the one in the configuration')
+    .option('--json', 'as JSON', false)
+    .action((options: Where & { json: boolean }) => {
+      for (const line of hedges(folderOf(options), options.json)) console.log(line);
     });
 
   program
