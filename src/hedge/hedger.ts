@@ -1,5 +1,5 @@
 /** Inventory that leaves another way: weighs the ways out, carries the cheapest out once that is on disk, and finds out what became of it. */
-import { money, moneyOf, sleep, textOfMoney, toLeave, weigh } from '../core/index.ts';
+import { money, quotingRefusal, moneyOf, sleep, textOfMoney, toLeave, weigh } from '../core/index.ts';
 import type {
   Clock,
   Conversion,
@@ -138,7 +138,9 @@ export class Hedger {
   async #consider(): Promise<void> {
     const { engine, rules, clock, log, pauseMs, time } = this.#o;
     const snapshot = engine.snapshot(time());
-    if (snapshot.quoting !== null || !engine.isReconciled) return;
+    // What was so at the last decision need not be so now: a book that has lost a side has no middle.
+    const refusal = () => quotingRefusal(engine.standing(time()));
+    if (snapshot.quoting !== null || refusal() !== null || !engine.isReconciled) return;
     const wanted = toLeave(snapshot.inventory, rules);
     if (wanted === 0n) return;
     const instrument = this.#o.instrument();
@@ -153,7 +155,8 @@ export class Hedger {
     const ways = await waysOf(this.#offers, this.#o, instrument, amount, middleOf(instrument, snapshot));
     const seen = engine.snapshot(time());
     // What was offered is weighed against the book as it is now, or not at all.
-    if (seen.quoting !== null) return this.#fail(`the book is not to go by: ${seen.quoting}`);
+    const not = seen.quoting ?? refusal();
+    if (not !== null) return this.#fail(`the book is not to go by: ${not}`);
     const middle = middleOf(instrument, seen);
     ways.push(bookWay(this.#o, engine.standing(time()), amount, middle));
     const outs = ways.map(({ out }) => out);
