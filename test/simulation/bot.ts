@@ -3,6 +3,7 @@ import { clientOf, engineOf, hedgeOf, streamOf } from '../../src/cli/bot.ts';
 
 import type { ConversionDesk, Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../src/core/index.ts';
 import { meaningOf, Secret } from '../../src/exchange/index.ts';
+import type { Client } from '../../src/exchange/index.ts';
 import { Watch } from '../../src/live/heart.ts';
 import { openRolling } from '../../src/live/rolling.ts';
 import type { Rolling } from '../../src/live/rolling.ts';
@@ -10,6 +11,7 @@ import type { StopReport } from '../../src/live/loopOptions.ts';
 import type { Journal } from '../../src/live/journal.ts';
 import type { Latch } from '../../src/live/latch.ts';
 import type { Config } from '../../src/config.ts';
+import type { InboxSeams, InboxWire } from './inbox.ts';
 import { Life } from './life.ts';
 import type { Network } from './network.ts';
 import type { Scenario } from './scenario.ts';
@@ -23,11 +25,14 @@ export type Seams = {
   /** Of the engine alone, where the loop keeps the true one. */
   readonly engineConfig?: (config: Config) => Config;
   readonly exchange?: (exchange: Exchange, life: Life) => Exchange;
+  readonly client?: (client: Client) => Client;
   readonly desk?: (desk: ConversionDesk, life: Life) => ConversionDesk;
   readonly journal?: (journal: Journal) => Journal;
   readonly latch?: (latch: Latch) => Latch;
   readonly stop?: (rolling: Rolling) => Promise<StopReport>;
   readonly sentinel?: SentinelSeams;
+  /** Of the life that runs. */
+  readonly inbox?: (engine: () => Engine | null) => InboxSeams;
 };
 
 export type BotEvents = {
@@ -51,6 +56,8 @@ export type BotOptions = {
   readonly secret: string;
   readonly seams: Seams;
   readonly events: BotEvents;
+  /** Absent: no webhooks are told. */
+  readonly inbox?: InboxWire | undefined;
 };
 
 const RESTART_MS = [300, 8_000] as const;
@@ -188,7 +195,7 @@ export class Bot {
     };
     const client = clientOf(config, venue, life.clock, world.seed + life.number, { journal });
     const exchange = seams.exchange?.(client, life) ?? client;
-    const hedge = hedgeOf(seams.engineConfig?.(config) ?? config, client);
+    const hedge = hedgeOf(seams.engineConfig?.(config) ?? config, seams.client?.(client) ?? client);
     const heart = store.heart(life, 'bot');
     const rolling = await openRolling({
       exchange,
@@ -228,6 +235,7 @@ export class Bot {
         resolve();
       };
     });
+    this.#options.inbox?.open(life, () => rolling.session.loop.market.moved());
     rolling.start(() => this.#stop?.());
     events.quoting(life, () => rolling.session.engine);
     await stopped;

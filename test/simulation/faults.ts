@@ -65,6 +65,12 @@ export const FAULTS = [
   'conversions fail',
   'conversions stuck',
   'conversion list cut',
+  // Webhooks; they strike where the bot has an inbox.
+  'webhooks lost',
+  'webhooks late',
+  'webhooks duplicated',
+  'webhooks forged',
+  'transactions',
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

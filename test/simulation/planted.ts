@@ -1,6 +1,7 @@
 /** Bugs that are planted at the seams to see whether the simulation would find them. Production code knows nothing of them. */
-import { Orders } from '../../src/core/index.ts';
-import type { Exchange, Order, OrderReport, OwnTrade } from '../../src/core/index.ts';
+import { InFlight } from '../../src/core/inFlight.ts';
+import { moneyOf, Orders } from '../../src/core/index.ts';
+import type { ConversionDesk, Exchange, Order, OrderReport, OwnTrade } from '../../src/core/index.ts';
 import type { Config } from '../../src/config.ts';
 import type { Seams } from './bot.ts';
 
@@ -26,6 +27,10 @@ const exchange = (
   ) => Partial<Exchange>,
 ): Seams => ({
   exchange: (inner, life) => ({ ...inner, ...wrap(inner, life.clock) }),
+});
+
+const desk = (wrap: (inner: ConversionDesk) => Partial<ConversionDesk>): Seams => ({
+  desk: inner => ({ ...inner, ...wrap(inner) }),
 });
 
 const REFUSED = { kind: 'refused', code: 'assumed', message: 'assumed to have failed' } as const;
@@ -350,5 +355,127 @@ export const PLANTED: readonly Planted[] = [
     name: 'sentinel does not latch',
     mistake: 'the sentinel cancels and leaves no halt behind',
     seams: () => ({ sentinel: { latch: latch => ({ ...latch, set: () => undefined }) } }),
+  },
+  {
+    name: 'hedge accepted again',
+    mistake: 'an acceptance without an answer is sent again',
+    seams: () =>
+      desk(inner => ({
+        accept: async of => {
+          let outcome = await inner.accept(of);
+          for (let tries = 0; tries < 2 && outcome.kind === 'unknown'; tries++) outcome = await inner.accept(of);
+          return outcome;
+        },
+      })),
+  },
+  {
+    name: 'unknown hedge is failed',
+    mistake: 'an acceptance without an answer counts as refused',
+    seams: () =>
+      desk(inner => ({
+        accept: async of => {
+          const outcome = await inner.accept(of);
+          return outcome.kind === 'unknown' ? REFUSED : outcome;
+        },
+      })),
+  },
+  {
+    name: 'hedge in flight not counted',
+    mistake: 'conversions under way do not count against the limits',
+    seams: () => ({}),
+    patch: () => {
+      const original = Object.getOwnPropertyDescriptor(InFlight.prototype, 'lots')!;
+      Object.defineProperty(InFlight.prototype, 'lots', { configurable: true, value: () => ({ buy: 0, sell: 0 }) });
+      return () => Object.defineProperty(InFlight.prototype, 'lots', original);
+    },
+  },
+  {
+    name: 'old offer accepted',
+    mistake: 'the life of an offer is not looked at',
+    seams: () =>
+      desk(inner => ({
+        offer: async (way, ask) => {
+          const outcome = await inner.offer(way, ask);
+          return outcome.kind === 'done' ? { kind: 'done', value: { ...outcome.value, lifeMs: 3_600_000 } } : outcome;
+        },
+      })),
+  },
+  {
+    name: 'unconfirmable offer accepted',
+    mistake: 'whether an offer can be confirmed is not looked at',
+    seams: () =>
+      desk(inner => ({
+        offer: async (way, ask) => {
+          const outcome = await inner.offer(way, ask);
+          return outcome.kind === 'done' ? { kind: 'done', value: { ...outcome.value, canConfirm: true } } : outcome;
+        },
+      })),
+  },
+  {
+    name: 'one page of conversions',
+    mistake: 'the first page of the list of conversions is taken for all of it',
+    seams: () => ({
+      client: client => ({
+        ...client,
+        rfq: {
+          ...client.rfq,
+          conversions: async query => {
+            const outcome = await client.rfq.conversions(query);
+            if (outcome.kind !== 'done') return outcome;
+            const { nextPageToken: _, ...page } = outcome.value;
+            return { kind: 'done', value: page };
+          },
+        },
+      }),
+    }),
+  },
+  {
+    name: 'hedges forgotten',
+    mistake: 'hedges of earlier runs are not taken up',
+    seams: () => ({
+      journal: journal => ({ ...journal, leftovers: { ...journal.leftovers, hedges: [] } }),
+    }),
+  },
+  {
+    name: 'hedge not on disk',
+    mistake: 'hedges are kept in memory',
+    seams: () => ({ journal: journal => ({ ...journal, keep: mark => journal.keep({ ...mark, hedges: [] }) }) }),
+  },
+  {
+    name: 'hedge at any price',
+    mistake: 'the limit of what a hedge may cost is ten times too high',
+    seams: () => ({
+      engineConfig: config =>
+        config.hedge ? { ...config, hedge: { ...config.hedge, costMaxBps: config.hedge.costMaxBps * 10 } } : config,
+    }),
+  },
+  {
+    name: 'webhook changes a number',
+    mistake: 'a deposit is booked because a delivery says so',
+    seams: () => ({
+      inbox: engine => ({
+        told: body => {
+          if (!body.includes('CRYPTO_DEPOSIT')) return;
+          const at = engine()?.decidesAt ?? -Infinity;
+          if (!(at > 0)) return;
+          const [amount, cause] = [moneyOf('1000'), 'deposits'] as const;
+          engine()?.step({
+            kind: 'transfer',
+            at,
+            source: body,
+            cause,
+            currency: 'mxn',
+            amount,
+            occurredAt: at,
+            why: 'told',
+          });
+        },
+      }),
+    }),
+  },
+  {
+    name: 'delivery answered before it is stored',
+    mistake: 'a delivery is answered, and written down some time later',
+    seams: () => ({ inbox: () => ({ store: store => ({ ...store, put: batch => batch.map(() => true) }) }) }),
   },
 ];

@@ -20,6 +20,8 @@ export type Scenario = {
   readonly hasSentinel: boolean;
   /** How the exchange's conversion desks are; null where the bot does not hedge. */
   readonly desks: Partial<Switches> | null;
+  /** Webhooks are told to the bot. */
+  readonly hasInbox: boolean;
   /** A run gives way to the next one after so long. */
   readonly rollAfterMs: Millis;
   /** Time with faults. */
@@ -42,13 +44,17 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
   const amount = chance.integer(2, 6);
   const levels = isCalm(seed) ? 3 : chance.integer(1, 3);
   const tight = swarm.has('tight limits');
-  const room = isCalm(seed) ? 60 : tight ? chance.integer(5, 9) : chance.integer(8, 40);
+  const asked = isCalm(seed) ? 60 : tight ? chance.integer(5, 9) : chance.integer(8, 40);
   const usesStream = chance.hit(0.5);
   const second = chanceOf(seed, 'sentinel');
   const hasSentinel = second.hit(0.5);
   const rolls = chanceOf(seed, 'rolls');
   const rollAfterMs = !isCalm(seed) && rolls.hit(0.5) ? rolls.between(60_000, 300_000) : Infinity;
-  const hedging = hedgingOf(chanceOf(seed, 'hedge'), amount, room);
+  const desk = chanceOf(seed, 'hedge');
+  const hedges = desk.hit(0.5);
+  // So little that one side of the quotes alone may fill it.
+  const room = hedges && !isCalm(seed) && desk.hit(0.4) ? levels + (levels * (levels - 1)) / 2 / amount : asked;
+  const hedging = hedges ? hedgingOf(desk, amount, room) : null;
   const adverse = chanceOf(seed, 'markouts');
   const markouts = {
     horizonMs: adverse.pick([1_000, 5_000, 15_000]),
@@ -105,6 +111,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
     usesStream,
     hasSentinel,
     desks: hedging?.desks ?? null,
+    hasInbox: chanceOf(seed, 'inbox').hit(0.5),
     rollAfterMs,
     safetyMs: chance.between(swarm.has('changed rules') ? 7.5 : 5, 12) * 60_000,
     healMs: fenceMs + settleMs + 75_000,
@@ -129,8 +136,7 @@ function fairValueOf(chance: Chance, usesStream: boolean) {
 
 /** Half of the bots hedge: narrow bands, so that it happens, and some begin with more or less than they want. Amounts in thousandths. */
 function hedgingOf(chance: Chance, amount: number, room: number) {
-  if (!chance.hit(0.5)) return null;
-  const band = amount * chance.pick([0.5, 0.5, 1, 2]);
+  const band = amount * Math.min(chance.pick([0.5, 0.5, 1, 2]), room / 2);
   const offset = amount * chance.integer(-Math.floor(room / 2), Math.floor(room / 2));
   const life = chance.pick([10_000, 30_000, 30_000]);
   const delay = chance.integer(0, 4_000);

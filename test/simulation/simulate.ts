@@ -10,6 +10,7 @@ import { DeskFaults } from './deskFaults.ts';
 import { isCalm, swarmOf } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { HedgeJudge } from './hedgeJudge.ts';
+import { CALLBACK, InboxWire, startTransactions } from './inbox.ts';
 import { Network } from './network.ts';
 import type { Watcher } from './network.ts';
 import { startOthers } from './others.ts';
@@ -87,6 +88,7 @@ class Simulation {
   readonly #sentinel: SentinelProcess | null;
   readonly #judge: SentinelJudge | null;
   readonly #hedges: HedgeJudge | null;
+  readonly #inbox: InboxWire | undefined;
   readonly #exchange: ReturnType<typeof createVenue>;
   readonly #replies: ReplyFaults;
   readonly #market: ReturnType<typeof seededFlow>;
@@ -113,6 +115,9 @@ class Simulation {
     const slow = world.drawn('slow matching');
     if (tradeDelay > 0) world.count('late trade records');
     this.#exchange = createVenue({
+      ...(scenario.hasInbox
+        ? { deliveries: { post: (url, headers, body) => this.#inbox!.post(url, headers, body) } }
+        : {}),
       clock: world.venueClock,
       seed: world.seed,
       switches: {
@@ -122,6 +127,8 @@ class Simulation {
         // The limits are the bot's to keep; those of other programs are not simulated.
         privatePerMinute: 600,
         ...scenario.desks,
+        webhookBackOffMaxMs: 5_000,
+        webhookAttemptsMax: 1_000,
       },
     });
     const exchange = this.#exchange;
@@ -207,7 +214,9 @@ class Simulation {
       deadlineMs: config.exchange.requestTimeoutMs,
       heldMaxMs: scenario.heldMaxMs,
     });
+    this.#inbox = scenario.hasInbox ? this.#inboxWire() : undefined;
     this.#bot = new Bot({
+      inbox: this.#inbox,
       world,
       scenario,
       store: this.#store,
@@ -261,6 +270,22 @@ class Simulation {
     });
   }
 
+  #inboxWire(): InboxWire {
+    const world = this.#world;
+    const { venue, webhooks } = this.#exchange;
+    webhooks.register(venue.accounts.get(this.#account.id)!, CALLBACK);
+    startTransactions(world, this.#exchange, this.#account.id, () => this.#checker.transferred());
+    const engine = () => this.#bot.engine;
+    return new InboxWire({
+      world,
+      store: this.#store,
+      breaks: (law, what) => this.#checker.breaks(law, what),
+      numbers: () =>
+        [...(engine()?.snapshot(world.clock.now()).holdings ?? [])].map(([name, sum]) => `${name} ${sum}`).join(),
+      seams: this.#options.seams?.inbox?.(engine) ?? {},
+    });
+  }
+
   #hedgeJudge({ costMaxBps, marginMs }: NonNullable<Scenario['config']['hedge']>): HedgeJudge {
     const world = this.#world;
     const account = this.#exchange.venue.accounts.get(this.#account.id)!;
@@ -298,6 +323,8 @@ class Simulation {
     if (!this.#isOver()) await this.#stop();
     this.#market.stop();
     this.#exchange.close();
+    if (!this.#isOver()) this.#inbox?.check(this.#exchange);
+    this.#inbox?.close();
     this.#store.close();
     return this.#report();
   }
@@ -578,6 +605,7 @@ class Simulation {
       case 'placing':
       case 'canceling':
       case 'taking':
+      case 'regime':
       case 'refused':
       case 'count':
         return;

@@ -52,6 +52,14 @@ export const SOMETIMES = [
   'the list of conversions had a further page',
   'a crash with a hedge under way',
   'a crash with an acceptance on its way',
+  'a webhook made the bot look',
+  'a webhook came twice',
+  'webhooks came out of order',
+  'a delivery came while nobody listened',
+  'a delivery could not be stored',
+  'a forged delivery was turned away',
+  'a forged delivery was kept, and changed nothing',
+  'a refund was told of',
 ] as const;
 
 export type Sometime = (typeof SOMETIMES)[number];
