@@ -178,24 +178,19 @@ export class Collector implements Watcher {
     level.ahead += order.front;
   }
 
-  filled(order: OwnOrder, lots: number, at: Millis, mid: number): void {
+  filled(order: OwnOrder, lots: number, at: Millis, mid: number, place: number): void {
     const { base } = this.#options;
-    const ticks = order.place + base;
+    const ticks = place + base;
     const middle = mid === 0 ? 0 : mid / 2 + base;
-    const level = this.#levelOf(order);
-    if (order.left + lots === order.lots) {
-      level.touched++;
-      level.queued.add(at - order.restedAt);
-      this.#queued.add(at - order.restedAt);
-    }
-    if (order.left === 0) level.filled++;
-    level.filledLots += lots;
+    // One that took never stood in a queue, and is no quote.
+    if (!order.takes) this.#quoted(order, lots, at);
     this.#hold(at);
     if (middle > 0) this.#position.mark(2 * middle);
-    const value = this.#book(order, lots, at);
+    const value = this.#book(order, lots, at, ticks);
     this.#lots = this.#inLots();
     const bought = order.side === BUY;
-    this.#markouts.fill(at, bought ? 'buy' : 'sell', order.level, ticks, approximately(value), middle);
+    if (!order.takes)
+      this.#markouts.fill(at, bought ? 'buy' : 'sell', order.level, ticks, approximately(value), middle);
     this.#fell(at);
     this.#series.put(bought ? 'boughtLots' : 'soldLots', at, lots);
     this.#series.put(bought ? 'boughtTickLots' : 'soldTickLots', at, lots * ticks);
@@ -225,6 +220,17 @@ export class Collector implements Watcher {
 
   canceled(order: OwnOrder, at: Millis): void {
     if (order.left === order.lots) this.#levelOf(order).unfilled.add(at - order.restedAt);
+  }
+
+  #quoted(order: OwnOrder, lots: number, at: Millis): void {
+    const level = this.#levelOf(order);
+    if (order.left + lots === order.lots) {
+      level.touched++;
+      level.queued.add(at - order.restedAt);
+      this.#queued.add(at - order.restedAt);
+    }
+    if (order.left === 0) level.filled++;
+    level.filledLots += lots;
   }
 
   /** Why a quote was missing at a decision. */
@@ -268,11 +274,11 @@ export class Collector implements Watcher {
   }
 
   /** Books one execution; the parts of the profit explain the equity to the last unit, or this throws. Returns its value. */
-  #book(order: OwnOrder, lots: number, at: Millis): Money {
-    const { instrument, base } = this.#options;
+  #book(order: OwnOrder, lots: number, at: Millis, ticks: number): Money {
+    const { instrument } = this.#options;
     const side: Side = order.side === BUY ? 'buy' : 'sell';
-    const price = ticksOf(order.place + base);
-    const { major, minor, fee } = this.#fees.fill(side, price, lotsOf(lots));
+    const price = ticksOf(ticks);
+    const { major, minor, fee } = this.#fees.fill(side, price, lotsOf(lots), order.takes);
     this.#fees.traded(minor, at);
     this.#position.fill({
       tid: String(++this.#tids),
@@ -286,7 +292,7 @@ export class Collector implements Watcher {
       minor,
       fee,
       feeIn: side === 'buy' ? 'major' : 'minor',
-      maker: true,
+      maker: !order.takes,
     });
     if (!this.#position.isExplained())
       throw new Error(`fill ${this.#tids}: profit does not add up to the change of equity`);

@@ -12,7 +12,10 @@ import { TickBook } from './tickBook.ts';
 import { NOBODY } from './watch.ts';
 import type { Watcher } from './watch.ts';
 
-/** Orders are post-only limits: one that would trade on arrival is refused. Rows of a moment come before requests that arrive at it. */
+/** What we took from a level is not there for so long. */
+const TAKEN_MS = 60_000;
+
+/** Orders are post-only limits, but for those of a hedge that take at once: one that would trade on arrival is refused. Rows of a moment come before requests that arrive at it. */
 export class ExchangeView {
   readonly book: TickBook;
   readonly requests = new MessageRing();
@@ -28,13 +31,15 @@ export class ExchangeView {
   readonly #onFill = (order: OwnOrder, lots: number): void => {
     const now = this.#now;
     const mid = now === this.#movedAt ? this.#midBefore : this.#middle();
-    this.#watcher.filled(order, lots, now, mid);
+    this.#watcher.filled(order, lots, now, mid, order.place);
     if (this.#watcher.dueAt < this.#until) this.#until = this.#watcher.dueAt;
     this.answers.push(now + this.#latency.back(now), MESSAGE.filled, order, lots, now, mid);
     if (order.left === 0) this.#ends.push(order);
     // Our end hears of it before it could act on anything later.
     if (this.#eager && this.answers.headAt < this.#until) this.#until = this.answers.headAt;
   };
+  /** What orders of ours took where, and when. */
+  readonly #taken = new Map<number, { lots: number; at: number }>();
   #next = 0;
   #until = -Infinity;
   #now = -Infinity;
@@ -228,6 +233,10 @@ export class ExchangeView {
       this.#answer(there ? MESSAGE.canceled : MESSAGE.missed, order, order.left);
       return;
     }
+    if (kind === MESSAGE.take) {
+      this.#take(order);
+      return;
+    }
     const crosses = order.side === BUY ? order.place >= this.#askLeft() : order.place <= this.#bidLeft();
     if (crosses) {
       this.#answer(MESSAGE.refused, order, 0);
@@ -240,6 +249,29 @@ export class ExchangeView {
     order.restedAt = this.#now;
     this.#watcher.rested(order, this.#now);
     this.#answer(MESSAGE.accepted, order, order.left);
+  }
+
+  /** Trades with the recorded levels, best first. The recording does not know of it: what was taken is not there again for a while. */
+  #take(order: OwnOrder): void {
+    const now = this.#now;
+    const buys = order.side === BUY;
+    const { bids, asks, last } = this.book;
+    const levels = buys ? asks : bids;
+    const mid = this.#middle();
+    for (const [place, { at }] of this.#taken) if (now - at > TAKEN_MS) this.#taken.delete(place);
+    this.#answer(MESSAGE.accepted, order, order.left);
+    const step = buys ? 1 : -1;
+    for (let place = buys ? this.#askLeft() : this.#bidLeft(); place > 0 && place < last; place += step) {
+      if (order.left === 0 || (buys ? place > order.place : place < order.place)) break;
+      const before = this.#taken.get(place)?.lots ?? 0;
+      const lots = Math.min(order.left, levels[place]! - before);
+      if (!(lots > 0)) continue;
+      this.#taken.set(place, { lots: before + lots, at: now });
+      order.left -= lots;
+      this.#watcher.filled(order, lots, now, mid, place);
+      this.answers.push(now + this.#latency.back(now), MESSAGE.filled, order, lots, now, mid, place);
+    }
+    if (order.left > 0) this.#answer(MESSAGE.spent, order, order.left);
   }
 
   /** Best price that can be met: a level at or through a resting order of ours has been met by it. */
@@ -258,7 +290,12 @@ export class ExchangeView {
   }
 
   #answer(
-    kind: typeof MESSAGE.accepted | typeof MESSAGE.refused | typeof MESSAGE.canceled | typeof MESSAGE.missed,
+    kind:
+      | typeof MESSAGE.accepted
+      | typeof MESSAGE.refused
+      | typeof MESSAGE.canceled
+      | typeof MESSAGE.missed
+      | typeof MESSAGE.spent,
     order: OwnOrder,
     lots: number,
   ): void {

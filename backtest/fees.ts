@@ -1,4 +1,4 @@
-/** Maker fees inside a replay: on the currency received, at the tier that the volume of the last 30 days gives. */
+/** Fees inside a replay: on the currency received, at the tier that the volume of the last 30 days gives. */
 import { money, moneyOf, moneyOfAmount, moneyOfValue, rateCeil, valueOf } from '../src/core/index.ts';
 import type { Amount, FeeTier, Instrument, Millis, Money, Price, Side } from '../src/core/index.ts';
 
@@ -44,11 +44,16 @@ export class Fees {
   }
 
   /** One execution: what was paid or received in each currency, and the fee, rounded half up at eight decimals. */
-  fill(side: Side, price: Price, lots: Amount): { readonly major: Money; readonly minor: Money; readonly fee: Money } {
+  fill(
+    side: Side,
+    price: Price,
+    lots: Amount,
+    takes = false,
+  ): { readonly major: Money; readonly minor: Money; readonly fee: Money } {
     const major = moneyOfAmount(this.#instrument, lots);
     const value = moneyOfValue(this.#instrument, valueOf(price, lots));
     const minor = money(value - (value % SMALLEST));
-    const scaled = (side === 'buy' ? major : minor) * BigInt(this.makerRate);
+    const scaled = (side === 'buy' ? major : minor) * BigInt(takes ? this.takerRate : this.makerRate);
     const unit = RATE_ONE * SMALLEST;
     return { major, minor, fee: money(((scaled + unit / 2n) / unit) * SMALLEST) };
   }

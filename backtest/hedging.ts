@@ -94,6 +94,7 @@ export class Hedging {
   /** Carried out at the exchange, and not in our ledger yet; and the last one that is. */
   #unheard: Executed | null = null;
   #heard: Executed | null = null;
+  #balancesAt = -Infinity;
   #begun = 0;
   #completed = 0;
   #major = 0n;
@@ -122,7 +123,7 @@ export class Hedging {
       takerRate,
       log: QUIET,
       time: () => this.#clock.now(),
-      balancesAt: () => this.#clock.now(),
+      balancesAt: () => this.#balancesAt,
       step: event => {
         if (event.kind === 'conversion' && event.phase === 'done') this.#hear();
         step(event);
@@ -230,7 +231,7 @@ export class Hedging {
   /** As we know them, with what the exchange has carried out. */
   #readBalances(): void {
     const { engine, instrument, step } = this.#scene;
-    const at = this.#clock.now();
+    const at = (this.#balancesAt = this.#clock.now());
     const { holdings } = engine.snapshot(at);
     const balances = [instrument.major, instrument.minor].map(currency => {
       const moved = this.#unheard?.[currency === instrument.major ? 'major' : 'minor'] ?? 0n;

@@ -19,10 +19,18 @@ export class LocalOrders {
     this.#latency = latency;
   }
 
-  place(at: number, side: SideIndex, place: number, lots: number): OwnOrder {
+  place(at: number, side: SideIndex, place: number, lots: number, takes = false): OwnOrder {
     const order = this.#pool.take(side, place, lots);
+    order.takes = takes;
     this.orders.push(order);
-    this.#exchange.requests.push(at + this.#latency.there(at), MESSAGE.place, order, lots, at, 0);
+    this.#exchange.requests.push(
+      at + this.#latency.there(at),
+      takes ? MESSAGE.take : MESSAGE.place,
+      order,
+      lots,
+      at,
+      0,
+    );
     return order;
   }
 

@@ -5,12 +5,15 @@ export const MESSAGE = {
   /** Requests. */
   place: 0,
   cancel: 1,
-  /** Answers: taken into the book, refused because it would have traded, canceled, cancel of what is gone already, execution. */
+  /** Trades at once with what is there at its price or better; the rest is gone. */
+  take: 7,
+  /** Answers: taken into the book, refused because it would have traded, canceled, cancel of what is gone already, execution; and that nothing more is coming to one that takes. */
   accepted: 2,
   refused: 3,
   canceled: 4,
   missed: 5,
   filled: 6,
+  spent: 8,
 } as const;
 export type MessageKind = (typeof MESSAGE)[keyof typeof MESSAGE];
 
@@ -25,6 +28,7 @@ export class MessageRing {
   #lots = new Float64Array(64);
   #sent = new Float64Array(64);
   #mid = new Float64Array(64);
+  #place = new Float64Array(64);
   #order: OwnOrder[] = [];
   #head = 0;
   #count = 0;
@@ -34,8 +38,16 @@ export class MessageRing {
     return this.#count;
   }
 
-  /** `at`: arrival; `sent`: when the other end sent it; `mid`: twice the middle of the exchange's book then, as places, or 0. */
-  push(at: number, kind: MessageKind, order: OwnOrder, lots: number, sent: number, mid: number): void {
+  /** `at`: arrival; `sent`: when the other end sent it; `mid`: twice the middle of the exchange's book then, as places, or 0; `place`: of an execution. */
+  push(
+    at: number,
+    kind: MessageKind,
+    order: OwnOrder,
+    lots: number,
+    sent: number,
+    mid: number,
+    place = order.place,
+  ): void {
     if (this.#count === this.#at.length) this.#grow();
     const i = (this.#head + this.#count) & (this.#at.length - 1);
     const arrival = at > this.#lastAt ? at : this.#lastAt;
@@ -45,6 +57,7 @@ export class MessageRing {
     this.#lots[i] = lots;
     this.#sent[i] = sent;
     this.#mid[i] = mid;
+    this.#place[i] = place;
     this.#order[i] = order;
     order.messages++;
     if (this.#count++ === 0) this.headAt = arrival;
@@ -67,6 +80,10 @@ export class MessageRing {
     return this.#mid[this.#head]!;
   }
 
+  get place(): number {
+    return this.#place[this.#head]!;
+  }
+
   get order(): OwnOrder {
     return this.#order[this.#head]!;
   }
@@ -87,6 +104,7 @@ export class MessageRing {
     const lots = new Float64Array(size * 2);
     const sent = new Float64Array(size * 2);
     const mid = new Float64Array(size * 2);
+    const place = new Float64Array(size * 2);
     const order: OwnOrder[] = [];
     for (let n = 0; n < size; n++) {
       const i = (this.#head + n) & (size - 1);
@@ -95,6 +113,7 @@ export class MessageRing {
       lots[n] = this.#lots[i]!;
       sent[n] = this.#sent[i]!;
       mid[n] = this.#mid[i]!;
+      place[n] = this.#place[i]!;
       order.push(this.#order[i]!);
     }
     this.#at = at;
@@ -102,6 +121,7 @@ export class MessageRing {
     this.#lots = lots;
     this.#sent = sent;
     this.#mid = mid;
+    this.#place = place;
     this.#order = order;
     this.#head = 0;
   }

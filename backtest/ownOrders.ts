@@ -11,6 +11,8 @@ export class OwnOrder {
   lots = 0;
   /** Which of the strategy's levels it was placed for, 0 the first. */
   level = 0;
+  /** It takes liquidity at once, and never rests. */
+  takes = false;
 
   // The exchange's part.
   left = 0;
@@ -53,6 +55,7 @@ export class OrderPool {
     order.place = place;
     order.lots = lots;
     order.level = 0;
+    order.takes = false;
     order.left = lots;
     order.resting = false;
     order.front = 0;

@@ -84,7 +84,7 @@ export type ReplaySink = { fill(row: FillRow): void; order(row: OrderRow): void;
 export type FillRow = {
   readonly tid: string;
   readonly orderId: string;
-  /** Of the strategy, that its order was placed for, from 1. */
+  /** Of the strategy, that its order was placed for, from 1; 0 of one that took liquidity. */
   readonly level: number;
   /** When the exchange executed it, and when we learned of it. */
   readonly at: Millis;
@@ -398,8 +398,8 @@ class Replay {
     const { book } = this.#engine;
     let bid = -Infinity;
     let ask = Infinity;
-    for (const { side, place, state } of this.#orders.orders) {
-      if (state !== LOCAL.live && state !== LOCAL.canceling) continue;
+    for (const { side, place, state, takes } of this.#orders.orders) {
+      if (takes || (state !== LOCAL.live && state !== LOCAL.canceling)) continue;
       if (side === BUY) bid = Math.max(bid, place);
       else ask = Math.min(ask, place);
     }
@@ -422,20 +422,20 @@ class Replay {
   #hear(now: Millis): void {
     const { answers } = this.#exchange;
     if (answers.headAt > now) return;
-    const heard: { kind: MessageKind; placed: Placed; lots: number; sent: Millis; mid: number }[] = [];
+    const heard: { kind: MessageKind; placed: Placed; lots: number; sent: Millis; mid: number; place: number }[] = [];
     while (answers.headAt <= now) {
-      const { kind, order, lots, sent, mid } = answers;
+      const { kind, order, lots, sent, mid, place } = answers;
       answers.shift();
       this.#orders.learn(kind, order, lots);
       const placed = this.#byOrder.get(order);
       if (placed === undefined) throw new Error(`an answer for order ${order.id}, which was never placed`);
-      heard.push({ kind, placed, lots, sent, mid });
+      heard.push({ kind, placed, lots, sent, mid, place });
     }
     this.#showBook(now, false);
     const trades: OwnTrade[] = [];
     const canceled: Placed[] = [];
     const gone: Placed[] = [];
-    for (const { kind, placed, lots, sent, mid } of heard) {
+    for (const { kind, placed, lots, sent, mid, place } of heard) {
       if (kind === MESSAGE.accepted || kind === MESSAGE.refused) {
         const outcome = { kind: 'done', value: { oid: placed.oid } } as const;
         this.#step({ kind: 'placed', at: now, id: placed.id, outcome });
@@ -444,7 +444,8 @@ class Replay {
           this.#refusedPostOnly++;
           gone.push(placed);
         }
-      } else if (kind === MESSAGE.filled) trades.push(this.#tradeOf(placed, lots as Amount, sent, now, mid));
+      } else if (kind === MESSAGE.filled) trades.push(this.#tradeOf(placed, lots as Amount, sent, now, mid, place));
+      else if (kind === MESSAGE.spent) gone.push(placed);
       else if (kind === MESSAGE.canceled) canceled.push(placed);
       else
         this.#step({
@@ -465,11 +466,18 @@ class Replay {
     this.#forget();
   }
 
-  #tradeOf({ id, oid, order }: Placed, lots: Amount, at: Millis, heardAt: Millis, mid: number): OwnTrade {
+  #tradeOf(
+    { id, oid, order }: Placed,
+    lots: Amount,
+    at: Millis,
+    heardAt: Millis,
+    mid: number,
+    place: number,
+  ): OwnTrade {
     const { instrument, sink } = this.#options;
     const side: Side = order.side === BUY ? 'buy' : 'sell';
-    const price = (order.place + this.#rows.base) as Price;
-    const { major, minor, fee } = this.#fees.fill(side, price, lots);
+    const price = (place + this.#rows.base) as Price;
+    const { major, minor, fee } = this.#fees.fill(side, price, lots, order.takes);
     this.#major += major;
     this.#minor += minor;
     const tid = String(++this.#tids);
@@ -486,7 +494,7 @@ class Replay {
       minor: textOfMoney(minor),
       feeAmount: textOfMoney(fee),
       feeCurrency: side === 'buy' ? instrument.major : instrument.minor,
-      maker: true,
+      maker: !order.takes,
     };
     if (this.#fees.traded(minor, at)) this.#step({ kind: 'rules', at: heardAt, instrument, ...this.#rates() });
     const row: FillRow = {
@@ -638,10 +646,10 @@ class Replay {
   }
 
   #place(command: Extract<Command, { kind: 'place' }>, at: Millis): void {
-    const { id, side, price, amount } = command;
+    const { id, side, price, amount, takes } = command;
     this.#placed++;
-    const order = this.#orders.place(at, side === 'buy' ? BUY : SELL, price - this.#rows.base, amount);
-    order.level = this.#levels.get(id) ?? 0;
+    const order = this.#orders.place(at, side === 'buy' ? BUY : SELL, price - this.#rows.base, amount, takes);
+    order.level = this.#levels.get(id) ?? (takes ? -1 : 0);
     this.#levels.delete(id);
     const placed: Placed = { id, oid: `r${order.id}`, order, amount, report: null, reportedFilled: 0 };
     this.#byId.set(id, placed);

@@ -10,8 +10,8 @@ export interface Watcher {
   look(at: number, book: TickBook, ownBid: number, ownAsk: number): void;
   /** An order came to rest; its `front` is what is ahead of it. */
   rested(order: OwnOrder, at: number): void;
-  /** `mid`: twice the middle of the book before this moment, as places; 0 when a side was empty. */
-  filled(order: OwnOrder, lots: number, at: number, mid: number): void;
+  /** `mid`: twice the middle of the book before this moment, as places; 0 when a side was empty. `place`: where it traded. */
+  filled(order: OwnOrder, lots: number, at: number, mid: number, place: number): void;
   canceled(order: OwnOrder, at: number): void;
 }
 
