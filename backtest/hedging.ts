@@ -1,6 +1,6 @@
 /** The hedger inside a replay: the bot's own, on a virtual clock that the replay moves, before a desk that lives at the exchange's end. */
 import { money, moneyOf, settle, sleep, textOfMoney, VirtualClock } from '../src/core/index.ts';
-import type { Engine, EngineEvent, Instrument, Millis, Money } from '../src/core/index.ts';
+import type { ConversionLeg, Engine, EngineEvent, Instrument, Millis, Money } from '../src/core/index.ts';
 import { explained, Hedger, isOver } from '../src/hedge/index.ts';
 import type { HedgeRow, HedgeSetup } from '../src/hedge/index.ts';
 import type { DeskSum } from '../src/sandbox/index.ts';
@@ -15,6 +15,8 @@ import type { Latency } from './latency.ts';
 /** Plain data, so that it can be handed to another thread. */
 export type HedgeOptions = {
   readonly setup: Omit<HedgeSetup, 'desk'>;
+  /** Begins the origin ids of orders that take the book. */
+  readonly orderPrefix: string;
   readonly desk: DeskOptions;
 };
 
@@ -48,7 +50,7 @@ export type HedgeLine = {
   /** What the offer cost against the middle when it was weighed. */
   readonly weighedBps: number | null;
   readonly acceptedAt: Millis | null;
-  /** When the exchange carried it out, and what it cost against the middle then, in the minor currency; null when it did not. */
+  /** When the exchange carried it out, and what it cost against the middle then, a fee included, in the minor currency; null when it did not. */
   readonly executedAt: Millis | null;
   readonly cost: string | null;
   readonly heardAt: Millis;
@@ -65,6 +67,8 @@ export type Hedged = {
   readonly completed: number;
   readonly major: Money;
   readonly minor: Money;
+  /** Against the middle at that time, fees of taking the book included. */
+  readonly cost: Money;
   /** Why others were not, most first. */
   readonly reasons: readonly { readonly reason: string; readonly hedges: number }[];
 };
@@ -91,7 +95,7 @@ export class Hedging {
   #stopped = false;
   #isDone = false;
   #broken: { readonly error: unknown } | null = null;
-  /** Carried out at the exchange, and not in our ledger yet; and the last one that is. */
+  /** Carried out by the desk, and not in our ledger yet; and the last one that is, or that took the book. */
   #unheard: Executed | null = null;
   #heard: Executed | null = null;
   #balancesAt = -Infinity;
@@ -99,8 +103,9 @@ export class Hedging {
   #completed = 0;
   #major = 0n;
   #minor = 0n;
+  #cost = 0n;
 
-  constructor({ setup, desk }: HedgeOptions, scene: HedgingScene) {
+  constructor({ setup, desk, orderPrefix }: HedgeOptions, scene: HedgingScene) {
     this.#scene = scene;
     const { from, instrument, exchange, base, latency, engine, admit, takerRate, step } = scene;
     this.#clock = new VirtualClock(from);
@@ -131,6 +136,7 @@ export class Hedging {
       persist: () => true,
       mayAct: () => !this.#stopped && engine.haltedBecause === null,
       prefix: 'h',
+      orderPrefix,
       rows: [],
     });
     const looking = this.#repeat(
@@ -166,6 +172,19 @@ export class Hedging {
     }
   }
 
+  /** An order of the hedger has taken something of the book. What each currency changed by, the fee included; `mid` as of `Watcher.filled`. */
+  took(major: bigint, minor: bigint, at: Millis, mid: number): void {
+    const { instrument, base } = this.#scene;
+    const price = BigInt(mid + 2 * base) * instrument.tickMoney;
+    const before = this.#heard;
+    this.#heard = {
+      at: before?.at ?? at,
+      major: major + (before?.major ?? 0n),
+      minor: minor + (before?.minor ?? 0n),
+      cost: money((before?.cost ?? 0n) - (mid === 0 ? 0n : (major * price) / (2n * 10n ** 18n) + minor)),
+    };
+  }
+
   /** Nothing new is begun; what is under way is followed to its end. */
   stop(): void {
     this.#stopped = true;
@@ -178,6 +197,7 @@ export class Hedging {
       completed: this.#completed,
       major: money(this.#major),
       minor: money(this.#minor),
+      cost: money(this.#cost),
       reasons: [...this.#reasons]
         .map(([reason, hedges]) => ({ reason, hedges }))
         .sort((a, b) => b.hedges - a.hedges || (a.reason < b.reason ? -1 : 1)),
@@ -217,9 +237,6 @@ export class Hedging {
     const at = this.#clock.now();
     const cost = collector.converted(money(major), money(minor), at, exchange.middle);
     this.#unheard = { at, major, minor, cost };
-    this.#completed++;
-    this.#major += sells ? pay.sum : receive.sum;
-    this.#minor += sells ? receive.sum : pay.sum;
   }
 
   #hear(): void {
@@ -250,6 +267,13 @@ export class Hedging {
     for (const row of rows) if (isOver(row) && !before.has(row.id)) this.#ended(row);
   }
 
+  #count({ major, minor, cost }: Executed): void {
+    this.#completed++;
+    this.#major += major < 0n ? -major : major;
+    this.#minor += minor < 0n ? -minor : minor;
+    this.#cost += cost;
+  }
+
   #ended({ id, at, state, amount, weighed, offer, acceptedAt, why }: HedgeRow): void {
     this.#begun++;
     const isDone = state === 'completed';
@@ -259,16 +283,19 @@ export class Hedging {
       if (known !== undefined || this.#reasons.size < REASONS_MAX) this.#reasons.set(reason, (known ?? 0) + 1);
     }
     const executed = isDone ? this.#heard : null;
+    this.#heard = null;
+    if (executed !== null) this.#count(executed);
+    const [gave, got] = legsOf(executed, this.#scene.instrument) ?? [offer?.give, offer?.get];
     this.#scene.onEnd({
       id,
       at,
       state: isDone ? 'completed' : 'failed',
       wanted: amount,
       way: offer?.way ?? null,
-      gave: offer?.give.amount ?? null,
-      gaveCurrency: offer?.give.currency ?? null,
-      got: offer?.get.amount ?? null,
-      gotCurrency: offer?.get.currency ?? null,
+      gave: gave?.amount ?? null,
+      gaveCurrency: gave?.currency ?? null,
+      got: got?.amount ?? null,
+      gotCurrency: got?.currency ?? null,
       weighedBps: weighed.find(({ way }) => way === offer?.way)?.bps ?? null,
       acceptedAt,
       executedAt: executed?.at ?? null,
@@ -278,4 +305,16 @@ export class Hedging {
       weighed: explained(weighed),
     });
   }
+}
+
+/** What was given and got. */
+function legsOf(executed: Executed | null, instrument: Instrument): readonly [ConversionLeg, ConversionLeg] | null {
+  if (executed === null) return null;
+  const { major, minor } = executed;
+  const leg = (currency: string, change: bigint): ConversionLeg => ({
+    currency,
+    amount: textOfMoney(money(change < 0n ? -change : change)),
+  });
+  const [one, other] = [leg(instrument.major, major), leg(instrument.minor, minor)];
+  return major < 0n ? [one, other] : [other, one];
 }

@@ -481,7 +481,9 @@ class Replay {
     this.#major += major;
     this.#minor += minor;
     const tid = String(++this.#tids);
-    this.#held += side === 'buy' ? major - fee : -major;
+    const came = side === 'buy' ? major - fee : -major;
+    this.#held += came;
+    if (order.takes) this.#hedging?.took(came, side === 'buy' ? -minor : minor - fee, at, mid);
     const trade: OwnTrade = {
       book: instrument.symbol,
       tid,

@@ -90,7 +90,7 @@ export type ReplayReport = {
   readonly series: Series;
 };
 
-/** Of what was carried out, but for `begun` and `notDone`; `costBps` against the middle, of what was converted, and null when nothing was. */
+/** Of what was carried out, but for `begun` and `notDone`; `cost` against the middle at that time, fees of taking the book included. */
 export type HedgeReport = {
   readonly requests: number;
   readonly begun: number;
@@ -226,17 +226,17 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
   };
 }
 
-function hedgesOf({ hedged, collected: { profit } }: ReplayResult): HedgeReport | null {
+function hedgesOf({ hedged }: ReplayResult): HedgeReport | null {
   if (hedged === null) return null;
-  const { requests, begun, completed, major, minor, reasons } = hedged;
+  const { requests, begun, completed, major, minor, cost, reasons } = hedged;
   const traded = approximately(minor);
   return {
     requests,
     begun,
     completed,
     volume: { major: textOfMoney(major), minor: textOfMoney(minor) },
-    cost: textOfMoney(money(-profit.hedging)),
-    costBps: traded > 0 ? short((-approximately(profit.hedging) / traded) * 10_000) : null,
+    cost: textOfMoney(cost),
+    costBps: traded > 0 ? short((approximately(cost) / traded) * 10_000) : null,
     notDone: reasons,
   };
 }

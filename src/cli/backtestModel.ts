@@ -34,6 +34,8 @@ export type Latencies = {
   readonly feed: LatencySpec;
 };
 
+const RUN = 1;
+
 /** Everything but the rows; plain data, so that it can be handed to another thread. */
 export type ModelJob = {
   readonly model: ModelName;
@@ -77,8 +79,8 @@ export async function runModel(
     decideEveryMs: config.timing.decideEveryMs,
     privatePollMs: config.timing.privatePollMs,
     privatePerMinute: config.exchange.budgets.privatePerMinute,
-    engine: (rates, onNews) => engineOf(config, { instrument, ...rates }, 1, onNews),
-    hedge: setup && { setup, desk: deskOf(config, seed ^ 0xde) },
+    engine: (rates, onNews) => engineOf(config, { instrument, ...rates }, RUN, onNews),
+    hedge: setup && { setup, desk: deskOf(config, seed ^ 0xde), orderPrefix: `${config.instance}-${RUN}-t` },
     ...(files && { sink: files.sink }),
     onProgress,
   });

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { constantLatency, exponentialLatency } from '../../backtest/index.ts';
+import { ExchangeView } from '../../backtest/exchangeView.ts';
+import { constantLatency, exponentialLatency, fillModel, RowBuilder } from '../../backtest/index.ts';
+import { MESSAGE } from '../../backtest/messages.ts';
+import { OrderPool } from '../../backtest/ownOrders.ts';
+import { BUY } from '../../backtest/rows.ts';
+import { NOBODY } from '../../backtest/watch.ts';
 import type { DeskOptions, HedgeOptions, ReplayOptions } from '../../backtest/index.ts';
 import { moneyOf, randomOf } from '../../src/core/index.ts';
 import type { Conversion, Engine, EngineEvent } from '../../src/core/index.ts';
@@ -18,6 +23,7 @@ const RULES = {
 function hedge(desk: Partial<DeskOptions> = {}, setup: Partial<HedgeOptions['setup']> = {}): HedgeOptions {
   return {
     desk: { ...DESK, ...desk },
+    orderPrefix: 'test-1-t',
     setup: {
       ways: ['rfq', 'conversion'],
       rules: RULES,
@@ -47,6 +53,7 @@ const desks = fc.record({
   }),
 });
 const rules = fc.record({
+  ways: fc.constantFrom<HedgeOptions['setup']['ways']>(['rfq', 'conversion'], ['rfq', 'book'], ['book']),
   costMaxBps: fc.integer({ min: 0, max: 60 }),
   band: fc.constantFrom('0.005', '0.02'),
   carryBpsPerHour: fc.constantFrom(0, 500),
@@ -54,11 +61,15 @@ const rules = fc.record({
 
 /** What every conversion cost against the middle on which it was decided, and what it may have cost; the events come from the engine's door. */
 function watching(costMaxBps: number) {
+  /** Of orders that take the book, the middle on which each was decided. */
+  const takes = new Map<string, bigint>();
   const conversions = new Map<string, { readonly conversion: Conversion; phase: string; over: bigint }>();
   const engine: ReplayOptions['engine'] = (rates, onNews) => {
     const made: Engine = engineOf(tape.instrument)(rates, onNews);
     const step = made.step.bind(made);
+    const middleAt = (at: number) => BigInt(Math.round(made.preview(at).mid * 2)) * tape.instrument.tickMoney;
     made.step = (event: EngineEvent) => {
+      if (event.kind === 'take') takes.set(event.id, middleAt(event.at));
       if (event.kind === 'conversion') {
         const { conversion, phase } = event;
         const known = conversions.get(conversion.id);
@@ -67,8 +78,7 @@ function watching(costMaxBps: number) {
           const { give, get } = conversion;
           const sells = give.currency === 'btc';
           const [major, minor] = sells ? [give.amount, get.amount] : [get.amount, give.amount];
-          const middle = BigInt(Math.round(made.preview(event.at).mid * 2)) * tape.instrument.tickMoney;
-          const fair = (major * middle) / (2n * 10n ** 18n);
+          const fair = (major * middleAt(event.at)) / (2n * 10n ** 18n);
           const cost = sells ? fair - minor : minor - fair;
           // One unit of 10^-18 for the rounding of each step.
           conversions.set(conversion.id, {
@@ -86,19 +96,20 @@ function watching(costMaxBps: number) {
     };
     return made;
   };
-  return { engine, conversions };
+  return { engine, conversions, takes };
 }
 
 describe('a backtest with a hedger', () => {
   test('explains its profit to the last unit at every fill and every hedge, and never pays more than its limit, whatever the desk does', async () => {
     let done = 0;
     let failed = 0;
+    let taken = 0;
     await fc.assert(
-      fc.asyncProperty(desks, rules, async (desk, { costMaxBps, band, carryBpsPerHour }) => {
-        const { engine, conversions } = watching(costMaxBps);
+      fc.asyncProperty(desks, rules, async (desk, { ways, costMaxBps, band, carryBpsPerHour }) => {
+        const { engine, conversions, takes } = watching(costMaxBps);
         const { result, fills, hedges } = await runHedged({
           engine,
-          hedge: hedge(desk, { rules: { ...RULES, costMaxBps, band: moneyOf(band), carryBpsPerHour } }),
+          hedge: hedge(desk, { ways, rules: { ...RULES, costMaxBps, band: moneyOf(band), carryBpsPerHour } }),
         });
         expect(result.haltedBecause).toBe(null);
         // The replay itself throws where a fill or a conversion does not add up. What is left: money kept a second time, from the lists.
@@ -110,7 +121,9 @@ describe('a backtest with a hedger', () => {
         }
         let cost = 0n;
         const completed = hedges.filter(({ state }) => state === 'completed');
-        for (const { gave, got, gaveCurrency, cost: paid } of completed) {
+        for (const { way, gave, got, gaveCurrency, cost: paid } of completed) {
+          // Those are among the fills.
+          if (way === 'book') continue;
           const sells = gaveCurrency === 'btc';
           major += moneyOf((sells ? gave : got) ?? '') * (sells ? -1n : 1n);
           minor += moneyOf((sells ? got : gave) ?? '') * (sells ? 1n : -1n);
@@ -119,20 +132,33 @@ describe('a backtest with a hedger', () => {
         const { holdings } = result.snapshot;
         expect([holdings.get('btc'), holdings.get('mxn')]).toEqual([major, minor]);
         const { profit } = result.collected;
-        expect(profit.hedging).toBe(-cost);
+        if (takes.size === 0) expect(profit.hedging).toBe(-cost);
         expect(profit.total).toBe(profit.spread + profit.inventory + profit.fees + profit.hedging);
         expect(result.hedged?.completed).toBe(completed.length);
         for (const [id, { over, phase }] of conversions) {
           expect([id, phase]).not.toEqual([id, 'in flight']);
           expect([id, over > 0n]).toEqual([id, false]);
         }
+        for (const [id, middle] of takes) {
+          let over = 0n;
+          for (const fill of fills.filter(({ orderId }) => orderId === id)) {
+            const [major, minor, fee] = [moneyOf(fill.amount), moneyOf(fill.value), moneyOf(fill.fee)];
+            const worth = (sum: bigint) => (sum * middle) / (2n * 10n ** 18n);
+            const paid = fill.side === 'buy' ? minor - worth(major - fee) : worth(major) - minor + fee;
+            // Eight decimals of the exchange.
+            over += paid - (worth(major) * BigInt(costMaxBps)) / 10_000n - worth(10n ** 10n);
+            taken++;
+          }
+          expect([id, over > 0n]).toEqual([id, false]);
+        }
         done += completed.length;
         failed += hedges.length - completed.length;
       }),
-      { numRuns: 8, seed: 7 },
+      { numRuns: 6, seed: 7 },
     );
     expect(done).toBeGreaterThan(20);
     expect(failed).toBeGreaterThan(20);
+    expect(taken).toBeGreaterThan(5);
   }, 60_000);
 
   test('gives the same hash for the same desk, and another for another one', async () => {
@@ -159,6 +185,55 @@ describe('a backtest with a hedger', () => {
     expect(hedged.result.collected.positionMeanLots).toBeLessThan(without.result.collected.positionMeanLots / 2);
     expect(hedged.result.collected.profit.hedging).toBeLessThan(0n);
     expect((await runHedged()).result.hash).toBe(without.result.hash);
+  });
+});
+
+describe('the book as a way out of a replay', () => {
+  const cheap = { ways: ['book'] as const, rules: { ...RULES, costMaxBps: 60 } };
+
+  test("is taken best level first, at the taker's fee, and is no quote in the report", async () => {
+    const { result, fills, hedges } = await runHedged({ hedge: hedge({}, cheap) });
+    const takes = fills.filter(({ level }) => level === 0);
+    expect(takes.length).toBeGreaterThan(5);
+    for (const { side, amount, value, fee, price, midTicks } of takes) {
+      const ticks = Number(price) / Number(tape.rules.tickSize);
+      expect(side === 'buy' ? ticks > (midTicks ?? 0) : ticks < (midTicks ?? Infinity)).toBe(true);
+      expect(Number(fee) / Number(side === 'buy' ? amount : value)).toBeCloseTo(0.0013, 5);
+    }
+    const { collected } = result;
+    const quoted = fills.length - takes.length;
+    const counted = collected.markouts.find(({ side, level }) => side === null && level === null);
+    expect(counted?.fills[0]).toBeLessThanOrEqual(quoted);
+    expect(collected.profit.hedging).toBeLessThan(0n);
+    expect(hedges.some(({ state, way }) => state === 'completed' && way === 'book')).toBe(true);
+    // Their orders are over: nothing of them stays open.
+    expect(result.left).toBe(0);
+  });
+
+  test('has less for a minute of what was taken, and nothing beyond the price that may be paid', () => {
+    const builder = new RowBuilder();
+    builder.add(0, 0, 1_000, 50, 0);
+    builder.add(0, 0, 1_002, 100, 2);
+    builder.add(0, 0, 1_003, 100, 2);
+    builder.add(200_000, 200_000, 900, 1, 0);
+    const market = builder.rows();
+    const got: string[] = [];
+    const view = new ExchangeView(market, fillModel('expected', market), constantLatency(0, 0), {
+      ...NOBODY,
+      filled: (_order, lots, at, _mid, place) => void got.push(`${at}: ${lots} at ${place + market.base}`),
+    });
+    const pool = new OrderPool();
+    const take = (at: number, lots: number, ticks: number) => {
+      const order = pool.take(BUY, ticks - market.base, lots);
+      order.takes = true;
+      view.requests.push(at, MESSAGE.take, order, lots, at, 0);
+    };
+    take(1_000, 60, 1_002);
+    take(2_000, 60, 1_002);
+    take(3_000, 60, 1_003);
+    take(70_000, 60, 1_002);
+    view.runTo(100_000);
+    expect(got).toEqual(['1000: 60 at 1002', '2000: 40 at 1002', '3000: 60 at 1003', '70000: 60 at 1002']);
   });
 });
 
