@@ -5,6 +5,7 @@ import { avellanedaStoikovLimitProblems, avellanedaStoikovParameters } from './a
 import { avellanedaStoikov } from './avellaneda-stoikov/strategy.ts';
 import { glftLimitProblems, glftParameters } from './glft/parameters.ts';
 import { glft } from './glft/strategy.ts';
+import { earningFees } from './fees.ts';
 import { gridEdgeProblem, gridLimitProblems, gridParameters } from './grid/parameters.ts';
 import { grid } from './grid/strategy.ts';
 import { imbalanceEdgeProblem, imbalanceLimitProblems, imbalanceParameters } from './imbalance/parameters.ts';
@@ -89,7 +90,12 @@ export type StrategyKind = {
   /** It quotes nothing without a price from elsewhere. */
   readonly needsReference?: boolean;
 };
-export const kindOf = (name: StrategyName): StrategyKind => strategies[name];
+/** Its quotes earn their fees, or are not shown: except where the user pays for volume. */
+export function kindOf(name: StrategyName): StrategyKind {
+  const kind: StrategyKind = strategies[name];
+  const paysForVolume = (p: StrategyParameters): boolean => 'minEdgeBps' in p && p.minEdgeBps < 0;
+  return { ...kind, make: (p, instrument) => earningFees(kind.make(p, instrument), paysForVolume(p)) };
+}
 export { fairValueProblem, fairValueReachBps, withFairValue } from './fairValue.ts';
 export { fairValueParameters } from './fairValueParameters.ts';
 export type { FairValueParameters } from './fairValueParameters.ts';

@@ -1,5 +1,5 @@
 /** A maker that quotes by a model: follows the market, solves when something moved, and lays levels where the model would quote after each fill. */
-import { amountFloor, opposite } from '../src/core/index.ts';
+import { amountFloor } from '../src/core/index.ts';
 import type { Figure, Instrument, Level, Quote, Side, Step, Strategy, View } from '../src/core/index.ts';
 import { RollingMarket } from './market.ts';
 import type { MarketParameters } from './market.ts';
@@ -19,7 +19,7 @@ export type ModelInput = {
   readonly sigma: number;
   readonly a: number;
   readonly k: number;
-  /** xi of the formulas, the mean of both sides': half of it is a part of each distance, by the name `ADVERSE`. */
+  /** xi of the formulas as it is configured: half of it is a part of each distance, by the name `ADVERSE`. */
   readonly adverse: number;
   readonly fee: number;
   /** The shift of quotes by one order of inventory that the risk asks for. */
@@ -47,8 +47,6 @@ type ModelParameters = {
 type Solved = Solution & {
   readonly makerRate: number;
   readonly positionMax: number;
-  /** How far a side is moved out for its markouts; the mean of both is in the solution. */
-  readonly widen: Readonly<Record<Side, number>>;
   /** Lots. */
   readonly cap: number;
   readonly figures: readonly Figure[];
@@ -82,13 +80,7 @@ export function modelMaker(
 
   function isStale(view: View): boolean {
     if (solved === null || typeof solved === 'string') return true;
-    const { buy, sell } = solved.widen;
-    return (
-      solved.makerRate !== view.makerRate ||
-      solved.positionMax !== view.positionMax ||
-      buy !== widenOf('buy', view) ||
-      sell !== widenOf('sell', view)
-    );
+    return solved.makerRate !== view.makerRate || solved.positionMax !== view.positionMax;
   }
 
   function solveAt(view: View, fair: number): Solved | string {
@@ -102,12 +94,11 @@ export function modelMaker(
     // At the distance that nobody averse to risk would quote.
     const fillsPerS = a * Math.exp(-1 - k * (fee + adverse / 2));
     const shift = shiftFor(k, full / lots, fillsPerS, perS);
-    const widen = { buy: widenOf('buy', view), sell: widenOf('sell', view) };
     const solution = solve({
       sigma,
       a,
       k,
-      adverse: adverse + widen.buy + widen.sell,
+      adverse,
       fee,
       shift,
       cap: Math.floor(cap / lots),
@@ -116,7 +107,6 @@ export function modelMaker(
       ...solution,
       makerRate,
       positionMax,
-      widen,
       cap,
       figures: figuresOf(solution.gamma, cap, usualOrders(k, shift) * lots, fair),
     };
@@ -139,7 +129,8 @@ export function modelMaker(
     const away = awayOf(side);
     const q = view.position / lots;
     const steps: Step[] = [...fairSteps(view)];
-    const own = (of.widen[side] - of.widen[opposite(side)]) / 2;
+    // Half of the xi that is measured beyond the configured one. How hard to lean follows from the risk, and stays.
+    const own = widenOf(side, view);
     let parts = 0;
     for (const part of of.parts) {
       const { name } = part;

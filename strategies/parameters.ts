@@ -102,12 +102,12 @@ export const plainBps = (x: number): string => String(Math.round(x * 1e6) / 1e6)
 /** Two maker fees in bps; `makerRate` in parts of 10^-8. */
 export const feesBps = (makerRate: number): number => (2 * makerRate) / 10_000;
 
-/** Why quotes this far apart cannot earn `minEdgeBps` over two maker fees, or null. `what` names the distance for the reader. */
-export function narrowProblem(what: string, totalBps: number, minEdgeBps: number, makerRate: number): string | null {
-  const needed = feesBps(makerRate) + minEdgeBps;
+/** Why quotes this far apart cannot earn `minEdgeBps` over two maker fees (`fees`, in bps), or null. `what` names the distance for the reader. */
+export function narrowProblem(what: string, totalBps: number, minEdgeBps: number, fees: number): string | null {
+  const needed = fees + minEdgeBps;
   if (Math.round(totalBps * 1e6) >= Math.round(needed * 1e6)) return null;
   return (
-    `${what} of ${plainBps(totalBps)} bps is below both maker fees of ${plainBps(feesBps(makerRate))} bps plus minEdgeBps ` +
+    `${what} of ${plainBps(totalBps)} bps is below both maker fees of ${plainBps(fees)} bps plus minEdgeBps ` +
     `${plainBps(minEdgeBps)}: widen it to at least ${plainBps(needed)} bps`
   );
 }

@@ -1,6 +1,7 @@
 /** Quotes a fixed distance on both sides of a fair value, leaning against inventory: what the makers without a model share. */
 import { z } from 'zod';
 import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.ts';
+import { roundTripShare } from './fees.ts';
 import { bps, feesBps, levelParameters, levelProblems, narrowProblem } from './parameters.ts';
 import type { LimitProblem, LimitsAsked } from './parameters.ts';
 import { adverseSteps, awayOf, clamp, roomOf, rungsOf, totalOf } from './rungs.ts';
@@ -30,13 +31,14 @@ type SpreadParameters = z.infer<z.ZodObject<typeof spreadParameters>>;
 export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centre: readonly Step[]): Quote {
   const fair = totalOf(centre);
   const lean = -clamp(view.position / view.positionMax, -1, 1) * (p.skewBpsAtLimit / 10_000) * fair;
-  const missing = feesBps(view.makerRate) + p.minEdgeBps - 2 * p.halfSpreadBps;
+  const needed = (roundTripShare(view.makerRate) + p.minEdgeBps / 10_000) * Math.max(fair, fair + lean);
+  const missing = needed - (2 * p.halfSpreadBps * fair) / 10_000;
   const levels = (side: Side): Level[] => {
     const away = awayOf(side);
     const first: Step[] = [...centre];
     if (lean !== 0) first.push({ name: 'inventory', ticks: lean });
     first.push({ name: 'spread', ticks: (away * p.halfSpreadBps * fair) / 10_000 });
-    if (missing > 0) first.push({ name: 'minimum edge', ticks: (away * missing * fair) / 20_000 });
+    if (missing > 0) first.push({ name: 'minimum edge', ticks: (away * missing) / 2 });
     first.push(...adverseSteps(side, view, fair));
     const prices = Array.from({ length: p.levels }, (_, i) =>
       i === 0 ? first : [...first, { name: `level ${i + 1}`, ticks: (away * i * p.levelSpacingBps * fair) / 10_000 }],
@@ -61,7 +63,7 @@ export function unknownIn(view: View): string | null {
 }
 
 export const spreadEdgeProblem = (p: SpreadParameters, makerRate: number): string | null =>
-  narrowProblem('the spread', 2 * p.halfSpreadBps, p.minEdgeBps, makerRate);
+  narrowProblem('the spread', 2 * p.halfSpreadBps, p.minEdgeBps, feesBps(makerRate));
 
 /** `moreBps`: how far the fair value itself can lie from the middle. */
 export const spreadLimitProblems = (

@@ -1,6 +1,7 @@
 /** The parameters of the grid as they stand in the YAML. */
 import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
+import { roundTripRise } from '../fees.ts';
 import { aboveZero, levelParameters, levelProblems, narrowProblem } from '../parameters.ts';
 import type { LimitProblem, LimitsAsked } from '../parameters.ts';
 import { minEdge } from '../spread.ts';
@@ -35,7 +36,7 @@ export const gridParameters = z
 export type GridParameters = z.infer<typeof gridParameters>;
 
 export const gridEdgeProblem = (p: GridParameters, makerRate: number): string | null =>
-  narrowProblem('the spacing', p.spacingBps, p.minEdgeBps, makerRate);
+  narrowProblem('the spacing', p.spacingBps, p.minEdgeBps, roundTripRise(makerRate) * 10_000);
 
 export const gridLimitProblems = (p: GridParameters, limits: LimitsAsked): readonly LimitProblem[] =>
   levelProblems(p, limits, (p.levels + 0.5) * p.spacingBps);

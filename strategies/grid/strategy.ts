@@ -1,9 +1,9 @@
 /** The grid: orders on fixed lines, bids on those below the market and asks on those above; each line that fills is sold or bought back one line on. */
 import { amountFloor } from '../../src/core/index.ts';
 import type { Instrument, Level, Side, Step, Strategy, View } from '../../src/core/index.ts';
-import { feesBps } from '../parameters.ts';
 import { ADVERSE, adverseSteps, awayOf, fairPrice, fairSteps, roomOf, rungsOf, silent } from '../rungs.ts';
 import { unknownIn } from '../spread.ts';
+import { gridEdgeProblem } from './parameters.ts';
 import type { GridParameters } from './parameters.ts';
 
 /** Lines lie at anchor (1 + spacing)^n for every whole n. Remembers nothing. */
@@ -19,8 +19,7 @@ export function grid(p: GridParameters, instrument: Instrument): Strategy {
     quote(view) {
       const unknown = unknownIn(view);
       if (unknown !== null) return silent(unknown);
-      if (!(feesBps(view.makerRate) + p.minEdgeBps <= p.spacingBps))
-        return silent('the spacing does not earn its fees');
+      if (gridEdgeProblem(p, view.makerRate) !== null) return silent('the spacing does not earn its fees');
       const [bids, asks] = [levelsOf('buy', view), levelsOf('sell', view)];
       return {
         bids: bids ?? [],

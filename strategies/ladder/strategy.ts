@@ -1,6 +1,7 @@
 /** The ladder: several levels on each side of a reference price, leaning against inventory. */
 import { amountFloor, bestOf, priceCeil, priceFloor } from '../../src/core/index.ts';
 import type { Amount, Instrument, Level, Quote, Side, Step, Strategy, View } from '../../src/core/index.ts';
+import { roundTripShare } from '../fees.ts';
 import { adverseSteps } from '../rungs.ts';
 import { spreadsOf } from './parameters.ts';
 import type { LadderParameters } from './parameters.ts';
@@ -71,8 +72,9 @@ export function ladder(p: LadderParameters, instrument: Instrument): Strategy {
 
   /** Moves both first levels apart, each by half, until a round trip earns minEdgeBps over two maker fees. */
   function keepEdge(first: Record<Side, Step[]>, middle: number, view: View): void {
-    const needed = ((2 * view.makerRate) / 1e8 + p.minEdgeBps / 10_000) * middle;
-    const missing = needed - (total(first.sell) - total(first.buy));
+    const [buy, sell] = [total(first.buy), total(first.sell)];
+    const needed = (roundTripShare(view.makerRate) + p.minEdgeBps / 10_000) * Math.max(middle, (buy + sell) / 2);
+    const missing = needed - (sell - buy);
     // A fee that is no number must not pass for no fee: it spoils both prices, and then nothing is shown.
     if (missing <= 0) return;
     first.buy.push({ name: 'minimum edge', ticks: -missing / 2 });

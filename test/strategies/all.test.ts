@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { amount, legalise } from '../../src/core/index.ts';
+import { amount, legalise, silenceOf } from '../../src/core/index.ts';
 import type { Quote, View } from '../../src/core/index.ts';
 import { Desk } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
+import { earningFees } from '../../strategies/fees.ts';
 import { kindOf, strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
 import { anyView, COIN, EXAMPLES, instrument, MID, NAMES, parametersOf, strategyOf, viewOf } from './examples.ts';
@@ -81,6 +82,41 @@ describe.each(NAMES)('%s', name => {
       }),
       RUNS,
     );
+  });
+
+  test('quotes a bid and an ask only so far apart that buying and selling earns both maker fees', () => {
+    fc.assert(
+      fc.property(cases, ([parameters, view]) => {
+        if ('minEdgeBps' in parameters && Number(parameters.minEdgeBps) < 0) return;
+        const { levels } = legalise(instrument, view.depth, quote(parameters, view));
+        const [bid, ask] = (['buy', 'sell'] as const).map(side => levels.find(level => level.side === side)?.price);
+        if (bid === undefined || ask === undefined) return;
+        const kept = 1 - view.makerRate / 1e8;
+        // Of one coin: bought less its fee, sold less its fee.
+        expect(kept * kept * ask).toBeGreaterThanOrEqual(bid * (1 - 1e-9));
+      }),
+      RUNS,
+    );
+  });
+
+  test('shows nothing that its fees would eat, by that name, and only what brings inventory back', () => {
+    const loses = {
+      quote: (view: View): Quote => ({ ...strategyOf(name).quote(view), bids: at(MID - 2), asks: at(MID + 2) }),
+    };
+    const at = (ticks: number) => [{ price: ticks, amount: amount(COIN / 100), why: [{ name: 'wanted', ticks }] }];
+    const shown = (position: number, makerRate: number) => {
+      const { bids, asks, noBid, noAsk } = earningFees(loses, false).quote(viewOf({ position, makerRate }));
+      expect([noBid, noAsk].map(why => why === undefined || silenceOf(why) === 'cannot earn its fees')).toEqual([
+        true,
+        true,
+      ]);
+      return [bids.length, asks.length];
+    };
+    expect(shown(0, 50_000)).toEqual([0, 0]);
+    expect(shown(COIN / 10, 50_000)).toEqual([0, 1]);
+    expect(shown(-COIN / 10, 50_000)).toEqual([1, 0]);
+    expect(shown(0, 0)).toEqual([1, 1]);
+    expect(shown(0, Number.NaN)).toEqual([0, 0]);
   });
 
   test('never quotes nearer on either side for more adverse selection, and the same for the same', () => {

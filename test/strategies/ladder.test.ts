@@ -162,12 +162,17 @@ describe('each parameter does what the README says', () => {
   });
 
   test('minEdgeBps moves both sides apart by half of what is missing over two maker fees', () => {
-    // 20 + 20 bps are quoted; two fees of 15 bps and an edge of 20 need 50.
+    // 20 + 20 bps are quoted; two fees of 15 bps and an edge of 20 need 50, and a hair: a fee is paid on what the other one left.
     const quote = quoteOf({ minEdgeBps: 20 }, { makerRate: 150_000 });
-    expect(firstOf(quote)).toEqual([MID - 25 * BPS, MID + 25 * BPS]);
-    expect(quote.bids[0]!.why.at(-1)).toEqual({ name: 'minimum edge', ticks: -5 * BPS });
+    const half = 25.01125 * BPS;
+    const [bid, ask] = firstOf(quote);
+    expect(bid).toBeCloseTo(MID - half, 3);
+    expect(ask).toBeCloseTo(MID + half, 3);
+    expect((1 - 0.0015) ** 2 * (ask - 10 * BPS)).toBeCloseTo(bid + 10 * BPS, 0);
+    expect(quote.bids[0]!.why.at(-1)?.name).toBe('minimum edge');
+    expect(quote.bids[0]!.why.at(-1)?.ticks).toBeCloseTo(20 * BPS - half, 3);
     // Further levels keep their distance.
-    expect(quote.bids[1]!.price).toBeCloseTo(MID - 35 * BPS, 6);
+    expect(quote.bids[1]!.price).toBeCloseTo(MID - half - 10 * BPS, 3);
   });
 
   test('filledOrderDelayMs keeps the side of a fill empty that long, and the other side shown', () => {
