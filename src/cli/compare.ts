@@ -5,16 +5,17 @@ import type {
   ComparedRun,
   ComparedTape,
   Comparison,
+  ElsewhereOptions,
   Measured,
   ModelName,
   ReplayOptions,
 } from '../../backtest/index.ts';
-import { edgeProblem } from '../config.ts';
+import { edgeProblem, elsewhereOf } from '../config.ts';
 import type { Config } from '../config.ts';
 import { approximately } from '../core/index.ts';
 import type { FeeTier } from '../core/index.ts';
 import { feesOf } from '../sandbox/index.ts';
-import { calibrationOf, KIND } from '../tape/index.ts';
+import { calibrationOf, KIND, loadStoredTape } from '../tape/index.ts';
 import type { Tape } from '../tape/index.ts';
 import { accountOf } from './backtest.ts';
 import type { Latencies, ModelJob } from './backtestModel.ts';
@@ -24,6 +25,7 @@ import type { Setup } from './compareSetups.ts';
 import { findTapes, firstPart } from './compareTapes.ts';
 import type { Found, LeftOut } from './compareTapes.ts';
 import { Wrong } from './configFile.ts';
+import { missingReference, recordedElsewhere } from './elsewhere.ts';
 import { marketOf } from './market.ts';
 import type { Market, Stored } from './market.ts';
 
@@ -56,7 +58,7 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   const prepared: Prepared[] = [];
   const strangers: LeftOut[] = [];
   for (const tape of found) {
-    const ready = given === null ? derived(tape, options) : givenFor(tape, given, options);
+    const ready = given === null ? derived(tape, options) : givenFor(tape, given, found, options);
     if (typeof ready === 'string') strangers.push({ path: tape.name, why: ready });
     else prepared.push(ready);
   }
@@ -96,7 +98,7 @@ type Planned = {
   readonly tier: TierName;
   readonly feeBps: number;
   /** Null where it cannot run. */
-  readonly account: Pick<ModelJob, 'fees' | 'balances'> | null;
+  readonly account: Pick<ModelJob, 'fees' | 'balances' | 'elsewhere'> | null;
   readonly notRun: string | null;
 };
 
@@ -127,22 +129,33 @@ function derived({ name, given }: Found, options: CompareOptions): Prepared | st
   };
 }
 
-function givenFor({ name, given }: Found, setups: readonly Setup[], options: CompareOptions): Prepared | string {
-  const { book } = 'options' in given ? given.tape : { book: given.instrument.symbol };
+function givenFor(
+  { name, given }: Found,
+  setups: readonly Setup[],
+  all: readonly Found[],
+  options: CompareOptions,
+): Prepared | string {
+  const book = bookOf(given);
   const fitting = setups.filter(({ config }) => config?.book === book);
   if (fitting.length === 0) return `no configuration trades ${book}`;
   const market = marketOf(given, options);
   const schedule = feesOf(market.instrument.minor).tiers;
   const planned = options.tiers.flatMap(tier =>
     fitting.map(setup =>
-      plan(setup, tier, market, tier === 'entry' ? schedule[0] : tier === 'best' ? schedule.at(-1) : undefined),
+      plan(setup, tier, market, tier === 'entry' ? schedule[0] : tier === 'best' ? schedule.at(-1) : undefined, all),
     ),
   );
   return { name, given, market, planned, from: market.span.from, measured: null };
 }
 
 /** `tier` undefined: the one of the configuration's own volume. A given one holds for the whole run, whatever is traded. */
-function plan(setup: Setup, name: TierName, { instrument, firstTicks }: Market, tier?: FeeTier): Planned {
+function plan(
+  setup: Setup,
+  name: TierName,
+  { instrument, firstTicks, span }: Market,
+  tier?: FeeTier,
+  all: readonly Found[] = [],
+): Planned {
   const { config } = setup;
   if (config === null)
     return {
@@ -156,14 +169,37 @@ function plan(setup: Setup, name: TierName, { instrument, firstTicks }: Market, 
   const fees: ReplayOptions['fees'] = tier === undefined ? account.fees : { tiers: [tier], volume30d: '0' };
   const { makerRate } = new Fees(instrument, fees);
   const planned = { setup, tier: name, feeBps: makerRate / 1e4 };
-  const problem = edgeProblem(config, makerRate) ?? needsElsewhere(config);
+  const elsewhere = elsewhereIn(config, all, span);
+  const problem = edgeProblem(config, makerRate) ?? (typeof elsewhere === 'string' ? elsewhere : null);
   return problem === null
-    ? { ...planned, account: { ...account, fees }, notRun: null }
+    ? { ...planned, account: { ...account, fees, ...(typeof elsewhere === 'object' && { elsewhere }) }, notRun: null }
     : { ...planned, account: null, notRun: problem };
 }
 
-const needsElsewhere = ({ strategy }: Config): string | null =>
-  strategy.name === 'peg' ? 'it quotes around a price from elsewhere, and a replay has none' : null;
+/** What the recordings of other books say, where the configuration goes by it: all of them of these hours, or why it cannot run. */
+function elsewhereIn(
+  config: Config,
+  all: readonly Found[],
+  span: Market['span'],
+): ElsewhereOptions | string | undefined {
+  const books = elsewhereOf(config)?.legs.map(({ book }) => book) ?? [];
+  const tapes = new Map<string, Tape>();
+  for (const book of books) {
+    const other = all.find(({ given }) => bookOf(given) === book && meets(spanOf(given), span))?.given;
+    if (other !== undefined) tapes.set(book, 'options' in other ? loadStoredTape(other.tape) : other);
+  }
+  if (books.length > 0 && tapes.size === books.length) return recordedElsewhere(config, tapes, span) ?? undefined;
+  if (missingReference(config, new Map()) === null) return undefined;
+  const missing = books.filter(book => !tapes.has(book));
+  return `it quotes around the price in ${books.join(', ')}, and no recording here is of ${missing.join(', ')} in these hours`;
+}
+
+const bookOf = (given: Tape | Stored): string => ('options' in given ? given.tape.book : given.instrument.symbol);
+const spanOf = (given: Tape | Stored): Market['span'] =>
+  'options' in given
+    ? given.tape
+    : { from: given.columns.at[0] ?? Infinity, to: given.columns.at[given.columns.length - 1] ?? -Infinity };
+const meets = (a: Market['span'], b: Market['span']): boolean => a.from <= b.to && a.to >= b.from;
 
 /** Price in ticks of the last trade. */
 function lastPrice({ columns: { kind, price, length } }: Tape): number {

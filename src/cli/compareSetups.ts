@@ -140,7 +140,7 @@ const DERIVED: Readonly<Partial<Record<StrategyName, Derive>>> = {
     refreshToleranceBps: short(0.2 * halfSpread(terms, feeBps)),
   }),
   imbalance: (terms, feeBps) => ({ ...(around(terms, feeBps) as Parameters), leanBps: short(terms.adverseBps / 2) }),
-  peg: () => 'it quotes around a price from elsewhere, and a replay has none',
+  peg: () => 'it quotes around the price in other books, and which is for a configuration to say (-c FILE)',
 };
 
 function configOf(terms: Terms, strategy: Parameters): object {

@@ -5,7 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pageOf } from '../../backtest/index.ts';
+import { pageOf, recordFlow } from '../../backtest/index.ts';
+import { TapeWriter } from '../../src/tape/index.ts';
 import { runs, whole } from '../backtest/reports.ts';
 import { Bench, ran, ROOT } from '../cli/program.ts';
 
@@ -19,6 +20,7 @@ const SIZES = [
 let browser: Browser;
 let traded: string;
 let silent: string;
+let compared: string;
 
 beforeAll(async () => {
   browser = await chromium.launch({ executablePath: process.env['PUNTAS_BROWSER'] ?? '', args: ['--no-sandbox'] });
@@ -31,6 +33,13 @@ beforeAll(async () => {
   traded = await report('traded.html', bench.config());
   const far = (text: string) => text.replace('halfSpreadBps: 10.6', 'halfSpreadBps: 150');
   silent = await report('silent.html', bench.config('sandbox', far));
+  const flow = recordFlow('btc_mxn', 3, 480);
+  const writer = new TapeWriter({ dir: bench.path('flow'), rules: flow.rules, source: 'flow' });
+  writer.append(flow.columns);
+  writer.close();
+  compared = bench.path('compared.html');
+  const ended = await ran(['compare', '--tape', bench.path('flow'), '--risk', '500', '--out', compared]);
+  expect([ended.code, ended.stderr]).toEqual([0, '']);
 }, 120_000);
 
 afterAll(async () => {
@@ -80,18 +89,37 @@ const coloursOf = (page: Page): Promise<readonly (readonly [string, number])[]> 
 describe.each([
   ['a run that traded', () => traded],
   ['a run without a fill', () => silent],
+  ['a comparison', () => compared],
 ])('the page of %s', (_, path) => {
   test.each(SIZES)('at %d px, %s, draws every plot, fits, and asks for nothing', async (width, scheme) => {
     const { page, noise } = await opened(path(), width, scheme);
     expect(noise).toEqual([]);
     const colours = await coloursOf(page);
-    expect(colours.length).toBeGreaterThan(8);
+    expect(colours.length).toBeGreaterThan(7);
     for (const [id, count] of colours) expect(count, id).toBeGreaterThan(4);
     expect(await inPage<number>(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
     expect(await inPage<string>(page, 'document.body.innerText')).not.toMatch(/NaN|undefined|Infinity/);
     expect(await paperOf(page)).toBe(scheme === 'dark' ? 'rgb(15, 19, 24)' : 'rgb(255, 255, 255)');
     await page.close();
   });
+});
+
+test('a reader of a comparison sees the bots named at their dots, and the ranges of the models behind them', async () => {
+  const { page, noise } = await opened(compared);
+  expect(await page.locator('#net-0').getAttribute('aria-label')).toBe('flow btc_mxn');
+  const plot = page.locator('#net-0 .u-over');
+  await plot.scrollIntoViewIfNeeded();
+  await plot.hover();
+  await nextFrame(page);
+  expect(await page.locator('#net-0 .u-legend').innerText()).toMatch(/bot\s*(ladder|avellaneda…|glft|grid|imbalance)/);
+  const before = await pictureOf(page, 'net-0');
+  await page.locator('#net-0 .u-legend .u-series').nth(1).click();
+  await nextFrame(page);
+  expect(await pictureOf(page, 'net-0')).not.toBe(before);
+  await page.locator('details summary').first().click();
+  expect(await page.locator('details pre').first().innerText()).toContain('book: btc_mxn');
+  expect(noise).toEqual([]);
+  await page.close();
 });
 
 describe('a reader', () => {

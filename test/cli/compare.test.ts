@@ -78,6 +78,30 @@ describe('puntas compare', () => {
     expect(runs[0]?.name).not.toBe(runs[1]?.name);
   });
 
+  test('runs a peg where the recordings of its other books are there too, and says in the row which are missing where not', async () => {
+    const books = bench.path('books');
+    for (const book of ['btc_mxn', 'btc_usd', 'usd_mxn']) {
+      const { rules, columns } = recordFlow(book, 3, 120);
+      const writer = new TapeWriter({ dir: books, rules, source: 'flow' });
+      writer.append(columns);
+      writer.close();
+    }
+    const peg = bench.config('peg', text =>
+      text.replace('maxDivergenceBps: 60', 'maxDivergenceBps: 500').replace('collarBps: 200', 'collarBps: 1000'),
+    );
+    const run = async (...paths: string[]) => {
+      const args = ['compare', '-c', peg, '--models', 'expected', '--json', '--threads', '1', '--tape', ...paths];
+      return parsed((await ran(args)).stdout).tapes.map(({ runs }) => runs[0]);
+    };
+    const [alone] = await run(tapes);
+    expect(alone?.notRun).toBe(
+      'it quotes around the price in btc_usd, usd_mxn, and no recording here is of btc_usd, usd_mxn in these hours',
+    );
+    const together = await run(books);
+    expect(together.map(found => found?.notRun)).toEqual([null]);
+    expect(together[0]?.models[0]?.orders.placed).toBeGreaterThan(0);
+  });
+
   test('says in the row which configuration cannot earn the fees of a tier', async () => {
     const args = ['--tape', tapes, '--fees', 'entry', '--json', '--threads', '1'];
     const { stdout } = await ran(['compare', '-c', bench.config('sandbox'), ...args]);
@@ -122,7 +146,7 @@ test('a strategy that is in the index is compared, or its row says why not', () 
   const setups = derivedSetups(terms, '0.001');
   expect(setups.map(({ name }) => name)).toEqual(Object.keys(strategies));
   expect(setups.filter(({ config }) => config === null).map(({ name, notRun }) => [name, notRun])).toEqual([
-    ['peg', 'it quotes around a price from elsewhere, and a replay has none'],
+    ['peg', 'it quotes around the price in other books, and which is for a configuration to say (-c FILE)'],
   ]);
   const amounts = new Set(setups.flatMap(({ config }) => config?.strategy.amount ?? []));
   const limits = new Set(setups.flatMap(({ config }) => config?.limits.positionMax ?? []));
