@@ -1,8 +1,8 @@
 /** Steps per second of the engine on a book of 50 levels a side: without a decision, and with a whole one over five levels a side. */
 import { Engine, instrumentOf, randomOf } from '../../src/core/index.ts';
 import type { Amount, Approved, Command, EngineEvent, Price } from '../../src/core/index.ts';
-import { kindOf, strategies } from '../../strategies/index.ts';
-import type { StrategyName } from '../../strategies/index.ts';
+import { fairValueParameters, kindOf, strategies, withFairValue } from '../../strategies/index.ts';
+import type { FairValueParameters, StrategyName } from '../../strategies/index.ts';
 import { EXAMPLES } from '../strategies/examples.ts';
 
 const LEVELS = 50;
@@ -21,12 +21,12 @@ const instrument = instrumentOf({
 });
 
 /** An engine that is ready to quote with five levels a side, and its book filled. */
-function openEngine(name: StrategyName = 'ladder'): Engine {
+function openEngine(name: StrategyName = 'ladder', fairValue?: FairValueParameters): Engine {
   const kind = kindOf(name);
   const parameters = strategies[name].parameters.parse(EXAMPLES[name]);
   const engine = new Engine({
     instrument,
-    strategy: kind.make(parameters, instrument),
+    strategy: withFairValue(fairValue, kind.make(parameters, instrument), instrument),
     limits: {
       positionMax: 1_000_000_000 as Amount,
       orderValueMax: (10n ** 16n) as never,
@@ -121,8 +121,22 @@ export function engineBench(quietSteps = 300_000, decisions = 30_000): EngineFig
 /** The 99th percentile of one deciding step, in microseconds, by strategy. */
 export function strategyBench(decisions = 10_000): Readonly<Record<string, number>> {
   const names = Object.keys(strategies) as StrategyName[];
-  return Object.fromEntries(names.map(name => [name, decide(decisions, name).p99Micros]));
+  return {
+    ...Object.fromEntries(names.map(name => [name, decide(decisions, name).p99Micros])),
+    'ladder around every part of a fair value': decide(decisions, 'ladder', EVERY_PART).p99Micros,
+  };
 }
+
+const EVERY_PART = fairValueParameters.parse({
+  withinBps: 5_000,
+  mid: {},
+  weightedMid: {},
+  microprice: { tick: '10', imbalanceBuckets: 2, spreadsTicks: [], adjustTicks: [[-1, 1]] },
+  lastTrades: {},
+  reference: { basisMemory: '1h' },
+  depthImbalance: {},
+  orderFlowImbalance: { bpsPerUnit: 1 },
+});
 
 function change(steps: number): number {
   const engine = openEngine();
@@ -146,8 +160,12 @@ function change(steps: number): number {
   return (steps / (performance.now() - started)) * 1_000;
 }
 
-function decide(decisions: number, name: StrategyName = 'ladder'): Pick<EngineFigures, 'deciding' | 'p99Micros'> {
-  const engine = openEngine(name);
+function decide(
+  decisions: number,
+  name: StrategyName = 'ladder',
+  fairValue?: FairValueParameters,
+): Pick<EngineFigures, 'deciding' | 'p99Micros'> {
+  const engine = openEngine(name, fairValue);
   const random = randomOf(1);
   const took = new Float64Array(decisions);
   let mid = 150_000;

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { fragment } from '../../src/cli/calibrate.ts';
 import { amount, exponential, normal, price, randomOf } from '../../src/core/index.ts';
 import { calibrationOf, finishTape, SIDE, TapeBuilder } from '../../src/tape/index.ts';
-import type { Calibration, Tape } from '../../src/tape/index.ts';
+import type { Calibration, SideCode, Tape } from '../../src/tape/index.ts';
 import { strategies } from '../../strategies/index.ts';
 
 type Truth = { volatilityBps: number; perMinute: number; decayPerBps: number; after: number };
@@ -90,4 +90,37 @@ test('what a recording cannot tell is said, and is no number', () => {
   const text = fragment(found, INSTRUMENT, 'short');
   expect(text).toContain('# arrivalsPerMinute: not to be told from this recording');
   expect(text).not.toMatch(/NaN|Infinity|null/);
+});
+
+test('the slope on the imbalance is more than chance in a market that leans with it, and both slopes are chance in one that does not', () => {
+  const random = randomOf(9);
+  const tape = new TapeBuilder();
+  const PER_COIN = 3;
+  const COIN = 100_000_000;
+  let mid = 1_000_000;
+  let bias = 0;
+  let laid: readonly (readonly [side: SideCode, ticks: number])[] = [];
+  for (let second = 0; second < 4 * HOUR; second++) {
+    const at = second * 1_000;
+    for (const [side, ticks] of laid) tape.level(at, at, side, price(ticks), amount(0));
+    const [bids, asks] = [random.next(), random.next()];
+    // What was heavier for a while pulls the middle after it.
+    bias = Math.exp(-0.1) * bias + (bids - asks) * 0.5;
+    laid = [
+      [SIDE.buy, Math.floor(mid) - 1],
+      [SIDE.sell, Math.floor(mid) + 1],
+    ];
+    [bids + Math.max(0, bias), asks + Math.max(0, -bias)].forEach((coins, i) => {
+      const [side, ticks] = laid[i]!;
+      tape.level(at, at, side, price(ticks), amount(1 + Math.round(coins * COIN)));
+    });
+    mid += (bias * PER_COIN * mid) / 1e5 + 5 * normal(random);
+  }
+  const found = calibrationOf(
+    finishTape({ source: 'leaning', book: 'btc_mxn', tick: '1', depth: 1, columns: tape.columns() }),
+  ).signals!;
+  expect(found.imbalance!.value / found.imbalance!.error).toBeGreaterThan(5);
+  const without = calibrationOf(generated(5, 2, STILL)).signals!;
+  expect(Math.abs(without.imbalance!.value / without.imbalance!.error)).toBeLessThan(4);
+  expect(Math.abs(without.orderFlow!.value / without.orderFlow!.error)).toBeLessThan(4);
 });
