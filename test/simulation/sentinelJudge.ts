@@ -31,6 +31,8 @@ export class SentinelJudge {
   readonly #options: SentinelJudgeOptions;
   /** When the bot last showed life; null while it does not need to be watched. */
   #beatAt: number | null = null;
+  /** When it last looked after its orders. One that is kept out for long is dead to the sentinel while it beats: no second halt after a person lifted the first. */
+  #aliveAt = -Infinity;
   #sentinelBeatAt = -Infinity;
   #upAt: number | null = null;
   #troubleUntil = -Infinity;
@@ -47,6 +49,7 @@ export class SentinelJudge {
   /** One that is kept out lives; for how long that counts is the sentinel's to say. */
   botBeat(state: Pulse['state']): void {
     this.#beatAt = state === 'stopped' ? null : this.#options.now();
+    if (state === 'alive') this.#aliveAt = this.#options.now();
   }
 
   sentinelBeat(): void {
@@ -116,7 +119,7 @@ export class SentinelJudge {
     }
     if (
       !isLatched() &&
-      Math.max(this.#latchedAt, this.#liftedAt) < this.#beatAt &&
+      Math.max(this.#latchedAt, this.#liftedAt) < this.#aliveAt &&
       now() - this.#diskFullAt > WITHIN_MS * 1.5
     )
       breaks('L5', `${(deadFor / 1000).toFixed(0)} s after the last sign of life of the bot trading is not latched`);
