@@ -1,5 +1,5 @@
 /** Puts one bot together from a checked configuration. The embedded exchange and a remote one differ by an address and a key. */
-import { amountFloor, Engine, moneyOf, randomOf, valueFloor } from '../core/index.ts';
+import { amountFloor, Engine, moneyOf, randomOf, valueFloor, withWitness } from '../core/index.ts';
 import type {
   Clock,
   EngineNews,
@@ -27,6 +27,7 @@ import { durableNonces } from '../live/durableNonces.ts';
 import type { Journal } from '../live/journal.ts';
 import type { ReferenceOptions } from '../live/reference.ts';
 import type { Rules } from '../live/opening.ts';
+import type { WitnessSetup } from '../live/witness.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
 import { Wrong } from './configFile.ts';
 import { feedOf } from './feeds.ts';
@@ -127,7 +128,7 @@ export function engineOf(
   const kind = kindOf(strategy.name);
   return new Engine({
     instrument,
-    strategy: withFairValue(config.fairValue, kind.make(strategy, instrument), instrument),
+    strategy: withWitness(config.witness, withFairValue(config.fairValue, kind.make(strategy, instrument), instrument)),
     limits: limitsOf(config, instrument),
     halts: {
       ...config.halts,
@@ -156,6 +157,11 @@ export function engineOf(
 export function hedgeOf(config: Config, client: Client): HedgeSetup | undefined {
   const plan = hedgePlanOf(config);
   return plan && { ...plan, desk: conversionDesk(client) };
+}
+
+/** How RFQ is asked for its prices alone; undefined when it is not. */
+export function witnessOf({ witness }: Config, client: Client): WitnessSetup | undefined {
+  return witness && { ...witness, amount: moneyOf(witness.amount), desk: conversionDesk(client) };
 }
 
 /** The same for any desk. */

@@ -16,7 +16,7 @@ import { openRolling } from '../live/rolling.ts';
 import type { Session } from '../live/session.ts';
 import { metrics, serveMonitor } from '../monitor/index.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
-import { clientOf, engineOf, hedgeOf, referenceOf, streamOf } from './bot.ts';
+import { clientOf, engineOf, hedgeOf, referenceOf, streamOf, witnessOf } from './bot.ts';
 import type { Venue } from './bot.ts';
 import { Wrong } from './configFile.ts';
 import { startInbox } from './inbox.ts';
@@ -106,6 +106,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
         if (news.kind === 'fill') page?.fill(news.fill.side);
       },
       hedge: hedgeOf(config, client),
+      witness: witnessOf(config, client),
       moneyLists: client,
       adjustments: adjustmentsIn(config.state.dir),
       onStep: ms => page?.loop(ms),

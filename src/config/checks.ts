@@ -13,6 +13,7 @@ export function crossProblems(config: Config): readonly Problem[] {
     ...referenceProblems(config),
     ...timingProblems(config),
     ...hedgeProblems(config),
+    ...witnessProblems(config),
     ...deskProblems(config),
     ...exchangeProblems(config),
   ];
@@ -64,6 +65,17 @@ function deskProblems({ backtest: { desk } }: Config): readonly Problem[] {
   if (desk.delayMinMs <= desk.delayMaxMs) return [];
   const message = `must be at least backtest.desk.delayMinMs (${desk.delayMinMs})`;
   return [{ path: ['backtest', 'desk', 'delayMaxMs'], message }];
+}
+
+/** Readings that nobody goes by, or that are too old before the next. */
+function witnessProblems({ witness }: Config): readonly Problem[] {
+  if (!witness) return [];
+  const problems: Problem[] = [];
+  if (witness.thinBps === null && !witness.capsSkew)
+    problems.push({ path: ['witness'], message: 'nothing goes by it: expected thinBps, or capsSkew: true' });
+  if (!(witness.staleAfterMs > witness.everyMs))
+    problems.push({ path: ['witness', 'staleAfterMs'], message: `must be above witness.everyMs (${witness.everyMs})` });
+  return problems;
 }
 
 function timingProblems({ timing, exchange }: Config): readonly Problem[] {

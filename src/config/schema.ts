@@ -7,6 +7,7 @@ import { hedge } from './hedge.ts';
 import { markouts } from './markouts.ts';
 import { paper } from './paper.ts';
 import { reference } from './reference.ts';
+import { witness } from './witness.ts';
 import { aboveZero, address, addressRange, balances, decimalText, httpAddress, millis, port } from './values.ts';
 
 const requests = {
@@ -213,6 +214,11 @@ export const configSchema = z
       .optional()
       .describe(
         'Follows what the price does after our fills, and moves a side out whose fills are followed by moves against them. Left out: neither.',
+      ),
+    witness: witness
+      .optional()
+      .describe(
+        'Asks RFQ for its prices, as a witness where the book is thin and as the bound of the skew. Left out: never.',
       ),
     inventory: z
       .strictObject({

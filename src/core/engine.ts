@@ -118,6 +118,9 @@ export class Engine {
       case 'reference':
         this.#market.readReference(event.startedAt, event.price);
         return NOTHING;
+      case 'witness':
+        this.#market.readWitness(event);
+        return NOTHING;
       case 'rules':
         if (event.instrument.tick !== this.#instrument.tick || event.instrument.lot !== this.#instrument.lot) {
           // Every price held here is counted in the old ticks: only a restart may count in the new ones.
@@ -571,6 +574,7 @@ export class Engine {
       lastTrade: this.#market.lastTrade,
       hearsTrades: this.#market.hearsTrades,
       reference: this.#market.reference,
+      witness: this.#market.witness,
       position: this.#holdings.positionLots(),
       positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
       makerRate: this.#makerRate,

@@ -68,6 +68,14 @@ export type EngineEvent =
     }
   /** What other markets say our price is, in our ticks, not on the grid. `startedAt`: when the reading began, which is how old it is. */
   | { readonly kind: 'reference'; readonly at: Millis; readonly startedAt: Millis; readonly price: number }
+  /** What RFQ would pay and ask for one major, in our ticks; nobody has accepted it. `startedAt`: when the reading began. */
+  | {
+      readonly kind: 'witness';
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      readonly bid: number;
+      readonly ask: number;
+    }
   /** The book's rules and our rates (parts of 10^-8), first or changed. */
   | {
       readonly kind: 'rules';

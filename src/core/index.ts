@@ -26,6 +26,7 @@ export * from './shapedQuotes.ts';
 export * from './strategy.ts';
 export * from './taking.ts';
 export * from './throughBook.ts';
+export * from './witness.ts';
 export * from './transactions.ts';
 export * from './adverse.ts';
 export * from './engine.ts';

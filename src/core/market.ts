@@ -2,7 +2,7 @@
 import { bestOf, emptyDepth, OrderBook, subtractOwn } from './book.ts';
 import type { Depth } from './book.ts';
 import type { Order, Orders } from './orders.ts';
-import type { Reference } from './strategy.ts';
+import type { Reference, Witness } from './strategy.ts';
 import type { Amount, Millis, Price } from './units.ts';
 
 const DEPTH_LEVELS = 50;
@@ -17,6 +17,7 @@ export class Market {
   /** A driver that keeps the book itself hears a feed, and every trade with it. */
   hearsTrades = false;
   #reference: Reference | null = null;
+  #witness: Witness | null = null;
   #sleptAt: Millis = -Infinity;
 
   /** A reading that began before the process stood still may be older than it looks. */
@@ -28,8 +29,25 @@ export class Market {
     return this.#reference;
   }
 
+  readWitness({
+    startedAt,
+    bid,
+    ask,
+  }: {
+    readonly startedAt: Millis;
+    readonly bid: number;
+    readonly ask: number;
+  }): void {
+    if (startedAt >= this.#sleptAt) this.#witness = { at: startedAt, bid, ask };
+  }
+
+  get witness(): Witness | null {
+    return this.#witness;
+  }
+
   slept(at: Millis): void {
     this.#sleptAt = at;
+    this.#witness = null;
     this.#reference = null;
   }
 

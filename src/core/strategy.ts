@@ -45,6 +45,9 @@ export type SeenTrade = {
 /** A price from elsewhere: another book through a cross rate, or a feed. In ticks of this instrument, as it was at `at`; not on the grid. */
 export type Reference = { readonly at: Millis; readonly price: number };
 
+/** What RFQ would pay (bid) and ask for one major, in ticks, not on the grid; as it was at `at`. */
+export type Witness = { readonly at: Millis; readonly bid: number; readonly ask: number };
+
 /** What our price is taken to be, as the steps in ticks that lead to it: the middle, then what each part adds. The steps add up to the price. */
 export type Fair = { readonly price: number; readonly steps: readonly Step[] };
 
@@ -64,6 +67,8 @@ export type View = {
   readonly hearsTrades: boolean;
   /** The last price from elsewhere, of any age; null when there is none. */
   readonly reference: Reference | null;
+  /** The last RFQ price, of any age; null when there is none. */
+  readonly witness?: Witness | null;
   /** Major currency held beyond the target, in lots; negative when short of it. */
   readonly position: number;
   /** Bound of |position| in the worst case. */

@@ -264,7 +264,11 @@ export class Hedger {
       const share = (moneyOf(row.costMax ?? '0') * BigInt(order.filled)) / BigInt(order.amount);
       if (order.filled > 0) this.#rows.change({ costMax: textOfMoney(money(share)) });
       if (order.filled > 0) this.#end('completed', order.filled < order.amount ? 'in part: no more was there' : null);
-      else this.#end('failed', 'nothing was there at its price any more');
+      else
+        this.#end(
+          'failed',
+          order.ending === 'canceled' ? 'nothing was there at its price any more' : `its order: ${order.ending}`,
+        );
     } else if (order) {
       const state = order.state === 'unknown' ? 'unknown' : 'executing';
       if (row.state !== state) this.#rows.change({ state });

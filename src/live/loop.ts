@@ -14,6 +14,7 @@ import { LineWriter } from './recording.ts';
 import { isFailed, Reads, type Failed } from './reads.ts';
 import { Reach } from './reach.ts';
 import { send } from './sends.ts';
+import { witnessReadsOf } from './witness.ts';
 import { LOOK_EVERY_MS, SleepWatch } from './sleepWatch.ts';
 
 const RULES_EVERY_MS = 300_000;
@@ -122,6 +123,13 @@ export class Loop {
     const balancesEvery = () => (this.#options.engine.isReconciled ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS);
     this.#repeat(balancesEvery, () => this.#balances.read());
     if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
+    const witness = witnessReadsOf(
+      this.#options,
+      () => this.#rules.instrument,
+      this.time,
+      event => this.#step(event),
+    );
+    if (witness) this.#repeat(witness.everyMs, () => witness.read());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
     this.#repeat(LATCH_EVERY_MS, async () => this.#watchLatch(), LATCH_EVERY_MS);
     this.#repeat(

@@ -6,6 +6,7 @@ import type { Journal } from './journal.ts';
 import type { Latch } from './latch.ts';
 import type { Log } from './log.ts';
 import type { MarketDataOptions } from './marketData.ts';
+import type { WitnessSetup } from './witness.ts';
 import type { Opening, Rules } from './opening.ts';
 
 export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
@@ -41,6 +42,8 @@ export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
   readonly moneyLists?: MoneyLists | undefined;
   /** Where a person leaves bookings. */
   readonly adjustments?: AdjustmentBox | undefined;
+  /** Asks RFQ for its prices; absent: never. */
+  readonly witness?: WitnessSetup | undefined;
   /** Called after every step of the engine with the milliseconds that it took. */
   readonly onStep?: (ms: Millis) => void;
 };

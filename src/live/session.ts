@@ -31,6 +31,7 @@ export type SessionOptions = {
   readonly onKeptOut?: () => void;
   readonly sentinelAlive?: () => boolean;
   readonly hedge?: LoopOptions['hedge'];
+  readonly witness?: LoopOptions['witness'];
   readonly moneyLists?: LoopOptions['moneyLists'];
   readonly adjustments?: LoopOptions['adjustments'];
 };
