@@ -216,7 +216,7 @@ export class Bot {
         legs: [{ book: config.book, divides: false }],
         everyMs: config.reference.everyMs,
       },
-      moneyLists: client,
+      moneyLists: seams.client?.(client) ?? client,
       onReconciled: () => heart.beat('alive'),
       onKeptOut: () => heart.beat('kept out'),
       ...(config.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),

@@ -1,6 +1,4 @@
 /** The judge: reads the exchange's true state after every event, and knows the bot only by what it sends, what it has on disk and what it claims. */
-import { moneyOf } from '../../src/core/index.ts';
-import type { Causes } from '../../src/core/index.ts';
 import type { AccountTruth, EmbeddedExchange } from '../../src/sandbox/index.ts';
 import type { HedgeJudge } from './hedgeJudge.ts';
 import type { Marks } from './sometimes.ts';
@@ -437,34 +435,6 @@ export class Checker {
       const id = order.originId;
       if (id?.startsWith(this.#options.promises.prefix) && !this.#sent.has(id) && !this.#orphans.has(id))
         this.#break('S3', `trades of ${id}, which was never sent`);
-    }
-  }
-
-  /** Why the balances are what they are, when the ledger began with them: trades and fees are those that were, and nothing else is called so. */
-  checkBooks(books: ReadonlyMap<string, Causes> | null, began: Readonly<Record<string, string>>): void {
-    const { exchange, accountId } = this.#options;
-    const isWhole = [...(books ?? [])].every(([name, { opening }]) => opening === moneyOf(began[name] ?? '0'));
-    if (!books || !isWhole) return;
-    const truth = new Map<string, { trades: bigint; fees: bigint }>();
-    const add = (name: string, cause: 'trades' | 'fees', sum: bigint) => {
-      const row = truth.get(name) ?? { trades: 0n, fees: 0n };
-      row[cause] += sum;
-      truth.set(name, row);
-    };
-    for (const { order, amount, minor, fee } of exchange.truth().accounts.get(accountId)!.trades) {
-      const { side, instrument } = order;
-      const sign = side === 'buy' ? 1n : -1n;
-      add(instrument.major, 'trades', sign * BigInt(amount) * instrument.lotMoney);
-      add(instrument.minor, 'trades', -sign * minor);
-      add(side === 'buy' ? instrument.major : instrument.minor, 'fees', -fee);
-    }
-    for (const [name, { trades, fees }] of truth) {
-      const row = books.get(name);
-      if (row?.trades !== trades || row.fees !== fees)
-        this.#break(
-          'A6',
-          `${name}: trades brought ${trades} and fees ${fees}, booked were ${row?.trades} and ${row?.fees}`,
-        );
     }
   }
 

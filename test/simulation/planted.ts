@@ -478,4 +478,27 @@ export const PLANTED: readonly Planted[] = [
     mistake: 'a delivery is answered, and written down some time later',
     seams: () => ({ inbox: () => ({ store: store => ({ ...store, put: batch => batch.map(() => true) }) }) }),
   },
+  {
+    name: 'transfer at every look',
+    mistake: 'a transfer that is listed is booked under a name of its own at every look',
+    seams: () => {
+      let looks = 0;
+      return {
+        client: inner => ({
+          ...inner,
+          moneyMoved: async (list, page) => {
+            const outcome = await inner.moneyMoved(list, page);
+            if (outcome.kind !== 'done') return outcome;
+            looks++;
+            return { kind: 'done', value: outcome.value.map(each => ({ ...each, id: `${each.id}-${looks}` })) };
+          },
+        }),
+      };
+    },
+  },
+  {
+    name: 'transfers forgotten',
+    mistake: 'after a restart every transfer in the lists is new',
+    seams: () => ({ journal: journal => ({ ...journal, leftovers: { ...journal.leftovers, transfers: [] } }) }),
+  },
 ];

@@ -2,6 +2,7 @@
 import { settle, VirtualClock } from '../../src/core/index.ts';
 import type { Causes, EngineNews, Millis } from '../../src/core/index.ts';
 import { createVenue, seededFlow } from '../../src/sandbox/index.ts';
+import { BooksJudge } from './booksJudge.ts';
 import { Bot } from './bot.ts';
 import type { BotEvents, Seams } from './bot.ts';
 import { Checker } from './checker.ts';
@@ -105,6 +106,7 @@ class Simulation {
   readonly #excusedAt = { buy: -Infinity, sell: -Infinity };
   #lastLedger: ReadonlyMap<string, bigint> | null = null;
   #lastBooks: ReadonlyMap<string, Causes> | null = null;
+  readonly #books: BooksJudge;
   #lastStop: StopClaim | null = null;
 
   constructor(world: World, scenario: Scenario, options: RunOptions) {
@@ -169,6 +171,12 @@ class Simulation {
       },
     });
     this.#hedges = config.hedge ? this.#hedgeJudge(config.hedge) : null;
+    this.#books = new BooksJudge({
+      exchange,
+      accountId: this.#account.id,
+      breaks: (law, what) => this.#checker.breaks(law, what),
+      began: scenario.balances,
+    });
     this.#replies = new ReplyFaults({
       world,
       book: BOOK,
@@ -427,7 +435,7 @@ class Simulation {
     await this.#advance(this.#scenario.quietMs);
     if (this.#isOver()) return;
     this.#checker.checkQuiet(this.#lastLedger, stop.ledgerMatches);
-    this.#checker.checkBooks(this.#lastBooks, this.#scenario.balances);
+    this.#books.check(this.#lastBooks, this.#store.entries());
     this.#checker.checkNothingOpen(this.#store.openIntents());
   }
 
@@ -607,6 +615,7 @@ class Simulation {
       case 'taking':
       case 'regime':
       case 'refused':
+      case 'regime':
       case 'count':
         return;
     }

@@ -1,5 +1,7 @@
 /** What survives the death of the process: the journal's database and the halt latch, on a disk that may be full. */
 import type Database from 'libsql';
+import type { Entry } from '../../src/core/index.ts';
+import { entriesIn } from '../../src/live/entries.ts';
 import { journalIn, openDatabase } from '../../src/live/journal.ts';
 import type { HedgeRow } from '../../src/hedge/index.ts';
 import type { Journal } from '../../src/live/journal.ts';
@@ -67,6 +69,11 @@ export class Store {
   /** Hedges of all lives that are durable. */
   get hedges(): readonly HedgeRow[] {
     return this.#hedges;
+  }
+
+  /** Of the ledger, as they are on disk. */
+  entries(): readonly Entry[] {
+    return [...entriesIn(this.#db, ACCOUNT)];
   }
 
   get halt(): Halt | null {
