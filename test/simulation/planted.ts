@@ -439,7 +439,9 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'hedge not on disk',
     mistake: 'hedges are kept in memory',
-    seams: () => ({ journal: journal => ({ ...journal, keep: mark => journal.keep({ ...mark, hedges: [] }) }) }),
+    seams: () => ({
+      journal: journal => ({ ...journal, keep: (mark, entries) => journal.keep({ ...mark, hedges: [] }, entries) }),
+    }),
   },
   {
     name: 'hedge at any price',
