@@ -45,7 +45,7 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
         ),
       ),
     ].join(' '),
-    [grounds(ran), agreement(ran, models)].filter(Boolean).join(' '),
+    [grounds(tiersOf(comparison)[0] ?? '', ran), agreement(ran, models)].filter(Boolean).join(' '),
     [
       'These are the numbers as they are. A recording is one market on one day: with so few hours the direction of the market decides more than the strategy does, and a difference smaller than the range of the fill models means nothing.',
       notRun.length > 0 ? `Not run everywhere: ${notRun.join(', ')}; the rows say why.` : '',
@@ -69,9 +69,9 @@ function outcome(tier: string, ran: readonly Ran[]): string {
 
 const MARKOUT_SECONDS = 60;
 
-/** Over everything that was traded. */
-function grounds(ran: readonly Ran[]): string {
-  const traded = ran.filter(({ main }) => main.fills > 0);
+/** Over everything that was traded at one tier. */
+function grounds(tier: string, ran: readonly Ran[]): string {
+  const traded = ran.filter(({ run, main }) => run.tier === tier && main.fills > 0);
   const sum = (of: (main: ComparedModel) => number) => traded.reduce((total, { main }) => total + of(main), 0);
   const volume = sum(({ volume: { minor } }) => Number(minor));
   if (!(volume > 0)) return '';
@@ -83,7 +83,7 @@ function grounds(ran: readonly Ran[]): string {
   const weight = later.reduce((total, [, v]) => total + v, 0);
   const mean = later.reduce((total, [value, v]) => total + value * v, 0) / weight;
   const after = weight > 0 ? `; a minute after a fill ${oneDecimal(mean)} bps of its edge were left` : '';
-  return `Over everything that was traded, in bps of its value: fills had an edge of ${oneDecimal(bps('spread'))} over the middle, what was held then brought ${oneDecimal(bps('inventory'))}, fees ${oneDecimal(bps('fees'))}${after}.`;
+  return `Over everything that was traded at the ${tier} tier, in bps of its value: fills had an edge of ${oneDecimal(bps('spread'))} over the middle, what was held then brought ${oneDecimal(bps('inventory'))}, fees ${oneDecimal(bps('fees'))}${after}.`;
 }
 
 function agreement(ran: readonly Ran[], models: readonly string[]): string {
