@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A short flood of webhooks on a bot that quotes, then kill -9: nothing that was answered may be missing on disk.
+# A short flood of webhooks on a bot that quotes, then kill -9: nothing that was answered may be missing on disk. Then hostile bodies and slow
+# connections: the bot must neither die nor grow.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out="${PUNTAS_CI_OUT:-$(mktemp -d)}/flood.txt"
@@ -8,3 +9,4 @@ node -e "
   const { answered, lost } = JSON.parse(require('fs').readFileSync(process.argv[1], 'utf8').trim().split('\n').at(-1));
   if (!(lost === 0 && answered > 1000)) { console.error('answered ' + answered + ', lost ' + lost); process.exit(1); }
 " "$out"
+npm run --silent flood:hostile

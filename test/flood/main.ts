@@ -2,21 +2,15 @@
  * A flood of webhooks on a bot that quotes, as real processes: how long an answer takes, whether anything that was answered is missing on disk
  * after kill -9, and whether quoting is disturbed. Usage: npm run flood -- --rate 1000 --seconds 60
  */
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { cpus } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { Pool, request } from 'undici';
-import { parse, stringify } from 'yaml';
+import { startBot } from './bot.ts';
 import { openInboxStore } from '../../src/live/inbox/store.ts';
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const TOKEN = 'flood-0123456789abcdefghijkl';
 
 type Load = { readonly url: string; readonly rate: number; readonly seconds: number };
 type Answers = {
@@ -99,37 +93,15 @@ async function main(): Promise<void> {
   });
   const [rate, seconds] = [Number(values.rate), Number(values.seconds)];
   if (!(rate > 0 && seconds > 0)) throw new Error('--rate and --seconds are numbers above zero');
-  const work = mkdtempSync(join(tmpdir(), 'puntas-flood-'));
-  const config = parse(readFileSync(join(ROOT, 'config/sandbox.yaml'), 'utf8')) as Record<string, unknown>;
-  const state = join(work, 'state');
-  const file = join(work, 'flood.yaml');
-  writeFileSync(
-    file,
-    stringify({ ...config, state: { dir: state }, metrics: { port: 0 }, webhooks: { port: 0, keep: 1_000_000 } }),
-  );
-  const bot = spawn(process.execPath, [join(ROOT, 'dist/src/main.js'), 'run', '-c', file], {
-    env: { ...process.env, PUNTAS_WEBHOOK_TOKEN: TOKEN },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let said = '';
-  bot.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-200_000)));
-  const sees = async (pattern: RegExp): Promise<string> => {
-    for (let n = 0; n < 300; n++) {
-      const found = pattern.exec(said)?.[1];
-      if (found !== undefined) return found;
-      await pause(100);
-    }
-    throw new Error(`the bot never said ${pattern}:\n${said}`);
-  };
+  const bot = startBot({ webhooks: { port: 0, keep: 1_000_000 } });
   try {
-    const hooks = await sees(/(http:\/\/[\d.:]+)\/hooks/);
-    const metrics = await sees(/(http:\/\/[\d.:]+)\/metrics/);
+    const { hooks, metrics } = await bot.addresses();
     await pause(5_000);
     let over = false;
     setTimeout(() => (over = true), 10_000);
     const before = await probe(`${metrics}/healthz`, () => over);
     over = false;
-    const load: Load = { url: `${hooks}/hooks/${TOKEN}`, rate, seconds };
+    const load: Load = { url: `${hooks}`, rate, seconds };
     const pouring = new Promise<Answers>((resolve, reject) => {
       const thread = new Worker(fileURLToPath(import.meta.url), { workerData: load });
       thread.once('message', resolve).once('error', reject);
@@ -139,9 +111,9 @@ async function main(): Promise<void> {
     await pause(seconds * 1_000 - 1_000);
     over = true;
     const jitter = round(quantile(await during, 0.99) - quantile(before, 0.99));
-    bot.kill('SIGKILL');
+    bot.kill();
     const { answered, times, refused, sent } = await pouring;
-    const store = openInboxStore(state, Number.MAX_SAFE_INTEGER);
+    const store = openInboxStore(bot.state, Number.MAX_SAFE_INTEGER);
     const kept = new Set([...store.all()].map(({ body }) => body.toString('utf8')));
     store.close();
     const lost = answered.filter(body => !kept.has(body)).length;
@@ -159,8 +131,7 @@ async function main(): Promise<void> {
     console.log(JSON.stringify({ sent, answered: answered.length, lost, p50, p99, jitter, good: isGood }));
     process.exitCode = isGood ? 0 : 1;
   } finally {
-    bot.kill('SIGKILL');
-    rmSync(work, { recursive: true, force: true });
+    bot.end();
   }
 }
 
