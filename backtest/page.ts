@@ -2,7 +2,7 @@
 import { escaped, pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from './pageFrame.ts';
 import type { PageParts } from './pageFrame.ts';
 import { colourOf, figuresOf } from './plots.ts';
-import type { BacktestReport, LevelReport, ReplayReport } from './report.ts';
+import type { BacktestReport, HedgeReport, LevelReport, ReplayReport } from './report.ts';
 import { durationText, numberText, verdictOf } from './verdict.ts';
 
 export function pageOf(report: BacktestReport, parts: PageParts): string {
@@ -16,6 +16,7 @@ ${section('The fill models side by side', modelTable(report))}
 <p class="soft">${PLOT_ADVICE} Times are UTC.</p>
 ${figures.map(({ heading, how, plots }) => section(heading, `<p>${escaped(how)}</p>${placesOf(plots)}`)).join('\n')}
 ${section('Fills by side and level', levelTable(report))}
+${report.models.some(({ hedges }) => hedges !== null) ? section('Hedges', hedgeTable(report)) : ''}
 ${section('Why a quote was missing', missingTable(report))}
 ${section('What was found in the recording', dirtTable(report))}
 ${section('What was run', `${runTable(report)}<pre>${escaped(report.config)}</pre>`)}`;
@@ -35,6 +36,7 @@ function modelTable(report: BacktestReport): string {
     { name: `+ hedging`, of: ({ pnl }) => money(pnl.hedging) },
     { name: 'profit, bps of what was traded', of: ({ profitBps }) => numberOr(profitBps) },
     { name: 'fees, bps of what was traded', of: ({ feesBps }) => numberOr(feesBps) },
+    { name: `most held at once, ${major}`, of: ({ position }) => numberText(position.mostSize) },
     { name: 'largest drawdown', of: ({ drawdown }) => money(drawdown.most) },
     {
       name: 'Sharpe / Sortino, a year, from minutes',
@@ -108,6 +110,36 @@ function levelTable({ models }: BacktestReport): string {
     }),
   );
   return `<p>Orders by the level that they were placed for, 1 the innermost. The share with a fill counts orders with at least one execution.</p>${table(`<tr><th></th><th></th>${names.map(name => `<th>${name}</th>`).join('')}</tr>`, rows)}`;
+}
+
+function hedgeTable({ models, major, minor }: BacktestReport): string {
+  const rows: readonly (readonly [string, (hedges: HedgeReport) => string])[] = [
+    ['begun', ({ begun }) => numberText(begun)],
+    ['carried out', ({ completed }) => numberText(completed)],
+    [`left or came, ${major}`, ({ volume }) => numberText(Number(volume.major))],
+    [`cost against the middle, fees included, ${minor}`, ({ cost }) => numberText(Number(cost))],
+    ['the same, bps of what left', ({ costBps }) => numberOr(costBps)],
+    ['requests to the desk', ({ requests }) => numberText(requests)],
+    ...[...new Set(models.flatMap(({ hedges }) => hedges?.notDone.map(({ reason }) => reason) ?? []))]
+      .slice(0, REASONS_SHOWN)
+      .map(
+        reason =>
+          [
+            `not: ${reason}`,
+            ({ notDone }: HedgeReport) => numberText(notDone.find(each => each.reason === reason)?.hedges ?? 0),
+          ] as const,
+      ),
+  ];
+  const head = models.map(
+    ({ model }, i) => `<th><i style="background:var(--${colourOf(i)})"></i>${escaped(model)}</th>`,
+  );
+  return `<p>Inventory past its band that left by the cheapest way within the limit. Every hedge, with all that was weighed, is in the CSV file.</p>${table(
+    `<tr><th></th>${head.join('')}</tr>`,
+    rows.map(
+      ([name, of]) =>
+        `<tr><th>${escaped(name)}</th>${models.map(({ hedges }) => `<td>${hedges === null ? '–' : of(hedges)}</td>`).join('')}</tr>`,
+    ),
+  )}`;
 }
 
 function missingTable({ models }: BacktestReport): string {

@@ -51,14 +51,23 @@ function judgement(models: readonly ReplayReport[]): string {
 }
 
 function grounds({ minor }: BacktestReport, main: ReplayReport): string {
-  const { model, pnl } = main;
+  const { model, pnl, hedges } = main;
   const [spread, inventory, fees] = [Number(pnl.spread), Number(pnl.inventory), Number(pnl.fees)];
   const parts = [
     `against the middle of the market its fills ${spread >= 0 ? 'captured' : 'gave away'} ${moneyText(pnl.spread, minor)}`,
     `what it held then ${inventory >= 0 ? 'gained' : 'lost'} ${moneyText(pnl.inventory, minor)} as the market moved`,
     fees > 0 ? `rebates brought ${moneyText(pnl.fees, minor)}` : `fees took ${moneyText(pnl.fees, minor)}`,
   ];
-  return `In the ${model} run ${parts.join(', ')}; nothing was hedged.${whyHeld(main)}`;
+  return `In the ${model} run ${parts.join(', ')}; ${hedgesText(hedges, minor)}.${whyHeld(main)}`;
+}
+
+function hedgesText(hedges: ReplayReport['hedges'], minor: string): string {
+  if (hedges === null) return 'nothing was hedged';
+  const { completed, cost, costBps } = hedges;
+  if (completed === 0) return 'no hedge was carried out';
+  const paid = Number(cost) >= 0 ? 'cost' : 'brought';
+  const each = costBps === null ? '' : `, ${bpsText(Math.abs(costBps))} bps of what left`;
+  return `${completed} ${completed === 1 ? 'hedge' : 'hedges'} ${paid} ${moneyText(cost, minor)}${each}`;
 }
 
 /** Where most of the result is the inventory's: whether it went within a minute of the fills, or as the market drifted. */

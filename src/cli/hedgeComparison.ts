@@ -40,7 +40,11 @@ const program = new Command('hedge-comparison')
   .option('--svg <file>', 'draw the first of them there')
   .action(async ({ config: file, tape: dir, seeds, svg, band, rest, deskSpread, ...flow }: Flags) => {
     const { hedge: own, ...without } = readConfig(file);
-    const hedge = own ?? (band === undefined ? undefined : hedgeKeys.parse({ band, rest, costMaxBps: 30 }));
+    const hedge =
+      own ??
+      (band === undefined
+        ? undefined
+        : hedgeKeys.parse({ band, rest, costMaxBps: 30, ways: ['rfq', 'conversion', 'book'] }));
     if (!hedge) throw new Wrong(`${file}: expected a hedge section to compare with, or --band`);
     const { desk } = without.backtest;
     const config = {

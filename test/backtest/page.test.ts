@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { pageOf } from '../../backtest/index.ts';
-import type { BacktestReport, ReplayReport } from '../../backtest/index.ts';
+import { pageOf, reportOf } from '../../backtest/index.ts';
+import type { BacktestReport, HedgeOptions, ReplayReport } from '../../backtest/index.ts';
 import type { Plot } from '../../backtest/page/plot.ts';
 import { figuresOf } from '../../backtest/plots.ts';
 import { durationText, verdictOf } from '../../backtest/verdict.ts';
-import { engineOf, tape } from './ladderRun.ts';
+import { moneyOf } from '../../src/core/index.ts';
+import { engineOf, runHedged, tape } from './ladderRun.ts';
 import { runs, whole } from './reports.ts';
 
 const PARTS = { library: 'var uPlot = 1;', libraryStyle: '.uplot{}', script: 'export {};' };
@@ -185,4 +186,27 @@ test('the documentation names every key of the report', () => {
   };
   walk(whole(traded.map(model => ({ ...model, holdings: {} }))));
   expect([...names].filter(name => !new RegExp(`\\b${name}\\b`).test(page))).toEqual([]);
+});
+
+test('a run with a hedger tells what its hedges cost, and why others were not carried out; one without has no such part', async () => {
+  const hedge: HedgeOptions = {
+    orderPrefix: 'test-1-t',
+    desk: { timeoutMs: 5_000, refusedShare: 0.3, lostShare: 0, seed: 1 },
+    setup: {
+      ...{ ways: ['rfq'], everyMs: 2_000, pauseMs: 10_000, marginMs: 5_000, fenceMs: 50_000, settleMs: 20_000 },
+      rules: {
+        ...{ band: moneyOf('0.01'), rest: moneyOf('0') },
+        ...{ costMaxBps: 30, carryBpsPerHour: 0, unwindMs: 600_000 },
+      },
+    },
+  };
+  const { result } = await runHedged({ hedge });
+  const model = reportOf(tape.instrument, result);
+  const words = wordsOf(pageOf(whole([model]), PARTS));
+  expect(words).toMatch(/Hedges\s+Inventory past its band/);
+  expect(words).toContain('not: no way out was taken');
+  expect(verdictOf(whole([model])).join(' ')).toMatch(/\d+ hedges cost [\d.,]+ mxn, \d[\d.]* bps of what left/);
+  const plain = pageOf(whole(traded), PARTS);
+  expect(wordsOf(plain)).not.toContain('Inventory past its band');
+  expect(verdictOf(whole(traded)).join(' ')).toContain('nothing was hedged');
 });

@@ -13,9 +13,14 @@ type Report = {
   readonly models: readonly {
     readonly model: string;
     readonly fills: number;
+    readonly hedges: { readonly begun: number };
     readonly orders: { readonly placed: number };
   }[];
 };
+
+/** Hedges soon and often, before a desk that loses and refuses. */
+const hedged = (text: string): string =>
+  `${text}\nhedge: { band: '0.004', rest: '0', pauseMs: 5000 }\nbacktest: { desk: { lostShare: 0.2, refusedShare: 0.2 } }\n`;
 
 describe('puntas backtest', () => {
   test('without a tape trades the seeded market: three models, and the same report twice', async () => {
@@ -34,7 +39,7 @@ describe('puntas backtest', () => {
     }
   });
 
-  test('gives the same report whatever the number of threads, in memory and from a stored tape, with latencies that are drawn', async () => {
+  test('gives the same report whatever the number of threads, in memory and from a stored tape, with latencies that are drawn and a desk that fails', async () => {
     const dir = bench.path('tape');
     const tape = recordFlow('btc_mxn', 3, 200);
     const writer = new TapeWriter({ dir, rules: tape.rules, source: 'flow', blockRows: 900 });
@@ -52,12 +57,14 @@ describe('puntas backtest', () => {
       ['--flow-seconds', '200', '--seed', '3'],
       ['--tape', dir],
     ]) {
-      const args = ['backtest', '-c', bench.config(), ...market, ...drawn, '--json'];
+      const args = ['backtest', '-c', bench.config('sandbox', hedged), ...market, ...drawn, '--json'];
       const reports = await Promise.all(['1', '2', '3'].map(threads => ran([...args, '--threads', threads])));
       const [one, two, three] = reports.map(({ stdout }) => stdout);
       expect(reports.map(({ code, stderr }) => [code, stderr])).toEqual([0, 0, 0].map(code => [code, '']));
       expect([two, three]).toEqual([one, one]);
-      expect((JSON.parse(one!) as Report).models.every(({ fills }) => fills > 0)).toBe(true);
+      expect((JSON.parse(one!) as Report).models.every(({ fills, hedges }) => fills > 0 && hedges.begun > 0)).toBe(
+        true,
+      );
     }
   });
 
