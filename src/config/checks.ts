@@ -10,6 +10,7 @@ export function crossProblems(config: Config): readonly Problem[] {
   return [
     ...strategyProblems(config),
     ...missingReference(config),
+    ...unheardTrades(config),
     ...referenceProblems(config),
     ...timingProblems(config),
     ...hedgeProblems(config),
@@ -38,6 +39,14 @@ function missingReference({ reference, strategy, fairValue }: Config): readonly 
       : []),
     ...(fairValue?.reference ? [missing(['fairValue', 'reference'], 'this part')] : []),
   ];
+}
+
+/** Only the stream tells of every trade. */
+function unheardTrades({ fairValue, exchange }: Config): readonly Problem[] {
+  const hasStream = exchange.stream && (exchange.kind === 'embedded' || exchange.streamUrl !== undefined);
+  if (hasStream || !fairValue?.lastTrades) return [];
+  const why = exchange.stream ? 'exchange.streamUrl is left out' : 'exchange.stream is false';
+  return [{ path: ['fairValue', 'lastTrades'], message: `trades are heard by the stream alone, and ${why}` }];
 }
 
 const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readonly Problem[] =>

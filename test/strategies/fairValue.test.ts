@@ -386,6 +386,14 @@ describe('what puntas calibrate writes', () => {
     expect(loaded.ok ? [] : loaded.errors.map(error => error.replace(/^a\.yaml:\d+:\d+ /, ''))).toEqual([line]);
   });
 
+  test('trades that nobody hears are not waited for', () => {
+    const text = `${file.replace('exchange:\n', 'exchange:\n  stream: false\n')}\n${stringify({ fairValue: { lastTrades: {} } })}`;
+    const loaded = loadConfig(text, 'a.yaml');
+    expect(loaded.ok ? [] : loaded.errors[0]).toContain(
+      'fairValue.lastTrades: trades are heard by the stream alone, and exchange.stream is false',
+    );
+  });
+
   test('two words for what the ladder counts from are one too many', () => {
     const both = `${file.replace('reference: mid', 'reference: weightedMid')}\n${stringify({ fairValue: { mid: {} } })}`;
     const loaded = loadConfig(both, 'a.yaml');
