@@ -80,7 +80,7 @@ function deskProblems({ backtest: { desk } }: Config): readonly Problem[] {
 function witnessProblems({ witness }: Config): readonly Problem[] {
   if (!witness) return [];
   const problems: Problem[] = [];
-  if (witness.thinBps === null && !witness.capsSkew)
+  if (witness.thinBps === undefined && !witness.capsSkew)
     problems.push({ path: ['witness'], message: 'nothing goes by it: expected thinBps, or capsSkew: true' });
   if (!(witness.staleAfterMs > witness.everyMs))
     problems.push({ path: ['witness', 'staleAfterMs'], message: `must be above witness.everyMs (${witness.everyMs})` });

@@ -15,10 +15,9 @@ export const witness = z.strictObject({
     .default(30_000)
     .describe('An RFQ price that is older than this many ms is none.'),
   thinBps: bps()
-    .nullable()
-    .default(null)
+    .optional()
     .describe(
-      'The book is thin where its best prices are further apart than this, in bps of its middle; then the RFQ price is a second witness. null: the book is never taken for thin.',
+      'The book is thin where its best prices are further apart than this, in bps of its middle; then the RFQ price is a second witness. Left out: the book is never taken for thin.',
     ),
   withinBps: bps()
     .default(30)

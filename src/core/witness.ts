@@ -9,8 +9,8 @@ import type { Millis } from './units.ts';
 export type WitnessRules = {
   /** An older price is none. */
   readonly staleAfterMs: Millis;
-  /** The book is thin where its best prices are further apart than this, in bps of its middle; null: it is never taken for thin. */
-  readonly thinBps: number | null;
+  /** The book is thin where its best prices are further apart than this, in bps of its middle; absent: it is never taken for thin. */
+  readonly thinBps?: number | undefined;
   /** How far the middle of a thin book may be from the middle of the two RFQ prices, in bps. */
   readonly withinBps: number;
   /** Beyond that, or without such a price: nothing is quoted (stop), or, where there is one, quotes are moved out by what it is away (widen). */
@@ -25,7 +25,7 @@ export const withWitness = (rules: WitnessRules | undefined, strategy: Strategy)
 
 /** Whether the best prices are so far apart that the book alone is not believed. */
 export const isThin = ({ thinBps }: Pick<WitnessRules, 'thinBps'>, bid: number, ask: number): boolean =>
-  thinBps !== null && !((ask - bid) * 20_000 <= thinBps * (ask + bid));
+  thinBps !== undefined && !((ask - bid) * 20_000 <= thinBps * (ask + bid));
 
 function bound(rules: WitnessRules, view: View, quote: Quote): Quote {
   const last = view.witness ?? null;

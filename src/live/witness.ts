@@ -18,7 +18,7 @@ export type WitnessSetup = {
   readonly amount: Money;
   /** Between two readings of two quotes each. */
   readonly everyMs: Millis;
-  readonly thinBps: number | null;
+  readonly thinBps?: number | undefined;
   readonly capsSkew: boolean;
 };
 

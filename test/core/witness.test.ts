@@ -44,7 +44,7 @@ describe('a thin book', () => {
   test('is quoted on where the RFQ price agrees, and as it is where it is not thin', () => {
     expect(quoted({}, { bid: 998, ask: 1004 }).prices).toEqual([960, 1040]);
     expect(quoted({ thinBps: 250 }, null).prices).toEqual([960, 1040]);
-    expect(quoted({ thinBps: null }, null).prices).toEqual([960, 1040]);
+    expect(quoted({ thinBps: undefined }, null).prices).toEqual([960, 1040]);
   });
 
   test('that the RFQ price speaks against is not quoted on, or on the other side only as before', () => {
@@ -66,7 +66,7 @@ describe('a thin book', () => {
 });
 
 describe('the skew', () => {
-  const capped = { thinBps: null, capsSkew: true };
+  const capped = { thinBps: undefined, capsSkew: true };
   test.each([
     ['long, leaning down by more than leaving costs', -20, 10, [955, 1035]],
     ['long, leaning by less', -3, 10, [957, 1037]],
