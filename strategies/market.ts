@@ -55,8 +55,14 @@ const PRIOR_SHARE = 0.5;
 const REFIT_WINDOWS = 15;
 /** One refit moves an estimate by at most this much, in logarithms. */
 const REFIT_MAX = 0.2;
+/** Fewer remembered arrivals, at all distances together, are too few for a line of their own. */
+const REACHED_MIN = 30;
 /** A volatility that moved by less is not worth new quotes. */
 const WORTH = 0.05;
+
+/** Where A and k come from. */
+export type ArrivalsFrom =
+  'configured' | 'configured, too few arrivals' | 'held, no line fits' | 'held, trades are not heard' | 'followed';
 
 export class RollingMarket {
   readonly #p: MarketParameters;
@@ -68,6 +74,7 @@ export class RollingMarket {
   #k: number;
   #fit: Intensity | null = null;
   #windows = 0;
+  #from: ArrivalsFrom = 'configured';
 
   constructor(p: MarketParameters) {
     this.#p = p;
@@ -108,6 +115,10 @@ export class RollingMarket {
     return this.#fit;
   }
 
+  get arrivalsFrom(): ArrivalsFrom {
+    return this.#from;
+  }
+
   trade({ at, price, amount, side }: SeenTrade): void {
     if (this.#p.estimate === 'rolling') this.#meter.trade(at, price, amount, side);
   }
@@ -129,17 +140,26 @@ export class RollingMarket {
   #followArrivals(view: View, fair: number): boolean {
     if (!view.hearsTrades) {
       this.#meter.skip();
-      return false;
+      return this.#name('held, trades are not heard');
     }
     if (!this.#meter.look(view.at, fair, (side, price) => displayed(view, side, price))) return false;
     if (++this.#windows % REFIT_WINDOWS !== 0) return false;
     const { a, k } = this.#start;
     const prior = { a, k, exposureS: (PRIOR_SHARE * millisOf(this.#p.memory)) / 1_000 };
     const fit = fitIntensity(this.#meter.cells('both'), prior);
-    if (fit === null) return false;
+    if (fit === null) return this.#name('held, no line fits');
     this.#fit = fit;
-    this.#a = this.#within(step(this.#a, fit.a), a);
-    this.#k = this.#within(step(this.#k, fit.k), k);
+    const isEnough = fit.reached >= REACHED_MIN;
+    this.#name(isEnough ? 'followed' : 'configured, too few arrivals');
+    this.#a = this.#within(step(this.#a, isEnough ? fit.a : a), a);
+    this.#k = this.#within(step(this.#k, isEnough ? fit.k : k), k);
+    return true;
+  }
+
+  /** True when it is another name. */
+  #name(from: ArrivalsFrom): boolean {
+    if (from === this.#from) return false;
+    this.#from = from;
     return true;
   }
 

@@ -153,7 +153,7 @@ export function modelMaker(
 
   function figuresOf(gamma: number, cap: number, usual: number, fair: number): readonly Figure[] {
     const order = Number(instrument.tick) * fair * Number(instrument.lot) * lots;
-    const { sigma, a, k, fit } = market;
+    const { sigma, a, k, fit, arrivalsFrom } = market;
     return [
       { name: 'gamma', value: gamma / order, unit: `per ${instrument.minor}` },
       { name: 'full inventory', value: cap * Number(instrument.lot), unit: instrument.major },
@@ -161,7 +161,14 @@ export function modelMaker(
       { name: 'sigma', value: sigma * 60 * 10_000, unit: 'bps an hour' },
       { name: 'A', value: a * 60, unit: 'a minute' },
       { name: 'k', value: k / 10_000, unit: 'per bps' },
-      ...(fit === null ? [] : [{ name: 'R2', value: fit.rSquared, unit: '' }]),
+      { name: 'arrivals', value: fit?.reached ?? 0, unit: arrivalsFrom },
+      ...(fit === null
+        ? []
+        : [
+            { name: 'A error', value: 100 * fit.logAError, unit: '%' },
+            { name: 'k error', value: (100 * fit.kError) / fit.k, unit: '%' },
+            { name: 'R2', value: fit.rSquared, unit: '' },
+          ]),
     ];
   }
 }

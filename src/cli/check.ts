@@ -1,6 +1,6 @@
 /** `puntas check`: the checked configuration, and the quotes that it would place now with the reason for each price. Places nothing. */
 import { stringify } from 'yaml';
-import { textOfAmount, textOfPrice } from '../core/index.ts';
+import { describeTier, textOfAmount, textOfPrice } from '../core/index.ts';
 import type { Amount, Clock, Instrument, LegalLevel, Preview } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { latchIn } from '../live/latch.ts';
@@ -52,6 +52,7 @@ export async function check(config: Config, venue: Venue, clock: Clock, seed: nu
       stringify(config).trimEnd(),
       '',
       `# quotes that it would place now (maker fee ${percent(rules.makerRate)}, taker fee ${percent(rules.takerRate)})`,
+      ...(rules.tier ? [describeTier(rules.tier)] : []),
       ...halts(preview.halt, latchIn(config.state.dir).read()),
       ...describe(rules.instrument, preview),
     ].join('\n');

@@ -1,6 +1,6 @@
 /** `puntas run`: makes a market until it is told to stop, then leaves nothing behind and says what came of it. */
 import { createHash } from 'node:crypto';
-import { moneyOfAmount } from '../core/index.ts';
+import { describeTier, moneyOfAmount } from '../core/index.ts';
 import type { Amount, Clock, Order, Side, Snapshot } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { meaningOf } from '../exchange/index.ts';
@@ -137,6 +137,8 @@ export async function run(options: RunOptions): Promise<RunResult> {
       `assuming that no request is held on its way longer than ${fenceMs / 1000} s (timing.fenceMs) and that no trade is listed later than ${settleMs / 1000} s (timing.settleMs)`,
     );
 
+    const { tier } = rolling.session.rules;
+    if (tier) log.info({}, describeTier(tier));
     const started = clock.elapsed();
     const line = status(
       log,
@@ -223,13 +225,16 @@ function sentinelIn(dir: string, clock: Clock): () => boolean {
 
 const SENTINEL_STILL_MAX_MS = 60_000;
 
-function monitoredMarket({ rules: { instrument }, loop }: Session): Pick<Monitored, 'streamUp' | 'queueAhead'> {
+function monitoredMarket({
+  rules: { instrument },
+  loop,
+}: Session): Pick<Monitored, 'streamUp' | 'queueAhead' | 'fees'> {
   const { streamUp, queueAhead } = loop.market.status;
   const sum = (lots: Amount | null) => (lots === null ? null : moneyOfAmount(instrument, lots));
-  return { streamUp, queueAhead: { buy: sum(queueAhead.buy), sell: sum(queueAhead.sell) } };
+  return { streamUp, queueAhead: { buy: sum(queueAhead.buy), sell: sum(queueAhead.sell) }, fees: loop.rules };
 }
 
-function monitored(snapshot: Snapshot): Omit<Monitored, 'budget' | 'streamUp' | 'queueAhead' | 'isPaper'> {
+function monitored(snapshot: Snapshot): Omit<Monitored, 'budget' | 'streamUp' | 'queueAhead' | 'fees' | 'isPaper'> {
   const own = { bid: best(snapshot.orders, 'buy'), ask: best(snapshot.orders, 'sell') };
   const count = (side: Side) => snapshot.orders.filter(order => order.side === side && isLive(order)).length;
   return {

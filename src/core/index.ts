@@ -8,6 +8,7 @@ export * from './book.ts';
 export * from './crossRate.ts';
 export * from './decisions.ts';
 export * from './event.ts';
+export * from './feeTier.ts';
 export * from './guard.ts';
 export * from './hedgeRow.ts';
 export * from './hedging.ts';

@@ -42,7 +42,8 @@ export class Loop {
   readonly #reach: Reach;
   readonly #sleep: SleepWatch;
   readonly #hedger: Hedger | null;
-  #rules: Rules;
+  /** As they were read last. */
+  rules: Rules;
   #rulesEveryMs = RULES_EVERY_MS;
   #failure: string | null = null;
   #sentinelAlive: boolean | null = null;
@@ -50,7 +51,7 @@ export class Loop {
 
   constructor(options: LoopOptions) {
     this.#options = options;
-    this.#rules = options.rules;
+    this.rules = options.rules;
     this.#origin = options.clock.now() - options.clock.elapsed();
     const { exchange, book, opening, timing } = options;
     const tids = opening.kind === 'restored' ? opening.tids : [];
@@ -73,8 +74,8 @@ export class Loop {
     this.#keeper = new LedgerKeeper(options.engine, options.journal, this.#reads, options.clock, hedges, known);
     this.#sleep = new SleepWatch(options.clock);
     this.#hedger = hedgerOf(options, this.#reads, {
-      instrument: () => this.#rules.instrument,
-      takerRate: () => this.#rules.takerRate,
+      instrument: () => this.rules.instrument,
+      takerRate: () => this.rules.takerRate,
       time: this.time,
       step: event => this.#step(event),
       persist: () => this.#flush(),
@@ -83,7 +84,7 @@ export class Loop {
     this.market = new MarketData({
       ...options,
       reads: this.#reads,
-      instrument: () => this.#rules.instrument,
+      instrument: () => this.rules.instrument,
       time: this.time,
       step: event => this.#step(event),
       note: (what, failed) => this.#note(what, failed),
@@ -107,7 +108,7 @@ export class Loop {
     this.#onFailure = onFailure;
     const { orders, ledger: left } = this.#options.journal.leftovers;
     this.#step({ kind: 'restore', at: this.time(), orders, ledger: opening.kind === 'restored' ? left : null });
-    this.#step({ kind: 'rules', at: this.time(), ...this.#rules });
+    this.#step({ kind: 'rules', at: this.time(), ...this.rules });
     if (opening.kind === 'fresh') {
       const { startedAt, balances } = opening;
       this.#step({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
@@ -125,7 +126,7 @@ export class Loop {
     if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
     const witness = witnessReadsOf(
       this.#options,
-      () => this.#rules.instrument,
+      () => this.rules.instrument,
       this.time,
       event => this.#step(event),
     );
@@ -235,7 +236,7 @@ export class Loop {
   async #refreshRules(): Promise<void> {
     const { exchange, book } = this.#options;
     try {
-      this.#rules = await readRules(exchange, book);
+      this.rules = await readRules(exchange, book);
       this.#rulesEveryMs = RULES_EVERY_MS;
     } catch (error) {
       this.#rulesEveryMs = RULES_AGAIN_MS;
@@ -243,7 +244,7 @@ export class Loop {
       this.#reach.also('rules', { error: String(error) }, text);
       return;
     }
-    this.#step({ kind: 'rules', at: this.time(), ...this.#rules });
+    this.#step({ kind: 'rules', at: this.time(), ...this.rules });
   }
 
   #step(told: EngineEvent): void {
@@ -339,7 +340,7 @@ export class Loop {
 
   async #send(command: Approved<Command>): Promise<void> {
     const { exchange, book } = this.#options;
-    const { instrument } = this.#rules;
+    const { instrument } = this.rules;
     const at = { exchange, book, instrument, time: this.time, mayPlace: () => this.#mayPlace() };
     const { event, what, failed } = await send(command, at);
     if (failed === null) this.#reach.answered();

@@ -1,8 +1,23 @@
 /** What is read before the first quote: the book's rules, our rates, and balances on a quiet cut of the trade history. */
-import { instrumentOf, rateCeil } from '../core/index.ts';
-import type { AvailableBook, Balance, Exchange, Instrument, Millis, Outcome } from '../core/index.ts';
+import { accountTierOf, instrumentOf, rateCeil } from '../core/index.ts';
+import type {
+  AccountTier,
+  AvailableBook,
+  Balance,
+  BookFee,
+  Exchange,
+  Instrument,
+  Millis,
+  Outcome,
+} from '../core/index.ts';
 
-export type Rules = { readonly instrument: Instrument; readonly makerRate: number; readonly takerRate: number };
+export type Rules = {
+  readonly instrument: Instrument;
+  readonly makerRate: number;
+  readonly takerRate: number;
+  /** For people: null or absent where the exchange does not tell the volume. */
+  readonly tier?: AccountTier | null;
+};
 
 /** A start that cannot go on, in one line for a person. */
 export class CannotStart extends Error {
@@ -21,8 +36,10 @@ export class CannotStart extends Error {
 /** The rules of one book and our rates on it. */
 export async function readRules(exchange: Exchange, book: string): Promise<Rules> {
   const row = await readBookRow(exchange, book);
-  const { maker, taker } = await ratesOf(exchange, row);
-  return { instrument: instrumentOf(row), makerRate: rateCeil(maker), takerRate: rateCeil(taker) };
+  const fee = await ratesOf(exchange, row);
+  const instrument = instrumentOf(row);
+  const tier = accountTierOf(fee, row.tiers, instrument.minor);
+  return { instrument, makerRate: rateCeil(fee.maker), takerRate: rateCeil(fee.taker), tier };
 }
 
 /** What is public of one book. */
@@ -35,14 +52,11 @@ export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, bo
 }
 
 /** The account's own rates; the schedule's entry tier when the exchange does not list the book's. */
-async function ratesOf(
-  exchange: Exchange,
-  row: AvailableBook,
-): Promise<{ readonly maker: string; readonly taker: string }> {
+async function ratesOf(exchange: Exchange, row: AvailableBook): Promise<BookFee> {
   const fees = await need('read fees', exchange.fees());
   const rates = fees.find(fee => fee.book === row.book) ?? row.tiers[0] ?? row.flatRate;
   if (!rates) throw new CannotStart(`the exchange lists no fees for ${row.book}`);
-  return rates;
+  return { ...rates, book: row.book };
 }
 
 /** What a run starts from: fresh balances, or the ledger that the last run of the account left. */

@@ -2,6 +2,8 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { approximately } from '../core/index.ts';
 import type { DecisionCount, Millis, Money, Side, Snapshot } from '../core/index.ts';
+import { feeGauges } from './fees.ts';
+import type { MonitoredFees } from './fees.ts';
 import { markoutGauges } from './markouts.ts';
 
 /** What is shown of one book, as it stands at the moment of asking. */
@@ -31,6 +33,7 @@ export type Monitored = {
   /** What the strategy computes with: few and fixed names. */
   readonly figures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
   readonly markouts: Snapshot['markouts'];
+  readonly fees: MonitoredFees;
   /** Nothing here is real money. */
   readonly isPaper: boolean;
 };
@@ -144,7 +147,7 @@ export function metrics(book: string, version: string, read: () => Monitored): M
   });
   const figure = gauge(
     'puntas_strategy_figure',
-    'What a model computes with, as puntas check shows it: gamma, full and usual inventory, sigma, A, k, R2 of their fit.',
+    'What a model computes with, as puntas check shows it: gamma, full and usual inventory, sigma, A, k, their errors and R2, and on how many arrivals they stand, with where they come from as its unit.',
     ['book', 'name', 'unit'],
   );
   const notQuoting = gauge('puntas_not_quoting', '1 while this keeps a wanted quote from being shown, otherwise 0.', [
@@ -153,6 +156,7 @@ export function metrics(book: string, version: string, read: () => Monitored): M
   ]);
 
   const markouts = markoutGauges(registers, book);
+  const fees = feeGauges(registers, book);
 
   build.set({ version }, 1);
   // A series that appears only with its first event has no rate: all start at 0.
@@ -185,6 +189,8 @@ export function metrics(book: string, version: string, read: () => Monitored): M
     for (const { side, deed, reason, count } of [...USUAL, ...now.decisions])
       decisions.inc({ book, side, decision: deed, reason }, count);
     markouts(now.markouts);
+    fees(now.fees);
+    figure.reset();
     for (const { name, value, unit } of now.figures) figure.set({ book, name: figureName(name), unit }, value);
     budget.set({ scope: 'public' }, now.budget.public);
     budget.set({ scope: 'private' }, now.budget.private);

@@ -1,5 +1,5 @@
 /** A bot that quotes both sides and lacks nothing. */
-import { moneyOf } from '../../src/core/index.ts';
+import { accountTierOf, moneyOf } from '../../src/core/index.ts';
 import type { Monitored } from '../../src/monitor/index.ts';
 
 export const calm = (): Monitored => ({
@@ -19,6 +19,22 @@ export const calm = (): Monitored => ({
   notQuoting: [],
   decisions: [],
   figures: [{ name: 'gamma', value: 0.002, unit: 'per mxn' }],
+  fees: {
+    makerRate: 560_000,
+    tier: accountTierOf(
+      {
+        book: 'btc_mxn',
+        maker: '0.0056',
+        taker: '0.00728',
+        volumeCurrency: 'mxn',
+        currentVolume: '612345.10',
+        nextVolume: '1000000',
+        nextMaker: '0.0055',
+      },
+      [],
+      'mxn',
+    ),
+  },
   markouts: {
     curves: [
       { side: 'buy', level: null, seconds: [0, 15], fills: [4, 3], bps: [9.5, 4], errorBps: [0.5, 1.5] },

@@ -29,6 +29,7 @@ function lived(
     volatilityBps: market.sigma * 60 * 10_000,
     perMinute: market.a * 60,
     decayPerBps: market.k / 10_000,
+    from: market.arrivalsFrom,
   };
 }
 
@@ -44,6 +45,16 @@ describe('the rolling market', () => {
     expect(found.perMinute).toBeLessThan(13);
     expect(found.decayPerBps).toBeGreaterThan(0.11);
     expect(found.decayPerBps).toBeLessThan(0.15);
+  });
+
+  test('says where its arrivals come from, and keeps the configured ones while too few were seen', () => {
+    expect(lived({}, truth).from).toBe('followed');
+    const quiet = lived({}, { ...truth, perMinute: 0.02 });
+    expect(quiet).toMatchObject({ from: 'configured, too few arrivals' });
+    expect(quiet.perMinute).toBeCloseTo(6, 9);
+    expect(quiet.decayPerBps).toBeCloseTo(0.2, 9);
+    expect(lived({}, truth, false).from).toBe('held, trades are not heard');
+    expect(lived({ estimate: 'fixed' }, truth).from).toBe('configured');
   });
 
   test('stays within its bounds', () => {
