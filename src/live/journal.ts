@@ -42,7 +42,7 @@ export type Journal = {
   /** One line of the recording: an input of the engine, or the commands that it answered with. Durable with the next flush. */
   record(line: string): void;
   /** The ledger as it stands, and the entries that led there since it was last told: durable with whatever is written next, so that no durable ending is of an order whose fills are not. */
-  keep(mark: Mark, entries?: readonly Entry[]): void;
+  keep(mark: Mark, entries: readonly Entry[]): void;
   /** Makes everything durable, with the ledger when one is given. Throws when the disk does not take it. */
   flush(mark?: Mark): void;
   /** No nonce above `mark` may be sent before this returns. */
@@ -167,7 +167,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
       if (lines.length >= LINES_MAX) lines = [GAP];
       lines.push(line);
     },
-    keep: (mark, entries = []) => {
+    keep: (mark, entries) => {
       standing = textOfMark(mark);
       if (entries.length > 0) booked = [...booked, ...entries];
     },

@@ -59,7 +59,7 @@ describe('an intent', () => {
     const journal = opened(dir);
     journal.intend([place('a-1-1'), place('a-1-2')], AT);
     journal.ended('a-1-1', 'filled');
-    journal.keep(markOf('100', '77', [{ id: 'a-1-2', filled: 3 as Amount, oid: 'o2' }]));
+    journal.keep(markOf('100', '77', [{ id: 'a-1-2', filled: 3 as Amount, oid: 'o2' }]), []);
     const before = folders.copyOf(dir);
     journal.intend([place('a-1-3')], AT + 1);
     const after = folders.copyOf(dir);
@@ -78,7 +78,7 @@ describe('an intent', () => {
     const dir = folders.fresh();
     const journal = opened(dir);
     const mark = markOf('100', '77', []);
-    journal.keep(mark);
+    journal.keep(mark, []);
     (mark.ledger.causes as Map<string, Causes>).set('mxn', causesOf({ opening: moneyOf('999') }));
     journal.flush();
     journal.close();
@@ -120,7 +120,7 @@ describe('a disk that takes nothing', () => {
     const { journal, fill, free } = full(dir);
     fill();
     const many = Array.from({ length: 100 }, (_, i) => place(`a-2-${i + 10}`));
-    journal.keep(markOf('100', big));
+    journal.keep(markOf('100', big), []);
     expect(() => journal.intend(many, AT)).toThrow(/full/);
     expect(idsIn(folders.copyOf(dir))).toEqual([]);
     free();

@@ -1,5 +1,5 @@
 /** Judges why the bot says that its balances are what they are: trades, fees and transfers are those that were, each booked once. */
-import { moneyOf } from '../../src/core/index.ts';
+import { CAUSES, causesFrom, moneyOf } from '../../src/core/index.ts';
 import type { Causes, Entry } from '../../src/core/index.ts';
 import type { EmbeddedExchange } from '../../src/sandbox/index.ts';
 
@@ -24,6 +24,11 @@ export class BooksJudge {
   /** Once everything is quiet. */
   check(books: ReadonlyMap<string, Causes> | null, entries: readonly Entry[]): void {
     this.#checkTransfers(entries);
+    for (const [currency, row] of books ?? []) {
+      const onDisk = causesFrom(entries).get(currency);
+      const wrong = CAUSES.find(cause => (onDisk?.[cause] ?? 0n) !== row[cause]);
+      if (wrong) this.#o.breaks('A7', `${currency}: ${wrong} are ${row[wrong]}, the entries on disk lead elsewhere`);
+    }
     // Else something had been traded before the ledger began.
     const isWhole = [...(books ?? [])].every(([name, { opening }]) => opening === moneyOf(this.#o.began[name] ?? '0'));
     if (books && isWhole) this.#checkTrades(books);

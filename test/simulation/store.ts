@@ -111,8 +111,8 @@ export class Store {
     };
     return {
       ...journal,
-      keep: mark => {
-        journal.keep(mark);
+      keep: (mark, entries) => {
+        journal.keep(mark, entries);
         told = mark.hedges ?? [];
       },
       intend: (commands, at) => around('intents', () => journal.intend(commands, at)),
