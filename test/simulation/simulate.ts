@@ -388,6 +388,8 @@ class Simulation {
       engine.unfinished.every(order => order.state === 'open' || order.state === 'partially filled') &&
       engine.unfinished.length > 0 &&
       this.#hedges?.isOpen !== true &&
+      // The mean of the last trades begins with the first trade that is seen: that is the market's to bring.
+      this.#scenario.config.fairValue?.lastTrades === undefined &&
       // An end that is not on disk yet is unknown to the next run.
       this.#store.openIntents().every(id => known.has(id));
     if (!isQuiet || !world.chance('restart check').hit(0.5)) {
