@@ -405,6 +405,8 @@ class Simulation {
       const run = life === null ? null : this.#bot.run;
       const isQuoting = [...this.#liveOfOurs()].some(order => order.originId!.split('-')[1] === String(run));
       if (isQuoting) quotedAfter ??= world.clock.elapsed() - from;
+      // It may, and the strategy or a limit said why it does not.
+      if (Math.min(this.#excusedAt.buy, this.#excusedAt.sell) > from) quotedAfter ??= world.clock.elapsed() - from;
       if (this.#store.halt !== null) quotedAfter ??= 0;
     }
     this.#checker.checkRestart(quotedAfter);
