@@ -108,8 +108,8 @@ describe('an error', () => {
     ],
     [
       'a key of another section',
-      withLine('staleAfterMs: 100'),
-      'a.yaml:17:1 staleAfterMs: unknown key; did you mean timing.staleAfterMs?',
+      withLine('bookPollMs: 100'),
+      'a.yaml:17:1 bookPollMs: unknown key; did you mean timing.bookPollMs?',
     ],
     [
       'an unknown key like no other',

@@ -192,7 +192,9 @@ describe.each(NAMES)('%s', name => {
         desk.step({ kind: 'reference', at: desk.now, startedAt: desk.now, price: 100_000 + drift });
         desk.round();
         expect(desk.live.length).toBeGreaterThan(0);
-        return desk.engine.preview(desk.now).quote;
+        // Where the figures come from may differ: only one of the two is told of every trade.
+        const { figures: _, ...shown } = desk.engine.preview(desk.now).quote;
+        return shown;
       });
       expect(quotes[0]).toEqual(quotes[1]);
     }
