@@ -27,6 +27,8 @@ export type Promises = {
   readonly book: string;
   readonly prefix: string;
   readonly levels: number;
+  /** The book is also read as the price from elsewhere: an older copy may be the newest that the quotes' own reader has got. */
+  readonly isReadTwice: boolean;
   /** In units of 10^-8 of the major currency. */
   readonly positionMax: bigint;
   /** Beyond the target at the beginning, in the same. */
@@ -608,8 +610,9 @@ export class Checker {
       asks: readonly Level[];
       sequence: string;
     };
-    if (BigInt(sequence) < witness.sequence) return;
-    witness.sequence = BigInt(sequence);
+    const isOlder = BigInt(sequence) < witness.sequence;
+    if (isOlder && !this.#options.promises.isReadTwice) return;
+    if (!isOlder) witness.sequence = BigInt(sequence);
     // What others show: a level that our live orders fill whole is no level.
     const others = (levels: readonly Level[], side: Side): number[] => {
       const own = new Map<number, number>();

@@ -161,6 +161,7 @@ class Simulation {
         book: BOOK,
         prefix: `${INSTANCE}-`,
         levels: config.strategy.levels,
+        isReadTwice: config.reference !== undefined,
         positionMax: BigInt(Math.round(Number(config.limits.positionMax) * 1e8)),
         opening: BigInt(Math.round((Number(scenario.balances['btc']) - Number(config.inventory.target)) * 1e8)),
         collarBps: config.limits.collarBps,
@@ -354,7 +355,9 @@ class Simulation {
     this.#replies.heal();
     await this.#advance(healMs - RESTART_CHECK_BEFORE_MS);
     // A run that began while healing counts its fence from its own start.
-    if (this.#bot.engine?.unfinished.some(({ state }) => state === 'unknown' || state === 'closed-unsettled'))
+    const isOpen = ({ state }: { readonly state: string }): boolean =>
+      state === 'unknown' || state === 'closed-unsettled';
+    if (this.#hedges?.isOpen === true || this.#bot.engine?.unfinished.some(isOpen))
       await this.#advance(Math.max(0, healMs - RESTART_CHECK_BEFORE_MS - this.#bot.ageMs));
     await this.#checkRestart();
     if (this.#isOver()) return;
