@@ -1,11 +1,12 @@
 /** Puts one bot together from a checked configuration. The embedded exchange and a remote one differ by an address and a key. */
-import { amountFloor, Engine, moneyOf, randomOf, valueFloor, withWitness } from '../core/index.ts';
+import { amountFloor, Engine, money, moneyOf, randomOf, valueFloor, withWitness } from '../core/index.ts';
 import type {
   Clock,
   EngineNews,
   Instrument,
   MarketStream,
   Millis,
+  RegimeRules,
   RiskLimits,
   StreamTransport,
   Transport,
@@ -148,6 +149,7 @@ export function engineOf(
       privateStaleAfterMs: Math.max(10_000, 3 * timing.privatePollMs),
     },
     ...(markouts ? { adverse: markouts } : {}),
+    regimes: regimesOf(config, instrument),
     ...(onNews ? { onNews } : {}),
     isTraced,
   });
@@ -180,6 +182,38 @@ export function hedgePlanOf({ hedge, timing }: Config): Omit<HedgeSetup, 'desk'>
     ...others,
     fenceMs,
     settleMs,
+  };
+}
+
+/** Null without any; also for a recording from before there were regimes. */
+function regimesOf({ regimes, limits }: Config, instrument: Instrument): RegimeRules | null {
+  if (!regimes) return null;
+  const { leaveShare, calmMs, wide, reduceOnly } = regimes;
+  const { positionShare, drawdownShare } = reduceOnly ?? {};
+  const millionths = BigInt(Math.round((drawdownShare ?? 0) * 1e6));
+  return {
+    leaveShare,
+    calmMs,
+    wide: wide
+      ? {
+          factor: wide.factor,
+          ...(wide.volatilityBps !== undefined && {
+            volatility: { bps: wide.volatilityBps, memoryMs: wide.volatilityMemoryMs },
+          }),
+          ...(wide.marketSpreadBps !== undefined && { marketSpreadBps: wide.marketSpreadBps }),
+          ...(wide.depthMin !== undefined && {
+            thin: { lots: amountFloor(instrument, wide.depthMin), withinBps: wide.depthBps },
+          }),
+        }
+      : null,
+    reduceOnly: reduceOnly
+      ? {
+          ...(positionShare !== undefined && { positionShare }),
+          ...(drawdownShare !== undefined && {
+            drawdown: money((moneyOf(limits.drawdownMax) * millionths) / 1_000_000n),
+          }),
+        }
+      : null,
   };
 }
 

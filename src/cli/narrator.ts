@@ -59,6 +59,15 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews): voi
         log.debug({ id: news.news.order.id }, `${news.news.order.id} ended: ${news.news.ending}`);
       else log.warn({ id: news.news.order.id, news: news.news.kind }, `${news.news.order.id}: ${news.news.kind}`);
       return;
+    case 'regime': {
+      const { from, to } = news;
+      // A pause and a halt say so themselves.
+      const isTold = [from, to].some(({ regime }) => regime === 'wide' || regime === 'reduce only');
+      if (!isTold || to.regime === 'paused' || to.regime === 'halted') return;
+      const write = to.regime === 'reduce only' ? log.warn : log.info;
+      write({ from: from.regime, to: to.regime, why: to.why }, `regime: ${to.regime} (${to.why}), was ${from.regime}`);
+      return;
+    }
     case 'halted':
       log.error(
         { reason: news.reason },

@@ -247,6 +247,8 @@ function monitored(snapshot: Snapshot): Omit<Monitored, 'budget' | 'streamUp' | 
     bookAgeMs: Number.isFinite(snapshot.bookAge) ? snapshot.bookAge : null,
     notQuoting: notReady(snapshot).concat(snapshot.silent),
     decisions: snapshot.decisions,
+    regime: snapshot.regime.regime,
+    regimes: snapshot.regimes,
     figures: snapshot.figures,
     markouts: snapshot.markouts,
   };

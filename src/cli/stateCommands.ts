@@ -1,6 +1,7 @@
-/** `puntas replay` and `puntas resume`: what a state directory can be asked after and told. */
+/** `puntas replay`, `puntas reduce` and `puntas resume`: what a state directory can be asked after and told. */
 import { existsSync } from 'node:fs';
 import type { Config } from '../config.ts';
+import type { Millis } from '../core/index.ts';
 import { latchIn } from '../live/latch.ts';
 import { readRecording, recordingsIn } from '../live/recordings.ts';
 import { firstRules, replayRun } from '../live/replay.ts';
@@ -43,13 +44,27 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
   }
 }
 
+/** From here on inventory is only closed, until a resume. Says what holds now. */
+export function reduce(dir: string, reason: string, at: Millis): string {
+  if (reason.trim().length < 4) throw new Wrong('--reason: say in a few words why, for those who read it later');
+  if (!existsSync(dir)) throw new Wrong(`${dir}: no such folder; expected the state directory of a bot (state.dir)`);
+  const latch = latchIn(dir);
+  const before = latch.readReduce?.() ?? null;
+  if (before !== null) return `${dir}: inventory is only closed there already: ${before.reason}`;
+  latch.setReduce?.({ reason, at, by: 'person' });
+  return `a running bot closes inventory only within seconds, until puntas resume${latch.read() === null ? '' : '; trading is halted there: nothing is quoted at all'}`;
+}
+
 /** Lifts a halt. Says what it was. */
 export function resume(dir: string, reason: string): string {
   if (reason.trim().length < 4)
     throw new Wrong('--reason: say in a few words what you found, for those who read it later');
   const latch = latchIn(dir);
   const halt = latch.read();
-  if (halt === null) return `${dir}: nothing is halted there`;
+  const reduce = latch.readReduce?.() ?? null;
+  if (halt === null && reduce === null) return `${dir}: nothing is halted there`;
   latch.lift(reason);
+  if (halt === null)
+    return `lifted: ${reduce?.reason ?? ''} (inventory was only closed since ${new Date(reduce?.at ?? 0).toISOString()}); a running bot quotes both sides within seconds`;
   return `lifted: ${halt.reason} (halted by ${halt.by} at ${new Date(halt.at).toISOString()}); a running bot goes on within seconds`;
 }

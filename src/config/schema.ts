@@ -6,6 +6,7 @@ import { backtest } from './backtest.ts';
 import { hedge } from './hedge.ts';
 import { markouts } from './markouts.ts';
 import { paper } from './paper.ts';
+import { regimes } from './regimes.ts';
 import { reference } from './reference.ts';
 import { witness } from './witness.ts';
 import { aboveZero, address, addressRange, balances, decimalText, httpAddress, millis, port } from './values.ts';
@@ -219,6 +220,11 @@ export const configSchema = z
       .optional()
       .describe(
         'Asks RFQ for its prices, as a witness where the book is thin and as the bound of the skew. Left out: never.',
+      ),
+    regimes: regimes
+      .optional()
+      .describe(
+        'When the bot by itself quotes wider, or only closes inventory. Left out: it never does; puntas reduce lets it close inventory only.',
       ),
     inventory: z
       .strictObject({

@@ -305,6 +305,11 @@ export class Engine {
     return this.#decisions.last;
   }
 
+  /** Why only inventory is closed until a resume; null when it is not, or only because inventory is near its limit. */
+  get reducingBecause(): string | null {
+    return this.#regimes.state.reduce;
+  }
+
   snapshot(at: Millis): Snapshot {
     return {
       at,

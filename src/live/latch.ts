@@ -12,7 +12,11 @@ export interface Latch {
   read(): Halt | null;
   /** Durable when it returns. The first reason stays. */
   set(halt: Halt): void;
-  /** Lifts the halt; the reason is kept beside it with what was lifted. */
+  /** Why only inventory is closed until a person resumes, or null. */
+  readReduce?(): Halt | null;
+  /** As `set`: only inventory is closed from here on. */
+  setReduce?(reduce: Halt): void;
+  /** Lifts the halt and what keeps inventory only being closed; the reason is kept beside it with what was lifted. */
   lift(reason: string): void;
   /** True once after a halt was lifted: whoever trades takes it up, also when it was not running then. */
   takeLifted?(): boolean;
@@ -21,6 +25,8 @@ export interface Latch {
 }
 
 const LATCH_FILE = 'HALTED';
+/** As the latch, while only inventory is closed. */
+const REDUCE_FILE = 'REDUCE';
 /** One line for each halt that a person lifted. */
 const LIFTED_FILE = 'resumed.jsonl';
 /** Becomes the latch when the disk has no room for a new file: a rename needs none. */
@@ -31,8 +37,9 @@ const TAKE_UP_FILE = 'RESUMED';
 
 /** The latch of a state directory. */
 export function latchIn(dir: string): Latch {
-  const file = join(dir, LATCH_FILE);
-  const read = (): Halt | null => {
+  const halted = join(dir, LATCH_FILE);
+  const reducing = join(dir, REDUCE_FILE);
+  const read = (file = halted): Halt | null => {
     let text: string;
     try {
       text = readFileSync(file, 'utf8');
@@ -48,25 +55,33 @@ export function latchIn(dir: string): Latch {
     }
   };
   return {
-    read,
+    read: () => read(),
     set: halt => {
       if (read() !== null) return;
       try {
-        writeDurably(file, JSON.stringify(halt));
+        writeDurably(halted, JSON.stringify(halt));
       } catch (error) {
         if (!existsSync(join(dir, RESERVE_FILE))) throw error;
-        renameSync(join(dir, RESERVE_FILE), file);
+        renameSync(join(dir, RESERVE_FILE), halted);
         syncFolder(dir);
       }
+    },
+    readReduce: () => read(reducing),
+    setReduce: reduce => {
+      if (read(reducing) === null) writeDurably(reducing, JSON.stringify(reduce));
     },
     reserve: () => {
       if (existsSync(join(dir, RESERVE_FILE))) return;
       writeDurably(join(dir, RESERVE_FILE), JSON.stringify({ reason: RESERVED, at: 0, by: 'bot' }));
     },
     lift: reason => {
-      appendFileSync(join(dir, LIFTED_FILE), `${JSON.stringify({ lifted: read(), reason })}\n`, { mode: 0o600 });
+      appendFileSync(join(dir, LIFTED_FILE), `${JSON.stringify({ lifted: read() ?? read(reducing), reason })}\n`, {
+        mode: 0o600,
+      });
       writeDurably(join(dir, TAKE_UP_FILE), reason);
-      rmSync(file, { force: true });
+      // First what a halt outlives: a bot that looks in between must not find it again after it has taken up the lifting.
+      rmSync(reducing, { force: true });
+      rmSync(halted, { force: true });
       syncFolder(dir);
     },
     takeLifted: () => {
@@ -95,6 +110,14 @@ export function stubbornLatch(latch: Latch, log: Log): Latch {
   };
   return {
     ...latch,
+    // It is tried again at every look.
+    setReduce: reduce => {
+      try {
+        latch.setReduce?.(reduce);
+      } catch (error) {
+        log.debug({ error: String(error) }, 'that inventory is only closed cannot be written to disk');
+      }
+    },
     read: () => {
       if (unwritten !== null) write(unwritten);
       return latch.read() ?? unwritten;

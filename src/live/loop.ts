@@ -13,12 +13,12 @@ import { readRules, type Rules } from './opening.ts';
 import { LineWriter } from './recording.ts';
 import { isFailed, Reads, type Failed } from './reads.ts';
 import { Reach } from './reach.ts';
+import { watchReduce } from './reduceWatch.ts';
 import { send } from './sends.ts';
 import { witnessReadsOf } from './witness.ts';
 import { LOOK_EVERY_MS, SleepWatch } from './sleepWatch.ts';
 
 const RULES_EVERY_MS = 300_000;
-/** After a read of the rules that failed. */
 const RULES_AGAIN_MS = 15_000;
 const BALANCES_EVERY_MS = 10_000;
 /** Until they have equalled the ledger once: nothing is quoted before. */
@@ -299,6 +299,7 @@ export class Loop {
       latch.takeLifted?.();
       this.#step({ kind: 'resume', at: this.time() });
     }
+    watchReduce(engine, latch, this.time(), event => this.#step(event));
   }
 
   /** Intents are on disk before the first byte leaves; when they cannot be written, only cancels and look-ups leave. */

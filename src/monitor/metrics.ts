@@ -1,7 +1,7 @@
 /** Everything that Prometheus is told: gauges are read from a snapshot at the moment of the scrape, so that a stalled loop cannot look fresh. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { approximately } from '../core/index.ts';
-import type { DecisionCount, Millis, Money, Side, Snapshot } from '../core/index.ts';
+import type { DecisionCount, Millis, Money, Regime, Side, Snapshot } from '../core/index.ts';
 import { feeGauges } from './fees.ts';
 import type { MonitoredFees } from './fees.ts';
 import { markoutGauges } from './markouts.ts';
@@ -30,6 +30,9 @@ export type Monitored = {
   readonly notQuoting: readonly string[];
   /** What became of levels at all decisions, by reason: a closed set of words. */
   readonly decisions: readonly DecisionCount[];
+  readonly regime: Regime;
+  /** How often each regime was entered. */
+  readonly regimes: Readonly<Record<Regime, number>>;
   /** What the strategy computes with: few and fixed names. */
   readonly figures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
   readonly markouts: Snapshot['markouts'];
@@ -60,6 +63,7 @@ const SIDES: readonly Side[] = ['buy', 'sell'];
 const ORDER_EVENTS: readonly OrderEvent[] = ['placed', 'canceled', 'filled', 'refused', 'unknown'];
 const PNL_PARTS: readonly PnlPart[] = ['spread', 'inventory', 'fees', 'hedging'];
 
+const REGIMES: readonly Regime[] = ['normal', 'wide', 'reduce only', 'paused', 'halted'];
 /** What every bot does: these start at 0. */
 const USUAL: readonly DecisionCount[] = SIDES.flatMap(side =>
   (
@@ -97,6 +101,15 @@ export function metrics(book: string, version: string, read: () => Monitored): M
     'What decisions did about each level: placed, kept, waits (for an order on its way), canceled, not placed; and why.',
     ['book', 'side', 'decision', 'reason'],
   );
+  const regime = gauge(
+    'puntas_regime',
+    '1 for the regime that holds, otherwise 0: normal, wide, reduce only, paused, halted.',
+    ['book', 'regime'],
+  );
+  const regimeChanges = counter('puntas_regime_changes_total', 'How often each regime was entered.', [
+    'book',
+    'regime',
+  ]);
   const fills = counter('puntas_fills_total', 'Executions of our orders, partial ones included.', ['book', 'side']);
   const position = gauge('puntas_position', 'Holdings, in units of the currency.', ['book', 'currency']);
   const pnl = gauge(
@@ -184,6 +197,11 @@ export function metrics(book: string, version: string, read: () => Monitored): M
       const ahead = now.queueAhead[side];
       if (ahead === null) queueAhead.remove({ book, side });
       else queueAhead.set({ book, side }, approximately(ahead));
+    }
+    regimeChanges.reset();
+    for (const name of REGIMES) {
+      regime.set({ book, regime: name }, name === now.regime ? 1 : 0);
+      regimeChanges.inc({ book, regime: name }, now.regimes[name]);
     }
     decisions.reset();
     for (const { side, deed, reason, count } of [...USUAL, ...now.decisions])

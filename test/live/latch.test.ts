@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { resume } from '../../src/cli/stateCommands.ts';
+import { explain } from '../../src/cli/explain.ts';
+import { reduce, resume } from '../../src/cli/stateCommands.ts';
 import { latchIn, stubbornLatch } from '../../src/live/latch.ts';
 import type { Halt } from '../../src/live/latch.ts';
 import { Folders } from './states.ts';
@@ -171,6 +172,45 @@ describe('a run', () => {
     const after = running.arrived.filter(({ method }) => method === 'POST').length;
     expect(after).toBe(before);
     await running.stop();
+    world.end();
+  });
+
+  test('that is told to reduce only closes inventory, over a restart too, until a resume', async () => {
+    const world = worldOf(64);
+    const ours = () => [...world.box.exchange.venue.accounts.get(world.box.account.id)!.active.values()];
+    const first = await started(world);
+    await world.clock.advance(20 * SECOND);
+    expect(ours().length).toBeGreaterThan(2);
+    expect(reduce(world.stateDir, 'closing for the night', world.clock.now())).toMatch(/^a running bot closes/);
+    expect(reduce(world.stateDir, 'once more', world.clock.now())).toContain('already: closing for the night');
+    await world.clock.advance(10 * SECOND);
+    const told = explain({ dir: world.stateDir, at: null });
+    expect(told.regime).toMatchObject({ regime: 'reduce only', why: 'closing for the night' });
+    const away = Number(told.inventory.fromTarget) > 0 ? 'bid' : 'ask';
+    expect(told.levels.filter(({ side, order }) => side === away && order !== null)).toEqual([]);
+    await first.stop();
+    const second = await started(world);
+    await world.clock.advance(60 * SECOND);
+    expect(explain({ dir: world.stateDir, at: null }).regime.regime).toBe('reduce only');
+    expect(resume(world.stateDir, 'it is morning')).toMatch(/^lifted: closing for the night/);
+    await world.clock.advance(20 * SECOND);
+    expect(new Set(ours().map(({ side }) => side)).size).toBe(2);
+    expect(second.log.some(({ text }) => text.startsWith('regime: reduce only (closing for the night)'))).toBe(true);
+    await second.stop();
+    world.end();
+  });
+
+  test('that loses its soft share of the drawdown only closes inventory from then on, and keeps that for its next run', async () => {
+    const world = worldOf(62, { regimes: { reduceOnly: { drawdownShare: 0.001 } } });
+    const first = await started(world);
+    const reduced = () => latchIn(world.stateDir).readReduce?.() ?? null;
+    for (let s = 0; reduced() === null && s < 600; s++) await world.clock.advance(SECOND);
+    expect(reduced()).toMatchObject({ by: 'bot', reason: expect.stringMatching(/^drawdown: profit fell/) as string });
+    await first.stop();
+    const second = await started(world);
+    await world.clock.advance(30 * SECOND);
+    expect(explain({ dir: world.stateDir, at: null }).regime.regime).toBe('reduce only');
+    await second.stop();
     world.end();
   });
 

@@ -18,6 +18,8 @@ export const calm = (): Monitored => ({
   queueAhead: { buy: moneyOf('0.25'), sell: null },
   notQuoting: [],
   decisions: [],
+  regime: 'normal',
+  regimes: { normal: 1, wide: 0, 'reduce only': 0, paused: 0, halted: 0 },
   figures: [{ name: 'gamma', value: 0.002, unit: 'per mxn' }],
   fees: {
     makerRate: 560_000,

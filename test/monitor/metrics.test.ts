@@ -80,6 +80,14 @@ describe('the page', () => {
     expect(line(await shown.text(), other)).toMatch(/ 7$/);
   });
 
+  test('shows the one regime that holds, and how often each was entered', async () => {
+    const regimes = { normal: 3, wide: 2, 'reduce only': 0, paused: 4, halted: 0 };
+    const text = await metrics('btc_mxn', '1', () => ({ ...calm(), regime: 'wide', regimes })).text();
+    expect(line(text, 'puntas_regime{book="btc_mxn",regime="wide"}')).toMatch(/ 1$/);
+    expect(line(text, 'puntas_regime{book="btc_mxn",regime="normal"}')).toMatch(/ 0$/);
+    expect(line(text, 'puntas_regime_changes_total{book="btc_mxn",regime="paused"}')).toMatch(/ 4$/);
+  });
+
   test('takes back a reason that no longer holds', async () => {
     let now = { ...calm(), notQuoting: ['stale-book'] };
     const shown = metrics('btc_mxn', '1', () => now);

@@ -1,4 +1,4 @@
-/** The commands on a state directory: replay, explain, hedges, resume. */
+/** The commands on a state directory: replay, explain, hedges, reduce, resume. */
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { readConfig } from '../configFile.ts';
@@ -8,7 +8,7 @@ import { explanationText } from '../explainText.ts';
 import { moment } from '../flags.ts';
 import type { Moment } from '../flags.ts';
 import { hedges } from '../hedges.ts';
-import { replay, resume } from '../stateCommands.ts';
+import { reduce, replay, resume } from '../stateCommands.ts';
 import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';
 
@@ -55,6 +55,15 @@ export function addStateCommands(program: Command): void {
     .action((options: Where & { json: boolean }) => {
       for (const line of hedges(folderOf(options), options.json)) console.log(line);
     });
+
+  program
+    .command('reduce')
+    .description('from now on only close inventory: no new one is taken on, until puntas resume')
+    .requiredOption('--reason <text>', 'why; kept beside the state')
+    .option('--state <dir>', 'state directory', './state')
+    .action((options: { reason: string; state: string }) =>
+      console.log(reduce(options.state, options.reason, realClock().now())),
+    );
 
   program
     .command('resume')
