@@ -144,7 +144,9 @@ export class Hedging {
       () => this.#hedger.turn(),
       () => this.#stopped,
     );
-    void looking.then(() => this.#hedger.settle(Infinity)).then(() => void (this.#isDone = true), this.#break);
+    void looking
+      .then(() => this.#hedger.settle(Infinity, () => Promise.resolve()))
+      .then(() => void (this.#isDone = true), this.#break);
     void this.#repeat(
       BALANCES_EVERY_MS,
       async () => this.#readBalances(),

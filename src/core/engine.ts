@@ -231,6 +231,11 @@ export class Engine {
     return [...this.#orders.live].filter(mayLive);
   }
 
+  /** A conversion may be carried out at any moment, or has been. */
+  get isConverting(): boolean {
+    return !this.#inFlight.isEmpty;
+  }
+
   /** Orders that may live or may still be filled. */
   get unfinished(): readonly Order[] {
     return [...this.#orders.live];

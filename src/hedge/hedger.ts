@@ -65,6 +65,7 @@ export type HedgeLog = Record<'info' | 'warn', (known: object, sentence: string)
 const TAKE_WITHIN_MS = 15_000;
 /** Between two looks because somebody said that there is something to see. */
 const SOON_EVERY_MS = 1_000;
+const SETTLING_LOOK_EVERY_MS = 1_000;
 const SECOND_LEG_EVERY_MS = 5_000;
 /** Where the configuration has no routes any more. */
 const SECOND_LEG_WAIT_MS = 600_000;
@@ -127,11 +128,12 @@ export class Hedger {
     await this.turn();
   }
 
-  /** Looks until nothing is under way, or until `deadline` of the clock. */
-  async settle(deadline: Millis): Promise<void> {
+  /** Looks until nothing is under way, or until `deadline` of the clock. `readBalances`: some are decided by nothing else. */
+  async settle(deadline: Millis, readBalances: () => Promise<unknown>): Promise<void> {
     while (this.#rows.isMoving && this.#o.clock.elapsed() < deadline) {
+      await readBalances();
       await this.turn();
-      await sleep(this.#o.clock, 500);
+      await sleep(this.#o.clock, SETTLING_LOOK_EVERY_MS);
     }
   }
 

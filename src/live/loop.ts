@@ -167,7 +167,7 @@ export class Loop {
     }
     verified.abort();
     await Promise.all([deciding, ...this.#underWay]);
-    await this.#hedger?.settle(deadline);
+    await this.#hedger?.settle(deadline, () => this.#balances.read());
     const ledgerMatches = await this.#balances.match();
     this.#flush();
     return { left, ledgerMatches, failure: this.#failure };

@@ -84,7 +84,7 @@ export class Rolling {
     if (clock.elapsed() - this.#startedAt < roll.afterMs && bytes < roll.bytes) return null;
     // Without a ledger there is nothing to go on with; a halt that is not on disk would be forgotten.
     if (engine.ledger([]) === null || (engine.haltedBecause !== null && latch.read() === null)) return null;
-    const isCalm = engine.isReconciled && engine.unfinished.every(isFound);
+    const isCalm = engine.isReconciled && !engine.isConverting && engine.unfinished.every(isFound);
     if (!isCalm && bytes < 2 * roll.bytes) return null;
     // What cannot be read now could not be read by the next run either.
     return readRules(exchange, book).catch(() => null);

@@ -98,7 +98,11 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
     sentinel: { required: hasSentinel && second.hit(0.5) },
     inventory: { target: hedging?.target ?? '1.5' },
     ...(hedging ? { hedge: hedging.hedge } : {}),
-    timing: { fenceMs, settleMs, privatePollMs: chance.pick([1_000, 2_000, 2_000]) },
+    timing: {
+      ...{ fenceMs, settleMs, privatePollMs: chance.pick([1_000, 2_000, 2_000]) },
+      // A restart must find room beside the second reader of the book.
+      ...(fairValue?.reference ? { bookPollMs: 1_600 } : {}),
+    },
   });
   const loaded = loadConfig(text, `seed ${seed}`);
   if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
