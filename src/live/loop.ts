@@ -167,7 +167,7 @@ export class Loop {
     }
     verified.abort();
     await Promise.all([deciding, ...this.#underWay]);
-    await this.#hedger?.settle(deadline, () => this.#balances.read());
+    await this.#hedger?.settle(deadline, () => Promise.all([this.#readPrivate(), this.#balances.read()]));
     const ledgerMatches = await this.#balances.match();
     this.#flush();
     return { left, ledgerMatches, failure: this.#failure };

@@ -16,9 +16,12 @@ describe('the simulation', () => {
     expect(run.requests).toBeGreaterThan(100);
   });
 
-  it.each([5, 34, 158])('of seed %i, which found a mistake of the hedger once, breaks no law', async seed => {
-    expect((await simulate(seed)).violations).toEqual([]);
-  });
+  it.each([5, 34, 158, 110139, 110485])(
+    'of seed %i, which found a mistake of the hedger once, breaks no law',
+    async seed => {
+      expect((await simulate(seed)).violations).toEqual([]);
+    },
+  );
 
   it('of one seed is the same the second time, event for event', async () => {
     const [one, two] = [await simulate(4, SHORT), await simulate(4, SHORT)];
