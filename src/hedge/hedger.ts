@@ -65,7 +65,6 @@ export type HedgeLog = Record<'info' | 'warn', (known: object, sentence: string)
 const TAKE_WITHIN_MS = 15_000;
 /** Between two looks because somebody said that there is something to see. */
 const SOON_EVERY_MS = 1_000;
-const SETTLING_LOOK_EVERY_MS = 1_000;
 const SECOND_LEG_EVERY_MS = 5_000;
 /** Where the configuration has no routes any more. */
 const SECOND_LEG_WAIT_MS = 600_000;
@@ -133,7 +132,7 @@ export class Hedger {
     while (this.#rows.isMoving && this.#o.clock.elapsed() < deadline) {
       await readBalances();
       await this.turn();
-      await sleep(this.#o.clock, SETTLING_LOOK_EVERY_MS);
+      await sleep(this.#o.clock, SOON_EVERY_MS);
     }
   }
 
@@ -283,11 +282,12 @@ export class Hedger {
   #askBalances(row: HedgeRow): void {
     const { engine, balancesAt, settleMs } = this.#o;
     const readAt = balancesAt();
-    if (!this.#isPast(row, readAt)) return;
     const verdict = balancesSay(conversionOf(row), engine.differences());
-    const says = `${row.id} ${verdict} ${engine.ledgerVersion}`;
+    // Between a fill and the next read they say nothing; only the contrary takes back what they said.
+    if (verdict === null || !this.#isPast(row, readAt)) return;
+    const says = `${row.id} ${verdict}`;
     if (this.#evidence?.says !== says) this.#evidence = { says, since: readAt };
-    if (verdict === null || readAt - this.#evidence.since < settleMs) return;
+    if (readAt - this.#evidence.since < settleMs) return;
     if (verdict === 'completed') this.#done(row, 'the balances say so');
     else this.#undone(row, 'the balances say so');
   }
