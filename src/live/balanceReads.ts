@@ -144,7 +144,8 @@ export class BalanceReads {
       return;
     }
     const now = this.#o.clock.elapsed();
-    if (now - this.#lookedAt < LOOK_EVERY_MS) return;
+    // What a conversion has moved would be taken for what a list shows, which may have been offset by something that no list has.
+    if (this.#o.engine.isConverting || now - this.#lookedAt < LOOK_EVERY_MS) return;
     this.#lookedAt = now;
     const found = await this.#look();
     if (found !== null && found.transfers.length > 0) this.#take(found);
