@@ -16,7 +16,7 @@ describe('the simulation', () => {
     expect(run.requests).toBeGreaterThan(100);
   });
 
-  it.each([5, 34, 158, 110139, 110485, 120107])(
+  it.each([5, 34, 158, 110139, 110485, 120107, 132702])(
     'of seed %i, which found a mistake of the hedger once, breaks no law',
     async seed => {
       expect((await simulate(seed)).violations).toEqual([]);
