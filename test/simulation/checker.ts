@@ -186,6 +186,10 @@ export class Checker {
     this.#isStopped = true;
   }
 
+  operatorStarts(): void {
+    this.#isStopped = false;
+  }
+
   haltLifted(): void {
     this.#haltedAt = null;
     this.#liftedAt = this.#options.now();
