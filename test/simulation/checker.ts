@@ -634,6 +634,7 @@ export class Checker {
     const isGood = Number.isFinite(bid) && Number.isFinite(ask) && bid < ask;
     witness.badSince = isGood ? null : (witness.badSince ?? this.#options.now());
     witness.books.push({ at: sentAt, isGood, mid: (bid + ask) / 2 });
+    if (isGood) this.#options.hedges()?.shown((bid + ask) / 2);
     if (witness.books.length > 3) witness.books.shift();
   }
 

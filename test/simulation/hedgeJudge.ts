@@ -203,6 +203,11 @@ export class HedgeJudge {
     while (this.#middles[0] && this.#middles[0].at < now() - bookAgeMaxMs) this.#middles.shift();
   }
 
+  /** A book that the exchange shows may be none that it has. */
+  shown(middle: number): void {
+    this.#middles.push({ at: this.#options.now(), middle: (BigInt(Math.round(middle * 100)) * ONE) / 100n });
+  }
+
   died(): void {
     for (const acceptance of this.#acceptances.values()) {
       if (!this.#mayMove(acceptance)) continue;
