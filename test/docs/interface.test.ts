@@ -46,8 +46,8 @@ describe('a row of the interface documents', () => {
   });
 });
 
-test('docs/interface.md lists every row', async () => {
+test('docs/development/interface.md lists every row', async () => {
   const options = await resolveConfig(new URL('../../.prettierrc.json', import.meta.url));
   const page = await format(interfaceReference(), { ...options, parser: 'markdown' });
-  await expect(page).toMatchFileSnapshot('../../docs/interface.md');
+  await expect(page).toMatchFileSnapshot('../../docs/development/interface.md');
 });

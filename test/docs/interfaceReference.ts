@@ -77,7 +77,7 @@ async function exported(room: string, name: string): Promise<boolean> {
   return loaded[what!] !== undefined;
 }
 
-/** docs/interface.md as Markdown, before formatting. */
+/** docs/development/interface.md as Markdown, before formatting. */
 export function interfaceReference(): string {
   const rows = coverage();
   const tests = conformanceTests();
@@ -95,7 +95,7 @@ export function interfaceReference(): string {
       ]),
     ]),
     '## What the documents leave open',
-    'Each open point is a named switch of the embedded exchange with a default. They are listed with their variants and sources in [the embedded exchange](embedded-exchange.md). One test runs a whole session of the client against every variant of every switch.',
+    'Each open point is a named switch of the embedded exchange with a default. They are listed with their variants and sources in [the embedded exchange](../embedded-exchange.md). One test runs a whole session of the client against every variant of every switch.',
     '## Public facts',
     'What the two documents leave out and public sources tell. Each test runs in process and over HTTP.',
     ['| section | test | where |', '|---|---|---|', ...tests.flatMap(factRow)].join('\n'),
@@ -103,7 +103,7 @@ export function interfaceReference(): string {
 }
 
 const INTRODUCTION = `Every endpoint, parameter, field, error and limit of the two interface documents: the method of the client that uses it, the route or the part of the
-embedded exchange that answers it, and a test that names it. The tests of [test/conformance](../test/conformance) run twice, in process and over HTTP, through
+embedded exchange that answers it, and a test that names it. The tests of [test/conformance](../../test/conformance) run twice, in process and over HTTP, through
 the client of this project; [two clients that others wrote](clients.md) are driven beside it. A test fails when a row has no client method, no handler or no test, when one of them
 does not exist, and when this page is old. The stream is in section 12 of the public facts, and its tests are in test/sandbox and test/exchange.`;
 
@@ -134,5 +134,5 @@ function factRow(test: Found): readonly string[] {
   return parts ? [`| ${parts[1]!} | ${cell(parts[2]!)} | ${link(test)} |`] : [];
 }
 
-const link = ({ file }: Found): string => `[${file}](../test/conformance/${file}.test.ts)`;
+const link = ({ file }: Found): string => `[${file}](../../test/conformance/${file}.test.ts)`;
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '\\<');
