@@ -12,7 +12,8 @@ ENV NODE_ENV=production
 # The program needs no package manager; whoever breaks in shall find none.
 RUN rm -rf /usr/local/lib/node_modules/npm /usr/local/lib/node_modules/corepack /opt/yarn* \
       /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg \
-    && mkdir -m 0700 /state && chown 65532:65532 /state && mkdir /app && ln -s /state /app/state
+    && mkdir -m 0700 /state && chown 65532:65532 /state \
+    && mkdir -p /app/config && ln -s /state /app/state && ln -s /state /app/config/state
 WORKDIR /app
 COPY --from=build /app/package.json /app/LICENSE ./
 COPY --from=build /app/node_modules node_modules
@@ -26,4 +27,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:9464/healthz').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "--enable-source-maps", "dist/src/main.js"]
-CMD ["run", "-c", "config/sandbox.yaml"]
+CMD ["run"]

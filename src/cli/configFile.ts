@@ -1,5 +1,6 @@
 /** Finds, reads and checks the configuration of a command. Everything wrong is one line each, and ends the command with code 2. */
 import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../config.ts';
 import type { Config } from '../config.ts';
@@ -30,7 +31,13 @@ export function shippedConfig(name: string): string {
   );
 }
 
-export function readConfig(path: string): Config {
+/** A checked configuration. Its relative paths are taken from the folder of the file, wherever the command is given. */
+export const readConfig = (path: string): Config => pathsFrom(dirname(resolve(path)), checked(path));
+
+/** One that comes with Puntas, for a command without -c: there is no file of the user's, so that its paths are taken from the working directory. */
+export const readShipped = (name: string): Config => checked(shippedConfig(name));
+
+function checked(path: string): Config {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -43,4 +50,25 @@ export function readConfig(path: string): Config {
   const loaded = loadConfig(text, path);
   if (!loaded.ok) throw new Wrong(loaded.errors);
   return loaded.config;
+}
+
+/** Every path that a configuration can name, absolute. */
+function pathsFrom(folder: string, config: Config): Config {
+  const { exchange, paper, state, reference } = config;
+  const at = (path: string) => resolve(folder, path);
+  return {
+    ...config,
+    ...(exchange.kind === 'embedded' &&
+      exchange.market.kind === 'tape' && {
+        exchange: { ...exchange, market: { ...exchange.market, dir: at(exchange.market.dir) } },
+      }),
+    paper: { ...paper, stateDir: at(paper.stateDir) },
+    state: { ...state, dir: at(state.dir) },
+    ...(reference && {
+      reference: {
+        ...reference,
+        feeds: reference.feeds.map(feed => (feed.file === undefined ? feed : { ...feed, file: at(feed.file) })),
+      },
+    }),
+  };
 }

@@ -10,7 +10,7 @@ import type { Tape } from '../tape/index.ts';
 import type { ReferenceTapes } from './elsewhere.ts';
 import type { Stored } from './market.ts';
 import type { Venue } from './bot.ts';
-import { readConfig, shippedConfig, Wrong } from './configFile.ts';
+import { readConfig, readShipped, shippedConfig, Wrong } from './configFile.ts';
 import { startEmbedded } from './embedded.ts';
 import type { Embedded } from './embedded.ts';
 import { EXIT } from './exits.ts';
@@ -34,10 +34,10 @@ export async function chosen(
   const given = options.config === undefined ? null : readConfig(options.config);
   const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
   const dir = options.tape ?? (market?.kind === 'tape' ? market.dir : undefined);
-  const shipped = (name: string) => {
-    const file = options.config ?? shippedConfig(name);
-    return { config: given ?? readConfig(file), file };
-  };
+  const shipped = (name: string) => ({
+    config: given ?? readShipped(name),
+    file: options.config ?? shippedConfig(name),
+  });
   if (dir === undefined || options.paper) return { ...shipped(options.paper ? 'paper' : 'sandbox'), tape: null };
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
     throw new Wrong('--tape is for the embedded exchange; this configuration has a remote one');
@@ -55,15 +55,15 @@ export function chosenStored(
   const options = given === null ? {} : { book: given.book };
   try {
     const tape = openStoredTape(dir, options);
-    const file = path ?? shippedConfig(nameFor(tape.book));
-    return { config: given ?? readConfig(file), file, tape: { tape, options } };
+    const name = nameFor(tape.book);
+    return { config: given ?? readShipped(name), file: path ?? shippedConfig(name), tape: { tape, options } };
   } catch (error) {
     throw error instanceof Wrong ? error : new Wrong(error instanceof Error ? error.message : String(error));
   }
 }
 
 /** The standard configuration trades one of the books itself. */
-const nameFor = (book: string): string => (readConfig(shippedConfig('sandbox')).book === book ? 'sandbox' : book);
+const nameFor = (book: string): string => (readShipped('sandbox').book === book ? 'sandbox' : book);
 
 /** One book of a recording; an error is wrong use. */
 export const tapeOf = (dir: string, book?: string): Promise<Tape> =>

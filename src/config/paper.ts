@@ -27,6 +27,6 @@ export const paper = z.strictObject({
     .min(1)
     .max(4_096)
     .default('./state-paper')
-    .describe('Folder of what survives a restart, instead of state.dir.'),
+    .describe('Folder of what survives a restart, instead of state.dir; from the folder of this file.'),
   only: z.boolean().default(false).describe('With true, puntas run refuses to trade this file without --paper.'),
 });

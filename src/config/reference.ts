@@ -31,7 +31,7 @@ const feed = z
       .max(4_096)
       .optional()
       .describe(
-        'Path of a file with the price, read again when it has changed; its age is that of its last change. Write a new one and rename it: half a number is one too.',
+        'Path of a file with the price, from the folder of this one, read again when it has changed; its age is that of its last change. Write a new one and rename it: half a number is one too.',
       ),
     price: z
       .array(pointer)

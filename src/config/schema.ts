@@ -51,7 +51,7 @@ const market = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('tape').describe('A recording, replayed in time.'),
-      dir: z.string().min(1).max(4_096).describe('Folder of the recording.'),
+      dir: z.string().min(1).max(4_096).describe('Folder of the recording, from the folder of this file.'),
       loop: z.boolean().default(true).describe('Starts over when the recording ends; otherwise the run stops there.'),
     })
     .describe('A recorded market.'),
@@ -259,7 +259,14 @@ export const configSchema = z
       .describe('Where Prometheus reads.'),
     state: z
       .strictObject({
-        dir: z.string().min(1).max(4_096).default('./state').describe('Folder of everything that survives a restart.'),
+        dir: z
+          .string()
+          .min(1)
+          .max(4_096)
+          .default('./state')
+          .describe(
+            'Folder of everything that survives a restart. Relative paths are taken from the folder of this file.',
+          ),
       })
       .prefault({})
       .describe('What survives a restart.'),

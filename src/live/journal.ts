@@ -12,10 +12,10 @@ import type { Owner } from './owner.ts';
 import { GAP } from './recording.ts';
 import { forgetOld, recorderIn, recordingsIn } from './recordings.ts';
 import type { Recorder } from './recordings.ts';
-import { atomically, closeDatabase, DamagedState, openDatabase, unusable } from './stateFile.ts';
+import { atomically, closeDatabase, DamagedState, openDatabase, STATE_FILE, unusable } from './stateFile.ts';
 import { sumOf } from './sums.ts';
 
-export { closeDatabase, DamagedState, openDatabase };
+export { closeDatabase, DamagedState, openDatabase, STATE_FILE };
 
 /** What the last run of an account left. */
 export type Leftovers = {
@@ -88,8 +88,6 @@ export function openJournal(
     throw unusable(file, error);
   }
 }
-
-export const STATE_FILE = 'puntas.db';
 
 /** Orders that ended are kept up to this many, for those who look for one; each costs a start 9 us. What may live and the ledger are kept for ever. */
 const ENDED_MAX = 100_000;

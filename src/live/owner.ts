@@ -17,16 +17,22 @@ export class NotOurs extends Error {}
 
 /** Throws `NotOurs` when another bot has it. What accounts other than `account` left is forgotten: they ended with their embedded exchange. */
 export function takeOwnership(db: Database.Database, dir: string, owner: Owner, account: string): void {
-  const row = db.prepare('SELECT owner FROM owner').get() as { owner: string } | undefined;
-  const before = row ? (JSON.parse(row.owner) as Owner) : null;
+  const before = ownerIn(db);
   const text = JSON.stringify(owner);
-  if (before !== null && before.venue !== null && row?.owner !== text) throw new NotOurs(refusal(dir, before, owner));
+  const isSame = before !== null && JSON.stringify(before) === text;
+  if (before !== null && before.venue !== null && !isSame) throw new NotOurs(refusal(dir, before, owner));
   for (const table of ['intents', 'marks', 'nonces', 'entries'])
     db.prepare(`DELETE FROM ${table} WHERE account <> ?`).run(account);
-  if (row?.owner === text) return;
+  if (isSame) return;
   db.prepare(
     'INSERT INTO owner (one, owner, sum) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET owner = excluded.owner, sum = excluded.sum',
   ).run(text, sumOf(text));
+}
+
+/** Who the state file says that it belongs to; null before its first use. */
+export function ownerIn(db: Database.Database): Owner | null {
+  const row = db.prepare('SELECT owner FROM owner').get() as { owner: string } | undefined;
+  return row ? (JSON.parse(row.owner) as Owner) : null;
 }
 
 function refusal(dir: string, before: Owner, now: Owner): string {
@@ -36,5 +42,6 @@ function refusal(dir: string, before: Owner, now: Owner): string {
     : `the state directory ${dir} belongs to ${nameOf(before)}, this bot is ${nameOf(now)}: give every bot its own state.dir`;
 }
 
-const nameOf = ({ venue, book, instance }: Owner): string =>
+/** A bot in words. */
+export const nameOf = ({ venue, book, instance }: Owner): string =>
   `${instance} on ${book} at ${venue ?? 'an embedded exchange'}`;

@@ -5,6 +5,9 @@ import { writeEntries } from './entries.ts';
 import { markOf } from './ledgerText.ts';
 import { sumOf } from './sums.ts';
 
+/** Its name in a state directory. */
+export const STATE_FILE = 'puntas.db';
+
 /** Opens or makes the state file, locked for this process, and checks all of it. Throws `DamagedState` when it is there and cannot be trusted. */
 export function openDatabase(file: string): Database.Database {
   let db: Database.Database | null = null;

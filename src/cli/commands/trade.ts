@@ -5,6 +5,7 @@ import { isPaperState } from '../../live/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
 import { check } from '../check.ts';
 import { readConfig, Wrong } from '../configFile.ts';
+import { heedEarlierPlace } from '../earlierPlace.ts';
 import { startEmbedded } from '../embedded.ts';
 import { EXIT } from '../exits.ts';
 import { duration, port, sources } from '../flags.ts';
@@ -32,11 +33,13 @@ export function addTradeCommands(program: Command): void {
     )
     .action(async (options: Source & { for?: number; state?: string; metricsPort?: number; json: boolean }) => {
       const signals = signalsToStop();
-      const { config: given, tape } = await chosen(options);
+      const { config: given, file, tape } = await chosen(options);
       if (given.paper.only && !options.paper)
         throw new Wrong('this configuration is for paper only (paper.only): run it with --paper');
       const clock = realClock(options.speed);
       await withVenue(given, tape, options, clock, async (venue, log, seed, config) => {
+        if (options.config !== undefined && options.state === undefined)
+          await heedEarlierPlace(config, file, process.cwd(), clock, log);
         const { summary, left, failure } = await run({
           config: {
             ...config,
