@@ -340,8 +340,9 @@ export class OrderFeed {
   }
 }
 
-/** Adds one, and forgets the older half when there are too many. */
+/** Adds one as the newest, also one that is known: what is told again and again still lives. Forgets the older half when there are too many. */
 function remember(known: Set<string>, one: string): void {
+  known.delete(one);
   known.add(one);
   if (known.size <= OWN_MAX) return;
   for (const old of [...known].slice(0, -OWN_MAX / 2)) known.delete(old);

@@ -274,6 +274,33 @@ describe('orders of ours', () => {
   });
 });
 
+test('forgets of the oids that were told the oldest, and never one that is told again and again', () => {
+  const { feed, at } = fed();
+  const resting = 'resting';
+  feed.own(resting);
+  feed.take(step(11, open(resting, 'buy', '1000', '3')));
+  for (let n = 0; n < 30_000; n++) {
+    feed.own(`o${n}`);
+    // As each read of open orders tells of it.
+    if (n % 1_000 === 0) feed.own(resting);
+    if (!feed.isOwn(resting)) throw new Error(`it was forgotten after ${n} others`);
+  }
+  for (let n = 25_001; n < 30_000; n++) expect(feed.isOwn(`o${n}`)).toBe(true);
+  expect(feed.isOwn('o0')).toBe(false);
+  expect(feed.isOwn(resting)).toBe(true);
+  // A new whole book tells ours from theirs by what is remembered.
+  feed.lose();
+  feed.seed(
+    snapshot(20, [
+      ['a', 'buy', '1000', '0.5'],
+      [resting, 'buy', '1000', '3'],
+      ['o29999', 'buy', '1000', '2'],
+    ]),
+  );
+  feed.show();
+  expect(at(1000)).toBe(0.5);
+});
+
 type Op =
   | { kind: 'theirs'; side: Side; level: number; size: number }
   | { kind: 'ours'; side: Side; level: number; size: number; arrives: boolean }
