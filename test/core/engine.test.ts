@@ -80,6 +80,58 @@ describe('the engine', () => {
     expect(desk.places().length).toBe(2);
   });
 
+  it('counts the age of a book from the start of the request that brought it, and quotes on none that is too old by that', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4_900 }), ms => {
+        const desk = new Desk().open().round();
+        const startedAt = desk.now;
+        desk.now += ms;
+        desk.step({ kind: 'book', at: desk.now, startedAt });
+        const { bookAge, quoting } = desk.engine.snapshot(desk.now);
+        expect([bookAge, quoting, desk.live.length]).toEqual(ms <= 3_000 ? [ms, null, 2] : [ms, 'book stale', 0]);
+      }),
+    );
+  });
+
+  it('is told nothing about its account by a list of open orders that is cut', () => {
+    const cut = (desk: Desk): void => {
+      desk.now += 200;
+      desk.readBook();
+      desk.step({ kind: 'trades', at: desk.now, startedAt: desk.now, complete: true, trades: [] });
+      const orders = desk.live.map(order => desk.report(order));
+      desk.step({ kind: 'open orders', at: desk.now, startedAt: desk.now, complete: false, orders });
+    };
+    const fresh = new Desk().open();
+    for (let n = 0; n < 5; n++) cut(fresh);
+    expect([fresh.engine.snapshot(fresh.now).quoting, fresh.log]).toEqual(['not ready', []]);
+    const quoting = new Desk().open().round();
+    for (let n = 0; n < 26; n++) cut(quoting);
+    expect([quoting.engine.snapshot(quoting.now).quoting, quoting.live]).toEqual(['private data stale', []]);
+  });
+
+  it('settles what vanished only by trades that were asked for after the settle time, not by those that came after it', () => {
+    const desk = new Desk().open().round();
+    const id = desk.live[0]!.id;
+    desk.canLook = false;
+    desk.truth.get(id)!.isLive = false;
+    const show = (): void => {
+      const orders = desk.live.map(order => desk.report(order));
+      desk.step({ kind: 'open orders', at: desk.now, startedAt: desk.now, complete: true, orders });
+    };
+    desk.now += SETTLE + 1_000;
+    show();
+    desk.now += 100;
+    show();
+    expect(desk.engine.order(id)?.state).toBe('closed-unsettled');
+    const closedAt = desk.now;
+    desk.now += 2 * SETTLE;
+    desk.step({ kind: 'trades', at: desk.now, startedAt: closedAt + SETTLE - 1, complete: true, trades: [] });
+    expect(desk.engine.order(id)?.state).toBe('closed-unsettled');
+    desk.step({ kind: 'trades', at: desk.now, startedAt: closedAt + SETTLE, complete: true, trades: [] });
+    desk.step({ kind: 'timer', at: desk.now });
+    expect(desk.engine.order(id)?.state).toBe('done');
+  });
+
   it('withdraws when its own account has not been read for long', () => {
     const desk = new Desk().open().round();
     for (let n = 0; n < 30; n++) {

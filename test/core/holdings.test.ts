@@ -12,6 +12,7 @@ type Step =
   | { kind: 'mark'; halfTicks: number }
   | { kind: 'fill'; side: Side; major: bigint; minor: bigint; fee: bigint; feeIn: 'major' | 'minor' }
   | { kind: 'convert'; sells: boolean; major: bigint; minor: bigint }
+  | { kind: 'rebate'; isMajor: boolean; sum: bigint }
   | { kind: 'flow'; major: bigint };
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('mark' as const), halfTicks: fc.integer({ min: 1, max: 400_000_000 }) }),
@@ -24,6 +25,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     feeIn: fc.constantFrom<'major' | 'minor'>('major', 'minor'),
   }),
   fc.record({ kind: fc.constant('convert' as const), sells: fc.boolean(), major: atto, minor: atto }),
+  fc.record({
+    kind: fc.constant('rebate' as const),
+    isMajor: fc.boolean(),
+    sum: fc.bigInt({ min: 1n, max: 10n ** 18n }),
+  }),
   fc.record({ kind: fc.constant('flow' as const), major: fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }) }),
 );
 
@@ -78,6 +84,13 @@ describe('profit', () => {
               position.convert(money(sign * s.major), money(-sign * s.minor));
               inventory += sign * s.major;
               cash -= sign * s.minor;
+            } else if (s.kind === 'rebate') {
+              position.rebate(s.isMajor, money(s.sum));
+              if (s.isMajor) inventory += s.sum;
+              else cash += s.sum;
+              if (!s.isMajor) fees -= s.sum * 2n * 10n ** 18n;
+              else if (openingMark === 0n) earlyFees = [...earlyFees, -s.sum];
+              else fees -= s.sum * mark;
             } else {
               position.flow(money(s.major));
               inventory += s.major;

@@ -384,6 +384,33 @@ describe('one order', () => {
     expect(state()).toBe('unknown');
   });
 
+  it.each(['a read of open orders', 'a look-up', 'a cancel of its own', 'a read of trades'])(
+    'that is unknown is not closed while %s began before its fence, however late its answer came',
+    early => {
+      orders.answered(id, { kind: 'unknown', reason: 'timeout' }, false, 400);
+      const fence = 400 + FENCE;
+      const late = fence + 10_000;
+      const from = (what: string): number => (what === early ? fence - 1 : fence);
+      for (let n = 0; n < 4; n++) orders.read(none, true, from('a read of open orders'), late);
+      orders.lookedUp([id], none, from('a look-up'), late);
+      orders.cancelAnswered([id], { kind: 'done', value: [] }, from('a cancel of its own'), late);
+      orders.tradesRead(from('a read of trades'));
+      orders.tick(late);
+      expect(state()).toBe('unknown');
+    },
+  );
+
+  it('that is on its way out before its placement was answered is not closed by reads that do not show it', () => {
+    orders.cancelSent(id, 5);
+    for (let n = 0; n < 5; n++) orders.read(none, true, SETTLE + 10 + n, SETTLE + 20 + n);
+    orders.tradesRead(10 * SETTLE);
+    orders.tick(10 * SETTLE);
+    expect([state(), orders.reserved('buy')]).toEqual(['canceling', 10]);
+    orders.answered(id, { kind: 'done', value: { oid: 'oid-1' } }, false, 11 * SETTLE);
+    for (let n = 0; n < 2; n++) orders.read(none, true, 12 * SETTLE + n, 12 * SETTLE + 5 + n);
+    expect([state(), orders.get(id)!.ending]).toEqual(['closed-unsettled', 'vanished']);
+  });
+
   it.each([
     ['ahead', 1e9],
     ['behind', 1],
@@ -440,6 +467,21 @@ describe('one order', () => {
     orders.read([listed('open')], true, 1e6 + 1, 1e6 + 2);
     expect([state(), orders.reserved('buy'), orders.get(id)!.ending]).toEqual(['open', 10, null]);
     expect(news.map(n => n.kind)).toEqual(['unknown', 'ended', 'reopened']);
+  });
+
+  it('that is reopened is reserved for all that is not filled, whatever final amount a look-up had told', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 9 }), (told, filled) => {
+        const again = new Orders(plain, patience, () => undefined);
+        again.intend(id, 'buy', price(100), amount(10), 0);
+        again.sent(id);
+        again.answered(id, { kind: 'done', value: { oid: 'oid-1' } }, false, 10);
+        if (filled > 0) again.filled(id, 'oid-1', amount(filled), 15);
+        again.lookedUp([id], [listed('cancelled', String(10 - told))], 20, 30);
+        again.read([listed('partially filled', String(10 - filled))], true, 40, 50);
+        expect([again.get(id)!.ending, again.reserved('buy')]).toEqual([null, 10 - filled]);
+      }),
+    );
   });
 
   it('that was just answered is not taken for vanished by reads that lag, only by two of them and after the settle time', () => {

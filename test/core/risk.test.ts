@@ -126,6 +126,17 @@ describe('the gate', () => {
     }
   });
 
+  it.each(['intent', 'sending', 'open', 'partially filled', 'canceling', 'unknown', 'closed-unsettled'] as const)(
+    'counts an order that is %s against ordersMax exactly while it may be in the book',
+    state => {
+      const orders = Array.from({ length: limits.ordersMax }, () => order('buy', 900, 1, state));
+      const standing = { ...quiet, unknownMax: 100 };
+      const isRoom = approvePlace(place('buy', 999, 1), { ...standing, orders });
+      expect(isRoom).toEqual(state === 'closed-unsettled' ? place('buy', 999, 1) : 'order count limit');
+      expect(isApproved(place('buy', 999, 1), { ...standing, orders: orders.slice(1) })).toBe(true);
+    },
+  );
+
   it('sells only what is held', () => {
     expect(approvePlace(place('sell', 1001, 10), { ...quiet, majorFunds: moneyOf('9') })).toBe('insufficient funds');
     expect(isApproved(place('sell', 1001, 10), { ...quiet, majorFunds: moneyOf('10') })).toBe(true);
@@ -153,7 +164,7 @@ describe('the gate', () => {
     fc.record({
       side: fc.constantFrom<Side>('buy', 'sell'),
       price: fc.integer({ min: 900, max: 1100 }),
-      amount: fc.integer({ min: 1, max: 60 }),
+      amount: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 60 })),
       state: fc.constantFrom<OrderState>(
         'intent',
         'sending',

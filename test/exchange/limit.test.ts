@@ -107,6 +107,28 @@ describe('a budget', () => {
     expect(budget.lockOuts()).toBe(1);
   });
 
+  it('stays paused until a minute after the last lock-out, however many there were', async () => {
+    const waits = fc.array(fc.integer({ min: 0, max: 90_000 }), { minLength: 1, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(waits, fc.integer({ min: 0, max: 59_999 }), async (pauses, early) => {
+        const clock = new VirtualClock();
+        const budget = new Budget(clock, { perMinute: 10 });
+        for (const ms of pauses) {
+          await clock.advance(ms);
+          budget.lockOut();
+        }
+        const lastAt = clock.elapsed();
+        let servedAt = -1;
+        void budget.take(0, 300_000).then(slot => (servedAt = slot ? clock.elapsed() : -2));
+        await clock.advance(early);
+        expect(budget.left()).toBe(0);
+        await clock.advance(120_000);
+        expect(servedAt).toBe(lastAt + 60_000);
+        expect(budget.lockOuts()).toBe(pauses.length);
+      }),
+    );
+  });
+
   it('lets no more than its maximum wait', async () => {
     const budget = new Budget(new VirtualClock(), { perMinute: 1, waitersMax: 1 });
     await budget.take(0, 0);

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { causesOf, moneyOf } from '../../src/core/index.ts';
-import type { Amount, Causes } from '../../src/core/index.ts';
+import type { Amount, Causes, Entry } from '../../src/core/index.ts';
+import { entriesIn } from '../../src/live/entries.ts';
 import {
   closeDatabase,
   DamagedState,
@@ -101,20 +102,21 @@ describe('an intent', () => {
   });
 });
 
+/** A database that can grow no more. */
+function full(dir: string) {
+  const journal = opened(dir);
+  journal.close();
+  const db = openDatabase(join(dir, STATE_FILE));
+  const next = journalIn(db, { account: ACCOUNT, at: AT, setup: '{}' });
+  const [{ page_count: pages }] = db.pragma('page_count') as [{ page_count: number }];
+  return {
+    journal: next,
+    fill: () => db.pragma(`max_page_count = ${pages}`),
+    free: () => db.pragma('max_page_count = 100000'),
+  };
+}
+
 describe('a disk that takes nothing', () => {
-  /** A database that can grow no more. */
-  function full(dir: string) {
-    const journal = opened(dir);
-    journal.close();
-    const db = openDatabase(join(dir, STATE_FILE));
-    const next = journalIn(db, { account: ACCOUNT, at: AT, setup: '{}' });
-    const [{ page_count: pages }] = db.pragma('page_count') as [{ page_count: number }];
-    return {
-      journal: next,
-      fill: () => db.pragma(`max_page_count = ${pages}`),
-      free: () => db.pragma('max_page_count = 100000'),
-    };
-  }
   test('makes intend throw and leaves nothing half written; what waited is written when there is room again', () => {
     const dir = folders.fresh();
     const { journal, fill, free } = full(dir);
@@ -128,6 +130,30 @@ describe('a disk that takes nothing', () => {
     const copy = folders.copyOf(dir);
     journal.close();
     expect(idsIn(copy)).toEqual(['a-2-2']);
+  });
+});
+
+describe('the ledger on a disk that takes nothing', () => {
+  test('has every entry of every keep when there is room again', () => {
+    const dir = folders.fresh();
+    const { journal, fill, free } = full(dir);
+    const entry = (source: string, ...changes: Entry['changes']): Entry => ({ source, at: AT, why: null, changes });
+    const opening = (currency: string, sum: string) => ({ cause: 'opening', currency, amount: moneyOf(sum) }) as const;
+    fill();
+    journal.keep(markOf('90', big), [entry('first', opening('btc', '1.5'), opening('mxn', '90'))]);
+    expect(() => journal.flush()).toThrow(/full/);
+    journal.keep(markOf('97', big), [entry('second', opening('mxn', '7'))]);
+    expect(() => journal.flush()).toThrow(/full/);
+    journal.keep(markOf('100', '77'), [entry('third', opening('mxn', '3'))]);
+    free();
+    journal.flush();
+    const copy = folders.copyOf(dir);
+    journal.close();
+    // What the entries add up to is held against the ledger there.
+    expect(leftIn(copy).marker).toBe('77');
+    const db = openDatabase(join(copy, STATE_FILE));
+    expect([...entriesIn(db, ACCOUNT)].map(({ source }) => source)).toEqual(['first', 'second', 'third']);
+    db.close();
   });
 });
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { OrderBook } from '../../src/core/index.ts';
 import type { Exchange, OwnTrade, Page } from '../../src/core/index.ts';
 import { isFailed, Reads } from '../../src/live/reads.ts';
+import { btcMxn } from '../core/market.ts';
 
 const tradeOf = (tid: number, oid: string): OwnTrade => ({
   ...{ book: 'btc_mxn', tid: String(tid), oid, createdAt: 0, side: 'buy', price: '100', major: '1', minor: '100' },
@@ -15,6 +17,48 @@ const exchangeWith = (trades: readonly OwnTrade[]) =>
       value: trades.filter(({ tid }) => Number(tid) > Number(marker ?? -1)).slice(0, limit),
     }),
   }) as Partial<Exchange> as Exchange;
+
+describe('a read', () => {
+  /** Every answer takes 700 ms. */
+  const slow = () => {
+    let now = 1_000;
+    const after = <T>(value: T) => {
+      now += 700;
+      return Promise.resolve({ kind: 'done', value } as const);
+    };
+    const exchange = {
+      openOrders: () => after([]),
+      userTrades: () => after([]),
+      balances: () => after([]),
+      orderBook: () => after({ book: 'btc_mxn', sequence: 1n, updatedAt: 0, bids: [], asks: [] }),
+    } as Partial<Exchange> as Exchange;
+    return new Reads(exchange, 'btc_mxn', '0', () => now);
+  };
+
+  it.each(['openOrders', 'trades', 'balances', 'book'] as const)(
+    'of %s says when its request left, not when its answer came: only what was true then is proven',
+    async what => {
+      const reads = slow();
+      const event = await (what === 'book' ? reads.book(new OrderBook(), btcMxn) : reads[what]());
+      expect(event).toMatchObject({ startedAt: 1_000, at: 1_700 });
+      if (what === 'balances') expect(reads.balancesAt).toBe(1_000);
+    },
+  );
+
+  it.each([
+    [499, true],
+    [500, false],
+  ])('of %i open orders is whole: %s', async (count, complete) => {
+    const order = { book: 'btc_mxn', oid: 'x', side: 'buy', type: 'limit', status: 'open', createdAt: 0 } as const;
+    const row = { ...order, price: '1', originalAmount: '1', unfilledAmount: '1' };
+    const openOrders: Exchange['openOrders'] = async ({ limit }) => ({
+      kind: 'done',
+      value: Array.from({ length: Math.min(count, limit ?? 500) }, () => row),
+    });
+    const reads = new Reads({ openOrders } as Partial<Exchange> as Exchange, 'btc_mxn', '0', () => 0);
+    expect(await reads.openOrders()).toMatchObject({ complete });
+  });
+});
 
 describe('reading own trades', () => {
   it('goes on from a restart with what the ledger has, so that a second crash before the first read forgets nothing', () => {

@@ -49,6 +49,27 @@ async function endsClean(world: World, running: Running): Promise<void> {
 }
 
 describe('after a kill', () => {
+  test('every nonce is above all that left before, also when the clock was set back meanwhile', async () => {
+    const world = worldOf(33);
+    const noncesOf = ({ arrived }: Running): bigint[] =>
+      arrived.flatMap(({ headers }) => {
+        const nonce = headers['authorization']?.split(':')[1];
+        return nonce === undefined ? [] : [BigInt(nonce)];
+      });
+    const first = await doomed(world, folders);
+    await world.clock.advance(10 * SECOND);
+    const left = first.kill();
+    world.clock.step(-7_200_000);
+    const second = await restarted(world, left);
+    await world.clock.advance(10 * SECOND);
+    const [before, after] = [noncesOf(first.running), noncesOf(second)];
+    expect(Math.min(before.length, after.length)).toBeGreaterThan(10);
+    const highest = before.reduce((a, b) => (a > b ? a : b));
+    expect(after.filter(nonce => nonce <= highest)).toEqual([]);
+    await endsClean(world, second);
+    world.end();
+  });
+
   test('with nothing unknown it quotes both sides again within ten seconds, and leaves no order of before', async () => {
     const world = worldOf(21);
     const first = await doomed(world, folders);

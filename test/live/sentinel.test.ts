@@ -1,5 +1,6 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { clientOf } from '../../src/cli/bot.ts';
 import { randomOf, settle } from '../../src/core/index.ts';
@@ -240,6 +241,22 @@ describe('the sentinel', () => {
     world.end();
   });
 
+  test('latches a halt that the disk did not take as soon as it takes it', async () => {
+    const world = worldOf(51);
+    heartIn(world.stateDir, 'bot').beat('alive');
+    const sentinel = sentinelOver(world);
+    // A folder where the latch is written first: no file can be made there.
+    const inTheWay = join(world.stateDir, 'HALTED.new');
+    mkdirSync(inTheWay);
+    await world.clock.advance(TTL + 20 * SECOND);
+    expect(latchIn(world.stateDir).read()).toBeNull();
+    rmSync(inTheWay, { recursive: true });
+    await world.clock.advance(20 * SECOND);
+    expect(latchIn(world.stateDir).read()).toMatchObject({ by: 'sentinel' });
+    await sentinel.end();
+    world.end();
+  });
+
   test('takes out what arrives late of a bot that it took for dead', async () => {
     const world = worldOf(46);
     heartIn(world.stateDir, 'bot').beat('alive');
@@ -310,6 +327,26 @@ describe('a pulse', () => {
     heartIn(dir, 'bot').beat('alive');
     expect(watch.stillForMs()).toBe(0);
     await settle();
+  });
+
+  test('whose counter changed is life, whether it rose or fell: a state directory may have been put back', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(5), { minLength: 1, maxLength: 20 }), counters => {
+        let [now, counter] = [0, 0];
+        const watch = new Watch(
+          () => ({ counter, state: 'alive' }),
+          () => now,
+        );
+        watch.stillForMs();
+        let movedAt = 0;
+        for (const next of counters) {
+          now += 1_000;
+          if (next !== counter) movedAt = now;
+          counter = next;
+          expect(watch.stillForMs()).toBe(now - movedAt);
+        }
+      }),
+    );
   });
 
   test('that cannot be read any more stands still', () => {

@@ -25,6 +25,16 @@ describe('the page', () => {
     expect(line(second, 'puntas_position{book="btc_mxn",currency="btc"}')).toMatch(/ 2$/);
   });
 
+  test.each([
+    [0, '0'],
+    [560_000, '0.0056'],
+    [650_000, '0.0065'],
+    [100_000_000, '1'],
+  ])('tells a maker fee of %i parts of 10^-8 as the fraction %s', async (makerRate, fraction) => {
+    const text = await metrics('btc_mxn', '1', () => ({ ...calm(), fees: { ...calm().fees, makerRate } })).text();
+    expect(line(text, 'puntas_maker_fee{book="btc_mxn"}')).toBe(`puntas_maker_fee{book="btc_mxn"} ${fraction}`);
+  });
+
   test('counts events, all series from 0 on', async () => {
     const shown = metrics('btc_mxn', '1', calm);
     expect(line(await shown.text(), 'puntas_orders_total{book="btc_mxn",side="sell",event="unknown"}')).toMatch(/ 0$/);

@@ -99,6 +99,21 @@ describe.each(NAMES)('%s', name => {
     );
   });
 
+  test('earns the whole of its minimum edge over both fees, to a part of a tick, before prices are put onto the grid', () => {
+    fc.assert(
+      fc.property(cases, ([parameters, view]) => {
+        const parsed: object = strategies[name].parameters.parse(parameters);
+        if (!('minEdgeBps' in parsed)) return;
+        const { bids, asks } = quote(parameters, view);
+        if (bids[0] === undefined || asks[0] === undefined) return;
+        const [bid, ask, kept] = [bids[0].price, asks[0].price, 1 - view.makerRate / 1e8];
+        const share = (2 * (1 - kept * kept)) / (1 + kept * kept) + Number(parsed.minEdgeBps) / 10_000;
+        expect(ask - bid).toBeGreaterThanOrEqual((share * (ask + bid)) / 2 - 1e-6);
+      }),
+      RUNS,
+    );
+  });
+
   test('shows nothing that its fees would eat, by that name, and only what brings inventory back', () => {
     const loses = {
       quote: (view: View): Quote => ({ ...strategyOf(name).quote(view), bids: at(MID - 2), asks: at(MID + 2) }),
