@@ -1,0 +1,117 @@
+/** Plants each edit of the table into the source as the tests load it, and demands that its test fails with it and passes without. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestModule } from 'vitest/node';
+import { startVitest } from 'vitest/node';
+import { EDITS } from './edits.ts';
+import type { Edit } from './edits.ts';
+
+const ROOT = process.cwd();
+const AS_IT_IS = 'as it is';
+/** A test that fails with one of these tells of an edit that is no program, not of a bug that was found. */
+const NO_FINDING = /^(ReferenceError|SyntaxError)/;
+
+/** Only these, for somebody who writes one; all without. */
+const wanted = process.argv.slice(2);
+const edits = EDITS.filter(({ name }) => wanted.length === 0 || wanted.some(part => name.includes(part)));
+
+/** Where the text to replace begins; says what is wrong when it is not there exactly once. */
+function placeOf({ name, file, from }: Edit, code: string): number {
+  const parts = code.split(from).length - 1;
+  if (parts !== 1)
+    throw new Error(
+      `planted "${name}": expected its text once in ${file}, found it ${parts} times: bring test/planted/edits.ts up to date with the code`,
+    );
+  return code.indexOf(from);
+}
+
+/** Vite hands every file to this before anything else reads it: the tree itself is never touched. */
+const planting = (edit: Edit) => ({
+  name: `planted ${edit.name}`,
+  enforce: 'pre' as const,
+  transform(code: string, id: string): string | undefined {
+    if (id.split('?')[0] !== join(ROOT, edit.file)) return undefined;
+    const at = placeOf(edit, code);
+    return code.slice(0, at) + edit.to + code.slice(at + edit.from.length);
+  },
+});
+
+for (const edit of edits) placeOf(edit, readFileSync(join(ROOT, edit.file), 'utf8'));
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const inProject = (name: string, include: readonly string[], plugins: readonly ReturnType<typeof planting>[]) => ({
+  plugins: [...plugins],
+  root: ROOT,
+  test: { name, include: [...new Set(include)], testTimeout: 120_000, hookTimeout: 120_000, retry: 0 },
+});
+const vitest = await startVitest(
+  'test',
+  [],
+  {
+    config: false,
+    root: ROOT,
+    watch: false,
+    maxWorkers: 2,
+    reporters: [{}],
+    testNamePattern: `(${edits.map(({ title }) => escaped(title)).join('|')})$`,
+    projects: [
+      inProject(
+        AS_IT_IS,
+        edits.map(({ test }) => test),
+        [],
+      ),
+      ...edits.map(edit => inProject(edit.name, [edit.test], [planting(edit)])),
+    ],
+  },
+  {},
+);
+const modules = vitest.state.getTestModules();
+
+/** What became of an edit's test in one project: null when it passed, its message when it failed. Throws when it did not run. */
+function resultOf(project: string, { name, test, title }: Edit): string | null {
+  const found = modules.find(module => module.project.name === project && module.moduleId === join(ROOT, test));
+  const [broken] = found?.errors() ?? [];
+  if (!found || broken)
+    throw new Error(`planted "${name}": ${test} could not be loaded: ${broken?.message ?? 'no such file'}`);
+  return outcomeOf(found, name, title);
+}
+
+function outcomeOf(module: TestModule, name: string, title: string): string | null {
+  // A law for several strategies is a test of one name for each.
+  const results = [...module.children.allTests()].filter(test => test.name === title).map(test => test.result());
+  const failed = results.find(({ state }) => state === 'failed');
+  if (failed === undefined && !results.some(({ state }) => state === 'passed'))
+    throw new Error(`planted "${name}": expected a test called "${title}" in ${module.moduleId}, found none`);
+  return failed === undefined ? null : messageOf(failed.errors?.[0]);
+}
+
+/** On one line; of a property its counterexample and why. */
+function messageOf(error: { readonly name?: string; readonly message: string; readonly cause?: unknown } | undefined) {
+  const cause = error?.cause instanceof Error || typeof error?.cause === 'object' ? error.cause : null;
+  const { name = 'Error', message } = (cause as { name?: string; message: string } | null) ?? error ?? { message: '' };
+  return `${name}: ${message}`.replace(/\u001b\[\d+m/g, '').replace(/\s+/g, ' ');
+}
+
+/** Empty when the edit was found. */
+function flawOf(edit: Edit): string {
+  try {
+    const before = resultOf(AS_IT_IS, edit);
+    if (before !== null) return `its test fails without it: ${before}`;
+    const after = resultOf(edit.name, edit);
+    if (after === null) return `"${edit.title}" in ${edit.test} passes with it`;
+    if (NO_FINDING.test(after)) return `it is no program: ${after}`;
+    console.log(`found: ${edit.name}: ${after.slice(0, 160)}`);
+    return '';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const flaws = edits.flatMap(edit => {
+  const flaw = flawOf(edit);
+  return flaw === '' ? [] : [`NOT FOUND: ${edit.name}: ${flaw}`];
+});
+for (const flaw of flaws) console.error(flaw);
+console.log(JSON.stringify({ planted: edits.length, found: edits.length - flaws.length }));
+await vitest.close();
+process.exit(flaws.length === 0 && edits.length > 0 ? 0 : 1);
