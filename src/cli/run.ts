@@ -1,7 +1,7 @@
 /** `puntas run`: makes a market until it is told to stop, then leaves nothing behind and says what came of it. */
 import { createHash } from 'node:crypto';
-import { describeTier, moneyOfAmount } from '../core/index.ts';
-import type { Amount, Clock, Order, Side, Snapshot } from '../core/index.ts';
+import { describeTier } from '../core/index.ts';
+import type { Clock } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { meaningOf } from '../exchange/index.ts';
 import { adjustmentsIn } from '../live/adjustments.ts';
@@ -14,12 +14,14 @@ import type { Owner } from '../live/owner.ts';
 import { claimState } from '../live/paperMark.ts';
 import { openRolling } from '../live/rolling.ts';
 import type { Session } from '../live/session.ts';
-import { metrics, serveMonitor } from '../monitor/index.ts';
-import type { Metrics, Monitored } from '../monitor/index.ts';
+import { metrics, serveMonitor, showProcess } from '../monitor/index.ts';
+import type { Metrics } from '../monitor/index.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, streamOf, witnessOf } from './bot.ts';
 import type { Venue } from './bot.ts';
 import { Wrong } from './configFile.ts';
 import { startInbox } from './inbox.ts';
+import { LastScrape } from './lastScrape.ts';
+import { besideOf, monitored, notReady, volumeOf } from './monitored.ts';
 import { narrate, status } from './narrator.ts';
 import { giveUp, giveUpOn } from './givingUp.ts';
 import { summaryOf } from './summary.ts';
@@ -103,7 +105,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       onNews: (news, { instrument }) => {
         narrate(log, instrument, news);
         if (news.kind === 'count') page?.order(news.side, news.event);
-        if (news.kind === 'fill') page?.fill(news.fill.side);
+        if (news.kind === 'fill') page?.fill(news.fill.side, volumeOf(news.fill, instrument));
       },
       hedge: hedgeOf(config, client),
       witness: witnessOf(config, client),
@@ -116,18 +118,23 @@ export async function run(options: RunOptions): Promise<RunResult> {
     });
     const { instrument } = rolling.session.rules;
     const snapshot = () => snapshotOf(rolling.session);
+    const beside = besideOf(config, clock);
+    const scrapes = new LastScrape(clock, venue.speed);
+    let isStoppedCleanly = false;
     page = metrics(config.book, options.version, () => ({
-      ...monitored(snapshot()),
-      ...monitoredMarket(rolling.session),
+      ...monitored(snapshot(), rolling.session, beside),
       budget: client.budget(),
       isPaper: venue.paper !== undefined,
+      isStoppedCleanly,
     }));
+    showProcess(page);
     const monitor = await serveMonitor({
       metrics: page,
       host: config.metrics.host,
       port: config.metrics.port,
       allowedHosts: config.metrics.allowedHosts,
       notReady: () => notReady(snapshot()),
+      onScrape: () => scrapes.happened(),
     }).catch(misplaced);
     ends.push(() => monitor.close());
     log.info({ url: monitor.url }, `metrics at ${monitor.url}/metrics`);
@@ -164,7 +171,12 @@ export async function run(options: RunOptions): Promise<RunResult> {
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
     const report = await rolling.stop();
-    if (report.left.length === 0) heart.beat('stopped');
+    if (report.left.length === 0) {
+      heart.beat('stopped');
+      isStoppedCleanly = true;
+      // Otherwise Prometheus would only see that nobody answers, as after a crash.
+      await scrapes.next();
+    }
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const halted = rolling.session.engine.haltedBecause;
     const summary = summaryOf(instrument, snapshot(), report, { seconds, requests, halted, paper: venue.paper });
@@ -224,46 +236,3 @@ function sentinelIn(dir: string, clock: Clock): () => boolean {
 }
 
 const SENTINEL_STILL_MAX_MS = 60_000;
-
-function monitoredMarket({
-  rules: { instrument },
-  loop,
-}: Session): Pick<Monitored, 'streamUp' | 'queueAhead' | 'fees'> {
-  const { streamUp, queueAhead } = loop.market.status;
-  const sum = (lots: Amount | null) => (lots === null ? null : moneyOfAmount(instrument, lots));
-  return { streamUp, queueAhead: { buy: sum(queueAhead.buy), sell: sum(queueAhead.sell) }, fees: loop.rules };
-}
-
-function monitored(snapshot: Snapshot): Omit<Monitored, 'budget' | 'streamUp' | 'queueAhead' | 'fees' | 'isPaper'> {
-  const own = { bid: best(snapshot.orders, 'buy'), ask: best(snapshot.orders, 'sell') };
-  const count = (side: Side) => snapshot.orders.filter(order => order.side === side && isLive(order)).length;
-  return {
-    book: snapshot.symbol,
-    quotesLive: { buy: count('buy'), sell: count('sell') },
-    position: snapshot.holdings,
-    pnl: snapshot.profit,
-    spreadBps: spreadBps(own.bid, own.ask),
-    marketSpreadBps: spreadBps(snapshot.bid, snapshot.ask),
-    bookAgeMs: Number.isFinite(snapshot.bookAge) ? snapshot.bookAge : null,
-    notQuoting: notReady(snapshot).concat(snapshot.silent),
-    decisions: snapshot.decisions,
-    regime: snapshot.regime.regime,
-    regimes: snapshot.regimes,
-    figures: snapshot.figures,
-    markouts: snapshot.markouts,
-  };
-}
-
-/** Why nothing can be quoted at all; empty when quoting is possible. */
-const notReady = ({ quoting }: Snapshot): string[] => (quoting === null ? [] : [quoting]);
-
-const isLive = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
-
-function best(orders: readonly Order[], side: Side): number {
-  const prices = orders.filter(order => order.side === side && isLive(order)).map(order => order.price);
-  if (prices.length === 0) return 0;
-  return side === 'buy' ? Math.max(...prices) : Math.min(...prices);
-}
-
-const spreadBps = (bid: number, ask: number): number | null =>
-  bid > 0 && ask > 0 ? ((ask - bid) * 20_000) / (ask + bid) : null;

@@ -16,6 +16,7 @@ import type { Instrument } from './instrument.ts';
 import type { Entry } from './ledger.ts';
 import { legalise } from './legalise.ts';
 import type { LegalLevel } from './legalise.ts';
+import { limitUsesOf } from './limitUse.ts';
 import { lockedByOthers } from './locks.ts';
 import { Market } from './market.ts';
 import { mayLive, Orders } from './orders.ts';
@@ -81,6 +82,8 @@ export class Engine {
   readonly #decisions: Decisions;
   readonly #regimes: RegimeWatch;
   #at: Millis = -Infinity;
+  /** How near each limit is at this time. */
+  readonly limitUses = (at: Millis) => limitUsesOf(this.standing(at), this.#guard, this.#holdings.profit().total, at);
 
   constructor(options: EngineOptions) {
     this.#options = options;

@@ -26,12 +26,16 @@ export type GuardState = {
   readonly dayLoss: Money;
 };
 
+/** The limits on how often something may happen. */
+type Counted = Exclude<keyof HaltLimits, 'drawdownMax' | 'dayLossMax'>;
+
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 export class Guard {
-  readonly #limits: HaltLimits;
+  readonly limits: HaltLimits;
   readonly #windows: readonly {
+    readonly limit: Counted;
     readonly name: string;
     readonly max: number;
     readonly ms: Millis;
@@ -42,13 +46,19 @@ export class Guard {
   #dayStart: Money | null = null;
 
   constructor(limits: HaltLimits) {
-    this.#limits = limits;
-    const window = (name: string, max: number, ms: Millis) => ({ name, max, ms, events: new Recent(max + 1) });
+    this.limits = limits;
+    const window = (name: string, limit: Counted, ms: Millis) => ({
+      limit,
+      name,
+      max: limits[limit],
+      ms,
+      events: new Recent(limits[limit] + 1),
+    });
     this.#windows = [
-      window('fills', limits.fillsPer10Min, 10 * MINUTE),
-      window('refusals', limits.refusalsPerMinute, MINUTE),
-      window('unknown outcomes', limits.unknownsPerMinute, MINUTE),
-      window('messages', limits.messagesPerMinute, MINUTE),
+      window('fills', 'fillsPer10Min', 10 * MINUTE),
+      window('refusals', 'refusalsPerMinute', MINUTE),
+      window('unknown outcomes', 'unknownsPerMinute', MINUTE),
+      window('messages', 'messagesPerMinute', MINUTE),
     ];
   }
 
@@ -76,7 +86,7 @@ export class Guard {
       this.#dayStart = profit;
     }
     if (this.#peak === null || profit > this.#peak) this.#peak = profit;
-    const { drawdownMax, dayLossMax } = this.#limits;
+    const { drawdownMax, dayLossMax } = this.limits;
     if (!(this.#peak - profit <= drawdownMax)) {
       return `drawdown: profit fell ${textOfMoney((this.#peak - profit) as Money)} from its highest, the limit is ${textOfMoney(drawdownMax)}`;
     }
@@ -87,6 +97,11 @@ export class Guard {
       if (events.isFull && !(at - events.oldest > ms)) return `${name}: more than ${max} in ${ms / MINUTE} min`;
     }
     return null;
+  }
+
+  /** How often each of what is counted happened in its window until now. */
+  counts(at: Millis): readonly { readonly limit: Counted; readonly max: number; readonly used: number }[] {
+    return this.#windows.map(({ limit, max, ms, events }) => ({ limit, max, used: events.since(at - ms) }));
   }
 
   /** How far profit is below its highest so far; null before the first look. */
@@ -131,6 +146,13 @@ class Recent {
   /** Oldest of a full ring. */
   get oldest(): Millis {
     return this.#times[this.#next]!;
+  }
+
+  /** How many are not older than this. */
+  since(at: Millis): number {
+    let count = 0;
+    for (let i = 0; i < this.#count; i++) if (this.#times[i]! >= at) count++;
+    return count;
   }
 
   add(at: Millis): void {

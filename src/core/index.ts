@@ -14,6 +14,7 @@ export * from './hedgeRow.ts';
 export * from './hedging.ts';
 export * from './ledger.ts';
 export * from './legalise.ts';
+export type { LimitName, LimitUse } from './limitUse.ts';
 export * from './orderFeed.ts';
 export * from './orders.ts';
 export * from './plan.ts';

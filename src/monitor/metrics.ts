@@ -1,18 +1,27 @@
 /** Everything that Prometheus is told: gauges are read from a snapshot at the moment of the scrape, so that a stalled loop cannot look fresh. */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { approximately } from '../core/index.ts';
 import type { DecisionCount, Millis, Money, Regime, Side, Snapshot } from '../core/index.ts';
 import { feeGauges } from './fees.ts';
 import type { MonitoredFees } from './fees.ts';
+import { limitGauges } from './limits.ts';
+import type { MonitoredLimits } from './limits.ts';
 import { markoutGauges } from './markouts.ts';
 
 /** What is shown of one book, as it stands at the moment of asking. */
 export type Monitored = {
   readonly book: string;
+  readonly majorCurrency: string;
+  /** In which prices and profit are. */
+  readonly minorCurrency: string;
   /** Live orders of ours by side. */
   readonly quotesLive: Readonly<Record<Side, number>>;
   /** Holdings by currency. */
   readonly position: ReadonlyMap<string, Money>;
+  /** Prices of our best live orders; null on a side without one. */
+  readonly quotePrice: Readonly<Record<Side, Money | null>>;
+  /** Middle of the market without our orders; null while the book is not two-sided. */
+  readonly mid: Money | null;
   /** Parts of the profit, in the minor currency; fees are negative. */
   readonly pnl: Readonly<Record<PnlPart, Money>>;
   /** Between our best live bid and ask, in bps of their middle; null unless both are live. */
@@ -37,6 +46,9 @@ export type Monitored = {
   readonly figures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
   readonly markouts: Snapshot['markouts'];
   readonly fees: MonitoredFees;
+  readonly limits: MonitoredLimits;
+  /** The run was stopped by request, and every order of ours is verified to be gone. */
+  readonly isStoppedCleanly: boolean;
   /** Nothing here is real money. */
   readonly isPaper: boolean;
 };
@@ -50,7 +62,8 @@ export type Metrics = {
   /** The page in Prometheus' text format, gauges read now. */
   text(): Promise<string>;
   order(side: Side, event: OrderEvent): void;
-  fill(side: Side): void;
+  /** One execution of ours: so much of both currencies changed hands. */
+  fill(side: Side, volume: readonly { readonly currency: string; readonly sum: Money }[]): void;
   /** `endpoint` is a method and a path without ids, like "POST orders". */
   request(endpoint: string, outcome: RequestOutcome, ms: Millis): void;
   /** One decision, from the event to its approved commands. */
@@ -112,10 +125,24 @@ export function metrics(book: string, version: string, read: () => Monitored): M
   ]);
   const fills = counter('puntas_fills_total', 'Executions of our orders, partial ones included.', ['book', 'side']);
   const position = gauge('puntas_position', 'Holdings, in units of the currency.', ['book', 'currency']);
+  const volume = counter('puntas_volume_total', 'What changed hands in executions of our orders, in both currencies.', [
+    'book',
+    'side',
+    'currency',
+  ]);
+  const quotePrice = gauge('puntas_quote_price', 'Price of our best live order; absent on a side without one.', [
+    'book',
+    'side',
+    'currency',
+  ]);
+  const mid = gauge('puntas_mid', 'Middle of the market without our orders; absent while the book is not two-sided.', [
+    'book',
+    'currency',
+  ]);
   const pnl = gauge(
     'puntas_pnl',
-    'Profit since the start in the minor currency, by its parts: spread (against the middle at each fill), inventory (moves of the middle on what was held), fees (negative).',
-    ['book', 'part'],
+    'Profit since the start of the process, by its parts: spread (against the middle at each fill), inventory (moves of the middle on what was held), fees (negative), hedging (what conversions and orders that took liquidity brought against the middle).',
+    ['book', 'part', 'currency'],
   );
   const spread = gauge(
     'puntas_spread_bps',
@@ -168,8 +195,15 @@ export function metrics(book: string, version: string, read: () => Monitored): M
     'reason',
   ]);
 
+  const stopped = gauge(
+    'puntas_stopped_cleanly',
+    '1 once the run was stopped by request and every order of ours is verified to be gone, until the process ends; else 0.',
+    ['book'],
+  );
+
   const markouts = markoutGauges(registers, book);
   const fees = feeGauges(registers, book);
+  const limits = limitGauges(registers, book);
 
   build.set({ version }, 1);
   // A series that appears only with its first event has no rate: all start at 0.
@@ -188,16 +222,19 @@ export function metrics(book: string, version: string, read: () => Monitored): M
     paper.set({ book }, Number(now.isPaper));
     for (const side of SIDES) quotesLive.set({ book, side }, now.quotesLive[side]);
     for (const [name, sum] of now.position) position.set({ book, currency: currency(name) }, approximately(sum));
-    for (const part of PNL_PARTS) pnl.set({ book, part }, approximately(now.pnl[part]));
-    setOrRemove(spread, book, now.spreadBps);
-    setOrRemove(marketSpread, book, now.marketSpreadBps);
+    const minor = { book, currency: now.minorCurrency };
+    for (const part of PNL_PARTS) pnl.set({ ...minor, part }, approximately(now.pnl[part]));
+    setOrRemove(mid, minor, sumOf(now.mid));
+    for (const side of SIDES) setOrRemove(quotePrice, { ...minor, side }, sumOf(now.quotePrice[side]));
+    stopped.set({ book }, Number(now.isStoppedCleanly));
+    limits(now.limits);
+    for (const side of SIDES)
+      for (const each of [now.majorCurrency, now.minorCurrency]) volume.inc({ book, side, currency: each }, 0);
+    setOrRemove(spread, { book }, now.spreadBps);
+    setOrRemove(marketSpread, { book }, now.marketSpreadBps);
     bookAge.set({ book }, now.bookAgeMs === null ? Infinity : now.bookAgeMs / 1000);
-    setOrRemove(streamUp, book, now.streamUp === null ? null : Number(now.streamUp));
-    for (const side of SIDES) {
-      const ahead = now.queueAhead[side];
-      if (ahead === null) queueAhead.remove({ book, side });
-      else queueAhead.set({ book, side }, approximately(ahead));
-    }
+    setOrRemove(streamUp, { book }, now.streamUp === null ? null : Number(now.streamUp));
+    for (const side of SIDES) setOrRemove(queueAhead, { book, side }, sumOf(now.queueAhead[side]));
     regimeChanges.reset();
     for (const name of REGIMES) {
       regime.set({ book, regime: name }, name === now.regime ? 1 : 0);
@@ -224,16 +261,26 @@ export function metrics(book: string, version: string, read: () => Monitored): M
       return registry.metrics();
     },
     order: (side, event) => orders.inc({ book, side, event }),
-    fill: side => fills.inc({ book, side }),
+    fill: (side, sums) => {
+      fills.inc({ book, side });
+      for (const { currency, sum } of sums) volume.inc({ book, side, currency }, approximately(sum));
+    },
     request: (name, outcome, ms) => requests.observe({ endpoint: endpoint(name), outcome }, ms / 1000),
     loop: ms => loop.observe(ms / 1000),
   };
 }
 
-function setOrRemove(gauge: Gauge<'book'>, book: string, value: number | null): void {
-  if (value === null) gauge.remove({ book });
-  else gauge.set({ book }, value);
+/** Also shows the process itself, by the usual names: start time, memory, processor, open files, lag of the event loop. */
+export function showProcess({ registry }: Pick<Metrics, 'registry'>): void {
+  collectDefaultMetrics({ register: registry });
 }
+
+function setOrRemove<L extends string>(gauge: Gauge<L>, labels: Record<L, string>, value: number | null): void {
+  if (value === null) gauge.remove(labels);
+  else gauge.set(labels, value);
+}
+
+const sumOf = (sum: Money | null): number | null => (sum === null ? null : approximately(sum));
 
 /** Lets the first values through and names the rest "other": a label must never grow without end. */
 function bounded(): (value: string) => string {

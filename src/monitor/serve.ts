@@ -19,6 +19,8 @@ export type MonitorOptions = {
   readonly allowedHosts?: readonly string[];
   /** Why quoting is not possible now; empty when it is. */
   readonly notReady: () => readonly string[];
+  /** Called when /metrics was answered. */
+  readonly onScrape?: () => void;
 };
 
 /** Serves /metrics, /healthz (this process answers) and /readyz (quoting is possible). Rejects with one line when the port cannot be had. */
@@ -75,8 +77,10 @@ function guard(server: FastifyInstance, { host, allowedHosts = [] }: MonitorOpti
   server.setErrorHandler(async (_error, _request, reply) => plain(reply, 500, 'failed'));
 }
 
-function addPages(server: FastifyInstance, { metrics, notReady }: MonitorOptions): void {
-  server.get('/metrics', async (_, reply) => reply.type(metrics.registry.contentType).send(await metrics.text()));
+function addPages(server: FastifyInstance, { metrics, notReady, onScrape }: MonitorOptions): void {
+  server.get('/metrics', { onResponse: async () => onScrape?.() }, async (_, reply) =>
+    reply.type(metrics.registry.contentType).send(await metrics.text()),
+  );
   server.get('/healthz', async (_, reply) => plain(reply, 200, 'ok'));
   server.get('/readyz', async (_, reply) => {
     const reasons = notReady();

@@ -1,4 +1,6 @@
 /** Writes the page of every metric out of the registry that is scraped. */
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import { metrics } from '../../src/monitor/index.ts';
 import { calm } from '../monitor/calm.ts';
 
@@ -18,7 +20,7 @@ export async function metricsReference(): Promise<string> {
     INTRODUCTION,
     '## Metrics',
     ['| metric | kind | labels | meaning |', '|---|---|---|---|', ...rows].join('\n'),
-    OUTRODUCTION,
+    outroduction(),
   ].join('\n\n');
 }
 
@@ -34,11 +36,39 @@ There is nothing else there, and nothing that changes anything. Requests under a
 page that points a name of its own at your machine learns nothing. Names besides \`localhost\` and the configured address go
 into \`metrics.allowedHosts\`. There is no password: do not serve it to a network that you do not trust.`;
 
-const OUTRODUCTION = `Money is shown as a floating point number here and nowhere else; the ledger is exact. Labels never hold ids, keys or free text.
+const outroduction =
+  () => `Beside these stand the usual metrics of a process, under the names that every Node program uses: \`process_start_time_seconds\`,
+\`process_resident_memory_bytes\`, \`process_cpu_seconds_total\`, \`process_open_fds\`, \`nodejs_eventloop_lag_p99_seconds\` and their like.
+
+How near a limit is: \`puntas_limit_used / puntas_limit\`, 1 being the limit; the distance is \`puntas_limit - puntas_limit_used\`. Both have the label \`limit\`, named as the key
+in the configuration (\`drawdownMax\` is the drawdown). Sums of money have their currency in the label \`currency\`, never in a name.
+
+Money is shown as a floating point number here and nowhere else; the ledger is exact. Labels never hold ids, keys or free text.
 
 ## Prometheus and alerts
 
 [\`config/prometheus/prometheus.yml\`](../config/prometheus/prometheus.yml) scrapes one bot on the same machine and loads
-[\`config/prometheus/alerts.yml\`](../config/prometheus/alerts.yml): process gone, book stale, not quoting, one side only, unknown
-outcomes, refusals, slow or failing requests, budget spent, slow decisions, no fills. Their tests are in
-[\`alerts.test.yml\`](../config/prometheus/alerts.test.yml); \`.ci/metrics.sh\` runs them with promtool.`;
+[\`config/prometheus/alerts.yml\`](../config/prometheus/alerts.yml). Each alert says what is so, and names the command that comes next; [the runbook](runbook.md) says what one
+sees then. Their tests are in [\`alerts.test.yml\`](../config/prometheus/alerts.test.yml); \`.ci/metrics.sh\` runs them with promtool.
+
+${alerts()}
+
+A stop that left nothing raises no alert: the bot says \`puntas_stopped_cleanly 1\`, and whoever has asked for its metrics regularly is given the time to ask
+once more (15 s at the most) before the process ends. A target that is gone for good is taken out of \`prometheus.yml\`.`;
+
+/** The alerts that are shipped, one a row. */
+function alerts(): string {
+  type Rule = { alert: string; for?: string; labels: { severity: string }; annotations: { summary: string } };
+  const text = readFileSync(new URL('../../config/prometheus/alerts.yml', import.meta.url), 'utf8');
+  const { groups } = parse(text) as { groups: { rules: Rule[] }[] };
+  const said = (summary: string) =>
+    summary
+      .replace(/^\{\{ \$labels\.(book|instance) \}\}:? /, '')
+      .replace(/\{\{ \$labels\.(\w+) \}\}/g, '<$1>')
+      .replace(/\{\{ \$value[^}]*\}\}/g, '<so much>');
+  const rows = groups[0]!.rules.map(
+    ({ alert, for: lasting, labels, annotations }) =>
+      `| ${alert} | ${labels.severity} | ${said(annotations.summary).replaceAll('<', '\\<')} | ${lasting ?? 'at once'} |`,
+  );
+  return ['| alert | severity | what it says | after |', '|---|---|---|---|', ...rows].join('\n');
+}

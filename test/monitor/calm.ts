@@ -4,7 +4,11 @@ import type { Monitored } from '../../src/monitor/index.ts';
 
 export const calm = (): Monitored => ({
   book: 'btc_mxn',
+  majorCurrency: 'btc',
+  minorCurrency: 'mxn',
   quotesLive: { buy: 3, sell: 3 },
+  quotePrice: { buy: moneyOf('1498350'), sell: moneyOf('1501650') },
+  mid: moneyOf('1500005'),
   position: new Map([
     ['btc', moneyOf('1.5')],
     ['mxn', moneyOf('2000000')],
@@ -44,5 +48,15 @@ export const calm = (): Monitored => ({
     ],
     widenBps: { buy: 1.5, sell: 0 },
   },
+  limits: {
+    uses: [
+      { limit: 'positionMax', currency: 'btc', max: moneyOf('0.5'), used: moneyOf('0.125') },
+      { limit: 'ordersMax', currency: null, max: 20, used: 6 },
+      { limit: 'drawdownMax', currency: 'mxn', max: moneyOf('2000'), used: moneyOf('150') },
+    ],
+    sentinelAgeMs: 1_500,
+    diskFreeBytes: 20_000_000_000,
+  },
+  isStoppedCleanly: false,
   isPaper: false,
 });

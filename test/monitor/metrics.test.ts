@@ -2,9 +2,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { moneyOf } from '../../src/core/index.ts';
-import { metrics } from '../../src/monitor/index.ts';
+import { metrics, showProcess } from '../../src/monitor/index.ts';
 import { calm } from './calm.ts';
 
+const bought = [
+  { currency: 'btc', sum: moneyOf('0.004') },
+  { currency: 'mxn', sum: moneyOf('6000') },
+];
 const line = (text: string, start: string): string | undefined => text.split('\n').find(l => l.startsWith(start));
 
 describe('the page', () => {
@@ -14,7 +18,7 @@ describe('the page', () => {
     const first = await shown.text();
     expect(line(first, 'puntas_quotes_live{book="btc_mxn",side="buy"}')).toMatch(/ 3$/);
     expect(line(first, 'puntas_position{book="btc_mxn",currency="btc"}')).toMatch(/ 1\.5$/);
-    expect(line(first, 'puntas_pnl{book="btc_mxn",part="fees"}')).toMatch(/ -12\.25$/);
+    expect(line(first, 'puntas_pnl{book="btc_mxn",currency="mxn",part="fees"}')).toMatch(/ -12\.25$/);
     expect(line(first, 'puntas_spread_bps{')).toMatch(/ 22$/);
     expect(line(first, 'puntas_book_age_seconds{')).toMatch(/ 0\.4$/);
     expect(line(first, 'puntas_request_budget_remaining{scope="public"}')).toMatch(/ 40$/);
@@ -40,7 +44,7 @@ describe('the page', () => {
     expect(line(await shown.text(), 'puntas_orders_total{book="btc_mxn",side="sell",event="unknown"}')).toMatch(/ 0$/);
     shown.order('sell', 'unknown');
     shown.order('sell', 'unknown');
-    shown.fill('buy');
+    shown.fill('buy', bought);
     shown.request('POST orders', 'done', 12);
     shown.loop(0.2);
     const text = await shown.text();
@@ -50,6 +54,46 @@ describe('the page', () => {
     expect(text).toContain('puntas_request_seconds_bucket{le="0.025",endpoint="POST orders",outcome="done"} 1\n');
     expect(text).toContain('puntas_request_seconds_bucket{le="0.01",endpoint="POST orders",outcome="done"} 0\n');
     expect(line(text, 'puntas_loop_seconds_count')).toMatch(/ 1$/);
+  });
+
+  test('names the currency of each price, volume and profit in a label', async () => {
+    const shown = metrics('btc_mxn', '1', calm);
+    shown.fill('buy', bought);
+    shown.fill('buy', bought);
+    const text = await shown.text();
+    expect(line(text, 'puntas_mid{book="btc_mxn",currency="mxn"}')).toMatch(/ 1500005$/);
+    expect(line(text, 'puntas_quote_price{book="btc_mxn",currency="mxn",side="sell"}')).toMatch(/ 1501650$/);
+    expect(line(text, 'puntas_volume_total{book="btc_mxn",side="buy",currency="btc"}')).toMatch(/ 0\.008$/);
+    expect(line(text, 'puntas_volume_total{book="btc_mxn",side="buy",currency="mxn"}')).toMatch(/ 12000$/);
+    expect(line(text, 'puntas_volume_total{book="btc_mxn",side="sell",currency="btc"}')).toMatch(/ 0$/);
+  });
+
+  test('shows each limit with what is used of it, and takes back what is not known any more', async () => {
+    let now = calm();
+    const shown = metrics('btc_mxn', '1', () => now);
+    const first = await shown.text();
+    expect(line(first, 'puntas_limit{book="btc_mxn",limit="drawdownMax",currency="mxn"}')).toMatch(/ 2000$/);
+    expect(line(first, 'puntas_limit_used{book="btc_mxn",limit="drawdownMax",currency="mxn"}')).toMatch(/ 150$/);
+    expect(line(first, 'puntas_limit_used{book="btc_mxn",limit="ordersMax"}')).toMatch(/ 6$/);
+    expect(line(first, 'puntas_sentinel_age_seconds{')).toMatch(/ 1\.5$/);
+    expect(line(first, 'puntas_state_free_bytes{')).toMatch(/ 20000000000$/);
+    expect(line(first, 'puntas_stopped_cleanly{')).toMatch(/ 0$/);
+    now = { ...now, mid: null, quotePrice: { buy: null, sell: null }, isStoppedCleanly: true };
+    now = { ...now, limits: { ...now.limits, sentinelAgeMs: null, diskFreeBytes: null } };
+    const second = await shown.text();
+    for (const name of ['mid', 'quote_price', 'sentinel_age_seconds', 'state_free_bytes'])
+      expect(second).not.toContain(`puntas_${name}{`);
+    expect(line(second, 'puntas_stopped_cleanly{')).toMatch(/ 1$/);
+    now = { ...now, limits: { ...now.limits, sentinelAgeMs: Infinity } };
+    expect(line(await shown.text(), 'puntas_sentinel_age_seconds{')).toMatch(/ \+Inf$/);
+  });
+
+  test('shows the process by the usual names when asked to', async () => {
+    const shown = metrics('btc_mxn', '1', calm);
+    showProcess(shown);
+    const text = await shown.text();
+    for (const name of ['process_start_time_seconds', 'process_resident_memory_bytes', 'process_cpu_seconds_total'])
+      expect(Number(line(text, `${name} `)?.split(' ')[1])).toBeGreaterThan(0);
   });
 
   test('says "no book yet" with an age that every alert fires on, and shows no spread that does not exist', async () => {
@@ -124,7 +168,7 @@ describe('the page', () => {
   test('two bots in one process do not share counters', async () => {
     const one = metrics('btc_mxn', '1', calm);
     const other = metrics('btc_mxn', '1', calm);
-    one.fill('buy');
+    one.fill('buy', bought);
     expect(line(await other.text(), 'puntas_fills_total{book="btc_mxn",side="buy"}')).toMatch(/ 0$/);
   });
 });
