@@ -147,6 +147,7 @@ export function engineOf(
       decideEveryMs: timing.decideEveryMs,
       lookEveryMs: Math.min(500, timing.privatePollMs),
       privateStaleAfterMs: Math.max(10_000, 3 * timing.privatePollMs),
+      listWaitMs: timing.transferListDelayMaxMs,
     },
     ...(markouts ? { adverse: markouts } : {}),
     regimes: regimesOf(config, instrument),

@@ -148,6 +148,11 @@ const timing = z.strictObject({
   settleMs: millis(0, 600_000)
     .default(20_000)
     .describe('Time in ms for which a closed order stays reserved, because its last trades may be listed late.'),
+  transferListDelayMaxMs: millis(0, 86_400_000)
+    .default(600_000)
+    .describe(
+      'How late in ms the exchange may list a deposit or withdrawal that is in the balance already. A difference that nothing explains withdraws quotes at once, and halts after this long.',
+    ),
   shutdownMs: millis(1_000, 600_000)
     .default(60_000)
     .describe(

@@ -30,7 +30,7 @@ import type { Outcome, OwnTrade } from './port.ts';
 import { emptyPreview, previewOf } from './preview.ts';
 import { QuoteTime } from './quoteTime.ts';
 import { Reconciliation } from './reconciliation.ts';
-import type { Checked } from './reconciliation.ts';
+import type { Checked, Unexplained } from './reconciliation.ts';
 import type { RegimeState } from './regimes.ts';
 import { RegimeWatch } from './regimeWatch.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
@@ -94,7 +94,11 @@ export class Engine {
     this.#askAgain = new AskAgain(this.#orders, options.patience.lookEveryMs);
     this.#strangers = new Strangers(this.#ids, this.#orders);
     this.#holdings = new Holdings(options.instrument, options.target);
-    this.#reconciliation = new Reconciliation(this.#holdings, options.patience.settleMs);
+    this.#reconciliation = new Reconciliation(
+      this.#holdings,
+      options.patience.settleMs,
+      options.patience.listWaitMs ?? 0,
+    );
     this.#decisions = new Decisions(options.isTraced ?? false);
     this.#regimes = new RegimeWatch(options.regimes, (to, from) => options.onNews?.({ kind: 'regime', to, from }));
     this.#guard = options.halts ? new Guard(options.halts) : null;
@@ -184,7 +188,7 @@ export class Engine {
         return NOTHING;
       case 'transfer':
         this.#holdings.transfer(event);
-        this.#reconciliation.again();
+        this.#reconciliation.explained();
         this.#dirty = true;
         break;
       case 'stop':
@@ -277,6 +281,11 @@ export class Engine {
   /** The last comparison of the exchange's balances with the ledger; null before the first. */
   get checked(): Checked | null {
     return this.#reconciliation.checked;
+  }
+
+  /** A difference that waits for the exchange's lists to explain it, while nothing is quoted; null when there is none. */
+  get unexplained(): Unexplained | null {
+    return this.#reconciliation.unexplained;
   }
 
   /** Currencies in which the exchange's last balances differ from our ledger: reported minus ours. */

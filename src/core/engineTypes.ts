@@ -30,6 +30,8 @@ export type EngineOptions = {
     readonly lookEveryMs: Millis;
     /** No quoting when the last whole private read is older than this. */
     readonly privateStaleAfterMs: Millis;
+    /** How long the exchange's lists may take to show what moved a balance; absent: a difference that stays halts at once. */
+    readonly listWaitMs?: Millis;
   };
   /** More unknown orders than this: nothing new is placed. */
   readonly unknownMax?: number;

@@ -2,12 +2,13 @@
 import { sleep, textOfMoney } from '../core/index.ts';
 import type { Clock, Engine, EngineEvent, Millis, MoneyLists } from '../core/index.ts';
 import type { AdjustmentBox } from './adjustments.ts';
+import { explaining } from './explaining.ts';
 import type { Log } from './log.ts';
 import type { Reach } from './reach.ts';
 import { isFailed } from './reads.ts';
 import type { Failed, Reads } from './reads.ts';
 import { TransferReads } from './transferReads.ts';
-import type { Found, Transfer } from './transferReads.ts';
+import type { Booking, Found, Transfer } from './transferReads.ts';
 
 export type BalanceReadsOptions = {
   readonly engine: Engine;
@@ -27,14 +28,18 @@ export type BalanceReadsOptions = {
   readonly adjustments?: AdjustmentBox | undefined;
   /** Transfers that an earlier run has known. */
   readonly known: readonly string[] | null;
+  /** A list is not ahead of the balances by more than this. */
+  readonly listAheadMaxMs: Millis;
 };
 
 /** Transfers that cancel out are seen in no balance: the lists are looked at now and then all the same. */
 const LOOK_ANYWAY_MS = 600_000;
-/** After the lists could not be read, and nothing differs. */
+/** The same for as long as a line may still come of what is in the ledger otherwise; and after the lists could not be read. */
 const LOOK_AGAIN_MS = 60_000;
 /** While something differs: a halted bot compares every two seconds, and must not use up its requests. */
 const LOOK_EVERY_MS = 5_000;
+/** As long as quotes stay: a list that is little late must not take them out. */
+const LOOK_SOON_MS = 1_500;
 const TRIES = 10;
 const TRY_EVERY_MS = 500;
 
@@ -45,11 +50,16 @@ export class BalanceReads {
   /** When the lists are looked at though nothing differs, and when they were last because something did. */
   #lookAt: Millis = -Infinity;
   #lookedAt: Millis = -Infinity;
+  /** Until then a line may come of something that was in the opening balances, or was taken over by a resume: it must be seen while nothing differs. */
+  #linesMayComeUntil: Millis;
+  /** They differed, and nothing has been booked since. */
+  #isUnbooked = false;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: BalanceReadsOptions) {
     this.#o = options;
-    this.#transfers = options.lists ? new TransferReads(options.lists, options.known) : null;
+    this.#linesMayComeUntil = options.clock.elapsed() + options.listAheadMaxMs;
+    this.#transfers = options.lists ? new TransferReads(options.lists, options.known, options.listAheadMaxMs) : null;
   }
 
   /** Transfers that are in the ledger or were before it; for the journal. */
@@ -78,9 +88,12 @@ export class BalanceReads {
     step({ ...event, at: time(), quiet });
     if (!quiet) return false;
     const differs = engine.differences().length > 0;
-    // Nothing is missing: what had been listed before is in the balances that the ledger equals.
-    if (!differs && before !== null) this.#transfers?.take(before);
+    const now = this.#o.clock.elapsed();
+    if (!differs && before !== null) this.#transfers?.seenEqual(before, now);
+    if (!differs && this.#isUnbooked) this.#linesMayComeUntil = now + this.#o.listAheadMaxMs;
+    this.#isUnbooked = differs;
     if (differs) await this.#explain();
+    this.#sayUnexplained();
     return true;
   }
 
@@ -131,9 +144,11 @@ export class BalanceReads {
     const now = this.#o.clock.elapsed();
     if (this.#transfers === null || now < this.#lookAt || this.#o.engine.differences().length > 0) return null;
     const found = await this.#look();
-    this.#lookAt = now + (found === null ? LOOK_AGAIN_MS : LOOK_ANYWAY_MS);
+    const isSoon = found === null || now < this.#linesMayComeUntil;
+    this.#lookAt = now + (isSoon ? LOOK_AGAIN_MS : LOOK_ANYWAY_MS);
     if (found === null || this.#transfers.known === null || found.transfers.length === 0) return found;
-    if (cancelsOut(found.transfers)) this.#take(found);
+    if (!cancelsOut(found.transfers)) return found;
+    this.#take(found, found.transfers);
     return null;
   }
 
@@ -145,10 +160,29 @@ export class BalanceReads {
     }
     const now = this.#o.clock.elapsed();
     // What a conversion has moved would be taken for what a list shows, which may have been offset by something that no list has.
-    if (this.#o.engine.isConverting || now - this.#lookedAt < LOOK_EVERY_MS) return;
+    const everyMs = this.#o.engine.unexplained === null ? LOOK_SOON_MS : LOOK_EVERY_MS;
+    if (this.#o.engine.isConverting || now - this.#lookedAt < everyMs) return;
     this.#lookedAt = now;
     const found = await this.#look();
-    if (found !== null && found.transfers.length > 0) this.#take(found);
+    if (found === null) return;
+    const differences = new Map(this.#o.engine.differences().map(({ currency, difference }) => [currency, difference]));
+    const transfers = this.#transfers;
+    const booked = explaining(found.transfers, differences, transfer => transfers.isEarly(transfer));
+    this.#take(found, booked);
+  }
+
+  /** Once for each difference, and once a minute while it stays. */
+  #sayUnexplained(): void {
+    const { engine, reach, time } = this.#o;
+    const { unexplained } = engine;
+    if (unexplained === null || engine.haltedBecause !== null) return;
+    const { difference, haltsAt } = unexplained;
+    const seconds = Math.max(0, Math.round((haltsAt - time()) / 1000));
+    reach.say(
+      `unexplained ${difference}`,
+      { difference, seconds },
+      `the exchange's balances differ from our ledger by ${difference} (reported minus ours): nothing is quoted while its lists of deposits and withdrawals are asked for the reason; if they do not show it within ${seconds} s (timing.transferListDelayMaxMs) trading halts. If you know what it is, book it: puntas ledger adjust --help`,
+    );
   }
 
   async #look(): Promise<Found | null> {
@@ -161,12 +195,13 @@ export class BalanceReads {
     return null;
   }
 
-  #take(found: Found): void {
-    for (const transfer of found.transfers) this.#book(transfer);
-    this.#transfers?.take(found);
+  #take(found: Found, booked: readonly Transfer[]): void {
+    for (const { id: _line, ...transfer } of booked) this.#book(transfer);
+    if (booked.length > 0) this.#isUnbooked = false;
+    this.#transfers?.take(found, booked, this.#o.clock.elapsed());
   }
 
-  #book(transfer: Transfer): void {
+  #book(transfer: Booking): void {
     const { step, time, log } = this.#o;
     const { source, cause, currency, amount, why } = transfer;
     step({ kind: 'transfer', at: time(), ...transfer });
@@ -177,7 +212,7 @@ export class BalanceReads {
   }
 }
 
-const told = ({ cause, currency, amount, why }: Transfer): string =>
+const told = ({ cause, currency, amount, why }: Booking): string =>
   `booked under ${cause}: ${textOfMoney(amount)} ${currency} (${why})${cause === 'fees' ? '' : '; it is no profit'}`;
 
 function cancelsOut(transfers: readonly Transfer[]): boolean {

@@ -69,6 +69,7 @@ export class Loop {
       persist: () => this.#flush(),
       lists: options.moneyLists,
       known: opening.kind === 'restored' ? options.journal.leftovers.transfers : null,
+      listAheadMaxMs: timing.transferListDelayMaxMs,
     });
     const known = () => this.#balances.known;
     this.#keeper = new LedgerKeeper(options.engine, options.journal, this.#reads, options.clock, hedges, known);
@@ -121,7 +122,7 @@ export class Loop {
     this.#repeat(timing.bookPollMs, () => this.market.poll());
     this.#tasks.push(this.#decide(this.#stopping.signal));
     this.#repeat(LOOK_EVERY_MS, async () => this.#look(), LOOK_EVERY_MS);
-    const balancesEvery = () => (this.#options.engine.isReconciled ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS);
+    const balancesEvery = () => this.#balancesEveryMs();
     this.#repeat(balancesEvery, () => this.#balances.read());
     if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
     const witness = witnessReadsOf(
@@ -171,6 +172,13 @@ export class Loop {
     const ledgerMatches = await this.#balances.match();
     this.#flush();
     return { left, ledgerMatches, failure: this.#failure };
+  }
+
+  /** What differed once is compared again soon: it may only have been a trade whose record is late. */
+  #balancesEveryMs(): Millis {
+    const { engine } = this.#options;
+    const differedOnce = engine.unexplained === null && engine.differences().length > 0;
+    return engine.isReconciled && !differedOnce ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS;
   }
 
   #decide(signal: AbortSignal): Promise<void> {

@@ -33,6 +33,8 @@ export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
     readonly shutdownMs: Millis;
     /** How late the record of a trade may be. */
     readonly settleMs: Millis;
+    /** How late the exchange may list a transfer that is in the balances already, and how early one that is not yet. */
+    readonly transferListDelayMaxMs: Millis;
   };
   /** True for a refusal code after which trading must stop until a person has looked. */
   readonly isFatal: (code: string) => boolean;

@@ -1,11 +1,13 @@
 /** Deposits, withdrawals, refunds and rebates, from the exchange's own lists: a bounded read of what is newest there, told once each. */
 import { MONEY_LISTS, money } from '../core/index.ts';
-import type { EngineEvent, MoneyList, MoneyLists, MoneyMoved, Money } from '../core/index.ts';
+import type { EngineEvent, Millis, MoneyList, MoneyLists, MoneyMoved, Money } from '../core/index.ts';
 import { isFailed } from './reads.ts';
 import type { Failed } from './reads.ts';
 
 /** A transfer as the engine is told of it. */
-export type Transfer = Omit<Extract<EngineEvent, { kind: 'transfer' }>, 'kind' | 'at'>;
+export type Booking = Omit<Extract<EngineEvent, { kind: 'transfer' }>, 'kind' | 'at'>;
+/** One that the lists show; `id` is that of its line there. */
+export type Transfer = Booking & { readonly id: string };
 
 /** What a look found: transfers that are not in the ledger, oldest first. `ids` are to be given to `take` with them. */
 export type Found = { readonly transfers: readonly Transfer[]; readonly ids: readonly string[] };
@@ -20,9 +22,14 @@ export class TransferReads {
   /** What is in the ledger, or was in the balances that it began with; null while that is not known. */
   #known: ReadonlySet<string> | null;
   #list: readonly string[] | null;
+  /** When lines were first seen while nothing differed. They may be in the balances already, or come into them yet. */
+  readonly #early = new Map<string, Millis>();
+  readonly #aheadMaxMs: Millis;
 
-  constructor(lists: MoneyLists, known: readonly string[] | null) {
+  /** `aheadMaxMs`: a line is not shown longer than this before what it tells of is in the balances. */
+  constructor(lists: MoneyLists, known: readonly string[] | null, aheadMaxMs: Millis) {
     this.#lists = lists;
+    this.#aheadMaxMs = aheadMaxMs;
     this.#list = known;
     this.#known = known === null ? null : new Set(known);
   }
@@ -44,20 +51,49 @@ export class TransferReads {
       for (const each of moved) {
         const id = `${list} ${each.id}`;
         ids.push(id);
-        if (this.#known !== null && !this.#known.has(id)) transfers.push(...transfersOf(list, each));
+        if (this.#known !== null && !this.#known.has(id)) transfers.push(...transfersOf(list, each, id));
       }
     }
     transfers.sort((a, b) => a.occurredAt - b.occurredAt);
     return { transfers, ids };
   }
 
-  /** In the same breath in which the engine is told of them. */
-  take({ ids }: Found): void {
+  /** Listed when nothing differed. */
+  isEarly({ id }: Transfer): boolean {
+    return this.#early.has(id);
+  }
+
+  /**
+   * The ledger equals balances that were read after this look. What was listed so long ago is in them; what is new may be ahead of them. The
+   * first look of all learns what was there before the ledger.
+   */
+  seenEqual(found: Found, now: Millis): void {
+    const isFirst = this.#known === null;
+    const settled = found.ids.filter(id => {
+      if (isFirst || this.#known?.has(id)) return true;
+      const since = this.#early.get(id) ?? now;
+      this.#early.set(id, since);
+      return now - since >= this.#aheadMaxMs;
+    });
+    this.#know(settled);
+  }
+
+  /** In the same breath in which the engine is told of `booked`, some of what was found; the others may be ahead of the balances. */
+  take({ transfers, ids }: Found, booked: readonly Transfer[], now: Millis): void {
+    const isBooked = new Set(booked);
+    const left = new Set(transfers.filter(each => !isBooked.has(each)).map(({ id }) => id));
+    for (const id of left) this.#early.set(id, this.#early.get(id) ?? now);
+    this.#know(ids.filter(id => !left.has(id)));
+  }
+
+  #know(ids: readonly string[]): void {
     const known = new Set(this.#known ?? []);
     for (const id of ids) {
+      this.#early.delete(id);
       known.delete(id);
       known.add(id);
     }
+    for (const id of this.#early.keys()) if (this.#early.size > KNOWN_MAX) this.#early.delete(id);
     this.#list = [...known].slice(-KNOWN_MAX);
     this.#known = new Set(this.#list);
   }
@@ -88,12 +124,13 @@ function causeOf(list: MoneyList, amount: Money): Transfer['cause'] {
   return amount < 0n ? 'withdrawals' : 'refunds';
 }
 
-function transfersOf(list: MoneyList, { id, createdAt, updates, ref }: MoneyMoved): Transfer[] {
+function transfersOf(list: MoneyList, { id, createdAt, updates, ref }: MoneyMoved, line: string): Transfer[] {
   const sums = new Map<string, bigint>();
   for (const { currency, amount } of updates) sums.set(currency, (sums.get(currency) ?? 0n) + amount);
   return [...sums]
     .filter(([, sum]) => sum !== 0n)
     .map(([currency, sum]) => ({
+      id: line,
       source: `${list} ${id}${sums.size > 1 ? ` ${currency}` : ''}`,
       cause: causeOf(list, money(sum)),
       currency,

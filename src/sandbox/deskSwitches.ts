@@ -153,6 +153,18 @@ export const WEBHOOK_SWITCHES = {
     'Time between two changes of a deposit, withdrawal, issuance, redemption or refund.',
     'rfq 3',
   ),
+  withdrawalTotal: choice(
+    ['at creation', 'at completion'],
+    'A withdrawal leaves the total when it is created, and comes back when it fails; or its sum is locked until it is complete.',
+    'rest-api 2.9',
+  ),
+  transferListDelayMs: quantity(
+    1000,
+    0,
+    86_400_000,
+    'Time after which what came into a balance or left it is shown by fundings, withdrawals and ledger.',
+    'rest-api 2.9, facts 9.4',
+  ),
   refundStepId: choice(
     ['later', 'with the status'],
     'The id of a finished refund step comes with a webhook of its own after the one that tells the end of the step, or with that one.',

@@ -61,7 +61,7 @@ function entriesOf(account: Account, elapsed: Millis): Entry[] {
     if (trade.readableAt <= elapsed) entries.push(...entriesOfTrade(trade));
     return true;
   });
-  for (const transfer of account.transfers.list()) {
+  for (const transfer of account.transfers.listed(elapsed)) {
     const { id, kind, updates, at } = transfer;
     entries.push({
       eid: `${kind.slice(0, 1)}${id}`,
@@ -110,12 +110,12 @@ function entriesOfTrade({ tid, order, at, amount, minor, fee }: OwnTradeRecord):
 function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateAsk) => WireReply {
   const [id, ids] = kind === 'funding' ? (['fid', 'fids'] as const) : (['wid', 'wids'] as const);
   return ask => {
-    const { account, path, query } = ask;
+    const { venue, account, path, query } = ask;
     // Nothing here was given an origin_id: none matches (rest-api 4.11).
     if (query.has('origin_ids')) return success([]);
     const named = path['ids']?.split('-') ?? query.get(ids)?.split(',');
     const all = account.transfers
-      .list()
+      .listed(venue.clock.elapsed())
       .filter(({ kind: of, updates: [moved] }) => of === kind && moved!.sum > 0n === (kind === 'funding'))
       .reverse();
     const wanted = named === undefined ? all : all.filter(transfer => named.includes(transfer.id));

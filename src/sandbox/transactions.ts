@@ -61,6 +61,8 @@ export type Transaction = {
   readonly id: string;
   readonly account: Account;
   readonly details: Details;
+  /** A withdrawal whose sum is locked until it ends, instead of taken when it was created. */
+  readonly locks: boolean;
   readonly externalRef: string | null;
   readonly createdAt: Millis;
   /** Grows with every change, though the clock may not. */
@@ -111,8 +113,9 @@ export class Transactions {
   }
 
   /**
-   * Starts a transaction; null when the account cannot pay a withdrawal or redemption. A withdrawal locks its sum until it ends, a
-   * redemption takes it at once (the tokens are burned), a deposit and an issuance credit when they are complete.
+   * Starts a transaction; null when the account cannot pay a withdrawal or redemption. A withdrawal takes its sum when it is created (rest-api
+   * 2.9), or, by a switch, locks it until it ends; a redemption takes it at once (the tokens are burned), a deposit and an issuance credit when
+   * they are complete.
    */
   start(
     account: Account,
@@ -121,15 +124,19 @@ export class Transactions {
     externalRef: string | null,
   ): Transaction | null {
     const { kind, asset, sum } = details;
-    if (kind === 'CRYPTO_WITHDRAWAL') {
+    const locks = kind === 'CRYPTO_WITHDRAWAL' && this.#venue.switches.withdrawalTotal === 'at completion';
+    if (locks) {
       if (!(sum <= account.available(asset))) return null;
       account.lock(asset, sum);
-    } else if (kind === 'REDEMPTION' && !this.#venue.withdraw(account, asset, sum)) return null;
+    } else if (kind === 'CRYPTO_WITHDRAWAL' || kind === 'REDEMPTION') {
+      if (!this.#venue.withdraw(account, asset, sum)) return null;
+    }
     const now = this.#clock.now();
     const transaction = this.#keep({
       id: drawnUuid(this.#random),
       account,
       details,
+      locks,
       externalRef,
       createdAt: now,
       updatedAt: now,
@@ -170,6 +177,7 @@ export class Transactions {
       id: conversion.id,
       account: conversion.account,
       details: { kind: 'CONVERSION', conversion },
+      locks: false,
       externalRef: null,
       createdAt: conversion.createdAt,
       updatedAt: conversion.updatedAt,
@@ -189,12 +197,13 @@ export class Transactions {
   #end(transaction: Transaction, details: Exclude<Details, { kind: 'CONVERSION' }>, plan: Plan): void {
     const { account } = transaction;
     const { kind, asset, sum } = details;
-    if (kind === 'CRYPTO_WITHDRAWAL') account.lock(asset, money(-sum));
+    const hasTaken = kind === 'REDEMPTION' || (kind === 'CRYPTO_WITHDRAWAL' && !transaction.locks);
+    if (transaction.locks) account.lock(asset, money(-sum));
     if (plan.failure) {
-      if (kind === 'REDEMPTION' && !plan.refund) this.#venue.deposit(account, asset, sum, 'withdrawal');
-    } else if (kind === 'CRYPTO_WITHDRAWAL') {
+      if (hasTaken && !(kind === 'REDEMPTION' && plan.refund)) this.#venue.deposit(account, asset, sum, 'withdrawal');
+    } else if (transaction.locks) {
       if (!this.#venue.withdraw(account, asset, sum)) throw new RangeError('what a withdrawal had locked is gone');
-    } else if (kind !== 'REDEMPTION') this.#venue.deposit(account, asset, sum);
+    } else if (!hasTaken) this.#venue.deposit(account, asset, sum);
     const end = () => {
       transaction.failure = plan.failure;
       transaction.status = plan.failure ? 'FAILED' : 'COMPLETE';

@@ -11,6 +11,8 @@ export type Transfer = {
   /** What it did to the balances: above zero what came in, below what left. */
   readonly updates: readonly Update[];
   readonly at: Millis;
+  /** From when on the lists show it, in the clock's elapsed time. */
+  readonly listedAt: Millis;
 };
 
 /** Transfers kept per account; the oldest go first. */
@@ -20,13 +22,18 @@ export class Transfers {
   #all: Transfer[] = [];
   #next = 1;
 
-  add(kind: Transfer['kind'], at: Millis, updates: readonly Update[]): void {
-    this.#all.push({ id: (this.#next++).toString(16).padStart(16, '0'), kind, updates, at });
+  add(kind: Transfer['kind'], at: Millis, updates: readonly Update[], listedAt: Millis): void {
+    this.#all.push({ id: (this.#next++).toString(16).padStart(16, '0'), kind, updates, at, listedAt });
     if (this.#all.length >= 2 * TRANSFERS_MAX) this.#all = this.#all.slice(-TRANSFERS_MAX);
   }
 
   /** Oldest first. */
   list(): readonly Transfer[] {
     return this.#all.slice(-TRANSFERS_MAX);
+  }
+
+  /** Those that the lists show by now. */
+  listed(elapsed: Millis): readonly Transfer[] {
+    return this.list().filter(({ listedAt }) => listedAt <= elapsed);
   }
 }

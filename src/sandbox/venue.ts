@@ -116,8 +116,9 @@ export class Venue implements BookHost {
     const volume = new Map(Object.entries(options.volume30d ?? {}).map(([group, text]) => [group, moneyOf(text)]));
     const account = new Account(id, owner, this.clock.now(), volume);
     this.accounts.set(id, account);
+    // What an account has from the beginning was listed long ago.
     for (const [currency, text] of Object.entries(options.balances ?? {}))
-      this.deposit(account, currency, moneyOf(text));
+      this.deposit(account, currency, moneyOf(text), 'funding', 0);
     return { id, ...this.addKey(id, options) };
   }
 
@@ -142,10 +143,16 @@ export class Venue implements BookHost {
     return { key, secret };
   }
 
-  /** `listed`: as what the account's lists show it; null: nothing there tells of it. */
-  deposit(account: Account, currency: string, sum: Money, listed: Transfer['kind'] | null = 'funding'): void {
+  /** `listed`: as what the account's lists show it, after `delayMs`; null: nothing there tells of it. */
+  deposit(
+    account: Account,
+    currency: string,
+    sum: Money,
+    listed: Transfer['kind'] | null = 'funding',
+    delayMs: Millis = this.#switches.transferListDelayMs,
+  ): void {
     account.credit(currency, sum);
-    if (listed !== null) account.transfers.add(listed, this.clock.now(), [{ currency, sum }]);
+    if (listed !== null) this.#list(account, listed, [{ currency, sum }], delayMs);
     add(this.deposited, currency, sum);
   }
 
@@ -153,7 +160,7 @@ export class Venue implements BookHost {
   withdraw(account: Account, currency: string, sum: Money, listed: Transfer['kind'] | null = 'withdrawal'): boolean {
     if (!(sum >= 0n && sum <= account.available(currency))) return false;
     account.debit(currency, sum);
-    if (listed !== null) account.transfers.add(listed, this.clock.now(), [{ currency, sum: money(-sum) }]);
+    if (listed !== null) this.#list(account, listed, [{ currency, sum: money(-sum) }]);
     add(this.deposited, currency, money(-sum));
     return true;
   }
@@ -163,7 +170,7 @@ export class Venue implements BookHost {
     if (!(pay.sum >= 0n && pay.sum <= account.available(pay.currency))) return false;
     account.debit(pay.currency, pay.sum);
     account.credit(receive.currency, receive.sum);
-    account.transfers.add('conversion', this.clock.now(), [{ currency: pay.currency, sum: money(-pay.sum) }, receive]);
+    this.#list(account, 'conversion', [{ currency: pay.currency, sum: money(-pay.sum) }, receive]);
     add(this.house, pay.currency, pay.sum);
     add(this.house, receive.currency, money(-receive.sum));
     return true;
@@ -318,6 +325,15 @@ export class Venue implements BookHost {
 
   emit(event: BookEvent): void {
     for (const call of this.#listeners) call(event);
+  }
+
+  #list(
+    account: Account,
+    kind: Transfer['kind'],
+    updates: Transfer['updates'],
+    delayMs: Millis = this.#switches.transferListDelayMs,
+  ): void {
+    account.transfers.add(kind, this.clock.now(), updates, this.clock.elapsed() + delayMs);
   }
 
   #create(account: Account, book: VenueBook, draft: Draft, lock: Money): Order {

@@ -163,6 +163,7 @@ bothWays(open => {
     await traded(stage);
     await clock.advance(1000);
     exchange.venue.withdraw(exchange.venue.accounts.get(ann.id)!, 'mxn', moneyOf('7'));
+    await clock.advance(1000);
     const rows = await ann.get<Fields[]>('/api/v3/ledger');
     expect(rows.map(row => row['operation'])).toEqual([
       'withdrawal',
@@ -196,7 +197,7 @@ bothWays(open => {
     stage.house('usd_mxn').place('sell', price(18_310), amount(10 ** 13), 'rest');
     const quote = done(await ann.client.requestConversion({ from: 'mxn', to: 'usd', spend: '5200' }));
     done(await ann.client.executeConversion(quote.id));
-    await stage.clock.advance(1000);
+    await stage.clock.advance(3000);
     const all = await ann.get<Fields[]>('/api/v3/ledger?limit=100');
     const seen: Fields[] = [];
     for (let marker = ''; ; marker = `&marker=${String(seen.at(-1)!['eid'])}`) {
@@ -219,8 +220,9 @@ bothWays(open => {
   });
 
   it('rest-api 4.11 withdrawals are listed, by wid and by origin_ids too', async () => {
-    const { ann, exchange } = open();
+    const { ann, exchange, clock } = open();
     exchange.venue.withdraw(exchange.venue.accounts.get(ann.id)!, 'mxn', moneyOf('7'));
+    await clock.advance(1000);
     const [row] = await ann.get<Fields[]>('/api/v3/withdrawals');
     expect(row).toMatchObject({ currency: 'mxn', amount: '7.00000000', status: 'complete' });
     expect(await ann.get(`/api/v3/withdrawals/${String(row!['wid'])}`)).toEqual([row]);

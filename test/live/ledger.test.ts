@@ -87,6 +87,8 @@ describe('a deposit and a withdrawal while it runs', () => {
     const dir = first.kill();
     deposit(at, 'mxn', '5000');
     withdraw(at, 'mxn', '5000');
+    // Until the lists show it.
+    await at.clock.advance(2 * SECOND);
     const second = await restarted(at, dir);
     await at.clock.advance(5 * SECOND);
     await second.stop();
@@ -189,7 +191,7 @@ describe('what no list tells of', () => {
   ] as const)(
     '%s stops quoting and says so; a person books it, and the halt stays until it is lifted',
     async (_, listed, fate) => {
-      const at = world(47);
+      const at = world(47, { timing: { transferListDelayMaxMs: 20_000 } });
       const running = await started(at, { fate });
       await at.clock.advance(30 * SECOND);
       deposit(at, 'mxn', '77.25', listed);

@@ -258,7 +258,7 @@ describe('a difference that nobody explains', () => {
   ])(
     'of %s %s stops quoting, says currency and sum, and is latched; resume takes it in, and it is no profit',
     async (currency, sum, says) => {
-      const world = worldOf(26);
+      const world = worldOf(26, { timing: { transferListDelayMaxMs: 20_000 } });
       const first = await doomed(world, folders);
       await world.clock.advance(30 * SECOND);
       const dir = first.kill();
@@ -291,7 +291,7 @@ describe('a difference that nobody explains', () => {
   );
 
   test('while it runs stops quoting too', async () => {
-    const world = worldOf(27);
+    const world = worldOf(27, { timing: { transferListDelayMaxMs: 20_000 } });
     const { running } = await doomed(world, folders);
     await world.clock.advance(30 * SECOND);
     world.box.exchange.venue.deposit(account(world), 'mxn', moneyOf('1'), null);

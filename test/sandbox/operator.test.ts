@@ -92,7 +92,7 @@ describe('the operator’s face', () => {
       call('POST', 'issuances', { amount: '100', account: bob.id }),
       call('POST', 'redemptions', { amount: '50', account: bob.id }),
     ].map(({ body }) => body);
-    expect(bob.balance('usd')).toMatchObject({ total: '100000.00000000', locked: '10.00000000' });
+    expect(bob.balance('usd')).toMatchObject({ total: '99990.00000000', locked: '0.00000000' });
     await clock.advance(2000);
     const { transactions } = call('GET', `transactions?account=${bob.id}`).body as { transactions: Json[] };
     expect(transactions.map(each => [each['id'], each['status']])).toEqual(made.map(each => [each['id'], 'COMPLETE']));

@@ -20,6 +20,8 @@ export type Scenario = {
   readonly hasSentinel: boolean;
   /** How the exchange's conversion desks are; null where the bot does not hedge. */
   readonly desks: Partial<Switches> | null;
+  /** When a withdrawal leaves the total, and how late the lists show what moved. */
+  readonly lists: Pick<Switches, 'withdrawalTotal' | 'transferListDelayMs'>;
   /** Webhooks are told to the bot. */
   readonly hasInbox: boolean;
   /** A run gives way to the next one after so long. */
@@ -36,6 +38,8 @@ export type Scenario = {
 
 /** Beyond the longest hold the fence also covers a read that is behind. */
 const FENCE_MARGIN_MS = 10_000;
+/** How long the bot waits for a list: so short that a person can still come while everything heals. */
+const LIST_WAIT_MS = 50_000;
 
 export function scenarioOf(seed: number, swarm: Swarm): Scenario {
   const chance = chanceOf(seed, 'scenario');
@@ -65,6 +69,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
   };
   const prices = chanceOf(seed, 'fair value');
   const fairValue = !isCalm(seed) && prices.hit(0.4) ? fairValueOf(prices, usesStream) : null;
+  const listing = chanceOf(seed, 'transfer lists');
   const counted = chance.pick(['mid', 'mid', 'weightedMid', 'bestBidAsk']);
   const text = JSON.stringify({
     book: BOOK,
@@ -99,7 +104,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
     inventory: { target: hedging?.target ?? '1.5' },
     ...(hedging ? { hedge: hedging.hedge } : {}),
     timing: {
-      ...{ fenceMs, settleMs, privatePollMs: chance.pick([1_000, 2_000, 2_000]) },
+      ...{ fenceMs, settleMs, transferListDelayMaxMs: LIST_WAIT_MS, privatePollMs: chance.pick([1_000, 2_000, 2_000]) },
       // A restart must find room beside the second reader of the book.
       ...(fairValue?.reference ? { bookPollMs: 1_600 } : {}),
     },
@@ -115,6 +120,11 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
     usesStream,
     hasSentinel,
     desks: hedging?.desks ?? null,
+    lists: {
+      withdrawalTotal: listing.pick(['at creation', 'at completion']),
+      // Some lists are later than the bot waits for them.
+      transferListDelayMs: listing.pick([0, 1_000, 15_000, 40_000, 2 * LIST_WAIT_MS]),
+    },
     hasInbox: chanceOf(seed, 'inbox').hit(0.5),
     rollAfterMs,
     safetyMs: chance.between(swarm.has('changed rules') ? 7.5 : 5, 12) * 60_000,

@@ -97,6 +97,8 @@ class Simulation {
   readonly #unknown = new Set<string>();
   /** Oids that the bot was told are finished. */
   readonly #finished = new Set<string>();
+  /** Nothing is quoted because the balances differ. */
+  #differed = false;
   #events = 0;
   #crashes = 0;
   #fills = 0;
@@ -128,6 +130,7 @@ class Simulation {
         engineDelayMaxMs: slow === 0 ? 50 : Math.round(50 + slow * 2_000),
         // The limits are the bot's to keep; those of other programs are not simulated.
         privatePerMinute: 600,
+        ...scenario.lists,
         ...scenario.desks,
         webhookBackOffMaxMs: 5_000,
         webhookAttemptsMax: 1_000,
@@ -344,7 +347,9 @@ class Simulation {
     const { healMs } = this.#scenario;
     world.trace.add('heal');
     world.heal();
-    this.#exchange.venue.set({ tradeRecordDelayMs: 25, engineDelayMinMs: 1, engineDelayMaxMs: 20 });
+    this.#exchange.venue.set({
+      ...{ tradeRecordDelayMs: 25, engineDelayMinMs: 1, engineDelayMaxMs: 20, transferListDelayMs: 0 },
+    });
     this.#store.fill(false);
     const { life } = this.#bot;
     if (life && (life.isFrozen || this.#replies.tickFactor !== 1 || this.#replies.amountFactor !== 1)) {
@@ -624,6 +629,8 @@ class Simulation {
       case 'quoting':
         trace.add(`news quoting ${news.reason ?? 'yes'}`);
         if (news.reason === 'ledger differs from the balances') marks.see('the balances differed from the ledger');
+        else if (this.#differed && news.reason === null) marks.see('a list that was late lifted a pause');
+        this.#differed = news.reason === 'ledger differs from the balances';
         return;
       case 'placing':
       case 'canceling':

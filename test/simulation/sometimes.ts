@@ -39,6 +39,7 @@ export const SOMETIMES = [
   'the sentinel fired on a bot that lived on',
   'the sentinel had to have cleared the book',
   'a transfer was found in the lists and booked',
+  'a list that was late lifted a pause',
   'a hedge was carried out',
   'several hedges in one seed',
   'an unknown hedge was found in the list',
