@@ -53,7 +53,7 @@ export type Explanation = {
   readonly hedges: readonly HedgeRow[];
   /** Null when every command up to there came out as it did then; else how this Puntas differs from the one that ran. */
   readonly difference: string | null;
-  /** What to know of the moment itself: the bot was not running then, or the recording has a gap. */
+  /** What to know of the moment itself: the bot was not running then, the recording has a gap, or what the engine broke with. */
   readonly note: string | null;
 };
 
@@ -123,7 +123,7 @@ export function explain({ dir, at, onInput }: Asked): Explanation {
     },
     at ?? Infinity,
   );
-  const { difference, gap } = replayed;
+  const { difference, gap, broke } = replayed;
   if (seen.at === null)
     throw new Wrong(`${dir}: run ${run} has no input ${at === null ? '' : `up to ${timeText(at)}`}`);
   if (at !== null && next === null && at - seen.at > SLACK_MS && difference === null && !gap)
@@ -132,7 +132,7 @@ export function explain({ dir, at, onInput }: Asked): Explanation {
     ...explanationOf(engine, seen, rules.instrument, setup),
     run,
     difference,
-    note: noteOf(at, seen.at, gap, next !== null),
+    note: broke === null ? noteOf(at, seen.at, gap, next !== null) : `the engine broke in this run: ${broke}`,
   };
 }
 

@@ -64,8 +64,11 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews): voi
       // A pause and a halt say so themselves.
       const isTold = [from, to].some(({ regime }) => regime === 'wide' || regime === 'reduce only');
       if (!isTold || to.regime === 'paused' || to.regime === 'halted') return;
-      const write = to.regime === 'reduce only' ? log.warn : log.info;
-      write({ from: from.regime, to: to.regime, why: to.why }, `regime: ${to.regime} (${to.why}), was ${from.regime}`);
+      const level = to.regime === 'reduce only' ? 'warn' : 'info';
+      log[level](
+        { from: from.regime, to: to.regime, why: to.why },
+        `regime: ${to.regime} (${to.why}), was ${from.regime}`,
+      );
       return;
     }
     case 'halted':

@@ -31,10 +31,11 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     if (recording === null || rules === null)
       return { same: true, text: 'ended before the rules of its book were read; nothing to replay' };
     const engine = engineOf(JSON.parse(recording.of.setup) as Config, rules, run);
-    const { inputs, commands, difference, gap } = replayRun(dir, run, engine);
+    const { inputs, commands, difference, gap, broke } = replayRun(dir, run, engine);
     const verdict = difference === null ? 'every command the same' : `DIFFERENT ${difference}`;
     const end = gap ? ', up to where the disk took no more of the recording' : '';
-    return { same: difference === null, text: `${inputs} inputs, ${commands} commands, ${verdict}${end}` };
+    const broken = broke === null ? '' : `, and broke as it did then: ${broke}`;
+    return { same: difference === null, text: `${inputs} inputs, ${commands} commands, ${verdict}${broken}${end}` };
   } catch (error) {
     // What cannot be read from its beginning.
     return {

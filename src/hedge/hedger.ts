@@ -14,6 +14,7 @@ import type {
   Money,
 } from '../core/index.ts';
 import { balancesSay } from './balanceEvidence.ts';
+import type { HedgeLog } from './log.ts';
 import { Offers } from './offers.ts';
 import { plannedOf, routeCostMax, routeFrom, secondOf } from './routes.ts';
 import type { RouteRules } from './routes.ts';
@@ -57,9 +58,6 @@ export type HedgerOptions = HedgeSetup &
     /** Begins the origin ids of orders that take, never used before; absent: the book is no way out here. */
     readonly orderPrefix?: string;
   };
-
-/** First what is known, then the sentence. */
-export type HedgeLog = Record<'info' | 'warn', (known: object, sentence: string) => void>;
 
 /** An order that takes waits so long for our own quotes to be gone. */
 const TAKE_WITHIN_MS = 15_000;

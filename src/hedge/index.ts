@@ -1,6 +1,7 @@
 /** Everything that other rooms may import of the hedger. */
 export { Offers } from './offers.ts';
 export { Hedger } from './hedger.ts';
-export type { HedgeLog, HedgerOptions, HedgeSetup } from './hedger.ts';
+export type { HedgerOptions, HedgeSetup } from './hedger.ts';
+export type { HedgeLog } from './log.ts';
 export { explained, isOver } from './row.ts';
 export type { HedgeRow } from './row.ts';

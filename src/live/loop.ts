@@ -10,6 +10,7 @@ import { LedgerKeeper } from './ledgerKeeper.ts';
 import { MarketData } from './marketData.ts';
 import type { LoopOptions, StopReport } from './loopOptions.ts';
 import { readRules, type Rules } from './opening.ts';
+import { recordedTurn } from './recordedTurn.ts';
 import { LineWriter } from './recording.ts';
 import { isFailed, Reads, type Failed } from './reads.ts';
 import { Reach } from './reach.ts';
@@ -264,13 +265,11 @@ export class Loop {
     let commands: readonly Approved<Command>[];
     try {
       this.market.learn(event);
-      journal.record(this.#writer.input(event, engine.book));
-      commands = engine.step(event);
+      commands = recordedTurn(event, engine, journal, this.#writer);
     } catch (error) {
       this.#fail(error);
       return;
     }
-    if (commands.length > 0) journal.record(this.#writer.commands(commands));
     // Before anything is written: what the ledger has, the marker must have too.
     if (event.kind === 'trades') this.#reads.take(event);
     onStep?.(clock.elapsed() - started);
@@ -378,10 +377,8 @@ export class Loop {
   #fail(error: unknown): void {
     if (this.#failure !== null) return;
     this.#failure = error instanceof Error ? error.message : String(error);
-    this.#options.log.error(
-      { error: error instanceof Error ? (error.stack ?? error.message) : String(error) },
-      'stopping: something broke',
-    );
+    const stack = error instanceof Error ? error.stack : undefined;
+    this.#options.log.error({ stack }, `stopping: something broke: ${this.#failure}`);
     this.#step({ kind: 'halt', at: this.time(), reason: this.#failure });
     this.#onFailure?.();
   }

@@ -7,9 +7,14 @@ import { ledgerOf, textOfLedger } from './ledgerText.ts';
 export type Line =
   /** An input. `levels`: changes of the best 50 levels since the line before that had any, as side, price, amount. */
   | { readonly kind: 'input'; readonly event: EngineEvent; readonly levels: readonly LevelChange[] }
-  | { readonly kind: 'commands'; readonly commands: readonly Command[] }
+  | Answer
   /** Lines are missing here: the disk did not take them. */
   | { readonly kind: 'gap' };
+
+/** What the engine made of the input before; a line is only written where there are commands, or the engine broke. */
+export type Answer =
+  | { readonly kind: 'commands'; readonly commands: readonly Command[] }
+  | { readonly kind: 'broke'; readonly message: string };
 
 export type LevelChange = readonly [side: 0 | 1, price: number, amount: number];
 
@@ -31,6 +36,10 @@ export class LineWriter {
     return `o${JSON.stringify(commands)}`;
   }
 
+  broke(error: unknown): string {
+    return `x${JSON.stringify(brokenBy(error))}`;
+  }
+
   #changes(book: OrderBook): LevelChange[] {
     book.depth(this.#depth);
     const changes: LevelChange[] = [];
@@ -46,11 +55,17 @@ export class LineWriter {
   }
 }
 
+export const brokenBy = (error: unknown): Answer => ({
+  kind: 'broke',
+  message: error instanceof Error ? error.message : String(error),
+});
+
 /** Throws a RangeError on a line that is not one. */
 export function lineOf(text: string): Line {
   const body = text.slice(1);
   if (text === GAP) return { kind: 'gap' };
   if (text.startsWith('o')) return { kind: 'commands', commands: JSON.parse(body) as Command[] };
+  if (text.startsWith('x')) return JSON.parse(body) as Answer;
   if (!text.startsWith('i')) throw new RangeError(`a recorded line begins with ${JSON.stringify(text.slice(0, 1))}`);
   const { event, levels } = JSON.parse(body, decode) as { event: EngineEvent; levels?: LevelChange[] };
   return { kind: 'input', event, levels: levels ?? [] };

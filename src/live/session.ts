@@ -54,7 +54,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const onNews = (news: EngineNews) => {
     if (news.kind === 'order' && news.news.kind === 'ended') journal.ended(news.news.order.id, news.news.ending);
     if (news.kind === 'halted') latch.set({ reason: news.reason, at: now(), by: 'bot' });
-    options.onNews?.(news, rules);
+    try {
+      options.onNews?.(news, rules);
+    } catch (error) {
+      // To tell is no part of a turn: the engine ends it and its commands are recorded before the loop hears that something broke.
+      void Promise.resolve().then(() => loop.broke(error));
+    }
   };
   const engine = options.makeEngine(rules, onNews, journal.run);
   const opening: Opening =

@@ -11,6 +11,7 @@ import { openSession } from '../../src/live/session.ts';
 import { createVenue, feesOf, inProcessStream, tapeMarket } from '../../src/sandbox/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 import { wireTo } from '../live/inProcess.ts';
+import { heardLog } from '../memoryLog.ts';
 
 /** One command or fill, with its time since the tape's first row, in ms, rounded to microseconds. */
 export type Done = { readonly at: number; readonly what: string };
@@ -112,7 +113,9 @@ export async function onEmbedded(
   const journal = { ...journalIn(database, { account: 'parity', at: 0, setup: '' }), run: RUN };
   const commands: Done[] = [];
   const problems: string[] = [];
-  const problem = (known: object, text: string) => void problems.push(`${text} ${JSON.stringify(known)}`);
+  const log = heardLog(({ level, text, known }) => {
+    if (level === 'warn' || level === 'error') problems.push(`${text} ${JSON.stringify(known)}`);
+  });
   const quiet = () => undefined;
   const client = clientOf(config, at, clock, 1, { journal });
   const stream = streamOf(config, at, clock, 1);
@@ -122,7 +125,7 @@ export async function onEmbedded(
     clock,
     journal,
     latch: { read: () => null, set: ({ reason }) => void problems.push(reason), lift: quiet },
-    log: { debug: quiet, info: quiet, warn: problem, error: problem },
+    log,
     book: config.book,
     instance: config.instance,
     timing: config.timing,

@@ -4,6 +4,7 @@ import type { StreamTransport } from '../../src/core/index.ts';
 import { exchangeClient, marketStream } from '../../src/exchange/index.ts';
 import { Follower } from '../../src/live/follower.ts';
 import { createVenue, inProcessStream } from '../../src/sandbox/index.ts';
+import { memoryLog } from '../memoryLog.ts';
 import { wireTo } from './inProcess.ts';
 
 const BOOK = 'btc_mxn';
@@ -31,7 +32,7 @@ async function following(way: (inner: StreamTransport, clock: VirtualClock) => S
       trade: (taker, at, lots) => void told.push(`${taker} trade ${at}: ${lots}`),
     },
     clock,
-    log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
+    log: memoryLog().log,
     instrument: house.instrument,
     pollMs: 1_250,
     readsPerMinute: 54,

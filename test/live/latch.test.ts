@@ -5,6 +5,7 @@ import { explain } from '../../src/cli/explain.ts';
 import { reduce, resume } from '../../src/cli/stateCommands.ts';
 import { latchIn, stubbornLatch } from '../../src/live/latch.ts';
 import type { Halt } from '../../src/live/latch.ts';
+import { memoryLog } from '../memoryLog.ts';
 import { Folders } from './states.ts';
 import { started, worldOf } from './world.ts';
 
@@ -76,9 +77,8 @@ describe('a disk that is full when trading must halt', () => {
     const dir = folders.fresh();
     mkdirSync(dir);
     fill(dir);
-    const said: string[] = [];
-    const write = (_: object, text: string) => void said.push(text);
-    const latch = stubbornLatch(latchIn(dir), { debug: write, info: write, warn: write, error: write });
+    const { log, texts } = memoryLog();
+    const latch = stubbornLatch(latchIn(dir), log);
     expect(() => latchIn(dir).set(halt('drawdown'))).toThrow();
     latch.set(halt('drawdown'));
     for (let i = 0; i < 5; i++) expect(latch.read()?.reason).toBe('drawdown');
@@ -86,7 +86,7 @@ describe('a disk that is full when trading must halt', () => {
     free(dir);
     expect(latch.read()?.reason).toBe('drawdown');
     expect(latchIn(dir).read()?.reason).toBe('drawdown');
-    expect(said).toEqual(['the halt cannot be written to disk: do not start this bot again before you have looked']);
+    expect(texts()).toEqual(['the halt cannot be written to disk: do not start this bot again before you have looked']);
     resume(dir, 'looked at it');
     expect(latch.read()).toBeNull();
   });

@@ -17,7 +17,7 @@ import { inProcessStream } from '../../src/sandbox/index.ts';
 import { wireTo } from './inProcess.ts';
 import type { Fate } from './inProcess.ts';
 import { sandboxConfig } from './world.ts';
-import type { LogLine } from './world.ts';
+import { memoryLog } from '../memoryLog.ts';
 
 /** The configuration that ships for paper, with spreads that earn at the best fee tier, so that fills are many. */
 export function paperConfig(paper: object = {}, more: object = {}): Config {
@@ -65,12 +65,10 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
     ...(options.fate ? { fate: options.fate } : {}),
   });
   const line = cuttable(inProcessStream(followed.exchange.stream, clock, 10));
-  const log: LogLine[] = [];
-  const write = (level: LogLine['level']) => (known: object, text: string) => void log.push({ level, known, text });
-  const lines = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  const { log, texts } = memoryLog();
   const broken: unknown[] = [];
   const opened = openPaper(config, clock, {
-    log: lines,
+    log,
     seed,
     ways: { rest, ...(stream ? { stream: line.transport } : {}) },
     onBroken: error => void broken.push(error),
@@ -84,7 +82,7 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
     venue: { ...paper.venue, transport: wire.transport },
     clock,
     seed,
-    log: lines,
+    log,
     version: 'test',
     onStarted: call => (stop = call),
   }).finally(() => (over = true));
@@ -105,7 +103,7 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
     log,
     asked,
     broken,
-    said: () => log.map(({ text }) => text),
+    said: texts,
     ours: () => [...paper.exchange.venue.accounts.get(paper.account.id)!.active.values()],
     /** Stops the bot, forgets the state, and says what came of it. */
     end: async (): Promise<RunResult> => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../src/core/index.ts';
 import { Reach } from '../../src/live/reach.ts';
+import { memoryLog } from '../memoryLog.ts';
 import { started, worldOf } from './world.ts';
 import type { Fate } from './inProcess.ts';
 
@@ -9,29 +10,28 @@ const lost = { kind: 'unknown', reason: 'no whole answer within 5000 ms' } as co
 
 function reach() {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1, 12, 0, 0));
-  const lines: string[] = [];
-  const write = (_: object, text: string) => void lines.push(text);
-  return { clock, lines, reach: new Reach({ debug: write, info: write, warn: write, error: write }, clock) };
+  const { log, texts } = memoryLog();
+  return { clock, texts, reach: new Reach(log, clock) };
 }
 
 describe('what is said of failed requests', () => {
   test('one lost answer is one line, and no more is said when the next one comes', () => {
-    const { lines, reach: r } = reach();
+    const { texts, reach: r } = reach();
     r.failed('balance', lost);
     r.failed('balance', lost);
     r.answered();
     r.answered();
-    expect(lines).toEqual(['balance: no usable answer']);
+    expect(texts()).toEqual(['balance: no usable answer']);
   });
 
   test('an exchange that does not answer is told once, then once a minute, and when it is back', async () => {
-    const { clock, lines, reach: r } = reach();
+    const { clock, texts, reach: r } = reach();
     for (let second = 0; second < 150; second++) {
       for (const what of ['open_orders', 'user_trades', 'order_book', 'balance']) r.failed(what, lost);
       await clock.advance(SECOND);
     }
     r.answered();
-    expect(lines).toEqual([
+    expect(texts()).toEqual([
       'open_orders: no usable answer',
       'the exchange is unreachable since 12:00:00 UTC (open_orders: no whole answer within 5000 ms)',
       'the exchange is still unreachable since 12:00:00 UTC (open_orders: no whole answer within 5000 ms)',
@@ -41,13 +41,13 @@ describe('what is said of failed requests', () => {
   });
 
   test('the same refusal is told once a minute, with how often it came', async () => {
-    const { clock, lines, reach: r } = reach();
+    const { clock, texts, reach: r } = reach();
     const refused = { kind: 'refused', code: '0801', message: 'too many', status: 420 } as const;
     for (let second = 0; second <= 60; second++) {
       r.failed('balance', refused);
       await clock.advance(SECOND);
     }
-    expect(lines).toEqual([
+    expect(texts()).toEqual([
       'balance was refused: too many',
       'balance was refused: too many (and 59 times more before)',
     ]);

@@ -4,6 +4,7 @@ import type { BookSnapshot, EngineEvent, Exchange, Outcome } from '../../src/cor
 import type { Feed, FeedReading } from '../../src/live/feed.ts';
 import { ReferenceReads } from '../../src/live/reference.ts';
 import { btcMxn } from '../core/market.ts';
+import { memoryLog } from '../memoryLog.ts';
 
 const bookOf = (book: string, bid: string, ask: string): Outcome<BookSnapshot> => ({
   kind: 'done',
@@ -20,7 +21,7 @@ function reading(feeds: ReadonlyMap<string, Feed> = new Map(), books = ['btc_usd
   const clock = new VirtualClock();
   const events: EngineEvent[] = [];
   const noted: string[] = [];
-  const said: string[] = [];
+  const { log, texts } = memoryLog();
   const answers = { btc_usd: bookOf('btc_usd', '79999', '80001'), usd_mxn: bookOf('usd_mxn', '18.4', '18.6') };
   const exchange = {
     orderBook: async (book: keyof typeof answers) => {
@@ -38,12 +39,12 @@ function reading(feeds: ReadonlyMap<string, Feed> = new Map(), books = ['btc_usd
     onBroken: error => {
       throw error;
     },
-    log: { warn: (_: object, line: string) => void said.push(line) },
+    log,
     legs: legsOf('btc_mxn', books)!,
     feeds,
     everyMs: 1_000,
   });
-  return { clock, events, noted, said, answers, reads };
+  return { clock, events, noted, texts, answers, reads };
 }
 
 test('the price through other books is told in our ticks, as old as the first of its readings, at every interval', async () => {
@@ -109,15 +110,15 @@ test('a feed may tell the price of our own book, without a request to the exchan
 
 test('a feed that fails tells the engine nothing; it is said once a minute, and once when all is well again', async () => {
   const feed = saying({ kind: 'failed', why: 'gone' });
-  const { clock, events, said, noted, reads } = reading(new Map([['btc_mxn', feed]]), ['btc_mxn']);
+  const { clock, events, texts, noted, reads } = reading(new Map([['btc_mxn', feed]]), ['btc_mxn']);
   reads.start();
   await clock.advance(59_500);
-  expect([events, noted, said]).toEqual([[], [], ['the feed far tells no price: gone']]);
+  expect([events, noted, texts()]).toEqual([[], [], ['the feed far tells no price: gone']]);
   await clock.advance(1_000);
-  expect(said).toHaveLength(2);
+  expect(texts()).toHaveLength(2);
   feed.reading = { kind: 'price', price: 1, ageMs: 0 };
   await clock.advance(3_000);
-  expect(said.slice(2)).toEqual(['the feeds tell prices again']);
+  expect(texts().slice(2)).toEqual(['the feeds tell prices again']);
   expect(events).toHaveLength(3);
   await reads.stop();
 });

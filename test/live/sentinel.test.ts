@@ -12,6 +12,7 @@ import { watchOver } from '../../src/live/sentinel.ts';
 import { wireTo } from './inProcess.ts';
 import type { Fate } from './inProcess.ts';
 import { Folders } from './states.ts';
+import { memoryLog } from '../memoryLog.ts';
 import { started, worldOf } from './world.ts';
 import type { World } from './world.ts';
 
@@ -28,8 +29,7 @@ const ours = (world: World) =>
 function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () => 'arrives') {
   const { clock, box, config, stateDir } = world;
   const asked: WireRequest[] = [];
-  const log: string[] = [];
-  const write = (_: object, text: string) => void log.push(text);
+  const { log, lines } = memoryLog();
   const key = box.exchange.venue.addKey(box.account.id, {});
   const transport = wireTo({
     exchange: box.exchange,
@@ -45,7 +45,7 @@ function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () =>
     {
       exchange: clientOf(config, venue, clock, 5),
       clock,
-      log: { debug: write, info: write, warn: write, error: write },
+      log,
       latch: latchIn(stateDir),
       heart: heartIn(stateDir, 'sentinel'),
       watch: new Watch(
@@ -61,7 +61,7 @@ function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () =>
   );
   return {
     asked,
-    log,
+    log: lines,
     end: async () => {
       ended.abort();
       for (let i = 0; i < 100; i++) await clock.advance(100);
@@ -100,7 +100,7 @@ describe('the sentinel', () => {
       expect(halt?.by).toBe('sentinel');
       expect(halt?.reason).toMatch(/^sentinel: the bot has shown no life for 3\d s$/);
       expect(sentinel.asked.filter(({ method }) => method === 'POST')).toEqual([]);
-      expect(sentinel.log.join('\n')).toMatch(/verified that no order of demo is left/);
+      expect(sentinel.log.map(({ text }) => text).join('\n')).toMatch(/verified that no order of demo is left/);
       // The bot comes back, finds the latch and stays out.
       isDead = false;
       await world.clock.advance(60 * SECOND);

@@ -13,6 +13,8 @@ import type { Config } from '../../src/config.ts';
 import { randomOf, settle, VirtualClock } from '../../src/core/index.ts';
 import type { StreamTransport, WireRequest } from '../../src/core/index.ts';
 import { Secret } from '../../src/exchange/index.ts';
+import { heardLog } from '../memoryLog.ts';
+import type { LogLine } from '../memoryLog.ts';
 import { Trader } from '../sandbox/trader.ts';
 import { wireTo } from './inProcess.ts';
 import type { Fate, Wire } from './inProcess.ts';
@@ -59,12 +61,6 @@ export function worldOf(seed: number, changes: Tree = {}, name = 'sandbox', cloc
   };
 }
 
-export type LogLine = {
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
-  readonly known: object;
-  readonly text: string;
-};
-
 export type Running = {
   readonly wire: Wire;
   readonly log: readonly LogLine[];
@@ -82,6 +78,8 @@ export type RunChanges = {
   readonly fate?: (request: WireRequest) => Fate;
   readonly onArrival?: (request: WireRequest) => void;
   readonly key?: string;
+  /** Hears each line of the log as it is written. */
+  readonly onLine?: (line: LogLine) => void;
   /** Without one books are polled. */
   readonly stream?: StreamTransport;
 };
@@ -90,7 +88,6 @@ export type RunChanges = {
 export async function started(world: World, changes: RunChanges = {}): Promise<Running> {
   const { clock, box, seed } = world;
   const config = changes.config ?? world.config;
-  const log: LogLine[] = [];
   const arrived: WireRequest[] = [];
   const wire = wireTo({
     exchange: box.exchange,
@@ -104,7 +101,11 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
     ...(changes.latencyMs ? { latencyMs: changes.latencyMs } : {}),
     ...(changes.fate ? { fate: changes.fate } : {}),
   });
-  const write = (level: LogLine['level']) => (known: object, text: string) => void log.push({ level, known, text });
+  const log: LogLine[] = [];
+  const heard = heardLog(line => {
+    log.push(line);
+    changes.onLine?.(line);
+  });
   let stop: ((why: string) => void) | null = null;
   let over = false;
   const ended = run({
@@ -119,7 +120,7 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
     },
     clock,
     seed,
-    log: { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') },
+    log: heard,
     version: 'test',
     onStarted: call => (stop = call),
   }).finally(() => (over = true));

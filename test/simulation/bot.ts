@@ -1,5 +1,6 @@
 /** The bot's process: the composition that ships, with the ports of the simulated world, started again whenever it ends. */
 import { clientOf, engineOf, hedgeOf, streamOf } from '../../src/cli/bot.ts';
+import { narrate } from '../../src/cli/narrator.ts';
 
 import type { ConversionDesk, Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../src/core/index.ts';
 import { meaningOf, Secret } from '../../src/exchange/index.ts';
@@ -11,6 +12,8 @@ import type { StopReport } from '../../src/live/loopOptions.ts';
 import type { Journal } from '../../src/live/journal.ts';
 import type { Latch } from '../../src/live/latch.ts';
 import type { Config } from '../../src/config.ts';
+import { heardLog } from '../memoryLog.ts';
+import type { LogLine } from '../memoryLog.ts';
 import type { InboxSeams, InboxWire } from './inbox.ts';
 import { Life } from './life.ts';
 import type { Network } from './network.ts';
@@ -223,7 +226,8 @@ export class Bot {
       hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
       isFatal: code => meaningOf(code)?.advice === 'halt',
       makeEngine: (rules, onNews, run) => engineOf(seams.engineConfig?.(config) ?? config, rules, run, onNews),
-      onNews: news => {
+      onNews: (news, { instrument }) => {
+        narrate(UNHEARD, instrument, news);
         if (life.isAlive) events.news(life, news);
       },
     });
@@ -256,17 +260,16 @@ export class Bot {
 
   #log(life: Life) {
     const { trace } = this.#options.world;
-    const write = (level: string) => (known: object, sentence: string) => {
-      if (life.isAlive) trace.add(`log #${life.number} ${level} ${sentence} ${text(known)}`);
-    };
-    return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+    return heardLog(({ level, known, text }) => {
+      if (life.isAlive) trace.add(`log #${life.number} ${level} ${text} ${knownText(known)}`);
+    });
   }
 }
+
+/** What a person is told goes through the real log, and nowhere. */
+const UNHEARD = heardLog(() => undefined);
 
 const same = <T>(x: T): T => x;
 
 /** Stacks name files and lines: they differ between builds, and say nothing about the run. */
-const text = (known: object): string => {
-  const { error, ...rest } = known as { error?: unknown };
-  return JSON.stringify(typeof error === 'string' ? { ...rest, error: error.split('\n')[0] } : rest);
-};
+const knownText = ({ stack: _, ...known }: LogLine['known']): string => JSON.stringify(known);

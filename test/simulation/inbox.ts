@@ -7,6 +7,7 @@ import { Desk } from '../../src/live/inbox/desk.ts';
 import { inboxStoreIn } from '../../src/live/inbox/store.ts';
 import type { InboxStore } from '../../src/live/inbox/store.ts';
 import type { DeliveryPort, EmbeddedExchange } from '../../src/sandbox/index.ts';
+import { heardLog } from '../memoryLog.ts';
 import type { Chance } from './chance.ts';
 import { Dead } from './life.ts';
 import type { Life } from './life.ts';
@@ -58,9 +59,8 @@ export class InboxWire implements DeliveryPort {
     const { clock } = life;
     const read = inboxReader();
     for (const { body } of this.#store.all()) read(body);
-    const quiet = { debug: none, info: none, warn: none, error: none };
     const hear = inboxHearing(
-      quiet,
+      heardLog(none),
       {
         moved: () => {
           world.marks.see('a webhook made the bot look');

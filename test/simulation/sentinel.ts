@@ -6,6 +6,7 @@ import { Watch } from '../../src/live/heart.ts';
 import type { Latch } from '../../src/live/latch.ts';
 import { watchOver } from '../../src/live/sentinel.ts';
 import type { SentinelOptions } from '../../src/live/sentinel.ts';
+import { heardLog } from '../memoryLog.ts';
 import type { SentinelJudge } from './sentinelJudge.ts';
 import { Life } from './life.ts';
 import type { Network, Watcher } from './network.ts';
@@ -109,14 +110,14 @@ export class SentinelProcess {
       ...{ speed: 1, transport },
     };
     const client = clientOf(config, venue, clock, world.seed + life.number);
-    const write = (level: string) => (_: object, sentence: string) => {
-      if (life.isAlive) world.trace.add(`log sentinel #${life.number} ${level} ${sentence}`);
-    };
+    const log = heardLog(({ level, text }) => {
+      if (life.isAlive) world.trace.add(`log sentinel #${life.number} ${level} ${text}`);
+    });
     const latch = store.latch(life, 'sentinel');
     const options: SentinelOptions = {
       exchange: seams.exchange?.(client) ?? client,
       clock,
-      log: { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') },
+      log,
       latch: seams.latch?.(latch) ?? latch,
       heart: store.heart(life, 'sentinel'),
       watch: new Watch(
