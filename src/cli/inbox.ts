@@ -3,13 +3,19 @@ import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { readWebhookTokens } from '../config.ts';
 import type { Config, WebhookSettings } from '../config.ts';
+import { textOfError } from '../core/index.ts';
 import type { Millis } from '../core/index.ts';
 import type { Client } from '../exchange/index.ts';
 import type { Log } from '../live/log.ts';
 import { Wrong } from './configFile.ts';
-import type { FromThread, ThreadData, ToThread } from './inboxThread.ts';
+import type { FromThread, InboxState, ThreadData, ToThread } from './inboxThread.ts';
 
-export type InboxSide = { readonly url: string; close(): Promise<void> };
+export type InboxSide = {
+  readonly url: string;
+  /** As of the last second; null before the first. */
+  state(): InboxState | null;
+  close(): Promise<void>;
+};
 
 export type InboxLooks = {
   /** Something came that may have moved money. */
@@ -41,25 +47,27 @@ export async function startInbox(
   const say = (message: ToThread) => thread.postMessage(message);
   const hear = inboxHearing(log, looks, () => performance.now());
   let closing = false;
+  let state: InboxState | null = null;
   const closed = new Promise<void>(resolve => thread.once('exit', () => resolve()));
   const url = await new Promise<string>((resolve, reject) => {
     thread.on('error', error => {
-      log.error(
-        { error: String(error) },
-        'the webhook inbox broke: deliveries are not received until a restart, balances are polled as ever',
-      );
+      const problem = `the webhook inbox broke (${textOfError(error)}): deliveries are not received until a restart, balances are polled as ever`;
+      log.error({ error: error instanceof Error ? (error.stack ?? error.message) : textOfError(error) }, problem);
+      state = { ...(state ?? NOTHING), problem };
       reject(error);
     });
     thread.on('message', (news: FromThread) => {
       if (news.kind === 'listening') resolve(news.url);
       else if (news.kind === 'cannot listen') reject(new Wrong(news.why));
       else if (news.kind === 'keys wanted') void fetchKeys(client, log, say);
+      else if (news.kind === 'state') state = news.state;
       else if (!closing) hear(news);
     });
   });
   log.info({ url }, `webhooks are received at ${url}/hooks/… (the secret path is not shown)`);
   return {
     url,
+    state: () => state,
     close: async () => {
       closing = true;
       say({ kind: 'close' });
@@ -67,6 +75,12 @@ export async function startInbox(
     },
   };
 }
+
+const NOTHING: InboxState = {
+  counts: { stored: 0, repeated: 0, turnedAway: 0, tooMany: 0, waiting: 0, noRoom: 0, failed: 0 },
+  keptBytes: 0,
+  problem: null,
+};
 
 /** Lines about deliveries in a second; a flood is counted, and quoting goes on. */
 const LINES_PER_SECOND = 5;

@@ -19,8 +19,8 @@ export type InboxNews =
 /** Transactions whose state is remembered, so that a contradiction is seen. */
 const STATES_MAX = 10_000;
 
-/** Transactions as their events, joined, say. The one heard of least lately is forgotten first. */
-function transactions(): (event: TransactionEvent) => TransactionState {
+/** Transactions as their events, joined, say; null when an event says nothing that is not known. The one heard of least lately is forgotten first. */
+function transactions(): (event: TransactionEvent) => TransactionState | null {
   const states = new Map<string, TransactionState>();
   return event => {
     const told = transactionOf(event);
@@ -30,11 +30,18 @@ function transactions(): (event: TransactionEvent) => TransactionState {
     states.set(event.id, state);
     const [oldest] = states.keys();
     if (states.size > STATES_MAX && oldest !== undefined) states.delete(oldest);
-    return state;
+    return known !== undefined && stageOf(known) === stageOf(state) ? null : state;
   };
 }
 
-/** Reads deliveries one after the other; null for one that is about something else. */
+/** How far a transaction and its refund have come: deliveries that do not change it are repetitions (rfq-and-webhooks 6, rule 3). */
+function stageOf({ kinds, status, finals, refund }: TransactionState): string {
+  const steps = [...(refund?.steps ?? [])].map(([step, { status: at }]) => `${step}=${at.value}`).sort();
+  const ends = [finals, refund?.finals ?? []].map(of => [...of].sort());
+  return JSON.stringify([[...kinds].sort(), status.value, refund?.status.value, ends, steps]);
+}
+
+/** Reads deliveries one after the other; null for one that is about something else, or says what is known. */
 export function inboxReader(): (body: Buffer) => InboxNews | null {
   const join = transactions();
   return body => {
@@ -42,6 +49,7 @@ export function inboxReader(): (body: Buffer) => InboxNews | null {
     if (read.kind === 'unreadable') return { kind: 'unreadable', why: read.reason };
     if (read.kind !== 'transaction') return null;
     const state = join(read.event);
+    if (state === null) return null;
     return {
       kind: 'transaction',
       id: read.event.id,

@@ -22,6 +22,7 @@ import { Wrong } from './configFile.ts';
 import { startInbox } from './inbox.ts';
 import { LastScrape } from './lastScrape.ts';
 import { besideOf, monitored, notReady, volumeOf } from './monitored.ts';
+import type { InboxSide } from './inbox.ts';
 import { narrate, status } from './narrator.ts';
 import { giveUp, giveUpOn } from './givingUp.ts';
 import { summaryOf } from './summary.ts';
@@ -67,6 +68,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     const latch = latchIn(config.state.dir);
     latch.reserve?.();
     const heart = heartIn(config.state.dir, 'bot');
+    let inbox: InboxSide | null = null;
     let requests = 0;
     let page: Metrics | null = null;
     const client = clientOf(config, venue, clock, seed, {
@@ -126,6 +128,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       budget: client.budget(),
       isPaper: venue.paper !== undefined,
       isStoppedCleanly,
+      disk: { journalWritable: journal.isWritable(), inbox: inbox?.state() ?? null },
     }));
     showProcess(page);
     const monitor = await serveMonitor({
@@ -133,8 +136,9 @@ export async function run(options: RunOptions): Promise<RunResult> {
       host: config.metrics.host,
       port: config.metrics.port,
       allowedHosts: config.metrics.allowedHosts,
-      notReady: () => notReady(snapshot()),
       onScrape: () => scrapes.happened(),
+      notReady: () => notReady(snapshot()).concat(journal.isWritable() ? [] : [DISK_FULL]),
+      warnings: () => [inbox?.state()?.problem ?? []].flat(),
     }).catch(misplaced);
     ends.push(() => monitor.close());
     log.info({ url: monitor.url }, `metrics at ${monitor.url}/metrics`);
@@ -157,11 +161,11 @@ export async function run(options: RunOptions): Promise<RunResult> {
     );
     ends.push(() => line.stop());
     if (config.webhooks) {
-      const inbox = await startInbox(config, config.webhooks, client, log, {
+      inbox = await startInbox(config, config.webhooks, client, log, {
         moved: () => rolling.session.loop.market.moved(),
         converted: () => rolling.session.loop.converted(),
       });
-      ends.push(() => inbox.close());
+      ends.push(() => inbox?.close());
     }
     let stop: (why: string) => void = () => undefined;
     const stopped = new Promise<string>(resolve => (stop = resolve));
@@ -188,6 +192,9 @@ export async function run(options: RunOptions): Promise<RunResult> {
     for (const end of ends.reverse()) await end();
   }
 }
+
+/** Few and fixed words, like the engine's. */
+const DISK_FULL = 'the disk does not take the journal';
 
 const HOUR_MS = 3_600_000;
 const MB = 1_000_000;

@@ -330,7 +330,15 @@ export const configSchema = z
           .min(1_000)
           .max(10_000_000)
           .default(100_000)
-          .describe('Deliveries that are kept; the oldest go first.'),
+          .describe('Deliveries that are kept; of the sender with most the oldest go first.'),
+        keepMb: z
+          .number()
+          .min(2)
+          .max(10_000)
+          .default(64)
+          .describe(
+            'What the deliveries that are kept may take on disk, in MB (10^6 bytes); of the sender with most the oldest go first.',
+          ),
       })
       .optional()
       .describe(

@@ -1,5 +1,5 @@
 /** Reads what the exchange delivers to a callback URL: issuances, redemptions, crypto deposits and withdrawals, conversions (rfq-and-webhooks 2.5, 2.6). */
-import { TRANSACTION_KINDS, TRANSACTION_STATUSES } from '../core/index.ts';
+import { ambiguityOf, TRANSACTION_KINDS, TRANSACTION_STATUSES } from '../core/index.ts';
 import type {
   Moved,
   Receiver,
@@ -22,6 +22,8 @@ export type Delivery =
 export function delivery(body: string): Delivery {
   try {
     const of = wire.row(parseExactJson(body), 'delivery');
+    const ambiguity = ambiguityOf(body);
+    if (ambiguity !== null) return { kind: 'unreadable', reason: ambiguity };
     if (wire.filled(of, 'event').toUpperCase() !== 'TRANSACTION') return { kind: 'other' };
     return { kind: 'transaction', event: transaction(wire.row(of['payload'])) };
   } catch (problem) {

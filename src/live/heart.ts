@@ -1,6 +1,7 @@
 /** Signs of life between the bot and its sentinel: small files with a counter, because the two may not agree on the time. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeWhole } from './durableFiles.ts';
 
 /** `kept out`: alive, and no private request may be sent for now. `stopped`: ended by itself with nothing left to watch. */
 export type Pulse = { readonly counter: number; readonly state: 'alive' | 'kept out' | 'stopped' };
@@ -21,9 +22,7 @@ export function heartIn(dir: string, whose: Whose): Heart {
   return {
     beat: state => {
       try {
-        mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-        writeFileSync(`${file}.new`, JSON.stringify({ counter: counter++, state }), { mode: 0o600 });
-        renameSync(`${file}.new`, file);
+        writeWhole(file, JSON.stringify({ counter: counter++, state }));
       } catch {
         return;
       }

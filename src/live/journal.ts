@@ -49,6 +49,8 @@ export type Journal = {
   reserveNonces(mark: bigint): void;
   /** Bytes of this run's recording. */
   recordedBytes(): number;
+  /** False while the disk does not take what is to be durable: nothing is placed then. */
+  isWritable(): boolean;
   /** The journal of a next run in the same process, as a restart would find it; this one is not to be used any more, unless it throws. */
   next(at: Millis): Journal;
   close(): void;
@@ -147,13 +149,17 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     writeEntries(db, account, booked);
     if (standing) statements.mark.run(account, standing, sumOf(account, standing));
   });
+  let isWritable = true;
   const commit = (commands: readonly PlaceCommand[], now: Millis) => {
+    if (lines.length === 0 && commands.length === 0 && endings.length === 0 && !standing) return;
+    // One that throws leaves it so.
+    isWritable = false;
     record();
-    if (commands.length === 0 && endings.length === 0 && !standing) return;
-    write(commands, now);
+    if (commands.length > 0 || endings.length > 0 || standing) write(commands, now);
     endings = [];
     standing = undefined;
     booked = [];
+    isWritable = true;
   };
   return {
     run,
@@ -178,6 +184,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
       statements.nonce.run(account, mark, sumOf(account, mark));
     },
     recordedBytes: () => recorder?.bytes ?? 0,
+    isWritable: () => isWritable,
     next: nextAt => {
       recorder?.close();
       return journalIn(db, { ...options, at: nextAt });

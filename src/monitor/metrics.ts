@@ -2,6 +2,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { approximately } from '../core/index.ts';
 import type { DecisionCount, Millis, Money, Regime, Side, Snapshot } from '../core/index.ts';
+import { diskGauges } from './disk.ts';
+import type { MonitoredDisk } from './disk.ts';
 import { feeGauges } from './fees.ts';
 import type { MonitoredFees } from './fees.ts';
 import { limitGauges } from './limits.ts';
@@ -49,6 +51,7 @@ export type Monitored = {
   readonly limits: MonitoredLimits;
   /** The run was stopped by request, and every order of ours is verified to be gone. */
   readonly isStoppedCleanly: boolean;
+  readonly disk: MonitoredDisk;
   /** Nothing here is real money. */
   readonly isPaper: boolean;
 };
@@ -204,6 +207,7 @@ export function metrics(book: string, version: string, read: () => Monitored): M
   const markouts = markoutGauges(registers, book);
   const fees = feeGauges(registers, book);
   const limits = limitGauges(registers, book);
+  const disk = diskGauges(registers, book);
 
   build.set({ version }, 1);
   // A series that appears only with its first event has no rate: all start at 0.
@@ -245,6 +249,7 @@ export function metrics(book: string, version: string, read: () => Monitored): M
       decisions.inc({ book, side, decision: deed, reason }, count);
     markouts(now.markouts);
     fees(now.fees);
+    disk(now.disk);
     figure.reset();
     for (const { name, value, unit } of now.figures) figure.set({ book, name: figureName(name), unit }, value);
     budget.set({ scope: 'public' }, now.budget.public);

@@ -21,6 +21,8 @@ export type MonitorOptions = {
   readonly notReady: () => readonly string[];
   /** Called when /metrics was answered. */
   readonly onScrape?: () => void;
+  /** What keeps nothing from being quoted and is wrong all the same. */
+  readonly warnings?: () => readonly string[];
 };
 
 /** Serves /metrics, /healthz (this process answers) and /readyz (quoting is possible). Rejects with one line when the port cannot be had. */
@@ -77,14 +79,15 @@ function guard(server: FastifyInstance, { host, allowedHosts = [] }: MonitorOpti
   server.setErrorHandler(async (_error, _request, reply) => plain(reply, 500, 'failed'));
 }
 
-function addPages(server: FastifyInstance, { metrics, notReady, onScrape }: MonitorOptions): void {
+function addPages(server: FastifyInstance, { metrics, notReady, warnings = () => [], onScrape }: MonitorOptions): void {
   server.get('/metrics', { onResponse: async () => onScrape?.() }, async (_, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.text()),
   );
   server.get('/healthz', async (_, reply) => plain(reply, 200, 'ok'));
   server.get('/readyz', async (_, reply) => {
     const reasons = notReady();
-    return reply.code(reasons.length === 0 ? 200 : 503).send({ ready: reasons.length === 0, reasons });
+    const ready = reasons.length === 0;
+    return reply.code(ready ? 200 : 503).send({ ready, reasons, warnings: warnings() });
   });
 }
 

@@ -30,7 +30,7 @@ const INTRODUCTION = `While it runs, Puntas serves three addresses, by default o
 |---|---|
 | \`/metrics\` | Everything below, in Prometheus' text format. Gauges are read at the moment of the scrape. |
 | \`/healthz\` | 200 while the process answers. For a container's health check. |
-| \`/readyz\` | 200 while quoting is possible, otherwise 503; the body is JSON: \`{"ready": false, "reasons": ["stale-book"]}\`. |
+| \`/readyz\` | 200 while quoting is possible, otherwise 503; the body is JSON: \`{"ready": false, "reasons": ["stale-book"], "warnings": []}\`. Warnings keep nothing from being quoted: that webhook deliveries are not stored, say. |
 
 There is nothing else there, and nothing that changes anything. Requests under an unexpected name (Host header) get 421: a web
 page that points a name of its own at your machine learns nothing. Names besides \`localhost\` and the configured address go

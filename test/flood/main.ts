@@ -93,7 +93,7 @@ async function main(): Promise<void> {
   });
   const [rate, seconds] = [Number(values.rate), Number(values.seconds)];
   if (!(rate > 0 && seconds > 0)) throw new Error('--rate and --seconds are numbers above zero');
-  const bot = startBot({ webhooks: { port: 0, keep: 1_000_000 } });
+  const bot = startBot({ webhooks: { port: 0, keep: 1_000_000, keepMb: 200, sources: ['127.0.0.1'] } });
   try {
     const { hooks, metrics } = await bot.addresses();
     await pause(5_000);
@@ -113,7 +113,7 @@ async function main(): Promise<void> {
     const jitter = round(quantile(await during, 0.99) - quantile(before, 0.99));
     bot.kill();
     const { answered, times, refused, sent } = await pouring;
-    const store = openInboxStore(bot.state, Number.MAX_SAFE_INTEGER);
+    const store = openInboxStore(bot.state, { rows: Infinity, bytes: Infinity });
     const kept = new Set([...store.all()].map(({ body }) => body.toString('utf8')));
     store.close();
     const lost = answered.filter(body => !kept.has(body)).length;

@@ -58,5 +58,13 @@ export const calm = (): Monitored => ({
     diskFreeBytes: 20_000_000_000,
   },
   isStoppedCleanly: false,
+  disk: {
+    journalWritable: true,
+    inbox: {
+      counts: { stored: 12, repeated: 3, turnedAway: 1, tooMany: 0, waiting: 0, noRoom: 0, failed: 0 },
+      keptBytes: 24_000,
+      problem: null,
+    },
+  },
   isPaper: false,
 });

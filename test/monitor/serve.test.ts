@@ -40,12 +40,15 @@ describe('the monitor', () => {
 
   test('is alive while it answers, and ready only while quoting is possible', async () => {
     expect(await ask(`${server.url}/healthz`)).toMatchObject({ status: 200, body: 'ok\n' });
-    expect(await ask(`${server.url}/readyz`)).toMatchObject({ status: 200, body: '{"ready":true,"reasons":[]}' });
+    expect(await ask(`${server.url}/readyz`)).toMatchObject({
+      status: 200,
+      body: '{"ready":true,"reasons":[],"warnings":[]}',
+    });
     reasons = ['stale-book', 'halted'];
     const answer = await ask(`${server.url}/readyz`);
     reasons = [];
     expect(answer.status).toBe(503);
-    expect(JSON.parse(answer.body)).toEqual({ ready: false, reasons: ['stale-book', 'halted'] });
+    expect(JSON.parse(answer.body)).toEqual({ ready: false, reasons: ['stale-book', 'halted'], warnings: [] });
     expect(await ask(`${server.url}/healthz`)).toMatchObject({ status: 200 });
   });
 

@@ -32,7 +32,7 @@ export type InboxOptions = {
 
 const TOKEN = 'simulated-0123456789abcdef';
 export const CALLBACK = `http://127.0.0.1:8443/hooks/${TOKEN}`;
-const KEPT = 100_000;
+const KEPT = { rows: 100_000, bytes: 64_000_000 };
 
 type Door = { readonly life: Life; readonly desk: Desk };
 
@@ -70,7 +70,7 @@ export class InboxWire implements DeliveryPort {
       () => clock.elapsed(),
     );
     const inner = seams.store?.(this.#store) ?? this.#store;
-    const counts = { stored: 0, repeated: 0, notStored: 0 };
+    const counts = { stored: 0, repeated: 0, waiting: 0, noRoom: 0, failed: 0 };
     const desk = new Desk(
       {
         store: {
@@ -83,6 +83,7 @@ export class InboxWire implements DeliveryPort {
           },
         },
         elapsed: () => clock.elapsed(),
+        room: () => null,
         soon: call => void clock.after(0, call),
         onStored: ({ body }) => {
           const news = read(body);

@@ -59,7 +59,7 @@ export function addWebhookCommands(program: Command): void {
 
 function listed(dir: string, asJson: boolean): string[] {
   const states = new Map<string, TransactionState>();
-  const store = openInboxStore(dir, Number.MAX_SAFE_INTEGER);
+  const store = openInboxStore(dir, { rows: Infinity, bytes: Infinity });
   let unread = 0;
   try {
     for (const { body } of store.all()) {

@@ -1,4 +1,5 @@
 /** Between the door and the disk: collects what came while the disk was busy, stores it in one go, and says of each whether it may be answered. */
+import { textOfError } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import type { Arrived, InboxStore } from './store.ts';
 
@@ -11,15 +12,24 @@ export type DeskOptions = {
   /** Called once for each new text, when it is on disk. */
   readonly onStored: (arrived: Arrived) => void;
   readonly onProblem: (problem: string) => void;
+  /** Free bytes on the disk; null where that is not known. */
+  readonly room: () => number | null;
 };
 
-export type DeskCounts = { stored: number; repeated: number; notStored: number };
+/** What became of deliveries; `noRoom` and `failed`: the disk had too little room, or did not take them. */
+export type DeskCounts = { stored: number; repeated: number; waiting: number; noRoom: number; failed: number };
+
+/** Kept free for the journal and the latch: below it no delivery is stored. Ten days of a recording at 19 MB a day, and the state file's log. */
+export const RESERVE_BYTES = 256_000_000;
+/** A problem that lasts is told again after this long. */
+const TOLD_EVERY_MS = 60_000;
 
 /** More than this waiting for the disk, or waiting this long, and the sender is asked to come again. */
 const WAITING_MAX = 2_000;
 const WAITING_MAX_MS = 2_000;
 /** In one transaction: bounds how long the last of them waits. */
 const BATCH_MAX = 500;
+const BATCH_MAX_BYTES = 1_000_000;
 
 type Waiting = { readonly arrived: Arrived; readonly since: Millis; readonly done: (stored: boolean) => void };
 
@@ -29,11 +39,18 @@ export class Desk {
   readonly #counts: DeskCounts;
   #waiting: Waiting[] = [];
   #scheduled = false;
-  #failing = false;
+  /** Why nothing is stored, when that was told last, and how many were not stored since. */
+  #problem: { readonly why: string; readonly of: 'room' | 'disk'; toldAt: Millis; untold: number } | null = null;
 
   constructor(options: DeskOptions, counts: DeskCounts) {
     this.#options = options;
     this.#counts = counts;
+  }
+
+  /** Why nothing is stored, for a person; null while deliveries are. */
+  problem(): string | null {
+    this.#hasRoom();
+    return this.#problem?.why ?? null;
   }
 
   /** True once it is on disk; false when it will not be. */
@@ -41,7 +58,11 @@ export class Desk {
     const since = this.#options.elapsed();
     const oldest = this.#waiting[0]?.since ?? since;
     if (this.#waiting.length >= WAITING_MAX || since - oldest > WAITING_MAX_MS) {
-      this.#counts.notStored++;
+      this.#counts.waiting++;
+      return Promise.resolve(false);
+    }
+    if (!this.#hasRoom()) {
+      this.#counts.noRoom++;
       return Promise.resolve(false);
     }
     return new Promise(done => {
@@ -53,13 +74,13 @@ export class Desk {
   }
 
   #store(): void {
-    const batch = this.#waiting.splice(0, BATCH_MAX);
+    const batch = this.#nextBatch();
     const fresh = this.#put(batch.map(({ arrived }) => arrived));
     batch.forEach(({ done }) => done(fresh !== null));
     this.#scheduled = this.#waiting.length > 0;
     if (this.#scheduled) this.#options.soon(() => this.#store());
     if (fresh === null) {
-      this.#counts.notStored += batch.length;
+      this.#counts.failed += batch.length;
       return;
     }
     batch.forEach(({ arrived }, i) => {
@@ -71,18 +92,51 @@ export class Desk {
     });
   }
 
+  #nextBatch(): Waiting[] {
+    let bytes = 0;
+    const end = this.#waiting.findIndex(({ arrived }, i) => {
+      bytes += arrived.body.length;
+      return i > 0 && (i >= BATCH_MAX || bytes > BATCH_MAX_BYTES);
+    });
+    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+  }
+
   #put(batch: readonly Arrived[]): boolean[] | null {
     try {
       const fresh = this.#options.store.put(batch);
-      if (this.#failing) this.#options.onProblem('deliveries are stored again');
-      this.#failing = false;
+      this.#mended();
       return fresh;
     } catch (error) {
-      // Told once, not a thousand times a second.
-      if (!this.#failing)
-        this.#options.onProblem(`deliveries cannot be stored, the sender is told to come again: ${String(error)}`);
-      this.#failing = true;
+      this.#failed('disk', `deliveries cannot be stored, the sender is told to come again: ${textOfError(error)}`);
       return null;
     }
+  }
+
+  #hasRoom(): boolean {
+    const free = this.#options.room();
+    if (free === null || free >= RESERVE_BYTES) {
+      if (this.#problem?.of === 'room') this.#mended();
+      return true;
+    }
+    const [has, reserve] = [free, RESERVE_BYTES].map(bytes => Math.floor(bytes / 1e6));
+    this.#failed(
+      'room',
+      `deliveries are not stored and the sender is told to come again: ${has} MB are free on the disk of the state directory, of which ${reserve} MB are kept for the journal; make room there`,
+    );
+    return false;
+  }
+
+  /** Told at once, then once a minute, not a thousand times a second. */
+  #failed(of: 'room' | 'disk', why: string): void {
+    const now = this.#options.elapsed();
+    const { toldAt, untold } = this.#problem ?? { toldAt: -Infinity, untold: 0 };
+    const isTold = now - toldAt >= TOLD_EVERY_MS;
+    this.#problem = { why, of, toldAt: isTold ? now : toldAt, untold: isTold ? 0 : untold + 1 };
+    if (isTold) this.#options.onProblem(untold === 0 ? why : `${why} (and ${untold} times more before)`);
+  }
+
+  #mended(): void {
+    if (this.#problem !== null) this.#options.onProblem('deliveries are stored again');
+    this.#problem = null;
   }
 }

@@ -4,8 +4,10 @@ import { BlockList, isIP } from 'node:net';
 import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Millis } from '../../core/index.ts';
+import { boundCallers, CONNECTIONS } from './callers.ts';
 import { Desk } from './desk.ts';
 import type { DeskCounts, DeskOptions } from './desk.ts';
+import { KNOWN_SENDERS, Rates, UNKNOWN_SENDERS } from './rates.ts';
 
 export type InboxOptions = DeskOptions & {
   readonly host: string;
@@ -18,9 +20,12 @@ export type InboxOptions = DeskOptions & {
   /** Proxies whose X-Forwarded-For is believed. */
   readonly proxies: readonly string[];
   readonly now: () => Millis;
-  /** Whether a body is signed by the exchange; absent: not asked. `later` when the key could not be had. */
-  readonly signed?: (headers: SignatureHeaders, body: Buffer) => Promise<'yes' | 'no' | 'later'>;
+  /** Whether a body is signed by the exchange; absent: not asked. */
+  readonly signed?: (headers: SignatureHeaders, body: Buffer) => Promise<Verdict>;
 };
+
+/** `later` when the key could not be had; when it is signed, what it says: the same in another wrapping is the same delivery. */
+export type Verdict = { readonly kind: 'no' | 'later' } | { readonly kind: 'yes'; readonly says: string };
 
 export type SignatureHeaders = { readonly signature: string | undefined; readonly keyId: string | undefined };
 
@@ -28,34 +33,42 @@ export type Inbox = {
   /** Without the secret path. */
   readonly url: string;
   readonly counts: Readonly<InboxCounts>;
+  /** Why nothing is stored, for a person; null while deliveries are. */
+  readonly problem: () => string | null;
   close(): Promise<void>;
 };
 
-export type InboxCounts = DeskCounts & { turnedAway: number };
+/** `tooMany`: beyond what one address, or all, may deliver. */
+export type InboxCounts = DeskCounts & { turnedAway: number; tooMany: number };
 
-const BODY_MAX = 64 * 1024;
 const HEADERS_WITHIN_MS = 2_000;
 const BODY_WITHIN_MS = 4_000;
-const CONNECTIONS_MAX = 256;
+/** An idle connection costs the sender nothing to open again. */
+const IDLE_MAX_MS = 5_000;
 
 /** Listens. Rejects with one line when the port cannot be had. */
 export async function openInbox(options: InboxOptions): Promise<Inbox> {
-  const counts: InboxCounts = { stored: 0, repeated: 0, turnedAway: 0, notStored: 0 };
+  const counts = { stored: 0, repeated: 0, turnedAway: 0, tooMany: 0, waiting: 0, noRoom: 0, failed: 0 };
+  const isKnown = options.signed !== undefined || options.sources.length > 0;
+  const limits = isKnown ? KNOWN_SENDERS : UNKNOWN_SENDERS;
   const server = fastify({
     logger: false,
-    bodyLimit: BODY_MAX,
+    bodyLimit: limits.bodyMax,
     requestTimeout: HEADERS_WITHIN_MS + BODY_WITHIN_MS,
     connectionTimeout: 30_000,
-    keepAliveTimeout: 30_000,
+    keepAliveTimeout: IDLE_MAX_MS,
     forceCloseConnections: true,
     return503OnClosing: true,
     http: { headersTimeout: HEADERS_WITHIN_MS, connectionsCheckingInterval: 500 },
     routerOptions: { maxParamLength: 256 },
     trustProxy: options.proxies.length > 0 ? [...options.proxies] : false,
   });
-  server.server.maxConnections = CONNECTIONS_MAX;
+  const isProxy = options.proxies.length > 0 ? allowListOf(options.proxies)! : () => false;
+  const callers = boundCallers(server.server, CONNECTIONS, isProxy);
+  server.addHook('onRequest', async request => callers.busy(request.socket));
+  server.addHook('onResponse', async request => callers.idle(request.socket));
   const desk = new Desk(options, counts);
-  addDoor(server, options, desk, counts);
+  addDoor(server, options, desk, counts, new Rates(limits, options.elapsed));
   try {
     await server.listen({ host: options.host, port: options.port });
   } catch (error) {
@@ -69,10 +82,10 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
   const address = server.server.address();
   if (address === null || typeof address === 'string') throw new Error('the inbox listens on no port');
   const host = isIP(options.host) === 6 ? `[${options.host}]` : options.host;
-  return { url: `http://${host}:${address.port}`, counts, close: () => server.close() };
+  return { url: `http://${host}:${address.port}`, counts, problem: () => desk.problem(), close: () => server.close() };
 }
 
-function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, counts: InboxCounts): void {
+function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, counts: InboxCounts, rates: Rates): void {
   const digests = options.tokens.map(digestOf);
   const allowed = allowListOf(options.sources);
   const turnAway = (reply: FastifyReply) => {
@@ -101,24 +114,32 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
     },
     async (request, reply) => {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const verdict = (await options.signed?.(signatureOf(request), body)) ?? 'yes';
+      const verdict = await options.signed?.(signatureOf(request), body);
       // A key that cannot be had now may be had later: the sender comes again.
-      if (verdict === 'later') return answer(reply, 503, 'come again');
-      if (verdict === 'no') return turnAway(reply);
-      const stored = await desk.take({ at: options.now(), from: request.ip, body });
-      return stored ? answer(reply, 200, 'ok') : answer(reply.header('retry-after', '5'), 503, 'come again');
+      if (verdict?.kind === 'later') return comeAgain(reply);
+      if (verdict?.kind === 'no') return turnAway(reply);
+      // After the signature: what is not signed takes nothing from those who sign.
+      if (!rates.take(request.ip, body.length)) {
+        counts.tooMany++;
+        return comeAgain(reply);
+      }
+      const says = verdict?.kind === 'yes' ? { says: verdict.says } : {};
+      const stored = await desk.take({ at: options.now(), from: request.ip, body, ...says });
+      return stored ? answer(reply, 200, 'ok') : comeAgain(reply);
     },
   );
   server.setNotFoundHandler(async (_, reply) => turnAway(reply));
   server.setErrorHandler(async (error, _request, reply) => {
     const status = (error as { statusCode?: number }).statusCode ?? 503;
     // Only what no delivery of the exchange can be is refused for good.
-    return status === 413 ? answer(reply, 413, 'too large') : answer(reply, 503, 'come again');
+    return status === 413 ? answer(reply, 413, 'too large') : comeAgain(reply);
   });
 }
 
 const answer = (reply: FastifyReply, code: number, text: string): FastifyReply =>
   reply.code(code).type('text/plain; charset=utf-8').header('cache-control', 'no-store').send(text);
+
+const comeAgain = (reply: FastifyReply): FastifyReply => answer(reply.header('retry-after', '5'), 503, 'come again');
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 

@@ -1,6 +1,7 @@
 /** Whether the exchange signed a delivery: RSA with SHA-256 over the payload as compact text, with a key of its public list (public-facts 15). */
 import { createPublicKey, createVerify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
+import { ambiguityOf, memberText } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import type { InboxOptions } from './listener.ts';
 
@@ -12,7 +13,7 @@ export type PublicKey = {
 
 /** Keys come in by `learn`; `onUnknown` asks for them, at most once in ten seconds, whoever makes up key ids. */
 export function signatureCheck(
-  elapsed: () => Millis,
+  { now, elapsed }: { readonly now: () => Millis; readonly elapsed: () => Millis },
   onUnknown: () => void,
 ): { readonly check: NonNullable<InboxOptions['signed']>; readonly learn: (keys: readonly PublicKey[]) => void } {
   const known = new Map<string, KeyObject>();
@@ -30,7 +31,7 @@ export function signatureCheck(
       }
     },
     check: async ({ signature, keyId }, body) => {
-      if (signature === undefined || keyId === undefined) return 'no';
+      if (signature === undefined || keyId === undefined) return NO;
       const key = known.get(keyId);
       if (key === undefined) {
         if (elapsed() - askedAt >= ASK_EVERY_MS) {
@@ -38,44 +39,43 @@ export function signatureCheck(
           learned = false;
           onUnknown();
         }
-        return learned ? 'no' : 'later';
+        return learned ? NO : { kind: 'later' };
       }
-      const payload = payloadText(body.toString('utf8'));
-      return payload !== null && createVerify('sha256').update(payload).verify(key, signature, 'base64') ? 'yes' : 'no';
+      const signed = signedIn(body.toString('utf8'), now());
+      if (signed === null || !createVerify('sha256').update(signed.payload).verify(key, signature, 'base64')) return NO;
+      return { kind: 'yes', says: signed.says };
     },
   };
 }
 
 const ASK_EVERY_MS = 10_000;
+const NO = { kind: 'no' } as const;
 
-/** Strings, white space, and every other sign of JSON one by one. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|\s+|[^\s"]/gsy;
+/** The exchange delivers events of up to 60 days again, when asked (public-facts 15): no delivery is older, whatever its signature. */
+const AGE_MAX_MS = 61 * 86_400_000;
+/** Its clock and ours may differ. */
+const AHEAD_MAX_MS = 86_400_000;
 
-/** The value of the outermost `payload`, white space between its signs left out, every other character as it came; null when there is none. */
-export function payloadText(text: string): string | null {
-  let depth = 0;
-  let isKey = false;
-  let from = '';
-  let payload: string | null = null;
-  TOKEN.lastIndex = 0;
-  for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
-    const [sign] = match;
-    if (/^\s/.test(sign)) continue;
-    const closes = sign === '}' || sign === ']';
-    if (closes) depth--;
-    if (depth === 1 && (sign === ',' || closes)) {
-      if (closes && payload !== null) payload += sign;
-      if (payload !== null) return payload;
-      isKey = false;
-      from = '';
-    } else if (depth === 0 && closes) return payload;
-    else if (payload !== null) payload += sign;
-    else if (depth === 1 && sign === ':' && from === '"payload"') payload = '';
-    else if (depth === 1 && !isKey) {
-      from = sign;
-      isKey = true;
-    }
-    if (sign === '{' || sign === '[') depth++;
+/** What a signature must be over; null when readers could differ about it, or when its time is one at which the exchange delivers nothing. */
+function signedIn(text: string, now: Millis): { readonly payload: string; readonly says: string } | null {
+  const body = parsed(text);
+  if (body === null || ambiguityOf(text) !== null) return null;
+  const payload = memberText(text, 'payload');
+  if (payload === null) return null;
+  const { updated_at: updatedAt, created_at: createdAt } = (body['payload'] ?? {}) as Readonly<Record<string, unknown>>;
+  const told = updatedAt ?? createdAt;
+  const age = now - (typeof told === 'string' ? Date.parse(told) : now);
+  if (!(age <= AGE_MAX_MS && age >= -AHEAD_MAX_MS)) return null;
+  // The event's name is not signed, and means something.
+  const event = body['event'];
+  return { payload, says: `${typeof event === 'string' ? event.toUpperCase() : ''}\n${payload}` };
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
   }
-  return null;
 }

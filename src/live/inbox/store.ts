@@ -1,11 +1,21 @@
-/** Deliveries as they came: raw text that is on disk before it is answered, each text once, the oldest dropped when there are too many. */
+/** Deliveries as they came: raw text that is on disk before it is answered, each once; of the sender with most the oldest go when there are too many. */
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import type { Millis } from '../../core/index.ts';
+import { ROW_BYTES, senderOf } from './rates.ts';
 
-export type Arrived = { readonly at: Millis; readonly from: string; readonly body: Buffer };
+export type Arrived = {
+  readonly at: Millis;
+  readonly from: string;
+  readonly body: Buffer;
+  /** What it says by its signature: the same in another wrapping is the same delivery. Absent when nothing was verified. */
+  readonly says?: string;
+};
+
+/** What is kept: so many deliveries, and so many bytes of them with their rows. */
+export type InboxBounds = { readonly rows: number; readonly bytes: number };
 
 export type Stored = {
   readonly n: number;
@@ -21,24 +31,30 @@ export type InboxStore = {
   put(batch: readonly Arrived[]): boolean[];
   /** Everything that is kept, oldest first. */
   all(): IterableIterator<Stored>;
+  /** The newest, at most so many deliveries with at most so many bytes, oldest first. */
+  newest(bounds: InboxBounds): Stored[];
   count(): number;
+  /** Of all that is kept, with its rows. */
+  bytes(): number;
   close(): void;
 };
 
 export const INBOX_FILE = 'inbox.db';
 
 /** Opens the deliveries of a state directory. Throws when they cannot be written. */
-export function openInboxStore(dir: string, keep: number): InboxStore {
+export function openInboxStore(dir: string, keep: InboxBounds): InboxStore {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const db = new Database(join(dir, INBOX_FILE));
   // In WAL mode FULL syncs the log at each commit: what is answered survives the machine, not only the process.
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = FULL');
+  // What one large transaction needed goes back to the disk.
+  db.pragma('journal_size_limit = 4000000');
   return inboxStoreIn(db, keep);
 }
 
 /** The deliveries of an open database. */
-export function inboxStoreIn(db: Database.Database, keep: number): InboxStore {
+export function inboxStoreIn(db: Database.Database, keep: InboxBounds): InboxStore {
   db.exec(`
     PRAGMA user_version = 1;
     CREATE TABLE IF NOT EXISTS deliveries (
@@ -48,31 +64,46 @@ export function inboxStoreIn(db: Database.Database, keep: number): InboxStore {
   `);
   const insert = db.prepare('INSERT OR IGNORE INTO deliveries (digest, at, sender, body) VALUES (?, ?, ?, ?)');
   const again = db.prepare('UPDATE deliveries SET times = times + 1 WHERE digest = ?');
-  const prune = db.prepare(
-    'DELETE FROM deliveries WHERE n <= (SELECT n FROM deliveries ORDER BY n DESC LIMIT 1 OFFSET ?)',
-  );
   const rows = db.prepare('SELECT n, at, sender, body, times FROM deliveries ORDER BY n');
-  const counted = db.prepare('SELECT count(*) AS count FROM deliveries');
-  let sincePruned = 0;
+  const sizes = db.prepare('SELECT n, length(body) AS bytes FROM deliveries ORDER BY n DESC LIMIT ?');
+  const rowsSince = db.prepare('SELECT n, at, sender, body, times FROM deliveries WHERE n >= ? ORDER BY n');
+  const shares = sharesIn(db);
   const putAll = db.transaction((batch: readonly Arrived[]) => {
-    const fresh = batch.map(({ at, from, body }) => {
-      const digest = createHash('sha256').update(body).digest();
+    const added: { sender: string; bytes: number }[] = [];
+    const fresh = batch.map(({ at, from, body, says }) => {
+      const digest = createHash('sha256')
+        .update(says ?? body)
+        .digest();
       const isNew = insert.run(digest, at, from, body).changes > 0;
+      if (isNew) added.push({ sender: senderOf(from), bytes: body.length + ROW_BYTES });
       // In a list: the driver takes a lone object for names and values.
-      if (!isNew) again.run([digest]);
+      else again.run([digest]);
       return isNew;
     });
-    sincePruned += batch.length;
-    if (sincePruned >= PRUNE_EVERY) {
-      prune.run(keep);
-      sincePruned = 0;
-    }
-    return fresh;
+    return { fresh, added };
   });
   return {
-    put: batch => putAll(batch),
+    put: batch => {
+      const coming = batch.reduce((sum, { body }) => sum + body.length + ROW_BYTES, 0);
+      makeRoom(db, shares, { rows: keep.rows - batch.length, bytes: keep.bytes - coming });
+      const { fresh, added } = putAll(batch);
+      for (const { sender, bytes } of added) shares.add(sender, bytes);
+      return fresh;
+    },
     all: () => storedIn(rows.iterate()),
-    count: () => (counted.get() as { count: number }).count,
+    newest: bounds => {
+      let first = Infinity;
+      let bytes = 0;
+      for (const row of sizes.all(bounds.rows)) {
+        const of = row as { n: number; bytes: number };
+        bytes += of.bytes + ROW_BYTES;
+        if (bytes > bounds.bytes) break;
+        first = of.n;
+      }
+      return first === Infinity ? [] : [...storedIn(rowsSince.iterate(first))];
+    },
+    count: () => shares.rows,
+    bytes: () => shares.bytes,
     close: () => {
       db.pragma('wal_checkpoint(TRUNCATE)');
       db.close();
@@ -80,7 +111,76 @@ export function inboxStoreIn(db: Database.Database, keep: number): InboxStore {
   };
 }
 
-const PRUNE_EVERY = 1_000;
+/** Rows and bytes that each sender has. */
+type Shares = {
+  readonly rows: number;
+  readonly bytes: number;
+  /** The sender with most bytes. */
+  largest(): string | null;
+  add(sender: string, bytes: number): void;
+  take(sender: string, bytes: number): void;
+};
+
+/** Reads what every sender has, not the bodies. */
+function sharesIn(db: Database.Database): Shares {
+  const of = new Map<string, number>();
+  let rows = 0;
+  let bytes = 0;
+  const add = (sender: string, more: number): void => {
+    of.set(sender, (of.get(sender) ?? 0) + more);
+    rows++;
+    bytes += more;
+  };
+  for (const row of db.prepare('SELECT sender, length(body) AS bytes FROM deliveries').iterate()) {
+    const { sender, bytes: size } = row as { sender: string; bytes: number };
+    add(senderOf(sender), size + ROW_BYTES);
+  }
+  return {
+    get rows() {
+      return rows;
+    },
+    get bytes() {
+      return bytes;
+    },
+    largest: () => {
+      let found: string | null = null;
+      let most = 0;
+      for (const [sender, size] of of) if (size > most) [found, most] = [sender, size];
+      return found;
+    },
+    add,
+    take: (sender, less) => {
+      const left = (of.get(sender) ?? 0) - less;
+      if (left > 0) of.set(sender, left);
+      else of.delete(sender);
+      rows--;
+      bytes -= less;
+    },
+  };
+}
+
+/** In one transaction, so that SQLite's log of it stays small. */
+const FORGET_ROWS = 1_000;
+
+/** Forgets the oldest of the sender with most, until so much is kept at most: a flood from one address drops what it brought itself. */
+function makeRoom(db: Database.Database, shares: Shares, keep: InboxBounds): void {
+  if (shares.rows <= keep.rows && shares.bytes <= keep.bytes) return;
+  // A little more, so that this is not done for every delivery.
+  const [rows, bytes] = [(keep.rows * 31) / 32, (keep.bytes * 31) / 32];
+  const page = db.prepare('SELECT n, sender, length(body) AS bytes FROM deliveries WHERE n > ? ORDER BY n LIMIT ?');
+  const forget = db.prepare('DELETE FROM deliveries WHERE n = ?');
+  const forgetAll = db.transaction((found: readonly number[]) => found.forEach(n => forget.run([n])));
+  let after = 0;
+  for (let sender = shares.largest(); sender !== null && (shares.rows > rows || shares.bytes > bytes);) {
+    const seen = page.all(after, FORGET_ROWS) as { n: number; sender: string; bytes: number }[];
+    const theirs = seen.filter(row => senderOf(row.sender) === sender);
+    forgetAll(theirs.map(({ n }) => n));
+    for (const row of theirs) shares.take(sender, row.bytes + ROW_BYTES);
+    const largest = shares.largest();
+    after = largest === sender ? (seen.at(-1)?.n ?? 0) : 0;
+    sender = seen.length === 0 ? null : largest;
+  }
+}
 
 type Row = { n: number; at: Millis; sender: string; body: Uint8Array; times: number };
 

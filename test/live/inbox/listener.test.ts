@@ -9,7 +9,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { request } from 'undici';
 import { openInbox } from '../../../src/live/inbox/listener.ts';
 import type { Inbox, InboxOptions } from '../../../src/live/inbox/listener.ts';
-import { payloadText, signatureCheck } from '../../../src/live/inbox/signature.ts';
+import { signatureCheck } from '../../../src/live/inbox/signature.ts';
 import { openInboxStore } from '../../../src/live/inbox/store.ts';
 import type { InboxStore } from '../../../src/live/inbox/store.ts';
 
@@ -32,7 +32,7 @@ async function open(options: Partial<InboxOptions> = {}): Promise<{
 }> {
   const dir = mkdtempSync(join(tmpdir(), 'puntas-inbox-'));
   ends.push(() => rmSync(dir, { recursive: true }));
-  const store = openInboxStore(dir, 1_000);
+  const store = openInboxStore(dir, { rows: 1_000, bytes: 8_000_000 });
   ends.push(() => store.close());
   const told: string[] = [];
   const problems: string[] = [];
@@ -48,6 +48,7 @@ async function open(options: Partial<InboxOptions> = {}): Promise<{
     soon: call => void setImmediate(call),
     onStored: ({ body }) => told.push(body.toString('utf8')),
     onProblem: problem => problems.push(problem),
+    room: () => null,
     ...options,
   });
   ends.push(() => inbox.close());
@@ -107,7 +108,7 @@ describe('the webhook listener', () => {
     const hostile = [
       'no json',
       '{"__proto__":{"polluted":true},"event":"TRANSACTION"}',
-      '['.repeat(30_000),
+      '['.repeat(10_000),
       '{"event":"TRANSACTION","event":"OTHER"}',
       Buffer.from([0xff, 0xfe, 0x00, 0x80]),
       '',
@@ -117,8 +118,12 @@ describe('the webhook listener', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  test('turns away more than 64 KB, announced or not, and anything packed', async () => {
-    const { inbox, post, store } = await open();
+  test('turns away more than 64 KB, announced or not, and anything packed; more than 16 KB of who is not known', async () => {
+    const stranger = await open();
+    expect([await stranger.post('x'.repeat(16 * 1024)), await stranger.post('x'.repeat(16 * 1024 + 1))]).toEqual([
+      200, 413,
+    ]);
+    const { inbox, post, store } = await open({ sources: ['127.0.0.1'] });
     expect(await post('x'.repeat(64 * 1024))).toBe(200);
     expect(await post('x'.repeat(64 * 1024 + 1))).toBe(413);
     const endless = async function* () {
@@ -186,7 +191,7 @@ describe('the webhook listener', () => {
   test('keeps at most as many as it is told, the newest', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'puntas-inbox-'));
     ends.push(() => rmSync(dir, { recursive: true }));
-    const store = openInboxStore(dir, 100);
+    const store = openInboxStore(dir, { rows: 1_000, bytes: 8_000_000 });
     ends.push(() => store.close());
     for (let n = 0; n < 25; n++)
       store.put(Array.from({ length: 100 }, (_, i) => ({ at: n, from: '', body: Buffer.from(`${n} ${i}`) })));
@@ -200,37 +205,85 @@ describe('the signature of a delivery', () => {
   const key = { id: 'k1', key: publicKey.export({ type: 'spki', format: 'der' }).toString('base64') };
   const sign = (payload: string) => createSign('sha256').update(payload).sign(privateKey, 'base64');
 
-  test('is over the payload as it came, without the white space between its signs', () => {
-    expect(payloadText('{"event":"X","payload":{"a":[1.10,"b  \\" }"],"c":{}}}')).toBe(
-      '{"a":[1.10,"b  \\" }"],"c":{}}',
-    );
-    expect(payloadText('{ "payload" : { "a" : 1.0 , "b" : [ ] } , "event" : "X" }')).toBe('{"a":1.0,"b":[]}');
-    expect(payloadText('{"nested":{"payload":1},"event":"payload"}')).toBeNull();
-    expect(payloadText('no json')).toBeNull();
+  const NOW = Date.parse('2026-11-22T12:00:00Z');
+  const LATELY = '2026-11-22T11:59:00Z';
+  const payloadOf = (of: object) => JSON.stringify({ id: '1', updated_at: LATELY, ...of });
+  const signedBy = (payload: string) => ({ 'x-bitso-webhook-event-signature': sign(payload), 'x-bitso-key-id': 'k1' });
+  const openSigned = async () => {
+    const time = { elapsed: 0 };
+    let asked = 0;
+    const clocks = { now: () => NOW, elapsed: () => time.elapsed };
+    const { check, learn } = signatureCheck(clocks, () => void asked++);
+    return { ...(await open({ signed: check })), learn, time, asked: () => asked };
+  };
+
+  test('is over the payload as it came, without the white space between its signs', async () => {
+    const { post, learn } = await openSigned();
+    learn([key]);
+    const payload = '{"a":[1.10,"b  \\" }"],"c":{}}';
+    const loose = '{ "event" : "X" ,\n "payload" : { "a" : [ 1.10 , "b  \\" }" ] , "c" : { } } }';
+    expect(await post(loose, TOKEN, signedBy(payload))).toBe(200);
+    expect(await post(loose.replace('1.10', '1.1'), TOKEN, signedBy(payload))).toBe(404);
+    expect(await post('{"nested":{"payload":1},"event":"payload"}', TOKEN, signedBy('1'))).toBe(404);
+    expect(await post('no json', TOKEN, signedBy('no json'))).toBe(404);
   });
 
   test('lets in what is signed, and nobody else; a key that is not known is asked for, not refused', async () => {
-    let asked = 0;
-    let now = 0;
-    const { check, learn } = signatureCheck(
-      () => now,
-      () => void asked++,
-    );
-    const { post, store } = await open({ signed: check });
-    const payload = '{"id":"1","amount":"1.10"}';
+    const { post, store, learn, time, asked } = await openSigned();
+    const payload = payloadOf({ amount: '1.10' });
     const body = `{"event":"TRANSACTION","payload":${payload}}`;
-    const headers = { 'x-bitso-webhook-event-signature': sign(payload), 'x-bitso-key-id': 'k1' };
-    expect(await post(body, TOKEN, headers)).toBe(503);
-    expect(asked).toBe(1);
+    expect(await post(body, TOKEN, signedBy(payload))).toBe(503);
+    expect(asked()).toBe(1);
     learn([key, { id: 'broken', key: 'none' }]);
-    expect(await post(body, TOKEN, headers)).toBe(200);
-    expect(await post(body.replace('1.10', '9.10'), TOKEN, headers)).toBe(404);
+    expect(await post(body, TOKEN, signedBy(payload))).toBe(200);
+    expect(await post(body.replace('1.10', '9.10'), TOKEN, signedBy(payload))).toBe(404);
     expect(await post(body)).toBe(404);
-    now += 20_000;
-    expect(await post(body, TOKEN, { ...headers, 'x-bitso-key-id': 'new' })).toBe(503);
-    expect(asked).toBe(2);
+    time.elapsed += 20_000;
+    expect(await post(body, TOKEN, { ...signedBy(payload), 'x-bitso-key-id': 'new' })).toBe(503);
+    expect(asked()).toBe(2);
     learn([key]);
-    expect(await post(body, TOKEN, { ...headers, 'x-bitso-key-id': 'new' })).toBe(404);
+    expect(await post(body, TOKEN, { ...signedBy(payload), 'x-bitso-key-id': 'new' })).toBe(404);
     expect(store.count()).toBe(1);
+  });
+
+  test('does not vouch for a second payload beside the one that was signed, however its key is spelled', async () => {
+    const { post, store, learn } = await openSigned();
+    learn([key]);
+    const payload = payloadOf({});
+    const forged = payloadOf({ id: 'forged' });
+    for (const body of [
+      `{"event":"TRANSACTION","payload":${payload},"payload":${forged}}`,
+      `{"event":"TRANSACTION","payload":${forged},"payload":${payload}}`,
+      `{"event":"TRANSACTION","payload":${payload},"\\u0070ayload":${forged}}`,
+      `{"event":"TRANSACTION","\\u0070ayload":${forged},"payload":${payload}}`,
+      `{"event":"TRANSACTION","payload":${payload}}{"payload":${forged}}`,
+      `{"event":"TRANSACTION","event":"OTHER","payload":${payload}}`,
+    ])
+      expect(await post(body, TOKEN, signedBy(payload)), body).toBe(404);
+    const twice = payload.replace('"id":"1"', '"id":"1","id":"2"');
+    expect(await post(`{"event":"TRANSACTION","payload":${twice}}`, TOKEN, signedBy(twice))).toBe(404);
+    expect(store.count()).toBe(0);
+  });
+
+  test('of a delivery that came before keeps nothing new, in whatever wrapping it is sent again', async () => {
+    const { post, store, learn, told } = await openSigned();
+    learn([key]);
+    const payload = payloadOf({});
+    for (let n = 0; n < 20; n++)
+      expect(await post(`{"event":"TRANSACTION","n":${n},"payload":${payload}}`, TOKEN, signedBy(payload))).toBe(200);
+    expect([store.count(), told.length]).toEqual([1, 1]);
+  });
+
+  test.each([
+    ['of now', LATELY, 200],
+    ['of sixty days ago, which the exchange can be asked for', '2026-09-24T00:00:00Z', 200],
+    ['of more than sixty-one days ago', '2026-09-21T00:00:00Z', 404],
+    ['of the day after tomorrow', '2026-11-24T12:00:00Z', 404],
+    ['of no time that can be read', 'yesterday', 404],
+  ])('with a good signature over an event %s is answered %s', async (_, updatedAt, status) => {
+    const { post, learn } = await openSigned();
+    learn([key]);
+    const payload = payloadOf({ updated_at: updatedAt });
+    expect(await post(`{"event":"TRANSACTION","payload":${payload}}`, TOKEN, signedBy(payload))).toBe(status);
   });
 });

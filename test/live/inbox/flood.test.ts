@@ -1,0 +1,266 @@
+/** Whoever knows the path may flood it: what they fill, how fast, and which connections they hold has a bound, and keeps no real delivery out. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { inboxReader } from '../../../src/cli/inboxReader.ts';
+import { boundCallers } from '../../../src/live/inbox/callers.ts';
+import { Desk, RESERVE_BYTES } from '../../../src/live/inbox/desk.ts';
+import { KNOWN_SENDERS, Rates, ROW_BYTES, senderOf, UNKNOWN_SENDERS } from '../../../src/live/inbox/rates.ts';
+import { openInboxStore } from '../../../src/live/inbox/store.ts';
+import { heartIn, readPulse } from '../../../src/live/heart.ts';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+const folder = (): string => {
+  const dir = mkdtempSync(join(tmpdir(), 'puntas-flooded-'));
+  ends.push(() => rmSync(dir, { recursive: true }));
+  return dir;
+};
+const bodyOf = (n: number, bytes: number): Buffer => Buffer.from(`${n} `.padEnd(bytes, 'x'));
+
+describe('what is kept of deliveries', () => {
+  test('stays below its bytes, on disk too, whatever is poured in; the flood drops what it brought, not what others did', () => {
+    const dir = folder();
+    const keep = { rows: 100_000, bytes: 4_000_000 };
+    const store = openInboxStore(dir, keep);
+    ends.push(() => store.close());
+    const real = Array.from({ length: 200 }, (_, n) => Buffer.from(`real ${n}`));
+    const put = (from: string, bodies: readonly Buffer[]) => store.put(bodies.map(body => ({ at: 1, from, body })));
+    for (let round = 0; round < 40; round++) {
+      put('203.0.113.9', real.slice(round * 5, round * 5 + 5));
+      put(
+        '198.51.100.7',
+        Array.from({ length: 50 }, (_, i) => bodyOf(round * 50 + i, 16_000)),
+      );
+      expect(store.bytes()).toBeLessThanOrEqual(keep.bytes);
+    }
+    const kept = new Set([...store.all()].map(({ body }) => body.toString('utf8')));
+    expect(real.filter(body => !kept.has(body.toString('utf8')))).toEqual([]);
+    expect(kept.has(bodyOf(39 * 50 + 49, 16_000).toString('utf8'))).toBe(true);
+    const sizes = ['inbox.db', 'inbox.db-wal'].map(name => statSync(join(dir, name)).size);
+    expect(sizes[0]! + sizes[1]!).toBeLessThan(3 * keep.bytes);
+  });
+
+  test('is counted anew at a start, which reads a few of the newest and not all', () => {
+    const dir = folder();
+    const keep = { rows: 100_000, bytes: 64_000_000 };
+    const first = openInboxStore(dir, keep);
+    for (let n = 0; n < 500; n++) first.put([{ at: n, from: '203.0.113.9', body: bodyOf(n, 1_000) }]);
+    const bytes = first.bytes();
+    first.close();
+    const second = openInboxStore(dir, keep);
+    ends.push(() => second.close());
+    expect([second.count(), second.bytes()]).toEqual([500, bytes]);
+    expect(second.newest({ rows: 10, bytes: 1e9 }).map(({ at }) => at)).toEqual([
+      490, 491, 492, 493, 494, 495, 496, 497, 498, 499,
+    ]);
+    expect(second.newest({ rows: 500, bytes: 4 * (1_000 + ROW_BYTES) })).toHaveLength(4);
+    expect(second.newest({ rows: 500, bytes: 0 })).toEqual([]);
+  });
+});
+
+describe('what may be delivered', () => {
+  const floods = fc.array(
+    fc.record({
+      after: fc.integer({ min: 0, max: 2_000 }),
+      sender: fc.integer({ min: 0, max: 50 }),
+      bytes: fc.integer({ min: 0, max: UNKNOWN_SENDERS.bodyMax }),
+    }),
+    { maxLength: 400 },
+  );
+
+  test('is never more than the burst and the rate of a sender, nor of all, whatever comes when', () => {
+    fc.assert(
+      fc.property(floods, deliveries => {
+        let now = 0;
+        const rates = new Rates(UNKNOWN_SENDERS, () => now);
+        const taken = new Map<number, number>();
+        for (const { after, sender, bytes } of deliveries) {
+          now += after;
+          if (rates.take(`203.0.113.${sender}`, bytes)) taken.set(sender, (taken.get(sender) ?? 0) + bytes + ROW_BYTES);
+        }
+        const most = ({ burst, perSecond }: typeof UNKNOWN_SENDERS.all) => burst + (now / 1_000) * perSecond + 1;
+        for (const bytes of taken.values()) expect(bytes).toBeLessThanOrEqual(most(UNKNOWN_SENDERS.address));
+        const all = [...taken.values()].reduce((sum, bytes) => sum + bytes, 0);
+        expect(all).toBeLessThanOrEqual(most(UNKNOWN_SENDERS.all));
+      }),
+    );
+  });
+
+  test('by one address leaves the others theirs: 30 MB a second for a minute fill 12 MB, and a real sender gets all of its own in', () => {
+    let now = 0;
+    const rates = new Rates(UNKNOWN_SENDERS, () => now);
+    let flooded = 0;
+    const refused: number[] = [];
+    for (; now < 60_000; now += 1) {
+      if (rates.take('198.51.100.7', 16_000)) flooded += 16_000;
+      if (rates.take('198.51.100.7', 14_000)) flooded += 14_000;
+      if (now % 500 === 0 && !rates.take('52.15.91.227', 2_000)) refused.push(now);
+    }
+    expect(refused).toEqual([]);
+    expect(flooded).toBeLessThan(12_500_000);
+  });
+
+  test.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:0:7::1', '2001:db8:0:7::/64'],
+    ['2001:db8::7:1:2:3:4', '2001:db8:0:7::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+  ])('is one budget for %s as for everybody at %s', (address, sender) => expect(senderOf(address)).toBe(sender));
+
+  test('grows no memory with made-up addresses, and leaves who signs far more than who does not', () => {
+    let now = 0;
+    const rates = new Rates(KNOWN_SENDERS, () => now++);
+    for (let n = 0; n < 20_000; n++) rates.take(`2001:db8:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::1`, 10);
+    expect(KNOWN_SENDERS.address.perSecond / UNKNOWN_SENDERS.address.perSecond).toBeGreaterThan(10);
+  });
+});
+
+describe('the room of the journal', () => {
+  test('is kept: below the reserve nothing is stored, that is told at once and once a minute, and it ends by itself', async () => {
+    let [now, free, puts] = [0, RESERVE_BYTES, 0];
+    const told: string[] = [];
+    const counts = { stored: 0, repeated: 0, waiting: 0, noRoom: 0, failed: 0 };
+    const store = { put: (batch: readonly unknown[]) => (puts++, batch.map(() => true)) };
+    const room = { room: () => free, elapsed: () => now };
+    const news = { onStored: () => undefined, onProblem: (sentence: string) => void told.push(sentence) };
+    const desk = new Desk({ store, ...room, ...news, soon: call => call() }, counts);
+    const take = () => desk.take({ at: now, from: 'x', body: Buffer.from('1') });
+    expect(await take()).toBe(true);
+    free = RESERVE_BYTES - 1;
+    for (; now < 150_000; now += 100) expect(await take()).toBe(false);
+    expect([puts, counts.noRoom]).toEqual([1, 1_500]);
+    expect(told).toHaveLength(3);
+    expect(told[0]).toMatch(
+      /255 MB are free on the disk of the state directory, of which 256 MB are kept for the journal; make room there$/,
+    );
+    expect(told[1]).toMatch(/599 times more before/);
+    expect(desk.problem()).toBe(told[0]);
+    free = RESERVE_BYTES;
+    expect(desk.problem()).toBeNull();
+    expect(told.at(-1)).toBe('deliveries are stored again');
+    expect(await take()).toBe(true);
+  });
+});
+
+describe('a transaction that was told of', () => {
+  const told = (status: string, at: string, more = {}) =>
+    Buffer.from(
+      JSON.stringify({
+        event: 'TRANSACTION',
+        payload: {
+          id: 't1',
+          type: 'CRYPTO_DEPOSIT',
+          status,
+          created_at: '2026-01-01T00:00:00Z',
+          updated_at: at,
+          crypto_deposit: { network: 'BITCOIN', amount: '1', asset: 'BTC', ...more },
+        },
+      }),
+    );
+
+  test('is news again only when it has come further: a replay, or a late word of an earlier stage, makes nobody look', () => {
+    const read = inboxReader();
+    expect(read(told('PENDING', '2026-01-01T00:00:01Z'))).toMatchObject({ status: 'PENDING' });
+    expect(read(told('PENDING', '2026-01-01T00:00:01Z'))).toBeNull();
+    expect(read(told('COMPLETE', '2026-01-01T00:00:03Z'))).toMatchObject({ status: 'COMPLETE' });
+    expect(read(told('IN_PROGRESS', '2026-01-01T00:00:02Z'))).toBeNull();
+    expect(read(told('COMPLETE', '2026-01-01T00:00:04Z', { crypto_tx_hash: '0x1' }))).toBeNull();
+    expect(read(told('FAILED', '2026-01-01T00:00:05Z'))).toMatchObject({ contradictions: [expect.any(String)] });
+  });
+
+  test('is not read at all when its text says something twice', () => {
+    const text = told('COMPLETE', '2026-01-01T00:00:01Z').toString('utf8');
+    expect(inboxReader()(Buffer.from(text.replace('{"event"', '{"payload":{},"event"')))).toEqual({
+      kind: 'unreadable',
+      why: 'the key "payload" stands twice in one object',
+    });
+    expect(inboxReader()(Buffer.from(text.replace('"asset"', '"\\u0061mount":"9","asset"')))).toMatchObject({
+      kind: 'unreadable',
+      why: 'the key "amount" stands twice in one object',
+    });
+  });
+});
+
+describe('connections', () => {
+  const LIMITS = { all: 8, address: 8 };
+
+  async function listening(limits = LIMITS) {
+    const server = createServer();
+    const callers = boundCallers(server, limits, () => false);
+    const held: (() => void)[] = [];
+    server.on('request', (request, answer) => {
+      callers.busy(request.socket);
+      answer.on('close', () => callers.idle(request.socket));
+      if (request.url === '/hold') held.push(() => answer.end());
+      else answer.end('ok');
+    });
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    ends.push(() => new Promise(resolve => (server.close(resolve), server.closeAllConnections())));
+    const { port } = server.address() as AddressInfo;
+    const open = (): Promise<Socket> =>
+      new Promise(resolve => {
+        const socket = connect(port, '127.0.0.1', () => resolve(socket));
+        socket.on('error', () => undefined);
+        ends.push(() => socket.destroy());
+      });
+    const ask = async (path: string): Promise<string> => {
+      const socket = await open();
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      return new Promise(resolve => {
+        socket.once('data', data => resolve(data.toString('utf8').split('\r\n')[0]!));
+        socket.once('close', () => resolve('closed'));
+      });
+    };
+    return {
+      open,
+      ask,
+      held,
+      count: () => new Promise<number>(resolve => server.getConnections((_, n) => resolve(n))),
+    };
+  }
+
+  test('that say nothing, three hundred of them, keep nobody out: the oldest make room', async () => {
+    const { open, ask, count } = await listening();
+    for (let n = 0; n < 300; n++) await open();
+    for (let n = 0; n < 5; n++) {
+      expect(await ask('/')).toBe('HTTP/1.1 200 OK');
+      for (let more = 0; more < 20; more++) await open();
+    }
+    expect(await count()).toBeLessThanOrEqual(LIMITS.all);
+  });
+
+  test('on which a delivery is under way are not closed for others', async () => {
+    const { open, ask, held } = await listening();
+    const underWay = ask('/hold');
+    while (held.length === 0) await new Promise(resolve => setImmediate(resolve));
+    for (let n = 0; n < 50; n++) await open();
+    held[0]!();
+    expect(await underWay).toBe('HTTP/1.1 200 OK');
+  });
+});
+
+describe('a heartbeat', () => {
+  test('that the disk does not take leaves the last whole one and nothing half beside it, and the next is taken', () => {
+    const dir = folder();
+    const heart = heartIn(dir, 'bot');
+    heart.beat('alive');
+    const before = readFileSync(join(dir, 'heartbeat.json'), 'utf8');
+    // A disk without room: what is written beside goes nowhere.
+    symlinkSync('/dev/full', join(dir, 'heartbeat.json.new'));
+    heart.beat('alive');
+    expect(readdirSync(dir)).toEqual(['heartbeat.json']);
+    expect(readFileSync(join(dir, 'heartbeat.json'), 'utf8')).toBe(before);
+    heart.beat('alive');
+    expect(readPulse(dir, 'bot')!.counter).toBeGreaterThan((JSON.parse(before) as { counter: number }).counter);
+  });
+});
