@@ -15,7 +15,7 @@ import type {
   Random,
 } from '../src/core/index.ts';
 import { Account, Conversions, RfqDesk, switchesOf } from '../src/sandbox/index.ts';
-import type { DeskConversion, DeskSum, DeskWorld, Switches } from '../src/sandbox/index.ts';
+import type { Conversion, DeskConversion, DeskSum, DeskWorld, Switches } from '../src/sandbox/index.ts';
 import type { ExchangeView } from './exchangeView.ts';
 import type { Travel } from './latency.ts';
 
@@ -132,18 +132,15 @@ export class ReplayDesk implements ConversionDesk {
         return found ? done(stateOf(found)) : refused('rfq_conversion_not_found');
       }
       const found = this.#conversions.find(this.#account, conversionId);
-      if (!found) return refused('1401');
-      const { quote, status } = found;
-      return done({
-        id: conversionId,
-        status: status === 'completed' || status === 'failed' ? status : 'pending',
-        give: leg(quote.from),
-        get: leg(quote.to),
-      });
+      return found ? done(stateOfConversion(found)) : refused('1401');
     });
 
-  find: ConversionDesk['find'] = quoteId =>
+  find: ConversionDesk['find'] = (way, quoteId) =>
     this.#ask('read', () => {
+      if (way === 'conversion') {
+        const conversion = this.#conversions.ofQuote(this.#account, quoteId);
+        return done(conversion ? stateOfConversion(conversion) : null);
+      }
       const found = this.#rfq.conversionsOf(this.#account).find(({ quote }) => quote.id === quoteId);
       return done(found ? stateOf(found) : null);
     });
@@ -223,6 +220,12 @@ function worldOf({ switches, capacity }: DeskOptions, scene: DeskScene): DeskWor
 const done = <T>(value: T): Outcome<T> => ({ kind: 'done', value });
 const refused = (code: string): Outcome<never> => ({ kind: 'refused', code, message: code });
 const leg = ({ currency, sum }: DeskSum) => ({ currency, amount: textOfMoney(sum) });
+const stateOfConversion = ({ id, status, quote: { from, to } }: Conversion): ConversionState => ({
+  id,
+  status: status === 'completed' || status === 'failed' ? status : 'pending',
+  give: leg(from),
+  get: leg(to),
+});
 const STATUS = { PENDING: 'pending', FAILED: 'failed', COMPLETED: 'completed' } as const;
 const stateOf = ({ id, status, quote: { pair, sourceSum, targetSum } }: DeskConversion): ConversionState => ({
   id,

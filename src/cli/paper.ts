@@ -72,7 +72,13 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       seed,
       books: [{ ...row, fees: { group, tiers: tiersOf(row, paper.fees) } }],
       // There, and as long again: what the market tells us is older by its way here, and an order must not be before it.
-      switches: { engineDelayMinMs: paper.latencyMs, engineDelayMaxMs: paper.latencyMs, streamFrames: 'withheld' },
+      // A cancel travels as far as an order.
+      switches: {
+        engineDelayMinMs: paper.latencyMs,
+        engineDelayMaxMs: paper.latencyMs,
+        cancelTiming: 'queued',
+        streamFrames: 'withheld',
+      },
     });
     ends.push(() => box.close());
     const account = box.openAccount({ balances, volume30d: { [group]: paper.volume30d } });

@@ -64,7 +64,7 @@ const embedded = z.strictObject({
   seed: z.int().min(0).max(2_147_483_647).default(1).describe('Seed of everything random. Same seed, same market.'),
   engineDelayMs: millis(0, 60_000)
     .default(50)
-    .describe('Time in ms between the arrival of an order or cancel and its matching.'),
+    .describe('Time in ms between the arrival of an order and its matching. A listed cancel is true at once.'),
   market: market.prefault({ kind: 'flow' }).describe("Where other people's orders come from."),
   balances: balances
     .default({ btc: '1.5', mxn: '2000000' })

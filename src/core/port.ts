@@ -234,6 +234,7 @@ export type ConversionOffer = {
 };
 
 export type ConversionState = {
+  /** Of the conversion. Found by its quote, the older interface may tell the quote's here: only RFQ's are followed by it. */
   readonly id: string;
   readonly status: 'pending' | 'completed' | 'failed';
   readonly give: ConversionLeg;
@@ -262,8 +263,11 @@ export interface ConversionDesk {
   /** Carries an offer out. Refused with a code that says so: certainly not. */
   accept(offer: Pick<ConversionOffer, 'way' | 'id'>): Promise<Outcome<{ readonly conversionId: string }>>;
   state(way: ConversionWay, conversionId: string): Promise<Outcome<ConversionState>>;
-  /** The conversion of a quote, searched on every page; null when there is none. Only for `rfq`: the other interface has no list. */
-  find(quoteId: string): Promise<Outcome<ConversionState | null>>;
+  /**
+   * The conversion of a quote; null when the exchange knows none. `rfq`: searched on every page of its list. `conversion`: asked for by the
+   * quote's id (interface document 4.11; its reply is not described, so that one of another shape is `unknown`).
+   */
+  find(way: ConversionWay, quoteId: string): Promise<Outcome<ConversionState | null>>;
 }
 
 /** One HTTP exchange, below signing and parsing: over sockets in production, in process in the simulation. */

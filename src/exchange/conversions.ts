@@ -1,4 +1,4 @@
-/** Conversions of the v4 interface: ask for a quote, execute it within its 30 seconds, follow the conversion. */
+/** Conversions of the v4 interface: ask for a quote, execute it within its 30 seconds, follow the conversion; v3 finds it by its quote. */
 import type { DecimalText, Millis } from '../core/index.ts';
 import { asked } from './ask.ts';
 import type { Ask, Question } from './ask.ts';
@@ -43,8 +43,15 @@ export function conversions(ask: Ask) {
     /** Asynchronous and final: follow it with `conversion`. */
     executeConversion: (quoteId: string) =>
       asked(ask, () => question('PUT', `/${quotePart(quoteId)}`, 'PUT currency_conversions', started)),
+    /** By the conversion's own id, which its execution answered with. */
     conversion: (conversionId: string) =>
       asked(ask, () => question('GET', `/${quotePart(conversionId)}`, 'GET currency_conversions', conversion)),
+    /** v3: by the id of the quote that was executed (interface document 4.11), for when the answer to the execution was lost. */
+    conversionOfQuote: (quoteId: string) =>
+      asked(ask, () => ({
+        ...question('GET', '', 'GET v3 currency_conversions', conversion),
+        path: `/v3/currency_conversions/${quotePart(quoteId)}`,
+      })),
   };
 }
 

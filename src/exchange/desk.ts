@@ -1,6 +1,6 @@
 /** Both conversion interfaces as one desk: offers, their acceptance, and what became of them. */
 import type { ConversionDesk, ConversionState, DecimalText, Outcome } from '../core/index.ts';
-import type { Conversions } from './conversions.ts';
+import type { Conversion, Conversions } from './conversions.ts';
 import type { Rfq, RfqConversion } from './rfq.ts';
 
 /** Pages of the list of conversions that are read at most; 100 a page. */
@@ -50,13 +50,14 @@ export function conversionDesk(client: Conversions & { readonly rfq: Rfq }): Con
     state: async (way, conversionId) =>
       way === 'rfq'
         ? map(await rfq.conversion(conversionId), stateOf)
-        : map(await client.conversion(conversionId), ({ status, ...terms }) => ({
-            id: conversionId,
-            status: status === 'completed' || status === 'failed' ? status : ('pending' as const),
-            give: leg(terms.fromCurrency, terms.fromAmount),
-            get: leg(terms.toCurrency, terms.toAmount),
-          })),
-    find: async quoteId => {
+        : map(await client.conversion(conversionId), found => ({ ...stateOfConversion(found), id: conversionId })),
+    find: async (way, quoteId) => {
+      if (way === 'conversion') {
+        const outcome = await client.conversionOfQuote(quoteId);
+        return outcome.kind === 'refused' && NO_CONVERSION.includes(outcome.code)
+          ? { kind: 'done', value: null }
+          : map(outcome, stateOfConversion);
+      }
       let pageToken: string | undefined;
       for (let n = 0; n < PAGES_MAX; n++) {
         const page = await rfq.conversions({ pageSize: 100, ...(pageToken === undefined ? {} : { pageToken }) });
@@ -71,6 +72,16 @@ export function conversionDesk(client: Conversions & { readonly rfq: Rfq }): Con
     },
   };
 }
+
+/** What says that no conversion came of a quote: no such resource, no such quote any more. A path that is not there is no answer. */
+const NO_CONVERSION: readonly string[] = ['1401', '0345'];
+
+const stateOfConversion = ({ id, status, ...terms }: Conversion): ConversionState => ({
+  id,
+  status: status === 'completed' || status === 'failed' ? status : 'pending',
+  give: leg(terms.fromCurrency, terms.fromAmount),
+  get: leg(terms.toCurrency, terms.toAmount),
+});
 
 const STATUS = { PENDING: 'pending', FAILED: 'failed', COMPLETED: 'completed' } as const;
 

@@ -1,5 +1,5 @@
 /** What the balances say of a conversion whose outcome nobody can look up. */
-import type { Conversion, Money } from '../core/index.ts';
+import type { Conversion, Millis, Money } from '../core/index.ts';
 
 /**
  * `differences` are reported balances minus the ledger, which has nothing of the conversion. Its two currencies are two witnesses: money that
@@ -16,4 +16,15 @@ export function balancesSay(
   };
   const [given, got] = [tells(give.currency, -give.amount), tells(get.currency, get.amount)];
   return given === null || got === null || given === got ? (given ?? got) : null;
+}
+
+/** Since when the same is said: one read may fall between two halves of something, several do not. */
+export class LastingWord {
+  #said: { readonly word: string; readonly since: Millis } | null = null;
+
+  /** For how long this word has been the only one, up to a read at `at`. */
+  heldFor(word: string, at: Millis): Millis {
+    if (this.#said?.word !== word) this.#said = { word, since: at };
+    return at - this.#said.since;
+  }
 }

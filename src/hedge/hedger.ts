@@ -13,7 +13,7 @@ import type {
   Millis,
   Money,
 } from '../core/index.ts';
-import { balancesSay } from './balanceEvidence.ts';
+import { balancesSay, LastingWord } from './balanceEvidence.ts';
 import type { HedgeLog } from './log.ts';
 import { Offers } from './offers.ts';
 import { plannedOf, routeCostMax, routeFrom, secondOf } from './routes.ts';
@@ -75,8 +75,7 @@ export class Hedger {
   #isBusy = false;
   #restUntil = -Infinity;
   #soonAt = -Infinity;
-  /** What the balances say of a hedge that nobody can look up, and since when they say the same. */
-  #evidence: { readonly says: string; readonly since: Millis } | null = null;
+  readonly #evidence = new LastingWord();
 
   constructor(options: HedgerOptions) {
     this.#o = options;
@@ -239,17 +238,20 @@ export class Hedger {
     else if (conversionId !== null) {
       const outcome = await desk.state(offer.way, conversionId);
       if (outcome.kind === 'done') this.#hear(row, outcome.value);
-    } else if (offer.way === 'rfq') {
-      const outcome = await desk.find(offer.id);
-      if (outcome.kind !== 'done') return;
-      if (outcome.value !== null) this.#hear(row, outcome.value);
-      else if (this.#isPast(row)) this.#undone(row, 'it is in no list of conversions, and its offer has expired');
-    } else this.#askBalances(row);
+    } else {
+      const outcome = await desk.find(offer.way, offer.id);
+      const found = outcome.kind === 'done' ? outcome.value : null;
+      if (found !== null) this.#hear(row, found);
+      else if (offer.way === 'conversion') this.#askBalances(row, outcome.kind === 'done');
+      else if (outcome.kind === 'done' && this.#isPast(row))
+        this.#undone(row, 'it is in no list of conversions, and its offer has expired');
+    }
   }
 
   #hear(row: HedgeRow, { id, status, give, get }: ConversionState): void {
     if (status === 'pending') {
-      if (row.conversionId !== id) this.#rows.change({ state: 'executing', conversionId: id });
+      if (row.offer?.way === 'rfq' && row.conversionId !== id)
+        this.#rows.change({ state: 'executing', conversionId: id });
     } else if (status === 'failed') this.#undone(row, 'the exchange could not carry it out');
     else this.#done({ ...row, offer: row.offer && { ...row.offer, give, get } }, null);
   }
@@ -276,18 +278,16 @@ export class Hedger {
     } else if (taking.state === 'refused') this.#end('failed', `it was not sent: ${taking.why}`);
   }
 
-  /** A conversion that has no list to be found in is either in the balances or is not: those read since then must say the same for the settle time. */
-  #askBalances(row: HedgeRow): void {
+  /** Not found by its quote: the balances read since then must say the same for the settle time; where they say nothing, the exchange's word that there is none. */
+  #askBalances(row: HedgeRow, isNowhere: boolean): void {
     const { engine, balancesAt, settleMs } = this.#o;
     const readAt = balancesAt();
-    const verdict = balancesSay(conversionOf(row), engine.differences());
+    const verdict = balancesSay(conversionOf(row), engine.differences()) ?? (isNowhere ? 'failed' : null);
     // Between a fill and the next read they say nothing; only the contrary takes back what they said.
     if (verdict === null || !this.#isPast(row, readAt)) return;
-    const says = `${row.id} ${verdict}`;
-    if (this.#evidence?.says !== says) this.#evidence = { says, since: readAt };
-    if (readAt - this.#evidence.since < settleMs) return;
+    if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= settleMs)) return;
     if (verdict === 'completed') this.#done(row, 'the balances say so');
-    else this.#undone(row, 'the balances say so');
+    else this.#undone(row, isNowhere ? 'the exchange knows no conversion of its quote' : 'the balances say so');
   }
 
   /** Its offer has expired, whatever was on its way has arrived, and its record is there. */
@@ -359,7 +359,6 @@ export class Hedger {
     if (end) this.#tell(end.phase, end.conversion);
     // What was planned after it has come with it, or comes no more.
     if (row.route && state !== 'completed') this.#tell('failed', plannedOf(row, this.#o.instrument()));
-    this.#evidence = null;
     this.#o.log.info({ id: row.id, why }, toldOf(row, end?.conversion));
     this.#o.persist();
   }

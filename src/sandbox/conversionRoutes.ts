@@ -1,4 +1,4 @@
-/** Conversions over REST: quote, execute, status; v4, and the older v3 spelling of the same three calls. */
+/** Conversions over REST: quote, execute, status. v4 tells of a conversion by its own id, the older v3 by the id of its quote (rest-api 4.11). */
 import { isDecimalText, moneyOf } from '../core/index.ts';
 import type { Money, WireReply } from '../core/index.ts';
 import { done, refused } from './codes.ts';
@@ -20,11 +20,14 @@ const row = (method: Method, pattern: string, handle: (ask: PrivateAsk) => WireR
   handle,
 });
 
-export const conversionRoutes: readonly Route[] = ['/v4', '/v3'].flatMap(version => [
-  row('POST', `${version}/currency_conversions`, request),
-  row('PUT', `${version}/currency_conversions/:id`, execute),
-  row('GET', `${version}/currency_conversions/:id`, status),
-]);
+export const conversionRoutes: readonly Route[] = [
+  row('POST', '/v4/currency_conversions', request),
+  row('PUT', '/v4/currency_conversions/:id', execute),
+  row('GET', '/v4/currency_conversions/:id', status),
+  row('POST', '/v3/currency_conversions', request),
+  row('PUT', '/v3/currency_conversions/:id', execute),
+  row('GET', '/v3/currency_conversions/:quote_id', statusByQuote),
+];
 
 /** Checks: conversions on 1009 · JSON types 0372 · currencies given 0303 and known 0313 · exactly one amount 0361, 0360 · its form 0408 · a price 0367. */
 function request({ venue, account, body, conversions }: PrivateAsk): WireReply {
@@ -44,9 +47,15 @@ function execute({ venue, account, path, conversions }: PrivateAsk): WireReply {
 }
 
 function status({ account, path, conversions }: PrivateAsk): WireReply {
-  const conversion = conversions.find(account, path['id']!);
-  return conversion ? success(statusOf(conversion)) : failureOf('1401', path['id']);
+  return told(conversions.find(account, path['id']!), path['id']!);
 }
+
+function statusByQuote({ account, path, conversions }: PrivateAsk): WireReply {
+  return told(conversions.ofQuote(account, path['quote_id']!), path['quote_id']!);
+}
+
+const told = (conversion: Conversion | undefined, id: string): WireReply =>
+  conversion ? success(statusOf(conversion)) : failureOf('1401', id);
 
 const FIELDS = ['from_currency', 'to_currency', 'spend_amount', 'receive_amount'] as const;
 

@@ -44,6 +44,8 @@ export class Conversions {
   readonly #random: Random;
   readonly #quotes = new Map<string, Quote>();
   readonly #conversions = new Map<string, Conversion>();
+  /** The same by the id of their quote. */
+  readonly #ofQuote = new Map<string, Conversion>();
   readonly #timers = new Set<Timer>();
   #next = 8001;
 
@@ -74,7 +76,8 @@ export class Conversions {
     if (!(spend > 0n && receive > 0n)) return refused('0408', 'too small to convert');
     const slippage = slippageOf(path[0]!, spend);
     if (slippage === null) return refused('0367', 'not enough depth in the book');
-    const created = this.#venue.clock.now();
+    // Epoch milliseconds are whole (rest-api 2.10); a clock may be finer.
+    const created = Math.floor(this.#venue.clock.now());
     // Quoted like the book's price when there is one book, else what one unit of the target costs.
     const sells = path.length === 1 && path[0]!.side === 'sell';
     const rate = (a: bigint, b: bigint) => money(sells ? (a * ONE) / b : (b * ONE) / a);
@@ -104,6 +107,7 @@ export class Conversions {
     this.#quotes.delete(quoteId);
     const conversion: Conversion = { id: String(this.#next++), quote, status: 'open' };
     keep(this.#conversions, conversion.id, conversion, CONVERSIONS_MAX);
+    keep(this.#ofQuote, quoteId, conversion, CONVERSIONS_MAX);
     const half = this.#venue.switches.conversionQueueMs / 2;
     this.#later(half, () => {
       conversion.status = 'queued';
@@ -113,8 +117,12 @@ export class Conversions {
   }
 
   find(account: Account, id: string): Conversion | undefined {
-    const conversion = this.#conversions.get(id);
-    return conversion?.quote.account === account ? conversion : undefined;
+    return owned(account, this.#conversions.get(id));
+  }
+
+  /** The conversion that a quote became; undefined for a quote that was not executed. */
+  ofQuote(account: Account, quoteId: string): Conversion | undefined {
+    return owned(account, this.#ofQuote.get(quoteId));
   }
 
   close(): void {
@@ -137,6 +145,9 @@ export class Conversions {
     this.#timers.add(timer);
   }
 }
+
+const owned = (account: Account, conversion: Conversion | undefined): Conversion | undefined =>
+  conversion?.quote.account === account ? conversion : undefined;
 
 /** One book between the two currencies, or two by way of a third. */
 function pathOf(venue: DeskWorld, from: string, to: string): readonly Hop[] | null {

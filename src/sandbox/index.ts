@@ -1,6 +1,7 @@
 /** Everything that other rooms may import from the embedded exchange. */
 export { Account } from './accounts.ts';
 export { Conversions } from './conversions.ts';
+export type { Conversion } from './conversions.ts';
 export type { DeskBook, DeskSum, DeskWorld } from './deskWorld.ts';
 export { createVenue } from './exchange.ts';
 export type { EmbeddedExchange, ExchangeOptions } from './exchange.ts';

@@ -71,10 +71,15 @@ function openOrders({ venue, account, query }: PrivateAsk): WireReply {
   const found = [...account.active.values()].reverse().filter(order => {
     if (book !== undefined && book !== '' && order.book !== book) return false;
     if (currency && order.instrument.major !== currency && order.instrument.minor !== currency) return false;
+    if (!staysOpen(order)) return false;
     return !(isWaiting(order) && venue.switches.stopInOpenOrders === 'hidden');
   });
   return success(found.slice(0, limit).map(order => openRow(order)));
 }
+
+/** Only limit orders that may rest: market orders and those that fill at once or not at all are never open orders (rest-api 2.4). */
+const staysOpen = ({ type, timeInForce }: Order): boolean =>
+  type === 'limit' && (timeInForce === 'goodtillcancelled' || timeInForce === 'postonly');
 
 /** By oid in the path (also several with dashes), oids or origin_ids in the query. */
 function lookup(ask: PrivateAsk): WireReply {

@@ -66,9 +66,9 @@ export const SWITCHES = {
     'facts 16.3',
   ),
   cancelTiming: choice(
-    ['queued', 'at once'],
-    'A listed cancel takes effect after the engine delay (a fill may come first), or before the reply.',
-    'facts 8',
+    ['at once', 'queued'],
+    'A listed cancel is true before the reply, or takes effect after the engine delay (a fill may come first).',
+    'rest-api 3, facts 8',
   ),
   trading: choice(['on', 'off'], 'off: every order is refused with 0410.', 'facts 5.3'),
   marketOrders: choice(['on', 'off'], 'off: market orders are refused with 0411.', 'facts 5.3'),
@@ -113,8 +113,8 @@ export const SWITCHES = {
   stopLocks: choice(['at placement', 'at trigger'], 'When a stop order locks its balance.', 'facts 18.14'),
   stopInOpenOrders: choice(
     ['queued', 'hidden'],
-    'An untriggered stop order is listed as queued, or not listed.',
-    'facts 16.1, 18.14',
+    'An untriggered stop-limit order is listed as queued, or not listed. Market orders are never listed, with a stop or without.',
+    'rest-api 2.4, facts 16.1, 18.14',
   ),
   replaceRace: choice(
     ['created', 'dropped'],

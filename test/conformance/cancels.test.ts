@@ -66,8 +66,26 @@ bothWays(open => {
     expect(done(await ann.client.cancel({ originIds: ['unknown'] }))).toEqual([]);
   });
 
-  it('public-facts 8 being listed means accepted: a fill that comes first still counts', async () => {
-    const { ann, bob, clock } = open({ engineDelayMinMs: 5, engineDelayMaxMs: 5 });
+  it('rest-api 3 cancelled is true at once: what a DELETE listed is not open at the next read and not filled later, whatever the engine has before it', async () => {
+    const { ann, bob, clock } = open({ engineDelayMinMs: 20, engineDelayMaxMs: 20 });
+    const oids = [await ann.limit('sell', '1500000', '0.1'), await ann.limit('sell', '1510000', '0.1')];
+    await clock.advance(20);
+    const queued = await ann.limit('sell', '1490000', '0.1', { origin_id: 'queued' });
+    await bob.limit('buy', '1520000', '0.3');
+    expect(done(await ann.client.cancelOne(oids[0]!))).toEqual([oids[0]]);
+    expect(done(await ann.client.cancel({ originIds: ['queued'] }))).toEqual([queued]);
+    expect(done(await ann.client.openOrders()).map(o => o.oid)).toEqual([oids[1]]);
+    expect(done(await ann.client.cancelAll())).toEqual([oids[1]]);
+    expect(done(await ann.client.openOrders())).toEqual([]);
+    for (const oid of [...oids, queued]) expect(done(await ann.client.order(oid))[0]!.status).toBe('cancelled');
+    for (const { locked } of done(await ann.client.balances())) expect(locked).toBe('0.00000000');
+    await clock.advance(100);
+    expect(done(await ann.client.userTrades())).toEqual([]);
+    expect(done(await ann.client.openOrders())).toEqual([]);
+  });
+
+  it('public-facts 8 being listed means accepted where that is switched on: a fill that comes first still counts', async () => {
+    const { ann, bob, clock } = open({ cancelTiming: 'queued', engineDelayMinMs: 5, engineDelayMaxMs: 5 });
     const oid = await ann.limit('sell', '1500000', '0.1');
     await clock.advance(5);
     await bob.limit('buy', '1500000', '0.1');

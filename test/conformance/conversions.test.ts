@@ -98,20 +98,37 @@ bothWays(open => {
     }
   });
 
-  it('rest-api 4.11 PUT currency_conversions executes a quote and GET currency_conversions follows it, in v3 and v4', async () => {
-    const { ann, clock } = deep(open);
+  it('rest-api 4.11 PUT currency_conversions executes a quote; GET currency_conversions takes the id of the quote in v3, of the conversion in v4', async () => {
+    const { ann, bob, clock } = deep(open);
     for (const version of ['v3', 'v4']) {
-      const path = `/api/${version}/currency_conversions`;
       const body = { from_currency: 'mxn', to_currency: 'usd', spend_amount: '100' };
+      const path = `/api/${version}/currency_conversions`;
       const quote = (await ann.call('POST', path, body)).payload<{ id: string }>();
-      const { oid } = (await ann.call('PUT', `${path}/${quote.id}`)).payload<{ oid: string }>();
-      await clock.advance(1000);
-      expect(await ann.get(`${path}/${oid}`)).toMatchObject({
-        id: oid,
-        status: 'completed',
-        from_amount: '100.00000000',
+      expect(await ann.call('GET', `/api/v3/currency_conversions/${quote.id}`)).toMatchObject({
+        status: 404,
+        code: '1401',
       });
+      const { oid } = (await ann.call('PUT', `${path}/${quote.id}`)).payload<{ oid: string }>();
+      expect(oid).not.toBe(quote.id);
+      await clock.advance(1000);
+      const seen = { status: 'completed', from_amount: '100.00000000' };
+      expect(await ann.get(`/api/v3/currency_conversions/${quote.id}`), version).toMatchObject(seen);
+      expect(await ann.get(`/api/v4/currency_conversions/${oid}`), version).toMatchObject({ id: oid, ...seen });
+      for (const wrong of [`/api/v3/currency_conversions/${oid}`, `/api/v4/currency_conversions/${quote.id}`])
+        expect(await ann.call('GET', wrong), wrong).toMatchObject({ status: 404, code: '1401' });
+      expect((await bob.call('GET', `/api/v3/currency_conversions/${quote.id}`)).code).toBe('1401');
     }
+  });
+
+  it('rest-api 4.11 the client follows a conversion by its own id, and by that of its quote when the answer to its execution was lost', async () => {
+    const { ann, clock } = deep(open);
+    const { id } = done(await ann.client.requestConversion(ASK));
+    expect(refusal(await ann.client.conversionOfQuote(id))).toBe('1401');
+    const { conversionId } = done(await ann.client.executeConversion(id));
+    await clock.advance(1000);
+    const found = done(await ann.client.conversionOfQuote(id));
+    expect(found).toEqual(done(await ann.client.conversion(conversionId)));
+    expect(found).toMatchObject({ status: 'completed', fromAmount: '5200.00000000' });
   });
 
   it('public-facts 13 the amounts move when it completes, with eight decimals', async () => {

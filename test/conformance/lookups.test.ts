@@ -41,6 +41,40 @@ bothWays(open => {
     expect(done(await ann.client.openOrders()).map(o => o.oid)).toEqual([mine]);
   });
 
+  it('rest-api 2.4 type is always limit: market orders, orders that fill at once or not at all, and stop-market orders are never listed', async () => {
+    const { ann, bob, clock } = open({ engineDelayMinMs: 20, engineDelayMaxMs: 20 });
+    await bob.limit('sell', '1500000', '1');
+    await bob.limit('buy', '1490000', '1');
+    await clock.advance(20);
+    const of = { book: 'btc_mxn', side: 'buy' } as const;
+    const limit = { ...of, type: 'limit', price: '1500000', major: '0.01' } as const;
+    for (const order of [
+      { ...of, type: 'market', major: '0.01' },
+      { ...of, type: 'market', minor: '15000' },
+      { ...of, type: 'market', major: '0.01', stop: '1600000' },
+      { ...of, type: 'market', minor: '15000', stop: '1600000' },
+      { ...limit, timeInForce: 'fillorkill' },
+      { ...limit, timeInForce: 'immediateorcancel' },
+      { ...limit, timeInForce: 'fillorkill', stop: '1600000' },
+    ] as const) {
+      const { oid } = done(await ann.client.placeOrder(order));
+      expect(done(await ann.client.order(oid))[0]!.status, 'still on its way').toBe('queued');
+    }
+    const seen = async () => done(await ann.client.openOrders()).map(o => o.oid);
+    expect(await seen()).toEqual([]);
+    const resting = await ann.limit('buy', '1400000', '0.01');
+    const waiting = await ann.limit('buy', '1450000', '0.01', { stop: '1600000' });
+    expect((await seen()).sort()).toEqual([resting, waiting].sort());
+    await clock.advance(20);
+    expect((await seen()).sort()).toEqual([resting, waiting].sort());
+    const rows = await ann.get<Fields[]>('/api/v3/open_orders');
+    for (const { name, shape, sometimes } of fieldsOf('rest-api', '2.4'))
+      for (const row of rows)
+        expect(shape!.fits(row[name]) || (sometimes === true && !(name in row)), `${name} ${JSON.stringify(row)}`).toBe(
+          true,
+        );
+  });
+
   it('rest-api 4.4 book, currency and limit choose among them', async () => {
     const { ann } = open();
     const btc = await ann.limit('buy', '1400000', '0.1');

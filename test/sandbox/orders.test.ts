@@ -86,8 +86,8 @@ describe('an order at the embedded exchange', () => {
     expect(ann.get<Row[]>('GET', '/api/v3/orders?origin_ids=same').map(o => o['oid'])).toEqual([second, first]);
   });
 
-  it('is queued until the engine decides, and may be cancelled or filled in that order', async () => {
-    const { ann, bob, clock } = arena({ engineDelayMinMs: 5, engineDelayMaxMs: 5 });
+  it('is queued until the engine decides, and may be cancelled or filled in that order where cancels queue too', async () => {
+    const { ann, bob, clock } = arena({ cancelTiming: 'queued', engineDelayMinMs: 5, engineDelayMaxMs: 5 });
     const oid = ann.limit('btc_mxn', 'buy', '1500000', '0.1');
     expect(ann.order(oid)!['status']).toBe('queued');
     expect(ann.balance('mxn').locked).toBe('150000.00000000');

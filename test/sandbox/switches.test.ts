@@ -74,7 +74,7 @@ const PROBES: Readonly<Record<string, Probe>> = {
       ann.get('DELETE', `/api/v3/orders/${oid}`);
       return ann.order(oid)!['status'];
     },
-    as: { queued: 'open', 'at once': 'cancelled' },
+    as: { 'at once': 'cancelled', queued: 'open' },
   },
   trading: { see: ({ ann }) => placed(ann, SELL), as: { on: 'ok', off: '0410' } },
   marketOrders: { see: ({ ann }) => placed(ann, MARKET), as: { on: 'ok', off: '0411' } },

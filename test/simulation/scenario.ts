@@ -18,6 +18,8 @@ export type Scenario = {
   readonly balances: Readonly<Record<string, string>>;
   readonly usesStream: boolean;
   readonly hasSentinel: boolean;
+  /** When a cancel that was listed is true: before its answer, as the interface document says, or after the engine's delay. */
+  readonly cancelTiming: Switches['cancelTiming'];
   /** How the exchange's conversion desks are; null where the bot does not hedge. */
   readonly desks: Partial<Switches> | null;
   /** When a withdrawal leaves the total, and how late the lists show what moved. */
@@ -119,6 +121,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
     balances: { btc: '1.5', mxn: '3000000' },
     usesStream,
     hasSentinel,
+    cancelTiming: chanceOf(seed, 'cancel timing').pick(['at once', 'queued']),
     desks: hedging?.desks ?? null,
     lists: {
       withdrawalTotal: listing.pick(['at creation', 'at completion']),

@@ -128,6 +128,7 @@ class Simulation {
         tradeRecordDelayMs: tradeDelay === 0 ? 25 : Math.round(tradeDelay * 15_000),
         engineDelayMinMs: slow === 0 ? 1 : 20,
         engineDelayMaxMs: slow === 0 ? 50 : Math.round(50 + slow * 2_000),
+        cancelTiming: scenario.cancelTiming,
         // The limits are the bot's to keep; those of other programs are not simulated.
         privatePerMinute: 600,
         ...scenario.lists,

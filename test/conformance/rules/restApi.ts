@@ -400,9 +400,13 @@ export const REST_API: readonly Group[] = [
         client: ['executeConversion'],
         handler: ['PUT /v3/currency_conversions/:id', 'PUT /v4/currency_conversions/:id'],
       }),
-      endpoint('GET currency_conversions', 'follows a conversion', {
+      endpoint('GET currency_conversions', 'v4: follows a conversion by its own id', {
         client: ['conversion'],
-        handler: ['GET /v3/currency_conversions/:id', 'GET /v4/currency_conversions/:id'],
+        handler: ['GET /v4/currency_conversions/:id'],
+      }),
+      parameter('quote', 'v3 GET currency_conversions: the id of the quote that was executed', {
+        client: ['conversionOfQuote'],
+        handler: ['GET /v3/currency_conversions/:quote_id'],
       }),
       endpoint('withdrawals', 'lists withdrawals by origin_ids', {
         client: { none: 'a market maker withdraws nothing' },

@@ -13,6 +13,8 @@ afterEach(() => worlds.splice(0).forEach(world => world.end()));
 
 function world(seed: number, hedge: object = {}, btc = '1.58'): World {
   const made = hedgedWorld(seed, hedge, btc);
+  // With the default padding no conversion is within the limit of cost.
+  made.box.exchange.venue.set({ conversionPaddingPips: 30 });
   worlds.push(made);
   return made;
 }
@@ -93,8 +95,15 @@ describe('a hedge whose answers go wrong', () => {
     'by %s, when its acceptance %s, is found out, carried out at most once, and the ledger stays exact',
     async (way, _, fate) => {
       const made = world(5, { ways: [way], pauseMs: 600_000 });
-      const running = await started(made, fate ? { fate } : {});
+      let accepts = 0;
+      const running = await started(made, {
+        fate: request => {
+          if (isAccept(request)) accepts++;
+          return fate!(request);
+        },
+      });
       await made.clock.advance(150_000);
+      expect(accepts, running.log.map(({ text }) => text).join('\n')).toBe(1);
       const { summary, left } = await running.stop();
       expect({ left, ledger: summary.ledgerMatches, halted: summary.halted }).toEqual({
         left: [],
@@ -103,6 +112,41 @@ describe('a hedge whose answers go wrong', () => {
       });
       expect(running.arrived.filter(isAccept).length).toBeLessThanOrEqual(1);
       expect([moneyOf('1.5'), moneyOf('1.58')]).toContain(held(made));
+    },
+  );
+
+  test.each([
+    ['was carried out and not answered', 'unanswered', 1],
+    ['never arrived', 'lost', 0],
+  ] as const)(
+    'by conversion, when its acceptance %s while somebody else moves both of its currencies, is asked for by its quote and known within its settle time',
+    async (_, fate, count) => {
+      const made = world(5, { ways: ['conversion'], pauseMs: 600_000 });
+      const { venue } = made.box.exchange;
+      const account = venue.accounts.get(made.box.account.id)!;
+      let moved = false;
+      const running = await started(made, {
+        fate: request => {
+          if (!isAccept(request)) return 'arrives';
+
+          if (!moved)
+            for (const currency of ['btc', 'mxn']) venue.deposit(account, currency, moneyOf('0.0003'), 'funding');
+          moved = true;
+          return fate;
+        },
+      });
+      await made.clock.advance(120_000);
+      expect(moved).toBe(true);
+      expect(converted(made)).toHaveLength(count);
+      const told = running.log.map(({ text }) => text).join('\n');
+      expect(told).toMatch(count === 1 ? /hedge \S+: .* became/ : /hedge \S+ was not carried out/);
+      const { summary, left } = await running.stop();
+      expect({ left, ledger: summary.ledgerMatches, halted: summary.halted }).toEqual({
+        left: [],
+        ledger: true,
+        halted: undefined,
+      });
+      expect(running.arrived.filter(isAccept)).toHaveLength(fate === 'lost' ? 0 : 1);
     },
   );
 
