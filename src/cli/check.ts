@@ -11,9 +11,16 @@ import { readReference } from '../live/reference.ts';
 import { clientOf, engineOf, referenceOf } from './bot.ts';
 import type { Venue } from './bot.ts';
 import { Wrong } from './configFile.ts';
+import { ownCommand } from './ownCommand.ts';
 
-/** Lines for stdout. Rejects with one line for a person when the configuration cannot be quoted with. */
-export async function check(config: Config, venue: Venue, clock: Clock, seed: number): Promise<string> {
+/** Lines for stdout; `configFile` is where the configuration was read. Rejects with one line for a person when the configuration cannot be quoted with. */
+export async function check(
+  config: Config,
+  venue: Venue,
+  clock: Clock,
+  seed: number,
+  configFile: string,
+): Promise<string> {
   const client = clientOf(config, venue, clock, seed);
   const around = referenceOf(config);
   try {
@@ -53,7 +60,7 @@ export async function check(config: Config, venue: Venue, clock: Clock, seed: nu
       '',
       `# quotes that it would place now (maker fee ${percent(rules.makerRate)}, taker fee ${percent(rules.takerRate)})`,
       ...(rules.tier ? [describeTier(rules.tier)] : []),
-      ...halts(preview.halt, latchIn(config.state.dir).read()),
+      ...halts(preview.halt, config.state.dir, configFile),
       ...describe(rules.instrument, preview),
     ].join('\n');
   } finally {
@@ -63,14 +70,17 @@ export async function check(config: Config, venue: Venue, clock: Clock, seed: nu
 }
 
 /** What keeps a run from quoting whatever the market does. */
-function halts(now: string | null, latched: Halt | null): string[] {
+function halts(now: string | null, stateDir: string, configFile: string): string[] {
+  const latch = latchIn(stateDir);
+  const lift = ownCommand('resume', { configFile, stateDir });
+  const would = (what: string, { by, reason }: Halt): string =>
+    `run would ${what} by ${by}: ${reason}; look, then lift it with: ${lift}`;
+  const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce?.() ?? null];
   return [
     ...(now === null ? [] : [`run would halt at once: ${now}`]),
-    ...(latched === null
-      ? []
-      : [
-          `run would quote nothing: halted by ${latched.by}: ${latched.reason}; look, then puntas resume --reason "..."`,
-        ]),
+    ...(halted === null ? [] : [would('quote nothing: halted', halted)]),
+    ...(held === null ? [] : [would('quote nothing: held', held)]),
+    ...(reducing === null ? [] : [would('only close inventory: told to', reducing)]),
   ];
 }
 

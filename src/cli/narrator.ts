@@ -3,8 +3,8 @@ import { approximately, moneyOfAmount, textOfAmount, textOfMoney, textOfPrice } 
 import type { Amount, Clock, EngineNews, Instrument, Order, Side, Snapshot, Timer } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 
-/** Writes news as log lines. */
-export function narrate(log: Log, instrument: Instrument, news: EngineNews): void {
+/** Writes news as log lines; `resumeCommand` lifts a halt of this very bot. */
+export function narrate(log: Log, instrument: Instrument, news: EngineNews, resumeCommand: string): void {
   switch (news.kind) {
     case 'fill': {
       const { fill } = news;
@@ -72,10 +72,7 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews): voi
       return;
     }
     case 'halted':
-      log.error(
-        { reason: news.reason },
-        `halted: ${news.reason}; look, then lift it with: puntas resume --reason "..."`,
-      );
+      log.error({ reason: news.reason }, `halted: ${news.reason}; look, then lift it with: ${resumeCommand}`);
       return;
     case 'count':
       return;

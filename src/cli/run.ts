@@ -25,6 +25,7 @@ import { besideOf, monitored, notReady, volumeOf } from './monitored.ts';
 import type { InboxSide } from './inbox.ts';
 import { narrate, status } from './narrator.ts';
 import { giveUp, giveUpOn } from './givingUp.ts';
+import { ownCommand } from './ownCommand.ts';
 import { summaryOf } from './summary.ts';
 import type { Summary } from './summary.ts';
 import { Tally } from './tally.ts';
@@ -36,6 +37,8 @@ export type RunOptions = {
   readonly seed: number;
   readonly log: Log;
   readonly version: string;
+  /** Where the configuration was read, when its state is where it says: named to a person in every command to type. */
+  readonly configFile?: string | undefined;
   /** Called with a function that ends the run; its argument says why. */
   readonly onStarted: (stop: (why: string) => void, broke: (error: unknown) => void) => void;
 };
@@ -49,6 +52,7 @@ export type RunResult = {
 /** Everything between start and clean end. Rejects with one line for a person when it cannot start. */
 export async function run(options: RunOptions): Promise<RunResult> {
   const { config, venue, clock, seed, log } = options;
+  const resumeCommand = ownCommand('resume', { configFile: options.configFile, stateDir: config.state.dir });
   const ends: (() => unknown)[] = [];
   /** Orders of an earlier run that may live, until this one takes care of them. */
   let leftovers: Leftovers['orders'] = [];
@@ -67,7 +71,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     ends.push(() => journal.close());
     const latch = latchIn(config.state.dir);
     latch.reserve?.();
-    const heart = heartIn(config.state.dir, 'bot');
+    const heart = heartIn(config.state.dir, 'bot', clock);
     let inbox: InboxSide | null = null;
     let requests = 0;
     let page: Metrics | null = null;
@@ -105,7 +109,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       reference,
       makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
       onNews: (news, { instrument }) => {
-        narrate(log, instrument, news);
+        narrate(log, instrument, news, resumeCommand);
         if (news.kind === 'count') page?.order(news.side, news.event);
         if (news.kind === 'fill') page?.fill(news.fill.side, volumeOf(news.fill, instrument));
       },
@@ -114,8 +118,9 @@ export async function run(options: RunOptions): Promise<RunResult> {
       moneyLists: client,
       adjustments: adjustmentsIn(config.state.dir),
       onStep: ms => page?.loop(ms),
-      onReconciled: () => heart.beat('alive'),
-      onKeptOut: () => heart.beat('kept out'),
+      onReconciled: () => heart.read(),
+      onTurn: isKeptOut => heart.beat(isKeptOut ? 'kept out' : 'alive'),
+      resumeCommand,
       ...(config.sentinel.required ? { sentinelAlive: sentinelIn(config.state.dir, clock) } : {}),
     });
     const { instrument } = rolling.session.rules;

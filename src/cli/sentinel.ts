@@ -7,6 +7,7 @@ import type { Log } from '../live/log.ts';
 import { watchOver } from '../live/sentinel.ts';
 import { clientOf } from './bot.ts';
 import type { Venue } from './bot.ts';
+import { ownCommand } from './ownCommand.ts';
 
 /** Watches until the signal aborts. */
 export async function sentinel(
@@ -16,6 +17,7 @@ export async function sentinel(
   seed: number,
   log: Log,
   signal: AbortSignal,
+  configFile?: string,
 ): Promise<void> {
   const { dir } = config.state;
   const client = clientOf(config, venue, clock, seed);
@@ -27,7 +29,7 @@ export async function sentinel(
         clock,
         log,
         latch: latchIn(dir),
-        heart: heartIn(dir, 'sentinel'),
+        heart: heartIn(dir, 'sentinel', clock),
         watch: new Watch(
           () => readPulse(dir, 'bot'),
           () => clock.elapsed(),
@@ -36,6 +38,7 @@ export async function sentinel(
         instance: config.instance,
         ttlMs: config.sentinel.ttlMs,
         ordersMax: config.limits.ordersMax,
+        resumeCommand: ownCommand('resume', { configFile, stateDir: dir }),
       },
       signal,
     );

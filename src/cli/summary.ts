@@ -68,8 +68,8 @@ export function summaryOf(
   };
 }
 
-/** The same for a person: a few lines. */
-export function describe(summary: Summary): string {
+/** The same for a person: a few lines; `resumeCommand` lifts a halt of this very bot. */
+export function describe(summary: Summary, resumeCommand: string): string {
   const { orders, uptime, pnl } = summary;
   const percent = (x: number) => `${(x * 100).toFixed(1)} %`;
   return [
@@ -79,7 +79,7 @@ export function describe(summary: Summary): string {
     `${summary.book}: ${summary.fills} ${summary.fills === 1 ? 'fill' : 'fills'} in ${summary.seconds} s; orders placed ${orders.placed}, canceled ${orders.canceled}, refused ${orders.refused}, unknown ${orders.unknown}`,
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
     `profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${Number(pnl.hedging) === 0 ? '' : ` + hedging ${pnl.hedging}`}`,
-    ...(summary.halted === undefined ? [] : [`HALTED: ${summary.halted} (puntas resume lifts it)`]),
+    ...(summary.halted === undefined ? [] : [`HALTED: ${summary.halted} (look, then lift it with: ${resumeCommand})`]),
     summary.openOrdersLeft === 0
       ? 'no order of ours is left'
       : `${summary.openOrdersLeft} orders could not be verified to be gone`,

@@ -207,7 +207,9 @@ export const configSchema = z
           .describe('Nothing is quoted while no sentinel (puntas sentinel) shows life. Recommended with real money.'),
         ttlMs: millis(5_000, 600_000)
           .default(30_000)
-          .describe('The sentinel takes the bot for dead when it has shown no life for this many ms.'),
+          .describe(
+            'The sentinel takes the bot for dead when it has shown no life for this many ms, and for cut off when it lives and has read nothing of its own orders for as long while the exchange answers the sentinel.',
+          ),
       })
       .prefault({})
       .describe("The second process that takes the bot's orders out when the bot is dead or frozen."),

@@ -63,6 +63,7 @@ export class Engine {
   readonly #askAgain: AskAgain;
   #lockedByOthers: Readonly<Record<Side, Money>> = { buy: money(0n), sell: money(0n) };
   #sentinelMissing = false;
+  #heldBySentinel = false;
   #instrument: Instrument;
   #makerRate = Number.NaN;
   #takerRate = Number.NaN;
@@ -209,6 +210,7 @@ export class Engine {
         break;
       case 'sentinel':
         this.#sentinelMissing = !event.alive;
+        this.#heldBySentinel = event.holds === true;
         this.#dirty = true;
         break;
       case 'resume':
@@ -568,6 +570,7 @@ export class Engine {
       privateAge: at - this.#fresh.account,
       privateStaleAfterMs: patience.privateStaleAfterMs,
       sentinelMissing: this.#sentinelMissing,
+      heldBySentinel: this.#heldBySentinel,
       ledgerDiffers: this.#reconciliation.differs,
       depth: this.#market.depth,
       position: this.#holdings.positionLots(),

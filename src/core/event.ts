@@ -162,7 +162,7 @@ export type EngineEvent =
   | { readonly kind: 'reduce'; readonly at: Millis; readonly reason: string }
   /** This process or its machine stood still: what was read before, or began to be, says nothing about now. */
   | { readonly kind: 'slept'; readonly at: Millis }
-  /** Whether the sentinel shows life; without such events none is waited for. */
-  | { readonly kind: 'sentinel'; readonly at: Millis; readonly alive: boolean }
+  /** Whether the sentinel shows life, and whether it holds quotes back; without such events none is waited for. */
+  | { readonly kind: 'sentinel'; readonly at: Millis; readonly alive: boolean; readonly holds?: boolean }
   /** A person has looked: a halt is lifted, and what the exchange reports is taken for the ledger. */
   | { readonly kind: 'resume'; readonly at: Millis };

@@ -70,6 +70,7 @@ const ALL: Readonly<Record<Reason, true>> = {
   'private data stale': true,
   'ledger differs from the balances': true,
   'sentinel is missing': true,
+  'held by the sentinel': true,
   'price outside the collar': true,
   'price or amount outside the book rules': true,
   'order value limit': true,

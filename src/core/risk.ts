@@ -52,6 +52,7 @@ export type RiskRefusal =
   | 'private data stale'
   | 'ledger differs from the balances'
   | 'sentinel is missing'
+  | 'held by the sentinel'
   | 'price outside the collar'
   | 'price or amount outside the book rules'
   | 'order value limit'
@@ -78,6 +79,8 @@ export type Standing = {
   readonly ledgerDiffers: boolean;
   /** A sentinel is asked for and shows no life. */
   readonly sentinelMissing: boolean;
+  /** It saw that we were cut off, and has not lifted that yet. */
+  readonly heldBySentinel: boolean;
   /** The book without our own orders. */
   readonly depth: Depth;
   /** Major beyond the target, in lots. */
@@ -100,6 +103,7 @@ export function quotingRefusal(s: Standing): RiskRefusal | null {
   if (s.halted) return 'halted';
   if (!s.ready) return 'not ready';
   if (s.limits === null) return 'no limits';
+  if (s.heldBySentinel) return 'held by the sentinel';
   if (s.sentinelMissing) return 'sentinel is missing';
   if (s.ledgerDiffers) return 'ledger differs from the balances';
   if (!(s.bookAge <= s.limits.staleAfterMs)) return 'book stale';

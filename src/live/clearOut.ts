@@ -1,12 +1,13 @@
 /** Takes every order of one instance out of the exchange by what the exchange itself lists, and verifies it. Needs no journal and no engine. */
 import { CANCEL_CHUNK, sleep } from '../core/index.ts';
 import type { Clock, Exchange } from '../core/index.ts';
-import type { Log } from './log.ts';
+import type { Reach } from './reach.ts';
 
 export type ClearOutOptions = {
   readonly exchange: Pick<Exchange, 'openOrders' | 'cancel'>;
   readonly clock: Clock;
-  readonly log: Log;
+  /** Told how each request ended: it says what a person must hear, and how often. */
+  readonly reach: Reach;
   readonly book: string;
   readonly instance: string;
   /** Told the origin ids that each read shows. */
@@ -22,12 +23,13 @@ const PAGE = 500;
 const EMPTY_READS = 2;
 
 /** Open orders of the instance; null when they could not be read whole. Of a cut page, those that it shows. */
-export async function found({ exchange, book, instance, log }: ClearOutOptions): Promise<readonly Found[] | null> {
+export async function found({ exchange, book, instance, reach }: ClearOutOptions): Promise<readonly Found[] | null> {
   const outcome = await exchange.openOrders({ book, limit: PAGE });
   if (outcome.kind !== 'done') {
-    log.warn({ outcome: outcome.kind }, 'open orders could not be read');
+    reach.failed('open_orders', outcome);
     return null;
   }
+  reach.answered();
   const ours = outcome.value.flatMap(({ oid, originId }) =>
     originId?.startsWith(`${instance}-`) ? [{ oid, id: originId }] : [],
   );
@@ -63,11 +65,11 @@ export async function clearOut(
 
 /** Cancels by origin ids, a bounded number at a time. What it proves is for a read to say. */
 export async function cancelAll(
-  { exchange, log }: Pick<ClearOutOptions, 'exchange' | 'log'>,
+  { exchange, reach }: Pick<ClearOutOptions, 'exchange' | 'reach'>,
   ids: readonly string[],
 ): Promise<void> {
   for (let i = 0; i < ids.length; i += CANCEL_CHUNK) {
     const outcome = await exchange.cancel({ originIds: ids.slice(i, i + CANCEL_CHUNK) });
-    if (outcome.kind !== 'done') log.warn({ outcome: outcome.kind }, 'a cancel had no usable answer: it is sent again');
+    if (outcome.kind !== 'done') reach.failed('cancel', outcome);
   }
 }

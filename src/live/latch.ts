@@ -7,6 +7,13 @@ import type { Log } from './log.ts';
 
 export type Halt = { readonly reason: string; readonly at: Millis; readonly by: 'bot' | 'sentinel' | 'person' };
 
+/** Quotes are held back by the sentinel, and nobody else: it lifts that itself when the bot that it knew reads the exchange again. */
+export type Hold = Halt & {
+  /** Of the bot's heart, as it was then: which process, and how many whole reads. */
+  readonly born: Millis;
+  readonly reads: number;
+};
+
 export interface Latch {
   /** Why trading is halted, or null. A file that cannot be read counts as a halt. */
   read(): Halt | null;
@@ -16,8 +23,14 @@ export interface Latch {
   readReduce?(): Halt | null;
   /** As `set`: only inventory is closed from here on. */
   setReduce?(reduce: Halt): void;
-  /** Lifts the halt and what keeps inventory only being closed; the reason is kept beside it with what was lifted. */
-  lift(reason: string): void;
+  /** Why the sentinel holds quotes back, or null. A file that cannot be read counts. */
+  readHold(): Hold | null;
+  /** As `set`. */
+  setHold(hold: Hold): void;
+  /** Lifts the hold alone; who, why and when are kept with what was lifted. Throws when the disk does not take that. */
+  liftHold(lifted: { readonly reason: string; readonly at: Millis; readonly by: 'sentinel' }): void;
+  /** A person lifts the halt, the hold, and what keeps inventory only being closed; the reason is kept beside it with what was lifted. */
+  lift(reason: string, at?: Millis): void;
   /** True once after a halt was lifted: whoever trades takes it up, also when it was not running then. */
   takeLifted?(): boolean;
   /** Takes the room now that a halt needs when the disk is full. Throws when there is none. */
@@ -27,7 +40,9 @@ export interface Latch {
 const LATCH_FILE = 'HALTED';
 /** As the latch, while only inventory is closed. */
 const REDUCE_FILE = 'REDUCE';
-/** One line for each halt that a person lifted. */
+/** As the latch, while the sentinel holds quotes back. */
+const HOLD_FILE = 'HELD';
+/** One line for each halt that was lifted. */
 const LIFTED_FILE = 'resumed.jsonl';
 /** Becomes the latch when the disk has no room for a new file: a rename needs none. */
 const RESERVE_FILE = 'HALTED.reserve';
@@ -39,6 +54,16 @@ const TAKE_UP_FILE = 'RESUMED';
 export function latchIn(dir: string): Latch {
   const halted = join(dir, LATCH_FILE);
   const reducing = join(dir, REDUCE_FILE);
+  const held = join(dir, HOLD_FILE);
+  const note = (lifted: object) =>
+    appendFileSync(join(dir, LIFTED_FILE), `${JSON.stringify(lifted)}\n`, { mode: 0o600 });
+  const readHold = (): Hold | null => {
+    const hold = read(held);
+    if (hold === null) return null;
+    // Of one that cannot be read nobody knows which bot it was for: only a person lifts it.
+    const { born, reads } = hold as Partial<Hold>;
+    return { ...hold, born: born ?? Number.NaN, reads: reads ?? Number.NaN };
+  };
   const read = (file = halted): Halt | null => {
     let text: string;
     try {
@@ -48,8 +73,8 @@ export function latchIn(dir: string): Latch {
       return { reason: `the latch ${file} cannot be read: ${String(error)}`, at: 0, by: 'bot' };
     }
     try {
-      const { reason, at, by } = JSON.parse(text) as Partial<Halt>;
-      return { reason: String(reason), at: Number(at), by: by === 'sentinel' || by === 'person' ? by : 'bot' };
+      const { reason, at, by, ...more } = JSON.parse(text) as Partial<Halt>;
+      return { ...more, reason: String(reason), at: Number(at), by: by === 'sentinel' || by === 'person' ? by : 'bot' };
     } catch {
       return { reason: `the latch ${file} is there but not readable`, at: 0, by: 'bot' };
     }
@@ -74,13 +99,21 @@ export function latchIn(dir: string): Latch {
       if (existsSync(join(dir, RESERVE_FILE))) return;
       writeDurably(join(dir, RESERVE_FILE), JSON.stringify({ reason: RESERVED, at: 0, by: 'bot' }));
     },
-    lift: reason => {
-      appendFileSync(join(dir, LIFTED_FILE), `${JSON.stringify({ lifted: read() ?? read(reducing), reason })}\n`, {
-        mode: 0o600,
-      });
+    readHold,
+    setHold: hold => {
+      if (readHold() === null) writeDurably(held, JSON.stringify(hold));
+    },
+    liftHold: ({ reason, at, by }) => {
+      note({ at, by, lifted: readHold(), reason });
+      rmSync(held, { force: true });
+      syncFolder(dir);
+    },
+    lift: (reason, at) => {
+      note({ at, by: 'person', lifted: read() ?? readHold() ?? read(reducing), reason });
       writeDurably(join(dir, TAKE_UP_FILE), reason);
       // First what a halt outlives: a bot that looks in between must not find it again after it has taken up the lifting.
       rmSync(reducing, { force: true });
+      rmSync(held, { force: true });
       rmSync(halted, { force: true });
       syncFolder(dir);
     },

@@ -48,6 +48,7 @@ export class Loop {
   #rulesEveryMs = RULES_EVERY_MS;
   #failure: string | null = null;
   #sentinelAlive: boolean | null = null;
+  #isHeld = false;
   #onFailure: (() => void) | null = null;
 
   constructor(options: LoopOptions) {
@@ -157,6 +158,7 @@ export class Loop {
     const deadline = clock.elapsed() + timing.shutdownMs;
     let left: readonly string[] = ['open orders were never read'];
     for (let empty = 0; empty < EMPTY_READS_TO_STOP && clock.elapsed() < deadline;) {
+      this.#showLife();
       const seen = await this.#readPrivate();
       this.#step({ kind: 'timer', at: this.time() });
       left = [
@@ -164,7 +166,7 @@ export class Loop {
       ];
       empty = left.length === 0 ? empty + 1 : 0;
       // A broken engine may no longer ask for cancels: then what was seen is canceled directly.
-      if (this.#failure !== null && seen !== null) await cancelAll(this.#options, seen);
+      if (this.#failure !== null && seen !== null) await cancelAll({ ...this.#options, reach: this.#reach }, seen);
       if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
     }
     verified.abort();
@@ -291,15 +293,11 @@ export class Loop {
 
   /** A halt that somebody else latched holds here too; one that a person lifted is lifted here. */
   #watchLatch(): void {
-    const { engine, exchange, latch, onKeptOut } = this.#options;
-    if (!(exchange.budget().private > 0)) onKeptOut?.();
+    const { engine, latch } = this.#options;
+    this.#showLife();
     this.#balances.takeUp();
     const halt = latch.read();
-    const alive = this.#options.sentinelAlive?.();
-    if (alive !== undefined && alive !== this.#sentinelAlive) {
-      this.#sentinelAlive = alive;
-      this.#step({ kind: 'sentinel', at: this.time(), alive });
-    }
+    this.#heedSentinel();
     if (halt !== null && engine.haltedBecause === null)
       this.#step({ kind: 'halt', at: this.time(), reason: halt.reason });
     if (halt === null && engine.haltedBecause !== null && this.#failure === null) {
@@ -307,6 +305,27 @@ export class Loop {
       this.#step({ kind: 'resume', at: this.time() });
     }
     watchReduce(engine, latch, this.time(), event => this.#step(event));
+  }
+
+  #showLife(): void {
+    const { exchange, onTurn } = this.#options;
+    onTurn?.(!(exchange.budget().private > 0));
+  }
+
+  /** Quotes wait while a sentinel that is asked for shows no life, and while one holds them back. */
+  #heedSentinel(): void {
+    const { latch, log, sentinelAlive } = this.#options;
+    const alive = sentinelAlive?.() ?? true;
+    const hold = latch.readHold();
+    if (hold !== null && !this.#isHeld)
+      log.warn(
+        { reason: hold.reason },
+        `${hold.reason}: quotes are held back; the sentinel lifts that when this bot reads the exchange again, and without a sentinel ${this.#options.resumeCommand} does`,
+      );
+    if (alive === (this.#sentinelAlive ?? true) && (hold !== null) === this.#isHeld) return;
+    this.#sentinelAlive = alive;
+    this.#isHeld = hold !== null;
+    this.#step({ kind: 'sentinel', at: this.time(), alive, holds: this.#isHeld });
   }
 
   /** Intents are on disk before the first byte leaves; when they cannot be written, only cancels and look-ups leave. */
@@ -330,7 +349,8 @@ export class Loop {
   /** A stop or a halt, also one that another process has just latched, holds for what was decided before and waits for its turn. */
   #mayPlace(): boolean {
     const { engine, latch } = this.#options;
-    return !this.#stopping.signal.aborted && engine.haltedBecause === null && latch.read() === null;
+    const isLatched = latch.read() !== null || latch.readHold() !== null;
+    return !this.#stopping.signal.aborted && engine.haltedBecause === null && !isLatched;
   }
 
   #intend(places: readonly Approved<PlaceCommand>[]): boolean {

@@ -22,8 +22,10 @@ export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
   readonly latch: Latch;
   /** Told after each whole and successful private read: what a watcher goes by. */
   readonly onReconciled?: () => void;
-  /** Told every two seconds while no private request may be sent, because of a lock-out or a budget that is used up. */
-  readonly onKeptOut?: () => void;
+  /** Told every two seconds that the loop turns, and whether no private request may be sent, because of a lock-out or a budget that is used up. */
+  readonly onTurn?: (isKeptOut: boolean) => void;
+  /** What a person types to lift a halt of this very bot. */
+  readonly resumeCommand: string;
   /** Whether the sentinel shows life; absent: none is asked for. */
   readonly sentinelAlive?: () => boolean;
   readonly timing: {

@@ -2,8 +2,11 @@
 import type { Millis } from '../core/index.ts';
 import { clearOut } from './clearOut.ts';
 import type { ClearOutOptions } from './clearOut.ts';
+import type { Log } from './log.ts';
+import { Reach } from './reach.ts';
 
-export type RecoverOptions = ClearOutOptions & {
+export type RecoverOptions = Omit<ClearOutOptions, 'reach'> & {
+  readonly log: Log;
   /** How long a request of the run before may be held on its way: reads count as empty only after that. */
   readonly fenceMs: Millis;
   /** Bound of everything, beyond the fence. */
@@ -28,7 +31,7 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
   );
   const seen = new Set<string>();
   const left = await clearOut(
-    { ...options, onSeen: ids => ids.forEach(id => seen.add(id)) },
+    { ...options, reach: new Reach(log, clock), onSeen: ids => ids.forEach(id => seen.add(id)) },
     () => passed() < fenceMs + withinMs,
     () => passed() < fenceMs,
   );

@@ -28,7 +28,8 @@ export type SessionOptions = {
   readonly onNews?: (news: EngineNews, rules: Rules) => void;
   readonly onStep?: (ms: Millis) => void;
   readonly onReconciled?: () => void;
-  readonly onKeptOut?: () => void;
+  readonly onTurn?: (isKeptOut: boolean) => void;
+  readonly resumeCommand: string;
   readonly sentinelAlive?: () => boolean;
   readonly hedge?: LoopOptions['hedge'];
   readonly witness?: LoopOptions['witness'];

@@ -23,6 +23,8 @@ export type Proxy = {
   readonly port: number;
   /** While true, requests meet faults. */
   faulty: boolean;
+  /** While true, nobody gets through: connections are reset, those that stand too. */
+  isDown: boolean;
   readonly counts: Readonly<Record<Fault, number>>;
   close(): Promise<void>;
 };
@@ -47,6 +49,11 @@ export async function proxyTo(target: number, random: Random): Promise<Proxy> {
   const later = (ms: number, call: () => void) => void setTimeout(call, ms).unref();
 
   const server = createServer(client => {
+    if (proxy.isDown) {
+      client.on('error', () => undefined);
+      client.resetAndDestroy();
+      return;
+    }
     const upstream = connect(target, '127.0.0.1');
     let answer: 'pass' | 'reset' | 'truncate' | 'drop' = 'pass';
     // Bytes keep their order: what follows a late chunk waits behind it.
@@ -70,6 +77,7 @@ export async function proxyTo(target: number, random: Random): Promise<Proxy> {
     let isDead = false;
     client.on('data', chunk => {
       if (isDead) return;
+      if (proxy.isDown) return void client.resetAndDestroy();
       const isRequest = /^(GET|POST|DELETE) /.test(chunk.subarray(0, 8).toString('latin1'));
       const isUpgrade = isRequest && /\r\nupgrade:/i.test(chunk.toString('latin1'));
       const fault = proxy.faulty && isRequest && !isUpgrade ? draw() : null;
@@ -103,6 +111,7 @@ export async function proxyTo(target: number, random: Random): Promise<Proxy> {
       }
     });
     upstream.on('data', chunk => {
+      if (proxy.isDown) return void client.resetAndDestroy();
       if (answer === 'drop') return;
       if (answer === 'reset') client.resetAndDestroy();
       else if (answer === 'truncate') client.end(chunk.subarray(0, Math.floor(chunk.length * random.next())));
@@ -114,6 +123,7 @@ export async function proxyTo(target: number, random: Random): Promise<Proxy> {
   const proxy: Proxy = {
     port: (server.address() as AddressInfo).port,
     faulty: false,
+    isDown: false,
     counts,
     close: () => {
       for (const socket of sockets) socket.destroy();

@@ -75,6 +75,7 @@ const REFUSALS: Readonly<Record<RiskRefusal, Told>> = {
   'private data stale': ['warn', 'not quoting: private data stale'],
   'ledger differs from the balances': ['warn', 'not quoting: ledger differs from the balances'],
   'sentinel is missing': ['warn', 'not quoting: sentinel is missing'],
+  'held by the sentinel': ['warn', 'not quoting: held by the sentinel'],
   'price outside the collar': ['warn', 'not quoting: price outside the collar'],
   'price or amount outside the book rules': ['warn', 'not quoting: price or amount outside the book rules'],
   'order value limit': ['warn', 'not quoting: order value limit'],
@@ -142,7 +143,7 @@ const NEWS: Cases<EngineNews> = {
   halted: [
     [
       { kind: 'halted', reason: 'drawdown: 5001' },
-      ['error', 'halted: drawdown: 5001; look, then lift it with: puntas resume --reason "..."'],
+      ['error', 'halted: drawdown: 5001; look, then lift it with: puntas resume -c my.yaml --reason "..."'],
     ],
   ],
   count: [[{ kind: 'count', side: 'buy', event: 'placed' }, null]],
@@ -155,7 +156,7 @@ describe('what a person is told', () => {
     'of %s goes through the log that ships',
     (_, news, told) => {
       const { log, lines } = memoryLog();
-      narrate(log, btcMxn, news);
+      narrate(log, btcMxn, news, 'puntas resume -c my.yaml --reason "..."');
       expect(lines.map(line => [line.level, line.text])).toEqual(told === null ? [] : [told]);
     },
   );

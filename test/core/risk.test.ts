@@ -32,6 +32,7 @@ const quiet: Standing = {
   privateStaleAfterMs: 1000,
   ledgerDiffers: false,
   sentinelMissing: false,
+  heldBySentinel: false,
   depth: depthOf([[999, 50]], [[1001, 50]]),
   position: 0,
   converting: { buy: 0, sell: 0 },

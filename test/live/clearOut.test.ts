@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { randomOf } from '../../src/core/index.ts';
 import { exchangeClient, Secret } from '../../src/exchange/index.ts';
 import { clearOut } from '../../src/live/clearOut.ts';
+import { Reach } from '../../src/live/reach.ts';
 import { arena } from '../sandbox/trader.ts';
 import { wireTo } from './inProcess.ts';
 
@@ -22,7 +23,8 @@ describe('clearing out', () => {
     });
     const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
     let isOver = false;
-    const clearing = clearOut({ exchange: client, clock, log: silent, book: 'btc_mxn', instance: 'mm' }, () => true);
+    const reach = new Reach(silent, clock);
+    const clearing = clearOut({ exchange: client, clock, reach, book: 'btc_mxn', instance: 'mm' }, () => true);
     void clearing.then(() => (isOver = true));
     await clock.advance(60_000);
     expect([isOver, ann.order(ours)?.['status']]).toEqual([false, 'open']);

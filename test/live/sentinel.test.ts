@@ -1,4 +1,6 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -47,7 +49,7 @@ function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () =>
       clock,
       log,
       latch: latchIn(stateDir),
-      heart: heartIn(stateDir, 'sentinel'),
+      heart: heartIn(stateDir, 'sentinel', clock),
       watch: new Watch(
         () => readPulse(stateDir, 'bot'),
         () => clock.elapsed(),
@@ -56,6 +58,7 @@ function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () =>
       instance: config.instance,
       ttlMs: TTL,
       ordersMax: config.limits.ordersMax,
+      resumeCommand: 'puntas resume -c my.yaml --reason "..."',
     },
     ended.signal,
   );
@@ -70,6 +73,16 @@ function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () =>
   };
 }
 
+const said = ({ log }: ReturnType<typeof sentinelOver>): string[] => log.map(({ text }) => text);
+
+/** What was lifted, by whom and why. */
+function liftings({ stateDir }: World): unknown[] {
+  const file = join(stateDir, 'resumed.jsonl');
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  return lines.map(line => JSON.parse(line) as unknown);
+}
+
 /** Milliseconds until no order of the bot lives. */
 async function msToClear(world: World): Promise<number> {
   const from = world.clock.elapsed();
@@ -81,35 +94,141 @@ async function msToClear(world: World): Promise<number> {
 }
 
 describe('the sentinel', () => {
-  // To the exchange and to the sentinel the three look alike: nothing comes from the bot any more.
+  // To the exchange and to the sentinel the three look alike: the bot lives, says so, and reads nothing any more.
   test.each(['not sent', 'lost', 'unanswered'] as const)(
-    'takes out a bot whose requests are %s from now on, within its time to live and ten seconds, latches, and never places',
+    'takes out a bot whose requests are %s from now on, within its time to live and ten seconds, holds it back, never places, and lifts that by itself',
     async fate => {
       const world = worldOf(41);
-      let isDead = false;
-      const bot = await started(world, { fate: () => (isDead ? fate : 'arrives') });
+      let isCut = false;
+      const bot = await started(world, { fate: () => (isCut ? fate : 'arrives') });
       const sentinel = sentinelOver(world);
       await world.clock.advance(30 * SECOND);
       expect(ours(world).length).toBeGreaterThan(0);
       expect(sentinel.log).toEqual([]);
-      isDead = true;
+      isCut = true;
       expect(await msToClear(world)).toBeLessThanOrEqual(TTL + 10 * SECOND);
       // A bot that still reaches the exchange takes its orders out by itself before.
       await world.clock.advance(TTL + 10 * SECOND);
-      const halt = latchIn(world.stateDir).read();
-      expect(halt?.by).toBe('sentinel');
-      expect(halt?.reason).toMatch(/^sentinel: the bot has shown no life for 3\d s$/);
+      const latch = latchIn(world.stateDir);
+      expect(latch.readHold()?.reason).toMatch(
+        /^sentinel: cut off: the bot lives and has read nothing for 3\d s, the exchange answers the sentinel$/,
+      );
+      expect(latch.read()).toBeNull();
       expect(sentinel.asked.filter(({ method }) => method === 'POST')).toEqual([]);
-      expect(sentinel.log.map(({ text }) => text).join('\n')).toMatch(/verified that no order of demo is left/);
-      // The bot comes back, finds the latch and stays out.
-      isDead = false;
+      expect(said(sentinel).join('\n')).toMatch(
+        /verified that no order of demo is left; its quotes are held back until it reads the exchange again/,
+      );
+      await world.clock.advance(120 * SECOND);
+      expect([ours(world), latch.read()]).toEqual([[], null]);
+      // The bot reads again, and nobody had to come.
+      isCut = false;
       await world.clock.advance(60 * SECOND);
-      expect(ours(world)).toEqual([]);
+      expect(latch.readHold()).toBeNull();
+      expect(ours(world).length).toBeGreaterThan(0);
+      expect(liftings(world)).toEqual([
+        expect.objectContaining({ by: 'sentinel', reason: 'the bot lived throughout and reads the exchange again' }),
+      ]);
+      expect(bot.log.map(({ text }) => text).join('\n')).toMatch(/quotes are held back; .* puntas resume --state /);
       await sentinel.end();
       await bot.stop();
       world.end();
     },
   );
+
+  test('does nothing while the exchange answers neither it nor the bot, for ten minutes; then the bot quotes without a person', async () => {
+    const world = worldOf(51);
+    let isAway = false;
+    const bot = await started(world, { fate: () => (isAway ? 'lost' : 'arrives') });
+    const sentinel = sentinelOver(world, () => (isAway ? 'lost' : 'arrives'));
+    await world.clock.advance(30 * SECOND);
+    isAway = true;
+    await world.clock.advance(600 * SECOND);
+    isAway = false;
+    await world.clock.advance(90 * SECOND);
+    const latch = latchIn(world.stateDir);
+    expect([latch.read(), latch.readHold(), liftings(world)]).toEqual([null, null, []]);
+    expect(ours(world).length).toBeGreaterThan(0);
+    // Once, once a minute, and once when it is over; and as often why nothing is done.
+    const times = (pattern: RegExp) => said(sentinel).filter(text => pattern.test(text)).length;
+    expect(times(/the exchange is (still )?unreachable since/)).toBeLessThanOrEqual(11);
+    expect(times(/answers neither the bot, which lives, nor the sentinel/)).toBeLessThanOrEqual(11);
+    expect(times(/the exchange is back after 6\d\d s/)).toBe(1);
+    expect(sentinel.log.length).toBeLessThanOrEqual(25);
+    expect(sentinel.asked.filter(({ method }) => method === 'DELETE')).toEqual([]);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('gives a bot time to find out that an outage is over', async () => {
+    const world = worldOf(52);
+    const away = { bot: false, sentinel: false };
+    const bot = await started(world, { fate: () => (away.bot ? 'lost' : 'arrives') });
+    const sentinel = sentinelOver(world, () => (away.sentinel ? 'lost' : 'arrives'));
+    await world.clock.advance(30 * SECOND);
+    away.bot = away.sentinel = true;
+    await world.clock.advance(120 * SECOND);
+    away.sentinel = false;
+    await world.clock.advance(9 * SECOND);
+    away.bot = false;
+    await world.clock.advance(60 * SECOND);
+    expect([latchIn(world.stateDir).readHold(), liftings(world)]).toEqual([null, []]);
+    expect(ours(world).length).toBeGreaterThan(0);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('lifts no halt of a person or of the bot, and a hold no longer by itself when the bot was started anew', async () => {
+    const world = worldOf(53);
+    let isCut = false;
+    const bot = await started(world, { fate: () => (isCut ? 'not sent' : 'arrives') });
+    const sentinel = sentinelOver(world);
+    const latch = latchIn(world.stateDir);
+    await world.clock.advance(30 * SECOND);
+    isCut = true;
+    await world.clock.advance(60 * SECOND);
+    expect(latch.readHold()).not.toBeNull();
+    latch.set({ reason: 'by hand', at: 0, by: 'person' });
+    isCut = false;
+    await world.clock.advance(60 * SECOND);
+    expect([latch.readHold(), latch.read()?.reason]).toEqual([null, 'by hand']);
+    expect(ours(world)).toEqual([]);
+    latch.lift('seen');
+    await world.clock.advance(20 * SECOND);
+    expect(ours(world).length).toBeGreaterThan(0);
+    isCut = true;
+    await world.clock.advance(60 * SECOND);
+    expect(latch.readHold()).not.toBeNull();
+    heartIn(world.stateDir, 'bot', world.clock).read();
+    await world.clock.advance(5 * SECOND);
+    expect(latch.readHold()).toBeNull();
+    expect(latch.read()?.reason).toMatch(/^sentinel: the bot was started anew while it was held back \(cut off/);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('a bot that is no longer held back goes on as it was: what it lost still counts, and inventory is only closed', async () => {
+    const world = worldOf(54);
+    let isCut = false;
+    const bot = await started(world, { fate: () => (isCut ? 'not sent' : 'arrives') });
+    const sentinel = sentinelOver(world);
+    const latch = latchIn(world.stateDir);
+    latch.setReduce?.({ reason: 'a person says so', at: 0, by: 'person' });
+    await world.clock.advance(30 * SECOND);
+    isCut = true;
+    await world.clock.advance(60 * SECOND);
+    isCut = false;
+    await world.clock.advance(60 * SECOND);
+    expect([latch.read(), latch.readHold(), latch.readReduce?.()?.reason]).toEqual([null, null, 'a person says so']);
+    const regimes = bot.log.flatMap(({ text }) => /^(?:not quoting: (.*)|quoting)$/.exec(text)?.[1] ?? []);
+    expect(regimes).toContain('held by the sentinel');
+    expect(regimes).not.toContain('halted');
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
 
   test('works on through an exchange that answers with errors', async () => {
     const world = worldOf(42);
@@ -149,7 +268,13 @@ describe('the sentinel', () => {
     expect(latchIn(world.stateDir).read()).toBeNull();
     lockedOut = true;
     await world.clock.advance(240 * SECOND);
-    expect(latchIn(world.stateDir).read()?.reason).toMatch(/^sentinel: the bot has shown no life/);
+    expect(latchIn(world.stateDir).readHold()?.reason).toMatch(
+      /^sentinel: cut off: the bot lives and has read nothing/,
+    );
+    lockedOut = false;
+    await world.clock.advance(90 * SECOND);
+    expect([latchIn(world.stateDir).readHold(), latchIn(world.stateDir).read()]).toEqual([null, null]);
+    expect(ours(world).length).toBeGreaterThan(0);
     await sentinel.end();
     await bot.stop();
     world.end();
@@ -157,11 +282,11 @@ describe('the sentinel', () => {
 
   test('takes out a bot that dies while it is locked out', async () => {
     const world = worldOf(50);
-    heartIn(world.stateDir, 'bot').beat('alive');
+    heartIn(world.stateDir, 'bot', world.clock).beat('alive');
     const sentinel = sentinelOver(world);
     world.other().limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: 'demo-1-1' });
     for (let s = 0; s < 20; s++) {
-      heartIn(world.stateDir, 'bot').beat('kept out');
+      heartIn(world.stateDir, 'bot', world.clock).beat('kept out');
       await world.clock.advance(SECOND);
     }
     expect(await msToClear(world)).toBeLessThanOrEqual(TTL + 10 * SECOND);
@@ -203,7 +328,7 @@ describe('the sentinel', () => {
     world.end();
   });
 
-  test('leaves a bot alone that a person resumed while its own wire was down, and latches its next death', async () => {
+  test('leaves a bot alone that a person resumed while its own wire was down, and holds it back when it is cut off the next time', async () => {
     const world = worldOf(49);
     let isCut = false;
     let isDead = false;
@@ -223,9 +348,89 @@ describe('the sentinel', () => {
     expect(sentinel.asked.filter(({ method }) => method === 'DELETE')).toEqual([]);
     isDead = true;
     await world.clock.advance(TTL + 10 * SECOND);
-    expect([ours(world), latch.read()?.by]).toEqual([[], 'sentinel']);
+    expect([ours(world), latch.readHold()?.by]).toEqual([[], 'sentinel']);
     await sentinel.end();
     await bot.stop();
+    world.end();
+  });
+
+  test('cancels nothing after the resume of a person, though the bot still reads nothing; its next silence is a new one', async () => {
+    const world = worldOf(55);
+    let isCut = false;
+    const bot = await started(world, { fate: () => (isCut ? 'not sent' : 'arrives') });
+    const sentinel = sentinelOver(world);
+    const latch = latchIn(world.stateDir);
+    await world.clock.advance(30 * SECOND);
+    isCut = true;
+    await world.clock.advance(60 * SECOND);
+    expect(ours(world)).toEqual([]);
+    latch.lift('a person knows of the line');
+    await world.clock.advance(2 * SECOND);
+    // Of the bot that was resumed: what it sent before, and arrives now.
+    world.other().limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: 'demo-1-1' });
+    const before = sentinel.asked.length;
+    await world.clock.advance(120 * SECOND);
+    expect(sentinel.asked.slice(before).filter(({ method }) => method === 'DELETE')).toEqual([]);
+    expect([ours(world).length, latch.readHold(), latch.read()]).toEqual([1, null, null]);
+    isCut = false;
+    await world.clock.advance(20 * SECOND);
+    isCut = true;
+    await world.clock.advance(60 * SECOND);
+    expect([ours(world), latch.readHold()?.by]).toEqual([[], 'sentinel']);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('that slept while the bot was cut off and came back knows only of how it is now', async () => {
+    const world = worldOf(56);
+    const clock = world.clock;
+    const beat = heartIn(world.stateDir, 'bot', clock);
+    const watch = new Watch(
+      () => readPulse(world.stateDir, 'bot'),
+      () => clock.elapsed(),
+    );
+    beat.read();
+    expect(watch.look()?.unreadMs).toBe(0);
+    // Nobody looks for five minutes, in which it was cut off, read once, and was cut off again.
+    await clock.advance(200 * SECOND);
+    beat.read();
+    await clock.advance(100 * SECOND);
+    beat.beat('kept out');
+    expect(watch.look()).toMatchObject({ stillMs: 0, unreadMs: 100 * SECOND, pulse: { reads: 2, state: 'kept out' } });
+    // And nothing at all is counted from waking, not from before.
+    await clock.advance(300 * SECOND);
+    expect(watch.look()?.stillMs).toBe(0);
+    await clock.advance(20 * SECOND);
+    expect(watch.look()?.stillMs).toBe(20 * SECOND);
+    world.end();
+  });
+
+  test.each([
+    ['dead', 'dead: its process \\d+ is gone'],
+    ['frozen', 'frozen: its process \\d+ is there'],
+  ])('says of a bot without life that it is %s, and both are halted until a person resumes', async (how, words) => {
+    const world = worldOf(57);
+    const file = join(world.stateDir, 'heartbeat.json');
+    heartIn(world.stateDir, 'bot', world.clock).read();
+    const pulse = JSON.parse(readFileSync(file, 'utf8')) as { process: { pid: number } };
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    const pid = child.pid!;
+    if (how === 'dead') {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    writeFileSync(file, JSON.stringify({ ...pulse, process: { ...pulse.process, pid } }));
+    const sentinel = sentinelOver(world);
+    await world.clock.advance(TTL + 5 * SECOND);
+    child.kill('SIGKILL');
+    expect(latchIn(world.stateDir).read()?.reason).toMatch(
+      new RegExp(`^sentinel: the bot has shown no life for 3\\d s; ${words}$`),
+    );
+    expect(said(sentinel).join('\n')).toContain(
+      'trading stays halted; look, then lift it with: puntas resume -c my.yaml --reason "..."',
+    );
+    await sentinel.end();
     world.end();
   });
 
@@ -243,7 +448,7 @@ describe('the sentinel', () => {
 
   test('latches a halt that the disk did not take as soon as it takes it', async () => {
     const world = worldOf(51);
-    heartIn(world.stateDir, 'bot').beat('alive');
+    heartIn(world.stateDir, 'bot', world.clock).beat('alive');
     const sentinel = sentinelOver(world);
     // A folder where the latch is written first: no file can be made there.
     const inTheWay = join(world.stateDir, 'HALTED.new');
@@ -259,7 +464,7 @@ describe('the sentinel', () => {
 
   test('takes out what arrives late of a bot that it took for dead', async () => {
     const world = worldOf(46);
-    heartIn(world.stateDir, 'bot').beat('alive');
+    heartIn(world.stateDir, 'bot', world.clock).beat('alive');
     const sentinel = sentinelOver(world);
     await world.clock.advance(TTL + 10 * SECOND);
     expect(latchIn(world.stateDir).read()).not.toBeNull();
@@ -272,7 +477,7 @@ describe('the sentinel', () => {
 
   test('asks little while it has nothing to do: a halted bot costs no more than a healthy one', async () => {
     const world = worldOf(47);
-    heartIn(world.stateDir, 'bot').beat('stopped');
+    heartIn(world.stateDir, 'bot', world.clock).beat('stopped');
     latchIn(world.stateDir).set({ reason: 'by hand', at: 0, by: 'person' });
     const sentinel = sentinelOver(world);
     await world.clock.advance(5 * SECOND);
@@ -305,6 +510,7 @@ describe('a bot that is asked to have a sentinel', () => {
 
 describe('a pulse', () => {
   const clock = { ms: 0 };
+  const time = { now: () => clock.ms, elapsed: () => clock.ms };
   const watchOn = (dir: string) =>
     new Watch(
       () => readPulse(dir, 'bot'),
@@ -315,7 +521,7 @@ describe('a pulse', () => {
     const dir = folders.fresh();
     const watch = watchOn(dir);
     expect(watch.stillForMs()).toBeNull();
-    const heart = heartIn(dir, 'bot');
+    const heart = heartIn(dir, 'bot', time);
     heart.beat('alive');
     expect(watch.stillForMs()).toBe(0);
     clock.ms += 500;
@@ -324,7 +530,7 @@ describe('a pulse', () => {
     expect(watch.stillForMs()).toBe(0);
     // A restart goes on counting, and is life.
     clock.ms += 100;
-    heartIn(dir, 'bot').beat('alive');
+    heartIn(dir, 'bot', time).beat('alive');
     expect(watch.stillForMs()).toBe(0);
     await settle();
   });
@@ -334,7 +540,7 @@ describe('a pulse', () => {
       fc.property(fc.array(fc.nat(5), { minLength: 1, maxLength: 20 }), counters => {
         let [now, counter] = [0, 0];
         const watch = new Watch(
-          () => ({ counter, state: 'alive' }),
+          () => ({ counter, state: 'alive', born: 0, reads: 0, unreadMs: 0 }),
           () => now,
         );
         watch.stillForMs();
@@ -352,7 +558,7 @@ describe('a pulse', () => {
   test('that cannot be read any more stands still', () => {
     const dir = folders.fresh();
     const watch = watchOn(dir);
-    heartIn(dir, 'bot').beat('alive');
+    heartIn(dir, 'bot', time).beat('alive');
     expect(watch.stillForMs()).toBe(0);
     writeFileSync(join(dir, 'heartbeat.json'), '{"coun');
     clock.ms += 700;
@@ -362,6 +568,6 @@ describe('a pulse', () => {
   test('on a disk that does not take it throws nothing', () => {
     const dir = folders.fresh();
     writeFileSync(dir, 'a file where a folder should be');
-    expect(() => heartIn(dir, 'bot').beat('alive')).not.toThrow();
+    expect(() => heartIn(dir, 'bot', time).beat('alive')).not.toThrow();
   });
 });

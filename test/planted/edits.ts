@@ -32,8 +32,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a latch that the disk refused is never tried again',
     file: 'src/live/sentinel.ts',
-    from: '    if (owed !== null && isLatched(options, owed)) owed = null;',
-    to: '    if (owed !== null) isLatched(options, owed);\n    owed = null;',
+    from: '    if (this.#owed !== null && this.#isLatched(this.#owed)) this.#owed = null;',
+    to: '    if (this.#owed !== null) this.#isLatched(this.#owed);\n    this.#owed = null;',
     test: 'test/live/sentinel.test.ts',
     title: 'latches a halt that the disk did not take as soon as it takes it',
   },
@@ -113,8 +113,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a heartbeat counter that fell looks dead',
     file: 'src/live/heart.ts',
-    from: 'pulse.counter !== this.#counter)',
-    to: 'pulse.counter > (this.#counter ?? -1))',
+    from: 'pulse.counter !== this.#last?.counter',
+    to: 'pulse.counter > (this.#last?.counter ?? -1)',
     test: 'test/live/sentinel.test.ts',
     title: 'whose counter changed is life, whether it rose or fell: a state directory may have been put back',
   },

@@ -220,14 +220,15 @@ export class Bot {
         everyMs: config.reference.everyMs,
       },
       moneyLists: seams.client?.(client) ?? client,
-      onReconciled: () => heart.beat('alive'),
-      onKeptOut: () => heart.beat('kept out'),
+      onReconciled: () => heart.read(),
+      onTurn: isKeptOut => heart.beat(isKeptOut ? 'kept out' : 'alive'),
+      resumeCommand: 'puntas resume',
       ...(config.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),
       hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
       isFatal: code => meaningOf(code)?.advice === 'halt',
       makeEngine: (rules, onNews, run) => engineOf(seams.engineConfig?.(config) ?? config, rules, run, onNews),
       onNews: (news, { instrument }) => {
-        narrate(UNHEARD, instrument, news);
+        narrate(UNHEARD, instrument, news, 'puntas resume');
         if (life.isAlive) events.news(life, news);
       },
     });

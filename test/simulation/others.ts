@@ -177,6 +177,7 @@ function person({ world, bot, store, checker, judge }: Scene): void {
     bot.stop(false);
   });
   let since = -1;
+  let heldSince = -1;
   const look = () => {
     const now = world.clock.elapsed();
     if (store.halt === null) since = -1;
@@ -188,6 +189,16 @@ function person({ world, bot, store, checker, judge }: Scene): void {
       judge?.lifted();
       if (isToRestart) bot.stop(false);
       world.marks.see('a halt was lifted');
+    }
+    // Now and then before the sentinel does.
+    if (store.hold === null) heldSince = -1;
+    else if (heldSince < 0) {
+      const isPatient = world.chance('a person and a hold').hit(0.7);
+      heldSince = isPatient ? Infinity : now;
+    } else if (now - heldSince >= 10_000 && !store.isFull) {
+      store.setHalt(null);
+      checker.haltLifted();
+      world.marks.see('a person lifted a hold');
     }
     world.clock.after(1_000, look);
   };

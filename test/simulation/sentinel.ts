@@ -128,6 +128,7 @@ export class SentinelProcess {
       instance: config.instance,
       ttlMs: config.sentinel.ttlMs,
       ordersMax: config.limits.ordersMax,
+      resumeCommand: 'puntas resume',
     };
     void watchOver(seams.options?.(options) ?? options, new AbortController().signal);
   }

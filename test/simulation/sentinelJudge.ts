@@ -1,4 +1,7 @@
-/** The laws of the sentinel, as the world sees it: what a bot without life leaves is gone in time, trading is latched, and nothing is ever placed. */
+/**
+ * The laws of the sentinel, as the world sees it: what a bot leaves that is dead, or cut off, is gone in time; the dead one's trading is latched until
+ * a person resumes, the other's is held back until it reads again, and no longer; and nothing is ever placed.
+ */
 import type { Pulse } from '../../src/live/heart.ts';
 import type { Marks } from './sometimes.ts';
 
@@ -14,6 +17,7 @@ export type SentinelJudgeOptions = {
   readonly now: () => number;
   readonly marks: Marks;
   readonly isLatched: () => boolean;
+  readonly isHeld: () => boolean;
   readonly promises: SentinelPromises;
   readonly breaks: (law: string, what: string) => void;
 };
@@ -24,6 +28,10 @@ const WITHIN_MS = 10_000;
 const DECISION_MS = 16_000;
 /** An order that arrives after it has fired is found by a look every ten seconds. */
 const ARRIVED_MS = 16_000;
+/** A lock-out is borne with for so long. */
+const KEPT_OUT_MAX_MS = 150_000;
+/** After an outage of its own it gives the bot so long to read. */
+const OUTAGE_MS = 20_000;
 /** The bot looks for the sentinel's life every other second, and gives it a minute. */
 const MISSED_AFTER_MS = 60_000 + 2_000 + 1_600 + 1_000;
 
@@ -31,8 +39,10 @@ export class SentinelJudge {
   readonly #options: SentinelJudgeOptions;
   /** When the bot last showed life; null while it does not need to be watched. */
   #beatAt: number | null = null;
-  /** When it last looked after its orders. One that is kept out for long is dead to the sentinel while it beats: no second halt after a person lifted the first. */
-  #aliveAt = -Infinity;
+  /** When it last looked after its orders, and whether it was kept out last. */
+  #readAt: number | null = null;
+  #isKeptOut = false;
+  #heldAt = -Infinity;
   #sentinelBeatAt = -Infinity;
   #upAt: number | null = null;
   #troubleUntil = -Infinity;
@@ -46,10 +56,11 @@ export class SentinelJudge {
     this.#options = options;
   }
 
-  /** One that is kept out lives; for how long that counts is the sentinel's to say. */
-  botBeat(state: Pulse['state']): void {
-    this.#beatAt = state === 'stopped' ? null : this.#options.now();
-    if (state === 'alive') this.#aliveAt = this.#options.now();
+  botBeat(state: Pulse['state'], isRead: boolean): void {
+    const at = state === 'stopped' ? null : this.#options.now();
+    this.#beatAt = at;
+    this.#isKeptOut = state === 'kept out';
+    if (isRead || at === null) this.#readAt = at;
   }
 
   sentinelBeat(): void {
@@ -75,9 +86,9 @@ export class SentinelJudge {
   }
 
   sentinelSent(topic: string): void {
-    const { now, breaks, isLatched } = this.#options;
+    const { now, breaks, isLatched, isHeld } = this.#options;
     if (topic === 'place') breaks('L5', 'the sentinel placed an order');
-    if (topic === 'cancel' && !isLatched() && now() - this.#reasonAt > DECISION_MS)
+    if (topic === 'cancel' && !isLatched() && !isHeld() && now() - this.#reasonAt > DECISION_MS)
       breaks('L5', 'the sentinel cancels orders of a bot that lives and may trade');
   }
 
@@ -88,6 +99,26 @@ export class SentinelJudge {
     if (promises.isCalm) breaks('L5', 'the sentinel fired though nothing was wrong');
   }
 
+  held(): void {
+    const { now, promises, breaks } = this.#options;
+    this.#heldAt = now();
+    if (promises.isCalm) breaks('L5', 'the sentinel held the bot back though nothing was wrong');
+    if (this.#readAt !== null && now() - this.#readAt < promises.ttlMs)
+      breaks('L5', `the sentinel held back a bot that had read ${seconds(now() - this.#readAt)} before`);
+  }
+
+  holdLifted(by: 'sentinel' | 'person'): void {
+    const { now, marks, breaks } = this.#options;
+    if (by === 'person') return this.lifted();
+    marks.see('the sentinel lifted its own hold');
+    // A bot that stopped has read that nothing is left; one that a halt took over from was not lifted.
+    if (this.#beatAt !== null && !this.#options.isLatched() && !((this.#readAt ?? -Infinity) > this.#heldAt))
+      breaks(
+        'L5',
+        `the sentinel lifted its hold though the bot has read nothing since, for ${seconds(now() - this.#heldAt)}`,
+      );
+  }
+
   /** A person has decided that trading may go on. */
   lifted(): void {
     this.#liftedAt = this.#options.now();
@@ -95,7 +126,8 @@ export class SentinelJudge {
 
   /** `since`: when the process that sends it began to run. */
   placing(id: string, since: number): void {
-    const { now, promises, breaks } = this.#options;
+    const { now, promises, breaks, isHeld } = this.#options;
+    if (isHeld()) breaks('L5', `${id} was sent though the sentinel holds the bot back`);
     if (!promises.isRequired) return;
     const still = now() - Math.max(this.#sentinelBeatAt, since);
     if (still > MISSED_AFTER_MS)
@@ -104,24 +136,29 @@ export class SentinelJudge {
 
   /** Once a second; `live` are orders of ours with the time at which they arrived. */
   look(live: Iterable<{ readonly id: string; readonly arrivedAt: number }>): void {
-    const { now, promises, breaks, marks, isLatched } = this.#options;
-    if (isLatched() || (this.#beatAt !== null && now() - this.#beatAt >= promises.ttlMs)) this.#reasonAt = now();
+    const { now, promises, breaks, marks, isLatched, isHeld } = this.#options;
+    const isDead = this.#beatAt !== null && now() - this.#beatAt >= promises.ttlMs;
+    if (isLatched() || isHeld() || isDead) this.#reasonAt = now();
     if (this.#beatAt === null || this.#upAt === null) return;
-    const patient = promises.ttlMs + WITHIN_MS;
     // One that has just begun to look, or to look again, gives the bot its time from there.
     const deadFor = now() - Math.max(this.#beatAt, this.#upAt);
+    const cutOffFor = now() - Math.max(this.#readAt ?? -Infinity, this.#upAt);
     const clearFor = now() - Math.max(this.#troubleUntil, this.#upAt);
-    if (deadFor < patient || clearFor < WITHIN_MS) return;
+    const cutOffPatience = (this.#isKeptOut ? KEPT_OUT_MAX_MS : promises.ttlMs) + WITHIN_MS;
+    const mustBeDead = deadFor >= promises.ttlMs + WITHIN_MS && clearFor >= WITHIN_MS;
+    const mustBeCutOff = cutOffFor >= cutOffPatience && clearFor >= OUTAGE_MS + WITHIN_MS;
+    // A person who resumes a bot that still reads nothing has decided.
+    const isDecided = this.#liftedAt > (this.#readAt ?? -Infinity);
+    if (!mustBeDead && (!mustBeCutOff || isDecided)) return;
     marks.see('the sentinel had to have cleared the book');
-    for (const { id, arrivedAt } of live) {
-      if (now() - arrivedAt >= ARRIVED_MS)
-        breaks('L5', `${id} lives ${(deadFor / 1000).toFixed(0)} s after the last sign of life of the bot`);
-    }
-    if (
-      !isLatched() &&
-      Math.max(this.#latchedAt, this.#liftedAt) < this.#aliveAt &&
-      now() - this.#diskFullAt > WITHIN_MS * 1.5
-    )
-      breaks('L5', `${(deadFor / 1000).toFixed(0)} s after the last sign of life of the bot trading is not latched`);
+    const state = mustBeDead
+      ? `${seconds(deadFor)} after the last sign of life of the bot`
+      : `${seconds(cutOffFor)} after the last whole read of the bot`;
+    for (const { id, arrivedAt } of live) if (now() - arrivedAt >= ARRIVED_MS) breaks('L5', `${id} lives ${state}`);
+    if (isLatched() || now() - this.#diskFullAt <= WITHIN_MS * 1.5) return;
+    if (mustBeDead ? Math.max(this.#latchedAt, this.#liftedAt) < this.#beatAt : !isHeld())
+      breaks('L5', `${state} trading is not ${mustBeDead ? 'latched' : 'held back'}`);
   }
 }
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(0)} s`;

@@ -141,9 +141,13 @@ class Simulation {
     this.#account = exchange.openAccount({ balances: scenario.balances, volume30d: { mxn: '200000000' } });
     const account = exchange.venue.accounts.get(this.#account.id)!;
     this.#store = new Store(world, {
-      beat: (whose, state) => {
-        if (whose === 'bot') this.#judge?.botBeat(state);
+      beat: (whose, state, isRead) => {
+        if (whose === 'bot') this.#judge?.botBeat(state, isRead);
         else this.#judge?.sentinelBeat();
+      },
+      held: (hold, by) => {
+        if (hold !== null) this.#sentinelHeld();
+        else this.#judge?.holdLifted(by);
       },
       latched: by => {
         if (by !== 'sentinel') return;
@@ -201,6 +205,7 @@ class Simulation {
           now: () => world.clock.elapsed(),
           marks: world.marks,
           isLatched: () => this.#store.halt !== null,
+          isHeld: () => this.#store.hold !== null,
           breaks: (law, what) => this.#checker.breaks(law, what),
           promises: {
             ttlMs: config.sentinel.ttlMs,
@@ -497,6 +502,12 @@ class Simulation {
     if (silent.some(line => line.endsWith('position limit'))) marks.see('the position limit refused an order');
     if (engine.unfinished.filter(order => order.state === 'unknown').length > 1)
       marks.see('several unknown orders at once');
+  }
+
+  #sentinelHeld(): void {
+    const { marks } = this.#world;
+    this.#judge?.held();
+    marks.see('the sentinel held back a bot that was cut off');
   }
 
   #sentinelLatched(): void {

@@ -23,6 +23,11 @@ describe('the simulation', () => {
     },
   );
 
+  it('of seed 7001108, in which the sentinel canceled long after the resume of a person, breaks no law', async () => {
+    const only = ['partitions', 'lock-outs', 'orphans', 'sentinel trouble'] as const;
+    expect((await simulate(7001108, { only })).violations).toEqual([]);
+  });
+
   it('of one seed is the same the second time, event for event', async () => {
     const [one, two] = [await simulate(4, SHORT), await simulate(4, SHORT)];
     expect(two.hash).toBe(one.hash);

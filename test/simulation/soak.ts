@@ -111,7 +111,11 @@ export async function soak({ days, seed, faults, onDay }: SoakOptions): Promise<
     ...{ restUrl: 'http://127.0.0.1/api', key: account.key, secret: new Secret(account.secret), speed: 1, transport },
   };
   let broken: string | null = null;
-  const latch: Latch = { read: () => null, set: ({ reason }) => void (broken = reason), lift: () => undefined };
+  const quiet = () => undefined;
+  const latch: Latch = {
+    ...{ read: () => null, readHold: () => null, setHold: quiet, liftHold: quiet, lift: quiet },
+    set: ({ reason }) => void (broken = reason),
+  };
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const opening = openRolling({
     exchange: clientOf(config, venue, clock, seed, { journal }),
@@ -124,6 +128,7 @@ export async function soak({ days, seed, faults, onDay }: SoakOptions): Promise<
     book: BOOK,
     instance: config.instance,
     timing: config.timing,
+    resumeCommand: 'puntas resume',
     isFatal: () => false,
     makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
     onNews: news => void (fills += news.kind === 'fill' ? 1 : 0),

@@ -6,7 +6,7 @@ import { journalIn, openDatabase } from '../../src/live/journal.ts';
 import type { HedgeRow } from '../../src/hedge/index.ts';
 import type { Journal } from '../../src/live/journal.ts';
 import type { Heart, Pulse } from '../../src/live/heart.ts';
-import type { Halt, Latch } from '../../src/live/latch.ts';
+import type { Halt, Hold, Latch } from '../../src/live/latch.ts';
 import type { Life } from './life.ts';
 import type { World } from './world.ts';
 
@@ -21,7 +21,9 @@ const ACCOUNT = 'simulated';
 
 /** Told of what the two processes leave for each other. */
 export type StoreEvents = {
-  beat(whose: 'bot' | 'sentinel', state: Pulse['state']): void;
+  beat(whose: 'bot' | 'sentinel', state: Pulse['state'], isRead: boolean): void;
+  /** Quotes are held back, or no longer; by whom, for what the sentinel says of the bot at that time. */
+  held(hold: Hold | null, by: 'sentinel' | 'person'): void;
   latched(by: 'bot' | 'sentinel'): void;
   /** These hedges are durable now. */
   hedges(rows: readonly HedgeRow[]): void;
@@ -35,6 +37,7 @@ export class Store {
   readonly #intent: Database.Statement;
   readonly #open: Database.Statement;
   #latch: Halt | null = null;
+  #hold: Hold | null = null;
   #isFull = false;
   /** A person lifted a halt, and no bot has taken it up. */
   #isLifted = false;
@@ -80,9 +83,14 @@ export class Store {
     return this.#latch;
   }
 
-  /** As a person sets and lifts it. */
+  get hold(): Hold | null {
+    return this.#hold;
+  }
+
+  /** As a person sets and lifts it; what they lift is a hold too. */
   setHalt(halt: Halt | null): void {
     this.#latch = halt;
+    if (halt === null && this.#hold !== null) this.#setHold(null, 'person');
     this.#isLifted ||= halt === null;
     this.#world.trace.add(halt === null ? 'halt lifted' : `halt ${halt.by} ${halt.reason}`);
   }
@@ -135,11 +143,21 @@ export class Store {
   /** Signs of life, in the state directory like everything else. */
   heart(life: Life, whose: 'bot' | 'sentinel'): Heart {
     let counter = (this.#pulses[whose]?.counter ?? 0) + 1;
+    // What the clock says may have been said before.
+    const born = life.number;
+    let reads = 0;
+    let readAt = life.clock.elapsed();
+    const beat = (state: Pulse['state'], isRead: boolean) => {
+      if (!life.isAlive || this.#isFull) return;
+      this.#pulses[whose] = { counter: counter++, state, born, reads, unreadMs: life.clock.elapsed() - readAt };
+      this.#events.beat(whose, state, isRead);
+    };
     return {
-      beat: state => {
-        if (!life.isAlive || this.#isFull) return;
-        this.#pulses[whose] = { counter: counter++, state };
-        this.#events.beat(whose, state);
+      beat: state => beat(state, false),
+      read: () => {
+        reads++;
+        readAt = life.clock.elapsed();
+        beat('alive', true);
       },
     };
   }
@@ -157,12 +175,27 @@ export class Store {
         life.step('after latch');
       },
       lift: () => this.setHalt(null),
+      readHold: () => this.#hold,
+      setHold: hold => {
+        this.#write(life, 'hold');
+        if (this.#hold === null) this.#setHold(hold, 'sentinel');
+      },
+      liftHold: () => {
+        this.#write(life, 'the lifting of a hold');
+        this.#setHold(null, 'sentinel');
+      },
       takeLifted: () => {
         const isLifted = this.#isLifted;
         this.#isLifted = false;
         return isLifted;
       },
     };
+  }
+
+  #setHold(hold: Hold | null, by: 'sentinel' | 'person'): void {
+    this.#hold = hold;
+    this.#world.trace.add(hold === null ? `hold lifted by ${by}` : `hold ${hold.reason}`);
+    this.#events.held(hold, by);
   }
 
   #write(life: Life, what: string): void {

@@ -10,6 +10,7 @@ import { startEmbedded } from '../embedded.ts';
 import { EXIT } from '../exits.ts';
 import { duration, port, sources } from '../flags.ts';
 import { logger } from '../logger.ts';
+import { ownCommand } from '../ownCommand.ts';
 import { run } from '../run.ts';
 import { sentinel } from '../sentinel.ts';
 import { chosen, remoteVenue, seedOf, signalsToStop, version, withVenue } from '../source.ts';
@@ -33,19 +34,22 @@ export function addTradeCommands(program: Command): void {
     )
     .action(async (options: Source & { for?: number; state?: string; metricsPort?: number; json: boolean }) => {
       const signals = signalsToStop();
-      const { config: given, file, tape } = await chosen(options);
+      const { config: given, tape, file } = await chosen(options);
       if (given.paper.only && !options.paper)
         throw new Wrong('this configuration is for paper only (paper.only): run it with --paper');
       const clock = realClock(options.speed);
-      await withVenue(given, tape, options, clock, async (venue, log, seed, config) => {
+      await withVenue(given, tape, options, clock, async (venue, log, seed, shaped) => {
+        const config = {
+          ...shaped,
+          ...(options.state === undefined ? {} : { state: { dir: options.state } }),
+          ...(options.metricsPort === undefined ? {} : { metrics: { ...shaped.metrics, port: options.metricsPort } }),
+        };
         if (options.config !== undefined && options.state === undefined)
-          await heedEarlierPlace(config, file, process.cwd(), clock, log);
+          await heedEarlierPlace(shaped, file, process.cwd(), clock, log);
+        const configFile = options.state === undefined && !options.paper ? file : undefined;
         const { summary, left, failure } = await run({
-          config: {
-            ...config,
-            ...(options.state === undefined ? {} : { state: { dir: options.state } }),
-            ...(options.metricsPort === undefined ? {} : { metrics: { ...config.metrics, port: options.metricsPort } }),
-          },
+          config,
+          configFile,
           venue,
           clock,
           seed,
@@ -61,7 +65,8 @@ export function addTradeCommands(program: Command): void {
         if (venue.paper) log.info({}, venue.paper.outcome());
         for (const id of left) log.error({ id }, `not verified to be gone: ${id}`);
         if (failure !== null) log.error({}, `ended because something broke: ${failure}`);
-        console.log(options.json ? JSON.stringify(summary) : describe(summary));
+        const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
+        console.log(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));
         if (left.length > 0) return EXIT.leftOrders;
         return failure === null && summary.halted === undefined && summary.ledgerMatches ? EXIT.clean : EXIT.broken;
       });
@@ -74,10 +79,10 @@ export function addTradeCommands(program: Command): void {
   )
     .option('--paper', 'as with run --paper: without a key', false)
     .action(async (options: Source) => {
-      const { config, tape } = await chosen(options);
+      const { config, tape, file } = await chosen(options);
       const clock = realClock(options.speed);
       await withVenue(config, tape, options, clock, async (venue, _log, seed) => {
-        console.log(await check(config, venue, clock, seed));
+        console.log(await check(config, venue, clock, seed, file));
         return EXIT.clean;
       });
     });
@@ -136,6 +141,7 @@ export function addTradeCommands(program: Command): void {
       const log = logger(config.log.level, [venue.secret.reveal()]);
       const ended = new AbortController();
       signalsToStop().tell(() => ended.abort());
-      await sentinel(config, venue, realClock(), Math.floor(Math.random() * 2 ** 31), log, ended.signal);
+      const configFile = options.state === undefined ? options.config : undefined;
+      await sentinel(config, venue, realClock(), Math.floor(Math.random() * 2 ** 31), log, ended.signal, configFile);
     });
 }

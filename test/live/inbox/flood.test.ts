@@ -13,6 +13,7 @@ import { Desk, RESERVE_BYTES } from '../../../src/live/inbox/desk.ts';
 import { KNOWN_SENDERS, Rates, ROW_BYTES, senderOf, UNKNOWN_SENDERS } from '../../../src/live/inbox/rates.ts';
 import { openInboxStore } from '../../../src/live/inbox/store.ts';
 import { heartIn, readPulse } from '../../../src/live/heart.ts';
+import { VirtualClock } from '../../../src/core/index.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -252,7 +253,7 @@ describe('connections', () => {
 describe('a heartbeat', () => {
   test('that the disk does not take leaves the last whole one and nothing half beside it, and the next is taken', () => {
     const dir = folder();
-    const heart = heartIn(dir, 'bot');
+    const heart = heartIn(dir, 'bot', new VirtualClock());
     heart.beat('alive');
     const before = readFileSync(join(dir, 'heartbeat.json'), 'utf8');
     // A disk without room: what is written beside goes nowhere.
