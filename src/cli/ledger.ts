@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { CAUSES, causesFrom, causesOf, money, moneyOf, sumOfCauses, textOfMoney } from '../core/index.ts';
-import type { Cause, Causes, Clock, Entry, Millis, Money } from '../core/index.ts';
+import type { Cause, Causes, Clock, Entry, Millis, Money, Profit } from '../core/index.ts';
 import { adjustmentsIn } from '../live/adjustments.ts';
 import { isBroughtForward } from '../live/entries.ts';
 import { STATE_FILE } from '../live/journal.ts';
@@ -50,7 +50,10 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
   const mine = shown.filter(
     ({ changes }) => ask.currency === undefined || changes.some(c => c.currency === ask.currency),
   );
-  if (ask.entries) return mine.flatMap(entry => linesOfEntry(entry, ask));
+  if (ask.entries) {
+    const lines = mine.flatMap(entry => linesOfEntry(entry, ask));
+    return ask.form === 'csv' ? ['at,source,cause,currency,amount,price,why', ...lines] : lines;
+  }
   if (ask.form === 'csv') return csvOf(rows);
   const waiting = adjustmentsIn(dir).waiting();
   if (ask.form === 'json') return [JSON.stringify(jsonOf(dir, file, rows, mine.length, ask, waiting.length))];
@@ -58,6 +61,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
   return [
     `${dir}: ${mine.length} ${mine.length === 1 ? 'entry' : 'entries'}${from === null ? '' : ` since ${timeOf(from)}`}${file.checked ? `; compared with the exchange at ${timeOf(file.checked.at)}` : '; not compared with the exchange yet'}`,
     ...table(rows),
+    ...(file.profit === null ? [] : [profitLine(file.profit)]),
     ...waiting.map(
       ({ currency, amount, by, reason }) =>
         `waits for the bot to take it up: ${textOfMoney(amount)} ${currency} (${by}: ${reason})`,
@@ -159,7 +163,7 @@ const textOrEmpty = (sum: Money | null): string => (sum === null ? '' : textOfMo
 
 function jsonOf(
   dir: string,
-  { checked }: LedgerFile,
+  { checked, profit }: LedgerFile,
   rows: readonly Row[],
   entries: number,
   { since }: LedgerAsk,
@@ -171,6 +175,8 @@ function jsonOf(
     comparedAt: checked === null ? null : timeOf(checked.at),
     entries,
     waiting,
+    profit:
+      profit && Object.fromEntries(Object.entries(profit).map(([part, sum]) => [part, textOfMoney(sum)] as const)),
     currencies: Object.fromEntries(
       rows.map(row => [
         row.currency,
@@ -188,14 +194,22 @@ function jsonOf(
 function linesOfEntry({ source, at, why, changes }: Entry, { form, currency: only }: LedgerAsk): string[] {
   const moved = changes.filter(({ amount, currency }) => amount !== 0n && (only === undefined || currency === only));
   const texts = moved.map(({ cause, currency, amount }) => ({ cause, currency, amount: textOfMoney(amount) }));
-  if (form === 'json') return [JSON.stringify({ at: timeOf(at), source, why, changes: texts })];
+  const price = priceOf({ source, why });
+  if (form === 'json') return [JSON.stringify({ at: timeOf(at), source, price, why, changes: texts })];
   if (form === 'csv')
     return texts.map(({ cause, currency, amount }) =>
-      [timeOf(at), quoted(source), cause, currency, amount, quoted(why ?? '')].join(','),
+      [timeOf(at), quoted(source), cause, currency, amount, price ?? '', quoted(why ?? '')].join(','),
     );
   const list = texts.map(({ cause, currency, amount }) => `${cause} ${amount} ${currency}`).join(', ');
   return [`${timeOf(at)}  ${source}  ${list}${why === null ? '' : `  (${why})`}`];
 }
+
+/** Of a trade, as the exchange wrote it; null for what is none, and for a trade that an older Puntas booked. */
+const priceOf = ({ source, why }: Pick<Entry, 'source' | 'why'>): string | null =>
+  (source.startsWith('trade ') ? /^\S+ at (\d+(?:\.\d+)?)$/.exec(why ?? '')?.[1] : null) ?? null;
+
+const profitLine = ({ spread, inventory, fees, hedging, total }: Profit): string =>
+  `profit since the opening, while it ran: ${textOfMoney(total)} = spread ${textOfMoney(spread)} + inventory ${textOfMoney(inventory)} + fees ${textOfMoney(fees)} + hedging ${textOfMoney(hedging)}`;
 
 const quoted = (text: string): string => (/[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
 const timeOf = (at: Millis): string => new Date(at).toISOString();

@@ -1,6 +1,6 @@
 /** Sums of the runs of one process: what a person and Prometheus are told does not start anew when one run takes over from another. */
-import { money } from '../core/index.ts';
-import type { DecisionCount, Millis, Profit, Side, Snapshot } from '../core/index.ts';
+import { sumOfProfits } from '../core/index.ts';
+import type { DecisionCount, Millis, Side, Snapshot } from '../core/index.ts';
 
 const SIDES: readonly Side[] = ['buy', 'sell'];
 
@@ -23,7 +23,7 @@ export class Tally {
       fills: before.fills + now.fills,
       regimes: regimesOf(before.regimes, now.regimes),
       decisions: decisionsOf(before.decisions, now.decisions),
-      profit: sumOf(before.profit, now.profit),
+      profit: sumOfProfits(before.profit, now.profit),
       counts: Object.fromEntries(SIDES.map(side => [side, countsOf(before, now, side)])) as Snapshot['counts'],
       uptime: { bid: share('bid'), ask: share('ask') },
     };
@@ -57,11 +57,3 @@ function decisionsOf(before: readonly DecisionCount[], now: readonly DecisionCou
   }
   return [...all.values()];
 }
-
-const sumOf = (a: Profit, b: Profit): Profit => ({
-  spread: money(a.spread + b.spread),
-  inventory: money(a.inventory + b.inventory),
-  fees: money(a.fees + b.fees),
-  hedging: money(a.hedging + b.hedging),
-  total: money(a.total + b.total),
-});

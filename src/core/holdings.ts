@@ -269,7 +269,7 @@ export class Holdings {
     this.#ledger.post({
       source: `trade ${tid} ${oid}`,
       at: createdAt,
-      why: null,
+      why: `${book} at ${trade.price}`,
       changes: [
         { cause: 'trades', currency: major, amount: money(sign * moneyOf(trade.major)) },
         { cause: 'trades', currency: minor, amount: money(-sign * moneyOf(trade.minor)) },

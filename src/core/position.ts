@@ -31,6 +31,15 @@ export type Profit = {
   readonly total: Money;
 };
 
+/** What two times after each other brought together. */
+export const sumOfProfits = (a: Profit, b: Profit): Profit => ({
+  spread: money(a.spread + b.spread),
+  inventory: money(a.inventory + b.inventory),
+  fees: money(a.fees + b.fees),
+  hedging: money(a.hedging + b.hedging),
+  total: money(a.total + b.total),
+});
+
 /**
  * Equity is cash + inventory x mark. Between two moments it changes by exactly: what fills captured against the mark (spread),
  * what conversions and orders that took liquidity captured against it (hedging), what the mark did to the inventory held (inventory), and fees. The mark is the middle of the book in half ticks, so that

@@ -2,7 +2,17 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
-import type { Amount, Entry, Millis, PlaceCommand, Price, RestoredLedger, RestoredOrder, Side } from '../core/index.ts';
+import type {
+  Amount,
+  Entry,
+  Millis,
+  PlaceCommand,
+  Price,
+  Profit,
+  RestoredLedger,
+  RestoredOrder,
+  Side,
+} from '../core/index.ts';
 import type { HedgeRow } from '../hedge/index.ts';
 import { foldEntries, holdAgainst, writeEntries } from './entries.ts';
 import { markOf, textOfMark } from './ledgerText.ts';
@@ -27,6 +37,8 @@ export type Leftovers = {
   readonly hedges: readonly HedgeRow[];
   /** Transfers of the exchange's lists that are in the ledger, or were before it began; null when that is not known. */
   readonly transfers: readonly string[] | null;
+  /** Of all runs since the opening; null when none was kept. */
+  readonly profit: Profit | null;
 };
 
 export type Journal = {
@@ -91,9 +103,10 @@ export function openJournal(
   }
 }
 
-/** Orders that ended are kept up to this many, for those who look for one; each costs a start 9 us. What may live and the ledger are kept for ever. */
-const ENDED_MAX = 100_000;
-const RUNS_MAX = 500;
+/** Orders that ended are kept up to this many, for those who look for one; each costs a start 9 us. What may live stays. */
+export const ENDED_MAX = 100_000;
+/** Runs whose recordings are kept at the most. */
+export const RUNS_MAX = 500;
 /** Lines that wait for a disk that takes nothing; beyond, the recording has a gap. */
 const LINES_MAX = 10_000;
 
@@ -252,5 +265,6 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
     marker: mark?.marker,
     hedges: mark?.hedges ?? [],
     transfers: mark?.transfers ?? null,
+    profit: mark?.profit ?? null,
   };
 }

@@ -1,5 +1,6 @@
 /** Hands the ledger over to the journal: entries, balances, marker and live orders of one moment, when they have changed, and now and then for the losses. */
-import type { Clock, Engine, Entry } from '../core/index.ts';
+import { sumOfProfits } from '../core/index.ts';
+import type { Clock, Engine, Entry, Profit } from '../core/index.ts';
 import type { HedgeRow } from '../hedge/index.ts';
 import type { Journal } from './journal.ts';
 import type { Reads } from './reads.ts';
@@ -8,7 +9,7 @@ const KEEP_EVERY_MS = 60_000;
 
 export class LedgerKeeper {
   readonly #engine: Engine;
-  readonly #journal: Pick<Journal, 'keep'>;
+  readonly #journal: Pick<Journal, 'keep' | 'leftovers'>;
   readonly #reads: Pick<Reads, 'taken'>;
   readonly #clock: Clock;
   readonly #hedges: () => readonly HedgeRow[];
@@ -18,7 +19,7 @@ export class LedgerKeeper {
 
   constructor(
     engine: Engine,
-    journal: Pick<Journal, 'keep'>,
+    journal: Pick<Journal, 'keep' | 'leftovers'>,
     reads: Pick<Reads, 'taken'>,
     clock: Clock,
     hedges: () => readonly HedgeRow[] = () => [],
@@ -35,9 +36,9 @@ export class LedgerKeeper {
 
   /**
    * It becomes durable with what is written next. Not to be called once something broke: half of an event may be in the ledger then, and
-   * a restart reads on from the marker of the last whole one.
+   * a restart reads on from the marker of the last whole one. `isLast`: also when nothing but the profit has changed.
    */
-  keep(): void {
+  keep(isLast = false): void {
     const { marker, tids } = this.#reads.taken;
     const live = this.#engine.unfinished.map(({ id, filled, oid }) => ({ id, filled, oid }));
     const hedges = this.#hedges();
@@ -46,11 +47,19 @@ export class LedgerKeeper {
     const version = [this.#engine.ledgerVersion, transfers === null ? null : transfers.length];
     const state = JSON.stringify([...version, marker, tids.length, live, last?.id, last?.state, last?.acceptedAt]);
     const now = this.#clock.elapsed();
-    if (state === this.#kept.state && now - this.#kept.at < KEEP_EVERY_MS) return;
+    if (!isLast && state === this.#kept.state && now - this.#kept.at < KEEP_EVERY_MS) return;
     const ledger = this.#engine.ledger(tids);
     if (ledger === null) return;
-    this.#journal.keep({ ledger, marker, live, hedges, transfers, checked: this.#engine.checked }, this.#entries);
+    const { checked } = this.#engine;
+    this.#journal.keep({ ledger, marker, live, hedges, transfers, checked, profit: this.#profit() }, this.#entries);
     this.#entries = [];
     this.#kept = { state, at: now };
+  }
+
+  /** Of all runs since the opening. */
+  #profit(): Profit {
+    const { profit } = this.#engine.snapshot(this.#clock.now());
+    const { profit: before } = this.#journal.leftovers;
+    return before === null ? profit : sumOfProfits(before, profit);
   }
 }

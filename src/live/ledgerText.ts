@@ -1,7 +1,7 @@
 /** A ledger, its entries, and the mark that is made of it, as text and back, to the last digit. */
 import type { HedgeRow } from '../hedge/index.ts';
 import { CAUSES, causesOf, money, moneyOf, textOfMoney } from '../core/index.ts';
-import type { Amount, Cause, Causes, Checked, Entry, Millis, Money, RestoredLedger } from '../core/index.ts';
+import type { Amount, Cause, Causes, Checked, Entry, Millis, Money, Profit, RestoredLedger } from '../core/index.ts';
 
 type WrittenCauses = [currency: string, causes: Partial<Record<Cause, string>>][];
 
@@ -89,17 +89,21 @@ export type Mark = {
   readonly transfers?: readonly string[] | null;
   /** The last comparison with the exchange's balances: for those who look. */
   readonly checked?: Checked | null;
+  /** Of all runs since the opening, this one included; null where an older Puntas kept none. */
+  readonly profit?: Profit | null;
 };
 
 type Sums = [currency: string, sum: string][];
-type WrittenMark = Omit<Mark, 'ledger' | 'marker' | 'checked'> & {
+type WrittenMark = Omit<Mark, 'ledger' | 'marker' | 'checked' | 'profit'> & {
   readonly ledger: string;
   readonly marker: string | null;
   readonly checked?: { readonly at: Millis; readonly reported: Sums; readonly differences: Sums } | null;
+  readonly profit?: Readonly<Record<keyof Profit, string>> | null;
 };
 
-export const textOfMark = ({ ledger, marker, live, hedges = [], transfers = null, checked = null }: Mark): string =>
-  JSON.stringify({
+export const textOfMark = ({ ledger, marker, live, hedges = [], transfers = null, ...rest }: Mark): string => {
+  const { checked = null, profit = null } = rest;
+  return JSON.stringify({
     ledger: textOfLedger(ledger),
     marker: marker ?? null,
     live,
@@ -110,10 +114,12 @@ export const textOfMark = ({ ledger, marker, live, hedges = [], transfers = null
       reported: written(checked.reported),
       differences: written(checked.differences),
     },
+    profit: profit && profitOf(profit, textOfMoney),
   } satisfies WrittenMark);
+};
 
 export function markOf(text: string): Required<Mark> {
-  const { ledger, marker, live, hedges, transfers, checked } = JSON.parse(text) as WrittenMark;
+  const { ledger, marker, live, hedges, transfers, checked, profit } = JSON.parse(text) as WrittenMark;
   return {
     ledger: ledgerOf(ledger),
     marker: marker ?? undefined,
@@ -123,8 +129,17 @@ export function markOf(text: string): Required<Mark> {
     checked: checked
       ? { at: checked.at, reported: read(checked.reported), differences: read(checked.differences) }
       : null,
+    profit: profit ? profitOf(profit, moneyOf) : null,
   };
 }
+
+const profitOf = <A, B>({ spread, inventory, fees, hedging, total }: Record<keyof Profit, A>, as: (sum: A) => B) => ({
+  spread: as(spread),
+  inventory: as(inventory),
+  fees: as(fees),
+  hedging: as(hedging),
+  total: as(total),
+});
 
 const written = (sums: ReadonlyMap<string, Money>): Sums =>
   [...sums].map(([currency, sum]) => [currency, textOfMoney(sum)]);

@@ -173,7 +173,7 @@ export class Loop {
     await Promise.all([deciding, ...this.#underWay]);
     await this.#hedger?.settle(deadline, () => Promise.all([this.#readPrivate(), this.#balances.read()]));
     const ledgerMatches = await this.#balances.match();
-    this.#flush();
+    this.#flush(true);
     return { left, ledgerMatches, failure: this.#failure };
   }
 
@@ -279,10 +279,10 @@ export class Loop {
   }
 
   /** The ledger and the recording become durable together; a disk that takes neither is told by the next intent. */
-  #flush(): boolean {
+  #flush(isLast = false): boolean {
     const { journal } = this.#options;
     try {
-      if (this.#failure === null) this.#keeper.keep();
+      if (this.#failure === null) this.#keeper.keep(isLast);
       journal.flush();
       return this.#failure === null;
     } catch (error) {

@@ -97,7 +97,14 @@ describe('an intent', () => {
     for (const account of ['in the second box', 'in the first box']) {
       const next = openJournal(dir, { ...boxed, account });
       next.close();
-      expect(next.leftovers).toEqual({ orders: [], ledger: null, marker: undefined, hedges: [], transfers: null });
+      expect(next.leftovers).toEqual({
+        orders: [],
+        ledger: null,
+        marker: undefined,
+        hedges: [],
+        transfers: null,
+        profit: null,
+      });
     }
   });
 });
@@ -194,7 +201,7 @@ function history(): { states: Set<string>; crashed: string; closed: string } {
   const states = new Set<string>();
   const keep = () => states.add(textOf(leftIn(folders.copyOf(dir))));
   const journal = opened(dir);
-  states.add(textOf({ orders: [], ledger: null, marker: undefined, hedges: [], transfers: null }));
+  states.add(textOf({ orders: [], ledger: null, marker: undefined, hedges: [], transfers: null, profit: null }));
   keep();
   for (let i = 1; i <= 12; i++) {
     journal.record(`i{"event":{"kind":"timer","at":${AT + i}}}`);

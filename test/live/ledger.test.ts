@@ -268,7 +268,7 @@ describe('the printed ledger', () => {
     const lines = await ledger(at.stateDir, { entries: false, form: 'text' }, realClock());
     expect(lines.slice(1).map(line => line.split(/\s+/)[0])).toEqual(
       [...['', 'opening', 'trades', 'fees', 'conversions', 'deposits', 'withdrawals', 'refunds', 'adjustments']].concat(
-        ...['closing', 'exchange', 'difference'],
+        ...['closing', 'exchange', 'difference', 'profit'],
       ),
     );
     await running.stop();
@@ -308,5 +308,43 @@ describe('the printed ledger', () => {
     await expect(ledger(folders.fresh(), { entries: false, form: 'text' }, realClock())).rejects.toThrow(
       /no ledger there yet/,
     );
+  });
+
+  test('has the trades of every run, each with its price, under a header, and what all of them earned', async () => {
+    const at = world(51);
+    const runs = [await started(at)];
+    await at.clock.advance(150 * SECOND);
+    const first = await runs[0]!.stop();
+    runs.push(await restarted(at, at.stateDir));
+    await at.clock.advance(150 * SECOND);
+    const second = await runs[1]!.stop();
+    expect(Math.min(first.summary.fills, second.summary.fills)).toBeGreaterThan(0);
+
+    const [header = '', ...rows] = await ledger(at.stateDir, { entries: true, form: 'csv' }, realClock());
+    expect(header).toBe('at,source,cause,currency,amount,price,why');
+    const cells = rows.map(row => row.split(','));
+    expect(new Set(cells.map(row => row.length))).toEqual(new Set([7]));
+    const trades = cells.filter(([, , cause]) => cause === 'trades');
+    const names = new Set(trades.map(([, source]) => source!));
+    expect(names.size).toBe(first.summary.fills + second.summary.fills);
+    for (const name of names) {
+      const [major, minor] = ['btc', 'mxn'].map(c => trades.find(([, source, , of]) => source === name && of === c)!);
+      const [sold, got, price] = [major![4]!, minor![4]!, major![5]!].map(text => moneyOf(text!)) as never as [
+        bigint,
+        bigint,
+        bigint,
+      ];
+      expect(sold * price).toBe(-got * 10n ** 18n);
+    }
+    expect(cells.filter(([, , cause]) => cause !== 'trades' && cause !== 'fees').every(row => row[5] === '')).toBe(
+      true,
+    );
+
+    const [text = ''] = await ledger(at.stateDir, { entries: false, form: 'json' }, realClock());
+    const { profit } = JSON.parse(text) as { profit: Record<string, string> };
+    for (const part of ['spread', 'inventory', 'fees', 'total'] as const)
+      expect(profit[part], part).toBe(
+        textOfMoney(money(moneyOf(first.summary.pnl[part]) + moneyOf(second.summary.pnl[part]))),
+      );
   });
 });
