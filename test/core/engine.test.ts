@@ -132,6 +132,37 @@ describe('the engine', () => {
     expect(desk.engine.order(id)?.state).toBe('done');
   });
 
+  it('withdraws an order that is filled in part like any other', () => {
+    const desk = new Desk().open().round();
+    for (const { id } of desk.live) desk.fill(id, 3);
+    desk.round();
+    expect(desk.live.map(({ id }) => desk.engine.order(id)?.state)).toEqual(['partially filled', 'partially filled']);
+    desk.bids = [];
+    desk.round();
+    expect(desk.live).toEqual([]);
+  });
+
+  it.each([
+    [105, null],
+    [106, /^position: 106 btc from the target is beyond its limit/],
+  ])('halts when somebody else carried the position %i lots away, with a limit of 100: %s', (lots, halt) => {
+    const many = { fillsPer10Min: 99, refusalsPerMinute: 99, unknownsPerMinute: 99, messagesPerMinute: 999 };
+    const halts = { ...many, drawdownMax: 10n ** 30n, dayLossMax: 10n ** 30n } as HaltLimits;
+    const desk = new Desk({ halts }).open().round();
+    desk.plant('somebody-1', 'buy', 900, lots);
+    desk.fill('somebody-1', lots);
+    desk.rounds(2);
+    expect(desk.engine.haltedBecause).toEqual(halt === null ? null : expect.stringMatching(halt));
+  });
+
+  it('counts no time as quoted while nothing but an order without an answer may be there', () => {
+    const desk = new Desk();
+    desk.fateOfPlace = () => 'lost';
+    desk.open().rounds(20);
+    expect(desk.engine.unfinished.map(({ state }) => state)).toContain('unknown');
+    expect(desk.engine.snapshot(desk.now).uptime).toEqual({ bid: 0, ask: 0 });
+  });
+
   it('withdraws when its own account has not been read for long', () => {
     const desk = new Desk().open().round();
     for (let n = 0; n < 30; n++) {

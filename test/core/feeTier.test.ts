@@ -30,3 +30,11 @@ test('in the best tier there is no next one, and without a volume nothing is sai
   expect(accountTierOf(same, SCHEDULE, 'mxn')?.next).toBeNull();
   expect(accountTierOf({ book: 'eth_mxn', maker: '0.006', taker: '0.0078' }, SCHEDULE, 'mxn')).toBeNull();
 });
+
+test('a volume at the bound of a tier is of that tier: the next one begins above it', () => {
+  const at = { ...ROW, maker: '0.006', currentVolume: '20000' };
+  expect(accountTierOf(at, SCHEDULE, 'mxn')?.next).toMatchObject({ makerRate: 560_000, missing: 0n });
+  expect(accountTierOf({ ...at, currentVolume: '20000.01' }, SCHEDULE, 'mxn')?.next).toMatchObject({
+    above: moneyOf('1000000'),
+  });
+});

@@ -51,7 +51,35 @@ describe('what should leave', () => {
   });
 });
 
+describe('the limit of what leaving may cost', () => {
+  test('is the whole of the basis points that are allowed, and not one unit more', () => {
+    const hundredths = fc.integer({ min: 0, max: 100_000 });
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 22n }), hundredths, (major, bps) => {
+        const allowed = ((major * middle) / 10n ** 18n) * BigInt(bps);
+        const limit = costLimit(major, middle, { ...rules, costMaxBps: bps / 100 });
+        expect(limit * 1_000_000n).toBeLessThanOrEqual(allowed);
+        expect((limit + 1n) * 1_000_000n).toBeGreaterThan(allowed);
+      }),
+    );
+  });
+});
+
 describe('the way out', () => {
+  test('of a part is weighed as if all left at its price: a small dear part does not win by being small', () => {
+    const { taken, weighed } = decide([sale('rfq', '99', '0.1'), sale('conversion', '996')]);
+    expect(taken).toBe('conversion');
+    expect(weighed[0]).toMatchObject({ way: 'rfq', bps: 100, not: 'more than 50 bps' });
+  });
+
+  test('costs no more than is left of the day', () => {
+    const of = (dayLeft: string) =>
+      weigh(btcMxn, moneyOf('1'), moneyOf('1.2'), middle, [sale('rfq', '998')], rules, moneyOf(dayLeft));
+    expect(of('2')).toMatchObject({ taken: 'rfq', most: moneyOf('2') });
+    expect(of('1.999999')).toMatchObject({ taken: 'wait', most: 0n });
+    expect(of('1.999999').weighed[0]?.not).toBe('more than is left for today');
+  });
+
   test('is the cheapest within the limit, and every other says why not', () => {
     const { taken, weighed } = decide([sale('rfq', '998'), sale('conversion', '997'), sale('book', '999')]);
     expect(taken).toBe('rfq');

@@ -1,7 +1,7 @@
 /** The ledger and the profit: exact at every fill, the same for any order and repetition of trades, and never fed by strangers. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { money, moneyOf, Position, price, textOfMoney } from '../../src/core/index.ts';
+import { amount, money, moneyOf, Position, price, textOfMoney } from '../../src/core/index.ts';
 import type { Fill, OwnTrade, Side } from '../../src/core/index.ts';
 import { Holdings } from '../../src/core/holdings.ts';
 import { btcMxn } from './market.ts';
@@ -49,6 +49,24 @@ function fillOf(s: Extract<Step, { kind: 'fill' }>): Fill {
     maker: true,
   };
 }
+
+describe('the position', () => {
+  it('in lots is never more than there is, in either direction, and less than a lot short of it', () => {
+    const atOnce = fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n });
+    fc.assert(
+      fc.property(atOnce, moved => {
+        const holdings = new Holdings(btcMxn, amount(0));
+        holdings.read([{ currency: 'btc', total: '0', locked: '0', available: '0' }], 0);
+        const transfer = { source: 'x', cause: 'deposits', currency: 'btc', occurredAt: 0, why: '' } as const;
+        holdings.transfer({ ...transfer, amount: money(moved) });
+        const rest = holdings.position() - BigInt(holdings.positionLots()) * btcMxn.lotMoney;
+        expect(holdings.position()).toBe(moved);
+        expect(moved < 0n ? -rest : rest).toBeGreaterThanOrEqual(0n);
+        expect(moved < 0n ? -rest : rest).toBeLessThan(btcMxn.lotMoney);
+      }),
+    );
+  });
+});
 
 describe('profit', () => {
   it('is spread plus inventory plus hedging plus fees, and exactly the change of equity, after every fill and every mark', () => {

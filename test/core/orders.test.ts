@@ -484,6 +484,46 @@ describe('one order', () => {
     );
   });
 
+  it('of an earlier run goes on from the fills that the ledger has of it: those that follow are added', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 1, max: 4 }), (before, after) => {
+        const left = { id: 'a-0-1', side: 'buy', price: price(99), amount: amount(10), oid: 'oid-7', at: 0 } as const;
+        const next = new Orders(plain, patience, () => undefined);
+        next.restore({ ...left, filled: amount(before) }, 1);
+        next.filled('a-0-1', 'oid-7', amount(after), 5);
+        expect([next.get('a-0-1')!.filled, next.reserved('buy')]).toEqual([before + after, 10 - before - after]);
+      }),
+    );
+  });
+
+  it('that a look-up tells larger than it was sent is reserved for no more than was sent', () => {
+    orders.answered(id, { kind: 'done', value: { oid: 'oid-1' } }, false, 10);
+    orders.lookedUp([id], [{ ...listed('cancelled', '0'), originalAmount: '25' }], 20, 30);
+    expect([state(), orders.reserved('buy')]).toEqual(['closed-unsettled', 10]);
+  });
+
+  it('that ended while a read was on its way is not reopened by it, however late that comes', () => {
+    orders.answered(id, { kind: 'done', value: { oid: 'oid-1' } }, false, 10);
+    orders.lookedUp([id], [listed('cancelled')], 40, 50);
+    orders.read([listed('open')], true, 45, 90);
+    expect([state(), orders.get(id)!.ending]).toEqual(['done', 'canceled']);
+    orders.read([listed('open')], true, 51, 95);
+    expect(state()).toBe('open');
+  });
+
+  it('is forgotten whole, its oid with it, when five thousand others have ended since', () => {
+    for (let n = 0; n <= 5_000; n++) {
+      orders.intend(`a-2-${n}`, 'sell', price(100), amount(1), 0);
+      orders.sent(`a-2-${n}`);
+      orders.filled(`a-2-${n}`, `o-${n}`, amount(1), 5);
+    }
+    expect([orders.get('a-2-0'), orders.byOid('o-0'), orders.byOid('o-1')?.id]).toEqual([
+      undefined,
+      undefined,
+      'a-2-1',
+    ]);
+  });
+
   it('that was just answered is not taken for vanished by reads that lag, only by two of them and after the settle time', () => {
     orders.answered(id, { kind: 'done', value: { oid: 'oid-1' } }, false, 10);
     orders.read(none, true, 11, 12);

@@ -138,6 +138,19 @@ describe('the gate', () => {
     },
   );
 
+  it('sells with what its other asks have left of it, to the last lot', () => {
+    const standing = { ...quiet, majorFunds: moneyOf('15'), orders: [order('sell', 1001, 7, 'open', { filled: 2 })] };
+    expect(isApproved(place('sell', 1001, 10), standing)).toBe(true);
+    expect(approvePlace(place('sell', 1001, 11), standing)).toBe('insufficient funds');
+  });
+
+  it('leaves room for what conversions may still bring, on the side on which they do', () => {
+    const standing = { ...quiet, converting: { buy: 95, sell: 20 } };
+    expect([5, 6].map(lots => isApproved(place('buy', 999, lots), standing))).toEqual([true, false]);
+    expect([80, 81].map(lots => isApproved(place('sell', 1001, lots), standing))).toEqual([true, false]);
+    expect(approvePlace(place('buy', 999, 6), standing)).toBe('position limit');
+  });
+
   it('sells only what is held', () => {
     expect(approvePlace(place('sell', 1001, 10), { ...quiet, majorFunds: moneyOf('9') })).toBe('insufficient funds');
     expect(isApproved(place('sell', 1001, 10), { ...quiet, majorFunds: moneyOf('10') })).toBe(true);

@@ -23,6 +23,7 @@ import {
   valueOf,
 } from '../../src/core/index.ts';
 import type { Instrument } from '../../src/core/index.ts';
+import { worstPrice } from '../../src/core/instrument.ts';
 import { bookRules } from './market.ts';
 
 const Exact = Decimal.clone({ precision: 200, toExpNeg: -100, toExpPos: 100 });
@@ -259,6 +260,13 @@ describe('an instrument', () => {
         expect(i.amountMin).toBeGreaterThan(0);
       }),
     );
+  });
+
+  it('counts an order that is off the grid of today at its worst: a bid dearer, an ask cheaper, one without a price at the bound', () => {
+    const i = instrumentOf(bookRules({ tickSize: '10', minimumPrice: '10', maximumPrice: '1000' }));
+    expect([worstPrice(i, 'buy', '105'), worstPrice(i, 'sell', '105')]).toEqual([11, 10]);
+    expect([worstPrice(i, 'buy', '110'), worstPrice(i, 'sell', '110')]).toEqual([11, 11]);
+    expect([worstPrice(i, 'buy', undefined), worstPrice(i, 'sell', undefined)]).toEqual([100, 1]);
   });
 
   it('counts a maximum beyond 2^53 as 2^53 - 1, and refuses such a minimum', () => {
