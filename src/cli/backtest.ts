@@ -16,6 +16,7 @@ import type { ReferenceTapes } from './elsewhere.ts';
 import { marketOf } from './market.ts';
 import type { Stored } from './market.ts';
 import type { ReportFiles } from './reportFiles.ts';
+import { timeLeft } from './timeLeft.ts';
 
 export type BacktestOptions = {
   readonly config: Config;
@@ -58,7 +59,9 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const reference = options.reference ?? new Map<string, Tape>();
   const elsewhere = recordedElsewhere(config, reference, span) ?? undefined;
   const noReference = missingReference(config, reference);
-  const bar = options.progress ? new SingleBar({ format: '[{bar}] {percentage}% | {eta_formatted} left' }) : null;
+  const bar = options.progress
+    ? new SingleBar({ format: '[{bar}] {percentage}% | {eta_formatted}', formatTime: timeLeft })
+    : null;
   const jobs = models.map(model => {
     const csv = files?.csv(model, config.hedge !== undefined) ?? null;
     return { model, config, instrument, gaps, ...span, seed, latencies, ...account, csv, elsewhere };

@@ -1,5 +1,5 @@
 /** Puts one bot together from a checked configuration. The embedded exchange and a remote one differ by an address and a key. */
-import { amountFloor, Engine, money, moneyOf, randomOf, valueFloor, withWitness } from '../core/index.ts';
+import { amountFloor, describeTier, Engine, money, moneyOf, randomOf, valueFloor, withWitness } from '../core/index.ts';
 import type {
   Clock,
   EngineNews,
@@ -30,7 +30,7 @@ import type { ReferenceOptions } from '../live/reference.ts';
 import type { Rules } from '../live/opening.ts';
 import type { WitnessSetup } from '../live/witness.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
-import { Wrong } from './configFile.ts';
+import { FeesTooHigh, Wrong } from './configFile.ts';
 import { feedOf } from './feeds.ts';
 
 /** Where to trade, and as whom. */
@@ -123,7 +123,9 @@ export function engineOf(
   isTraced = false,
 ): Engine {
   const { instrument } = rules;
-  const problem = edgeProblem(config, rules.makerRate) ?? fairValueProblem(config.fairValue, instrument);
+  const tooNear = edgeProblem(config, rules.makerRate);
+  if (tooNear !== null) throw new FeesTooHigh(tooNear, rules.tier ? describeTier(rules.tier) : null);
+  const problem = fairValueProblem(config.fairValue, instrument);
   if (problem !== null) throw new Wrong(problem);
   const { strategy, timing, inventory, markouts } = config;
   const kind = kindOf(strategy.name);

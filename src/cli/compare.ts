@@ -28,6 +28,7 @@ import { Wrong } from './configFile.ts';
 import { missingReference, recordedElsewhere } from './elsewhere.ts';
 import { marketOf } from './market.ts';
 import type { Market, Stored } from './market.ts';
+import { timeLeft } from './timeLeft.ts';
 
 export const TIERS = ['entry', 'best', 'config'] as const;
 export type TierName = (typeof TIERS)[number];
@@ -211,7 +212,7 @@ async function runAll(prepared: readonly Prepared[], options: CompareOptions): P
   const costs = prepared.map(costOf);
   const all = costs.reduce((sum, cost) => sum + cost, 0);
   const bar = options.progress
-    ? new SingleBar({ format: '[{bar}] {percentage}% | {eta_formatted} left | {what}', etaBuffer: 60 })
+    ? new SingleBar({ format: '[{bar}] {percentage}% | {eta_formatted} | {what}', etaBuffer: 60, formatTime: timeLeft })
     : null;
   bar?.start(1000, 0, { what: '' });
   const tapes: ComparedTape[] = [];

@@ -15,6 +15,16 @@ export class Wrong extends Error {
   }
 }
 
+/** The strategy cannot earn the account's fees. */
+export class FeesTooHigh extends Wrong {
+  /** Where the account stands between the exchange's tiers; null when that is not known. */
+  readonly tier: string | null;
+  constructor(problem: string, tier: string | null) {
+    super(problem);
+    this.tier = tier;
+  }
+}
+
 /** The configurations that come with the program, from the source tree and from the built one. */
 export function shippedConfig(name: string): string {
   for (const up of ['../../config/', '../../../config/']) {

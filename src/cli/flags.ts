@@ -71,6 +71,10 @@ export function decimal(text: string): string {
   return text;
 }
 
+/** Chooses the book of `--tape`. */
+export const tapeBook = (command: Command): Command =>
+  command.option('--book <book>', 'which book, where the recording of --tape has several; without it that of -c');
+
 /** The flags of every command that reads a configuration and may start the embedded exchange. */
 export function sources(command: Command): Command {
   return command

@@ -10,7 +10,7 @@ import type { Tape } from '../tape/index.ts';
 import type { ReferenceTapes } from './elsewhere.ts';
 import type { Stored } from './market.ts';
 import type { Venue } from './bot.ts';
-import { readConfig, readShipped, shippedConfig, Wrong } from './configFile.ts';
+import { FeesTooHigh, readConfig, readShipped, shippedConfig, Wrong } from './configFile.ts';
 import { startEmbedded } from './embedded.ts';
 import type { Embedded } from './embedded.ts';
 import { EXIT } from './exits.ts';
@@ -20,6 +20,7 @@ import { banner, onPaper, openPaper } from './paper.ts';
 export type Source = {
   readonly config?: string;
   readonly tape?: string;
+  readonly book?: string;
   readonly speed: number;
   readonly seed?: number;
   readonly paper?: boolean;
@@ -41,24 +42,33 @@ export async function chosen(
   if (dir === undefined || options.paper) return { ...shipped(options.paper ? 'paper' : 'sandbox'), tape: null };
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
     throw new Wrong('--tape is for the embedded exchange; this configuration has a remote one');
-  const tape = await tapeOf(dir, given?.book);
+  const tape = await tapeOf(dir, bookOf(given, options.book));
   return { ...shipped(nameFor(tape.instrument.symbol)), tape };
+}
+
+/** The book that is meant of several: the configuration's, or the one of --book. */
+function bookOf(given: Config | null, asked: string | undefined): string | undefined {
+  if (given !== null && asked !== undefined && asked !== given.book)
+    throw new Wrong(`--book ${asked}: the configuration trades ${given.book}; leave one of them out`);
+  return given?.book ?? asked;
 }
 
 /** The same where --tape is a stored tape, which is opened and not read; null where it is not. */
 export function chosenStored(
   dir: string | undefined,
   path: string | undefined,
+  book: string | undefined,
 ): { config: Config; file: string; tape: Stored } | null {
   if (dir === undefined || !isStoredTape(dir)) return null;
   const given = path === undefined ? null : readConfig(path);
-  const options = given === null ? {} : { book: given.book };
+  const name = bookOf(given, book);
+  const options = name === undefined ? {} : { book: name };
   try {
     const tape = openStoredTape(dir, options);
-    const name = nameFor(tape.book);
-    return { config: given ?? readShipped(name), file: path ?? shippedConfig(name), tape: { tape, options } };
+    const shipped = nameFor(tape.book);
+    return { config: given ?? readShipped(shipped), file: path ?? shippedConfig(shipped), tape: { tape, options } };
   } catch (error) {
-    throw error instanceof Wrong ? error : new Wrong(error instanceof Error ? error.message : String(error));
+    throw error instanceof Wrong ? error : wrongTape(error);
   }
 }
 
@@ -68,8 +78,14 @@ const nameFor = (book: string): string => (readShipped('sandbox').book === book 
 /** One book of a recording; an error is wrong use. */
 export const tapeOf = (dir: string, book?: string): Promise<Tape> =>
   openTape(dir, book === undefined ? {} : { book }).catch((error: unknown) => {
-    throw new Wrong(error instanceof Error ? error.message : String(error));
+    throw wrongTape(error);
   });
+
+/** Names the flag that chooses. */
+function wrongTape(error: unknown): Wrong {
+  const why = error instanceof Error ? error.message : String(error);
+  return new Wrong(why.replace('; choose one of: ', '; choose one with --book, of: '));
+}
 
 /** The recordings behind `BOOK=DIR`, by their book. */
 export async function referenceTapes(given: readonly string[]): Promise<ReferenceTapes> {
@@ -146,6 +162,13 @@ async function withPaper(
   const paper = await openPaper(config, clock, { log, seed, onBroken });
   try {
     process.exitCode = await work(paper.venue, log, seed, paper.config);
+  } catch (error) {
+    if (!(error instanceof FeesTooHigh)) throw error;
+    throw new Wrong([
+      error.message,
+      `these are the fees of an account that has traded ${config.paper.volume30d} in 30 days (paper.volume30d), as a new one with money would pay them${error.tier === null ? '' : `: ${error.tier}`}`,
+      'to go on, widen the spread as said; or see how it does in another tier, with a higher paper.volume30d in the YAML (docs/paper.md)',
+    ]);
   } finally {
     await paper.stop();
   }

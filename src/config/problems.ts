@@ -91,15 +91,43 @@ function expectation(issue: Issue, found: string): string {
 
 /** What to write instead, where that is clear. */
 function advice(issue: Issue, found: string): string {
+  const key = String(issue.path.at(-1));
+  const negative = /^(["']?)-(\d{1,20}(?:\.\d{1,18})?)\1$/.exec(found)?.[2];
+  if (
+    negative !== undefined &&
+    (issue.code === 'invalid_format' || (issue.code === 'invalid_type' && issue.expected === 'string'))
+  )
+    return `, below zero; amounts have no sign: write ${key}: "${negative}"`;
   if (issue.code === 'invalid_type' && issue.expected === 'string' && isNumber(found)) {
     const text = /^\d{1,20}(\.\d{1,18})?$/.test(found) ? found : '0.25';
-    return `, a bare number; write ${String(issue.path.at(-1))}: "${text}"`;
+    return `, a bare number; write ${key}: "${text}"`;
   }
+  const converted =
+    issue.code === 'invalid_type' || issue.code === 'invalid_format' ? inUnitOf(key, issue, bare(found)) : null;
+  if (converted !== null) return converted;
   if (issue.code === 'invalid_type' && /^(int|number)$/.test(issue.expected) && /^(["'])[\d.]+\1$/.test(found)) {
     return ', quoted; write it without the quotes';
   }
-  const near = nearest(found.replace(/^["']|["']$/g, ''), optionsOf(issue));
+  const near = nearest(bare(found), optionsOf(issue));
   return near === null ? '' : `; did you mean ${near}?`;
+}
+
+const bare = (found: string): string => found.replace(/^["']|["']$/g, '');
+const MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, sec: 1_000, m: 60_000, min: 60_000, h: 3_600_000 };
+
+/** A number with a unit of its own, in the unit that the key's name says; null where it has none, or where that is not clear. */
+function inUnitOf(key: string, issue: Issue, found: string): string | null {
+  const [, number = '', unit = ''] = /^(\d{1,12}(?:\.\d{1,6})?) ?(ms|s|sec|m|min|h|%|bps)$/.exec(found) ?? [];
+  const said = (unitOfKey: string, x: number) =>
+    `; this key is in ${unitOfKey}: write ${key}: ${Number(x.toPrecision(12))}`;
+  const ms = Number(number) * (MS[unit] ?? Number.NaN);
+  if (key.endsWith('Ms') && ms >= 0) return said('milliseconds', ms);
+  if (key.endsWith('Hours') && ms >= 0) return said('hours', ms / 3_600_000);
+  if (key.endsWith('Bps') && unit === '%') return said('bps, of which one percent has 100', Number(number) * 100);
+  if (key.endsWith('Bps') && unit === 'bps') return said('bps', Number(number));
+  if (issue.code === 'invalid_format' && unit === '%')
+    return `; a fraction, of which one percent is 0.01: write ${key}: "${Number((Number(number) / 100).toPrecision(12))}"`;
+  return null;
 }
 
 /** What may stand there, when it is one of a few words. A union says so in a field that zod's type leaves out. */

@@ -9,7 +9,7 @@ import { paper } from './paper.ts';
 import { regimes } from './regimes.ts';
 import { reference } from './reference.ts';
 import { witness } from './witness.ts';
-import { aboveZero, address, addressRange, balances, decimalText, httpAddress, millis, port } from './values.ts';
+import { aboveZero, address, addressRange, balances, baseAddress, decimalText, millis, port } from './values.ts';
 
 const requests = {
   budgets: z
@@ -82,11 +82,11 @@ const remote = z.strictObject({
   kind: z
     .literal('remote')
     .describe('An exchange somewhere else, with your key. Real money on the production address.'),
-  restUrl: httpAddress.describe(
+  restUrl: baseAddress.describe(
     'Base address of the REST interface, like https://api.bitso.com. https, except on this machine.',
   ),
-  rfqUrl: httpAddress.optional().describe('Base address of the conversion (RFQ) interface. Left out: restUrl.'),
-  webhookUrl: httpAddress.optional().describe('Base address at which webhooks are registered. Left out: restUrl.'),
+  rfqUrl: baseAddress.optional().describe('Base address of the conversion (RFQ) interface. Left out: restUrl.'),
+  webhookUrl: baseAddress.optional().describe('Base address at which webhooks are registered. Left out: restUrl.'),
   streamUrl: address(/^wss?:$/, 'wss://ws.example.com')
     .optional()
     .describe('Address of the WebSocket stream, like wss://ws.bitso.com. Left out: books are polled only.'),

@@ -7,13 +7,17 @@ export const balances = z.record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected 
 export const aboveZero = decimalText.refine(text => /[1-9]/.test(text), 'must be above zero');
 export const millis = (from: number, to: number) => z.int().min(from).max(to);
 export const address = (protocols: RegExp, example: string) =>
-  z
-    .string()
-    .refine(
-      text => isPlainAddress(text, protocols),
-      `expected an address like ${example}, without user, query or trailing slash`,
-    );
+  z.string().superRefine((text, context) => {
+    if (!isPlainAddress(text, protocols))
+      context.addIssue({ code: 'custom', message: refusal(text, protocols, example) });
+  });
 export const httpAddress = address(/^https?:$/, 'https://api.example.com');
+/** Base of the REST interface: its versions are ours to choose. */
+export const baseAddress = httpAddress.superRefine((text, context) => {
+  const [base, version] = [text.replace(/(\/api)?\/v\d+$/, ''), /(?:\/api)?\/v\d+$/.exec(text)?.[0]];
+  if (version !== undefined)
+    context.addIssue({ code: 'custom', message: `expected the base address, without ${version}; write ${base}` });
+});
 export const addressRange = z
   .string()
   .refine(isAddressRange, 'expected an address or a range, like 52.15.91.227 or 10.0.0.0/8');
@@ -31,6 +35,17 @@ function isPlainAddress(text: string, protocols: RegExp): boolean {
     url.password === '' &&
     !/[?#]|\/$/.test(text)
   );
+}
+
+/** What is wrong with an address, and where that is clear what to write instead. */
+function refusal(text: string, protocols: RegExp, example: string): string {
+  const expected = `expected an address like ${example}, without user, query or trailing slash`;
+  if (!URL.canParse(text)) return expected;
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '' || /[?#]/.test(text) || !protocols.test(url.protocol)) return expected;
+  if (url.protocol === 'https:' || url.protocol === 'wss:') return `${expected}; write ${text.replace(/\/+$/, '')}`;
+  const encrypted = text.replace(/^(http|ws):/i, '$1s:').replace(/\/+$/, '');
+  return `expected an encrypted address, except on this machine (127.0.0.1, localhost, [::1]); write ${encrypted}`;
 }
 
 /** An IP address, or one with a number of leading bits. */

@@ -194,6 +194,16 @@ describe('wrong input ends in one clear line and a code', () => {
     expect(ended.stdout).toBe('');
   });
 
+  test('paper with a spread below the fees of a new account, and how to go on', async () => {
+    const near = (text: string) => text.replace('halfSpreadBps: 65', 'halfSpreadBps: 20');
+    const ended = await ran(['check', '--paper', '-c', live(near)]);
+    expect(ended.code).toBe(2);
+    const said = complaints(ended).join('\n');
+    expect(said).toMatch(/the spread of 40 bps .* is below both maker fees .*: widen it to at least \d/);
+    expect(said).toMatch(/the fees of an account that has traded 0 in 30 days \(paper\.volume30d\)/);
+    expect(said).toMatch(/to go on, widen the spread as said; or .* a higher paper\.volume30d/);
+  });
+
   test('a second instance on the state of the first', async () => {
     const file = bench.config();
     const first = puntas(['run', '-c', file]);

@@ -129,7 +129,7 @@ describe('an error', () => {
     [
       'a sign in money text',
       replaced("'0.1'", "'-0.1'"),
-      `a.yaml:11:16 limits.positionMax: expected quoted decimal text like "0.25", found '-0.1'`,
+      `a.yaml:11:16 limits.positionMax: expected quoted decimal text like "0.25", found '-0.1', below zero; amounts have no sign: write positionMax: "0.1"`,
     ],
     ['a zero limit', replaced("'0.1'", "'0.0'"), "a.yaml:11:16 limits.positionMax: must be above zero, found '0.0'"],
     [
@@ -260,7 +260,39 @@ describe('an address', () => {
     'http://127.0.0.1.evil.example',
     'api.bitso.com',
   ])('%s is refused', url => {
-    expect(errorsOf(remote(url))).toEqual([expect.stringContaining('exchange.restUrl: expected an address like')]);
+    expect(errorsOf(remote(url))).toEqual([
+      expect.stringMatching(/exchange\.restUrl: expected an (encrypted )?address/),
+    ]);
+  });
+  test.each([
+    ['http://api.bitso.com', 'an encrypted address, except on this machine', 'https://api.bitso.com'],
+    ['https://api.bitso.com/', 'an address like https://api.example.com', 'https://api.bitso.com'],
+    ['https://api.bitso.com/api/v3', 'the base address, without /api/v3', 'https://api.bitso.com'],
+    ['http://127.0.0.1:8080/v3', 'the base address, without /v3', 'http://127.0.0.1:8080'],
+  ])('%s is told what to write: %s', (url, expected, instead) => {
+    const [error, ...more] = errorsOf(remote(url));
+    expect(more).toEqual([]);
+    expect(error).toContain(`exchange.restUrl: expected ${expected}`);
+    expect(error).toContain(`; write ${instead}, found`);
+    expect(errorsOf(remote(instead))).toEqual([]);
+  });
+});
+
+describe('a value in another unit, or with a sign, is told what to write', () => {
+  test.each([
+    ['timing:\n  decideEveryMs: 5s', 'timing.decideEveryMs', 'decideEveryMs: 5000'],
+    ['timing:\n  staleAfterMs: "1.5 s"', 'timing.staleAfterMs', 'staleAfterMs: 1500'],
+    ['journal:\n  rollHours: 90m', 'journal.rollHours', 'rollHours: 1.5'],
+    ['paper:\n  fees: { maker: 0.5%, taker: "0.006" }', 'paper.fees.maker', 'maker: "0.005"'],
+    ['inventory:\n  target: "-0.25"', 'inventory.target', 'target: "0.25"'],
+    ['inventory:\n  target: -0.25', 'inventory.target', 'target: "0.25"'],
+  ])('%j', (line, at, instead) => {
+    expect(errorsOf(withLine(line))).toEqual([expect.stringMatching(new RegExp(` ${at}: .*write ${instead}$`))]);
+  });
+
+  test('a spread in percent', () => {
+    const errors = errorsOf(replaced('halfSpreadBps: 11', 'halfSpreadBps: 0.5%'));
+    expect(errors).toEqual([expect.stringMatching(/halfSpreadBps: .*one percent has 100: write halfSpreadBps: 50$/)]);
   });
 });
 

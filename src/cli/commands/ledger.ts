@@ -40,6 +40,11 @@ export function addLedgerCommands(program: Command): void {
   command
     .command('adjust')
     .description('book a difference that only you can explain; it is no profit, and lifts no halt')
+    .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME]')
+    // The command above takes these three wherever they stand; they are here for the help.
+    .option('-c, --config <file>', 'YAML file of the bot')
+    .option('--state <dir>', 'state directory, instead of the one in the configuration')
+    .option('--currency <ticker>', 'the currency whose balance differs')
     .requiredOption('--amount <n>', 'how much more (or less, with a minus) the exchange has than the ledger')
     .requiredOption('--reason <text>', 'what happened; kept in the ledger')
     .option('--by <name>', 'who says so; without it the name of your login')

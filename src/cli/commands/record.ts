@@ -41,7 +41,8 @@ export function addRecordCommands(program: Command): void {
     .option('--json', 'print what was recorded as one JSON object, the last line on stdout', false)
     .action(async (options: RecordFlags) => {
       const signals = signalsToStop('leaving at once; what was heard in the last second may be lost', EXIT.broken);
-      const { config, tape } = await chosen(options);
+      const { book: names, ...source } = options;
+      const { config, tape } = await chosen(source);
       const clock = realClock(options.speed);
       const log = logger(config.log.level, []);
       await withMarket(config, tape, options, clock, async (addresses, seed) => {
@@ -49,7 +50,7 @@ export function addRecordCommands(program: Command): void {
         const recorded = await record({
           config,
           addresses,
-          books: options.book?.split(',') ?? [config.book],
+          books: names?.split(',') ?? [config.book],
           out: options.out,
           clock,
           seed,

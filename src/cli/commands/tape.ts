@@ -7,7 +7,7 @@ import { backtest, describeBacktest, modelsOf, rowKindOf, withoutSeries } from '
 import type { StoredTapeOptions } from '../../tape/index.ts';
 import { calibrate } from '../calibrate.ts';
 import { latenciesOf } from '../latencies.ts';
-import { driftNumber, seedNumber, threadNumber } from '../flags.ts';
+import { driftNumber, seedNumber, tapeBook, threadNumber } from '../flags.ts';
 import { writeReport, reportFiles } from '../reportFiles.ts';
 import { chosen, chosenStored, referenceTapes, tapeOf, version } from '../source.ts';
 import { exportStored, lookAtTape } from '../storedTape.ts';
@@ -17,6 +17,7 @@ type BacktestFlags = {
   readonly tape?: string;
   readonly flowSeconds: number;
   readonly flowDrift: number;
+  readonly book?: string;
   readonly seed?: number;
   readonly models: string;
   readonly from?: string;
@@ -38,8 +39,7 @@ type CalibrateFlags = {
 };
 
 export function addTapeCommands(program: Command): void {
-  program
-    .command('backtest')
+  tapeBook(program.command('backtest'))
     .description('trade a recorded market with the very engine and strategy that run, under several fill models')
     .option('-c, --config <file>', 'YAML file; without it the one that comes with Puntas')
     .option('--tape <dir>', 'the recording; without it the seeded flow is recorded first')
@@ -150,13 +150,14 @@ function timeOf(text: string): number {
 }
 
 /** A stored tape is opened, not read: it slides past. */
-async function chosenTape({ config, tape }: BacktestFlags) {
-  const stored = chosenStored(tape, config);
+async function chosenTape({ config, tape, book }: BacktestFlags) {
+  const stored = chosenStored(tape, config, book);
   return (
     stored ??
     (await chosen({
       ...(config === undefined ? {} : { config }),
       ...(tape === undefined ? {} : { tape }),
+      ...(book === undefined ? {} : { book }),
       speed: 1,
       isBacktest: true,
     }))

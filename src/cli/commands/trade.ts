@@ -7,8 +7,9 @@ import { check } from '../check.ts';
 import { readConfig, Wrong } from '../configFile.ts';
 import { heedEarlierPlace } from '../earlierPlace.ts';
 import { startEmbedded } from '../embedded.ts';
+import { editorHelp } from '../editorHelp.ts';
 import { EXIT } from '../exits.ts';
-import { duration, port, sources } from '../flags.ts';
+import { duration, port, sources, tapeBook } from '../flags.ts';
 import { logger } from '../logger.ts';
 import { ownCommand } from '../ownCommand.ts';
 import { run } from '../run.ts';
@@ -17,11 +18,19 @@ import { chosen, remoteVenue, seedOf, signalsToStop, version, withVenue } from '
 import type { Source } from '../source.ts';
 import { describe } from '../summary.ts';
 
+/** How to reach an exchange: a row each on a terminal, where nothing may break in two that is copied; one JSON object for programs. */
+export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boolean): string =>
+  isTerminal
+    ? Object.entries(face)
+        .map(([name, value]) => `${name.padEnd(14)}${value}`)
+        .join('\n')
+    : JSON.stringify(face);
+
 export function addTradeCommands(program: Command): void {
   sources(
-    program
-      .command('run')
-      .description('make a market until stopped (Ctrl-C, SIGTERM or --for), then cancel everything and verify'),
+    tapeBook(program.command('run')).description(
+      'make a market until stopped (Ctrl-C, SIGTERM or --for), then cancel everything and verify',
+    ),
   )
     .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', duration)
     .option('--state <dir>', 'state directory, instead of the one in the configuration')
@@ -73,9 +82,9 @@ export function addTradeCommands(program: Command): void {
     });
 
   sources(
-    program
-      .command('check')
-      .description('print the checked configuration and the quotes it would place now; places nothing'),
+    tapeBook(program.command('check')).description(
+      'print the checked configuration and the quotes it would place now; places nothing',
+    ),
   )
     .option('--paper', 'as with run --paper: without a key', false)
     .action(async (options: Source) => {
@@ -83,12 +92,16 @@ export function addTradeCommands(program: Command): void {
       const clock = realClock(options.speed);
       await withVenue(config, tape, options, clock, async (venue, _log, seed) => {
         console.log(await check(config, venue, clock, seed, file));
+        const help = editorHelp(file);
+        if (help !== null) console.log(`\n${help}`);
         return EXIT.clean;
       });
     });
 
   sources(
-    program.command('exchange').description('run the embedded exchange alone, with a funded account for any client'),
+    tapeBook(program.command('exchange')).description(
+      'run the embedded exchange alone, with a funded account for any client',
+    ),
   )
     .option('--port <n>', 'port on 127.0.0.1', port, 8080)
     .action(async (options: Source & { port: number }) => {
@@ -115,7 +128,7 @@ export function addTradeCommands(program: Command): void {
         secret: secret.reveal(),
         book: config.book,
       };
-      console.log(JSON.stringify({ ...face, operator: `${origin}/operator`, operatorToken }));
+      console.log(faceText({ ...face, operator: `${origin}/operator`, operatorToken }, process.stdout.isTTY));
       await new Promise<void>(resolve => signals.tell(() => resolve()));
       await embedded.stop();
       process.exitCode = EXIT.clean;

@@ -1,0 +1,79 @@
+/** What the command line says so that a person can go on: copied files, help, flags by name, things to copy. */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { afterAll, describe, expect, test } from 'vitest';
+import { addLedgerCommands } from '../../src/cli/commands/ledger.ts';
+import { faceText } from '../../src/cli/commands/trade.ts';
+import { editorHelp } from '../../src/cli/editorHelp.ts';
+import { tapeOf } from '../../src/cli/source.ts';
+import { timeLeft } from '../../src/cli/timeLeft.ts';
+import { ROOT } from './program.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'puntas-person-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const shipped = readdirSync(join(ROOT, 'config')).filter(name => name.endsWith('.yaml'));
+const schemaOf = (text: string): string => /^# yaml-language-server: \$schema=(\S+)/m.exec(text)![1]!;
+
+describe('an editor finds the keys', () => {
+  test.each(shipped)('of config/%s, and of a copy of it at the top of the clone', name => {
+    const named = schemaOf(readFileSync(join(ROOT, 'config', name), 'utf8'));
+    const own = JSON.parse(readFileSync(resolve(ROOT, 'config', named), 'utf8')) as { properties: object };
+    expect(Object.keys(own.properties)).toContain('strategy');
+    const copied = JSON.parse(readFileSync(resolve(ROOT, named), 'utf8')) as { $ref: string };
+    expect(resolve(ROOT, copied.$ref)).toBe(resolve(ROOT, 'config', named));
+  });
+
+  test('of a copy anywhere else once its first line says what puntas check tells it to', () => {
+    const copy = join(folder, 'my.yaml');
+    const text = readFileSync(join(ROOT, 'config/live.yaml'), 'utf8');
+    writeFileSync(copy, text);
+    const help = editorHelp(copy)!;
+    expect(help).toContain('./schema.json is not there');
+    const schema = schemaOf(help);
+    expect(JSON.parse(readFileSync(schema, 'utf8'))).toHaveProperty('properties.strategy');
+    writeFileSync(copy, text.replace(/^# yaml-language-server.*/m, help.split('\n')[1]!));
+    expect(editorHelp(copy)).toBeNull();
+    expect(editorHelp(join(ROOT, 'config/live.yaml'))).toBeNull();
+    writeFileSync(copy, text.replace(/^# yaml-language-server.*\n/m, ''));
+    expect(editorHelp(copy)).toBeNull();
+  });
+});
+
+test('the help of ledger adjust names every flag that it needs', () => {
+  const program = new Command('puntas');
+  addLedgerCommands(program);
+  const ledger = program.commands.find(command => command.name() === 'ledger')!;
+  const help = ledger.commands.find(command => command.name() === 'adjust')!.helpInformation();
+  for (const flag of ['-c, --config', '--state', '--currency', '--amount', '--reason', '--by'])
+    expect(help.split('Options:')[1]).toContain(flag);
+  expect(help).toMatch(/^Usage: puntas ledger adjust \(-c FILE \| --state DIR\) --currency TICKER/);
+});
+
+test('a recording of two books names both, and the flag that chooses', async () => {
+  const tape = join(folder, 'two');
+  for (const book of ['btc_mxn', 'eth_mxn']) mkdirSync(join(tape, `book=${book}`), { recursive: true });
+  await expect(tapeOf(tape)).rejects.toThrow(/holds several books; choose one with --book, of: btc_mxn, eth_mxn$/);
+});
+
+test('how to reach the exchange is a row each on a terminal of 80 columns, and an object for programs', () => {
+  const face = { url: 'http://127.0.0.1:8080', key: 'k'.repeat(32), secret: 's'.repeat(64) };
+  const rows = faceText(face, true).split('\n');
+  expect(rows.map(row => row.split(/ +/))).toEqual(Object.entries(face));
+  expect(Math.max(...rows.map(row => row.length))).toBeLessThan(80);
+  expect(JSON.parse(faceText(face, false))).toEqual(face);
+});
+
+test.each([
+  ['INF', 'time left not known yet'],
+  ['NULL', 'time left not known yet'],
+  [Number.NaN, 'time left not known yet'],
+  [0.4, '1 s left'],
+  [59, '59 s left'],
+  [61, '1 min 1 s left'],
+  [7_260, '2 h 1 min left'],
+])('a progress bar with %j to go says: %s', (seconds, says) => {
+  expect(timeLeft(seconds)).toBe(says);
+});
