@@ -81,6 +81,8 @@ export type FeeTier = { readonly volume: DecimalText; readonly maker: DecimalTex
 
 export type AvailableBook = BookRules & {
   readonly marginEnabled?: boolean;
+  /** What the exchange's own pages draw of it. */
+  readonly defaultChart?: string;
   readonly flatRate?: { readonly maker: DecimalText; readonly taker: DecimalText };
   /** Ascending by volume; each tier's volume is its upper bound. */
   readonly tiers: readonly FeeTier[];

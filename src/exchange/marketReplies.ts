@@ -77,6 +77,7 @@ function availableBook(of: Row): AvailableBook {
     tiers: fees ? (wire.optional(fees, 'structure', tiers) ?? []) : [],
     ...wire.present({
       marginEnabled: wire.optional(of, 'margin_enabled', wire.flag),
+      defaultChart: wire.optional(of, 'default_chart', wire.text),
       flatRate: flat ? flatRate(flat) : undefined,
     }),
   };
@@ -175,17 +176,22 @@ export function ticker(payload: unknown): Ticker {
     createdAt: wire.time(of, 'created_at'),
     rollingAverageChange: new Map(Object.keys(changes).map(hours => [hours, wire.figure(changes, hours)])),
     ...wire.present({
-      last: wire.optional(of, 'last', wire.decimal),
-      bid: wire.optional(of, 'bid', wire.decimal),
-      ask: wire.optional(of, 'ask', wire.decimal),
-      high: wire.optional(of, 'high', wire.decimal),
-      low: wire.optional(of, 'low', wire.decimal),
+      last: priceIn(of, 'last'),
+      bid: priceIn(of, 'bid'),
+      ask: priceIn(of, 'ask'),
+      high: priceIn(of, 'high'),
+      low: priceIn(of, 'low'),
       volume: wire.optional(of, 'volume', wire.decimal),
-      vwap: wire.optional(of, 'vwap', wire.figure),
+      vwap: someOf(wire.optional(of, 'vwap', wire.figure)),
       change24: wire.optional(of, 'change_24', wire.figure),
     }),
   };
 }
+
+/** A price of zero is none, as null is: a book without a market has no price. */
+const priceIn = (of: Row, field: string): DecimalText | undefined => someOf(wire.optional(of, field, wire.decimal));
+const someOf = (figure: string | undefined): string | undefined =>
+  figure !== undefined && /[1-9]/.test(figure) ? figure : undefined;
 
 export const tickers = (payload: unknown): readonly Ticker[] => wire.list(payload, ticker);
 

@@ -212,7 +212,8 @@ function openQuery({ book, currency, limit, source }: OpenOrdersQuery): string {
   return query({
     book: book === undefined ? undefined : bookPart(book),
     currency: currency === undefined ? undefined : currencyPart(currency),
-    limit: limit === undefined ? undefined : limitPart(limit, 500),
+    // 500 without one; the document has no maximum (4.4).
+    limit: limit === undefined ? undefined : limitPart(limit, Number.MAX_SAFE_INTEGER),
     source,
   });
 }

@@ -4,6 +4,8 @@ import type { Ask } from './ask.ts';
 import * as wire from './wire.ts';
 
 export type WebhookRegistration = { readonly id: string; readonly callbackUrl: string; readonly event: string };
+/** What the exchange says of a registration, for a person, and what it has registered. */
+export type WebhookRegistrations = { readonly message?: string; readonly webhooks: readonly WebhookRegistration[] };
 
 export type Webhooks = ReturnType<typeof webhooks>;
 
@@ -53,16 +55,19 @@ function callbackUrlPart(text: string): string {
 }
 
 /** The event's name is compared without case: the sample answer has it in lower case (public facts 17). */
-const registrations = (reply: unknown): readonly WebhookRegistration[] =>
-  wire.list(
-    wire.row(reply)['webhooks'],
-    element => {
-      const of = wire.row(element, 'webhooks');
-      return {
-        id: wire.identifier(of, 'id'),
-        callbackUrl: wire.filled(of, 'callback_url'),
-        event: wire.filled(of, 'event').toUpperCase(),
-      };
-    },
-    'webhooks',
-  );
+function registrations(reply: unknown): WebhookRegistrations {
+  const of = wire.row(reply);
+  return {
+    webhooks: wire.list(of['webhooks'], registration, 'webhooks'),
+    ...wire.present({ message: wire.optional(of, 'message', wire.text) }),
+  };
+}
+
+function registration(element: unknown): WebhookRegistration {
+  const of = wire.row(element, 'webhooks');
+  return {
+    id: wire.identifier(of, 'id'),
+    callbackUrl: wire.filled(of, 'callback_url'),
+    event: wire.filled(of, 'event').toUpperCase(),
+  };
+}

@@ -64,8 +64,8 @@ export const RFQ_SWITCHES = {
     'rfq 4.4',
   ),
   rfqExecutedAfterExpiry: choice(
-    ['quote_already_executed', 'quote_not_found'],
-    'Executing a quote again when it has expired meanwhile.',
+    ['quote_not_found', 'quote_already_executed'],
+    'Executing a quote again when it has expired meanwhile: what any expired quote answers, or that it was executed.',
     'rfq 3, 4.4',
   ),
   rfqConversionId: choice(

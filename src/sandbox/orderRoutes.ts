@@ -10,7 +10,7 @@ import { admitted, amountsOf, checkedOrder, outsideBounds, priceOf, stopOf, trad
 import type { Fields } from './orderChecks.ts';
 import { isActive, isWaiting, unfilled } from './order.ts';
 import type { Draft, Order } from './order.ts';
-import { fieldsOf, wholeOf } from './route.ts';
+import { fieldsOf, limitOf } from './route.ts';
 import type { Method, PrivateAsk, Route } from './route.ts';
 import type { Switches } from './switches.ts';
 import type { Venue } from './venue.ts';
@@ -63,8 +63,8 @@ function openOrders({ venue, account, query }: PrivateAsk): WireReply {
   const book = query.get('book');
   if (book !== undefined && book !== '' && !venue.books.has(book)) return failureOf('0301', book);
   const currency = query.get('currency');
-  const limit = wholeOf(query.get('limit'), OPEN_ORDERS_LIMIT);
-  if (limit === null || limit < 1) return failureOf('0320', 'limit');
+  const limit = limitOf(query, OPEN_ORDERS_LIMIT, venue.switches);
+  if (limit === null) return failureOf('0320', 'limit');
   const source = query.get('source') ?? 'all';
   // Nothing here comes from a retail application: alpha and all are the same orders.
   if (source !== 'all' && source !== 'alpha') return failureOf('0304', 'source');
@@ -74,7 +74,7 @@ function openOrders({ venue, account, query }: PrivateAsk): WireReply {
     if (!staysOpen(order)) return false;
     return !(isWaiting(order) && venue.switches.stopInOpenOrders === 'hidden');
   });
-  return success(found.slice(0, limit).map(order => openRow(order)));
+  return success(found.slice(0, limit).map(order => openRow(order, venue.switches)));
 }
 
 /** Only limit orders that may rest: market orders and those that fill at once or not at all are never open orders (rest-api 2.4). */
@@ -265,8 +265,10 @@ function flagOf(field: unknown): boolean | null {
 }
 
 /** The fields of rest-api 2.4. */
-function openRow(order: Order): Record<string, string | null> {
+function openRow(order: Order, { orderUpdatedAt }: Switches): Record<string, string | null> {
   const { instrument: i } = order;
+  const unchanged = orderUpdatedAt === 'null' ? null : order.createdAt;
+  const updatedAt = order.updatedAt ?? unchanged;
   return {
     book: order.book,
     oid: order.oid,
@@ -280,7 +282,7 @@ function openRow(order: Order): Record<string, string | null> {
     status: order.status,
     time_in_force: order.timeInForce,
     created_at: timeMillis(order.createdAt),
-    updated_at: order.updatedAt === null ? null : timeMillis(order.updatedAt),
+    updated_at: updatedAt === null ? null : timeMillis(updatedAt),
     ...(order.marginOrderType !== undefined && { margin_order_type: order.marginOrderType }),
   };
 }
@@ -291,7 +293,7 @@ function lookupRow(order: Order, switches: Switches): Record<string, string | nu
   const triggered = order.triggeredAt === undefined ? null : timeMillis(order.triggeredAt);
   const omit = switches.absentFields === 'omitted';
   return {
-    ...openRow(order),
+    ...openRow(order, switches),
     ...(!(omit && stop === null) && { stop }),
     ...(!(omit && triggered === null) && { triggered_at: triggered }),
   };

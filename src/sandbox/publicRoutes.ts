@@ -8,7 +8,7 @@ import type { Candle } from './tradeHistory.ts';
 import type { DeskWorld } from './deskWorld.ts';
 import type { Venue } from './venue.ts';
 import type { VenueBook } from './venueBook.ts';
-import { failure, failureOf, reply, success, successText, timeColon, timePlain } from './wire.ts';
+import { failure, failureOf, reply, success, successText, timeOfBook, timePlain } from './wire.ts';
 
 export const publicRoutes: readonly Route[] = [
   { scope: 'public', method: 'GET', pattern: '/v3/available_books', handle: availableBooks },
@@ -58,7 +58,8 @@ function orderBook({ venue, query }: PublicAsk): WireReply {
   const sides = whole ? wholeText(book) : levelsText(book);
   const { sequence } = book.engine;
   const counter = venue.switches.sequenceForm === 'string' ? `"${sequence}"` : String(sequence);
-  return successText(`{"updated_at":"${timeColon(venue.clock.now())}",${sides},"sequence":${counter}}`);
+  const at = timeOfBook(venue.switches.bookUpdatedAt === 'reply' ? venue.clock.now() : book.changedAt, venue.switches);
+  return successText(`{"updated_at":"${at}",${sides},"sequence":${counter}}`);
 }
 
 type Cached = { readonly sequence: number; readonly text: string };
@@ -107,8 +108,10 @@ function cached(cache: WeakMap<VenueBook, Cached>, book: VenueBook, make: () => 
 
 function trades(ask: PublicAsk): WireReply {
   const { venue, query } = ask;
-  const book = venue.books.get(query.get('book') ?? '');
-  if (!book) return venue.switches.tradesOfUnknownBook === 'empty' ? success([]) : failureOf('0301', query.get('book'));
+  const name = query.get('book') ?? '';
+  if (name === '') return failureOf('0301', 'book is missing');
+  const book = venue.books.get(name);
+  if (!book) return venue.switches.tradesOfUnknownBook === 'empty' ? success([]) : failureOf('0301', name);
   const page = pageOf(ask);
   if (page.kind === 'refused') return failure(page);
   return success(
@@ -135,13 +138,14 @@ function ticker({ venue, query }: PublicAsk): WireReply {
   return reply(400, JSON.stringify({ error: { code: 20, message: `Unknown OrderBook ${name}` } }));
 }
 
-/** What no trade or order gives a value to is null. */
+/** What no trade or order gives a value to is zero, or null (`tickerWithoutMarket`). */
 function tickerOf(venue: Venue, book: VenueBook): unknown {
   const { instrument: i, engine, history } = book;
   const now = venue.clock.now();
   const day = joined(history.candlesSince(now - 24 * HOUR), Number.MAX_SAFE_INTEGER)[0];
   const sixHours = joined(history.candlesSince(now - 6 * HOUR), Number.MAX_SAFE_INTEGER)[0];
-  const priceText = (ticks: number) => (ticks > 0 ? textOfPrice(i, ticks as Price) : null);
+  const none = venue.switches.tickerWithoutMarket === 'null' ? null : textOfPrice(i, 0 as Price);
+  const priceText = (ticks: number) => (ticks > 0 ? textOfPrice(i, ticks as Price) : none);
   return {
     book: book.rules.book,
     last: priceText(history.last),
@@ -149,10 +153,10 @@ function tickerOf(venue: Venue, book: VenueBook): unknown {
     ask: priceText(engine.bestAsk()),
     high: priceText(day?.high ?? 0),
     low: priceText(day?.low ?? 0),
-    vwap: day ? averageText(book, day) : null,
+    vwap: day ? averageText(book, day) : none,
     volume: volumeText(book, day),
     change_24: textOfMoney(money(BigInt(day ? day.last - day.first : 0) * i.tickMoney), i.priceDecimals),
-    created_at: timeColon(now),
+    created_at: timeOfBook(now, venue.switches),
     rolling_average_change: { '6': sixHours ? (percentFrom(sixHours) || 0).toFixed(4) : '0.0000' },
   };
 }

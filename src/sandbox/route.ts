@@ -7,6 +7,7 @@ import type { Conversions } from './conversions.ts';
 import type { Fields } from './orderChecks.ts';
 import type { PageTokens } from './pageTokens.ts';
 import type { RfqDesk } from './rfq.ts';
+import type { Switches } from './switches.ts';
 import type { Venue } from './venue.ts';
 import type { Webhooks } from './webhooks.ts';
 
@@ -66,14 +67,22 @@ export type PageQuery = { readonly limit: number; readonly sort: 'asc' | 'desc';
 
 /** limit (25, at most 100), sort (desc) and marker (a trade id) of a page; 0320 for anything else. */
 export function pageOf({ query, venue }: PublicAsk): Verdict<PageQuery> {
-  const limit = wholeOf(query.get('limit'), 25);
-  if (limit === null || limit < 1) return refused('0320', 'limit');
+  const limit = limitOf(query, 25, venue.switches);
+  if (limit === null) return refused('0320', 'limit');
   if (limit > 100 && venue.switches.limitAboveMax === '0320') return refused('0320', 'limit');
   const sort = query.get('sort') ?? 'desc';
   if (sort !== 'asc' && sort !== 'desc') return refused('0320', 'sort');
   const marker = wholeOf(query.get('marker'), undefined);
   if (marker === null) return refused('0320', 'marker');
   return done({ limit: Math.min(100, limit), sort, ...(marker !== undefined && { marker }) });
+}
+
+/** The limit of a list: `fallback` without one, null for what is none. No document says what one below 1 means. */
+export function limitOf(query: PublicAsk['query'], fallback: number, { limitBelowOne }: Switches): number | null {
+  const text = query.get('limit');
+  const isBelowOne = text !== undefined && /^(?:0+|-\d{1,15})$/.test(text);
+  if (isBelowOne) return limitBelowOne === 'default' ? fallback : null;
+  return wholeOf(text, fallback);
 }
 
 /** A query value as a whole number: the fallback when absent, null when it is something else. */

@@ -170,7 +170,36 @@ export const SWITCHES = {
   limitAboveMax: choice(['capped', '0320'], 'A page limit above the maximum of 100.', 'rest-api 8'),
   sequenceForm: choice(['string', 'number'], 'JSON type of sequence in order_book.', 'rest-api 2.6, facts 4.3'),
   flatRate: choice(['fraction', 'percent'], 'Unit of fees.flat_rate in available_books.', 'facts 4.1, 17.8'),
-  defaultChart: choice(['tradingview', 'trading view'], 'Spelling of default_chart.', 'facts 4.1, 17.9'),
+  limitBelowOne: choice(
+    ['default', '0320'],
+    "A limit of zero or below: the default one, or a refusal. The official client's own tests expect no refusal.",
+    'rest-api 4, clients',
+  ),
+  defaultChart: choice(
+    ['trading view', 'tradingview'],
+    'Spelling of default_chart: that of the document, or that of the wire.',
+    'rest-api 2.7, facts 17.9',
+  ),
+  bookUpdatedAt: choice(
+    ['last update', 'reply'],
+    'updated_at of order_book: when the book last changed, or when the reply was built.',
+    'rest-api 2.6, facts 4.3',
+  ),
+  bookTimes: choice(
+    ['milliseconds', 'seconds'],
+    'Times of order_book and ticker: 2026-01-02T03:04:05.678+00:00, one of the two forms of the document, or 2026-01-02T03:04:05+00:00, the third of the wire.',
+    'rest-api 0, facts 3',
+  ),
+  tickerWithoutMarket: choice(
+    ['zero', 'null'],
+    'Prices of a ticker that no order or trade gives a value to. No recording has a null, and two official clients break on it.',
+    'facts 4.2, fixtures',
+  ),
+  orderUpdatedAt: choice(
+    ['created_at', 'null'],
+    'updated_at of an order that was never changed: its created_at, as recorded, or null.',
+    'rest-api 2.4, fixtures',
+  ),
   avatarField: choice(
     ['avatar_img', 'gravatar_img', 'both'],
     'Name of the avatar field of account_status.',

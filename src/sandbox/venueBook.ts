@@ -92,6 +92,8 @@ export class VenueBook implements ExecutionSink {
   readonly queue: EngineQueue;
   readonly houseFills: HouseFill[] = [];
   readonly cancels: (() => void)[] = [];
+  /** When the book last changed; its opening before any order. */
+  changedAt: Millis;
   readonly #host: BookHost;
   readonly #salt: number;
   /** Accounts' resting orders by engine id. */
@@ -103,6 +105,7 @@ export class VenueBook implements ExecutionSink {
   #taker: Order | null = null;
   #takerSide: Side = 'buy';
   #takerValue = 0n;
+  #sequenceBefore = 0;
   #changes: BookChange[] = [];
   #trades: BookTrade[] = [];
 
@@ -113,6 +116,7 @@ export class VenueBook implements ExecutionSink {
     this.fees = fees;
     this.#salt = salt;
     this.engine = new MatchingBook(this, firstSequence);
+    this.changedAt = host.clock.now();
     this.queue = new EngineQueue(host.clock);
   }
 
@@ -391,6 +395,7 @@ export class VenueBook implements ExecutionSink {
   }
 
   #begin(taker: Order | null, side: Side): void {
+    this.#sequenceBefore = this.engine.sequence;
     this.engine.selfTrade = this.#host.switches.selfTrade;
     this.#matching = true;
     this.#taker = taker;
@@ -401,6 +406,7 @@ export class VenueBook implements ExecutionSink {
   #commit(): void {
     this.#matching = false;
     this.#taker = null;
+    if (this.engine.sequence !== this.#sequenceBefore) this.changedAt = this.#host.clock.now();
     if (this.#changes.length === 0) return;
     const { book } = this.rules;
     const event = {

@@ -3,6 +3,7 @@ import { textOfMoney } from '../core/index.ts';
 import type { Millis, Money, WireReply } from '../core/index.ts';
 import { refused, statusOf } from './codes.ts';
 import type { Code, Refused } from './codes.ts';
+import type { Switches } from './switches.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' } as const;
 
@@ -22,12 +23,16 @@ export const reply = (status: number, body: string): WireReply => ({
 });
 
 const iso = (at: Millis): string => new Date(at).toISOString();
-/** 2026-01-02T03:04:05+00:00: ticker and order_book. */
-export const timeColon = (at: Millis): string => `${iso(at).slice(0, 19)}+00:00`;
+/** 2026-01-02T03:04:05+00:00: ticker and order_book as captured from the wire. */
+const timeColon = (at: Millis): string => `${iso(at).slice(0, 19)}+00:00`;
 /** 2026-01-02T03:04:05+0000: trades, user_trades, account creation. */
 export const timePlain = (at: Millis): string => `${iso(at).slice(0, 19)}+0000`;
 /** 2026-01-02T03:04:05.678+00:00: orders and order_trades. */
 export const timeMillis = (at: Millis): string => `${iso(at).slice(0, 23)}+00:00`;
+
+/** Of ticker and order_book. */
+export const timeOfBook = (at: Millis, { bookTimes }: Pick<Switches, 'bookTimes'>): string =>
+  bookTimes === 'milliseconds' ? timeMillis(at) : timeColon(at);
 
 /** Money with the eight decimals of the wire. */
 export const text8 = (sum: Money): string => textOfMoney(sum, 8);

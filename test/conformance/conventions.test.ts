@@ -46,6 +46,41 @@ bothWays(open => {
     expect(done(await stage.ann.client.order(oid))[0]!.createdAt).toBe(1_790_000_000_000);
   });
 
+  it('rest-api 0 timestamps of every endpoint have one of the two forms, the third only where that is switched on', async () => {
+    const stage = open();
+    await traded(stage);
+    await stage.ann.limit('buy', '1400000', '0.1');
+    const odd: string[] = [];
+    const look = (at: string, value: unknown): void => {
+      if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) && !TWO_FORMS.test(value))
+        odd.push(`${at} ${value}`);
+      else if (typeof value === 'object' && value !== null)
+        for (const [name, each] of Object.entries(value)) look(`${at}.${name}`, each);
+    };
+    const all = async () => {
+      for (const path of ['ticker', 'ticker?book=btc_mxn', 'order_book?book=btc_mxn', 'trades?book=btc_mxn'])
+        look(path, (await stage.send('GET', `/api/v3/${path}`)).payload());
+      for (const path of [
+        'open_orders',
+        'orders?origin_ids=ann-0',
+        'user_trades',
+        'order_trades?origin_id=ann-0',
+        'account_status',
+        'ledger',
+        'fundings',
+      ])
+        look(path, await stage.ann.get(`/api/v3/${path}`));
+    };
+    await all();
+    expect(odd).toEqual([]);
+    stage.exchange.venue.set({ bookTimes: 'seconds' });
+    await all();
+    expect(new Set(odd.map(line => line.replace(/^(\w+).* /, '$1 ')))).toEqual(
+      new Set(['ticker 2026-09-21T14:13:20+00:00', 'order_book 2026-09-21T14:13:20+00:00']),
+    );
+    expect(done(await stage.stranger.orderBook('btc_mxn')).updatedAt).toBe(1_790_000_000_000);
+  });
+
   it('rest-api 0 symbol: a book is major_minor in lower case, and nothing else names it', async () => {
     const { send, stranger } = open();
     for (const { book } of done(await stranger.availableBooks())) expect(book).toMatch(/^[a-z0-9]+_[a-z0-9]+$/);
@@ -88,8 +123,8 @@ bothWays(open => {
     for (let i = 0; i < 20; i++) expect(await ann.limit('buy', '1000000', '0.01')).toMatch(/^[A-Za-z0-9]{16}$/);
   });
 
-  it('public-facts 3 times have the spelling of their endpoint, each of which the client reads', async () => {
-    const stage = open();
+  it('public-facts 3 times have the spelling of their endpoint where the captured one is switched on, each of which the client reads', async () => {
+    const stage = open({ bookTimes: 'seconds' });
     const { ann, send, stranger } = stage;
     await traded(stage);
     const at = async (target: string) => (await send('GET', target)).payload<Fields[]>()[0]!['created_at'];

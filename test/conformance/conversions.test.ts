@@ -77,10 +77,19 @@ bothWays(open => {
   });
 
   it('rest-api 3 expired: a quote 30 seconds old can no longer be executed', async () => {
-    const { ann, clock } = deep(open);
-    const { id } = done(await ann.client.requestConversion(ASK));
-    await clock.advance(30_000);
-    expect(refusal(await ann.client.executeConversion(id))).toBe('0345');
+    for (const advance of [30_000, 30_000.25, 31_000, 3_600_000]) {
+      const { ann, clock } = deep(open);
+      // Between two milliseconds: what the quote tells is whole, and holds.
+      await clock.advance(0.75);
+      const { id, expiresAt } = done(await ann.client.requestConversion(ASK));
+      await clock.advance(advance - 0.75);
+      expect(clock.now() >= expiresAt).toBe(true);
+      for (const version of ['v3', 'v4'])
+        expect((await ann.call('PUT', `/api/${version}/currency_conversions/${id}`)).code, version).toBe('0345');
+      await clock.advance(60_000);
+      expect(done(await ann.client.balances()).find(b => b.currency === 'mxn')!.total).toBe('10000000.00000000');
+      expect(refusal(await ann.client.conversionOfQuote(id))).toBe('1401');
+    }
   });
 
   it('rest-api 3 a conversion goes through open and queued to completed or failed', async () => {

@@ -75,6 +75,20 @@ bothWays(open => {
         );
   });
 
+  it('rest-api 2.4 updated_at of an order that was never changed is its created_at, as recorded, or null where that is switched on', async () => {
+    const { ann, exchange, clock } = open();
+    const oid = await ann.limit('buy', '1400000', '0.1');
+    const row = async () => (await ann.get<Fields[]>('/api/v3/open_orders'))[0]!;
+    expect((await row())['updated_at']).toBe((await row())['created_at']);
+    expect(done(await ann.client.openOrders())[0]!.updatedAt).toBe(1_790_000_000_000);
+    exchange.venue.set({ orderUpdatedAt: 'null' });
+    expect((await row())['updated_at']).toBeNull();
+    expect(done(await ann.client.openOrders())[0]!.updatedAt).toBeUndefined();
+    await clock.advance(5_000);
+    done(await ann.client.modify({ oid }, { price: '1410000' }));
+    expect(done(await ann.client.openOrders())[0]!.updatedAt).toBe(1_790_000_005_000);
+  });
+
   it('rest-api 4.4 book, currency and limit choose among them', async () => {
     const { ann } = open();
     const btc = await ann.limit('buy', '1400000', '0.1');
@@ -125,6 +139,8 @@ bothWays(open => {
       );
     expect(done(await ann.client.openOrders())).toHaveLength(500);
     expect(await ann.get('/api/v3/open_orders?limit=501')).toHaveLength(501);
+    // No maximum is given: the client sends what it is asked for.
+    expect(done(await ann.client.openOrders({ limit: 600 }))).toHaveLength(501);
   });
 
   it('public-facts 7 keys that open_orders does not know are ignored', async () => {

@@ -179,10 +179,45 @@ bothWays(open => {
       });
   });
 
-  it('public-facts 4.3 updated_at is the time of the reply', async () => {
-    const { clock, stranger } = open();
+  it('rest-api 2.6 updated_at is the last update of the book, and stands still while the book does', async () => {
+    const stage = open();
+    const { clock, stranger, ann, bob, house } = stage;
+    const updatedAt = async () => done(await stranger.orderBook('btc_mxn')).updatedAt - 1_790_000_000_000;
+    expect(await updatedAt()).toBe(0);
+    await clock.advance(90_000);
+    expect(await updatedAt()).toBe(0);
+    const steps: (() => Promise<unknown>)[] = [
+      async () => house('btc_mxn').place('buy', price(140_000), amount(1000), 'rest'),
+      () => ann.limit('sell', '1500000', '0.1', { origin_id: 'a' }),
+      () => bob.limit('buy', '1500000', '0.05'),
+      () => ann.call('PATCH', '/api/v4/orders?origin_id=a', { price: '1510000' }),
+      () => ann.client.cancel({ originIds: ['a'] }),
+    ];
+    for (const step of steps) {
+      await step();
+      const changed = clock.now() - 1_790_000_000_000;
+      expect(await updatedAt()).toBe(changed);
+      await clock.advance(1_234);
+      expect(await updatedAt()).toBe(changed);
+    }
+    // What changes another book, or none, changes nothing here.
+    const before = await updatedAt();
+    await ann.limit('buy', '50000', '0.1', { book: 'eth_mxn' });
+    await ann.limit('buy', '1600000', '0.1', { stop: '1700000' });
+    expect(await updatedAt()).toBe(before);
+  });
+
+  it('public-facts 4.3 updated_at is the time of the reply where that is switched on', async () => {
+    const { clock, stranger } = open({ bookUpdatedAt: 'reply' });
     await clock.advance(90_000);
     expect(done(await stranger.orderBook('btc_mxn')).updatedAt).toBe(1_790_000_090_000);
+  });
+
+  it('public-facts 17 default_chart is spelled as the document or as the wire, and the client takes both', async () => {
+    for (const defaultChart of ['trading view', 'tradingview'] as const) {
+      const { stranger } = open({ defaultChart });
+      for (const book of done(await stranger.availableBooks())) expect(book.defaultChart).toBe(defaultChart);
+    }
   });
 
   it.each(fieldsOf('rest-api', '2.3'))('rest-api 2.3 $name is $word', async ({ name, shape }) => {
@@ -211,8 +246,16 @@ bothWays(open => {
     expect(await tids({ limit: 2, sort: 'asc' })).toEqual([1, 2]);
     expect(await tids({ sort: 'asc', marker: '100000004' })).toEqual([5, 6]);
     expect(await tids({ sort: 'desc', marker: '100000001' })).toEqual([]);
-    for (const query of ['sort=up', 'limit=0', 'limit=x', 'marker=x'])
+    for (const query of ['sort=up', 'limit=x', 'marker=x'])
       expect((await stage.send('GET', `/api/v3/trades?book=btc_mxn&${query}`)).code, query).toBe('0320');
+  });
+
+  it('rest-api 4.8 book is required: trades without one, or with an empty one, are refused', async () => {
+    const stage = open();
+    await traded(stage);
+    for (const query of ['', '?', '?book=', '?limit=5', '?sort=asc&limit=1'])
+      expect(await stage.send('GET', `/api/v3/trades${query}`), query).toMatchObject({ status: 400, code: '0301' });
+    expect((await stage.send('GET', '/api/v3/trades?book=btc_mxn')).status).toBe(200);
   });
 
   it('public-facts 4.4 trades of an unknown book are 200 and an empty list', async () => {
@@ -241,7 +284,7 @@ bothWays(open => {
     expect(all.map(({ book }) => book)).toEqual(done(await stage.stranger.availableBooks()).map(({ book }) => book));
   });
 
-  it('public-facts 4.2 a ticker has its eleven fields, and what an empty book has no value for is null', async () => {
+  it('public-facts 4.2 a ticker has its eleven fields, and what an empty book has no value for is zero as text, or null, and no price to the client', async () => {
     const stage = open();
     await stocked(stage);
     await traded(stage);
@@ -249,12 +292,19 @@ bothWays(open => {
     const row = (await stage.send('GET', '/api/v3/ticker?book=btc_mxn')).payload();
     expect(Object.keys(row).sort()).toEqual(fields.split(' ').sort());
     expect(row['rolling_average_change']).toEqual({ '6': expect.stringMatching(/^-?\d+\.\d+$/) as string });
-    expect((await stage.send('GET', '/api/v3/ticker?book=eth_mxn')).payload()).toMatchObject({
-      last: null,
-      bid: null,
-      ask: null,
-    });
-    expect(done(await stage.stranger.ticker('eth_mxn')).last).toBeUndefined();
+    const names = ['last', 'bid', 'ask', 'high', 'low', 'vwap'] as const;
+    for (const [tickerWithoutMarket, none] of [
+      ['zero', expect.stringMatching(/^0(\.0+)?$/) as string],
+      ['null', null],
+    ] as const) {
+      stage.exchange.venue.set({ tickerWithoutMarket });
+      const empty = (await stage.send('GET', '/api/v3/ticker?book=eth_mxn')).payload();
+      const told = done(await stage.stranger.ticker('eth_mxn'));
+      for (const name of names) {
+        expect(empty[name], name).toEqual(none);
+        expect(told[name], name).toBeUndefined();
+      }
+    }
   });
 
   it('public-facts 4.2 change_24 is the change of the price, and may be negative', async () => {

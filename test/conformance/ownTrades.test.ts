@@ -1,5 +1,6 @@
 /** The caller's trades: by page, by id and by order. */
 import { expect, it } from 'vitest';
+import { moneyOf } from '../../src/core/index.ts';
 import { bothWays, done, fieldsOf, refusal, traded } from './driver.ts';
 import type { Fields } from './driver.ts';
 
@@ -54,9 +55,37 @@ bothWays(open => {
     expect(await ids({ marker: '100000003' })).toEqual([2, 1]);
     expect(await ids({ marker: '100000003', sort: 'asc' })).toEqual([4]);
     expect(await ids({ sort: 'asc', limit: 2 })).toEqual([1, 2]);
-    for (const query of ['sort=up', 'limit=0', 'limit=-1', 'marker=x'])
+    for (const query of ['sort=up', 'limit=x', 'limit=1.5', 'marker=x'])
       expect((await stage.ann.call('GET', `/api/v3/user_trades?${query}`)).code, query).toBe('0320');
     expect(refusal(await stage.ann.client.userTrades({ book: 'nope_usd' }))).toBe('0301');
+  });
+
+  it('rest-api 8 limit of zero or below is the default one, as the official client expects of no refusal, or refused where that is switched on', async () => {
+    const stage = open();
+    const { ann } = stage;
+    await traded(stage, 3);
+    stage.exchange.venue.withdraw(stage.exchange.venue.accounts.get(ann.id)!, 'mxn', moneyOf('7'));
+    await stage.clock.advance(1000);
+    const lists = [
+      'user_trades',
+      'trades?book=btc_mxn',
+      'ledger',
+      'ledger/trades',
+      'fundings',
+      'withdrawals',
+      'open_orders',
+    ];
+    await ann.limit('buy', '1400000', '0.1');
+    for (const list of lists) {
+      const ask = (limit: string) => ann.call('GET', `/api/v3/${list}${list.includes('?') ? '&' : '?'}limit=${limit}`);
+      const plain = await ann.get<Fields[]>(`/api/v3/${list}`);
+      expect(plain.length, list).toBeGreaterThan(0);
+      stage.exchange.venue.set({ limitBelowOne: 'default' });
+      for (const limit of ['0', '-1', '-10']) expect((await ask(limit)).payload(), list).toEqual(plain);
+      stage.exchange.venue.set({ limitBelowOne: '0320' });
+      for (const limit of ['0', '-1', '-10']) expect((await ask(limit)).code, list).toBe('0320');
+      expect(await ask('1'), list).toMatchObject({ status: 200 });
+    }
   });
 
   it('rest-api 8 limit default is 25 and limit maximum is 100, in user_trades and trades', async () => {

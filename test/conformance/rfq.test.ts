@@ -309,15 +309,16 @@ bothWays(openPlain => {
     expect(done(await poor.client.rfq.convert(id)).status).toBe('PENDING');
   });
 
-  it('rfq 4.4 a quote is executed once: again it is quote_already_executed, also after its expiry', async () => {
+  it('rfq 4.4 a quote is executed once: again it is quote_already_executed, and quote_not_found after its expiry as any other', async () => {
     const { ann, exchange, clock } = open();
     const { id } = await quoteFor(ann);
     await ok(convert(ann, id));
     expect(errorOf(await convert(ann, id))).toBe('400 quote_already_executed');
     await clock.advance(40_000);
-    expect(refusal(await ann.client.rfq.convert(id))).toBe('quote_already_executed');
-    exchange.venue.set({ rfqExecutedAfterExpiry: 'quote_not_found' });
-    expect(errorOf(await convert(ann, id))).toBe('400 quote_not_found');
+    expect(refusal(await ann.client.rfq.convert(id))).toBe('quote_not_found');
+    expect(refusal(await ann.client.rfq.quote(id))).toBe('quote_not_found');
+    exchange.venue.set({ rfqExecutedAfterExpiry: 'quote_already_executed' });
+    expect(errorOf(await convert(ann, id))).toBe('400 quote_already_executed');
     expect((await list(ann)).total_count).toBe(1);
   });
 

@@ -49,9 +49,10 @@ bothWays(open => {
   it('webhooks 4.7 the client registers, whatever the case of the event in the answer', async () => {
     for (const webhookEventCase of ['upper', 'lower'] as const) {
       const { ann } = open({ webhookEventCase });
-      expect(done(await ann.client.registerWebhook(CALLBACK))).toEqual([
-        { id: '1', callbackUrl: CALLBACK, event: 'TRANSACTION' },
-      ]);
+      expect(done(await ann.client.registerWebhook(CALLBACK))).toEqual({
+        message: 'Webhook registered',
+        webhooks: [{ id: '1', callbackUrl: CALLBACK, event: 'TRANSACTION' }],
+      });
     }
   });
 
@@ -64,7 +65,7 @@ bothWays(open => {
       expect(again.body).toEqual({ success: false, error: expect.stringContaining('TRANSACTION') as string });
       const told = await stage.ann.client.registerWebhook(CALLBACK);
       expect(told).toMatchObject({ kind: 'refused', message: expect.stringContaining('TRANSACTION') as string });
-      expect(done(await stage.bob.client.registerWebhook(CALLBACK))).toHaveLength(1);
+      expect(done(await stage.bob.client.registerWebhook(CALLBACK)).webhooks).toHaveLength(1);
     }
   });
 

@@ -423,7 +423,10 @@ describe('the client', () => {
     );
     expect(await scriptedClient(() => json(text)).client.registerWebhook('https://e.com/')).toEqual({
       kind: 'done',
-      value: [{ id: '9007199254740993', callbackUrl: 'https://e.com/', event: 'TRANSACTION' }],
+      value: {
+        message: 'ok',
+        webhooks: [{ id: '9007199254740993', callbackUrl: 'https://e.com/', event: 'TRANSACTION' }],
+      },
     });
     const { client } = scriptedClient(() => json({ success: false, error: 'Duplicated: TRANSACTION' }, 400));
     expect(await client.registerWebhook('https://e.com/')).toMatchObject({

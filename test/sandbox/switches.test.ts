@@ -203,6 +203,29 @@ const PROBES: Readonly<Record<string, Probe>> = {
     see: ({ ann }) => codeOf(ann.call('GET', '/api/v3/user_trades?limit=101')),
     as: { capped: 'ok', '0320': '0320' },
   },
+  limitBelowOne: {
+    see: ({ ann }) => codeOf(ann.call('GET', '/api/v3/user_trades?limit=0')),
+    as: { default: 'ok', '0320': '0320' },
+  },
+  bookUpdatedAt: {
+    see: async a => {
+      await a.clock.advance(5_000);
+      return (publicCall(a.exchange, '/api/v3/order_book?book=btc_mxn').body.payload as Row)['updated_at'];
+    },
+    as: { 'last update': '2026-09-21T14:13:20.000+00:00', reply: '2026-09-21T14:13:25.000+00:00' },
+  },
+  bookTimes: {
+    see: a => (publicCall(a.exchange, '/api/v3/ticker?book=btc_mxn').body.payload as Row)['created_at'],
+    as: { milliseconds: '2026-09-21T14:13:20.000+00:00', seconds: '2026-09-21T14:13:20+00:00' },
+  },
+  tickerWithoutMarket: {
+    see: a => (publicCall(a.exchange, '/api/v3/ticker?book=btc_mxn').body.payload as Row)['last'],
+    as: { zero: '0', null: null },
+  },
+  orderUpdatedAt: {
+    see: ({ ann }) => ann.order(ann.place(SELL))!['updated_at'],
+    as: { created_at: '2026-09-21T14:13:20.000+00:00', null: null },
+  },
   sequenceForm: {
     see: a => typeof (publicCall(a.exchange, '/api/v3/order_book?book=btc_mxn').body.payload as Row)['sequence'],
     as: { string: 'string', number: 'number' },

@@ -29,6 +29,8 @@ export class PollRecorder {
   #older = 0;
   /** Exchange time of the last book that was read; null before the first. */
   #readAt: Millis | null;
+  /** Our time of it. */
+  #readElapsed: Millis = Infinity;
   #begunAt: Millis = Infinity;
   #resumed: boolean;
   #stopped = false;
@@ -84,8 +86,12 @@ export class PollRecorder {
     if (book.value.sequence < this.#sequence && ++this.#older <= POLLS_MISSED) return;
     this.#older = 0;
     const local = clock.now();
+    // By our own clock: a book may say when it was read or when it last changed, and a quiet one was read all the same.
+    const elapsed = clock.elapsed();
+    const isLate = elapsed - this.#readElapsed > POLLS_MISSED * pollMs + 1_000;
+    this.#readElapsed = elapsed;
     const at = Math.max(book.value.updatedAt, this.#outlet.lastAt);
-    if (this.#readAt !== null && (this.#resumed || at - this.#readAt > POLLS_MISSED * pollMs + 1_000)) {
+    if (this.#readAt !== null && (this.#resumed || isLate)) {
       const why = this.#resumed ? 'the recorder was not running' : 'no book could be read';
       this.#outlet.gap({ from: this.#readAt, to: at, why });
     }
