@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describeTier } from '../core/index.ts';
 import type { Clock } from '../core/index.ts';
 import type { Config } from '../config.ts';
-import { meaningOf } from '../exchange/index.ts';
+import { isAboutRules, meaningOf } from '../exchange/index.ts';
 import { adjustmentsIn } from '../live/adjustments.ts';
 import { DamagedState, openJournal } from '../live/journal.ts';
 import type { Journal, Leftovers } from '../live/journal.ts';
@@ -106,6 +106,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       instance: config.instance,
       timing: config.timing,
       isFatal: code => meaningOf(code)?.advice === 'halt',
+      isAboutRules,
       reference,
       makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
       onNews: (news, { instrument }) => {

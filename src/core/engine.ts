@@ -70,8 +70,7 @@ export class Engine {
   readonly #fresh = new Freshness();
   #decidedAt = -Infinity;
   #stopping = false;
-  /** A halt that nobody can lift in this run. */
-  #outdated: string | null = null;
+  #bookRefusal: NonNullable<Standing['bookRefusal']> | null = null;
   #dirty = false;
   #figures: readonly Figure[] = [];
   #fills = 0;
@@ -129,13 +128,16 @@ export class Engine {
       case 'witness':
         this.#market.readWitness(event);
         return NOTHING;
+      case 'book removed':
+        this.#refuseBook('book is not traded any more');
+        break;
       case 'rules':
         if (event.instrument.tick !== this.#instrument.tick || event.instrument.lot !== this.#instrument.lot) {
-          // Every price held here is counted in the old ticks: only a restart may count in the new ones.
-          this.#outdated = `the tick or lot of ${event.instrument.symbol} changed: restart`;
-          this.#halt(this.#outdated);
+          // Every price held here is counted in the old ticks: only the next run may count in the new ones.
+          this.#refuseBook('rules of the book changed');
           break;
         }
+        this.#refuseBook(null);
         this.#instrument = event.instrument;
         this.#makerRate = event.makerRate;
         this.#takerRate = event.takerRate;
@@ -215,8 +217,6 @@ export class Engine {
         break;
       case 'resume':
         this.#regimes.take(event);
-        // Told and latched anew: whoever resumed may not know of it.
-        if (this.#outdated !== null) this.#halt(this.#outdated);
         this.#reconciliation.resumed(event.at);
         this.#guard?.reset();
         break;
@@ -308,6 +308,11 @@ export class Engine {
   /** Whether the strategy hears of each public trade; otherwise the price of the last one before a decision is enough. */
   get wantsTrades(): boolean {
     return this.#options.strategy.trade !== undefined;
+  }
+
+  /** The book counts in another tick or lot than this run: only the next one can quote on it. */
+  get isOutdated(): boolean {
+    return this.#bookRefusal === 'rules of the book changed';
   }
 
   get haltedBecause(): string | null {
@@ -409,6 +414,11 @@ export class Engine {
     const { limits } = this.#options;
     if (limits === null || Math.abs(this.#holdings.positionLots()) <= limits.positionMax * POSITION_SLACK) return null;
     return `position: ${textOfMoney(this.#holdings.position())} ${this.#instrument.major} from the target is beyond its limit`;
+  }
+
+  #refuseBook(reason: NonNullable<Standing['bookRefusal']> | null): void {
+    if (reason !== this.#bookRefusal) this.#dirty = true;
+    this.#bookRefusal = reason;
   }
 
   #halt(reason: string | null): void {
@@ -565,6 +575,7 @@ export class Engine {
       limits,
       stopping: this.#stopping,
       halted: this.haltedBecause !== null,
+      bookRefusal: this.#bookRefusal,
       ready: this.#isReady(at),
       bookAge: at - this.#fresh.book,
       privateAge: at - this.#fresh.account,

@@ -76,6 +76,8 @@ export type EngineEvent =
       readonly bid: number;
       readonly ask: number;
     }
+  /** The exchange lists the book no more, until rules are read again. */
+  | { readonly kind: 'book removed'; readonly at: Millis }
   /** The book's rules and our rates (parts of 10^-8), first or changed. */
   | {
       readonly kind: 'rules';

@@ -64,6 +64,8 @@ const ALL: Readonly<Record<Reason, true>> = {
   halted: true,
   'not ready': true,
   'no limits': true,
+  'rules of the book changed': true,
+  'book is not traded any more': true,
   'book stale': true,
   'book one-sided': true,
   'book crossed': true,

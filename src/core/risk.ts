@@ -46,6 +46,8 @@ export type RiskRefusal =
   | 'halted'
   | 'not ready'
   | 'no limits'
+  | 'rules of the book changed'
+  | 'book is not traded any more'
   | 'book stale'
   | 'book one-sided'
   | 'book crossed'
@@ -71,6 +73,8 @@ export type Standing = {
   readonly limits: RiskLimits | null;
   readonly stopping: boolean;
   readonly halted: boolean;
+  /** What became of the book since this run began; absent or null: nothing. */
+  readonly bookRefusal?: 'rules of the book changed' | 'book is not traded any more' | null;
   readonly ready: boolean;
   readonly bookAge: Millis;
   readonly privateAge: Millis;
@@ -101,6 +105,7 @@ export type Standing = {
 export function quotingRefusal(s: Standing): RiskRefusal | null {
   if (s.stopping) return 'stopping';
   if (s.halted) return 'halted';
+  if (s.bookRefusal) return s.bookRefusal;
   if (!s.ready) return 'not ready';
   if (s.limits === null) return 'no limits';
   if (s.heldBySentinel) return 'held by the sentinel';

@@ -25,6 +25,12 @@ export function provesRefusal(code: string): boolean {
   return known ? known.advice !== 'look it up' : /^(?:03|04|05|06|17)\d\d$/.test(code);
 }
 
+/** Whether this code, answered to an order, says that the book's ticks or bounds are others than we know, or that the book is gone. */
+export const isAboutRules = (code: string): boolean => RULE_CODES.has(code);
+
+const RULE_CODES: ReadonlySet<string> = new Set([
+  ...['0301', '0401', '0402', '0403', '0404', '0405', '0406', '0407', '20'],
+]);
 const NONCE_CODES: ReadonlySet<string> = new Set(['0201', '0207', '104']);
 
 /** Codes by advice; `0000 text` pairs. Categories and meanings: interface document part 7, public facts 10; RFQ: its own part 7. */

@@ -9,11 +9,12 @@ import { hedgerOf } from './hedgerOf.ts';
 import { LedgerKeeper } from './ledgerKeeper.ts';
 import { MarketData } from './marketData.ts';
 import type { LoopOptions, StopReport } from './loopOptions.ts';
-import { readRules, type Rules } from './opening.ts';
+import { CannotStart, NO_SUCH_BOOK, readRules, type Rules } from './opening.ts';
 import { recordedTurn } from './recordedTurn.ts';
 import { LineWriter } from './recording.ts';
 import { isFailed, Reads, type Failed } from './reads.ts';
 import { Reach } from './reach.ts';
+import { isOtherGrid, rulesChange } from './rulesChange.ts';
 import { watchReduce } from './reduceWatch.ts';
 import { send } from './sends.ts';
 import { witnessReadsOf } from './witness.ts';
@@ -21,6 +22,9 @@ import { LOOK_EVERY_MS, SleepWatch } from './sleepWatch.ts';
 
 const RULES_EVERY_MS = 300_000;
 const RULES_AGAIN_MS = 15_000;
+/** After a refusal that speaks of them; not more often. */
+const RULES_SOON_MS = 2_000;
+const RULES_LOOK_EVERY_MS = 500;
 const BALANCES_EVERY_MS = 10_000;
 /** Until they have equalled the ledger once: nothing is quoted before. */
 const FIRST_BALANCES_EVERY_MS = 2_000;
@@ -45,7 +49,10 @@ export class Loop {
   readonly #hedger: Hedger | null;
   /** As they were read last. */
   rules: Rules;
-  #rulesEveryMs = RULES_EVERY_MS;
+  /** An order was refused as if the rules were others, and they have not been read since: nothing is placed. */
+  #areRulesInDoubt = false;
+  #rulesReadAt: Millis = -Infinity;
+  #rulesDueAt: Millis;
   #failure: string | null = null;
   #sentinelAlive: boolean | null = null;
   #isHeld = false;
@@ -54,6 +61,7 @@ export class Loop {
   constructor(options: LoopOptions) {
     this.#options = options;
     this.rules = options.rules;
+    this.#rulesDueAt = options.clock.elapsed() + RULES_EVERY_MS;
     this.#origin = options.clock.now() - options.clock.elapsed();
     const { exchange, book, opening, timing } = options;
     const tids = opening.kind === 'restored' ? opening.tids : [];
@@ -136,11 +144,9 @@ export class Loop {
     if (witness) this.#repeat(witness.everyMs, () => witness.read());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
     this.#repeat(LATCH_EVERY_MS, async () => this.#watchLatch(), LATCH_EVERY_MS);
-    this.#repeat(
-      () => this.#rulesEveryMs,
-      () => this.#refreshRules(),
-      RULES_EVERY_MS,
-    );
+    this.#repeat(RULES_LOOK_EVERY_MS, async () => {
+      if (this.#options.clock.elapsed() >= this.#rulesDueAt) await this.#refreshRules();
+    });
   }
 
   /**
@@ -245,17 +251,44 @@ export class Loop {
   }
 
   async #refreshRules(): Promise<void> {
-    const { exchange, book } = this.#options;
+    const { exchange, book, clock } = this.#options;
+    this.#rulesReadAt = clock.elapsed();
+    this.#rulesDueAt = this.#rulesReadAt + RULES_AGAIN_MS;
+    let read: Rules;
     try {
-      this.rules = await readRules(exchange, book);
-      this.#rulesEveryMs = RULES_EVERY_MS;
+      read = await readRules(exchange, book);
     } catch (error) {
-      this.#rulesEveryMs = RULES_AGAIN_MS;
-      const text = 'the rules of the book could not be refreshed: the last ones hold';
-      this.#reach.also('rules', { error: String(error) }, text);
+      if (error instanceof CannotStart && error.code === NO_SUCH_BOOK) this.#bookRemoved();
+      else {
+        const text = 'the rules of the book could not be refreshed: the last ones hold';
+        this.#reach.also('rules', { error: String(error) }, text);
+      }
       return;
     }
-    this.#step({ kind: 'rules', at: this.time(), ...this.rules });
+    this.#rulesDueAt = clock.elapsed() + RULES_EVERY_MS;
+    this.#areRulesInDoubt = false;
+    const change = rulesChange(this.rules, read);
+    const isOther = isOtherGrid(this.rules.instrument, read.instrument);
+    const known = { tick: read.instrument.tick, makerRate: read.makerRate, takerRate: read.takerRate };
+    const then = isOther ? 'quotes are withdrawn, the next run takes it up' : 'taken up at once';
+    if (change !== null) this.#options.log.warn(known, `the exchange changed ${change}; ${then}`);
+    this.#step({ kind: 'rules', at: this.time(), ...read });
+    // What is on its way is still counted on the old grid.
+    if (!isOther) this.rules = read;
+  }
+
+  #bookRemoved(): void {
+    const { book } = this.#options;
+    const again = RULES_AGAIN_MS / 1000;
+    const text = `the exchange does not list ${book} any more: nothing is quoted until it does (asked again every ${again} s); to trade another book, stop the bot and change book in its YAML`;
+    this.#reach.say('book', { book }, text, 'error');
+    this.#step({ kind: 'book removed', at: this.time() });
+  }
+
+  /** An order was refused as if the rules were others than we know: nothing is placed until they were read again. */
+  #doubtRules(): void {
+    this.#areRulesInDoubt = true;
+    this.#rulesDueAt = Math.min(this.#rulesDueAt, this.#rulesReadAt + RULES_SOON_MS);
   }
 
   #step(told: EngineEvent): void {
@@ -350,7 +383,8 @@ export class Loop {
   #mayPlace(): boolean {
     const { engine, latch } = this.#options;
     const isLatched = latch.read() !== null || latch.readHold() !== null;
-    return !this.#stopping.signal.aborted && engine.haltedBecause === null && !isLatched;
+    const isStopped = this.#stopping.signal.aborted || this.#areRulesInDoubt || engine.isOutdated;
+    return !isStopped && engine.haltedBecause === null && !isLatched;
   }
 
   #intend(places: readonly Approved<PlaceCommand>[]): boolean {
@@ -379,6 +413,7 @@ export class Loop {
   /** Says what a request ended in; a refusal that only a person can mend halts. */
   #note(what: string, failed: Failed): void {
     this.#reach.failed(what, failed);
+    if (failed.kind === 'refused' && this.#options.isAboutRules?.(failed.code)) this.#doubtRules();
     if (failed.kind === 'refused' && this.#options.isFatal(failed.code))
       this.#fail(new Error(`${what} was refused with ${failed.code}: ${failed.message}`));
   }

@@ -40,6 +40,8 @@ export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
   };
   /** True for a refusal code after which trading must stop until a person has looked. */
   readonly isFatal: (code: string) => boolean;
+  /** True for a refusal code that says that the book's rules changed: they are read again before anything else is placed. */
+  readonly isAboutRules?: ((code: string) => boolean) | undefined;
   /** Lets inventory leave by conversions; absent: it leaves by quotes alone. */
   readonly hedge?: HedgeSetup | undefined;
   /** The exchange's lists of deposits and withdrawals; absent: only a person explains what came or went. */

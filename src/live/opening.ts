@@ -19,6 +19,9 @@ export type Rules = {
   readonly tier?: AccountTier | null;
 };
 
+/** Of a book that the exchange does not list. */
+export const NO_SUCH_BOOK = 'no-such-book';
+
 /** A start that cannot go on, in one line for a person. */
 export class CannotStart extends Error {
   /** The exchange's code, or one of ours, when a request ended it; null when there was no answer, or none was needed. */
@@ -48,7 +51,7 @@ export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, bo
   const row = books.find(candidate => candidate.book === book);
   if (row) return row;
   const names = books.map(candidate => candidate.book).sort();
-  throw new CannotStart(`book ${book} is not traded there; expected one of ${names.join(', ')}`);
+  throw new CannotStart(`book ${book} is not traded there; expected one of ${names.join(', ')}`, NO_SUCH_BOOK);
 }
 
 /** The account's own rates; the schedule's entry tier when the exchange does not list the book's. */

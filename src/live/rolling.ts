@@ -2,12 +2,13 @@
  * One run after the other in one process, so that no recording grows without end: when a run is long enough, it ends as a stop would, and the
  * next begins as a restart would, with a number, an engine and a recording of its own. Every recording can be replayed from its beginning.
  */
-import { sleep } from '../core/index.ts';
-import type { MarketStream, Millis, Order } from '../core/index.ts';
+import { sleep, textOfPrice, worstPrice } from '../core/index.ts';
+import type { Instrument, MarketStream, Millis, Order } from '../core/index.ts';
 import type { Journal } from './journal.ts';
 import type { StopReport } from './loopOptions.ts';
 import { readRules } from './opening.ts';
 import type { Rules } from './opening.ts';
+import { isOtherGrid } from './rulesChange.ts';
 import { openSession } from './session.ts';
 import type { Session, SessionOptions } from './session.ts';
 
@@ -81,7 +82,8 @@ export class Rolling {
     const { clock, exchange, book, latch, roll } = this.#options;
     const { engine } = this.#session;
     const bytes = this.#journal.recordedBytes();
-    if (clock.elapsed() - this.#startedAt < roll.afterMs && bytes < roll.bytes) return null;
+    const isDue = engine.isOutdated || clock.elapsed() - this.#startedAt >= roll.afterMs || bytes >= roll.bytes;
+    if (!isDue) return null;
     // Without a ledger there is nothing to go on with; a halt that is not on disk would be forgotten.
     if (engine.ledger([]) === null || (engine.haltedBecause !== null && latch.read() === null)) return null;
     const isCalm = engine.isReconciled && !engine.isConverting && engine.unfinished.every(isFound);
@@ -90,24 +92,30 @@ export class Rolling {
     return readRules(exchange, book).catch(() => null);
   }
 
-  async #roll(rules: Rules): Promise<void> {
-    const { clock, log, onRolled } = this.#options;
+  async #roll(known: Rules): Promise<void> {
+    const { clock, log, onRolled, exchange, book } = this.#options;
+    let rules: Rules | null = known;
     const ended = this.#session;
     const from = clock.elapsed();
     const last = this.#journal.run;
     log.info(
       { run: last, bytes: this.#journal.recordedBytes() },
-      `run ${last} is long enough: the next one takes over`,
+      `${ended.engine.isOutdated ? `run ${last} counts in an old tick` : `run ${last} is long enough`}: the next one takes over`,
     );
     this.#ended = await ended.stop();
     if (this.#ended.failure !== null) return;
     while (!this.#stopping.signal.aborted) {
       try {
         this.#journal = this.#journal.next(clock.now());
-        this.#session = await sessionOf({ ...this.#options, rules, journal: this.#journal });
+        const next = rules ?? (await readRules(exchange, book));
+        const journal = onGridOf(this.#journal, ended.rules.instrument, next.instrument);
+        this.#session = await sessionOf({ ...this.#options, rules: next, journal });
         break;
       } catch (error) {
-        log.error({ error: String(error) }, 'the next run cannot begin yet: nothing is quoted until it does');
+        const why = error instanceof Error ? error.message : String(error);
+        log.error({ error: String(error) }, `the next run cannot begin yet, nothing is quoted until it does: ${why}`);
+        // What was read before may be why.
+        rules = null;
         await sleep(clock, LOOK_EVERY_MS, this.#stopping.signal);
       }
     }
@@ -123,6 +131,16 @@ export class Rolling {
 /** The next run finds it at the exchange, or its end. One that never arrived, or went without a word, it would have to wait for once more. */
 const isFound = ({ state, ending }: Order): boolean =>
   state !== 'unknown' && !(state === 'closed-unsettled' && ending !== 'canceled' && ending !== 'filled');
+
+/** What the last run left, with its prices on the grid of the next one, at their worst for us. */
+function onGridOf(journal: Journal, from: Instrument, to: Instrument): Journal {
+  if (!isOtherGrid(from, to)) return journal;
+  const orders = journal.leftovers.orders.map(order => ({
+    ...order,
+    price: worstPrice(to, order.side, textOfPrice(from, order.price)),
+  }));
+  return { ...journal, leftovers: { ...journal.leftovers, orders } };
+}
 
 /** Reads what a start needs. Rejects with `CannotStart` when the exchange does not let it. */
 export async function openRolling(options: RollingOptions): Promise<Rolling> {

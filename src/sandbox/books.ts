@@ -10,7 +10,7 @@ export type FeeSchedule = {
 export type BookSetup = BookRules & { readonly fees?: FeeSchedule };
 
 /** The last tier's upper bound on the wire (public-facts 4.1). */
-const NO_BOUND = '9999999999';
+export const NO_BOUND = '9999999999';
 
 /** Rows of [upper bound, maker percent, taker percent], in thousandths of a percent. */
 const tiers = (rows: readonly (readonly [string, number, number])[]): FeeTier[] =>

@@ -1,5 +1,6 @@
 /** The operator's face of the embedded exchange: makes transactions, changes switches and reads the truth; on this machine and with a token only. */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { isDecimalText } from '../core/index.ts';
 import type { WireReply, WireRequest } from '../core/index.ts';
 import type { EmbeddedExchange } from './exchange.ts';
 import { accountOf, fieldsIn, OperatorFault } from './operatorFields.ts';
@@ -81,6 +82,13 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
   ),
   row('POST', 'accounts/:id/keys', '', 'Answers another key of an account, with its secret.', addKey),
   row('PATCH', 'accounts/:id', 'rfq, trading (true or false)', 'Grants or takes away RFQ, or trading.', changeAccount),
+  row(
+    'PATCH',
+    'books/:book',
+    'tick_size (a multiple of the one it was opened with), minimum_amount, maximum_amount, minimum_price, maximum_price, minimum_value, maximum_value; maker and taker (fractions like 0.005, together: for everybody); listed: false',
+    'Announces other rules or fees of a book from now on; what rests stays. Unlisted: its orders are cancelled and it is gone.',
+    changeBook,
+  ),
   row('POST', 'quotes/:id/cancel', '', 'The RFQ desk takes an open quote back.', cancelQuote),
   row('GET', 'switches', '', 'Every switch with its value now.', ({ exchange }) => exchange.venue.switches),
   row('PATCH', 'switches', 'switches by name', 'Changes behaviour from now on; answers every switch.', changeSwitches),
@@ -161,6 +169,41 @@ function changeAccount({ exchange, fields, path }: OperatorAsk): unknown {
   if (trading !== undefined) account.trading = trading;
   return { id: account.id, rfq: exchange.rfq.mayUse(account), trading: account.trading };
 }
+
+function changeBook({ exchange, fields, path }: OperatorAsk): unknown {
+  const { venue } = exchange;
+  const name = path['book']!;
+  if (!venue.books.has(name)) throw new OperatorFault(`no book ${name}`, 404);
+  if (fields.flag('listed') === false) {
+    venue.closeBook(name);
+    return { book: name, listed: false };
+  }
+  const rules: Record<string, string> = {};
+  for (const [field, key] of RULE_FIELDS) {
+    const text = fields.text(field);
+    if (text !== undefined) rules[key] = text;
+  }
+  const [maker, taker] = [fields.text('maker'), fields.text('taker')];
+  if ((maker === undefined) !== (taker === undefined)) throw new OperatorFault('expected maker and taker together');
+  for (const [field, rate] of [
+    ['maker', maker],
+    ['taker', taker],
+  ] as const)
+    if (rate !== undefined && !(isDecimalText(rate) && Number(rate) < 1))
+      throw new OperatorFault(`${field}: expected a fraction below 1 as text, like 0.005`);
+  const book = venue.changeBook(name, rules, maker === undefined || taker === undefined ? undefined : { maker, taker });
+  return { ...book.rules, tiers: book.fees.tiers };
+}
+
+const RULE_FIELDS = [
+  ['tick_size', 'tickSize'],
+  ['minimum_amount', 'minimumAmount'],
+  ['maximum_amount', 'maximumAmount'],
+  ['minimum_price', 'minimumPrice'],
+  ['maximum_price', 'maximumPrice'],
+  ['minimum_value', 'minimumValue'],
+  ['maximum_value', 'maximumValue'],
+] as const;
 
 function cancelQuote({ exchange, path }: OperatorAsk): unknown {
   if (!exchange.rfq.cancel(path['id']!)) throw new OperatorFault('no open quote of this id', 404);

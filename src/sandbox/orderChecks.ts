@@ -46,9 +46,9 @@ export function checkedOrder(venue: Venue, account: Account, body: Fields): Verd
 
   const amounts = amountsOf(book.instrument, type, text('major'), text('minor'));
   if (amounts.kind === 'refused') return amounts;
-  const price = type === 'market' ? noPrice(text('price')) : priceOf(book.instrument, side, text('price'), switches);
+  const price = type === 'market' ? noPrice(text('price')) : priceOf(book, side, text('price'), switches);
   if (price.kind === 'refused') return price;
-  const stop = stopOf(book.instrument, side, text('stop'), switches);
+  const stop = stopOf(book, side, text('stop'), switches);
   if (stop.kind === 'refused') return stop;
   const slippage = slippageOf(body['slippage_tolerance'], type);
   const margin = text('margin_order_type');
@@ -98,11 +98,17 @@ export function tradingOff(account: Account, type: 'limit' | 'market', switches:
 }
 
 /** A price on the tick grid and within the book's bounds. */
-export function priceOf(i: Instrument, side: Side, text: DecimalText | undefined, switches: Switches): Verdict<Price> {
+export function priceOf(
+  book: VenueBook,
+  side: Side,
+  text: DecimalText | undefined,
+  switches: Switches,
+): Verdict<Price> {
+  const i = book.instrument;
   if (text === undefined) return refused('0407', 'price is missing');
   if (!isDecimalText(text)) return refused('0304', 'price');
-  const ticks = ticksOf(i, side, moneyOf(text), switches);
-  if (ticks === null) return refused('0407', `price ${text} is not a multiple of ${i.tick}`);
+  const ticks = ticksOf(book, side, moneyOf(text), switches);
+  if (ticks === null) return refused('0407', `price ${text} is not a multiple of ${book.rules.tickSize}`);
   if (ticks < i.priceMin) return refused('0401', text);
   if (ticks > i.priceMax) return refused('0402', text);
   return done(Number(ticks) as Price);
@@ -130,15 +136,16 @@ export function amountsOf(
 }
 
 export function stopOf(
-  i: Instrument,
+  book: VenueBook,
   side: Side,
   text: string | undefined,
   switches: Switches,
 ): Verdict<Price | undefined> {
   if (text === undefined) return done(undefined);
   if (!isDecimalText(text)) return refused('0304', 'stop');
-  const ticks = ticksOf(i, side, moneyOf(text), switches);
-  if (ticks === null) return refused('0407', `stop ${text} is not a multiple of ${i.tick}`);
+  const i = book.instrument;
+  const ticks = ticksOf(book, side, moneyOf(text), switches);
+  if (ticks === null) return refused('0407', `stop ${text} is not a multiple of ${book.rules.tickSize}`);
   if (ticks < i.priceMin) return refused('0412', text);
   if (ticks > i.priceMax) return refused('0413', text);
   return done(Number(ticks) as Price);
@@ -179,11 +186,11 @@ const noPrice = (text: string | undefined): Verdict<Price> =>
   text === undefined ? done(0 as Price) : refused('0304', 'a market order has no price');
 
 /** Whole ticks; null when off the grid and not to be rounded. Rounded up for sells and down for buys (public-facts 5.1). */
-function ticksOf(i: Instrument, side: Side, sum: Money, switches: Switches): bigint | null {
-  const rest = sum % i.tickMoney;
-  if (rest === 0n) return sum / i.tickMoney;
-  if (switches.offTickPrice === 'refuse') return null;
-  return sum / i.tickMoney + (side === 'sell' ? 1n : 0n);
+function ticksOf({ orderTick, instrument }: VenueBook, side: Side, sum: Money, switches: Switches): bigint | null {
+  const rest = sum % orderTick;
+  if (rest !== 0n && switches.offTickPrice === 'refuse') return null;
+  const onGrid = sum - rest + (rest !== 0n && side === 'sell' ? orderTick : 0n);
+  return onGrid / instrument.tickMoney;
 }
 
 /** A percentage from 0 to 100, as a JSON number or text, in parts of 10^-8. */

@@ -224,12 +224,11 @@ function changeOf(order: Order, book: VenueBook, fields: Fields, switches: Switc
   const mistyped = given.find(name => typeof fields[name] !== 'string');
   if (mistyped !== undefined) return refused('0372', mistyped);
   const text = (name: (typeof CHANGES)[number]) => (given.includes(name) ? (fields[name] as string) : undefined);
-  const { instrument } = book;
   if (order.type === 'market' && text('price') !== undefined) return refused('0304', 'a market order has no price');
-  const price = text('price') === undefined ? undefined : priceOf(instrument, order.side, text('price'), switches);
+  const price = text('price') === undefined ? undefined : priceOf(book, order.side, text('price'), switches);
   if (price?.kind === 'refused') return price;
   if (text('stop') !== undefined && !isWaiting(order)) return refused('0304', 'stop is for stop orders that wait');
-  const stop = stopOf(instrument, order.side, text('stop'), switches);
+  const stop = stopOf(book, order.side, text('stop'), switches);
   if (stop.kind === 'refused') return stop;
   const amounts = amountsGiven(book, text('major'), text('minor'));
   if (amounts.kind === 'refused') return amounts;

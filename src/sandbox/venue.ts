@@ -1,10 +1,10 @@
 /** The embedded exchange's state: books, accounts, keys and orders, and what moves between them when orders match. */
 import { money, moneyOf, moneyOfAmount, moneyOfValue, randomOf, valueOf } from '../core/index.ts';
-import type { Clock, FeeTier, Millis, Money, Random } from '../core/index.ts';
+import type { BookRules, Clock, FeeTier, Millis, Money, Random } from '../core/index.ts';
 import type { Transfer } from './transfers.ts';
 import { Account, PERMISSIONS, tierOf } from './accounts.ts';
 import type { ApiKey, Permission, Tier } from './accounts.ts';
-import { BOOKS, feesOf } from './books.ts';
+import { BOOKS, feesOf, NO_BOUND } from './books.ts';
 import type { BookSetup } from './books.ts';
 import { resolved } from './modification.ts';
 import type { Modification } from './modification.ts';
@@ -91,6 +91,17 @@ export class Venue implements BookHost {
     const book = new VenueBook(this, setup, fees, salt, FIRST_SEQUENCE + this.#ids.integer(0, 100_000_000));
     this.books.set(setup.book, book);
     this.#tiers.set(setup.book, tiersOf(setup.book, fees.tiers));
+    return book;
+  }
+
+  /** Announces other rules, or one pair of fees for everybody, of a book from now on. Throws a RangeError that says what was expected. */
+  changeBook(name: string, rules: Partial<Omit<BookRules, 'book'>>, rates?: Omit<FeeTier, 'volume'>): VenueBook {
+    const book = this.books.get(name);
+    if (!book) throw new RangeError(`book ${name} is not listed; expected one of ${[...this.books.keys()].join(', ')}`);
+    const fees = rates === undefined ? book.fees : { ...book.fees, tiers: [{ ...rates, volume: NO_BOUND }] };
+    const tiers = tiersOf(name, fees.tiers);
+    book.change({ ...book.rules, ...rules }, fees);
+    this.#tiers.set(name, tiers);
     return book;
   }
 

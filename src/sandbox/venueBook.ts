@@ -1,5 +1,5 @@
 /** One book of the embedded exchange: it takes orders through the matching engine, and tells what came of them. */
-import { instrumentOf, opposite } from '../core/index.ts';
+import { instrumentOf, moneyOf, opposite } from '../core/index.ts';
 import type { Amount, BookRules, Clock, Instrument, Millis, Money, Price, Side, Value } from '../core/index.ts';
 import type { FeeSchedule } from './books.ts';
 import { COMMANDS_MAX, EngineQueue } from './engineQueue.ts';
@@ -84,9 +84,10 @@ const LIVES: Readonly<Record<Order['timeInForce'], Life>> = {
 const RATE_ONE = 100_000_000n;
 
 export class VenueBook implements ExecutionSink {
-  readonly rules: BookRules;
-  readonly instrument: Instrument;
-  readonly fees: FeeSchedule;
+  /** As they are announced now. The engine counts in the ticks that the book was opened with. */
+  rules: BookRules;
+  instrument: Instrument;
+  fees: FeeSchedule;
   readonly engine: MatchingBook;
   readonly history = new TradeHistory();
   readonly queue: EngineQueue;
@@ -118,6 +119,27 @@ export class VenueBook implements ExecutionSink {
     this.engine = new MatchingBook(this, firstSequence);
     this.changedAt = host.clock.now();
     this.queue = new EngineQueue(host.clock);
+  }
+
+  /** Prices of new orders are multiples of this, in the minor currency: a whole number of the engine's ticks. */
+  get orderTick(): Money {
+    return moneyOf(this.rules.tickSize);
+  }
+
+  /**
+   * Announces other rules and fees from now on; what rests stays where it is. Throws a RangeError when they are no rules, or when the tick is
+   * no multiple of the one that the book was opened with.
+   */
+  change(rules: BookRules, fees: FeeSchedule): void {
+    instrumentOf(rules);
+    const { tick, tickMoney } = this.instrument;
+    if (moneyOf(rules.tickSize) % tickMoney !== 0n)
+      throw new RangeError(
+        `tick_size: expected a multiple of ${tick}, with which ${rules.book} was opened, found ${rules.tickSize}`,
+      );
+    this.instrument = instrumentOf({ ...rules, tickSize: tick });
+    this.rules = rules;
+    this.fees = fees;
   }
 
   get stops(): readonly Order[] {

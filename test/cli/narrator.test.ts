@@ -69,6 +69,8 @@ const REFUSALS: Readonly<Record<RiskRefusal, Told>> = {
   halted: ['warn', 'not quoting: halted'],
   'not ready': ['warn', 'not quoting: not ready'],
   'no limits': ['warn', 'not quoting: no limits'],
+  'rules of the book changed': ['warn', 'not quoting: rules of the book changed'],
+  'book is not traded any more': ['warn', 'not quoting: book is not traded any more'],
   'book stale': ['warn', 'not quoting: book stale'],
   'book one-sided': ['warn', 'not quoting: book one-sided'],
   'book crossed': ['warn', 'not quoting: book crossed'],

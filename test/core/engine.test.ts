@@ -377,25 +377,28 @@ describe('the engine', () => {
     expect(desk.engine.snapshot(desk.now).quoting).toBeNull();
   });
 
-  it('halts when the tick changes under its orders, instead of counting old prices in new ticks', () => {
+  it('quotes nothing on another tick than it counts in, halts nothing, and goes on when the old one is back', () => {
     const desk = new Desk().open().round();
     const changed = instrumentOf(bookRules({ tickSize: '5', minimumAmount: '1', minimumPrice: '5' }), '1');
     desk.step({ kind: 'rules', at: desk.now, instrument: changed, makerRate: 0, takerRate: 0 });
     desk.rounds(2);
-    expect(desk.engine.haltedBecause).toMatch(/tick/);
+    expect([desk.engine.haltedBecause, desk.engine.isOutdated]).toEqual([null, true]);
+    expect(desk.engine.snapshot(desk.now).quoting).toBe('rules of the book changed');
     expect(desk.live).toEqual([]);
+    desk.step({ kind: 'rules', at: desk.now, instrument: plain, makerRate: 0, takerRate: 0 });
+    desk.rounds(3);
+    expect([desk.prices('buy'), desk.prices('sell')]).toEqual([[998], [1002]]);
   });
 
-  it('says so again when a person resumes, also when it was halted for another reason before', () => {
-    const halts: string[] = [];
-    const onNews = (news: EngineNews) => void (news.kind === 'halted' && halts.push(news.reason));
-    const desk = new Desk({ onNews }).open().round();
-    desk.step({ kind: 'halt', at: desk.now, reason: 'test' });
-    const changed = instrumentOf(bookRules({ tickSize: '5', minimumAmount: '1', minimumPrice: '5' }), '1');
-    desk.step({ kind: 'rules', at: desk.now, instrument: changed, makerRate: 0, takerRate: 0 });
-    expect(halts).toEqual(['test']);
-    desk.step({ kind: 'resume', at: desk.now });
-    expect(halts).toEqual(['test', expect.stringMatching(/tick.*restart/)]);
+  it('withdraws from a book that is listed no more, by name, and quotes again when it is', () => {
+    const desk = new Desk().open().round();
+    desk.step({ kind: 'book removed', at: desk.now });
+    desk.rounds(2);
+    expect(desk.engine.snapshot(desk.now).quoting).toBe('book is not traded any more');
+    expect(desk.live).toEqual([]);
+    desk.step({ kind: 'rules', at: desk.now, instrument: plain, makerRate: 0, takerRate: 0 });
+    desk.rounds(3);
+    expect([desk.prices('buy'), desk.prices('sell')]).toEqual([[998], [1002]]);
   });
 
   it('takes new bounds at once, and takes out what they forbid', () => {

@@ -183,11 +183,9 @@ function person({ world, bot, store, checker, judge }: Scene): void {
     if (store.halt === null) since = -1;
     else if (since < 0) since = now;
     else if (now - since >= (world.isFaulty ? 20_000 : 2_000) && !store.isFull) {
-      const isToRestart = store.halt?.reason.endsWith('restart') === true;
       store.setHalt(null);
       checker.haltLifted();
       judge?.lifted();
-      if (isToRestart) bot.stop(false);
       world.marks.see('a halt was lifted');
     }
     // Now and then before the sentinel does.
