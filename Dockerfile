@@ -1,5 +1,5 @@
 # Builds with the compiler, runs without it: node, the compiled program, its packages and its configurations.
-FROM node:24-bookworm-slim AS build
+FROM node:24.9.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # No install scripts: nothing that is needed at run time has one.
@@ -7,7 +7,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN npm run --silent build && rm -f dist/*.tsbuildinfo && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
-FROM node:24-bookworm-slim
+FROM node:24.9.0-bookworm-slim
 ENV NODE_ENV=production
 # The program needs no package manager; whoever breaks in shall find none.
 RUN rm -rf /usr/local/lib/node_modules/npm /usr/local/lib/node_modules/corepack /opt/yarn* \

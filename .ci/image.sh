@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the container image without a Docker daemon and runs it as docs/container.md says: no root, no capability, read-only, one volume.
-# The base image stands in for node:24-bookworm-slim: Debian bookworm with Node 24 and npm from the npm registry.
+# The base image stands in for the one that the Dockerfile names: Debian bookworm with Node 24 and npm from the npm registry.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! bash .ci/packages.sh buildah=buildah mmdebstrap=mmdebstrap; then
@@ -35,7 +35,7 @@ mkdir -p "$root/usr/local/etc"
 echo "registry=$(npm config get registry)
 cafile=/etc/ssl/certs/ca-certificates.crt" > "$root/usr/local/etc/npmrc"
 build umount "$base" > /dev/null
-build commit --quiet --rm "$base" docker.io/library/node:24-bookworm-slim > /dev/null
+build commit --quiet --rm "$base" "docker.io/library/$(awk '$1 == "FROM" { print $2; exit }' Dockerfile)" > /dev/null
 
 echo 'image'
 git clone --quiet --no-hardlinks . "$work/context"

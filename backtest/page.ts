@@ -1,5 +1,7 @@
 /** The report of a backtest as one page. */
-import { escaped, pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from './pageFrame.ts';
+import { html, NO_HTML } from './html.ts';
+import type { Html } from './html.ts';
+import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from './pageFrame.ts';
 import type { PageParts } from './pageFrame.ts';
 import { colourOf, figuresOf } from './plots.ts';
 import type { BacktestReport, HedgeReport, LevelReport, ReplayReport } from './report.ts';
@@ -8,28 +10,41 @@ import { durationText, numberText, verdictOf } from './verdict.ts';
 export function pageOf(report: BacktestReport, parts: PageParts): string {
   const figures = figuresOf(report);
   const title = `Backtest: ${report.strategy} on ${report.book}`;
-  const body = `<header><h1>${escaped(title)}</h1>${THEME_BUTTON}</header>
-${verdictOf(report)
-  .map((paragraph, i) => `<p${i === 0 ? ' class="verdict"' : ''}>${escaped(paragraph)}</p>`)
-  .join('\n')}
-${section('The fill models side by side', modelTable(report))}
-<p class="soft">${PLOT_ADVICE} Times are UTC.</p>
-${figures.map(({ heading, how, plots }) => section(heading, `<p>${escaped(how)}</p>${placesOf(plots)}`)).join('\n')}
-${section('Fills by side and level', levelTable(report))}
-${report.models.some(({ hedges }) => hedges !== null) ? section('Hedges', hedgeTable(report)) : ''}
-${section('Why a quote was missing', missingTable(report))}
-${section('What was found in the recording', dirtTable(report))}
-${section('What was run', `${runTable(report)}<pre>${escaped(report.config)}</pre>`)}`;
+  const body = html`<header>
+      <h1>${title}</h1>
+      ${THEME_BUTTON}
+    </header>
+    ${verdictOf(report).map((paragraph, i) =>
+      i === 0 ? html`<p class="verdict">${paragraph}</p>` : html`<p>${paragraph}</p>`,
+    )}
+    ${section('The fill models side by side', modelTable(report))}
+    <p class="soft">${PLOT_ADVICE} Times are UTC.</p>
+    ${figures.map(({ heading, how, plots }) =>
+      section(
+        heading,
+        html`<p>${how}</p>
+          ${placesOf(plots)}`,
+      ),
+    )}
+    ${section('Fills by side and level', levelTable(report))}
+    ${report.models.some(({ hedges }) => hedges !== null) ? section('Hedges', hedgeTable(report)) : NO_HTML}
+    ${section('Why a quote was missing', missingTable(report))}
+    ${section('What was found in the recording', dirtTable(report))}
+    ${section(
+      'What was run',
+      html`${runTable(report)}
+        <pre>${report.config}</pre>`,
+    )}`;
   return pageWith({ title, body, plots: figures.flatMap(({ plots }) => plots), parts });
 }
 
-type Row = { readonly name: string; readonly of: (model: ReplayReport) => string };
+type Row = { readonly name: string; readonly of: (model: ReplayReport) => string | Html };
 
-function modelTable(report: BacktestReport): string {
+function modelTable(report: BacktestReport): Html {
   const { major, minor } = report;
   const money = (text: string): string => numberText(Number(text));
   const rows: Row[] = [
-    { name: `profit, ${minor}`, of: ({ pnl }) => `<b>${money(pnl.total)}</b>` },
+    { name: `profit, ${minor}`, of: ({ pnl }) => html`<b>${money(pnl.total)}</b>` },
     { name: `= spread captured`, of: ({ pnl }) => money(pnl.spread) },
     { name: `+ inventory`, of: ({ pnl }) => money(pnl.inventory) },
     { name: `+ fees`, of: ({ pnl }) => money(pnl.fees) },
@@ -69,24 +84,30 @@ function modelTable(report: BacktestReport): string {
       of: ({ requests }) => `${numberText(requests.overBudget)} / ${numberText(requests.lockedOut)}`,
     },
     { name: 'post-only orders that would have traded', of: ({ refusedPostOnly }) => numberText(refusedPostOnly) },
-    { name: 'halted', of: ({ haltedBecause }) => escaped(haltedBecause ?? 'no') },
+    { name: 'halted', of: ({ haltedBecause }) => haltedBecause ?? 'no' },
   ];
   const head = report.models.map(
-    ({ model }, i) => `<th><i style="background:var(--${colourOf(i)})"></i>${escaped(model)}</th>`,
+    ({ model }, i) => html`<th><i style="background:var(--${colourOf(i)})"></i>${model}</th>`,
   );
   return table(
-    `<tr><th></th>${head.join('')}</tr>`,
+    html`<tr>
+      <th></th>
+      ${head}
+    </tr>`,
     rows.map(
       ({ name, of }) =>
-        `<tr><th>${escaped(name)}</th>${report.models.map(model => `<td>${of(model)}</td>`).join('')}</tr>`,
+        html`<tr>
+          <th>${name}</th>
+          ${report.models.map(model => html`<td>${of(model)}</td>`)}
+        </tr>`,
     ),
   );
 }
 
-function levelTable({ models }: BacktestReport): string {
+function levelTable({ models }: BacktestReport): Html {
   const keys = new Map<string, LevelReport>();
   for (const { levels } of models) for (const level of levels) keys.set(`${level.side} ${level.level}`, level);
-  if (keys.size === 0) return '<p>No order came to rest.</p>';
+  if (keys.size === 0) return html`<p>No order came to rest.</p>`;
   const names = ['orders', 'with a fill', 'volume filled', 'wait, median', 'ahead on arrival', 'life unfilled, median'];
   const cells = (level: LevelReport | undefined): readonly string[] =>
     level === undefined
@@ -103,16 +124,29 @@ function levelTable({ models }: BacktestReport): string {
   const rows = sorted.flatMap(({ side, level }) =>
     models.map(({ model, levels }, i) => {
       const found = levels.find(other => other.side === side && other.level === level);
-      const name = i === 0 ? `<th rowspan="${models.length}">${side} ${level}</th>` : '';
-      return `<tr>${name}<th><i style="background:var(--${colourOf(i)})"></i>${escaped(model)}</th>${cells(found)
-        .map(cell => `<td>${cell}</td>`)
-        .join('')}</tr>`;
+      const name = i === 0 ? html`<th rowspan="${models.length}">${side} ${level}</th>` : NO_HTML;
+      return html`<tr>
+        ${name}
+        <th><i style="background:var(--${colourOf(i)})"></i>${model}</th>
+        ${cells(found).map(cell => html`<td>${cell}</td>`)}
+      </tr>`;
     }),
   );
-  return `<p>Orders by the level that they were placed for, 1 the innermost. The share with a fill counts orders with at least one execution.</p>${table(`<tr><th></th><th></th>${names.map(name => `<th>${name}</th>`).join('')}</tr>`, rows)}`;
+  return html`<p>
+      Orders by the level that they were placed for, 1 the innermost. The share with a fill counts orders with at least
+      one execution.
+    </p>
+    ${table(
+      html`<tr>
+        <th></th>
+        <th></th>
+        ${names.map(name => html`<th>${name}</th>`)}
+      </tr>`,
+      rows,
+    )}`;
 }
 
-function hedgeTable({ models, major, minor }: BacktestReport): string {
+function hedgeTable({ models, major, minor }: BacktestReport): Html {
   const rows: readonly (readonly [string, (hedges: HedgeReport) => string])[] = [
     ['begun', ({ begun }) => numberText(begun)],
     ['carried out', ({ completed }) => numberText(completed)],
@@ -130,59 +164,88 @@ function hedgeTable({ models, major, minor }: BacktestReport): string {
           ] as const,
       ),
   ];
-  const head = models.map(
-    ({ model }, i) => `<th><i style="background:var(--${colourOf(i)})"></i>${escaped(model)}</th>`,
-  );
-  return `<p>Inventory past its band that left by the cheapest way within the limit. Every hedge, with all that was weighed, is in the CSV file.</p>${table(
-    `<tr><th></th>${head.join('')}</tr>`,
-    rows.map(
-      ([name, of]) =>
-        `<tr><th>${escaped(name)}</th>${models.map(({ hedges }) => `<td>${hedges === null ? '–' : of(hedges)}</td>`).join('')}</tr>`,
-    ),
-  )}`;
+  const head = models.map(({ model }, i) => html`<th><i style="background:var(--${colourOf(i)})"></i>${model}</th>`);
+  return html`<p>
+      Inventory past its band that left by the cheapest way within the limit. Every hedge, with all that was weighed, is
+      in the CSV file.
+    </p>
+    ${table(
+      html`<tr>
+        <th></th>
+        ${head}
+      </tr>`,
+      rows.map(
+        ([name, of]) =>
+          html`<tr>
+            <th>${name}</th>
+            ${models.map(({ hedges }) => html`<td>${hedges === null ? '–' : of(hedges)}</td>`)}
+          </tr>`,
+      ),
+    )}`;
 }
 
-function missingTable({ models }: BacktestReport): string {
+function missingTable({ models }: BacktestReport): Html {
   const reasons = [...new Set(models.flatMap(({ missing }) => missing.map(({ reason }) => reason)))];
-  if (reasons.length === 0) return '<p>Both sides were quoted whenever it was looked.</p>';
+  if (reasons.length === 0) return html`<p>Both sides were quoted whenever it was looked.</p>`;
   const count = ({ missing, decisions }: ReplayReport, reason: string): string =>
     share(missing.find(found => found.reason === reason)?.decisions ?? 0, decisions);
-  const head = models.map(
-    ({ model }, i) => `<th><i style="background:var(--${colourOf(i)})"></i>${escaped(model)}</th>`,
-  );
-  return `<p>Share of all decisions at which a side had no order at the exchange, by what the engine gave as its reason; several may hold at once.</p>${table(
-    `<tr><th></th>${head.join('')}</tr>`,
-    reasons
-      .slice(0, REASONS_SHOWN)
-      .map(
+  const head = models.map(({ model }, i) => html`<th><i style="background:var(--${colourOf(i)})"></i>${model}</th>`);
+  return html`<p>
+      Share of all decisions at which a side had no order at the exchange, by what the engine gave as its reason;
+      several may hold at once.
+    </p>
+    ${table(
+      html`<tr>
+        <th></th>
+        ${head}
+      </tr>`,
+      reasons.slice(0, REASONS_SHOWN).map(
         reason =>
-          `<tr><th>${escaped(reason)}</th>${models.map(model => `<td>${count(model, reason)}</td>`).join('')}</tr>`,
+          html`<tr>
+            <th>${reason}</th>
+            ${models.map(model => html`<td>${count(model, reason)}</td>`)}
+          </tr>`,
       ),
-  )}`;
+    )}`;
 }
 
 const REASONS_SHOWN = 20;
 
-function dirtTable({ tape: { dirt, gaps } }: BacktestReport): string {
-  if (dirt.length === 0 && gaps.length === 0) return '<p>Nothing: no dirt, no gaps.</p>';
+function dirtTable({ tape: { dirt, gaps } }: BacktestReport): Html {
+  if (dirt.length === 0 && gaps.length === 0) return html`<p>Nothing: no dirt, no gaps.</p>`;
   const shown = gaps.slice(0, GAPS_SHOWN);
   const rows = [
     ...dirt.map(
       ({ what, count, done, first }) =>
-        `<tr><th>${escaped(what)}</th><td>${numberText(count)}</td><td class="text">${escaped(first === undefined ? done : `${done}; first ${first}`)}</td></tr>`,
+        html`<tr>
+          <th>${what}</th>
+          <td>${numberText(count)}</td>
+          <td class="text">${first === undefined ? done : `${done}; first ${first}`}</td>
+        </tr>`,
     ),
     ...shown.map(
       ({ from, to, why }) =>
-        `<tr><th>gap from ${escaped(new Date(from).toISOString().slice(0, 19).replace('T', ' '))}</th><td>${durationText((to - from) / 1000)}</td><td class="text">${escaped(why)}; no quotes in it</td></tr>`,
+        html`<tr>
+          <th>gap from ${new Date(from).toISOString().slice(0, 19).replace('T', ' ')}</th>
+          <td>${durationText((to - from) / 1000)}</td>
+          <td class="text">${why}; no quotes in it</td>
+        </tr>`,
     ),
   ];
-  const more = gaps.length > shown.length ? `<p>And ${gaps.length - shown.length} more gaps.</p>` : '';
-  return `${table('<tr><th>what</th><th>how much</th><th class="text">what was done</th></tr>', rows)}${more}`;
+  const more = gaps.length > shown.length ? html`<p>And ${gaps.length - shown.length} more gaps.</p>` : NO_HTML;
+  return html`${table(
+    html`<tr>
+      <th>what</th>
+      <th>how much</th>
+      <th class="text">what was done</th>
+    </tr>`,
+    rows,
+  )}${more}`;
 }
 
 const GAPS_SHOWN = 20;
 
-function runTable(report: BacktestReport): string {
+function runTable(report: BacktestReport): Html {
   const { tape, models, latencyMs, feedLatencyMs, seed, hash, made, minor } = report;
   const first = models[0];
   const rows: readonly (readonly [string, string])[] = [
@@ -207,10 +270,17 @@ function runTable(report: BacktestReport): string {
     ['money', `in ${minor} unless it says otherwise`],
     ['made with', `puntas ${made.puntas}, Node ${made.node}`],
   ];
-  return `${table(
-    '',
-    rows.map(([name, text]) => `<tr><th>${escaped(name)}</th><td class="text">${escaped(text)}</td></tr>`),
-  )}<p>The configuration:</p>`;
+  return html`${table(
+      NO_HTML,
+      rows.map(
+        ([name, text]) =>
+          html`<tr>
+            <th>${name}</th>
+            <td class="text">${text}</td>
+          </tr>`,
+      ),
+    )}
+    <p>The configuration:</p>`;
 }
 
 const sum = (levels: readonly LevelReport[], key: 'touched' | 'orders'): number =>

@@ -1,5 +1,7 @@
 /** A page that opens from disk, around any content with plots: nothing in it is fetched, and nothing that was put into it can run. */
 import { createHash } from 'node:crypto';
+import { html, NO_HTML, textOfHtml } from './html.ts';
+import type { Html } from './html.ts';
 import type { Plot } from './page/plot.ts';
 
 /** What the page carries along: the chart library with its style, and the page's own script. */
@@ -7,29 +9,29 @@ export type PageParts = { readonly library: string; readonly libraryStyle: strin
 
 export type PageContent = {
   readonly title: string;
-  /** HTML, escaped where it came from outside; with a place for every plot. */
-  readonly body: string;
+  /** With a place for every plot. */
+  readonly body: Html;
   readonly plots: readonly Plot[];
   readonly parts: PageParts;
 };
 
 export function pageWith({ title, body, plots, parts }: PageContent): string {
   const scripts = [parts.library, parts.script].map(text => text.replaceAll('</script', '<\\/script'));
-  // Only these two scripts may run, whatever else comes to stand in the page; and nothing may be fetched.
-  const policy = `default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src ${scripts.map(text => `'sha256-${createHash('sha256').update(text).digest('base64')}'`).join(' ')}`;
+  // Only these two scripts may run, whatever else comes to stand in the page; nothing may be fetched, sent, or made to point elsewhere.
+  const policy = `default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'; script-src ${scripts.map(text => `'sha256-${createHash('sha256').update(text).digest('base64')}'`).join(' ')}`;
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title>
+${textOfHtml(html`<title>${title}</title>`)}
 <link rel="icon" href="data:,">
 <style>${parts.libraryStyle}${STYLE}</style>
 </head>
 <body>
 <main>
-${body}
+${textOfHtml(body)}
 </main>
 <script type="application/json" id="plots">${dataText(plots)}</script>
 <script>${scripts[0] ?? ''}</script>
@@ -39,40 +41,47 @@ ${body}
 `;
 }
 
-export const THEME_BUTTON = '<button id="theme" type="button">light / dark</button>';
+export const THEME_BUTTON = html`<button id="theme" type="button">light / dark</button>`;
 export const PLOT_ADVICE =
   'Drag across a plot to zoom, double-click to zoom out; a click on a name in a legend hides its line.';
 
-export const section = (heading: string, inside: string): string =>
-  `<section><h2>${escaped(heading)}</h2>${inside}</section>`;
+export const section = (heading: string, inside: Html | readonly Html[]): Html =>
+  html`<section>
+    <h2>${heading}</h2>
+    ${inside}
+  </section>`;
 
 /** Where plots are drawn: one as wide as the page, several beside each other, `many` of them closer. */
-export const placesOf = (plots: readonly Plot[], size: 'row' | 'row many' = 'row'): string =>
-  plots.length === 1
-    ? plots.map(place('')).join('')
-    : `<div class="${size}">${plots.map(place('small')).join('')}</div>`;
+export const placesOf = (plots: readonly Plot[], size: 'row' | 'row many' = 'row'): Html =>
+  plots.length === 1 ? html`${plots.map(place(''))}` : html`<div class="${size}">${plots.map(place('small'))}</div>`;
 
 const place =
   (size: string) =>
-  ({ id, title }: Plot): string =>
-    `<figure>${size === '' ? '' : `<figcaption>${escaped(title)}</figcaption>`}<div class="plot ${size}" id="${escaped(id)}" role="img" aria-label="${escaped(title)}"></div></figure>`;
-
-/** Text in an element or an attribute. */
-export function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
-}
+  ({ id, title }: Plot): Html =>
+    html`<figure>
+      ${size === '' ? NO_HTML : html`<figcaption>${title}</figcaption>`}
+      <div class="plot ${size}" id="${id}" role="img" aria-label="${title}"></div>
+    </figure>`;
 
 /** JSON inside a script element: nothing in it can end the element. */
 const dataText = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c');
 
-/** `head` and `rows` are table rows of escaped HTML. */
-export const table = (head: string, rows: readonly string[]): string =>
-  `<div class="wide"><table>${head === '' ? '' : `<thead>${head}</thead>`}<tbody>${rows.join('')}</tbody></table></div>`;
+/** `head` and `rows` are table rows. */
+export const table = (head: Html, rows: readonly Html[]): Html =>
+  html`<div class="wide">
+    <table>
+      ${
+        head === NO_HTML
+          ? NO_HTML
+          : html`<thead>
+              ${head}
+            </thead>`
+      }
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
 
 /** Model colours after Okabe and Ito: told apart by people who see few colours. */
 const STYLE = `

@@ -37,7 +37,8 @@ export function loadConfig(text: string, fileName: string): Loaded {
     return { ok: false, errors: [`${fileName}: larger than ${TEXT_MAX} characters, this is no configuration`] };
   }
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  // The parser's own look for repeated keys compares each key with every other.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const place = (offset: number) => {
     const { line, col } = lines.linePos(offset);
     return `${fileName}:${line}:${col}`;
@@ -47,6 +48,8 @@ export function loadConfig(text: string, fileName: string): Loaded {
   if (flaw) {
     return { ok: false, errors: [`${place(flaw.pos[0])} not valid YAML: ${flaw.message.split('\n')[0]}`] };
   }
+  const repeated = repeatedKey(document);
+  if (repeated !== null) return { ok: false, errors: [`${place(repeated)} not valid YAML: Map keys must be unique`] };
   if (!isMap(document.contents)) {
     return { ok: false, errors: [`${place(0)} expected keys and values, like book: btc_mxn`] };
   }
@@ -70,6 +73,26 @@ export function loadConfig(text: string, fileName: string): Loaded {
     .sort((a, b) => a.offset - b.offset)
     .map(({ problem, offset }) => `${place(offset)} ${problem.path.map(String).join('.')}: ${problem.message}`);
   return { ok: false, errors };
+}
+
+/** Where a key stands that its map has already; null when there is none. */
+function repeatedKey(document: Document.Parsed): number | null {
+  let found: number | null = null;
+  visit(document, {
+    Map: (_, { items }) => {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) {
+          found = key.range?.[0] ?? 0;
+          return visit.BREAK;
+        }
+        seen.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return found;
 }
 
 /** Null when a key is no word, or an alias would unfold to more than a configuration can hold. */

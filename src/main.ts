@@ -11,6 +11,9 @@ import { addTradeCommands } from './cli/commands/trade.ts';
 import { addWebhookCommands } from './cli/commands/webhooks.ts';
 import { codeOf, EXIT, sentenceOf } from './cli/exits.ts';
 import { version } from './cli/source.ts';
+import { guardTerminal } from './cli/terminal.ts';
+
+guardTerminal();
 
 const program = new Command('puntas')
   .description('A market maker: quotes both sides of an order book from a YAML file and an API key.')

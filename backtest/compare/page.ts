@@ -1,5 +1,7 @@
 /** The comparison as one page: in words, in tables, in plots, and with everything that each run was made of. */
-import { escaped, pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../pageFrame.ts';
+import { html, NO_HTML } from '../html.ts';
+import type { Html } from '../html.ts';
+import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../pageFrame.ts';
 import type { PageParts } from '../pageFrame.ts';
 import { durationText, numberText } from '../verdict.ts';
 import { mainModel } from './comparison.ts';
@@ -11,29 +13,38 @@ export function comparisonPage(comparison: Comparison, parts: PageParts): string
   const figures = comparisonFigures(comparison);
   const { tapes } = comparison;
   const title = 'Comparison of strategies';
-  const body = `<header><h1>${title}</h1>${THEME_BUTTON}</header>
-${comparisonWords(comparison)
-  .map((paragraph, i) => `<p${i === 0 ? ' class="verdict"' : ''}>${escaped(paragraph)}</p>`)
-  .join('\n')}
-${section('Net under the expected fill model', dense(matrix(comparison)))}
-<p class="soft">${PLOT_ADVICE} Times are UTC.</p>
-${figures.map(({ heading, how, plots }) => section(heading, `<p>${escaped(how)}</p>${placesOf(plots, 'row many')}`)).join('\n')}
-${tapes.map(tape => section(tape.name, dense(tapeTable(tape)))).join('\n')}
-${section('The recordings', dense(recordings(comparison)))}
-${section('How the parameters were chosen', `${choice(comparison)}${configurations(tapes)}`)}
-${section('What was run', runTable(comparison))}`;
+  const body = html`<header>
+      <h1>${title}</h1>
+      ${THEME_BUTTON}
+    </header>
+    ${comparisonWords(comparison).map((paragraph, i) =>
+      i === 0 ? html`<p class="verdict">${paragraph}</p>` : html`<p>${paragraph}</p>`,
+    )}
+    ${section('Net under the expected fill model', dense(matrix(comparison)))}
+    <p class="soft">${PLOT_ADVICE} Times are UTC.</p>
+    ${figures.map(({ heading, how, plots }) =>
+      section(
+        heading,
+        html`<p>${how}</p>
+          ${placesOf(plots, 'row many')}`,
+      ),
+    )}
+    ${tapes.map(tape => section(tape.name, dense(tapeTable(tape))))}
+    ${section('The recordings', dense(recordings(comparison)))}
+    ${section('How the parameters were chosen', html`${choice(comparison)}${configurations(tapes)}`)}
+    ${section('What was run', runTable(comparison))}`;
   return pageWith({ title, body, plots: figures.flatMap(({ plots }) => plots), parts });
 }
 
-const dense = (html: string): string => `<div class="dense">${html}</div>`;
+const dense = (inside: Html): Html => html`<div class="dense">${inside}</div>`;
 
 /** A row a bot and tier, a column a recording. */
-function matrix(comparison: Comparison): string {
+function matrix(comparison: Comparison): Html {
   const { tapes } = comparison;
   const scores = scoresOf(comparison);
   const head = tapes.map(
     ({ name, minor, seconds }) =>
-      `<th class="narrow">${escaped(name)}<br><span class="soft">${durationText(seconds)}, ${escaped(minor)}</span></th>`,
+      html`<th class="narrow">${name}<br /><span class="soft">${durationText(seconds)}, ${minor}</span></th>`,
   );
   const isScored = scores.size > 0;
   const rows = tiersOf(comparison).flatMap(tier =>
@@ -41,42 +52,60 @@ function matrix(comparison: Comparison): string {
       const cells = tapes.map(({ runs }) => {
         const run = runs.find(other => other.name === bot && other.tier === tier);
         const main = mainModel(run?.models ?? []);
-        return main === null ? '<td class="soft">not run</td>' : `<td>${gain(main)}${span(run?.models ?? [])}</td>`;
+        return main === null
+          ? html`<td class="soft">not run</td>`
+          : html`<td>${gain(main)}${span(run?.models ?? [])}</td>`;
       });
       const score = scores.get(`${bot} ${tier}`);
-      return `<tr><th>${escaped(bot)}</th><th>${escaped(tier)}</th>${cells.join('')}${isScored ? `<td>${score === undefined ? '–' : signed(score, 2)}</td>` : ''}</tr>`;
+      return html`<tr>
+        <th>${bot}</th>
+        <th>${tier}</th>
+        ${cells}${isScored ? html`<td>${score === undefined ? '–' : signed(score, 2)}</td>` : NO_HTML}
+      </tr>`;
     }),
   );
   const units = isScored
     ? ' The last column makes recordings comparable: net over what one standard deviation would have cost at full inventory in the traded time, mean over the recordings.'
-    : '';
-  return `<p>Below each number, from the lowest to the highest fill model.${units}</p>${table(
-    `<tr><th class="text">bot</th><th class="text">fee tier</th>${head.join('')}${isScored ? '<th>in units<br>of risk</th>' : ''}</tr>`,
-    rows,
-  )}`;
+    : NO_HTML;
+  return html`<p>Below each number, from the lowest to the highest fill model.${units}</p>
+    ${table(
+      html`<tr>
+        <th class="text">bot</th>
+        <th class="text">fee tier</th>
+        ${head}${isScored ? html`<th>in units<br />of risk</th>` : NO_HTML}
+      </tr>`,
+      rows,
+    )}`;
 }
 
-function tapeTable({ runs, minor }: ComparedTape): string {
+function tapeTable({ runs, minor }: ComparedTape): Html {
   const rows = runs.map(run => {
-    const head = `<th>${escaped(run.name)}</th><th>${escaped(run.tier)}, ${numberText(run.feeBps)}</th>`;
+    const head = html`<th>${run.name}</th>
+      <th>${run.tier}, ${numberText(run.feeBps)}</th>`;
     const main = mainModel(run.models);
     if (main === null)
-      return `<tr>${head}<td class="text soft" colspan="13">not run: ${escaped(run.notRun ?? '')}</td></tr>`;
+      return html`<tr>
+        ${head}
+        <td class="text soft" colspan="13">not run: ${run.notRun ?? NO_HTML}</td>
+      </tr>`;
     if (run.models.every(({ fills }) => fills === 0))
-      return `<tr>${head}<td class="text soft" colspan="13">${escaped(run.remarks.join('; '))}</td></tr>`;
+      return html`<tr>
+        ${head}
+        <td class="text soft" colspan="13">${run.remarks.join('; ')}</td>
+      </tr>`;
     const { pnl, profitBps, fills, volume, uptime, drawdown, requests } = main;
     const cells = [
-      `<b>${gain(main)}</b>${span(run.models)}`,
+      html`<b>${gain(main)}</b>${span(run.models)}`,
       ...[pnl.spread, pnl.inventory, pnl.fees].map(text => signed(Number(text), 2)),
       profitBps === null ? '–' : signed(profitBps, 2),
-      `${numberText(fills)}${spanOf(
+      html`${numberText(fills)}${spanOf(
         run.models.map(model => model.fills),
         0,
       )}`,
       numberText(Math.round(Number(volume.minor))),
       markout(main, 1),
       markout(main, 60),
-      `${percent(uptime.both)}${spanOf(
+      html`${percent(uptime.both)}${spanOf(
         run.models.map(model => 100 * model.uptime.both),
         0,
       )}`,
@@ -86,9 +115,16 @@ function tapeTable({ runs, minor }: ComparedTape): string {
     ];
     const remarks =
       run.remarks.length === 0
-        ? ''
-        : `<tr class="note"><td></td><td></td><td class="text soft" colspan="13">${escaped(run.remarks.join('; '))}</td></tr>`;
-    return `<tr>${head}${cells.map(cell => `<td>${cell}</td>`).join('')}</tr>${remarks}`;
+        ? NO_HTML
+        : html`<tr class="note">
+            <td></td>
+            <td></td>
+            <td class="text soft" colspan="13">${run.remarks.join('; ')}</td>
+          </tr>`;
+    return html`<tr>
+        ${head}${cells.map(cell => html`<td>${cell}</td>`)}
+      </tr>
+      ${remarks}`;
   });
   const names = [
     `net, ${minor}`,
@@ -106,12 +142,16 @@ function tapeTable({ runs, minor }: ComparedTape): string {
     'requests / min',
   ];
   return table(
-    `<tr><th class="text">bot</th><th class="text">tier, bps</th>${names.map(name => `<th>${escaped(name)}</th>`).join('')}</tr>`,
+    html`<tr>
+      <th class="text">bot</th>
+      <th class="text">tier, bps</th>
+      ${names.map(name => html`<th>${name}</th>`)}
+    </tr>`,
     rows,
   );
 }
 
-function recordings({ tapes, leftOut, calibratedShare }: Comparison): string {
+function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
   const estimate = (of: Measured['volatilityBps'] | undefined): string =>
     of ? `${numberText(Number(of.value.toPrecision(3)))} ± ${numberText(Number(of.error.toPrecision(2)))}` : '–';
   const names = [
@@ -125,9 +165,9 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): string {
   ];
   const rows = tapes.map(({ name, from, to, seconds, measured, minor }) => {
     const money = (value: number | null | undefined) =>
-      value === null || value === undefined ? '–' : `${numberText(Math.round(value))} ${escaped(minor)}`;
+      value === null || value === undefined ? '–' : `${numberText(Math.round(value))} ${minor}`;
     const cells = [
-      `${minuteText(from)} to ${minuteText(to).slice(11)}<br><span class="soft">${durationText(seconds)}</span>`,
+      html`${minuteText(from)} to ${minuteText(to).slice(11)}<br /><span class="soft">${durationText(seconds)}</span>`,
       estimate(measured?.volatilityBps),
       estimate(measured?.arrivalsPerMinute),
       estimate(measured?.decayPerBps),
@@ -135,7 +175,10 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): string {
       money(measured?.fullValue),
       money(measured?.orderValue),
     ];
-    return `<tr><th>${escaped(name)}</th>${cells.map(cell => `<td>${cell}</td>`).join('')}</tr>`;
+    return html`<tr>
+      <th>${name}</th>
+      ${cells.map(cell => html`<td>${cell}</td>`)}
+    </tr>`;
   });
   const found = tapes.flatMap(({ name, dirt, gaps }) => [
     ...dirt.map(({ what, count, done }) => [name, what, numberText(count), done] as const),
@@ -151,22 +194,43 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): string {
       : []),
   ]);
   const text = (cells: readonly string[]) =>
-    `<tr>${cells.map((cell, i) => (i === 0 ? `<th>${escaped(cell)}</th>` : `<td class="text">${escaped(cell)}</td>`)).join('')}</tr>`;
-  return [
+    html`<tr>
+      ${cells.map((cell, i) => (i === 0 ? html`<th>${cell}</th>` : html`<td class="text">${cell}</td>`))}
+    </tr>`;
+  return html`${[
     calibratedShare === null
-      ? ''
-      : '<p>Measured on the part before trading began, each with its standard error; full inventory and order follow from the risk.</p>',
-    table(`<tr><th></th>${names.map(name => `<th>${name}</th>`).join('')}</tr>`, rows),
+      ? NO_HTML
+      : html`<p>
+          Measured on the part before trading began, each with its standard error; full inventory and order follow from
+          the risk.
+        </p>`,
+    table(
+      html`<tr>
+        <th></th>
+        ${names.map(name => html`<th>${name}</th>`)}
+      </tr>`,
+      rows,
+    ),
     found.length === 0
-      ? ''
-      : `<p>What was found in them:</p>${table('<tr><th></th><th class="text">what</th><th class="text">how often</th><th class="text">what was done</th></tr>', found.map(text))}`,
+      ? NO_HTML
+      : html`<p>What was found in them:</p>
+          ${table(
+            html`<tr>
+              <th></th>
+              <th class="text">what</th>
+              <th class="text">how often</th>
+              <th class="text">what was done</th>
+            </tr>`,
+            found.map(text),
+          )}`,
     leftOut.length === 0
-      ? ''
-      : `<p>Left out:</p>${table(
-          '',
-          leftOut.map(({ path, why }) => text([path, why])),
-        )}`,
-  ].join('');
+      ? NO_HTML
+      : html`<p>Left out:</p>
+          ${table(
+            NO_HTML,
+            leftOut.map(({ path, why }) => text([path, why])),
+          )}`,
+  ]}`;
 }
 
 const CHOICE = [
@@ -176,13 +240,16 @@ const CHOICE = [
   'Fees are held at the tier for the whole run, although volume would lift an account out of the lowest one.',
 ];
 
-const choice = ({ riskPerHour }: Comparison): string =>
+const choice = ({ riskPerHour }: Comparison): Html =>
   riskPerHour === null
-    ? '<p>They were given; whole recordings were traded. Whoever chose them after seeing these recordings knows more than a bot would have.</p>'
-    : CHOICE.map(paragraph => `<p>${escaped(paragraph)}</p>`).join('');
+    ? html`<p>
+        They were given; whole recordings were traded. Whoever chose them after seeing these recordings knows more than
+        a bot would have.
+      </p>`
+    : html`${CHOICE.map(paragraph => html`<p>${paragraph}</p>`)}`;
 
 /** Each text once: tiers often share it. */
-function configurations(tapes: readonly ComparedTape[]): string {
+function configurations(tapes: readonly ComparedTape[]): Html {
   const seen = new Map<string, string>();
   for (const { name, runs } of tapes)
     for (const run of runs) {
@@ -191,12 +258,16 @@ function configurations(tapes: readonly ComparedTape[]): string {
       const label = `${run.name} on ${name}, ${run.tier}`;
       seen.set(run.config, told === undefined ? label : `${told}; ${label}`);
     }
-  return [...seen]
-    .map(([text, label]) => `<details><summary>${escaped(label)}</summary><pre>${escaped(text)}</pre></details>`)
-    .join('');
+  return html`${[...seen].map(
+    ([text, label]) =>
+      html`<details>
+        <summary>${label}</summary>
+        <pre>${text}</pre>
+      </details>`,
+  )}`;
 }
 
-function runTable({ tapes, made, hash, latencyMs, feedLatencyMs, seed, models, riskPerHour }: Comparison): string {
+function runTable({ tapes, made, hash, latencyMs, feedLatencyMs, seed, models, riskPerHour }: Comparison): Html {
   const rows: readonly (readonly [string, string])[] = [
     ['fill models', models.join(', ')],
     ...(riskPerHour === null
@@ -210,31 +281,39 @@ function runTable({ tapes, made, hash, latencyMs, feedLatencyMs, seed, models, r
     ['made with', `puntas ${made.puntas}, Node ${made.node}`],
   ];
   return table(
-    '',
-    rows.map(([name, text]) => `<tr><th>${escaped(name)}</th><td class="text">${escaped(text)}</td></tr>`),
+    NO_HTML,
+    rows.map(
+      ([name, text]) =>
+        html`<tr>
+          <th>${name}</th>
+          <td class="text">${text}</td>
+        </tr>`,
+    ),
   );
 }
 
 /** Coloured by its sign. */
-function gain({ pnl, fills }: ComparedModel): string {
+function gain({ pnl, fills }: ComparedModel): Html {
   const total = Number(pnl.total);
-  if (fills === 0) return '<span class="soft">no fill</span>';
-  return `<span class="${total > 0 ? 'gain' : total < 0 ? 'loss' : ''}">${signed(total, 2)}</span>`;
+  if (fills === 0) return html`<span class="soft">no fill</span>`;
+  return html`<span class="${total > 0 ? 'gain' : total < 0 ? 'loss' : NO_HTML}">${signed(total, 2)}</span>`;
 }
 
-const span = (models: readonly ComparedModel[]): string =>
+const span = (models: readonly ComparedModel[]): Html =>
   models.every(({ fills }) => fills === 0)
-    ? ''
+    ? NO_HTML
     : spanOf(
         models.map(({ pnl }) => Number(pnl.total)),
         2,
       );
 
 /** From the lowest to the highest, where they differ. */
-function spanOf(values: readonly number[], decimals: number): string {
+function spanOf(values: readonly number[], decimals: number): Html {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const texts = [low, high].map(value => plain(value, decimals));
-  return values.length < 2 || texts[0] === texts[1] ? '' : `<br><span class="soft">${texts.join(' … ')}</span>`;
+  return values.length < 2 || texts[0] === texts[1]
+    ? NO_HTML
+    : html`<br /><span class="soft">${texts.join(' … ')}</span>`;
 }
 
 function markout({ markouts: { seconds, bps, errorBps } }: ComparedModel, after: number): string {

@@ -2,18 +2,24 @@
 import { pino } from 'pino';
 import type { DestinationStream } from 'pino';
 import pretty from 'pino-pretty';
+import { maskedText } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 
+/** In JSON: a backslash itself, which is none, or a control character other than tab and line end. */
+const CONTROL = /\\(?:\\|u00[01][0-9a-f]|u007f|[bfr])/g;
+/** What JSON leaves as it is: the other control characters, and marks that turn the direction of what follows. */
+const RAW_CONTROL = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
 /**
- * `secrets` are masked wherever they turn up, and so is anything that looks like a signed Authorization header. `to` takes the lines as JSON;
- * absent: stderr.
+ * `secrets` (secret and key) are masked wherever they turn up, and so are signatures and Authorization headers of any form; no line commands a
+ * terminal. `to` takes the lines as JSON; absent: stderr.
  */
 export function logger(level: string, secrets: readonly string[], to?: DestinationStream): Log {
-  const mask = (line: string): string => {
-    let masked = line.replace(/Bitso [^\s:"]+:\d+:[0-9a-f]{64}/g, 'Bitso [redacted]');
-    for (const secret of secrets) if (secret.length >= 4) masked = masked.replaceAll(secret, '[redacted]');
-    return masked;
-  };
+  // A line is JSON: what it would unfold to on a terminal is written as escapes in it.
+  const mask = (line: string): string =>
+    maskedText(line, secrets)
+      .replace(CONTROL, sign => (sign === '\\\\' ? sign : '\ufffd'))
+      .replace(RAW_CONTROL, '\ufffd');
   const options = {
     level,
     base: null,

@@ -134,7 +134,7 @@ export async function withVenue(
         ...(webhookUrl === undefined ? {} : { webhookUrl }),
       };
     }
-    const log = logger(config.log.level, [venue.secret.reveal()]);
+    const log = logger(config.log.level, [venue.secret.reveal(), venue.key]);
     if (embedded) log.info({ url: embedded.origin }, `embedded exchange at ${embedded.origin}`);
     const seed = embedded?.seed ?? Math.floor(Math.random() * 2 ** 31);
     process.exitCode = await work(venue, log, seed, config);
@@ -203,7 +203,13 @@ export async function withMarket(
   }
 }
 
+/** The exchange of a configuration, with the key of the environment. Throws `Wrong` when the key is missing, or could be shown to anybody. */
 export function remoteVenue(address: string): Venue {
+  // Node takes any certificate then: whoever stands in between reads the key and answers in the name of the exchange.
+  if (process.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
+    throw new Wrong(
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 is set in the environment: any server could pass for the exchange, and read the key; take it away (unset NODE_TLS_REJECT_UNAUTHORIZED), and name the certificate of a proxy of your own in NODE_EXTRA_CA_CERTS',
+    );
   const read = readSecrets(
     process.env,
     path => readFileSync(path, 'utf8'),

@@ -14,6 +14,9 @@ export type Problem = {
 
 type Issue = z.core.$ZodIssue;
 
+/** Unknown keys of one place that are told one by one, each with the known one it may be: looking for that takes time. */
+const UNKNOWN_KEYS_TOLD = 50;
+
 /** The problems of one schema issue. `value` is the whole parsed file; `source` gives the text that stands at a path, or null where nothing does. */
 export function problemsOf(
   issue: Issue,
@@ -22,7 +25,11 @@ export function problemsOf(
   source: (path: readonly PropertyKey[]) => string | null,
 ): readonly Problem[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map(key => unknownKey(key, issue.path, schema, value));
+    const told = issue.keys.slice(0, UNKNOWN_KEYS_TOLD).map(key => unknownKey(key, issue.path, schema, value));
+    const more = issue.keys.length - told.length;
+    if (more === 0) return told;
+    const next = [...issue.path, issue.keys[told.length]!];
+    return [...told, { path: next, message: `unknown key, and ${more - 1} more are`, aboutKey: true }];
   }
   const found = source(issue.path);
   if (found === null) return [{ path: issue.path, message: missing(issue, schema, value) }];

@@ -27,6 +27,7 @@ export * from './regimes.ts';
 export * from './regimeWatch.ts';
 export * from './risk.ts';
 export * from './shapedQuotes.ts';
+export * from './shownText.ts';
 export * from './strategy.ts';
 export * from './taking.ts';
 export * from './throughBook.ts';

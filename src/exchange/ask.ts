@@ -1,5 +1,5 @@
 /** The way of one request: budget, lane, nonce and signature, transport, verdict. Everything that the client asks goes through here. */
-import { TransportFailure } from '../core/index.ts';
+import { maskedText, shownText, TransportFailure } from '../core/index.ts';
 import type { Clock, Millis, Outcome, Transport, WireReply, WireRequest } from '../core/index.ts';
 import { classify } from './classify.ts';
 import type { Reading } from './classify.ts';
@@ -148,7 +148,7 @@ export function asker(options: AskOptions): Asker {
     let status: number | undefined;
     const flight = answer(question, reply => (status = reply.status));
     underWay.add(flight);
-    const outcome = await flight.finally(() => underWay.delete(flight));
+    const outcome = fitToShow(await flight.finally(() => underWay.delete(flight)));
     options.onRequest?.({
       endpoint: question.endpoint,
       outcome: outcome.kind,
@@ -157,6 +157,20 @@ export function asker(options: AskOptions): Asker {
       ...(status === undefined ? {} : { status }),
     });
     return outcome;
+  }
+
+  /** What an outcome says ends in logs, in HALTED and on terminals: an exchange, or what stands before it, may answer with what it was sent. */
+  function fitToShow<T>(outcome: Outcome<T>): Outcome<T> {
+    const { key, secret } = signer?.credentials ?? {};
+    const fit = (text: string) => shownText(maskedText(text, [key ?? '', secret?.reveal() ?? '']));
+    switch (outcome.kind) {
+      case 'done':
+        return outcome;
+      case 'refused':
+        return { ...outcome, code: fit(outcome.code), message: fit(outcome.message) };
+      case 'unknown':
+        return { ...outcome, reason: fit(outcome.reason) };
+    }
   }
 
   async function close(): Promise<void> {

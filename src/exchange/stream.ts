@@ -1,4 +1,5 @@
 /** Speaks the stream: subscribes, watches that frames keep coming, and connects again after every loss (public facts 12.1). */
+import { shownText } from '../core/index.ts';
 import type {
   Clock,
   MarketStream,
@@ -150,7 +151,7 @@ class Subscription implements MarketStream {
 
   #answered({ action, type, error }: { action?: string; type?: string; error?: string }): StreamNews | null {
     if (error !== undefined) {
-      this.#lose(`the exchange said: ${error}`);
+      this.#lose(`the exchange said: ${shownText(error.slice(0, 300))}`);
       return null;
     }
     if (action !== 'subscribe' || type === undefined || !this.#missing.delete(type) || this.#missing.size > 0)

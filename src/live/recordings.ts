@@ -2,6 +2,7 @@
 import {
   closeSync,
   fdatasyncSync,
+  fstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -38,8 +39,8 @@ const nameOf = (run: number): string => `run-${run}.rec`;
 
 /** Length and sum before each piece. */
 const HEAD_BYTES = 8;
-/** Beyond what is ever written at once: a length that is damage. */
-const PIECE_MAX_BYTES = 256 * 1024 * 1024;
+/** What a piece unpacks to at most; more lines are written as several. A piece that says or holds more was not written by this program. */
+const PIECE_MAX_BYTES = 32 * 1024 * 1024;
 /** Deflate looks back this far, over the pieces before too: they are small, and much alike (54 MB a day without, 19 MB with, measured). */
 const WINDOW_BYTES = 32_768;
 
@@ -74,17 +75,21 @@ export function recorderIn(dir: string, of: RecordedRun): Recorder {
   let closed = false;
   let window: Buffer = Buffer.alloc(0);
   const write = (lines: readonly string[]): void => {
-    const plain = Buffer.from(`${lines.join('\n')}\n`);
-    const packed = deflateRawSync(plain, window.length > 0 ? { dictionary: window } : {});
-    const piece = Buffer.alloc(HEAD_BYTES + packed.length);
-    piece.writeUInt32LE(packed.length, 0);
-    piece.writeUInt32LE(crc32(packed, of.run), 4);
-    packed.copy(piece, HEAD_BYTES);
+    let ahead = window;
+    const pieces = texts(lines).map(plain => {
+      const packed = deflateRawSync(plain, ahead.length > 0 ? { dictionary: ahead } : {});
+      const head = Buffer.alloc(HEAD_BYTES);
+      head.writeUInt32LE(packed.length, 0);
+      head.writeUInt32LE(crc32(packed, of.run), 4);
+      ahead = Buffer.concat([ahead, plain]).subarray(-WINDOW_BYTES);
+      return Buffer.concat([head, packed]);
+    });
+    const piece = Buffer.concat(pieces);
     // Always from the end of the last whole piece: half of one, left by a full disk, is written over.
     for (let done = 0; done < piece.length;) done += writeSync(file, piece, done, piece.length - done, bytes + done);
     fdatasyncSync(file);
     bytes += piece.length;
-    window = Buffer.concat([window, plain]).subarray(-WINDOW_BYTES);
+    window = ahead;
   };
   try {
     write([JSON.stringify(of)]);
@@ -125,21 +130,57 @@ export function readRecording(
 function* linesOf(path: string, run: number): Generator<string, undefined> {
   const file = openSync(path, 'r');
   try {
+    const { size } = fstatSync(file);
     const head = Buffer.alloc(HEAD_BYTES);
     let window: Buffer = Buffer.alloc(0);
     for (let at = 0; readWhole(file, head, at);) {
       const length = head.readUInt32LE(0);
       if (!(length > 0 && length <= PIECE_MAX_BYTES)) throw new RangeError(DAMAGED);
+      // Before room is made for it: the last piece may be half there.
+      if (at + HEAD_BYTES + length > size) return;
       const packed = Buffer.alloc(length);
       if (!readWhole(file, packed, at + HEAD_BYTES)) return;
       if (crc32(packed, run) !== head.readUInt32LE(4)) throw new RangeError(DAMAGED);
-      const plain = inflateRawSync(packed, window.length > 0 ? { dictionary: window } : {});
+      const plain = inflated(packed, window);
       yield* plain.toString('utf8').split('\n').slice(0, -1);
       window = Buffer.concat([window, plain]).subarray(-WINDOW_BYTES);
       at += HEAD_BYTES + length;
     }
   } finally {
     closeSync(file);
+  }
+}
+
+/** Lines as texts of at most a piece each. Throws a RangeError for a line that is longer. */
+function texts(lines: readonly string[]): Buffer[] {
+  const found: Buffer[] = [];
+  let text = '';
+  for (const line of lines) {
+    // Three bytes a character at most.
+    if (3 * (text.length + line.length + 1) > PIECE_MAX_BYTES && text !== '') {
+      found.push(Buffer.from(text));
+      text = '';
+    }
+    text += `${line}\n`;
+  }
+  found.push(Buffer.from(text));
+  if (found.some(({ length }) => length > PIECE_MAX_BYTES))
+    throw new RangeError(`a line of a recording is longer than ${PIECE_MAX_BYTES} bytes`);
+  return found;
+}
+
+/** Throws a RangeError when it is no deflated text, or as soon as it is longer than any that is written. */
+function inflated(packed: Buffer, window: Buffer): Buffer {
+  try {
+    return inflateRawSync(packed, {
+      maxOutputLength: PIECE_MAX_BYTES,
+      ...(window.length > 0 ? { dictionary: window } : {}),
+    });
+  } catch (error) {
+    const isLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    throw new RangeError(isLong ? `${DAMAGED}: a piece unpacks to more than ${PIECE_MAX_BYTES} bytes` : DAMAGED, {
+      cause: error,
+    });
   }
 }
 

@@ -1,7 +1,9 @@
 /** Where a stored tape lies: `DIR/book=btc_mxn/day=2026-11-21/`, and what the first frame of a day says. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDecimalText, shownText } from '../core/index.ts';
 import type { BookRules, DecimalText, Millis } from '../core/index.ts';
+import type { Dirt, Gap } from './tape.ts';
 
 /** Sealed blocks. */
 export const ROWS_FILE = 'rows.tape';
@@ -46,11 +48,49 @@ export function headOf(value: unknown, path: string): Head {
     );
   }
   const { book, day, previous, lot, source, depth, quotesOnly, rules } = head;
-  const texts = [book, day, previous ?? '', lot, source].every(text => typeof text === 'string');
-  if (!texts || !(depth === null || typeof depth === 'number') || typeof quotesOnly !== 'boolean' || !isRules(rules)) {
-    throw new Error(`${path}: its first frame lacks book, day, lot, source, depth or rules`);
+  const isWhole =
+    [book, rules?.book].every(name => typeof name === 'string' && BOOK.test(name)) &&
+    [day, previous ?? day].every(text => typeof text === 'string' && DAY.test(text)) &&
+    isAmount(lot) &&
+    typeof source === 'string' &&
+    (depth === null || (Number.isSafeInteger(depth) && depth! > 0)) &&
+    typeof quotesOnly === 'boolean' &&
+    isRules(rules);
+  if (!isWhole)
+    throw new Error(`${path}: its first frame lacks book, day, lot, source, depth or rules, or they are none`);
+  return { ...(head as Head), source: toldText(source) };
+}
+
+/** Letters that mean nothing to a page, a path or a terminal. */
+const BOOK = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const isAmount = (value: unknown): boolean =>
+  typeof value === 'string' && value.length <= 64 && isDecimalText(value) && !value.startsWith('-');
+
+/** Longer than any path or sentence that this program writes. */
+const TOLD_MAX = 1_000;
+
+/** What a tape says to people: whoever made it may have put anything there. */
+const toldText = (text: string): string => shownText(text.slice(0, TOLD_MAX));
+
+/** A gap as a frame tells it; null when it is none. */
+export function gapOf({ from, to, why }: Readonly<Record<string, unknown>>): Gap | null {
+  if (!Number.isFinite(from) || !Number.isFinite(to) || !((from as number) <= (to as number))) return null;
+  return { from: from as number, to: to as number, why: toldText(String(why)) };
+}
+
+/** Dirt as a frame tells it; null when any of it is none. */
+export function dirtOf(entries: unknown): readonly Dirt[] | null {
+  if (!Array.isArray(entries)) return null;
+  const found: Dirt[] = [];
+  for (const entry of entries as readonly unknown[]) {
+    const { what, count, done, first } = (entry ?? {}) as Readonly<Record<string, unknown>>;
+    const isDirt = typeof what === 'string' && typeof done === 'string' && Number.isSafeInteger(count);
+    if (!isDirt || !(first === undefined || typeof first === 'string')) return null;
+    const place = first === undefined ? {} : { first: toldText(first) };
+    found.push({ what: toldText(what), count: count as number, done: toldText(done), ...place });
   }
-  return head as Head;
+  return found;
 }
 
 const RULES: readonly (keyof BookRules)[] = [
@@ -65,7 +105,11 @@ const RULES: readonly (keyof BookRules)[] = [
 ];
 
 export const isRules = (value: unknown): value is BookRules =>
-  typeof value === 'object' && value !== null && RULES.every(key => typeof (value as BookRules)[key] === 'string');
+  typeof value === 'object' &&
+  value !== null &&
+  RULES.every(key =>
+    key === 'book' ? BOOK.test(String((value as BookRules)[key])) : isAmount((value as BookRules)[key]),
+  );
 
 /** Only what the rules are, in one order. */
 export const plainRules = (rules: BookRules): BookRules =>

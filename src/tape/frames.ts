@@ -20,6 +20,11 @@ const TAGS: readonly string[] = Object.values(TAG);
 /** No frame is longer; a header that says more is damaged. */
 const LENGTH_MAX = 16 * 1024 * 1024;
 
+/** Frames of one file: nearly three a second for a day. More is no tape, and not read to its end. */
+const FRAMES_MAX = 250_000;
+/** Headers are looked for in so many bytes at a time. */
+const WINDOW_BYTES = 64 * 1024;
+
 /** What a person can do about damage. */
 export const REMEDY = '--skip-damaged leaves out what is damaged and makes a gap of it';
 
@@ -42,6 +47,9 @@ export class FrameFile {
   readonly path: string;
   readonly size: number;
   readonly #fd: number;
+  /** The bytes that headers were looked for in last, and where they begin. */
+  #window: Buffer = Buffer.alloc(0);
+  #windowAt = 0;
 
   constructor(path: string) {
     this.path = path;
@@ -55,7 +63,8 @@ export class FrameFile {
 
   /**
    * Every frame in order, and the byte at which the last whole one ends: what lies behind it was being written when the writer died.
-   * `verify` reads every byte. A frame whose bytes are wrong is `damaged` when whole frames follow; at the end it counts as torn.
+   * `verify` reads every byte. A frame whose bytes are wrong is `damaged` when whole frames follow; at the end it counts as torn. Linear in
+   * the size of the file, whatever is in it; throws when there are more than a quarter of a million frames.
    */
   frames(verify: boolean): {
     readonly frames: readonly Frame[];
@@ -67,10 +76,12 @@ export class FrameFile {
     let suspects: Frame[] = [];
     let end = 0;
     for (let at = 0; at < this.size;) {
+      if (frames.length + damaged.length + suspects.length >= FRAMES_MAX)
+        throw new Error(`${this.path}: more than ${FRAMES_MAX} frames up to byte ${at}: this is no tape`);
       const frame = this.#headerAt(at);
       const whole = frame !== null && at + HEADER + frame.length <= this.size;
       if (whole && (!verify || this.#isSound(frame))) {
-        damaged.push(...suspects);
+        for (const suspect of suspects) damaged.push(suspect);
         suspects = [];
         frames.push(frame);
         at = end = at + HEADER + frame.length;
@@ -112,7 +123,7 @@ export class FrameFile {
 
   #headerAt(at: number): Frame | null {
     if (at + HEADER > this.size) return null;
-    return headerIn(this.#read(at, HEADER), 0, at);
+    return headerIn(this.#windowFrom(at), at - this.#windowAt, at);
   }
 
   #isSound(frame: Frame): boolean {
@@ -121,9 +132,21 @@ export class FrameFile {
   }
 
   #nextHeader(from: number): number {
-    const rest = this.#read(from, Math.max(0, this.size - from));
-    for (let i = 0; i + HEADER <= rest.length; i++) if (headerIn(rest, i, from + i)) return from + i;
+    for (let at = from; at + HEADER <= this.size;) {
+      const window = this.#windowFrom(at);
+      const begin = at - this.#windowAt;
+      for (let i = begin; i + HEADER <= window.length; i++, at++) if (headerIn(window, i, at)) return at;
+    }
     return -1;
+  }
+
+  /** At least a whole header from `at` on; the file has one there. */
+  #windowFrom(at: number): Buffer {
+    if (at < this.#windowAt || at + HEADER > this.#windowAt + this.#window.length) {
+      this.#window = this.#read(at, Math.min(WINDOW_BYTES, this.size - at));
+      this.#windowAt = at;
+    }
+    return this.#window;
   }
 
   #read(at: number, length: number): Buffer {

@@ -250,6 +250,9 @@ type Found = {
 const unpack = (to: Float64Array, length: number, { packed, planes }: Found): void =>
   unpackNumbers(to, length, packed, planes);
 
+/** A number has eight bytes. */
+const PLANES_MAX = 8;
+
 function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found[] {
   const deflatedBytes = block.readUInt32LE(SUMMARY_BYTES + 4);
   const lengths = [rows, rows, rows, rows, rows, idCount];
@@ -258,7 +261,11 @@ function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found
   const wanted = lengths.map((length, i) => {
     const place = SUMMARY_BYTES + 8 + i * DESCRIPTOR_BYTES;
     const deflates = block.readUInt8(place + 2);
-    const planes = Array.from({ length: block.readUInt8(place + 1) }, (_, plane) => {
+    const planeCount = block.readUInt8(place + 1);
+    // What a block inflates to is bounded by what it says it is, and that by what a number can have.
+    if (!(planeCount <= PLANES_MAX))
+      throw new RangeError(`a column of ${planeCount} planes, expected at most ${PLANES_MAX}`);
+    const planes = Array.from({ length: planeCount }, (_, plane) => {
       const deflated = (deflates & (1 << plane)) !== 0;
       const from = deflated ? inflatedBytes : raw;
       if (deflated) inflatedBytes += length;

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BookRules, Millis } from '../core/index.ts';
-import { headOf, isRules, ROWS_FILE, startOfDay, TAIL_FILE } from './dayFiles.ts';
+import { dirtOf, gapOf, headOf, isRules, ROWS_FILE, startOfDay, TAIL_FILE } from './dayFiles.ts';
 import type { Head } from './dayFiles.ts';
 import { FrameFile, REMEDY, TAG } from './frames.ts';
 import type { Frame } from './frames.ts';
@@ -153,12 +153,13 @@ class DayScan {
 
   #record(file: FrameFile, frame: Frame): void {
     const value = file.json(frame) as Readonly<Record<string, unknown>>;
-    const { at, rules, from, to, why, entries, hash } = value;
+    const { at, rules, entries, hash } = value;
+    const gap = frame.tag === TAG.gap ? gapOf(value) : null;
+    const dirt = frame.tag === TAG.dirt ? dirtOf(entries) : null;
     if (frame.tag === TAG.rules && typeof at === 'number' && isRules(rules)) this.#rules.push({ at, rules });
-    else if (frame.tag === TAG.gap && typeof from === 'number' && typeof to === 'number') {
-      this.#gaps.push({ from, to, why: String(why) });
-    } else if (frame.tag === TAG.dirt && Array.isArray(entries)) this.#dirt.push(...(entries as Dirt[]));
-    else if (frame.tag === TAG.end && typeof hash === 'string') this.#hash = hash;
+    else if (gap !== null) this.#gaps.push(gap);
+    else if (dirt !== null) for (const entry of dirt) this.#dirt.push(entry);
+    else if (frame.tag === TAG.end && typeof hash === 'string' && /^[0-9a-f]{1,128}$/.test(hash)) this.#hash = hash;
     else throw new Error(`${file.path}: ${frame.tag} at byte ${frame.at} does not say what it should`);
   }
 

@@ -62,7 +62,7 @@ async function slow(origin: string, path: string, count: number): Promise<number
   return byItself;
 }
 
-const bot = startBot({ webhooks: { port: 0, keep: 1_000 } });
+const bot = startBot({ webhooks: { port: 0, keep: 1_000, sources: ['127.0.0.1'] } });
 try {
   const { hooks, metrics } = await bot.addresses();
   const { origin, pathname } = new URL(hooks);

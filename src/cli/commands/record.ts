@@ -54,7 +54,10 @@ export function addRecordCommands(program: Command): void {
           out: options.out,
           clock,
           seed,
-          log: line => log.info({}, isTerminal ? `\u001b[2K\r${line}` : line),
+          log: line => {
+            if (isTerminal) process.stderr.write('\u001b[2K\r');
+            log.info({}, line);
+          },
           onProgress: progressLine(isTerminal, line => log.info({}, line)),
           onStarted: stop => {
             signals.tell(stop);

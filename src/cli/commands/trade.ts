@@ -151,7 +151,7 @@ export function addTradeCommands(program: Command): void {
           `${config.state.dir} belongs to paper trading, which leaves no order anywhere: it needs no sentinel`,
         );
       const venue = remoteVenue(config.exchange.restUrl);
-      const log = logger(config.log.level, [venue.secret.reveal()]);
+      const log = logger(config.log.level, [venue.secret.reveal(), venue.key]);
       const ended = new AbortController();
       signalsToStop().tell(() => ended.abort());
       const configFile = options.state === undefined ? options.config : undefined;

@@ -12,7 +12,7 @@ import { WrongFile } from './findings.ts';
 import type { Findings } from './findings.ts';
 import { GridFinder } from './grid.ts';
 import type { Grid } from './grid.ts';
-import { shown, sourceOf } from './lines.ts';
+import { checkUnpacked, shown, sourceOf } from './lines.ts';
 import type { Reading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import { RowBuffer } from './rows.ts';
@@ -231,6 +231,7 @@ class EventReader {
         lots: this.#lots(qty),
         filled: 0,
       };
+      if (this.#orders.size >= ORDERS_MAX) throw new WrongFile(`more than ${ORDERS_MAX} orders rest at once`);
       rows.push(KIND.add, side, at, local, order.price, order.lots, order.id);
       this.#orders.set(id, order);
       return;
@@ -258,6 +259,9 @@ class EventReader {
     return wholeUnits(qty, this.#lot, `${this.#instrument.symbol}'s lot ${this.#instrument.lot}`);
   }
 }
+
+/** The largest books of the world have some ten thousand. */
+const ORDERS_MAX = 1_000_000;
 
 /** A double is as near to its decimal as doubles are: a few units of its last place, and no more than a ten-thousandth of a unit besides. */
 function wholeUnits(double: number, unit: number, name: string): number {
@@ -331,6 +335,8 @@ async function openArray(path: string): Promise<{ readonly stream: Readable; rea
     zip.on('error', reject);
     zip.readEntry();
   });
+  // yauzl ends the stream with an error when there is more than the entry says.
+  checkUnpacked(entry.uncompressedSize, entry.compressedSize);
   const stream = await promisify<Entry, Readable>(zip.openReadStream.bind(zip))(entry);
   stream.on('close', () => zip.close());
   return { stream, share: entry.uncompressedSize === 0 ? 0 : entry.compressedSize / entry.uncompressedSize };

@@ -28,6 +28,18 @@ export type LineReader = (line: string, number: number, rows: RowBuffer) => void
 const LINE_MAX = 8 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
+/** Recordings pack to a twentieth, at most a hundredth. A file that unpacks to more than this many times its size, and is not small, is made to do that. */
+const UNPACKS_MAX = 250;
+const SMALL_BYTES = 64 * 1024 * 1024;
+
+/** Throws a WrongFile when so many bytes out of so many packed ones are no recording. */
+export function checkUnpacked(unpacked: number, packed: number): void {
+  if (unpacked > SMALL_BYTES && !(unpacked <= packed * UNPACKS_MAX))
+    throw new WrongFile(
+      `unpacks to more than ${UNPACKS_MAX} times its size, ${unpacked} bytes out of ${packed}: that is no recording, and not read`,
+    );
+}
+
 /** Rows of files that follow each other in time. Lines that cannot be read are left out and counted, until there are too many. */
 export async function* rowsOfLines(
   files: readonly string[],
@@ -87,11 +99,14 @@ export async function* lineBatches(path: string, onBytes: (count: number) => voi
   const isOne = /\.json(\.gz)?$/.test(path);
   let rest = '';
   let told = 0;
+  let unpacked = 0;
   const { text, file } = openText(path);
   try {
     for await (const chunk of text) {
       onBytes(file.bytesRead - told);
       told = file.bytesRead;
+      unpacked += (chunk as Buffer).length;
+      checkUnpacked(unpacked, file.bytesRead);
       rest += (chunk as Buffer).toString('latin1');
       const lines = isOne ? [] : rest.split('\n');
       rest = lines.pop() ?? rest;

@@ -1,0 +1,28 @@
+/** Texts from outside made fit to be shown: nothing in them commands a terminal, and no credential in them is repeated. */
+
+/** Control characters, escapes included, line and paragraph separators, and marks that turn the direction of what follows. */
+const UNSHOWN = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** One line: each such character becomes U+FFFD, but white space a space. */
+export const shownText = (text: string): string => text.replace(/[\t\n\r]+/g, ' ').replace(UNSHOWN, '\ufffd');
+
+/** The same for text of several lines, which stay. */
+export const shownLines = (text: string): string =>
+  text.replace(UNSHOWN, sign => (/[\t\n]/.test(sign) ? sign : '\ufffd'));
+
+/** A signature in hex, also behind what a web address spells as %3A; not a hash that begins with 0x. */
+const SIGNATURE = /(?:(?<![0-9a-z])|(?<=%[0-9a-f]{2}))[0-9a-f]{64}(?![0-9a-z])/gi;
+/** The scheme, a key, a nonce, and whatever stands behind them, however they are joined. */
+const AUTHORIZATION = /\bBitso(?:\s|%20|\+)+[^\s:"]+?(?::|%3A)\d+(?::|%3A)[^\s"'\\,;]*/gi;
+
+/** Masks the texts of `secrets` (of four characters and more), anything in the form of a signature, and the value of an Authorization header. */
+export function maskedText(text: string, secrets: readonly string[]): string {
+  let masked = text;
+  for (const secret of secrets) {
+    if (secret.length < 4) continue;
+    // As it is, and as a web address or JSON would spell it.
+    for (const spelled of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]))
+      masked = masked.replaceAll(spelled, '[redacted]');
+  }
+  return masked.replace(AUTHORIZATION, 'Bitso [redacted]').replace(SIGNATURE, '[redacted]');
+}

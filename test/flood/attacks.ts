@@ -1,0 +1,171 @@
+/**
+ * Whoever knows the path floods the real process and holds its connections, on a disk of 330 MB: real deliveries come in, the disk keeps room
+ * for the journal, quoting goes on, and what was answered is there after kill -9. Linux, as root (it mounts a small disk).
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { openInboxStore } from '../../src/live/inbox/store.ts';
+import { startBot } from './bot.ts';
+
+const DISK_MB = 330;
+const FLOOD_SECONDS = 15;
+/** Addresses of this machine, as if they were others. */
+const [FLOODER, HOLDER, REAL] = ['127.0.0.2', '127.0.0.3', '127.0.0.4'];
+const IDLE = 300;
+const KEEP_MB = 20;
+/** Below which nothing is stored. */
+const RESERVE = 256_000_000;
+
+const faults: string[] = [];
+const expectThat = (holds: boolean, what: string): void => void (holds || faults.push(what));
+
+const deliveryOf = (n: number): string =>
+  JSON.stringify({
+    event: 'TRANSACTION',
+    payload: {
+      id: `real-${n}`,
+      type: 'CRYPTO_DEPOSIT',
+      status: 'PENDING',
+      created_at: '2026-01-01T00:00:00Z',
+      updated_at: '2026-01-01T00:00:01Z',
+      crypto_deposit: { network: 'BITCOIN', amount: '1', asset: 'BTC' },
+    },
+  });
+
+const poolFrom = (origin: string, localAddress: string, connections: number): Pool =>
+  new Pool(origin, { connections, connect: { localAddress } });
+
+async function post(pool: Pool, path: string, body: string): Promise<number> {
+  return pool.request({ path, method: 'POST', body }).then(
+    async answer => (await answer.body.dump(), answer.statusCode),
+    () => 0,
+  );
+}
+
+const disk = mkdtempSync(join(tmpdir(), 'puntas-small-disk-'));
+execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m,mode=0700`, 'tmpfs', disk]);
+process.env['TMPDIR'] = disk;
+const bot = startBot({ webhooks: { port: 0, keepMb: KEEP_MB } });
+try {
+  const { hooks, metrics } = await bot.addresses();
+  const { origin, pathname } = new URL(hooks);
+  const free = () => (({ bavail, bsize }) => bavail * bsize)(statfsSync(disk));
+  const ready = async () =>
+    (await (await fetch(`${metrics}/readyz`)).json()) as { ready: boolean; reasons: string[]; warnings: string[] };
+  const placed = async () =>
+    [...(await (await fetch(`${metrics}/metrics`)).text()).matchAll(/puntas_orders_total\{.*event="placed".*\} (\d+)/g)]
+      .map(([, count]) => Number(count))
+      .reduce((sum, count) => sum + count, 0);
+  for (let n = 0; n < 100 && !(await ready()).ready; n++) await pause(200);
+  const placedBefore = await placed();
+
+  // Connections that say nothing, opened again as soon as they are closed.
+  let attacking = true;
+  const idle = new Set<Socket>();
+  const hold = (): void => {
+    if (!attacking) return;
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(origin).port), localAddress: HOLDER });
+    idle.add(socket);
+    socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        idle.delete(socket);
+        setTimeout(hold, 50);
+      });
+  };
+  for (let n = 0; n < IDLE; n++) hold();
+
+  const flooders = poolFrom(origin, FLOODER!, 32);
+  let [floods, poured, kept] = [0, 0, 0];
+  const flooding = Array.from({ length: 32 }, async () => {
+    while (attacking) {
+      const body = `${floods++} `.padEnd(16_000, 'x');
+      poured += body.length;
+      if ((await post(flooders, pathname, body)) === 200) kept += body.length;
+    }
+  });
+
+  const real = poolFrom(origin, REAL!, 2);
+  const answered: string[] = [];
+  let tries = 0;
+  for (let n = 0; n < FLOOD_SECONDS * 2; n++) {
+    const body = deliveryOf(n);
+    for (let again = 0; again < 10; again++) {
+      tries++;
+      if ((await post(real, pathname, body)) === 200) {
+        answered.push(body);
+        break;
+      }
+      await pause(500);
+    }
+    await pause(450);
+  }
+  attacking = false;
+  await Promise.all(flooding);
+  for (const socket of idle) socket.destroy();
+  await flooders.destroy();
+  const sizes = ['inbox.db', 'inbox.db-wal'].map(name => statSync(join(bot.state, name)).size);
+  expectThat(
+    answered.length === FLOOD_SECONDS * 2,
+    `${answered.length} of ${FLOOD_SECONDS * 2} real deliveries came in`,
+  );
+  expectThat(kept <= 4_000_000 + (FLOOD_SECONDS + 30) * 128_000, `the flood stored ${kept} bytes`);
+  expectThat(sizes[0]! + sizes[1]! < 3 * KEEP_MB * 1e6, `the inbox has ${sizes.join(' + ')} bytes on disk`);
+  expectThat((await ready()).ready, `not ready after the flood: ${JSON.stringify(await ready())}`);
+  expectThat((await placed()) > placedBefore, 'no order was placed during the flood');
+
+  // Something else fills the disk up to the reserve of the journal.
+  writeFileSync(join(disk, 'ballast'), Buffer.alloc(Math.max(0, free() - RESERVE + 8_000_000)));
+  await pause(3_000);
+  expectThat((await post(real, pathname, deliveryOf(1_000))) === 503, 'a delivery was stored out of the reserve');
+  const low = await ready();
+  expectThat(low.ready && low.warnings.some(text => /MB are free/.test(text)), `/readyz says ${JSON.stringify(low)}`);
+  const page = await (await fetch(`${metrics}/metrics`)).text();
+  expectThat(/puntas_inbox_storing\{[^}]*\} 0/.test(page), 'puntas_inbox_storing is not 0');
+  const heartbeat = readFileSync(join(bot.state, 'heartbeat.json'), 'utf8');
+  expectThat(/^\{"counter":\d+/.test(heartbeat), `the heartbeat is ${JSON.stringify(heartbeat)}`);
+  rmSync(join(disk, 'ballast'));
+  await pause(3_000);
+  expectThat((await post(real, pathname, deliveryOf(1_000))) === 200, 'a delivery is not stored again with room');
+  await real.destroy();
+
+  expectThat(bot.exitCode() === null, `the bot ended with ${bot.exitCode()}`);
+  bot.kill();
+  await pause(500);
+  const from = performance.now();
+  const store = openInboxStore(bot.state, { rows: 100_000, bytes: KEEP_MB * 1_000_000 });
+  const newest = store.newest({ rows: 2_000, bytes: 4_000_000 }).length;
+  const startMs = Math.round(performance.now() - from);
+  const there = new Set([...store.all()].map(({ body }) => body.toString('utf8')));
+  store.close();
+  const lost = answered.filter(body => !there.has(body)).length;
+  expectThat(lost === 0, `${lost} deliveries were answered and are not on disk`);
+  const mb = (bytes: number) => Math.round(bytes / 1e5) / 10;
+  console.log(
+    `${mb(poured)} MB poured in ${FLOOD_SECONDS} s beside ${IDLE} idle connections: ${mb(kept)} MB stored; ${answered.length} real deliveries in ${tries} tries`,
+  );
+  console.log(
+    JSON.stringify({
+      pouredMb: mb(poured),
+      keptMb: mb(kept),
+      real: answered.length,
+      tries,
+      lost,
+      newest,
+      startMs,
+      faults,
+    }),
+  );
+  process.exitCode = faults.length === 0 ? 0 : 1;
+} finally {
+  bot.end();
+  await pause(500);
+  execFileSync('umount', ['-l', disk]);
+  rmSync(disk, { recursive: true, force: true });
+}
