@@ -162,6 +162,9 @@ function tradeRow(trade: OwnTradeRecord, time: (at: Millis) => string, switches:
   };
 }
 
+/** Countries in which the service operates; everywhere else the default currency is USD (rest-api 2.5). */
+const FIAT_OF: Readonly<Record<string, string>> = { MX: 'MXN', BR: 'BRL', AR: 'ARS', CO: 'COP' };
+
 /** An invented person, verified in everything (rest-api 2.5). */
 function accountStatus({ venue, account }: PrivateAsk): WireReply {
   const avatar = venue.switches.avatarField;
@@ -179,9 +182,9 @@ function accountStatus({ venue, account }: PrivateAsk): WireReply {
     born_in_residence: '1',
     gender: 'F',
     date_of_birth: '01/31/1990',
-    country_of_residence: 'MX',
-    preferred_currency: 'mxn',
-    user_default_fiat_currency: 'MXN',
+    country_of_residence: account.country,
+    preferred_currency: (FIAT_OF[account.country] ?? 'USD').toLowerCase(),
+    user_default_fiat_currency: FIAT_OF[account.country] ?? 'USD',
     daily_limit: '200000.00',
     daily_remaining: '200000.00',
     monthly_limit: '2000000.00',

@@ -39,6 +39,8 @@ export class Account {
   readonly finishedOrigins = new Map<string, Order[]>();
   readonly trades = new OwnTrades();
   readonly transfers = new Transfers();
+  /** ISO 3166-1 alpha-2. */
+  country = 'MX';
   /** A suspended account's orders are refused with 1008. */
   trading = true;
   /** A restricted account's requests are refused with 0216. */

@@ -33,6 +33,8 @@ export type AccountOptions = {
   /** Default: all. */
   readonly permissions?: readonly Permission[];
   readonly addresses?: readonly string[];
+  /** Country of residence, two letters; MX without it. */
+  readonly country?: string;
 };
 
 /** Finished orders kept per account, however short ago they finished. */
@@ -126,6 +128,7 @@ export class Venue implements BookHost {
     const id = String(10_000 + owner);
     const volume = new Map(Object.entries(options.volume30d ?? {}).map(([group, text]) => [group, moneyOf(text)]));
     const account = new Account(id, owner, this.clock.now(), volume);
+    if (options.country !== undefined) account.country = options.country;
     this.accounts.set(id, account);
     // What an account has from the beginning was listed long ago.
     for (const [currency, text] of Object.entries(options.balances ?? {}))

@@ -24,6 +24,39 @@ bothWays(open => {
     expect(done(await ann.client.accountStatus()).status).toBe('inactive');
   });
 
+  it('rest-api 2.5 user_default_fiat_currency is that of the country of residence, USD where the service does not operate', async () => {
+    const { member } = open();
+    for (const [country, currency] of [
+      ['MX', 'MXN'],
+      ['BR', 'BRL'],
+      ['AR', 'ARS'],
+      ['CO', 'COP'],
+      ['DE', 'USD'],
+      ['US', 'USD'],
+    ] as const) {
+      const status = done(await member({ country }).client.accountStatus());
+      expect([status.countryOfResidence, status.userDefaultFiatCurrency]).toEqual([country, currency]);
+    }
+  });
+
+  it('rest-api 2.5 the client tells every one of the thirty-two fields', async () => {
+    const { ann, exchange } = open();
+    const sent = await ann.get('/api/v3/account_status');
+    const told = done(await ann.client.accountStatus());
+    expect(fieldsOf('rest-api', '2.5')).toHaveLength(32);
+    expect(Object.keys(told)).toHaveLength(32);
+    const { createdAt, twoFactorMethods, clientId, avatarImg, ...others } = told;
+    expect([createdAt, twoFactorMethods, clientId, avatarImg]).toEqual([
+      1_790_000_000_000,
+      sent['enabled_two_factor_methods'],
+      ann.id,
+      sent['avatar_img'],
+    ]);
+    for (const [name, value] of Object.entries(others))
+      expect(value, name).toBe(sent[name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)]);
+    expect(exchange.venue.accounts.get(ann.id)!.country).toBe('MX');
+  });
+
   it('public-facts 17 the avatar has either name, and the client takes both', async () => {
     const { ann, exchange } = open();
     for (const avatarField of ['avatar_img', 'gravatar_img', 'both'] as const) {
@@ -208,6 +241,30 @@ bothWays(open => {
     expect(all[0]).toMatchObject({ operation: 'conversion', balance_updates: [{ amount: '-5200.00000000' }, {}] });
     for (const currency of ['mxn', 'btc', 'usd'])
       expect(sums.get(currency)).toBe(moneyOf((await balance(ann, currency)).total));
+  });
+
+  it('public-facts 9.4 the client reads what moved from the lists of fundings and withdrawals, page by page', async () => {
+    const { ann, exchange, clock } = open();
+    const { venue } = exchange;
+    const account = venue.accounts.get(ann.id)!;
+    for (const sum of ['1', '2', '3']) {
+      await clock.advance(1000);
+      venue.deposit(account, 'mxn', moneyOf(sum));
+    }
+    venue.withdraw(account, 'btc', moneyOf('0.5'));
+    await clock.advance(5000);
+    const first = done(await ann.client.moneyMoved('fundings', { limit: 2 }));
+    expect(first.map(({ operation, updates }) => [operation, updates])).toEqual([
+      ['funding', [{ currency: 'mxn', amount: moneyOf('3') }]],
+      ['funding', [{ currency: 'mxn', amount: moneyOf('2') }]],
+    ]);
+    const [next] = done(await ann.client.moneyMoved('fundings', { limit: 2, marker: first[1]!.id }));
+    expect(next).toMatchObject({ createdAt: 1_790_000_001_000, updates: [{ amount: moneyOf('1') }] });
+    expect(next!.ref).toMatch(/./);
+    const out = done(await ann.client.moneyMoved('withdrawals', { limit: 100 }));
+    expect(out).toMatchObject([{ operation: 'withdrawal', updates: [{ currency: 'btc', amount: -moneyOf('0.5') }] }]);
+    expect(done(await ann.client.moneyMoved('fees', { limit: 100 }))).toEqual([]);
+    expect((await ann.client.moneyMoved('fundings', { limit: 2, marker: 'nothing' })).kind).toBe('refused');
   });
 
   it('rest-api 4.11 withdrawals are listed, by wid and by origin_ids too', async () => {

@@ -55,6 +55,8 @@ export type Stage = {
 /** Opens a fresh exchange; the one before it is closed. */
 export type Open = (switches?: Partial<Switches>) => Stage;
 
+/** What lies under the switches of every test: no delays and no limits; others as JSON in PUNTAS_SWITCHES, `{}` for the defaults that are shipped. */
+const BASE: Partial<Switches> = JSON.parse(process.env['PUNTAS_SWITCHES'] ?? JSON.stringify(CALM)) as Partial<Switches>;
 const RICH = { balances: { mxn: '10000000', btc: '10', usd: '100000', eth: '50' } };
 const OPENED = 1_790_000_000_000;
 const NO_LIMIT = { public: 1_000_000, private: 1_000_000 };
@@ -83,7 +85,7 @@ export function bothWays(suite: (open: Open) => void): void {
     suite(switches => {
       exchange?.close();
       const clock = new VirtualClock(OPENED);
-      exchange = createVenue({ clock, seed: 7, switches: { ...CALM, ...switches } });
+      exchange = createVenue({ clock, seed: 7, switches: { ...BASE, ...switches } });
       return stageOf(exchange, clock, transport);
     });
   });

@@ -43,16 +43,25 @@ bothWays(open => {
     );
   });
 
-  it('rest-api 2.8 structure: a volume on the bound of a tier is in it, the next unit above is in the next', async () => {
-    const { member } = open();
-    for (const [volume, maker] of [
-      ['20000', '0.00600000'],
-      ['20000.01', '0.00590000'],
-      ['99999999999', '0.00100000'],
-    ] as const) {
-      const fees = done(await member({ volume30d: { mxn: volume } }).client.fees());
-      expect(fees.find(({ book }) => book === 'btc_mxn')!.maker, volume).toBe(maker);
+  it('rest-api 2.8 structure: a volume on the bound of a tier is in it, the next unit above is in the next, at every bound of every group', async () => {
+    const { member, stranger } = open();
+    const books = done(await stranger.availableBooks());
+    for (const book of ['btc_mxn', 'btc_usd', 'btc_brl']) {
+      const { tiers } = books.find(each => each.book === book)!;
+      const group = book.slice(4);
+      for (const [i, { volume, maker, taker }] of tiers.entries()) {
+        const own = async (volume30d: string) =>
+          done(await member({ volume30d: { [group]: volume30d } }).client.fees()).find(fee => fee.book === book)!;
+        expect(await own(volume), `${book} ${volume}`).toMatchObject({ maker: `${maker}000`, taker: `${taker}000` });
+        const above = tiers[i + 1] ?? tiers[i]!;
+        expect((await own(`${volume}.01`)).maker, `above ${volume} of ${book}`).toBe(`${above.maker}000`);
+      }
     }
+  });
+
+  it.each(fieldsOf('rest-api', '2.8'))('rest-api 2.8 $name is $word', async ({ name, shape }) => {
+    for (const row of (await open().send('GET', '/api/v3/available_books')).payload<{ fees: Fields }[]>())
+      expect(shape!.fits(row.fees[name]), JSON.stringify(row.fees)).toBe(true);
   });
 
   it('public-facts 4.1 a row has exactly eleven fields', async () => {

@@ -1,7 +1,7 @@
 /** RFQ v1, rule by rule, in process and over HTTP. */
 import { expect, it } from 'vitest';
 import { around, stock } from '../sandbox/desk.ts';
-import { bothWays, done, refusal } from './driver.ts';
+import { bothWays, done, fieldsOf, refusal } from './driver.ts';
 import type { Answer, Fields, Member, Open } from './driver.ts';
 
 type Quote = Fields & { id: string; source_amount: string; target_amount: string; expires_at: string };
@@ -49,6 +49,30 @@ bothWays(openPlain => {
     const { ann } = open();
     expect(Object.keys((await ann.call('GET', '/rfq/v1/pairs')).body)).toEqual(['pairs']);
     expect(errorOf(await convert(ann, 'nope'))).toBe('400 quote_not_found');
+  });
+
+  it.each(fieldsOf('rfq-and-webhooks', '2.1'))('rfq 2.1 $name is $word', async ({ name, shape }) => {
+    const { pairs } = await ok<{ pairs: Fields[] }>(open().ann.call('GET', '/rfq/v1/pairs'));
+    expect(pairs.length).toBeGreaterThan(0);
+    for (const pair of pairs) expect(shape!.fits(pair[name]), JSON.stringify(pair)).toBe(true);
+  });
+
+  it.each(fieldsOf('rfq-and-webhooks', '2.2'))('rfq 2.2 $name is $word', async ({ name, shape, sometimes }) => {
+    const { ann } = open();
+    const quotes: Fields[] = [await quoteFor(ann), await quoteFor(ann, { source_amount: '90000000' })];
+    quotes.push(await ok<Quote>(ann.call('GET', `/rfq/v1/quotes/${String(quotes[0]!['id'])}`)));
+    for (const quote of quotes)
+      if (sometimes && quote['can_confirm'] === true) expect(name in quote, JSON.stringify(quote)).toBe(false);
+      else expect(shape!.fits(quote[name]), JSON.stringify(quote)).toBe(true);
+    expect(quotes.map(quote => quote['can_confirm'])).toEqual([true, false, true]);
+  });
+
+  it.each(fieldsOf('rfq-and-webhooks', '2.3'))('rfq 2.3 $name is $word', async ({ name, shape }) => {
+    const { ann } = open();
+    const [id] = await converted(ann, 2);
+    const one = await ok<Fields>(ann.call('GET', `/rfq/v1/conversions/${id}`));
+    for (const conversion of [one, ...(await list(ann)).conversions])
+      expect(shape!.fits(conversion[name]), JSON.stringify(conversion)).toBe(true);
   });
 
   it('rfq 2.1 a pair has upper-case tickers and precisions as text', async () => {

@@ -1,13 +1,14 @@
 /** Webhooks, rule by rule: registration in process and over HTTP, and deliveries to a callback. */
-import { createVerify } from 'node:crypto';
+import { createPublicKey, createVerify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { moneyOf } from '../../src/core/index.ts';
 import type { Switches } from '../../src/sandbox/index.ts';
 import { withOperator } from '../../src/sandbox/index.ts';
 import { CALLBACK, conserved, deskArena } from '../sandbox/desk.ts';
 import type { Transacted } from '../sandbox/desk.ts';
-import { bothWays, done, refusal } from './driver.ts';
+import { bothWays, done, fieldsOf, refusal } from './driver.ts';
 import type { Fields } from './driver.ts';
+import type { Row } from './rules/index.ts';
 
 const BODY = { callback_url: CALLBACK, events: ['TRANSACTION'] };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -109,6 +110,21 @@ bothWays(open => {
     expect(stage.exchange.webhooks.registrations()).toEqual([]);
   });
 
+  it('webhooks 5 the client reads the keys that deliveries are signed with, after a rotation too', async () => {
+    const { stranger, exchange } = open();
+    const [first] = done(await stranger.webhookKeys());
+    exchange.webhooks.keys.rotate();
+    const keys = done(await stranger.webhookKeys());
+    expect(keys[0]).toEqual(first);
+    const listed = exchange.webhooks.keys.list();
+    expect(listed).toHaveLength(2);
+    expect(keys).toEqual(listed.map(({ key_id, public_key }) => ({ id: key_id, key: public_key })));
+    for (const { key } of keys)
+      expect(createPublicKey({ key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' }).asymmetricKeyType).toBe(
+        'rsa',
+      );
+  });
+
   it('webhooks 4.7 the list of public keys needs no key', async () => {
     const answer = await open().send('GET', '/v4/webhooks/public-key');
     expect(JSON.parse(answer.text)).toEqual([
@@ -121,7 +137,93 @@ bothWays(open => {
   });
 });
 
+/** Payloads of every kind of transaction, in every state, with refunds of either end. */
+async function everyKind(): Promise<readonly Transacted[]> {
+  const { make, callback, clock, ann } = listening({ webhookSkipPips: 0 });
+  make('deposits', { asset: 'brl', amount: '5000' });
+  await clock.advance(5000);
+  for (const more of [{}, { outcome: 'FAILED', failure_reason: 'too small', refund: {} }]) {
+    make('issuances', { amount: '1000', sender_name: 'Ana', sender_clabe: '032180000118359719', ...more });
+    make('issuances', { amount: '1000', method: 'PLATFORM_TRANSFER', ...more });
+    make('redemptions', { amount: '1000', clabe: '032180000118359719', ...more });
+    make('redemptions', { amount: '1000', method: 'PLATFORM_TRANSFER', ...more });
+  }
+  make('redemptions', { amount: '1', refund: { steps: ['TOKEN_DEPOSIT'], outcome: 'FAILED' } });
+  for (const more of [{ external_ref: 'mine' }, { outcome: 'FAILED', failure_reason: 'lost' }]) {
+    make('deposits', { asset: 'btc', amount: '1', ...more });
+    make('withdrawals', { asset: 'btc', amount: '1', ...more });
+  }
+  const ask = { source: 'MXN', target: 'USD', source_amount: '5200' };
+  const quote = ann.call('POST', '/rfq/v1/quotes', ask).body as unknown as Fields;
+  ann.call('POST', '/rfq/v1/conversions', { quote_id: quote['id'] });
+  await clock.advance(30_000);
+  return callback.payloads;
+}
+
+/** Every time that a field is told it has its form, and it is told. */
+function fits(of: readonly Fields[], { name, shape }: Pick<Row, 'name' | 'shape'>): void {
+  const told = of.filter(fields => name in fields);
+  expect(told.length, name).toBeGreaterThan(0);
+  for (const fields of told) expect(shape!.fits(fields[name]), `${name} of ${JSON.stringify(fields)}`).toBe(true);
+}
+
 describe('deliveries', () => {
+  const inside = async (...kinds: readonly string[]): Promise<readonly Fields[]> =>
+    (await everyKind()).flatMap(payload =>
+      kinds.flatMap(kind => (payload[kind] === undefined ? [] : [payload[kind] as Fields])),
+    );
+
+  it.each(fieldsOf('rfq-and-webhooks', '2.5'))('webhooks 2.5 $name is $word', async row => {
+    fits(
+      (await everyKind()).flatMap(payload => [{ event: 'TRANSACTION', payload }, payload]),
+      row,
+    );
+  });
+
+  it.each(fieldsOf('rfq-and-webhooks', '2.5.1'))('webhooks 2.5 $name of an issuance is $word', async row => {
+    fits(await inside('issuance'), row);
+  });
+
+  it.each(fieldsOf('rfq-and-webhooks', '2.5.2'))('webhooks 2.5 $name of a redemption is $word', async row => {
+    fits(await inside('redemption'), row);
+  });
+
+  it.each(fieldsOf('rfq-and-webhooks', '2.5.3'))('webhooks 2.5 $name of a crypto transfer is $word', async row => {
+    fits(await inside('crypto_deposit', 'crypto_withdrawal'), row);
+  });
+
+  it.each(fieldsOf('rfq-and-webhooks', '2.5.4'))('webhooks 2.5 $name of a conversion is $word', async row => {
+    fits(await inside('conversion'), row);
+  });
+
+  it.each(fieldsOf('rfq-and-webhooks', '2.6'))('webhooks 2.6 $name of a refund step is $word', async row => {
+    const refunds = (await inside('issuance', 'redemption')).filter(told => 'refund_steps' in told);
+    fits(
+      refunds.flatMap(told => told['refund_steps'] as Fields[]),
+      row,
+    );
+  });
+
+  it('webhooks 2.6 the list of steps is in the order in which they were created: each joins at its end and none moves, whatever the plan', async () => {
+    for (const steps of [
+      ['PLATFORM_TRANSFER', 'TOKEN_MINT', 'TOKEN_TRANSFER', 'TOKEN_DEPOSIT'],
+      ['TOKEN_DEPOSIT', 'TOKEN_TRANSFER', 'TOKEN_MINT', 'PLATFORM_TRANSFER'],
+      ['TOKEN_MINT', 'PLATFORM_TRANSFER'],
+    ])
+      for (const outcome of ['COMPLETE', 'FAILED']) {
+        const { make, callback, clock } = listening({ webhookSkipPips: 0 });
+        make('redemptions', { amount: '1', refund: { steps, outcome } });
+        await clock.advance(30_000);
+        const lists = callback
+          .told('redemption')
+          .flatMap(told => ('refund_steps' in told ? [told['refund_steps'] as Fields[]] : []));
+        const names = lists.map(list => list.map(({ step }) => step));
+        expect(names.at(-1)).toEqual(steps);
+        for (const list of names) expect(list).toEqual(steps.slice(0, list.length));
+        expect(names.map(list => list.length)).toEqual([...names.map(list => list.length)].sort((a, b) => a - b));
+      }
+  });
+
   it('webhooks 2.5 a delivery is a POST of event and payload with the common fields', async () => {
     const { make, callback, clock } = listening();
     make('deposits', { asset: 'BTC', amount: '0.5', external_ref: 'mine' });

@@ -8,11 +8,12 @@ import {
   FILLED,
   FLAG,
   form,
+  having,
   limit,
-  LIST,
-  OBJECT,
+  listOf,
   OID,
   ORIGIN,
+  orNull,
   parameter,
   rule,
   SIDE,
@@ -22,11 +23,10 @@ import {
   TICKER,
   TID_TEXT,
   TIME,
-  TIME_OR_NULL,
   WHOLE,
   word,
 } from './rule.ts';
-import type { Group, Places, Row } from './rule.ts';
+import type { Group, Places, Row, Shape } from './rule.ts';
 
 const doc = 'rest-api';
 const NOBODYS: Places = { none: 'belongs to no endpoint of either document' };
@@ -49,12 +49,18 @@ const ownTrade: readonly Row[] = [
 ];
 
 const pageOfTrades: readonly Row[] = [
-  parameter('book', 'one book'),
   parameter('limit', 'page size'),
   parameter('marker', 'trades beyond this id in the direction of `sort`'),
   parameter('sort', '`asc` or `desc`, `desc` without it'),
 ];
 
+const RATES = having({ maker: DECIMAL, taker: DECIMAL });
+const ENTRY: Shape = {
+  word: 'entries, see 2.6.1',
+  fits: value =>
+    typeof value === 'object' && value !== null && ['amount', 'book', 'price'].every(name => name in value),
+};
+const TIER = having({ volume: DECIMAL, maker: DECIMAL, taker: DECIMAL });
 const verdict = word('unsubmitted', 'submitted', 'verified', 'rejected');
 
 export const REST_API: readonly Group[] = [
@@ -122,7 +128,7 @@ export const REST_API: readonly Group[] = [
       field('time_in_force', word('goodtillcancelled', 'postonly'), 'how long it lasts'),
       field('type', word('limit'), 'only limit orders stay open'),
       field('unfilled_amount', DECIMAL, 'major amount left'),
-      field('updated_at', TIME_OR_NULL, 'last change; may be null'),
+      field('updated_at', orNull(TIME), 'last change; may be null'),
       field('margin_order_type', word('CROSS_MARGIN'), 'margin orders only', { sometimes: true }),
     ],
   },
@@ -167,7 +173,8 @@ export const REST_API: readonly Group[] = [
       field('signed_contract', verdict, 'state of its check'),
       field('second_last_name', TEXT, 'second surname'),
       field('tax_payer_type', word('person', 'legal_entity'), 'kind of tax payer'),
-      field('user_default_fiat_currency', form('three letters', /^[A-Z]{3}$/), 'ISO 4217'),
+      field('user_default_fiat_currency', form('three letters', /^[A-Z]{3}$/), 'ISO 4217, of the country of residence'),
+      rule('USD', 'the default currency where the service does not operate'),
       field('verification_level', { word: '0 to 5', fits: v => [0, 1, 2, 3, 4, 5].includes(v as number) }, 'level'),
     ],
   },
@@ -178,8 +185,8 @@ export const REST_API: readonly Group[] = [
     client: ['orderBook'],
     handler: ['GET /v3/order_book'],
     rows: [
-      field('asks', LIST, 'sell orders'),
-      field('bids', LIST, 'buy orders'),
+      field('asks', listOf(ENTRY), 'sell orders'),
+      field('bids', listOf(ENTRY), 'buy orders'),
       field('sequence', form('digits, as text', /^\d+$/), 'grows with every change of the book'),
       field('updated_at', TIME, 'last change'),
     ],
@@ -205,8 +212,8 @@ export const REST_API: readonly Group[] = [
     handler: ['GET /v3/available_books'],
     rows: [
       field('book', BOOK, 'the book'),
-      field('default_chart', word('depth', 'candle', 'hollow', 'line', 'trading view', 'tradingview'), 'kind of chart'),
-      field('fees', OBJECT, 'see 2.8'),
+      field('default_chart', word('depth', 'candle', 'hollow', 'line', 'trading view'), 'kind of chart'),
+      field('fees', having({ flat_rate: RATES, structure: listOf(TIER) }), 'see 2.8'),
       field('margin_enabled', FLAG, 'whether margin trading is on'),
       field('minimum_amount', DECIMAL, 'smallest major amount'),
       field('maximum_amount', DECIMAL, 'largest major amount'),
@@ -224,8 +231,9 @@ export const REST_API: readonly Group[] = [
     client: ['availableBooks'],
     handler: ['GET /v3/available_books'],
     rows: [
-      field('flat_rate', OBJECT, 'maker and taker without tiers'),
-      field('structure', LIST, 'tiers: upper bound in minor, maker and taker as fractions'),
+      field('flat_rate', RATES, 'without tiers'),
+      field('structure', listOf(TIER), 'tiers: upper bound in minor, maker and taker as fractions'),
+      rule('bound', 'the volume of each tier is its upper bound, and the next one begins above it'),
     ],
   },
   {
@@ -237,6 +245,8 @@ export const REST_API: readonly Group[] = [
     rows: [
       field('currency', TICKER, 'the currency'),
       field('total', DECIMAL, 'all of it'),
+      rule('deposit', 'the total grows when it completes'),
+      rule('withdrawal', 'the total falls when it is created'),
       field('locked', DECIMAL, 'in open orders'),
       field('available', DECIMAL, 'always total minus locked'),
     ],
@@ -253,7 +263,7 @@ export const REST_API: readonly Group[] = [
       field('from_currency', TICKER, 'currency given'),
       field('to_amount', DECIMAL, 'amount received'),
       field('to_currency', TICKER, 'currency received'),
-      field('estimated_slippage', OBJECT, 'value, level and message'),
+      field('estimated_slippage', having({ value: DECIMAL, level: FILLED, message: TEXT }), 'how much worse it may be'),
       field('created', WHOLE, 'epoch milliseconds'),
       field('expires', WHOLE, 'epoch milliseconds'),
       field('rate', DECIMAL, 'rate offered'),
@@ -261,7 +271,7 @@ export const REST_API: readonly Group[] = [
       field('rate_currency', TICKER, 'what the rate is in'),
       field('padding', DECIMAL, 'fee of the conversion'),
       field('book', BOOK, 'book to use'),
-      field('next_recurrent_events', OBJECT, 'DAILY, WEEKLY and MONTHLY, epoch milliseconds'),
+      field('next_recurrent_events', having({ DAILY: WHOLE, WEEKLY: WHOLE, MONTHLY: WHOLE }), 'epoch milliseconds'),
     ],
   },
   {
@@ -288,6 +298,7 @@ export const REST_API: readonly Group[] = [
     rows: [
       endpoint('user_trades', "lists the caller's trades, newest first"),
       parameter('tid', 'one trade id in the path, or several joined with dashes'),
+      parameter('book', 'one book, all without it'),
       ...pageOfTrades,
     ],
   },
@@ -365,7 +376,11 @@ export const REST_API: readonly Group[] = [
     title: 'GET trades',
     client: ['trades'],
     handler: ['GET /v3/trades'],
-    rows: [endpoint('trades', 'lists the trades of a book, newest first'), ...pageOfTrades],
+    rows: [
+      endpoint('trades', 'lists the trades of a book, newest first'),
+      parameter('book', 'required'),
+      ...pageOfTrades,
+    ],
   },
   {
     doc,

@@ -51,8 +51,15 @@ export const ORIGIN = text('text of 1 to 40 of a-z, A-Z, 0-9, _ and -', /^[A-Za-
 export const TID_TEXT = text('digits, as text', /^\d+$/);
 export const TEXT = text('text', /^[^]*$/);
 export const FILLED = text('text that is not empty', /^[^]+$/);
-export const TIME = text('ISO 8601', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?(\+00:?00|Z)$/);
-export const TIME_OR_NULL: Shape = { word: 'ISO 8601 or null', fits: value => value === null || TIME.fits(value) };
+/** The two forms that the REST document shows, and the one of RFQ. */
+export const TIME = text('ISO 8601 in one of the two forms', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\+0000|\.\d{3}\+00:00)$/);
+export const TIME_UTC = text('ISO 8601 to the second, with Z', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+/** Of webhooks, whose document shows no form. */
+export const TIME_ANY = text('ISO 8601', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+00:?00|Z)$/);
+export const orNull = (shape: Shape): Shape => ({
+  word: `${shape.word} or null`,
+  fits: value => value === null || shape.fits(value),
+});
 export const WHOLE: Shape = { word: 'whole number', fits: value => Number.isSafeInteger(value) };
 export const FLAG: Shape = { word: 'true or false', fits: value => typeof value === 'boolean' };
 export const LIST: Shape = { word: 'list', fits: value => Array.isArray(value) };
@@ -60,6 +67,20 @@ export const OBJECT: Shape = {
   word: 'object',
   fits: value => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
+/** An object with exactly these fields. */
+export const having = (fields: Readonly<Record<string, Shape>>): Shape => ({
+  word: `object of ${Object.keys(fields)
+    .map(name => `\`${name}\``)
+    .join(', ')}`,
+  fits: value =>
+    OBJECT.fits(value) &&
+    Object.keys(value as object).length === Object.keys(fields).length &&
+    Object.entries(fields).every(([name, shape]) => shape.fits((value as Record<string, unknown>)[name])),
+});
+export const listOf = (shape: Shape): Shape => ({
+  word: `list of ${shape.word}`,
+  fits: value => Array.isArray(value) && value.every(each => shape.fits(each)),
+});
 export const word = (...words: readonly string[]): Shape => ({
   word: words.map(each => `\`${each}\``).join(', '),
   fits: value => typeof value === 'string' && words.includes(value),
