@@ -1,7 +1,7 @@
 /** Bugs that are planted at the seams to see whether the simulation would find them. Production code knows nothing of them. */
 import { InFlight } from '../../src/core/inFlight.ts';
-import { moneyOf, Orders } from '../../src/core/index.ts';
-import type { ConversionDesk, Exchange, Order, OrderReport, OwnTrade } from '../../src/core/index.ts';
+import { Engine, moneyOf, Orders } from '../../src/core/index.ts';
+import type { ConversionDesk, EngineEvent, Exchange, Order, OrderReport, OwnTrade } from '../../src/core/index.ts';
 import type { Config } from '../../src/config.ts';
 import type { Seams } from './bot.ts';
 
@@ -50,6 +50,21 @@ function listing(keep: (order: Order) => boolean): () => () => void {
       },
     });
     return () => void Object.defineProperty(Orders.prototype, 'live', original);
+  };
+}
+
+/** The engine is told something else than what happened, for as long as one run lasts. */
+function hearing(change: (event: EngineEvent) => EngineEvent): () => () => void {
+  return () => {
+    const original = Object.getOwnPropertyDescriptor(Engine.prototype, 'step')!;
+    const step = original.value as Engine['step'];
+    Object.defineProperty(Engine.prototype, 'step', {
+      ...original,
+      value(this: Engine, event: EngineEvent) {
+        return step.call(this, change(event));
+      },
+    });
+    return () => Object.defineProperty(Engine.prototype, 'step', original);
   };
 }
 
@@ -502,5 +517,13 @@ export const PLANTED: readonly Planted[] = [
     name: 'transfers forgotten',
     mistake: 'after a restart every transfer in the lists is new',
     seams: () => ({ journal: journal => ({ ...journal, leftovers: { ...journal.leftovers, transfers: [] } }) }),
+  },
+  {
+    name: 'book dated by its arrival',
+    mistake: 'the age of a book is counted from when its answer came',
+    seams: () => ({}),
+    patch: hearing(event =>
+      event.kind === 'book' && event.startedAt !== null ? { ...event, startedAt: event.at } : event,
+    ),
   },
 ];
