@@ -441,4 +441,28 @@ export const EDITS: readonly Edit[] = [
     test: 'test/core/orders.test.ts',
     title: 'of an earlier run goes on from the fills that the ledger has of it: those that follow are added',
   },
+  {
+    name: 'a request that may have left is not counted',
+    file: 'src/exchange/ask.ts',
+    from: '      if (failure.sent) slot.end();\n      else slot.giveBack();\n',
+    to: '      slot.giveBack();\n',
+    test: 'test/exchange/ask.test.ts',
+    title: 'that failed on its way is used up exactly if it may have left (true)',
+  },
+  {
+    name: 'a throttled order pauses nothing',
+    file: 'src/exchange/ask.ts',
+    from: 'if (throttled) budget.lockOut();',
+    to: "if (throttled && outcome.kind === 'refused') budget.lockOut();",
+    test: 'test/exchange/ask.test.ts',
+    title: 'is paused by a throttled order as by a throttled read, though its outcome is unknown',
+  },
+  {
+    name: 'only the first fifty are canceled',
+    file: 'src/live/clearOut.ts',
+    from: 'i < ids.length; i += CANCEL_CHUNK',
+    to: 'i < Math.min(ids.length, CANCEL_CHUNK); i += CANCEL_CHUNK',
+    test: 'test/live/clearOut.test.ts',
+    title: 'takes out as many orders as there are, fifty in a request',
+  },
 ];
