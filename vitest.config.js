@@ -20,7 +20,7 @@ export default defineConfig({
       // These run the built program as a user does; it is built once before them.
       {
         extends: true,
-        test: { name: 'program', include: [PROGRAM], globalSetup: ['test/cli/build.ts'], testTimeout: 120_000 },
+        test: { name: 'program', include: [PROGRAM], globalSetup: ['test/cli/build.ts'], testTimeout: 300_000 },
       },
     ],
   },

