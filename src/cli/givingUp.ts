@@ -45,7 +45,7 @@ export async function giveUpOn(damaged: DamagedState, options: RunOptions): Prom
   // An embedded exchange ended with the run before.
   const fenceMs = config.exchange.kind === 'embedded' ? 0 : config.timing.fenceMs;
   const { left, canceled } = await takeOut(options, fenceMs, config.timing.shutdownMs);
-  const advice = `look at the account, move ${config.state.dir} away and keep it, then start again: the balances of that moment become the new ledger`;
+  const { advice } = damaged;
   if (left?.length === 0)
     throw new Wrong(
       `${damaged.message}; nothing was placed, ${countOf(canceled)} canceled, and two reads show no open order of ${config.instance}; ${advice}`,

@@ -20,6 +20,7 @@ import { clientOf, engineOf, hedgeOf, referenceOf, streamOf, witnessOf } from '.
 import type { Venue } from './bot.ts';
 import { Wrong } from './configFile.ts';
 import { startInbox } from './inbox.ts';
+import { sentenceOf } from './exits.ts';
 import { LastScrape } from './lastScrape.ts';
 import { besideOf, monitored, notReady, volumeOf } from './monitored.ts';
 import type { InboxSide } from './inbox.ts';
@@ -216,7 +217,7 @@ function openState(open: () => Journal): Journal | DamagedState {
   try {
     return open();
   } catch (error) {
-    return error instanceof DamagedState ? error : misplaced(error);
+    return error instanceof DamagedState ? error : misplaced(new Error(sentenceOf(error)));
   }
 }
 

@@ -1,5 +1,5 @@
-/** Files that are whole after a power cut, or not there. */
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+/** Files that are whole after a power cut, or not there. No link is followed: somebody else may have planted it. */
+import { closeSync, constants, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Whole or not at all, also when the power fails: written beside, synced, renamed, and the folder synced. */
@@ -13,7 +13,8 @@ export function writeWhole(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const beside = `${file}.new`;
   try {
-    const fd = openSync(beside, 'w', 0o600);
+    const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
+    const fd = openSync(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
     try {
       const bytes = Buffer.from(text, 'utf8');
       // A disk that is nearly full takes a part of it and says so only by its count.
@@ -30,6 +31,28 @@ export function writeWhole(file: string, text: string): void {
   } catch (error) {
     rmSync(beside, { force: true });
     throw error;
+  }
+}
+
+/** One line more at the end of a file. */
+export function appendLine(file: string, line: string): void {
+  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
+  const fd = openSync(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+  try {
+    writeSync(fd, `${line}\n`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Text over what a file holds from its beginning, durable when it returns; as long as what is there it needs no room on a full disk. */
+export function overwrite(file: string, text: string): void {
+  const fd = openSync(file, constants.O_WRONLY | constants.O_NOFOLLOW);
+  try {
+    writeSync(fd, text, 0);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -1,5 +1,4 @@
 /** What must survive the process: intents before they are sent, the ledger, the nonces, and every input of the engine. One folder, one process, one bot. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
 import type {
@@ -14,6 +13,8 @@ import type {
   Side,
 } from '../core/index.ts';
 import type { HedgeRow } from '../hedge/index.ts';
+import { commitMarkIn, lossOf, stalenessOf } from './knownCommits.ts';
+import type { CommitMark } from './knownCommits.ts';
 import { foldEntries, holdAgainst, writeEntries } from './entries.ts';
 import { markOf, textOfMark } from './ledgerText.ts';
 import type { Mark } from './ledgerText.ts';
@@ -22,7 +23,8 @@ import type { Owner } from './owner.ts';
 import { GAP } from './recording.ts';
 import { forgetOld, recorderIn, recordingsIn } from './recordings.ts';
 import type { Recorder } from './recordings.ts';
-import { atomically, closeDatabase, DamagedState, openDatabase, STATE_FILE, unusable } from './stateFile.ts';
+import { claimStateDir } from './stateDir.ts';
+import { atomically, closeDatabase, commitsIn, DamagedState, openDatabase, STATE_FILE, unusable } from './stateFile.ts';
 import { sumOf } from './sums.ts';
 
 export { closeDatabase, DamagedState, openDatabase, STATE_FILE };
@@ -76,6 +78,8 @@ export type JournalOptions = {
   readonly setup: string;
   /** Where runs are recorded, and what the recordings of earlier runs may take; absent: nowhere. */
   readonly recordings?: { readonly dir: string; readonly earlierBytesMax: number };
+  /** Told of every commit, so that a file that lost some is known for it. */
+  readonly mark?: CommitMark;
 };
 
 /** Opens the state directory for this process alone. Throws one clear line when another process has it, when it is another bot's, or when it cannot be written. */
@@ -85,14 +89,17 @@ export function openJournal(
     owner,
     earlierBytesMax,
     ...options
-  }: Omit<JournalOptions, 'recordings'> & { readonly owner: Owner; readonly earlierBytesMax: number },
+  }: Omit<JournalOptions, 'recordings' | 'mark'> & { readonly owner: Owner; readonly earlierBytesMax: number },
 ): Journal {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  claimStateDir(dir);
   const file = join(dir, STATE_FILE);
-  const db = openDatabase(file);
+  const loss = lossOf(dir);
+  if (loss !== null) throw unusable(file, new Error(loss));
+  const db = openDatabase(file, ({ commits, lastRun }) => stalenessOf(dir, commits, lastRun));
   try {
     atomically(db, () => takeOwnership(db, dir, owner, options.account))();
-    return journalIn(db, { ...options, recordings: { dir, earlierBytesMax } });
+    const mark = commitMarkIn(dir, commitsIn(db));
+    return journalIn(db, { ...options, recordings: { dir, earlierBytesMax }, mark });
   } catch (error) {
     if (error instanceof NotOurs) {
       closeDatabase(db);
@@ -112,11 +119,26 @@ const LINES_MAX = 10_000;
 
 /** The journal in an open database. */
 export function journalIn(db: Database.Database, options: JournalOptions): Journal {
-  const { account, at, setup, recordings } = options;
+  const { account, at, setup, recordings, mark } = options;
+  let commits = commitsIn(db);
+  const count = db.prepare(
+    'INSERT INTO commits (one, n, sum) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET n = excluded.n, sum = excluded.sum',
+  );
+  /** All of the work or nothing, and it counts as one commit. */
+  const counted = <A extends readonly unknown[]>(work: (...args: A) => void): ((...args: A) => void) => {
+    const one = atomically(db, (...args: A) => {
+      work(...args);
+      count.run(commits + 1, sumOf(commits + 1));
+    });
+    return (...args) => {
+      one(...args);
+      mark?.tell(++commits);
+    };
+  };
   const leftovers = leftoversIn(db, account);
   const nonceMark = nonceMarkIn(db, account);
   const run = nextRun(db, at, recordings?.dir);
-  atomically(db, () => {
+  counted(() => {
     const insert = db.prepare('INSERT INTO runs (run, account, started_at, sum) VALUES (?, ?, ?, ?)');
     insert.run(run, account, at, sumOf(account, run, at));
     db.prepare(OLD_RUNS).run(RUNS_MAX);
@@ -150,7 +172,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     if (lines.length > 0) recorder?.write(lines);
     lines = [];
   };
-  const write = atomically(db, (commands: readonly PlaceCommand[], now: Millis) => {
+  const write = counted((commands: readonly PlaceCommand[], now: Millis) => {
     for (const [ending, id] of endings) {
       const row = statements.read.get(id, account) as IntentRow | undefined;
       if (row) statements.end.run(ending, sumOfIntent({ ...row, ending }), id, account);
@@ -184,18 +206,18 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
       if (lines.length >= LINES_MAX) lines = [GAP];
       lines.push(line);
     },
-    keep: (mark, entries) => {
-      standing = textOfMark(mark);
+    keep: (ledger, entries) => {
+      standing = textOfMark(ledger);
       if (entries.length > 0) booked = [...booked, ...entries];
     },
-    flush: mark => {
-      if (mark) standing = textOfMark(mark);
+    flush: ledger => {
+      if (ledger) standing = textOfMark(ledger);
       commit([], at);
     },
-    reserveNonces: upTo => {
-      const mark = upTo.toString();
-      statements.nonce.run(account, mark, sumOf(account, mark));
-    },
+    reserveNonces: counted((upTo: bigint) => {
+      const text = upTo.toString();
+      statements.nonce.run(account, text, sumOf(account, text));
+    }),
     recordedBytes: () => recorder?.bytes ?? 0,
     isWritable: () => isWritable,
     next: nextAt => {
@@ -205,6 +227,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     close: () => {
       recorder?.close();
       closeDatabase(db);
+      mark?.close();
     },
   };
 }

@@ -1,8 +1,8 @@
 /** The halt latch: a file that says why trading stopped. A restart does not lift it; only `puntas resume` does. */
-import { appendFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../core/index.ts';
-import { syncFolder, writeDurably } from './durableFiles.ts';
+import { appendLine, overwrite, syncFolder, writeDurably } from './durableFiles.ts';
 import type { Log } from './log.ts';
 
 export type Halt = { readonly reason: string; readonly at: Millis; readonly by: 'bot' | 'sentinel' | 'person' };
@@ -47,16 +47,26 @@ const LIFTED_FILE = 'resumed.jsonl';
 /** Becomes the latch when the disk has no room for a new file: a rename needs none. */
 const RESERVE_FILE = 'HALTED.reserve';
 const RESERVED = 'the disk was full when trading was halted: the log has the reason';
+/** Room for any reason: what is written over it later needs none. */
+const RESERVE_BYTES = 4_096;
 /** There from the lifting of a halt until a bot has taken it up. */
 const TAKE_UP_FILE = 'RESUMED';
+
+/** A halt as it stands in the reserve: always of one length. A reason beyond it is cut. */
+function textFor(halt: Halt): string {
+  const fits = (reason: string) => JSON.stringify({ ...halt, reason });
+  let { reason } = halt;
+  while (Buffer.byteLength(fits(reason)) > RESERVE_BYTES) reason = reason.slice(0, reason.length >> 1);
+  const text = fits(reason);
+  return text + ' '.repeat(RESERVE_BYTES - Buffer.byteLength(text));
+}
 
 /** The latch of a state directory. */
 export function latchIn(dir: string): Latch {
   const halted = join(dir, LATCH_FILE);
   const reducing = join(dir, REDUCE_FILE);
   const held = join(dir, HOLD_FILE);
-  const note = (lifted: object) =>
-    appendFileSync(join(dir, LIFTED_FILE), `${JSON.stringify(lifted)}\n`, { mode: 0o600 });
+  const note = (lifted: object) => appendLine(join(dir, LIFTED_FILE), JSON.stringify(lifted));
   const readHold = (): Hold | null => {
     const hold = read(held);
     if (hold === null) return null;
@@ -86,8 +96,15 @@ export function latchIn(dir: string): Latch {
       try {
         writeDurably(halted, JSON.stringify(halt));
       } catch (error) {
-        if (!existsSync(join(dir, RESERVE_FILE))) throw error;
-        renameSync(join(dir, RESERVE_FILE), halted);
+        const reserve = join(dir, RESERVE_FILE);
+        if (!existsSync(reserve)) throw error;
+        // Where even this fails the halt is what matters, and the log has its reason.
+        try {
+          overwrite(reserve, textFor(halt));
+        } catch {
+          // What was reserved says that the disk was full.
+        }
+        renameSync(reserve, halted);
         syncFolder(dir);
       }
     },
@@ -96,8 +113,9 @@ export function latchIn(dir: string): Latch {
       if (read(reducing) === null) writeDurably(reducing, JSON.stringify(reduce));
     },
     reserve: () => {
-      if (existsSync(join(dir, RESERVE_FILE))) return;
-      writeDurably(join(dir, RESERVE_FILE), JSON.stringify({ reason: RESERVED, at: 0, by: 'bot' }));
+      const reserve = join(dir, RESERVE_FILE);
+      if (existsSync(reserve) && statSync(reserve).size >= RESERVE_BYTES) return;
+      writeDurably(reserve, textFor({ reason: RESERVED, at: 0, by: 'bot' }));
     },
     readHold,
     setHold: hold => {

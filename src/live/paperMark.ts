@@ -1,7 +1,8 @@
 /** Marks a state directory as one of paper trading: a live run never opens it, and paper never one that was used before. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { STATE_FILE } from './journal.ts';
+import { claimStateDir } from './stateDir.ts';
 
 const MARK = 'PAPER';
 const TEXT = 'This is the state of paper trading. Nothing in it is about real orders or real money.\n';
@@ -22,6 +23,7 @@ export function claimState(dir: string, isPaper: boolean): void {
       `the state directory ${dir} belongs to a bot that is not on paper: give paper its own with paper.stateDir or --state`,
     );
   }
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  writeFileSync(join(dir, MARK), TEXT, { mode: 0o600, flush: true });
+  claimStateDir(dir);
+  // Made here or not at all: no link is followed.
+  writeFileSync(join(dir, MARK), TEXT, { mode: 0o600, flush: true, flag: 'wx' });
 }

@@ -1,6 +1,8 @@
 /** The state file: opened for one process alone, checked row by row before anything in it is believed, and brought to this version. */
+import { dirname } from 'node:path';
 import Database from 'libsql';
 import { CAUSES } from '../core/index.ts';
+import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
 import { writeEntries } from './entries.ts';
 import { markOf } from './ledgerText.ts';
 import { sumOf } from './sums.ts';
@@ -8,8 +10,19 @@ import { sumOf } from './sums.ts';
 /** Its name in a state directory. */
 export const STATE_FILE = 'puntas.db';
 
-/** Opens or makes the state file, locked for this process, and checks all of it. Throws `DamagedState` when it is there and cannot be trusted. */
-export function openDatabase(file: string): Database.Database {
+/** What a state file says of itself, before it is brought to this version. */
+export type Found = {
+  /** Number of its last commit; null when it is of a version that counted none. */
+  readonly commits: number | null;
+  /** Null when there was none. */
+  readonly lastRun: number | null;
+};
+
+/**
+ * Opens or makes the state file, locked for this process, and checks all of it. `flawOf` says what else speaks against what was found, null
+ * when nothing does. Throws `DamagedState` when it is there and cannot be trusted, or when the disk takes nothing.
+ */
+export function openDatabase(file: string, flawOf: (found: Found) => string | null = () => null): Database.Database {
   let db: Database.Database | null = null;
   try {
     db = new Database(file, { timeout: 0 });
@@ -19,6 +32,8 @@ export function openDatabase(file: string): Database.Database {
     db.pragma('synchronous = FULL');
     db.pragma(`journal_size_limit = ${LOG_MAX_BYTES}`);
     verify(db);
+    const flaw = flawOf(foundIn(db));
+    if (flaw !== null) throw new Error(flaw);
     const made = db;
     atomically(made, () => {
       const isBefore = versionOf(made) === BEFORE_ENTRIES;
@@ -34,18 +49,44 @@ export function openDatabase(file: string): Database.Database {
         `the state directory is in use by another process (${file}): stop it, or give this one its own state.dir`,
       );
     }
-    if (/unable to open/i.test(message)) {
+    const trouble = troubleWith(file, error);
+    if (trouble === null && /unable to open/i.test(message)) {
       throw new Error(`the state file ${file} cannot be written (${message}): check state.dir and its owner`);
     }
-    throw unusable(file, error);
+    throw trouble ?? unusable(file, error);
   }
 }
 
 /** The write-ahead log is cut back to this; what rows free in the file itself is used again. */
 const LOG_MAX_BYTES = 8 * 1024 * 1024;
 
+/** The same error for a person: the disk is what is wrong, or else the file. */
 export const unusable = (file: string, error: unknown): DamagedState =>
-  new DamagedState(`the state file ${file} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+  error instanceof DamagedState
+    ? error
+    : (troubleWith(file, error) ??
+      new DamagedState(`the state file ${file} cannot be used: ${messageOf(error)}`, ADVICE(dirname(file))));
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const ADVICE = (dir: string): string =>
+  `look at the account, move ${dir} away and keep it, then start again: the balances of that moment become the new ledger`;
+
+/** Null when the disk has nothing to do with it. */
+function troubleWith(file: string, error: unknown): DamagedState | null {
+  if (file === ':memory:') return null;
+  const dir = dirname(file);
+  const isVague = /SQLITE_(IOERR|CANTOPEN)|disk I\/O|unable to open/i.test(
+    `${(error as NodeJS.ErrnoException).code ?? ''} ${messageOf(error)}`,
+  );
+  const trouble = diskTroubleOf(error) ?? (isVague ? tryDisk(dir) : null);
+  return trouble === null
+    ? null
+    : new DamagedState(
+        `the state directory ${dir} takes nothing: ${trouble === 'no room' ? 'its disk is full' : 'it is read-only'} (${messageOf(error)})`,
+        diskAdvice(trouble, dir),
+      );
+}
 
 /** SQLite finds what breaks its own structure; rows carry sums because it does not look at what they say. */
 function verify(db: Database.Database): void {
@@ -54,13 +95,13 @@ function verify(db: Database.Database): void {
   const version = versionOf(db);
   const schema = schemaOf(db);
   if (schema === '[]' && version === 0) return;
-  if (version !== VERSION && version !== BEFORE_ENTRIES)
-    throw new Error(`it is of version ${version}, this Puntas reads versions ${BEFORE_ENTRIES} and ${VERSION}`);
+  if (!READ.includes(version))
+    throw new Error(`it is of version ${version}, this Puntas reads versions ${BEFORE_ENTRIES} to ${VERSION}`);
   const right = new Database(':memory:');
-  right.exec(version === VERSION ? SCHEMA : TABLES);
+  right.exec(tablesOf(version));
   if (schema !== schemaOf(right)) throw new Error('damaged: its tables are not as they were made');
   for (const { table, texts, numbers } of SUMMED) {
-    if (table === 'entries' && version !== VERSION) continue;
+    if (version < (SINCE[table] ?? 0)) continue;
     const columns = [...texts.map(text), ...numbers.map(number)].join(', ');
     for (const row of db.prepare(`SELECT ${columns}, ${number('sum')} FROM ${table}`).iterate() as Iterable<Row>) {
       const fields = [...texts.map(name => decoded(row[name])), ...numbers.map(name => row[name])];
@@ -107,12 +148,23 @@ export function closeDatabase(db: Database.Database): void {
 }
 
 /** The state file cannot be trusted, or not be written: nothing may be placed; what lives can still be canceled by its prefix. */
-export class DamagedState extends Error {}
+export class DamagedState extends Error {
+  /** What to do, in one clause. */
+  readonly advice: string;
+  constructor(message: string, advice: string) {
+    super(message);
+    this.name = 'DamagedState';
+    this.advice = advice;
+  }
+}
 
 /** Of the tables below: another version cannot be read. */
-const VERSION = 3;
+const VERSION = 4;
+/** Counted no commits. */
+const BEFORE_COMMITS = 3;
 /** Had the balances alone: its ledger goes on from them. */
 const BEFORE_ENTRIES = 2;
+const READ = [BEFORE_ENTRIES, BEFORE_COMMITS, VERSION];
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS runs (
@@ -127,13 +179,33 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS nonces (account TEXT PRIMARY KEY, mark TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-const SCHEMA = `${TABLES}
-  PRAGMA user_version = ${VERSION};
+const ENTRIES = `
   CREATE TABLE IF NOT EXISTS entries (
     account TEXT NOT NULL, n INTEGER NOT NULL, source TEXT NOT NULL, at INTEGER NOT NULL, entry TEXT NOT NULL, sum INTEGER NOT NULL,
     PRIMARY KEY (account, n), UNIQUE (account, source)
   ) WITHOUT ROWID;
 `;
+
+/** How many transactions this file has taken: one that lost some of them says fewer than is known. */
+const COMMITS = `
+  CREATE TABLE IF NOT EXISTS commits (one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL, sum INTEGER NOT NULL);
+`;
+
+const tablesOf = (version: number): string =>
+  `${TABLES}${version > BEFORE_ENTRIES ? ENTRIES : ''}${version > BEFORE_COMMITS ? COMMITS : ''}`;
+
+const SCHEMA = `${tablesOf(VERSION)} PRAGMA user_version = ${VERSION};`;
+
+/** Of a file with the table. */
+export const commitsIn = (db: Database.Database): number =>
+  (db.prepare('SELECT n FROM commits').get() as { n: number } | undefined)?.n ?? 0;
+
+function foundIn(db: Database.Database): Found {
+  const version = versionOf(db);
+  if (version === 0) return { commits: 0, lastRun: null };
+  const { last } = db.prepare('SELECT max(run) AS last FROM runs').get() as { last: number | null };
+  return { commits: version === VERSION ? commitsIn(db) : null, lastRun: last };
+}
 
 const versionOf = (db: Database.Database): number => {
   const [{ user_version: version }] = db.pragma('user_version') as [{ user_version: number }];
@@ -160,7 +232,10 @@ const SUMMED = [
   { table: 'marks', texts: ['account', 'mark'], numbers: [] },
   { table: 'nonces', texts: ['account', 'mark'], numbers: [] },
   { table: 'entries', texts: ['account', 'source', 'entry'], numbers: ['n', 'at'] },
+  { table: 'commits', texts: [], numbers: ['n'] },
 ] as const;
+/** Versions in which tables came that were not there from the beginning. */
+const SINCE: Readonly<Record<string, number>> = { entries: BEFORE_COMMITS, commits: VERSION };
 
 type Row = Readonly<Record<string, unknown>>;
 

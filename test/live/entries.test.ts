@@ -136,7 +136,7 @@ describe('a state file of the version before', () => {
     };
     const mark = JSON.stringify({ ledger: JSON.stringify(ledger), marker: '7', live: [], hedges: [] });
     db.prepare('INSERT INTO marks (account, mark, sum) VALUES (?, ?, ?)').run(ACCOUNT, mark, sumOf(ACCOUNT, mark));
-    db.exec('DROP TABLE entries; PRAGMA user_version = 2');
+    db.exec('DROP TABLE entries; DROP TABLE commits; PRAGMA user_version = 2');
     change(db);
     db.close();
     return dir;

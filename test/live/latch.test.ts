@@ -62,14 +62,14 @@ describe('a disk that is full when trading must halt', () => {
   const fill = (dir: string) => mkdirSync(join(dir, 'HALTED.new'));
   const free = (dir: string) => rmSync(join(dir, 'HALTED.new'), { recursive: true });
 
-  test('takes the latch that was reserved at the start', () => {
+  test('takes the latch that was reserved at the start, with the reason of this halt', () => {
     const dir = folders.fresh();
     latchIn(dir).reserve?.();
     expect(latchIn(dir).read()).toBeNull();
     fill(dir);
     latchIn(dir).set(halt('drawdown'));
-    expect(latchIn(dir).read()?.reason).toMatch(/^the disk was full when trading was halted/);
-    expect(resume(dir, 'made room, looked at the account')).toMatch(/^lifted: the disk was full/);
+    expect(latchIn(dir).read()).toEqual(halt('drawdown'));
+    expect(resume(dir, 'made room, looked at the account')).toMatch(/^lifted: drawdown/);
     expect(latchIn(dir).read()).toBeNull();
   });
 

@@ -1,0 +1,53 @@
+/** The folder of a state: made for its owner alone, and not trusted when it is another user's or open to others. */
+import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
+
+/** Makes the folder when it is not there. Throws one line when it cannot be made, or not be trusted: what lies in it decides whether we trade, and on what ledger. */
+export function claimStateDir(dir: string): void {
+  make(dir);
+  heedStateDir(dir);
+}
+
+/** Throws one line when a folder that is there cannot be trusted. */
+export function heedStateDir(dir: string): void {
+  const user = process.geteuid?.();
+  // A system without users of this kind has no such modes either.
+  if (user === undefined) return;
+  for (const name of ['', ...readdirSync(dir)]) {
+    const flaw = flawOf(join(dir, name), name === '', user);
+    if (flaw !== null)
+      throw new Error(
+        `${flaw} (the state directory must be ours alone, or somebody else could lift a halt or change the ledger)`,
+      );
+  }
+}
+
+function make(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    // Made recursively, a folder on a read-only disk is only said not to be there.
+    const trouble = diskTroubleOf(error) ?? tryDisk(nearest(resolve(dir)));
+    const why = error instanceof Error ? error.message : String(error);
+    const advice = trouble === null ? 'check state.dir and its owner' : diskAdvice(trouble, nearest(resolve(dir)));
+    throw new Error(`the state directory ${dir} cannot be made (${why}): ${advice}`);
+  }
+}
+
+const nearest = (dir: string): string => (existsSync(dir) ? dir : nearest(dirname(dir)));
+
+const WRITE_BY_OTHERS = 0o022;
+
+/** The folder itself may be reached by a link: whoever starts us says where it is. What is in it may not be one. */
+function flawOf(path: string, isFolder: boolean, user: number): string | null {
+  const seen = isFolder ? statSync(path) : lstatSync(path, { throwIfNoEntry: false });
+  // It went while we looked.
+  if (seen === undefined) return null;
+  if (seen.isSymbolicLink()) return `${path} is a link, expected a file of ours: look who made it, then rm ${path}`;
+  if (seen.uid !== user)
+    return `${path} belongs to user ${seen.uid}, this process is user ${user}: run it as that user, or look at it and chown ${user} ${path}`;
+  if ((seen.mode & WRITE_BY_OTHERS) !== 0)
+    return `${path} can be written by others (mode ${(seen.mode & 0o7777).toString(8)}): look who did, then chmod go-w ${path}`;
+  return null;
+}
