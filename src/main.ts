@@ -32,6 +32,9 @@ addLedgerCommands(program);
 addDevelopCommands(program);
 addWebhookCommands(program);
 
+// What is written is for who runs it: state, keys and tapes tell of an account.
+process.umask(0o077);
+
 program.parseAsync().catch((error: unknown) => {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? EXIT.clean : EXIT.misused);
   console.error(sentenceOf(error));

@@ -19,7 +19,7 @@ export async function check(
   venue: Venue,
   clock: Clock,
   seed: number,
-  configFile: string,
+  configFile: string | undefined,
 ): Promise<string> {
   const client = clientOf(config, venue, clock, seed);
   const around = referenceOf(config);
@@ -70,7 +70,7 @@ export async function check(
 }
 
 /** What keeps a run from quoting whatever the market does. */
-function halts(now: string | null, stateDir: string, configFile: string): string[] {
+function halts(now: string | null, stateDir: string, configFile: string | undefined): string[] {
   const latch = latchIn(stateDir);
   const lift = ownCommand('resume', { configFile, stateDir });
   const would = (what: string, { by, reason }: Halt): string =>

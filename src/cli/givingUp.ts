@@ -6,6 +6,8 @@ import type { Recovered } from '../live/recoverAndCancel.ts';
 import { clientOf } from './bot.ts';
 import { Wrong } from './configFile.ts';
 import { codeOf, EXIT, sentenceOf } from './exits.ts';
+import { cancelCommand } from './whatLives.ts';
+import { meaningOf } from '../exchange/index.ts';
 import type { RunOptions } from './run.ts';
 
 /** An exchange that does not answer at the start is not asked for long: the next start goes on. */
@@ -32,7 +34,7 @@ export async function giveUp(error: unknown, leftovers: Leftovers['orders'], opt
     [
       why,
       ...ids.map(id => `not verified to be gone: ${id}`),
-      `${countOf(canceled)} of the last run canceled; others may be left on the exchange: start again, or cancel them there`,
+      `${countOf(canceled)} of the last run canceled; others may be left on the exchange: start again, or ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}`,
     ],
     EXIT.leftOrders,
   );
@@ -53,7 +55,7 @@ export async function giveUpOn(damaged: DamagedState, options: RunOptions): Prom
     );
   const which = left === null ? 'open orders could not be read' : `not verified to be gone: ${left.join(', ')}`;
   throw new Wrong(
-    `${damaged.message}; nothing was placed, but orders of ${config.instance} may be left (${which}): cancel them at the exchange; ${advice}`,
+    `${damaged.message}; nothing was placed, but orders of ${config.instance} may be left (${which}): ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}; ${advice}`,
     EXIT.leftOrders,
   );
 }
@@ -72,6 +74,7 @@ function takeOut(
     instance: config.instance,
     fenceMs,
     withinMs,
+    isFatal: code => meaningOf(code)?.advice === 'halt',
   }).finally(() => client.close());
 }
 

@@ -1,5 +1,4 @@
 /** The bot's side of the webhook inbox: starts its thread, and turns what came into a look at the account. A delivery changes no number. */
-import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { readWebhookTokens } from '../config.ts';
 import type { Config, WebhookSettings } from '../config.ts';
@@ -8,6 +7,7 @@ import type { Millis } from '../core/index.ts';
 import type { Client } from '../exchange/index.ts';
 import type { Log } from '../live/log.ts';
 import { Wrong } from './configFile.ts';
+import { readSecretFile } from './secretFiles.ts';
 import type { FromThread, InboxState, ThreadData, ToThread } from './inboxThread.ts';
 
 export type InboxSide = {
@@ -26,7 +26,7 @@ export type InboxLooks = {
 
 /** The secret path, from the environment. Throws `Wrong` with what is missing. */
 export function webhookTokens(): readonly string[] {
-  const read = readWebhookTokens(process.env, path => readFileSync(path, 'utf8'));
+  const read = readWebhookTokens(process.env, readSecretFile);
   if (!read.ok) throw new Wrong(read.errors);
   return read.tokens;
 }

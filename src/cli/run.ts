@@ -40,6 +40,8 @@ export type RunOptions = {
   readonly version: string;
   /** Where the configuration was read, when its state is where it says: named to a person in every command to type. */
   readonly configFile?: string | undefined;
+  /** Called once the state is opened, or found not to be usable: from then on a failing start speaks of its orders itself. */
+  readonly onOpened?: () => void;
   /** Called with a function that ends the run; its argument says why. */
   readonly onStarted: (stop: (why: string) => void, broke: (error: unknown) => void) => void;
 };
@@ -66,6 +68,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       claimState(config.state.dir, venue.paper !== undefined);
       return openJournal(config.state.dir, { account, owner, at: clock.now(), setup, earlierBytesMax: recordings });
     });
+    options.onOpened?.();
     if (opened instanceof DamagedState) return await giveUpOn(opened, options);
     let journal = opened;
     leftovers = journal.leftovers.orders;

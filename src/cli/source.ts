@@ -15,6 +15,7 @@ import { startEmbedded } from './embedded.ts';
 import type { Embedded } from './embedded.ts';
 import { EXIT } from './exits.ts';
 import { logger } from './logger.ts';
+import { readSecretFile } from './secretFiles.ts';
 import { banner, onPaper, openPaper } from './paper.ts';
 
 export type Source = {
@@ -210,11 +211,7 @@ export function remoteVenue(address: string): Venue {
     throw new Wrong(
       'NODE_TLS_REJECT_UNAUTHORIZED=0 is set in the environment: any server could pass for the exchange, and read the key; take it away (unset NODE_TLS_REJECT_UNAUTHORIZED), and name the certificate of a proxy of your own in NODE_EXTRA_CA_CERTS',
     );
-  const read = readSecrets(
-    process.env,
-    path => readFileSync(path, 'utf8'),
-    text => new Secret(text),
-  );
+  const read = readSecrets(process.env, readSecretFile, text => new Secret(text));
   if (!read.ok) throw new Wrong(read.errors);
   for (const name of ['PUNTAS_API_KEY', 'PUNTAS_API_SECRET']) delete process.env[name];
   return { restUrl: restAddress(address), key: read.secrets.apiKey, secret: read.secrets.apiSecret, speed: 1 };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { moneyOf, textOfMoney } from '../core/index.ts';
 import type { Millis, Money } from '../core/index.ts';
 import { syncFolder, writeDurably } from './durableFiles.ts';
+import { heedStateDir } from './stateDir.ts';
 
 export type Adjustment = {
   /** Never used before: the same one is booked once. */
@@ -43,8 +44,10 @@ export function adjustmentsIn(dir: string): AdjustmentBox {
         })
         .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
     },
-    put: ({ id, amount, ...rest }) =>
-      writeDurably(join(dir, nameOf(id)), JSON.stringify({ ...rest, amount: textOfMoney(amount) })),
+    put: ({ id, amount, ...rest }) => {
+      heedStateDir(dir);
+      writeDurably(join(dir, nameOf(id)), JSON.stringify({ ...rest, amount: textOfMoney(amount) }));
+    },
     done: id => {
       rmSync(join(dir, nameOf(id)), { force: true });
       syncFolder(dir);

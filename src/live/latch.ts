@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Millis } from '../core/index.ts';
 import { appendLine, overwrite, syncFolder, writeDurably } from './durableFiles.ts';
 import type { Log } from './log.ts';
+import { heedStateDir } from './stateDir.ts';
 
 export type Halt = { readonly reason: string; readonly at: Millis; readonly by: 'bot' | 'sentinel' | 'person' };
 
@@ -127,6 +128,7 @@ export function latchIn(dir: string): Latch {
       syncFolder(dir);
     },
     lift: (reason, at) => {
+      heedStateDir(dir);
       note({ at, by: 'person', lifted: read() ?? readHold() ?? read(reducing), reason });
       writeDurably(join(dir, TAKE_UP_FILE), reason);
       // First what a halt outlives: a bot that looks in between must not find it again after it has taken up the lifting.

@@ -11,7 +11,12 @@ export type RecoverOptions = Omit<ClearOutOptions, 'reach'> & {
   readonly fenceMs: Millis;
   /** Bound of everything, beyond the fence. */
   readonly withinMs: Millis;
+  /** Whether a refusal by this code will not pass by asking again: a wrong key stays wrong. */
+  readonly isFatal?: (code: string) => boolean;
 };
+
+/** So many refusals in a row by such a code, and nothing more is asked: one may be about a nonce. */
+const FATAL_IN_A_ROW = 3;
 
 export type Recovered = {
   /** Origin ids that may live; empty only when two whole reads after the fence showed none. Null: nothing could be read. */
@@ -30,9 +35,21 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
     `nothing is quoted: canceling every order of ${instance}, and watching ${fenceMs / 1000} s for requests that may still be on their way`,
   );
   const seen = new Set<string>();
+  let refused = 0;
+  const { exchange, isFatal } = options;
+  const openOrders: typeof exchange.openOrders = async query => {
+    const outcome = await exchange.openOrders(query);
+    refused = outcome.kind === 'refused' && isFatal?.(outcome.code) === true ? refused + 1 : 0;
+    return outcome;
+  };
   const left = await clearOut(
-    { ...options, reach: new Reach(log, clock), onSeen: ids => ids.forEach(id => seen.add(id)) },
-    () => passed() < fenceMs + withinMs,
+    {
+      ...options,
+      exchange: { openOrders, cancel: by => exchange.cancel(by) },
+      reach: new Reach(log, clock),
+      onSeen: ids => ids.forEach(id => seen.add(id)),
+    },
+    () => passed() < fenceMs + withinMs && refused < FATAL_IN_A_ROW,
     () => passed() < fenceMs,
   );
   const ids = left === null ? null : left.map(({ id }) => id);

@@ -16,6 +16,7 @@ import { run } from '../run.ts';
 import { sentinel } from '../sentinel.ts';
 import { chosen, remoteVenue, seedOf, signalsToStop, version, withVenue } from '../source.ts';
 import type { Source } from '../source.ts';
+import { withWhatLives } from '../whatLives.ts';
 import { describe } from '../summary.ts';
 
 /** How to reach an exchange: a row each on a terminal, where nothing may break in two that is copied; one JSON object for programs. */
@@ -43,41 +44,53 @@ export function addTradeCommands(program: Command): void {
     )
     .action(async (options: Source & { for?: number; state?: string; metricsPort?: number; json: boolean }) => {
       const signals = signalsToStop();
-      const { config: given, tape, file } = await chosen(options);
-      if (given.paper.only && !options.paper)
-        throw new Wrong('this configuration is for paper only (paper.only): run it with --paper');
       const clock = realClock(options.speed);
-      await withVenue(given, tape, options, clock, async (venue, log, seed, shaped) => {
-        const config = {
-          ...shaped,
-          ...(options.state === undefined ? {} : { state: { dir: options.state } }),
-          ...(options.metricsPort === undefined ? {} : { metrics: { ...shaped.metrics, port: options.metricsPort } }),
-        };
-        if (options.config !== undefined && options.state === undefined)
-          await heedEarlierPlace(shaped, file, process.cwd(), clock, log);
-        const configFile = options.state === undefined && !options.paper ? file : undefined;
-        const { summary, left, failure } = await run({
-          config,
-          configFile,
-          venue,
-          clock,
-          seed,
-          log,
-          version: version(),
-          onStarted: (stop, broke) => {
-            signals.tell(stop);
-            // What nobody caught halts, cancels and is told; it is never logged and gone on from.
-            process.on('uncaughtException', broke);
-            if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
-          },
+      let isOpened = false;
+      const started = async () => {
+        const { config: given, tape, file } = await chosen(options);
+        if (given.paper.only && !options.paper)
+          throw new Wrong('this configuration is for paper only (paper.only): run it with --paper');
+        await withVenue(given, tape, options, clock, async (venue, log, seed, shaped) => {
+          const config = {
+            ...shaped,
+            ...(options.state === undefined ? {} : { state: { dir: options.state } }),
+            ...(options.metricsPort === undefined ? {} : { metrics: { ...shaped.metrics, port: options.metricsPort } }),
+          };
+          if (options.config !== undefined && options.state === undefined)
+            await heedEarlierPlace(shaped, file, process.cwd(), clock, log);
+          // Without -c the state is in the working directory, where no file says so.
+          const isNamed = options.config !== undefined && options.state === undefined && !options.paper;
+          const configFile = isNamed ? file : undefined;
+          const { summary, left, failure } = await run({
+            config,
+            configFile,
+            venue,
+            clock,
+            seed,
+            log,
+            version: version(),
+            onOpened: () => (isOpened = true),
+            onStarted: (stop, broke) => {
+              signals.tell(stop);
+              // What nobody caught halts, cancels and is told; it is never logged and gone on from.
+              process.on('uncaughtException', broke);
+              if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
+            },
+          });
+          if (venue.paper) log.info({}, venue.paper.outcome());
+          for (const id of left) log.error({ id }, `not verified to be gone: ${id}`);
+          if (failure !== null) log.error({}, `ended because something broke: ${failure}`);
+          const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
+          console.log(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));
+          if (left.length > 0) return EXIT.leftOrders;
+          return failure === null && summary.halted === undefined && summary.ledgerMatches ? EXIT.clean : EXIT.broken;
         });
-        if (venue.paper) log.info({}, venue.paper.outcome());
-        for (const id of left) log.error({ id }, `not verified to be gone: ${id}`);
-        if (failure !== null) log.error({}, `ended because something broke: ${failure}`);
-        const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
-        console.log(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));
-        if (left.length > 0) return EXIT.leftOrders;
-        return failure === null && summary.halted === undefined && summary.ledgerMatches ? EXIT.clean : EXIT.broken;
+      };
+      const { config: file, state, paper } = options;
+      await started().catch(async (error: unknown) => {
+        throw isOpened || paper || file === undefined
+          ? error
+          : await withWhatLives(error, { file, ...(state === undefined ? {} : { state }) }, clock);
       });
     });
 
@@ -91,7 +104,7 @@ export function addTradeCommands(program: Command): void {
       const { config, tape, file } = await chosen(options);
       const clock = realClock(options.speed);
       await withVenue(config, tape, options, clock, async (venue, _log, seed) => {
-        console.log(await check(config, venue, clock, seed, file));
+        console.log(await check(config, venue, clock, seed, options.config === undefined ? undefined : file));
         const help = editorHelp(file);
         if (help !== null) console.log(`\n${help}`);
         return EXIT.clean;

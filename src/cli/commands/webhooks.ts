@@ -37,7 +37,8 @@ export function addWebhookCommands(program: Command): void {
         if (outcome.kind === 'refused') throw new Wrong(`the exchange refused: ${outcome.message}`, 1);
         if (outcome.kind === 'unknown')
           throw new Wrong(`no usable answer (${outcome.reason}): it may be registered; register again to see`, 1);
-        for (const { id, event } of outcome.value.webhooks) console.log(`registered as ${id} for ${event}: ${base}/hooks/…`);
+        for (const { id, event } of outcome.value.webhooks)
+          console.log(`registered as ${id} for ${event}: ${base}/hooks/…`);
       } finally {
         await client.close();
       }
