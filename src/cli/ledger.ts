@@ -102,7 +102,8 @@ function amountOf(text: string): Money {
   return amount;
 }
 
-function ownName(): string {
+/** The name of the login that says so. */
+export function ownName(): string {
   try {
     return userInfo().username;
   } catch {

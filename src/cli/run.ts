@@ -5,6 +5,7 @@ import type { Clock } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { isAboutRules, meaningOf } from '../exchange/index.ts';
 import { adjustmentsIn } from '../live/adjustments.ts';
+import { settlementsIn } from '../live/settlements.ts';
 import { DamagedState, openJournal } from '../live/journal.ts';
 import type { Journal, Leftovers } from '../live/journal.ts';
 import { heartIn, readPulse, Watch } from '../live/heart.ts';
@@ -122,6 +123,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       witness: witnessOf(config, client),
       moneyLists: client,
       adjustments: adjustmentsIn(config.state.dir),
+      settlements: settlementsIn(config.state.dir),
       onStep: ms => page?.loop(ms),
       onReconciled: () => heart.read(),
       onTurn: isKeptOut => heart.beat(isKeptOut ? 'kept out' : 'alive'),

@@ -41,6 +41,8 @@ export type Conversion = {
   readonly get: { readonly currency: string; readonly amount: Money };
   /** Of one leg of a route: what its third currency is counted for, in the minor currency of the book. */
   readonly worth?: Money;
+  /** How it is known that it was carried out, where the exchange did not say so itself. */
+  readonly why?: string;
 };
 
 export type EngineEvent =

@@ -147,12 +147,12 @@ export class Holdings {
    * another one moves money out of or into the book's currencies, and is no profit.
    */
   convert(conversion: Conversion, at: Millis): void {
-    const { id, give, get, worth } = conversion;
+    const { id, give, get, worth, why } = conversion;
     const changes: readonly Change[] = [
       { cause: 'conversions', currency: give.currency, amount: money(-give.amount) },
       { cause: 'conversions', currency: get.currency, amount: get.amount },
     ];
-    if (!this.#ledger.book({ source: `conversion ${id}`, at, why: null, changes })) return;
+    if (!this.#ledger.book({ source: `conversion ${id}`, at, why: why ?? null, changes })) return;
     this.#unsettled = conversion;
     this.#converted(changes, worth);
   }

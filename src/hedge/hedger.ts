@@ -18,7 +18,7 @@ import type { HedgeLog } from './log.ts';
 import { Offers } from './offers.ts';
 import { plannedOf, routeCostMax, routeFrom, secondOf } from './routes.ts';
 import type { RouteRules } from './routes.ts';
-import { conversionOf, explained, mayMove, toldOf, weighedText } from './row.ts';
+import { conversionOf, explained, isOver, mayMove, toldOf, weighedText } from './row.ts';
 import type { HedgeRow } from './row.ts';
 import { HedgeRows } from './rows.ts';
 import type { RowsOptions } from './rows.ts';
@@ -73,6 +73,8 @@ export class Hedger {
   readonly #rows: HedgeRows;
   #takes = 0;
   #isBusy = false;
+  /** What a person says of the hedge that is open, until it is taken up. */
+  #word: { readonly id: string; readonly as: 'executed' | 'failed'; readonly why: string } | null = null;
   #restUntil = -Infinity;
   #soonAt = -Infinity;
   readonly #evidence = new LastingWord();
@@ -113,6 +115,7 @@ export class Hedger {
       else await this.#consider();
     } finally {
       this.#isBusy = false;
+      this.#takeWord();
     }
   }
 
@@ -131,6 +134,32 @@ export class Hedger {
       await this.turn();
       await sleep(this.#o.clock, SOON_EVERY_MS);
     }
+  }
+
+  /**
+   * A person says what became of a hedge that nobody can look up: it ends so, and the ledger has what was offered. `busy`: it is being looked at
+   * just now, or may still be on its way. `not open`: it has ended, or is one that the exchange can be asked about.
+   */
+  settleAs(id: string, as: 'executed' | 'failed', why: string): 'settled' | 'busy' | 'not open' {
+    if (this.#rows.list.some(row => row.id === id && row.why === why && isOver(row))) return 'settled';
+    const { open } = this.#rows;
+    if (open?.id !== id || !mayMove(open) || open.offer?.way === 'book' || open.conversionId !== null)
+      return 'not open';
+    this.#word = { id, as, why };
+    if (!this.#isBusy) this.#takeWord();
+    return this.#word === null ? 'settled' : 'busy';
+  }
+
+  /** Between two looks, and only once nothing of it can be on its way: what may still be carried out has not failed, whoever says so. */
+  #takeWord(): void {
+    const { open } = this.#rows;
+    if (this.#word === null || open === undefined || open.id !== this.#word.id || !this.#isPast(open)) return;
+    const { as, why } = this.#word;
+    this.#word = null;
+    if (!mayMove(open) || open.conversionId !== null) return;
+    this.#o.log.warn({ id: open.id, as, why }, `hedge ${open.id}: ${why}`);
+    if (as === 'executed') this.#done(open, why);
+    else this.#undone(open, why);
   }
 
   async #consider(): Promise<void> {
@@ -297,7 +326,7 @@ export class Hedger {
   }
 
   #done(row: HedgeRow, why: string | null): void {
-    const conversion = conversionOf(row);
+    const conversion = { ...conversionOf(row), ...(why === null ? {} : { why }) };
     if (row.route?.leg !== 1) {
       this.#end('completed', why, { phase: 'done', conversion });
       return;

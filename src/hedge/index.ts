@@ -3,5 +3,6 @@ export { Offers } from './offers.ts';
 export { Hedger } from './hedger.ts';
 export type { HedgerOptions, HedgeSetup } from './hedger.ts';
 export type { HedgeLog } from './log.ts';
-export { explained, isOver } from './row.ts';
+export { balancesSay } from './balanceEvidence.ts';
+export { conversionOf, explained, isOver } from './row.ts';
 export type { HedgeRow } from './row.ts';

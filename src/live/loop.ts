@@ -15,6 +15,7 @@ import { LineWriter } from './recording.ts';
 import { isFailed, Reads, type Failed } from './reads.ts';
 import { Reach } from './reach.ts';
 import { isOtherGrid, rulesChange } from './rulesChange.ts';
+import { takeUpSettlements } from './settlements.ts';
 import { watchReduce } from './reduceWatch.ts';
 import { send } from './sends.ts';
 import { witnessReadsOf } from './witness.ts';
@@ -329,6 +330,7 @@ export class Loop {
     const { engine, latch } = this.#options;
     this.#showLife();
     this.#balances.takeUp();
+    takeUpSettlements(this.#options.settlements, this.#hedger, () => this.#flush(), this.#options.log);
     const halt = latch.read();
     this.#heedSentinel();
     if (halt !== null && engine.haltedBecause === null)

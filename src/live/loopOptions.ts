@@ -5,6 +5,7 @@ import type { AdjustmentBox } from './adjustments.ts';
 import type { Journal } from './journal.ts';
 import type { Latch } from './latch.ts';
 import type { Log } from './log.ts';
+import type { SettlementBox } from './settlements.ts';
 import type { MarketDataOptions } from './marketData.ts';
 import type { WitnessSetup } from './witness.ts';
 import type { Opening, Rules } from './opening.ts';
@@ -48,6 +49,8 @@ export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
   readonly moneyLists?: MoneyLists | undefined;
   /** Where a person leaves bookings. */
   readonly adjustments?: AdjustmentBox | undefined;
+  /** Where a person leaves word of hedges that nobody can look up. */
+  readonly settlements?: SettlementBox | undefined;
   /** Asks RFQ for its prices; absent: never. */
   readonly witness?: WitnessSetup | undefined;
   /** Called after every step of the engine with the milliseconds that it took. */

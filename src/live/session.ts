@@ -36,6 +36,7 @@ export type SessionOptions = {
   readonly witness?: LoopOptions['witness'];
   readonly moneyLists?: LoopOptions['moneyLists'];
   readonly adjustments?: LoopOptions['adjustments'];
+  readonly settlements?: LoopOptions['settlements'];
 };
 
 export type Session = {

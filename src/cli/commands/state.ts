@@ -1,4 +1,5 @@
 /** The commands on a state directory: replay, explain, hedges, reduce, resume. */
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { readConfig } from '../configFile.ts';
@@ -8,6 +9,10 @@ import { explanationText } from '../explainText.ts';
 import { moment } from '../flags.ts';
 import type { Moment } from '../flags.ts';
 import { hedges } from '../hedges.ts';
+import { ownName } from '../ledger.ts';
+import { hedgeEvidence, settleHedge } from '../settleHedge.ts';
+import type { SettleAsk } from '../settleHedge.ts';
+import { SETTLED_AS } from '../../live/settlements.ts';
 import { reduce, replay, resume } from '../stateCommands.ts';
 import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';
@@ -44,7 +49,7 @@ export function addStateCommands(program: Command): void {
       if (told.difference !== null) process.exitCode = EXIT.broken;
     });
 
-  program
+  const hedgesCommand = program
     .command('hedges')
     .description(
       'what was to leave another way, every way with its cost at the decision, and what became of it; reads only',
@@ -54,6 +59,30 @@ export function addStateCommands(program: Command): void {
     .option('--json', 'as JSON', false)
     .action((options: Where & { json: boolean }) => {
       for (const line of hedges(folderOf(options), options.json)) console.log(line);
+    });
+
+  hedgesCommand
+    .command('settle')
+    .description(
+      'a conversion that nobody can look up and whose balances others moved too: show everything that is known of it and, with --as, say what became of it',
+    )
+    .usage('ID (-c FILE | --state DIR) [--as executed|failed --reason TEXT [--by NAME]]')
+    .argument('<id>', 'of the hedge, as puntas hedges shows it')
+    // The command above takes these wherever they stand; they are here for the help.
+    .option('-c, --config <file>', 'YAML file of the bot')
+    .option('--state <dir>', 'state directory, instead of the one in the configuration')
+    .addOption(new Option('--as <end>', 'what became of it; without it nothing is settled').choices(SETTLED_AS))
+    .option('--reason <text>', 'how you know; kept in the ledger')
+    .option('--by <name>', 'who says so; without it the name of your login')
+    .action(async (id: string, _: unknown, self: Command) => {
+      const options = self.optsWithGlobals<Where & Partial<SettleAsk>>();
+      const { as, reason = '', by = ownName() } = options;
+      const dir = folderOf(options);
+      const lines =
+        as === undefined
+          ? await hedgeEvidence(dir, id, realClock())
+          : await settleHedge(dir, { id, as, reason, by }, realClock());
+      for (const line of lines) console.log(line);
     });
 
   program

@@ -1,0 +1,143 @@
+/** A conversion that nobody can look up, while others move both its currencies: a person settles it, on a running bot or a stopped one. */
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { hedgesIn } from '../../../src/cli/hedges.ts';
+import { adjust } from '../../../src/cli/ledger.ts';
+import { hedgeEvidence, settleHedge } from '../../../src/cli/settleHedge.ts';
+import { replay } from '../../../src/cli/stateCommands.ts';
+import { moneyOf } from '../../../src/core/index.ts';
+import type { WireRequest } from '../../../src/core/index.ts';
+import { latchIn } from '../../../src/live/latch.ts';
+import { ledgerFileIn } from '../../../src/live/ledgerFile.ts';
+import { realClock } from '../../../src/live/realClock.ts';
+import { settlementsIn } from '../../../src/live/settlements.ts';
+import { doomed, restarted } from '../crashes.ts';
+import { Folders } from '../states.ts';
+import { started } from '../world.ts';
+import type { World } from '../world.ts';
+import { converted, hedgedWorld, isAccept } from './hedgedWorld.ts';
+
+const folders = new Folders();
+const worlds: World[] = [];
+afterEach(() => worlds.splice(0).forEach(world => world.end()));
+afterAll(() => folders.clear());
+
+const clock = realClock();
+const unknownIn = (dir: string) => hedgesIn(dir).find(({ state }) => state === 'unknown')!;
+
+function world(seed: number): World {
+  const made = hedgedWorld(seed, { ways: ['conversion'], pauseMs: 600_000, costMaxBps: 150 });
+  worlds.push(made);
+  return made;
+}
+
+/** The exchange answers nobody who asks what became of it. */
+const isQuestion = ({ method, target }: WireRequest): boolean =>
+  method === 'GET' && target.includes('/currency_conversions/');
+
+/** Somebody moves both currencies, and no list tells of it. */
+function moveBoth({ box }: World): void {
+  const account = box.exchange.venue.accounts.get(box.account.id)!;
+  box.exchange.venue.deposit(account, 'btc', moneyOf('0.0123'), null);
+  box.exchange.venue.deposit(account, 'mxn', moneyOf('77'), null);
+}
+
+describe('a conversion with a lost answer whose currencies both move', () => {
+  test.each([
+    ['executed', 'unanswered', 1],
+    ['failed', 'lost', 0],
+  ] as const)(
+    'stays unknown until a person says that it was %s: then the ledger has it so, with who and why, and the run replays',
+    async (as, fate, count) => {
+      const at = world(91);
+      const running = await started(at, {
+        fate: request => {
+          if (isQuestion(request)) return 'lost';
+          if (!isAccept(request)) return 'arrives';
+          moveBoth(at);
+          return fate;
+        },
+      });
+      await at.clock.advance(300_000);
+      const { id } = unknownIn(at.stateDir);
+      expect(converted(at)).toHaveLength(count);
+      const lines = (await hedgeEvidence(at.stateDir, id, clock)).join('\n');
+      expect(lines).toMatch(/btc: the exchange had 1\.58 before \(.*\) and has 1\.\d+ \(/);
+      expect(lines).toMatch(
+        count === 1
+          ? /beyond the ledger: -0\.0677; carried out it would be -0\.08, not carried out 0/
+          : /beyond the ledger: 0\.0123; carried out it would be -0\.08, not carried out 0/,
+      );
+      expect(lines).toMatch(/the balances do not tell: look in the account/);
+      const said = await settleHedge(at.stateDir, { id, as, reason: 'seen on its web page', by: 'ana' }, clock);
+      expect(said.at(-1)).toMatch(new RegExp(`left for the bot: ${id} settled as ${as} by ana; a running bot`));
+      await at.clock.advance(15_000);
+      const row = hedgesIn(at.stateDir).find(each => each.id === id);
+      expect([row?.state, row?.why]).toEqual([
+        as === 'executed' ? 'completed' : 'failed',
+        `settled as ${as} by ana: seen on its web page`,
+      ]);
+      expect(settlementsIn(at.stateDir).waiting()).toEqual([]);
+      const booked = (await ledgerFileIn(at.stateDir, clock))?.entries.filter(
+        ({ source }) => source === `conversion ${id}`,
+      );
+      expect(booked?.map(({ why }) => why)).toEqual(
+        count === 1 ? [`settled as executed by ana: seen on its web page`] : [],
+      );
+      // What the others moved differs still, and is booked as what it is.
+      adjust(at.stateDir, { currency: 'btc', amount: '0.0123', reason: 'from the vault', by: 'ana' }, 5);
+      adjust(at.stateDir, { currency: 'mxn', amount: '77', reason: 'from the vault', by: 'ana' }, 6);
+      await at.clock.advance(30_000);
+      expect(latchIn(at.stateDir).read()).toBeNull();
+      const { summary } = await running.stop();
+      expect(summary).toMatchObject({ ledgerMatches: true, openOrdersLeft: 0 });
+      expect(replay(at.stateDir, 'all', () => undefined)).toBe(true);
+      await expect(settleHedge(at.stateDir, { id, as, reason: 'once more', by: 'ana' }, clock)).rejects.toThrow(
+        /only one whose outcome is unknown is settled by a person/,
+      );
+    },
+  );
+
+  test('is settled on a stopped bot too: the next one takes it up before it quotes, once', async () => {
+    const at = world(92);
+    const first = await doomed(at, folders, request => {
+      if (!isAccept(request)) return null;
+      moveBoth(at);
+      return 'unanswered';
+    });
+    await at.clock.advance(40_000);
+    const dir = first.left() ?? first.kill();
+    const open = hedgesIn(dir).find(({ state }) => state === 'unknown' || state === 'accepted')!;
+    await settleHedge(dir, { id: open.id, as: 'executed', reason: 'seen on its web page', by: 'ana' }, clock);
+    const [left] = settlementsIn(dir).waiting();
+    const second = await restarted(at, dir);
+    // Until nothing of it can be on its way any more.
+    await at.clock.advance(45_000);
+    expect(hedgesIn(dir).find(({ id }) => id === open.id)?.state).toBe('completed');
+    // A kill before the file was gone leaves it to be taken up again: it is over.
+    if (left) settlementsIn(dir).put(left);
+    await at.clock.advance(5_000);
+    const entries = (await ledgerFileIn(dir, clock))?.entries ?? [];
+    expect(entries.filter(({ source }) => source === `conversion ${open.id}`)).toHaveLength(1);
+    await second.stop();
+    await first.running.stop();
+  });
+
+  test.each([
+    [{ id: 'nobody' }, /no hedge nobody in its recordings/],
+    [{ reason: ' x ' }, /--reason: say in a few words/],
+  ])('%j is refused in one line', async (change, says) => {
+    const at = world(93);
+    const running = await started(at, {
+      fate: request => (isAccept(request) || isQuestion(request) ? 'lost' : 'arrives'),
+    });
+    await at.clock.advance(15_000);
+    const ask = { id: unknownIn(at.stateDir).id, as: 'failed', reason: 'because of it', by: 'ana', ...change } as const;
+    await expect(settleHedge(at.stateDir, ask, clock)).rejects.toThrow(says);
+    // Nothing moved beside it: the contrary of what the balances say is not taken.
+    const contrary = { ...ask, id: unknownIn(at.stateDir).id, as: 'executed', reason: 'it must have been' } as const;
+    await expect(settleHedge(at.stateDir, contrary, clock)).rejects.toThrow(
+      /the balances say the contrary of executed/,
+    );
+    await running.stop();
+  });
+});
