@@ -8,8 +8,12 @@ export function textOfError(thrown: unknown): string {
   if (typeof message === 'string' && message !== '') return message;
   if (typeof code === 'string') return code;
   try {
-    return JSON.stringify(thrown);
+    // Nothing at all for what has a toJSON that gives nothing.
+    const json: string | undefined = JSON.stringify(thrown);
+    return json ?? UNSAID;
   } catch {
-    return 'something without a message was thrown';
+    return UNSAID;
   }
 }
+
+const UNSAID = 'something without a message was thrown';

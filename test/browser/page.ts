@@ -40,7 +40,7 @@ beforeAll(async () => {
   compared = bench.path('compared.html');
   const ended = await ran(['compare', '--tape', bench.path('flow'), '--risk', '500', '--out', compared]);
   expect([ended.code, ended.stderr]).toEqual([0, '']);
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await browser?.close();
@@ -193,6 +193,40 @@ describe('a reader', () => {
     expect(await page.locator('pre').innerText()).toBe(evil);
     expect(await page.locator('img').count()).toBe(0);
     expect((await page.locator('#profit .u-legend').innerText()).includes('<img')).toBe(true);
+    await page.close();
+  });
+
+  test('is led nowhere by a recording that says markup where a number is meant', async () => {
+    const evil = `<form id="lure" action="https://evil.example/"><button>go</button></form><base href="https://evil.example/">`;
+    const read = (path: string) => readFileSync(path, 'utf8');
+    const library = createRequire(import.meta.url);
+    const dirt = [{ what: evil, count: evil as never, done: evil, first: evil }];
+    const gaps = [{ from: 0, to: 1, why: evil }];
+    const html = pageOf(whole(runs(), { tape: { source: evil, hash: evil, dirt, gaps } }), {
+      library: read(library.resolve('uplot/dist/uPlot.iife.min.js')),
+      libraryStyle: read(library.resolve('uplot/dist/uPlot.min.css')),
+      script: read(`${ROOT}/dist/backtest/page/draw.js`),
+    });
+    writeFileSync(bench.path('lure.html'), html);
+    const { page, noise } = await opened(bench.path('lure.html'));
+    expect(noise).toEqual([]);
+    expect(await page.locator('form, base, main button:not(#theme)').count()).toBe(0);
+    expect(await inPage<string>(page, 'document.body.innerText')).toContain('<form id="lure"');
+    // Were there markup all the same, the page's policy would hold it: nothing is sent, no address means another.
+    const held = await inPage<string>(
+      page,
+      `(() => {
+        document.body.insertAdjacentHTML('beforeend', '<base href="https://evil.example/"><form id="late" action="https://evil.example/"></form>');
+        document.getElementById('late').submit();
+        return document.baseURI;
+      })()`,
+    );
+    await nextFrame(page);
+    expect([held, page.url()]).toEqual([
+      pathToFileURL(bench.path('lure.html')).href,
+      pathToFileURL(bench.path('lure.html')).href,
+    ]);
+    expect(noise.filter(text => !/Refused|violates|Content Security Policy/.test(text))).toEqual([]);
     await page.close();
   });
 });

@@ -127,13 +127,16 @@ describe('a disk that takes nothing', () => {
   test('makes intend throw and leaves nothing half written; what waited is written when there is room again', () => {
     const dir = folders.fresh();
     const { journal, fill, free } = full(dir);
+    expect(journal.isWritable()).toBe(true);
     fill();
     const many = Array.from({ length: 100 }, (_, i) => place(`a-2-${i + 10}`));
     journal.keep(markOf('100', big), []);
     expect(() => journal.intend(many, AT)).toThrow(/full/);
+    expect(journal.isWritable()).toBe(false);
     expect(idsIn(folders.copyOf(dir))).toEqual([]);
     free();
     journal.intend([place('a-2-2')], AT);
+    expect(journal.isWritable()).toBe(true);
     const copy = folders.copyOf(dir);
     journal.close();
     expect(idsIn(copy)).toEqual(['a-2-2']);
