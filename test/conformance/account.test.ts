@@ -1,13 +1,13 @@
 /** The account: status, balances and their locks, fees, and the ledger. */
 import { expect, it } from 'vitest';
 import { amount, moneyOf, price } from '../../src/core/index.ts';
-import { bothWays, done, fieldsOf, traded } from './driver.ts';
+import { everyWay, done, fieldsOf, traded } from './driver.ts';
 import type { Fields, Member } from './driver.ts';
 
 const balance = async (who: Member, currency: string) =>
   done(await who.client.balances()).find(row => row.currency === currency)!;
 
-bothWays(open => {
+everyWay(open => {
   it.each(fieldsOf('rest-api', '2.5'))('rest-api 2.5 $name is $word', async ({ name, shape }) => {
     const status = await open().ann.get('/api/v3/account_status');
     expect(shape!.fits(status[name]), JSON.stringify(status[name])).toBe(true);

@@ -5,12 +5,12 @@ import { randomOf, VirtualClock } from '../../src/core/index.ts';
 import { meaningOf, nonceV2, Secret, signatureOf } from '../../src/exchange/index.ts';
 import { ROUTES } from '../../src/sandbox/index.ts';
 import { json, scriptedClient } from '../exchange/fakes.ts';
-import { bothWays, done, refusal } from './driver.ts';
+import { everyWay, done, refusal } from './driver.ts';
 
 /** Those of v3 and v4: RFQ says it in its own envelope. */
 const TRADING = ROUTES.filter(({ pattern }) => !pattern.startsWith('/rfq/'));
 
-bothWays(open => {
+everyWay(open => {
   it('rest-api 5 key, signature and nonce are all required on private endpoints', async () => {
     const { ann, send, exchange } = open({ authHeaders: 'plain' });
     const [, key, nonce, signature] = /^Bitso (.+):(.+):(.+)$/.exec(

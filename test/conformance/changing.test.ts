@@ -1,8 +1,8 @@
 /** Replacing (v3) and modifying (v4) orders. */
 import { expect, it } from 'vitest';
-import { bothWays, done, refusal } from './driver.ts';
+import { everyWay, done, refusal } from './driver.ts';
 
-bothWays(open => {
+everyWay(open => {
   it('rest-api 4.11 PATCH v3 replaces an order by a new one, named by oid in path or query, or by origin_id', async () => {
     const { ann } = open();
     for (const target of ['path', 'query', 'origin_id'] as const) {
@@ -86,7 +86,10 @@ bothWays(open => {
   });
 
   it('public-facts 6 a replacement is created even when the old order fills meanwhile', async () => {
-    const { ann, bob, clock } = open({ engineDelayMinMs: 10, engineDelayMaxMs: 10 });
+    const { ann, bob, clock } = open(
+      { engineDelayMinMs: 10, engineDelayMaxMs: 10 },
+      'it looks between the reply and the decision of the engine',
+    );
     const old = await ann.limit('sell', '1500000', '0.1');
     await clock.advance(10);
     await bob.limit('buy', '1500000', '0.1');

@@ -1,11 +1,11 @@
 /** What holds for every request and reply: envelopes, numbers, times, paths and ids. */
 import { expect, it } from 'vitest';
-import { bothWays, done, refusal, traded } from './driver.ts';
+import { everyWay, done, refusal, traded } from './driver.ts';
 import type { Fields } from './driver.ts';
 
 const TWO_FORMS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\+0000|\.\d{3}\+00:00)$/;
 
-bothWays(open => {
+everyWay(open => {
   it('rest-api 0 envelope: a success is an object with success true and a payload', async () => {
     const { ann, send } = open();
     for (const answer of [await send('GET', '/api/v3/available_books'), await ann.call('GET', '/api/v3/balance')]) {
@@ -42,8 +42,10 @@ bothWays(open => {
     expect(trade!['created_at']).toMatch(/\+0000$/);
     expect(order!['created_at']).toMatch(/\.\d{3}\+00:00$/);
     for (const row of [trade, order]) expect(row!['created_at']).toMatch(TWO_FORMS);
-    expect(done(await stage.ann.client.userTrades())[0]!.createdAt).toBe(1_790_000_000_000);
-    expect(done(await stage.ann.client.order(oid))[0]!.createdAt).toBe(1_790_000_000_000);
+    const told = [done(await stage.ann.client.userTrades())[0]!, done(await stage.ann.client.order(oid))[0]!];
+    expect(told.map(({ createdAt }) => createdAt)).toEqual(
+      [trade, order].map(row => Date.parse(String(row!['created_at']))),
+    );
   });
 
   it('rest-api 0 timestamps of every endpoint have one of the two forms, the third only where that is switched on', async () => {

@@ -1,21 +1,21 @@
 /** Conversions: quote, execute, follow. */
 import { expect, it } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
-import { bothWays, done, fieldsOf, refusal } from './driver.ts';
+import { everyWay, done, fieldsOf, refusal } from './driver.ts';
 import type { Fields, Open, Stage } from './driver.ts';
 
 const PATH = '/api/v4/currency_conversions';
 const ASK = { from: 'mxn', to: 'usd', spend: '5200' } as const;
 
 /** usd_mxn at 18.300 to 18.310, deep. */
-function deep(open: Open): Stage {
-  const stage = open();
+function deep(open: Open, noPaceBecause?: string): Stage {
+  const stage = open({}, noPaceBecause);
   stage.house('usd_mxn').place('buy', price(18_300), amount(10 ** 13), 'rest');
   stage.house('usd_mxn').place('sell', price(18_310), amount(10 ** 13), 'rest');
   return stage;
 }
 
-bothWays(open => {
+everyWay(open => {
   it.each(fieldsOf('rest-api', '2.10'))('rest-api 2.10 $name is $word', async ({ name, shape }) => {
     const { ann } = deep(open);
     for (const more of [{ spend_amount: '5200' }, { receive_amount: '100' }]) {
@@ -69,7 +69,7 @@ bothWays(open => {
   });
 
   it('rest-api 8 30 seconds is the life of a quote', async () => {
-    const { ann, clock } = deep(open);
+    const { ann, clock } = deep(open, 'it counts the milliseconds of a life');
     const { id, createdAt, expiresAt } = done(await ann.client.requestConversion(ASK));
     expect(expiresAt - createdAt).toBe(30_000);
     await clock.advance(29_999);

@@ -1,4 +1,7 @@
-/** One suite, two transports: every test of a file runs against the embedded exchange in process and again over sockets. */
+/**
+ * One suite, three ways: every test of a file runs against the embedded exchange in process, again over sockets, both without delays and limits, and
+ * again with the switches as they are shipped.
+ */
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { randomOf, VirtualClock } from '../../src/core/index.ts';
 import type { Outcome, Transport, WireReply, WireRequest } from '../../src/core/index.ts';
@@ -52,25 +55,35 @@ export type Stage = {
   readonly client: (key: string, secret: string, headers?: 'authorization' | 'three') => Client;
 };
 
-/** Opens a fresh exchange; the one before it is closed. */
-export type Open = (switches?: Partial<Switches>) => Stage;
+/**
+ * Opens a fresh exchange; the one before it is closed. With the shipped delays `PACE_MS` pass after each request, as they do for any client, so
+ * that the engine has decided; not for a test that gives its reason why no time may pass but what it lets pass.
+ */
+export type Open = (switches?: Partial<Switches>, noPaceBecause?: string) => Stage;
 
-/** What lies under the switches of every test: no delays and no limits; others as JSON in PUNTAS_SWITCHES, `{}` for the defaults that are shipped. */
-const BASE: Partial<Switches> = JSON.parse(process.env['PUNTAS_SWITCHES'] ?? JSON.stringify(CALM)) as Partial<Switches>;
+/** More than the longest shipped delay of the engine and the delay of a trade's record together. */
+const PACE_MS = 50;
+
 const RICH = { balances: { mxn: '10000000', btc: '10', usd: '100000', eth: '50' } };
 const OPENED = 1_790_000_000_000;
 const NO_LIMIT = { public: 1_000_000, private: 1_000_000 };
 
-export function bothWays(suite: (open: Open) => void): void {
-  describe.each(['in process', 'over HTTP'] as const)('%s', way => {
+export function everyWay(suite: (open: Open) => void): void {
+  describe.each(['in process', 'over HTTP', 'as shipped'] as const)('%s', way => {
     let exchange: EmbeddedExchange | undefined;
     let served: Served | undefined;
     let transport: Transport;
+    let pace: () => Promise<void> = async () => undefined;
     const respond = (request: WireRequest, peer: string): WireReply => exchange!.respond(request, peer);
 
     beforeAll(async () => {
-      if (way === 'in process') {
-        transport = { send: async request => respond(request, '127.0.0.1'), close: async () => undefined };
+      if (way !== 'over HTTP') {
+        const send: Transport['send'] = async request => {
+          const reply = respond(request, '127.0.0.1');
+          await pace();
+          return reply;
+        };
+        transport = { send, close: async () => undefined };
         return;
       }
       served = await serve({ respond }, { host: '127.0.0.1', port: 0 });
@@ -82,10 +95,14 @@ export function bothWays(suite: (open: Open) => void): void {
       await served?.close();
     });
 
-    suite(switches => {
+    suite((switches, noPaceBecause) => {
       exchange?.close();
       const clock = new VirtualClock(OPENED);
-      exchange = createVenue({ clock, seed: 7, switches: { ...BASE, ...switches } });
+      const isShipped = way === 'as shipped';
+      exchange = createVenue({ clock, seed: 7, switches: { ...(isShipped ? {} : CALM), ...switches } });
+      pace = async () => {
+        if (isShipped && noPaceBecause === undefined) await clock.advance(PACE_MS);
+      };
       return stageOf(exchange, clock, transport);
     });
   });

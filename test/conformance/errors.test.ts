@@ -5,7 +5,7 @@ import { CODES, statusOf } from '../../src/sandbox/index.ts';
 import type { Switches } from '../../src/sandbox/index.ts';
 import { provesRefusal } from '../../src/exchange/errors.ts';
 import { json, scriptedClient } from '../exchange/fakes.ts';
-import { bothWays, done, errorsOf, refusal } from './driver.ts';
+import { everyWay, done, errorsOf, refusal } from './driver.ts';
 import type { Stage } from './driver.ts';
 
 const LIMIT = { book: 'btc_mxn', side: 'buy', type: 'limit', price: '1500000', major: '0.1' } as const;
@@ -54,7 +54,7 @@ const PROVOKED: Readonly<Record<string, readonly [Partial<Switches>, (stage: Sta
   ],
 };
 
-bothWays(open => {
+everyWay(open => {
   it.each(Object.entries(PROVOKED))(
     'rest-api 7 %s is what the exchange answers, and the client is refused with it',
     async (code, [switches, ask]) => {

@@ -1,8 +1,8 @@
 /** Request budgets and lockouts. */
 import { expect, it } from 'vitest';
-import { bothWays, done } from './driver.ts';
+import { everyWay, done } from './driver.ts';
 
-bothWays(open => {
+everyWay(open => {
   it('public-facts 11 sixty public requests a minute pass, the next is 420 with 0801 for a minute', async () => {
     const { send, clock } = open({ rateLimits: 'on' });
     const ask = async () => (await send('GET', '/api/v3/available_books')).status;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
 import type { Outcome } from '../../src/core/index.ts';
 import { SWITCHES } from '../../src/sandbox/index.ts';
-import { bothWays } from './driver.ts';
+import { everyWay } from './driver.ts';
 import type { Stage } from './driver.ts';
 
 const VARIANTS = Object.entries(SWITCHES).flatMap(([name, row]): [string, string | number | boolean][] =>
@@ -75,7 +75,7 @@ async function session({ ann, bob, clock, house, stranger }: Stage): Promise<Rec
 /** Codes that say nothing about whether a write took effect stay unknown to the client, on purpose. */
 const OPEN_CODES = /\b(1000|1002|0801)\b/;
 
-bothWays(open => {
+everyWay(open => {
   it.each(VARIANTS)(
     'public-facts 18 with %s %s every reply is read, and no outcome is unknown but by its code',
     async (name, variant) => {

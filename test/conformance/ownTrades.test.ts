@@ -1,10 +1,10 @@
 /** The caller's trades: by page, by id and by order. */
 import { expect, it } from 'vitest';
 import { moneyOf } from '../../src/core/index.ts';
-import { bothWays, done, fieldsOf, refusal, traded } from './driver.ts';
+import { everyWay, done, fieldsOf, refusal, traded } from './driver.ts';
 import type { Fields } from './driver.ts';
 
-bothWays(open => {
+everyWay(open => {
   it.each(fieldsOf('rest-api', '2.1'))('rest-api 2.1 $name is $word', async ({ name, shape, sometimes }) => {
     const stage = open();
     await traded(stage, 1, { margin_order_type: 'CROSS_MARGIN' });
@@ -138,7 +138,10 @@ bothWays(open => {
   });
 
   it('rest-api 7 0377 answers order_trades while records are written, 0378 before a match', async () => {
-    const { ann, bob, clock } = open({ tradeRecordDelayMs: 50 });
+    const { ann, bob, clock } = open(
+      { tradeRecordDelayMs: 50, engineDelayMinMs: 0, engineDelayMaxMs: 0 },
+      'it looks between a fill and its record',
+    );
     const oid = await ann.limit('sell', '1500000', '0.1');
     expect(refusal(await ann.client.orderTrades({ oid }))).toBe('0378');
     await bob.limit('buy', '1500000', '0.1');

@@ -1,7 +1,7 @@
 /** RFQ v1, rule by rule, in process and over HTTP. */
 import { expect, it } from 'vitest';
 import { around, stock } from '../sandbox/desk.ts';
-import { bothWays, done, fieldsOf, refusal } from './driver.ts';
+import { everyWay, done, fieldsOf, refusal } from './driver.ts';
 import type { Answer, Fields, Member, Open } from './driver.ts';
 
 type Quote = Fields & { id: string; source_amount: string; target_amount: string; expires_at: string };
@@ -26,9 +26,9 @@ async function ok<T>(answer: Promise<Answer>): Promise<T> {
   return body as T;
 }
 
-bothWays(openPlain => {
-  const open: Open = switches => {
-    const stage = openPlain(switches);
+everyWay(openPlain => {
+  const open: Open = (...of) => {
+    const stage = openPlain(...of);
     stock(stage.exchange);
     return stage;
   };
@@ -225,7 +225,7 @@ bothWays(openPlain => {
   });
 
   it('rfq 2.2 capacity is used by conversions, one direction at a time, and refills over time', async () => {
-    const { ann, clock } = open({ rfqCapacityPips: 1, rfqRefillMs: 60_000 });
+    const { ann, clock } = open({ rfqCapacityPips: 1, rfqRefillMs: 60_000 }, 'the desk refills as time passes');
     await ok(convert(ann, (await quoteFor(ann, { source_amount: '15000' })).id));
     expect(await quoteFor(ann, { source_amount: '6000' })).toMatchObject({ max_tradable_amount: { value: '5000' } });
     const back = await quoteFor(ann, { source: 'USD', target: 'MXN', source_amount: '1000' });
@@ -253,7 +253,7 @@ bothWays(openPlain => {
   });
 
   it('rfq 4.3 a quote is read by its id until it expires, and then is quote_not_found', async () => {
-    const { ann, bob, clock } = open();
+    const { ann, bob, clock } = open({}, 'it counts the milliseconds of a life');
     const quote = await quoteFor(ann);
     expect(await ok(ann.call('GET', `/rfq/v1/quotes/${quote.id}`))).toEqual(quote);
     expect(errorOf(await bob.call('GET', `/rfq/v1/quotes/${quote.id}`))).toBe('400 quote_not_found');

@@ -6,7 +6,7 @@ import type { Switches } from '../../src/sandbox/index.ts';
 import { withOperator } from '../../src/sandbox/index.ts';
 import { CALLBACK, conserved, deskArena } from '../sandbox/desk.ts';
 import type { Transacted } from '../sandbox/desk.ts';
-import { bothWays, done, fieldsOf, refusal } from './driver.ts';
+import { everyWay, done, fieldsOf, refusal } from './driver.ts';
 import type { Fields } from './driver.ts';
 import type { Row } from './rules/index.ts';
 
@@ -34,7 +34,7 @@ function listening(switches: Partial<Switches> = {}) {
 
 const statuses = (payloads: readonly Transacted[]): string[] => payloads.map(payload => payload.status);
 
-bothWays(open => {
+everyWay(open => {
   const register = (stage: ReturnType<typeof open>, body: unknown = BODY) =>
     stage.ann.call('POST', '/v4/webhooks', body);
 
