@@ -81,6 +81,10 @@ async function exported(room: string, name: string): Promise<boolean> {
 export function interfaceReference(): string {
   const rows = coverage();
   const tests = conformanceTests();
+  const unpaced = tests.flatMap(test => {
+    const why = /\b(?:open|deep)\((?:[^()]*,)?\s*'((?:it|the) [^']*)',?\s*\)/.exec(test.text)?.[1];
+    return why === undefined ? [] : [[test, why] as const];
+  });
   const count = (kind: Row['kind']) => rows.filter(({ row }) => row.kind === kind).length;
   return [
     '<!-- Generated from test/conformance by `npm run docs`. A test fails when this page is not what the tests say. -->',
@@ -97,14 +101,21 @@ export function interfaceReference(): string {
     '## What the documents leave open',
     'Each open point is a named switch of the embedded exchange with a default. They are listed with their variants and sources in [the embedded exchange](../embedded-exchange.md). One test runs a whole session of the client against every variant of every switch.',
     '## Public facts',
-    'What the two documents leave out and public sources tell. Each test runs in process and over HTTP.',
+    'What the two documents leave out and public sources tell.',
     ['| section | test | where |', '|---|---|---|', ...tests.flatMap(factRow)].join('\n'),
+    '## With the shipped switches',
+    `Then 50 ms pass after each request, as they do for any client, so that the engine has decided before the next. ${tests.length - unpaced.length} of the ${tests.length} tests run so; in the others no time passes but what they let pass:`,
+    [
+      '| test | because |',
+      '|---|---|',
+      ...unpaced.map(([test, why]) => `| ${cell(test.title)} (${link(test)}) | ${why} |`),
+    ].join('\n'),
   ].join('\n\n');
 }
 
 const INTRODUCTION = `Every endpoint, parameter, field, error and limit of the two interface documents: the method of the client that uses it, the route or the part of the
-embedded exchange that answers it, and a test that names it. The tests of [test/conformance](../../test/conformance) run twice, in process and over HTTP, through
-the client of this project; [two clients that others wrote](clients.md) are driven beside it. A test fails when a row has no client method, no handler or no test, when one of them
+embedded exchange that answers it, and a test that names it. The tests of [test/conformance](../../test/conformance) run three times through the client of this
+project: in process and over HTTP without delays and limits, and in process with the switches as they are shipped. [Three clients that others wrote](clients.md) are driven beside it. A test fails when a row has no client method, no handler or no test, when one of them
 does not exist, and when this page is old. The stream is in section 12 of the public facts, and its tests are in test/sandbox and test/exchange.`;
 
 function table(rows: readonly Covered[]): string {
