@@ -465,4 +465,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/clearOut.test.ts',
     title: 'takes out as many orders as there are, fifty in a request',
   },
+  {
+    name: 'balances are quiet whatever was traded meanwhile',
+    file: 'src/live/balanceReads.ts',
+    from: 'const quiet = (await readTrades()) && newest === reads.newest;',
+    to: 'const quiet = await readTrades();',
+    test: 'test/live/balanceReads.test.ts',
+    title: 'is a quiet cut when a trade is recorded during it: false',
+  },
 ];
