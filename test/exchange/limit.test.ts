@@ -82,6 +82,18 @@ describe('a budget', () => {
     expect(await waiting).not.toBeNull();
   });
 
+  it('has a place free again a whole minute after its request has ended, and not a millisecond before', async () => {
+    const clock = new VirtualClock();
+    const budget = new Budget(clock, { perMinute: 1 });
+    const slot = (await budget.take(0, 0)) as Slot;
+    await clock.advance(5_000);
+    slot.end();
+    await clock.advance(59_999);
+    expect(budget.left()).toBe(0);
+    await clock.advance(1);
+    expect(budget.left()).toBe(1);
+  });
+
   it('gives a place back at once when no byte was sent, and only once', async () => {
     const clock = new VirtualClock();
     const budget = new Budget(clock, { perMinute: 2 });

@@ -473,4 +473,12 @@ export const EDITS: readonly Edit[] = [
     test: 'test/live/balanceReads.test.ts',
     title: 'is a quiet cut when a trade is recorded during it: false',
   },
+  {
+    name: 'a place in the budget is free a millisecond early',
+    file: 'src/exchange/limit.ts',
+    from: 'this.#ended[gone]! + WINDOW <= now',
+    to: 'this.#ended[gone]! + WINDOW - 1 <= now',
+    test: 'test/exchange/limit.test.ts',
+    title: 'has a place free again a whole minute after its request has ended, and not a millisecond before',
+  },
 ];
