@@ -63,13 +63,18 @@ export function clientOf(
   venue: Venue,
   clock: Clock,
   seed: number,
-  options: { readonly journal?: Journal; readonly onRequest?: (seen: Observation) => void } = {},
+  options: {
+    readonly journal?: Journal;
+    /** Without a journal: every nonce is higher than this. */
+    readonly nonceAbove?: bigint;
+    readonly onRequest?: (seen: Observation) => void;
+  } = {},
 ): Client {
   const { origin, basePath } = splitAddress(venue.restUrl);
   const { budgets, requestTimeoutMs, authentication } = config.exchange;
   const random = randomOf(seed);
-  const { journal, onRequest } = options;
-  const source = nonceV2(clock, random, journal?.nonceMark ?? 0n);
+  const { journal, nonceAbove = 0n, onRequest } = options;
+  const source = nonceV2(clock, random, journal?.nonceMark ?? nonceAbove);
   const deadlineMs = Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / venue.speed);
   const door = (name: 'rfq' | 'webhooks', url: string | undefined) => {
     if (url === undefined) return {};

@@ -53,6 +53,8 @@ export async function check(
       if (event?.kind === 'feed failed') throw new Wrong(`the feed ${event.name} tells no price: ${event.why}`, 1);
       if (event !== null) engine.step(event);
     }
+    const reducing = latchIn(config.state.dir).readReduce?.() ?? null;
+    if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });
     const preview = engine.preview(time());
     return [
       '# configuration, with every default filled in',

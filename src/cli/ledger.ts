@@ -11,6 +11,7 @@ import { STATE_FILE } from '../live/journal.ts';
 import { ledgerFileIn } from '../live/ledgerFile.ts';
 import type { LedgerFile } from '../live/ledgerFile.ts';
 import { Wrong } from './configFile.ts';
+import { ownCommand } from './ownCommand.ts';
 
 export type LedgerAsk = {
   readonly currency?: string;
@@ -88,7 +89,7 @@ export function adjust(dir: string, ask: AdjustAsk, at: Millis): string {
     throw new Wrong('--reason: say in a few words what happened, for those who read it later');
   const amount = amountOf(ask.amount);
   adjustmentsIn(dir).put({ id: randomUUID(), at, currency, amount, reason: reason.trim(), by: ask.by ?? ownName() });
-  return `left for the bot: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, another one at its next start, before it quotes. A halt stays until puntas resume`;
+  return `left for the bot: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, another one at its next start, before it quotes. A halt stays until you lift it with: ${ownCommand('resume', { stateDir: dir })}`;
 }
 
 function amountOf(text: string): Money {

@@ -1,12 +1,15 @@
 /** `puntas replay`, `puntas reduce` and `puntas resume`: what a state directory can be asked after and told. */
 import { existsSync } from 'node:fs';
 import type { Config } from '../config.ts';
+import { isBeyondLimit } from '../core/index.ts';
 import type { Millis } from '../core/index.ts';
 import { latchIn } from '../live/latch.ts';
 import { readRecording, recordingsIn } from '../live/recordings.ts';
 import { firstRules, replayRun } from '../live/replay.ts';
 import { engineOf } from './bot.ts';
 import { Wrong } from './configFile.ts';
+import { ownCommand } from './ownCommand.ts';
+import type { WhichBot } from './ownCommand.ts';
 
 /** Replays recorded runs (the last one, or all) and says for each whether every command came out the same. True when all did. */
 export function replay(dir: string, which: 'last' | 'all' | number, print: (line: string) => void): boolean {
@@ -46,26 +49,38 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
 }
 
 /** From here on inventory is only closed, until a resume. Says what holds now. */
-export function reduce(dir: string, reason: string, at: Millis): string {
+export function reduce(which: WhichBot, reason: string, at: Millis): string {
+  const dir = which.stateDir;
   if (reason.trim().length < 4) throw new Wrong('--reason: say in a few words why, for those who read it later');
   if (!existsSync(dir)) throw new Wrong(`${dir}: no such folder; expected the state directory of a bot (state.dir)`);
   const latch = latchIn(dir);
   const before = latch.readReduce?.() ?? null;
-  if (before !== null) return `${dir}: inventory is only closed there already: ${before.reason}`;
+  const lift = ownCommand('resume', which);
+  if (before !== null)
+    throw new Wrong(
+      `${dir}: nothing to do, inventory is only closed there already: ${before.reason}; lift it with: ${lift}`,
+    );
   latch.setReduce?.({ reason, at, by: 'person' });
-  return `a running bot closes inventory only within seconds, until puntas resume${latch.read() === null ? '' : '; trading is halted there: nothing is quoted at all'}`;
+  return `a running bot closes inventory only within seconds, until you lift that with: ${lift}${latch.read() === null ? '' : '; trading is halted there: nothing is quoted at all'}`;
 }
 
-/** Lifts a halt. Says what it was. */
-export function resume(dir: string, reason: string): string {
+/** Lifts a halt, a hold, and what keeps inventory only being closed. Says what it was. Throws `Wrong` when there is nothing to lift. */
+export function resume({ configFile, stateDir: dir }: WhichBot, reason: string, at: Millis): string {
   if (reason.trim().length < 4)
     throw new Wrong('--reason: say in a few words what you found, for those who read it later');
   const latch = latchIn(dir);
-  const halt = latch.read();
-  const reduce = latch.readReduce?.() ?? null;
-  if (halt === null && reduce === null) return `${dir}: nothing is halted there`;
-  latch.lift(reason);
-  if (halt === null)
-    return `lifted: ${reduce?.reason ?? ''} (inventory was only closed since ${new Date(reduce?.at ?? 0).toISOString()}); a running bot quotes both sides within seconds`;
-  return `lifted: ${halt.reason} (halted by ${halt.by} at ${new Date(halt.at).toISOString()}); a running bot goes on within seconds`;
+  const [halt, hold, reducing] = [latch.read(), latch.readHold(), latch.readReduce?.() ?? null];
+  const lifted = halt ?? hold ?? reducing;
+  if (lifted === null)
+    throw new Wrong(
+      `${dir}: nothing is halted there; is it the bot that you mean? The command that it logged names its own state`,
+    );
+  latch.lift(reason, at);
+  const since = new Date(lifted.at).toISOString();
+  if (halt === null && hold === null)
+    return `lifted: ${lifted.reason} (inventory was only closed since ${since}); a running bot quotes both sides within seconds`;
+  const what = `lifted: ${lifted.reason} (${halt === null ? 'held' : 'halted'} by ${lifted.by} at ${since})`;
+  const both = reducing === null ? '' : `; and inventory is no longer only closed (${reducing.reason})`;
+  if (!isBeyondLimit(lifted.reason)) return `${what}${both}; a running bot goes on within seconds`;
+  return `${what}${both}; while inventory is beyond its limit the bot only closes it, and quotes both sides by itself once it is within; to keep what it holds instead, set limits.positionMax (or inventory.target) in ${configFile ?? 'its YAML'} and start it again`;
 }

@@ -25,6 +25,7 @@ import { OrderCounts } from './orderCounts.ts';
 import { Pauses } from './pauses.ts';
 import { OriginIds } from './originIds.ts';
 import { planSide } from './plan.ts';
+import { beyondLimit, RESUMED_BEYOND } from './positionLimit.ts';
 import { isLocalRefusal } from './port.ts';
 import type { Outcome, OwnTrade } from './port.ts';
 import { emptyPreview, previewOf } from './preview.ts';
@@ -71,6 +72,9 @@ export class Engine {
   #decidedAt = -Infinity;
   #stopping = false;
   #bookRefusal: NonNullable<Standing['bookRefusal']> | null = null;
+  /** A person has resumed, and inventory was not looked at since; and how far beyond its limit it was then, in lots. */
+  #isResumed = false;
+  #beyond: number | null = null;
   #dirty = false;
   #figures: readonly Figure[] = [];
   #fills = 0;
@@ -202,6 +206,7 @@ export class Engine {
         this.#halt(event.reason);
         break;
       case 'reduce':
+      case 'reduced':
         this.#regimes.take(event);
         this.#dirty = true;
         break;
@@ -219,6 +224,7 @@ export class Engine {
         this.#regimes.take(event);
         this.#reconciliation.resumed(event.at);
         this.#guard?.reset();
+        this.#isResumed = true;
         break;
     }
     if (!this.#dirty && event.at - this.#decidedAt < this.#options.patience.decideEveryMs) return NOTHING;
@@ -334,6 +340,12 @@ export class Engine {
     return this.#regimes.state.reduce;
   }
 
+  /** Inventory is known, and no farther from its target than its limit. */
+  get isWithinLimit(): boolean {
+    const { limits } = this.#options;
+    return limits !== null && this.#holdings.isOpen && Math.abs(this.#holdings.positionLots()) <= limits.positionMax;
+  }
+
   snapshot(at: Millis): Snapshot {
     return {
       at,
@@ -360,7 +372,7 @@ export class Engine {
 
   /** Decides without doing: what the strategy wants now, what the rules make of it, and what the gate would say to each order. */
   preview(at: Millis): Preview {
-    const halt = this.haltedBecause ?? this.#beyondLimit();
+    const halt = this.haltedBecause ?? (this.reducingBecause === null ? this.#beyondLimit() : null);
     const standing = this.standing(at);
     const refusal = quotingRefusal(standing);
     if (refusal !== null && !this.#market.isQuotable) return emptyPreview(halt, refusal);
@@ -407,13 +419,28 @@ export class Engine {
   #checkHalts(at: Millis): void {
     if (this.#guard === null || this.haltedBecause !== null || !this.#holdings.isOpen) return;
     this.#halt(this.#guard.breach(this.#holdings.profit().total, at));
-    this.#halt(this.#beyondLimit());
+    this.#heedLimit(at);
+  }
+
+  /** Beyond its limit inventory halts, unless it is only closed; then it halts only when it grows. */
+  #heedLimit(at: Millis): void {
+    const reason = this.#beyondLimit();
+    const lots = Math.abs(this.#holdings.positionLots());
+    const isFirst = this.#isResumed;
+    this.#isResumed = false;
+    if (reason === null) {
+      this.#beyond = null;
+      return;
+    }
+    if (isFirst) this.#regimes.take({ kind: 'reduce', at, reason: RESUMED_BEYOND });
+    this.#beyond ??= lots;
+    if (this.reducingBecause === null || !(lots <= this.#beyond * POSITION_SLACK)) this.#halt(reason);
   }
 
   #beyondLimit(): string | null {
     const { limits } = this.#options;
     if (limits === null || Math.abs(this.#holdings.positionLots()) <= limits.positionMax * POSITION_SLACK) return null;
-    return `position: ${textOfMoney(this.#holdings.position())} ${this.#instrument.major} from the target is beyond its limit`;
+    return beyondLimit(`${textOfMoney(this.#holdings.position())} ${this.#instrument.major}`);
   }
 
   #refuseBook(reason: NonNullable<Standing['bookRefusal']> | null): void {

@@ -164,6 +164,8 @@ export type EngineEvent =
   | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }
   /** From here on only inventory is closed, until a resume. */
   | { readonly kind: 'reduce'; readonly at: Millis; readonly reason: string }
+  /** That is over, and nothing else is. */
+  | { readonly kind: 'reduced'; readonly at: Millis }
   /** This process or its machine stood still: what was read before, or began to be, says nothing about now. */
   | { readonly kind: 'slept'; readonly at: Millis }
   /** Whether the sentinel shows life, and whether it holds quotes back; without such events none is waited for. */

@@ -18,6 +18,7 @@ export * from './ledger.ts';
 export * from './legalise.ts';
 export type { LimitName, LimitUse } from './limitUse.ts';
 export * from './orderFeed.ts';
+export { isBeyondLimit, RESUMED_BEYOND } from './positionLimit.ts';
 export * from './orders.ts';
 export * from './plan.ts';
 export * from './position.ts';

@@ -33,7 +33,7 @@ export type RegimeState = {
 
 export type RegimeEvent =
   | { readonly kind: 'halt' | 'reduce'; readonly at: Millis; readonly reason: string }
-  | { readonly kind: 'resume'; readonly at: Millis }
+  | { readonly kind: 'resume' | 'reduced'; readonly at: Millis }
   | RegimeLook;
 
 /** What a decision sees. Loads are shares of what is too much: 1 and more is, NaN is not known. */
@@ -75,6 +75,8 @@ export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hyster
       return state.halt === null ? settled({ ...state, halt: event.reason }, event.at) : state;
     case 'reduce':
       return state.reduce === null ? settled({ ...state, reduce: event.reason }, event.at) : state;
+    case 'reduced':
+      return state.reduce === null ? state : settled({ ...state, reduce: null }, event.at);
     case 'resume':
       return state.halt === null && state.reduce === null
         ? state

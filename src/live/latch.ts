@@ -24,6 +24,8 @@ export interface Latch {
   readReduce?(): Halt | null;
   /** As `set`: only inventory is closed from here on. */
   setReduce?(reduce: Halt): void;
+  /** The bot lifts that alone, and why is kept. False when the disk does not take it: to be tried again. */
+  liftReduce?(reason: string, at: Millis): boolean;
   /** Why the sentinel holds quotes back, or null. A file that cannot be read counts. */
   readHold(): Hold | null;
   /** As `set`. */
@@ -117,6 +119,16 @@ export function latchIn(dir: string): Latch {
       const reserve = join(dir, RESERVE_FILE);
       if (existsSync(reserve) && statSync(reserve).size >= RESERVE_BYTES) return;
       writeDurably(reserve, textFor({ reason: RESERVED, at: 0, by: 'bot' }));
+    },
+    liftReduce: (reason, at) => {
+      try {
+        note({ at, by: 'bot', lifted: read(reducing), reason });
+        rmSync(reducing, { force: true });
+        syncFolder(dir);
+        return true;
+      } catch {
+        return false;
+      }
     },
     readHold,
     setHold: hold => {

@@ -16,7 +16,7 @@ import { isFailed, Reads, type Failed } from './reads.ts';
 import { Reach } from './reach.ts';
 import { isOtherGrid, rulesChange } from './rulesChange.ts';
 import { takeUpSettlements } from './settlements.ts';
-import { watchReduce } from './reduceWatch.ts';
+import { takeUpReduce, watchReduce } from './reduceWatch.ts';
 import { send } from './sends.ts';
 import { witnessReadsOf } from './witness.ts';
 import { LOOK_EVERY_MS, SleepWatch } from './sleepWatch.ts';
@@ -120,13 +120,13 @@ export class Loop {
     this.#onFailure = onFailure;
     const { orders, ledger: left } = this.#options.journal.leftovers;
     this.#step({ kind: 'restore', at: this.time(), orders, ledger: opening.kind === 'restored' ? left : null });
+    takeUpReduce(latch, this.time(), event => this.#step(event));
     this.#step({ kind: 'rules', at: this.time(), ...this.rules });
     if (opening.kind === 'fresh') {
       const { startedAt, balances } = opening;
       this.#step({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
     }
     this.#hedger?.restore();
-    if (latch.takeLifted?.()) this.#step({ kind: 'resume', at: this.time() });
     this.#watchLatch();
     this.#repeat(timing.privatePollMs, () => this.#readPrivate());
     this.market.start();

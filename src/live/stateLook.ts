@@ -33,3 +33,9 @@ export async function lookInto(dir: string, clock: Clock): Promise<StateLook | n
   }));
   return found && { ...found, halt: latch.read() ?? latch.readReduce?.() ?? null };
 }
+
+/** Above every nonce that a bot may have used; 0 where none was. Rejects as `lookInto` does. */
+export async function nonceMarkOf(dir: string, clock: Clock): Promise<bigint> {
+  const marks = await fromCopy(dir, clock, db => db.prepare('SELECT mark FROM nonces').all() as { mark: string }[]);
+  return (marks ?? []).reduce((highest, { mark }) => (BigInt(mark) > highest ? BigInt(mark) : highest), 0n);
+}

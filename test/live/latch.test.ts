@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { explain } from '../../src/cli/explain.ts';
 import { reduce, resume } from '../../src/cli/stateCommands.ts';
+import { RESUMED_BEYOND } from '../../src/core/index.ts';
 import { latchIn, stubbornLatch } from '../../src/live/latch.ts';
 import type { Halt } from '../../src/live/latch.ts';
 import { memoryLog } from '../memoryLog.ts';
+import { Trader } from '../sandbox/trader.ts';
 import { Folders } from './states.ts';
 import { started, worldOf } from './world.ts';
 
@@ -14,6 +16,7 @@ afterAll(() => folders.clear());
 
 const halt = (reason: string): Halt => ({ reason, at: 1_767_225_600_000, by: 'bot' });
 const SECOND = 1_000;
+const AT = 1_767_225_700_000;
 
 describe('the latch', () => {
   test('of a folder without one is open; what is set is read by every other process', () => {
@@ -69,7 +72,7 @@ describe('a disk that is full when trading must halt', () => {
     fill(dir);
     latchIn(dir).set(halt('drawdown'));
     expect(latchIn(dir).read()).toEqual(halt('drawdown'));
-    expect(resume(dir, 'made room, looked at the account')).toMatch(/^lifted: drawdown/);
+    expect(resume({ stateDir: dir }, 'made room, looked at the account', AT)).toMatch(/^lifted: drawdown/);
     expect(latchIn(dir).read()).toBeNull();
   });
 
@@ -87,7 +90,7 @@ describe('a disk that is full when trading must halt', () => {
     expect(latch.read()?.reason).toBe('drawdown');
     expect(latchIn(dir).read()?.reason).toBe('drawdown');
     expect(texts()).toEqual(['the halt cannot be written to disk: do not start this bot again before you have looked']);
-    resume(dir, 'looked at it');
+    resume({ stateDir: dir }, 'looked at it', AT);
     expect(latch.read()).toBeNull();
   });
 
@@ -118,19 +121,22 @@ describe('puntas resume', () => {
   test('lifts, says what it was, and keeps the reason with what was lifted', () => {
     const dir = folders.fresh();
     latchIn(dir).set(halt('drawdown: 5001'));
-    expect(resume(dir, 'a deposit, looked at the account')).toMatch(
+    expect(resume({ stateDir: dir }, 'a deposit, looked at the account', AT)).toMatch(
       /^lifted: drawdown: 5001 \(halted by bot at 2026-01-01T/,
     );
     expect(latchIn(dir).read()).toBeNull();
     const line = JSON.parse(readFileSync(join(dir, 'resumed.jsonl'), 'utf8')) as unknown;
-    expect(line).toEqual({ lifted: halt('drawdown: 5001'), reason: 'a deposit, looked at the account' });
-    expect(resume(dir, 'once more')).toMatch(/nothing is halted there/);
+    expect(line).toEqual({
+      ...{ at: AT, by: 'person', lifted: halt('drawdown: 5001') },
+      reason: 'a deposit, looked at the account',
+    });
+    expect(() => resume({ stateDir: dir }, 'once more', AT)).toThrow(/nothing is halted there/);
   });
 
   test.each(['', '   ', 'ok'])('wants a reason, not %j', reason => {
     const dir = folders.fresh();
     latchIn(dir).set(halt('drawdown'));
-    expect(() => resume(dir, reason)).toThrow(/--reason/);
+    expect(() => resume({ stateDir: dir }, reason, AT)).toThrow(/--reason/);
     expect(latchIn(dir).read()).not.toBeNull();
   });
 });
@@ -153,7 +159,7 @@ describe('a run', () => {
     await world.clock.advance(30 * SECOND);
     expect(second.arrived.filter(({ method }) => method === 'POST')).toEqual([]);
     expect(second.log.map(({ text }) => text).join('\n')).toContain('halted: a person says so');
-    resume(world.stateDir, 'looked at it');
+    resume({ stateDir: world.stateDir }, 'looked at it', AT);
     await world.clock.advance(15 * SECOND);
     expect(ours()).toBeGreaterThan(0);
     await second.stop();
@@ -181,8 +187,12 @@ describe('a run', () => {
     const first = await started(world);
     await world.clock.advance(20 * SECOND);
     expect(ours().length).toBeGreaterThan(2);
-    expect(reduce(world.stateDir, 'closing for the night', world.clock.now())).toMatch(/^a running bot closes/);
-    expect(reduce(world.stateDir, 'once more', world.clock.now())).toContain('already: closing for the night');
+    expect(reduce({ stateDir: world.stateDir }, 'closing for the night', world.clock.now())).toMatch(
+      /^a running bot closes/,
+    );
+    expect(() => reduce({ stateDir: world.stateDir }, 'once more', world.clock.now())).toThrow(
+      /nothing to do, .* already: closing for the night; lift it with: puntas resume --state /,
+    );
     await world.clock.advance(10 * SECOND);
     const told = explain({ dir: world.stateDir, at: null });
     expect(told.regime).toMatchObject({ regime: 'reduce only', why: 'closing for the night' });
@@ -192,7 +202,7 @@ describe('a run', () => {
     const second = await started(world);
     await world.clock.advance(60 * SECOND);
     expect(explain({ dir: world.stateDir, at: null }).regime.regime).toBe('reduce only');
-    expect(resume(world.stateDir, 'it is morning')).toMatch(/^lifted: closing for the night/);
+    expect(resume({ stateDir: world.stateDir }, 'it is morning', AT)).toMatch(/^lifted: closing for the night/);
     await world.clock.advance(20 * SECOND);
     expect(new Set(ours().map(({ side }) => side)).size).toBe(2);
     expect(second.log.some(({ text }) => text.startsWith('regime: reduce only (closing for the night)'))).toBe(true);
@@ -222,6 +232,57 @@ describe('a run', () => {
     await running.stop();
     expect(existsSync(join(world.stateDir, 'HALTED'))).toBe(true);
     rmSync(world.stateDir, { recursive: true, force: true });
+    world.end();
+  });
+
+  test('whose inventory is beyond its limit closes it once a person has resumed, over a restart too, and then quotes both sides by itself', async () => {
+    // It holds half a bitcoin more than it wants to.
+    const world = worldOf(65, { inventory: { target: '1' }, limits: { positionMax: '0.4' } });
+    const account = world.box.exchange.venue.accounts.get(world.box.account.id)!;
+    const sides = () => [...new Set([...account.active.values()].map(({ side }) => side))].sort();
+    const first = await started(world);
+    await world.clock.advance(10 * SECOND);
+    const latch = latchIn(world.stateDir);
+    expect(latch.read()?.reason).toMatch(/^position: 0\.5 btc from the target is beyond its limit$/);
+    expect(resume({ stateDir: world.stateDir, configFile: 'my.yaml' }, 'a deposit of mine', AT)).toMatch(
+      /^lifted: position: .*; while inventory is beyond its limit the bot only closes it, .* set limits\.positionMax \(or inventory\.target\) in my\.yaml and start it again$/,
+    );
+    await world.clock.advance(20 * SECOND);
+    expect([latch.read(), sides(), latch.readReduce?.()?.reason]).toEqual([null, ['sell'], RESUMED_BEYOND]);
+    await first.stop();
+
+    const second = await started(world);
+    await world.clock.advance(20 * SECOND);
+    expect([latch.read(), sides()]).toEqual([null, ['sell']]);
+    const { exchange } = world.box;
+    const buyer = new Trader(exchange, exchange.openAccount({ balances: { btc: '0', mxn: '100000000' } }));
+    for (let i = 0; i < 400 && (latch.readReduce?.() !== null || sides().length < 2); i++) {
+      buyer.call('POST', '/api/v3/orders', { book: 'btc_mxn', side: 'buy', type: 'market', major: '0.05' });
+      await world.clock.advance(5 * SECOND);
+    }
+    await world.clock.advance(20 * SECOND);
+    expect([latch.read(), latch.readReduce?.() ?? null, sides()]).toEqual([null, null, ['buy', 'sell']]);
+    await second.stop();
+    world.end();
+  });
+
+  test('that was not running when a person resumed it closes what is beyond its limit from its first decision', async () => {
+    const world = worldOf(66, { inventory: { target: '1' }, limits: { positionMax: '0.4' } });
+    const account = world.box.exchange.venue.accounts.get(world.box.account.id)!;
+    const first = await started(world);
+    await world.clock.advance(10 * SECOND);
+    await first.stop();
+    const latch = latchIn(world.stateDir);
+    expect(latch.read()?.reason).toMatch(/beyond its limit/);
+    resume({ stateDir: world.stateDir }, 'a deposit of mine', AT);
+    const second = await started(world);
+    await world.clock.advance(20 * SECOND);
+    expect(second.log.filter(({ text }) => text.startsWith('halted'))).toEqual([]);
+    expect([latch.read(), new Set([...account.active.values()].map(({ side }) => side))]).toEqual([
+      null,
+      new Set(['sell']),
+    ]);
+    await second.stop();
     world.end();
   });
 });

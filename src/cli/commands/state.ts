@@ -1,4 +1,4 @@
-/** The commands on a state directory: replay, explain, hedges, reduce, resume. */
+/** The commands on a state directory: replay, explain, hedges, halt, reduce, resume. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
@@ -8,11 +8,15 @@ import { explain, progress } from '../explain.ts';
 import { explanationText } from '../explainText.ts';
 import { moment } from '../flags.ts';
 import type { Moment } from '../flags.ts';
+import { cancelOwn, lastConfigOf, latchHalt, nothingToCancel } from '../halt.ts';
 import { hedges } from '../hedges.ts';
 import { ownName } from '../ledger.ts';
 import { hedgeEvidence, settleHedge } from '../settleHedge.ts';
 import type { SettleAsk } from '../settleHedge.ts';
 import { SETTLED_AS } from '../../live/settlements.ts';
+import { logger } from '../logger.ts';
+import type { WhichBot } from '../ownCommand.ts';
+import { remoteVenue } from '../source.ts';
 import { reduce, replay, resume } from '../stateCommands.ts';
 import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';
@@ -85,19 +89,58 @@ export function addStateCommands(program: Command): void {
       for (const line of lines) console.log(line);
     });
 
-  program
-    .command('reduce')
-    .description('from now on only close inventory: no new one is taken on, until puntas resume')
-    .requiredOption('--reason <text>', 'why; kept beside the state')
-    .option('--state <dir>', 'state directory', './state')
-    .action((options: { reason: string; state: string }) =>
-      console.log(reduce(options.state, options.reason, realClock().now())),
-    );
+  const ofBot = (command: Command): Command =>
+    command
+      .option('-c, --config <file>', "the bot's YAML file")
+      .option('--state <dir>', 'its state directory, when that is elsewhere than the file says');
 
-  program
-    .command('resume')
-    .description('lift a halt after you have looked: the only way to go on')
-    .requiredOption('--reason <text>', 'what you found; kept beside the state')
-    .option('--state <dir>', 'state directory', './state')
-    .action((options: { reason: string; state: string }) => console.log(resume(options.state, options.reason)));
+  ofBot(
+    program
+      .command('halt')
+      .description(
+        'stop quoting from now on, over restarts, until puntas resume; works beside a running bot and after it',
+      )
+      .requiredOption('--reason <text>', 'why; kept in the state')
+      .option('--cancel', "cancel the bot's orders with its own key too, and read until none is left", false),
+  ).action(async (options: Where & { reason: string; cancel: boolean }) => {
+    const clock = realClock();
+    const which = whichBot(options);
+    const given = options.config === undefined ? null : readConfig(options.config);
+    const halted = latchHalt(which, options.reason, clock.now());
+    console.log(halted.text);
+    process.exitCode = halted.code;
+    if (!options.cancel) return;
+    const config = { ...(given ?? lastConfigOf(which.stateDir)), state: { dir: which.stateDir } };
+    const nothing = nothingToCancel(config, which.stateDir);
+    if (nothing !== null || config.exchange.kind !== 'remote') return console.log(nothing);
+    const venue = remoteVenue(config.exchange.restUrl);
+    const log = logger(config.log.level, [venue.secret.reveal()]);
+    const { lines, code } = await cancelOwn(config, venue, clock, Math.floor(Math.random() * 2 ** 31), log);
+    for (const line of lines) console.log(line);
+    process.exitCode = Math.max(halted.code, code);
+  });
+
+  ofBot(
+    program
+      .command('reduce')
+      .description('from now on only close inventory: no new one is taken on, until puntas resume')
+      .requiredOption('--reason <text>', 'why; kept beside the state'),
+  ).action((options: Where & { reason: string }) =>
+    console.log(reduce(whichBot(options), options.reason, realClock().now())),
+  );
+
+  ofBot(
+    program
+      .command('resume')
+      .description('lift a halt after you have looked: the only way to go on')
+      .requiredOption('--reason <text>', 'what you found; kept beside the state'),
+  ).action((options: Where & { reason: string }) =>
+    console.log(resume(whichBot(options), options.reason, realClock().now())),
+  );
 }
+
+/** The bot that is meant. Throws `Wrong` when none is. */
+const whichBot = (options: Where): WhichBot => ({
+  configFile: options.state === undefined ? options.config : undefined,
+  stateDir: folderOf(options),
+});

@@ -104,7 +104,9 @@ export function addTradeCommands(program: Command): void {
       const { config, tape, file } = await chosen(options);
       const clock = realClock(options.speed);
       await withVenue(config, tape, options, clock, async (venue, _log, seed) => {
-        console.log(await check(config, venue, clock, seed, options.config === undefined ? undefined : file));
+        console.log(
+          await check(config, venue, clock, seed, options.config === undefined || options.paper ? undefined : file),
+        );
         const help = editorHelp(file);
         if (help !== null) console.log(`\n${help}`);
         return EXIT.clean;
