@@ -36,7 +36,7 @@ export function startBot(changes: Readonly<Record<string, unknown>>): AttackedBo
   let said = '';
   bot.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-200_000)));
   const sees = async (pattern: RegExp): Promise<string> => {
-    for (let n = 0; n < 300; n++) {
+    for (let n = 0; n < 1_800; n++) {
       const found = pattern.exec(said)?.[1];
       if (found !== undefined) return found;
       await pause(100);
