@@ -81,6 +81,13 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
     openAccount,
   ),
   row('POST', 'accounts/:id/keys', '', 'Answers another key of an account, with its secret.', addKey),
+  row(
+    'DELETE',
+    'accounts/:id/keys/:key',
+    '',
+    'Takes a key away, as one that expired: what it signs is refused with 0201.',
+    removeKey,
+  ),
   row('PATCH', 'accounts/:id', 'rfq, trading (true or false)', 'Grants or takes away RFQ, or trading.', changeAccount),
   row(
     'PATCH',
@@ -160,6 +167,14 @@ function openAccount({ exchange, fields }: OperatorAsk): unknown {
 function addKey({ exchange, path }: OperatorAsk): unknown {
   const { id } = accountOf(exchange, path['id']);
   return { id, ...exchange.venue.addKey(id) };
+}
+
+function removeKey({ exchange, path }: OperatorAsk): unknown {
+  const { id } = accountOf(exchange, path['id']);
+  const key = path['key']!;
+  if (exchange.venue.keys.get(key)?.account.id !== id) throw new OperatorFault(`no key ${key} of account ${id}`, 404);
+  exchange.venue.keys.delete(key);
+  return { id, key };
 }
 
 function changeAccount({ exchange, fields, path }: OperatorAsk): unknown {

@@ -2,7 +2,10 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+/** The built program, beside the built test and from the source of one. */
+const MAIN = fileURLToPath(
+  new URL(import.meta.url.includes('/dist/') ? '../../src/main.js' : '../../dist/src/main.js', import.meta.url),
+);
 
 export type Ended = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 export type Running = {

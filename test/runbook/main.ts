@@ -1,0 +1,197 @@
+/** The twelve situations of docs/runbook.md, each on real processes: what one sees, what one types, and what one sees then. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pause, within } from '../chaos/programs.ts';
+import { QUOTING, SHOWN, Stage } from './stage.ts';
+
+const RESUMED = 'looked at the exchange, all is explained';
+
+describe.concurrent('on one exchange, each with an account of its own', () => {
+  const stage = new Stage();
+  beforeAll(async () => {
+    await stage.openExchange();
+    await stage.operator('PATCH', 'books/btc_mxn', { maker: '0.001', taker: '0.0015' });
+  });
+  afterAll(() => stage.close());
+
+  test('halt', async () => {
+    const bot = await stage.quoting(await stage.account());
+    const halted = await stage.types(['halt', '-c', bot.file, '--reason', 'looks wrong to me']);
+    expect(halted.text).toContain('halted: ');
+    await bot.hears(/not quoting: halted/);
+    expect(readFileSync(join(bot.state, 'HALTED'), 'utf8')).toContain('looks wrong to me');
+    const since = bot.heard;
+    const resumed = await stage.types(['resume', '-c', bot.file, '--reason', RESUMED]);
+    expect([resumed.code, resumed.text]).toEqual([0, expect.stringMatching(/lifted/)]);
+    await bot.hears(QUOTING, since);
+    expect((await stage.types(['resume', '-c', bot.file, '--reason', RESUMED])).code).toBe(2);
+    expect((await stage.stops(bot)).code).toBe(0);
+  });
+
+  test('position beyond its limit', async () => {
+    const account = await stage.account();
+    const bot = await stage.quoting(account, { inventory: { target: '1.5' } });
+    await stage.operator('POST', 'deposits', { account: account.id, asset: 'btc', amount: '0.3' });
+    await bot.hears(/halted: position: [\d.]+ btc from the target is beyond its limit/);
+    const since = bot.heard;
+    const resumed = await stage.types(['resume', '-c', bot.file, '--reason', RESUMED]);
+    expect(resumed.code).toBe(0);
+    await bot.hears(/reduce only/, since);
+    expect((await stage.types(['explain', '-c', bot.file])).text).toMatch(/regime: reduce only/);
+    await stage.stops(bot);
+  });
+
+  test('deposit', async () => {
+    const account = await stage.account();
+    const bot = await stage.quoting(account);
+    await stage.operator('POST', 'deposits', { account: account.id, asset: 'mxn', amount: '50000' });
+    await bot.hears(/booked under deposits: 50000 mxn .* it is no profit/);
+    const { text } = await stage.types(['ledger', '-c', bot.file, '--currency', 'mxn']);
+    expect(text).toMatch(/^deposits +50000/m);
+    expect(text).toMatch(/^difference +0/m);
+    expect((await stage.stops(bot)).code).toBe(0);
+  });
+
+  test('withdrawal', async () => {
+    const account = await stage.account();
+    const bot = await stage.quoting(account);
+    await stage.operator('POST', 'withdrawals', { account: account.id, asset: 'mxn', amount: '20000' });
+    await bot.hears(/booked under withdrawals: -20000 mxn/);
+    expect(bot.run.stderr()).not.toContain('halted');
+    const settled = await within(60_000, async () =>
+      /^difference +0\.?0*$/m.test((await stage.types(['ledger', '-c', bot.file, '--currency', 'mxn'])).text),
+    );
+    expect(settled).toBe(true);
+    expect((await stage.stops(bot)).code).toBe(0);
+  });
+
+  test('crash', async () => {
+    const account = await stage.account();
+    const bot = await stage.quoting(account);
+    bot.run.signal('SIGKILL');
+    await bot.run.ended;
+    const left = await stage.liveOrdersOf(account);
+    expect(left.length).toBeGreaterThan(0);
+    const again = stage.run(bot, account);
+    await again.hears(SHOWN);
+    expect((await stage.liveOrdersOf(account)).filter(id => left.includes(id))).toEqual([]);
+    expect((await stage.stops(again)).code).toBe(0);
+    expect(again.run.stdout()).toMatch(/no order of ours is left\nthe ledger equals the balances to the last digit/);
+  });
+
+  test('expired key', async () => {
+    const account = await stage.account();
+    const bot = await stage.quoting(account);
+    const next = (await stage.operator('POST', `accounts/${account.id}/keys`)) as unknown as typeof account;
+    await stage.operator('DELETE', `accounts/${account.id}/keys/${account.key}`);
+    await bot.hears(/0201/);
+    await stage.stops(bot);
+    const since = stage.run(bot, next);
+    await since.hears(QUOTING);
+    expect((await stage.stops(since)).code).toBe(0);
+  });
+
+  test('full disk', async () => {
+    const account = await stage.account();
+    const config = stage.config();
+    mkdirSync(config.state, { recursive: true, mode: 0o700 });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=0700', 'tmpfs', config.state]);
+    try {
+      const bot = stage.run(config, account);
+      await bot.hears(QUOTING);
+      const filler = join(config.state, 'filler');
+      expect(() => {
+        for (let size = 1 << 20; size > 0; size >>= 1)
+          for (;;)
+            try {
+              writeFileSync(filler, Buffer.alloc(size), { flag: 'a' });
+            } catch (error) {
+              if (size === 1) throw error;
+              break;
+            }
+      }).toThrow(/ENOSPC/);
+      await bot.hears(/cannot be written to disk/);
+      const since = bot.heard;
+      rmSync(filler);
+      await bot.hears(SHOWN, since);
+      expect((await stage.stops(bot)).code).toBe(0);
+    } finally {
+      execFileSync('umount', ['-l', config.state]);
+    }
+  });
+
+  test('upgrade', async () => {
+    const account = await stage.account();
+    const bot = await stage.quoting(account);
+    await stage.operator('POST', 'deposits', { account: account.id, asset: 'mxn', amount: '777' });
+    await bot.hears(/booked under deposits: 777 mxn/);
+    expect((await stage.stops(bot)).code).toBe(0);
+    const checked = await stage.types(['check', '-c', bot.file], account);
+    expect([checked.code, checked.text]).toEqual([0, expect.stringContaining('# quotes that it would place now')]);
+    const again = stage.run(bot, account);
+    await again.hears(QUOTING);
+    expect((await stage.types(['ledger', '-c', bot.file, '--currency', 'mxn'])).text).toMatch(/^deposits +777/m);
+    expect((await stage.stops(again)).code).toBe(0);
+  });
+});
+
+describe('on an exchange of its own', () => {
+  const stages: Stage[] = [];
+  const opened = async (args: readonly string[] = []) => {
+    const stage = new Stage();
+    stages.push(stage);
+    return { stage, exchange: await stage.openExchange(args) };
+  };
+  afterAll(() => Promise.all(stages.map(stage => stage.close())));
+
+  test('changed tick', async () => {
+    const { stage } = await opened();
+    const bot = await stage.quoting({});
+    const since = bot.heard;
+    await stage.operator('PATCH', 'books/btc_mxn', { tick_size: '100' });
+    await bot.hears(/the exchange changed btc_mxn: tick 10 -> 100/, since);
+    await bot.hears(QUOTING, since);
+    expect(bot.run.stderr()).not.toContain('halted');
+    expect((await stage.stops(bot)).code).toBe(0);
+  });
+
+  test('changed fees', async () => {
+    const { stage } = await opened();
+    const bot = await stage.quoting({});
+    const since = bot.heard;
+    await stage.operator('PATCH', 'books/btc_mxn', { maker: '0.006', taker: '0.008' });
+    await bot.hears(/the exchange changed btc_mxn: /, since);
+    await bot.hears(/not quoting|spread/, since);
+    expect((await stage.stops(bot)).code).toBe(0);
+  });
+
+  test('wrong clock', async () => {
+    const { stage } = await opened(['--speed', '1.2']);
+    const bot = await stage.quoting({});
+    const since = bot.heard;
+    await pause(30_000);
+    await stage.operator('PATCH', 'switches', { nonceSkewMs: 2_000 });
+    await bot.hears(/0207/, since);
+    await stage.operator('PATCH', 'switches', { nonceSkewMs: 0 });
+    await stage.stops(bot);
+  });
+
+  test('maintenance of ten minutes with a sentinel', async () => {
+    const { stage, exchange } = await opened();
+    const keys = await stage.operator('GET', 'truth');
+    expect(keys).toBeDefined();
+    const bot = await stage.quoting({}, { sentinel: { ttlMs: 10_000 } });
+    const sentinel = stage.sentinel(bot.file, {});
+    await pause(5_000);
+    const since = bot.heard;
+    exchange.signal('SIGSTOP');
+    await pause(45_000);
+    exchange.signal('SIGCONT');
+    await bot.hears(QUOTING, since);
+    expect(existsSync(join(bot.state, 'HALTED'))).toBe(false);
+    sentinel.signal('SIGTERM');
+    expect((await stage.stops(bot)).code).toBe(0);
+  });
+});
