@@ -5,7 +5,7 @@ const OF_CODE: Readonly<Record<string, string>> = {
   'not-sent': 'check exchange.restUrl, and that the exchange runs and can be reached from here',
   budget: 'the request budget was used up: wait a minute, or raise exchange.budgets up to what the exchange allows',
   '0201':
-    'check that PUNTAS_API_KEY is a key of this very exchange, still active, and used by no other program; a puntas exchange prints its key when it starts',
+    'check that PUNTAS_API_KEY is a key of this very exchange, still active, and used by no other program; a new key of the same account is taken up at the next start; a puntas exchange prints its key when it starts',
   '0202': 'give the key the permissions to read and to trade (never to withdraw)',
   '0206': 'let exchange.authentication name the way in which this exchange wants requests signed',
   '0207': "set this machine's clock, and let no other program use this key",

@@ -11,6 +11,7 @@ import type { Journal, Leftovers } from '../live/journal.ts';
 import { heartIn, readPulse, Watch } from '../live/heart.ts';
 import { latchIn } from '../live/latch.ts';
 import type { Log } from '../live/log.ts';
+import { OtherKey } from '../live/owner.ts';
 import type { Owner } from '../live/owner.ts';
 import { claimState } from '../live/paperMark.ts';
 import { openRolling } from '../live/rolling.ts';
@@ -28,6 +29,8 @@ import type { InboxSide } from './inbox.ts';
 import { narrate, status } from './narrator.ts';
 import { giveUp, giveUpOn } from './givingUp.ts';
 import { ownCommand } from './ownCommand.ts';
+import { remedyOf } from './remedy.ts';
+import { accountOf } from './sameAccount.ts';
 import { summaryOf } from './summary.ts';
 import type { Summary } from './summary.ts';
 import { Tally } from './tally.ts';
@@ -65,10 +68,19 @@ export async function run(options: RunOptions): Promise<RunResult> {
     const setup = JSON.stringify(config);
     const { recordings } = journalLimits(config);
     const owner = ownerOf(config, venue);
-    const opened = openState(() => {
-      claimState(config.state.dir, venue.paper !== undefined);
-      return openJournal(config.state.dir, { account, owner, at: clock.now(), setup, earlierBytesMax: recordings });
-    });
+    const open = (told: { readonly client?: string }) =>
+      openState(() => {
+        claimState(config.state.dir, venue.paper !== undefined);
+        const earlierBytesMax = recordings;
+        return openJournal(config.state.dir, { account, owner, ...told, at: clock.now(), setup, earlierBytesMax });
+      });
+    let opened = open({});
+    if (opened instanceof OtherKey) {
+      const asked = clientOf(config, venue, clock, seed);
+      const client = await accountOf(asked, opened, config.book).finally(() => asked.close());
+      opened = open({ client });
+    }
+    if (opened instanceof OtherKey) throw opened;
     options.onOpened?.();
     if (opened instanceof DamagedState) return await giveUpOn(opened, options);
     let journal = opened;
@@ -112,6 +124,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       timing: config.timing,
       isFatal: code => meaningOf(code)?.advice === 'halt',
       isAboutRules,
+      remedyOf,
       reference,
       makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
       onNews: (news, { instrument }) => {
@@ -130,6 +143,10 @@ export async function run(options: RunOptions): Promise<RunResult> {
       resumeCommand,
       ...(config.sentinel.required ? { sentinelAlive: sentinelIn(config.state.dir, clock) } : {}),
     });
+    if (journal.client === null && owner.venue !== null) {
+      const status = await client.accountStatus();
+      if (status.kind === 'done') journal.ownedBy(status.value.clientId);
+    }
     const { instrument } = rolling.session.rules;
     const snapshot = () => snapshotOf(rolling.session);
     const beside = besideOf(config, clock);
@@ -218,11 +235,11 @@ function journalLimits({ journal: { rollHours, keepMb } }: Config) {
 }
 
 /** What a folder or a port does not let us do is a person's to mend in the configuration; a damaged state is not. */
-function openState(open: () => Journal): Journal | DamagedState {
+function openState(open: () => Journal): Journal | DamagedState | OtherKey {
   try {
     return open();
   } catch (error) {
-    return error instanceof DamagedState ? error : misplaced(new Error(sentenceOf(error)));
+    return error instanceof DamagedState || error instanceof OtherKey ? error : misplaced(new Error(sentenceOf(error)));
   }
 }
 
@@ -230,7 +247,7 @@ function misplaced(error: unknown): never {
   throw new Wrong(error instanceof Error ? error.message : String(error));
 }
 
-/** Names an account at its venue without naming its key: what was left there is only taken up again there. */
+/** Names an account at its venue without naming its first key: what was left there is only taken up again there. */
 const accountName = ({ restUrl, key, born = 0 }: Venue): string => digest(`${restUrl}\n${key}\n${born}`);
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);

@@ -18,7 +18,7 @@ import type { CommitMark } from './knownCommits.ts';
 import { foldEntries, holdAgainst, writeEntries } from './entries.ts';
 import { markOf, textOfMark } from './ledgerText.ts';
 import type { Mark } from './ledgerText.ts';
-import { NotOurs, takeOwnership } from './owner.ts';
+import { noteClient, NotOurs, ownerIn, takeOwnership } from './owner.ts';
 import type { Owner } from './owner.ts';
 import { GAP } from './recording.ts';
 import { forgetOld, recorderIn, recordingsIn } from './recordings.ts';
@@ -61,6 +61,10 @@ export type Journal = {
   flush(mark?: Mark): void;
   /** No nonce above `mark` may be sent before this returns. */
   reserveNonces(mark: bigint): void;
+  /** The number of the account at the exchange; null until it was told, and where none binds the state. */
+  readonly client: string | null;
+  /** It was told now. */
+  ownedBy(client: string): void;
   /** Bytes of this run's recording. */
   recordedBytes(): number;
   /** False while the disk does not take what is to be durable: nothing is placed then. */
@@ -87,9 +91,15 @@ export function openJournal(
   dir: string,
   {
     owner,
+    client,
     earlierBytesMax,
     ...options
-  }: Omit<JournalOptions, 'recordings' | 'mark'> & { readonly owner: Owner; readonly earlierBytesMax: number },
+  }: Omit<JournalOptions, 'recordings' | 'mark'> & {
+    readonly owner: Owner;
+    /** The number of the account, where the exchange was asked for it because the key is another. */
+    readonly client?: string;
+    readonly earlierBytesMax: number;
+  },
 ): Journal {
   claimStateDir(dir);
   const file = join(dir, STATE_FILE);
@@ -97,9 +107,10 @@ export function openJournal(
   if (loss !== null) throw unusable(file, new Error(loss));
   const db = openDatabase(file, ({ commits, lastRun }) => stalenessOf(dir, commits, lastRun));
   try {
-    atomically(db, () => takeOwnership(db, dir, owner, options.account))();
+    let { account } = options;
+    atomically(db, () => void (account = takeOwnership(db, dir, owner, account, client)))();
     const mark = commitMarkIn(dir, commitsIn(db));
-    return journalIn(db, { ...options, recordings: { dir, earlierBytesMax }, mark });
+    return journalIn(db, { ...options, account, recordings: { dir, earlierBytesMax }, mark });
   } catch (error) {
     if (error instanceof NotOurs) {
       closeDatabase(db);
@@ -218,6 +229,8 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
       const text = upTo.toString();
       statements.nonce.run(account, text, sumOf(account, text));
     }),
+    client: ownerIn(db)?.client ?? null,
+    ownedBy: counted((told: string) => noteClient(db, told)),
     recordedBytes: () => recorder?.bytes ?? 0,
     isWritable: () => isWritable,
     next: nextAt => {

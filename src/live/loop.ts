@@ -416,8 +416,10 @@ export class Loop {
   #note(what: string, failed: Failed): void {
     this.#reach.failed(what, failed);
     if (failed.kind === 'refused' && this.#options.isAboutRules?.(failed.code)) this.#doubtRules();
-    if (failed.kind === 'refused' && this.#options.isFatal(failed.code))
-      this.#fail(new Error(`${what} was refused with ${failed.code}: ${failed.message}`));
+    if (failed.kind !== 'refused' || !this.#options.isFatal(failed.code)) return;
+    const advice = this.#options.remedyOf?.(failed.code) ?? null;
+    const remedy = advice === null ? '' : `; ${advice}`;
+    this.#fail(new Error(`${what} was refused with ${failed.code}: ${failed.message}${remedy}`));
   }
 
   /** Somebody says that a conversion has moved: the hedger looks, and believes the exchange alone. */

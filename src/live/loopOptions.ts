@@ -41,6 +41,8 @@ export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
   };
   /** True for a refusal code after which trading must stop until a person has looked. */
   readonly isFatal: (code: string) => boolean;
+  /** What a person can do about such a code, in a clause; null when nothing can be said. */
+  readonly remedyOf?: ((code: string) => string | null) | undefined;
   /** True for a refusal code that says that the book's rules changed: they are read again before anything else is placed. */
   readonly isAboutRules?: ((code: string) => boolean) | undefined;
   /** Lets inventory leave by conversions; absent: it leaves by quotes alone. */

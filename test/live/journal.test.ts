@@ -329,7 +329,7 @@ describe('a state directory', () => {
       /this bot is a on btc_mxn at https:\/\/other\.test: give every bot its own/,
     ],
     ['an embedded exchange', { venue: null, key: '' }, /this bot is a on btc_mxn at an embedded exchange/],
-    ['another key', { key: 'other' }, /with another API key: give every account its own state\.dir/],
+    ['another key', { key: 'other' }, /with another API key, and the exchange was not asked whose this one is/],
   ])('of one bot refuses %s by name, and changes nothing', (_, change, says) => {
     const dir = folders.fresh();
     const journal = opened(dir);

@@ -85,6 +85,7 @@ export type RunChanges = {
   readonly fate?: (request: WireRequest) => Fate;
   readonly onArrival?: (request: WireRequest) => void;
   readonly key?: string;
+  readonly secret?: string;
   /** Hears each line of the log as it is written. */
   readonly onLine?: (line: LogLine) => void;
   /** Without one books are polled. */
@@ -120,7 +121,7 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
     venue: {
       restUrl: 'http://127.0.0.1/api',
       key: changes.key ?? box.account.key,
-      secret: new Secret(box.account.secret),
+      secret: new Secret(changes.secret ?? box.account.secret),
       speed: 1,
       transport: wire,
       ...(changes.stream ? { streamTransport: changes.stream } : {}),
