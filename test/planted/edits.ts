@@ -249,8 +249,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the nonce mark in another unit',
     file: 'src/cli/bot.ts',
-    from: 'nonceV2(clock, random, journal?.nonceMark ?? 0n)',
-    to: 'nonceV2(clock, random, (journal?.nonceMark ?? 0n) / 1_000_000n)',
+    from: 'nonceV2(clock, random, journal?.nonceMark ?? nonceAbove)',
+    to: 'nonceV2(clock, random, (journal?.nonceMark ?? nonceAbove) / 1_000_000n)',
     test: 'test/live/recovery.test.ts',
     title: 'every nonce is above all that left before, also when the clock was set back meanwhile',
   },
