@@ -1,5 +1,5 @@
 /** Tells a person what the bot does: every fill, every change of mind, and where it stands every few seconds. */
-import { approximately, moneyOfAmount, textOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
+import { approximately, moneyOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
 import type { Amount, Clock, EngineNews, Instrument, Order, Side, Snapshot, Timer } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 
@@ -9,16 +9,17 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews, resu
     case 'fill': {
       const { fill } = news;
       const role = fill.maker ? 'maker' : 'taker';
+      const major = textOfMoney(fill.major);
       log.info(
         {
           tid: fill.tid,
           id: fill.id,
           side: fill.side,
           price: textOfPrice(instrument, fill.price),
-          major: textOfMoney(fill.major),
+          major,
           role,
         },
-        `${fill.side === 'buy' ? 'bought' : 'sold'} ${textOfMoney(fill.major)} ${instrument.major} at ${textOfPrice(instrument, fill.price)} as ${role}`,
+        `${fill.side === 'buy' ? 'bought' : 'sold'} ${major} ${instrument.major} at ${textOfPrice(instrument, fill.price)} as ${role}`,
       );
       return;
     }
@@ -30,10 +31,7 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews, resu
     case 'placing': {
       const { id, side, price, amount } = news.command;
       const why = news.level.why.map(step => `${step.name} ${step.ticks.toFixed(2)}`).join(', ');
-      log.debug(
-        { id, why },
-        `placing ${side} ${textOfAmount(instrument, amount)} at ${textOfPrice(instrument, price)}`,
-      );
+      log.debug({ id, why }, `placing ${side} ${amountText(instrument, amount)} at ${textOfPrice(instrument, price)}`);
       return;
     }
     case 'taking': {
@@ -41,7 +39,7 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews, resu
       const limit = `at ${textOfPrice(instrument, price)} or better`;
       log.info(
         { id },
-        `taking: ${side} ${textOfAmount(instrument, amount)} ${limit}, what cannot be had at once is gone`,
+        `taking: ${side} ${amountText(instrument, amount)} ${limit}, what cannot be had at once is gone`,
       );
       return;
     }
@@ -78,6 +76,9 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews, resu
       return;
   }
 }
+
+/** An amount as a person writes it, without the zeros of the exchange: the same of an order as of its fills. */
+const amountText = (instrument: Instrument, amount: Amount): string => textOfMoney(moneyOfAmount(instrument, amount));
 
 const STATUS_EVERY_MS = 10_000;
 

@@ -6,7 +6,8 @@ import { derivedSetups } from '../../src/cli/compareSetups.ts';
 import { findTapes, firstPart } from '../../src/cli/compareTapes.ts';
 import { TapeWriter } from '../../src/tape/index.ts';
 import { strategies } from '../../strategies/index.ts';
-import { Bench, complaints, ran } from './program.ts';
+import { Bench, complaints, printed, ran } from './program.ts';
+import type { Ended } from './program.ts';
 
 const bench = new Bench();
 const flow = recordFlow('btc_mxn', 3, 480);
@@ -22,7 +23,7 @@ beforeAll(() => {
 afterAll(() => bench.clear());
 
 const FEW = ['--models', 'expected', '--fees', 'best', '--risk', '500'];
-const parsed = (text: string): Comparison => JSON.parse(text) as Comparison;
+const compared = (ended: Ended): Comparison => printed(ended) as Comparison;
 
 describe('puntas compare', () => {
   test('runs every strategy with one risk on every recording of a folder, into one page, the same in one thread and in two', async () => {
@@ -35,7 +36,7 @@ describe('puntas compare', () => {
     expect([one.code, one.stderr]).toEqual([0, '']);
     expect(two.stdout).toBe(one.stdout);
 
-    const { tapes: found, leftOut } = parsed(one.stdout);
+    const { tapes: found, leftOut } = compared(one);
     expect(found.map(({ name }) => name)).toEqual(['flow btc_mxn']);
     expect(leftOut).toEqual([{ path: 'notes', why: 'no recording recognised' }]);
     const [tape] = found;
@@ -55,8 +56,8 @@ describe('puntas compare', () => {
     expect(Date.parse(tape?.from ?? '')).toBeGreaterThanOrEqual(from + 240_000);
     expect(tape?.seconds).toBeLessThan((to - from) / 1000 - 239);
 
-    const whole = parsed(readFileSync(bench.path('comparison.json'), 'utf8'));
-    expect(whole.hash).toBe(parsed(one.stdout).hash);
+    const whole = JSON.parse(readFileSync(bench.path('comparison.json'), 'utf8')) as Comparison;
+    expect(whole.hash).toBe(compared(one).hash);
     expect(whole.tapes[0]?.runs[0]?.config).toContain('name: ladder');
     expect(readFileSync(page, 'utf8')).toContain('Comparison of strategies');
   });
@@ -66,9 +67,9 @@ describe('puntas compare', () => {
     const wide = bench.config('sandbox', text => text.replace('halfSpreadBps: 10.6', 'halfSpreadBps: 20'));
     const dollars = bench.config('btc_usd');
     const args = ['--tape', tapes, '--models', 'expected', '--json', '--threads', '1'];
-    const { code, stdout, stderr } = await ran(['compare', '-c', tight, wide, dollars, ...args]);
-    expect([code, stderr]).toEqual([0, '']);
-    const runs = parsed(stdout).tapes[0]?.runs ?? [];
+    const ended = await ran(['compare', '-c', tight, wide, dollars, ...args]);
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    const runs = compared(ended).tapes[0]?.runs ?? [];
     expect(runs.map(({ tier, feeBps, notRun }) => [tier, feeBps, notRun])).toEqual([
       ['config', 10, null],
       ['config', 10, null],
@@ -91,7 +92,7 @@ describe('puntas compare', () => {
     );
     const run = async (...paths: string[]) => {
       const args = ['compare', '-c', peg, '--models', 'expected', '--json', '--threads', '1', '--tape', ...paths];
-      return parsed((await ran(args)).stdout).tapes.map(({ runs }) => runs[0]);
+      return compared(await ran(args)).tapes.map(({ runs }) => runs[0]);
     };
     const [alone] = await run(tapes);
     expect(alone?.notRun).toBe(
@@ -104,8 +105,8 @@ describe('puntas compare', () => {
 
   test('says in the row which configuration cannot earn the fees of a tier', async () => {
     const args = ['--tape', tapes, '--fees', 'entry', '--json', '--threads', '1'];
-    const { stdout } = await ran(['compare', '-c', bench.config('sandbox'), ...args]);
-    const [run] = parsed(stdout).tapes[0]?.runs ?? [];
+    const ended = await ran(['compare', '-c', bench.config('sandbox'), ...args]);
+    const [run] = compared(ended).tapes[0]?.runs ?? [];
     expect(run?.models).toEqual([]);
     expect(run?.notRun).toMatch(/below both maker fees of 120 bps/);
   });

@@ -104,11 +104,8 @@ function toldOfRegimes(from: Regime, to: Regime): Told {
 
 const NEWS: Cases<EngineNews> = {
   fill: [
-    [{ kind: 'fill', fill }, ['info', 'bought 1.00000000 btc at 1499000.00 as maker']],
-    [
-      { kind: 'fill', fill: { ...fill, side: 'sell', maker: false } },
-      ['info', 'sold 1.00000000 btc at 1499000.00 as taker'],
-    ],
+    [{ kind: 'fill', fill }, ['info', 'bought 1 btc at 1499000.00 as maker']],
+    [{ kind: 'fill', fill: { ...fill, side: 'sell', maker: false } }, ['info', 'sold 1 btc at 1499000.00 as taker']],
   ],
   quoting: [
     [{ kind: 'quoting', reason: null }, ['info', 'quoting']],
@@ -116,11 +113,11 @@ const NEWS: Cases<EngineNews> = {
       reason => [{ kind: 'quoting', reason }, REFUSALS[reason]] as Case<Extract<EngineNews, { kind: 'quoting' }>>,
     ),
   ],
-  placing: [[{ kind: 'placing', command, level }, ['debug', 'placing sell 0.05000000 at 1499000.00']]],
+  placing: [[{ kind: 'placing', command, level }, ['debug', 'placing sell 0.05 at 1499000.00']]],
   taking: [
     [
       { kind: 'taking', command: { ...command, takes: true } },
-      ['info', 'taking: sell 0.05000000 at 1499000.00 or better, what cannot be had at once is gone'],
+      ['info', 'taking: sell 0.05 at 1499000.00 or better, what cannot be had at once is gone'],
     ],
   ],
   canceling: [[{ kind: 'canceling', order, reason: 'not ready' }, ['debug', 'canceling buy at 1499000.00: not ready']]],

@@ -73,6 +73,15 @@ export function puntas(args: readonly string[], environment: Readonly<Record<str
 export const ran = (args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Ended> =>
   puntas(args, environment).ended;
 
+/** The one JSON object that a program printed; what it said instead is in the error. */
+export function printed({ code, stdout, stderr }: Ended): unknown {
+  try {
+    return JSON.parse(stdout);
+  } catch {
+    throw new Error(`no JSON on stdout, exit code ${code}:\n${stdout}\n${stderr}`);
+  }
+}
+
 /** Lines of stderr that are not the program's log. */
 export const complaints = ({ stderr }: Ended): string[] =>
   stderr.split('\n').filter(line => line !== '' && !line.startsWith('{"level":30'));
@@ -99,7 +108,7 @@ export class Bench {
       ...tree,
       state: { dir: this.path(`state-${n}`) },
       metrics: { port: 0 },
-      timing: { shutdownMs: 600_000 },
+      timing: { ...(tree['timing'] as object | undefined), shutdownMs: 600_000 },
     });
     return this.file(`${shipped}-${n}.yaml`, change(text));
   }

@@ -29,7 +29,7 @@ describe('an order at the embedded exchange', () => {
       status: 'open',
       time_in_force: 'goodtillcancelled',
       created_at: '2026-09-21T14:13:20.000+00:00',
-      updated_at: null,
+      updated_at: '2026-09-21T14:13:20.000+00:00',
     });
     expect(ann.get('DELETE', `/api/v3/orders?origin_ids=first-1`)).toEqual([oid]);
     expect(ann.balance('mxn').locked).toBe('0.00000000');
