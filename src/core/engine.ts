@@ -1,6 +1,7 @@
 /** The engine: an event goes in, approved commands come out. Synchronous and deterministic; it keeps no clock, dice, file or promise. */
 import { Adverse, NOT_WIDENED } from './adverse.ts';
 import { AskAgain } from './askAgain.ts';
+import { BookRules } from './bookRules.ts';
 import { bestOf } from './book.ts';
 import type { Depth, OrderBook } from './book.ts';
 import { Decisions } from './decisions.ts';
@@ -12,7 +13,6 @@ import { Guard } from './guard.ts';
 import { Holdings } from './holdings.ts';
 import { InFlight } from './inFlight.ts';
 import { amountExact, priceExact, priceFloor } from './instrument.ts';
-import type { Instrument } from './instrument.ts';
 import type { Entry } from './ledger.ts';
 import { legalise } from './legalise.ts';
 import type { LegalLevel } from './legalise.ts';
@@ -25,7 +25,7 @@ import { OrderCounts } from './orderCounts.ts';
 import { Pauses } from './pauses.ts';
 import { OriginIds } from './originIds.ts';
 import { planSide } from './plan.ts';
-import { beyondLimit, RESUMED_BEYOND } from './positionLimit.ts';
+import { beyondLimit, PositionLimit, RESUMED_BEYOND } from './positionLimit.ts';
 import { isLocalRefusal } from './port.ts';
 import type { Outcome, OwnTrade } from './port.ts';
 import { emptyPreview, previewOf } from './preview.ts';
@@ -47,8 +47,6 @@ import type { Amount, Millis, Money, Side } from './units.ts';
 const NOTHING: readonly Approved<Command>[] = [];
 /** Refusals that only forbid new quotes: those that stand stay while the strategy still wants them. */
 const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
-/** The gate keeps the worst case within the limit; only something that is not ours can carry the position this far beyond. */
-const POSITION_SLACK = 1.05;
 
 export class Engine {
   readonly #options: EngineOptions;
@@ -63,18 +61,12 @@ export class Engine {
   readonly #taking = new Taking();
   readonly #askAgain: AskAgain;
   #lockedByOthers: Readonly<Record<Side, Money>> = { buy: money(0n), sell: money(0n) };
-  #sentinelMissing = false;
-  #heldBySentinel = false;
-  #instrument: Instrument;
-  #makerRate = Number.NaN;
-  #takerRate = Number.NaN;
+  #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
+  readonly #rules: BookRules;
+  readonly #positionLimit: PositionLimit;
   readonly #fresh = new Freshness();
   #decidedAt = -Infinity;
   #stopping = false;
-  #bookRefusal: NonNullable<Standing['bookRefusal']> | null = null;
-  /** A person has resumed, and inventory was not looked at since; and how far beyond its limit it was then, in lots. */
-  #isResumed = false;
-  #beyond: number | null = null;
   #dirty = false;
   #figures: readonly Figure[] = [];
   #fills = 0;
@@ -92,7 +84,8 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#ids = new OriginIds(options.instance, options.run);
-    this.#instrument = options.instrument;
+    this.#rules = new BookRules(options.instrument);
+    this.#positionLimit = new PositionLimit(options.limits?.positionMax ?? null);
     this.#counts = new OrderCounts((side, event) => options.onNews?.({ kind: 'count', side, event }));
     this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
     this.#askAgain = new AskAgain(this.#orders, options.patience.lookEveryMs);
@@ -124,34 +117,19 @@ export class Engine {
         this.#readBook(event.startedAt, event.at);
         break;
       case 'public trade':
-        this.#heardTrade(event);
-        return NOTHING;
       case 'reference':
-        this.#market.readReference(event.startedAt, event.price);
-        return NOTHING;
       case 'witness':
-        this.#market.readWitness(event);
+        this.#market.hear(event);
+        if (event.kind === 'public trade') this.#heardTrade(event);
         return NOTHING;
       case 'book removed':
-        this.#refuseBook('book is not traded any more');
-        break;
       case 'rules':
-        if (event.instrument.tick !== this.#instrument.tick || event.instrument.lot !== this.#instrument.lot) {
-          // Every price held here is counted in the old ticks: only the next run may count in the new ones.
-          this.#refuseBook('rules of the book changed');
-          break;
-        }
-        this.#refuseBook(null);
-        this.#instrument = event.instrument;
-        this.#makerRate = event.makerRate;
-        this.#takerRate = event.takerRate;
+        if (this.#rules.read(event)) this.#dirty = true;
         break;
       case 'balances':
         this.#holdings.read(event.balances, event.startedAt);
-        this.#lockedByOthers = lockedByOthers(this.#instrument, this.#orders.live, event.balances);
-        if (event.quiet && this.#inFlight.isEmpty) {
-          this.#halt(this.#reconciliation.read(event.startedAt));
-        }
+        this.#lockedByOthers = lockedByOthers(this.#rules.instrument, this.#orders.live, event.balances);
+        if (event.quiet && this.#inFlight.isEmpty) this.#halt(this.#reconciliation.read(event.startedAt));
         break;
       case 'trades':
         for (const trade of event.trades) this.#trade(trade, event.at);
@@ -162,7 +140,7 @@ export class Engine {
         break;
       case 'open orders':
         this.#halt(
-          this.#strangers.seen(event, this.#instrument, order =>
+          this.#strangers.seen(event, this.#rules.instrument, order =>
             this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' }),
           ),
         );
@@ -170,9 +148,8 @@ export class Engine {
         if (event.complete) this.#fresh.read('openOrders', event.startedAt);
         break;
       case 'looked up':
-        if (event.outcome.kind === 'done') {
+        if (event.outcome.kind === 'done')
           this.#orders.lookedUp(event.ids, event.outcome.value, event.startedAt, event.at);
-        }
         break;
       case 'placed':
         this.#placed(event.id, event.outcome, event.at);
@@ -216,15 +193,14 @@ export class Engine {
         this.#dirty = true;
         break;
       case 'sentinel':
-        this.#sentinelMissing = !event.alive;
-        this.#heldBySentinel = event.holds === true;
+        this.#sentinel = event;
         this.#dirty = true;
         break;
       case 'resume':
         this.#regimes.take(event);
         this.#reconciliation.resumed(event.at);
         this.#guard?.reset();
-        this.#isResumed = true;
+        this.#positionLimit.resumed();
         break;
     }
     if (!this.#dirty && event.at - this.#decidedAt < this.#options.patience.decideEveryMs) return NOTHING;
@@ -318,7 +294,7 @@ export class Engine {
 
   /** The book counts in another tick or lot than this run: only the next one can quote on it. */
   get isOutdated(): boolean {
-    return this.#bookRefusal === 'rules of the book changed';
+    return this.#rules.isOutdated;
   }
 
   get haltedBecause(): string | null {
@@ -342,14 +318,13 @@ export class Engine {
 
   /** Inventory is known, and no farther from its target than its limit. */
   get isWithinLimit(): boolean {
-    const { limits } = this.#options;
-    return limits !== null && this.#holdings.isOpen && Math.abs(this.#holdings.positionLots()) <= limits.positionMax;
+    return this.#holdings.isOpen && this.#positionLimit.isWithin(this.#holdings.positionLots());
   }
 
   snapshot(at: Millis): Snapshot {
     return {
       at,
-      symbol: this.#instrument.symbol,
+      symbol: this.#rules.instrument.symbol,
       quoting: this.#regimes.state.refusal,
       regime: this.#regimes.state,
       regimes: this.#regimes.counts,
@@ -419,33 +394,14 @@ export class Engine {
   #checkHalts(at: Millis): void {
     if (this.#guard === null || this.haltedBecause !== null || !this.#holdings.isOpen) return;
     this.#halt(this.#guard.breach(this.#holdings.profit().total, at));
-    this.#heedLimit(at);
-  }
-
-  /** Beyond its limit inventory halts, unless it is only closed; then it halts only when it grows. */
-  #heedLimit(at: Millis): void {
-    const reason = this.#beyondLimit();
-    const lots = Math.abs(this.#holdings.positionLots());
-    const isFirst = this.#isResumed;
-    this.#isResumed = false;
-    if (reason === null) {
-      this.#beyond = null;
-      return;
-    }
-    if (isFirst) this.#regimes.take({ kind: 'reduce', at, reason: RESUMED_BEYOND });
-    this.#beyond ??= lots;
-    if (this.reducingBecause === null || !(lots <= this.#beyond * POSITION_SLACK)) this.#halt(reason);
+    const { reduces, halts } = this.#positionLimit.heed(this.#holdings.positionLots(), this.reducingBecause !== null);
+    if (reduces) this.#regimes.take({ kind: 'reduce', at, reason: RESUMED_BEYOND });
+    if (halts) this.#halt(this.#beyondLimit());
   }
 
   #beyondLimit(): string | null {
-    const { limits } = this.#options;
-    if (limits === null || Math.abs(this.#holdings.positionLots()) <= limits.positionMax * POSITION_SLACK) return null;
-    return beyondLimit(`${textOfMoney(this.#holdings.position())} ${this.#instrument.major}`);
-  }
-
-  #refuseBook(reason: NonNullable<Standing['bookRefusal']> | null): void {
-    if (reason !== this.#bookRefusal) this.#dirty = true;
-    this.#bookRefusal = reason;
+    if (!this.#positionLimit.isBeyond(this.#holdings.positionLots())) return null;
+    return beyondLimit(`${textOfMoney(this.#holdings.position())} ${this.#rules.instrument.major}`);
   }
 
   #halt(reason: string | null): void {
@@ -469,7 +425,7 @@ export class Engine {
   #quote(at: Millis, standing: Standing, commands: Approved<Command>[], cancels: string[]): void {
     const quote = this.#shaped(this.#options.strategy.quote(this.#view(at)));
     this.#figures = quote.figures ?? this.#figures;
-    const legal = legalise(this.#instrument, this.#market.depth, quote);
+    const legal = legalise(this.#rules.instrument, this.#market.depth, quote);
     const levels = this.#taking.isWaiting ? this.#taking.besides(legal.levels) : legal.levels;
     this.#decisions.asked(quote, legal, levels);
     for (const side of ['buy', 'sell'] as const) {
@@ -534,7 +490,6 @@ export class Engine {
   }
 
   #heardTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
-    this.#market.lastTrade = price;
     if (amount !== undefined && side !== undefined) this.#options.strategy.trade?.({ at, price, amount, side });
   }
 
@@ -547,15 +502,15 @@ export class Engine {
   }
 
   #trade(trade: OwnTrade, at: Millis): void {
-    if (trade.book !== this.#instrument.symbol) {
+    if (trade.book !== this.#rules.instrument.symbol) {
       this.#holdings.otherTrade(trade);
       return;
     }
     // The price is for show, and somebody else's may be off our grid; the money of a trade is exact whatever its price.
-    const price = priceExact(this.#instrument, trade.price) ?? priceFloor(this.#instrument, trade.price);
+    const price = priceExact(this.#rules.instrument, trade.price) ?? priceFloor(this.#rules.instrument, trade.price);
     const fill = this.#holdings.trade(trade, price, this.#ids.ownerOf(trade, this.#orders));
     if (fill === null || fill.id === null) return;
-    const lots = amountExact(this.#instrument, trade.major);
+    const lots = amountExact(this.#rules.instrument, trade.major);
     if (lots === null) throw new RangeError(`trade ${trade.tid} is off the lot grid: ${trade.major}`);
     this.#orders.filled(fill.id, trade.oid, lots, at);
     this.#fills++;
@@ -596,23 +551,23 @@ export class Engine {
 
   standing(at: Millis): Standing {
     const { limits, patience, unknownMax } = this.#options;
-    const { major, minor } = this.#instrument;
+    const { major, minor } = this.#rules.instrument;
     return {
-      instrument: this.#instrument,
+      instrument: this.#rules.instrument,
       limits,
       stopping: this.#stopping,
       halted: this.haltedBecause !== null,
-      bookRefusal: this.#bookRefusal,
+      bookRefusal: this.#rules.refusal,
       ready: this.#isReady(at),
       bookAge: at - this.#fresh.book,
       privateAge: at - this.#fresh.account,
       privateStaleAfterMs: patience.privateStaleAfterMs,
-      sentinelMissing: this.#sentinelMissing,
-      heldBySentinel: this.#heldBySentinel,
+      sentinelMissing: !this.#sentinel.alive,
+      heldBySentinel: this.#sentinel.holds === true,
       ledgerDiffers: this.#reconciliation.differs,
       depth: this.#market.depth,
       position: this.#holdings.positionLots(),
-      converting: this.#inFlight.lots(this.#instrument),
+      converting: this.#inFlight.lots(this.#rules.instrument),
       orders: [...this.#orders.live],
       majorFunds: money(this.#holdings.total(major) - this.#lockedByOthers.sell - this.#inFlight.taken(major)),
       minorFunds: money(this.#holdings.total(minor) - this.#lockedByOthers.buy - this.#inFlight.taken(minor)),
@@ -623,7 +578,7 @@ export class Engine {
 
   /** Rules, balances, orders and trades were read, and nothing of an earlier run may still live. */
   #isReady(at: Millis): boolean {
-    if (!(this.#makerRate >= 0) || !this.#holdings.isOpen || !this.#reconciliation.hasEqualled) return false;
+    if (!this.#rules.hasFees || !this.#holdings.isOpen || !this.#reconciliation.hasEqualled) return false;
     if (this.#fresh.account === -Infinity || this.#strangers.mayPlaceAgain(at)) return false;
     return this.liveOrders.every(order => this.#ids.isOfThisRun(order.id));
   }
@@ -631,17 +586,12 @@ export class Engine {
   #view(at: Millis): View {
     return {
       at,
-      instrument: this.#instrument,
-      depth: this.#market.depth,
-      mid: this.#market.mid,
-      lastTrade: this.#market.lastTrade,
-      hearsTrades: this.#market.hearsTrades,
-      reference: this.#market.reference,
-      witness: this.#market.witness,
+      instrument: this.#rules.instrument,
+      ...this.#market.view,
       position: this.#holdings.positionLots(),
       positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
-      makerRate: this.#makerRate,
-      takerRate: this.#takerRate,
+      makerRate: this.#rules.makerRate,
+      takerRate: this.#rules.takerRate,
       widenBps: this.#adverse?.widenBps(at) ?? NOT_WIDENED,
       lastBuy: this.#lastFill.buy,
       lastSell: this.#lastFill.sell,

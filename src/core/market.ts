@@ -1,8 +1,9 @@
 /** What is seen of the market: the book without our own orders, the last public trade, and a price from elsewhere. */
 import { bestOf, emptyDepth, OrderBook, subtractOwn } from './book.ts';
 import type { Depth } from './book.ts';
+import type { EngineEvent } from './event.ts';
 import type { Order, Orders } from './orders.ts';
-import type { Reference, Witness } from './strategy.ts';
+import type { Reference, View, Witness } from './strategy.ts';
 import type { Amount, Millis, Price } from './units.ts';
 
 const DEPTH_LEVELS = 50;
@@ -13,7 +14,7 @@ export class Market {
   /** The book without our own orders, as it was last read. */
   readonly depth: Depth = emptyDepth(DEPTH_LEVELS);
   /** 0 before the first. */
-  lastTrade = 0 as Price;
+  #lastTrade = 0 as Price;
   /** A driver that keeps the book itself hears a feed, and every trade with it. */
   hearsTrades = false;
   #reference: Reference | null = null;
@@ -21,28 +22,28 @@ export class Market {
   #sleptAt: Millis = -Infinity;
 
   /** A reading that began before the process stood still may be older than it looks. */
-  readReference(startedAt: Millis, price: number): void {
-    if (startedAt >= this.#sleptAt) this.#reference = { at: startedAt, price };
+  hear(event: Extract<EngineEvent, { kind: 'public trade' | 'reference' | 'witness' }>): void {
+    if (event.kind === 'public trade') {
+      this.#lastTrade = event.price;
+      return;
+    }
+    const at = event.startedAt;
+    if (!(at >= this.#sleptAt)) return;
+    if (event.kind === 'reference') this.#reference = { at, price: event.price };
+    else this.#witness = { at, bid: event.bid, ask: event.ask };
   }
 
-  get reference(): Reference | null {
-    return this.#reference;
-  }
-
-  readWitness({
-    startedAt,
-    bid,
-    ask,
-  }: {
-    readonly startedAt: Millis;
-    readonly bid: number;
-    readonly ask: number;
-  }): void {
-    if (startedAt >= this.#sleptAt) this.#witness = { at: startedAt, bid, ask };
-  }
-
-  get witness(): Witness | null {
-    return this.#witness;
+  /** What a strategy sees of it. */
+  get view(): Pick<View, 'depth' | 'mid' | 'lastTrade' | 'hearsTrades' | 'reference' | 'witness'> {
+    const { depth, mid, hearsTrades } = this;
+    return {
+      depth,
+      mid,
+      lastTrade: this.#lastTrade,
+      hearsTrades,
+      reference: this.#reference,
+      witness: this.#witness,
+    };
   }
 
   slept(at: Millis): void {

@@ -1,63 +1,17 @@
 /** Inventory that leaves another way: weighs the ways out, carries the cheapest out once that is on disk, and finds out what became of it. */
 import { money, quotingRefusal, moneyOf, sleep, textOfMoney, toLeave, weigh } from '../core/index.ts';
-import type {
-  Clock,
-  Conversion,
-  ConversionDesk,
-  ConversionOffer,
-  ConversionState,
-  ConversionWay,
-  Engine,
-  HedgeRules,
-  Instrument,
-  Millis,
-  Money,
-} from '../core/index.ts';
+import type { Conversion, ConversionOffer, ConversionState, Millis, Money } from '../core/index.ts';
 import { balancesSay, LastingWord } from './balanceEvidence.ts';
-import type { HedgeLog } from './log.ts';
+import { becameOf } from './orderEnd.ts';
 import { Offers } from './offers.ts';
 import { plannedOf, routeCostMax, routeFrom, secondOf } from './routes.ts';
-import type { RouteRules } from './routes.ts';
 import { conversionOf, explained, isOver, mayMove, toldOf, weighedText } from './row.ts';
 import type { HedgeRow } from './row.ts';
 import { HedgeRows } from './rows.ts';
-import type { RowsOptions } from './rows.ts';
+import type { HedgerOptions } from './setup.ts';
 import { middleOf, roomMoney, sizeOf, spentOnDay } from './sizes.ts';
 import { bookWay, waysOf } from './ways.ts';
 import type { Way } from './ways.ts';
-
-export type HedgeSetup = {
-  readonly desk: ConversionDesk;
-  /** `book`: by an order that takes liquidity. */
-  readonly ways: readonly (ConversionWay | 'book')[];
-  readonly rules: HedgeRules;
-  readonly routes?: RouteRules | undefined;
-  /** Between two looks at the inventory, and after one that led to nothing. */
-  readonly everyMs: Millis;
-  readonly pauseMs: Millis;
-  /** An offer is not accepted later than this before its end. */
-  readonly marginMs: Millis;
-  /** How long a request may be held on its way, and how late a record may be. */
-  readonly fenceMs: Millis;
-  readonly settleMs: Millis;
-};
-
-export type HedgerOptions = HedgeSetup &
-  RowsOptions & {
-    readonly clock: Clock;
-    readonly engine: Engine;
-    readonly instrument: () => Instrument;
-    readonly takerRate: () => number;
-    readonly log: HedgeLog;
-    /** When the last read of the balances began, in the engine's time: how old `engine.differences` are. */
-    readonly balancesAt: () => Millis;
-    /** Makes the ledger and the hedges durable; false when the disk does not take them. */
-    readonly persist: () => boolean;
-    /** False after a stop, a halt, or a latch. */
-    readonly mayAct: () => boolean;
-    /** Begins the origin ids of orders that take, never used before; absent: the book is no way out here. */
-    readonly orderPrefix?: string;
-  };
 
 /** An order that takes waits so long for our own quotes to be gone. */
 const TAKE_WITHIN_MS = 15_000;
@@ -288,23 +242,11 @@ export class Hedger {
   /** The order is the engine's: its end is this hedge's. */
   #lookAtOrder(row: HedgeRow, id: string): void {
     const { engine } = this.#o;
-    const order = engine.order(id);
-    const taking = engine.taking;
-    if (order?.state === 'done') {
-      const share = (moneyOf(row.costMax ?? '0') * BigInt(order.filled)) / BigInt(order.amount);
-      if (order.filled > 0) this.#rows.change({ costMax: textOfMoney(money(share)) });
-      if (order.filled > 0) this.#end('completed', order.filled < order.amount ? 'in part: no more was there' : null);
-      else
-        this.#end(
-          'failed',
-          order.ending === 'canceled' ? 'nothing was there at its price any more' : `its order: ${order.ending}`,
-        );
-    } else if (order) {
-      const state = order.state === 'unknown' ? 'unknown' : 'executing';
-      if (row.state !== state) this.#rows.change({ state });
-    } else if (taking?.id !== id) {
-      this.#end('completed', 'a restart came before its end was noted: what it traded, if anything, is in the ledger');
-    } else if (taking.state === 'refused') this.#end('failed', `it was not sent: ${taking.why}`);
+    const seen = becameOf(row, engine.order(id), engine.taking, id);
+    if (seen === null) return;
+    if (seen.costMax !== undefined) this.#rows.change({ costMax: textOfMoney(seen.costMax) });
+    if (seen.state === 'completed' || seen.state === 'failed') this.#end(seen.state, seen.why);
+    else if (row.state !== seen.state) this.#rows.change({ state: seen.state });
   }
 
   /** Not found by its quote: the balances read since then must say the same for the settle time; where they say nothing, the exchange's word that there is none. */

@@ -1,7 +1,7 @@
 /** Everything that other rooms may import of the hedger. */
 export { Offers } from './offers.ts';
 export { Hedger } from './hedger.ts';
-export type { HedgerOptions, HedgeSetup } from './hedger.ts';
+export type { HedgerOptions, HedgeSetup } from './setup.ts';
 export type { HedgeLog } from './log.ts';
 export { balancesSay } from './balanceEvidence.ts';
 export { conversionOf, explained, isOver } from './row.ts';

@@ -9,22 +9,19 @@ import { hedgerOf } from './hedgerOf.ts';
 import { LedgerKeeper } from './ledgerKeeper.ts';
 import { MarketData } from './marketData.ts';
 import type { LoopOptions, StopReport } from './loopOptions.ts';
-import { CannotStart, NO_SUCH_BOOK, readRules, type Rules } from './opening.ts';
+import type { Rules } from './opening.ts';
 import { recordedTurn } from './recordedTurn.ts';
 import { LineWriter } from './recording.ts';
 import { isFailed, Reads, type Failed } from './reads.ts';
 import { Reach } from './reach.ts';
-import { isOtherGrid, rulesChange } from './rulesChange.ts';
+import { RulesReads } from './rulesReads.ts';
 import { takeUpSettlements } from './settlements.ts';
 import { takeUpReduce, watchReduce } from './reduceWatch.ts';
+import { SentinelWatch } from './sentinelWatch.ts';
 import { send } from './sends.ts';
 import { witnessReadsOf } from './witness.ts';
 import { LOOK_EVERY_MS, SleepWatch } from './sleepWatch.ts';
 
-const RULES_EVERY_MS = 300_000;
-const RULES_AGAIN_MS = 15_000;
-/** After a refusal that speaks of them; not more often. */
-const RULES_SOON_MS = 2_000;
 const RULES_LOOK_EVERY_MS = 500;
 const BALANCES_EVERY_MS = 10_000;
 /** Until they have equalled the ledger once: nothing is quoted before. */
@@ -48,27 +45,21 @@ export class Loop {
   readonly #reach: Reach;
   readonly #sleep: SleepWatch;
   readonly #hedger: Hedger | null;
-  /** As they were read last. */
-  rules: Rules;
-  /** An order was refused as if the rules were others, and they have not been read since: nothing is placed. */
-  #areRulesInDoubt = false;
-  #rulesReadAt: Millis = -Infinity;
-  #rulesDueAt: Millis;
+  readonly #rules: RulesReads;
   #failure: string | null = null;
-  #sentinelAlive: boolean | null = null;
-  #isHeld = false;
+  readonly #sentinel: SentinelWatch;
   #onFailure: (() => void) | null = null;
 
   constructor(options: LoopOptions) {
     this.#options = options;
-    this.rules = options.rules;
-    this.#rulesDueAt = options.clock.elapsed() + RULES_EVERY_MS;
     this.#origin = options.clock.now() - options.clock.elapsed();
     const { exchange, book, opening, timing } = options;
     const tids = opening.kind === 'restored' ? opening.tids : [];
     this.#reads = new Reads(exchange, book, opening.lastTid, this.time, timing.settleMs, tids);
     const hedges = () => this.#hedger?.rows ?? [];
     this.#reach = new Reach(options.log, options.clock);
+    this.#sentinel = new SentinelWatch(options, event => this.#step({ ...event, at: this.time() }));
+    this.#rules = new RulesReads(options, this.#reach, event => this.#step({ ...event, at: this.time() }));
     this.#balances = new BalanceReads({
       ...options,
       reach: this.#reach,
@@ -111,6 +102,11 @@ export class Loop {
     });
   }
 
+  /** Rules and fees of the book, as they were read last. */
+  get rules(): Rules {
+    return this.#rules.known;
+  }
+
   /** Time for the engine: wall time that never steps back. */
   readonly time = (): Millis => this.#origin + this.#options.clock.elapsed();
 
@@ -133,8 +129,7 @@ export class Loop {
     this.#repeat(timing.bookPollMs, () => this.market.poll());
     this.#tasks.push(this.#decide(this.#stopping.signal));
     this.#repeat(LOOK_EVERY_MS, async () => this.#look(), LOOK_EVERY_MS);
-    const balancesEvery = () => this.#balancesEveryMs();
-    this.#repeat(balancesEvery, () => this.#balances.read());
+    this.#repeat(this.#balancesEveryMs, () => this.#balances.read());
     if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
     const witness = witnessReadsOf(
       this.#options,
@@ -145,9 +140,7 @@ export class Loop {
     if (witness) this.#repeat(witness.everyMs, () => witness.read());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
     this.#repeat(LATCH_EVERY_MS, async () => this.#watchLatch(), LATCH_EVERY_MS);
-    this.#repeat(RULES_LOOK_EVERY_MS, async () => {
-      if (this.#options.clock.elapsed() >= this.#rulesDueAt) await this.#refreshRules();
-    });
+    this.#repeat(RULES_LOOK_EVERY_MS, () => this.#rules.readWhenDue());
   }
 
   /**
@@ -185,11 +178,11 @@ export class Loop {
   }
 
   /** What differed once is compared again soon: it may only have been a trade whose record is late. */
-  #balancesEveryMs(): Millis {
+  readonly #balancesEveryMs = (): Millis => {
     const { engine } = this.#options;
     const differedOnce = engine.unexplained === null && engine.differences().length > 0;
     return engine.isReconciled && !differedOnce ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS;
-  }
+  };
 
   #decide(signal: AbortSignal): Promise<void> {
     return keepDeciding({ ...this.#options, time: this.time, step: event => this.#step(event) }, signal);
@@ -251,47 +244,6 @@ export class Loop {
     this.#step({ kind: 'slept', at: this.time() });
   }
 
-  async #refreshRules(): Promise<void> {
-    const { exchange, book, clock } = this.#options;
-    this.#rulesReadAt = clock.elapsed();
-    this.#rulesDueAt = this.#rulesReadAt + RULES_AGAIN_MS;
-    let read: Rules;
-    try {
-      read = await readRules(exchange, book);
-    } catch (error) {
-      if (error instanceof CannotStart && error.code === NO_SUCH_BOOK) this.#bookRemoved();
-      else {
-        const text = 'the rules of the book could not be refreshed: the last ones hold';
-        this.#reach.also('rules', { error: String(error) }, text);
-      }
-      return;
-    }
-    this.#rulesDueAt = clock.elapsed() + RULES_EVERY_MS;
-    this.#areRulesInDoubt = false;
-    const change = rulesChange(this.rules, read);
-    const isOther = isOtherGrid(this.rules.instrument, read.instrument);
-    const known = { tick: read.instrument.tick, makerRate: read.makerRate, takerRate: read.takerRate };
-    const then = isOther ? 'quotes are withdrawn, the next run takes it up' : 'taken up at once';
-    if (change !== null) this.#options.log.warn(known, `the exchange changed ${change}; ${then}`);
-    this.#step({ kind: 'rules', at: this.time(), ...read });
-    // What is on its way is still counted on the old grid.
-    if (!isOther) this.rules = read;
-  }
-
-  #bookRemoved(): void {
-    const { book } = this.#options;
-    const again = RULES_AGAIN_MS / 1000;
-    const text = `the exchange does not list ${book} any more: nothing is quoted until it does (asked again every ${again} s); to trade another book, stop the bot and change book in its YAML`;
-    this.#reach.say('book', { book }, text, 'error');
-    this.#step({ kind: 'book removed', at: this.time() });
-  }
-
-  /** An order was refused as if the rules were others than we know: nothing is placed until they were read again. */
-  #doubtRules(): void {
-    this.#areRulesInDoubt = true;
-    this.#rulesDueAt = Math.min(this.#rulesDueAt, this.#rulesReadAt + RULES_SOON_MS);
-  }
-
   #step(told: EngineEvent): void {
     const { clock, engine, journal, onStep } = this.#options;
     // What waited for another answer is told late: the engine decides on the time of now, or old data would look young.
@@ -332,7 +284,7 @@ export class Loop {
     this.#balances.takeUp();
     takeUpSettlements(this.#options.settlements, this.#hedger, () => this.#flush(), this.#options.log);
     const halt = latch.read();
-    this.#heedSentinel();
+    this.#sentinel.look();
     if (halt !== null && engine.haltedBecause === null)
       this.#step({ kind: 'halt', at: this.time(), reason: halt.reason });
     if (halt === null && engine.haltedBecause !== null && this.#failure === null) {
@@ -345,22 +297,6 @@ export class Loop {
   #showLife(): void {
     const { exchange, onTurn } = this.#options;
     onTurn?.(!(exchange.budget().private > 0));
-  }
-
-  /** Quotes wait while a sentinel that is asked for shows no life, and while one holds them back. */
-  #heedSentinel(): void {
-    const { latch, log, sentinelAlive } = this.#options;
-    const alive = sentinelAlive?.() ?? true;
-    const hold = latch.readHold();
-    if (hold !== null && !this.#isHeld)
-      log.warn(
-        { reason: hold.reason },
-        `${hold.reason}: quotes are held back; the sentinel lifts that when this bot reads the exchange again, and without a sentinel ${this.#options.resumeCommand} does`,
-      );
-    if (alive === (this.#sentinelAlive ?? true) && (hold !== null) === this.#isHeld) return;
-    this.#sentinelAlive = alive;
-    this.#isHeld = hold !== null;
-    this.#step({ kind: 'sentinel', at: this.time(), alive, holds: this.#isHeld });
   }
 
   /** Intents are on disk before the first byte leaves; when they cannot be written, only cancels and look-ups leave. */
@@ -385,7 +321,7 @@ export class Loop {
   #mayPlace(): boolean {
     const { engine, latch } = this.#options;
     const isLatched = latch.read() !== null || latch.readHold() !== null;
-    const isStopped = this.#stopping.signal.aborted || this.#areRulesInDoubt || engine.isOutdated;
+    const isStopped = this.#stopping.signal.aborted || this.#rules.areInDoubt || engine.isOutdated;
     return !isStopped && engine.haltedBecause === null && !isLatched;
   }
 
@@ -415,7 +351,7 @@ export class Loop {
   /** Says what a request ended in; a refusal that only a person can mend halts. */
   #note(what: string, failed: Failed): void {
     this.#reach.failed(what, failed);
-    if (failed.kind === 'refused' && this.#options.isAboutRules?.(failed.code)) this.#doubtRules();
+    if (failed.kind === 'refused' && this.#options.isAboutRules?.(failed.code)) this.#rules.doubt();
     if (failed.kind !== 'refused' || !this.#options.isFatal(failed.code)) return;
     const advice = this.#options.remedyOf?.(failed.code) ?? null;
     const remedy = advice === null ? '' : `; ${advice}`;
