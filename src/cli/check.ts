@@ -1,6 +1,6 @@
 /** `puntas check`: the checked configuration, and the quotes that it would place now with the reason for each price. Places nothing. */
 import { stringify } from 'yaml';
-import { describeTier, textOfAmount, textOfPrice } from '../core/index.ts';
+import { describeTier, needsPerson, textOfAmount, textOfPrice } from '../core/index.ts';
 import type { Amount, Clock, Instrument, LegalLevel, Preview } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { latchIn } from '../live/latch.ts';
@@ -13,14 +13,21 @@ import type { Venue } from './bot.ts';
 import { Wrong } from './configFile.ts';
 import { ownCommand } from './ownCommand.ts';
 
-/** Lines for stdout; `configFile` is where the configuration was read. Rejects with one line for a person when the configuration cannot be quoted with. */
+export type Checked = {
+  /** Lines for stdout. */
+  readonly text: string;
+  /** Why nothing could be quoted with this configuration until a person changes something, in one line; null when something could. */
+  readonly problem: string | null;
+};
+
+/** `configFile` is where the configuration was read. Rejects with one line for a person when there is nothing to show of it. */
 export async function check(
   config: Config,
   venue: Venue,
   clock: Clock,
   seed: number,
   configFile: string | undefined,
-): Promise<string> {
+): Promise<Checked> {
   const client = clientOf(config, venue, clock, seed);
   const around = referenceOf(config);
   try {
@@ -56,7 +63,7 @@ export async function check(
     const reducing = latchIn(config.state.dir).readReduce?.() ?? null;
     if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });
     const preview = engine.preview(time());
-    return [
+    const text = [
       '# configuration, with every default filled in',
       stringify(config).trimEnd(),
       '',
@@ -65,6 +72,7 @@ export async function check(
       ...halts(preview.halt, config.state.dir, configFile),
       ...describe(rules.instrument, preview),
     ].join('\n');
+    return { text, problem: needsPerson(preview.unshown) ? `nothing would be quoted: ${preview.whyNot ?? ''}` : null };
   } finally {
     await around?.close();
     await client.close();
@@ -96,10 +104,10 @@ function describe(instrument: Instrument, preview: Preview): string[] {
     `  middle ${(preview.mid * Number(instrument.tick)).toFixed(instrument.priceDecimals + 1)}`,
     ...bids.map(({ level, verdict }) => row(instrument, level, verdict)),
     ...figures(preview),
-    ...preview.refusals.map(({ side, index, reason }) => `  ${side} level ${index + 1}: ${reason}`),
-    ...[preview.quote.noBid, preview.quote.noAsk].flatMap((why, i) =>
-      why === undefined ? [] : [`  no ${i === 0 ? 'bid' : 'ask'}: ${why}`],
+    ...preview.refusals.map(
+      ({ side, index, reason }) => `  ${side === 'buy' ? 'bid' : 'ask'} level ${index + 1}: ${reason}`,
     ),
+    ...(preview.whyNot === null ? [] : [`  ${preview.whyNot}`]),
   ];
 }
 

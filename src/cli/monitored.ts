@@ -33,7 +33,7 @@ export function monitored(
     bookAgeMs: Number.isFinite(snapshot.bookAge) ? snapshot.bookAge : null,
     streamUp,
     queueAhead: { buy: sum(queueAhead.buy), sell: sum(queueAhead.sell) },
-    notQuoting: notReady(snapshot).concat(snapshot.silent),
+    notQuoting: [...(snapshot.quoting === null ? [] : [snapshot.quoting]), ...snapshot.silent],
     decisions: snapshot.decisions,
     regime: snapshot.regime.regime,
     regimes: snapshot.regimes,
@@ -75,8 +75,11 @@ function freeBytes(dir: string): number | null {
   }
 }
 
-/** Why nothing can be quoted at all; empty when quoting is possible. */
-export const notReady = ({ quoting }: Snapshot): string[] => (quoting === null ? [] : [quoting]);
+/** Why nothing is quoted, in words; empty while something is, on one side at least, or is about to be. */
+export function notReady({ quoting, waitsFor, unshown, whyNot }: Snapshot): string[] {
+  if (quoting !== null) return [waitsFor === null ? quoting : `${quoting} (${waitsFor})`];
+  return unshown.buy === null || unshown.sell === null ? [] : [whyNot ?? 'nothing is shown'];
+}
 
 const isLive = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
 

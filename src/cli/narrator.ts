@@ -24,9 +24,7 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews, resu
       return;
     }
     case 'quoting':
-      if (news.reason === null) log.info({}, 'quoting');
-      // A stop says so itself.
-      else if (news.reason !== 'stopping') log.warn({ reason: news.reason }, `not quoting: ${news.reason}`);
+      tellQuoting(log, news);
       return;
     case 'placing': {
       const { id, side, price, amount } = news.command;
@@ -79,6 +77,14 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews, resu
 
 /** An amount as a person writes it, without the zeros of the exchange: the same of an order as of its fills. */
 const amountText = (instrument: Instrument, amount: Amount): string => textOfMoney(moneyOfAmount(instrument, amount));
+
+function tellQuoting(log: Log, { reason, why }: Extract<EngineNews, { kind: 'quoting' }>): void {
+  // A stop says so itself.
+  if (reason === 'stopping') return;
+  if (reason !== null) log.warn({ reason }, `not quoting: ${reason}${why === null ? '' : ` (${why})`}`);
+  else if (why !== null) log.warn({ why }, `nothing is quoted: ${why}`);
+  else log.info({}, 'quoting');
+}
 
 const STATUS_EVERY_MS = 10_000;
 

@@ -8,6 +8,7 @@ import { DEEDS, REASONS, silenceOf } from './reasons.ts';
 import type { Deed, Reason } from './reasons.ts';
 import type { RiskRefusal } from './risk.ts';
 import type { Quote } from './strategy.ts';
+import type { Unshown, UnshownSides } from './whyNot.ts';
 import type { Amount, Millis, Price, Side } from './units.ts';
 
 /** How often decisions did this for this reason, on one side. */
@@ -56,11 +57,17 @@ const WAITING: Readonly<Partial<Record<OrderState, Reason>>> = {
   canceling: 'its order is being canceled',
 };
 const SIDES = ['buy', 'sell'] as const;
+/** A strategy is asked to say why; one that does not is told of all the same. */
+const NOT_READY: Unshown = { reason: 'not ready', words: null, level: null };
+const NO_LEVELS: Unshown = { reason: 'held back by the strategy', words: null, level: null };
 
 export class Decisions {
   readonly #counts = new Float64Array(SIDES.length * DEEDS.length * REASONS.length);
   readonly #isTraced: boolean;
   #silent: string[] = [];
+  /** Of each side: whether anything of it is shown, and what came first of what is not. */
+  readonly #isShown: Record<Side, boolean> = { buy: false, sell: false };
+  readonly #unshown: Record<Side, Unshown | null> = { buy: NOT_READY, sell: NOT_READY };
   #last: { at: Millis; refusal: RiskRefusal | null; quote: Quote | null; decided: Decided[] } | null = null;
 
   /** `isTraced`: the last decision is kept in full, at the price of allocating it. */
@@ -70,6 +77,10 @@ export class Decisions {
 
   begin(at: Millis, refusal: RiskRefusal | null): void {
     this.#silent = [];
+    for (const side of SIDES) {
+      this.#isShown[side] = false;
+      this.#unshown[side] = null;
+    }
     if (this.#isTraced) this.#last = { at, refusal, quote: null, decided: [] };
   }
 
@@ -80,7 +91,11 @@ export class Decisions {
     if (quote.noAsk !== undefined) this.#silence('sell', quote.noAsk);
     for (const { side, index, reason } of refusals) {
       this.#silent.push(`${nameOf(side)} level ${index + 1}: ${reason}`);
-      if (!isCut(reason)) this.tell(side, 'not placed', reason, index);
+      if (isCut(reason)) continue;
+      this.tell(side, 'not placed', reason, index);
+      const level = (side === 'buy' ? quote.bids : quote.asks)[index];
+      // It is shown with the next one, or that one says why not.
+      if (reason !== 'merged into the next level') this.#misses(side, { reason, words: null, level: level ?? null });
     }
     if (shown !== levels)
       for (const level of levels) if (!shown.includes(level)) this.notPlaced(level, 'makes way for a hedge');
@@ -89,11 +104,38 @@ export class Decisions {
   notPlaced(level: LegalLevel, reason: Reason): void {
     this.#silent.push(`${nameOf(level.side)}: ${reason}`);
     this.tell(level.side, 'not placed', reason, level.index, level);
+    this.#misses(level.side, { reason, words: null, level });
   }
 
   #silence(side: Side, words: string): void {
     this.#silent.push(`${nameOf(side)}: ${words}`);
-    this.tell(side, 'not placed', silenceOf(words), null, null, null, words);
+    const reason = silenceOf(words);
+    this.tell(side, 'not placed', reason, null, null, null, words);
+    this.#misses(side, { reason, words, level: null });
+  }
+
+  #misses(side: Side, what: Unshown): void {
+    this.#unshown[side] ??= what;
+  }
+
+  /** Without an order it only would be. */
+  placed(level: LegalLevel, order: Order | null): void {
+    this.#isShown[level.side] = true;
+    this.tell(level.side, 'placed', 'as wanted', level.index, level, order);
+  }
+
+  /** Why sides show nothing, from the last decision; nothing on its way, and nothing that is being replaced. */
+  get unshown(): UnshownSides {
+    const of = (side: Side): Unshown | null => (this.#isShown[side] ? null : (this.#unshown[side] ?? NO_LEVELS));
+    return { buy: of('buy'), sell: of('sell') };
+  }
+
+  /** A reason that holds for both sides. */
+  refused(reason: RiskRefusal, detail: string | null): void {
+    for (const side of SIDES) {
+      this.tell(side, 'not placed', reason, null, null, null, detail);
+      this.#misses(side, { reason, words: detail, level: null });
+    }
   }
 
   /** Why single levels or sides are not shown, from the last decision. */
@@ -117,6 +159,7 @@ export class Decisions {
 
   /** What a plan does about levels that have an order. */
   planned(side: Side, { cancel, keep, wait }: Plan): void {
+    if (keep.length > 0 || wait.length > 0 || cancel.some(({ level }) => level !== null)) this.#isShown[side] = true;
     for (const { order, reason, level } of cancel)
       this.tell(side, 'canceled', reason, level?.index ?? null, level, order);
     for (const { order, level } of keep)

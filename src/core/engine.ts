@@ -2,7 +2,6 @@
 import { Adverse, NOT_WIDENED } from './adverse.ts';
 import { AskAgain } from './askAgain.ts';
 import { BookRules } from './bookRules.ts';
-import { bestOf } from './book.ts';
 import type { Depth, OrderBook } from './book.ts';
 import { Decisions } from './decisions.ts';
 import type { Decision } from './decisions.ts';
@@ -36,7 +35,9 @@ import type { RegimeState } from './regimes.ts';
 import { RegimeWatch } from './regimeWatch.ts';
 import { approveByIds, approvePlace, quotingRefusal } from './risk.ts';
 import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from './risk.ts';
+import { missingOf, QuotingNews } from './readiness.ts';
 import { reducedPlan } from './shapedQuotes.ts';
+import { snapshotOf } from './snapshot.ts';
 import { Strangers } from './strangers.ts';
 import { Taking } from './taking.ts';
 import type { TakeState } from './taking.ts';
@@ -68,6 +69,7 @@ export class Engine {
   #decidedAt = -Infinity;
   #stopping = false;
   #dirty = false;
+  readonly #quotingNews = new QuotingNews();
   #figures: readonly Figure[] = [];
   #fills = 0;
   readonly #lastFill: Record<Side, LastFill | null> = { buy: null, sell: null };
@@ -105,7 +107,7 @@ export class Engine {
   /** Takes one event and returns the commands to carry out, in order. Throws only when a belief about our own code is broken. */
   step(event: EngineEvent): readonly Approved<Command>[] {
     this.#at = event.at;
-    if (!this.#stopping && (this.#quoteTime.isRunning || this.#isReady(event.at)))
+    if (!this.#stopping && (this.#quoteTime.isRunning || this.#missing(event.at) === null))
       this.#quoteTime.pass(event.at, this.#orders);
     switch (event.kind) {
       case 'timer':
@@ -322,27 +324,19 @@ export class Engine {
   }
 
   snapshot(at: Millis): Snapshot {
-    return {
-      at,
-      symbol: this.#rules.instrument.symbol,
-      quoting: this.#regimes.state.refusal,
-      regime: this.#regimes.state,
-      regimes: this.#regimes.counts,
-      silent: this.#decisions.silent,
+    const shown = {
+      standing: this.standing(at),
+      regimes: this.#regimes,
+      decisions: this.#decisions,
+      holdings: this.#holdings,
+      market: this.#market,
+      adverse: this.#adverse,
+      counts: this.#counts,
+      quoteTime: this.#quoteTime,
       figures: this.#figures,
-      orders: [...this.#orders.live],
-      counts: this.#counts.all,
-      decisions: this.#decisions.counts,
       fills: this.#fills,
-      profit: this.#holdings.profit(),
-      inventory: this.#holdings.position(),
-      markouts: this.#adverse && { curves: this.#adverse.curves(), widenBps: { ...this.#adverse.widenBps(at) } },
-      holdings: this.#holdings.totals,
-      bid: bestOf(this.#market.depth, 'buy'),
-      ask: bestOf(this.#market.depth, 'sell'),
-      bookAge: at - this.#fresh.book,
-      uptime: this.#quoteTime.shares(),
     };
+    return snapshotOf(shown, at);
   }
 
   /** Decides without doing: what the strategy wants now, what the rules make of it, and what the gate would say to each order. */
@@ -364,14 +358,15 @@ export class Engine {
     const cancels: string[] = [];
     let standing = this.standing(at);
     const refusal = quotingRefusal(standing);
-    if (refusal !== this.#regimes.state.refusal) this.#options.onNews?.({ kind: 'quoting', reason: refusal });
     const { position, limits } = standing;
     this.#regimes.look(at, this.#market.depth, refusal, position, limits?.positionMax ?? 0, this.#drawdown());
     if (this.#regimes.isReduceOnly !== standing.reduceOnly) standing = this.standing(at);
     this.#decisions.begin(at, refusal);
     if (this.#taking.isWaiting) this.#take(at, refusal, commands);
     if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, standing, commands, cancels);
-    else this.#withdraw(refusal, cancels);
+    else this.#withdraw(refusal, standing.missing, cancels);
+    const news = this.#quotingNews.heed(refusal, this.#decisions.unshown, () => this.standing(at));
+    if (news !== null) this.#options.onNews?.(news);
     // Cancels go out first: they free what placements may need, and they are what must not wait.
     const unknown = this.#askAgain.cancels(at, cancels);
     // And first of all those of orders that are known to live: the requests for unknown ones are many, and may all wait for a dead line.
@@ -458,7 +453,7 @@ export class Engine {
     this.#orders.sent(id);
     this.#adverse?.placed(id, level.index);
     commands.push(verdict);
-    this.#decisions.tell(level.side, 'placed', 'as wanted', level.index, level, this.#orders.get(id));
+    this.#decisions.placed(level, this.#orders.get(id)!);
     this.#options.onNews?.({ kind: 'placing', command, level });
   }
 
@@ -479,8 +474,8 @@ export class Engine {
     this.#options.onNews?.({ kind: 'taking', command });
   }
 
-  #withdraw(reason: RiskRefusal, cancels: string[]): void {
-    for (const side of ['buy', 'sell'] as const) this.#decisions.tell(side, 'not placed', reason);
+  #withdraw(reason: RiskRefusal, missing: string | null, cancels: string[]): void {
+    this.#decisions.refused(reason, reason === 'not ready' ? missing : null);
     for (const order of this.#orders.live) {
       if (order.state !== 'open' && order.state !== 'partially filled') continue;
       cancels.push(order.id);
@@ -558,7 +553,7 @@ export class Engine {
       stopping: this.#stopping,
       halted: this.haltedBecause !== null,
       bookRefusal: this.#rules.refusal,
-      ready: this.#isReady(at),
+      missing: this.#missing(at),
       bookAge: at - this.#fresh.book,
       privateAge: at - this.#fresh.account,
       privateStaleAfterMs: patience.privateStaleAfterMs,
@@ -576,11 +571,16 @@ export class Engine {
     };
   }
 
-  /** Rules, balances, orders and trades were read, and nothing of an earlier run may still live. */
-  #isReady(at: Millis): boolean {
-    if (!this.#rules.hasFees || !this.#holdings.isOpen || !this.#reconciliation.hasEqualled) return false;
-    if (this.#fresh.account === -Infinity || this.#strangers.mayPlaceAgain(at)) return false;
-    return this.liveOrders.every(order => this.#ids.isOfThisRun(order.id));
+  /** Of what must be known before the first quote: null once rules, balances, orders and trades were read, and nothing of an earlier run may live. */
+  #missing(at: Millis): string | null {
+    return missingOf({
+      fees: this.#rules.hasFees,
+      balances: this.#holdings.isOpen,
+      compared: this.#reconciliation.hasEqualled,
+      account: this.#fresh.account !== -Infinity,
+      alone: !this.#strangers.mayPlaceAgain(at),
+      clear: this.liveOrders.every(order => this.#ids.isOfThisRun(order.id)),
+    });
   }
 
   #view(at: Millis): View {

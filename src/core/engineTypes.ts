@@ -13,6 +13,7 @@ import type { RegimeRules } from './regimeWatch.ts';
 import type { PlaceCommand, RiskLimits, RiskRefusal } from './risk.ts';
 import type { Figure, Quote, Strategy } from './strategy.ts';
 import type { Amount, Millis, Money, Price, Side } from './units.ts';
+import type { UnshownSides } from './whyNot.ts';
 
 export type EngineOptions = {
   readonly instrument: Instrument;
@@ -56,7 +57,8 @@ export type EngineNews =
   | { readonly kind: 'refused'; readonly order: Order; readonly code: string; readonly message: string }
   | { readonly kind: 'fill'; readonly fill: Fill }
   | { readonly kind: 'count'; readonly side: Side; readonly event: OrderCount }
-  | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null }
+  /** `why`: what is missing to be ready, or why nothing of what is wanted can be shown; null when quotes are. */
+  | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null; readonly why: string | null }
   | { readonly kind: 'regime'; readonly to: RegimeState; readonly from: RegimeState }
   /** Trading stops until a person resumes it. */
   | { readonly kind: 'halted'; readonly reason: string };
@@ -68,6 +70,11 @@ export type Snapshot = {
   readonly at: Millis;
   readonly symbol: string;
   readonly quoting: RiskRefusal | null;
+  /** What is missing while it is not ready; null when nothing is. */
+  readonly waitsFor: string | null;
+  /** Sides that show nothing, each with its reason, from the last decision; and the same in words, null when both show something. */
+  readonly unshown: UnshownSides;
+  readonly whyNot: string | null;
   readonly regime: RegimeState;
   /** How often each regime was entered. */
   readonly regimes: Readonly<Record<Regime, number>>;
@@ -101,4 +108,7 @@ export type Preview = {
   readonly quote: Quote;
   readonly levels: readonly { readonly level: LegalLevel; readonly verdict: RiskRefusal | 'would be placed' }[];
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
+  /** Sides of which nothing would be placed, and that in words; none while nothing may be quoted at all. */
+  readonly unshown: UnshownSides;
+  readonly whyNot: string | null;
 };

@@ -33,6 +33,7 @@ export * from './strategy.ts';
 export * from './taking.ts';
 export * from './throughBook.ts';
 export * from './witness.ts';
+export * from './whyNot.ts';
 export * from './transactions.ts';
 export * from './adverse.ts';
 export * from './engine.ts';

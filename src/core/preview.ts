@@ -1,9 +1,11 @@
 /** Decides without doing: what the rules make of a quote, and what the gate would say to each of its orders. */
+import { Decisions } from './decisions.ts';
 import type { Preview } from './engineTypes.ts';
 import { legalise } from './legalise.ts';
 import { approvePlace } from './risk.ts';
 import type { RiskRefusal, Standing } from './risk.ts';
 import type { Quote } from './strategy.ts';
+import { whyNot } from './whyNot.ts';
 
 /** Nothing can be computed: there is no market to quote on. */
 export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): Preview => ({
@@ -13,6 +15,8 @@ export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): 
   quote: { bids: [], asks: [] },
   levels: [],
   refusals: [],
+  unshown: { buy: null, sell: null },
+  whyNot: null,
 });
 
 export function previewOf(
@@ -21,12 +25,19 @@ export function previewOf(
   { halt, refusal, mid }: Pick<Preview, 'halt' | 'refusal' | 'mid'>,
 ): Preview {
   const legal = legalise(standing.instrument, standing.depth, quote);
+  const decisions = new Decisions(false);
+  decisions.begin(0, refusal);
+  decisions.asked(quote, legal, legal.levels);
   const levels = legal.levels.map(level => {
     const verdict = approvePlace(
       { kind: 'place', id: '', side: level.side, price: level.price, amount: level.amount },
       standing,
     );
+    if (typeof verdict === 'string') decisions.notPlaced(level, verdict);
+    else decisions.placed(level, null);
     return { level, verdict: typeof verdict === 'string' ? verdict : ('would be placed' as const) };
   });
-  return { halt, refusal, mid, quote, levels, refusals: legal.refusals };
+  const unshown = refusal === null ? decisions.unshown : { buy: null, sell: null };
+  const why = whyNot(unshown, standing);
+  return { halt, refusal, mid, quote, levels, refusals: legal.refusals, unshown, whyNot: why };
 }

@@ -5,6 +5,7 @@ import { moneyOfAmount, moneyOfValue, valueOf } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
 import { mayLive, remaining } from './orders.ts';
 import type { Order } from './orders.ts';
+import { money } from './units.ts';
 import type { Amount, Millis, Money, Price, Side, Value } from './units.ts';
 
 export type PlaceCommand = {
@@ -75,7 +76,8 @@ export type Standing = {
   readonly halted: boolean;
   /** What became of the book since this run began; absent or null: nothing. */
   readonly bookRefusal?: 'rules of the book changed' | 'book is not traded any more' | null;
-  readonly ready: boolean;
+  /** What must still become known before the first quote, in words; null when nothing is missing. */
+  readonly missing: string | null;
   readonly bookAge: Millis;
   readonly privateAge: Millis;
   readonly privateStaleAfterMs: Millis;
@@ -106,7 +108,7 @@ export function quotingRefusal(s: Standing): RiskRefusal | null {
   if (s.stopping) return 'stopping';
   if (s.halted) return 'halted';
   if (s.bookRefusal) return s.bookRefusal;
-  if (!s.ready) return 'not ready';
+  if (s.missing !== null) return 'not ready';
   if (s.limits === null) return 'no limits';
   if (s.heldBySentinel) return 'held by the sentinel';
   if (s.sentinelMissing) return 'sentinel is missing';
@@ -145,7 +147,7 @@ export function approvePlace(command: PlaceCommand, s: Standing): Approved<Place
   if (crossesOwn(side, price, s.orders)) return 'would cross our own order';
   if (!(amount <= roomOf(side, s))) return 'position limit';
   if (s.reduceOnly && !(amount <= roomOf(side, s) - limits.positionMax)) return 'reduce only';
-  if (!isFunded(side, price, amount, s)) return 'insufficient funds';
+  if (!(neededFor(side, price, amount, s) <= fundsFor(side, s))) return 'insufficient funds';
   return command as Approved<PlaceCommand>;
 }
 
@@ -176,11 +178,15 @@ function crossesOwn(side: Side, price: Price, orders: readonly Order[]): boolean
 const sum = (orders: readonly Order[], side: Side): number =>
   orders.reduce((lots, order) => (order.side === side ? lots + remaining(order) : lots), 0);
 
-function isFunded(side: Side, price: Price, amount: Amount, s: Standing): boolean {
-  if (side === 'sell') return moneyOfAmount(s.instrument, (sum(s.orders, 'sell') + amount) as Amount) <= s.majorFunds;
-  let needed = valueOf(price, amount) as bigint;
-  for (const order of s.orders) {
-    if (order.side === 'buy') needed += valueOf(order.price, remaining(order) as Amount);
-  }
-  return moneyOfValue(s.instrument, needed as Value) <= s.minorFunds;
+const neededFor = (side: Side, price: Price, amount: Amount, { instrument }: Standing): Money =>
+  side === 'sell' ? moneyOfAmount(instrument, amount) : moneyOfValue(instrument, valueOf(price, amount));
+
+/** What an order of this side may still cost: funds less what every order of ours that is not done may take. Below zero when that is too much already. */
+export function fundsFor(side: Side, s: Standing): Money {
+  const { instrument, orders } = s;
+  if (side === 'sell')
+    return money((s.majorFunds as bigint) - moneyOfAmount(instrument, sum(orders, 'sell') as Amount));
+  let reserved = 0n;
+  for (const order of orders) if (order.side === 'buy') reserved += valueOf(order.price, remaining(order) as Amount);
+  return money((s.minorFunds as bigint) - moneyOfValue(instrument, reserved as Value));
 }

@@ -108,9 +108,18 @@ const NEWS: Cases<EngineNews> = {
     [{ kind: 'fill', fill: { ...fill, side: 'sell', maker: false } }, ['info', 'sold 1 btc at 1499000.00 as taker']],
   ],
   quoting: [
-    [{ kind: 'quoting', reason: null }, ['info', 'quoting']],
+    [{ kind: 'quoting', reason: null, why: null }, ['info', 'quoting']],
+    [
+      { kind: 'quoting', reason: null, why: 'no bid and no ask: order value limit' },
+      ['warn', 'nothing is quoted: no bid and no ask: order value limit'],
+    ],
+    [
+      { kind: 'quoting', reason: 'not ready', why: 'balances are not read yet' },
+      ['warn', 'not quoting: not ready (balances are not read yet)'],
+    ],
     ...(Object.keys(REFUSALS) as RiskRefusal[]).map(
-      reason => [{ kind: 'quoting', reason }, REFUSALS[reason]] as Case<Extract<EngineNews, { kind: 'quoting' }>>,
+      reason =>
+        [{ kind: 'quoting', reason, why: null }, REFUSALS[reason]] as Case<Extract<EngineNews, { kind: 'quoting' }>>,
     ),
   ],
   placing: [[{ kind: 'placing', command, level }, ['debug', 'placing sell 0.05 at 1499000.00']]],

@@ -26,7 +26,7 @@ const quiet: Standing = {
   limits,
   stopping: false,
   halted: false,
-  ready: true,
+  missing: null,
   bookAge: 0,
   privateAge: 0,
   privateStaleAfterMs: 1000,
@@ -72,7 +72,7 @@ describe('the gate', () => {
   it.each([
     ['stopping', { stopping: true }],
     ['halted', { halted: true }],
-    ['not ready', { ready: false }],
+    ['not ready', { missing: 'balances are not read yet' }],
     ['no limits', { limits: null }],
     ['ledger differs from the balances', { ledgerDiffers: true }],
     ['book stale', { bookAge: 1001 }],

@@ -30,7 +30,7 @@ const INTRODUCTION = `While it runs, Puntas serves three addresses, by default o
 |---|---|
 | \`/metrics\` | Everything below, in Prometheus' text format. Gauges are read at the moment of the scrape. |
 | \`/healthz\` | 200 while the process answers. For a container's health check. |
-| \`/readyz\` | 200 while quoting is possible, otherwise 503; the body is JSON: \`{"ready": false, "reasons": ["stale-book"], "warnings": []}\`. Warnings keep nothing from being quoted: that webhook deliveries are not stored, say. |
+| \`/readyz\` | 200 while something is quoted or about to be, on one side at least, otherwise 503 with the reason, in the words of \`puntas explain\`; the body is JSON: \`{"ready": false, "reasons": ["book stale"], "warnings": []}\`. Warnings keep nothing from being quoted: that webhook deliveries are not stored, say. |
 
 There is nothing else there, and nothing that changes anything. Requests under an unexpected name (Host header) get 421: a web
 page that points a name of its own at your machine learns nothing. Names besides \`localhost\` and the configured address go

@@ -265,8 +265,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'funds: other asks not counted',
     file: 'src/core/risk.ts',
-    from: "(sum(s.orders, 'sell') + amount) as Amount",
-    to: 'amount',
+    from: "moneyOfAmount(instrument, sum(orders, 'sell') as Amount)",
+    to: '0n',
     test: 'test/core/risk.test.ts',
     title: 'sells with what its other asks have left of it, to the last lot',
   },
@@ -353,10 +353,18 @@ export const EDITS: readonly Edit[] = [
     title: 'withdraws an order that is filled in part like any other',
   },
   {
+    name: 'quotes that cannot be are called quoting',
+    file: 'src/core/readiness.ts',
+    from: 'refusal === null && buy !== null && sell !== null',
+    to: 'false',
+    test: 'test/core/whyNot.test.ts',
+    title: 'is said exactly while nothing of it is there, on its way or being replaced',
+  },
+  {
     name: 'position slack of half',
-    file: 'src/core/engine.ts',
-    from: 'POSITION_SLACK = 1.05',
-    to: 'POSITION_SLACK = 1.5',
+    file: 'src/core/positionLimit.ts',
+    from: 'SLACK = 1.05',
+    to: 'SLACK = 1.5',
     test: 'test/core/engine.test.ts',
     title:
       'halts when somebody else carried the position 106 lots away, with a limit of 100: /^position: 106 btc from the target is beyond its limit/',

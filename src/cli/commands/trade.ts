@@ -104,11 +104,12 @@ export function addTradeCommands(program: Command): void {
       const { config, tape, file } = await chosen(options);
       const clock = realClock(options.speed);
       await withVenue(config, tape, options, clock, async (venue, _log, seed) => {
-        console.log(
-          await check(config, venue, clock, seed, options.config === undefined || options.paper ? undefined : file),
-        );
+        const configFile = options.config === undefined || options.paper ? undefined : file;
+        const { text, problem } = await check(config, venue, clock, seed, configFile);
+        console.log(text);
         const help = editorHelp(file);
         if (help !== null) console.log(`\n${help}`);
+        if (problem !== null) throw new Wrong(problem);
         return EXIT.clean;
       });
     });
