@@ -1,7 +1,20 @@
 // Tests: everything under test/ that is called *.test.ts. Where a test needs recordings, PUNTAS_DATA says where they lie.
+import { statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 
 const PROGRAM = 'test/cli/**/*.test.ts';
+
+// Tests in virtual time write and sync a journal thousands of times a second: in memory where there is room. The program's tests keep the disk.
+const SHM = '/dev/shm';
+const hasRoom = () => {
+  try {
+    const { bavail, bsize } = statfsSync(SHM);
+    return bavail * bsize > 2e9;
+  } catch {
+    return false;
+  }
+};
+const TMPDIR = process.env.TMPDIR === undefined && hasRoom() ? `${SHM}/puntas-test-${process.pid}` : undefined;
 
 export default defineConfig({
   test: {
@@ -10,13 +23,22 @@ export default defineConfig({
     // A test that passes only the second time is a failing test.
     retry: 0,
     allowOnly: false,
+    maxWorkers: '100%',
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],
       reporter: ['text-summary', 'html'],
     },
     projects: [
-      { extends: true, test: { name: 'rooms', include: ['test/**/*.test.ts'], exclude: [PROGRAM] } },
+      {
+        extends: true,
+        test: {
+          name: 'rooms',
+          include: ['test/**/*.test.ts'],
+          exclude: [PROGRAM],
+          ...(TMPDIR ? { env: { TMPDIR }, globalSetup: ['test/tmpdirInMemory.ts'] } : {}),
+        },
+      },
       // These run the built program as a user does; it is built once before them.
       {
         extends: true,
