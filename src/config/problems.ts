@@ -42,7 +42,16 @@ export function problemsOf(
 function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$ZodType, value: unknown): Problem {
   const known = keysOf(schemaAt(schema, value, above));
   const near = nearest(key, known);
-  const meant = near === null ? pathsOfKey(schema, key)[0] : [...above, near].join('.');
+  const here = [...above, key].join('.');
+  const elsewhere = pathsOfKey(schema, key).filter(path => path !== here);
+  const meant = near === null ? elsewhere[0] : [...above, near].join('.');
+  // A key of another kind of the same section (`exchange.seed` where `kind: remote`) has its own place already.
+  if (near === null && pathsOfKey(schema, key).includes(here))
+    return {
+      path: [...above, key],
+      message: `unknown key for this kind of ${above.map(String).join('.')}; take it out; known here: ${known.join(', ')}`,
+      aboutKey: true,
+    };
   const rest = known.length > 0 ? `known here: ${known.join(', ')}` : 'nothing of that name is known';
   return {
     path: [...above, key],

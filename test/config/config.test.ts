@@ -194,6 +194,16 @@ describe('an error', () => {
     expect(errorsOf(text).map(line => line.split(' ')[1])).toEqual(['book:', 'strategy.amount:', 'limits.collarBps:']);
   });
 
+  test('says of keys of another kind of the section that they go, and never refuses without a word', () => {
+    const copied = textOf('sandbox.yaml').replace('kind: embedded', 'kind: remote\n  restUrl: https://api.bitso.com');
+    const keys = ['seed', 'engineDelayMs', 'market', 'balances', 'volume30d'];
+    const errors = errorsOf(copied).map(
+      line => /exchange\.(\w+): unknown key for this kind of exchange; take it out/.exec(line)?.[1],
+    );
+    expect(errors.length).toBeGreaterThan(0);
+    expect(keys).toEqual(expect.arrayContaining(errors));
+  });
+
   test.each([
     ['broken syntax', 'book: [btc_mxn', /^a\.yaml:\d+:\d+ not valid YAML: /],
     ['two documents', `${VALID}---\n${VALID}`, /not valid YAML/],

@@ -10,6 +10,7 @@ import { realClock } from '../../live/realClock.ts';
 import { clientOf } from '../bot.ts';
 import { readConfig, Wrong } from '../configFile.ts';
 import { callbackOf, webhookTokens } from '../inbox.ts';
+import { folderOf } from './ledger.ts';
 import { remoteVenue } from '../source.ts';
 
 export function addWebhookCommands(program: Command): void {
@@ -47,14 +48,14 @@ export function addWebhookCommands(program: Command): void {
   webhooks
     .command('list')
     .description('every transaction that deliveries told of, as far as it is known')
-    .option('--state <dir>', 'state directory', './state')
+    .option('-c, --config <file>', 'YAML file of the bot')
+    .option('--state <dir>', 'state directory, instead of the one in the configuration; ./state without either')
     .option('--json', 'one JSON object a line', false)
-    .action((options: { state: string; json: boolean }) => {
-      if (!existsSync(join(options.state, INBOX_FILE)))
-        throw new Wrong(
-          `${options.state}: no ${INBOX_FILE} there; expected the state directory of a bot with webhooks`,
-        );
-      for (const line of listed(options.state, options.json)) console.log(line);
+    .action((options: { config?: string; state?: string; json: boolean }) => {
+      const dir = options.config === undefined && options.state === undefined ? './state' : folderOf(options);
+      if (!existsSync(join(dir, INBOX_FILE)))
+        throw new Wrong(`${dir}: no ${INBOX_FILE} there; expected the state directory of a bot with webhooks`);
+      for (const line of listed(dir, options.json)) console.log(line);
     });
 }
 
