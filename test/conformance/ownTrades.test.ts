@@ -80,9 +80,11 @@ everyWay(open => {
       const ask = (limit: string) => ann.call('GET', `/api/v3/${list}${list.includes('?') ? '&' : '?'}limit=${limit}`);
       const plain = await ann.get<Fields[]>(`/api/v3/${list}`);
       expect(plain.length, list).toBeGreaterThan(0);
-      stage.exchange.venue.set({ limitBelowOne: 'default' });
       for (const limit of ['0', '-1', '-10']) expect((await ask(limit)).payload(), list).toEqual(plain);
-      stage.exchange.venue.set({ limitBelowOne: '0320' });
+    }
+    stage.exchange.venue.set({ limitBelowOne: '0320' });
+    for (const list of lists) {
+      const ask = (limit: string) => ann.call('GET', `/api/v3/${list}${list.includes('?') ? '&' : '?'}limit=${limit}`);
       for (const limit of ['0', '-1', '-10']) expect((await ask(limit)).code, list).toBe('0320');
       expect(await ask('1'), list).toMatchObject({ status: 200 });
     }

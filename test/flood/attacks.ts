@@ -128,6 +128,7 @@ try {
   );
   expectThat(kept <= 4_000_000 + (seconds + 1) * 128_000, `the flood stored ${kept} bytes`);
   expectThat(sizes[0]! + sizes[1]! < 3 * KEEP_MB * 1e6, `the inbox has ${sizes.join(' + ')} bytes on disk`);
+  const placedMeanwhile = (await placed()) - placedBefore;
   expectThat(await until(async () => (await ready()).ready), `not ready after the flood`);
   expectThat(await until(async () => (await placed()) > placedBefore), 'no order was placed');
 
@@ -145,6 +146,7 @@ try {
   expectThat(await until(isStored), 'a delivery is not stored again with room');
   await real.destroy();
 
+  expectThat(!bot.heard().includes('[object Object]'), 'an error was told as [object Object]');
   expectThat(bot.exitCode() === null, `the bot ended with ${bot.exitCode()}`);
   bot.kill();
   await pause(500);
@@ -164,6 +166,8 @@ try {
     JSON.stringify({
       pouredMb: mb(poured),
       keptMb: mb(kept),
+      inboxMb: mb(sizes[0]! + sizes[1]!),
+      placedMeanwhile,
       real: answered.length,
       tries,
       lost,

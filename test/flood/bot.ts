@@ -14,6 +14,8 @@ export type AttackedBot = {
   readonly state: string;
   /** Rejects when it never says where it listens. */
   addresses(): Promise<{ readonly hooks: string; readonly metrics: string }>;
+  /** What it said lately. */
+  heard(): string;
   /** Resident memory in bytes. */
   rss(): number;
   /** Null while it runs. */
@@ -49,6 +51,7 @@ export function startBot(changes: Readonly<Record<string, unknown>>): AttackedBo
       hooks: `${await sees(/(http:\/\/[\d.:]+)\/hooks/)}/hooks/${TOKEN}`,
       metrics: await sees(/(http:\/\/[\d.:]+)\/metrics/),
     }),
+    heard: () => said,
     rss: () => {
       const status = readFileSync(`/proc/${bot.pid}/status`, 'utf8');
       return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) * 1024;

@@ -489,4 +489,46 @@ export const EDITS: readonly Edit[] = [
     test: 'test/exchange/limit.test.ts',
     title: 'has a place free again a whole minute after its request has ended, and not a millisecond before',
   },
+  {
+    name: 'a volume on the bound of a tier is in the next one',
+    file: 'src/sandbox/accounts.ts',
+    from: 'volume <= tier.bound',
+    to: 'volume < tier.bound',
+    test: 'test/conformance/marketData.test.ts',
+    title:
+      'rest-api 2.8 structure: a volume on the bound of a tier is in it, the next unit above is in the next, at every bound of every group',
+  },
+  {
+    name: 'a step of a refund joins at the front',
+    file: 'src/sandbox/transactions.ts',
+    from: 'else refund.steps.push(',
+    to: 'else refund.steps.unshift(',
+    test: 'test/conformance/webhooks.test.ts',
+    title:
+      'webhooks 2.6 the list of steps is in the order in which they were created: each joins at its end and none moves, whatever the plan',
+  },
+  {
+    name: 'a page token is the text itself',
+    file: 'src/sandbox/pageTokens.ts',
+    from: "return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');",
+    to: "return Buffer.concat([iv, cipher.getAuthTag(), sealed, Buffer.from(text)]).toString('base64url');",
+    test: 'test/conformance/rfq.test.ts',
+    title: 'rfq 4.6 a token tells nothing of what it stands for, and the same page has the same one',
+  },
+  {
+    name: 'the next page of what moved begins again at the first',
+    file: 'src/exchange/moneyMoved.ts',
+    from: 'marker: marker === undefined ? undefined : quotePart(marker),',
+    to: 'marker: undefined,',
+    test: 'test/conformance/account.test.ts',
+    title: 'public-facts 9.4 the client reads what moved from the lists of fundings and withdrawals, page by page',
+  },
+  {
+    name: 'the id of a key of deliveries is taken for the key',
+    file: 'src/exchange/webhooks.ts',
+    from: "key: either('public_key', 'publicKey')",
+    to: "key: either('key_id', 'keyId')",
+    test: 'test/conformance/webhooks.test.ts',
+    title: 'webhooks 5 the client reads the keys that deliveries are signed with, after a rotation too',
+  },
 ];

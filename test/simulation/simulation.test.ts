@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { carryOut, shrunk } from './campaign.ts';
 import { FAULTS, isCalm, swarmOf } from './faults.ts';
 import { PLANTED } from './planted.ts';
+import { scenarioOf } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
 import { simulate } from './simulate.ts';
 
 /** A few seeds only: `npm run sim` runs hundreds. */
@@ -51,6 +53,13 @@ describe('the simulation', () => {
       expect(on).toBeLessThan(45);
     }
     swarms.forEach((swarm, seed) => expect(swarm.size === 0).toBe(isCalm(seed)));
+  });
+
+  it('draws each way in which the exchange may take a cancel, and a withdrawal', () => {
+    const scenarios = Array.from({ length: 40 }, (_, seed) => scenarioOf(seed, swarmOf(seed)));
+    const drawn = (of: (scenario: Scenario) => string) => [...new Set(scenarios.map(of))].sort();
+    expect(drawn(({ cancelTiming }) => cancelTiming)).toEqual(['at once', 'queued']);
+    expect(drawn(({ lists }) => lists.withdrawalTotal)).toEqual(['at completion', 'at creation']);
   });
 
   it('has at least fifteen bugs to plant, each with a name of its own', () => {

@@ -157,6 +157,15 @@ describe('the webhook listener', () => {
     await Promise.all(closed);
   });
 
+  test('is reached by a delivery behind three hundred connections that say nothing', async () => {
+    const { inbox, post } = await open();
+    const { port } = new URL(inbox.url);
+    const silent = Array.from({ length: 300 }, () => connect(Number(port), '127.0.0.1').on('error', () => undefined));
+    ends.push(() => silent.forEach(socket => socket.destroy()));
+    await Promise.all(silent.map(socket => new Promise(resolve => socket.once('connect', resolve))));
+    expect(await post(GOOD)).toBe(200);
+  });
+
   test('asks the sender to come again while the disk takes nothing, says so once, and says when it is over', async () => {
     let broken = true;
     const kept: string[] = [];
