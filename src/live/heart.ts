@@ -96,7 +96,7 @@ export type Sight = {
   readonly pulse: Pulse;
   /** Milliseconds since the last sign of life. */
   readonly stillMs: Millis;
-  /** Milliseconds since its last whole read. */
+  /** Milliseconds since its last whole read; while it has made none, since that of the process before it, unless that one had stopped. */
   readonly unreadMs: Millis;
 };
 
@@ -110,6 +110,8 @@ export class Watch {
   #last: Pulse | null = null;
   #movedAt: Millis;
   #lookedAt: Millis;
+  /** How long nobody had read, when the pulse last moved. */
+  #unreadMs: Millis = 0;
 
   /** Standing still is counted from now on. */
   constructor(read: () => Pulse | null, elapsed: () => Millis) {
@@ -129,12 +131,18 @@ export class Watch {
     const pulse = this.#read();
     const now = this.#elapsed();
     const hasMoved = pulse !== null && (pulse.counter !== this.#last?.counter || pulse.born !== this.#last.born);
-    if (hasMoved) this.#last = pulse;
-    if (hasMoved || now - this.#lookedAt > UNWATCHED_MAX_MS) this.#movedAt = now;
+    const wasAway = now - this.#lookedAt > UNWATCHED_MAX_MS;
+    if (hasMoved) {
+      // One that is started again and again, and reads nothing, looks after the orders as little as one that stands still.
+      const goesOn = pulse.reads === 0 && !wasAway && this.#last !== null && this.#last.state !== 'stopped';
+      this.#unreadMs = Math.max(pulse.unreadMs, goesOn ? this.#unreadMs + now - this.#movedAt : 0);
+      this.#last = pulse;
+    }
+    if (hasMoved || wasAway) this.#movedAt = now;
     this.#lookedAt = now;
     if (this.#last === null || pulse?.state === 'stopped') return null;
     const stillMs = now - this.#movedAt;
-    return { pulse: this.#last, stillMs, unreadMs: this.#last.unreadMs + stillMs };
+    return { pulse: this.#last, stillMs, unreadMs: this.#unreadMs + stillMs };
   }
 
   /** Milliseconds since the last sign of life; null when there is nothing to watch. */

@@ -39,6 +39,8 @@ export class SentinelJudge {
   readonly #options: SentinelJudgeOptions;
   /** When the bot last showed life; null while it does not need to be watched. */
   #beatAt: number | null = null;
+  /** Since when it is to be watched: it beat after it had never, or had stopped. */
+  #watchedAt = -Infinity;
   /** When it last looked after its orders, and whether it was kept out last. */
   #readAt: number | null = null;
   #isKeptOut = false;
@@ -58,6 +60,7 @@ export class SentinelJudge {
 
   botBeat(state: Pulse['state'], isRead: boolean): void {
     const at = state === 'stopped' ? null : this.#options.now();
+    if (this.#beatAt === null && at !== null) this.#watchedAt = at;
     this.#beatAt = at;
     this.#isKeptOut = state === 'kept out';
     if (isRead || at === null) this.#readAt = at;
@@ -142,7 +145,7 @@ export class SentinelJudge {
     if (this.#beatAt === null || this.#upAt === null) return;
     // One that has just begun to look, or to look again, gives the bot its time from there.
     const deadFor = now() - Math.max(this.#beatAt, this.#upAt);
-    const cutOffFor = now() - Math.max(this.#readAt ?? -Infinity, this.#upAt);
+    const cutOffFor = now() - Math.max(this.#readAt ?? this.#watchedAt, this.#upAt);
     const clearFor = now() - Math.max(this.#troubleUntil, this.#upAt);
     const cutOffPatience = (this.#isKeptOut ? KEPT_OUT_MAX_MS : promises.ttlMs) + WITHIN_MS;
     const mustBeDead = deadFor >= promises.ttlMs + WITHIN_MS && clearFor >= WITHIN_MS;
