@@ -4,55 +4,78 @@ import { afterAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { latchIn } from '../../src/live/latch.ts';
 import { Bench, puntas } from './program.ts';
+import type { Program } from './program.ts';
 
 const bench = new Bench();
 afterAll(() => bench.clear());
 
 type Face = { readonly url: string; readonly key: string; readonly secret: string; readonly operator: string };
-test('a bot quotes on the new tick, with the new fees, and withdraws from a book that is gone, without a halt', async () => {
+type Operate = (method: string, path: string, body?: object) => Promise<unknown>;
+
+/** An exchange and a bot that trades there, each a process, and the way of an operator; both are ended afterwards. */
+async function trading(use: (bot: Program, operate: Operate, state: string) => Promise<void>): Promise<void> {
   const exchange = puntas(['exchange', '-c', bench.config(), '--port', '0']);
   const [line] = await exchange.sees(/^\{"url".*$/m);
   const face = JSON.parse(line) as Face & { readonly operatorToken: string };
   const headers = { authorization: `Bearer ${face.operatorToken}`, 'content-type': 'application/json' };
-  const operate = async (method: string, path: string, body?: object): Promise<unknown> => {
+  const operate: Operate = async (method, path, body) => {
     const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
     const reply = await fetch(`${face.operator}/${path}`, init);
     expect(reply.status).toBe(200);
     return reply.json();
   };
   const tree = parse(readFileSync(bench.config(), 'utf8')) as Record<string, unknown>;
-  const state = bench.path('state-of-the-bot');
+  const { dir: state } = tree['state'] as { readonly dir: string };
   const file = bench.file(
     'remote.yaml',
     stringify({
       ...tree,
       // So that the market's next move makes it place anew.
       strategy: { ...(tree['strategy'] as object), refreshToleranceBps: 0.2 },
-      state: { dir: state },
       exchange: { kind: 'remote', restUrl: `${face.url}/api`, stream: false },
     }),
   );
   const bot = puntas(['run', '-c', file, '--json'], { PUNTAS_API_KEY: face.key, PUNTAS_API_SECRET: face.secret });
   try {
     await bot.sees(/"msg":"quoting"/);
-    await operate('PATCH', 'books/btc_mxn', { tick_size: '500', maker: '0.0004', taker: '0.0008' });
-    // It finds out at the first order that is refused, or within five minutes; here another program's order would do it too.
-    await bot.sees(/the exchange changed btc_mxn: tick 10 -> 500, maker fee .* -> 0\.0400 %/);
-    await bot.sees(/"msg":"run \d+ goes on"/);
-    await expect.poll(() => pricesIn(operate), { timeout: 60_000, interval: 500 }).toSatisfy(isOnTick);
-    expect(latchIn(state).read()).toBeNull();
-    await operate('PATCH', 'books/btc_mxn', { listed: false });
-    await bot.sees(/does not list btc_mxn any more: nothing is quoted until it does/);
+    await use(bot, operate, state);
     expect(latchIn(state).read()).toBeNull();
   } finally {
     bot.signal('SIGKILL');
     exchange.signal('SIGTERM');
     await Promise.all([bot.ended, exchange.ended]);
   }
-});
+}
+
+test('a bot quotes on the new tick, with the new fees, and withdraws from a book that is gone, without a halt', () =>
+  trading(async (bot, operate, state) => {
+    await operate('PATCH', 'books/btc_mxn', { tick_size: '500', maker: '0.0004', taker: '0.0008' });
+    // It finds out at the first order that is refused, or within five minutes.
+    await bot.sees(/the exchange changed btc_mxn: tick 10 -> 500, maker fee .* -> 0\.0400 %/);
+    await bot.sees(/"msg":"run \d+ goes on"/);
+    await expect.poll(() => pricesIn(operate), { timeout: 60_000, interval: 500 }).toSatisfy(isOnTick);
+    expect(latchIn(state).read()).toBeNull();
+    await operate('PATCH', 'books/btc_mxn', { listed: false });
+    await bot.sees(/does not list btc_mxn any more: nothing is quoted until it does/);
+  }));
+
+test('a bot whose amounts become too small says what is too small and why it quotes nothing, in the log and to a probe', () =>
+  trading(async (bot, operate) => {
+    const [, url] = await bot.sees(/metrics at (http:\/\/[\d.:]+)\/metrics/);
+    await operate('PATCH', 'books/btc_mxn', { minimum_amount: '1' });
+    await bot.sees(/the exchange changed btc_mxn: smallest amount 0\.0000006 -> 1; taken up at once/);
+    const why =
+      /no bid and no ask: below the minimum amount \(.* btc is below the least amount of an order in btc_mxn, 1 btc, a rule of the exchange/;
+    await bot.sees(new RegExp(`"nothing is quoted: ${why.source}`));
+    const answer = await fetch(`${url!}/readyz`);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ ready: false, reasons: [expect.stringMatching(why)] });
+    // What is below the new bound by itself is not left standing either.
+    await expect.poll(() => pricesIn(operate), { timeout: 60_000, interval: 500 }).toEqual([]);
+  }));
 
 /** Prices of the account's open orders, as the exchange itself has them. */
-async function pricesIn(operate: (method: string, path: string) => Promise<unknown>): Promise<string[]> {
+async function pricesIn(operate: Operate): Promise<string[]> {
   const { accounts } = (await operate('GET', 'truth')) as {
     readonly accounts: readonly { readonly live_orders: readonly { readonly price: string }[] }[];
   };
