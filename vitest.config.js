@@ -34,6 +34,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'rooms',
+          // No file leaves anything behind for the next one; loading every module anew for each is a third of the time.
+          isolate: false,
           include: ['test/**/*.test.ts'],
           exclude: [PROGRAM],
           ...(TMPDIR ? { env: { TMPDIR }, globalSetup: ['test/tmpdirInMemory.ts'] } : {}),
