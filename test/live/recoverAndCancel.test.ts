@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { Wrong } from '../../src/cli/configFile.ts';
 import type { WireRequest } from '../../src/core/index.ts';
 import { STATE_FILE } from '../../src/live/journal.ts';
-import { doomed } from './crashes.ts';
+import { doomed, failedStart } from './crashes.ts';
 import type { Fate } from './inProcess.ts';
 import { Folders } from './states.ts';
 import { started, worldOf } from './world.ts';
@@ -108,4 +108,25 @@ describe('a start on a damaged state', () => {
     await first.running.stop();
     world.end();
   });
+});
+
+test('a start after a kill with a secret that is refused asks no longer than a few reads: what was left is named, with code 3', async () => {
+  const world = worldOf(54);
+  const first = await doomed(world, folders);
+  await world.clock.advance(30 * SECOND);
+  const dir = first.kill();
+  const left = ours(world).map(({ originId }) => originId!);
+  expect(left.length).toBeGreaterThan(1);
+  const asked: WireRequest[] = [];
+  const from = world.clock.elapsed();
+  const secret = 'of-another-key';
+  const error = await failedStart(world, dir, { secret, onArrival: request => void asked.push(request) });
+  if (!(error instanceof Wrong)) throw new Error(`expected an end with an exit code, found ${String(error)}`);
+  expect(error.message).toMatch(/0215/);
+  for (const id of left) expect(error.message).toContain(`not verified to be gone: ${id}`);
+  expect(error.code).toBe(3);
+  expect(world.clock.elapsed() - from).toBeLessThan(10 * SECOND);
+  expect(asked.filter(({ headers }) => headers['authorization'] !== undefined).length).toBeLessThan(10);
+  await first.running.stop();
+  world.end();
 });
