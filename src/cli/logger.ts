@@ -10,6 +10,13 @@ const CONTROL = /\\(?:\\|u00[01][0-9a-f]|u007f|[bfr])/g;
 /** What JSON leaves as it is: the other control characters, and marks that turn the direction of what follows. */
 const RAW_CONTROL = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
+/** What stands before the text of an information on a terminal. */
+const PREFIX = '[HH:MM:ss.lll] INFO: ';
+
+/** How many characters of such a text fit into one row of stderr; off a terminal as many as there are. */
+export const lineRoom = (to: { readonly isTTY?: boolean; readonly columns?: number } = process.stderr): number =>
+  to.isTTY === true && to.columns !== undefined && to.columns > 0 ? Math.max(20, to.columns - PREFIX.length) : Infinity;
+
 /**
  * `secrets` (secret and key) are masked wherever they turn up, and so are signatures and Authorization headers of any form; no line commands a
  * terminal. `to` takes the lines as JSON; absent: stderr.

@@ -1,6 +1,6 @@
-/** Tells a person what the bot does: every fill, every change of mind, and where it stands every few seconds. */
-import { approximately, moneyOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
-import type { Amount, Clock, EngineNews, Instrument, Order, Side, Snapshot, Timer } from '../core/index.ts';
+/** Tells a person what the bot does: every fill and every change of mind. */
+import { moneyOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
+import type { Amount, EngineNews, Instrument, OrderNews } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 
 /** Writes news as log lines; `resumeCommand` lifts a halt of this very bot. */
@@ -53,7 +53,11 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews, resu
     case 'order':
       if (news.news.kind === 'ended')
         log.debug({ id: news.news.order.id }, `${news.news.order.id} ended: ${news.news.ending}`);
-      else log.warn({ id: news.news.order.id, news: news.news.kind }, `${news.news.order.id}: ${news.news.kind}`);
+      else
+        log.warn(
+          { id: news.news.order.id, news: news.news.kind },
+          `${news.news.order.id}: ${ORDER_WORDS[news.news.kind]}`,
+        );
       return;
     case 'regime': {
       const { from, to } = news;
@@ -75,6 +79,16 @@ export function narrate(log: Log, instrument: Instrument, news: EngineNews, resu
   }
 }
 
+/** What became known about an order, for somebody who knows nothing of how it is kept. */
+const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>> = {
+  unknown: 'nothing tells yet whether it is in the book: it counts as live until the exchange does',
+  resolved: 'the exchange has told of it, it is in doubt no more',
+  reopened: 'it was taken for ended and the exchange shows it open: it counts as live again',
+  'late fill': 'an execution of it was listed after its end; it is booked',
+  adopted: 'it lives and this run did not place it: it counts, and is canceled',
+  'trades missing': 'the exchange says that more of it was filled than it lists: that stays reserved until it does',
+};
+
 /** An amount as a person writes it, without the zeros of the exchange: the same of an order as of its fills. */
 const amountText = (instrument: Instrument, amount: Amount): string => textOfMoney(moneyOfAmount(instrument, amount));
 
@@ -85,52 +99,3 @@ function tellQuoting(log: Log, { reason, why }: Extract<EngineNews, { kind: 'quo
   else if (why !== null) log.warn({ why }, `nothing is quoted: ${why}`);
   else log.info({}, 'quoting');
 }
-
-const STATUS_EVERY_MS = 10_000;
-
-/** A line on where the bot stands: as soon as both sides are quoted, then every ten seconds of the wall. */
-export function status(
-  log: Log,
-  instrument: Instrument,
-  now: () => Snapshot,
-  clock: Clock,
-  speed: number,
-  queueAhead: () => Readonly<Record<Side, Amount | null>>,
-): { stop(): void } {
-  let timer: Timer;
-  let told = false;
-  const tell = () => {
-    const snapshot = now();
-    const live = (side: Side) => snapshot.orders.filter(order => order.side === side && isShown(order));
-    const bids = live('buy');
-    const asks = live('sell');
-    const isTwoSided = bids.length > 0 && asks.length > 0;
-    if (told || isTwoSided) {
-      told = true;
-      const { profit } = snapshot;
-      const ahead = queueAhead();
-      log.info(
-        { bids: bids.length, asks: asks.length, fills: snapshot.fills },
-        `bid ${bestText(instrument, bids, ahead.buy)} | ask ${bestText(instrument, asks, ahead.sell)} | market ${textOfPrice(instrument, snapshot.bid)} / ${textOfPrice(instrument, snapshot.ask)} | ` +
-          `${snapshot.fills} fills, ${instrument.major} ${signed(approximately(snapshot.inventory), 4)} from target, ` +
-          `profit ${signed(approximately(profit.total), 2)} ${instrument.minor} (spread ${signed(approximately(profit.spread), 2)}, inventory ${signed(approximately(profit.inventory), 2)}, fees ${signed(approximately(profit.fees), 2)})`,
-      );
-    }
-    timer = clock.after((told ? STATUS_EVERY_MS : 250) * speed, tell);
-  };
-  timer = clock.after(0, tell);
-  return { stop: () => timer.stop() };
-}
-
-const isShown = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
-
-function bestText(instrument: Instrument, orders: readonly Order[], ahead: Amount | null): string {
-  if (orders.length === 0) return 'none';
-  const prices = orders.map(order => order.price);
-  const queue =
-    ahead === null ? '' : `, ${approximately(moneyOfAmount(instrument, ahead)).toFixed(4)} ${instrument.major} ahead`;
-  const best = orders[0]!.side === 'buy' ? Math.max(...prices) : Math.min(...prices);
-  return `${textOfPrice(instrument, best as Order['price'])} (${orders.length} level${orders.length === 1 ? '' : 's'}${queue})`;
-}
-
-const signed = (x: number, decimals: number): string => `${x >= 0 ? '+' : ''}${x.toFixed(decimals)}`;

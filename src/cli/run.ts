@@ -26,11 +26,13 @@ import { sentenceOf } from './exits.ts';
 import { LastScrape } from './lastScrape.ts';
 import { besideOf, monitored, notReady, volumeOf } from './monitored.ts';
 import type { InboxSide } from './inbox.ts';
-import { narrate, status } from './narrator.ts';
+import { lineRoom } from './logger.ts';
+import { narrate } from './narrator.ts';
 import { giveUp, giveUpOn } from './givingUp.ts';
 import { ownCommand } from './ownCommand.ts';
 import { remedyOf } from './remedy.ts';
 import { accountOf } from './sameAccount.ts';
+import { status } from './status.ts';
 import { summaryOf } from './summary.ts';
 import type { Summary } from './summary.ts';
 import { Tally } from './tally.ts';
@@ -180,14 +182,16 @@ export async function run(options: RunOptions): Promise<RunResult> {
     const { tier } = rolling.session.rules;
     if (tier) log.info({}, describeTier(tier));
     const started = clock.elapsed();
-    const line = status(
+    const line = status({
       log,
-      instrument,
-      snapshot,
+      // A change of the tick begins a run on another grid.
+      instrument: () => rolling.session.rules.instrument,
+      now: snapshot,
       clock,
-      venue.speed,
-      () => rolling.session.loop.market.status.queueAhead,
-    );
+      speed: venue.speed,
+      queueAhead: () => rolling.session.loop.market.status.queueAhead,
+      room: lineRoom,
+    });
     ends.push(() => line.stop());
     if (config.webhooks) {
       inbox = await startInbox(config, config.webhooks, client, log, {

@@ -76,7 +76,7 @@ export function describe(summary: Summary, resumeCommand: string): string {
     ...(summary.paper === undefined
       ? []
       : [`PAPER, no money: ${summary.paper.fills} fills on the market of ${summary.paper.follows}`]),
-    `${summary.book}: ${summary.fills} ${summary.fills === 1 ? 'fill' : 'fills'} in ${summary.seconds} s; orders placed ${orders.placed}, canceled ${orders.canceled}, refused ${orders.refused}, unknown ${orders.unknown}`,
+    `${summary.book}: ${summary.fills} ${summary.fills === 1 ? 'fill' : 'fills'} in ${summary.seconds} s; orders placed ${orders.placed}, canceled ${orders.canceled}, refused ${orders.refused}, in doubt ${orders.unknown}`,
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
     `profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${Number(pnl.hedging) === 0 ? '' : ` + hedging ${pnl.hedging}`}`,
     ...(summary.halted === undefined ? [] : [`HALTED: ${summary.halted} (look, then lift it with: ${resumeCommand})`]),

@@ -51,12 +51,15 @@ type Cases<Union extends { readonly kind: string }> = {
 };
 
 const ORDER_NEWS: Readonly<Record<OrderNews['kind'], Told>> = {
-  unknown: ['warn', 'demo-7-1: unknown'],
-  resolved: ['warn', 'demo-7-1: resolved'],
-  reopened: ['warn', 'demo-7-1: reopened'],
-  'late fill': ['warn', 'demo-7-1: late fill'],
-  adopted: ['warn', 'demo-7-1: adopted'],
-  'trades missing': ['warn', 'demo-7-1: trades missing'],
+  unknown: ['warn', 'demo-7-1: nothing tells yet whether it is in the book: it counts as live until the exchange does'],
+  resolved: ['warn', 'demo-7-1: the exchange has told of it, it is in doubt no more'],
+  reopened: ['warn', 'demo-7-1: it was taken for ended and the exchange shows it open: it counts as live again'],
+  'late fill': ['warn', 'demo-7-1: an execution of it was listed after its end; it is booked'],
+  adopted: ['warn', 'demo-7-1: it lives and this run did not place it: it counts, and is canceled'],
+  'trades missing': [
+    'warn',
+    'demo-7-1: the exchange says that more of it was filled than it lists: that stays reserved until it does',
+  ],
   ended: ['debug', 'demo-7-1 ended: canceled'],
 };
 
