@@ -166,6 +166,19 @@ describe('the webhook listener', () => {
     expect(await post(GOOD)).toBe(200);
   });
 
+  test('takes of one stranger what a stranger may bring and no more, and of another all the same', async () => {
+    // No time passes: what is taken is what may come at once, 4 MB with the 512 bytes that each counts more.
+    const { post, store } = await open({ proxies: ['127.0.0.1'], elapsed: () => 0 });
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const answers: number[] = [];
+    for (let n = 0; n < 300; n++) answers.push(await post(`${n} `.padEnd(16_000, 'x'), TOKEN, from('198.51.100.7')));
+    expect(answers.filter(status => status === 200)).toHaveLength(Math.floor(4_000_000 / (16_000 + 512)));
+    expect(new Set(answers)).toEqual(new Set([200, 503]));
+    const taken = store.count();
+    expect(await post(GOOD, TOKEN, from('203.0.113.9'))).toBe(200);
+    expect(store.count()).toBe(taken + 1);
+  });
+
   test('asks the sender to come again while the disk takes nothing, says so once, and says when it is over', async () => {
     let broken = true;
     const kept: string[] = [];
