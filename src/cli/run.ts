@@ -243,12 +243,16 @@ function openState(open: () => Journal): Journal | DamagedState | OtherKey {
   try {
     return open();
   } catch (error) {
-    return error instanceof DamagedState || error instanceof OtherKey ? error : misplaced(new Error(sentenceOf(error)));
+    return error instanceof DamagedState || error instanceof OtherKey
+      ? error
+      : misplaced(new Error(sentenceOf(error)), error);
   }
 }
 
-function misplaced(error: unknown): never {
-  throw new Wrong(error instanceof Error ? error.message : String(error));
+function misplaced(error: unknown, cause: unknown = error): never {
+  const wrong = new Wrong(error instanceof Error ? error.message : String(error));
+  wrong.cause = cause;
+  throw wrong;
 }
 
 /** Names an account at its venue without naming its first key: what was left there is only taken up again there. */

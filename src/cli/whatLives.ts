@@ -6,6 +6,7 @@ import { textOfAmount, textOfPrice } from '../core/index.ts';
 import type { Clock } from '../core/index.ts';
 import { recordingsIn } from '../live/recordings.ts';
 import { firstRules } from '../live/replay.ts';
+import { StateInUse } from '../live/stateFile.ts';
 import { lookInto } from '../live/stateLook.ts';
 import type { LiveOrder } from '../live/stateLook.ts';
 import { Wrong } from './configFile.ts';
@@ -26,6 +27,8 @@ export async function withWhatLives(
   of: { readonly file: string; readonly state?: string },
   clock: Clock,
 ): Promise<unknown> {
+  // Beside a bot that runs, its orders are no left-overs.
+  if (error instanceof Wrong && error.cause instanceof StateInUse) return error;
   const dir = of.state ?? stateNamedIn(of.file);
   const found = dir === null ? null : await lookInto(dir, clock).catch(() => null);
   if (dir === null || found === null || found.orders.length === 0 || (found.owner?.venue ?? null) === null)

@@ -45,7 +45,7 @@ export function openDatabase(file: string, flawOf: (found: Found) => string | nu
     db?.close();
     const message = error instanceof Error ? error.message : String(error);
     if (/locked|busy/i.test(message)) {
-      throw new Error(
+      throw new StateInUse(
         `the state directory is in use by another process (${file}): stop it, or give this one its own state.dir`,
       );
     }
@@ -146,6 +146,9 @@ export function closeDatabase(db: Database.Database): void {
     db.close();
   }
 }
+
+/** Another process has it open: what lives is that one's, and it looks after it. */
+export class StateInUse extends Error {}
 
 /** The state file cannot be trusted, or not be written: nothing may be placed; what lives can still be canceled by its prefix. */
 export class DamagedState extends Error {

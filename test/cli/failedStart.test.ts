@@ -43,6 +43,23 @@ describe('a start after a kill that fails before its state is opened', () => {
   });
 });
 
+test('a second start beside a bot that runs does not call its orders left over, and cancels nothing', async () => {
+  const { file } = killed();
+  const { state, book, instance } = readConfig(file);
+  const held = openJournal(state.dir, {
+    ...OPENING,
+    owner: { ...OWNER, venue: 'http://127.0.0.1:9/api', book, instance },
+  });
+  try {
+    const { code, stderr } = await ran(['run', '-c', file], { PUNTAS_API_KEY: 'key', PUNTAS_API_SECRET: 'secret' });
+    expect(stderr).toContain('in use by another process');
+    expect(stderr).not.toMatch(/may live|halt --cancel/);
+    expect(code).toBe(2);
+  } finally {
+    held.close();
+  }
+});
+
 describe('what is written', () => {
   test('by a run is open to nobody else, whatever the mask of the shell', async () => {
     const file = bench.config();
