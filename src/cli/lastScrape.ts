@@ -1,4 +1,4 @@
-/** Lets Prometheus see the end of a run: whoever has asked for metrics regularly is given the time to ask once more. */
+/** Lets Prometheus see the end of a run: whoever has asked for metrics regularly is given the time to ask once more, also when others look too. */
 import type { Clock, Millis } from '../core/index.ts';
 
 /** No stop waits longer than this for it, in ms of the wall. */
@@ -6,12 +6,15 @@ const WAIT_MAX_MS = 15_000;
 /** Two times between scrapes that differ by more than this share are a person's, not Prometheus'. */
 const REGULAR_SHARE = 0.5;
 
+/** Who asks is known by address and program; of more than this the one that has not asked for longest is forgotten. */
+const ASKERS_MAX = 16;
+
 export class LastScrape {
   readonly #clock: Clock;
   readonly #waitMaxMs: Millis;
-  /** Times of the last three scrapes, oldest first. */
-  #times: readonly Millis[] = [];
-  #seen: () => void = () => undefined;
+  /** Times of the last three scrapes of each, oldest first. */
+  readonly #askers = new Map<string, readonly Millis[]>();
+  readonly #waiting = new Map<string, () => void>();
 
   /** `speed` is how much faster than the wall the clock runs. */
   constructor(clock: Clock, speed: number) {
@@ -20,31 +23,43 @@ export class LastScrape {
   }
 
   /** The page of metrics was asked for and answered. */
-  happened(): void {
-    this.#times = [...this.#times.slice(-2), this.#clock.elapsed()];
-    this.#seen();
+  happened(asker: string): void {
+    const times = this.#askers.get(asker) ?? [];
+    this.#askers.delete(asker);
+    this.#askers.set(asker, [...times.slice(-2), this.#clock.elapsed()]);
+    const [oldest] = this.#askers.keys();
+    if (this.#askers.size > ASKERS_MAX && oldest !== undefined) this.#askers.delete(oldest);
+    this.#waiting.get(asker)?.();
   }
 
-  /** How long the next scrape may take to come; 0 when none is to be expected. */
+  /** How long the next scrape of somebody regular may take to come; 0 when none is to be expected. */
   get expectedWithinMs(): Millis {
-    if (this.#times.length < 3) return 0;
-    const [first, second, third] = this.#times as [Millis, Millis, Millis];
+    return Math.max(0, ...[...this.#askers.values()].map(times => this.#expected(times)));
+  }
+
+  /** Ends when each that is expected has asked once more, or is not to be expected any more. */
+  async next(): Promise<void> {
+    await Promise.all(
+      [...this.#askers].map(async ([asker, times]) => {
+        const ms = this.#expected(times);
+        if (ms === 0) return;
+        await new Promise<void>(resolve => {
+          const timer = this.#clock.after(ms, resolve);
+          this.#waiting.set(asker, () => {
+            timer.stop();
+            resolve();
+          });
+        });
+      }),
+    );
+  }
+
+  #expected(times: readonly Millis[]): Millis {
+    if (times.length < 3) return 0;
+    const [first, second, third] = times as [Millis, Millis, Millis];
     const [before, last] = [second - first, third - second];
     const isRegular = Math.abs(last - before) <= REGULAR_SHARE * Math.max(last, before);
     const isOver = this.#clock.elapsed() - third > 2 * last;
     return isRegular && !isOver ? Math.min(1.5 * last, this.#waitMaxMs) : 0;
-  }
-
-  /** Ends with the next scrape, or when it is not to be expected any more. */
-  async next(): Promise<void> {
-    const ms = this.expectedWithinMs;
-    if (ms === 0) return;
-    await new Promise<void>(resolve => {
-      const timer = this.#clock.after(ms, resolve);
-      this.#seen = () => {
-        timer.stop();
-        resolve();
-      };
-    });
   }
 }

@@ -167,7 +167,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       host: config.metrics.host,
       port: config.metrics.port,
       allowedHosts: config.metrics.allowedHosts,
-      onScrape: () => scrapes.happened(),
+      onScrape: asker => scrapes.happened(asker),
       notReady: () => notReady(snapshot()).concat(journal.isWritable() ? [] : [DISK_FULL]),
       warnings: () => [inbox?.state()?.problem ?? []].flat(),
     }).catch(misplaced);
@@ -210,7 +210,8 @@ export async function run(options: RunOptions): Promise<RunResult> {
     const report = await rolling.stop();
     if (report.left.length === 0) {
       heart.beat('stopped');
-      isStoppedCleanly = true;
+      // A run that broke ends without anybody having asked for it.
+      isStoppedCleanly = report.failure === null;
       // Otherwise Prometheus would only see that nobody answers, as after a crash.
       await scrapes.next();
     }

@@ -9,6 +9,7 @@ import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
 import type { EngineEvent, RestoredLedger } from './event.ts';
 import { Freshness } from './freshness.ts';
 import { Guard } from './guard.ts';
+import type { HaltReason } from './halts.ts';
 import { Holdings } from './holdings.ts';
 import { InFlight } from './inFlight.ts';
 import { amountExact, priceExact, priceFloor } from './instrument.ts';
@@ -182,7 +183,7 @@ export class Engine {
         this.#dirty = true;
         break;
       case 'halt':
-        this.#halt(event.reason);
+        this.#latch(event.reason);
         break;
       case 'reduce':
       case 'reduced':
@@ -394,13 +395,17 @@ export class Engine {
     if (halts) this.#halt(this.#beyondLimit());
   }
 
-  #beyondLimit(): string | null {
+  #beyondLimit(): HaltReason | null {
     if (!this.#positionLimit.isBeyond(this.#holdings.positionLots())) return null;
     return beyondLimit(`${textOfMoney(this.#holdings.position())} ${this.#rules.instrument.major}`);
   }
 
-  #halt(reason: string | null): void {
-    if (reason === null) return;
+  #halt(reason: HaltReason | null): void {
+    if (reason !== null) this.#latch(reason);
+  }
+
+  /** For a reason of our own or of somebody else. */
+  #latch(reason: string): void {
     this.#dirty = true;
     if (this.haltedBecause !== null) return;
     this.#regimes.take({ kind: 'halt', at: this.#at, reason });

@@ -1,4 +1,5 @@
 /** The limits after which trading stops until a person has looked: losses, and behaviour that no healthy bot shows. */
+import type { CountedHalt, HaltReason } from './halts.ts';
 import { money, textOfMoney } from './units.ts';
 import type { Millis, Money } from './units.ts';
 
@@ -36,7 +37,7 @@ export class Guard {
   readonly limits: HaltLimits;
   readonly #windows: readonly {
     readonly limit: Counted;
-    readonly name: string;
+    readonly name: CountedHalt;
     readonly max: number;
     readonly ms: Millis;
     readonly events: Recent;
@@ -47,7 +48,7 @@ export class Guard {
 
   constructor(limits: HaltLimits) {
     this.limits = limits;
-    const window = (name: string, limit: Counted, ms: Millis) => ({
+    const window = (name: CountedHalt, limit: Counted, ms: Millis) => ({
       limit,
       name,
       max: limits[limit],
@@ -79,7 +80,7 @@ export class Guard {
   }
 
   /** Why trading must stop, or null. `profit` is the total so far; a day is a UTC day. */
-  breach(profit: Money, at: Millis): string | null {
+  breach(profit: Money, at: Millis): HaltReason | null {
     const day = Math.floor(at / DAY);
     if (day !== this.#day || this.#dayStart === null) {
       this.#day = day;

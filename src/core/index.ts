@@ -11,6 +11,7 @@ export * from './errorText.ts';
 export * from './event.ts';
 export * from './feeTier.ts';
 export * from './guard.ts';
+export type { HaltKind, HaltReason } from './halts.ts';
 export * from './hedgeRow.ts';
 export * from './hedging.ts';
 export * from './jsonKeys.ts';

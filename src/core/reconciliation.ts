@@ -1,4 +1,5 @@
 /** Whether the exchange's balances equal our ledger: when not, what is done about it, and when a person's word takes them for it. */
+import type { HaltReason } from './halts.ts';
 import type { Holdings } from './holdings.ts';
 import { textOfMoney } from './units.ts';
 import type { Millis, Money } from './units.ts';
@@ -89,7 +90,7 @@ export class Reconciliation {
    * After a read of the balances on a quiet cut: why to halt, or null. Once may be a trade whose record is late; what stays is halted on once the
    * lists have had their time to explain it.
    */
-  read(startedAt: Millis): string | null {
+  read(startedAt: Millis): HaltReason | null {
     this.#holdings.settleResidue(startedAt);
     const differences = this.#holdings.differences();
     this.#checked = {

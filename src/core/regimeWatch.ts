@@ -3,7 +3,7 @@ import { bestOf } from './book.ts';
 import type { Depth } from './book.ts';
 import { EwmaVolatility } from './estimators/volatility.ts';
 import { firstRegime, isReduceOnly, nextRegime } from './regimes.ts';
-import type { Hysteresis, Regime, RegimeEvent, RegimeState } from './regimes.ts';
+import type { Hysteresis, Regime, RegimeEvent, RegimeState, WideWhy } from './regimes.ts';
 import type { RiskRefusal } from './risk.ts';
 import { reduced, widened } from './shapedQuotes.ts';
 import type { Quote } from './strategy.ts';
@@ -137,7 +137,7 @@ export class RegimeWatch {
     const ask = bestOf(depth, 'sell');
     const mid = (bid + ask) / 2;
     let largest = 0;
-    const sign = (why: string, load: number): void => {
+    const sign = (why: WideWhy, load: number): void => {
       if (load <= largest || Number.isNaN(largest)) return;
       largest = load;
       this.#wideWhy = why;

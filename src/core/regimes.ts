@@ -10,6 +10,9 @@ import type { Millis } from './units.ts';
 export const REGIMES = ['normal', 'wide', 'reduce only', 'paused', 'halted'] as const;
 export type Regime = (typeof REGIMES)[number];
 
+/** What of the market makes the spread wide. */
+export type WideWhy = 'the price moves fast' | 'the market is wide' | 'the book is thin';
+
 /** A cause that has come and goes only when it has been away for a while. */
 export type Held = {
   readonly why: string;

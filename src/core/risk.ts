@@ -68,6 +68,25 @@ export type RiskRefusal =
   | 'insufficient funds'
   | 'too many unknown orders';
 
+/** Those that hold for every order, whatever its price: nothing is quoted. */
+export type QuotingRefusal = Extract<
+  RiskRefusal,
+  | 'stopping'
+  | 'halted'
+  | 'not ready'
+  | 'no limits'
+  | 'rules of the book changed'
+  | 'book is not traded any more'
+  | 'book stale'
+  | 'book one-sided'
+  | 'book crossed'
+  | 'private data stale'
+  | 'ledger differs from the balances'
+  | 'sentinel is missing'
+  | 'held by the sentinel'
+  | 'too many unknown orders'
+>;
+
 /** What the gate looks at. */
 export type Standing = {
   readonly instrument: Instrument;
@@ -103,8 +122,8 @@ export type Standing = {
   readonly reduceOnly: boolean;
 };
 
-/** Refusals that hold for every order now, whatever its price; null when quoting is possible. */
-export function quotingRefusal(s: Standing): RiskRefusal | null {
+/** Null when quoting is possible. */
+export function quotingRefusal(s: Standing): QuotingRefusal | null {
   if (s.stopping) return 'stopping';
   if (s.halted) return 'halted';
   if (s.bookRefusal) return s.bookRefusal;

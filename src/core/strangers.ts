@@ -1,5 +1,6 @@
 /** Orders of this bot's name that this run did not place: left over from an earlier one, or another process's. */
 import type { EngineEvent } from './event.ts';
+import type { HaltReason } from './halts.ts';
 import { amountFloor, worstPrice } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
 import type { Order, Orders } from './orders.ts';
@@ -22,9 +23,9 @@ export class Strangers {
     { orders, at }: Extract<EngineEvent, { kind: 'open orders' }>,
     instrument: Instrument,
     adopted: (order: Order) => void,
-  ): string | null {
+  ): HaltReason | null {
     const { instance } = this.#ids;
-    let halt: string | null = null;
+    let halt: HaltReason | null = null;
     let strangers = 0;
     for (const report of orders) {
       const { originId } = report;

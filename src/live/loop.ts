@@ -10,6 +10,7 @@ import { LedgerKeeper } from './ledgerKeeper.ts';
 import { MarketData } from './marketData.ts';
 import type { LoopOptions, StopReport } from './loopOptions.ts';
 import type { Rules } from './opening.ts';
+import { obstacleTo } from './obstacle.ts';
 import { recordedTurn } from './recordedTurn.ts';
 import { LineWriter } from './recording.ts';
 import { isFailed, Reads, type Failed } from './reads.ts';
@@ -82,7 +83,7 @@ export class Loop {
       time: this.time,
       step: event => this.#step(event),
       persist: () => this.#flush(),
-      mayAct: () => this.#mayPlace(),
+      mayAct: () => this.#obstacle() === null,
     });
     this.market = new MarketData({
       ...options,
@@ -302,11 +303,10 @@ export class Loop {
   /** Intents are on disk before the first byte leaves; when they cannot be written, only cancels and look-ups leave. */
   #carryOut(commands: readonly Approved<Command>[]): void {
     const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
-    const isDurable = places.length === 0 || (this.#mayPlace() && this.#intend(places));
+    const obstacle = places.length === 0 ? null : (this.#obstacle() ?? this.#intend(places));
     for (const command of commands) {
-      if (command.kind === 'place' && !isDurable) {
-        const message = 'trading was halted, or its intent could not be written to disk';
-        const outcome = { kind: 'refused', code: 'not-sent', message } as const;
+      if (command.kind === 'place' && obstacle !== null) {
+        const outcome = { kind: 'refused', code: 'not-sent', message: obstacle } as const;
         this.#step({ kind: 'placed', at: this.time(), id: command.id, outcome });
         continue;
       }
@@ -317,31 +317,29 @@ export class Loop {
     }
   }
 
-  /** A stop or a halt, also one that another process has just latched, holds for what was decided before and waits for its turn. */
-  #mayPlace(): boolean {
+  #obstacle(): string | null {
     const { engine, latch } = this.#options;
-    const isLatched = latch.read() !== null || latch.readHold() !== null;
-    const isStopped = this.#stopping.signal.aborted || this.#rules.areInDoubt || engine.isOutdated;
-    return !isStopped && engine.haltedBecause === null && !isLatched;
+    return obstacleTo(this.#stopping.signal.aborted, engine, latch, this.#rules.areInDoubt);
   }
 
-  #intend(places: readonly Approved<PlaceCommand>[]): boolean {
+  /** Null when they are on disk. */
+  #intend(places: readonly Approved<PlaceCommand>[]): string | null {
     const { journal } = this.#options;
     try {
       if (this.#failure === null) this.#keeper.keep();
       journal.intend(places, this.time());
-      return true;
+      return null;
     } catch (error) {
       const text = 'intents cannot be written to disk: nothing is placed';
       this.#reach.say('intents', { error: String(error) }, text, 'error');
-      return false;
+      return 'its intent cannot be written to disk';
     }
   }
 
   async #send(command: Approved<Command>): Promise<void> {
     const { exchange, book } = this.#options;
     const { instrument } = this.rules;
-    const at = { exchange, book, instrument, time: this.time, mayPlace: () => this.#mayPlace() };
+    const at = { exchange, book, instrument, time: this.time, mayPlace: () => this.#obstacle() === null };
     const { event, what, failed } = await send(command, at);
     if (failed === null) this.#reach.answered();
     else this.#note(what, failed);

@@ -31,6 +31,15 @@ export type SentinelOptions = Omit<ClearOutOptions, 'reach'> & {
   readonly resumeCommand: string;
 };
 
+/** Why it halts the bot, each kind with the form of its sentence. */
+type HaltTexts = {
+  readonly 'no life': `the bot has shown no life for ${string}`;
+  readonly 'too many orders': `${number} live orders, the limit is ${number}`;
+  readonly 'started anew': `the bot was started anew while it was held back (${string})`;
+};
+export type SentinelHalt = keyof HaltTexts;
+type HaltReason = HaltTexts[SentinelHalt];
+
 const LOOK_EVERY_MS = 1_000;
 const COUNT_EVERY_MS = 10_000;
 /** While the bot reads nothing, or the exchange did not answer the last time. */
@@ -55,7 +64,7 @@ class Sentinel {
   readonly #reach: Reach;
   #wasGone = false;
   /** Why to halt, until the disk has taken it: a full one must not keep the cancels back. */
-  #owed: string | null = null;
+  #owed: HaltReason | null = null;
   /** The silence of the bot for which it was held back. Each is decided once: a person who resumes after it has decided. */
   #heldFor: string | null = null;
   #countedAt: Millis = -Infinity;
@@ -99,7 +108,7 @@ class Sentinel {
     return this.#owed ?? latch.readHold()?.reason.replace(/^sentinel: /, '') ?? null;
   }
 
-  #goneBecause(sight: Sight | null): string | null {
+  #goneBecause(sight: Sight | null): HaltReason | null {
     if (sight === null || sight.stillMs <= this.#options.ttlMs) return null;
     const there = isThere(sight.pulse);
     const kind =
@@ -159,7 +168,8 @@ class Sentinel {
     try {
       if (pulse.born !== hold.born) {
         // Nobody looked after the orders between two processes.
-        const why = `the bot was started anew while it was held back (${hold.reason.replace(/^sentinel: /, '')})`;
+        const why =
+          `the bot was started anew while it was held back (${hold.reason.replace(/^sentinel: /, '')})` as const;
         if (!this.#isLatched(why)) return;
         latch.liftHold({ reason: 'it became a halt: the bot was started anew', at, by: 'sentinel' });
         log.error({}, `sentinel: ${why}: trading stays halted; look, then lift it with: ${resumeCommand}`);
@@ -210,7 +220,7 @@ class Sentinel {
   }
 
   /** True when trading is halted, by us or by somebody before us. */
-  #isLatched(reason: string): boolean {
+  #isLatched(reason: HaltReason): boolean {
     const { latch, clock } = this.#options;
     try {
       latch.set({ reason: `sentinel: ${reason}`, at: clock.now(), by: 'sentinel' });

@@ -19,8 +19,8 @@ export type MonitorOptions = {
   readonly allowedHosts?: readonly string[];
   /** Why quoting is not possible now; empty when it is. */
   readonly notReady: () => readonly string[];
-  /** Called when /metrics was answered. */
-  readonly onScrape?: () => void;
+  /** Called when /metrics was answered; `asker`: address and program of who asked. */
+  readonly onScrape?: (asker: string) => void;
   /** What keeps nothing from being quoted and is wrong all the same. */
   readonly warnings?: () => readonly string[];
 };
@@ -80,8 +80,10 @@ function guard(server: FastifyInstance, { host, allowedHosts = [] }: MonitorOpti
 }
 
 function addPages(server: FastifyInstance, { metrics, notReady, warnings = () => [], onScrape }: MonitorOptions): void {
-  server.get('/metrics', { onResponse: async () => onScrape?.() }, async (_, reply) =>
-    reply.type(metrics.registry.contentType).send(await metrics.text()),
+  server.get(
+    '/metrics',
+    { onResponse: async ({ ip, headers }) => onScrape?.(`${ip} ${headers['user-agent'] ?? ''}`) },
+    async (_, reply) => reply.type(metrics.registry.contentType).send(await metrics.text()),
   );
   server.get('/healthz', async (_, reply) => plain(reply, 200, 'ok'));
   server.get('/readyz', async (_, reply) => {

@@ -8,7 +8,7 @@ async function scraped(...gaps: readonly number[]) {
   const scrapes = new LastScrape(clock, 1);
   for (const gap of gaps) {
     await clock.advance(gap);
-    scrapes.happened();
+    scrapes.happened('Prometheus');
   }
   return { clock, scrapes };
 }
@@ -25,7 +25,7 @@ describe('the end of a run', () => {
   test('waits for the next scrape of who asks regularly, and not a moment longer', async () => {
     const { clock, scrapes } = await scraped(0, 5_000, 5_100, 4_900);
     await clock.advance(2_000);
-    clock.after(3_000, () => scrapes.happened());
+    clock.after(3_000, () => scrapes.happened('Prometheus'));
     expect(await endsAfter(clock, scrapes.next(), 20_000)).toBe(3_000);
   });
 
@@ -37,6 +37,17 @@ describe('the end of a run', () => {
   ])('waits %s', async (_, gaps, ms) => {
     const { clock, scrapes } = await scraped(...gaps);
     expect(await endsAfter(clock, scrapes.next(), 60_000)).toBe(ms);
+  });
+
+  test('waits for who asks regularly when a person has looked in between, and for no look of that person', async () => {
+    const { clock, scrapes } = await scraped(0, 5_000, 5_000);
+    for (const ms of [500, 300]) {
+      await clock.advance(ms);
+      scrapes.happened('curl');
+    }
+    clock.after(1_000, () => scrapes.happened('curl'));
+    clock.after(4_000, () => scrapes.happened('Prometheus'));
+    expect(await endsAfter(clock, scrapes.next(), 20_000)).toBe(4_000);
   });
 
   test('does not wait for who has not asked for a while', async () => {

@@ -69,6 +69,16 @@ describe('the gate', () => {
     expect(quotingRefusal(quiet)).toBeNull();
   });
 
+  it('lets no order trade at once, up to the tick at which it would', () => {
+    for (const [side, near, far] of [
+      ['buy', 1000, 1001],
+      ['sell', 1000, 999],
+    ] as const) {
+      expect(isApproved(place(side, near, 10), quiet)).toBe(true);
+      expect(approvePlace(place(side, far, 10), quiet)).toBe('would cross the book');
+    }
+  });
+
   it.each([
     ['stopping', { stopping: true }],
     ['halted', { halted: true }],

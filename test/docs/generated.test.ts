@@ -1,5 +1,6 @@
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, test } from 'vitest';
+import { causesReference } from './causesReference.ts';
 import { configJsonSchema, configReference } from './configReference.ts';
 import { embeddedReference } from './embeddedReference.ts';
 import { metricsReference } from './metricsReference.ts';
@@ -31,6 +32,12 @@ describe('a generated page is what the code says', () => {
   test('docs/embedded-exchange.md lists every operator call and every switch', async () => {
     await expect(await formatted(embeddedReference(), 'markdown')).toMatchFileSnapshot(
       '../../docs/embedded-exchange.md',
+    );
+  });
+
+  test('docs/development/causes.md has every row that is tried', async () => {
+    await expect(await formatted(causesReference(), 'markdown')).toMatchFileSnapshot(
+      '../../docs/development/causes.md',
     );
   });
 

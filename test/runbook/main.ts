@@ -50,9 +50,13 @@ describe.concurrent('on one exchange, each with an account of its own', () => {
     const bot = await stage.quoting(account);
     await stage.operator('POST', 'deposits', { account: account.id, asset: 'mxn', amount: '50000' });
     await bot.hears(/booked under deposits: 50000 mxn .* it is no profit/);
-    const { text } = await stage.types(['ledger', '-c', bot.file, '--currency', 'mxn']);
-    expect(text).toMatch(/^deposits +50000/m);
-    expect(text).toMatch(/^difference +0/m);
+    const isBooked = async () => {
+      const { text } = await stage.types(['ledger', '-c', bot.file, '--currency', 'mxn']);
+      expect(text).toMatch(/^deposits +50000/m);
+      // A trade that is just recorded differs for a moment.
+      return /^difference +0\.?0*$/m.test(text);
+    };
+    expect(await within(60_000, isBooked)).toBe(true);
     expect((await stage.stops(bot)).code).toBe(0);
   });
 
@@ -92,9 +96,11 @@ describe.concurrent('on one exchange, each with an account of its own', () => {
     await stage.operator('DELETE', `accounts/${account.id}/keys/${account.key}`);
     await bot.hears(/0201/);
     await stage.stops(bot);
-    const since = stage.run(bot, next);
-    await since.hears(QUOTING);
-    expect((await stage.stops(since)).code).toBe(0);
+    const again = stage.run(bot, next);
+    await again.hears(/halted: \S+ was refused with 0201: /);
+    expect((await stage.types(['resume', '-c', bot.file, '--reason', RESUMED])).code).toBe(0);
+    await again.hears(QUOTING);
+    expect((await stage.stops(again)).code).toBe(0);
   });
 
   test('full disk', async () => {
@@ -141,7 +147,7 @@ describe.concurrent('on one exchange, each with an account of its own', () => {
   });
 });
 
-describe('on an exchange of its own', () => {
+describe.concurrent('on an exchange of its own', () => {
   const stages: Stage[] = [];
   const opened = async (args: readonly string[] = []) => {
     const stage = new Stage();
@@ -157,7 +163,7 @@ describe('on an exchange of its own', () => {
     await stage.operator('PATCH', 'books/btc_mxn', { tick_size: '100' });
     await bot.hears(/the exchange changed btc_mxn: tick 10 -> 100/, since);
     await bot.hears(QUOTING, since);
-    expect(bot.run.stderr()).not.toContain('halted');
+    expect(bot.run.stderr()).not.toContain('halted: ');
     expect((await stage.stops(bot)).code).toBe(0);
   });
 

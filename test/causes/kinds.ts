@@ -1,0 +1,157 @@
+/** Everything that must be caused once: each regime, each reason of one, each halt, each pause, each reason why a level has no order, each alert. */
+import { REGIMES } from '../../src/core/index.ts';
+import type { HaltKind, QuotingRefusal, Reason, Regime, WideWhy } from '../../src/core/index.ts';
+import type { SentinelHalt } from '../../src/live/sentinel.ts';
+import { alertNames } from './prometheus.ts';
+
+/** The engine's own, the sentinel's, and what holds whoever said it. */
+type Halt = HaltKind | `sentinel: ${SentinelHalt}` | 'a person' | 'something broke' | 'the latch cannot be read';
+type Reduce = 'a person' | 'inventory is near its limit' | 'drawdown' | 'resumed beyond the limit';
+/** Why nothing is quoted at all. */
+type Pause = QuotingRefusal | 'the disk does not take the journal';
+/** What is no reason against an order. */
+type Shown = 'as wanted' | 'queue place' | 'price moved' | 'amount changed' | 'too old' | 'level not wanted';
+/** Why one level, or one side, is not quoted, or not as wanted. */
+type Level = Exclude<Reason, QuotingRefusal | Shown>;
+
+export type Kind =
+  | `regime: ${Regime}`
+  | `wide: ${WideWhy}`
+  | `reduce only: ${Reduce}`
+  | `halt: ${Halt}`
+  | `pause: ${Pause}`
+  | `level: ${Level}`
+  | `alert: ${string}`;
+
+/** The compiler finds one that is missing. */
+const WIDE: Readonly<Record<WideWhy, true>> = {
+  'the price moves fast': true,
+  'the market is wide': true,
+  'the book is thin': true,
+};
+
+const REDUCE: Readonly<Record<Reduce, true>> = {
+  'a person': true,
+  'inventory is near its limit': true,
+  drawdown: true,
+  'resumed beyond the limit': true,
+};
+
+const HALT: Readonly<Record<Halt, true>> = {
+  drawdown: true,
+  loss: true,
+  position: true,
+  fills: true,
+  refusals: true,
+  'unknown outcomes': true,
+  messages: true,
+  ledger: true,
+  'later run': true,
+  rival: true,
+  'a person': true,
+  'sentinel: no life': true,
+  'sentinel: too many orders': true,
+  'sentinel: started anew': true,
+  'something broke': true,
+  'the latch cannot be read': true,
+};
+
+const PAUSE: Readonly<Record<Pause, true>> = {
+  stopping: true,
+  halted: true,
+  'not ready': true,
+  'no limits': true,
+  'rules of the book changed': true,
+  'book is not traded any more': true,
+  'book stale': true,
+  'book one-sided': true,
+  'book crossed': true,
+  'private data stale': true,
+  'ledger differs from the balances': true,
+  'sentinel is missing': true,
+  'held by the sentinel': true,
+  'too many unknown orders': true,
+  'the disk does not take the journal': true,
+};
+
+const LEVEL: Readonly<Record<Level, true>> = {
+  'its order is on its way': true,
+  'its order is being canceled': true,
+  'its order is unknown': true,
+  'paused after refusals': true,
+  'refused by the exchange': true,
+  'not sent': true,
+  'makes way for a hedge': true,
+  'price is not a number': true,
+  'amount is not a number': true,
+  'price below the minimum': true,
+  'price above the maximum': true,
+  'below the minimum amount': true,
+  'below the minimum value': true,
+  'merged into the next level': true,
+  'cut to the maximum amount': true,
+  'cut to the maximum value': true,
+  'not towards the target': true,
+  'price outside the collar': true,
+  'price or amount outside the book rules': true,
+  'order value limit': true,
+  'order count limit': true,
+  'position limit': true,
+  'reduce only': true,
+  'would cross the book': true,
+  'would cross our own order': true,
+  'insufficient funds': true,
+  'at the cap': true,
+  'no fair value': true,
+  'cannot earn its fees': true,
+  'outside its price range': true,
+  'held back by the strategy': true,
+};
+
+const named = (what: string, names: readonly string[]): readonly Kind[] =>
+  names.map(name => `${what}: ${name}`) as readonly string[] as readonly Kind[];
+
+export const KINDS: readonly Kind[] = [
+  ...named('regime', REGIMES),
+  ...named('wide', Object.keys(WIDE)),
+  ...named('reduce only', Object.keys(REDUCE)),
+  ...named('halt', Object.keys(HALT)),
+  ...named('pause', Object.keys(PAUSE)),
+  ...named('level', Object.keys(LEVEL)),
+  ...named('alert', alertNames()),
+];
+
+/** What a process that ships cannot be brought to, why, and the test that holds it instead. */
+export const ELSEWHERE: readonly { readonly of: Kind; readonly why: string; readonly test: string }[] = [
+  { of: 'pause: no limits', why: 'the configuration requires all limits', test: 'test/core/risk.test.ts' },
+  {
+    of: 'level: price is not a number',
+    why: 'no strategy that ships computes one; what it is made from is checked before',
+    test: 'test/core/legalise.test.ts',
+  },
+  {
+    of: 'level: amount is not a number',
+    why: 'the same',
+    test: 'test/core/legalise.test.ts',
+  },
+  {
+    of: 'level: price or amount outside the book rules',
+    why: 'a level is made legal before the gate sees it',
+    test: 'test/core/risk.test.ts',
+  },
+  {
+    of: 'level: would cross the book',
+    why: 'a legal level stops one tick short of the other side',
+    test: 'test/core/risk.test.ts',
+  },
+  {
+    of: 'level: order count limit',
+    why: 'the configuration refuses more levels than limits.ordersMax, and a level with an order waits for it',
+    test: 'test/core/risk.test.ts',
+  },
+  {
+    of: 'level: not towards the target',
+    why: 'a hedge is as large as the inventory, and is asked for anew when that falls',
+    test: 'test/core/taking.test.ts',
+  },
+];

@@ -1,0 +1,15 @@
+/** Each regime, halt, pause and alert on real processes, some minutes long: `.ci/causes.sh`. */
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    root: '.',
+    include: ['test/causes/main.ts'],
+    globalSetup: ['test/cli/build.ts'],
+    testTimeout: 600_000,
+    hookTimeout: 300_000,
+    maxConcurrency: 10,
+    retry: 0,
+    allowOnly: false,
+  },
+});
