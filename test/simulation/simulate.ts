@@ -162,7 +162,7 @@ class Simulation {
       now: () => world.clock.elapsed(),
       marks: world.marks,
       intentOf: id => this.#store.intent(id),
-      isCalm: isCalm(world.seed),
+      isCalm: this.#isCalm,
       recordsAreLate: tradeDelay > 0,
       hedges: () => this.#hedges,
       promises: {
@@ -210,7 +210,7 @@ class Simulation {
           promises: {
             ttlMs: config.sentinel.ttlMs,
             isRequired: config.sentinel.required,
-            isCalm: isCalm(world.seed),
+            isCalm: this.#isCalm,
           },
         })
       : null;
@@ -672,8 +672,13 @@ class Simulation {
       lockOuts: this.#checker.lockOuts,
       sometimes: Object.fromEntries(world.marks.counts),
       uptime: this.#checker.uptime,
-      calm: isCalm(world.seed),
+      calm: this.#isCalm,
     };
+  }
+
+  /** A calm seed of which only some classes were switched on is none. */
+  get #isCalm(): boolean {
+    return isCalm(this.#world.seed) && this.#classes().length === 0;
   }
 
   #classes(): readonly Fault[] {
