@@ -1,5 +1,6 @@
 /** A start that cannot go on takes out what an earlier run left before it gives up, and says what became of it. */
 import type { DamagedState, Leftovers } from '../live/journal.ts';
+import { cutText } from '../live/clearOut.ts';
 import { CannotStart } from '../live/opening.ts';
 import { recoverAndCancel } from '../live/recoverAndCancel.ts';
 import type { Recovered } from '../live/recoverAndCancel.ts';
@@ -22,17 +23,19 @@ export async function giveUp(error: unknown, leftovers: Leftovers['orders'], opt
   const newest = Math.max(...leftovers.map(({ at }) => at));
   const fenceMs = Math.min(config.timing.fenceMs, Math.max(0, newest + config.timing.fenceMs - clock.now()));
   const withinMs = error instanceof CannotStart && error.mayPass ? SHORT_MS : config.timing.shutdownMs;
-  const { left, canceled } = await takeOut(options, fenceMs, withinMs);
+  const known = leftovers.map(({ id }) => id);
+  const { left, canceled, isCut } = await takeOut(options, fenceMs, withinMs, known);
   if (left?.length === 0) {
     throw new Wrong(
       `${why}; ${countOf(canceled)} of the last run canceled, and two reads show none left`,
       codeOf(error),
     );
   }
-  const ids = left ?? leftovers.map(({ id }) => id);
+  const ids = left ?? (isCut ? [] : known);
   throw new Wrong(
     [
       why,
+      ...(isCut ? [cutText(config.instance, config.book, known.length)] : []),
       ...ids.map(id => `not verified to be gone: ${id}`),
       `${countOf(canceled)} of the last run canceled; others may be left on the exchange: start again, or ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}`,
     ],
@@ -46,14 +49,15 @@ export async function giveUpOn(damaged: DamagedState, options: RunOptions): Prom
   log.error({}, damaged.message);
   // An embedded exchange ended with the run before.
   const fenceMs = config.exchange.kind === 'embedded' ? 0 : config.timing.fenceMs;
-  const { left, canceled } = await takeOut(options, fenceMs, config.timing.shutdownMs);
+  const { left, canceled, isCut } = await takeOut(options, fenceMs, config.timing.shutdownMs, []);
   const { advice } = damaged;
   if (left?.length === 0)
     throw new Wrong(
       `${damaged.message}; nothing was placed, ${countOf(canceled)} canceled, and two reads show no open order of ${config.instance}; ${advice}`,
       EXIT.broken,
     );
-  const which = left === null ? 'open orders could not be read' : `not verified to be gone: ${left.join(', ')}`;
+  const unread = isCut ? cutText(config.instance, config.book, 0) : 'open orders could not be read';
+  const which = left === null ? unread : `not verified to be gone: ${left.join(', ')}`;
   throw new Wrong(
     `${damaged.message}; nothing was placed, but orders of ${config.instance} may be left (${which}): ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}; ${advice}`,
     EXIT.leftOrders,
@@ -64,6 +68,7 @@ function takeOut(
   { config, venue, clock, seed, log }: RunOptions,
   fenceMs: number,
   withinMs: number,
+  known: readonly string[],
 ): Promise<Recovered> {
   const client = clientOf(config, venue, clock, seed);
   return recoverAndCancel({
@@ -72,6 +77,7 @@ function takeOut(
     log,
     book: config.book,
     instance: config.instance,
+    known,
     fenceMs,
     withinMs,
     isFatal: code => meaningOf(code)?.advice === 'halt',

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { sleep } from '../core/index.ts';
 import type { Clock, Exchange, Millis, Outcome } from '../core/index.ts';
 import type { Config } from '../config.ts';
-import { cancelAll } from '../live/clearOut.ts';
+import { cancelAll, cutText } from '../live/clearOut.ts';
 import { readPulse } from '../live/heart.ts';
 import { latchIn } from '../live/latch.ts';
 import type { Log } from '../live/log.ts';
@@ -91,16 +91,29 @@ export async function cancelOwn(
     // Who stopped by itself had verified that nothing is on its way.
     const fenceMs = readPulse(state.dir, 'bot')?.state === 'stopped' ? 0 : timing.fenceMs;
     const bounds = { fenceMs, withinMs: timing.shutdownMs };
-    const { left, canceled } = await recoverAndCancel({ exchange, clock, log, book, instance, ...bounds });
+    const { left, canceled, isCut } = await recoverAndCancel({
+      exchange,
+      clock,
+      log,
+      book,
+      instance,
+      known,
+      ...bounds,
+    });
     if (left?.length === 0)
       return {
         lines: [`verified: no order of ${instance} is left on ${book} (${canceled} more were seen and canceled)`],
         code: EXIT.clean,
       };
-    const ids = left ?? known;
+    // Each known one was asked for by itself where the list is cut: what is left of them is in `left`.
+    const ids = left ?? (isCut ? [] : known);
     return {
       lines: [
-        ...(left === null ? ['open orders could not be read: the log above says why'] : []),
+        ...(isCut
+          ? [cutText(instance, book, known.length)]
+          : left === null
+            ? ['open orders could not be read: the log above says why']
+            : []),
         ...ids.map(id => `not verified to be gone: ${id}`),
         `orders of ${instance} may be left on ${book}: cancel them at the exchange, or give this command again`,
       ],
@@ -110,6 +123,8 @@ export async function cancelOwn(
     await own.close();
   }
 }
+
+type Beside = Pick<Exchange, 'openOrders' | 'cancel' | 'lookUp'>;
 
 /** Credentials are wrong, or the nonce is not higher than that of another process. */
 const NONCE_REFUSED = '0201';
@@ -124,11 +139,11 @@ async function besideTheBot(
   venue: Venue,
   clock: Clock,
   seed: number,
-): Promise<{ readonly exchange: Pick<Exchange, 'openOrders' | 'cancel'>; close(): Promise<void> }> {
+): Promise<{ readonly exchange: Beside; close(): Promise<void> }> {
   const mark = await nonceMarkOf(config.state.dir, clock).catch(() => 0n);
   const beside = clientOf(config, venue, clock, seed);
   const above = clientOf(config, venue, clock, seed, { nonceAbove: mark });
-  const trying = async <T>(call: (of: Pick<Exchange, 'openOrders' | 'cancel'>) => Promise<Outcome<T>>) => {
+  const trying = async <T>(call: (of: Beside) => Promise<Outcome<T>>) => {
     const first = await call(beside);
     if (first.kind !== 'refused' || first.code !== NONCE_REFUSED) return first;
     await sleep(clock, AGAIN_MS);
@@ -140,6 +155,7 @@ async function besideTheBot(
     exchange: {
       openOrders: ask => trying(of => of.openOrders(ask)),
       cancel: ids => trying(of => of.cancel(ids)),
+      lookUp: ids => trying(of => of.lookUp(ids)),
     },
     close: async () => {
       await beside.close();

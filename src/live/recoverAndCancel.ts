@@ -23,6 +23,8 @@ export type Recovered = {
   readonly left: readonly string[] | null;
   /** Orders that were seen to live, and are not left. */
   readonly canceled: number;
+  /** The last list of open orders was full of others': what it leaves out could not be seen. Known orders were asked for one by one. */
+  readonly isCut: boolean;
 };
 
 /** Never rejects for what the exchange does. */
@@ -35,6 +37,7 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
     `nothing is quoted: canceling every order of ${instance}, and watching ${fenceMs / 1000} s for requests that may still be on their way`,
   );
   const seen = new Set<string>();
+  let isCut = false;
   let refused = 0;
   const { exchange, isFatal } = options;
   const openOrders: typeof exchange.openOrders = async query => {
@@ -45,13 +48,18 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
   const left = await clearOut(
     {
       ...options,
-      exchange: { openOrders, cancel: by => exchange.cancel(by) },
+      exchange: { openOrders, cancel: by => exchange.cancel(by), lookUp: by => exchange.lookUp(by) },
       reach: new Reach(log, clock),
-      onSeen: ids => ids.forEach(id => seen.add(id)),
+      onSeen: (ids, wasCut) => {
+        isCut = wasCut;
+        ids.forEach(id => seen.add(id));
+      },
     },
     () => passed() < fenceMs + withinMs && refused < FATAL_IN_A_ROW,
     () => passed() < fenceMs,
   );
   const ids = left === null ? null : left.map(({ id }) => id);
-  return { left: ids, canceled: seen.size - (ids?.length ?? seen.size) };
+  // Where the list was cut, what had been seen was asked for by itself.
+  const notGone = ids?.length ?? (isCut ? 0 : seen.size);
+  return { left: ids, canceled: seen.size - notGone, isCut };
 }

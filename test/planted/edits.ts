@@ -40,8 +40,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'verified none left with a page full of foreign orders',
     file: 'src/live/clearOut.ts',
-    from: 'return outcome.value.length >= PAGE && ours.length === 0 ? null : ours;',
-    to: 'return ours;',
+    from: '!(list.length > PAGE && list.length < LARGE_PAGE)',
+    to: 'false',
     test: 'test/live/clearOut.test.ts',
     title: 'verifies nothing while the list of open orders is full of orders of others, and all of it once it is not',
   },
