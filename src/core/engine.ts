@@ -43,8 +43,7 @@ import { Strangers } from './strangers.ts';
 import { Taking } from './taking.ts';
 import type { TakeState } from './taking.ts';
 import type { Figure, LastFill, Quote, View } from './strategy.ts';
-import { money, textOfMoney } from './units.ts';
-import type { Amount, Millis, Money, Side } from './units.ts';
+import { money, textOfMoney, type Amount, type Millis, type Money, type Side } from './units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
 /** Refusals that only forbid new quotes: those that stand stay while the strategy still wants them. */
@@ -94,11 +93,8 @@ export class Engine {
     this.#askAgain = new AskAgain(this.#orders, options.patience.lookEveryMs);
     this.#strangers = new Strangers(this.#ids, this.#orders);
     this.#holdings = new Holdings(options.instrument, options.target);
-    this.#reconciliation = new Reconciliation(
-      this.#holdings,
-      options.patience.settleMs,
-      options.patience.listWaitMs ?? 0,
-    );
+    const { settleMs, listWaitMs = 0 } = options.patience;
+    this.#reconciliation = new Reconciliation(this.#holdings, settleMs, listWaitMs);
     this.#decisions = new Decisions(options.isTraced ?? false);
     this.#regimes = new RegimeWatch(options.regimes, (to, from) => options.onNews?.({ kind: 'regime', to, from }));
     this.#guard = options.halts ? new Guard(options.halts) : null;
@@ -359,8 +355,8 @@ export class Engine {
     const cancels: string[] = [];
     let standing = this.standing(at);
     const refusal = quotingRefusal(standing);
-    const { position, limits } = standing;
-    this.#regimes.look(at, this.#market.depth, refusal, position, limits?.positionMax ?? 0, this.#drawdown());
+    const positionMax = standing.limits?.positionMax ?? 0;
+    this.#regimes.look(at, this.#market.depth, refusal, standing.position, positionMax, this.#drawdown());
     if (this.#regimes.isReduceOnly !== standing.reduceOnly) standing = this.standing(at);
     this.#decisions.begin(at, refusal);
     if (this.#taking.isWaiting) this.#take(at, refusal, commands);
@@ -404,7 +400,6 @@ export class Engine {
     if (reason !== null) this.#latch(reason);
   }
 
-  /** For a reason of our own or of somebody else. */
   #latch(reason: string): void {
     this.#dirty = true;
     if (this.haltedBecause !== null) return;
@@ -413,8 +408,8 @@ export class Engine {
   }
 
   #drawdown(): Money | null {
-    const { regimes } = this.#options;
-    if (regimes?.reduceOnly?.drawdown === undefined || this.#guard === null || !this.#holdings.isOpen) return null;
+    const isAsked = this.#options.regimes?.reduceOnly?.drawdown !== undefined;
+    if (!isAsked || this.#guard === null || !this.#holdings.isOpen) return null;
     return this.#guard.drawdown(this.#holdings.profit().total);
   }
 
