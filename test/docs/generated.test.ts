@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { causesReference } from './causesReference.ts';
@@ -5,6 +6,7 @@ import { configJsonSchema, configReference } from './configReference.ts';
 import { embeddedReference } from './embeddedReference.ts';
 import { metricsReference } from './metricsReference.ts';
 import { quotesPlot } from './quotesPlot.ts';
+import { commandsPage, PAGE } from './run/pages.ts';
 import { strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
 
@@ -39,6 +41,11 @@ describe('a generated page is what the code says', () => {
     await expect(await formatted(causesReference(), 'markdown')).toMatchFileSnapshot(
       '../../docs/development/causes.md',
     );
+  });
+
+  test('docs/development/commands.md lists every command of the pages, and what becomes of it', async () => {
+    const root = fileURLToPath(new URL('../..', import.meta.url));
+    await expect(await formatted(commandsPage(root), 'markdown')).toMatchFileSnapshot(`../../${PAGE}`);
   });
 
   test.each(Object.keys(strategies) as StrategyName[])('strategies/%s/quotes.svg is what it quotes', async name => {

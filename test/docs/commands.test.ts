@@ -1,0 +1,51 @@
+/** What `.ci/docs.sh` runs is taken from the pages by rule: a command that nobody has thought of is found at once. */
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { foundInComments, foundOn, merged } from './run/found.ts';
+import { everythingIn, planIn } from './run/pages.ts';
+import { planOf } from './run/plan.ts';
+import { screensOf } from './run/screens.ts';
+import { fragmentsOf } from './run/yaml.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const textsOf = (page: string): readonly string[] => foundOn('a.md', page).commands.map(({ text }) => text);
+/** The flaws that a page with this adds to those of no page at all. */
+const flawsOf = (page: string): readonly string[] => {
+  const none = planOf(merged([]), () => '').flaws;
+  return planOf(foundOn('a.md', page), () => '').flaws.filter(flaw => !none.includes(flaw));
+};
+
+test('every command of every page is run, held by a check of .ci/run, or left out with a reason, and no reason is left over', () => {
+  expect(planIn(ROOT).flaws).toEqual([]);
+  expect(screensOf(everythingIn(ROOT).others).flaws).toEqual([]);
+  expect(fragmentsOf(everythingIn(ROOT).yaml).length).toBeGreaterThan(8);
+});
+
+test('commands are found in blocks, in sentences over a line break, in tables with the flags beside them, and in comments of a configuration', () => {
+  expect(textsOf('```sh\nnpx puntas check  # first\ncp a b\n```\n')).toEqual(['npx puntas check', 'cp a b']);
+  expect(textsOf('```\ndocker run \\\n  -d puntas\n```\n')).toEqual(['docker run -d puntas']);
+  expect(textsOf('until `puntas\nresume` lifts it')).toEqual(['puntas resume']);
+  expect(textsOf('| `puntas run -c FILE` | stops with `--for 60s` |')).toEqual([
+    'puntas run -c FILE',
+    'puntas run -c FILE --for 60s',
+  ]);
+  expect(textsOf('```\npuntas explain --at 1 -c a   # also --at 5m\n```\n')).toEqual([
+    'puntas explain --at 1 -c a',
+    'puntas explain -c a --at 5m',
+  ]);
+  expect(foundInComments('a.yaml', 'book: b # as `puntas check` says\n').commands[0]?.text).toBe('puntas check');
+  expect(textsOf('```\nno command at all\n```\n`node` and `puntas`')).toEqual([]);
+});
+
+test('a command with a word that nothing stands for, and one that no other check runs, are flaws', () => {
+  expect(flawsOf('`puntas check -c FILE`')).toEqual([]);
+  expect(flawsOf('`puntas check --book BOOK`')).toEqual([
+    'a.md:1: `puntas check --book BOOK`: nothing stands for BOOK',
+  ]);
+  expect(planOf(foundOn('a.md', '`.ci/nothing.sh`'), () => null).flaws[0]).toContain('does not run .ci/nothing.sh');
+  expect(planOf(foundOn('a.md', '`npm test`'), () => 'true').flaws[0]).toContain('does not run `npm test`');
+});
+
+test('a block of which nobody says what it is, is a flaw', () => {
+  expect(screensOf(foundOn('a.md', '```\nsomething else\n```\n').others).flaws[0]).toContain('something else');
+});

@@ -1,0 +1,256 @@
+/** Runs every command and checks every piece of YAML of the pages: `.ci/docs.sh`. Two sessions side by side; `-- WORD` runs those whose page or command has it. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { start, within } from '../../chaos/programs.ts';
+import { Stage } from '../../runbook/stage.ts';
+import { Clone, PATIENCE_MS, freePort, template } from './clone.ts';
+import { everythingIn, figuresOf, inWords, planIn } from './pages.ts';
+import { SHOWN } from './plan.ts';
+import type { Planned, Session } from './plan.ts';
+import { screensOf } from './screens.ts';
+import { COLUMNS } from './terminal.ts';
+import type { Typed } from './terminal.ts';
+import { fragmentsOf, wholeOf } from './yaml.ts';
+import type { Fragment } from './yaml.ts';
+
+/** The checkout: this file is dist/test/docs/run/main.js. */
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
+const DATA = process.env['PUNTAS_DATA'] ?? join(ROOT, '../shared/data');
+const RECORDINGS = {
+  recording: 'gemini-ethusd-2021-07-01-l1-trades',
+  'recording-eth_usd': 'gemini-ethusd-2021-07-01-l1-trades',
+  'recording-btc_usd': 'bitstamp-btcusd-2015-05-01-book-orders-trades',
+};
+/** Where the screens are kept, to be looked at. */
+const KEPT = process.env['PUNTAS_DOCS_OUT'];
+/** No screen that is printed to a person has any of these. */
+const NEVER = /DIFFERENT|\bundefined\b|\bNaN\b|\[object |^ +at \S+ \(.*:\d+:\d+\)|Unhandled|TypeError/m;
+
+const words = process.argv.slice(2);
+const wanted = (text: string): boolean => words.length === 0 || words.some(word => text.includes(word));
+const found = everythingIn(ROOT);
+const plan = planIn(ROOT);
+const fragments = fragmentsOf(found.yaml);
+const screens = screensOf(found.others);
+const flaws: string[] = [...plan.flaws, ...screens.flaws];
+const seen: { readonly typed: string; readonly text: string }[] = [];
+let commandsRun = 0;
+let yamlChecked = 0;
+let made = 0;
+
+const dir = mkdtempSync(join(tmpdir(), 'puntas-docs-'));
+const stage = new Stage();
+
+function keep(name: string, text: string): void {
+  if (KEPT === undefined) return;
+  mkdirSync(KEPT, { recursive: true });
+  writeFileSync(join(KEPT, `${String(++made).padStart(3, '0')} ${name.replace(/[^\w.-]+/g, '_').slice(0, 100)}`), text);
+}
+
+function flaw(where: string, what: string, screen = ''): void {
+  flaws.push(`${where}: ${what}`);
+  console.log(`FLAW ${where}: ${what}${screen === '' ? '' : `\n${screen.split('\n').slice(-30).join('\n')}`}`);
+}
+
+/** What came of a command that has ended. */
+function judge(one: Planned, text: string, code: number | null, allowed: readonly number[], began: number): void {
+  const where = `${one.places[0]} \`${one.typed}\``;
+  keep(one.typed, text);
+  seen.push({ typed: one.typed, text });
+  commandsRun++;
+  if (!allowed.includes(code ?? -1)) return flaw(where, `ended with ${code}`, text);
+  const never = NEVER.exec(text);
+  if (never) return flaw(where, `shows ${JSON.stringify(never[0])}`, text);
+  const wide = text.split('\n').find(line => SHOWN.test(line) && line.replace('^C', '').length > COLUMNS);
+  if (wide !== undefined) return flaw(where, `has a status line of more than ${COLUMNS} columns`, wide);
+  if (one.shows && !one.shows.test(text)) return flaw(where, `does not show ${one.shows}`, text);
+  console.log(`ok   ${where} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+}
+
+type Staying = { readonly one: Planned; readonly run: Typed; readonly began: number };
+
+async function end({ one, run, began }: Staying): Promise<void> {
+  if (!run.isOver()) run.ctrlC();
+  await within(PATIENCE_MS, () => run.isOver());
+  // npm and npx end with a code of their own after Ctrl-C, whatever the program's was.
+  const allowed = /(?:^|&& )(?:[A-Z_]+=\S+ )*(?:npx|npm) [^&]*$/.test(one.typed) ? [0, 130] : [0];
+  const code = run.isOver() ? await run.ended : null;
+  judge(one, run.text(), code, allowed, began);
+  if (/puntas run\b|npm start$/.test(one.typed) && !/no order of ours is left/.test(run.text()))
+    flaw(one.places[0]!, `\`${one.typed}\` did not end clean`, run.text());
+}
+
+async function runSession(session: Session, lane: number): Promise<void> {
+  const home = join(dir, `lane-${lane}`);
+  mkdirSync(home, { recursive: true });
+  const clone = new Clone(join(dir, 'template'), join(home, `puntas-${++made}`), ROOT, stage);
+  const all = session.commands.map(({ typed }) => typed).join('\n');
+  const port = String(await freePort());
+  const staying: Staying[] = [];
+  let bot: Typed | null = null;
+  let exported = '';
+  try {
+    if (/\bpuntas\b|npm start/.test(all)) clone.pointConfigsHere(all.includes('api.bitso.com'));
+    for (const [name, target] of Object.entries(RECORDINGS)) symlinkSync(join(DATA, target), clone.path(name));
+    symlinkSync(join(dir, 'tape'), clone.path('tape'));
+    await clone.account();
+    if (!/^export PUNTAS_API_KEY_FILE/m.test(all)) clone.useKeys();
+    const webhooks = all.includes('puntas webhooks');
+    if (webhooks && !/^export PUNTAS_WEBHOOK_TOKEN/m.test(all)) clone.set('PUNTAS_WEBHOOK_TOKEN', 'a1b2c3d4'.repeat(6));
+    const added = fragments.filter(({ page }) => page === session.page || (webhooks && page === 'docs/webhooks.md'));
+    if (!/^cp .* my\.yaml$/m.test(all)) await clone.myYaml(added.map(({ tree }) => tree));
+    if (all.includes('bot.log')) {
+      const run = clone.types('puntas run --for 5s 2> bot.log');
+      await run.ended;
+    }
+    if (all.includes('$TOKEN')) {
+      const exchange = clone.types(`puntas exchange --port ${port}`);
+      await clone.shows(exchange, /operatorToken +\S+/);
+      clone.set('TOKEN', /operatorToken +(\S+)/.exec(exchange.text())![1]!);
+    }
+    if (session.beside) {
+      bot = clone.types('puntas run -c my.yaml');
+      await clone.shows(bot, SHOWN);
+      await clone.shows(bot, SHOWN, bot.text().length);
+    }
+    const latched = () => existsSync(clone.path('state/HALTED')) || existsSync(clone.path('state/REDUCE'));
+    for (const [i, one] of session.commands.entries()) {
+      const began = Date.now();
+      const day = (ms: number) => new Date(Date.now() + ms).toISOString().slice(0, 10);
+      const typed = one.typed
+        .replaceAll('PORT', port)
+        .replace('NOW', new Date(Date.now() - 2_000).toISOString())
+        .replace('TODAY', day(0))
+        .replace('TOMORROW', day(86_400_000))
+        .replace(/--out made\b/, `--out made-${i}`);
+      const resumes = /puntas resume\b/.test(typed);
+      if (resumes && (!latched() || typed.includes('--state')))
+        await clone.types(typed.replace('resume', 'halt')).ended;
+      if (one.stays !== null) {
+        // Two bots of one state directory cannot be; an exchange or a sentinel goes on beside what follows in its block.
+        if (/puntas (?:run|record)\b/.test(typed))
+          for (const other of staying.filter(({ one: { typed: before } }) => /puntas (?:run|record)\b/.test(before))) {
+            staying.splice(staying.indexOf(other), 1);
+            await end(other);
+          }
+        const run = clone.types(exported + typed);
+        const stays = { one, run, began };
+        try {
+          await clone.shows(run, one.stays);
+        } catch (error) {
+          flaw(one.places[0]!, `\`${typed}\`: ${(error as Error).message}`, run.text());
+          run.ctrlC();
+          await run.ended;
+          continue;
+        }
+        if (session.block) staying.push(stays);
+        else await end(stays);
+        continue;
+      }
+      if (typed.startsWith('export ')) exported += `${typed}; `;
+      const since = bot?.text().length ?? 0;
+      const run = clone.types(exported + typed);
+      if (!(await within(PATIENCE_MS, () => run.isOver()))) {
+        flaw(one.places[0]!, `\`${typed}\` does not end`, run.text());
+        run.kill();
+        continue;
+      }
+      judge(one, run.text(), await run.ended, [0], began);
+      if (bot && latched() && !/puntas resume\b/.test(session.commands[i + 1]?.typed ?? '')) {
+        await clone.types('puntas resume -c my.yaml --reason "looked at it"').ended;
+        await clone.shows(bot, SHOWN, since);
+      }
+    }
+    for (const one of staying.reverse()) await end(one);
+    if (bot) {
+      bot.ctrlC();
+      await within(PATIENCE_MS, () => bot!.isOver());
+      const text = bot.text();
+      keep(`bot beside ${session.name}`, text);
+      if (!bot.isOver() || (await bot.ended) !== 0 || !/no order of ours is left\nthe ledger equals/.test(text))
+        flaw(session.name, 'the bot beside it did not end clean', text);
+      const replay = clone.types('puntas replay ./state --all');
+      if ((await replay.ended) !== 0 || NEVER.test(replay.text()))
+        flaw(session.name, 'its recording does not replay', replay.text());
+    }
+  } catch (error) {
+    flaw(session.name, (error as Error).message, bot?.text());
+  } finally {
+    clone.close();
+  }
+}
+
+async function checkYaml(fragment: Fragment, lane: number): Promise<void> {
+  const home = join(dir, `lane-${lane}`);
+  mkdirSync(home, { recursive: true });
+  const clone = new Clone(join(dir, 'template'), join(home, `puntas-${++made}`), ROOT, stage);
+  const where = `${fragment.page}:${fragment.line}`;
+  try {
+    clone.pointConfigsHere(false);
+    const { base, text } = wholeOf(clone.dir, fragment);
+    writeFileSync(clone.path('page.yaml'), text);
+    const began = Date.now();
+    const run = clone.types('puntas check -c page.yaml');
+    await within(PATIENCE_MS, () => run.isOver());
+    keep(`yaml ${where}`, `${text}\n---\n${run.text()}`);
+    yamlChecked++;
+    if (!run.isOver() || (await run.ended) !== 0 || NEVER.test(run.text()))
+      flaw(where, `YAML on ${base} is refused`, run.text());
+    else console.log(`ok   ${where} YAML on ${base} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+  } finally {
+    clone.close();
+  }
+}
+
+async function main(): Promise<void> {
+  const began = Date.now();
+  for (const one of flaws) console.log(`FLAW ${one}`);
+  const missing = Object.values(RECORDINGS).filter(name => !existsSync(join(DATA, name)));
+  if (missing.length > 0) {
+    console.log(`skipped: no recordings at ${DATA} (PUNTAS_DATA says where they are)`);
+    if (process.env['CI'] === 'true') flaws.push('no recordings');
+    process.exitCode = flaws.length > 0 ? 1 : 0;
+    return;
+  }
+  mkdirSync(join(dir, 'template'));
+  template(ROOT, join(dir, 'template'));
+  await stage.openExchange();
+  await stage.operator('PATCH', 'switches', { webhookHosts: 'any' });
+  // Fees that the configuration of the demonstration earns, also for accounts that have not traded yet.
+  await stage.operator('PATCH', 'books/btc_mxn', { maker: '0.001', taker: '0.0015' });
+  const recorded = await start(['record', '--out', join(dir, 'tape'), '--speed', '20', '--for', '30s']).ended;
+  if (recorded.code !== 0) flaws.push('no tape could be recorded');
+
+  const tasks: ((lane: number) => Promise<void>)[] = [];
+  for (const session of plan.sessions) {
+    const commands = session.commands.filter(({ typed }) => wanted(`${session.name} ${typed}`));
+    const whole = session.block && commands.length > 0 ? session.commands : commands;
+    if (whole.length > 0) tasks.push(lane => runSession({ ...session, commands: whole }, lane));
+  }
+  for (const fragment of fragments) if (wanted(`yaml ${fragment.page}`)) tasks.push(lane => checkYaml(fragment, lane));
+  await Promise.all(
+    [1, 2].map(async lane => {
+      for (let task = tasks.shift(); task; task = tasks.shift()) await task(lane);
+    }),
+  );
+  if (words.length === 0) for (const text of screens.unseen(seen)) flaw('output', text);
+
+  const figures = figuresOf(ROOT, plan);
+  if (words.length === 0 && (commandsRun !== figures.run || yamlChecked !== figures.yaml))
+    flaw('the plan', `has ${inWords(figures)}; ${commandsRun} and ${yamlChecked} ended`);
+  for (const { text, why } of plan.leftOut) console.log(`left out: ${text}: ${why}`);
+  console.log(
+    `${inWords(figures)}; ${commandsRun} and ${yamlChecked} this time, in ${Math.round((Date.now() - began) / 1000)} s, ${flaws.length} flaws`,
+  );
+  for (const one of flaws) console.log(`  ${one}`);
+  process.exitCode = flaws.length > 0 ? 1 : 0;
+}
+
+try {
+  await main();
+} finally {
+  await stage.close();
+  if (KEPT === undefined) rmSync(dir, { recursive: true, force: true });
+}

@@ -1,0 +1,60 @@
+/** Blocks of the pages that show a screen: their shape has to be on the screen of the command that they belong to. */
+import type { Block } from './found.ts';
+
+const SCREENS: readonly { readonly page: string; readonly begins: string; readonly of: RegExp }[] = [
+  { page: 'README.md', begins: 'INFO: quoting', of: /^npm start$/ },
+  { page: 'docs/ledger.md', begins: 'btc ', of: /puntas ledger -c my\.yaml$/ },
+  { page: 'docs/operations.md', begins: 'bid 1: kept', of: /puntas explain -c my\.yaml/ },
+];
+
+/** Blocks that no command prints. */
+const OTHERS: readonly { readonly page: RegExp; readonly begins: RegExp; readonly what: string }[] = [
+  { page: /^src\/README\.md$/, begins: /──/, what: 'a drawing' },
+  { page: /^strategies\/|fair-value/, begins: / = |1\/gamma/, what: 'formulas' },
+  { page: /recording/, begins: /^\{"at"/, what: 'JSON that is read' },
+  { page: /tape/, begins: /^select/, what: 'SQL' },
+];
+
+/** A line of a page as what a screen may show in its place. */
+const shapeOf = (line: string): RegExp =>
+  new RegExp(
+    line
+      .trim()
+      .split(/\s+/)
+      .map(word =>
+        word
+          .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+          .replace(/…/g, '.*')
+          .replace(/mm1-\d+-\d+/, '\\S+')
+          .replace(/[+-]?\d[\d.\\]*/g, '[+-]?\\d[\\d.]*'),
+      )
+      .join('\\s+'),
+    'm',
+  );
+
+type Seen = { readonly typed: string; readonly text: string };
+
+export function screensOf(others: readonly Block[]) {
+  const screens: { readonly block: Block; readonly of: RegExp }[] = [];
+  const flaws: string[] = [];
+  for (const block of others) {
+    const [first = ''] = block.text.split('\n').filter(line => line.trim() !== '');
+    const screen = SCREENS.find(({ page, begins }) => page === block.page && first.trim().startsWith(begins));
+    if (screen) screens.push({ block, of: screen.of });
+    else if (!OTHERS.some(({ page, begins }) => page.test(block.page) && begins.test(first)))
+      flaws.push(`${block.page}:${block.line}: a block of which nobody says what it is: ${first}`);
+  }
+  if (screens.length !== SCREENS.length) flaws.push('a screen is named that no page has');
+  return {
+    flaws,
+    /** Lines that were on no screen of their command. */
+    unseen: (seen: readonly Seen[]): readonly string[] =>
+      screens.flatMap(({ block, of }) => {
+        const texts = seen.filter(({ typed }) => of.test(typed)).map(({ text }) => text);
+        return block.text
+          .split('\n')
+          .filter(line => line.trim() !== '' && !texts.some(text => shapeOf(line).test(text)))
+          .map(line => `${block.page}:${block.line}: no screen of ${of} shows: ${line}`);
+      }),
+  };
+}
