@@ -148,12 +148,15 @@ export function banner(config: Config): string {
   return `PAPER: no order leaves this machine and no key is read; follows ${config.book} at ${restUrl}, fills are ${fills}, ${latencyMs} ms to the exchange and as long back`;
 }
 
+/** What stands before each line on paper. */
+export const PAPER_PREFIX = 'paper: ';
+
 /** Every line says that it is about paper. */
 export const onPaper = (log: Log): Log => ({
-  debug: (known, text) => log.debug(known, `paper: ${text}`),
-  info: (known, text) => log.info(known, `paper: ${text}`),
-  warn: (known, text) => log.warn(known, `paper: ${text}`),
-  error: (known, text) => log.error(known, `paper: ${text}`),
+  debug: (known, text) => log.debug(known, `${PAPER_PREFIX}${text}`),
+  info: (known, text) => log.info(known, `${PAPER_PREFIX}${text}`),
+  warn: (known, text) => log.warn(known, `${PAPER_PREFIX}${text}`),
+  error: (known, text) => log.error(known, `${PAPER_PREFIX}${text}`),
 });
 
 /** What the followed market did, and what of it came to us. */

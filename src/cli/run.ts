@@ -30,6 +30,7 @@ import { lineRoom } from './logger.ts';
 import { narrate } from './narrator.ts';
 import { giveUp, giveUpOn } from './givingUp.ts';
 import { ownCommand } from './ownCommand.ts';
+import { PAPER_PREFIX } from './paper.ts';
 import { remedyOf } from './remedy.ts';
 import { accountOf } from './sameAccount.ts';
 import { status } from './status.ts';
@@ -190,7 +191,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       clock,
       speed: venue.speed,
       queueAhead: () => rolling.session.loop.market.status.queueAhead,
-      room: lineRoom,
+      room: () => lineRoom() - (venue.paper === undefined ? 0 : PAPER_PREFIX.length),
     });
     ends.push(() => line.stop());
     if (config.webhooks) {
