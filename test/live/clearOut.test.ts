@@ -19,7 +19,7 @@ function clientOf({ clock, exchange, ann }: ReturnType<typeof arena>, most = Inf
   });
   const openOrders: typeof client.openOrders = query =>
     client.openOrders({ ...query, limit: Math.min(query?.limit ?? 500, most) });
-  return { client, exchange: { openOrders, cancel: client.cancel, lookUp: client.lookUp } };
+  return { client, exchange: { ...client, openOrders } };
 }
 
 const bid = ({ ann }: ReturnType<typeof arena>, originId: string): string =>

@@ -353,6 +353,22 @@ export const EDITS: readonly Edit[] = [
     title: 'withdraws an order that is filled in part like any other',
   },
   {
+    name: 'a hedge sells what our own asks lock',
+    file: 'src/hedge/sizes.ts',
+    from: ' - locked;',
+    to: ';',
+    test: 'test/live/hedge/sizes.test.ts',
+    title: 'what leaves is as much of what should as is free and has room, never more, and never the other way',
+  },
+  {
+    name: 'a crash loop gives an unread account its time anew',
+    file: 'src/live/heart.ts',
+    from: "pulse.reads === 0 && !wasAway && this.#last !== null && this.#last.state !== 'stopped'",
+    to: 'false',
+    test: 'test/live/sentinel.test.ts',
+    title: 'of a process that is started again and again counts what nobody has read, until one has, or has stopped',
+  },
+  {
     name: 'quotes that cannot be are called quoting',
     file: 'src/core/readiness.ts',
     from: 'refusal === null && buy !== null && sell !== null',

@@ -1,10 +1,11 @@
 /** What hedges of a day have cost is known from the rows alone, whatever became of each, and after any restart. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { moneyOf, textOfMoney } from '../../../src/core/index.ts';
-import type { HedgeRow, HedgeState } from '../../../src/core/index.ts';
+import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
+import type { HedgeRow, HedgeState, Order, OrderState, Snapshot, Standing } from '../../../src/core/index.ts';
 import { HedgeRows } from '../../../src/hedge/rows.ts';
-import { spentOnDay } from '../../../src/hedge/sizes.ts';
+import { middleOf, roomMoney, sizeOf, spentOnDay } from '../../../src/hedge/sizes.ts';
+import { btcMxn, plain } from '../../core/market.ts';
 
 const DAY_MS = 86_400_000;
 const ends: readonly HedgeState[] = ['completed', 'failed', 'stranded'];
@@ -43,4 +44,111 @@ test('the cost of a day is that of every hedge which was not certainly left undo
       }
     }),
   );
+});
+
+/** Orders of ours in any state, what is held, and how far inventory is from its target. */
+const standings = fc
+  .record({
+    instrument: fc.constantFrom(plain, btcMxn),
+    orders: fc.array(
+      fc.record({
+        side: fc.constantFrom('buy' as const, 'sell' as const),
+        price: fc.integer({ min: 1, max: 2_000_000 }),
+        amount: fc.integer({ min: 1, max: 1_000_000 }),
+        filledShare: fc.constantFrom(0, 0, 0.3, 0.9),
+        state: fc.constantFrom<OrderState>(
+          'sending',
+          'open',
+          'partially filled',
+          'canceling',
+          'unknown',
+          'closed-unsettled',
+        ),
+      }),
+      { maxLength: 6 },
+    ),
+    major: fc.bigInt({ min: 0n, max: 10n ** 25n }),
+    minor: fc.bigInt({ min: 0n, max: 10n ** 27n }),
+    position: fc.integer({ min: -3_000_000, max: 3_000_000 }),
+    positionMax: fc.integer({ min: 1, max: 5_000_000 }),
+    converting: fc.record({ buy: fc.nat(1_000_000), sell: fc.nat(1_000_000) }),
+    bid: fc.integer({ min: 1, max: 1_999_999 }),
+    spread: fc.integer({ min: 1, max: 1_000 }),
+  })
+  .map(({ orders, instrument, major, minor, bid, spread, ...of }) => {
+    const list = orders.map(
+      ({ filledShare, ...order }, i) =>
+        ({ ...order, id: `o${i}`, filled: Math.floor(order.amount * filledShare) }) as unknown as Order,
+    );
+    const holdings = new Map([
+      [instrument.major, money(major)],
+      [instrument.minor, money(minor)],
+    ]);
+    const snapshot = { orders: list, holdings, bid, ask: bid + spread } as unknown as Snapshot;
+    const standing = {
+      ...of,
+      instrument,
+      orders: list,
+      limits: { positionMax: of.positionMax },
+    } as unknown as Standing;
+    return { instrument, snapshot, standing, major, minor };
+  });
+const left = ({ amount, filled }: Order): bigint => BigInt(amount - filled);
+
+test('what leaves is as much of what should as is free and has room, never more, and never the other way', () => {
+  const wanted = fc.bigInt({ min: -(10n ** 26n), max: 10n ** 26n }).filter(sum => sum !== 0n);
+  fc.assert(
+    fc.property(standings, wanted, ({ instrument, snapshot, standing, major, minor }, sum) => {
+      const middle = middleOf(instrument, snapshot);
+      const size = sizeOf(instrument, snapshot, standing, money(sum), middle);
+      const [sells, abs] = [sum > 0n, size < 0n ? -size : size];
+      if (size !== 0n) expect(size > 0n).toBe(sells);
+      const own = snapshot.orders.filter(({ side }) => side === (sells ? 'sell' : 'buy'));
+      // What is free: held, less what every order of ours on that side may still take, whatever state it is in.
+      const lots = own.reduce((all, order) => all + left(order), 0n);
+      const value = own.reduce((all, order) => all + left(order) * BigInt(order.price), 0n);
+      const free = sells ? major - lots * instrument.lotMoney : minor - value * instrument.tickLotMoney;
+      // A buy is paid at a hundredth above the middle; of the smallest unit of a price times an amount nothing is lost.
+      const isAffordable = (amount: bigint) =>
+        sells ? amount <= free : amount * middle * 101n <= free * 100n * 10n ** 18n;
+      // What has room: with everything that may still be filled, converted and now sold, inventory is within its limit.
+      const sign = sells ? -1n : 1n;
+      const inFlight = BigInt(standing.converting[sells ? 'sell' : 'buy']);
+      const hasRoom = (amount: bigint) =>
+        (sign * BigInt(standing.position) + lots + inFlight) * instrument.lotMoney + amount <=
+        BigInt(standing.limits!.positionMax) * instrument.lotMoney;
+      const asked = sells ? sum : -sum;
+      if (abs > 0n) expect([abs <= asked, isAffordable(abs), hasRoom(abs)]).toEqual([true, true, true]);
+      // And no more would do.
+      expect(abs < asked && isAffordable(abs + 1n) && hasRoom(abs + 1n)).toBe(false);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('room counts orders that may still be filled as filled, and is never below zero', () => {
+  fc.assert(
+    fc.property(standings, ({ instrument, standing }) => {
+      for (const side of ['buy', 'sell'] as const) {
+        const room = roomMoney(standing, side);
+        expect(room >= 0n && room % instrument.lotMoney === 0n).toBe(true);
+        const order = { side, amount: 1_000, filled: 0, state: 'unknown' } as unknown as Order;
+        const more = roomMoney({ ...standing, orders: [...standing.orders, order] }, side);
+        const less = room - 1_000n * instrument.lotMoney;
+        expect(more).toBe(less > 0n ? less : 0n);
+      }
+    }),
+  );
+});
+
+test('the middle is exactly half way between the best prices, also where it is between two ticks', () => {
+  fc.assert(
+    fc.property(standings, ({ instrument, snapshot }) => {
+      const middle = middleOf(instrument, snapshot);
+      const [bid, ask] = [BigInt(snapshot.bid) * instrument.tickMoney, BigInt(snapshot.ask) * instrument.tickMoney];
+      expect(middle - bid).toBe(ask - middle);
+      expect(bid < middle && middle < ask).toBe(true);
+    }),
+  );
+  expect(textOfMoney(middleOf(plain, { bid: 10, ask: 11 } as unknown as Snapshot))).toBe('10.5');
 });
