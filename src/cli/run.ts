@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describeTier } from '../core/index.ts';
 import type { Clock } from '../core/index.ts';
 import type { Config } from '../config.ts';
-import { isAboutRules, meaningOf } from '../exchange/index.ts';
+import { isAboutNonce, isAboutRules, meaningOf } from '../exchange/index.ts';
 import { adjustmentsIn } from '../live/adjustments.ts';
 import { settlementsIn } from '../live/settlements.ts';
 import { DamagedState, openJournal } from '../live/journal.ts';
@@ -126,6 +126,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       instance: config.instance,
       timing: config.timing,
       isFatal: code => meaningOf(code)?.advice === 'halt',
+      mayPass: isAboutNonce,
       isAboutRules,
       remedyOf,
       reference,

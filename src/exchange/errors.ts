@@ -20,10 +20,13 @@ export const isThrottle = (status: number, code?: string): boolean =>
  * between may have sent the same bytes twice, and this is what the second copy is answered with after the first was carried out.
  */
 export function provesRefusal(code: string): boolean {
-  if (NONCE_CODES.has(code)) return false;
+  if (isAboutNonce(code)) return false;
   const known = meaningOf(code);
   return known ? known.advice !== 'look it up' : /^(?:03|04|05|06|17)\d\d$/.test(code);
 }
+
+/** Whether a nonce that came twice or a wrong clock may be all that this code means: the next request may be accepted. */
+export const isAboutNonce = (code: string): boolean => NONCE_CODES.has(code);
 
 /** Whether this code, answered to an order, says that the book's ticks or bounds are others than we know, or that the book is gone. */
 export const isAboutRules = (code: string): boolean => RULE_CODES.has(code);

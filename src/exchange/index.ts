@@ -5,7 +5,7 @@ export { conversionDesk } from './desk.ts';
 export { splitAddress } from './address.ts';
 export type { VenueAddresses } from './address.ts';
 export type { Observation } from './ask.ts';
-export { meaningOf, isAboutRules } from './errors.ts';
+export { meaningOf, isAboutNonce, isAboutRules } from './errors.ts';
 export type { Advice, ErrorMeaning } from './errors.ts';
 export { nonceV1, nonceV2 } from './nonce.ts';
 export type { NonceSource } from './nonce.ts';

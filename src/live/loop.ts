@@ -15,6 +15,7 @@ import { recordedTurn } from './recordedTurn.ts';
 import { LineWriter } from './recording.ts';
 import { isFailed, Reads, type Failed } from './reads.ts';
 import { Reach } from './reach.ts';
+import { Refusals } from './refusals.ts';
 import { RulesReads } from './rulesReads.ts';
 import { takeUpSettlements } from './settlements.ts';
 import { takeUpReduce, watchReduce } from './reduceWatch.ts';
@@ -44,6 +45,7 @@ export class Loop {
   readonly #balances: BalanceReads;
   readonly #keeper: LedgerKeeper;
   readonly #reach: Reach;
+  readonly #refusals: Refusals;
   readonly #sleep: SleepWatch;
   readonly #hedger: Hedger | null;
   readonly #rules: RulesReads;
@@ -59,6 +61,7 @@ export class Loop {
     this.#reads = new Reads(exchange, book, opening.lastTid, this.time, timing.settleMs, tids);
     const hedges = () => this.#hedger?.rows ?? [];
     this.#reach = new Reach(options.log, options.clock);
+    this.#refusals = new Refusals(options, this.#reach);
     this.#sentinel = new SentinelWatch(options, event => this.#step({ ...event, at: this.time() }));
     this.#rules = new RulesReads(options, this.#reach, event => this.#step({ ...event, at: this.time() }));
     this.#balances = new BalanceReads({
@@ -216,7 +219,7 @@ export class Loop {
       this.#note('open_orders', event);
       return null;
     }
-    this.#reach.answered();
+    this.#refusals.accepted();
     this.#step(event);
     if (!event.complete) return null;
     if (isWhole) this.#options.onReconciled?.();
@@ -231,7 +234,7 @@ export class Loop {
       this.#note('user_trades', event);
       return false;
     }
-    this.#reach.answered();
+    this.#refusals.accepted();
     this.#step(event);
     return event.complete;
   }
@@ -341,19 +344,16 @@ export class Loop {
     const { instrument } = this.rules;
     const at = { exchange, book, instrument, time: this.time, mayPlace: () => this.#obstacle() === null };
     const { event, what, failed } = await send(command, at);
-    if (failed === null) this.#reach.answered();
+    if (failed === null) this.#refusals.accepted();
     else this.#note(what, failed);
     this.#step(event);
   }
 
   /** Says what a request ended in; a refusal that only a person can mend halts. */
   #note(what: string, failed: Failed): void {
-    this.#reach.failed(what, failed);
     if (failed.kind === 'refused' && this.#options.isAboutRules?.(failed.code)) this.#rules.doubt();
-    if (failed.kind !== 'refused' || !this.#options.isFatal(failed.code)) return;
-    const advice = this.#options.remedyOf?.(failed.code) ?? null;
-    const remedy = advice === null ? '' : `; ${advice}`;
-    this.#fail(new Error(`${what} was refused with ${failed.code}: ${failed.message}${remedy}`));
+    const final = this.#refusals.failed(what, failed);
+    if (final !== null) this.#fail(new Error(final));
   }
 
   /** Somebody says that a conversion has moved: the hedger looks, and believes the exchange alone. */

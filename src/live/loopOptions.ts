@@ -41,6 +41,8 @@ export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
   };
   /** True for a refusal code after which trading must stop until a person has looked. */
   readonly isFatal: (code: string) => boolean;
+  /** Of those, true for one that may pass by itself: it must be all that is answered for a minute. */
+  readonly mayPass?: ((code: string) => boolean) | undefined;
   /** What a person can do about such a code, in a clause; null when nothing can be said. */
   readonly remedyOf?: ((code: string) => string | null) | undefined;
   /** True for a refusal code that says that the book's rules changed: they are read again before anything else is placed. */

@@ -22,6 +22,7 @@ export type SessionOptions = {
   readonly timing: LoopOptions['timing'];
   readonly isFatal: (code: string) => boolean;
   readonly remedyOf?: LoopOptions['remedyOf'];
+  readonly mayPass?: LoopOptions['mayPass'];
   readonly isAboutRules?: LoopOptions['isAboutRules'];
   /** Makes the engine of a run once the rules are known. Throws in one line when it must not start. */
   readonly makeEngine: (rules: Rules, onNews: (news: EngineNews) => void, run: number) => Engine;

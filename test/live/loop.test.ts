@@ -372,25 +372,70 @@ describe('a placement that waits for its place in the budget', () => {
 });
 
 describe('a code that only a person can mend', () => {
+  const denied = (code: string, message: string) => ({
+    instead: {
+      status: 401,
+      headers: {},
+      body: JSON.stringify({ success: false, error: { code, message, details: [] } }),
+    },
+  });
+  const isSigned = ({ headers }: WireRequest) => headers['authorization'] !== undefined;
+
   test('ends the run: everything is canceled, and the code is in what it says', async () => {
     const world = worldOf(14);
     let angry = false;
-    const denied = {
-      status: 401,
-      headers: {},
-      body: '{"success":false,"error":{"code":"0201","message":"Invalid nonce or invalid credentials","details":[]}}',
-    };
     const running = await started(world, {
-      fate: ({ target }) => (angry && target.includes('/balance') ? { instead: denied } : 'arrives'),
+      fate: ({ target }) =>
+        angry && target.includes('/balance') ? denied('0202', 'The key lacks the permission') : 'arrives',
     });
     await world.clock.advance(20_000);
     angry = true;
     await world.clock.advance(20_000);
     angry = false;
     const { failure, left } = await running.stop();
-    expect(failure).toContain('0201');
+    expect(failure).toContain('0202');
     expect(left).toEqual([]);
     expect(ours(world)).toEqual([]);
+    world.end();
+  });
+
+  test.each([
+    ['0201', 'Invalid nonce or invalid credentials'],
+    ['0207', 'Invalid nonce'],
+  ])('and may be a nonce or the clock (%s) ends nothing when it has passed within a minute', async (code, message) => {
+    const world = worldOf(15);
+    let angry = false;
+    const running = await started(world, {
+      fate: request => (angry && isSigned(request) ? denied(code, message) : 'arrives'),
+    });
+    await world.clock.advance(20_000);
+    angry = true;
+    await world.clock.advance(45_000);
+    expect(running.log.filter(({ text }) => text === 'not quoting: private data stale')).toHaveLength(1);
+    angry = false;
+    await world.clock.advance(20_000);
+    expect(latchIn(world.stateDir).read()).toBeNull();
+    expect(new Set(ours(world).map(({ side }) => side)).size).toBe(2);
+    const { failure, left, summary } = await running.stop();
+    expect([failure, left, summary.ledgerMatches]).toEqual([null, [], true]);
+    world.end();
+  });
+
+  test('and may be a nonce or the clock ends the run when nothing else is answered for a minute, as with a key that expired', async () => {
+    const world = worldOf(16);
+    let angry = false;
+    const running = await started(world, {
+      fate: request =>
+        angry && isSigned(request) ? denied('0201', 'Invalid nonce or invalid credentials') : 'arrives',
+    });
+    await world.clock.advance(20_000);
+    angry = true;
+    await world.clock.advance(59_000);
+    expect(latchIn(world.stateDir).read()).toBeNull();
+    await world.clock.advance(10_000);
+    expect(latchIn(world.stateDir).read()?.reason).toMatch(/was refused with 0201: .*a new key of the same account/);
+    angry = false;
+    expect((await running.stop()).failure).toContain('0201');
     world.end();
   });
 });

@@ -3,7 +3,7 @@ import { clientOf, engineOf, hedgeOf, streamOf } from '../../src/cli/bot.ts';
 import { narrate } from '../../src/cli/narrator.ts';
 
 import type { ConversionDesk, Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../src/core/index.ts';
-import { isAboutRules, meaningOf, Secret } from '../../src/exchange/index.ts';
+import { isAboutRules, isAboutNonce, meaningOf, Secret } from '../../src/exchange/index.ts';
 import type { Client } from '../../src/exchange/index.ts';
 import { Watch } from '../../src/live/heart.ts';
 import { openRolling } from '../../src/live/rolling.ts';
@@ -226,6 +226,7 @@ export class Bot {
       ...(config.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),
       hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
       isFatal: code => meaningOf(code)?.advice === 'halt',
+      mayPass: isAboutNonce,
       isAboutRules,
       makeEngine: (rules, onNews, run) => engineOf(seams.engineConfig?.(config) ?? config, rules, run, onNews),
       onNews: (news, { instrument }) => {
