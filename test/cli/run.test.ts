@@ -164,7 +164,7 @@ describe('puntas check', () => {
     const { code, stdout } = await ran(['check', '-c', wanting('0.5')]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^run would halt at once: position: 1 btc from the target is beyond its limit$/m);
-    expect(stdout).toMatch(/no bid: inventory is at its limit/);
+    expect(stdout).toMatch(/no bid: at the cap \(inventory is at its limit\)/);
   });
 
   test('says that a halt is latched', async () => {
