@@ -61,7 +61,8 @@ export class Stage {
   ): Promise<Record<string, unknown>> {
     const reply = await fetch(`${this.face.operator}/${path}`, {
       method,
-      headers: { authorization: `Bearer ${this.face.operatorToken}` },
+      // Calls are far apart: a connection that is kept may be closed just when it is used again.
+      headers: { authorization: `Bearer ${this.face.operatorToken}`, connection: 'close' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`);

@@ -21,7 +21,7 @@ import type { Typed } from './terminal.ts';
 import { mergedTree } from './yaml.ts';
 
 /** Nothing here is about speed: what comes at all comes within this on any machine. */
-export const PATIENCE_MS = 120_000;
+export const PATIENCE_MS = 420_000;
 /** Keys of a page's fragments that its own bot does not take: they need a volume, another process, or the internet. */
 const NOT_HERE = ['state', 'metrics', 'sentinel', 'reference'];
 

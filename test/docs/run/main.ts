@@ -118,6 +118,8 @@ async function runSession(session: Session, lane: number): Promise<void> {
     const latched = () => existsSync(clone.path('state/HALTED')) || existsSync(clone.path('state/REDUCE'));
     for (const [i, one] of session.commands.entries()) {
       const began = Date.now();
+      // Commands of sentences have nothing to do with each other: the state of one bot is not another's.
+      if (!session.block && !session.beside) rmSync(clone.path('state'), { recursive: true, force: true });
       const day = (ms: number) => new Date(Date.now() + ms).toISOString().slice(0, 10);
       const typed = one.typed
         .replaceAll('PORT', port)

@@ -140,7 +140,7 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas check\b/, /# quotes that it would place now/],
   [/puntas (?:run|check)\b.* --paper\b/, /paper/],
   [/puntas explain\b.* --json/, /^\{"at":.*"fair":\{.*"difference":null/m],
-  [/puntas explain\b(?!.* --json)/, /= reference: mid/],
+  [/puntas explain\b(?!.* --json)/, /^regime: \w/m],
   [/puntas ledger --json|puntas ledger -c my.yaml --json/, /^\{"state":/m],
   [/puntas ledger\b.*--csv > /, /^$|npm/],
   [/puntas ledger\b.*--csv$/, /^at,source,cause,currency,amount,price,why/m],
@@ -222,7 +222,7 @@ export function planOf(found: Found, script: (name: string) => string | null): P
   const used = new Set<RegExp>();
   const inBlock = (command: Command) => command.session !== command.page;
 
-  // Those in blocks first: the same words in a sentence are then run already.
+  // Those in blocks first: the same words in a sentence, with or without npx, are then run already.
   for (const command of [...found.commands].sort((a, b) => Number(inBlock(b)) - Number(inBlock(a)))) {
     const { text } = command;
     const out = LEFT_OUT.find(row => row.command.test(text));
@@ -249,10 +249,12 @@ export function planOf(found: Found, script: (name: string) => string | null): P
       for (const row of NEEDS) if (row[0].test(one.typed)) used.add(row[0]);
       const unfilled = UNFILLED.exec(one.typed.replace(/"[^"]*"|'[^']*'/g, '').replace(FILLED_WHEN_RUN, ''));
       if (unfilled) flaws.push(`${placeOf(command)}: \`${text}\`: nothing stands for ${unfilled[0]}`);
-      const same = planned.get(one.typed);
+      const key = one.typed.replaceAll('npx puntas', 'puntas');
+      const same = planned.get(key);
       if (same && !inBlock(command)) same.places.push(...one.places);
       else {
-        planned.set(one.typed, same ?? one);
+        // Each part of a chain is run with it.
+        for (const part of [key, ...key.split(' && ')]) planned.set(part, planned.get(part) ?? one);
         // Those of sentences that are about a running bot share one; the others have a clone without.
         const beside = BESIDE.test(one.typed);
         const name = beside && !inBlock(command) ? `${command.page} beside a bot` : command.session;
