@@ -29,17 +29,31 @@ describe('a quote that may only reduce', () => {
   it('keeps of the orders that are there no more than there is to close, all of them together', () => {
     const orders = fc.array(fc.record({ lot: fc.integer({ min: 1, max: 50 }), filled: fc.nat(49) }), { maxLength: 6 });
     fc.assert(
-      fc.property(orders, fc.constantFrom<Side>('buy', 'sell'), position, (there, side, held) => {
-        const keep = there.map(({ lot, filled }, i) => {
-          const order = { id: `o${i}`, side, price: price(1_000 + i), amount: lot, filled: Math.min(filled, lot - 1) };
-          const whole = { ...order, state: 'open', finalFilled: null } as unknown as Order;
-          return { order: whole, level: { side, index: i, price: whole.price, amount: whole.amount, why: [] } };
-        });
-        const plan = reducedPlan({ place: [], cancel: [], keep, wait: [] }, side, held);
-        const left = plan.keep.reduce((sum, { order }) => sum + order.amount - order.filled, 0);
-        expect(left).toBeLessThanOrEqual(Math.max(0, side === 'buy' ? -held : held));
-        expect(plan.keep.length + plan.cancel.length).toBe(keep.length);
-      }),
+      fc.property(
+        orders,
+        fc.constantFrom<Side>('buy', 'sell'),
+        fc.integer({ min: -110, max: 110 }),
+        (there, side, percent) => {
+          // Mostly less than all of them would close, on the side on which they would.
+          const all = there.reduce((sum, { lot, filled }) => sum + lot - Math.min(filled, lot - 1), 0);
+          const held = Math.round((all * percent) / 100);
+          const keep = there.map(({ lot, filled }, i) => {
+            const order = {
+              id: `o${i}`,
+              side,
+              price: price(1_000 + i),
+              amount: lot,
+              filled: Math.min(filled, lot - 1),
+            };
+            const whole = { ...order, state: 'open', finalFilled: null } as unknown as Order;
+            return { order: whole, level: { side, index: i, price: whole.price, amount: whole.amount, why: [] } };
+          });
+          const plan = reducedPlan({ place: [], cancel: [], keep, wait: [] }, side, held);
+          const left = plan.keep.reduce((sum, { order }) => sum + order.amount - order.filled, 0);
+          expect(left).toBeLessThanOrEqual(Math.max(0, side === 'buy' ? -held : held));
+          expect(plan.keep.length + plan.cancel.length).toBe(keep.length);
+        },
+      ),
     );
   });
 });
