@@ -44,6 +44,9 @@ export class SentinelJudge {
   /** When it last looked after its orders, and whether it was kept out last. */
   #readAt: number | null = null;
   #isKeptOut = false;
+  /** A read that a full disk kept from being told, and the last one that was told before it was held back. */
+  #untoldReadAt = -Infinity;
+  #readBeforeHold = -Infinity;
   #heldAt = -Infinity;
   #sentinelBeatAt = -Infinity;
   #upAt: number | null = null;
@@ -64,6 +67,10 @@ export class SentinelJudge {
     this.#beatAt = at;
     this.#isKeptOut = state === 'kept out';
     if (isRead || at === null) this.#readAt = at;
+  }
+
+  readUntold(): void {
+    this.#untoldReadAt = this.#options.now();
   }
 
   sentinelBeat(): void {
@@ -105,6 +112,7 @@ export class SentinelJudge {
   held(): void {
     const { now, promises, breaks } = this.#options;
     this.#heldAt = now();
+    this.#readBeforeHold = this.#readAt ?? -Infinity;
     if (promises.isCalm) breaks('L5', 'the sentinel held the bot back though nothing was wrong');
     if (this.#readAt !== null && now() - this.#readAt < promises.ttlMs)
       breaks('L5', `the sentinel held back a bot that had read ${seconds(now() - this.#readAt)} before`);
@@ -115,7 +123,8 @@ export class SentinelJudge {
     if (by === 'person') return this.lifted();
     marks.see('the sentinel lifted its own hold');
     // A bot that stopped has read that nothing is left; one that a halt took over from was not lifted.
-    if (this.#beatAt !== null && !this.#options.isLatched() && !((this.#readAt ?? -Infinity) > this.#heldAt))
+    const hasRead = (this.#readAt ?? -Infinity) > this.#heldAt || this.#untoldReadAt > this.#readBeforeHold;
+    if (this.#beatAt !== null && !this.#options.isLatched() && !hasRead)
       breaks(
         'L5',
         `the sentinel lifted its hold though the bot has read nothing since, for ${seconds(now() - this.#heldAt)}`,

@@ -145,6 +145,7 @@ class Simulation {
         if (whose === 'bot') this.#judge?.botBeat(state, isRead);
         else this.#judge?.sentinelBeat();
       },
+      readUntold: () => this.#judge?.readUntold(),
       held: (hold, by) => {
         if (hold !== null) this.#sentinelHeld();
         else this.#judge?.holdLifted(by);

@@ -22,6 +22,8 @@ const ACCOUNT = 'simulated';
 /** Told of what the two processes leave for each other. */
 export type StoreEvents = {
   beat(whose: 'bot' | 'sentinel', state: Pulse['state'], isRead: boolean): void;
+  /** The bot has read, and a full disk keeps it from saying so. */
+  readUntold(): void;
   /** Quotes are held back, or no longer; by whom, for what the sentinel says of the bot at that time. */
   held(hold: Hold | null, by: 'sentinel' | 'person'): void;
   latched(by: 'bot' | 'sentinel'): void;
@@ -148,7 +150,11 @@ export class Store {
     let reads = 0;
     let readAt = life.clock.elapsed();
     const beat = (state: Pulse['state'], isRead: boolean) => {
-      if (!life.isAlive || this.#isFull) return;
+      if (!life.isAlive) return;
+      if (this.#isFull) {
+        if (isRead && whose === 'bot') this.#events.readUntold();
+        return;
+      }
       this.#pulses[whose] = { counter: counter++, state, born, reads, unreadMs: life.clock.elapsed() - readAt };
       this.#events.beat(whose, state, isRead);
     };
