@@ -160,6 +160,14 @@ async function runSession(session: Session, lane: number): Promise<void> {
         continue;
       }
       judge(one, run.text(), await run.ended, [0], began);
+      const booked = / ledger adjust .*--amount (-?)(\S+)/.exec(typed);
+      if (bot && booked) {
+        // Nothing of the kind has happened on the exchange: it is booked back, so that the ledger ends as the balances are.
+        const back = `${booked[1] === '-' ? '' : '-'}${booked[2]}`;
+        await clone.types(`puntas ledger adjust -c my.yaml --currency mxn --amount ${back} --reason "booked back"`)
+          .ended;
+        await clone.shows(bot, /booked under adjustments: [^\n]*booked back/, since);
+      }
       if (bot && latched() && !/puntas resume\b/.test(session.commands[i + 1]?.typed ?? '')) {
         await clone.types('puntas resume -c my.yaml --reason "looked at it"').ended;
         await clone.shows(bot, SHOWN, since);
