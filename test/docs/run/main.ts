@@ -202,7 +202,7 @@ async function checkYaml(fragment: Fragment, lane: number): Promise<void> {
     const { base, text } = wholeOf(clone.dir, fragment);
     writeFileSync(clone.path('page.yaml'), text);
     const began = Date.now();
-    const run = clone.types('puntas check -c page.yaml');
+    const run = clone.types(`puntas check ${'paper' in fragment.tree ? '--paper ' : ''}-c page.yaml`);
     await within(PATIENCE_MS, () => run.isOver());
     keep(`yaml ${where}`, `${text}\n---\n${run.text()}`);
     yamlChecked++;

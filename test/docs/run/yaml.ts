@@ -7,7 +7,11 @@ import type { Block } from './found.ts';
 type Tree = Record<string, unknown>;
 
 /** What a page leaves to the reader. */
-const STANDS_FOR: readonly (readonly [RegExp, string])[] = [[/balances: …/, "balances: { btc: '0.01', mxn: '20000' }"]];
+const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
+  // Prices of somebody else's server: `test/docs/examples.test.ts` holds these lines, without asking it.
+  [/^ +feeds:[^]*$/m, ''],
+  [/balances: …/, "balances: { btc: '0.01', mxn: '20000' }"],
+];
 
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -40,6 +44,12 @@ export function wholeOf(root: string, { page, tree }: Fragment): { readonly base
   if (strategy !== undefined) {
     const base = read(`${strategy}.yaml`);
     return { base: `${strategy}.yaml`, text: stringify(mergedTree(base, { strategy: tree })) };
+  }
+  // What rests on a price from elsewhere needs to be told where that is.
+  if (isTree(tree['fairValue']) && 'reference' in tree['fairValue']) {
+    const { reference, timing } = read('peg.yaml');
+    const whole = { ...read('sandbox.yaml'), reference, ...(timing === undefined ? {} : { timing }) };
+    return { base: 'sandbox.yaml with the reference of peg.yaml', text: stringify(mergedTree(whole, tree)) };
   }
   const base = files.find(name => keys.every(key => key in read(name)) && name !== 'live.yaml') ?? 'sandbox.yaml';
   return { base, text: stringify(mergedTree(read(base), tree)) };
