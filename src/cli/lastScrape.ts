@@ -12,7 +12,7 @@ const ASKERS_MAX = 16;
 export class LastScrape {
   readonly #clock: Clock;
   readonly #waitMaxMs: Millis;
-  /** Times of the last three scrapes of each, oldest first. */
+  /** Times of the last six scrapes of each, oldest first. */
   readonly #askers = new Map<string, readonly Millis[]>();
   readonly #waiting = new Map<string, () => void>();
 
@@ -26,7 +26,7 @@ export class LastScrape {
   happened(asker: string): void {
     const times = this.#askers.get(asker) ?? [];
     this.#askers.delete(asker);
-    this.#askers.set(asker, [...times.slice(-2), this.#clock.elapsed()]);
+    this.#askers.set(asker, [...times.slice(-5), this.#clock.elapsed()]);
     const [oldest] = this.#askers.keys();
     if (this.#askers.size > ASKERS_MAX && oldest !== undefined) this.#askers.delete(oldest);
     this.#waiting.get(asker)?.();
@@ -54,12 +54,13 @@ export class LastScrape {
     );
   }
 
+  /** From the usual time between two scrapes, of which one or two may have been late. */
   #expected(times: readonly Millis[]): Millis {
     if (times.length < 3) return 0;
-    const [first, second, third] = times as [Millis, Millis, Millis];
-    const [before, last] = [second - first, third - second];
-    const isRegular = Math.abs(last - before) <= REGULAR_SHARE * Math.max(last, before);
-    const isOver = this.#clock.elapsed() - third > 2 * last;
-    return isRegular && !isOver ? Math.min(1.5 * last, this.#waitMaxMs) : 0;
+    const gaps = times.slice(1).map((at, i) => at - times[i]!);
+    const usual = [...gaps].sort((a, b) => a - b)[gaps.length >> 1]!;
+    const regular = gaps.filter(gap => Math.abs(gap - usual) <= REGULAR_SHARE * Math.max(gap, usual));
+    const isOver = this.#clock.elapsed() - times.at(-1)! > 2 * usual;
+    return regular.length >= 0.6 * gaps.length && !isOver ? Math.min(1.5 * usual, this.#waitMaxMs) : 0;
   }
 }

@@ -424,7 +424,7 @@ export class Engine {
     const levels = this.#taking.isWaiting ? this.#taking.besides(legal.levels) : legal.levels;
     this.#decisions.asked(quote, legal, levels);
     for (const side of ['buy', 'sell'] as const) {
-      const full = planSide(side, levels, this.#orders.live, this.#options.tolerance, at);
+      const full = this.#taking.cleared(planSide(side, levels, this.#orders.live, this.#options.tolerance, at));
       const plan = standing.reduceOnly ? reducedPlan(full, side, standing.position) : full;
       this.#decisions.planned(side, plan);
       for (const { order, reason } of plan.cancel) {

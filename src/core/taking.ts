@@ -1,5 +1,6 @@
 /** One order that takes liquidity on purpose: asked for by the hedger, kept until none of ours stands in its way, and sent once or never. */
 import type { LegalLevel } from './legalise.ts';
+import type { Plan } from './plan.ts';
 import type { PlaceCommand, RiskRefusal } from './risk.ts';
 import type { Amount, Millis, Price, Side } from './units.ts';
 
@@ -67,5 +68,17 @@ export class Taking {
     if (request === null) return levels;
     const { side, price } = request;
     return levels.filter(level => level.side === side || (side === 'buy' ? level.price > price : level.price < price));
+  }
+
+  /** The same of orders that are already there: one that was kept for its place in the queue may be nearer than any level. */
+  cleared(plan: Plan): Plan {
+    const request = this.#request;
+    if (request === null) return plan;
+    const { side, price } = request;
+    const isInTheWay = ({ order }: Plan['keep'][number]) =>
+      order.side !== side && (side === 'buy' ? order.price <= price : order.price >= price);
+    const gone = plan.keep.filter(isInTheWay).map(kept => ({ ...kept, reason: 'level not wanted' as const }));
+    if (gone.length === 0) return plan;
+    return { ...plan, keep: plan.keep.filter(kept => !isInTheWay(kept)), cancel: [...plan.cancel, ...gone] };
   }
 }

@@ -32,7 +32,7 @@ export const LIVES: readonly Life[] = [
     changes: { sentinel: { required: true, ttlMs: 5_000 } },
     exchange: 'shared',
     begins: 'not quoting: sentinel is missing',
-    code: 1,
+    code: 0,
     steps: [
       {
         of: ['pause: sentinel is missing'],
@@ -84,10 +84,20 @@ export const LIVES: readonly Life[] = [
         log: ['"msg":"quoting"'],
         ready: true,
       },
+    ],
+  },
+  {
+    name: 'started anew',
+    shipped: 'sandbox',
+    changes: { sentinel: { ttlMs: 45_000 } },
+    exchange: 'shared',
+    code: 1,
+    steps: [
       {
         of: ['halt: sentinel: started anew'],
-        cause: 'held back as before, then the process is killed and started at once',
+        cause: 'held back as before; then the process is killed, and started before `sentinel.ttlMs` is over',
         does: async scene => {
+          scene.startSentinel();
           scene.wire.rules = [{ of: /./, does: 'lost' }];
           await scene.bot.hears(/quotes are held back/, scene.bot.heard);
           scene.bot.run.signal('SIGKILL');
@@ -241,7 +251,7 @@ export const LIVES: readonly Life[] = [
   {
     name: 'a person',
     shipped: 'sandbox',
-    exchange: 'shared',
+    exchange: 'by hand',
     code: 1,
     steps: [
       {
@@ -873,12 +883,13 @@ export const LIVES: readonly Life[] = [
     shipped: 'sandbox',
     changes: { strategy: { reference: 'lastTrade', priceCeiling: '1540000' } },
     exchange: 'by hand',
-    begins: '"msg":"quoting"',
+    begins: 'nothing is quoted: ',
     code: 0,
     steps: [
       {
         of: ['level: no fair value'],
         cause: '`reference: lastTrade` in a market without a trade',
+        log: ['nothing is quoted: no bid and no ask: no fair value (no trade was seen yet)'],
         explain: 'bid: not placed: no fair value (no trade was seen yet)',
         ready: 'no bid and no ask: no fair value (no trade was seen yet)',
       },
@@ -1004,9 +1015,9 @@ export const LIVES: readonly Life[] = [
   {
     name: 'a hedge',
     shipped: 'hedged',
-    changes: { hedge: { ways: ['book'] } },
+    changes: { hedge: { ways: ['book'], costMaxBps: 100 } },
     exchange: 'by hand',
-    before: ({ market }) => market.show({ half: 2_000 }),
+    before: ({ market }) => market.show({ half: 3_000 }),
     code: 0,
     steps: [
       {

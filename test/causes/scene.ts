@@ -19,6 +19,8 @@ import type { Wire } from './wire.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PATIENCE_MS = Number(process.env['PUNTAS_PATIENCE_MS'] ?? 420_000);
 const BOOK = 'btc_mxn';
+/** So many make a rate of a counter, and tell the bot that somebody asks regularly. */
+const SCRAPES = 4;
 const STARVED = { waitsMs: 150, runsMs: 2 };
 
 type Tree = Record<string, unknown>;
@@ -36,7 +38,7 @@ export class Scene {
   #bot: Bot | null = null;
   #target: string | null = null;
   #market: ByHand | null = null;
-  #isFed = false;
+  #isStarved = false;
   sentinel: Running | null = null;
 
   private constructor(stage: Stage, prometheus: Prometheus, account: Account, wire: Wire, name: string, life: Life) {
@@ -103,8 +105,7 @@ export class Scene {
     this.#prometheus.watch(this.#target);
     await bot.hears(begins);
     // What changes is an alert only where it was asked about before, and an end is told only to who asks regularly.
-    const isScraped = async () => (await this.#prometheus.scrapes(this.target, 'answered')) >= 4;
-    if (!(await within(PATIENCE_MS, isScraped, 500))) throw new Error('prometheus does not scrape');
+    await this.#isScraped(SCRAPES);
   }
 
   startSentinel(): void {
@@ -124,8 +125,9 @@ export class Scene {
   /** From now on the process has the processor for moments only. */
   starve(): void {
     const { run } = this.bot;
+    this.#isStarved = true;
     const turn = (): void => {
-      if (run.isOver() || this.#isFed) return void run.signal('SIGCONT');
+      if (run.isOver() || !this.#isStarved) return void run.signal('SIGCONT');
       run.signal('SIGSTOP');
       setTimeout(() => {
         run.signal('SIGCONT');
@@ -135,8 +137,16 @@ export class Scene {
     turn();
   }
 
-  feed(): void {
-    this.#isFed = true;
+  /** Undoes that; whoever scrapes has to be able to do so again, and regularly. */
+  async feed(): Promise<void> {
+    if (!this.#isStarved) return;
+    this.#isStarved = false;
+    await this.#isScraped((await this.#prometheus.scrapes(this.target, 'answered')) + SCRAPES);
+  }
+
+  async #isScraped(times: number): Promise<void> {
+    const holds = async () => (await this.#prometheus.scrapes(this.target, 'answered')) >= times;
+    if (!(await within(PATIENCE_MS, holds, 500))) throw new Error('prometheus does not scrape');
   }
 
   types(...args: string[]): Promise<{ readonly code: number | null; readonly text: string }> {

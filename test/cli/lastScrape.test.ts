@@ -50,6 +50,12 @@ describe('the end of a run', () => {
     expect(await endsAfter(clock, scrapes.next(), 20_000)).toBe(4_000);
   });
 
+  test('waits for who asks regularly when one of the last times was late', async () => {
+    const { clock, scrapes } = await scraped(0, 5_000, 5_000, 5_000, 9_500, 500);
+    clock.after(4_000, () => scrapes.happened('Prometheus'));
+    expect(await endsAfter(clock, scrapes.next(), 20_000)).toBe(4_000);
+  });
+
   test('does not wait for who has not asked for a while', async () => {
     const { clock, scrapes } = await scraped(0, 5_000, 5_000, 5_000);
     await clock.advance(11_000);

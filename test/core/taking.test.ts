@@ -62,6 +62,26 @@ describe('an order that takes', () => {
     expect(desk.prices('buy')).toEqual([991]);
   });
 
+  test('takes out a quote of ours in its way that is only kept for its place in the queue', () => {
+    let away = 9;
+    const tolerance = { priceBps: 20, amountShare: 0.5, maxAgeMs: 3_600_000 };
+    const desk = new Desk({ strategy: { quote: view => quoteAround(away).quote(view) }, tolerance }).open();
+    for (let n = 0; n < 2; n++) {
+      desk.rounds(2);
+      desk.fill(desk.live.find(({ side }) => side === 'buy')!.id, 10);
+    }
+    desk.bids = [[985, 50]];
+    desk.asks = [[1015, 50]];
+    desk.rounds(3);
+    away = 10;
+    desk.rounds(3);
+    // One tick nearer than wanted, within the tolerance.
+    expect(desk.prices('buy')).toEqual([991]);
+    ask(desk, 'sell', 991, 20, 60_000);
+    desk.rounds(6);
+    expect(taken(desk)).toHaveLength(1);
+  });
+
   test.each([
     ['beyond the target', 'sell', 990, 21, 'not towards the target'],
     ['away from the target', 'buy', 1010, 5, 'not towards the target'],
