@@ -124,11 +124,13 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
 ];
 
 /** The status line of a bot with orders on both sides. */
-export const SHOWN = /bid [\d.]+ x\d+[^|\n]*\| ask [\d.]+ x\d+.*/;
+export const SHOWN = /bid [\d.]+(?: x\d+)? \| ask [\d.]+.*/;
 
 /** What begins and goes on until Ctrl-C, and the words by which one knows that it does what it is for. */
 const STAYS: readonly (readonly [RegExp, RegExp])[] = [
-  [/puntas run\b|npm start$/, SHOWN],
+  // The page shows a fill of it.
+  [/npm start$/, /as maker/],
+  [/puntas run\b/, SHOWN],
   [/puntas exchange\b/, /operatorToken +\S+/],
   [/puntas record\b/, /\d+ rows \(/],
   [/puntas sentinel\b/, /sentinel: watching \S+ on \S+ through \S+/],
