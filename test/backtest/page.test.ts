@@ -106,7 +106,9 @@ describe('the page', () => {
   test('allows its own two scripts by their hash, and fetches nothing', () => {
     const html = pageOf(whole(traded), PARTS);
     const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1] ?? '';
-    expect(policy).toMatch(/^default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'; script-src /);
+    expect(policy).toMatch(
+      /^default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'; script-src /,
+    );
     for (const text of [PARTS.library, PARTS.script])
       expect(policy).toContain(`'sha256-${createHash('sha256').update(text).digest('base64')}'`);
     expect(/\ssrc=|@import|url\(|href="(?!data:,")|https?:/.exec(html)).toBe(null);

@@ -329,7 +329,7 @@ describe('the printed ledger', () => {
     expect(names.size).toBe(first.summary.fills + second.summary.fills);
     for (const name of names) {
       const [major, minor] = ['btc', 'mxn'].map(c => trades.find(([, source, , of]) => source === name && of === c)!);
-      const [sold, got, price] = [major![4]!, minor![4]!, major![5]!].map(text => moneyOf(text!)) as never as [
+      const [sold, got, price] = [major![4]!, minor![4]!, major![5]!].map(text => moneyOf(text)) as never as [
         bigint,
         bigint,
         bigint,

@@ -195,7 +195,10 @@ describe('over HTTP', () => {
     });
     try {
       const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks/secret?a=b`;
-      expect(await client.registerWebhook(url)).toMatchObject({ kind: 'done', value: { webhooks: [{ callbackUrl: url }] } });
+      expect(await client.registerWebhook(url)).toMatchObject({
+        kind: 'done',
+        value: { webhooks: [{ callbackUrl: url }] },
+      });
       expect(await client.rfq.pairs({ source: 'MXN', target: 'USD' })).toMatchObject({ kind: 'done' });
       const quoted = await client.rfq.requestQuote({ source: 'MXN', target: 'USD', targetAmount: '100' });
       if (quoted.kind !== 'done') throw new Error(JSON.stringify(quoted));
