@@ -102,7 +102,9 @@ export async function cancelOwn(
     });
     if (left?.length === 0)
       return {
-        lines: [`verified: no order of ${instance} is left on ${book} (${canceled} more were seen and canceled)`],
+        lines: [
+          `verified: no order of ${instance} is left on ${book}${canceled > 0 ? ` (${canceled} more were seen and canceled)` : ''}`,
+        ],
         code: EXIT.clean,
       };
     // Each known one was asked for by itself where the list is cut: what is left of them is in `left`.
