@@ -78,7 +78,7 @@ async function end({ one, run, began }: Staying): Promise<void> {
   const allowed = /(?:^|&& )(?:[A-Z_]+=\S+ )*(?:npx|npm) [^&]*$/.test(one.typed) ? [0, 130] : [0];
   const code = run.isOver() ? await run.ended : null;
   judge(one, run.text(), code, allowed, began);
-  if (/puntas run\b|npm start$/.test(one.typed) && !/no order of ours is left/.test(run.text()))
+  if (/puntas run\b|npm start$/.test(one.typed) && !/no order of ours is left|"openOrdersLeft":0,/.test(run.text()))
     flaw(one.places[0]!, `\`${one.typed}\` did not end clean`, run.text());
 }
 
@@ -128,6 +128,8 @@ async function runSession(session: Session, lane: number): Promise<void> {
         .replace('TOMORROW', day(86_400_000))
         .replace(/--out made\b/, `--out made-${i}`);
       const resumes = /puntas resume\b/.test(typed);
+      // Paper has a state of its own once it has run.
+      if (typed.includes('state-paper')) await clone.types('puntas run --paper --for 3s').ended;
       if (resumes && (!latched() || typed.includes('--state')))
         await clone.types(typed.replace('resume', 'halt')).ended;
       if (one.stays !== null) {
@@ -160,6 +162,8 @@ async function runSession(session: Session, lane: number): Promise<void> {
         continue;
       }
       judge(one, run.text(), await run.ended, [0], began);
+      // It looks for what was lifted every two seconds: only then it ends as a bot that quotes.
+      if (bot && resumes) await clone.shows(bot, SHOWN, since);
       const booked = / ledger adjust .*--amount (-?)(\S+)/.exec(typed);
       if (bot && booked) {
         // Nothing of the kind has happened on the exchange: it is booked back, so that the ledger ends as the balances are.
