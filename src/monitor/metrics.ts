@@ -278,6 +278,8 @@ export function metrics(book: string, version: string, read: () => Monitored): M
 /** Also shows the process itself, by the usual names: start time, memory, processor, open files, lag of the event loop. */
 export function showProcess({ registry }: Pick<Metrics, 'registry'>): void {
   collectDefaultMetrics({ register: registry });
+  // Gauges that end in _total, which Prometheus keeps for counters; the same without it, by type, stay.
+  for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
 }
 
 function setOrRemove<L extends string>(gauge: Gauge<L>, labels: Record<L, string>, value: number | null): void {

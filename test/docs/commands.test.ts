@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { foundInComments, foundOn, merged } from './run/found.ts';
 import { everythingIn, planIn } from './run/pages.ts';
 import { planOf } from './run/plan.ts';
-import { screensOf } from './run/screens.ts';
+import { screensOf, shapeOf } from './run/screens.ts';
 import { fragmentsOf } from './run/yaml.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -48,4 +48,14 @@ test('a command with a word that nothing stands for, and one that no other check
 
 test('a block of which nobody says what it is, is a flaw', () => {
   expect(screensOf(foundOn('a.md', '```\nsomething else\n```\n').others).flaws[0]).toContain('something else');
+});
+
+test('the shape of a line on a page has its words, with other numbers and further terms of a sum', () => {
+  const status = shapeOf('INFO: bid 1498330 x3 | ask 1501700 x3 | btc +0.0000 | mxn +0.00');
+  expect(status.test('[21:30:02.509] INFO: bid 1498410 x3 | ask 1501590 x2 | btc -0.0040 | mxn -1.50')).toBe(true);
+  expect(status.test('INFO: bid 1498410 x3 | btc -0.0040 | mxn -1.50')).toBe(false);
+  const steps = shapeOf('149855 = reference: mid 150015 - spread 159.02 - legal price 0.98');
+  expect(steps.test('149855 = reference: mid 150015 - spread 159.02 + legal price 0.98')).toBe(true);
+  expect(steps.test('149855 = reference: mid 150015 - spread 159.02 - inventory 3.4 - legal price 0.98')).toBe(true);
+  expect(steps.test('149855 = reference: mid 150015 - spread 159.02')).toBe(false);
 });

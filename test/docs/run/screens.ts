@@ -15,8 +15,11 @@ const OTHERS: readonly { readonly page: RegExp; readonly begins: RegExp; readonl
   { page: /tape/, begins: /^select/, what: 'SQL' },
 ];
 
+/** The sign before a term of a sum; other terms may stand before it. */
+const TERM = '(?:.*\\s)?[+-]';
+
 /** A line of a page as what a screen may show in its place. */
-const shapeOf = (line: string): RegExp =>
+export const shapeOf = (line: string): RegExp =>
   new RegExp(
     line
       .trim()
@@ -26,7 +29,8 @@ const shapeOf = (line: string): RegExp =>
           .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
           .replace(/…/g, '.*')
           .replace(/mm1-\d+-\d+/, '\\S+')
-          .replace(/[+-]?\d[\d.\\]*/g, '[+-]?\\d[\\d.]*'),
+          .replace(/^(?:-|\\\+)$/, TERM)
+          .replace(/(?:\\?[+-])?\d[\d.\\]*/g, '[+-]?\\d[\\d.]*'),
       )
       .join('\\s+'),
     'm',
