@@ -67,6 +67,8 @@ class Sentinel {
   #owed: HaltReason | null = null;
   /** The silence of the bot for which it was held back. Each is decided once: a person who resumes after it has decided. */
   #heldFor: string | null = null;
+  /** Why the bot is to be held back, while the disk does not take the hold. */
+  #owedHold: string | null = null;
   #countedAt: Millis = -Infinity;
   /** When the exchange last answered, and since when it has done so without an outage. */
   #answeredAt: Millis;
@@ -105,7 +107,9 @@ class Sentinel {
     if (gone === null) this.#liftOwnHold(sight);
     if (gone !== null) return gone;
     if (latch.read() !== null) return 'trading is halted';
-    return this.#owed ?? latch.readHold()?.reason.replace(/^sentinel: /, '') ?? null;
+    if (this.#owedHold !== null && (sight === null || sight.unreadMs <= this.#options.ttlMs)) this.#owedHold = null;
+    if (this.#owedHold !== null) this.#hold();
+    return this.#owed ?? latch.readHold()?.reason.replace(/^sentinel: /, '') ?? this.#owedHold;
   }
 
   #goneBecause(sight: Sight | null): HaltReason | null {
@@ -137,24 +141,27 @@ class Sentinel {
       const text =
         'the exchange answers neither the bot, which lives, nor the sentinel: nothing is halted, and the bot goes on when it is back';
       this.#reach.say('neither', {}, text);
-    } else if (this.#options.clock.elapsed() - this.#answersSince >= OUTAGE_MS) this.#hold();
+    } else if (this.#options.clock.elapsed() - this.#answersSince >= OUTAGE_MS) return this.#hold();
     return null;
   }
 
-  /** The exchange answers us and not the bot. */
-  #hold(): void {
+  /** The exchange answers us and not the bot. What the disk refuses is acted on all the same: then the reason is returned. */
+  #hold(): string | null {
     const { clock, latch, watch } = this.#options;
     const sight = watch.look();
-    if (sight === null) return;
+    if (sight === null) return null;
     const { pulse, unreadMs } = sight;
     const why = `cut off: the bot lives and has read nothing for ${seconds(unreadMs)}, the exchange answers the sentinel`;
     try {
       const { born, reads } = pulse;
       latch.setHold({ reason: `sentinel: ${why}`, at: clock.now(), by: 'sentinel', born, reads });
       this.#heldFor = silenceOf(pulse);
+      this.#owedHold = null;
     } catch (error) {
       this.#reach.say('hold', { error: String(error) }, 'the hold cannot be written, it is tried again', 'error');
+      this.#owedHold = why;
     }
+    return this.#owedHold;
   }
 
   /** Only a hold: a halt is lifted by a person. And only for the process that it was for, when that has lived throughout. */

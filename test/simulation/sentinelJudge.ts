@@ -98,7 +98,10 @@ export class SentinelJudge {
   sentinelSent(topic: string): void {
     const { now, breaks, isLatched, isHeld } = this.#options;
     if (topic === 'place') breaks('L5', 'the sentinel placed an order');
-    if (topic === 'cancel' && !isLatched() && !isHeld() && now() - this.#reasonAt > DECISION_MS)
+    // A hold that a full disk does not take is acted on all the same.
+    const readAt = this.#readAt ?? this.#watchedAt;
+    const isHoldOwed = this.#diskFullAt > readAt && now() - readAt >= this.#options.promises.ttlMs;
+    if (topic === 'cancel' && !isLatched() && !isHeld() && !isHoldOwed && now() - this.#reasonAt > DECISION_MS)
       breaks('L5', 'the sentinel cancels orders of a bot that lives and may trade');
   }
 
