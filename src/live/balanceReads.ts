@@ -50,6 +50,8 @@ export class BalanceReads {
   /** When the lists are looked at though nothing differs, and when they were last because something did. */
   #lookAt: Millis = -Infinity;
   #lookedAt: Millis = -Infinity;
+  /** What the lists showed lately, until balances that were read after it are compared: a read may fail, or trades come between. */
+  #shown: Found | null = null;
   /** Until then a line may come of something that was in the opening balances, or was taken over by a resume: it must be seen while nothing differs. */
   #linesMayComeUntil: Millis;
   /** They differed, and nothing has been booked since. */
@@ -76,7 +78,7 @@ export class BalanceReads {
 
   async #readNow(): Promise<boolean> {
     const { reads, readTrades, engine, step, time, note } = this.#o;
-    const before = await this.#lookBefore();
+    this.#shown = (await this.#lookBefore()) ?? this.#shown;
     if (!(await readTrades())) return false;
     const newest = reads.newest;
     const event = await reads.balances();
@@ -89,7 +91,8 @@ export class BalanceReads {
     if (!quiet) return false;
     const differs = engine.differences().length > 0;
     const now = this.#o.clock.elapsed();
-    if (!differs && before !== null) this.#transfers?.seenEqual(before, now);
+    if (!differs && this.#shown !== null) this.#transfers?.seenEqual(this.#shown, now);
+    this.#shown = null;
     if (!differs && this.#isUnbooked) this.#linesMayComeUntil = now + this.#o.listAheadMaxMs;
     this.#isUnbooked = differs;
     if (differs) await this.#explain();
@@ -149,6 +152,7 @@ export class BalanceReads {
     if (found === null || this.#transfers.known === null || found.transfers.length === 0) return found;
     if (!cancelsOut(found.transfers)) return found;
     this.#take(found, found.transfers);
+    this.#shown = null;
     return null;
   }
 
@@ -181,8 +185,14 @@ export class BalanceReads {
     reach.say(
       `unexplained ${difference}`,
       { difference, seconds },
-      `the exchange's balances differ from our ledger by ${difference} (reported minus ours): nothing is quoted while its lists of deposits and withdrawals are asked for the reason; if they do not show it within ${seconds} s (timing.transferListDelayMaxMs) trading halts. If you know what it is, book it: puntas ledger adjust --help`,
+      `the exchange's balances differ from our ledger by ${difference} (reported minus ours): nothing is quoted while ${this.#asked(seconds)} (timing.transferListDelayMaxMs) trading halts. If you know what it is, book it: puntas ledger adjust --help`,
     );
+  }
+
+  #asked(seconds: number): string {
+    return (this.#transfers?.known ?? null) === null
+      ? `that is so, and its lists of deposits and withdrawals cannot tell why (none was read while nothing differed); if it stays for ${seconds} s`
+      : `its lists of deposits and withdrawals are asked for the reason; if they do not show it within ${seconds} s`;
   }
 
   async #look(): Promise<Found | null> {

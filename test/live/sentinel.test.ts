@@ -213,6 +213,31 @@ describe('the sentinel', () => {
     world.end();
   });
 
+  test('cancels what a cut off bot left also while the disk does not take the hold, and writes the hold when it does', async () => {
+    const world = worldOf(57);
+    let isCut = false;
+    const bot = await started(world, { fate: () => (isCut ? 'not sent' : 'arrives') });
+    const sentinel = sentinelOver(world);
+    await world.clock.advance(30 * SECOND);
+    expect(ours(world).length).toBeGreaterThan(0);
+    // A folder where the hold is written first: no file can be made there.
+    const inTheWay = join(world.stateDir, 'HELD.new');
+    mkdirSync(inTheWay);
+    isCut = true;
+    await world.clock.advance(60 * SECOND);
+    expect([latchIn(world.stateDir).readHold(), ours(world)]).toEqual([null, []]);
+    rmSync(inTheWay, { recursive: true });
+    await world.clock.advance(20 * SECOND);
+    expect(latchIn(world.stateDir).readHold()).not.toBeNull();
+    isCut = false;
+    await world.clock.advance(60 * SECOND);
+    expect(latchIn(world.stateDir).readHold()).toBeNull();
+    expect(ours(world).length).toBeGreaterThan(0);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
   test('a bot that is no longer held back goes on as it was: what it lost still counts, and inventory is only closed', async () => {
     const world = worldOf(54);
     let isCut = false;

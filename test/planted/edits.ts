@@ -38,6 +38,23 @@ export const EDITS: readonly Edit[] = [
     title: 'latches a halt that the disk did not take as soon as it takes it',
   },
   {
+    name: 'orders are left while the disk does not take the hold',
+    file: 'src/live/sentinel.ts',
+    from: '    if (this.#owedHold !== null) this.#hold();',
+    to: '',
+    test: 'test/live/sentinel.test.ts',
+    title:
+      'cancels what a cut off bot left also while the disk does not take the hold, and writes the hold when it does',
+  },
+  {
+    name: 'what the lists showed is forgotten with a failed read',
+    file: 'src/live/balanceReads.ts',
+    from: '(await this.#lookBefore()) ?? this.#shown',
+    to: 'await this.#lookBefore()',
+    test: 'test/live/balanceReads.test.ts',
+    title: 'learns what the lists showed also from the next one when the balances could not be read',
+  },
+  {
     name: 'verified none left with a page full of foreign orders',
     file: 'src/live/clearOut.ts',
     from: '!(list.length > PAGE && list.length < LARGE_PAGE)',

@@ -76,6 +76,8 @@ export class Bot {
   #downUntil: Millis = -Infinity;
   #journalRun = -1;
   #startedAt: Millis = 0;
+  /** The last run that said that no list of the exchange can explain its balances, as none was ever read while nothing differed. */
+  #unlearnt = -1;
 
   constructor(options: BotOptions) {
     this.#options = options;
@@ -97,6 +99,11 @@ export class Bot {
   /** Number of the run that the journal gave to the last life. */
   get run(): number {
     return this.#journalRun;
+  }
+
+  /** It said so, and then only a person can. */
+  get listsCannotTell(): boolean {
+    return this.#unlearnt === this.#lives;
   }
 
   get lives(): number {
@@ -264,7 +271,9 @@ export class Bot {
   #log(life: Life) {
     const { trace } = this.#options.world;
     return heardLog(({ level, known, text }) => {
-      if (life.isAlive) trace.add(`log #${life.number} ${level} ${text} ${knownText(known)}`);
+      if (!life.isAlive) return;
+      trace.add(`log #${life.number} ${level} ${text} ${knownText(known)}`);
+      if (text.includes('cannot tell why')) this.#unlearnt = life.number;
     });
   }
 }
