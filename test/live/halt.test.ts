@@ -60,6 +60,26 @@ describe('puntas halt', () => {
     world.end();
   });
 
+  test('is told before what it keeps back: a bot that decides right after it says that trading is halted, and tries nothing', async () => {
+    const world = worldOf(77);
+    const bot = await started(world);
+    await world.clock.advance(20 * SECOND);
+    const from = bot.log.length;
+    latchHalt({ stateDir: world.stateDir, configFile: 'my.yaml' }, 'look at it', world.clock.now());
+    // Its orders go, as a venue's own cancels do: it decides at once, long before it looks at the latch by itself.
+    for (const order of [...world.box.exchange.venue.accounts.get(world.box.account.id)!.active.values()])
+      world.box.exchange.venue.cancel(order);
+    await world.clock.advance(6 * SECOND);
+    const said = bot.log.slice(from).map(({ text }) => text);
+    const refused = said.findIndex(text => /refused/.test(text));
+    const halted = said.findIndex(text => /^halted: look at it/.test(text));
+    expect(halted).toBeGreaterThanOrEqual(0);
+    expect(refused === -1 || refused > halted).toBe(true);
+    expect(said.filter(text => /^(?:quoting|nothing is quoted: .*refusals)/.test(text))).toEqual([]);
+    await bot.stop();
+    world.end();
+  });
+
   test('works where each nonce must be higher than the last one of the key, and the bot was ahead of the clock', async () => {
     const world = worldOf(76);
     const { clock, box, config, stateDir } = world;

@@ -173,8 +173,10 @@ async function runSession(session: Session, lane: number): Promise<void> {
         await clone.shows(bot, /booked under adjustments: [^\n]*booked back/, since);
       }
       if (bot && latched() && !/puntas resume\b/.test(session.commands[i + 1]?.typed ?? '')) {
+        // It may have quoted while the command was on its way: what counts is what it says afterwards.
+        const halted = bot.text().length;
         await clone.types('puntas resume -c my.yaml --reason "looked at it"').ended;
-        await clone.shows(bot, SHOWN, since);
+        await clone.shows(bot, SHOWN, halted);
       }
     }
     for (const one of staying.reverse()) await end(one);
