@@ -6,7 +6,6 @@ import { BalanceReads } from './balanceReads.ts';
 import { cancelAll } from './clearOut.ts';
 import { keepDeciding } from './keepDeciding.ts';
 import { hedgerOf } from './hedgerOf.ts';
-import type { Halt } from './latch.ts';
 import { LedgerKeeper } from './ledgerKeeper.ts';
 import { MarketData } from './marketData.ts';
 import type { LoopOptions, StopReport } from './loopOptions.ts';
@@ -19,6 +18,7 @@ import { Reach } from './reach.ts';
 import { Refusals } from './refusals.ts';
 import { RulesReads } from './rulesReads.ts';
 import { takeUpSettlements } from './settlements.ts';
+import { takeUpHalt, watchHalt } from './haltWatch.ts';
 import { takeUpReduce, watchReduce } from './reduceWatch.ts';
 import { SentinelWatch } from './sentinelWatch.ts';
 import { send } from './sends.ts';
@@ -289,21 +289,8 @@ export class Loop {
     this.#balances.takeUp();
     takeUpSettlements(this.#options.settlements, this.#hedger, () => this.#flush(), this.#options.log);
     this.#sentinel.look();
-    const halt = this.#heedHalt();
-    if (halt === null && engine.haltedBecause !== null && this.#failure === null) {
-      latch.takeLifted?.();
-      this.#step({ kind: 'resume', at: this.time() });
-    }
+    watchHalt(engine, latch, this.time(), this.#failure !== null, event => this.#step(event));
     watchReduce(engine, latch, this.time(), event => this.#step(event));
-  }
-
-  /** What is latched; from here on the engine knows it too. */
-  #heedHalt(): Halt | null {
-    const { engine, latch } = this.#options;
-    const halt = latch.read();
-    if (halt !== null && engine.haltedBecause === null)
-      this.#step({ kind: 'halt', at: this.time(), reason: halt.reason });
-    return halt;
   }
 
   #showLife(): void {
@@ -314,8 +301,9 @@ export class Loop {
   /** Intents are on disk before the first byte leaves; when they cannot be written, only cancels and look-ups leave. */
   #carryOut(commands: readonly Approved<Command>[]): void {
     const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
+    const { engine, latch } = this.#options;
     // A halt of another process is told before what it keeps back.
-    if (places.length > 0) this.#heedHalt();
+    if (places.length > 0) takeUpHalt(engine, latch, this.time(), event => this.#step(event));
     const obstacle = places.length === 0 ? null : (this.#obstacle() ?? this.#intend(places));
     for (const command of commands) {
       if (command.kind === 'place' && obstacle !== null) {
