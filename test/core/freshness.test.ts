@@ -1,8 +1,8 @@
 /** How old what is known is: by the newest read that began after the process last stood still. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Freshness } from '../../src/core/freshness.ts';
-import type { Known } from '../../src/core/freshness.ts';
+import { Freshness } from '../../src/core/marketdata/freshness.ts';
+import type { Known } from '../../src/core/marketdata/freshness.ts';
 
 const KINDS = ['book', 'openOrders', 'trades'] as const;
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { amount, money, moneyOf, Position, price, textOfMoney } from '../../src/core/index.ts';
 import type { Fill, OwnTrade, Side } from '../../src/core/index.ts';
-import { Holdings } from '../../src/core/holdings.ts';
+import { Holdings } from '../../src/core/accounting/holdings.ts';
 import { btcMxn } from './market.ts';
 
 const side = fc.constantFrom<Side>('buy', 'sell');

@@ -1,7 +1,7 @@
 /** What conversions under way may still move, in the units of the limits: never less than it is. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { InFlight } from '../../src/core/inFlight.ts';
+import { InFlight } from '../../src/core/accounting/inFlight.ts';
 import { money, moneyOf } from '../../src/core/index.ts';
 import { btcMxn } from './market.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { causesFrom, Ledger, money, moneyOf, postingsOf, price, sumOfCauses } from '../../src/core/index.ts';
 import type { Balance, Cause, Conversion, Entry, Money, OwnTrade } from '../../src/core/index.ts';
-import { Holdings } from '../../src/core/holdings.ts';
+import { Holdings } from '../../src/core/accounting/holdings.ts';
 import { btcMxn } from './market.ts';
 
 const currency = fc.constantFrom('btc', 'mxn', 'usd');

@@ -23,7 +23,7 @@ import {
   valueOf,
 } from '../../src/core/index.ts';
 import type { Instrument } from '../../src/core/index.ts';
-import { worstPrice } from '../../src/core/instrument.ts';
+import { worstPrice } from '../../src/core/model/instrument.ts';
 import { bookRules } from './market.ts';
 
 const Exact = Decimal.clone({ precision: 200, toExpNeg: -100, toExpPos: 100 });

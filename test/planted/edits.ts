@@ -15,7 +15,7 @@ export type Edit = {
 export const EDITS: readonly Edit[] = [
   {
     name: 'own oids forgotten: the newest half instead of the oldest',
-    file: 'src/core/orderFeed.ts',
+    file: 'src/core/marketdata/orderFeed.ts',
     from: '[...known].slice(0, -OWN_MAX / 2)',
     to: '[...known].slice(OWN_MAX / 2)',
     test: 'test/core/orderFeed.test.ts',
@@ -23,7 +23,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'own oids forgotten though they are told again and again',
-    file: 'src/core/orderFeed.ts',
+    file: 'src/core/marketdata/orderFeed.ts',
     from: '  known.delete(one);\n',
     to: '',
     test: 'test/core/orderFeed.test.ts',
@@ -64,7 +64,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a reopened order keeps its final amount',
-    file: 'src/core/orders.ts',
+    file: 'src/core/orders/orders.ts',
     from: '      order.finalFilled = null;\n',
     to: '',
     test: 'test/core/orders.test.ts',
@@ -72,7 +72,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'ordersMax without those in flight',
-    file: 'src/core/risk.ts',
+    file: 'src/core/risk/risk.ts',
     from: 's.orders.filter(mayLive).length < limits.ordersMax',
     to: "s.orders.filter(({ state }) => state === 'open' || state === 'partially filled').length < limits.ordersMax",
     test: 'test/core/risk.test.ts',
@@ -80,7 +80,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the age of a book counted from its arrival',
-    file: 'src/core/engine.ts',
+    file: 'src/core/engine/engine.ts',
     from: "this.#fresh.read('book', startedAt ?? at);",
     to: "this.#fresh.read('book', at);",
     test: 'test/core/engine.test.ts',
@@ -89,7 +89,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'an incomplete page of open orders makes the account fresh',
-    file: 'src/core/engine.ts',
+    file: 'src/core/engine/engine.ts',
     from: "if (event.complete) this.#fresh.read('openOrders', event.startedAt);",
     to: "this.#fresh.read('openOrders', event.startedAt);",
     test: 'test/core/engine.test.ts',
@@ -105,7 +105,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'lots of a conversion rounded down',
-    file: 'src/core/inFlight.ts',
+    file: 'src/core/accounting/inFlight.ts',
     from: 'Number((sum + lotMoney - 1n) / lotMoney)',
     to: 'Number(sum / lotMoney)',
     test: 'test/core/inFlight.test.ts',
@@ -137,7 +137,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'evidence counted from the end of a read of open orders',
-    file: 'src/core/orders.ts',
+    file: 'src/core/orders/orders.ts',
     from: '        if (startedAt >= this.#fence(order)) order.absences++;',
     to: '        if (at >= this.#fence(order)) order.absences++;',
     test: 'test/core/orders.test.ts',
@@ -146,7 +146,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'evidence counted from the end of a look-up',
-    file: 'src/core/orders.ts',
+    file: 'src/core/orders/orders.ts',
     from: '!present.has(id) && startedAt >= this.#fence(order)',
     to: '!present.has(id) && at >= this.#fence(order)',
     test: 'test/core/orders.test.ts',
@@ -154,7 +154,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'evidence counted from the end of a cancel',
-    file: 'src/core/orders.ts',
+    file: 'src/core/orders/orders.ts',
     from: "if (order?.state === 'unknown' && startedAt >= this.#fence(order)) order.emptyCancels++;",
     to: "if (order?.state === 'unknown' && at >= this.#fence(order)) order.emptyCancels++;",
     test: 'test/core/orders.test.ts',
@@ -163,7 +163,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'trades settle by the end of their read',
-    file: 'src/core/engine.ts',
+    file: 'src/core/engine/engine.ts',
     from: 'this.#orders.tradesRead(event.startedAt);',
     to: 'this.#orders.tradesRead(event.at);',
     test: 'test/core/engine.test.ts',
@@ -188,7 +188,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'absence counted before an oid is known',
-    file: 'src/core/orders.ts',
+    file: 'src/core/orders/orders.ts',
     from: 'if (order.oid === null || startedAt <= order.answeredAt) return;',
     to: 'if (startedAt <= order.answeredAt) return;',
     test: 'test/core/orders.test.ts',
@@ -196,7 +196,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a rebate before the first mark is forgotten',
-    file: 'src/core/position.ts',
+    file: 'src/core/accounting/position.ts',
     from: '    if (this.#mark === 0n) this.#early.fees -= sum;\n    else this.#fees += sum * this.#mark;\n',
     to: '    this.#fees += sum * this.#mark;\n',
     test: 'test/core/holdings.test.ts',
@@ -205,7 +205,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a rebate before the first mark is a fee',
-    file: 'src/core/position.ts',
+    file: 'src/core/accounting/position.ts',
     from: 'this.#early.fees -= sum;',
     to: 'this.#early.fees += sum;',
     test: 'test/core/holdings.test.ts',
@@ -214,7 +214,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'FAILED outranks a later COMPLETE',
-    file: 'src/core/transactions.ts',
+    file: 'src/core/accounting/transactions.ts',
     from: 'COMPLETE: 2, FAILED: 2',
     to: 'COMPLETE: 2, FAILED: 3',
     test: 'test/core/transactions.test.ts',
@@ -273,7 +273,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'position lots rounded away from zero',
-    file: 'src/core/holdings.ts',
+    file: 'src/core/accounting/holdings.ts',
     from: 'Number(this.position() / this.#instrument.lotMoney)',
     to: 'Number((this.position() + (this.position() < 0n ? 1n - this.#instrument.lotMoney : this.#instrument.lotMoney - 1n)) / this.#instrument.lotMoney)',
     test: 'test/core/holdings.test.ts',
@@ -281,7 +281,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'funds: other asks not counted',
-    file: 'src/core/risk.ts',
+    file: 'src/core/risk/risk.ts',
     from: "moneyOfAmount(instrument, sum(orders, 'sell') as Amount)",
     to: '0n',
     test: 'test/core/risk.test.ts',
@@ -289,7 +289,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'converting not counted in room',
-    file: 'src/core/risk.ts',
+    file: 'src/core/risk/risk.ts',
     from: 'sum(s.orders, side) + s.converting[side] + (',
     to: 'sum(s.orders, side) + (',
     test: 'test/core/risk.test.ts',
@@ -297,7 +297,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'reduced quote does not count down',
-    file: 'src/core/shapedQuotes.ts',
+    file: 'src/core/quoting/shapedQuotes.ts',
     from: '    left -= amount;\n',
     to: '',
     test: 'test/core/shapedQuotes.test.ts',
@@ -306,7 +306,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'reduced plan does not count down',
-    file: 'src/core/shapedQuotes.ts',
+    file: 'src/core/quoting/shapedQuotes.ts',
     from: '      left -= remaining(order);\n',
     to: '',
     test: 'test/core/shapedQuotes.test.ts',
@@ -314,7 +314,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'cost limit rounded up',
-    file: 'src/core/hedging.ts',
+    file: 'src/core/hedging/hedging.ts',
     from: 'BigInt(Math.floor(costMaxBps * 100 + 1e-6))',
     to: 'BigInt(Math.ceil(costMaxBps * 100 + 1))',
     test: 'test/core/hedging.test.ts',
@@ -322,7 +322,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a part is weighed as a part',
-    file: 'src/core/hedging.ts',
+    file: 'src/core/hedging/hedging.ts',
     from: 'const whole = money((cost * size) / major);',
     to: 'const whole = money(cost);',
     test: 'test/core/hedging.test.ts',
@@ -330,7 +330,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'day limit not looked at',
-    file: 'src/core/hedging.ts',
+    file: 'src/core/hedging/hedging.ts',
     from: 'dayLeft !== null && spends > dayLeft',
     to: 'dayLeft !== null && spends < dayLeft && false',
     test: 'test/core/hedging.test.ts',
@@ -338,7 +338,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'locked by others below zero',
-    file: 'src/core/locks.ts',
+    file: 'src/core/accounting/locks.ts',
     from: 'money(locked > own[side] ? locked - own[side] : 0n)',
     to: 'money(locked - own[side])',
     test: 'test/core/locks.test.ts',
@@ -346,7 +346,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'locked: what is filled counts',
-    file: 'src/core/locks.ts',
+    file: 'src/core/accounting/locks.ts',
     from: '(order.amount - order.filled) as Amount',
     to: 'order.amount',
     test: 'test/core/locks.test.ts',
@@ -354,7 +354,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'worst price of a buy floored',
-    file: 'src/core/instrument.ts',
+    file: 'src/core/model/instrument.ts',
     from: "side === 'buy' ? priceCeil(instrument, text) : priceFloor(instrument, text)",
     to: "side === 'buy' ? priceFloor(instrument, text) : priceCeil(instrument, text)",
     test: 'test/core/units.test.ts',
@@ -363,7 +363,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'withdraw forgets partly filled',
-    file: 'src/core/engine.ts',
+    file: 'src/core/engine/engine.ts',
     from: "if (order.state !== 'open' && order.state !== 'partially filled') continue;",
     to: "if (order.state !== 'open') continue;",
     test: 'test/core/engine.test.ts',
@@ -387,7 +387,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'quotes that cannot be are called quoting',
-    file: 'src/core/readiness.ts',
+    file: 'src/core/engine/readiness.ts',
     from: 'refusal === null && buy !== null && sell !== null',
     to: 'false',
     test: 'test/core/whyNot.test.ts',
@@ -395,7 +395,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'position slack of half',
-    file: 'src/core/positionLimit.ts',
+    file: 'src/core/risk/positionLimit.ts',
     from: 'SLACK = 1.05',
     to: 'SLACK = 1.5',
     test: 'test/core/engine.test.ts',
@@ -404,7 +404,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'fees tier: at its bound',
-    file: 'src/core/feeTier.ts',
+    file: 'src/core/accounting/feeTier.ts',
     from: 'volume <= moneyOf(tier.volume)',
     to: 'volume < moneyOf(tier.volume)',
     test: 'test/core/feeTier.test.ts',
@@ -412,7 +412,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'pause never reset',
-    file: 'src/core/pauses.ts',
+    file: 'src/core/quoting/pauses.ts',
     from: '    this.#sides[side].refusals = 0;',
     to: '    void side;',
     test: 'test/core/pauses.test.ts',
@@ -420,7 +420,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'rivals: window never forgets',
-    file: 'src/core/rivals.ts',
+    file: 'src/core/orders/rivals.ts',
     from: '    this.#reads = this.#reads.filter(read => at - read.at < WITHIN_MS);\n    if',
     to: '    if',
     test: 'test/core/rivals.test.ts',
@@ -428,7 +428,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'sleep keeps the book fresh',
-    file: 'src/core/freshness.ts',
+    file: 'src/core/marketdata/freshness.ts',
     from: "for (const what of ['book', 'openOrders', 'trades'] as const) this.#at[what] = -Infinity;",
     to: "for (const what of ['openOrders', 'trades'] as const) this.#at[what] = -Infinity;",
     test: 'test/core/freshness.test.ts',
@@ -436,7 +436,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a read from before the sleep is fresh',
-    file: 'src/core/freshness.ts',
+    file: 'src/core/marketdata/freshness.ts',
     from: 'if (startedAt >= this.#sleptAt) this.#at',
     to: 'this.#at',
     test: 'test/core/freshness.test.ts',
@@ -444,7 +444,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'uptime counts orders on their way',
-    file: 'src/core/quoteTime.ts',
+    file: 'src/core/engine/quoteTime.ts',
     from: "(order.state === 'open' || order.state === 'partially filled')",
     to: "order.state !== 'done'",
     test: 'test/core/engine.test.ts',
@@ -452,7 +452,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'reopened by a read from before the end',
-    file: 'src/core/orders.ts',
+    file: 'src/core/orders/orders.ts',
     from: 'if (startedAt <= order.closedAt) return;',
     to: 'if (at <= order.closedAt) return;',
     test: 'test/core/orders.test.ts',
@@ -460,7 +460,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'final amount larger than ordered',
-    file: 'src/core/orders.ts',
+    file: 'src/core/orders/orders.ts',
     from: 'Math.min(order.amount, lots) as Amount',
     to: 'lots as Amount',
     test: 'test/core/orders.test.ts',
@@ -468,7 +468,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'oid of a forgotten order stays',
-    file: 'src/core/orders.ts',
+    file: 'src/core/orders/orders.ts',
     from: '      if (oid !== null) this.#byOid.delete(oid);\n',
     to: '',
     test: 'test/core/orders.test.ts',
@@ -476,7 +476,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'restored fills forgotten',
-    file: 'src/core/orders.ts',
+    file: 'src/core/orders/orders.ts',
     from: '    order.traded = left.filled;\n',
     to: '',
     test: 'test/core/orders.test.ts',

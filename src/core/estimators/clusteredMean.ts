@@ -1,5 +1,5 @@
 /** A mean of values that share their moment with others: its standard error comes from clusters, and it may forget. */
-import type { Millis } from '../units.ts';
+import type { Millis } from '../model/units.ts';
 
 /** Fills of one such stretch of time share their market, seen at a horizon of so many seconds. */
 export const clusterMsOf = (horizonS: number): Millis => Math.max(60_000, horizonS * 1000);

@@ -1,6 +1,6 @@
 /** The imbalance of a book down to a depth, and how unusual it is: against its own recent mean and deviation. */
-import type { Depth } from '../book.ts';
-import type { Millis } from '../units.ts';
+import type { Depth } from '../model/book.ts';
+import type { Millis } from '../model/units.ts';
 
 /** Amounts of bids minus those of asks as a share of both, up to `depthBps` from the middle; 0 where both sides are empty that far. */
 export function depthImbalance(depth: Depth, mid: number, depthBps: number): number {

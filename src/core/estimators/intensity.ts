@@ -1,5 +1,5 @@
 /** How often trades reach an order at a distance from the fair value: lambda(d) = A e^(-k d), from virtual orders. */
-import type { Amount, Millis, Price, Side } from '../units.ts';
+import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
 /** What virtual orders at one distance met. Distances are shares of the price: 0.001 is 10 bps. */
 export type Cell = { readonly distance: number; readonly reached: number; readonly exposureS: number };

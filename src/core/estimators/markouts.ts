@@ -1,5 +1,5 @@
 /** Markouts: what a fill was worth against the middle of the market some time after it, by side and level, with standard errors. */
-import type { Millis, Side } from '../units.ts';
+import type { Millis, Side } from '../model/units.ts';
 import { ClusteredMean, clusterMsOf } from './clusteredMean.ts';
 import type { MeanState } from './clusteredMean.ts';
 

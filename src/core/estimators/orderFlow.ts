@@ -1,5 +1,5 @@
 /** Order flow imbalance at the touch: what came to the bid and left the ask minus the reverse, forgotten exponentially. */
-import type { Millis } from '../units.ts';
+import type { Millis } from '../model/units.ts';
 
 /** The touch at one moment: prices and amounts in any units that stay the same. */
 export type TouchSeen = {

@@ -1,5 +1,5 @@
 /** The mean price of the last trades, by amount and by age: a trade counts e times less after each memory. */
-import type { Millis } from '../units.ts';
+import type { Millis } from '../model/units.ts';
 
 export class TradeMean {
   readonly #memoryMs: Millis;

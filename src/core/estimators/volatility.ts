@@ -1,5 +1,5 @@
 /** How fast a price moves, with a unit of time: an average that forgets, and the two-scale estimate of a whole recording. */
-import type { Millis } from '../units.ts';
+import type { Millis } from '../model/units.ts';
 
 /**
  * Irregular exponential average of squared relative moves: v <- e^(-dt/memory) v + (1 - e^(-dt/memory)) r^2 / dt. A move is taken

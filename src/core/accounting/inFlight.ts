@@ -1,0 +1,39 @@
+/** Conversions that may be carried out at any moment, or have been: they count both ways until their end is known. */
+import type { Conversion, EngineEvent } from '../engine/event.ts';
+import type { Instrument } from '../model/instrument.ts';
+import { money } from '../model/units.ts';
+import type { Money, Side } from '../model/units.ts';
+
+export class InFlight {
+  readonly #conversions = new Map<string, { readonly conversion: Conversion; readonly hasLeft: boolean }>();
+
+  hear({ phase, conversion }: Extract<EngineEvent, { kind: 'conversion' }>): void {
+    if (phase === 'in flight' || phase === 'planned')
+      this.#conversions.set(conversion.id, { conversion, hasLeft: phase === 'in flight' });
+    else this.#conversions.delete(conversion.id);
+  }
+
+  /** Whether the balances may already have something of them, nobody can say. */
+  get isEmpty(): boolean {
+    for (const { hasLeft } of this.#conversions.values()) if (hasLeft) return false;
+    return true;
+  }
+
+  /** What they may still take from a currency. */
+  taken(currency: string): Money {
+    return this.#sum('give', currency);
+  }
+
+  /** What they may still bring (buy) and take (sell) of the major currency, in lots, rounded up. */
+  lots({ major, lotMoney }: Instrument): Readonly<Record<Side, number>> {
+    const up = (sum: bigint) => Number((sum + lotMoney - 1n) / lotMoney);
+    return { buy: up(this.#sum('get', major)), sell: up(this.#sum('give', major)) };
+  }
+
+  #sum(leg: 'give' | 'get', currency: string): Money {
+    let sum = 0n;
+    for (const { conversion } of this.#conversions.values())
+      if (conversion[leg].currency === currency) sum += conversion[leg].amount;
+    return money(sum);
+  }
+}

@@ -1,0 +1,172 @@
+/** What we hold and what it earned: exact inventory, cash and profit split into spread, inventory, hedging and fees. */
+import type { Instrument } from '../model/instrument.ts';
+import { money } from '../model/units.ts';
+import type { Millis, Money, Price, Side } from '../model/units.ts';
+
+/** One execution of ours, in exact money. Amounts and fee are positive. */
+export type Fill = {
+  readonly tid: string;
+  /** Our origin id, or null for an order of this account that is not ours. */
+  readonly id: string | null;
+  readonly oid: string;
+  readonly at: Millis;
+  readonly book: string;
+  readonly side: Side;
+  readonly price: Price;
+  readonly major: Money;
+  readonly minor: Money;
+  readonly fee: Money;
+  /** A fee in a third currency is in the ledger, and is no part of this book's profit. */
+  readonly feeIn: 'major' | 'minor' | 'other';
+  readonly maker: boolean;
+};
+
+/** Profit in the minor currency since the start; the parts add up to the total exactly. Fees, and what hedging cost, are negative when paid. */
+export type Profit = {
+  readonly spread: Money;
+  readonly inventory: Money;
+  readonly fees: Money;
+  /** What conversions, and orders that took liquidity, brought against the mark. */
+  readonly hedging: Money;
+  readonly total: Money;
+};
+
+/** What two times after each other brought together. */
+export const sumOfProfits = (a: Profit, b: Profit): Profit => ({
+  spread: money(a.spread + b.spread),
+  inventory: money(a.inventory + b.inventory),
+  fees: money(a.fees + b.fees),
+  hedging: money(a.hedging + b.hedging),
+  total: money(a.total + b.total),
+});
+
+/**
+ * Equity is cash + inventory x mark. Between two moments it changes by exactly: what fills captured against the mark (spread),
+ * what conversions and orders that took liquidity captured against it (hedging), what the mark did to the inventory held (inventory), and fees. The mark is the middle of the book in half ticks, so that
+ * everything is an integer: sums inside are in minor money over 2 x 10^18 (major 10^-18, times half ticks, times the tick's money).
+ */
+export class Position {
+  readonly #tickMoney: bigint;
+  /** Major beyond the target. */
+  #inventory: bigint;
+  #cash = 0n;
+  /** Half ticks times the tick's money; 0 before the first mark. */
+  #mark = 0n;
+  #spread = 0n;
+  #carried = 0n;
+  #fees = 0n;
+  #hedging = 0n;
+  readonly #openingInventory: bigint;
+  #openingMark = 0n;
+  #flows = 0n;
+  /** What happened before the first mark, in 10^-18: valued when there is one. */
+  readonly #early = { bought: 0n, paid: 0n, fees: 0n, flows: 0n, converted: 0n, cost: 0n };
+
+  /** `inventory` is what is held beyond the target at the start; it earns and loses with the mark from the first mark on. */
+  constructor(instrument: Instrument, inventory: Money) {
+    this.#tickMoney = instrument.tickMoney;
+    this.#inventory = inventory;
+    this.#openingInventory = inventory;
+  }
+
+  get inventory(): Money {
+    return money(this.#inventory);
+  }
+
+  /** Change of the minor currency by our fills. */
+  get cash(): Money {
+    return money(this.#cash);
+  }
+
+  /** A new middle of the market, in half ticks. */
+  mark(halfTicks: number): void {
+    const next = BigInt(halfTicks) * this.#tickMoney;
+    if (!(next > 0n)) throw new RangeError(`a mark must be above zero, found ${halfTicks}`);
+    if (this.#mark === 0n) this.#open(next);
+    else this.#carried += this.#inventory * (next - this.#mark);
+    this.#mark = next;
+  }
+
+  fill(fill: Fill): void {
+    const sign = fill.side === 'buy' ? 1n : -1n;
+    const hasMark = this.#mark !== 0n;
+    // What takes liquidity pays to leave: it is no part of what quotes earn.
+    if (!fill.maker) this.#leave(sign * fill.major, -sign * fill.minor);
+    else if (hasMark) this.#spread += sign * (fill.major * this.#mark - raw(fill.minor));
+    else {
+      this.#early.bought += sign * fill.major;
+      this.#early.paid += sign * fill.minor;
+    }
+    if (fill.feeIn === 'major' && hasMark) this.#fees -= fill.fee * this.#mark;
+    else if (fill.feeIn === 'major') this.#early.fees += fill.fee;
+    if (fill.feeIn === 'minor') this.#fees -= raw(fill.fee);
+    this.#inventory += sign * fill.major - (fill.feeIn === 'major' ? fill.fee : 0n);
+    this.#cash -= sign * fill.minor + (fill.feeIn === 'minor' ? fill.fee : 0n);
+  }
+
+  /** A conversion of ours between the two currencies: what each of them changed by, in opposite directions. */
+  convert(major: bigint, minor: bigint): void {
+    this.#leave(major, minor);
+    this.#inventory += major;
+    this.#cash += minor;
+  }
+
+  /** A fee that was given back, in the major currency or in the minor one. */
+  rebate(isMajor: boolean, sum: Money): void {
+    if (!isMajor) {
+      this.#fees += raw(sum);
+      this.#cash += sum;
+      return;
+    }
+    if (this.#mark === 0n) this.#early.fees -= sum;
+    else this.#fees += sum * this.#mark;
+    this.#inventory += sum;
+  }
+
+  /** Major that came or went by something other than our fills: a deposit, another program's trade. Never profit. */
+  flow(major: Money): void {
+    this.#inventory += major;
+    if (this.#mark === 0n) this.#early.flows += major;
+    else this.#flows += major * this.#mark;
+  }
+
+  /** Before the first mark only fees in the minor currency are known. */
+  profit(): Profit {
+    const total = this.#spread + this.#carried + this.#fees + this.#hedging;
+    const spread = cooked(this.#spread);
+    const fees = cooked(this.#fees);
+    const hedging = cooked(this.#hedging);
+    const all = cooked(total);
+    // The parts are rounded to 10^-18; inventory takes the remainder, so that they add up to the total exactly.
+    return { spread, fees, hedging, inventory: money(all - spread - fees - hedging), total: all };
+  }
+
+  /** True when the parts explain the change of equity to the last unit: the identity that everything above must keep. */
+  isExplained(): boolean {
+    if (this.#mark === 0n) return true;
+    const equity = raw(money(this.#cash)) + this.#inventory * this.#mark;
+    const opening = this.#openingInventory * this.#openingMark;
+    return equity - opening === this.#spread + this.#carried + this.#fees + this.#hedging + this.#flows;
+  }
+
+  #leave(major: bigint, minor: bigint): void {
+    if (this.#mark === 0n) {
+      this.#early.converted += major;
+      this.#early.cost -= minor;
+    } else this.#hedging += major * this.#mark + raw(money(minor));
+  }
+
+  /** The first mark: leftovers of an earlier run may have been filled before the first book arrived. */
+  #open(mark: bigint): void {
+    const { bought, paid, fees, flows, converted, cost } = this.#early;
+    this.#openingMark = mark;
+    this.#spread += bought * mark - raw(money(paid));
+    this.#fees -= fees * mark;
+    this.#hedging += converted * mark - raw(money(cost));
+    this.#flows += flows * mark;
+  }
+}
+
+const UNIT = 2n * 10n ** 18n;
+const raw = (minor: Money): bigint => minor * UNIT;
+const cooked = (sum: bigint): Money => money(sum / UNIT);

@@ -1,0 +1,203 @@
+/** What became of each level: counted by reason at every decision and, for an engine that is asked to, told of the last one in full. */
+import { isCut } from '../quoting/legalise.ts';
+import type { LegalLevel, Legalised } from '../quoting/legalise.ts';
+import { remaining } from '../orders/orders.ts';
+import type { Order, OrderState } from '../orders/orders.ts';
+import type { Plan } from '../quoting/plan.ts';
+import { DEEDS, REASONS, silenceOf } from './reasons.ts';
+import type { Deed, Reason } from './reasons.ts';
+import type { RiskRefusal } from '../risk/risk.ts';
+import type { Quote } from '../quoting/strategy.ts';
+import type { Unshown, UnshownSides } from './whyNot.ts';
+import type { Amount, Millis, Price, Side } from '../model/units.ts';
+
+/** How often decisions did this for this reason, on one side. */
+export type DecisionCount = {
+  readonly side: Side;
+  readonly deed: Deed;
+  readonly reason: Reason;
+  readonly count: number;
+};
+
+export type Decided = {
+  readonly side: Side;
+  readonly deed: Deed;
+  readonly reason: Reason;
+  /** What there is to say beyond the reason, in words. */
+  readonly detail: string | null;
+  /** Which of the strategy's levels on this side, 0 the first; null for a whole side, or an order that no level wants. */
+  readonly index: number | null;
+  /** The level as it may be placed; null when it may not. */
+  readonly level: LegalLevel | null;
+  /** The order that stood for it at that moment, or was just placed. */
+  readonly order: DecidedOrder | null;
+};
+
+export type DecidedOrder = {
+  readonly id: string;
+  readonly price: Price;
+  readonly remaining: Amount;
+  readonly state: OrderState;
+};
+
+/** The last decision. */
+export type Decision = {
+  readonly at: Millis;
+  /** Why nothing could be quoted at all; null when it could. */
+  readonly refusal: RiskRefusal | null;
+  /** What the strategy asked for; null when it was not asked. */
+  readonly quote: Quote | null;
+  readonly decided: readonly Decided[];
+};
+
+const REASON_AT = Object.fromEntries(REASONS.map((reason, i) => [reason, i])) as Readonly<Record<Reason, number>>;
+const DEED_AT = Object.fromEntries(DEEDS.map((deed, i) => [deed, i])) as Readonly<Record<Deed, number>>;
+const WAITING: Readonly<Partial<Record<OrderState, Reason>>> = {
+  unknown: 'its order is unknown',
+  canceling: 'its order is being canceled',
+};
+const SIDES = ['buy', 'sell'] as const;
+/** A strategy is asked to say why; one that does not is told of all the same. */
+const NOT_READY: Unshown = { reason: 'not ready', words: null, level: null };
+const NO_LEVELS: Unshown = { reason: 'held back by the strategy', words: null, level: null };
+
+export class Decisions {
+  readonly #counts = new Float64Array(SIDES.length * DEEDS.length * REASONS.length);
+  readonly #isTraced: boolean;
+  #silent: string[] = [];
+  /** Of each side: whether anything of it is shown, and what came first of what is not. */
+  readonly #isShown: Record<Side, boolean> = { buy: false, sell: false };
+  readonly #unshown: Record<Side, Unshown | null> = { buy: NOT_READY, sell: NOT_READY };
+  #last: { at: Millis; refusal: RiskRefusal | null; quote: Quote | null; decided: Decided[] } | null = null;
+
+  /** `isTraced`: the last decision is kept in full, at the price of allocating it. */
+  constructor(isTraced: boolean) {
+    this.#isTraced = isTraced;
+  }
+
+  begin(at: Millis, refusal: RiskRefusal | null): void {
+    this.#silent = [];
+    for (const side of SIDES) {
+      this.#isShown[side] = false;
+      this.#unshown[side] = null;
+    }
+    if (this.#isTraced) this.#last = { at, refusal, quote: null, decided: [] };
+  }
+
+  /** What the strategy asks for, what is legal of it, and what of that may be shown now. */
+  asked(quote: Quote, { levels, refusals }: Legalised, shown: readonly LegalLevel[]): void {
+    if (this.#last !== null) this.#last.quote = quote;
+    if (quote.noBid !== undefined) this.#silence('buy', quote.noBid);
+    if (quote.noAsk !== undefined) this.#silence('sell', quote.noAsk);
+    for (const { side, index, reason } of refusals) {
+      this.#silent.push(`${nameOf(side)} level ${index + 1}: ${reason}`);
+      if (isCut(reason)) continue;
+      this.tell(side, 'not placed', reason, index);
+      const level = (side === 'buy' ? quote.bids : quote.asks)[index];
+      // It is shown with the next one, or that one says why not.
+      if (reason !== 'merged into the next level') this.#misses(side, { reason, words: null, level: level ?? null });
+    }
+    if (shown !== levels)
+      for (const level of levels) if (!shown.includes(level)) this.notPlaced(level, 'makes way for a hedge');
+  }
+
+  notPlaced(level: LegalLevel, reason: Reason): void {
+    this.#silent.push(`${nameOf(level.side)}: ${reason}`);
+    this.tell(level.side, 'not placed', reason, level.index, level);
+    this.#misses(level.side, { reason, words: null, level });
+  }
+
+  #silence(side: Side, words: string): void {
+    this.#silent.push(`${nameOf(side)}: ${words}`);
+    const reason = silenceOf(words);
+    this.tell(side, 'not placed', reason, null, null, null, words);
+    this.#misses(side, { reason, words, level: null });
+  }
+
+  #misses(side: Side, what: Unshown): void {
+    this.#unshown[side] ??= what;
+  }
+
+  /** Without an order it only would be. */
+  placed(level: LegalLevel, order: Order | null): void {
+    this.#isShown[level.side] = true;
+    this.tell(level.side, 'placed', 'as wanted', level.index, level, order);
+  }
+
+  /** Why sides show nothing, from the last decision; nothing on its way, and nothing that is being replaced. */
+  get unshown(): UnshownSides {
+    const of = (side: Side): Unshown | null => (this.#isShown[side] ? null : (this.#unshown[side] ?? NO_LEVELS));
+    return { buy: of('buy'), sell: of('sell') };
+  }
+
+  /** A reason that holds for both sides. */
+  refused(reason: RiskRefusal, detail: string | null): void {
+    for (const side of SIDES) {
+      this.tell(side, 'not placed', reason, null, null, null, detail);
+      this.#misses(side, { reason, words: detail, level: null });
+    }
+  }
+
+  /** Why single levels or sides are not shown, from the last decision. */
+  get silent(): readonly string[] {
+    return this.#silent;
+  }
+
+  tell(
+    side: Side,
+    deed: Deed,
+    reason: Reason,
+    index: number | null = null,
+    level: LegalLevel | null = null,
+    order: Order | null = null,
+    detail: string | null = null,
+  ): void {
+    this.count(side, deed, reason);
+    if (this.#last === null) return;
+    this.#last.decided.push({ side, deed, reason, detail, index, level, order: order && asDecided(order) });
+  }
+
+  /** What a plan does about levels that have an order. */
+  planned(side: Side, { cancel, keep, wait }: Plan): void {
+    if (keep.length > 0 || wait.length > 0 || cancel.some(({ level }) => level !== null)) this.#isShown[side] = true;
+    for (const { order, reason, level } of cancel)
+      this.tell(side, 'canceled', reason, level?.index ?? null, level, order);
+    for (const { order, level } of keep)
+      this.tell(side, 'kept', order.price === level.price ? 'as wanted' : 'queue place', level.index, level, order);
+    for (const { order, level } of wait)
+      this.tell(side, 'waits', WAITING[order.state] ?? 'its order is on its way', level.index, level, order);
+  }
+
+  /** Something that is no part of a decision, like a refusal by the exchange. */
+  count(side: Side, deed: Deed, reason: Reason): void {
+    const at = ((side === 'buy' ? 0 : DEEDS.length) + DEED_AT[deed]) * REASONS.length + REASON_AT[reason];
+    this.#counts[at] = this.#counts[at]! + 1;
+  }
+
+  /** Null before the first, and when nobody asked for it. */
+  get last(): Decision | null {
+    return this.#last;
+  }
+
+  /** All that are above zero. */
+  get counts(): readonly DecisionCount[] {
+    const list: DecisionCount[] = [];
+    let at = 0;
+    for (const side of SIDES)
+      for (const deed of DEEDS)
+        for (const reason of REASONS) {
+          const count = this.#counts[at++]!;
+          if (count > 0) list.push({ side, deed, reason, count });
+        }
+    return list;
+  }
+}
+
+const asDecided = (order: Order): DecidedOrder => ({
+  id: order.id,
+  price: order.price,
+  remaining: remaining(order) as Amount,
+  state: order.state,
+});
+
+const nameOf = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');

@@ -1,0 +1,600 @@
+/** The engine: an event goes in, approved commands come out. Synchronous and deterministic; it keeps no clock, dice, file or promise. */
+import { Adverse, NOT_WIDENED } from '../quoting/adverse.ts';
+import { AskAgain } from '../orders/askAgain.ts';
+import { BookRules } from '../model/bookRules.ts';
+import type { Depth, OrderBook } from '../model/book.ts';
+import { Decisions } from './decisions.ts';
+import type { Decision } from './decisions.ts';
+import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
+import type { EngineEvent, RestoredLedger } from './event.ts';
+import { Freshness } from '../marketdata/freshness.ts';
+import { Guard } from '../risk/guard.ts';
+import type { HaltReason } from '../risk/halts.ts';
+import { Holdings } from '../accounting/holdings.ts';
+import { InFlight } from '../accounting/inFlight.ts';
+import { amountExact, priceExact, priceFloor } from '../model/instrument.ts';
+import type { Entry } from '../accounting/ledger.ts';
+import { legalise } from '../quoting/legalise.ts';
+import type { LegalLevel } from '../quoting/legalise.ts';
+import { limitUsesOf } from '../risk/limitUse.ts';
+import { lockedByOthers } from '../accounting/locks.ts';
+import { Market } from '../marketdata/market.ts';
+import { mayLive, Orders } from '../orders/orders.ts';
+import type { Order, OrderNews } from '../orders/orders.ts';
+import { OrderCounts } from '../orders/orderCounts.ts';
+import { Pauses } from '../quoting/pauses.ts';
+import { OriginIds } from '../orders/originIds.ts';
+import { planSide } from '../quoting/plan.ts';
+import { beyondLimit, PositionLimit, RESUMED_BEYOND } from '../risk/positionLimit.ts';
+import { isLocalRefusal } from '../ports/port.ts';
+import type { Outcome, OwnTrade } from '../ports/port.ts';
+import { emptyPreview, previewOf } from '../quoting/preview.ts';
+import { QuoteTime } from './quoteTime.ts';
+import { Reconciliation } from '../accounting/reconciliation.ts';
+import type { Checked, Unexplained } from '../accounting/reconciliation.ts';
+import type { RegimeState } from '../risk/regimes.ts';
+import { RegimeWatch } from '../risk/regimeWatch.ts';
+import { approveByIds, approvePlace, quotingRefusal } from '../risk/risk.ts';
+import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from '../risk/risk.ts';
+import { missingOf, QuotingNews } from './readiness.ts';
+import { reducedPlan } from '../quoting/shapedQuotes.ts';
+import { snapshotOf } from './snapshot.ts';
+import { Strangers } from '../orders/strangers.ts';
+import { Taking } from '../hedging/taking.ts';
+import type { TakeState } from '../hedging/taking.ts';
+import type { Figure, LastFill, Quote, View } from '../quoting/strategy.ts';
+import { money, textOfMoney, type Amount, type Millis, type Money, type Side } from '../model/units.ts';
+
+const NOTHING: readonly Approved<Command>[] = [];
+/** Refusals that only forbid new quotes: those that stand stay while the strategy still wants them. */
+const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
+
+export class Engine {
+  readonly #options: EngineOptions;
+  readonly #market = new Market();
+  readonly #ids: OriginIds;
+  readonly #orders: Orders;
+  readonly #holdings: Holdings;
+  readonly #guard: Guard | null;
+  readonly #adverse: Adverse | null;
+  readonly #reconciliation: Reconciliation;
+  readonly #inFlight = new InFlight();
+  readonly #taking = new Taking();
+  readonly #askAgain: AskAgain;
+  #lockedByOthers: Readonly<Record<Side, Money>> = { buy: money(0n), sell: money(0n) };
+  #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
+  readonly #rules: BookRules;
+  readonly #positionLimit: PositionLimit;
+  readonly #fresh = new Freshness();
+  #decidedAt = -Infinity;
+  #stopping = false;
+  #dirty = false;
+  readonly #quotingNews = new QuotingNews();
+  #figures: readonly Figure[] = [];
+  #fills = 0;
+  readonly #lastFill: Record<Side, LastFill | null> = { buy: null, sell: null };
+  readonly #counts: OrderCounts;
+  readonly #pauses = new Pauses();
+  readonly #strangers: Strangers;
+  readonly #quoteTime = new QuoteTime();
+  readonly #decisions: Decisions;
+  readonly #regimes: RegimeWatch;
+  #at: Millis = -Infinity;
+  /** How near each limit is at this time. */
+  readonly limitUses = (at: Millis) => limitUsesOf(this.standing(at), this.#guard, this.#holdings.profit().total, at);
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#ids = new OriginIds(options.instance, options.run);
+    this.#rules = new BookRules(options.instrument);
+    this.#positionLimit = new PositionLimit(options.limits?.positionMax ?? null);
+    this.#counts = new OrderCounts((side, event) => options.onNews?.({ kind: 'count', side, event }));
+    this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
+    this.#askAgain = new AskAgain(this.#orders, options.patience.lookEveryMs);
+    this.#strangers = new Strangers(this.#ids, this.#orders);
+    this.#holdings = new Holdings(options.instrument, options.target);
+    const { settleMs, listWaitMs = 0 } = options.patience;
+    this.#reconciliation = new Reconciliation(this.#holdings, settleMs, listWaitMs);
+    this.#decisions = new Decisions(options.isTraced ?? false);
+    this.#regimes = new RegimeWatch(options.regimes, (to, from) => options.onNews?.({ kind: 'regime', to, from }));
+    this.#guard = options.halts ? new Guard(options.halts) : null;
+    this.#adverse = options.adverse ? new Adverse(options.adverse, options.instrument.tick) : null;
+  }
+
+  /** Takes one event and returns the commands to carry out, in order. Throws only when a belief about our own code is broken. */
+  step(event: EngineEvent): readonly Approved<Command>[] {
+    this.#at = event.at;
+    if (!this.#stopping && (this.#quoteTime.isRunning || this.#missing(event.at) === null))
+      this.#quoteTime.pass(event.at, this.#orders);
+    switch (event.kind) {
+      case 'timer':
+        break;
+      case 'restore':
+        this.#restore(event);
+        return NOTHING;
+      case 'book':
+        this.#readBook(event.startedAt, event.at);
+        break;
+      case 'public trade':
+      case 'reference':
+      case 'witness':
+        this.#market.hear(event);
+        if (event.kind === 'public trade') this.#heardTrade(event);
+        return NOTHING;
+      case 'book removed':
+      case 'rules':
+        if (this.#rules.read(event)) this.#dirty = true;
+        break;
+      case 'balances':
+        this.#holdings.read(event.balances, event.startedAt);
+        this.#lockedByOthers = lockedByOthers(this.#rules.instrument, this.#orders.live, event.balances);
+        if (event.quiet && this.#inFlight.isEmpty) this.#halt(this.#reconciliation.read(event.startedAt));
+        break;
+      case 'trades':
+        for (const trade of event.trades) this.#trade(trade, event.at);
+        if (event.complete) {
+          this.#orders.tradesRead(event.startedAt);
+          this.#fresh.read('trades', event.startedAt);
+        }
+        break;
+      case 'open orders':
+        this.#halt(
+          this.#strangers.seen(event, this.#rules.instrument, order =>
+            this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' }),
+          ),
+        );
+        this.#orders.read(event.orders, event.complete, event.startedAt, event.at);
+        if (event.complete) this.#fresh.read('openOrders', event.startedAt);
+        break;
+      case 'looked up':
+        if (event.outcome.kind === 'done')
+          this.#orders.lookedUp(event.ids, event.outcome.value, event.startedAt, event.at);
+        break;
+      case 'placed':
+        this.#placed(event.id, event.outcome, event.at);
+        break;
+      case 'canceled':
+        this.#orders.cancelAnswered(event.ids, event.outcome, event.startedAt, event.at);
+        this.#dirty = true;
+        break;
+      case 'conversion':
+        this.#inFlight.hear(event);
+        if (event.phase === 'done') this.#holdings.convert(event.conversion, event.at);
+        this.#reconciliation.again();
+        this.#dirty = true;
+        break;
+      case 'take':
+        this.#taking.ask(event);
+        this.#dirty = true;
+        break;
+      case 'hedge':
+        return NOTHING;
+      case 'transfer':
+        this.#holdings.transfer(event);
+        this.#reconciliation.explained();
+        this.#dirty = true;
+        break;
+      case 'stop':
+        this.#stopping = true;
+        this.#dirty = true;
+        break;
+      case 'halt':
+        this.#latch(event.reason);
+        break;
+      case 'reduce':
+      case 'reduced':
+        this.#regimes.take(event);
+        this.#dirty = true;
+        break;
+      case 'slept':
+        this.#fresh.slept(event.at);
+        this.#market.slept(event.at);
+        this.#dirty = true;
+        break;
+      case 'sentinel':
+        this.#sentinel = event;
+        this.#dirty = true;
+        break;
+      case 'resume':
+        this.#regimes.take(event);
+        this.#reconciliation.resumed(event.at);
+        this.#guard?.reset();
+        this.#positionLimit.resumed();
+        break;
+    }
+    if (!this.#dirty && event.at - this.#decidedAt < this.#options.patience.decideEveryMs) return NOTHING;
+    return this.#decide(event.at);
+  }
+
+  /** The market's order book. Drivers write it, then send a `book` event. */
+  get book(): OrderBook {
+    return this.#market.book;
+  }
+
+  /** The book without our own orders, as it was last read; to be read at once. */
+  get depth(): Readonly<Depth> {
+    return this.#market.depth;
+  }
+
+  /** Orders of ours that may be in the exchange's book. */
+  get liveOrders(): readonly Order[] {
+    return [...this.#orders.live].filter(mayLive);
+  }
+
+  /** A conversion may be carried out at any moment, or has been. */
+  get isConverting(): boolean {
+    return !this.#inFlight.isEmpty;
+  }
+
+  /** Orders that may live or may still be filled. */
+  get unfinished(): readonly Order[] {
+    return [...this.#orders.live];
+  }
+
+  /** By its origin id, also for a while after its end. */
+  order(id: string): Order | undefined {
+    return this.#orders.get(id);
+  }
+
+  /** What became of the last order that was to take liquidity. */
+  get taking(): TakeState | null {
+    return this.#taking.last;
+  }
+
+  /** Grows with every change of what `ledger` tells. */
+  get ledgerVersion(): number {
+    return this.#holdings.version + (this.#adverse?.version ?? 0);
+  }
+
+  /** What a later run must know of this one's ledger; `recent` are the ids of the trades that it may be told again. */
+  ledger(recent: readonly string[]): RestoredLedger | null {
+    if (!this.#holdings.isOpen) return null;
+    return {
+      ...this.#holdings.kept(recent),
+      guard: this.#guard?.state(this.#holdings.profit().total) ?? null,
+      ...(this.#adverse ? { adverse: this.#adverse.state() } : {}),
+    };
+  }
+
+  /** Tells every entry of the ledger from now on, as it is booked. */
+  onEntry(call: (entry: Entry) => void): void {
+    this.#holdings.onEntry(call);
+  }
+
+  /** The last comparison of the exchange's balances with the ledger; null before the first. */
+  get checked(): Checked | null {
+    return this.#reconciliation.checked;
+  }
+
+  /** A difference that waits for the exchange's lists to explain it, while nothing is quoted; null when there is none. */
+  get unexplained(): Unexplained | null {
+    return this.#reconciliation.unexplained;
+  }
+
+  /** Currencies in which the exchange's last balances differ from our ledger: reported minus ours. */
+  differences(): readonly { readonly currency: string; readonly difference: Money }[] {
+    return this.#holdings.differences();
+  }
+
+  /** The balances equalled the ledger since the start, and since a person last resumed. */
+  get isReconciled(): boolean {
+    return this.#reconciliation.hasEqualled;
+  }
+
+  /** When it next decides, unless something makes it decide before: drivers send a timer then. */
+  get decidesAt(): Millis {
+    return this.#dirty ? -Infinity : this.#decidedAt + this.#options.patience.decideEveryMs;
+  }
+
+  /** Whether the strategy hears of each public trade; otherwise the price of the last one before a decision is enough. */
+  get wantsTrades(): boolean {
+    return this.#options.strategy.trade !== undefined;
+  }
+
+  /** The book counts in another tick or lot than this run: only the next one can quote on it. */
+  get isOutdated(): boolean {
+    return this.#rules.isOutdated;
+  }
+
+  get haltedBecause(): string | null {
+    return this.#regimes.state.halt;
+  }
+
+  /** The last changes of the regime, oldest first. */
+  get regimeChanges(): readonly RegimeState[] {
+    return this.#regimes.changes;
+  }
+
+  /** The last decision in full; null before it, and for an engine that is not traced. */
+  get decision(): Decision | null {
+    return this.#decisions.last;
+  }
+
+  /** Why only inventory is closed until a resume; null when it is not, or only because inventory is near its limit. */
+  get reducingBecause(): string | null {
+    return this.#regimes.state.reduce;
+  }
+
+  /** Inventory is known, and no farther from its target than its limit. */
+  get isWithinLimit(): boolean {
+    return this.#holdings.isOpen && this.#positionLimit.isWithin(this.#holdings.positionLots());
+  }
+
+  snapshot(at: Millis): Snapshot {
+    const shown = {
+      standing: this.standing(at),
+      regimes: this.#regimes,
+      decisions: this.#decisions,
+      holdings: this.#holdings,
+      market: this.#market,
+      adverse: this.#adverse,
+      counts: this.#counts,
+      quoteTime: this.#quoteTime,
+      figures: this.#figures,
+      fills: this.#fills,
+    };
+    return snapshotOf(shown, at);
+  }
+
+  /** Decides without doing: what the strategy wants now, what the rules make of it, and what the gate would say to each order. */
+  preview(at: Millis): Preview {
+    const halt = this.haltedBecause ?? (this.reducingBecause === null ? this.#beyondLimit() : null);
+    const standing = this.standing(at);
+    const refusal = quotingRefusal(standing);
+    if (refusal !== null && !this.#market.isQuotable) return emptyPreview(halt, refusal);
+    const quote = this.#shaped(this.#options.strategy.quote(this.#view(at)));
+    return previewOf(quote, standing, { halt, refusal, mid: this.#market.mid });
+  }
+
+  #decide(at: Millis): readonly Approved<Command>[] {
+    this.#dirty = false;
+    this.#decidedAt = at;
+    this.#orders.tick(at);
+    this.#checkHalts(at);
+    const commands: Approved<Command>[] = [];
+    const cancels: string[] = [];
+    let standing = this.standing(at);
+    const refusal = quotingRefusal(standing);
+    const positionMax = standing.limits?.positionMax ?? 0;
+    this.#regimes.look(at, this.#market.depth, refusal, standing.position, positionMax, this.#drawdown());
+    if (this.#regimes.isReduceOnly !== standing.reduceOnly) standing = this.standing(at);
+    this.#decisions.begin(at, refusal);
+    if (this.#taking.isWaiting) this.#take(at, refusal, commands);
+    if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, standing, commands, cancels);
+    else this.#withdraw(refusal, standing.missing, cancels);
+    const news = this.#quotingNews.heed(refusal, this.#decisions.unshown, () => this.standing(at));
+    if (news !== null) this.#options.onNews?.(news);
+    // Cancels go out first: they free what placements may need, and they are what must not wait.
+    const unknown = this.#askAgain.cancels(at, cancels);
+    // And first of all those of orders that are known to live: the requests for unknown ones are many, and may all wait for a dead line.
+    const ordered: Approved<Command>[] = [...approveByIds('cancel', cancels), ...unknown];
+    for (const id of cancels) this.#orders.cancelSent(id, at);
+    ordered.push(...commands);
+    if (this.#guard) for (const command of ordered) if (command.kind !== 'look') this.#guard.message(at);
+    ordered.push(...this.#askAgain.looks(at));
+    return ordered;
+  }
+
+  #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
+    for (const order of orders) this.#orders.restore(order, at);
+    if (ledger === null) return;
+    this.#holdings.restore(ledger);
+    if (ledger.guard !== null) this.#guard?.restore(ledger.guard);
+    if (ledger.adverse !== undefined) this.#adverse?.restore(ledger.adverse);
+  }
+
+  #checkHalts(at: Millis): void {
+    if (this.#guard === null || this.haltedBecause !== null || !this.#holdings.isOpen) return;
+    this.#halt(this.#guard.breach(this.#holdings.profit().total, at));
+    const { reduces, halts } = this.#positionLimit.heed(this.#holdings.positionLots(), this.reducingBecause !== null);
+    if (reduces) this.#regimes.take({ kind: 'reduce', at, reason: RESUMED_BEYOND });
+    if (halts) this.#halt(this.#beyondLimit());
+  }
+
+  #beyondLimit(): HaltReason | null {
+    if (!this.#positionLimit.isBeyond(this.#holdings.positionLots())) return null;
+    return beyondLimit(`${textOfMoney(this.#holdings.position())} ${this.#rules.instrument.major}`);
+  }
+
+  #halt(reason: HaltReason | null): void {
+    if (reason !== null) this.#latch(reason);
+  }
+
+  #latch(reason: string): void {
+    this.#dirty = true;
+    if (this.haltedBecause !== null) return;
+    this.#regimes.take({ kind: 'halt', at: this.#at, reason });
+    this.#options.onNews?.({ kind: 'halted', reason });
+  }
+
+  #drawdown(): Money | null {
+    const isAsked = this.#options.regimes?.reduceOnly?.drawdown !== undefined;
+    if (!isAsked || this.#guard === null || !this.#holdings.isOpen) return null;
+    return this.#guard.drawdown(this.#holdings.profit().total);
+  }
+
+  #shaped(quote: Quote): Quote {
+    return this.#regimes.shape(quote, this.#market.mid, this.#holdings.positionLots());
+  }
+
+  #quote(at: Millis, standing: Standing, commands: Approved<Command>[], cancels: string[]): void {
+    const quote = this.#shaped(this.#options.strategy.quote(this.#view(at)));
+    this.#figures = quote.figures ?? this.#figures;
+    const legal = legalise(this.#rules.instrument, this.#market.depth, quote);
+    const levels = this.#taking.isWaiting ? this.#taking.besides(legal.levels) : legal.levels;
+    this.#decisions.asked(quote, legal, levels);
+    for (const side of ['buy', 'sell'] as const) {
+      const full = this.#taking.cleared(planSide(side, levels, this.#orders.live, this.#options.tolerance, at));
+      const plan = standing.reduceOnly ? reducedPlan(full, side, standing.position) : full;
+      this.#decisions.planned(side, plan);
+      for (const { order, reason } of plan.cancel) {
+        cancels.push(order.id);
+        this.#options.onNews?.({ kind: 'canceling', order, reason });
+      }
+      if (this.#pauses.isPaused(side, at)) {
+        for (const level of plan.place) this.#decisions.notPlaced(level, 'paused after refusals');
+        continue;
+      }
+      for (const level of plan.place) this.#place(level, standing, at, commands);
+    }
+  }
+
+  #place(level: LegalLevel, standing: Standing, at: Millis, commands: Approved<Command>[]): void {
+    const id = this.#ids.next;
+    const command: PlaceCommand = { kind: 'place', id, side: level.side, price: level.price, amount: level.amount };
+    // Checked and reserved in one step: the next placement already sees this one.
+    const verdict = approvePlace(command, { ...standing, orders: [...this.#orders.live] });
+    if (typeof verdict === 'string') {
+      this.#decisions.notPlaced(level, verdict);
+      return;
+    }
+    this.#ids.take();
+    this.#orders.intend(id, level.side, level.price, level.amount, at);
+    this.#orders.sent(id);
+    this.#adverse?.placed(id, level.index);
+    commands.push(verdict);
+    this.#decisions.placed(level, this.#orders.get(id)!);
+    this.#options.onNews?.({ kind: 'placing', command, level });
+  }
+
+  /** Quotes of ours that it would trade with are on their way out: until they are gone it waits. */
+  #take(at: Millis, refusal: RiskRefusal | null, commands: Approved<Command>[]): void {
+    const command = this.#taking.due(at);
+    if (command === null) return;
+    const verdict = refusal ?? approvePlace(command, this.standing(at));
+    if (verdict === 'would cross our own order') return;
+    if (typeof verdict === 'string') {
+      this.#taking.refuse(verdict);
+      return;
+    }
+    this.#taking.sent();
+    this.#orders.intend(command.id, command.side, command.price, command.amount, at, true);
+    this.#orders.sent(command.id);
+    commands.push(verdict);
+    this.#options.onNews?.({ kind: 'taking', command });
+  }
+
+  #withdraw(reason: RiskRefusal, missing: string | null, cancels: string[]): void {
+    this.#decisions.refused(reason, reason === 'not ready' ? missing : null);
+    for (const order of this.#orders.live) {
+      if (order.state !== 'open' && order.state !== 'partially filled') continue;
+      cancels.push(order.id);
+      this.#decisions.tell(order.side, 'canceled', reason, null, null, order);
+      this.#options.onNews?.({ kind: 'canceling', order, reason });
+    }
+  }
+
+  #heardTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
+    if (amount !== undefined && side !== undefined) this.#options.strategy.trade?.({ at, price, amount, side });
+  }
+
+  #readBook(startedAt: Millis | null, at: Millis): void {
+    this.#fresh.read('book', startedAt ?? at);
+    this.#market.read(startedAt, this.#orders);
+    const mid = this.#market.isQuotable ? this.#market.mid : 0;
+    if (mid > 0) this.#holdings.mark(2 * mid);
+    this.#adverse?.market(at, mid);
+  }
+
+  #trade(trade: OwnTrade, at: Millis): void {
+    if (trade.book !== this.#rules.instrument.symbol) {
+      this.#holdings.otherTrade(trade);
+      return;
+    }
+    // The price is for show, and somebody else's may be off our grid; the money of a trade is exact whatever its price.
+    const price = priceExact(this.#rules.instrument, trade.price) ?? priceFloor(this.#rules.instrument, trade.price);
+    const fill = this.#holdings.trade(trade, price, this.#ids.ownerOf(trade, this.#orders));
+    if (fill === null || fill.id === null) return;
+    const lots = amountExact(this.#rules.instrument, trade.major);
+    if (lots === null) throw new RangeError(`trade ${trade.tid} is off the lot grid: ${trade.major}`);
+    this.#orders.filled(fill.id, trade.oid, lots, at);
+    this.#fills++;
+    this.#guard?.fill(at);
+    this.#lastFill[trade.side] = { at, side: trade.side, price };
+    if (fill.maker) this.#adverse?.fill(fill.id, trade.side, price, price * lots, trade.createdAt, at);
+    this.#dirty = true;
+    this.#options.onNews?.({ kind: 'fill', fill });
+  }
+
+  #placed(id: string, outcome: Outcome<{ readonly oid: string }>, at: Millis): void {
+    const order = this.#orders.get(id);
+    if (!order) throw new Error(`an answer for ${id}, which was never placed`);
+    // A duplicate origin id can only be our own earlier bytes: proof that the order exists.
+    const exists = outcome.kind === 'refused' && outcome.code === '0356';
+    this.#orders.answered(id, outcome, exists, at);
+    if (outcome.kind === 'unknown') this.#guard?.unknown(at);
+    if (outcome.kind === 'done') {
+      this.#counts.add(order.side, 'placed');
+      this.#pauses.accepted(order.side);
+    }
+    if (outcome.kind === 'refused' && !exists) {
+      this.#counts.add(order.side, 'refused');
+      // Our own client's refusals say nothing about what we ask for: a minute without budget must not need a person.
+      const isLocal = isLocalRefusal(outcome.code);
+      this.#decisions.count(order.side, 'not placed', isLocal ? 'not sent' : 'refused by the exchange');
+      if (!isLocal) this.#guard?.refusal(at);
+      this.#pauses.refused(order.side, at);
+      this.#options.onNews?.({ kind: 'refused', order, code: outcome.code, message: outcome.message });
+    }
+  }
+
+  #onOrderNews(news: OrderNews): void {
+    this.#counts.hear(news);
+    this.#dirty = true;
+    this.#options.onNews?.({ kind: 'order', news });
+  }
+
+  standing(at: Millis): Standing {
+    const { limits, patience, unknownMax } = this.#options;
+    const { major, minor } = this.#rules.instrument;
+    return {
+      instrument: this.#rules.instrument,
+      limits,
+      stopping: this.#stopping,
+      halted: this.haltedBecause !== null,
+      bookRefusal: this.#rules.refusal,
+      missing: this.#missing(at),
+      bookAge: at - this.#fresh.book,
+      privateAge: at - this.#fresh.account,
+      privateStaleAfterMs: patience.privateStaleAfterMs,
+      sentinelMissing: !this.#sentinel.alive,
+      heldBySentinel: this.#sentinel.holds === true,
+      ledgerDiffers: this.#reconciliation.differs,
+      depth: this.#market.depth,
+      position: this.#holdings.positionLots(),
+      converting: this.#inFlight.lots(this.#rules.instrument),
+      orders: [...this.#orders.live],
+      majorFunds: money(this.#holdings.total(major) - this.#lockedByOthers.sell - this.#inFlight.taken(major)),
+      minorFunds: money(this.#holdings.total(minor) - this.#lockedByOthers.buy - this.#inFlight.taken(minor)),
+      unknownMax: unknownMax ?? 2,
+      reduceOnly: this.#regimes.isReduceOnly,
+    };
+  }
+
+  /** Of what must be known before the first quote: null once rules, balances, orders and trades were read, and nothing of an earlier run may live. */
+  #missing(at: Millis): string | null {
+    return missingOf({
+      fees: this.#rules.hasFees,
+      balances: this.#holdings.isOpen,
+      compared: this.#reconciliation.hasEqualled,
+      account: this.#fresh.account !== -Infinity,
+      alone: !this.#strangers.mayPlaceAgain(at),
+      clear: this.liveOrders.every(order => this.#ids.isOfThisRun(order.id)),
+    });
+  }
+
+  #view(at: Millis): View {
+    return {
+      at,
+      instrument: this.#rules.instrument,
+      ...this.#market.view,
+      position: this.#holdings.positionLots(),
+      positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
+      makerRate: this.#rules.makerRate,
+      takerRate: this.#rules.takerRate,
+      widenBps: this.#adverse?.widenBps(at) ?? NOT_WIDENED,
+      lastBuy: this.#lastFill.buy,
+      lastSell: this.#lastFill.sell,
+    };
+  }
+}

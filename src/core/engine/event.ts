@@ -1,0 +1,174 @@
+/** What happens to the engine. Time arrives in `at`; reads of the exchange also say when they started. */
+import type { AdverseState } from '../quoting/adverse.ts';
+import type { HedgeRow } from '../hedging/hedgeRow.ts';
+import type { Instrument } from '../model/instrument.ts';
+import type { Balance, OrderReport, Outcome, OwnTrade } from '../ports/port.ts';
+import type { GuardState } from '../risk/guard.ts';
+import type { Cause, Causes } from '../accounting/ledger.ts';
+import type { TakeRequest } from '../hedging/taking.ts';
+import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
+
+/** An order of an earlier run whose end was not recorded: it may live. */
+export type RestoredOrder = {
+  readonly id: string;
+  readonly side: Side;
+  readonly price: Price;
+  readonly amount: Amount;
+  /** What the restored ledger already has of it, in lots. */
+  readonly filled: Amount;
+  readonly oid: string | null;
+  readonly at: Millis;
+};
+
+/** The ledger of an earlier run of this account: trades after its marker are not in it. */
+export type RestoredLedger = {
+  /** By currency, why the balance is what it is. */
+  readonly causes: ReadonlyMap<string, Causes>;
+  /** The last transfers, conversions and adjustments that are in it. */
+  readonly sources: readonly string[];
+  /** Trades after the marker that are in it all the same, with what was said of each. */
+  readonly seen: ReadonlyMap<string, string>;
+  readonly target: Amount;
+  readonly guard: GuardState | null;
+  /** Markouts of earlier fills; absent when none were followed. */
+  readonly adverse?: AdverseState;
+};
+
+/** An exchange of one currency for another outside the book; `id` is ours. */
+export type Conversion = {
+  readonly id: string;
+  readonly give: { readonly currency: string; readonly amount: Money };
+  readonly get: { readonly currency: string; readonly amount: Money };
+  /** Of one leg of a route: what its third currency is counted for, in the minor currency of the book. */
+  readonly worth?: Money;
+  /** How it is known that it was carried out, where the exchange did not say so itself. */
+  readonly why?: string;
+};
+
+export type EngineEvent =
+  /** What an earlier run left; before everything else. */
+  | {
+      readonly kind: 'restore';
+      readonly at: Millis;
+      readonly orders: readonly RestoredOrder[];
+      readonly ledger: RestoredLedger | null;
+    }
+  /** Time passed. */
+  | { readonly kind: 'timer'; readonly at: Millis }
+  /**
+   * The engine's order book was brought up to date by the driver. `startedAt`: when the read began whose answer it is, with our own orders
+   * still in it; null when the driver keeps a book without them.
+   */
+  | { readonly kind: 'book'; readonly at: Millis; readonly startedAt: Millis | null }
+  /** With amount and taker's side when the driver tells of every trade; without them it is the last one of some. */
+  | {
+      readonly kind: 'public trade';
+      readonly at: Millis;
+      readonly price: Price;
+      readonly amount?: Amount;
+      readonly side?: Side;
+    }
+  /** What other markets say our price is, in our ticks, not on the grid. `startedAt`: when the reading began, which is how old it is. */
+  | { readonly kind: 'reference'; readonly at: Millis; readonly startedAt: Millis; readonly price: number }
+  /** What RFQ would pay and ask for one major, in our ticks; nobody has accepted it. `startedAt`: when the reading began. */
+  | {
+      readonly kind: 'witness';
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      readonly bid: number;
+      readonly ask: number;
+    }
+  /** The exchange lists the book no more, until rules are read again. */
+  | { readonly kind: 'book removed'; readonly at: Millis }
+  /** The book's rules and our rates (parts of 10^-8), first or changed. */
+  | {
+      readonly kind: 'rules';
+      readonly at: Millis;
+      readonly instrument: Instrument;
+      readonly makerRate: number;
+      readonly takerRate: number;
+    }
+  | {
+      readonly kind: 'balances';
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      /** No trade was recorded between the reads around it: then the totals must equal our ledger. */
+      readonly quiet: boolean;
+      readonly balances: readonly Balance[];
+    }
+  /** All trades of the account since the last such event, oldest first; `complete` when nothing newer was left unread. */
+  | {
+      readonly kind: 'trades';
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      readonly complete: boolean;
+      readonly trades: readonly OwnTrade[];
+    }
+  /** Open orders of the book; `complete` when the page was not full. */
+  | {
+      readonly kind: 'open orders';
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      readonly complete: boolean;
+      readonly orders: readonly OrderReport[];
+    }
+  | {
+      readonly kind: 'looked up';
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      readonly ids: readonly string[];
+      readonly outcome: Outcome<readonly OrderReport[]>;
+    }
+  | {
+      readonly kind: 'placed';
+      readonly at: Millis;
+      readonly id: string;
+      readonly outcome: Outcome<{ readonly oid: string }>;
+    }
+  | {
+      readonly kind: 'canceled';
+      readonly at: Millis;
+      readonly startedAt: Millis;
+      readonly ids: readonly string[];
+      readonly outcome: Outcome<readonly string[]>;
+    }
+  /**
+   * `planned`: it will follow on another one; it counts both ways, and explains no difference of balances. `in flight`: it may be carried out from now on, or may have been; it counts both ways until `done`, which gives the amounts that moved, or
+   * `failed`: it was not, and never will be.
+   */
+  | {
+      readonly kind: 'conversion';
+      readonly at: Millis;
+      readonly phase: 'planned' | 'in flight' | 'done' | 'failed';
+      readonly conversion: Conversion;
+    }
+  /** An order that takes liquidity, towards the target: it is approved once nothing of ours would trade with it. */
+  | ({ readonly kind: 'take'; readonly at: Millis } & TakeRequest)
+  /** A hedge changed: for those who read the recording; the engine makes nothing of it. */
+  | { readonly kind: 'hedge'; readonly at: Millis; readonly row: HedgeRow }
+  /** Money that came (above zero) or went, and is explained. The same `source` again changes nothing. */
+  | {
+      readonly kind: 'transfer';
+      readonly at: Millis;
+      readonly source: string;
+      /** `fees`: some that had been paid were given back. */
+      readonly cause: Extract<Cause, 'fees' | 'deposits' | 'withdrawals' | 'refunds' | 'adjustments'>;
+      readonly currency: string;
+      readonly amount: Money;
+      /** By whoever moved it. */
+      readonly occurredAt: Millis;
+      readonly why: string;
+    }
+  /** From here on only cancels pass. There is no way back. */
+  | { readonly kind: 'stop'; readonly at: Millis }
+  | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }
+  /** From here on only inventory is closed, until a resume. */
+  | { readonly kind: 'reduce'; readonly at: Millis; readonly reason: string }
+  /** That is over, and nothing else is. */
+  | { readonly kind: 'reduced'; readonly at: Millis }
+  /** This process or its machine stood still: what was read before, or began to be, says nothing about now. */
+  | { readonly kind: 'slept'; readonly at: Millis }
+  /** Whether the sentinel shows life, and whether it holds quotes back; without such events none is waited for. */
+  | { readonly kind: 'sentinel'; readonly at: Millis; readonly alive: boolean; readonly holds?: boolean }
+  /** A person has looked: a halt is lifted, and what the exchange reports is taken for the ledger. */
+  | { readonly kind: 'resume'; readonly at: Millis };

@@ -1,0 +1,38 @@
+/** How long each side had a live quote, from the first moment when quoting was possible. */
+import type { Orders } from '../orders/orders.ts';
+import type { Millis, Side } from '../model/units.ts';
+
+export class QuoteTime {
+  #since = Number.NaN;
+  #last = Number.NaN;
+  readonly #quoted: Record<Side, Millis> = { buy: 0, sell: 0 };
+
+  /** Brings the account up to `at`; the first call starts it. The orders are those of the time that has passed. */
+  pass(at: Millis, orders: Orders): void {
+    if (Number.isNaN(this.#since)) {
+      this.#since = at;
+      this.#last = at;
+    }
+    const passed = at - this.#last;
+    if (!(passed > 0)) return;
+    this.#last = at;
+    for (const side of ['buy', 'sell'] as const) if (hasQuote(orders, side)) this.#quoted[side] += passed;
+  }
+
+  get isRunning(): boolean {
+    return !Number.isNaN(this.#since);
+  }
+
+  shares(): Readonly<Record<'bid' | 'ask', number>> {
+    const total = this.#last - this.#since;
+    const share = (ms: Millis) => (total > 0 ? ms / total : 0);
+    return { bid: share(this.#quoted.buy), ask: share(this.#quoted.sell) };
+  }
+}
+
+function hasQuote(orders: Orders, side: Side): boolean {
+  for (const order of orders.live) {
+    if (order.side === side && (order.state === 'open' || order.state === 'partially filled')) return true;
+  }
+  return false;
+}

@@ -1,0 +1,47 @@
+/** What must be known before anything is quoted: what of it is missing, in words; and the one line that tells whether it quotes. */
+import type { EngineNews } from './engineTypes.ts';
+import type { RiskRefusal, Standing } from '../risk/risk.ts';
+import { whyNot } from './whyNot.ts';
+import type { UnshownSides } from './whyNot.ts';
+
+export type Known = {
+  readonly fees: boolean;
+  readonly balances: boolean;
+  /** Balances equalled the ledger. */
+  readonly compared: boolean;
+  readonly account: boolean;
+  /** Nobody else's orders come under this name. */
+  readonly alone: boolean;
+  /** No order of an earlier run may live. */
+  readonly clear: boolean;
+};
+
+/** Null when nothing is missing. */
+export function missingOf({ fees, balances, compared, account, alone, clear }: Known): string | null {
+  if (!fees) return 'rules and fees are not read yet';
+  if (!balances) return 'balances are not read yet';
+  if (!compared) return 'balances and ledger are not compared yet';
+  if (!account) return 'open orders and trades are not read yet';
+  if (!alone) return 'orders of this name came that this run did not place: another process may live';
+  return clear ? null : 'orders of an earlier run are not known to be gone yet';
+}
+
+/** Tells once of each change: that it quotes, that it may not, or that nothing of what it wants can be shown. */
+export class QuotingNews {
+  #told: string | null = 'not ready';
+
+  /** After each decision; `standing` is asked for only when there is something to tell. */
+  heed(
+    refusal: RiskRefusal | null,
+    unshown: UnshownSides,
+    standing: () => Standing,
+  ): Extract<EngineNews, { kind: 'quoting' }> | null {
+    const { buy, sell } = unshown;
+    const isEmpty = refusal === null && buy !== null && sell !== null;
+    const told = isEmpty ? `${buy.reason}, ${sell.reason}` : refusal;
+    if (told === this.#told) return null;
+    this.#told = told;
+    const why = refusal === 'not ready' ? standing().missing : isEmpty ? whyNot(unshown, standing()) : null;
+    return { kind: 'quoting', reason: refusal, why };
+  }
+}

@@ -1,0 +1,120 @@
+/** Why a level is placed, kept, waited with, canceled or not placed: one closed set of words, for people, metrics and tests. */
+import type { LevelRefusal } from '../quoting/legalise.ts';
+import type { CancelReason } from '../quoting/plan.ts';
+import type { RiskRefusal } from '../risk/risk.ts';
+
+/** What a decision did about a wanted level, or about an order that no level wants. */
+export const DEEDS = ['placed', 'kept', 'waits', 'canceled', 'not placed'] as const;
+export type Deed = (typeof DEEDS)[number];
+
+/** Why a strategy shows nothing on a side; its own words say more. */
+export type SilenceReason =
+  | 'at the cap'
+  | 'no fair value'
+  | 'cannot earn its fees'
+  | 'outside its price range'
+  | 'reduce only'
+  | 'held back by the strategy';
+
+export type Reason =
+  /** Placed; or kept at exactly the wanted price. */
+  | 'as wanted'
+  /** Kept within the tolerance of its price, for its place in the queue. */
+  | 'queue place'
+  | 'its order is on its way'
+  | 'its order is being canceled'
+  | 'its order is unknown'
+  /** Only this side: after the exchange refused a placement. */
+  | 'paused after refusals'
+  | 'refused by the exchange'
+  /** Our own client refused it: no budget, or a halt or stop just before. */
+  | 'not sent'
+  /** A hedge is about to take liquidity there. */
+  | 'makes way for a hedge'
+  | CancelReason
+  | LevelRefusal
+  | RiskRefusal
+  | SilenceReason;
+
+const ALL: Readonly<Record<Reason, true>> = {
+  'as wanted': true,
+  'queue place': true,
+  'its order is on its way': true,
+  'its order is being canceled': true,
+  'its order is unknown': true,
+  'paused after refusals': true,
+  'refused by the exchange': true,
+  'not sent': true,
+  'makes way for a hedge': true,
+  'price moved': true,
+  'amount changed': true,
+  'too old': true,
+  'level not wanted': true,
+  'price is not a number': true,
+  'amount is not a number': true,
+  'price below the minimum': true,
+  'price above the maximum': true,
+  'below the minimum amount': true,
+  'below the minimum value': true,
+  'merged into the next level': true,
+  'cut to the maximum amount': true,
+  'cut to the maximum value': true,
+  stopping: true,
+  'not towards the target': true,
+  halted: true,
+  'not ready': true,
+  'no limits': true,
+  'rules of the book changed': true,
+  'book is not traded any more': true,
+  'book stale': true,
+  'book one-sided': true,
+  'book crossed': true,
+  'private data stale': true,
+  'ledger differs from the balances': true,
+  'sentinel is missing': true,
+  'held by the sentinel': true,
+  'price outside the collar': true,
+  'price or amount outside the book rules': true,
+  'order value limit': true,
+  'order count limit': true,
+  'position limit': true,
+  'reduce only': true,
+  'would cross the book': true,
+  'would cross our own order': true,
+  'insufficient funds': true,
+  'too many unknown orders': true,
+  'at the cap': true,
+  'no fair value': true,
+  'cannot earn its fees': true,
+  'outside its price range': true,
+  'held back by the strategy': true,
+};
+
+export const REASONS: readonly Reason[] = Object.keys(ALL).filter((name): name is Reason => name in ALL);
+
+/** The reason that a strategy's own words stand for; they may go on after a colon. */
+export function silenceOf(words: string): SilenceReason {
+  // Of the amounts of the touch, the order flow, the inventory, the maker fee and so on.
+  if (words.endsWith(' not known')) return 'no fair value';
+  for (const [start, reason] of SILENCES) if (words.startsWith(start)) return reason;
+  return 'held back by the strategy';
+}
+
+/** The words that strategies begin with when they show nothing. */
+const SILENCES: readonly (readonly [string, SilenceReason])[] = [
+  ['reduce only', 'reduce only'],
+  ['inventory is at ', 'at the cap'],
+  ['one order is more inventory than the risk allows', 'at the cap'],
+  ['no fair value', 'no fair value'],
+  ['no trade was ', 'no fair value'],
+  ['no reference was ', 'no fair value'],
+  ['the fair value is ', 'no fair value'],
+  ['the reference is ', 'no fair value'],
+  ['the last trade is ', 'no fair value'],
+  ['the spacing does not earn its fees', 'cannot earn its fees'],
+  ['cannot earn its fees', 'cannot earn its fees'],
+  ['every line is ', 'outside its price range'],
+  ['reference above priceCeiling', 'outside its price range'],
+  ['reference below priceFloor', 'outside its price range'],
+  ['outside movingPriceBandPct', 'outside its price range'],
+];

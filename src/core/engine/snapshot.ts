@@ -1,0 +1,55 @@
+/** What is shown of an engine at a moment, made of its parts. */
+import type { Adverse } from '../quoting/adverse.ts';
+import { bestOf } from '../model/book.ts';
+import type { Decisions } from './decisions.ts';
+import type { Snapshot } from './engineTypes.ts';
+import type { Holdings } from '../accounting/holdings.ts';
+import type { Market } from '../marketdata/market.ts';
+import type { OrderCounts } from '../orders/orderCounts.ts';
+import type { QuoteTime } from './quoteTime.ts';
+import type { RegimeWatch } from '../risk/regimeWatch.ts';
+import type { Standing } from '../risk/risk.ts';
+import type { Millis } from '../model/units.ts';
+import { whyNot } from './whyNot.ts';
+
+export type Shown = {
+  readonly standing: Standing;
+  readonly regimes: RegimeWatch;
+  readonly decisions: Decisions;
+  readonly holdings: Holdings;
+  readonly market: Market;
+  readonly adverse: Adverse | null;
+  readonly counts: OrderCounts;
+  readonly quoteTime: QuoteTime;
+  readonly figures: Snapshot['figures'];
+  readonly fills: number;
+};
+
+export function snapshotOf(of: Shown, at: Millis): Snapshot {
+  const { standing, regimes, decisions, holdings, market, adverse } = of;
+  const { state } = regimes;
+  return {
+    at,
+    symbol: standing.instrument.symbol,
+    quoting: state.refusal,
+    waitsFor: state.refusal === 'not ready' ? (standing.missing ?? 'until the next decision') : null,
+    unshown: decisions.unshown,
+    whyNot: whyNot(decisions.unshown, standing),
+    regime: state,
+    regimes: regimes.counts,
+    silent: decisions.silent,
+    figures: of.figures,
+    orders: standing.orders,
+    counts: of.counts.all,
+    decisions: decisions.counts,
+    fills: of.fills,
+    profit: holdings.profit(),
+    inventory: holdings.position(),
+    markouts: adverse && { curves: adverse.curves(), widenBps: { ...adverse.widenBps(at) } },
+    holdings: holdings.totals,
+    bid: bestOf(market.depth, 'buy'),
+    ask: bestOf(market.depth, 'sell'),
+    bookAge: standing.bookAge,
+    uptime: of.quoteTime.shares(),
+  };
+}

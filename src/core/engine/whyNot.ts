@@ -1,0 +1,157 @@
+/** Why a side shows nothing: the reason of the decision, and the numbers behind it for a person, with the key to change. */
+import { bestOf } from '../model/book.ts';
+import { moneyOfAmount, moneyOfValue, textOfAmount, textOfPrice, valueOf } from '../model/instrument.ts';
+import type { Instrument } from '../model/instrument.ts';
+import { mayLive } from '../orders/orders.ts';
+import type { Reason } from './reasons.ts';
+import { fundsFor, roomOf } from '../risk/risk.ts';
+import type { Standing } from '../risk/risk.ts';
+import type { AmountStep } from '../quoting/strategy.ts';
+import { money, textOfMoney } from '../model/units.ts';
+import type { Amount, Money, Price, Side } from '../model/units.ts';
+
+/** A level that is not shown. The price may lie between ticks, or be no number at all. */
+export type RefusedLevel = {
+  readonly price: number;
+  readonly amount: Amount;
+  readonly amounts?: readonly AmountStep[] | undefined;
+};
+
+/** What keeps a side empty: of its first level, or of all of it. */
+export type Unshown = {
+  readonly reason: Reason;
+  /** The strategy's own, where it shows nothing by itself. */
+  readonly words: string | null;
+  readonly level: RefusedLevel | null;
+};
+
+export type UnshownSides = Readonly<Record<Side, Unshown | null>>;
+
+/** These stay until a person changes the configuration, its limits or the balances, whatever an ordinary market does. */
+const LASTING: readonly Reason[] = [
+  'no limits',
+  'order value limit',
+  'order count limit',
+  'position limit',
+  'price outside the collar',
+  'price or amount outside the book rules',
+  'insufficient funds',
+  'amount is not a number',
+  'price is not a number',
+  'price below the minimum',
+  'price above the maximum',
+  'below the minimum amount',
+  'below the minimum value',
+];
+
+const OF_A_SIDE: readonly Reason[] = ['insufficient funds', 'position limit'];
+
+/** Nothing is quoted, and it will stay so until a person does something. */
+export const needsPerson = ({ buy, sell }: UnshownSides): boolean =>
+  buy !== null && sell !== null && [buy, sell].some(({ reason }) => LASTING.includes(reason));
+
+/** What is empty and why, in the words of every explanation, with the numbers behind it; null when both sides show something. */
+export function whyNot({ buy, sell }: UnshownSides, standing: Standing): string | null {
+  const [bid, ask] = [textOf('buy', buy, standing), textOf('sell', sell, standing)];
+  if (bid !== null && bid === ask) return `no bid and no ask: ${bid}`;
+  // The numbers of one side are like those of the other, unless they are of two currencies.
+  if (bid !== null && buy?.reason === sell?.reason && buy?.words === sell?.words && !OF_A_SIDE.includes(buy!.reason))
+    return `no bid and no ask: ${bid}`;
+  const parts = [...(bid === null ? [] : [`no bid: ${bid}`]), ...(ask === null ? [] : [`no ask: ${ask}`])];
+  return parts.length === 0 ? null : parts.join('; ');
+}
+
+function textOf(side: Side, of: Unshown | null, standing: Standing): string | null {
+  if (of === null) return null;
+  const detail = of.words ?? (of.level === null ? null : numbersOf(side, of.reason, of.level, standing));
+  return detail === null || detail === of.reason ? of.reason : `${of.reason} (${detail})`;
+}
+
+/** The numbers of a refusal, and what to change; null when its name says all. */
+function numbersOf(side: Side, reason: Reason, level: RefusedLevel, standing: Standing): string | null {
+  const { instrument } = standing;
+  const { price, amount } = onGrid(level, instrument);
+  const value = moneyOfValue(instrument, valueOf(price, amount));
+  return NUMBERS[reason]?.({ side, level, price, amount, value, standing, write: writer(instrument) }) ?? null;
+}
+
+type Refused = {
+  readonly side: Side;
+  readonly level: RefusedLevel;
+  readonly price: Price;
+  readonly amount: Amount;
+  readonly value: Money;
+  readonly standing: Standing;
+  readonly write: ReturnType<typeof writer>;
+};
+
+const writer = (instrument: Instrument) => {
+  const price = (ticks: Price) => (ticks > 0 ? plain(textOfPrice(instrument, ticks)) : 'no price');
+  const amount = (lots: number) =>
+    `${plain(textOfAmount(instrument, Math.max(0, lots) as Amount))} ${instrument.major}`;
+  const minor = (sum: Money) => `${textOfMoney(sum)} ${instrument.minor}`;
+  const major = (sum: Money) => `${textOfMoney(sum)} ${instrument.major}`;
+  return { price, amount, minor, major, order: (of: Refused) => `${amount(of.amount)} at ${price(of.price)}` };
+};
+
+const RULE = 'a rule of the exchange';
+
+const NUMBERS: Readonly<Partial<Record<Reason, (of: Refused) => string | null>>> = {
+  'order value limit': of => {
+    const { instrument, limits } = of.standing;
+    if (limits === null) return null;
+    const { write } = of;
+    const most = moneyOfValue(instrument, limits.orderValueMax);
+    const least = moneyOfValue(instrument, instrument.valueMin);
+    return most < least
+      ? `limits.orderValueMax ${write.minor(most)} is below the least value of an order in ${instrument.symbol}, ${write.minor(least)}, ${RULE}: raise it`
+      : `${write.order(of)} is worth ${write.minor(of.value)}, limits.orderValueMax is ${write.minor(most)}: raise it, or lower strategy.amount`;
+  },
+  'below the minimum amount': ({ level, amount, standing: { instrument }, write }) =>
+    `${write.amount(amount)} is below the least amount of an order in ${instrument.symbol}, ${write.amount(instrument.amountMin)}, ${RULE}${raise(level)}`,
+  'below the minimum value': of => {
+    const { instrument } = of.standing;
+    const least = of.write.minor(moneyOfValue(instrument, instrument.valueMin));
+    return `${of.write.order(of)} is worth ${of.write.minor(of.value)}, below the least value of an order in ${instrument.symbol}, ${least}, ${RULE}${raise(of.level)}`;
+  },
+  'price below the minimum': ({ standing: { instrument }, write }) =>
+    `the lowest price in ${instrument.symbol} is ${write.price(instrument.priceMin)}, ${RULE}: bring the quotes nearer`,
+  'price above the maximum': ({ standing: { instrument }, write }) =>
+    `the highest price in ${instrument.symbol} is ${write.price(instrument.priceMax)}, ${RULE}: bring the quotes nearer`,
+  'price outside the collar': of => {
+    const { depth, limits } = of.standing;
+    const mid = (bestOf(depth, 'buy') + bestOf(depth, 'sell')) / 2;
+    const bps = ((Math.abs(of.price - mid) * 10_000) / mid).toFixed(1);
+    return `${of.write.order(of)} is ${bps} bps from the middle, limits.collarBps is ${limits?.collarBps ?? 0}: raise it, or bring the quotes nearer`;
+  },
+  'order count limit': ({ standing: { orders, limits } }) =>
+    `${orders.filter(mayLive).length} orders may live, limits.ordersMax is ${limits?.ordersMax ?? 0}`,
+  'position limit': ({ side, amount, standing, write }) =>
+    `${write.amount(amount)} more, and limits.positionMax ${write.amount(standing.limits?.positionMax ?? 0)} leaves room for ${write.amount(roomOf(side, standing))}`,
+  'insufficient funds': of => {
+    const { side, amount, value, standing, write } = of;
+    const funds = fundsFor(side, standing);
+    const free = funds > 0n ? funds : money(0n);
+    const [needed, left] =
+      side === 'buy'
+        ? [write.minor(value), write.minor(free)]
+        : [write.major(moneyOfAmount(standing.instrument, amount)), write.major(free)];
+    return `${write.order(of)} needs ${needed}, free are ${left}: pay in, or lower strategy.amount`;
+  },
+};
+
+/** What was already cut for its inventory is not mended by a larger amount. */
+const raise = ({ amounts }: RefusedLevel): string =>
+  amounts?.some(({ lots }) => lots < 0) === true ? '' : ': raise strategy.amount';
+
+/** As near as the grid has it; 0 for what is no number. */
+function onGrid({ price, amount }: RefusedLevel, { priceMax }: Instrument): { price: Price; amount: Amount } {
+  const whole = (x: number, most: number) => (x > 0 ? Math.min(Math.round(x), most) : 0);
+  return {
+    price: whole(price, priceMax) as Price,
+    amount: whole(amount, Number.MAX_SAFE_INTEGER) as Amount,
+  };
+}
+
+/** Decimal text without zeros that say nothing. */
+const plain = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);

@@ -1,0 +1,84 @@
+/** One order that takes liquidity on purpose: asked for by the hedger, kept until none of ours stands in its way, and sent once or never. */
+import type { LegalLevel } from '../quoting/legalise.ts';
+import type { Plan } from '../quoting/plan.ts';
+import type { PlaceCommand, RiskRefusal } from '../risk/risk.ts';
+import type { Amount, Millis, Price, Side } from '../model/units.ts';
+
+export type TakeRequest = {
+  /** Origin id of the order; never used before. */
+  readonly id: string;
+  readonly side: Side;
+  /** The worst price, in ticks: what is not filled there or better is gone at once. */
+  readonly price: Price;
+  /** Lots; at most what brings the position back to the target. */
+  readonly amount: Amount;
+  /** Not sent any more from then on, on the engine's time. */
+  readonly until: Millis;
+};
+
+/** What became of the last request. Once it is `sent`, the order itself tells the rest. */
+export type TakeState =
+  | { readonly id: string; readonly state: 'waiting' | 'sent' }
+  | { readonly id: string; readonly state: 'refused'; readonly why: RiskRefusal | 'too late' };
+
+export class Taking {
+  #request: TakeRequest | null = null;
+  #last: TakeState | null = null;
+
+  ask(request: TakeRequest): void {
+    if (this.#request !== null) throw new Error(`${request.id} was asked for while ${this.#request.id} waits`);
+    this.#request = request;
+    this.#last = { id: request.id, state: 'waiting' };
+  }
+
+  get isWaiting(): boolean {
+    return this.#request !== null;
+  }
+
+  get last(): TakeState | null {
+    return this.#last;
+  }
+
+  /** The order to be approved now; null when there is none, or it is too late for it. */
+  due(at: Millis): PlaceCommand | null {
+    if (this.#request === null) return null;
+    const { id, side, price, amount, until } = this.#request;
+    if (!(at < until)) {
+      this.refuse('too late');
+      return null;
+    }
+    return { kind: 'place', id, side, price, amount, takes: true };
+  }
+
+  sent(): void {
+    if (this.#request === null) throw new Error('no order waits to be sent');
+    this.#last = { id: this.#request.id, state: 'sent' };
+    this.#request = null;
+  }
+
+  refuse(why: RiskRefusal | 'too late'): void {
+    if (this.#request === null) return;
+    this.#last = { id: this.#request.id, state: 'refused', why };
+    this.#request = null;
+  }
+
+  /** What may be shown meanwhile: nothing that the order would trade with. */
+  besides(levels: readonly LegalLevel[]): readonly LegalLevel[] {
+    const request = this.#request;
+    if (request === null) return levels;
+    const { side, price } = request;
+    return levels.filter(level => level.side === side || (side === 'buy' ? level.price > price : level.price < price));
+  }
+
+  /** The same of orders that are already there: one that was kept for its place in the queue may be nearer than any level. */
+  cleared(plan: Plan): Plan {
+    const request = this.#request;
+    if (request === null) return plan;
+    const { side, price } = request;
+    const isInTheWay = ({ order }: Plan['keep'][number]) =>
+      order.side !== side && (side === 'buy' ? order.price <= price : order.price >= price);
+    const gone = plan.keep.filter(isInTheWay).map(kept => ({ ...kept, reason: 'level not wanted' as const }));
+    if (gone.length === 0) return plan;
+    return { ...plan, keep: plan.keep.filter(kept => !isInTheWay(kept)), cancel: [...plan.cancel, ...gone] };
+  }
+}

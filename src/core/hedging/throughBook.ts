@@ -1,0 +1,93 @@
+/** The book as a way out: what an order that takes its levels would be, and what it would bring. */
+import type { Depth } from '../model/book.ts';
+import type { WayOut } from './hedging.ts';
+import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
+import type { Instrument } from '../model/instrument.ts';
+import type { TakeRequest } from './taking.ts';
+import { money, textOfMoney } from '../model/units.ts';
+import type { Amount, Money, Price, Side, Value } from '../model/units.ts';
+
+/** What an order that takes must keep to. */
+export type TakeBounds = {
+  /** Farthest from the middle of the book, fee included: what taking may cost. */
+  readonly costMaxBps: number;
+  readonly collarBps: number;
+  readonly orderValueMax: Value;
+  /** Lots by which the worst case of the side may grow. */
+  readonly room: number;
+};
+
+/** An order at the price of the worst level that it needs. */
+export type Take = Pick<TakeRequest, 'side' | 'price' | 'amount'>;
+
+/**
+ * What taking the levels that are seen would bring for `amount` (above zero: sold), after the taker's fee on what is received (parts of
+ * 10^-8), and the order that would; as much as the levels within the bounds have, in whole lots. Its price is what the levels cost now; `most`
+ * is its cost when all of it trades at its own price, against `middle`.
+ */
+export function throughBook(
+  instrument: Instrument,
+  depth: Depth,
+  amount: Money,
+  takerRate: number,
+  middle: Money,
+  bounds: TakeBounds,
+): WayOut & { readonly take?: Take } {
+  const side: Side = amount > 0n ? 'sell' : 'buy';
+  const sells = side === 'sell';
+  const [prices, amounts, count] = sells
+    ? [depth.bidPrices, depth.bidAmounts, depth.bids]
+    : [depth.askPrices, depth.askAmounts, depth.asks];
+  const not = (why: string) => ({ way: 'book', not: why }) as const;
+  if (!(takerRate >= 0 && takerRate < RATE_ONE)) return not("the taker's fee is not known");
+  const worst = worstTicks(Number(middle) / Number(instrument.tickMoney), sells, takerRate, bounds);
+  let lots = Math.min(Number((sells ? amount : -amount) / instrument.lotMoney), instrument.amountMax, bounds.room);
+  let price = 0;
+  let value = 0n;
+  let taken = 0;
+  for (let i = 0; i < count && taken < lots; i++) {
+    const level = prices[i] as Price;
+    if (!(sells ? level >= worst : level <= worst)) break;
+    lots = Math.min(lots, Number(bounds.orderValueMax / BigInt(level)));
+    const part = Math.min(amounts[i] as number, lots - taken);
+    if (!(part > 0)) break;
+    price = level;
+    taken += part;
+    value += valueOf(level, part as Amount);
+  }
+  const order = { side, price: price as Price, amount: taken as Amount };
+  if (taken === 0) return not('no level that is seen is within the limits');
+  if (taken < instrument.amountMin || valueOf(order.price, order.amount) < instrument.valueMin)
+    return not('what could be had is less than an order may be of');
+  const fee = BigInt(Math.ceil(takerRate));
+  const net = (sum: bigint) => sum - (sum * fee + ONE_RATE - 1n) / ONE_RATE;
+  const major = moneyOfAmount(instrument, order.amount);
+  const minorAt = (sum: bigint) => moneyOfValue(instrument, sum as Value);
+  const bring = (minor: bigint): readonly [Money, Money] =>
+    sells ? [money(major), money(net(minor))] : [money(net(major)), money(minor)];
+  const [given, cash] = bring(minorAt(value));
+  const [, atWorst] = bring(minorAt(valueOf(order.price, order.amount)));
+  const fair = (given * middle) / ONE;
+  const one = { currency: instrument.major, amount: textOfMoney(given) };
+  const other = { currency: instrument.minor, amount: textOfMoney(cash) };
+  return {
+    way: 'book',
+    give: sells ? one : other,
+    get: sells ? other : one,
+    most: money(sells ? fair - atWorst : atWorst - fair),
+    take: order,
+  };
+}
+
+/** The last tick at which a unit, its fee included, costs at most what it may, and which is within the collar. */
+function worstTicks(middle: number, sells: boolean, takerRate: number, { costMaxBps, collarBps }: TakeBounds): number {
+  const keeps = 1 - takerRate / RATE_ONE;
+  const sign = sells ? -1 : 1;
+  const byCost = middle * (1 + (sign * costMaxBps) / 10_000) * (sells ? 1 / keeps : keeps);
+  const byCollar = middle * (1 + (sign * collarBps) / 10_000);
+  return sells ? Math.ceil(Math.max(byCost, byCollar)) : Math.floor(Math.min(byCost, byCollar));
+}
+
+const RATE_ONE = 100_000_000;
+const ONE_RATE = BigInt(RATE_ONE);
+const ONE = 10n ** 18n;

@@ -1,0 +1,359 @@
+/** The market's book order by order, from a whole snapshot and the steps after it (public facts 12.6), without orders of ours, and our places in its queues. */
+import type { OrderBook } from '../model/book.ts';
+import { amountFloor, priceCeil, priceFloor } from '../model/instrument.ts';
+import type { Instrument } from '../model/instrument.ts';
+import type { Order } from '../orders/orders.ts';
+import type { BookDiff, BookSnapshot, OrderChange } from '../ports/port.ts';
+import type { Amount, DecimalText, Price, Side } from '../model/units.ts';
+
+/** An order of ours that may be in the book under an oid that we have not been told yet. */
+export type PendingOrder = Pick<Order, 'id' | 'side' | 'price' | 'amount'>;
+
+export type OrderFeedOptions = {
+  readonly instrument: Instrument;
+  /** Where the levels are written while they are shown. */
+  readonly book: Pick<OrderBook, 'set' | 'clear'>;
+  readonly pending: () => Iterable<PendingOrder>;
+  /** Told when an order of ours was filled in part or in full, or has left the book otherwise. */
+  readonly onOwn?: (oid: string, change: 'filled' | 'gone') => void;
+};
+
+/**
+ * What came of a step. `applied`: the book is one step further. `old`: known already. `held`: kept until a snapshot comes.
+ * `gap`: steps before it were lost, and a new snapshot is needed.
+ */
+export type FeedStep = 'applied' | 'old' | 'held' | 'gap';
+
+/** `too old`: steps between it and those held are missing. `no ids`: it is not a whole book. `too large`: more orders than are kept. */
+export type Seeding = 'live' | 'too old' | 'no ids' | 'too large';
+
+/** Steps that are kept for a snapshot, and orders of one book. */
+export const HELD_MAX = 20_000;
+export const FEED_ORDERS_MAX = 500_000;
+/** Oids of ours, and origin ids, that are remembered: those of finished orders too, because the feed may be behind. */
+const OWN_MAX = 10_000;
+
+/** guess: it looks exactly like an order of ours whose oid we wait for. */
+type Ownership = 'no' | 'guess' | 'yes';
+/** `first`: lots that it came with; those of an order of ours are told by them even after fills. */
+type Entry = {
+  readonly oid: string;
+  readonly side: Side;
+  readonly price: Price;
+  readonly first: number;
+  lots: number;
+  own: Ownership;
+  /** Number of its arrival: those at its price with a smaller one are before it. */
+  readonly born: number;
+};
+/** `others`: lots that are not ours. The queue is in order of arrival. */
+type Level = { others: number; readonly queue: Set<Entry> };
+
+export class OrderFeed {
+  readonly #options: OrderFeedOptions;
+  #entries = new Map<string, Entry>();
+  /** While a snapshot is taken in: the book before it, in which an order of others stays one. */
+  #former = new Map<string, Entry>();
+  readonly #levels: Record<Side, Map<Price, Level>> = { buy: new Map(), sell: new Map() };
+  /** Entries of ours, guesses included. */
+  readonly #ours = new Set<Entry>();
+  /** Oid by the origin id of the pending order that it is taken for. */
+  readonly #guesses = new Map<string, string>();
+  readonly #ownOids = new Set<string>();
+  /** Origin ids whose oid was told: they wait for nothing more, even while they are still called pending. */
+  readonly #toldIds = new Set<string>();
+  #arrivals = 0;
+  #sequence: bigint | null = null;
+  #held: BookDiff[] = [];
+  #shown = false;
+
+  constructor(options: OrderFeedOptions) {
+    this.#options = options;
+  }
+
+  /** Step that the book stands at; null while it waits for a snapshot. */
+  get sequence(): bigint | null {
+    return this.#sequence;
+  }
+
+  /** Orders in the book. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  has(oid: string): boolean {
+    return this.#entries.has(oid);
+  }
+
+  /** Number of the newest arrival. A whole book numbers what it has not shown before as arriving now. */
+  get arrivals(): number {
+    return this.#arrivals;
+  }
+
+  /** When an order came to the place that it has; null when it is not in the book. */
+  bornOf(oid: string): number | null {
+    return this.#entries.get(oid)?.born ?? null;
+  }
+
+  /** Lots of others at a price that came up to an arrival. */
+  lotsUpTo(side: Side, price: Price, arrival: number): number {
+    let lots = 0;
+    for (const entry of this.#levels[side].get(price)?.queue ?? []) {
+      if (entry.own === 'no' && entry.born <= arrival) lots += entry.lots;
+    }
+    return lots;
+  }
+
+  /** Takes a step in any order and any number of times. */
+  take(diff: BookDiff): FeedStep {
+    if (this.#sequence === null) {
+      this.#hold(diff);
+      return 'held';
+    }
+    if (diff.sequence <= this.#sequence) return 'old';
+    if (diff.sequence !== this.#sequence + 1n) {
+      this.lose();
+      this.#hold(diff);
+      return 'gap';
+    }
+    this.#dropSettledGuesses();
+    this.#apply(diff);
+    if (this.#entries.size <= FEED_ORDERS_MAX) return 'applied';
+    this.lose();
+    return 'gap';
+  }
+
+  /** Starts over from a whole book and the steps held since; the levels are no longer shown. */
+  seed(snapshot: BookSnapshot): Seeding {
+    const first = this.#held[0];
+    if (first && first.sequence > snapshot.sequence + 1n) return 'too old';
+    if (snapshot.bids.length + snapshot.asks.length > FEED_ORDERS_MAX) return 'too large';
+    if (![...snapshot.bids, ...snapshot.asks].every(entry => entry.oid !== undefined)) return 'no ids';
+    this.#shown = false;
+    this.#former = this.#entries;
+    this.#entries = new Map();
+    this.#levels.buy.clear();
+    this.#levels.sell.clear();
+    this.#ours.clear();
+    this.#guesses.clear();
+    for (const { oid, price, amount } of snapshot.bids) this.#open(oid!, 'buy', price, amount);
+    for (const { oid, price, amount } of snapshot.asks) this.#open(oid!, 'sell', price, amount);
+    this.#former = new Map();
+    this.#sequence = snapshot.sequence;
+    for (const diff of this.#held) if (diff.sequence > this.#sequence) this.#apply(diff);
+    this.#held = [];
+    return 'live';
+  }
+
+  /** Something was missed: from here on it waits for a snapshot, and writes nothing. */
+  lose(): void {
+    this.#sequence = null;
+    this.#held = [];
+    this.#shown = false;
+  }
+
+  /** Writes all levels, and from here on every change. Only while there is a sequence. */
+  show(): void {
+    if (this.#shown || this.#sequence === null) return;
+    this.#shown = true;
+    this.#options.book.clear();
+    for (const side of ['buy', 'sell'] as const) {
+      for (const [price, level] of this.#levels[side]) this.#options.book.set(side, price, level.others as Amount);
+    }
+  }
+
+  /** Somebody else has written the book: nothing is written until it is shown again. */
+  hide(): void {
+    this.#shown = false;
+  }
+
+  /** Learns an oid of ours, and the origin id that it was told for. True when that changed a level. */
+  own(oid: string, id?: string): boolean {
+    remember(this.#ownOids, oid);
+    const changed = this.#setOwnership(oid, 'yes');
+    if (id === undefined) return changed;
+    remember(this.#toldIds, id);
+    const guessed = this.#guesses.get(id);
+    this.#guesses.delete(id);
+    // An order of ours that looks the same was this one taken for: it waits again.
+    for (const [other, taken] of this.#guesses) if (taken === oid) this.#guesses.delete(other);
+    return (guessed !== undefined && this.#guessAgain(guessed)) || changed;
+  }
+
+  /** True for an order of ours, or one that is taken for ours. */
+  isOwn(oid: string): boolean {
+    return this.#ownOids.has(oid) || [...this.#guesses.values()].includes(oid);
+  }
+
+  /** Lots of others that are filled before an order of ours at its price; null when it is not in the book. */
+  ahead(oid: string): Amount | null {
+    const entry = this.#entries.get(oid);
+    return entry && entry.own !== 'no' ? this.#aheadOf(entry.side, entry.price, other => other === entry) : null;
+  }
+
+  /** The same of our best order of a side, the first to be filled; null when there is none. */
+  aheadOfBest(side: Side): Amount | null {
+    let best: Price | null = null;
+    for (const { side: of, price } of this.#ours) {
+      if (of === side && (best === null || (side === 'buy' ? price > best : price < best))) best = price;
+    }
+    return best === null ? null : this.#aheadOf(side, best, other => other.own !== 'no');
+  }
+
+  #aheadOf(side: Side, price: Price, isReached: (entry: Entry) => boolean): Amount | null {
+    if (this.#sequence === null) return null;
+    let lots = 0;
+    for (const [other, { queue }] of this.#levels[side]) {
+      if (side === 'buy' ? other <= price : other >= price) continue;
+      for (const entry of queue) if (entry.own === 'no') lots += entry.lots;
+    }
+    for (const entry of this.#levels[side].get(price)!.queue) {
+      if (isReached(entry)) break;
+      if (entry.own === 'no') lots += entry.lots;
+    }
+    return lots as Amount;
+  }
+
+  /** What is held is always one run of steps: after a gap in it only what follows can still be of use. */
+  #hold(diff: BookDiff): void {
+    const last = this.#held[this.#held.length - 1];
+    if (last && diff.sequence <= last.sequence) return;
+    if (last && (diff.sequence !== last.sequence + 1n || this.#held.length >= HELD_MAX)) this.#held = [];
+    this.#held.push(diff);
+  }
+
+  #apply(diff: BookDiff): void {
+    this.#sequence = diff.sequence;
+    for (const change of diff.changes) this.#change(change);
+  }
+
+  #change(change: OrderChange): void {
+    if (change.kind === 'open') {
+      this.#open(change.oid, change.side, change.price, change.amount);
+      return;
+    }
+    const entry = this.#entries.get(change.oid);
+    if (!entry) return;
+    this.#remove(entry);
+    if (entry.own !== 'no') this.#options.onOwn?.(entry.oid, change.filled ? 'filled' : 'gone');
+  }
+
+  /** Sets an order to what it is now. Only one that became smaller keeps its place; what cannot be counted is left out. */
+  #open(oid: string, side: Side, priceText: DecimalText, amountText: DecimalText): void {
+    const before = this.#entries.get(oid);
+    const price = this.#ticksOf(side, priceText);
+    const lots = this.#lotsOf(amountText);
+    const counts = price !== null && price > 0 && lots !== null && lots > 0;
+    if (before && counts && before.side === side && before.price === price && lots <= before.lots) {
+      const less = before.lots - lots;
+      if (less === 0) return;
+      before.lots = lots;
+      if (before.own === 'no') this.#addToLevel(before, -less);
+      else this.#options.onOwn?.(oid, 'filled');
+      return;
+    }
+    if (before) this.#remove(before);
+    if (!counts) return;
+    const own = before?.own ?? this.#ownershipOf(oid, side, price, lots);
+    const entry: Entry = { oid, side, price, first: lots, lots, own, born: this.#bornNow(oid, side, price, lots) };
+    this.#entries.set(oid, entry);
+    const levels = this.#levels[side];
+    const level = levels.get(price);
+    if (level) level.queue.add(entry);
+    else levels.set(price, { others: 0, queue: new Set([entry]) });
+    if (own === 'no') this.#addToLevel(entry, lots);
+    else this.#ours.add(entry);
+  }
+
+  /** An order that a whole book shows again where it was keeps its place. */
+  #bornNow(oid: string, side: Side, price: Price, lots: number): number {
+    const former = this.#former.get(oid);
+    const stays = former && former.side === side && former.price === price && lots <= former.lots;
+    return stays ? former.born : ++this.#arrivals;
+  }
+
+  #remove(entry: Entry): void {
+    this.#entries.delete(entry.oid);
+    this.#ours.delete(entry);
+    if (entry.own === 'no') this.#addToLevel(entry, -entry.lots);
+    const levels = this.#levels[entry.side];
+    const level = levels.get(entry.price)!;
+    level.queue.delete(entry);
+    if (level.queue.size === 0) levels.delete(entry.price);
+  }
+
+  #addToLevel({ side, price }: Entry, lots: number): void {
+    const level = this.#levels[side].get(price)!;
+    level.others += lots;
+    if (this.#shown) this.#options.book.set(side, price, level.others as Amount);
+  }
+
+  /** An order in the feed may be ours before the answer to its placement says so: then it looks exactly like it. */
+  #ownershipOf(oid: string, side: Side, price: Price, lots: number): Ownership {
+    if (this.#ownOids.has(oid)) return 'yes';
+    if (this.#former.get(oid)?.own === 'no') return 'no';
+    for (const order of this.#options.pending()) {
+      if (order.side !== side || order.price !== price || order.amount !== lots) continue;
+      if (this.#guesses.has(order.id) || this.#toldIds.has(order.id)) continue;
+      this.#guesses.set(order.id, oid);
+      return 'guess';
+    }
+    return 'no';
+  }
+
+  /** A guess ends with the wait that it was made in. */
+  #dropSettledGuesses(): void {
+    if (this.#guesses.size === 0) return;
+    const waiting = new Set<string>();
+    for (const { id } of this.#options.pending()) waiting.add(id);
+    const settled = [...this.#guesses].filter(([id]) => !waiting.has(id));
+    for (const [id] of settled) this.#guesses.delete(id);
+    for (const [, oid] of settled) this.#guessAgain(oid);
+  }
+
+  /** What turned out not to be one order of ours may be another that looks the same and still waits; else it is not ours. */
+  #guessAgain(oid: string): boolean {
+    const entry = this.#entries.get(oid);
+    return entry !== undefined && this.#setOwnership(oid, this.#ownershipOf(oid, entry.side, entry.price, entry.first));
+  }
+
+  #setOwnership(oid: string, own: Ownership): boolean {
+    const entry = this.#entries.get(oid);
+    if (!entry || entry.own === own) return false;
+    const wasOurs = entry.own !== 'no';
+    entry.own = own;
+    if (wasOurs === (own !== 'no')) return false;
+    if (own === 'no') this.#ours.delete(entry);
+    else this.#ours.add(entry);
+    this.#addToLevel(entry, own === 'no' ? entry.lots : -entry.lots);
+    return true;
+  }
+
+  /** Off the tick grid, as orders from before a change of the tick are, a price is moved towards the other side: nothing is quoted through it. */
+  #ticksOf(side: Side, price: DecimalText): Price | null {
+    const { instrument } = this.#options;
+    return counted(() => (side === 'buy' ? priceCeil(instrument, price) : priceFloor(instrument, price)));
+  }
+
+  #lotsOf(amount: DecimalText): Amount | null {
+    return counted(() => amountFloor(this.#options.instrument, amount));
+  }
+}
+
+/** Adds one as the newest, also one that is known: what is told again and again still lives. Forgets the older half when there are too many. */
+function remember(known: Set<string>, one: string): void {
+  known.delete(one);
+  known.add(one);
+  if (known.size <= OWN_MAX) return;
+  for (const old of [...known].slice(0, -OWN_MAX / 2)) known.delete(old);
+}
+
+/** Null for a number past 2^53 units: no order of that size can matter to ours. */
+function counted<T>(count: () => T): T | null {
+  try {
+    return count();
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}

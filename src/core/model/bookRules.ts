@@ -1,0 +1,48 @@
+/** Rules and fees of the book as they were read last, and why nothing can be quoted under them. */
+import type { EngineEvent } from '../engine/event.ts';
+import type { Instrument } from './instrument.ts';
+import type { Standing } from '../risk/risk.ts';
+
+type BookRefusal = NonNullable<Standing['bookRefusal']>;
+
+export class BookRules {
+  instrument: Instrument;
+  makerRate = Number.NaN;
+  takerRate = Number.NaN;
+  #refusal: BookRefusal | null = null;
+
+  constructor(instrument: Instrument) {
+    this.instrument = instrument;
+  }
+
+  get refusal(): BookRefusal | null {
+    return this.#refusal;
+  }
+
+  /** The book counts in another tick or lot than this run: only the next one can quote on it. */
+  get isOutdated(): boolean {
+    return this.#refusal === 'rules of the book changed';
+  }
+
+  /** Fees were read, which nothing is quoted without. */
+  get hasFees(): boolean {
+    return this.makerRate >= 0;
+  }
+
+  /** True when what can be quoted may have changed by it. */
+  read(event: Extract<EngineEvent, { kind: 'rules' | 'book removed' }>): boolean {
+    if (event.kind === 'book removed') return this.#refuse('book is not traded any more');
+    const { instrument, makerRate, takerRate } = event;
+    // Every price held here is counted in the old ticks: only the next run may count in the new ones.
+    if (instrument.tick !== this.instrument.tick || instrument.lot !== this.instrument.lot)
+      return this.#refuse('rules of the book changed');
+    Object.assign(this, { instrument, makerRate, takerRate });
+    return this.#refuse(null);
+  }
+
+  #refuse(reason: BookRefusal | null): boolean {
+    const isOther = reason !== this.#refusal;
+    this.#refusal = reason;
+    return isOther;
+  }
+}

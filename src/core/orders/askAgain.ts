@@ -1,0 +1,41 @@
+/** What is asked again about orders whose end is not known: cancels that proved nothing, and look-ups. */
+import type { Orders } from './orders.ts';
+import { approveByIds } from '../risk/risk.ts';
+import type { Approved, Command } from '../risk/risk.ts';
+import type { Millis } from '../model/units.ts';
+
+export class AskAgain {
+  readonly #orders: Orders;
+  readonly #lookEveryMs: Millis;
+  #lookedAt = -Infinity;
+
+  constructor(orders: Orders, lookEveryMs: Millis) {
+    this.#orders = orders;
+    this.#lookEveryMs = lookEveryMs;
+  }
+
+  /** An unknown order is canceled by a request of its own, so that a non-empty answer can only be about it; the others are added to `cancels`. */
+  cancels(at: Millis, cancels: string[]): readonly Approved<Command>[] {
+    const alone: Approved<Command>[] = [];
+    for (const order of this.#orders.live) {
+      if (!this.#orders.isCancelDue(order, at)) continue;
+      if (order.state === 'canceling') cancels.push(order.id);
+      if (order.state === 'unknown') {
+        alone.push(...approveByIds('cancel', [order.id]));
+        this.#orders.cancelSent(order.id, at);
+      }
+    }
+    return alone;
+  }
+
+  looks(at: Millis): readonly Approved<Command>[] {
+    if (at - this.#lookedAt < this.#lookEveryMs) return NOTHING;
+    const ids: string[] = [];
+    for (const order of this.#orders.live) if (this.#orders.needsLook(order)) ids.push(order.id);
+    if (ids.length === 0) return NOTHING;
+    this.#lookedAt = at;
+    return approveByIds('look', ids);
+  }
+}
+
+const NOTHING: readonly Approved<Command>[] = [];

@@ -1,0 +1,27 @@
+/** Counts of what became of orders, by side. */
+import type { OrderCount } from '../engine/engineTypes.ts';
+import type { OrderNews } from './orders.ts';
+import type { Side } from '../model/units.ts';
+
+const none = (): Record<OrderCount, number> => ({ placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 });
+
+export class OrderCounts {
+  readonly all: Readonly<Record<Side, Record<OrderCount, number>>> = { buy: none(), sell: none() };
+  readonly #onCount: (side: Side, event: OrderCount) => void;
+
+  constructor(onCount: (side: Side, event: OrderCount) => void) {
+    this.#onCount = onCount;
+  }
+
+  add(side: Side, event: OrderCount): void {
+    this.all[side][event]++;
+    this.#onCount(side, event);
+  }
+
+  hear(news: OrderNews): void {
+    const { side } = news.order;
+    if (news.kind === 'unknown') this.add(side, 'unknown');
+    if (news.kind === 'ended' && news.ending === 'filled') this.add(side, 'filled');
+    if (news.kind === 'ended' && (news.ending === 'canceled' || news.ending === 'vanished')) this.add(side, 'canceled');
+  }
+}

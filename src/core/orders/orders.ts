@@ -1,0 +1,600 @@
+/** Every order of ours from intent to end: its state, what it still reserves, and the evidence that may close it. */
+import type { RestoredOrder } from '../engine/event.ts';
+import { amountFloor } from '../model/instrument.ts';
+import type { Instrument } from '../model/instrument.ts';
+import type { OrderReport, Outcome } from '../ports/port.ts';
+import type { Amount, Millis, Price, Side } from '../model/units.ts';
+
+/**
+ * intent: decided, nothing sent. sending: may have left. open, partially filled: the exchange has it. canceling: a cancel may have left.
+ * unknown: the placement's answer was lost; it may live. closed-unsettled: it lives no more, but fills may still be reported. done: over.
+ */
+export type OrderState =
+  'intent' | 'sending' | 'open' | 'partially filled' | 'canceling' | 'unknown' | 'closed-unsettled' | 'done';
+
+/** Why an order is over. */
+export type Ending = 'filled' | 'canceled' | 'refused' | 'vanished' | 'never arrived';
+
+type Input = 'send' | 'accept' | 'refuse' | 'lose' | 'see' | 'fill' | 'fill all' | 'cancel' | 'close' | 'settle';
+
+/** The whole transition table. `null`: a broken belief about our own code, which throws. */
+const TRANSITIONS: Record<OrderState, Record<Input, OrderState | null>> = {
+  intent: {
+    send: 'sending',
+    accept: null,
+    refuse: 'done',
+    lose: 'unknown',
+    see: 'open',
+    fill: 'partially filled',
+    'fill all': 'done',
+    cancel: 'canceling',
+    close: 'closed-unsettled',
+    settle: null,
+  },
+  sending: {
+    send: null,
+    accept: 'open',
+    refuse: 'done',
+    lose: 'unknown',
+    see: 'open',
+    fill: 'partially filled',
+    'fill all': 'done',
+    cancel: 'canceling',
+    close: 'closed-unsettled',
+    settle: null,
+  },
+  open: {
+    send: null,
+    accept: 'open',
+    refuse: null,
+    lose: 'open',
+    see: 'open',
+    fill: 'partially filled',
+    'fill all': 'done',
+    cancel: 'canceling',
+    close: 'closed-unsettled',
+    settle: null,
+  },
+  'partially filled': {
+    send: null,
+    accept: 'partially filled',
+    refuse: null,
+    lose: 'partially filled',
+    see: 'partially filled',
+    fill: 'partially filled',
+    'fill all': 'done',
+    cancel: 'canceling',
+    close: 'closed-unsettled',
+    settle: null,
+  },
+  canceling: {
+    send: null,
+    accept: 'canceling',
+    refuse: 'done',
+    lose: 'unknown',
+    see: 'canceling',
+    fill: 'canceling',
+    'fill all': 'done',
+    cancel: 'canceling',
+    close: 'closed-unsettled',
+    settle: null,
+  },
+  unknown: {
+    send: null,
+    accept: 'open',
+    refuse: 'done',
+    lose: 'unknown',
+    see: 'open',
+    fill: 'partially filled',
+    'fill all': 'done',
+    cancel: 'unknown',
+    close: 'closed-unsettled',
+    settle: null,
+  },
+  'closed-unsettled': {
+    send: null,
+    accept: 'closed-unsettled',
+    refuse: null,
+    lose: 'closed-unsettled',
+    see: 'open',
+    fill: 'closed-unsettled',
+    'fill all': 'done',
+    cancel: 'closed-unsettled',
+    close: 'closed-unsettled',
+    settle: 'done',
+  },
+  done: {
+    send: null,
+    accept: 'done',
+    refuse: 'done',
+    lose: 'done',
+    see: 'open',
+    fill: 'done',
+    'fill all': 'done',
+    cancel: 'done',
+    close: 'done',
+    settle: 'done',
+  },
+};
+
+export type Order = {
+  /** Our origin id; sent at most once in the life of the account. */
+  readonly id: string;
+  readonly side: Side;
+  readonly price: Price;
+  readonly amount: Amount;
+  readonly placedAt: Millis;
+  /** Sum of the fills applied, in lots. */
+  readonly filled: Amount;
+  readonly state: OrderState;
+  readonly ending: Ending | null;
+  readonly oid: string | null;
+  /** It never rests in the book: it trades when it arrives, or is gone. */
+  readonly takes?: boolean;
+};
+
+type Live = {
+  -readonly [K in keyof Order]: Order[K];
+} & {
+  /** Fills that the exchange told of when the order was adopted; their trades may come again one by one. */
+  toldFilled: Amount;
+  /** Sum of the trades applied; `filled` is the larger of the two, so that nothing is counted twice. */
+  traded: number;
+  /** When the placement was answered, or the order was first seen, or seen again after its end: reads may lag behind that. */
+  answeredAt: Millis;
+  closedAt: Millis;
+  cancelSentAt: Millis;
+  /** Some cancel of it was answered: whether it is gone can be asked. */
+  cancelAnswered: boolean;
+  /** What the exchange says was filled in all, once it lists the order as finished. */
+  finalFilled: Amount | null;
+  /** Complete negative reads that started after the moment from which absence counts. */
+  /** That its trades are missing was told. */
+  missed: boolean;
+  absences: number;
+  negativeLookUps: number;
+  emptyCancels: number;
+  emptyTradeReads: number;
+};
+
+/** Assumptions about the exchange, all in milliseconds. */
+export type Patience = {
+  /** How long a request may be held on its way and still be carried out. */
+  readonly fenceMs: Millis;
+  /** How late the record of a trade may be. */
+  readonly settleMs: Millis;
+  /** Pause before a cancel that proved nothing is sent again. */
+  readonly cancelAgainMs: Millis;
+};
+
+const ABSENCES_TO_CLOSE_UNKNOWN = 4;
+const ABSENCES_TO_CLOSE_OPEN = 2;
+/** Finished orders remembered, to recognise their late fills. */
+const FINISHED_MAX = 5000;
+const JUST_ENDED_MAX = 64;
+/** Trades that the exchange counts and does not list: the order stays reserved, and after this it is told. */
+const MISSING_AFTER_MS = 60_000;
+
+/** What became known about one order, for counters and logs. */
+export type OrderNews =
+  | {
+      readonly kind: 'unknown' | 'resolved' | 'reopened' | 'late fill' | 'adopted' | 'trades missing';
+      readonly order: Order;
+    }
+  | { readonly kind: 'ended'; readonly order: Order; readonly ending: Ending };
+
+export class Orders {
+  readonly #instrument: Instrument;
+  readonly #patience: Patience;
+  readonly #live = new Map<string, Live>();
+  readonly #finished = new Map<string, Live>();
+  /** The last few that ended: a read under way may still show them. */
+  readonly #justEnded: Live[] = [];
+  readonly #byOid = new Map<string, Live>();
+  readonly #news: (news: OrderNews) => void;
+  /** Start of the last complete read of trades: only after it has come late enough may a closed order's reservation go. */
+  #tradesReadAt = -Infinity;
+
+  constructor(instrument: Instrument, patience: Patience, news: (news: OrderNews) => void) {
+    this.#instrument = instrument;
+    this.#patience = patience;
+    this.#news = news;
+  }
+
+  /** Orders that may live or may still be filled: everything but `done`. */
+  get live(): IterableIterator<Order> {
+    return this.#live.values();
+  }
+
+  get liveCount(): number {
+    return this.#live.size;
+  }
+
+  get(id: string): Order | undefined {
+    return this.#live.get(id) ?? this.#finished.get(id);
+  }
+
+  byOid(oid: string): Order | undefined {
+    return this.#byOid.get(oid);
+  }
+
+  /** Amount of a side that may still be filled in the worst case, in lots. */
+  reserved(side: Side): number {
+    let lots = 0;
+    for (const order of this.#live.values()) if (order.side === side) lots += remaining(order);
+    return lots;
+  }
+
+  /** Orders that a book read which started at `startedAt` may show: sent by now, and not known to be over before it began. */
+  *inBookSince(startedAt: Millis): IterableIterator<Order> {
+    for (const order of this.#live.values()) {
+      if (order.takes !== true && (mayLive(order) || order.closedAt >= startedAt)) yield order;
+    }
+    for (const order of this.#justEnded) if (order.takes !== true && order.closedAt >= startedAt) yield order;
+  }
+
+  intend(id: string, side: Side, price: Price, amount: Amount, at: Millis, takes = false): Order {
+    if (this.#live.has(id) || this.#finished.has(id)) throw new Error(`origin id ${id} was used before`);
+    const order: Live = {
+      id,
+      side,
+      price,
+      amount,
+      placedAt: at,
+      filled: 0 as Amount,
+      state: 'intent',
+      ending: null,
+      oid: null,
+      takes,
+      answeredAt: at,
+      closedAt: at,
+      cancelSentAt: -Infinity,
+      cancelAnswered: false,
+      toldFilled: 0 as Amount,
+      traded: 0,
+      finalFilled: null,
+      missed: false,
+      absences: 0,
+      negativeLookUps: 0,
+      emptyCancels: 0,
+      emptyTradeReads: 0,
+    };
+    this.#live.set(id, order);
+    return order;
+  }
+
+  /** An order of an earlier run that may live: unknown until evidence says otherwise. */
+  restore(left: RestoredOrder, at: Millis): void {
+    const order = this.intend(left.id, left.side, left.price, left.amount, Math.min(left.at, at)) as Live;
+    // The wall clock may have been set between two runs: its fence begins now.
+    order.answeredAt = at;
+    order.filled = left.filled;
+    order.traded = left.filled;
+    if (left.oid !== null) this.#learnOid(order, left.oid);
+    this.#move(order, 'lose');
+    this.#news({ kind: 'unknown', order });
+  }
+
+  sent(id: string): void {
+    this.#move(this.#mine(id), 'send');
+  }
+
+  /** The placement's answer. `exists`: a refusal that proves that the exchange had the order already. */
+  answered(id: string, outcome: Outcome<{ readonly oid: string }>, exists: boolean, at: Millis): void {
+    const order = this.#mine(id);
+    order.answeredAt = at;
+    if (outcome.kind === 'done') {
+      this.#learnOid(order, outcome.value.oid);
+      this.#move(order, 'accept');
+    } else if (outcome.kind === 'refused' && !exists) {
+      // A refusal never outweighs evidence that the order lives or lived.
+      if (
+        order.state === 'intent' ||
+        order.state === 'sending' ||
+        order.state === 'unknown' ||
+        order.state === 'canceling'
+      ) {
+        if (order.oid === null && order.filled === 0) this.#end(order, 'refuse', 'refused');
+      }
+    } else if (order.oid === null) {
+      // With an oid it is known to exist: then the lost answer tells nothing.
+      const before = order.state;
+      this.#move(order, 'lose');
+      if (order.state === 'unknown' && before !== 'unknown') this.#news({ kind: 'unknown', order });
+    }
+  }
+
+  cancelSent(id: string, at: Millis): void {
+    const order = this.#mine(id);
+    order.cancelSentAt = at;
+    this.#move(order, 'cancel');
+  }
+
+  /**
+   * A cancel's answer. Only the oids it lists are known to be on their way out: cancels are worked on after they are answered (public
+   * facts 8), so that a look-up or a read must still confirm the end. For one order whose oid is not known, any oid listed is its own.
+   */
+  cancelAnswered(ids: readonly string[], outcome: Outcome<readonly string[]>, startedAt: Millis, at: Millis): void {
+    if (outcome.kind !== 'done') return;
+    for (const oid of outcome.value) {
+      const known = this.#byOid.get(oid);
+      const alone = ids.length === 1 ? this.#live.get(ids[0]!) : undefined;
+      const order = known ?? (alone?.oid === null ? alone : undefined);
+      if (!order) continue;
+      this.#learnOid(order, oid);
+      if (order.state === 'unknown') {
+        order.answeredAt = at;
+        this.#move(order, 'accept');
+        this.#news({ kind: 'resolved', order });
+      }
+      if (!mayLive(order)) continue;
+      this.#move(order, 'cancel');
+      order.cancelSentAt = at;
+    }
+    for (const id of ids) {
+      const order = this.#live.get(id);
+      if (order) order.cancelAnswered = true;
+    }
+    if (ids.length !== 1 || outcome.value.length > 0) return;
+    const order = this.#live.get(ids[0]!);
+    if (order?.state === 'unknown' && startedAt >= this.#fence(order)) order.emptyCancels++;
+  }
+
+  /**
+   * A read of open orders. Presence is proof. Absence counts only in a complete read that started after the order was last known to
+   * be on its way: for an unknown after its fence, for the others after their placement was answered or they were first seen.
+   */
+  read(reports: readonly OrderReport[], complete: boolean, startedAt: Millis, at: Millis): void {
+    const present = new Set<string>();
+    for (const report of reports) {
+      const order = this.#find(report);
+      if (!order) continue;
+      present.add(order.id);
+      this.#see(order, report, startedAt, at);
+    }
+    if (!complete) return;
+    for (const order of [...this.#live.values()]) {
+      if (!present.has(order.id)) this.#absent(order, startedAt, at);
+    }
+  }
+
+  /** A look-up by id. Finished orders are listed for a while: their unfilled amount tells what was filled in all. */
+  lookedUp(ids: readonly string[], reports: readonly OrderReport[], startedAt: Millis, at: Millis): void {
+    const present = new Set<string>();
+    for (const report of reports) {
+      const order = this.#find(report);
+      if (!order) continue;
+      present.add(order.id);
+      if (report.status !== 'completed' && report.status !== 'cancelled') {
+        this.#see(order, report, startedAt, at);
+        continue;
+      }
+      this.#learnOid(order, report.oid);
+      order.finalFilled = this.#finalFilled(order, report);
+      if (order.state !== 'closed-unsettled' && order.state !== 'done') {
+        if (order.state === 'unknown') this.#news({ kind: 'resolved', order });
+        this.#close(order, report.status === 'completed' ? 'filled' : 'canceled', at);
+      }
+      this.#settleIfExplained(order);
+    }
+    for (const id of ids) {
+      const order = this.#live.get(id);
+      if (order?.state === 'unknown' && !present.has(id) && startedAt >= this.#fence(order)) order.negativeLookUps++;
+    }
+  }
+
+  /** A complete read of own trades that started at `startedAt`; its fills were applied before this call. */
+  tradesRead(startedAt: Millis): void {
+    this.#tradesReadAt = Math.max(this.#tradesReadAt, startedAt);
+    for (const order of this.#live.values()) {
+      if (order.state === 'unknown' && startedAt >= this.#fence(order)) order.emptyTradeReads++;
+    }
+  }
+
+  /** One execution. Fills always win: they are applied in any state. False when the order is not ours or not remembered. */
+  filled(id: string | null, oid: string, lots: Amount, at?: Millis): boolean {
+    const order = (id === null ? undefined : (this.#live.get(id) ?? this.#finished.get(id))) ?? this.#byOid.get(oid);
+    if (!order) return false;
+    const late = order.state === 'done';
+    this.#learnOid(order, oid);
+    const wasUnknown = order.state === 'unknown';
+    order.traded += lots;
+    if (!(order.traded <= order.amount)) throw new Error(`order ${order.id} was filled beyond its amount`);
+    order.filled = Math.max(order.toldFilled, order.traded) as Amount;
+    if (late) this.#news({ kind: 'late fill', order });
+    else if (order.filled === order.amount) {
+      if (mayLive(order) && at !== undefined) order.closedAt = at;
+      this.#end(order, 'fill all', order.ending ?? 'filled');
+    } else {
+      this.#move(order, 'fill');
+      if (wasUnknown) this.#news({ kind: 'resolved', order });
+      this.#settleIfExplained(order);
+    }
+    return true;
+  }
+
+  /** An order that carries our prefix but that this run did not place: taken in, so that it is counted and canceled. */
+  adopt(
+    report: OrderReport & { readonly originId: string },
+    price: Price,
+    amount: Amount,
+    filled: Amount,
+    at: Millis,
+  ): Order {
+    const order = this.intend(report.originId, report.side, price, amount, at) as Live;
+    order.filled = filled;
+    order.toldFilled = filled;
+    this.#learnOid(order, report.oid);
+    this.#move(order, 'see');
+    if (filled > 0) this.#move(order, 'fill');
+    this.#news({ kind: 'adopted', order });
+    return order;
+  }
+
+  /** Closes what the evidence allows to close, and settles what has waited long enough. */
+  tick(at: Millis): void {
+    for (const order of [...this.#live.values()]) {
+      if (order.state === 'unknown' && this.#isProvenGone(order)) this.#close(order, 'never arrived', at);
+      if (
+        order.state === 'closed-unsettled' &&
+        this.#tradesReadAt - order.closedAt >= this.#patience.settleMs &&
+        // The trades of an adopted order cannot be told apart from those before it: its end is waited for by time alone.
+        (order.finalFilled === null || order.toldFilled > 0)
+      ) {
+        this.#end(order, 'settle', order.ending ?? 'canceled');
+      } else if (order.state === 'closed-unsettled' && !order.missed && at - order.closedAt >= MISSING_AFTER_MS) {
+        order.missed = true;
+        this.#news({ kind: 'trades missing', order });
+      }
+    }
+  }
+
+  /** Orders whose cancel should be sent, or sent again: a cancel that proved nothing is repeated after a pause. */
+  isCancelDue(order: Order, at: Millis): boolean {
+    return at - (order as Live).cancelSentAt >= this.#patience.cancelAgainMs;
+  }
+
+  /** Orders whose end or final amount a look-up may tell. */
+  needsLook(order: Order): boolean {
+    const live = order as Live;
+    if (order.state === 'unknown') return true;
+    if (order.state === 'closed-unsettled') return live.finalFilled === null;
+    // It is over as soon as it is answered.
+    if (order.takes === true && order.oid !== null) return true;
+    return live.absences > 0 || (order.state === 'canceling' && live.cancelAnswered);
+  }
+
+  #isProvenGone(order: Live): boolean {
+    return (
+      order.absences >= ABSENCES_TO_CLOSE_UNKNOWN &&
+      order.negativeLookUps >= 1 &&
+      order.emptyCancels >= 1 &&
+      order.emptyTradeReads >= 1
+    );
+  }
+
+  /** Counted from the lost answer: the request may have waited for its turn after it was decided, but left before it was given up. */
+  #fence(order: Live): Millis {
+    return Math.max(order.placedAt, order.answeredAt) + this.#patience.fenceMs;
+  }
+
+  #see(order: Live, report: OrderReport, startedAt: Millis, at: Millis): void {
+    order.absences = 0;
+    order.negativeLookUps = 0;
+    order.emptyCancels = 0;
+    order.emptyTradeReads = 0;
+    // What is filled whole cannot live: a read that still lists it began before its last trade, or lags.
+    if (order.filled === order.amount) return;
+    if (order.oid === null) order.answeredAt = Math.max(order.answeredAt, at);
+    if (order.state === 'closed-unsettled' || order.state === 'done') {
+      // A read that started before the end was known tells nothing new.
+      if (startedAt <= order.closedAt) return;
+      this.#finished.delete(order.id);
+      if (this.#justEnded.includes(order)) this.#justEnded.splice(this.#justEnded.indexOf(order), 1);
+      this.#live.set(order.id, order);
+      order.ending = null;
+      order.finalFilled = null;
+      order.answeredAt = at;
+      this.#news({ kind: 'reopened', order });
+    } else if (order.state === 'unknown') this.#news({ kind: 'resolved', order });
+    this.#learnOid(order, report.oid);
+    this.#move(order, 'see');
+    if (order.filled > 0 && order.state === 'open') this.#move(order, 'fill');
+  }
+
+  #absent(order: Live, startedAt: Millis, at: Millis): void {
+    switch (order.state) {
+      case 'unknown':
+        if (startedAt >= this.#fence(order)) order.absences++;
+        return;
+      case 'open':
+      case 'partially filled':
+      case 'canceling':
+        // A cancel that overtook its own placement proves nothing until the placement is answered: then the oid is known.
+        if (order.oid === null || startedAt <= order.answeredAt) return;
+        order.absences++;
+        // Reads may lag behind: a fill or a look-up tells sooner; silence alone closes only after the settle time.
+        if (order.absences >= ABSENCES_TO_CLOSE_OPEN && startedAt - order.answeredAt >= this.#patience.settleMs) {
+          this.#close(order, 'vanished', at);
+        }
+        return;
+      case 'intent':
+      case 'sending':
+      case 'closed-unsettled':
+      case 'done':
+        return;
+    }
+  }
+
+  #close(order: Live, ending: Ending, at: Millis): void {
+    if (order.state === 'done' || order.state === 'closed-unsettled') return;
+    order.ending = ending;
+    order.closedAt = at;
+    this.#move(order, 'close');
+    this.#settleIfExplained(order);
+  }
+
+  #settleIfExplained(order: Live): void {
+    if (order.state === 'closed-unsettled' && order.finalFilled !== null && order.filled >= order.finalFilled) {
+      this.#end(order, 'settle', order.ending ?? 'canceled');
+    }
+  }
+
+  #end(order: Live, input: Input, ending: Ending): void {
+    order.ending = ending;
+    this.#move(order, input);
+    this.#live.delete(order.id);
+    this.#finished.set(order.id, order);
+    this.#justEnded.push(order);
+    if (this.#justEnded.length > JUST_ENDED_MAX) this.#justEnded.shift();
+    if (this.#finished.size > FINISHED_MAX) {
+      const oldest = this.#finished.keys().next().value!;
+      const oid = this.#finished.get(oldest)!.oid;
+      if (oid !== null) this.#byOid.delete(oid);
+      this.#finished.delete(oldest);
+    }
+    this.#news({ kind: 'ended', order, ending });
+  }
+
+  #move(order: Live, input: Input): void {
+    const next = TRANSITIONS[order.state][input];
+    if (next === null) throw new Error(`order ${order.id}: ${input} is impossible in state ${order.state}`);
+    order.state = next;
+  }
+
+  #learnOid(order: Live, oid: string): void {
+    if (order.oid === oid) return;
+    if (order.oid !== null) throw new Error(`order ${order.id} has two oids: ${order.oid} and ${oid}`);
+    order.oid = oid;
+    this.#byOid.set(oid, order);
+  }
+
+  #finalFilled(order: Live, report: OrderReport): Amount {
+    const lots =
+      amountFloor(this.#instrument, report.originalAmount) - amountFloor(this.#instrument, report.unfilledAmount);
+    return Math.min(order.amount, lots) as Amount;
+  }
+
+  #find(report: OrderReport): Live | undefined {
+    const byId =
+      report.originId === undefined
+        ? undefined
+        : (this.#live.get(report.originId) ?? this.#finished.get(report.originId));
+    return byId ?? this.#byOid.get(report.oid);
+  }
+
+  #mine(id: string): Live {
+    const order = this.#live.get(id) ?? this.#finished.get(id);
+    if (!order) throw new Error(`no order ${id} is known`);
+    return order;
+  }
+}
+
+/** What of an order may still be filled, in lots: known exactly once the exchange has told the final amount. */
+export function remaining(order: Order): number {
+  const final = (order as Live).finalFilled;
+  return (final ?? order.amount) - order.filled;
+}
+
+/** True while the order may be in the exchange's book. */
+export const mayLive = (order: Order): boolean => order.state !== 'closed-unsettled' && order.state !== 'done';

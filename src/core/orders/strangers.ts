@@ -1,0 +1,56 @@
+/** Orders of this bot's name that this run did not place: left over from an earlier one, or another process's. */
+import type { EngineEvent } from '../engine/event.ts';
+import type { HaltReason } from '../risk/halts.ts';
+import { amountFloor, worstPrice } from '../model/instrument.ts';
+import type { Instrument } from '../model/instrument.ts';
+import type { Order, Orders } from './orders.ts';
+import type { OriginIds } from './originIds.ts';
+import { Rivals } from './rivals.ts';
+import type { Amount, Millis } from '../model/units.ts';
+
+export class Strangers {
+  readonly #ids: OriginIds;
+  readonly #orders: Orders;
+  readonly #rivals = new Rivals();
+
+  constructor(ids: OriginIds, orders: Orders) {
+    this.#ids = ids;
+    this.#orders = orders;
+  }
+
+  /** Takes up what a read shows of an earlier run, to be counted and canceled: each is told to `adopted`. Returns why to halt, or null. */
+  seen(
+    { orders, at }: Extract<EngineEvent, { kind: 'open orders' }>,
+    instrument: Instrument,
+    adopted: (order: Order) => void,
+  ): HaltReason | null {
+    const { instance } = this.#ids;
+    let halt: HaltReason | null = null;
+    let strangers = 0;
+    for (const report of orders) {
+      const { originId } = report;
+      if (originId === undefined || !this.#ids.isOurs(originId)) continue;
+      if (report.book !== instrument.symbol || this.#orders.get(originId)) continue;
+      if (this.#ids.isLater(originId)) {
+        halt ??= `order ${originId} is of a later run of ${instance}: another process trades under this name`;
+        continue;
+      }
+      // Two processes that cancel each other's orders for ever help nobody.
+      if (this.#rivals.isSure) continue;
+      strangers++;
+      const price = worstPrice(instrument, report.side, report.price);
+      const original = amountFloor(instrument, report.originalAmount);
+      const filled = (original - amountFloor(instrument, report.unfilledAmount)) as Amount;
+      adopted(this.#orders.adopt({ ...report, originId }, price, original, filled, at));
+    }
+    if (!this.#rivals.saw(strangers, at)) return halt;
+    return (
+      halt ?? `orders of ${instance} keep coming that this process did not place: another one trades under this name`
+    );
+  }
+
+  /** Another process may live that has not placed again yet. */
+  mayPlaceAgain(at: Millis): boolean {
+    return this.#rivals.mayLive(at);
+  }
+}

@@ -1,0 +1,26 @@
+/** After a refusal by the exchange a side pauses, twice as long each time, until a placement is accepted. */
+import type { Millis, Side } from '../model/units.ts';
+
+const FIRST_MS = 1_000;
+const LONGEST_MS = 60_000;
+
+export class Pauses {
+  readonly #sides: Record<Side, { refusals: number; until: Millis }> = {
+    buy: { refusals: 0, until: -Infinity },
+    sell: { refusals: 0, until: -Infinity },
+  };
+
+  /** Several levels refused at once are one refusal. */
+  refused(side: Side, at: Millis): void {
+    const pause = this.#sides[side];
+    if (at >= pause.until) pause.until = at + Math.min(LONGEST_MS, FIRST_MS * 2 ** pause.refusals++);
+  }
+
+  accepted(side: Side): void {
+    this.#sides[side].refusals = 0;
+  }
+
+  isPaused(side: Side, at: Millis): boolean {
+    return at < this.#sides[side].until;
+  }
+}

@@ -1,0 +1,43 @@
+/** Decides without doing: what the rules make of a quote, and what the gate would say to each of its orders. */
+import { Decisions } from '../engine/decisions.ts';
+import type { Preview } from '../engine/engineTypes.ts';
+import { legalise } from './legalise.ts';
+import { approvePlace } from '../risk/risk.ts';
+import type { RiskRefusal, Standing } from '../risk/risk.ts';
+import type { Quote } from './strategy.ts';
+import { whyNot } from '../engine/whyNot.ts';
+
+/** Nothing can be computed: there is no market to quote on. */
+export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): Preview => ({
+  halt,
+  refusal,
+  mid: Number.NaN,
+  quote: { bids: [], asks: [] },
+  levels: [],
+  refusals: [],
+  unshown: { buy: null, sell: null },
+  whyNot: null,
+});
+
+export function previewOf(
+  quote: Quote,
+  standing: Standing,
+  { halt, refusal, mid }: Pick<Preview, 'halt' | 'refusal' | 'mid'>,
+): Preview {
+  const legal = legalise(standing.instrument, standing.depth, quote);
+  const decisions = new Decisions(false);
+  decisions.begin(0, refusal);
+  decisions.asked(quote, legal, legal.levels);
+  const levels = legal.levels.map(level => {
+    const verdict = approvePlace(
+      { kind: 'place', id: '', side: level.side, price: level.price, amount: level.amount },
+      standing,
+    );
+    if (typeof verdict === 'string') decisions.notPlaced(level, verdict);
+    else decisions.placed(level, null);
+    return { level, verdict: typeof verdict === 'string' ? verdict : ('would be placed' as const) };
+  });
+  const unshown = refusal === null ? decisions.unshown : { buy: null, sell: null };
+  const why = whyNot(unshown, standing);
+  return { halt, refusal, mid, quote, levels, refusals: legal.refusals, unshown, whyNot: why };
+}

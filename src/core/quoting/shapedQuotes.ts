@@ -1,0 +1,78 @@
+/** What a regime makes of a strategy's quote, and of the plan for it: spreads widen, and only inventory is closed. Every change is a step. */
+import type { LegalLevel } from './legalise.ts';
+import { remaining } from '../orders/orders.ts';
+import type { Plan } from './plan.ts';
+import type { Level, Quote } from './strategy.ts';
+import type { Amount, Side } from '../model/units.ts';
+
+/**
+ * Moves both sides away from the middle of the quote (of the market, when only one side is quoted), so that the spread between the first
+ * levels is `factor` times as wide. Never nearer.
+ */
+export function widened(quote: Quote, factor: number, mid: number): Quote {
+  const bid = quote.bids[0]?.price;
+  const ask = quote.asks[0]?.price;
+  const half = bid !== undefined && ask !== undefined ? (ask - bid) / 2 : Math.abs((bid ?? ask ?? mid) - mid);
+  const shift = (factor - 1) * half;
+  // No number is no reason to quote near.
+  if (!(shift > 0) && !Number.isNaN(shift)) return quote;
+  const move = (levels: readonly Level[], away: -1 | 1): readonly Level[] =>
+    levels.map(level => ({
+      ...level,
+      price: level.price + away * shift,
+      why: [...level.why, { name: 'wide', ticks: away * shift }],
+    }));
+  return { ...quote, bids: move(quote.bids, -1), asks: move(quote.asks, 1) };
+}
+
+/** Lots that an execution on this side may have without carrying inventory past its target; none when it leads away from it. */
+export const closing = (side: Side, position: number): number => {
+  const lots = side === 'buy' ? -position : position;
+  return lots > 0 ? lots : 0;
+};
+
+/** Only the side that closes inventory, best levels first, and no more than there is to close. `position`: lots beyond the target. */
+export function reduced(quote: Quote, position: number): Quote {
+  const [bids, asks] = [upTo(quote.bids, closing('buy', position)), upTo(quote.asks, closing('sell', position))];
+  return {
+    ...quote,
+    bids,
+    asks,
+    ...(bids.length === 0 && quote.bids.length > 0 ? { noBid: REDUCE_ONLY } : {}),
+    ...(asks.length === 0 && quote.asks.length > 0 ? { noAsk: REDUCE_ONLY } : {}),
+  };
+}
+
+const REDUCE_ONLY = 'reduce only';
+
+function upTo(levels: readonly Level[], lots: number): readonly Level[] {
+  const kept: Level[] = [];
+  let left = lots;
+  for (const level of levels) {
+    const amount = Math.min(level.amount, left);
+    if (!(amount > 0)) break;
+    left -= amount;
+    const cut = level.amount - amount;
+    kept.push(cut === 0 ? level : { ...level, amount: amount as Amount, amounts: [...stepsOf(level), cutBy(cut)] });
+  }
+  return kept;
+}
+
+const stepsOf = ({ amount, amounts }: Level) => amounts ?? [{ name: 'amount', lots: amount }];
+const cutBy = (lots: number) => ({ name: REDUCE_ONLY, lots: -lots });
+
+/** The same of orders that are already there: those that could carry inventory past its target are taken out. */
+export function reducedPlan(plan: Plan, side: Side, position: number): Plan {
+  let left = closing(side, position);
+  const keep: { order: Plan['keep'][number]['order']; level: LegalLevel }[] = [];
+  const cancel = plan.cancel.map(one =>
+    left === 0 && one.reason === 'level not wanted' ? { ...one, reason: 'reduce only' as const } : one,
+  );
+  for (const { order, level } of plan.keep) {
+    if (remaining(order) <= left) {
+      left -= remaining(order);
+      keep.push({ order, level });
+    } else cancel.push({ order, level, reason: 'reduce only' });
+  }
+  return { ...plan, cancel, keep };
+}

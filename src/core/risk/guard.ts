@@ -1,0 +1,169 @@
+/** The limits after which trading stops until a person has looked: losses, and behaviour that no healthy bot shows. */
+import type { CountedHalt, HaltReason } from './halts.ts';
+import { money, textOfMoney } from '../model/units.ts';
+import type { Millis, Money } from '../model/units.ts';
+
+export type HaltLimits = {
+  /** Fall of the profit from its highest since the last resume, in the minor currency. */
+  readonly drawdownMax: Money;
+  /** Loss since the start of the UTC day, in the minor currency. */
+  readonly dayLossMax: Money;
+  /** Executions in ten minutes: repeated automated execution (RTS 6 Art. 15(3)). */
+  readonly fillsPer10Min: number;
+  /** Placements that the exchange refused, in a minute. */
+  readonly refusalsPerMinute: number;
+  /** Requests without a usable answer, in a minute. */
+  readonly unknownsPerMinute: number;
+  /** Placements and cancels, in a minute. */
+  readonly messagesPerMinute: number;
+};
+
+/** What survives a restart: profit of a new run starts at nothing again, so losses are kept as distances. */
+export type GuardState = {
+  /** How far profit is below its highest. */
+  readonly drawdown: Money;
+  /** UTC day, counted from 1970, and what was lost since it began; negative for a gain. */
+  readonly day: number;
+  readonly dayLoss: Money;
+};
+
+/** The limits on how often something may happen. */
+type Counted = Exclude<keyof HaltLimits, 'drawdownMax' | 'dayLossMax'>;
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+export class Guard {
+  readonly limits: HaltLimits;
+  readonly #windows: readonly {
+    readonly limit: Counted;
+    readonly name: CountedHalt;
+    readonly max: number;
+    readonly ms: Millis;
+    readonly events: Recent;
+  }[];
+  #peak: Money | null = null;
+  #day = Number.NaN;
+  #dayStart: Money | null = null;
+
+  constructor(limits: HaltLimits) {
+    this.limits = limits;
+    const window = (name: CountedHalt, limit: Counted, ms: Millis) => ({
+      limit,
+      name,
+      max: limits[limit],
+      ms,
+      events: new Recent(limits[limit] + 1),
+    });
+    this.#windows = [
+      window('fills', 'fillsPer10Min', 10 * MINUTE),
+      window('refusals', 'refusalsPerMinute', MINUTE),
+      window('unknown outcomes', 'unknownsPerMinute', MINUTE),
+      window('messages', 'messagesPerMinute', MINUTE),
+    ];
+  }
+
+  fill(at: Millis): void {
+    this.#windows[0]!.events.add(at);
+  }
+
+  refusal(at: Millis): void {
+    this.#windows[1]!.events.add(at);
+  }
+
+  unknown(at: Millis): void {
+    this.#windows[2]!.events.add(at);
+  }
+
+  message(at: Millis): void {
+    this.#windows[3]!.events.add(at);
+  }
+
+  /** Why trading must stop, or null. `profit` is the total so far; a day is a UTC day. */
+  breach(profit: Money, at: Millis): HaltReason | null {
+    const day = Math.floor(at / DAY);
+    if (day !== this.#day || this.#dayStart === null) {
+      this.#day = day;
+      this.#dayStart = profit;
+    }
+    if (this.#peak === null || profit > this.#peak) this.#peak = profit;
+    const { drawdownMax, dayLossMax } = this.limits;
+    if (!(this.#peak - profit <= drawdownMax)) {
+      return `drawdown: profit fell ${textOfMoney((this.#peak - profit) as Money)} from its highest, the limit is ${textOfMoney(drawdownMax)}`;
+    }
+    if (!(this.#dayStart - profit <= dayLossMax)) {
+      return `loss: ${textOfMoney((this.#dayStart - profit) as Money)} lost since the start of the UTC day, the limit is ${textOfMoney(dayLossMax)}`;
+    }
+    for (const { name, max, ms, events } of this.#windows) {
+      if (events.isFull && !(at - events.oldest > ms)) return `${name}: more than ${max} in ${ms / MINUTE} min`;
+    }
+    return null;
+  }
+
+  /** How often each of what is counted happened in its window until now. */
+  counts(at: Millis): readonly { readonly limit: Counted; readonly max: number; readonly used: number }[] {
+    return this.#windows.map(({ limit, max, ms, events }) => ({ limit, max, used: events.since(at - ms) }));
+  }
+
+  /** How far profit is below its highest so far; null before the first look. */
+  drawdown(profit: Money): Money | null {
+    return this.#peak === null ? null : money(this.#peak - profit);
+  }
+
+  /** A person has looked: losses count from here, and the windows start empty. */
+  reset(): void {
+    this.#peak = null;
+    this.#dayStart = null;
+    for (const { events } of this.#windows) events.clear();
+  }
+
+  state(profit: Money): GuardState | null {
+    if (this.#peak === null || this.#dayStart === null) return null;
+    return { drawdown: money(this.#peak - profit), day: this.#day, dayLoss: money(this.#dayStart - profit) };
+  }
+
+  /** Goes on where an earlier run stood, before any profit of this one. */
+  restore({ drawdown, day, dayLoss }: GuardState): void {
+    this.#peak = drawdown;
+    this.#day = day;
+    this.#dayStart = dayLoss;
+  }
+}
+
+/** The last few times of something, in a ring. */
+class Recent {
+  readonly #times: Float64Array;
+  #count = 0;
+  #next = 0;
+
+  constructor(size: number) {
+    this.#times = new Float64Array(size);
+  }
+
+  get isFull(): boolean {
+    return this.#count === this.#times.length;
+  }
+
+  /** Oldest of a full ring. */
+  get oldest(): Millis {
+    return this.#times[this.#next]!;
+  }
+
+  /** How many are not older than this. */
+  since(at: Millis): number {
+    let count = 0;
+    for (let i = 0; i < this.#count; i++) if (this.#times[i]! >= at) count++;
+    return count;
+  }
+
+  add(at: Millis): void {
+    this.#times[this.#next] = at;
+    this.#next = (this.#next + 1) % this.#times.length;
+    this.#count = Math.min(this.#count + 1, this.#times.length);
+  }
+
+  clear(): void {
+    this.#count = 0;
+    this.#next = 0;
+  }
+}

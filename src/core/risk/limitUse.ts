@@ -1,0 +1,59 @@
+/** How near each limit is: what it allows, and how much of that is used now; for people and metrics, no part of any decision. */
+import type { Guard, HaltLimits } from './guard.ts';
+import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
+import { mayLive } from '../orders/orders.ts';
+import type { Order } from '../orders/orders.ts';
+import type { RiskLimits, Standing } from './risk.ts';
+import { money } from '../model/units.ts';
+import type { Amount, Millis, Money } from '../model/units.ts';
+
+/** Named as its key of the configuration. */
+export type LimitName = Exclude<keyof RiskLimits, 'staleAfterMs'> | keyof HaltLimits;
+
+/** Sums are of the currency named; counts, and the collar in basis points, have none. `used` is above `max` when the limit is broken. */
+export type LimitUse = { readonly limit: LimitName } & (
+  | { readonly currency: string; readonly max: Money; readonly used: Money }
+  | { readonly currency: null; readonly max: number; readonly used: number }
+);
+
+/** Every limit of a bot: empty where none was set. `profit` is the total so far, in the minor currency. */
+export function limitUsesOf(standing: Standing, guard: Guard | null, profit: Money, at: Millis): readonly LimitUse[] {
+  return [...riskUses(standing), ...(guard === null ? [] : guardUses(guard, standing, profit, at))];
+}
+
+function riskUses({ limits, orders, position, instrument, depth }: Standing): readonly LimitUse[] {
+  if (limits === null) return [];
+  const live = orders.filter(mayLive);
+  const largest = live.map(valueOfRest).reduce((a, b) => (b > a ? b : a), 0n);
+  const mid = depth.bids > 0 && depth.asks > 0 ? (depth.bidPrices[0]! + depth.askPrices[0]!) / 2 : Number.NaN;
+  const farthest = live.reduce((max, order) => Math.max(max, (Math.abs(order.price - mid) * 10_000) / mid), 0);
+  const { major, minor } = instrument;
+  const sum = (lots: number) => moneyOfAmount(instrument, lots as Amount);
+  return [
+    { limit: 'positionMax', currency: major, max: sum(limits.positionMax), used: sum(Math.abs(position)) },
+    {
+      limit: 'orderValueMax',
+      currency: minor,
+      max: moneyOfValue(instrument, limits.orderValueMax),
+      used: moneyOfValue(instrument, largest as RiskLimits['orderValueMax']),
+    },
+    { limit: 'ordersMax', currency: null, max: limits.ordersMax, used: live.length },
+    { limit: 'collarBps', currency: null, max: limits.collarBps, used: live.length === 0 ? 0 : farthest },
+  ];
+}
+
+const valueOfRest = ({ price, amount }: Order): bigint => valueOf(price, amount);
+
+function guardUses(guard: Guard, { instrument }: Standing, profit: Money, at: Millis): readonly LimitUse[] {
+  const { limits } = guard;
+  const lost = guard.state(profit);
+  const loss = (limit: 'drawdownMax' | 'dayLossMax', sum: Money | undefined): LimitUse => {
+    const used = sum !== undefined && sum > 0n ? sum : money(0n);
+    return { limit, currency: instrument.minor, max: limits[limit], used };
+  };
+  return [
+    loss('drawdownMax', lost?.drawdown),
+    loss('dayLossMax', lost?.dayLoss),
+    ...guard.counts(at).map(({ limit, max, used }) => ({ limit, currency: null, max, used })),
+  ];
+}

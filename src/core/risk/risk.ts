@@ -1,0 +1,211 @@
+/** The risk gate: the last hop before the exchange, and the only place that can approve a command. */
+import { bestOf, crosses } from '../model/book.ts';
+import type { Depth } from '../model/book.ts';
+import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
+import type { Instrument } from '../model/instrument.ts';
+import { mayLive, remaining } from '../orders/orders.ts';
+import type { Order } from '../orders/orders.ts';
+import { money } from '../model/units.ts';
+import type { Amount, Millis, Money, Price, Side, Value } from '../model/units.ts';
+
+export type PlaceCommand = {
+  readonly kind: 'place';
+  readonly id: string;
+  readonly side: Side;
+  readonly price: Price;
+  readonly amount: Amount;
+  /** It may trade at once, and what of it does not is gone; without, it never does. */
+  readonly takes?: true;
+};
+/** Cancels orders by their origin ids; at most `CANCEL_CHUNK` of them, so that the request's address stays short. */
+export type CancelCommand = { readonly kind: 'cancel'; readonly ids: readonly string[] };
+/** Asks the exchange what became of orders. */
+export type LookCommand = { readonly kind: 'look'; readonly ids: readonly string[] };
+export type Command = PlaceCommand | CancelCommand | LookCommand;
+
+declare const approved: unique symbol;
+/** A command that passed the gate. Nothing else may be sent. */
+export type Approved<C extends Command> = C & { readonly [approved]: true };
+
+export const CANCEL_CHUNK = 50;
+
+export type RiskLimits = {
+  /** Bound of |inventory - target| if every order of ours that may live fills, in lots. */
+  readonly positionMax: Amount;
+  /** Bound of one order's price times amount. */
+  readonly orderValueMax: Value;
+  /** Bound of orders that may live, both sides together. */
+  readonly ordersMax: number;
+  /** Farthest a price may be from the middle of the book, in basis points. */
+  readonly collarBps: number;
+  /** A book older than this is not quoted on. */
+  readonly staleAfterMs: Millis;
+};
+
+export type RiskRefusal =
+  | 'stopping'
+  | 'halted'
+  | 'not ready'
+  | 'no limits'
+  | 'rules of the book changed'
+  | 'book is not traded any more'
+  | 'book stale'
+  | 'book one-sided'
+  | 'book crossed'
+  | 'private data stale'
+  | 'ledger differs from the balances'
+  | 'sentinel is missing'
+  | 'held by the sentinel'
+  | 'price outside the collar'
+  | 'price or amount outside the book rules'
+  | 'order value limit'
+  | 'order count limit'
+  | 'position limit'
+  | 'reduce only'
+  | 'would cross the book'
+  | 'not towards the target'
+  | 'would cross our own order'
+  | 'insufficient funds'
+  | 'too many unknown orders';
+
+/** Those that hold for every order, whatever its price: nothing is quoted. */
+export type QuotingRefusal = Extract<
+  RiskRefusal,
+  | 'stopping'
+  | 'halted'
+  | 'not ready'
+  | 'no limits'
+  | 'rules of the book changed'
+  | 'book is not traded any more'
+  | 'book stale'
+  | 'book one-sided'
+  | 'book crossed'
+  | 'private data stale'
+  | 'ledger differs from the balances'
+  | 'sentinel is missing'
+  | 'held by the sentinel'
+  | 'too many unknown orders'
+>;
+
+/** What the gate looks at. */
+export type Standing = {
+  readonly instrument: Instrument;
+  readonly limits: RiskLimits | null;
+  readonly stopping: boolean;
+  readonly halted: boolean;
+  /** What became of the book since this run began; absent or null: nothing. */
+  readonly bookRefusal?: 'rules of the book changed' | 'book is not traded any more' | null;
+  /** What must still become known before the first quote, in words; null when nothing is missing. */
+  readonly missing: string | null;
+  readonly bookAge: Millis;
+  readonly privateAge: Millis;
+  readonly privateStaleAfterMs: Millis;
+  /** The exchange's balances were seen to differ from our ledger. */
+  readonly ledgerDiffers: boolean;
+  /** A sentinel is asked for and shows no life. */
+  readonly sentinelMissing: boolean;
+  /** It saw that we were cut off, and has not lifted that yet. */
+  readonly heldBySentinel: boolean;
+  /** The book without our own orders. */
+  readonly depth: Depth;
+  /** Major beyond the target, in lots. */
+  readonly position: number;
+  /** What conversions in flight may still bring (buy) and take (sell), in lots, rounded up. */
+  readonly converting: Readonly<Record<Side, number>>;
+  /** Every order that is not done. */
+  readonly orders: readonly Order[];
+  /** Totals of both currencies, less what others of the account have locked. */
+  readonly majorFunds: Money;
+  readonly minorFunds: Money;
+  readonly unknownMax: number;
+  /** Only what closes inventory passes. */
+  readonly reduceOnly: boolean;
+};
+
+/** Null when quoting is possible. */
+export function quotingRefusal(s: Standing): QuotingRefusal | null {
+  if (s.stopping) return 'stopping';
+  if (s.halted) return 'halted';
+  if (s.bookRefusal) return s.bookRefusal;
+  if (s.missing !== null) return 'not ready';
+  if (s.limits === null) return 'no limits';
+  if (s.heldBySentinel) return 'held by the sentinel';
+  if (s.sentinelMissing) return 'sentinel is missing';
+  if (s.ledgerDiffers) return 'ledger differs from the balances';
+  if (!(s.bookAge <= s.limits.staleAfterMs)) return 'book stale';
+  if (s.depth.bids === 0 || s.depth.asks === 0) return 'book one-sided';
+  if (!(bestOf(s.depth, 'buy') < bestOf(s.depth, 'sell'))) return 'book crossed';
+  if (!(s.privateAge <= s.privateStaleAfterMs)) return 'private data stale';
+  if (!(s.orders.filter(order => order.state === 'unknown').length <= s.unknownMax)) return 'too many unknown orders';
+  return null;
+}
+
+/** Approves one placement, or says why not. Every check fails closed: a value that is not a number is refused. */
+export function approvePlace(command: PlaceCommand, s: Standing): Approved<PlaceCommand> | RiskRefusal {
+  const general = quotingRefusal(s);
+  if (general !== null) return general;
+  const limits = s.limits!;
+  const { side, price, amount } = command;
+  const { instrument } = s;
+  if (
+    !(Number.isSafeInteger(price) && price >= instrument.priceMin && price <= instrument.priceMax) ||
+    !(Number.isSafeInteger(amount) && amount >= instrument.amountMin && amount <= instrument.amountMax)
+  ) {
+    return 'price or amount outside the book rules';
+  }
+  // Only now: a bigint of a number that is not whole throws.
+  const value = valueOf(price, amount);
+  if (!(value >= instrument.valueMin && value <= instrument.valueMax)) return 'price or amount outside the book rules';
+  if (!(value <= limits.orderValueMax)) return 'order value limit';
+  const mid = (bestOf(s.depth, 'buy') + bestOf(s.depth, 'sell')) / 2;
+  if (!(Math.abs(price - mid) * 10_000 <= limits.collarBps * mid)) return 'price outside the collar';
+  if (command.takes) {
+    if (!(amount <= (side === 'sell' ? s.position : -s.position))) return 'not towards the target';
+  } else if (crosses(s.depth, side, price)) return 'would cross the book';
+  if (!(s.orders.filter(mayLive).length < limits.ordersMax)) return 'order count limit';
+  if (crossesOwn(side, price, s.orders)) return 'would cross our own order';
+  if (!(amount <= roomOf(side, s))) return 'position limit';
+  if (s.reduceOnly && !(amount <= roomOf(side, s) - limits.positionMax)) return 'reduce only';
+  if (!(neededFor(side, price, amount, s) <= fundsFor(side, s))) return 'insufficient funds';
+  return command as Approved<PlaceCommand>;
+}
+
+/** Cancels and look-ups are never refused; they are cut into chunks. */
+export function approveByIds<K extends 'cancel' | 'look'>(
+  kind: K,
+  ids: readonly string[],
+): Approved<Command & { kind: K }>[] {
+  const chunks: Approved<Command & { kind: K }>[] = [];
+  for (let i = 0; i < ids.length; i += CANCEL_CHUNK) {
+    chunks.push({ kind, ids: ids.slice(i, i + CANCEL_CHUNK) } as unknown as Approved<Command & { kind: K }>);
+  }
+  return chunks;
+}
+
+/** Lots by which the worst case of a side may still grow: everything of ours that may live or is converting counts as done. */
+export function roomOf(side: Side, s: Standing): number {
+  const worst = sum(s.orders, side) + s.converting[side] + (side === 'buy' ? s.position : -s.position);
+  return (s.limits?.positionMax ?? 0) - worst;
+}
+
+function crossesOwn(side: Side, price: Price, orders: readonly Order[]): boolean {
+  return orders.some(
+    order => mayLive(order) && order.side !== side && (side === 'buy' ? price >= order.price : price <= order.price),
+  );
+}
+
+const sum = (orders: readonly Order[], side: Side): number =>
+  orders.reduce((lots, order) => (order.side === side ? lots + remaining(order) : lots), 0);
+
+const neededFor = (side: Side, price: Price, amount: Amount, { instrument }: Standing): Money =>
+  side === 'sell' ? moneyOfAmount(instrument, amount) : moneyOfValue(instrument, valueOf(price, amount));
+
+/** What an order of this side may still cost: funds less what every order of ours that is not done may take. Below zero when that is too much already. */
+export function fundsFor(side: Side, s: Standing): Money {
+  const { instrument, orders } = s;
+  if (side === 'sell')
+    return money((s.majorFunds as bigint) - moneyOfAmount(instrument, sum(orders, 'sell') as Amount));
+  let reserved = 0n;
+  for (const order of orders) if (order.side === 'buy') reserved += valueOf(order.price, remaining(order) as Amount);
+  return money((s.minorFunds as bigint) - moneyOfValue(instrument, reserved as Value));
+}
