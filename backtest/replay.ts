@@ -308,7 +308,7 @@ class Replay {
     });
   }
 
-  /** One reading after the other, as `live/reference.ts` does. */
+  /** One reading after the other, as `live/market/reference.ts` does. */
   #readElsewhere(elsewhere: Elsewhere, startedAt: Millis): void {
     const { at, price } = elsewhere.read(startedAt);
     this.#answerAt(at, () => {

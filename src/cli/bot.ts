@@ -24,11 +24,11 @@ import {
 } from '../exchange/index.ts';
 import type { Client, Observation, Secret } from '../exchange/index.ts';
 import type { HedgeSetup } from '../hedge/index.ts';
-import { durableNonces } from '../live/durableNonces.ts';
-import type { Journal } from '../live/journal.ts';
-import type { ReferenceOptions } from '../live/reference.ts';
-import type { Rules } from '../live/opening.ts';
-import type { WitnessSetup } from '../live/witness.ts';
+import { durableNonces } from '../live/state/durableNonces.ts';
+import type { Journal } from '../live/state/journal.ts';
+import type { ReferenceOptions } from '../live/market/reference.ts';
+import type { Rules } from '../live/loop/opening.ts';
+import type { WitnessSetup } from '../live/market/witness.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
 import { FeesTooHigh, Wrong } from './configFile.ts';
 import { feedOf } from './feeds.ts';

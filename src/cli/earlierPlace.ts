@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Clock } from '../core/index.ts';
 import type { Config } from '../config.ts';
-import { STATE_FILE } from '../live/journal.ts';
+import { STATE_FILE } from '../live/state/journal.ts';
 import type { Log } from '../live/log.ts';
-import { nameOf } from '../live/owner.ts';
-import { lookInto } from '../live/stateLook.ts';
-import type { StateLook } from '../live/stateLook.ts';
+import { nameOf } from '../live/state/owner.ts';
+import { lookInto } from '../live/state/stateLook.ts';
+import type { StateLook } from '../live/state/stateLook.ts';
 import { Wrong } from './configFile.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Exit codes of the program, and which error ends in which. */
-import { diskAdvice, diskTroubleOf } from '../live/diskTrouble.ts';
-import { CannotStart } from '../live/opening.ts';
+import { diskAdvice, diskTroubleOf } from '../live/state/diskTrouble.ts';
+import { CannotStart } from '../live/loop/opening.ts';
 import { Wrong } from './configFile.ts';
 import { remedyOf } from './remedy.ts';
 

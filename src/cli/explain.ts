@@ -18,10 +18,10 @@ import type {
   Step,
 } from '../core/index.ts';
 import type { Config } from '../config.ts';
-import type { Rules } from '../live/opening.ts';
-import { lineOf } from '../live/recording.ts';
-import { readRecording, recordingsIn } from '../live/recordings.ts';
-import { firstRules, replayRun } from '../live/replay.ts';
+import type { Rules } from '../live/loop/opening.ts';
+import { lineOf } from '../live/replay/recording.ts';
+import { readRecording, recordingsIn } from '../live/replay/recordings.ts';
+import { firstRules, replayRun } from '../live/replay/replay.ts';
 import { engineOf } from './bot.ts';
 import { Wrong } from './configFile.ts';
 

@@ -2,8 +2,8 @@
 import { open, stat } from 'node:fs/promises';
 import { Agent, request } from 'undici';
 import type { FeedConfig } from '../config.ts';
-import { readingOf } from '../live/feed.ts';
-import type { Feed, FeedReading } from '../live/feed.ts';
+import { readingOf } from '../live/market/feed.ts';
+import type { Feed, FeedReading } from '../live/market/feed.ts';
 
 /** A price is short: more than this is something else. */
 const BYTES_MAX = 65_536;

@@ -1,9 +1,9 @@
 /** A start that cannot go on takes out what an earlier run left before it gives up, and says what became of it. */
-import type { DamagedState, Leftovers } from '../live/journal.ts';
-import { cutText } from '../live/clearOut.ts';
-import { CannotStart } from '../live/opening.ts';
-import { recoverAndCancel } from '../live/recoverAndCancel.ts';
-import type { Recovered } from '../live/recoverAndCancel.ts';
+import type { DamagedState, Leftovers } from '../live/state/journal.ts';
+import { cutText } from '../live/safety/clearOut.ts';
+import { CannotStart } from '../live/loop/opening.ts';
+import { recoverAndCancel } from '../live/safety/recoverAndCancel.ts';
+import type { Recovered } from '../live/safety/recoverAndCancel.ts';
 import { clientOf } from './bot.ts';
 import { Wrong } from './configFile.ts';
 import { codeOf, EXIT, sentenceOf } from './exits.ts';

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { latencySpecOf, recordedLatencies, requestsTook } from '../../backtest/index.ts';
 import type { LatencySpec } from '../../backtest/index.ts';
-import { answeredRequests } from '../live/answeredRequests.ts';
+import { answeredRequests } from '../live/replay/answeredRequests.ts';
 import type { Latencies } from './backtestModel.ts';
 import { Wrong } from './configFile.ts';
 

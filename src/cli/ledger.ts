@@ -5,11 +5,11 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { CAUSES, causesFrom, causesOf, money, moneyOf, sumOfCauses, textOfMoney } from '../core/index.ts';
 import type { Cause, Causes, Clock, Entry, Millis, Money, Profit } from '../core/index.ts';
-import { adjustmentsIn } from '../live/adjustments.ts';
-import { isBroughtForward } from '../live/entries.ts';
-import { STATE_FILE } from '../live/journal.ts';
-import { ledgerFileIn } from '../live/ledgerFile.ts';
-import type { LedgerFile } from '../live/ledgerFile.ts';
+import { adjustmentsIn } from '../live/state/adjustments.ts';
+import { isBroughtForward } from '../live/state/entries.ts';
+import { STATE_FILE } from '../live/state/journal.ts';
+import { ledgerFileIn } from '../live/state/ledgerFile.ts';
+import type { LedgerFile } from '../live/state/ledgerFile.ts';
 import { Wrong } from './configFile.ts';
 import { ownCommand } from './ownCommand.ts';
 

@@ -3,8 +3,8 @@ import { statfsSync } from 'node:fs';
 import { money, moneyOfAmount } from '../core/index.ts';
 import type { Amount, Clock, Fill, Instrument, Money, Order, Price, Side, Snapshot } from '../core/index.ts';
 import type { Config } from '../config.ts';
-import { readPulse, Watch } from '../live/heart.ts';
-import type { Session } from '../live/session.ts';
+import { readPulse, Watch } from '../live/safety/heart.ts';
+import type { Session } from '../live/loop/session.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
 
 /** Of the engine's snapshot and the session behind it; the rest is the caller's. */

@@ -12,9 +12,9 @@ import {
   splitAddress,
 } from '../exchange/index.ts';
 import { levelModel } from '../fills/index.ts';
-import { Follower } from '../live/follower.ts';
+import { Follower } from '../live/market/follower.ts';
 import type { Log } from '../live/log.ts';
-import { CannotStart, readBookRow } from '../live/opening.ts';
+import { CannotStart, readBookRow } from '../live/loop/opening.ts';
 import { createVenue, feesOf, FollowedMarket, inProcessStream } from '../sandbox/index.ts';
 import type { EmbeddedExchange, FollowedCounts, FollowedQueues } from '../sandbox/index.ts';
 import type { Venue } from './bot.ts';

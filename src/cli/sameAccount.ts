@@ -1,8 +1,8 @@
 /** Whether a new API key is of the account that a state directory belongs to: the exchange is asked, nothing is believed. */
 import type { Outcome } from '../core/index.ts';
 import type { Client } from '../exchange/index.ts';
-import type { AccountEvidence, OtherKey } from '../live/owner.ts';
-import { CannotStart } from '../live/opening.ts';
+import type { AccountEvidence, OtherKey } from '../live/state/owner.ts';
+import { CannotStart } from '../live/loop/opening.ts';
 import { Wrong } from './configFile.ts';
 
 type Asked = Pick<Client, 'accountStatus' | 'userTradesByTid' | 'openOrders'>;

@@ -1,10 +1,10 @@
 /** `puntas sentinel`: the second process, beside the bot or on another host that shares its state directory. */
 import type { Clock } from '../core/index.ts';
 import type { Config } from '../config.ts';
-import { heartIn, readPulse, Watch } from '../live/heart.ts';
-import { latchIn } from '../live/latch.ts';
+import { heartIn, readPulse, Watch } from '../live/safety/heart.ts';
+import { latchIn } from '../live/safety/latch.ts';
 import type { Log } from '../live/log.ts';
-import { watchOver } from '../live/sentinel.ts';
+import { watchOver } from '../live/safety/sentinel.ts';
 import { clientOf } from './bot.ts';
 import type { Venue } from './bot.ts';
 import { ownCommand } from './ownCommand.ts';

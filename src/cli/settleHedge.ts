@@ -2,12 +2,12 @@
 import { CAUSES, money, moneyOf, sumOfCauses, textOfMoney } from '../core/index.ts';
 import type { Balance, Clock, Entry, Money } from '../core/index.ts';
 import { balancesSay, conversionOf } from '../hedge/index.ts';
-import { ledgerFileIn } from '../live/ledgerFile.ts';
-import type { LedgerFile } from '../live/ledgerFile.ts';
-import { lineOf } from '../live/recording.ts';
-import { readRecording, recordingsIn } from '../live/recordings.ts';
-import { settlementsIn } from '../live/settlements.ts';
-import type { Settlement } from '../live/settlements.ts';
+import { ledgerFileIn } from '../live/state/ledgerFile.ts';
+import type { LedgerFile } from '../live/state/ledgerFile.ts';
+import { lineOf } from '../live/replay/recording.ts';
+import { readRecording, recordingsIn } from '../live/replay/recordings.ts';
+import { settlementsIn } from '../live/state/settlements.ts';
+import type { Settlement } from '../live/state/settlements.ts';
 import { Wrong } from './configFile.ts';
 import { hedgesIn, linesOf } from './hedges.ts';
 import type { ToldHedge } from './hedges.ts';

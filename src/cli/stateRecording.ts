@@ -2,10 +2,10 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import type { EngineEvent, Instrument } from '../core/index.ts';
-import { lineOf } from '../live/recording.ts';
-import type { LevelChange, Line } from '../live/recording.ts';
-import { readRecording, recordingsIn } from '../live/recordings.ts';
-import { firstRules } from '../live/replay.ts';
+import { lineOf } from '../live/replay/recording.ts';
+import type { LevelChange, Line } from '../live/replay/recording.ts';
+import { readRecording, recordingsIn } from '../live/replay/recordings.ts';
+import { firstRules } from '../live/replay/replay.ts';
 import { KIND, RowBuffer, SIDE, sideCodeOf } from '../tape/index.ts';
 import type { Chunk, Recording } from '../tape/index.ts';
 import { Wrong } from './configFile.ts';

@@ -1,7 +1,7 @@
 /** The last line of a run: what was done and what came of it, as one JSON object. */
 import { money, textOfMoney } from '../core/index.ts';
 import type { Instrument, Snapshot } from '../core/index.ts';
-import type { StopReport } from '../live/loopOptions.ts';
+import type { StopReport } from '../live/loop/loopOptions.ts';
 
 export type Summary = {
   /** Real time from the first read to the verified stop. */

@@ -1,7 +1,7 @@
 /** Everything that must be caused once: each regime, each reason of one, each halt, each pause, each reason why a level has no order, each alert. */
 import { REGIMES } from '../../src/core/index.ts';
 import type { HaltKind, QuotingRefusal, Reason, Regime, WideWhy } from '../../src/core/index.ts';
-import type { SentinelHalt } from '../../src/live/sentinel.ts';
+import type { SentinelHalt } from '../../src/live/safety/sentinel.ts';
 import { alertNames } from './prometheus.ts';
 
 /** The engine's own, the sentinel's, and what holds whoever said it. */

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readSecretFile } from '../../src/cli/secretFiles.ts';
 import { readConfig } from '../../src/cli/configFile.ts';
-import { openJournal } from '../../src/live/journal.ts';
+import { openJournal } from '../../src/live/state/journal.ts';
 import { OPENING, OWNER, place } from '../live/states.ts';
 import { Bench, ran } from './program.ts';
 

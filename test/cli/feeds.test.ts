@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { feedOf } from '../../src/cli/feeds.ts';
 import type { FeedConfig } from '../../src/config.ts';
-import type { Feed } from '../../src/live/feed.ts';
+import type { Feed } from '../../src/live/market/feed.ts';
 
 const PLAIN = { price: [], timeoutMs: 2_000 };
 const open: Feed[] = [];

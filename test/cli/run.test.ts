@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { latchIn } from '../../src/live/latch.ts';
+import { latchIn } from '../../src/live/safety/latch.ts';
 import { keysOf } from './jsonPage.ts';
 import { Bench, puntas, ran, ROOT } from './program.ts';
 import type { Ended } from './program.ts';

@@ -2,8 +2,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { configSchema } from '../../src/config/schema.ts';
-import { ENTRIES_MAX } from '../../src/live/entries.ts';
-import { ENDED_MAX, RUNS_MAX } from '../../src/live/journal.ts';
+import { ENTRIES_MAX } from '../../src/live/state/entries.ts';
+import { ENDED_MAX, RUNS_MAX } from '../../src/live/state/journal.ts';
 
 const docs = new URL('../../docs/', import.meta.url);
 const page = readFileSync(new URL('operations.md', docs), 'utf8');

@@ -10,9 +10,9 @@ import type {
   Outcome,
   OwnTrade,
 } from '../../src/core/index.ts';
-import { BalanceReads } from '../../src/live/balanceReads.ts';
-import { Reach } from '../../src/live/reach.ts';
-import { isFailed, Reads } from '../../src/live/reads.ts';
+import { BalanceReads } from '../../src/live/account/balanceReads.ts';
+import { Reach } from '../../src/live/loop/reach.ts';
+import { isFailed, Reads } from '../../src/live/account/reads.ts';
 import { Desk } from '../core/desk.ts';
 import { memoryLog } from '../memoryLog.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomOf, VirtualClock } from '../../src/core/index.ts';
 import { nonceV2 } from '../../src/exchange/index.ts';
-import { durableNonces } from '../../src/live/durableNonces.ts';
+import { durableNonces } from '../../src/live/state/durableNonces.ts';
 
 /** What is on disk about nonces; while it is full, what it is told is lost. */
 function disk() {

@@ -4,11 +4,11 @@ import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { causesFrom, causesOf, moneyOf } from '../../src/core/index.ts';
 import type { Causes, Entry } from '../../src/core/index.ts';
-import { entriesIn, foldEntries, isBroughtForward } from '../../src/live/entries.ts';
-import { atomically } from '../../src/live/stateFile.ts';
-import { closeDatabase, DamagedState, openDatabase, STATE_FILE } from '../../src/live/journal.ts';
-import type { Mark } from '../../src/live/ledgerText.ts';
-import { sumOf } from '../../src/live/sums.ts';
+import { entriesIn, foldEntries, isBroughtForward } from '../../src/live/state/entries.ts';
+import { atomically } from '../../src/live/state/stateFile.ts';
+import { closeDatabase, DamagedState, openDatabase, STATE_FILE } from '../../src/live/state/journal.ts';
+import type { Mark } from '../../src/live/state/ledgerText.ts';
+import { sumOf } from '../../src/live/state/sums.ts';
 import { ACCOUNT, AT, Folders, markOf, opened } from './states.ts';
 
 const folders = new Folders();

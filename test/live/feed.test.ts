@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readingOf } from '../../src/live/feed.ts';
+import { readingOf } from '../../src/live/market/feed.ts';
 
 const NOW = 1_790_000_000_000;
 const PLAIN = { price: [] };

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { sentenceOf } from '../../src/cli/exits.ts';
-import { DamagedState } from '../../src/live/journal.ts';
-import { latchIn } from '../../src/live/latch.ts';
+import { DamagedState } from '../../src/live/state/journal.ts';
+import { latchIn } from '../../src/live/safety/latch.ts';
 import { AT, markOf, opened, place } from './states.ts';
 
 const mounts: string[] = [];

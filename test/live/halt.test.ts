@@ -7,7 +7,7 @@ import { cancelOwn, lastConfigOf, latchHalt, nothingToCancel } from '../../src/c
 import { randomOf } from '../../src/core/index.ts';
 import type { WireRequest } from '../../src/core/index.ts';
 import { Secret } from '../../src/exchange/index.ts';
-import { latchIn } from '../../src/live/latch.ts';
+import { latchIn } from '../../src/live/safety/latch.ts';
 import { wireTo } from './inProcess.ts';
 import type { Fate } from './inProcess.ts';
 import { memoryLog } from '../memoryLog.ts';

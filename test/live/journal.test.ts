@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { causesOf, moneyOf } from '../../src/core/index.ts';
 import type { Amount, Causes, Entry } from '../../src/core/index.ts';
-import { entriesIn } from '../../src/live/entries.ts';
+import { entriesIn } from '../../src/live/state/entries.ts';
 import {
   closeDatabase,
   DamagedState,
@@ -13,10 +13,10 @@ import {
   openDatabase,
   openJournal,
   STATE_FILE,
-} from '../../src/live/journal.ts';
-import type { Leftovers } from '../../src/live/journal.ts';
-import { NotOurs } from '../../src/live/owner.ts';
-import { recordingsIn } from '../../src/live/recordings.ts';
+} from '../../src/live/state/journal.ts';
+import type { Leftovers } from '../../src/live/state/journal.ts';
+import { NotOurs } from '../../src/live/state/owner.ts';
+import { recordingsIn } from '../../src/live/replay/recordings.ts';
 import { ACCOUNT, AT, Folders, markOf, opened, OPENING, OWNER, place, textOf } from './states.ts';
 
 const folders = new Folders();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { moneyOf, textOfMoney } from '../../src/core/index.ts';
 import type { WireRequest } from '../../src/core/index.ts';
-import { latchIn } from '../../src/live/latch.ts';
+import { latchIn } from '../../src/live/safety/latch.ts';
 import type { Fate } from './inProcess.ts';
 import { started, worldOf } from './world.ts';
 import type { Running, World } from './world.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../src/core/index.ts';
-import { DamagedState, STATE_FILE } from '../../src/live/journal.ts';
-import { latchIn } from '../../src/live/latch.ts';
-import { heartIn } from '../../src/live/heart.ts';
+import { DamagedState, STATE_FILE } from '../../src/live/state/journal.ts';
+import { latchIn } from '../../src/live/safety/latch.ts';
+import { heartIn } from '../../src/live/safety/heart.ts';
 import { AT, Folders, markOf, opened, place } from './states.ts';
 
 const folders = new Folders();

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { instrumentOf, OrderBook, VirtualClock } from '../../src/core/index.ts';
 import type { BookSnapshot, Engine, EngineEvent, Exchange, Outcome, StreamNews } from '../../src/core/index.ts';
-import { MarketData } from '../../src/live/marketData.ts';
-import { Reads } from '../../src/live/reads.ts';
+import { MarketData } from '../../src/live/market/marketData.ts';
+import { Reads } from '../../src/live/account/reads.ts';
 import { bookRules } from '../core/market.ts';
 
 const instrument = instrumentOf(bookRules({ tickSize: '1' }));

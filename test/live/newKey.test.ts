@@ -1,9 +1,9 @@
 /** A new key of the same account takes the state up, a key of another account does not: the exchange says whose it is. */
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { closeDatabase, openDatabase, STATE_FILE } from '../../src/live/journal.ts';
-import type { Owner } from '../../src/live/owner.ts';
-import { sumOf } from '../../src/live/sums.ts';
+import { closeDatabase, openDatabase, STATE_FILE } from '../../src/live/state/journal.ts';
+import type { Owner } from '../../src/live/state/owner.ts';
+import { sumOf } from '../../src/live/state/sums.ts';
 import { doomed, failedStart, restarted } from './crashes.ts';
 import { Folders } from './states.ts';
 import { worldOf } from './world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../src/core/index.ts';
-import { Reach } from '../../src/live/reach.ts';
+import { Reach } from '../../src/live/loop/reach.ts';
 import { memoryLog } from '../memoryLog.ts';
 import { started, worldOf } from './world.ts';
 import type { Fate } from './inProcess.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OrderBook } from '../../src/core/index.ts';
 import type { Exchange, OwnTrade, Page } from '../../src/core/index.ts';
-import { isFailed, Reads } from '../../src/live/reads.ts';
+import { isFailed, Reads } from '../../src/live/account/reads.ts';
 import { btcMxn } from '../core/market.ts';
 
 const tradeOf = (tid: number, oid: string): OwnTrade => ({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Wrong } from '../../src/cli/configFile.ts';
 import type { WireRequest } from '../../src/core/index.ts';
-import { STATE_FILE } from '../../src/live/journal.ts';
+import { STATE_FILE } from '../../src/live/state/journal.ts';
 import { doomed, failedStart } from './crashes.ts';
 import type { Fate } from './inProcess.ts';
 import { Folders } from './states.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { legsOf, settle, VirtualClock } from '../../src/core/index.ts';
 import type { BookSnapshot, EngineEvent, Exchange, Outcome } from '../../src/core/index.ts';
-import type { Feed, FeedReading } from '../../src/live/feed.ts';
-import { ReferenceReads } from '../../src/live/reference.ts';
+import type { Feed, FeedReading } from '../../src/live/market/feed.ts';
+import { ReferenceReads } from '../../src/live/market/reference.ts';
 import { btcMxn } from '../core/market.ts';
 import { memoryLog } from '../memoryLog.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../src/core/index.ts';
 import { isAboutNonce, meaningOf } from '../../src/exchange/index.ts';
-import { Reach } from '../../src/live/reach.ts';
-import { Refusals } from '../../src/live/refusals.ts';
+import { Reach } from '../../src/live/loop/reach.ts';
+import { Refusals } from '../../src/live/safety/refusals.ts';
 import { memoryLog } from '../memoryLog.ts';
 
 const MINUTE = 60_000;

@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { moneyOf, textOfPrice } from '../../src/core/index.ts';
 import { replay } from '../../src/cli/stateCommands.ts';
-import { latchIn } from '../../src/live/latch.ts';
-import { recordingsIn } from '../../src/live/recordings.ts';
+import { latchIn } from '../../src/live/safety/latch.ts';
+import { recordingsIn } from '../../src/live/replay/recordings.ts';
 import type { Fate } from './inProcess.ts';
 import { started, worldOf } from './world.ts';
 import type { Running, World } from './world.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { approveByIds } from '../../src/core/index.ts';
 import type { Exchange } from '../../src/core/index.ts';
-import { send } from '../../src/live/sends.ts';
+import { send } from '../../src/live/loop/sends.ts';
 import { btcMxn } from '../core/market.ts';
 
 describe('a command', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../src/core/index.ts';
 import type { Clock, Millis } from '../../src/core/index.ts';
-import { SleepWatch } from '../../src/live/sleepWatch.ts';
+import { SleepWatch } from '../../src/live/safety/sleepWatch.ts';
 import { started, worldOf } from './world.ts';
 
 const SECOND = 1_000;

@@ -2,10 +2,10 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, syml
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { moneyOf, VirtualClock } from '../../src/core/index.ts';
-import { adjustmentsIn } from '../../src/live/adjustments.ts';
-import { heartIn } from '../../src/live/heart.ts';
-import { latchIn } from '../../src/live/latch.ts';
-import { claimState } from '../../src/live/paperMark.ts';
+import { adjustmentsIn } from '../../src/live/state/adjustments.ts';
+import { heartIn } from '../../src/live/safety/heart.ts';
+import { latchIn } from '../../src/live/safety/latch.ts';
+import { claimState } from '../../src/live/state/paperMark.ts';
 import { Folders, opened } from './states.ts';
 
 const folders = new Folders();

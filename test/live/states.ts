@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { causesOf, moneyOf } from '../../src/core/index.ts';
 import type { Amount, PlaceCommand, Price } from '../../src/core/index.ts';
-import { openJournal } from '../../src/live/journal.ts';
-import type { Journal, Leftovers } from '../../src/live/journal.ts';
-import type { Mark } from '../../src/live/ledgerText.ts';
-import type { Owner } from '../../src/live/owner.ts';
+import { openJournal } from '../../src/live/state/journal.ts';
+import type { Journal, Leftovers } from '../../src/live/state/journal.ts';
+import type { Mark } from '../../src/live/state/ledgerText.ts';
+import type { Owner } from '../../src/live/state/owner.ts';
 
 export const ACCOUNT = 'account-of-the-test';
 export const AT = 1_767_225_600_000;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Exchange, PublicTrade } from '../../src/core/index.ts';
-import { TradeTail } from '../../src/live/tradeTail.ts';
+import { TradeTail } from '../../src/live/market/tradeTail.ts';
 import { btcMxn } from '../core/market.ts';
 
 const tradeOf = (tid: number): PublicTrade => ({

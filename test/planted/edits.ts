@@ -31,7 +31,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a latch that the disk refused is never tried again',
-    file: 'src/live/sentinel.ts',
+    file: 'src/live/safety/sentinel.ts',
     from: '    if (this.#owed !== null && this.#isLatched(this.#owed)) this.#owed = null;',
     to: '    if (this.#owed !== null) this.#isLatched(this.#owed);\n    this.#owed = null;',
     test: 'test/live/sentinel.test.ts',
@@ -39,7 +39,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'orders are left while the disk does not take the hold',
-    file: 'src/live/sentinel.ts',
+    file: 'src/live/safety/sentinel.ts',
     from: '    if (this.#owedHold !== null) this.#hold();',
     to: '',
     test: 'test/live/sentinel.test.ts',
@@ -48,7 +48,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'what the lists showed is forgotten with a failed read',
-    file: 'src/live/balanceReads.ts',
+    file: 'src/live/account/balanceReads.ts',
     from: '(await this.#lookBefore()) ?? this.#shown',
     to: 'await this.#lookBefore()',
     test: 'test/live/balanceReads.test.ts',
@@ -56,7 +56,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'verified none left with a page full of foreign orders',
-    file: 'src/live/clearOut.ts',
+    file: 'src/live/safety/clearOut.ts',
     from: '!(list.length > PAGE && list.length < LARGE_PAGE)',
     to: 'false',
     test: 'test/live/clearOut.test.ts',
@@ -113,7 +113,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'entries of an earlier keep lost after a full disk',
-    file: 'src/live/journal.ts',
+    file: 'src/live/state/journal.ts',
     from: 'booked = [...booked, ...entries];',
     to: 'booked = entries;',
     test: 'test/live/journal.test.ts',
@@ -129,7 +129,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a heartbeat counter that fell looks dead',
-    file: 'src/live/heart.ts',
+    file: 'src/live/safety/heart.ts',
     from: 'pulse.counter !== this.#last?.counter',
     to: 'pulse.counter > (this.#last?.counter ?? -1)',
     test: 'test/live/sentinel.test.ts',
@@ -172,7 +172,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a cancel says its end for its start',
-    file: 'src/live/sends.ts',
+    file: 'src/live/loop/sends.ts',
     from: "{ kind: 'canceled', at: time(), startedAt, ids, outcome }",
     to: "{ kind: 'canceled', at: time(), startedAt: time(), ids, outcome }",
     test: 'test/live/sends.test.ts',
@@ -180,7 +180,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a look-up says its end for its start',
-    file: 'src/live/sends.ts',
+    file: 'src/live/loop/sends.ts',
     from: "{ kind: 'looked up', at: time(), startedAt, ids, outcome }",
     to: "{ kind: 'looked up', at: time(), startedAt: time(), ids, outcome }",
     test: 'test/live/sends.test.ts',
@@ -257,7 +257,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'one page of public trades only',
-    file: 'src/live/tradeTail.ts',
+    file: 'src/live/market/tradeTail.ts',
     from: 'if (last === null || trades.value.length < PAGE) break;',
     to: 'break;',
     test: 'test/live/tradeTail.test.ts',
@@ -379,7 +379,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a crash loop gives an unread account its time anew',
-    file: 'src/live/heart.ts',
+    file: 'src/live/safety/heart.ts',
     from: "pulse.reads === 0 && !wasAway && this.#last !== null && this.#last.state !== 'stopped'",
     to: 'false',
     test: 'test/live/sentinel.test.ts',
@@ -500,7 +500,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'only the first fifty are canceled',
-    file: 'src/live/clearOut.ts',
+    file: 'src/live/safety/clearOut.ts',
     from: 'i < ids.length; i += CANCEL_CHUNK',
     to: 'i < Math.min(ids.length, CANCEL_CHUNK); i += CANCEL_CHUNK',
     test: 'test/live/clearOut.test.ts',
@@ -508,7 +508,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'balances are quiet whatever was traded meanwhile',
-    file: 'src/live/balanceReads.ts',
+    file: 'src/live/account/balanceReads.ts',
     from: 'const quiet = (await readTrades()) && newest === reads.newest;',
     to: 'const quiet = await readTrades();',
     test: 'test/live/balanceReads.test.ts',

@@ -2,10 +2,10 @@
 import { clientOf } from '../../src/cli/bot.ts';
 import type { Exchange, Transport, WireRequest } from '../../src/core/index.ts';
 import { Secret } from '../../src/exchange/index.ts';
-import { Watch } from '../../src/live/heart.ts';
-import type { Latch } from '../../src/live/latch.ts';
-import { watchOver } from '../../src/live/sentinel.ts';
-import type { SentinelOptions } from '../../src/live/sentinel.ts';
+import { Watch } from '../../src/live/safety/heart.ts';
+import type { Latch } from '../../src/live/safety/latch.ts';
+import { watchOver } from '../../src/live/safety/sentinel.ts';
+import type { SentinelOptions } from '../../src/live/safety/sentinel.ts';
 import { heardLog } from '../memoryLog.ts';
 import type { SentinelJudge } from './sentinelJudge.ts';
 import { Life } from './life.ts';

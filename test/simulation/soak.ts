@@ -4,9 +4,9 @@ import { loadConfig } from '../../src/config.ts';
 import { randomOf, settle, TransportFailure, VirtualClock } from '../../src/core/index.ts';
 import type { Clock, Millis, Transport, WireReply } from '../../src/core/index.ts';
 import { Secret } from '../../src/exchange/index.ts';
-import { journalIn, openDatabase } from '../../src/live/journal.ts';
-import type { Latch } from '../../src/live/latch.ts';
-import { openRolling } from '../../src/live/rolling.ts';
+import { journalIn, openDatabase } from '../../src/live/state/journal.ts';
+import type { Latch } from '../../src/live/safety/latch.ts';
+import { openRolling } from '../../src/live/loop/rolling.ts';
 import { createVenue, FLOW_PROFILES, seededFlow } from '../../src/sandbox/index.ts';
 import { isSuccess } from './wire.ts';
 

@@ -1,12 +1,12 @@
 /** What survives the death of the process: the journal's database and the halt latch, on a disk that may be full. */
 import type Database from 'libsql';
 import type { Entry } from '../../src/core/index.ts';
-import { entriesIn } from '../../src/live/entries.ts';
-import { journalIn, openDatabase } from '../../src/live/journal.ts';
+import { entriesIn } from '../../src/live/state/entries.ts';
+import { journalIn, openDatabase } from '../../src/live/state/journal.ts';
 import type { HedgeRow } from '../../src/hedge/index.ts';
-import type { Journal } from '../../src/live/journal.ts';
-import type { Heart, Pulse } from '../../src/live/heart.ts';
-import type { Halt, Hold, Latch } from '../../src/live/latch.ts';
+import type { Journal } from '../../src/live/state/journal.ts';
+import type { Heart, Pulse } from '../../src/live/safety/heart.ts';
+import type { Halt, Hold, Latch } from '../../src/live/safety/latch.ts';
 import type { Life } from './life.ts';
 import type { World } from './world.ts';
 

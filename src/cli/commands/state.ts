@@ -13,7 +13,7 @@ import { hedges } from '../hedges.ts';
 import { ownName } from '../ledger.ts';
 import { hedgeEvidence, settleHedge } from '../settleHedge.ts';
 import type { SettleAsk } from '../settleHedge.ts';
-import { SETTLED_AS } from '../../live/settlements.ts';
+import { SETTLED_AS } from '../../live/state/settlements.ts';
 import { logger } from '../logger.ts';
 import type { WhichBot } from '../ownCommand.ts';
 import { remoteVenue } from '../source.ts';

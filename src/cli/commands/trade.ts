@@ -1,7 +1,7 @@
 /** The commands that speak to an exchange: run, check, exchange, sentinel. */
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { isPaperState } from '../../live/paperMark.ts';
+import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
 import { check } from '../check.ts';
 import { readConfig, Wrong } from '../configFile.ts';

@@ -1,0 +1,21 @@
+/** What an event says about which orders of the exchange are ours. */
+import type { EngineEvent } from '../../core/index.ts';
+
+export type OurOid = { readonly oid: string; readonly id?: string };
+
+/** Oids of ours in an event, with the origin id that they are told for. Cancels go out by origin id, so that what they list is ours. */
+export function oursIn(event: EngineEvent, prefix: string): readonly OurOid[] {
+  if (event.kind === 'open orders') return withOurPrefix(event.orders, prefix);
+  if (event.kind === 'trades') return withOurPrefix(event.trades, prefix);
+  if (event.kind !== 'placed' && event.kind !== 'canceled' && event.kind !== 'looked up') return [];
+  if (event.outcome.kind !== 'done') return [];
+  if (event.kind === 'looked up') return withOurPrefix(event.outcome.value, prefix);
+  if (event.kind === 'placed') return [{ oid: event.outcome.value.oid, id: event.id }];
+  return event.outcome.value.map(oid => ({ oid }));
+}
+
+const withOurPrefix = (
+  rows: readonly { readonly oid: string; readonly originId?: string }[],
+  prefix: string,
+): readonly OurOid[] =>
+  rows.flatMap(({ oid, originId }) => (originId?.startsWith(prefix) ? [{ oid, id: originId }] : []));

@@ -1,0 +1,185 @@
+/** Reads of the exchange as engine events: each says when it started, and whether it saw everything. */
+import { amountFloor, priceFloor } from '../../core/index.ts';
+import type {
+  Amount,
+  EngineEvent,
+  Exchange,
+  Instrument,
+  Millis,
+  OrderBook,
+  Outcome,
+  OwnTrade,
+  Price,
+} from '../../core/index.ts';
+import { writeLevels } from '../market/polledBook.ts';
+
+const TRADES_PAGE = 100;
+const TRADES_PAGES_MAX = 50;
+/** The exchange's default page; a reply of this many orders may be cut. */
+const OPEN_ORDERS_PAGE = 500;
+
+type EventOf<K extends EngineEvent['kind']> = Extract<EngineEvent, { kind: K }>;
+
+/** What a read without a result ended in. */
+export type Failed = Exclude<Outcome<never>, { kind: 'done' }>;
+export const isFailed = (x: object | null): x is Failed =>
+  x !== null && 'kind' in x && (x.kind === 'refused' || x.kind === 'unknown');
+
+export class Reads {
+  #balancesAt: Millis = -Infinity;
+  readonly #exchange: Exchange;
+  readonly #time: () => Millis;
+  readonly #book: string;
+  readonly #overlapMs: Millis;
+  /** Own trades up to here are never read again. */
+  #marker: string | undefined;
+  #newest: string | undefined;
+  /** Trades after the marker that were taken, oldest first, with when each was first seen. */
+  #recent: { readonly tid: string; readonly at: Millis }[] = [];
+  #sequence = -1n;
+  #tradesTurn: Promise<unknown> = Promise.resolve();
+
+  /**
+   * Reads one book; own trades after `lastTid`, of which `tids`, in order, are taken already. `time` is the engine's. Trades of the last `overlapMs` are read again and again, because
+   * the record of an older one may come after that of a newer one; who takes them tells repeats by their id.
+   */
+  constructor(
+    exchange: Exchange,
+    book: string,
+    lastTid: string | undefined,
+    time: () => Millis,
+    overlapMs: Millis = 0,
+    tids: readonly string[] = [],
+  ) {
+    this.#exchange = exchange;
+    this.#book = book;
+    this.#marker = lastTid;
+    this.#newest = tids[tids.length - 1] ?? lastTid;
+    this.#time = time;
+    this.#overlapMs = overlapMs;
+    this.#recent = tids.map(tid => ({ tid, at: time() }));
+  }
+
+  /** Newest own trade that was taken. */
+  get newest(): string | undefined {
+    return this.#newest;
+  }
+
+  /** Where a later run goes on: everything up to here was taken, and of what came after, exactly `tids`. */
+  get taken(): { readonly marker: string | undefined; readonly tids: readonly string[] } {
+    return { marker: this.#marker, tids: this.#recent.map(({ tid }) => tid) };
+  }
+
+  /** To be called once the trades of an event are in the ledger, in the same breath. */
+  take({ trades, complete, startedAt }: EventOf<'trades'>): void {
+    const now = this.#time();
+    const known = new Set(this.#recent.map(({ tid }) => tid));
+    for (const { tid } of trades) if (!known.has(tid)) this.#recent.push({ tid, at: now });
+    this.#recent.sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+    this.#newest = this.#recent[this.#recent.length - 1]?.tid ?? this.#newest;
+    // A read that did not come to the end tells of late records only up to its last trade, and of that perhaps one of two records.
+    const end = complete ? null : BigInt(trades[trades.length - 1]?.tid ?? 0);
+    // Counted from the start of the read: a late record may have been written behind a page that it had passed.
+    const isOpen = ({ tid, at }: { readonly tid: string; readonly at: Millis }): boolean =>
+      startedAt - at < this.#overlapMs || (end !== null && BigInt(tid) >= end);
+    const open = this.#recent.findIndex(isOpen);
+    const settled = open < 0 ? this.#recent.length : open;
+    if (settled === 0) return;
+    this.#marker = this.#recent[settled - 1]!.tid;
+    this.#recent = this.#recent.slice(settled);
+  }
+
+  async openOrders(): Promise<EventOf<'open orders'> | Failed> {
+    const startedAt = this.#time();
+    const outcome = await this.#exchange.openOrders({ book: this.#book, limit: OPEN_ORDERS_PAGE });
+    if (outcome.kind !== 'done') return outcome;
+    const orders = outcome.value;
+    return { kind: 'open orders', at: this.#time(), startedAt, complete: orders.length < OPEN_ORDERS_PAGE, orders };
+  }
+
+  /**
+   * Every trade of the account after the marker, page after page, oldest first whatever the order of the pages. One read at a time:
+   * each goes on where the one before it ended.
+   */
+  trades(): Promise<EventOf<'trades'> | Failed> {
+    const turn = this.#tradesTurn.then(() => this.#tradesNow());
+    this.#tradesTurn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #tradesNow(): Promise<EventOf<'trades'> | Failed> {
+    const startedAt = this.#time();
+    const trades: OwnTrade[] = [];
+    let cursor = this.#marker;
+    let complete = false;
+    for (let page = 0; page < TRADES_PAGES_MAX && !complete; page++) {
+      const outcome = await this.#exchange.userTrades({
+        sort: 'asc',
+        limit: TRADES_PAGE,
+        ...(cursor === undefined ? {} : { marker: cursor }),
+      });
+      if (outcome.kind !== 'done') {
+        if (page === 0) return outcome;
+        break;
+      }
+      const sorted = [...outcome.value].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+      trades.push(...sorted);
+      complete = sorted.length < TRADES_PAGE;
+      const last = sorted[sorted.length - 1]?.tid;
+      // A full page may end between the two records of a trade of the account with itself: its last trade is read again.
+      const before = complete ? undefined : sorted.findLast(({ tid }) => tid !== last)?.tid;
+      cursor = before ?? last ?? cursor;
+    }
+    return { kind: 'trades', at: this.#time(), startedAt, complete, trades };
+  }
+
+  /** When the last read of the balances that was answered began. */
+  get balancesAt(): Millis {
+    return this.#balancesAt;
+  }
+
+  /** The answer of a balance read; `quiet` is for the caller to say. */
+  async balances(): Promise<Omit<EventOf<'balances'>, 'quiet'> | Failed> {
+    const startedAt = this.#time();
+    const outcome = await this.#exchange.balances();
+    if (outcome.kind !== 'done') return outcome;
+    this.#balancesAt = startedAt;
+    return { kind: 'balances', at: this.#time(), startedAt, balances: outcome.value };
+  }
+
+  /** Brings `into` up to date. Null when the reply is older than what was read before, or has a number that does not fit. */
+  async book(into: OrderBook, instrument: Instrument): Promise<EventOf<'book'> | Failed | null> {
+    const startedAt = this.#time();
+    const outcome = await this.#exchange.orderBook(this.#book, true);
+    if (outcome.kind !== 'done') return outcome;
+    const snapshot = outcome.value;
+    if (snapshot.sequence < this.#sequence) return null;
+    if (!writeLevels(snapshot, instrument, into)) return null;
+    this.#sequence = snapshot.sequence;
+    return { kind: 'book', at: this.#time(), startedAt };
+  }
+
+  async publicTrade(instrument: Instrument): Promise<EventOf<'public trade'> | Failed | null> {
+    const outcome = await this.#exchange.trades(this.#book, { limit: 1 });
+    if (outcome.kind !== 'done') return outcome;
+    const trade = outcome.value[0];
+    const price = trade && priceOrNull(instrument, trade.price);
+    return price ? { kind: 'public trade', at: this.#time(), price } : null;
+  }
+}
+
+/** Null for a price past every tick that can be counted. */
+export const priceOrNull = (instrument: Instrument, text: string): Price | null =>
+  countable(() => priceFloor(instrument, text));
+/** Null for an amount past every lot that can be counted. */
+export const amountOrNull = (instrument: Instrument, text: string): Amount | null =>
+  countable(() => amountFloor(instrument, text));
+
+function countable<T>(count: () => T): T | null {
+  try {
+    return count();
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,376 @@
+/** The loop: feeds the engine from one exchange in real time, carries out what it approves, and stops cleanly. */
+import { approveByIds, sleep } from '../../core/index.ts';
+import type { Approved, Command, EngineEvent, Millis, PlaceCommand } from '../../core/index.ts';
+import type { Hedger } from '../../hedge/index.ts';
+import { BalanceReads } from '../account/balanceReads.ts';
+import { cancelAll } from '../safety/clearOut.ts';
+import { keepDeciding } from './keepDeciding.ts';
+import { hedgerOf } from './hedgerOf.ts';
+import { LedgerKeeper } from '../account/ledgerKeeper.ts';
+import { MarketData } from '../market/marketData.ts';
+import type { LoopOptions, StopReport } from './loopOptions.ts';
+import type { Rules } from './opening.ts';
+import { obstacleTo } from '../safety/obstacle.ts';
+import { recordedTurn } from '../replay/recordedTurn.ts';
+import { LineWriter } from '../replay/recording.ts';
+import { isFailed, Reads, type Failed } from '../account/reads.ts';
+import { Reach } from './reach.ts';
+import { Refusals } from '../safety/refusals.ts';
+import { RulesReads } from './rulesReads.ts';
+import { takeUpSettlements } from '../state/settlements.ts';
+import { takeUpHalt, watchHalt } from '../safety/haltWatch.ts';
+import { takeUpReduce, watchReduce } from '../safety/reduceWatch.ts';
+import { SentinelWatch } from '../safety/sentinelWatch.ts';
+import { send } from './sends.ts';
+import { witnessReadsOf } from '../market/witness.ts';
+import { LOOK_EVERY_MS, SleepWatch } from '../safety/sleepWatch.ts';
+
+const RULES_LOOK_EVERY_MS = 500;
+const BALANCES_EVERY_MS = 10_000;
+/** Until they have equalled the ledger once: nothing is quoted before. */
+const FIRST_BALANCES_EVERY_MS = 2_000;
+const FLUSH_EVERY_MS = 1_000;
+const LATCH_EVERY_MS = 2_000;
+const STOPPING_READ_EVERY_MS = 500;
+const EMPTY_READS_TO_STOP = 2;
+
+export class Loop {
+  readonly #options: LoopOptions;
+  readonly #reads: Reads;
+  readonly market: MarketData;
+  readonly #stopping = new AbortController();
+  readonly #tasks: Promise<void>[] = [];
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #origin: Millis;
+  readonly #writer = new LineWriter();
+  readonly #balances: BalanceReads;
+  readonly #keeper: LedgerKeeper;
+  readonly #reach: Reach;
+  readonly #refusals: Refusals;
+  readonly #sleep: SleepWatch;
+  readonly #hedger: Hedger | null;
+  readonly #rules: RulesReads;
+  #failure: string | null = null;
+  readonly #sentinel: SentinelWatch;
+  #onFailure: (() => void) | null = null;
+
+  constructor(options: LoopOptions) {
+    this.#options = options;
+    this.#origin = options.clock.now() - options.clock.elapsed();
+    const { exchange, book, opening, timing } = options;
+    const tids = opening.kind === 'restored' ? opening.tids : [];
+    this.#reads = new Reads(exchange, book, opening.lastTid, this.time, timing.settleMs, tids);
+    const hedges = () => this.#hedger?.rows ?? [];
+    this.#reach = new Reach(options.log, options.clock);
+    this.#refusals = new Refusals(options, this.#reach);
+    this.#sentinel = new SentinelWatch(options, event => this.#step({ ...event, at: this.time() }));
+    this.#rules = new RulesReads(options, this.#reach, event => this.#step({ ...event, at: this.time() }));
+    this.#balances = new BalanceReads({
+      ...options,
+      reach: this.#reach,
+      reads: this.#reads,
+      time: this.time,
+      step: event => this.#step(event),
+      readTrades: () => this.#readTrades(),
+      note: (what, failed) => this.#note(what, failed),
+      persist: () => this.#flush(),
+      lists: options.moneyLists,
+      known: opening.kind === 'restored' ? options.journal.leftovers.transfers : null,
+      listAheadMaxMs: timing.transferListDelayMaxMs,
+    });
+    const known = () => this.#balances.known;
+    this.#keeper = new LedgerKeeper(options.engine, options.journal, this.#reads, options.clock, hedges, known);
+    this.#sleep = new SleepWatch(options.clock);
+    this.#hedger = hedgerOf(options, this.#reads, {
+      instrument: () => this.rules.instrument,
+      takerRate: () => this.rules.takerRate,
+      time: this.time,
+      step: event => this.#step(event),
+      persist: () => this.#flush(),
+      mayAct: () => this.#obstacle() === null,
+    });
+    this.market = new MarketData({
+      ...options,
+      reads: this.#reads,
+      instrument: () => this.rules.instrument,
+      time: this.time,
+      step: event => this.#step(event),
+      note: (what, failed) => this.#note(what, failed),
+      onTurn: () => this.#look(),
+      isWaking: () => this.#sleep.isWaking,
+      onBroken: error => this.#fail(error),
+      readTrades: () => this.#readTrades(),
+      readBalances: () => this.#balances.read(),
+      look: async ids => {
+        for (const command of approveByIds('look', ids)) await this.#send(command);
+      },
+    });
+  }
+
+  /** Rules and fees of the book, as they were read last. */
+  get rules(): Rules {
+    return this.#rules.known;
+  }
+
+  /** Time for the engine: wall time that never steps back. */
+  readonly time = (): Millis => this.#origin + this.#options.clock.elapsed();
+
+  /** Starts reading and quoting. `onFailure` is called once if something breaks that only a stop can answer. */
+  start(onFailure: () => void): void {
+    const { latch, opening, timing } = this.#options;
+    this.#onFailure = onFailure;
+    const { orders, ledger: left } = this.#options.journal.leftovers;
+    this.#step({ kind: 'restore', at: this.time(), orders, ledger: opening.kind === 'restored' ? left : null });
+    takeUpReduce(latch, this.time(), event => this.#step(event));
+    this.#step({ kind: 'rules', at: this.time(), ...this.rules });
+    if (opening.kind === 'fresh') {
+      const { startedAt, balances } = opening;
+      this.#step({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
+    }
+    this.#hedger?.restore();
+    this.#watchLatch();
+    this.#repeat(timing.privatePollMs, () => this.#readPrivate());
+    this.market.start();
+    this.#repeat(timing.bookPollMs, () => this.market.poll());
+    this.#tasks.push(this.#decide(this.#stopping.signal));
+    this.#repeat(LOOK_EVERY_MS, async () => this.#look(), LOOK_EVERY_MS);
+    this.#repeat(this.#balancesEveryMs, () => this.#balances.read());
+    if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
+    const witness = witnessReadsOf(
+      this.#options,
+      () => this.rules.instrument,
+      this.time,
+      event => this.#step(event),
+    );
+    if (witness) this.#repeat(witness.everyMs, () => witness.read());
+    this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
+    this.#repeat(LATCH_EVERY_MS, async () => this.#watchLatch(), LATCH_EVERY_MS);
+    this.#repeat(RULES_LOOK_EVERY_MS, () => this.#rules.readWhenDue());
+  }
+
+  /**
+   * Closes the gate for new orders, cancels ours, and verifies with complete reads that none is left. Takes at most `shutdownMs` of the
+   * clock and the requests then under way. To be called once.
+   */
+  async stop(): Promise<StopReport> {
+    const { clock, engine, timing } = this.#options;
+    this.#step({ kind: 'stop', at: this.time() });
+    this.#stopping.abort();
+    await Promise.all([...this.#tasks, this.market.stop()]);
+    const verified = new AbortController();
+    // A read may hang: what becomes known meanwhile is acted on all the same.
+    const deciding = this.#decide(verified.signal);
+    const deadline = clock.elapsed() + timing.shutdownMs;
+    let left: readonly string[] = ['open orders were never read'];
+    for (let empty = 0; empty < EMPTY_READS_TO_STOP && clock.elapsed() < deadline;) {
+      this.#showLife();
+      const seen = await this.#readPrivate();
+      this.#step({ kind: 'timer', at: this.time() });
+      left = [
+        ...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? ['open orders could not be read'])]),
+      ];
+      empty = left.length === 0 ? empty + 1 : 0;
+      // A broken engine may no longer ask for cancels: then what was seen is canceled directly.
+      if (this.#failure !== null && seen !== null) await cancelAll({ ...this.#options, reach: this.#reach }, seen);
+      if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
+    }
+    verified.abort();
+    await Promise.all([deciding, ...this.#underWay]);
+    await this.#hedger?.settle(deadline, () => Promise.all([this.#readPrivate(), this.#balances.read()]));
+    const ledgerMatches = await this.#balances.match();
+    this.#flush(true);
+    return { left, ledgerMatches, failure: this.#failure };
+  }
+
+  /** What differed once is compared again soon: it may only have been a trade whose record is late. */
+  readonly #balancesEveryMs = (): Millis => {
+    const { engine } = this.#options;
+    const differedOnce = engine.unexplained === null && engine.differences().length > 0;
+    return engine.isReconciled && !differedOnce ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS;
+  };
+
+  #decide(signal: AbortSignal): Promise<void> {
+    return keepDeciding({ ...this.#options, time: this.time, step: event => this.#step(event) }, signal);
+  }
+
+  #repeat(everyMs: Millis | (() => Millis), task: () => Promise<unknown>, delayMs: Millis = 0): void {
+    const { clock } = this.#options;
+    const { signal } = this.#stopping;
+    const run = async () => {
+      await sleep(clock, delayMs, signal);
+      while (!signal.aborted) {
+        const started = clock.elapsed();
+        try {
+          await task();
+        } catch (error) {
+          this.#fail(error);
+        }
+        const every = typeof everyMs === 'number' ? everyMs : everyMs();
+        await sleep(clock, Math.max(1, every - (clock.elapsed() - started)), signal);
+      }
+    };
+    this.#tasks.push(run());
+  }
+
+  /** Open orders and trades; the origin ids of ours that are open, or null when they could not be read whole. */
+  async #readPrivate(): Promise<readonly string[] | null> {
+    const event = await this.#reads.openOrders();
+    const isWhole = await this.#readTrades();
+    if (isFailed(event)) {
+      this.#note('open_orders', event);
+      return null;
+    }
+    this.#refusals.accepted();
+    this.#step(event);
+    if (!event.complete) return null;
+    if (isWhole) this.#options.onReconciled?.();
+    const prefix = `${this.#options.instance}-`;
+    return event.orders.flatMap(({ originId }) => (originId?.startsWith(prefix) ? [originId] : []));
+  }
+
+  /** True when everything up to now was read. */
+  async #readTrades(): Promise<boolean> {
+    const event = await this.#reads.trades();
+    if (isFailed(event)) {
+      this.#note('user_trades', event);
+      return false;
+    }
+    this.#refusals.accepted();
+    this.#step(event);
+    return event.complete;
+  }
+
+  /** A process that stood still goes on with nothing that it knew: quotes are withdrawn until book and account have been read again. */
+  #look(): void {
+    const ms = this.#sleep.look();
+    if (ms === 0) return;
+    this.#options.log.warn({ ms }, `this process stood still for ${Math.round(ms / 1000)} s: everything is read again`);
+    this.market.distrust();
+    this.#step({ kind: 'slept', at: this.time() });
+  }
+
+  #step(told: EngineEvent): void {
+    const { clock, engine, journal, onStep } = this.#options;
+    // What waited for another answer is told late: the engine decides on the time of now, or old data would look young.
+    const now = this.time();
+    const event = told.at < now ? { ...told, at: now } : told;
+    const started = clock.elapsed();
+    let commands: readonly Approved<Command>[];
+    try {
+      this.market.learn(event);
+      commands = recordedTurn(event, engine, journal, this.#writer);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    // Before anything is written: what the ledger has, the marker must have too.
+    if (event.kind === 'trades') this.#reads.take(event);
+    onStep?.(clock.elapsed() - started);
+    this.#carryOut(commands);
+  }
+
+  /** The ledger and the recording become durable together; a disk that takes neither is told by the next intent. */
+  #flush(isLast = false): boolean {
+    const { journal } = this.#options;
+    try {
+      if (this.#failure === null) this.#keeper.keep(isLast);
+      journal.flush();
+      return this.#failure === null;
+    } catch (error) {
+      this.#reach.say('journal', { error: String(error) }, 'the journal cannot be written to disk', 'error');
+      return false;
+    }
+  }
+
+  /** A halt that somebody else latched holds here too; one that a person lifted is lifted here. */
+  #watchLatch(): void {
+    const { engine, latch } = this.#options;
+    this.#showLife();
+    this.#balances.takeUp();
+    takeUpSettlements(this.#options.settlements, this.#hedger, () => this.#flush(), this.#options.log);
+    this.#sentinel.look();
+    watchHalt(engine, latch, this.time(), this.#failure !== null, event => this.#step(event));
+    watchReduce(engine, latch, this.time(), event => this.#step(event));
+  }
+
+  #showLife(): void {
+    const { exchange, onTurn } = this.#options;
+    onTurn?.(!(exchange.budget().private > 0));
+  }
+
+  /** Intents are on disk before the first byte leaves; when they cannot be written, only cancels and look-ups leave. */
+  #carryOut(commands: readonly Approved<Command>[]): void {
+    const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
+    const { engine, latch } = this.#options;
+    // A halt of another process is told before what it keeps back.
+    if (places.length > 0) takeUpHalt(engine, latch, this.time(), event => this.#step(event));
+    const obstacle = places.length === 0 ? null : (this.#obstacle() ?? this.#intend(places));
+    for (const command of commands) {
+      if (command.kind === 'place' && obstacle !== null) {
+        const outcome = { kind: 'refused', code: 'not-sent', message: obstacle } as const;
+        this.#step({ kind: 'placed', at: this.time(), id: command.id, outcome });
+        continue;
+      }
+      const done: Promise<void> = this.#send(command)
+        .catch((error: unknown) => this.#fail(error))
+        .finally(() => this.#underWay.delete(done));
+      this.#underWay.add(done);
+    }
+  }
+
+  #obstacle(): string | null {
+    const { engine, latch } = this.#options;
+    return obstacleTo(this.#stopping.signal.aborted, engine, latch, this.#rules.areInDoubt);
+  }
+
+  /** Null when they are on disk. */
+  #intend(places: readonly Approved<PlaceCommand>[]): string | null {
+    const { journal } = this.#options;
+    try {
+      if (this.#failure === null) this.#keeper.keep();
+      journal.intend(places, this.time());
+      return null;
+    } catch (error) {
+      const text = 'intents cannot be written to disk: nothing is placed';
+      this.#reach.say('intents', { error: String(error) }, text, 'error');
+      return 'its intent cannot be written to disk';
+    }
+  }
+
+  async #send(command: Approved<Command>): Promise<void> {
+    const { exchange, book } = this.#options;
+    const { instrument } = this.rules;
+    const at = { exchange, book, instrument, time: this.time, mayPlace: () => this.#obstacle() === null };
+    const { event, what, failed } = await send(command, at);
+    if (failed === null) this.#refusals.accepted();
+    else this.#note(what, failed);
+    this.#step(event);
+  }
+
+  /** Says what a request ended in; a refusal that only a person can mend halts. */
+  #note(what: string, failed: Failed): void {
+    if (failed.kind === 'refused' && this.#options.isAboutRules?.(failed.code)) this.#rules.doubt();
+    const final = this.#refusals.failed(what, failed);
+    if (final !== null) this.#fail(new Error(final));
+  }
+
+  /** Somebody says that a conversion has moved: the hedger looks, and believes the exchange alone. */
+  converted(): void {
+    void this.#hedger?.soon().catch((error: unknown) => this.#fail(error));
+  }
+
+  /** Something broke that nobody caught: nothing is placed any more, and that is latched. */
+  broke(error: unknown): void {
+    this.#fail(error);
+  }
+
+  /** After this nothing is placed any more; whoever started the loop stops it. */
+  #fail(error: unknown): void {
+    if (this.#failure !== null) return;
+    this.#failure = error instanceof Error ? error.message : String(error);
+    const stack = error instanceof Error ? error.stack : undefined;
+    this.#options.log.error({ stack }, `stopping: something broke: ${this.#failure}`);
+    this.#step({ kind: 'halt', at: this.time(), reason: this.#failure });
+    this.#onFailure?.();
+  }
+}

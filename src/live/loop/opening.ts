@@ -1,0 +1,112 @@
+/** What is read before the first quote: the book's rules, our rates, and balances on a quiet cut of the trade history. */
+import { accountTierOf, instrumentOf, rateCeil } from '../../core/index.ts';
+import type {
+  AccountTier,
+  AvailableBook,
+  Balance,
+  BookFee,
+  Exchange,
+  Instrument,
+  Millis,
+  Outcome,
+} from '../../core/index.ts';
+
+export type Rules = {
+  readonly instrument: Instrument;
+  readonly makerRate: number;
+  readonly takerRate: number;
+  /** For people: null or absent where the exchange does not tell the volume. */
+  readonly tier?: AccountTier | null;
+};
+
+/** Of a book that the exchange does not list. */
+export const NO_SUCH_BOOK = 'no-such-book';
+
+/** A start that cannot go on, in one line for a person. */
+export class CannotStart extends Error {
+  /** The exchange's code, or one of ours, when a request ended it; null when there was no answer, or none was needed. */
+  readonly code: string | null;
+  /** The same start may go on later, without a person doing anything. */
+  readonly mayPass: boolean;
+  constructor(message: string, code: string | null = null, mayPass = false) {
+    super(message);
+    this.name = 'CannotStart';
+    this.code = code;
+    this.mayPass = mayPass;
+  }
+}
+
+/** The rules of one book and our rates on it. */
+export async function readRules(exchange: Exchange, book: string): Promise<Rules> {
+  const row = await readBookRow(exchange, book);
+  const fee = await ratesOf(exchange, row);
+  const instrument = instrumentOf(row);
+  const tier = accountTierOf(fee, row.tiers, instrument.minor);
+  return { instrument, makerRate: rateCeil(fee.maker), takerRate: rateCeil(fee.taker), tier };
+}
+
+/** What is public of one book. */
+export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, book: string): Promise<AvailableBook> {
+  const books = await need('read available_books', exchange.availableBooks());
+  const row = books.find(candidate => candidate.book === book);
+  if (row) return row;
+  const names = books.map(candidate => candidate.book).sort();
+  throw new CannotStart(`book ${book} is not traded there; expected one of ${names.join(', ')}`, NO_SUCH_BOOK);
+}
+
+/** The account's own rates; the schedule's entry tier when the exchange does not list the book's. */
+async function ratesOf(exchange: Exchange, row: AvailableBook): Promise<BookFee> {
+  const fees = await need('read fees', exchange.fees());
+  const rates = fees.find(fee => fee.book === row.book) ?? row.tiers[0] ?? row.flatRate;
+  if (!rates) throw new CannotStart(`the exchange lists no fees for ${row.book}`);
+  return { ...rates, book: row.book };
+}
+
+/** What a run starts from: fresh balances, or the ledger that the last run of the account left. */
+export type Opening =
+  | ({ readonly kind: 'fresh' } & OpeningBalances)
+  | {
+      readonly kind: 'restored';
+      /** Every trade up to here is in the ledger, and of what came after, exactly `tids`. */
+      readonly lastTid: string | undefined;
+      readonly tids: readonly string[];
+    };
+
+export type OpeningBalances = {
+  readonly startedAt: Millis;
+  readonly balances: readonly Balance[];
+  /** The newest trade at that moment; later ones are not in the balances. Undefined when there is none. */
+  readonly lastTid: string | undefined;
+};
+
+const QUIET_TRIES = 20;
+
+/** Balances between two equal readings of the newest trade: what came before is in them, what comes after is not. */
+export async function readOpening(exchange: Exchange, now: () => Millis): Promise<OpeningBalances> {
+  for (let tries = 0; tries < QUIET_TRIES; tries++) {
+    const before = await newestTid(exchange);
+    const startedAt = now();
+    const balances = await need('read balance', exchange.balances());
+    const after = await newestTid(exchange);
+    if (before === after) return { startedAt, balances, lastTid: after };
+  }
+  throw new CannotStart(
+    `the account kept trading during ${QUIET_TRIES} tries to read its balances: stop its other programs first`,
+  );
+}
+
+async function newestTid(exchange: Exchange): Promise<string | undefined> {
+  const trades = await need('read user_trades', exchange.userTrades({ limit: 1, sort: 'desc' }));
+  return trades[0]?.tid;
+}
+
+/** A read that the start cannot do without. */
+async function need<T>(what: string, first: Promise<Outcome<T>>): Promise<T> {
+  const outcome = await first;
+  if (outcome.kind === 'done') return outcome.value;
+  if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
+  const { code, message, status } = outcome;
+  // Without a status nobody answered: the refusal is our own client's.
+  const who = status === undefined ? 'nobody was asked' : 'the exchange refused';
+  throw new CannotStart(`cannot ${what}: ${who} (${code}: ${message})`, code, status === undefined);
+}

@@ -1,0 +1,80 @@
+/** One run of the bot from its first read to its clean end: journal, latch, engine and loop, wired the same way live, boxed and simulated. */
+import type { Clock, Engine, EngineNews, Exchange, MarketStream, Millis } from '../../core/index.ts';
+import type { Journal } from '../state/journal.ts';
+import { stubbornLatch } from '../safety/latch.ts';
+import type { Latch } from '../safety/latch.ts';
+import { Loop } from './loop.ts';
+import type { Log } from '../log.ts';
+import type { LoopOptions, StopReport } from './loopOptions.ts';
+import { readOpening, readRules } from './opening.ts';
+import type { Opening, Rules } from './opening.ts';
+
+export type SessionOptions = {
+  readonly exchange: Exchange;
+  readonly stream?: MarketStream | undefined;
+  readonly reference?: LoopOptions['reference'];
+  readonly clock: Clock;
+  readonly journal: Journal;
+  readonly latch: Latch;
+  readonly log: Log;
+  readonly book: string;
+  readonly instance: string;
+  readonly timing: LoopOptions['timing'];
+  readonly isFatal: (code: string) => boolean;
+  readonly remedyOf?: LoopOptions['remedyOf'];
+  readonly mayPass?: LoopOptions['mayPass'];
+  readonly isAboutRules?: LoopOptions['isAboutRules'];
+  /** Makes the engine of a run once the rules are known. Throws in one line when it must not start. */
+  readonly makeEngine: (rules: Rules, onNews: (news: EngineNews) => void, run: number) => Engine;
+  /** When they have just been read; absent: they are read here. */
+  readonly rules?: Rules;
+  readonly onNews?: (news: EngineNews, rules: Rules) => void;
+  readonly onStep?: (ms: Millis) => void;
+  readonly onReconciled?: () => void;
+  readonly onTurn?: (isKeptOut: boolean) => void;
+  readonly resumeCommand: string;
+  readonly sentinelAlive?: () => boolean;
+  readonly hedge?: LoopOptions['hedge'];
+  readonly witness?: LoopOptions['witness'];
+  readonly moneyLists?: LoopOptions['moneyLists'];
+  readonly adjustments?: LoopOptions['adjustments'];
+  readonly settlements?: LoopOptions['settlements'];
+};
+
+export type Session = {
+  readonly rules: Rules;
+  readonly engine: Engine;
+  readonly loop: Loop;
+  /** Begins to quote. `onFailure` is called once when something broke: then stop. */
+  start(onFailure: () => void): void;
+  stop(): Promise<StopReport>;
+};
+
+/** Reads what a start needs. Rejects with `CannotStart` when the exchange does not let it. */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  const { exchange, clock, journal } = options;
+  const latch = stubbornLatch(options.latch, options.log);
+  const rules = options.rules ?? (await readRules(exchange, options.book));
+  const now = () => loop.time();
+  const onNews = (news: EngineNews) => {
+    if (news.kind === 'order' && news.news.kind === 'ended') journal.ended(news.news.order.id, news.news.ending);
+    if (news.kind === 'halted') latch.set({ reason: news.reason, at: now(), by: 'bot' });
+    try {
+      options.onNews?.(news, rules);
+    } catch (error) {
+      // To tell is no part of a turn: the engine ends it and its commands are recorded before the loop hears that something broke.
+      void Promise.resolve().then(() => loop.broke(error));
+    }
+  };
+  const engine = options.makeEngine(rules, onNews, journal.run);
+  const opening: Opening =
+    journal.leftovers.ledger === null
+      ? { kind: 'fresh', ...(await readOpening(exchange, () => clock.now())) }
+      : {
+          kind: 'restored',
+          lastTid: journal.leftovers.marker,
+          tids: [...journal.leftovers.ledger.seen.keys()],
+        };
+  const loop: Loop = new Loop({ ...options, latch, engine, rules, opening });
+  return { rules, engine, loop, start: onFailure => loop.start(onFailure), stop: () => loop.stop() };
+}

@@ -1,0 +1,96 @@
+/** What a feed's text says: a price, and when it held; or why it says neither. */
+import type { Millis } from '../../core/index.ts';
+
+/** `ageMs`: how long ago it held, in real time; never below zero. */
+export type FeedReading =
+  | { readonly kind: 'price'; readonly price: number; readonly ageMs: Millis }
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** One price from elsewhere, asked for now. Never rejects; takes no longer than it was given. */
+export interface Feed {
+  /** For people: where it is, without what an address may hide. */
+  readonly name: string;
+  read(): Promise<FeedReading>;
+  close(): Promise<void>;
+}
+
+/** JSON pointers (RFC 6901): to the price, or to bid and ask; to the time. No price: the whole text is one plain number. */
+export type FeedFormat = { readonly price: readonly string[]; readonly time?: string | undefined };
+
+/** Clocks differ; a price from further in the future than this is from nowhere. */
+const AHEAD_MS: Millis = 5_000;
+const PLAIN = /^\d{1,20}(\.\d{1,18})?$/;
+
+const failed = (why: string): FeedReading => ({ kind: 'failed', why });
+
+/** `now`: the time of this machine; `at`: when the text held, where it does not say itself. Both in ms since 1970. */
+export function readingOf(text: string, format: FeedFormat, now: Millis, at: Millis): FeedReading {
+  if (format.price.length === 0) {
+    const plain = text.trim();
+    if (!PLAIN.test(plain)) return failed(`expected one plain number, found ${shown(plain)}`);
+    return aged(Number(plain), now, at);
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return failed(`expected JSON, found ${shown(text.trim())}`);
+  }
+  let sum = 0;
+  for (const pointer of format.price) {
+    const found = numberOf(valueAt(json, pointer));
+    if (!(found > 0 && found < Infinity))
+      return failed(`expected a price above zero at ${pointer}, found ${shown(valueAt(json, pointer))}`);
+    sum += found;
+  }
+  if (format.time === undefined) return aged(sum / format.price.length, now, at);
+  const time = timeOf(valueAt(json, format.time));
+  if (Number.isNaN(time))
+    return failed(`expected a time at ${format.time}, found ${shown(valueAt(json, format.time))}`);
+  return aged(sum / format.price.length, now, time);
+}
+
+function aged(price: number, now: Millis, at: Millis): FeedReading {
+  if (!(price > 0 && price < Infinity)) return failed(`expected a price above zero, found ${price}`);
+  if (!(at - now <= AHEAD_MS)) return failed(`its time lies ${Math.round((at - now) / 1_000)} s in the future`);
+  return { kind: 'price', price, ageMs: Math.max(0, now - at) };
+}
+
+/** Undefined where nothing is. */
+function valueAt(json: unknown, pointer: string): unknown {
+  let here = json;
+  for (const step of pointer.split('/').slice(1)) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, key)) return undefined;
+    here = (here as Readonly<Record<string, unknown>>)[key];
+  }
+  return here;
+}
+
+const numberOf = (value: unknown): number =>
+  typeof value === 'number' ? value : typeof value === 'string' && PLAIN.test(value) ? Number(value) : Number.NaN;
+
+/** From seconds to nanoseconds since 1970 each unit has its own size; text without a zone could mean any hour. */
+function timeOf(value: unknown): Millis {
+  const number = numberOf(value);
+  if (number > 0) {
+    for (const [below, factor] of UNITS) if (number < below) return number * factor;
+    return Number.NaN;
+  }
+  return typeof value === 'string' && /\d[Tt ].*([Zz]|[+-]\d\d:?\d\d)$/.test(value) ? Date.parse(value) : Number.NaN;
+}
+const UNITS = [
+  [1e11, 1e3],
+  [1e14, 1],
+  [1e17, 1e-3],
+  [1e20, 1e-6],
+] as const;
+
+/** What was found, cut short and in one line. */
+function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'object' && value !== null) return 'keys or a list';
+  const text = typeof value === 'string' ? value : typeof value === 'number' ? String(value) : 'no number';
+  const line = text.replace(/[\s\p{Cc}]+/gu, ' ');
+  return line === '' ? 'nothing' : JSON.stringify(line.length > 40 ? `${line.slice(0, 37)}...` : line);
+}

@@ -1,0 +1,82 @@
+/** Asks RFQ now and then what it would pay and ask, and tells the engine. It accepts nothing: it has nothing to accept with. */
+import { isThin, moneyOf } from '../../core/index.ts';
+import type {
+  Clock,
+  ConversionDesk,
+  ConversionOffer,
+  Engine,
+  EngineEvent,
+  Instrument,
+  Millis,
+  Money,
+} from '../../core/index.ts';
+import { Offers } from '../../hedge/index.ts';
+
+export type WitnessSetup = {
+  readonly desk: Pick<ConversionDesk, 'offer' | 'pairs'>;
+  /** What the prices are asked for, in the major currency. */
+  readonly amount: Money;
+  /** Between two readings of two quotes each. */
+  readonly everyMs: Millis;
+  readonly thinBps?: number | undefined;
+  readonly capsSkew: boolean;
+};
+
+type Surroundings = {
+  readonly clock: Clock;
+  readonly engine: Engine;
+  readonly instrument: () => Instrument;
+  /** Time for the engine. */
+  readonly time: () => Millis;
+  readonly step: (event: EngineEvent) => void;
+};
+
+export class WitnessReads {
+  readonly #o: WitnessSetup & Surroundings;
+  readonly #offers: Offers;
+
+  constructor(options: WitnessSetup & Surroundings) {
+    this.#o = options;
+    this.#offers = new Offers(options.desk, options.clock);
+  }
+
+  get everyMs(): Millis {
+    return this.#o.everyMs;
+  }
+
+  /** One reading, where somebody goes by it: a thin book, or inventory whose skew it bounds. As old as its first request. */
+  async read(): Promise<void> {
+    const { engine, time, step, amount, instrument } = this.#o;
+    if (!this.#isWanted()) return;
+    const startedAt = time();
+    const { major, minor, tickMoney } = instrument();
+    const [sold, bought] = await Promise.all([
+      this.#offers.rfq({ from: major, to: minor, fixed: 'give', size: amount }),
+      this.#offers.rfq({ from: minor, to: major, fixed: 'get', size: amount }),
+    ]);
+    if (typeof sold === 'string' || typeof bought === 'string' || engine.haltedBecause !== null) return;
+    const bid = priceOf(sold.get, sold.give) / Number(tickMoney);
+    const ask = priceOf(bought.give, bought.get) / Number(tickMoney);
+    if (bid > 0 && bid <= ask && ask < Infinity) step({ kind: 'witness', at: time(), startedAt, bid, ask });
+  }
+
+  #isWanted(): boolean {
+    const { engine, time, capsSkew } = this.#o;
+    const { bid, ask, inventory } = engine.snapshot(time());
+    return isThin(this.#o, bid, ask) || (capsSkew && inventory !== 0n);
+  }
+}
+
+/** The reads of one run; null where nobody wants them. */
+export function witnessReadsOf(
+  { witness, clock, engine }: { readonly witness?: WitnessSetup | undefined } & Pick<Surroundings, 'clock' | 'engine'>,
+  instrument: () => Instrument,
+  time: () => Millis,
+  step: (event: EngineEvent) => void,
+): WitnessReads | null {
+  return witness ? new WitnessReads({ ...witness, clock, engine, instrument, time, step }) : null;
+}
+
+/** A model's number: a float, in 10^-18 of the minor currency for one major. */
+const priceOf = (minor: ConversionOffer['give'], major: ConversionOffer['give']): number =>
+  (Number(moneyOf(minor.amount)) / Number(moneyOf(major.amount))) * 1e18;

@@ -1,0 +1,99 @@
+/** The engine's inputs and answers as lines of text, and back: what a run can be replayed from, command by command. */
+import { emptyDepth, OrderBook } from '../../core/index.ts';
+import type { Amount, Command, Depth, EngineEvent, Price, RestoredLedger, Side } from '../../core/index.ts';
+import { ledgerOf, textOfLedger } from '../state/ledgerText.ts';
+
+/** One line of the recording. */
+export type Line =
+  /** An input. `levels`: changes of the best 50 levels since the line before that had any, as side, price, amount. */
+  | { readonly kind: 'input'; readonly event: EngineEvent; readonly levels: readonly LevelChange[] }
+  | Answer
+  /** Lines are missing here: the disk did not take them. */
+  | { readonly kind: 'gap' };
+
+/** What the engine made of the input before; a line is only written where there are commands, or the engine broke. */
+export type Answer =
+  | { readonly kind: 'commands'; readonly commands: readonly Command[] }
+  | { readonly kind: 'broke'; readonly message: string };
+
+export type LevelChange = readonly [side: 0 | 1, price: number, amount: number];
+
+/** The line of a gap. */
+export const GAP = 'g';
+
+/** Writes lines; remembers the depth that was written last. */
+export class LineWriter {
+  readonly #depth = emptyDepth(50);
+  readonly #written: Record<Side, Map<number, number>> = { buy: new Map(), sell: new Map() };
+
+  /** `book` is the engine's own, as it stands when a `book` event goes in. */
+  input(event: EngineEvent, book: OrderBook): string {
+    const levels = event.kind === 'book' ? this.#changes(book) : [];
+    return `i${JSON.stringify(levels.length === 0 ? { event } : { event, levels }, encode)}`;
+  }
+
+  commands(commands: readonly Command[]): string {
+    return `o${JSON.stringify(commands)}`;
+  }
+
+  broke(error: unknown): string {
+    return `x${JSON.stringify(brokenBy(error))}`;
+  }
+
+  #changes(book: OrderBook): LevelChange[] {
+    book.depth(this.#depth);
+    const changes: LevelChange[] = [];
+    for (const side of ['buy', 'sell'] as const) {
+      const now = levelsOf(this.#depth, side);
+      const before = this.#written[side];
+      const code = side === 'buy' ? 0 : 1;
+      for (const price of before.keys()) if (!now.has(price)) changes.push([code, price, 0]);
+      for (const [price, amount] of now) if (before.get(price) !== amount) changes.push([code, price, amount]);
+      this.#written[side] = now;
+    }
+    return changes;
+  }
+}
+
+export const brokenBy = (error: unknown): Answer => ({
+  kind: 'broke',
+  message: error instanceof Error ? error.message : String(error),
+});
+
+/** Throws a RangeError on a line that is not one. */
+export function lineOf(text: string): Line {
+  const body = text.slice(1);
+  if (text === GAP) return { kind: 'gap' };
+  if (text.startsWith('o')) return { kind: 'commands', commands: JSON.parse(body) as Command[] };
+  if (text.startsWith('x')) return JSON.parse(body) as Answer;
+  if (!text.startsWith('i')) throw new RangeError(`a recorded line begins with ${JSON.stringify(text.slice(0, 1))}`);
+  const { event, levels } = JSON.parse(body, decode) as { event: EngineEvent; levels?: LevelChange[] };
+  return { kind: 'input', event, levels: levels ?? [] };
+}
+
+/** Brings a book to where it stood when the line was written. */
+export function applyLevels(book: OrderBook, levels: readonly LevelChange[]): void {
+  for (const [side, price, amount] of levels) book.set(side === 0 ? 'buy' : 'sell', price as Price, amount as Amount);
+}
+
+function levelsOf(depth: Depth, side: Side): Map<number, number> {
+  const [prices, amounts, count] =
+    side === 'buy' ? [depth.bidPrices, depth.bidAmounts, depth.bids] : [depth.askPrices, depth.askAmounts, depth.asks];
+  const levels = new Map<number, number>();
+  for (let i = 0; i < count; i++) levels.set(prices[i]!, amounts[i]!);
+  return levels;
+}
+
+/** JSON has no 64-bit numbers and no maps: both are written as one-key objects. */
+function encode(key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return { $bigint: value.toString() };
+  if (key === 'ledger' && value !== null) return { $ledger: textOfLedger(value as RestoredLedger) };
+  return value;
+}
+
+function decode(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if ('$bigint' in value) return BigInt(String(value.$bigint));
+  if ('$ledger' in value) return ledgerOf(String(value.$ledger));
+  return value;
+}

@@ -1,0 +1,197 @@
+/** The recordings of a state directory: one file a run, only ever appended to, so that an old one is given back to the disk by deleting its file. */
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { Millis } from '../../core/index.ts';
+import { syncFolder } from '../state/durableFiles.ts';
+
+/** What a run was made from: the first line of its recording. */
+export type RecordedRun = {
+  readonly run: number;
+  readonly startedAt: Millis;
+  /** Its configuration, as text. */
+  readonly setup: string;
+};
+
+/** The recording of the run that goes on. */
+export type Recorder = {
+  /** Bytes on disk. */
+  readonly bytes: number;
+  /** Appends lines. Durable when it returns; throws when the disk does not take them, and then none of them is there. */
+  write(lines: readonly string[]): void;
+  /** May be called again. */
+  close(): void;
+};
+
+const NAME = /^run-(\d{1,15})\.rec$/;
+const nameOf = (run: number): string => `run-${run}.rec`;
+
+/** Length and sum before each piece. */
+const HEAD_BYTES = 8;
+/** What a piece unpacks to at most; more lines are written as several. A piece that says or holds more was not written by this program. */
+const PIECE_MAX_BYTES = 32 * 1024 * 1024;
+/** Deflate looks back this far, over the pieces before too: they are small, and much alike (54 MB a day without, 19 MB with, measured). */
+const WINDOW_BYTES = 32_768;
+
+/** Numbers and sizes of the runs whose recordings are there, oldest first. */
+export function recordingsIn(dir: string): readonly { readonly run: number; readonly bytes: number }[] {
+  return readdirSync(dir)
+    .flatMap(name => {
+      const run = NAME.exec(name)?.[1];
+      return run === undefined ? [] : [{ run: Number(run), bytes: statSync(join(dir, name)).size }];
+    })
+    .sort((a, b) => a.run - b.run);
+}
+
+/** Deletes the oldest recordings until those before `current` have at most `maxBytes` and are at most `maxRuns`. */
+export function forgetOld(dir: string, current: number, maxBytes: number, maxRuns: number): void {
+  const older = recordingsIn(dir).filter(({ run }) => run !== current);
+  let bytes = older.reduce((sum, one) => sum + one.bytes, 0);
+  let runs = older.length;
+  for (const one of older) {
+    if (bytes <= maxBytes && runs <= maxRuns) return;
+    rmSync(join(dir, nameOf(one.run)), { force: true });
+    bytes -= one.bytes;
+    runs--;
+  }
+}
+
+/** Starts the recording of a run. Throws when the disk does not take it. */
+export function recorderIn(dir: string, of: RecordedRun): Recorder {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const file = openSync(join(dir, nameOf(of.run)), 'wx', 0o600);
+  let bytes = 0;
+  let closed = false;
+  let window: Buffer = Buffer.alloc(0);
+  const write = (lines: readonly string[]): void => {
+    let ahead = window;
+    const pieces = texts(lines).map(plain => {
+      const packed = deflateRawSync(plain, ahead.length > 0 ? { dictionary: ahead } : {});
+      const head = Buffer.alloc(HEAD_BYTES);
+      head.writeUInt32LE(packed.length, 0);
+      head.writeUInt32LE(crc32(packed, of.run), 4);
+      ahead = Buffer.concat([ahead, plain]).subarray(-WINDOW_BYTES);
+      return Buffer.concat([head, packed]);
+    });
+    const piece = Buffer.concat(pieces);
+    // Always from the end of the last whole piece: half of one, left by a full disk, is written over.
+    for (let done = 0; done < piece.length;) done += writeSync(file, piece, done, piece.length - done, bytes + done);
+    fdatasyncSync(file);
+    bytes += piece.length;
+    window = ahead;
+  };
+  try {
+    write([JSON.stringify(of)]);
+    syncFolder(dir);
+  } catch (error) {
+    closeSync(file);
+    rmSync(join(dir, nameOf(of.run)), { force: true });
+    throw error;
+  }
+  return {
+    get bytes() {
+      return bytes;
+    },
+    write,
+    close: () => {
+      if (!closed) closeSync(file);
+      closed = true;
+    },
+  };
+}
+
+/**
+ * What a run was made from and its lines, also while it goes on. Null when its first piece is not whole: it ended as it began. A last piece
+ * that is not whole was never relied on, and is left out. Throws a RangeError, now or while the lines are read, where the file is damaged.
+ */
+export function readRecording(
+  dir: string,
+  run: number,
+): { readonly of: RecordedRun; readonly lines: Iterable<string> } | null {
+  const lines = linesOf(join(dir, nameOf(run)), run);
+  const first = lines.next();
+  if (first.done === true) return null;
+  const of = JSON.parse(first.value) as RecordedRun;
+  if (of.run !== run) throw new RangeError(`the recording says that it is of run ${of.run}`);
+  return { of, lines };
+}
+
+function* linesOf(path: string, run: number): Generator<string, undefined> {
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    const head = Buffer.alloc(HEAD_BYTES);
+    let window: Buffer = Buffer.alloc(0);
+    for (let at = 0; readWhole(file, head, at);) {
+      const length = head.readUInt32LE(0);
+      if (!(length > 0 && length <= PIECE_MAX_BYTES)) throw new RangeError(DAMAGED);
+      // Before room is made for it: the last piece may be half there.
+      if (at + HEAD_BYTES + length > size) return;
+      const packed = Buffer.alloc(length);
+      if (!readWhole(file, packed, at + HEAD_BYTES)) return;
+      if (crc32(packed, run) !== head.readUInt32LE(4)) throw new RangeError(DAMAGED);
+      const plain = inflated(packed, window);
+      yield* plain.toString('utf8').split('\n').slice(0, -1);
+      window = Buffer.concat([window, plain]).subarray(-WINDOW_BYTES);
+      at += HEAD_BYTES + length;
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Lines as texts of at most a piece each. Throws a RangeError for a line that is longer. */
+function texts(lines: readonly string[]): Buffer[] {
+  const found: Buffer[] = [];
+  let text = '';
+  for (const line of lines) {
+    // Three bytes a character at most.
+    if (3 * (text.length + line.length + 1) > PIECE_MAX_BYTES && text !== '') {
+      found.push(Buffer.from(text));
+      text = '';
+    }
+    text += `${line}\n`;
+  }
+  found.push(Buffer.from(text));
+  if (found.some(({ length }) => length > PIECE_MAX_BYTES))
+    throw new RangeError(`a line of a recording is longer than ${PIECE_MAX_BYTES} bytes`);
+  return found;
+}
+
+/** Throws a RangeError when it is no deflated text, or as soon as it is longer than any that is written. */
+function inflated(packed: Buffer, window: Buffer): Buffer {
+  try {
+    return inflateRawSync(packed, {
+      maxOutputLength: PIECE_MAX_BYTES,
+      ...(window.length > 0 ? { dictionary: window } : {}),
+    });
+  } catch (error) {
+    const isLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    throw new RangeError(isLong ? `${DAMAGED}: a piece unpacks to more than ${PIECE_MAX_BYTES} bytes` : DAMAGED, {
+      cause: error,
+    });
+  }
+}
+
+const DAMAGED = 'the recording is damaged from here on';
+
+/** False when the file ends before. */
+function readWhole(file: number, into: Buffer, from: number): boolean {
+  for (let done = 0; done < into.length;) {
+    const read = readSync(file, into, done, into.length - done, from + done);
+    if (read === 0) return false;
+    done += read;
+  }
+  return true;
+}

@@ -1,0 +1,100 @@
+/** Feeds a recorded run through a fresh engine again: every command must come out as it did. */
+import type { Command, Engine, EngineEvent, Millis } from '../../core/index.ts';
+import type { Rules } from '../loop/opening.ts';
+import { applyLevels, brokenBy, lineOf } from './recording.ts';
+import type { Answer } from './recording.ts';
+import { readRecording } from './recordings.ts';
+
+export type Replayed = {
+  readonly run: number;
+  readonly inputs: number;
+  readonly commands: number;
+  /** The first difference, in words; null when every command was the same. */
+  readonly difference: string | null;
+  /** The disk did not take all of the recording: it was replayed up to there. */
+  readonly gap: boolean;
+  /** What the engine broke with in the run, and again in the replay; null when it did not. */
+  readonly broke: string | null;
+};
+
+/** The rules that a run began with: its engine was made from them. Null when it ended before it read them. */
+export function firstRules(dir: string, run: number): Rules | null {
+  for (const text of readRecording(dir, run)?.lines ?? []) {
+    const line = lineOf(text);
+    if (line.kind !== 'input' || line.event.kind !== 'rules') continue;
+    const { instrument, makerRate, takerRate } = line.event;
+    return { instrument, makerRate, takerRate };
+  }
+  return null;
+}
+
+/**
+ * Stops at the first difference, and before the first input that is later than `until`. `onInput` sees each input with the engine's answer, for
+ * explanations.
+ */
+export function replayRun(
+  dir: string,
+  run: number,
+  engine: Engine,
+  onInput?: (event: EngineEvent, commands: readonly Command[]) => void,
+  until: Millis = Infinity,
+): Replayed {
+  let inputs = 0;
+  let commands = 0;
+  let given: Answer = NO_COMMANDS;
+  let broke: string | null = null;
+  let last = 'nothing yet';
+  const result = (difference: string | null, gap = false): Replayed => ({
+    run,
+    inputs,
+    commands,
+    difference,
+    gap,
+    broke,
+  });
+  const compared = (recorded: Answer) =>
+    textOf(given) === textOf(recorded)
+      ? null
+      : `after ${last} (input ${inputs}) the engine now ${textOf(given)}, recorded was that it ${textOf(recorded)}`;
+  try {
+    for (const text of readRecording(dir, run)?.lines ?? []) {
+      const line = lineOf(text);
+      if (line.kind === 'gap') return result(compared(NO_COMMANDS), true);
+      if (line.kind !== 'input') {
+        const difference = compared(line);
+        if (difference !== null) return result(difference);
+        if (given.kind === 'broke') broke ??= given.message;
+        else commands += given.commands.length;
+        given = NO_COMMANDS;
+        continue;
+      }
+      const difference = compared(NO_COMMANDS);
+      if (difference !== null || line.event.at > until) return result(difference);
+      inputs++;
+      last = `${line.event.kind} at ${line.event.at}`;
+      applyLevels(engine.book, line.levels);
+      given = answerOf(engine, line.event);
+      onInput?.(line.event, given.kind === 'broke' ? [] : given.commands);
+    }
+  } catch (error) {
+    // The recording is not what was written.
+    return result(`after ${last} (input ${inputs}): ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return result(compared(NO_COMMANDS));
+}
+
+/** Nothing is recorded of it. */
+const NO_COMMANDS: Answer = { kind: 'commands', commands: [] };
+
+function answerOf(engine: Engine, event: EngineEvent): Answer {
+  try {
+    return { kind: 'commands', commands: engine.step(event) };
+  } catch (error) {
+    return brokenBy(error);
+  }
+}
+
+const textOf = (answer: Answer): string =>
+  answer.kind === 'broke'
+    ? `broke: ${answer.message}`
+    : `gives ${answer.commands.length === 0 ? 'nothing' : JSON.stringify(answer.commands)}`;

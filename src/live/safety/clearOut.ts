@@ -1,0 +1,115 @@
+/** Takes every order of one instance out of the exchange by what the exchange itself lists, and verifies it. Needs no journal and no engine. */
+import { CANCEL_CHUNK, sleep } from '../../core/index.ts';
+import type { Clock, Exchange } from '../../core/index.ts';
+import type { Reach } from '../loop/reach.ts';
+
+export type ClearOutOptions = {
+  readonly exchange: Pick<Exchange, 'openOrders' | 'cancel' | 'lookUp'>;
+  readonly clock: Clock;
+  /** Told how each request ended: it says what a person must hear, and how often. */
+  readonly reach: Reach;
+  readonly book: string;
+  readonly instance: string;
+  /** Origin ids that a journal knows: where the list is cut they are asked for one by one. */
+  readonly known?: readonly string[];
+  /** Told the origin ids that each read shows, and whether the list was cut. */
+  readonly onSeen?: (ids: readonly string[], isCut: boolean) => void;
+};
+
+/** An order of the instance, as the exchange lists it. */
+export type Found = { readonly oid: string; readonly id: string };
+
+const READ_EVERY_MS = 500;
+/** The exchange's default page: a reply of this many may be cut. */
+export const PAGE = 500;
+/** Asked for where it is: what comes is whole where it is more than a page, and less than this. */
+const LARGE_PAGE = 50_000;
+const EMPTY_READS = 2;
+
+/** What a look at the exchange's list shows of the instance. */
+type Page = { readonly live: readonly Found[]; readonly isCut: boolean };
+
+/** Open orders of the instance; null when they could not be read whole. Of a cut list, those that it shows, and those that are known to live. */
+export async function found(options: ClearOutOptions): Promise<readonly Found[] | null> {
+  const page = await pageOf(options, options.known ?? []);
+  return page === null || (page.isCut && page.live.length === 0) ? null : page.live;
+}
+
+/** `asked`: origin ids that are asked for one by one where the list is cut. Null: the exchange told too little. */
+async function pageOf(options: ClearOutOptions, asked: readonly string[]): Promise<Page | null> {
+  const { instance } = options;
+  const first = await listed(options, PAGE);
+  if (first === null) return null;
+  const more = first.length < PAGE ? null : await listed(options, LARGE_PAGE);
+  const list = more ?? first;
+  const live = list.flatMap(({ oid, originId }) =>
+    originId?.startsWith(`${instance}-`) ? [{ oid, id: originId }] : [],
+  );
+  const isCut = first.length >= PAGE && !(list.length > PAGE && list.length < LARGE_PAGE);
+  if (!isCut) return { live, isCut };
+  options.reach.say(
+    'cut',
+    { orders: list.length },
+    `open_orders shows ${list.length} orders and may leave out others: no order of ${instance} counts as gone until it shows fewer; cancel some of the other programs' orders on ${options.book}, or look at the exchange by hand`,
+  );
+  if (asked.length === 0) return { live, isCut };
+  const outcome = await options.exchange.lookUp({ originIds: asked });
+  if (outcome.kind !== 'done') {
+    options.reach.failed('lookup', outcome);
+    return live.length > 0 ? { live, isCut } : null;
+  }
+  for (const { oid, originId: id, status } of outcome.value) {
+    const isOver = status === 'completed' || status === 'cancelled';
+    if (!isOver && id !== undefined && !live.some(one => one.id === id)) live.push({ oid, id });
+  }
+  return { live, isCut };
+}
+
+async function listed({ exchange, book, reach }: ClearOutOptions, limit: number) {
+  const outcome = await exchange.openOrders({ book, limit });
+  if (outcome.kind === 'done') reach.answered();
+  else reach.failed('open_orders', outcome);
+  return outcome.kind === 'done' ? outcome.value : null;
+}
+
+/**
+ * Cancels and reads until two whole reads in a row show nothing, or until `goesOn` says no. The answer: what was seen last, empty only
+ * when verified; null when nothing could be read, or only a list that is cut and shows nothing. `isEarly`: reads that begin while it holds do not count as empty.
+ */
+export async function clearOut(
+  options: ClearOutOptions,
+  goesOn: () => boolean,
+  isEarly: () => boolean = () => false,
+): Promise<readonly Found[] | null> {
+  const { clock } = options;
+  let last: readonly Found[] | null = null;
+  for (let empty = 0; empty < EMPTY_READS;) {
+    if (!goesOn()) return last !== null && last.length > 0 ? last : null;
+    const early = isEarly();
+    const page = await pageOf(options, [...new Set([...(options.known ?? []), ...(last ?? []).map(({ id }) => id)])]);
+    if (page !== null) last = page.isCut && page.live.length === 0 ? null : page.live;
+    empty = page?.live.length === 0 && !page.isCut && !early ? empty + 1 : 0;
+    if (page !== null) {
+      const ids = page.live.map(({ id }) => id);
+      options.onSeen?.(ids, page.isCut);
+      await cancelAll(options, ids);
+    }
+    if (empty < EMPTY_READS) await sleep(clock, READ_EVERY_MS);
+  }
+  return [];
+}
+
+/** Cancels by origin ids, a bounded number at a time. What it proves is for a read to say. */
+export async function cancelAll(
+  { exchange, reach }: Pick<ClearOutOptions, 'exchange' | 'reach'>,
+  ids: readonly string[],
+): Promise<void> {
+  for (let i = 0; i < ids.length; i += CANCEL_CHUNK) {
+    const outcome = await exchange.cancel({ originIds: ids.slice(i, i + CANCEL_CHUNK) });
+    if (outcome.kind !== 'done') reach.failed('cancel', outcome);
+  }
+}
+
+/** What a person reads where nothing could be verified for that; `known`: how many orders the state knows, each asked for by itself. */
+export const cutText = (instance: string, book: string, known: number): string =>
+  `the list of open orders on ${book} is full of orders of other programs, and may leave out some of ${instance}${known === 0 ? '' : ` (the ${known} that the state knows were asked for one by one)`}: cancel some of the others, then give this command again, or look at the exchange by hand`;

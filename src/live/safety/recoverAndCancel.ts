@@ -1,0 +1,65 @@
+/** What is left to do when the state cannot be trusted: place nothing, take every order of this instance out, verify, and say so. */
+import type { Millis } from '../../core/index.ts';
+import { clearOut } from './clearOut.ts';
+import type { ClearOutOptions } from './clearOut.ts';
+import type { Log } from '../log.ts';
+import { Reach } from '../loop/reach.ts';
+
+export type RecoverOptions = Omit<ClearOutOptions, 'reach'> & {
+  readonly log: Log;
+  /** How long a request of the run before may be held on its way: reads count as empty only after that. */
+  readonly fenceMs: Millis;
+  /** Bound of everything, beyond the fence. */
+  readonly withinMs: Millis;
+  /** Whether a refusal by this code will not pass by asking again: a wrong key stays wrong. */
+  readonly isFatal?: (code: string) => boolean;
+};
+
+/** So many refusals in a row by such a code, and nothing more is asked: one may be about a nonce. */
+const FATAL_IN_A_ROW = 3;
+
+export type Recovered = {
+  /** Origin ids that may live; empty only when two whole reads after the fence showed none. Null: nothing could be read. */
+  readonly left: readonly string[] | null;
+  /** Orders that were seen to live, and are not left. */
+  readonly canceled: number;
+  /** The last list of open orders was full of others': what it leaves out could not be seen. Known orders were asked for one by one. */
+  readonly isCut: boolean;
+};
+
+/** Never rejects for what the exchange does. */
+export async function recoverAndCancel(options: RecoverOptions): Promise<Recovered> {
+  const { clock, log, fenceMs, withinMs, instance } = options;
+  const began = clock.elapsed();
+  const passed = () => clock.elapsed() - began;
+  log.error(
+    { instance },
+    `nothing is quoted: canceling every order of ${instance}, and watching ${fenceMs / 1000} s for requests that may still be on their way`,
+  );
+  const seen = new Set<string>();
+  let isCut = false;
+  let refused = 0;
+  const { exchange, isFatal } = options;
+  const openOrders: typeof exchange.openOrders = async query => {
+    const outcome = await exchange.openOrders(query);
+    refused = outcome.kind === 'refused' && isFatal?.(outcome.code) === true ? refused + 1 : 0;
+    return outcome;
+  };
+  const left = await clearOut(
+    {
+      ...options,
+      exchange: { openOrders, cancel: by => exchange.cancel(by), lookUp: by => exchange.lookUp(by) },
+      reach: new Reach(log, clock),
+      onSeen: (ids, wasCut) => {
+        isCut = wasCut;
+        ids.forEach(id => seen.add(id));
+      },
+    },
+    () => passed() < fenceMs + withinMs && refused < FATAL_IN_A_ROW,
+    () => passed() < fenceMs,
+  );
+  const ids = left === null ? null : left.map(({ id }) => id);
+  // Where the list was cut, what had been seen was asked for by itself.
+  const notGone = ids?.length ?? (isCut ? 0 : seen.size);
+  return { left: ids, canceled: seen.size - notGone, isCut };
+}

@@ -1,0 +1,244 @@
+/**
+ * The sentinel: a second process with its own key that takes the bot's orders out when nobody looks after them. It never places an order.
+ *
+ * What it does about it depends on what it sees. Dead or frozen, the bot shows no life: its orders are canceled, and trading is halted until a
+ * person resumes. Cut off, the bot lives and cannot read the exchange, which answers the sentinel: its orders are canceled and its quotes are
+ * held back, until it reads again. When the exchange answers neither, nothing is done, and nothing has to be undone.
+ */
+import { sleep } from '../../core/index.ts';
+import type { Millis } from '../../core/index.ts';
+import { clearOut, found } from './clearOut.ts';
+import type { ClearOutOptions } from './clearOut.ts';
+import { isThere } from './heart.ts';
+import type { Heart, Pulse, Sight, Watch } from './heart.ts';
+import type { Latch } from './latch.ts';
+import type { Log } from '../log.ts';
+import { Reach } from '../loop/reach.ts';
+
+/** The exchange is to be reached with a key of its own, so that the bot's nonces and lock-outs are not the sentinel's. */
+export type SentinelOptions = Omit<ClearOutOptions, 'reach'> & {
+  readonly log: Log;
+  readonly latch: Latch;
+  /** Its own signs of life, for the bot. */
+  readonly heart: Pick<Heart, 'beat'>;
+  /** The bot's. */
+  readonly watch: Watch;
+  /** The bot is taken for dead when its heart has stood still this long, and for cut off when it has read nothing for so long. */
+  readonly ttlMs: Millis;
+  /** More live orders of the bot than this are a reason too. */
+  readonly ordersMax: number;
+  /** What a person types to lift a halt of the bot. */
+  readonly resumeCommand: string;
+};
+
+/** Why it halts the bot, each kind with the form of its sentence. */
+type HaltTexts = {
+  readonly 'no life': `the bot has shown no life for ${string}`;
+  readonly 'too many orders': `${number} live orders, the limit is ${number}`;
+  readonly 'started anew': `the bot was started anew while it was held back (${string})`;
+};
+export type SentinelHalt = keyof HaltTexts;
+type HaltReason = HaltTexts[SentinelHalt];
+
+const LOOK_EVERY_MS = 1_000;
+const COUNT_EVERY_MS = 10_000;
+/** While the bot reads nothing, or the exchange did not answer the last time. */
+const ASK_EVERY_MS = 2_000;
+/** A lock-out lasts a minute, and may come again at once: who is kept out longer than this no longer looks after its orders. */
+const KEPT_OUT_MAX_MS = 150_000;
+/** No answer for so long was an outage: then the bot has as long to find out that it is over as a read of it may take. */
+const OUTAGE_MS = 15_000;
+
+/** Watches until the signal aborts. Never rejects. */
+export async function watchOver(options: SentinelOptions, signal: AbortSignal): Promise<void> {
+  const sentinel = new Sentinel(options);
+  while (!signal.aborted) {
+    await sentinel.turn(signal);
+    await sleep(options.clock, LOOK_EVERY_MS, signal);
+  }
+  options.heart.beat('stopped');
+}
+
+class Sentinel {
+  readonly #options: SentinelOptions;
+  readonly #reach: Reach;
+  #wasGone = false;
+  /** Why to halt, until the disk has taken it: a full one must not keep the cancels back. */
+  #owed: HaltReason | null = null;
+  /** The silence of the bot for which it was held back. Each is decided once: a person who resumes after it has decided. */
+  #heldFor: string | null = null;
+  /** Why the bot is to be held back, while the disk does not take the hold. */
+  #owedHold: string | null = null;
+  #countedAt: Millis = -Infinity;
+  /** When the exchange last answered, and since when it has done so without an outage. */
+  #answeredAt: Millis;
+  #answersSince: Millis = -Infinity;
+  #isAnswered = true;
+  #cleared = false;
+
+  constructor(options: SentinelOptions) {
+    this.#options = options;
+    this.#reach = new Reach(options.log, options.clock);
+    this.#answeredAt = options.clock.elapsed();
+  }
+
+  async turn(signal: AbortSignal): Promise<void> {
+    let reason = this.#look();
+    if (reason === null) {
+      this.#cleared = false;
+      const counted = await this.#count();
+      const seen = this.#look();
+      reason = counted ?? seen;
+    }
+    if (reason !== null && !this.#cleared) await this.#clear(reason, signal);
+    // A halted or dead bot is looked at again: what it sent before may still arrive.
+    else if (this.#cleared && this.#isTime(COUNT_EVERY_MS)) this.#cleared = (await this.#live())?.length === 0;
+  }
+
+  /** Why nothing of the bot may live, as of now. Each death is latched once: a person who resumes after it has decided. */
+  #look(): string | null {
+    const { heart, watch, latch } = this.#options;
+    heart.beat('alive');
+    const sight = watch.look();
+    const gone = this.#goneBecause(sight);
+    if ((gone !== null) !== this.#wasGone) this.#owed = gone;
+    this.#wasGone = gone !== null;
+    if (this.#owed !== null && this.#isLatched(this.#owed)) this.#owed = null;
+    if (gone === null) this.#liftOwnHold(sight);
+    if (gone !== null) return gone;
+    if (latch.read() !== null) return 'trading is halted';
+    if (this.#owedHold !== null && (sight === null || sight.unreadMs <= this.#options.ttlMs)) this.#owedHold = null;
+    if (this.#owedHold !== null) this.#hold();
+    return this.#owed ?? latch.readHold()?.reason.replace(/^sentinel: /, '') ?? this.#owedHold;
+  }
+
+  #goneBecause(sight: Sight | null): HaltReason | null {
+    if (sight === null || sight.stillMs <= this.#options.ttlMs) return null;
+    const there = isThere(sight.pulse);
+    const kind =
+      there === null
+        ? ''
+        : there
+          ? `; frozen: its process ${sight.pulse.process?.pid} is there`
+          : `; dead: its process ${sight.pulse.process?.pid} is gone`;
+    return `the bot has shown no life for ${seconds(sight.stillMs)}${kind}`;
+  }
+
+  /** Looks at the bot's orders every now and then; more often while it lives and says that it reads nothing. */
+  async #count(): Promise<string | null> {
+    const { watch, ttlMs, ordersMax } = this.#options;
+    const isBlind = (): boolean => {
+      const sight = watch.look();
+      if (sight === null || sight.stillMs > ttlMs || silenceOf(sight.pulse) === this.#heldFor) return false;
+      return sight.unreadMs > (sight.pulse.state === 'kept out' ? KEPT_OUT_MAX_MS : ttlMs);
+    };
+    if (!this.#isTime(isBlind() || !this.#isAnswered ? ASK_EVERY_MS : COUNT_EVERY_MS)) return null;
+    const live = await this.#live();
+    if (live !== null && live.length > ordersMax)
+      return (this.#owed = `${live.length} live orders, the limit is ${ordersMax}`);
+    if (!isBlind()) return null;
+    if (live === null) {
+      const text =
+        'the exchange answers neither the bot, which lives, nor the sentinel: nothing is halted, and the bot goes on when it is back';
+      this.#reach.say('neither', {}, text);
+    } else if (this.#options.clock.elapsed() - this.#answersSince >= OUTAGE_MS) return this.#hold();
+    return null;
+  }
+
+  /** The exchange answers us and not the bot. What the disk refuses is acted on all the same: then the reason is returned. */
+  #hold(): string | null {
+    const { clock, latch, watch } = this.#options;
+    const sight = watch.look();
+    if (sight === null) return null;
+    const { pulse, unreadMs } = sight;
+    const why = `cut off: the bot lives and has read nothing for ${seconds(unreadMs)}, the exchange answers the sentinel`;
+    try {
+      const { born, reads } = pulse;
+      latch.setHold({ reason: `sentinel: ${why}`, at: clock.now(), by: 'sentinel', born, reads });
+      this.#heldFor = silenceOf(pulse);
+      this.#owedHold = null;
+    } catch (error) {
+      this.#reach.say('hold', { error: String(error) }, 'the hold cannot be written, it is tried again', 'error');
+      this.#owedHold = why;
+    }
+    return this.#owedHold;
+  }
+
+  /** Only a hold: a halt is lifted by a person. And only for the process that it was for, when that has lived throughout. */
+  #liftOwnHold(sight: Sight | null): void {
+    const { clock, latch, log, watch, ttlMs, resumeCommand } = this.#options;
+    const hold = latch.readHold();
+    const pulse = watch.last;
+    if (hold === null || pulse === null) return;
+    const at = clock.now();
+    const readsAgain = pulse.reads > hold.reads && (sight === null || sight.unreadMs <= ttlMs);
+    try {
+      if (pulse.born !== hold.born) {
+        // Nobody looked after the orders between two processes.
+        const why =
+          `the bot was started anew while it was held back (${hold.reason.replace(/^sentinel: /, '')})` as const;
+        if (!this.#isLatched(why)) return;
+        latch.liftHold({ reason: 'it became a halt: the bot was started anew', at, by: 'sentinel' });
+        log.error({}, `sentinel: ${why}: trading stays halted; look, then lift it with: ${resumeCommand}`);
+      } else if (readsAgain) {
+        const why = 'the bot lived throughout and reads the exchange again';
+        latch.liftHold({ reason: why, at, by: 'sentinel' });
+        log.warn({ lifted: hold.reason }, `sentinel: ${why}: its quotes are no longer held back`);
+      }
+    } catch (error) {
+      this.#reach.say('lift', { error: String(error) }, 'the hold cannot be lifted, it is tried again', 'error');
+    }
+  }
+
+  async #clear(reason: string, signal: AbortSignal): Promise<void> {
+    const { log, latch, instance, resumeCommand } = this.#options;
+    log.error({ reason }, `sentinel: ${reason}; canceling every order of ${instance}`);
+    if (this.#owed !== null)
+      log.error({}, 'sentinel: the halt cannot be written, it is tried again; a restarted bot would trade');
+    // No longer than there is a reason: a bot that was resumed meanwhile quotes.
+    const left = await clearOut(
+      { ...this.#options, reach: this.#reach },
+      () => !signal.aborted && this.#look() !== null,
+    );
+    this.#cleared = left?.length === 0;
+    if (!this.#cleared) return;
+    const next =
+      latch.read() === null && this.#owed === null
+        ? 'its quotes are held back until it reads the exchange again'
+        : `trading stays halted; look, then lift it with: ${resumeCommand}`;
+    log.error({ reason }, `sentinel: verified that no order of ${instance} is left; ${next}`);
+  }
+
+  #isTime(everyMs: Millis): boolean {
+    return this.#options.clock.elapsed() - this.#countedAt >= everyMs;
+  }
+
+  /** Open orders of the bot, and whether the exchange answers. */
+  async #live(): ReturnType<typeof found> {
+    const { clock } = this.#options;
+    this.#countedAt = clock.elapsed();
+    const live = await found({ ...this.#options, reach: this.#reach });
+    const now = clock.elapsed();
+    this.#isAnswered = live !== null;
+    if (live === null) return null;
+    if (now - this.#answeredAt > OUTAGE_MS) this.#answersSince = now;
+    this.#answeredAt = now;
+    return live;
+  }
+
+  /** True when trading is halted, by us or by somebody before us. */
+  #isLatched(reason: HaltReason): boolean {
+    const { latch, clock } = this.#options;
+    try {
+      latch.set({ reason: `sentinel: ${reason}`, at: clock.now(), by: 'sentinel' });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** Names the time from one whole read of a process to the next. */
+const silenceOf = ({ born, reads }: Pulse): string => `${born}/${reads}`;
+
+const seconds = (ms: Millis): string => `${Math.round(ms / 1000)} s`;

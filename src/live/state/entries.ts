@@ -1,0 +1,78 @@
+/** Entries of the ledger on disk: written in one transaction with the mark that they lead to, and held against it before it is believed. */
+import type Database from 'libsql';
+import { CAUSES, causesFrom } from '../../core/index.ts';
+import type { Cause, Causes, Entry, Millis } from '../../core/index.ts';
+import { entryOf, textOfEntry } from './ledgerText.ts';
+import { sumOf } from './sums.ts';
+
+/** Entries kept one by one, some months of a busy bot; the oldest are brought forward as one. Each costs a start 20 us. */
+export const ENTRIES_MAX = 50_000;
+/** So many more before they are. */
+const FOLD_EVERY = 5_000;
+const FORWARD = 'brought forward';
+
+/** The first entry is what older ones amount to. */
+export const isBroughtForward = ({ source }: Entry): boolean => source.startsWith(FORWARD);
+
+/** Oldest first. */
+export function* entriesIn(db: Database.Database, account: string): Generator<Entry & { readonly n: number }> {
+  const rows = db.prepare('SELECT n, source, at, entry FROM entries WHERE account = ? ORDER BY n').iterate(account);
+  for (const row of rows as Iterable<Row>) yield { n: row.n, ...entryOf(row.source, row.at, row.entry) };
+}
+
+type Row = { readonly n: number; readonly source: string; readonly at: Millis; readonly entry: string };
+
+/** In the transaction of the caller. Throws when a source is there already: the same thing must not be booked twice. */
+export function writeEntries(db: Database.Database, account: string, entries: readonly Entry[]): void {
+  if (entries.length === 0) return;
+  const { last } = db.prepare('SELECT max(n) AS last FROM entries WHERE account = ?').get(account) as {
+    last: number | null;
+  };
+  entries.forEach((entry, i) => insert(db, account, (last ?? 0) + 1 + i, entry));
+}
+
+/** In the transaction of the caller: what is too much is brought forward as one entry. */
+export function foldEntries(db: Database.Database, account: string, max = ENTRIES_MAX, every = FOLD_EVERY): void {
+  const { count } = db.prepare('SELECT count(*) AS count FROM entries WHERE account = ?').get(account) as {
+    count: number;
+  };
+  if (count < max + every) return;
+  const old: (Entry & { n: number })[] = [];
+  for (const entry of entriesIn(db, account)) {
+    if (old.length > count - max) break;
+    old.push(entry);
+  }
+  const last = old[old.length - 1];
+  if (last === undefined) return;
+  db.prepare('DELETE FROM entries WHERE account = ? AND n <= ?').run(account, last.n);
+  const changes = [...causesFrom(old)].flatMap(([currency, row]) =>
+    CAUSES.map(cause => ({ cause, currency, amount: row[cause] })),
+  );
+  insert(db, account, last.n, { source: `${FORWARD} ${last.n}`, at: last.at, why: null, changes });
+}
+
+/** Throws when the entries do not lead to `causes`. A ledger of which no entry is kept proves nothing. */
+export function holdAgainst(db: Database.Database, account: string, causes: ReadonlyMap<string, Causes>): void {
+  const booked = causesFrom(entriesIn(db, account));
+  if (booked.size === 0) return;
+  for (const currency of new Set([...booked.keys(), ...causes.keys()])) {
+    const [ours, theirs] = [booked.get(currency), causes.get(currency)];
+    const differs = (cause: Cause): boolean => (ours?.[cause] ?? 0n) !== (theirs?.[cause] ?? 0n);
+    const cause = CAUSES.find(differs);
+    if (cause !== undefined)
+      throw new Error(`damaged: the entries of the ledger do not add up to its ${currency} (${cause})`);
+  }
+}
+
+function insert(db: Database.Database, account: string, n: number, entry: Entry): void {
+  const { source, at } = entry;
+  const text = textOfEntry(entry);
+  db.prepare('INSERT INTO entries (account, n, source, at, entry, sum) VALUES (?, ?, ?, ?, ?, ?)').run(
+    account,
+    n,
+    source,
+    at,
+    text,
+    sumOf(account, source, text, n, at),
+  );
+}

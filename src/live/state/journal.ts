@@ -1,0 +1,306 @@
+/** What must survive the process: intents before they are sent, the ledger, the nonces, and every input of the engine. One folder, one process, one bot. */
+import { join } from 'node:path';
+import type Database from 'libsql';
+import type {
+  Amount,
+  Entry,
+  Millis,
+  PlaceCommand,
+  Price,
+  Profit,
+  RestoredLedger,
+  RestoredOrder,
+  Side,
+} from '../../core/index.ts';
+import type { HedgeRow } from '../../hedge/index.ts';
+import { commitMarkIn, lossOf, stalenessOf } from './knownCommits.ts';
+import type { CommitMark } from './knownCommits.ts';
+import { foldEntries, holdAgainst, writeEntries } from './entries.ts';
+import { markOf, textOfMark } from './ledgerText.ts';
+import type { Mark } from './ledgerText.ts';
+import { noteClient, NotOurs, ownerIn, takeOwnership } from './owner.ts';
+import type { Owner } from './owner.ts';
+import { GAP } from '../replay/recording.ts';
+import { forgetOld, recorderIn, recordingsIn } from '../replay/recordings.ts';
+import type { Recorder } from '../replay/recordings.ts';
+import { claimStateDir } from './stateDir.ts';
+import { atomically, closeDatabase, commitsIn, DamagedState, openDatabase, STATE_FILE, unusable } from './stateFile.ts';
+import { sumOf } from './sums.ts';
+
+export { closeDatabase, DamagedState, openDatabase, STATE_FILE };
+
+/** What the last run of an account left. */
+export type Leftovers = {
+  readonly orders: readonly RestoredOrder[];
+  readonly ledger: RestoredLedger | null;
+  /** Newest own trade that is in the ledger; undefined when there was none. */
+  readonly marker: string | undefined;
+  /** Conversions that may have been carried out, and the last ones that are over. */
+  readonly hedges: readonly HedgeRow[];
+  /** Transfers of the exchange's lists that are in the ledger, or were before it began; null when that is not known. */
+  readonly transfers: readonly string[] | null;
+  /** Of all runs since the opening; null when none was kept. */
+  readonly profit: Profit | null;
+};
+
+export type Journal = {
+  /** Number of this run: never used before in this state directory, and above those of a state directory that was lost. */
+  readonly run: number;
+  /** Highest nonce that may have been sent by an earlier run; 0 at the first. */
+  readonly nonceMark: bigint;
+  readonly leftovers: Leftovers;
+  /** Durable when it returns, with everything recorded before: only then may the orders be sent. Throws when the disk does not take it. */
+  intend(commands: readonly PlaceCommand[], at: Millis): void;
+  /** The order can never live again. Durable with the next flush. */
+  ended(id: string, ending: string): void;
+  /** One line of the recording: an input of the engine, or the commands that it answered with. Durable with the next flush. */
+  record(line: string): void;
+  /** The ledger as it stands, and the entries that led there since it was last told: durable with whatever is written next, so that no durable ending is of an order whose fills are not. */
+  keep(mark: Mark, entries: readonly Entry[]): void;
+  /** Makes everything durable, with the ledger when one is given. Throws when the disk does not take it. */
+  flush(mark?: Mark): void;
+  /** No nonce above `mark` may be sent before this returns. */
+  reserveNonces(mark: bigint): void;
+  /** The number of the account at the exchange; null until it was told, and where none binds the state. */
+  readonly client: string | null;
+  /** It was told now. */
+  ownedBy(client: string): void;
+  /** Bytes of this run's recording. */
+  recordedBytes(): number;
+  /** False while the disk does not take what is to be durable: nothing is placed then. */
+  isWritable(): boolean;
+  /** The journal of a next run in the same process, as a restart would find it; this one is not to be used any more, unless it throws. */
+  next(at: Millis): Journal;
+  close(): void;
+};
+
+export type JournalOptions = {
+  /** Names the account at its venue: only what the same account left is taken up again. */
+  readonly account: string;
+  readonly at: Millis;
+  /** Everything that the engine was made of, as text: a replay needs it. */
+  readonly setup: string;
+  /** Where runs are recorded, and what the recordings of earlier runs may take; absent: nowhere. */
+  readonly recordings?: { readonly dir: string; readonly earlierBytesMax: number };
+  /** Told of every commit, so that a file that lost some is known for it. */
+  readonly mark?: CommitMark;
+};
+
+/** Opens the state directory for this process alone. Throws one clear line when another process has it, when it is another bot's, or when it cannot be written. */
+export function openJournal(
+  dir: string,
+  {
+    owner,
+    client,
+    earlierBytesMax,
+    ...options
+  }: Omit<JournalOptions, 'recordings' | 'mark'> & {
+    readonly owner: Owner;
+    /** The number of the account, where the exchange was asked for it because the key is another. */
+    readonly client?: string;
+    readonly earlierBytesMax: number;
+  },
+): Journal {
+  claimStateDir(dir);
+  const file = join(dir, STATE_FILE);
+  const loss = lossOf(dir);
+  if (loss !== null) throw unusable(file, new Error(loss));
+  const db = openDatabase(file, ({ commits, lastRun }) => stalenessOf(dir, commits, lastRun));
+  try {
+    let { account } = options;
+    atomically(db, () => void (account = takeOwnership(db, dir, owner, account, client)))();
+    const mark = commitMarkIn(dir, commitsIn(db));
+    return journalIn(db, { ...options, account, recordings: { dir, earlierBytesMax }, mark });
+  } catch (error) {
+    if (error instanceof NotOurs) {
+      closeDatabase(db);
+      throw error;
+    }
+    db.close();
+    throw unusable(file, error);
+  }
+}
+
+/** Orders that ended are kept up to this many, for those who look for one; each costs a start 9 us. What may live stays. */
+export const ENDED_MAX = 100_000;
+/** Runs whose recordings are kept at the most. */
+export const RUNS_MAX = 500;
+/** Lines that wait for a disk that takes nothing; beyond, the recording has a gap. */
+const LINES_MAX = 10_000;
+
+/** The journal in an open database. */
+export function journalIn(db: Database.Database, options: JournalOptions): Journal {
+  const { account, at, setup, recordings, mark } = options;
+  let commits = commitsIn(db);
+  const count = db.prepare(
+    'INSERT INTO commits (one, n, sum) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET n = excluded.n, sum = excluded.sum',
+  );
+  /** All of the work or nothing, and it counts as one commit. */
+  const counted = <A extends readonly unknown[]>(work: (...args: A) => void): ((...args: A) => void) => {
+    const one = atomically(db, (...args: A) => {
+      work(...args);
+      count.run(commits + 1, sumOf(commits + 1));
+    });
+    return (...args) => {
+      one(...args);
+      mark?.tell(++commits);
+    };
+  };
+  const leftovers = leftoversIn(db, account);
+  const nonceMark = nonceMarkIn(db, account);
+  const run = nextRun(db, at, recordings?.dir);
+  counted(() => {
+    const insert = db.prepare('INSERT INTO runs (run, account, started_at, sum) VALUES (?, ?, ?, ?)');
+    insert.run(run, account, at, sumOf(account, run, at));
+    db.prepare(OLD_RUNS).run(RUNS_MAX);
+    db.prepare(OLD_INTENTS).run(ENDED_MAX);
+    foldEntries(db, account);
+  })();
+  let recorder: Recorder | null = null;
+  if (recordings) {
+    forgetOld(recordings.dir, run, recordings.earlierBytesMax, RUNS_MAX);
+    recorder = recorderIn(recordings.dir, { run, startedAt: at, setup });
+  }
+  const statements = {
+    intent: db.prepare('INSERT INTO intents (id, account, side, price, amount, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)'),
+    read: db.prepare('SELECT id, account, side, price, amount, at, ending FROM intents WHERE id = ? AND account = ?'),
+    end: db.prepare('UPDATE intents SET ending = ?, sum = ? WHERE id = ? AND account = ?'),
+    mark: db.prepare(
+      'INSERT INTO marks (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
+    ),
+    nonce: db.prepare(
+      'INSERT INTO nonces (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
+    ),
+  };
+  let lines: string[] = [];
+  let endings: [ending: string, id: string][] = [];
+  /** As it was when it was told: what it is made of goes on changing while a full disk keeps it waiting. */
+  let standing: string | undefined;
+  let booked: readonly Entry[] = [];
+
+  // The recording is never behind the intents that it explains.
+  const record = () => {
+    if (lines.length > 0) recorder?.write(lines);
+    lines = [];
+  };
+  const write = counted((commands: readonly PlaceCommand[], now: Millis) => {
+    for (const [ending, id] of endings) {
+      const row = statements.read.get(id, account) as IntentRow | undefined;
+      if (row) statements.end.run(ending, sumOfIntent({ ...row, ending }), id, account);
+    }
+    for (const { id, side, price, amount } of commands) {
+      const sum = sumOfIntent({ id, account, side, price, amount, at: now, ending: null });
+      statements.intent.run(id, account, side, price, amount, now, sum);
+    }
+    writeEntries(db, account, booked);
+    if (standing) statements.mark.run(account, standing, sumOf(account, standing));
+  });
+  let isWritable = true;
+  const commit = (commands: readonly PlaceCommand[], now: Millis) => {
+    if (lines.length === 0 && commands.length === 0 && endings.length === 0 && !standing) return;
+    // One that throws leaves it so.
+    isWritable = false;
+    record();
+    if (commands.length > 0 || endings.length > 0 || standing) write(commands, now);
+    endings = [];
+    standing = undefined;
+    booked = [];
+    isWritable = true;
+  };
+  return {
+    run,
+    nonceMark,
+    leftovers,
+    intend: commit,
+    ended: (id, ending) => void endings.push([ending, id]),
+    record: line => {
+      if (lines.length >= LINES_MAX) lines = [GAP];
+      lines.push(line);
+    },
+    keep: (ledger, entries) => {
+      standing = textOfMark(ledger);
+      if (entries.length > 0) booked = [...booked, ...entries];
+    },
+    flush: ledger => {
+      if (ledger) standing = textOfMark(ledger);
+      commit([], at);
+    },
+    reserveNonces: counted((upTo: bigint) => {
+      const text = upTo.toString();
+      statements.nonce.run(account, text, sumOf(account, text));
+    }),
+    client: ownerIn(db)?.client ?? null,
+    ownedBy: counted((told: string) => noteClient(db, told)),
+    recordedBytes: () => recorder?.bytes ?? 0,
+    isWritable: () => isWritable,
+    next: nextAt => {
+      recorder?.close();
+      return journalIn(db, { ...options, at: nextAt });
+    },
+    close: () => {
+      recorder?.close();
+      closeDatabase(db);
+      mark?.close();
+    },
+  };
+}
+
+type IntentRow = {
+  readonly id: string;
+  readonly account: string;
+  readonly side: Side;
+  readonly price: number;
+  readonly amount: number;
+  readonly at: number;
+  readonly ending: string | null;
+};
+
+const sumOfIntent = ({ id, account, side, price, amount, at, ending }: IntentRow): number =>
+  sumOf(id, account, side, ending, price, amount, at);
+
+/**
+ * Seconds since the start of 2020, or one above the last run: origin ids begin with it, and must never come again, even when the state
+ * directory was lost and nothing remembers them.
+ */
+function nextRun(db: Database.Database, at: Millis, dir: string | undefined): number {
+  const { last } = db.prepare('SELECT max(run) AS last FROM runs').get() as { last: number | null };
+  const recorded = dir === undefined ? undefined : recordingsIn(dir).at(-1)?.run;
+  return Math.max((last ?? 0) + 1, (recorded ?? 0) + 1, Math.floor((at - START_OF_2020) / 1000));
+}
+
+const START_OF_2020 = 1_577_836_800_000;
+
+const OLD_RUNS = 'DELETE FROM runs WHERE run <= (SELECT run FROM runs ORDER BY run DESC LIMIT 1 OFFSET ?)';
+const OLD_INTENTS = `DELETE FROM intents WHERE ending IS NOT NULL
+  AND at <= (SELECT at FROM intents WHERE ending IS NOT NULL ORDER BY at DESC LIMIT 1 OFFSET ?)`;
+
+function nonceMarkIn(db: Database.Database, account: string): bigint {
+  const row = db.prepare('SELECT mark FROM nonces WHERE account = ?').get(account) as { mark: string } | undefined;
+  return BigInt(row?.mark ?? '0');
+}
+
+function leftoversIn(db: Database.Database, account: string): Leftovers {
+  const row = db.prepare('SELECT mark FROM marks WHERE account = ?').get(account) as { mark: string } | undefined;
+  const mark = row ? markOf(row.mark) : null;
+  if (mark !== null) holdAgainst(db, account, mark.ledger.causes);
+  const known = new Map(mark?.live.map(order => [order.id, order]) ?? []);
+  const open = db
+    .prepare('SELECT id, side, price, amount, at FROM intents WHERE account = ? AND ending IS NULL ORDER BY at, id')
+    .all(account) as IntentRow[];
+  return {
+    orders: open.map(({ id, side, price, amount, at }) => ({
+      id,
+      side,
+      price: price as Price,
+      amount: amount as Amount,
+      filled: known.get(id)?.filled ?? (0 as Amount),
+      oid: known.get(id)?.oid ?? null,
+      at,
+    })),
+    ledger: mark?.ledger ?? null,
+    marker: mark?.marker,
+    hedges: mark?.hedges ?? [],
+    transfers: mark?.transfers ?? null,
+    profit: mark?.profit ?? null,
+  };
+}

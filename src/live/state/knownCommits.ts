@@ -1,0 +1,91 @@
+/** How far the state file was known to be, in a small file beside it: a state file that was emptied, lost, or has lost its log is never taken for a new account. */
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { syncFolder } from './durableFiles.ts';
+import { recordingsIn } from '../replay/recordings.ts';
+import { STATE_FILE } from './stateFile.ts';
+
+const FILE = 'puntas.commits';
+const BYTES = 32;
+
+/** The number of the last commit that is known to have been durable; null without a file that says it. */
+export function commitsKnown(dir: string): number | null {
+  try {
+    const { commits } = JSON.parse(readFileSync(join(dir, FILE), 'utf8')) as { commits?: unknown };
+    return Number.isSafeInteger(commits) ? (commits as number) : null;
+  } catch {
+    return null;
+  }
+}
+
+export type CommitMark = {
+  /** Never throws, and waits for no disk: what a crash of the machine leaves may be behind, never ahead. */
+  tell(commits: number): void;
+  close(): void;
+};
+
+/** Opens the mark for writing. Throws when the disk does not take it. */
+export function commitMarkIn(dir: string, commits: number): CommitMark {
+  const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
+  const fd = openSync(join(dir, FILE), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+  // Always of one length, over what is there: it needs no room later.
+  const put = (n: number) => writeSync(fd, `${JSON.stringify({ commits: n }).padEnd(BYTES - 1)}\n`, 0);
+  put(commits);
+  fsyncSync(fd);
+  syncFolder(dir);
+  return {
+    tell: n => {
+      try {
+        put(n);
+      } catch {
+        return;
+      }
+    },
+    close: () => closeSync(fd),
+  };
+}
+
+/** Why the state file cannot be what the earlier runs of this directory left: it is gone, or empty; null when it may be. To be asked before SQLite, which throws an orphaned log away. */
+export function lossOf(dir: string): string | null {
+  const file = join(dir, STATE_FILE);
+  const traces = tracesIn(dir);
+  if (traces.length === 0) return null;
+  if (existsSync(file) && statSync(file).size > 0) return null;
+  return `${existsSync(file) ? 'it is empty' : 'it is gone'}, but earlier runs left ${traces.join(', ')} beside it`;
+}
+
+/** The same of a file that SQLite can read. `commits` is the number that it holds, null when it is of a version that counted none; `lastRun` its newest run. */
+export function stalenessOf(dir: string, commits: number | null, lastRun: number | null): string | null {
+  const known = commitsKnown(dir);
+  if (commits !== null && known !== null && commits < known)
+    return `it holds ${commits} commits of ${known}: its log ${STATE_FILE}-wal was lost or cut, or it was put back from an older copy`;
+  const recorded = recordedRuns(dir).at(-1);
+  if (recorded !== undefined && recorded > (lastRun ?? 0))
+    return `it knows no run ${recorded}, of which the recording run-${recorded}.rec lies beside it: its log ${STATE_FILE}-wal was lost or cut, or it was put back from an older copy`;
+  return null;
+}
+
+/** What only a bot leaves that had its state file; the heartbeat of a sentinel and the halt of a person may come before the first run. */
+function tracesIn(dir: string): string[] {
+  const names = existsSync(dir) ? readdirSync(dir) : [];
+  const recordings = recordedRuns(dir);
+  return [
+    ...[FILE, 'heartbeat.json'].filter(name => names.includes(name)),
+    ...(names.includes(`${STATE_FILE}-wal`) && statSync(join(dir, `${STATE_FILE}-wal`)).size > 0
+      ? [`${STATE_FILE}-wal`]
+      : []),
+    ...(recordings.length === 0 ? [] : [`recordings up to run-${recordings.at(-1)}.rec`]),
+  ];
+}
+
+const recordedRuns = (dir: string): number[] => (existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : []);

@@ -1,0 +1,146 @@
+/** A ledger, its entries, and the mark that is made of it, as text and back, to the last digit. */
+import type { HedgeRow } from '../../hedge/index.ts';
+import { CAUSES, causesOf, money, moneyOf, textOfMoney } from '../../core/index.ts';
+import type { Amount, Cause, Causes, Checked, Entry, Millis, Money, Profit, RestoredLedger } from '../../core/index.ts';
+
+type WrittenCauses = [currency: string, causes: Partial<Record<Cause, string>>][];
+
+type Written = {
+  /** Without those that brought nothing. */
+  causes: WrittenCauses;
+  sources: readonly string[];
+  seen: [tid: string, content: string][];
+  target: number;
+  guard: { drawdown: string; day: number; dayLoss: string } | null;
+  adverse?: RestoredLedger['adverse'];
+};
+
+/** As it was written before there were causes: the balances alone. */
+type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: string, total: string][] };
+
+export const textOfLedger = ({ causes, sources, seen, target, guard, adverse }: RestoredLedger): string =>
+  JSON.stringify({
+    causes: [...causes].map(([currency, row]) => [currency, writtenCauses(row)]),
+    sources,
+    seen: [...seen],
+    target,
+    guard: guard && { drawdown: guard.drawdown.toString(), day: guard.day, dayLoss: guard.dayLoss.toString() },
+    adverse,
+  } satisfies Written);
+
+export function ledgerOf(text: string): RestoredLedger {
+  const written = JSON.parse(text) as Written | WrittenBefore;
+  const { seen, target, guard, adverse } = written;
+  return {
+    causes: 'totals' in written ? openingOf(written.totals) : causesIn(written.causes),
+    sources: 'totals' in written ? [] : written.sources,
+    seen: new Map(seen),
+    target: target as Amount,
+    guard: guard && { drawdown: money(BigInt(guard.drawdown)), day: guard.day, dayLoss: money(BigInt(guard.dayLoss)) },
+    ...(adverse === undefined ? {} : { adverse }),
+  };
+}
+
+function writtenCauses(row: Causes): Partial<Record<Cause, string>> {
+  const written: Partial<Record<Cause, string>> = {};
+  for (const cause of CAUSES) if (row[cause] !== 0n) written[cause] = textOfMoney(row[cause]);
+  return written;
+}
+
+function causesIn(written: WrittenCauses): Map<string, Causes> {
+  return new Map(
+    written.map(([currency, row]) => {
+      const some: Partial<Record<Cause, Money>> = {};
+      for (const cause of CAUSES) if (row[cause] !== undefined) some[cause] = moneyOf(row[cause]);
+      return [currency, causesOf(some)];
+    }),
+  );
+}
+
+const openingOf = (totals: WrittenBefore['totals']): Map<string, Causes> =>
+  new Map(totals.map(([currency, total]) => [currency, causesOf({ opening: moneyOf(total) })]));
+
+/** What an entry did; its source and its time stand beside it. */
+export const textOfEntry = ({ why, changes }: Pick<Entry, 'why' | 'changes'>): string =>
+  JSON.stringify([
+    why,
+    ...changes
+      .filter(({ amount }) => amount !== 0n)
+      .map(({ cause, currency, amount }) => [cause, currency, textOfMoney(amount)]),
+  ]);
+
+export function entryOf(source: string, at: Millis, text: string): Entry {
+  const [why, ...changes] = JSON.parse(text) as [string | null, ...[cause: Cause, currency: string, amount: string][]];
+  return {
+    source,
+    at,
+    why,
+    changes: changes.map(([cause, currency, amount]) => ({ cause, currency, amount: moneyOf(amount) })),
+  };
+}
+
+/** The ledger as it stands, with what it needs to be taken up again. */
+export type Mark = {
+  readonly ledger: RestoredLedger;
+  readonly marker: string | undefined;
+  readonly live: readonly { readonly id: string; readonly filled: Amount; readonly oid: string | null }[];
+  readonly hedges?: readonly HedgeRow[];
+  /** Transfers of the exchange's lists that are in the ledger, or were before it began; null when that is not known. */
+  readonly transfers?: readonly string[] | null;
+  /** The last comparison with the exchange's balances: for those who look. */
+  readonly checked?: Checked | null;
+  /** Of all runs since the opening, this one included; null where an older Puntas kept none. */
+  readonly profit?: Profit | null;
+};
+
+type Sums = [currency: string, sum: string][];
+type WrittenMark = Omit<Mark, 'ledger' | 'marker' | 'checked' | 'profit'> & {
+  readonly ledger: string;
+  readonly marker: string | null;
+  readonly checked?: { readonly at: Millis; readonly reported: Sums; readonly differences: Sums } | null;
+  readonly profit?: Readonly<Record<keyof Profit, string>> | null;
+};
+
+export const textOfMark = ({ ledger, marker, live, hedges = [], transfers = null, ...rest }: Mark): string => {
+  const { checked = null, profit = null } = rest;
+  return JSON.stringify({
+    ledger: textOfLedger(ledger),
+    marker: marker ?? null,
+    live,
+    hedges,
+    transfers,
+    checked: checked && {
+      at: checked.at,
+      reported: written(checked.reported),
+      differences: written(checked.differences),
+    },
+    profit: profit && profitOf(profit, textOfMoney),
+  } satisfies WrittenMark);
+};
+
+export function markOf(text: string): Required<Mark> {
+  const { ledger, marker, live, hedges, transfers, checked, profit } = JSON.parse(text) as WrittenMark;
+  return {
+    ledger: ledgerOf(ledger),
+    marker: marker ?? undefined,
+    live,
+    hedges: hedges ?? [],
+    transfers: transfers ?? null,
+    checked: checked
+      ? { at: checked.at, reported: read(checked.reported), differences: read(checked.differences) }
+      : null,
+    profit: profit ? profitOf(profit, moneyOf) : null,
+  };
+}
+
+const profitOf = <A, B>({ spread, inventory, fees, hedging, total }: Record<keyof Profit, A>, as: (sum: A) => B) => ({
+  spread: as(spread),
+  inventory: as(inventory),
+  fees: as(fees),
+  hedging: as(hedging),
+  total: as(total),
+});
+
+const written = (sums: ReadonlyMap<string, Money>): Sums =>
+  [...sums].map(([currency, sum]) => [currency, textOfMoney(sum)]);
+const read = (sums: Sums): Map<string, Money> => new Map(sums.map(([currency, sum]) => [currency, moneyOf(sum)]));
