@@ -40,9 +40,9 @@ const COMPUTING = ['node:assert', 'node:crypto', 'node:util', 'node:zlib', 'node
 const LONG = [
   'src/core/engine/engine.ts',
   'src/core/orders/orders.ts',
-  'src/sandbox/matching.ts',
-  'src/sandbox/venue.ts',
-  'src/sandbox/venueBook.ts',
+  'src/sandbox/matching/matching.ts',
+  'src/sandbox/venue/venue.ts',
+  'src/sandbox/venue/venueBook.ts',
 ];
 
 const files = ['src', 'strategies', 'backtest'].flatMap(read);

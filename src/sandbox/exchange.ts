@@ -1,21 +1,21 @@
 /** The exchange in a box: a venue, its REST face and its markets, composed. */
 import { randomOf } from '../core/index.ts';
-import { Conversions } from './conversions.ts';
-import type { FollowedPlace } from './market.ts';
-import { marketplaceOf } from './marketplace.ts';
-import { PageTokens } from './pageTokens.ts';
-import { restOf } from './rest.ts';
-import type { Respond } from './rest.ts';
-import { RfqDesk } from './rfq.ts';
-import { streamOf } from './stream.ts';
-import type { Stream } from './stream.ts';
-import { Transactions } from './transactions.ts';
-import { truthOf } from './truth.ts';
-import type { Truth } from './truth.ts';
-import { Venue } from './venue.ts';
-import type { AccountOptions, VenueOptions } from './venue.ts';
-import { Webhooks } from './webhooks.ts';
-import type { DeliveryPort } from './webhooks.ts';
+import { Conversions } from './desks/conversions.ts';
+import type { FollowedPlace } from './markets/market.ts';
+import { marketplaceOf } from './venue/marketplace.ts';
+import { PageTokens } from './wire/pageTokens.ts';
+import { restOf } from './http/rest.ts';
+import type { Respond } from './http/rest.ts';
+import { RfqDesk } from './desks/rfq.ts';
+import { streamOf } from './stream/stream.ts';
+import type { Stream } from './stream/stream.ts';
+import { Transactions } from './desks/transactions.ts';
+import { truthOf } from './venue/truth.ts';
+import type { Truth } from './venue/truth.ts';
+import { Venue } from './venue/venue.ts';
+import type { AccountOptions, VenueOptions } from './venue/venue.ts';
+import { Webhooks } from './desks/webhooks.ts';
+import type { DeliveryPort } from './desks/webhooks.ts';
 
 export type EmbeddedExchange = {
   readonly venue: Venue;

@@ -1,6 +1,6 @@
 /** The statistics that docs/market-model.md sets side by side, and those of the seeded flow. */
-import { seededFlow } from '../../src/sandbox/flow.ts';
-import { FLOW_PROFILES } from '../../src/sandbox/flowProfile.ts';
+import { seededFlow } from '../../src/sandbox/markets/flow.ts';
+import { FLOW_PROFILES } from '../../src/sandbox/markets/flowProfile.ts';
 import { statisticsOf } from '../../src/tape/index.ts';
 import type { TapeStatistics } from '../../src/tape/index.ts';
 import { flowRules, recordMarket } from '../sandbox/recordMarket.ts';

@@ -1,7 +1,7 @@
 /** Operations per second of the matching engine, beside the npm package nodejs-order-book on the same operations in the same process. */
 import { OrderBook, Side as TheirSide } from 'nodejs-order-book';
 import { amount, price, randomOf } from '../../src/core/index.ts';
-import { MatchingBook } from '../../src/sandbox/matching.ts';
+import { MatchingBook } from '../../src/sandbox/matching/matching.ts';
 
 type Operation = {
   kind: 'place' | 'cancel';

@@ -4,7 +4,7 @@ import { OPERATOR_ROUTES, SWITCHES } from '../../src/sandbox/index.ts';
 /** docs/embedded-exchange.md as Markdown, before formatting. */
 export function embeddedReference(): string {
   return [
-    '<!-- Generated from src/sandbox/operator.ts and src/sandbox/switches.ts by `npm run docs`. A test fails when this page is not what the code says. -->',
+    '<!-- Generated from src/sandbox/operator/operator.ts and src/sandbox/switches/switches.ts by `npm run docs`. A test fails when this page is not what the code says. -->',
     '# The embedded exchange',
     INTRODUCTION,
     '## Operator calls',

@@ -1,4 +1,7 @@
 /** Writes the page of every row of both interface documents, with what asks, what answers and what proves it. */
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { VirtualClock, randomOf } from '../../src/core/index.ts';
 import { exchangeClient } from '../../src/exchange/index.ts';
 import { ROUTES } from '../../src/sandbox/index.ts';
@@ -6,6 +9,8 @@ import { RULES } from '../conformance/rules/index.ts';
 import type { Group, Places, Row } from '../conformance/rules/index.ts';
 import { conformanceTests } from './testTitles.ts';
 import type { Found } from './testTitles.ts';
+
+const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
 export type Covered = {
   readonly group: Group;
@@ -71,9 +76,14 @@ async function inExchange(name: string): Promise<boolean> {
   return ROUTES.some(({ method, pattern }) => `${method} ${pattern}` === name);
 }
 
+const filesIn = (room: string): readonly string[] =>
+  readdirSync(join(SRC, room), { recursive: true, encoding: 'utf8' }).map(path => join(SRC, room, path));
+
 async function exported(room: string, name: string): Promise<boolean> {
   const [file, what] = name.split(' ');
-  const loaded = (await import(`../../src/${room}/${file!}`)) as Readonly<Record<string, unknown>>;
+  const paths = filesIn(room).filter(path => basename(path) === file);
+  if (paths.length !== 1) throw new Error(`expected one ${file!} in src/${room}, found ${paths.length}`);
+  const loaded = (await import(pathToFileURL(paths[0]!).href)) as Readonly<Record<string, unknown>>;
   return loaded[what!] !== undefined;
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { replay } from '../../src/cli/stateCommands.ts';
 import { latchIn } from '../../src/live/safety/latch.ts';
 import { recordingsIn } from '../../src/live/replay/recordings.ts';
-import { inProcessStream } from '../../src/sandbox/streamInProcess.ts';
+import { inProcessStream } from '../../src/sandbox/stream/streamInProcess.ts';
 import type { Fate } from './inProcess.ts';
 import { started, worldOf } from './world.ts';
 import type { World } from './world.ts';

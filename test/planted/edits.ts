@@ -524,7 +524,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a volume on the bound of a tier is in the next one',
-    file: 'src/sandbox/accounts.ts',
+    file: 'src/sandbox/venue/accounts.ts',
     from: 'volume <= tier.bound',
     to: 'volume < tier.bound',
     test: 'test/conformance/marketData.test.ts',
@@ -533,7 +533,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a step of a refund joins at the front',
-    file: 'src/sandbox/transactions.ts',
+    file: 'src/sandbox/desks/transactions.ts',
     from: 'else refund.steps.push(',
     to: 'else refund.steps.unshift(',
     test: 'test/conformance/webhooks.test.ts',
@@ -542,7 +542,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a page token is the text itself',
-    file: 'src/sandbox/pageTokens.ts',
+    file: 'src/sandbox/wire/pageTokens.ts',
     from: "return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');",
     to: "return Buffer.concat([iv, cipher.getAuthTag(), sealed, Buffer.from(text)]).toString('base64url');",
     test: 'test/conformance/rfq.test.ts',

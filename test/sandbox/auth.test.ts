@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../src/core/index.ts';
-import { signatureOf } from '../../src/sandbox/auth.ts';
+import { signatureOf } from '../../src/sandbox/venue/auth.ts';
 import type { Switches } from '../../src/sandbox/index.ts';
 import { arena, publicCall, read } from './trader.ts';
 import type { Trader } from './trader.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
-import { Fifo } from '../../src/sandbox/fifo.ts';
-import { checkedOrder } from '../../src/sandbox/orderChecks.ts';
-import { OWN_TRADES_MAX } from '../../src/sandbox/ownTrades.ts';
-import { joined, TradeHistory, TRADES_MAX } from '../../src/sandbox/tradeHistory.ts';
-import { FINISHED_MAX } from '../../src/sandbox/venue.ts';
+import { Fifo } from '../../src/sandbox/matching/fifo.ts';
+import { checkedOrder } from '../../src/sandbox/venue/orderChecks.ts';
+import { OWN_TRADES_MAX } from '../../src/sandbox/venue/ownTrades.ts';
+import { joined, TradeHistory, TRADES_MAX } from '../../src/sandbox/venue/tradeHistory.ts';
+import { FINISHED_MAX } from '../../src/sandbox/venue/venue.ts';
 import { arena } from './trader.ts';
 
 describe('an exchange that runs for months', () => {

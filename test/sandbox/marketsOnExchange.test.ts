@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { VirtualClock, amount, price, randomOf } from '../../src/core/index.ts';
-import { BOOKS } from '../../src/sandbox/books.ts';
+import { BOOKS } from '../../src/sandbox/venue/books.ts';
 import { createVenue } from '../../src/sandbox/exchange.ts';
-import { seededFlow } from '../../src/sandbox/flow.ts';
-import { FLOW_PROFILES } from '../../src/sandbox/flowProfile.ts';
-import type { Market, Marketplace } from '../../src/sandbox/market.ts';
-import { tapeMarket } from '../../src/sandbox/replay.ts';
+import { seededFlow } from '../../src/sandbox/markets/flow.ts';
+import { FLOW_PROFILES } from '../../src/sandbox/markets/flowProfile.ts';
+import type { Market, Marketplace } from '../../src/sandbox/markets/market.ts';
+import { tapeMarket } from '../../src/sandbox/markets/replay.ts';
 import { SIDE, TapeBuilder, finishTape, openTape } from '../../src/tape/index.ts';
 import { itOnRecording } from '../tape/folder.ts';
 import { ReferenceMarketplace } from './referenceMarketplace.ts';

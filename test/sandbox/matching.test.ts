@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { amount, price, value } from '../../src/core/index.ts';
 import type { Amount, Price, Side } from '../../src/core/index.ts';
-import { MatchingBook } from '../../src/sandbox/matching.ts';
-import type { Life, SelfTrade } from '../../src/sandbox/matching.ts';
+import { MatchingBook } from '../../src/sandbox/matching/matching.ts';
+import type { Life, SelfTrade } from '../../src/sandbox/matching/matching.ts';
 import { NaiveBook } from './naiveBook.ts';
 import type { NaiveFill } from './naiveBook.ts';
 

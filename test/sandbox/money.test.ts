@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { amount, money, moneyOf, price, textOfMoney } from '../../src/core/index.ts';
 import type { Side } from '../../src/core/index.ts';
-import { ceil8, feeOn, floor8, SMALLEST } from '../../src/sandbox/rounding.ts';
+import { ceil8, feeOn, floor8, SMALLEST } from '../../src/sandbox/wire/rounding.ts';
 import type { Switches } from '../../src/sandbox/index.ts';
-import { impliedLock } from '../../src/sandbox/venue.ts';
+import { impliedLock } from '../../src/sandbox/venue/venue.ts';
 import { arena } from './trader.ts';
 
 const pick = <T>(...values: readonly T[]) => fc.constantFrom(...values);

@@ -1,6 +1,6 @@
 /** A book so plain that it is right at first sight: one array, sorted whenever it matters. The fast one is checked against it. */
 import type { Side } from '../../src/core/index.ts';
-import type { Life, SelfTrade } from '../../src/sandbox/matching.ts';
+import type { Life, SelfTrade } from '../../src/sandbox/matching/matching.ts';
 
 export type NaiveOrder = { name: number; side: Side; price: number; left: number; owner: number; turn: number };
 export type NaiveFill = { maker: number; taker: number; price: number; amount: number; makerLeft: number };

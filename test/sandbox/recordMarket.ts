@@ -1,7 +1,7 @@
 /** Runs a market on the reference exchange and records it as a tape, as if it had been a venue. */
 import { VirtualClock, instrumentOf, randomOf } from '../../src/core/index.ts';
 import type { BookRules } from '../../src/core/index.ts';
-import type { Market } from '../../src/sandbox/market.ts';
+import type { Market } from '../../src/sandbox/markets/market.ts';
 import { TapeBuilder, finishTape, sideCodeOf } from '../../src/tape/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 import { ReferenceMarketplace } from './referenceMarketplace.ts';

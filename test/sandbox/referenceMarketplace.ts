@@ -1,7 +1,7 @@
 /** A plain price-time exchange for tests of markets: slow and obvious, with user orders beside the house's. */
 import { opposite } from '../../src/core/index.ts';
 import type { Amount, Clock, Instrument, Price, Random, Side } from '../../src/core/index.ts';
-import type { Marketplace } from '../../src/sandbox/market.ts';
+import type { Marketplace } from '../../src/sandbox/markets/market.ts';
 
 type Resting = { id: number; owner: string; side: Side; price: Price; left: number };
 export type Fill = {

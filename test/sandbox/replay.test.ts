@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock, amount, price, randomOf } from '../../src/core/index.ts';
 import type { Side } from '../../src/core/index.ts';
-import { tapeMarket } from '../../src/sandbox/replay.ts';
+import { tapeMarket } from '../../src/sandbox/markets/replay.ts';
 import { KIND, RecordedBook, SIDE, TapeBuilder, finishTape } from '../../src/tape/index.ts';
 import type { SideCode, Tape } from '../../src/tape/index.ts';
 import { ReferenceMarketplace } from './referenceMarketplace.ts';

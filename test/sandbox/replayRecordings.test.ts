@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { VirtualClock, randomOf } from '../../src/core/index.ts';
-import { tapeMarket } from '../../src/sandbox/replay.ts';
+import { tapeMarket } from '../../src/sandbox/markets/replay.ts';
 import { RecordedBook, openTape } from '../../src/tape/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 import { itOnRecording } from '../tape/folder.ts';

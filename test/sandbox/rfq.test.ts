@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { moneyOf, randomOf } from '../../src/core/index.ts';
-import { PageTokens } from '../../src/sandbox/pageTokens.ts';
+import { PageTokens } from '../../src/sandbox/wire/pageTokens.ts';
 import { around, conserved, deskArena } from './desk.ts';
 
 type Json = Record<string, unknown>;

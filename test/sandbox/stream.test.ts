@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import { afterEach, describe, expect, test } from 'vitest';
 import { serve, switchesOf } from '../../src/sandbox/index.ts';
 import type { Served, Switches } from '../../src/sandbox/index.ts';
-import { RECEIVED_MAX, SESSIONS_MAX } from '../../src/sandbox/stream.ts';
+import { RECEIVED_MAX, SESSIONS_MAX } from '../../src/sandbox/stream/stream.ts';
 import { arena, publicCall } from './trader.ts';
 
 type Frame = Record<string, unknown> & { payload?: never; sequence?: number };

@@ -1,10 +1,10 @@
 /** Each choice that the REST documents leave open, seen from outside: what the exchange does under every variant of its switch. */
 import { describe, expect, it } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
-import { RFQ_SWITCHES, WEBHOOK_SWITCHES } from '../../src/sandbox/deskSwitches.ts';
+import { RFQ_SWITCHES, WEBHOOK_SWITCHES } from '../../src/sandbox/switches/deskSwitches.ts';
 import { SWITCHES } from '../../src/sandbox/index.ts';
 import type { Switches } from '../../src/sandbox/index.ts';
-import { STREAM_SWITCHES } from '../../src/sandbox/streamSwitches.ts';
+import { STREAM_SWITCHES } from '../../src/sandbox/switches/streamSwitches.ts';
 import { arena, publicCall } from './trader.ts';
 import type { Trader } from './trader.ts';
 

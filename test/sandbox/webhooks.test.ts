@@ -9,7 +9,7 @@ import { httpDeliveries } from '../../src/cli/deliveries.ts';
 import { moneyOf, randomOf, VirtualClock } from '../../src/core/index.ts';
 import { exchangeClient, httpTransport, Secret } from '../../src/exchange/index.ts';
 import { createVenue, serve } from '../../src/sandbox/index.ts';
-import { DELIVERIES_MAX } from '../../src/sandbox/webhooks.ts';
+import { DELIVERIES_MAX } from '../../src/sandbox/desks/webhooks.ts';
 import { conserved, deskArena, stock } from './desk.ts';
 import type { Transacted } from './desk.ts';
 import { CALM } from './trader.ts';

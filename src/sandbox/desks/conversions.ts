@@ -1,0 +1,228 @@
+/** Conversions (v4): quotes on the books' best prices, their execution in the background, and what became of them (rest-api 4.10, public-facts 13). */
+import { money, moneyOf, opposite, textOfMoney } from '../../core/index.ts';
+import type { Millis, Money, Random, Side, Timer } from '../../core/index.ts';
+import type { Account } from '../venue/accounts.ts';
+import { done, refused } from '../wire/codes.ts';
+import type { Verdict } from '../wire/codes.ts';
+import type { DeskBook, DeskWorld } from './deskWorld.ts';
+import { drawnOid } from '../wire/oid.ts';
+import { ceil8, floor8 } from '../wire/rounding.ts';
+
+export type Quote = {
+  readonly id: string;
+  readonly account: Account;
+  readonly from: { readonly currency: string; readonly sum: Money };
+  readonly to: { readonly currency: string; readonly sum: Money };
+  readonly created: Millis;
+  readonly expires: Millis;
+  /** With and without the padding, in `rateCurrency` per unit of the other currency. */
+  readonly rate: Money;
+  readonly plainRate: Money;
+  readonly rateCurrency: string;
+  readonly padding: Money;
+  readonly book: string;
+  readonly slippage: Money;
+};
+
+export type ConversionStatus = 'open' | 'queued' | 'completed' | 'failed';
+export type Conversion = { readonly id: string; readonly quote: Quote; status: ConversionStatus };
+
+export type QuoteRequest = { readonly from: string; readonly to: string } & (
+  { readonly spend: Money } | { readonly receive: Money }
+);
+
+/** Quotes and conversions remembered; the oldest go first. */
+export const QUOTES_MAX = 10_000;
+export const CONVERSIONS_MAX = 10_000;
+const ONE = 10n ** 18n;
+
+/** One book on the way, and what is done in it. */
+type Hop = { readonly book: DeskBook; readonly side: Side };
+
+export class Conversions {
+  readonly #venue: DeskWorld;
+  readonly #random: Random;
+  readonly #quotes = new Map<string, Quote>();
+  readonly #conversions = new Map<string, Conversion>();
+  /** The same by the id of their quote. */
+  readonly #ofQuote = new Map<string, Conversion>();
+  readonly #timers = new Set<Timer>();
+  #next = 8001;
+
+  constructor(venue: DeskWorld, random: Random) {
+    this.#venue = venue;
+    this.#random = random;
+  }
+
+  /** 0367 when the books between the two currencies have no price or not the depth. */
+  quote(account: Account, request: QuoteRequest): Verdict<Quote> {
+    const path = pathOf(this.#venue, request.from, request.to);
+    if (path === null) return refused('0367', `${request.from} to ${request.to}`);
+    const best = path.map(({ book, side }) => bestPrice(book, opposite(side)));
+    if (best.some(price => price === 0n)) return refused('0367', 'no price in the book');
+    // What one unit of `from` gives, exactly, as a fraction.
+    let over = 1n;
+    let under = 1n;
+    path.forEach(({ side }, i) => {
+      over *= side === 'sell' ? best[i]! : ONE;
+      under *= side === 'sell' ? ONE : best[i]!;
+    });
+    const padding = BigInt(this.#venue.switches.conversionPaddingPips);
+    const padded = { over: over * (10_000n - padding), under: under * 10_000n };
+    if (padded.over === 0n) return refused('0367');
+    const spend = 'spend' in request ? request.spend : ceil8(ceilDiv(request.receive * padded.under, padded.over));
+    const receive =
+      'receive' in request ? request.receive : floor8(money((request.spend * padded.over) / padded.under));
+    if (!(spend > 0n && receive > 0n)) return refused('0408', 'too small to convert');
+    const slippage = slippageOf(path[0]!, spend);
+    if (slippage === null) return refused('0367', 'not enough depth in the book');
+    // Epoch milliseconds are whole (rest-api 2.10); a clock may be finer.
+    const created = Math.floor(this.#venue.clock.now());
+    // Quoted like the book's price when there is one book, else what one unit of the target costs.
+    const sells = path.length === 1 && path[0]!.side === 'sell';
+    const rate = (a: bigint, b: bigint) => money(sells ? (a * ONE) / b : (b * ONE) / a);
+    const quote: Quote = {
+      id: drawnOid(this.#random),
+      account,
+      from: { currency: request.from, sum: spend },
+      to: { currency: request.to, sum: receive },
+      created,
+      expires: created + this.#venue.switches.quoteLifeMs,
+      rate: floor8(rate(padded.over, padded.under)),
+      plainRate: floor8(rate(over, under)),
+      rateCurrency: sells ? request.to : request.from,
+      padding: money(padding * 10n ** 14n),
+      book: path[0]!.book.rules.book,
+      slippage,
+    };
+    keep(this.#quotes, quote.id, quote, QUOTES_MAX);
+    return done(quote);
+  }
+
+  /** Accepts a quote once, within its life; 0345 otherwise, 0379 when the account cannot pay it. */
+  execute(account: Account, quoteId: string): Verdict<Conversion> {
+    const quote = this.#quotes.get(quoteId);
+    if (quote?.account !== account || !(this.#venue.clock.now() < quote.expires)) return refused('0345');
+    if (quote.from.sum > account.available(quote.from.currency)) return refused('0379', quote.from.currency);
+    this.#quotes.delete(quoteId);
+    const conversion: Conversion = { id: String(this.#next++), quote, status: 'open' };
+    keep(this.#conversions, conversion.id, conversion, CONVERSIONS_MAX);
+    keep(this.#ofQuote, quoteId, conversion, CONVERSIONS_MAX);
+    const half = this.#venue.switches.conversionQueueMs / 2;
+    this.#later(half, () => {
+      conversion.status = 'queued';
+      this.#later(half, () => this.#settle(conversion));
+    });
+    return done(conversion);
+  }
+
+  find(account: Account, id: string): Conversion | undefined {
+    return owned(account, this.#conversions.get(id));
+  }
+
+  /** The conversion that a quote became; undefined for a quote that was not executed. */
+  ofQuote(account: Account, quoteId: string): Conversion | undefined {
+    return owned(account, this.#ofQuote.get(quoteId));
+  }
+
+  close(): void {
+    for (const timer of this.#timers) timer.stop();
+    this.#timers.clear();
+  }
+
+  #settle(conversion: Conversion): void {
+    const { account, from, to } = conversion.quote;
+    const { switches } = this.#venue;
+    const paid = switches.conversionOutcome === 'completed' && this.#venue.swap(account, from, to);
+    conversion.status = paid ? 'completed' : 'failed';
+  }
+
+  #later(ms: Millis, call: () => void): void {
+    const timer = this.#venue.clock.after(ms, () => {
+      this.#timers.delete(timer);
+      call();
+    });
+    this.#timers.add(timer);
+  }
+}
+
+const owned = (account: Account, conversion: Conversion | undefined): Conversion | undefined =>
+  conversion?.quote.account === account ? conversion : undefined;
+
+/** One book between the two currencies, or two by way of a third. */
+function pathOf(venue: DeskWorld, from: string, to: string): readonly Hop[] | null {
+  const direct = hopOf(venue, from, to);
+  if (direct) return [direct];
+  for (const { instrument } of venue.books.values()) {
+    for (const middle of [instrument.minor, instrument.major]) {
+      const [first, second] = [hopOf(venue, from, middle), hopOf(venue, middle, to)];
+      if (first && second) return [first, second];
+    }
+  }
+  return null;
+}
+
+function hopOf(venue: DeskWorld, from: string, to: string): Hop | undefined {
+  const selling = venue.books.get(`${from}_${to}`);
+  if (selling) return { book: selling, side: 'sell' };
+  const buying = venue.books.get(`${to}_${from}`);
+  return buying && { book: buying, side: 'buy' };
+}
+
+/** Best price of a side in the minor currency; 0 when it is empty. */
+function bestPrice(book: DeskBook, side: Side): bigint {
+  const ticks = side === 'buy' ? book.engine.bestBid() : book.engine.bestAsk();
+  return BigInt(ticks) * book.instrument.tickMoney;
+}
+
+/** How much worse than the best price the sum would trade in the book as it stands, as a fraction; null when it holds too little. */
+function slippageOf({ book, side }: Hop, spend: Money): Money | null {
+  const { instrument: i } = book;
+  let left: bigint = side === 'sell' ? spend / i.lotMoney : spend / i.tickLotMoney;
+  let lots = 0n;
+  let value = 0n;
+  let best = 0n;
+  let enough = false;
+  book.engine.eachLevel(opposite(side), (ticks, total) => {
+    const price = BigInt(ticks);
+    if (best === 0n) best = price;
+    const most = side === 'sell' ? left : left / price;
+    enough = most <= BigInt(total);
+    const here = enough ? most : BigInt(total);
+    lots += here;
+    value += here * price;
+    left -= side === 'sell' ? here : here * price;
+    return !enough;
+  });
+  if (!enough) return null;
+  if (lots === 0n) return money(0n);
+  const average = (value * ONE) / (lots * best);
+  return money(side === 'buy' ? average - ONE : ONE - average);
+}
+
+const ceilDiv = (a: bigint, b: bigint): Money => money((a + b - 1n) / b);
+
+function keep<T>(map: Map<string, T>, id: string, entry: T, most: number): void {
+  map.set(id, entry);
+  for (const oldest of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(oldest);
+  }
+}
+
+/** Midnight UTC after a time, the Monday after it, and the first of the month after it. */
+export function nextRecurrentEvents(now: Millis): { DAILY: Millis; WEEKLY: Millis; MONTHLY: Millis } {
+  const at = new Date(now);
+  const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
+  const toMonday = 7 - ((at.getUTCDay() + 6) % 7);
+  return {
+    DAILY: Date.UTC(year, month, day + 1),
+    WEEKLY: Date.UTC(year, month, day + toMonday),
+    MONTHLY: Date.UTC(year, month + 1, 1),
+  };
+}
+
+/** A fraction like "0.0153". */
+export const fractionText = (fraction: Money): string => textOfMoney(money(fraction - (fraction % 10n ** 14n)), 4);
+/** From this fraction on, a slippage is called high. */
+export const HIGH_SLIPPAGE = moneyOf('0.02');

@@ -1,0 +1,51 @@
+/** How much the RFQ desk still takes in each direction of a pair: what it took fades over time. */
+import { money, moneyOfValue } from '../../core/index.ts';
+import type { Clock, Money } from '../../core/index.ts';
+import { midOf } from '../venue/crossRates.ts';
+import type { Cross } from '../venue/crossRates.ts';
+import type { Switches } from '../switches/switches.ts';
+
+const ONE = 10n ** 18n;
+
+type Load = { used: bigint; at: number };
+
+export class DeskCapacity {
+  readonly #clock: Clock;
+  /** By direction, the part in use of 10^18; at most one entry for each listed pair. */
+  readonly #loads = new Map<string, Load>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** What the desk takes now, in the source currency. */
+  free(direction: string, cross: Cross, switches: Switches): Money {
+    const free = ONE - this.#used(direction, switches);
+    return money((whole(cross, switches) * free) / ONE);
+  }
+
+  /** False, and nothing taken, when it is more than what is free. */
+  take(direction: string, cross: Cross, sum: Money, switches: Switches): boolean {
+    if (!(sum <= this.free(direction, cross, switches))) return false;
+    // Rounded up: what was taken is never free again at once.
+    const part = (sum * ONE + whole(cross, switches) - 1n) / whole(cross, switches);
+    this.#loads.set(direction, { used: this.#used(direction, switches) + part, at: this.#clock.elapsed() });
+    return true;
+  }
+
+  #used(direction: string, { rfqRefillMs }: Switches): bigint {
+    const load = this.#loads.get(direction);
+    if (!load || rfqRefillMs === 0) return 0n;
+    const rested = (BigInt(Math.floor(this.#clock.elapsed() - load.at)) * ONE) / BigInt(rfqRefillMs);
+    return load.used > rested ? load.used - rested : 0n;
+  }
+}
+
+/** Of a rested desk, in the source currency: a part of the maximum value of the first book on the way. */
+function whole({ path }: Cross, switches: Switches): bigint {
+  const { book, selling } = path[0]!;
+  const minor = (moneyOfValue(book.instrument, book.instrument.valueMax) * BigInt(switches.rfqCapacityPips)) / 10_000n;
+  if (!selling) return minor;
+  const mid = midOf(book);
+  return mid === null ? 0n : (minor * mid.under) / mid.over;
+}

@@ -1,0 +1,294 @@
+/** The RFQ desk: pairs, quotes around the books' mid prices, and conversions that are carried out in the background (rfq 1 to 4). */
+import { money } from '../../core/index.ts';
+import type { Millis, Money, Random, Timer } from '../../core/index.ts';
+import type { Account } from '../venue/accounts.ts';
+import { crossesFrom } from '../venue/crossRates.ts';
+import type { Cross, Rate } from '../venue/crossRates.ts';
+import { DeskCapacity } from './deskCapacity.ts';
+import type { DeskWorld } from './deskWorld.ts';
+import { currenciesOf } from '../http/publicRoutes.ts';
+import { rfqRefused } from './rfqCodes.ts';
+import type { RfqVerdict } from './rfqCodes.ts';
+import type { Switches } from '../switches/switches.ts';
+import { drawnUuid } from '../wire/uuid.ts';
+
+export type DeskPair = {
+  readonly source: string;
+  readonly target: string;
+  readonly sourceDecimals: number;
+  readonly targetDecimals: number;
+  readonly cross: Cross;
+};
+
+export type DeskRequest = { readonly pair: DeskPair; readonly fixed: 'source' | 'target'; readonly sum: Money };
+
+export type DeskQuote = {
+  readonly id: string;
+  readonly account: Account;
+  readonly pair: DeskPair;
+  readonly sourceSum: Money;
+  readonly targetSum: Money;
+  /** Units of the target for one of the source, rounded down at 10^-12. */
+  readonly rate: Money;
+  /** Whole seconds, as on the wire: what the wire says is exactly so. */
+  readonly createdAt: Millis;
+  readonly expiresAt: Millis;
+  readonly canConfirm: boolean;
+  /** When it cannot be confirmed. */
+  readonly maxTradable: { readonly sum: Money; readonly currency: string } | null;
+  fate: 'open' | 'executed' | 'cancelled';
+};
+
+export type DeskConversion = {
+  readonly id: string;
+  /** Counts up over all accounts. */
+  readonly number: number;
+  readonly account: Account;
+  readonly quote: DeskQuote;
+  readonly createdAt: Millis;
+  updatedAt: Millis;
+  status: 'PENDING' | 'FAILED' | 'COMPLETED';
+};
+
+/** Quotes and conversions remembered; the oldest go first. */
+export const DESK_QUOTES_MAX = 10_000;
+export const DESK_CONVERSIONS_MAX = 10_000;
+
+const ONE = 10n ** 18n;
+const RATE_UNIT = 10n ** 6n;
+
+export class RfqDesk {
+  readonly #venue: DeskWorld;
+  readonly #random: Random;
+  readonly #tell: (conversion: DeskConversion) => void;
+  readonly #capacity: DeskCapacity;
+  readonly #quotes = new Map<string, DeskQuote>();
+  readonly #conversions = new Map<string, DeskConversion>();
+  readonly #barred = new Set<string>();
+  readonly #timers = new Set<Timer>();
+  #count = 0;
+
+  /** `tell` hears of every conversion when it is taken and when it ends. */
+  constructor(venue: DeskWorld, random: Random, tell: (conversion: DeskConversion) => void) {
+    this.#venue = venue;
+    this.#random = random;
+    this.#tell = tell;
+    this.#capacity = new DeskCapacity(venue.clock);
+  }
+
+  allow(account: Account, allowed: boolean): void {
+    if (allowed) this.#barred.delete(account.id);
+    else this.#barred.add(account.id);
+  }
+
+  mayUse(account: Account): boolean {
+    return !this.#barred.has(account.id);
+  }
+
+  /** Every direction between two currencies whose books have two sides now; of one source only, when given. */
+  pairs(only?: string): readonly DeskPair[] {
+    const sources = currenciesOf(this.#venue).filter(currency => only === undefined || currency === only);
+    const { switches } = this.#venue;
+    return sources.flatMap(source =>
+      [...crossesFrom(this.#venue, source)].map(([target, cross]) => ({
+        source,
+        target,
+        sourceDecimals: decimalsOf(source, 'source', switches),
+        targetDecimals: decimalsOf(target, 'target', switches),
+        cross,
+      })),
+    );
+  }
+
+  /** The computed amount is rounded in the desk's favour; one that comes to nothing is refused. */
+  quote(account: Account, { pair, fixed, sum }: DeskRequest): RfqVerdict<DeskQuote> {
+    const { switches } = this.#venue;
+    const rate = lessSpread(pair.cross.rate, switches);
+    const sourceSum = fixed === 'source' ? sum : ceilTo(pair.sourceDecimals, sum * rate.under, rate.over);
+    const targetSum = fixed === 'target' ? sum : floorTo(pair.targetDecimals, sum * rate.over, rate.under);
+    if (!(sourceSum > 0n && targetSum > 0n)) return rfqRefused('invalid_provided_amount', 'too small to convert');
+    const free = this.#capacity.free(directionOf(pair), pair.cross, switches);
+    const createdAt = wholeSecond(this.#venue.clock.now());
+    const quote: DeskQuote = {
+      id: drawnUuid(this.#random),
+      account,
+      pair,
+      sourceSum,
+      targetSum,
+      rate: money(((rate.over * ONE) / rate.under / RATE_UNIT) * RATE_UNIT),
+      createdAt,
+      expiresAt: createdAt + wholeSecond(switches.rfqQuoteLifeMs),
+      canConfirm: sourceSum <= free,
+      maxTradable: sourceSum <= free ? null : maxTradable(pair, fixed, free, rate, switches),
+      fate: 'open',
+    };
+    keep(this.#quotes, quote.id, quote, DESK_QUOTES_MAX);
+    return { kind: 'done', value: quote };
+  }
+
+  /** Within its life, whatever has become of it. */
+  find(account: Account, id: string): RfqVerdict<DeskQuote> {
+    const quote = this.#own(account, id);
+    if (!quote || this.#expired(quote)) return rfqRefused('quote_not_found');
+    return { kind: 'done', value: quote };
+  }
+
+  statusOf(quote: DeskQuote): 'ACTIVE' | 'EXPIRED' | 'ACCEPTED' | 'REJECTED' {
+    if (quote.fate === 'executed') return 'ACCEPTED';
+    if (quote.fate === 'cancelled') return 'REJECTED';
+    return this.#expired(quote) ? 'EXPIRED' : 'ACTIVE';
+  }
+
+  /** The desk takes an open quote back. False when there is none of that id. */
+  cancel(id: string): boolean {
+    const quote = this.#quotes.get(id);
+    if (quote?.fate !== 'open') return false;
+    quote.fate = 'cancelled';
+    return true;
+  }
+
+  /** Takes a quote once, within its life. A quote that could not be confirmed, or no longer can, makes a conversion that fails. */
+  convert(account: Account, quoteId: string): RfqVerdict<DeskConversion> {
+    const { switches, clock } = this.#venue;
+    const quote = this.#own(account, quoteId);
+    if (!quote) return rfqRefused('quote_not_found');
+    if (this.#expired(quote)) {
+      const told = quote.fate === 'executed' && switches.rfqExecutedAfterExpiry === 'quote_already_executed';
+      return rfqRefused(told ? 'quote_already_executed' : 'quote_not_found');
+    }
+    const { pair, sourceSum } = quote;
+    const poor = !(sourceSum <= account.available(pair.source));
+    if (poor && switches.rfqConvertOrder === 'funds first') return rfqRefused('insufficient_funds');
+    if (quote.fate === 'executed') return rfqRefused('quote_already_executed');
+    if (quote.fate === 'cancelled') return rfqRefused('quote_cancelled');
+    if (poor) return rfqRefused('insufficient_funds');
+    quote.fate = 'executed';
+    const taken = quote.canConfirm && this.#capacity.take(directionOf(pair), pair.cross, sourceSum, switches);
+    const unlucky = this.#random.integer(0, 9999) < switches.rfqFailurePips;
+    const now = clock.now();
+    const conversion: DeskConversion = {
+      id: switches.rfqConversionId === 'own' ? drawnUuid(this.#random) : quote.id,
+      number: this.#count++,
+      account,
+      quote,
+      createdAt: now,
+      updatedAt: now,
+      status: 'PENDING',
+    };
+    keep(this.#conversions, conversion.id, conversion, DESK_CONVERSIONS_MAX);
+    const locked = switches.rfqFunds === 'locked at once';
+    if (locked) account.lock(pair.source, sourceSum);
+    const end = () => this.#settle(conversion, taken && !unlucky, locked);
+    const delay = this.#random.integer(switches.rfqDelayMinMs, switches.rfqDelayMaxMs);
+    if (delay === 0) {
+      end();
+      return { kind: 'done', value: conversion };
+    }
+    this.#tell(conversion);
+    this.#later(delay, end);
+    return { kind: 'done', value: conversion };
+  }
+
+  conversion(id: string): DeskConversion | undefined {
+    return this.#conversions.get(id);
+  }
+
+  /** Of an account, oldest first. */
+  conversionsOf(account: Account): DeskConversion[] {
+    return [...this.#conversions.values()].filter(conversion => conversion.account === account);
+  }
+
+  close(): void {
+    for (const timer of this.#timers) timer.stop();
+    this.#timers.clear();
+  }
+
+  #own(account: Account, id: string): DeskQuote | undefined {
+    const quote = this.#quotes.get(id);
+    if (quote?.account !== account) return undefined;
+    if (quote.fate === 'open' && this.#movedAway(quote)) quote.fate = 'cancelled';
+    return quote;
+  }
+
+  #expired(quote: DeskQuote): boolean {
+    return !(this.#venue.clock.now() < quote.expiresAt);
+  }
+
+  /** Looked at whenever the quote is: the source is worth so much less of the target than when it was quoted. */
+  #movedAway({ pair }: DeskQuote): boolean {
+    const pips = BigInt(this.#venue.switches.rfqCancelMovePips);
+    if (pips === 0n) return false;
+    const then = pair.cross.rate;
+    const now = crossesFrom(this.#venue, pair.source).get(pair.target)?.rate;
+    return now === undefined || now.over * then.under * 10_000n < then.over * now.under * (10_000n - pips);
+  }
+
+  #settle(conversion: DeskConversion, willing: boolean, locked: boolean): void {
+    const { account, quote } = conversion;
+    const { pair, sourceSum, targetSum } = quote;
+    if (locked) account.lock(pair.source, money(-sourceSum));
+    const paid =
+      willing &&
+      this.#venue.swap(account, { currency: pair.source, sum: sourceSum }, { currency: pair.target, sum: targetSum });
+    conversion.status = paid ? 'COMPLETED' : 'FAILED';
+    conversion.updatedAt = this.#venue.clock.now();
+    this.#tell(conversion);
+  }
+
+  #later(ms: Millis, call: () => void): void {
+    const timer = this.#venue.clock.after(ms, () => {
+      this.#timers.delete(timer);
+      call();
+    });
+    this.#timers.add(timer);
+  }
+}
+
+const FIAT: readonly string[] = ['mxn', 'usd', 'brl', 'ars', 'cop', 'eur'];
+const STABLE: readonly string[] = ['usdt', 'usdc', 'usds', 'tusd'];
+
+/** Money has 2, a stablecoin differs by direction, everything else has 8 (facts 14). */
+function decimalsOf(currency: string, side: 'source' | 'target', switches: Switches): number {
+  if (FIAT.includes(currency)) return 2;
+  return STABLE.includes(currency) && side === 'source' ? switches.rfqStablecoinDecimals : 8;
+}
+
+const directionOf = ({ source, target }: DeskPair): string => `${source} ${target}`;
+
+const lessSpread = ({ over, under }: Rate, { rfqSpreadPips }: Switches): Rate => ({
+  over: over * (10_000n - BigInt(rfqSpreadPips)),
+  under: under * 10_000n,
+});
+
+/** Rounded down: what is asked for next is not refused again. */
+function maxTradable(
+  pair: DeskPair,
+  fixed: 'source' | 'target',
+  free: Money,
+  rate: Rate,
+  switches: Switches,
+): DeskQuote['maxTradable'] {
+  if (switches.rfqMaxTradableIn === 'fixed' && fixed === 'target')
+    return { sum: floorTo(pair.targetDecimals, free * rate.over, rate.under), currency: pair.target };
+  return { sum: floorTo(pair.sourceDecimals, free, 1n), currency: pair.source };
+}
+
+function floorTo(decimals: number, over: bigint, under: bigint): Money {
+  const unit = 10n ** BigInt(18 - decimals);
+  return money((over / (under * unit)) * unit);
+}
+
+function ceilTo(decimals: number, over: bigint, under: bigint): Money {
+  const unit = 10n ** BigInt(18 - decimals);
+  return money(((over + under * unit - 1n) / (under * unit)) * unit);
+}
+
+const wholeSecond = (ms: Millis): Millis => Math.floor(ms / 1000) * 1000;
+
+function keep<T>(map: Map<string, T>, id: string, entry: T, most: number): void {
+  map.set(id, entry);
+  for (const oldest of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(oldest);
+  }
+}

@@ -1,0 +1,60 @@
+/** The error codes of RFQ, each with its HTTP status, and the replies that carry them (rfq 4 and 7). */
+import { textOfMoney } from '../../core/index.ts';
+import type { Millis, Money, WireReply } from '../../core/index.ts';
+import { reply } from '../wire/wire.ts';
+
+/** Status and wording; the wording is ours. */
+const TABLE = {
+  fetching_pairs_api_error: [500, 'The pairs could not be fetched'],
+  invalid_source_currency: [400, 'The source currency is invalid or missing'],
+  invalid_target_currency: [400, 'The target currency is invalid or missing'],
+  invalid_source_number_format: [400, 'The source amount is not a valid number'],
+  invalid_target_number_format: [400, 'The target amount is not a valid number'],
+  both_amounts_missing: [400, 'Give the source amount or the target amount'],
+  invalid_provided_amount: [400, 'The provided amount is incorrect'],
+  invalid_source_precision: [400, 'The source amount has too many decimals'],
+  invalid_target_precision: [400, 'The target amount has too many decimals'],
+  quote_not_found: [400, 'The quote does not exist or has expired'],
+  insufficient_funds: [400, 'The balance is too low'],
+  quote_already_executed: [400, 'The quote was executed before'],
+  quote_cancelled: [400, 'The quote was cancelled before its execution'],
+  bad_request: [400, 'The request is malformed'],
+  invalid_page_token_received: [400, 'The page token is invalid'],
+  forbidden_request: [403, 'The account may not do this'],
+  rfq_conversion_not_found: [404, 'The conversion does not exist'],
+  failed_creating_page_token: [500, 'The page token could not be made'],
+  failed_creating_page_token_placeholder: [500, 'The page token could not be made'],
+  unexpected: [500, 'Something unexpected happened'],
+} as const satisfies Record<string, readonly [number, string]>;
+
+export type RfqCode = keyof typeof TABLE;
+export const RFQ_CODES = Object.keys(TABLE) as readonly RfqCode[];
+
+export type RfqRefused = { readonly kind: 'refused'; readonly code: RfqCode; readonly about?: string };
+export type RfqVerdict<T> = { readonly kind: 'done'; readonly value: T } | RfqRefused;
+
+export const rfqRefused = (code: RfqCode, about?: string): RfqRefused => ({
+  kind: 'refused',
+  code,
+  ...(about !== undefined && { about }),
+});
+
+export function rfqFailure({ code, about }: RfqRefused): WireReply {
+  const [status, meaning] = TABLE[code];
+  return rfqErrors(status, code, about === undefined ? meaning : `${meaning}: ${about}`);
+}
+
+/** The one envelope of RFQ errors. */
+export const rfqErrors = (status: number, code: string, message: string): WireReply =>
+  reply(status, JSON.stringify({ errors: [{ code, message }] }));
+
+/** RFQ replies are bare objects. */
+export const bare = (value: unknown): WireReply => reply(200, JSON.stringify(value));
+
+/** 2026-01-02T03:04:05Z (rfq conventions). */
+export const timeSeconds = (at: Millis): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
+
+/** Shortest exact text of an amount. */
+export const amountText = (sum: Money): string => textOfMoney(sum);
+/** A rate with 2 to 12 decimals; it was cut when it was made. */
+export const rateText = (rate: Money): string => textOfMoney(rate, 2);

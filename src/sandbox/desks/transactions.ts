@@ -1,0 +1,301 @@
+/** Deposits, withdrawals, issuances, redemptions and conversions as transactions: their states over time, their money, and their refunds (rfq 2.5, 2.6, 3). */
+import { money } from '../../core/index.ts';
+import type { Clock, Millis, Money, Random, Timer } from '../../core/index.ts';
+import type { Account } from '../venue/accounts.ts';
+import type { DeskConversion } from './rfq.ts';
+import { drawnHex, drawnUuid } from '../wire/uuid.ts';
+import type { Venue } from '../venue/venue.ts';
+
+export type TransactionStatus = 'PENDING' | 'IN_PROGRESS' | 'COMPLETE' | 'FAILED';
+export type Method = 'SPEI' | 'PLATFORM_TRANSFER';
+
+type Moved = { readonly network: string; readonly asset: string; readonly sum: Money };
+export type Bank = { readonly senderClabe: string; readonly senderName: string; readonly receiverClabe: string };
+
+/** What is transacted, as it was asked for; ids and addresses that nobody gave are drawn. */
+export type Details =
+  | (Moved & {
+      readonly kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL';
+      readonly from: string;
+      readonly to: string;
+      readonly hash: string;
+    })
+  | (Moved & {
+      readonly kind: 'ISSUANCE';
+      readonly method: Method;
+      /** SPEI only. */
+      readonly bank: Bank | null;
+      readonly fiatId: string | null;
+      readonly from: string;
+      readonly to: string;
+      readonly hash: string;
+    })
+  | (Moved & {
+      readonly kind: 'REDEMPTION';
+      readonly method: Method;
+      /** SPEI only. */
+      readonly clabe: string | null;
+      readonly fiatId: string | null;
+    })
+  | { readonly kind: 'CONVERSION'; readonly conversion: DeskConversion };
+
+export type Failure = { readonly reason: string; readonly code: string };
+
+export const REFUND_STEPS = {
+  ISSUANCE: ['PLATFORM_TRANSFER', 'SPEI_WITHDRAWAL'],
+  REDEMPTION: ['PLATFORM_TRANSFER', 'TOKEN_MINT', 'TOKEN_TRANSFER', 'TOKEN_DEPOSIT'],
+} as const;
+
+export type RefundStep = { readonly step: string; status: 'IN_PROGRESS' | 'COMPLETE' | 'FAILED'; id: string | null };
+export type Refund = { status: TransactionStatus; readonly steps: RefundStep[] };
+/** The steps that are gone through in this order; when it fails, the last of them does. */
+export type RefundPlan = { readonly steps: readonly string[]; readonly outcome: 'COMPLETE' | 'FAILED' };
+
+export type Plan = {
+  readonly failure: Failure | null;
+  /** Triggered by the exchange itself after the end. */
+  readonly refund: RefundPlan | null;
+};
+
+export type Transaction = {
+  readonly id: string;
+  readonly account: Account;
+  readonly details: Details;
+  /** A withdrawal whose sum is locked until it ends, instead of taken when it was created. */
+  readonly locks: boolean;
+  readonly externalRef: string | null;
+  readonly createdAt: Millis;
+  /** Grows with every change, though the clock may not. */
+  updatedAt: Millis;
+  status: TransactionStatus;
+  failure: Failure | null;
+  refund: Refund | null;
+  /** A refund gave the money back. */
+  refunded: boolean;
+};
+
+/** Transactions remembered; the oldest go first. */
+export const TRANSACTIONS_MAX = 10_000;
+
+export class Transactions {
+  readonly #venue: Venue;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #publish: (transaction: Transaction, must: boolean) => void;
+  readonly #all = new Map<string, Transaction>();
+  readonly #timers = new Set<Timer>();
+
+  constructor(venue: Venue, random: Random, publish: (transaction: Transaction, must: boolean) => void) {
+    this.#venue = venue;
+    this.#clock = venue.clock;
+    this.#random = random;
+    this.#publish = publish;
+  }
+
+  all(): readonly Transaction[] {
+    return [...this.#all.values()];
+  }
+
+  find(id: string): Transaction | undefined {
+    return this.#all.get(id);
+  }
+
+  address(): string {
+    return drawnHex(this.#random, 20);
+  }
+
+  hash(): string {
+    return drawnHex(this.#random, 32);
+  }
+
+  reference(): string {
+    return drawnUuid(this.#random);
+  }
+
+  /**
+   * Starts a transaction; null when the account cannot pay a withdrawal or redemption. A withdrawal takes its sum when it is created (rest-api
+   * 2.9), or, by a switch, locks it until it ends; a redemption takes it at once (the tokens are burned), a deposit and an issuance credit when
+   * they are complete.
+   */
+  start(
+    account: Account,
+    details: Exclude<Details, { kind: 'CONVERSION' }>,
+    plan: Plan,
+    externalRef: string | null,
+  ): Transaction | null {
+    const { kind, asset, sum } = details;
+    const locks = kind === 'CRYPTO_WITHDRAWAL' && this.#venue.switches.withdrawalTotal === 'at completion';
+    if (locks) {
+      if (!(sum <= account.available(asset))) return null;
+      account.lock(asset, sum);
+    } else if (kind === 'CRYPTO_WITHDRAWAL' || kind === 'REDEMPTION') {
+      if (!this.#venue.withdraw(account, asset, sum)) return null;
+    }
+    const now = this.#clock.now();
+    const transaction = this.#keep({
+      id: drawnUuid(this.#random),
+      account,
+      details,
+      locks,
+      externalRef,
+      createdAt: now,
+      updatedAt: now,
+      status: 'PENDING',
+      failure: null,
+      refund: null,
+      refunded: false,
+    });
+    this.#publish(transaction, false);
+    this.#later(() => {
+      this.#change(transaction, () => (transaction.status = 'IN_PROGRESS'), false);
+      this.#later(() => this.#end(transaction, details, plan));
+    });
+    return transaction;
+  }
+
+  /** Why a refund cannot be triggered, or null when it now is. */
+  refund(transaction: Transaction, plan: RefundPlan): string | null {
+    const { details, status } = transaction;
+    if (details.kind !== 'ISSUANCE' && details.kind !== 'REDEMPTION')
+      return 'only issuances and redemptions have refunds';
+    if (status !== 'COMPLETE' && status !== 'FAILED') return 'the transaction has not ended';
+    if (transaction.refund) return 'it has a refund already';
+    if (details.kind === 'REDEMPTION' && status === 'FAILED') return 'its money was given back when it failed';
+    this.#refund(transaction, details, plan);
+    return null;
+  }
+
+  /** The transaction of a conversion of the RFQ desk, as it is now. */
+  conversion(conversion: DeskConversion): void {
+    const status = conversion.status === 'COMPLETED' ? 'COMPLETE' : conversion.status;
+    const known = this.#all.get(conversion.id);
+    if (known) {
+      this.#change(known, () => (known.status = status), status !== 'PENDING');
+      return;
+    }
+    const transaction = this.#keep({
+      id: conversion.id,
+      account: conversion.account,
+      details: { kind: 'CONVERSION', conversion },
+      locks: false,
+      externalRef: null,
+      createdAt: conversion.createdAt,
+      updatedAt: conversion.updatedAt,
+      status,
+      failure: null,
+      refund: null,
+      refunded: false,
+    });
+    this.#publish(transaction, status !== 'PENDING');
+  }
+
+  close(): void {
+    for (const timer of this.#timers) timer.stop();
+    this.#timers.clear();
+  }
+
+  #end(transaction: Transaction, details: Exclude<Details, { kind: 'CONVERSION' }>, plan: Plan): void {
+    const { account } = transaction;
+    const { kind, asset, sum } = details;
+    const hasTaken = kind === 'REDEMPTION' || (kind === 'CRYPTO_WITHDRAWAL' && !transaction.locks);
+    if (transaction.locks) account.lock(asset, money(-sum));
+    if (plan.failure) {
+      if (hasTaken && !(kind === 'REDEMPTION' && plan.refund)) this.#venue.deposit(account, asset, sum, 'withdrawal');
+    } else if (transaction.locks) {
+      if (!this.#venue.withdraw(account, asset, sum)) throw new RangeError('what a withdrawal had locked is gone');
+    } else if (!hasTaken) this.#venue.deposit(account, asset, sum);
+    const end = () => {
+      transaction.failure = plan.failure;
+      transaction.status = plan.failure ? 'FAILED' : 'COMPLETE';
+    };
+    this.#change(transaction, end, true);
+    const { refund } = plan;
+    if (refund && (kind === 'ISSUANCE' || kind === 'REDEMPTION'))
+      this.#later(() => {
+        if (!transaction.refund) this.#refund(transaction, details, refund);
+      });
+  }
+
+  #refund(transaction: Transaction, details: Details & { kind: 'ISSUANCE' | 'REDEMPTION' }, plan: RefundPlan): void {
+    const refund: Refund = { status: 'PENDING', steps: [] };
+    this.#change(transaction, () => (transaction.refund = refund), true);
+    this.#later(() => {
+      // What an issuance had credited goes back to its sender; when it is no longer there, nothing can be sent.
+      const credited = details.kind === 'ISSUANCE' && transaction.status === 'COMPLETE';
+      if (credited && !this.#venue.withdraw(transaction.account, details.asset, details.sum, 'funding')) {
+        this.#change(transaction, () => (refund.status = 'FAILED'), true);
+        return;
+      }
+      const begin = () => {
+        refund.status = 'IN_PROGRESS';
+        refund.steps.push({ step: plan.steps[0]!, status: 'IN_PROGRESS', id: null });
+      };
+      this.#change(transaction, begin, true);
+      this.#later(() => this.#step(transaction, refund, plan, credited));
+    });
+  }
+
+  /** Ends the running step, and begins the next one or ends the refund. */
+  #step(transaction: Transaction, refund: Refund, plan: RefundPlan, credited: boolean): void {
+    const last = refund.steps.length === plan.steps.length;
+    const failed = last && plan.outcome === 'FAILED';
+    const late = this.#venue.switches.refundStepId === 'later';
+    const filled = this.#fill(refund);
+    const step = refund.steps[refund.steps.length - 1]!;
+    const change = () => {
+      step.status = failed ? 'FAILED' : 'COMPLETE';
+      if (!failed && !late) step.id = this.#reconciliationId(step.step);
+      if (last) refund.status = plan.outcome;
+      else refund.steps.push({ step: plan.steps[refund.steps.length]!, status: 'IN_PROGRESS', id: null });
+      if (last && !failed) transaction.refunded = true;
+    };
+    if (last) this.#pay(transaction, failed, credited);
+    this.#change(transaction, change, last || filled);
+    if (!last) this.#later(() => this.#step(transaction, refund, plan, credited));
+    else if (!failed && late) this.#later(() => this.#change(transaction, () => this.#fill(refund), true));
+  }
+
+  /** The money of a refund at its end: to the account of a redemption, or back to that of an issuance whose refund failed. */
+  #pay({ account, details }: Transaction, failed: boolean, credited: boolean): void {
+    if (details.kind === 'CONVERSION') return;
+    const due = details.kind === 'REDEMPTION' ? !failed : failed && credited;
+    // Listed as what it takes back: a redemption went out, and the return of an issuance was a funding below zero.
+    const listed = details.kind === 'REDEMPTION' ? 'withdrawal' : 'funding';
+    if (due) this.#venue.deposit(account, details.asset, details.sum, listed);
+  }
+
+  /** Back-fills the ids of steps that are complete. False when there was none to fill. */
+  #fill(refund: Refund): boolean {
+    const open = refund.steps.filter(step => step.status === 'COMPLETE' && step.id === null);
+    for (const step of open) step.id = this.#reconciliationId(step.step);
+    return open.length > 0;
+  }
+
+  /** The hash of a token's way on the chain, or the id of a fiat leg. */
+  #reconciliationId(step: string): string {
+    return step.startsWith('TOKEN_') ? this.hash() : this.reference();
+  }
+
+  #change(transaction: Transaction, change: () => void, must: boolean): void {
+    change();
+    transaction.updatedAt = Math.max(this.#clock.now(), transaction.updatedAt + 1);
+    this.#publish(transaction, must);
+  }
+
+  #keep(transaction: Transaction): Transaction {
+    this.#all.set(transaction.id, transaction);
+    for (const oldest of this.#all.keys()) {
+      if (this.#all.size <= TRANSACTIONS_MAX) break;
+      this.#all.delete(oldest);
+    }
+    return transaction;
+  }
+
+  #later(call: () => void): void {
+    const timer = this.#clock.after(this.#venue.switches.transactionStepMs, () => {
+      this.#timers.delete(timer);
+      call();
+    });
+    this.#timers.add(timer);
+  }
+}

@@ -1,0 +1,213 @@
+/** Webhooks: who is told of transactions, and the deliveries: late, out of order, more than once, and tried again (rfq 4.7 and 6). */
+import type { Clock, Millis, Random, Timer } from '../../core/index.ts';
+import type { Account } from '../venue/accounts.ts';
+import type { Transaction } from './transactions.ts';
+import { transactionPayload } from './transactionPayload.ts';
+import { WebhookKeys } from './webhookKeys.ts';
+import type { Switches } from '../switches/switches.ts';
+import type { Venue } from '../venue/venue.ts';
+
+/** How a delivery leaves the exchange: over sockets in the program, in process in a simulation. */
+export interface DeliveryPort {
+  /** Resolves to the status of the answer; rejects when there is none. No redirect is followed. */
+  post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<number>;
+}
+
+export type Registration = { readonly id: number; readonly callbackUrl: string; readonly account: Account };
+
+/** What happens to a delivery, for who watches the exchange. */
+export type Delivered = {
+  waiting: number;
+  answered: number;
+  refused: number;
+  givenUp: number;
+  dropped: number;
+  skipped: number;
+};
+
+type Delivery = {
+  readonly registration: Registration;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Must arrive: a final status or a change of a refund. */
+  readonly final: boolean;
+  attempts: number;
+  timer: Timer | null;
+};
+
+/** Deliveries that may wait, and be under way, at once. */
+export const DELIVERIES_MAX = 10_000;
+export const UNDER_WAY_MAX = 64;
+
+export class Webhooks {
+  readonly keys: WebhookKeys;
+  readonly counts: Delivered = { waiting: 0, answered: 0, refused: 0, givenUp: 0, dropped: 0, skipped: 0 };
+  readonly #venue: Venue;
+  readonly #random: Random;
+  readonly #port: DeliveryPort | null;
+  /** By account: there is one kind of event, and so one registration. */
+  readonly #registrations = new Map<string, Registration>();
+  readonly #waiting = new Set<Delivery>();
+  /** Due, and waiting for one under way to end. */
+  readonly #due: Delivery[] = [];
+  #underWay = 0;
+  #nextId = 1;
+  #closed = false;
+
+  /** Without a port nothing is delivered. */
+  constructor(venue: Venue, random: Random, port: DeliveryPort | null) {
+    this.#venue = venue;
+    this.#random = random;
+    this.#port = port;
+    this.keys = new WebhookKeys(venue.clock, random);
+  }
+
+  /** Null when the account has one. */
+  register(account: Account, callbackUrl: string): Registration | null {
+    if (this.#registrations.has(account.id)) return null;
+    const registration = { id: this.#nextId++, callbackUrl, account };
+    this.#registrations.set(account.id, registration);
+    return registration;
+  }
+
+  registrations(): readonly Registration[] {
+    return [...this.#registrations.values()];
+  }
+
+  /** Drops a registration with what waits for it. False when there is none of that id. */
+  remove(id: number): boolean {
+    const registration = this.registrations().find(each => each.id === id);
+    if (!registration) return false;
+    this.#registrations.delete(registration.account.id);
+    for (const delivery of this.#waiting) if (delivery.registration === registration) this.#forget(delivery);
+    return true;
+  }
+
+  /** Tells of a transaction as it is now. `must`: a final status, or news of a refund. */
+  publish(transaction: Transaction, must: boolean): void {
+    const { switches } = this.#venue;
+    const registration = this.#registrations.get(transaction.account.id);
+    // Drawn whoever listens, so that a listener changes nothing else.
+    const skipped = this.#random.integer(0, 9999) < switches.webhookSkipPips;
+    const copies = this.#random.integer(0, 9999) < switches.webhookRepeatPips ? 2 : 1;
+    const delays = Array.from({ length: copies }, () => this.#delay(switches));
+    if (!registration || !this.#port || this.#closed) return;
+    if (skipped && !must) {
+      this.counts.skipped++;
+      return;
+    }
+    const payload = JSON.stringify(transactionPayload(transaction, switches.webhookTimeForm));
+    const headers = {
+      'content-type': 'application/json',
+      ...(switches.webhookSignature === 'rsa' ? this.keys.headers(payload) : {}),
+    };
+    const body = `{"event":"TRANSACTION","payload":${payload}}`;
+    for (const delay of delays)
+      this.#enqueue({ registration, headers, body, final: must, attempts: 0, timer: null }, delay);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const delivery of this.#waiting) this.#forget(delivery);
+  }
+
+  #delay({ webhookDelayMinMs, webhookDelayMaxMs }: Switches): Millis {
+    return this.#random.integer(webhookDelayMinMs, webhookDelayMaxMs);
+  }
+
+  #enqueue(delivery: Delivery, delay: Millis): void {
+    if (this.#waiting.size >= DELIVERIES_MAX) {
+      const victim = this.#lesser(delivery);
+      this.counts.dropped++;
+      if (!victim) return;
+      this.#forget(victim);
+    }
+    this.#waiting.add(delivery);
+    this.counts.waiting = this.#waiting.size;
+    this.#schedule(delivery, delay);
+  }
+
+  /** What gives way to a delivery: the oldest that need not arrive, else the oldest of all, else nothing. */
+  #lesser({ final }: Delivery): Delivery | undefined {
+    for (const each of this.#waiting) if (!each.final) return each;
+    return final ? this.#waiting.values().next().value : undefined;
+  }
+
+  #schedule(delivery: Delivery, delay: Millis): void {
+    delivery.timer = this.#venue.clock.after(delay, () => {
+      delivery.timer = null;
+      this.#due.push(delivery);
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    while (this.#underWay < UNDER_WAY_MAX) {
+      const delivery = this.#due.shift();
+      if (!delivery) return;
+      if (!this.#waiting.has(delivery)) continue;
+      this.#underWay++;
+      void this.#attempt(delivery);
+    }
+  }
+
+  async #attempt(delivery: Delivery): Promise<void> {
+    const { switches, clock } = this.#venue;
+    delivery.attempts++;
+    const { registration, headers, body } = delivery;
+    // Asked again here: the switch may have been changed since the registration.
+    const status = allowedUrl(registration.callbackUrl, switches)
+      ? await answerWithin(clock, switches.webhookDeadlineMs, async () =>
+          this.#port!.post(registration.callbackUrl, headers, body),
+        )
+      : 403;
+    this.#underWay--;
+    if (this.#waiting.has(delivery)) this.#conclude(delivery, status);
+    this.#next();
+  }
+
+  #conclude(delivery: Delivery, status: number | null): void {
+    const { switches } = this.#venue;
+    if (status !== null && status >= 200 && status < 300) {
+      this.counts.answered++;
+      this.#forget(delivery);
+    } else if (status !== null && status < 500 && switches.webhookRefused === 'final') {
+      this.counts.refused++;
+      this.#forget(delivery);
+    } else if (delivery.attempts >= switches.webhookAttemptsMax) {
+      this.counts.givenUp++;
+      this.#forget(delivery);
+    } else {
+      const wait = switches.webhookBackOffMs * 2 ** (delivery.attempts - 1);
+      this.#schedule(delivery, Math.min(wait, switches.webhookBackOffMaxMs));
+    }
+  }
+
+  #forget(delivery: Delivery): void {
+    delivery.timer?.stop();
+    this.#waiting.delete(delivery);
+    this.counts.waiting = this.#waiting.size;
+  }
+}
+
+/** The status of the answer, or null when none came in time. */
+function answerWithin(clock: Clock, ms: Millis, ask: () => Promise<number>): Promise<number | null> {
+  return new Promise(resolve => {
+    const timer = clock.after(ms, () => resolve(null));
+    const end = (status: number | null) => {
+      timer.stop();
+      resolve(status);
+    };
+    ask().then(end, () => end(null));
+  });
+}
+
+/** An http or https URL without credentials, of a host that the exchange may post to. */
+export function allowedUrl(text: string, { webhookHosts }: Switches): boolean {
+  if (text.length > 2048 || !URL.canParse(text)) return false;
+  const { protocol, username, password, hostname } = new URL(text);
+  if (!/^https?:$/.test(protocol) || username !== '' || password !== '') return false;
+  return (
+    webhookHosts === 'any' || hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
+  );
+}

@@ -1,0 +1,73 @@
+/** Lists and settings that no document describes and that clients in the wild ask for: the least that they can read. */
+import type { WireReply } from '../../core/index.ts';
+import { currenciesOf } from './publicRoutes.ts';
+import { fieldsOf } from './route.ts';
+import type { PrivateAsk, PublicAsk, Route } from './route.ts';
+import type { Venue } from '../venue/venue.ts';
+import { failure, failureOf, success } from '../wire/wire.ts';
+
+const open = (pattern: string, handle: (ask: PublicAsk) => WireReply): Route => ({
+  scope: 'public',
+  method: 'GET',
+  pattern,
+  handle,
+});
+const ours = (method: 'GET' | 'POST', pattern: string, handle: (ask: PrivateAsk) => WireReply): Route => ({
+  scope: 'private',
+  method,
+  pattern,
+  permission: 'account',
+  handle,
+});
+
+export const catalogueRoutes: readonly Route[] = [
+  open('/v3/catalogues', ({ venue }) => success({ currencies: { metadata: metadataOf(venue) } })),
+  open('/v3/catalogues/currencies', ({ venue }) => success({ metadata: metadataOf(venue) })),
+  open('/v3/catalogues/countries', () => success([{ code: 'MX', name: 'Mexico' }])),
+  open('/v3/catalogues/available_currency_conversions', ({ venue }) => success(conversionsOf(venue))),
+  ours('GET', '/v3/settings', () => success({ language: 'en', preferred_currency: 'mxn' })),
+  ours('GET', '/v3/mx_bank_codes', () => success([{ code: '40012', name: 'BBVA', country_code: 'MX' }])),
+  ours('GET', '/v3/funding_destination', fundingDestination),
+  ours('POST', '/v3/phone_number', phone('phone_number')),
+  ours('POST', '/v3/phone_verification', phone('verification_code')),
+];
+
+/** What the clients read of it (public-facts has nothing; ccxt 4.5.84). */
+const metadataOf = (venue: Venue): readonly object[] =>
+  currenciesOf(venue).map(code => ({
+    code,
+    full_name: code.toUpperCase(),
+    precision: 8,
+    type: FIAT.has(code) ? 'fiat' : 'crypto',
+  }));
+
+const FIAT: ReadonlySet<string> = new Set(['mxn', 'brl', 'ars', 'cop']);
+
+/** By currency, the currencies that one book joins to it. */
+function conversionsOf(venue: Venue): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (const { instrument } of venue.books.values()) {
+    (found[instrument.major] ??= []).push(instrument.minor);
+    (found[instrument.minor] ??= []).push(instrument.major);
+  }
+  return found;
+}
+
+function fundingDestination({ venue, query, account }: PrivateAsk): WireReply {
+  const currency = query.get('fund_currency');
+  if (currency === undefined) return failureOf('0303', 'fund_currency');
+  if (!currenciesOf(venue).includes(currency)) return failureOf('0313', currency);
+  return success({
+    account_identifier_name: FIAT.has(currency) ? 'Sandbox CLABE' : 'Sandbox address',
+    account_identifier: `sandbox-${currency}-${account.id}`,
+  });
+}
+
+/** Any number and any code are taken: nobody is called. */
+function phone(field: string): (ask: PrivateAsk) => WireReply {
+  return ({ body }) => {
+    const fields = fieldsOf(body);
+    if (fields.kind === 'refused') return failure(fields);
+    return typeof fields.value[field] === 'string' ? success({ phone: '525500000000' }) : failureOf('0303', field);
+  };
+}

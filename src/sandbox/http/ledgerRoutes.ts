@@ -1,0 +1,151 @@
+/** What moved an account's balances: the ledger, fundings and withdrawals. Read by general-purpose clients, not by a market maker (public-facts 9.4). */
+import { money, moneyOfAmount } from '../../core/index.ts';
+import type { Millis, Money, WireReply } from '../../core/index.ts';
+import type { Account } from '../venue/accounts.ts';
+import type { OwnTradeRecord } from '../venue/ownTrades.ts';
+import type { Verdict } from '../wire/codes.ts';
+import { done, refused } from '../wire/codes.ts';
+import type { PrivateAsk, Route } from './route.ts';
+import { pageOf } from './route.ts';
+import type { Transfer } from '../venue/transfers.ts';
+import { failure, failureOf, success, text8, timePlain } from '../wire/wire.ts';
+
+const reads = (pattern: string, handle: (ask: PrivateAsk) => WireReply): Route => ({
+  scope: 'private',
+  method: 'GET',
+  pattern,
+  permission: 'account',
+  handle,
+});
+
+export const ledgerRoutes: readonly Route[] = [
+  reads('/v3/ledger', ledgerOf(null)),
+  reads('/v3/ledger/trades', ledgerOf('trade')),
+  reads('/v3/ledger/fees', ledgerOf('fee')),
+  reads('/v3/ledger/fundings', ledgerOf('funding')),
+  reads('/v3/ledger/withdrawals', ledgerOf('withdrawal')),
+  reads('/v3/fundings', transfersOf('funding')),
+  reads('/v3/fundings/:ids', transfersOf('funding')),
+  reads('/v3/withdrawals', transfersOf('withdrawal')),
+  reads('/v3/withdrawals/:ids', transfersOf('withdrawal')),
+];
+
+type Operation = 'trade' | 'fee' | Transfer['kind'];
+type Entry = { readonly eid: string; readonly operation: Operation; readonly at: Millis; readonly show: () => unknown };
+
+function ledgerOf(operation: Operation | null): (ask: PrivateAsk) => WireReply {
+  return ask => {
+    const entries = entriesOf(ask.account, ask.venue.clock.elapsed()).filter(
+      entry => operation === null || entry.operation === operation,
+    );
+    const page = pageByIdOf(ask, entries, entry => entry.eid);
+    if (page.kind === 'refused') return failure(page);
+    return success(
+      page.value.map(({ eid, operation: kind, at, show }) => ({
+        eid,
+        operation: kind,
+        created_at: timePlain(at),
+        ...(show() as object),
+      })),
+    );
+  };
+}
+
+/** What names a transfer in the details of its entry. */
+const DETAILS = { funding: 'fid', withdrawal: 'wid', conversion: 'conversion_id', fee: 'fee_id' } as const;
+
+/** Newest first: a trade and its fee are two entries. */
+function entriesOf(account: Account, elapsed: Millis): Entry[] {
+  const entries: Entry[] = [];
+  account.trades.each('asc', undefined, trade => {
+    if (trade.readableAt <= elapsed) entries.push(...entriesOfTrade(trade));
+    return true;
+  });
+  for (const transfer of account.transfers.listed(elapsed)) {
+    const { id, kind, updates, at } = transfer;
+    entries.push({
+      eid: `${kind.slice(0, 1)}${id}`,
+      operation: kind,
+      at,
+      show: () => ({
+        balance_updates: updates.map(({ currency, sum }) => ({ currency, amount: text8(sum) })),
+        details: { [DETAILS[kind]]: id },
+      }),
+    });
+  }
+  return entries.sort((a, b) => b.at - a.at || (a.eid < b.eid ? 1 : -1));
+}
+
+function entriesOfTrade({ tid, order, at, amount, minor, fee }: OwnTradeRecord): Entry[] {
+  const { instrument: i, side, oid } = order;
+  const major = moneyOfAmount(i, amount);
+  const signed = (sum: Money, gained: boolean) => text8(gained ? sum : money(-sum));
+  const details = { tid, oid };
+  return [
+    {
+      eid: `t${tid}${side}`,
+      operation: 'trade',
+      at,
+      show: () => ({
+        balance_updates: [
+          { currency: i.major, amount: signed(major, side === 'buy') },
+          { currency: i.minor, amount: signed(minor, side === 'sell') },
+        ],
+        details,
+      }),
+    },
+    {
+      eid: `x${tid}${side}`,
+      operation: 'fee',
+      at,
+      show: () => ({
+        balance_updates: [{ currency: side === 'buy' ? i.major : i.minor, amount: signed(fee, false) }],
+        details,
+      }),
+    },
+  ];
+}
+
+/** A list of transfers: all, those in the path joined with dashes, or those in the query joined with commas. */
+function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateAsk) => WireReply {
+  const [id, ids] = kind === 'funding' ? (['fid', 'fids'] as const) : (['wid', 'wids'] as const);
+  return ask => {
+    const { venue, account, path, query } = ask;
+    // Nothing here was given an origin_id: none matches (rest-api 4.11).
+    if (query.has('origin_ids')) return success([]);
+    const named = path['ids']?.split('-') ?? query.get(ids)?.split(',');
+    const all = account.transfers
+      .listed(venue.clock.elapsed())
+      .filter(({ kind: of, updates: [moved] }) => of === kind && moved!.sum > 0n === (kind === 'funding'))
+      .reverse();
+    const wanted = named === undefined ? all : all.filter(transfer => named.includes(transfer.id));
+    if (named?.length === 1 && wanted.length === 0) return failureOf(kind === 'funding' ? '0311' : '0310', named[0]);
+    const page = pageByIdOf(ask, wanted, transfer => transfer.id);
+    if (page.kind === 'refused') return failure(page);
+    return success(
+      page.value.map(({ id: transferId, at, updates: [moved] }) => ({
+        [id]: transferId,
+        status: 'complete',
+        created_at: timePlain(at),
+        currency: moved!.currency,
+        asset: moved!.currency,
+        method: 'sandbox',
+        method_name: 'Sandbox',
+        amount: text8(moved!.sum < 0n ? money(-moved!.sum) : moved!.sum),
+        details: {},
+      })),
+    );
+  };
+}
+
+/** A page of a list that is newest first, whose marker is an id of its own kind. */
+function pageByIdOf<T>(ask: PrivateAsk, newestFirst: readonly T[], idOf: (each: T) => string): Verdict<readonly T[]> {
+  const marker = ask.query.get('marker');
+  const rest = new Map([...ask.query].filter(([name]) => name !== 'marker'));
+  const page = pageOf({ ...ask, query: rest });
+  if (page.kind === 'refused') return page;
+  const sorted = page.value.sort === 'desc' ? newestFirst : [...newestFirst].reverse();
+  const at = marker === undefined ? -1 : sorted.findIndex(each => idOf(each) === marker);
+  if (marker !== undefined && at < 0) return refused('0320', 'marker');
+  return done(sorted.slice(at + 1, at + 1 + page.value.limit));
+}

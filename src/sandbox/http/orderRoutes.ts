@@ -1,0 +1,306 @@
+/** Placing, reading, changing and cancelling orders (rest-api 4.2 and 4.4, public-facts 5 to 8). */
+import { isDecimalText, moneyOf, moneyOfValue, textOfAmount, textOfPrice, valueOf } from '../../core/index.ts';
+import type { Money, WireReply } from '../../core/index.ts';
+import type { Account } from '../venue/accounts.ts';
+import { done, refused } from '../wire/codes.ts';
+import type { Verdict } from '../wire/codes.ts';
+import { resolved } from '../venue/modification.ts';
+import type { Modification } from '../venue/modification.ts';
+import { admitted, amountsOf, checkedOrder, outsideBounds, priceOf, stopOf, tradingOff } from '../venue/orderChecks.ts';
+import type { Fields } from '../venue/orderChecks.ts';
+import { isActive, isWaiting, unfilled } from '../venue/order.ts';
+import type { Draft, Order } from '../venue/order.ts';
+import { fieldsOf, limitOf } from './route.ts';
+import type { Method, PrivateAsk, Route } from './route.ts';
+import type { Switches } from '../switches/switches.ts';
+import type { Venue } from '../venue/venue.ts';
+import type { VenueBook } from '../venue/venueBook.ts';
+import { failure, failureOf, success, text8, timeMillis } from '../wire/wire.ts';
+
+const writes = (method: Method, pattern: string, handle: (ask: PrivateAsk) => WireReply): Route => ({
+  scope: 'private',
+  method,
+  pattern,
+  permission: 'orders',
+  ...(method === 'DELETE' && { exempt: true as const }),
+  handle,
+});
+const reads = (pattern: string, handle: (ask: PrivateAsk) => WireReply): Route => ({
+  scope: 'private',
+  method: 'GET',
+  pattern,
+  permission: 'account',
+  handle,
+});
+
+export const orderRoutes: readonly Route[] = [
+  writes('POST', '/v3/orders', place),
+  writes('DELETE', '/v3/orders/all', cancelAll),
+  writes('DELETE', '/v3/orders/:oid', cancel),
+  writes('DELETE', '/v3/orders', cancel),
+  writes('PATCH', '/v3/orders/:oid', replace),
+  writes('PATCH', '/v3/orders', replace),
+  writes('PATCH', '/v4/orders/:oid', modify),
+  writes('PATCH', '/v4/orders', modify),
+  reads('/v3/orders/:oid', lookup),
+  reads('/v3/orders', lookup),
+  reads('/v3/open_orders', openOrders),
+];
+
+/** Default of limit in open_orders (rest-api 4.4). */
+const OPEN_ORDERS_LIMIT = 500;
+
+function place({ venue, account, body }: PrivateAsk): WireReply {
+  const fields = fieldsOf(body);
+  if (fields.kind === 'refused') return failure(fields);
+  const checked = checkedOrder(venue, account, fields.value);
+  if (checked.kind === 'refused') return failure(checked);
+  const { book, draft, lock } = checked.value;
+  return success({ oid: venue.accept(account, book, draft, lock).oid });
+}
+
+function openOrders({ venue, account, query }: PrivateAsk): WireReply {
+  const book = query.get('book');
+  if (book !== undefined && book !== '' && !venue.books.has(book)) return failureOf('0301', book);
+  const currency = query.get('currency');
+  const limit = limitOf(query, OPEN_ORDERS_LIMIT, venue.switches);
+  if (limit === null) return failureOf('0320', 'limit');
+  const source = query.get('source') ?? 'all';
+  // Nothing here comes from a retail application: alpha and all are the same orders.
+  if (source !== 'all' && source !== 'alpha') return failureOf('0304', 'source');
+  const found = [...account.active.values()].reverse().filter(order => {
+    if (book !== undefined && book !== '' && order.book !== book) return false;
+    if (currency && order.instrument.major !== currency && order.instrument.minor !== currency) return false;
+    if (!staysOpen(order)) return false;
+    return !(isWaiting(order) && venue.switches.stopInOpenOrders === 'hidden');
+  });
+  return success(found.slice(0, limit).map(order => openRow(order, venue.switches)));
+}
+
+/** Only limit orders that may rest: market orders and those that fill at once or not at all are never open orders (rest-api 2.4). */
+const staysOpen = ({ type, timeInForce }: Order): boolean =>
+  type === 'limit' && (timeInForce === 'goodtillcancelled' || timeInForce === 'postonly');
+
+/** By oid in the path (also several with dashes), oids or origin_ids in the query. */
+function lookup(ask: PrivateAsk): WireReply {
+  const { venue, account } = ask;
+  const named = namedIn(ask);
+  if (named.kind === 'refused') return failure(named);
+  venue.forget(account);
+  const found = named.value.flatMap(name => [...ordersOf(venue, account, name)]);
+  if (found.length === 0 && named.value.length === 1 && venue.switches.lookupUnknown === '0312') {
+    return failureOf('oid' in named.value[0]! ? '0312' : '0357');
+  }
+  return success(found.map(order => lookupRow(order, venue.switches)));
+}
+
+function cancel(ask: PrivateAsk): WireReply {
+  const { venue, account } = ask;
+  const named = namedIn(ask);
+  if (named.kind === 'refused') return failure(named);
+  const cancelled: string[] = [];
+  for (const name of named.value) {
+    const order = activeOf(venue, account, name);
+    if (order && venue.cancel(order)) cancelled.push(order.oid);
+  }
+  if (cancelled.length === 0 && named.value.length === 1 && venue.switches.cancelUnknown === '0312') {
+    return failureOf('oid' in named.value[0]! ? '0312' : '0357');
+  }
+  return success(cancelled);
+}
+
+/** Every order of the account in every book, whoever placed it. */
+function cancelAll({ venue, account }: PrivateAsk): WireReply {
+  return success([...account.active.values()].filter(order => venue.cancel(order)).map(order => order.oid));
+}
+
+/** v3: a new order in place of an old one. Needs the new lock on top of the old. */
+function replace(ask: PrivateAsk): WireReply {
+  const { venue, account } = ask;
+  const target = changing(ask);
+  if (target.kind === 'refused') return failure(target);
+  const { order, book, fields } = target.value;
+  const change = changeOf(order, book, fields, venue.switches);
+  if (change.kind === 'refused') return failure(change);
+  const originId = fields['origin_id'];
+  if (originId !== undefined && originId !== null && typeof originId !== 'string')
+    return failureOf('0372', 'origin_id');
+  const { price, major, minor, stop } = change.value;
+  if (minor !== undefined && !isWaiting(order)) return failureOf('0329', 'minor is for stop orders that wait');
+  const waitsFor = stop ?? (isWaiting(order) ? order.stop : undefined);
+  const byValue = order.type === 'market' ? (minor ?? (major === undefined ? order.minor : undefined)) : undefined;
+  const draft: Draft = {
+    side: order.side,
+    type: order.type,
+    timeInForce: order.timeInForce,
+    price: price ?? order.price,
+    amount: byValue !== undefined ? (0 as Draft['amount']) : (major ?? unfilled(order)),
+    minor: byValue,
+    stop: waitsFor,
+    originId: typeof originId === 'string' ? originId : undefined,
+    marginOrderType: order.marginOrderType,
+    slippage: undefined,
+  };
+  const outside = outsideBounds(book.instrument, draft);
+  if (outside) return failure(outside);
+  const checked = admitted(venue, account, book, draft);
+  if (checked.kind === 'refused') return failure(checked);
+  return success({ oid: venue.replace(order, book, draft, checked.value.lock).oid });
+}
+
+/** v4: the same order with another price, amount or stop. Needs the difference only. */
+function modify(ask: PrivateAsk): WireReply {
+  const { venue } = ask;
+  const target = changing(ask);
+  if (target.kind === 'refused') return failure(target);
+  const { order, book, fields } = target.value;
+  const change = changeOf(order, book, fields, venue.switches);
+  if (change.kind === 'refused') return failure(change);
+  const next = resolved(order, change.value, venue.switches);
+  if (next === null) return failureOf('0343', 'the new amount is not above what is filled');
+  const outside = outsideBounds(book.instrument, {
+    type: order.type,
+    price: next.price,
+    amount: next.original,
+    minor: next.minor,
+  });
+  if (outside) return failure(outside);
+  if (book.queue.full) return failureOf('1002');
+  return venue.modify(order, book, change.value) ? success({ oid: order.oid }) : failureOf('0379');
+}
+
+type Name = { readonly oid: string } | { readonly originId: string };
+
+/** The orders that a lookup or cancel names. */
+function namedIn({ venue, path, query }: PrivateAsk): Verdict<Name[]> {
+  const list = (text: string | undefined, separator: RegExp) => (text ?? '').split(separator).filter(id => id !== '');
+  const names: Name[] = [
+    ...list(path['oid'], /[-,]/).map(oid => ({ oid })),
+    ...list(query.get('oids') ?? query.get('oid'), /,/).map(oid => ({ oid })),
+    ...list(query.get('origin_ids') ?? query.get('origin_id'), /,/).map(originId => ({ originId })),
+  ];
+  if (names.length === 0) return refused('0360', 'oid, oids or origin_ids');
+  return names.length > venue.switches.idsPerCallMax ? refused('0304', 'too many ids') : done(names);
+}
+
+function ordersOf(venue: Venue, account: Account, name: Name): readonly Order[] {
+  if ('oid' in name) {
+    const order = venue.find(name.oid);
+    return order?.account === account ? [order] : [];
+  }
+  const live = account.activeOrigins.get(name.originId);
+  return [...(live ? [live] : []), ...[...(account.finishedOrigins.get(name.originId) ?? [])].reverse()];
+}
+
+function activeOf(venue: Venue, account: Account, name: Name): Order | undefined {
+  return 'oid' in name ? ordersOf(venue, account, name).find(isActive) : account.activeOrigins.get(name.originId);
+}
+
+type Changing = { readonly order: Order; readonly book: VenueBook; readonly fields: Fields };
+
+/** The order that a PATCH is about, and its body. */
+function changing(ask: PrivateAsk): Verdict<Changing> {
+  const { venue, account, body } = ask;
+  if (venue.switches.api === 'off') return refused('1000');
+  const named = namedIn(ask);
+  if (named.kind === 'refused') return named;
+  if (named.value.length > 1) return refused('0361', 'one order at a time');
+  const fields = fieldsOf(body);
+  if (fields.kind === 'refused') return fields;
+  const order = activeOf(venue, account, named.value[0]!);
+  if (!order) return refused('oid' in named.value[0]! ? '0312' : '0357');
+  const book = venue.books.get(order.book);
+  if (!book || (order.type === 'market' && !isWaiting(order))) return refused('1005', 'this order cannot be changed');
+  const off = tradingOff(account, order.type, venue.switches);
+  return off ?? done({ order, book, fields: fields.value });
+}
+
+const CHANGES = ['price', 'major', 'minor', 'stop'] as const;
+
+/** price, major or minor, stop and cancel of a PATCH. */
+function changeOf(order: Order, book: VenueBook, fields: Fields, switches: Switches): Verdict<Modification> {
+  const given = CHANGES.filter(name => fields[name] !== undefined && fields[name] !== null);
+  if (given.length === 0) return refused('0360', 'price, major, minor or stop');
+  const mistyped = given.find(name => typeof fields[name] !== 'string');
+  if (mistyped !== undefined) return refused('0372', mistyped);
+  const text = (name: (typeof CHANGES)[number]) => (given.includes(name) ? (fields[name] as string) : undefined);
+  if (order.type === 'market' && text('price') !== undefined) return refused('0304', 'a market order has no price');
+  const price = text('price') === undefined ? undefined : priceOf(book, order.side, text('price'), switches);
+  if (price?.kind === 'refused') return price;
+  if (text('stop') !== undefined && !isWaiting(order)) return refused('0304', 'stop is for stop orders that wait');
+  const stop = stopOf(book, order.side, text('stop'), switches);
+  if (stop.kind === 'refused') return stop;
+  const amounts = amountsGiven(book, text('major'), text('minor'));
+  if (amounts.kind === 'refused') return amounts;
+  const cancelFlag = flagOf(fields['cancel']);
+  if (cancelFlag === null) return refused('0372', 'cancel');
+  return done({
+    ...(price && { price: price.value }),
+    ...(stop.value !== undefined && { stop: stop.value }),
+    ...amounts.value,
+    cancel: cancelFlag,
+  });
+}
+
+function amountsGiven(
+  book: VenueBook,
+  major: string | undefined,
+  minor: string | undefined,
+): Verdict<Pick<Modification, 'major' | 'minor'>> {
+  if (major === undefined && minor === undefined) return done({});
+  if (minor !== undefined && major === undefined) {
+    const sum: Money | null = isDecimalText(minor) ? moneyOf(minor) : null;
+    return sum === null || sum === 0n ? refused('0408', minor) : done({ minor: sum });
+  }
+  const amounts = amountsOf(book.instrument, 'market', major, minor);
+  return amounts.kind === 'refused' ? amounts : done({ major: amounts.value.major });
+}
+
+/** true, 1 and "1", or false, 0 and "0" (public-facts 6); null for anything else. */
+function flagOf(field: unknown): boolean | null {
+  if (field === undefined || field === null || field === false || field === 0 || field === '0' || field === 'false')
+    return false;
+  return field === true || field === 1 || field === '1' || field === 'true' ? true : null;
+}
+
+/** The fields of rest-api 2.4. */
+function openRow(order: Order, { orderUpdatedAt }: Switches): Record<string, string | null> {
+  const { instrument: i } = order;
+  const unchanged = orderUpdatedAt === 'null' ? null : order.createdAt;
+  const updatedAt = order.updatedAt ?? unchanged;
+  return {
+    book: order.book,
+    oid: order.oid,
+    ...(order.originId !== undefined && { origin_id: order.originId }),
+    original_amount: textOfAmount(i, order.original),
+    unfilled_amount: textOfAmount(i, unfilled(order)),
+    original_value: text8(originalValue(order)),
+    ...(order.type === 'limit' && { price: textOfPrice(i, order.price) }),
+    side: order.side,
+    type: order.type,
+    status: order.status,
+    time_in_force: order.timeInForce,
+    created_at: timeMillis(order.createdAt),
+    updated_at: updatedAt === null ? null : timeMillis(updatedAt),
+    ...(order.marginOrderType !== undefined && { margin_order_type: order.marginOrderType }),
+  };
+}
+
+/** The fields of public-facts 7. */
+function lookupRow(order: Order, switches: Switches): Record<string, string | null> {
+  const stop = order.stop === undefined ? null : textOfPrice(order.instrument, order.stop);
+  const triggered = order.triggeredAt === undefined ? null : timeMillis(order.triggeredAt);
+  const omit = switches.absentFields === 'omitted';
+  return {
+    ...openRow(order, switches),
+    ...(!(omit && stop === null) && { stop }),
+    ...(!(omit && triggered === null) && { triggered_at: triggered }),
+  };
+}
+
+/** A market order by amount has no value before it trades: what it traded stands for it. */
+function originalValue(order: Order): Money {
+  if (order.minor !== undefined) return order.minor;
+  if (order.type === 'market') return order.traded;
+  return moneyOfValue(order.instrument, valueOf(order.price, order.original));
+}

@@ -1,0 +1,206 @@
+/** Market data that needs no key: books, their rules, trades, ticker and candles (rest-api 4.6 to 4.8, public-facts 4). */
+import { money, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
+import type { Millis, Price, Side, WireReply } from '../../core/index.ts';
+import { pageOf, wholeOf } from './route.ts';
+import type { PublicAsk, Route } from './route.ts';
+import { joined } from '../venue/tradeHistory.ts';
+import type { Candle } from '../venue/tradeHistory.ts';
+import type { DeskWorld } from '../desks/deskWorld.ts';
+import type { Venue } from '../venue/venue.ts';
+import type { VenueBook } from '../venue/venueBook.ts';
+import { failure, failureOf, reply, success, successText, timeOfBook, timePlain } from '../wire/wire.ts';
+
+export const publicRoutes: readonly Route[] = [
+  { scope: 'public', method: 'GET', pattern: '/v3/available_books', handle: availableBooks },
+  { scope: 'public', method: 'GET', pattern: '/v3/order_book', handle: orderBook },
+  { scope: 'public', method: 'GET', pattern: '/v3/trades', handle: trades },
+  { scope: 'public', method: 'GET', pattern: '/v3/ticker', handle: ticker },
+  { scope: 'public', method: 'POST', pattern: '/v3/ticker', handle: ticker },
+  { scope: 'public', method: 'GET', pattern: '/v3/ohlc', handle: ohlc },
+];
+
+/** Price levels per side of the aggregated book (public-facts 4.3). */
+export const LEVELS_MAX = 50;
+const HOUR = 3_600_000;
+/** Those of public-facts 4.5, and the six hours and three days that another client asks for. */
+const BUCKET_SECONDS: readonly number[] = [60, 300, 900, 1800, 3600, 14_400, 21_600, 43_200, 86_400, 259_200, 604_800];
+
+/** Exactly the eleven fields of a live row (public-facts 4.1). */
+function availableBooks({ venue }: PublicAsk): WireReply {
+  const percent = venue.switches.flatRate === 'percent';
+  return success(
+    [...venue.books.values()].map(({ rules, fees }) => {
+      const flat = (rate: string) => (percent ? (Number(rate) * 100).toFixed(3) : rate);
+      return {
+        book: rules.book,
+        default_chart: venue.switches.defaultChart,
+        margin_enabled: true,
+        minimum_amount: rules.minimumAmount,
+        maximum_amount: rules.maximumAmount,
+        minimum_price: rules.minimumPrice,
+        maximum_price: rules.maximumPrice,
+        minimum_value: rules.minimumValue,
+        maximum_value: rules.maximumValue,
+        tick_size: rules.tickSize,
+        fees: {
+          flat_rate: { maker: flat(fees.tiers[0]!.maker), taker: flat(fees.tiers[0]!.taker) },
+          structure: fees.tiers.map(({ volume, maker, taker }) => ({ volume, maker, taker })),
+        },
+      };
+    }),
+  );
+}
+
+function orderBook({ venue, query }: PublicAsk): WireReply {
+  const book = venue.books.get(query.get('book') ?? '');
+  if (!book) return failureOf('0301', query.get('book') ?? 'book is missing');
+  const whole = /^false$/i.test(query.get('aggregate') ?? '');
+  const sides = whole ? wholeText(book) : levelsText(book);
+  const { sequence } = book.engine;
+  const counter = venue.switches.sequenceForm === 'string' ? `"${sequence}"` : String(sequence);
+  const at = timeOfBook(venue.switches.bookUpdatedAt === 'reply' ? venue.clock.now() : book.changedAt, venue.switches);
+  return successText(`{"updated_at":"${at}",${sides},"sequence":${counter}}`);
+}
+
+type Cached = { readonly sequence: number; readonly text: string };
+const levelsCache = new WeakMap<VenueBook, Cached>();
+const wholeCache = new WeakMap<VenueBook, Cached>();
+
+const levelsText = (book: VenueBook): string =>
+  cached(levelsCache, book, () => {
+    const side = (of: Side): string => {
+      const rows: string[] = [];
+      book.engine.eachLevel(of, (price, total) => {
+        rows.push(`{${entryText(book, price)},"amount":"${textOfAmount(book.instrument, total)}"}`);
+        return rows.length < LEVELS_MAX;
+      });
+      return rows.join(',');
+    };
+    return `"asks":[${side('sell')}],"bids":[${side('buy')}]`;
+  });
+
+const wholeText = (book: VenueBook): string =>
+  cached(wholeCache, book, () => {
+    const side = (of: Side): string => {
+      const rows: string[] = [];
+      book.engine.eachOrder(of, (id, owner, price, left) => {
+        const oid = book.oidOf(id, owner);
+        rows.push(`{${entryText(book, price)},"amount":"${textOfAmount(book.instrument, left)}","oid":"${oid}"}`);
+        return true;
+      });
+      return rows.join(',');
+    };
+    return `"asks":[${side('sell')}],"bids":[${side('buy')}]`;
+  });
+
+const entryText = (book: VenueBook, price: Price): string =>
+  `"book":"${book.rules.book}","price":"${textOfPrice(book.instrument, price)}"`;
+
+/** A book's text stays true as long as its sequence stands. */
+function cached(cache: WeakMap<VenueBook, Cached>, book: VenueBook, make: () => string): string {
+  const { sequence } = book.engine;
+  const found = cache.get(book);
+  if (found?.sequence === sequence) return found.text;
+  const text = make();
+  cache.set(book, { sequence, text });
+  return text;
+}
+
+function trades(ask: PublicAsk): WireReply {
+  const { venue, query } = ask;
+  const name = query.get('book') ?? '';
+  if (name === '') return failureOf('0301', 'book is missing');
+  const book = venue.books.get(name);
+  if (!book) return venue.switches.tradesOfUnknownBook === 'empty' ? success([]) : failureOf('0301', name);
+  const page = pageOf(ask);
+  if (page.kind === 'refused') return failure(page);
+  return success(
+    book.history.page(page.value.limit, page.value.sort, page.value.marker).map(trade => ({
+      book: book.rules.book,
+      created_at: timePlain(trade.at),
+      amount: textOfAmount(book.instrument, trade.amount),
+      maker_side: trade.makerSide,
+      price: textOfPrice(book.instrument, trade.price),
+      tid: trade.tid,
+    })),
+  );
+}
+
+function ticker({ venue, query }: PublicAsk): WireReply {
+  const name = query.get('book');
+  if (name === undefined) {
+    if (venue.switches.tickerWithoutBook === '0301') return failureOf('0301', 'book is missing');
+    return success([...venue.books.values()].map(book => tickerOf(venue, book)));
+  }
+  const book = venue.books.get(name);
+  if (book) return success(tickerOf(venue, book));
+  // A legacy envelope: numeric code, no success (public-facts 4.2).
+  return reply(400, JSON.stringify({ error: { code: 20, message: `Unknown OrderBook ${name}` } }));
+}
+
+/** What no trade or order gives a value to is zero, or null (`tickerWithoutMarket`). */
+function tickerOf(venue: Venue, book: VenueBook): unknown {
+  const { instrument: i, engine, history } = book;
+  const now = venue.clock.now();
+  const day = joined(history.candlesSince(now - 24 * HOUR), Number.MAX_SAFE_INTEGER)[0];
+  const sixHours = joined(history.candlesSince(now - 6 * HOUR), Number.MAX_SAFE_INTEGER)[0];
+  const none = venue.switches.tickerWithoutMarket === 'null' ? null : textOfPrice(i, 0 as Price);
+  const priceText = (ticks: number) => (ticks > 0 ? textOfPrice(i, ticks as Price) : none);
+  return {
+    book: book.rules.book,
+    last: priceText(history.last),
+    bid: priceText(engine.bestBid()),
+    ask: priceText(engine.bestAsk()),
+    high: priceText(day?.high ?? 0),
+    low: priceText(day?.low ?? 0),
+    vwap: day ? averageText(book, day) : none,
+    volume: volumeText(book, day),
+    change_24: textOfMoney(money(BigInt(day ? day.last - day.first : 0) * i.tickMoney), i.priceDecimals),
+    created_at: timeOfBook(now, venue.switches),
+    rolling_average_change: { '6': sixHours ? (percentFrom(sixHours) || 0).toFixed(4) : '0.0000' },
+  };
+}
+
+const percentFrom = (candle: Candle): number => ((candle.last * candle.lots) / candle.tickLots - 1) * 100;
+const averageText = (book: VenueBook, candle: Candle): string =>
+  ((candle.tickLots / candle.lots) * Number(book.instrument.tick)).toFixed(10);
+const volumeText = (book: VenueBook, candle: Candle | undefined): string =>
+  textOfMoney(money(BigInt(candle?.lots ?? 0) * book.instrument.lotMoney), 8);
+
+/** Undocumented, but called by a common client (public-facts 4.5). */
+function ohlc({ venue, query }: PublicAsk): WireReply {
+  const book = venue.books.get(query.get('book') ?? '');
+  if (!book) return failureOf('0301', query.get('book') ?? 'book is missing');
+  const seconds = wholeOf(query.get('time_bucket'), null);
+  // The code that a client (ccxt) has noted from the wire, for a missing one too.
+  if (seconds === null || !BUCKET_SECONDS.includes(seconds)) return failureOf('0304', 'time_bucket');
+  const now = venue.clock.now();
+  const start: Millis | null = wholeOf(query.get('start'), 0);
+  const end: Millis | null = wholeOf(query.get('end'), now);
+  if (start === null || end === null) return failureOf('0304', 'start and end are epoch milliseconds');
+  const candles = joined(book.history.candlesSince(start), seconds * 1000).filter(
+    c => c.start >= start && c.start <= end,
+  );
+  const priceText = (ticks: Price) => textOfPrice(book.instrument, ticks);
+  return success(
+    candles.map(candle => ({
+      bucket_start_time: candle.start,
+      first_trade_time: candle.firstAt,
+      last_trade_time: candle.lastAt,
+      first_rate: priceText(candle.first),
+      last_rate: priceText(candle.last),
+      min_rate: priceText(candle.low),
+      max_rate: priceText(candle.high),
+      trade_count: candle.count,
+      volume: volumeText(book, candle),
+      vwap: averageText(book, candle),
+    })),
+  );
+}
+
+/** Every currency of the listed books. */
+export function currenciesOf(venue: Pick<DeskWorld, 'books'>): string[] {
+  const found = new Set<string>();
+  for (const { instrument } of venue.books.values()) found.add(instrument.major).add(instrument.minor);
+  return [...found].sort();
+}

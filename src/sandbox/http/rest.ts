@@ -1,0 +1,93 @@
+/** The REST face as a pure function: a request and its address go in, a reply comes out, and nothing is waited for. */
+import type { WireReply, WireRequest } from '../../core/index.ts';
+import { accountRoutes } from './accountRoutes.ts';
+import { Gate, may } from '../venue/auth.ts';
+import { catalogueRoutes } from './catalogueRoutes.ts';
+import { refused, statusOf } from '../wire/codes.ts';
+import type { Refused } from '../wire/codes.ts';
+import { conversionRoutes } from './conversionRoutes.ts';
+import { RequestLimits } from '../venue/limits.ts';
+import { ledgerRoutes } from './ledgerRoutes.ts';
+import { orderRoutes } from './orderRoutes.ts';
+import { publicRoutes } from './publicRoutes.ts';
+import { matcherOf, queryOf, segmentsOf } from '../wire/paths.ts';
+import { rfqErrors } from '../desks/rfqCodes.ts';
+import { rfqRoutes } from './rfqRoutes.ts';
+import type { Desks, Route } from './route.ts';
+import type { Switches } from '../switches/switches.ts';
+import type { Venue } from '../venue/venue.ts';
+import { webhookRoutes } from './webhookRoutes.ts';
+import { failure, failureOf, reply } from '../wire/wire.ts';
+
+/** Answers a request that came from an address. */
+export type Respond = (request: WireRequest, peer: string) => WireReply;
+
+export const ROUTES: readonly Route[] = [
+  ...publicRoutes,
+  ...accountRoutes,
+  ...orderRoutes,
+  ...conversionRoutes,
+  ...ledgerRoutes,
+  ...catalogueRoutes,
+  ...rfqRoutes,
+  ...webhookRoutes,
+];
+
+/**
+ * The REST interface of a venue. A request passes, in this order: its path (404), its method (0901), its signature and nonce (02xx),
+ * its budget (0801), the key's permission (0202), and then its own checks.
+ */
+export function restOf(venue: Venue, desks: Desks, routes: readonly Route[] = ROUTES): Respond {
+  const gate = new Gate(venue.keys, venue.clock);
+  const limits = new RequestLimits(venue.clock);
+  const match = matcherOf(routes);
+
+  const within = (who: string, scope: Route['scope']): boolean => {
+    const { switches } = venue;
+    if (switches.rateLimits === 'off') return true;
+    const perMinute = scope === 'public' ? switches.publicPerMinute : switches.privatePerMinute;
+    return limits.admit(who, perMinute, switches);
+  };
+
+  const answer: Respond = (request, peer) => {
+    const question = request.target.indexOf('?');
+    const path = question < 0 ? request.target : request.target.slice(0, question);
+    const found = match(request.method, segmentsOf(path));
+    if (found === 'unknown path') return reply(404, '');
+    if (found === 'unknown method') return failureOf('0901');
+    const { row: route } = found;
+    const { switches } = venue;
+    const query = queryOf(question < 0 ? '' : request.target.slice(question + 1));
+    const ask = { venue, webhooks: desks.webhooks, body: request.body, path: found.path, query };
+    if (route.scope === 'public') {
+      const signed = switches.signedPublicBudget === 'private' ? gate.admit(request, peer, switches) : null;
+      const byAccount = signed?.kind === 'done';
+      const who = byAccount ? `account:${signed.value.account.id}` : `ip:${peer}`;
+      return within(who, byAccount ? 'private' : 'public') ? route.handle(ask) : failureOf('0801');
+    }
+    const admitted = gate.admit(request, peer, switches);
+    const refuse = (by: Refused) => refusalAt(route, by, switches);
+    if (admitted.kind === 'refused') return refuse(admitted);
+    const key = admitted.value;
+    const payer = payerOf(route, key.account.id, switches);
+    if (payer !== null && !within(payer, 'private')) return refuse(refused('0801'));
+    if (!may(key, route.permission)) return refuse(refused('0202'));
+    return route.handle({ ...ask, ...desks, account: key.account });
+  };
+
+  return (request, peer) => {
+    const answered = answer(request, peer);
+    return { ...answered, headers: { ...answered.headers, date: new Date(venue.clock.now()).toUTCString() } };
+  };
+}
+
+/** Whose budget a private request uses; null for none. */
+function payerOf(route: Route & { scope: 'private' }, account: string, { rfqBudget }: Switches): string | null {
+  if (route.exempt === true) return null;
+  if (route.face !== 'rfq' || rfqBudget === 'shared') return `account:${account}`;
+  return rfqBudget === 'own' ? `rfq:${account}` : null;
+}
+
+/** A refusal at the door, in the envelope of the interface that was called. */
+const refusalAt = (route: Route & { scope: 'private' }, by: Refused, { rfqAuthErrors }: Switches): WireReply =>
+  route.face === 'rfq' && rfqAuthErrors === 'rfq' ? rfqErrors(statusOf(by.code), by.code, by.message) : failure(by);

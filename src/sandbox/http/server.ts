@@ -1,0 +1,101 @@
+/** The HTTP face: node:http that hands the raw target, headers and body to the exchange; upgraded sockets go to its stream. */
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { WireReply, WireRequest } from '../../core/index.ts';
+import type { Respond } from './rest.ts';
+import type { Stream } from '../stream/stream.ts';
+import { serveStream } from '../stream/streamSockets.ts';
+import { reply } from '../wire/wire.ts';
+
+export type ServeOptions = {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+};
+
+export type Served = {
+  /** Scheme, host and port. */
+  readonly url: string;
+  readonly server: Server;
+  close(): Promise<void>;
+};
+
+/** Request line and headers together; a cancel of 50 ids has a target of about 2 kB. */
+const HEADERS_MAX = 32 * 1024;
+const BODY_MAX = 64 * 1024;
+const REQUEST_MS = 10_000;
+const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Serves an exchange. Rejects with one clear line when the address cannot be listened on. */
+export async function serve(
+  exchange: { readonly respond: Respond; readonly stream?: Stream },
+  options: ServeOptions,
+): Promise<Served> {
+  const server = createServer(
+    { maxHeaderSize: HEADERS_MAX, requestTimeout: REQUEST_MS, keepAliveTimeout: 60_000 },
+    (request, response) => receive(exchange.respond, request, response),
+  );
+  const cutSockets = exchange.stream ? serveStream(server, exchange.stream) : () => undefined;
+  await listening(server, options);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${options.host}:${port}`,
+    server,
+    close: () =>
+      new Promise(resolve => {
+        cutSockets();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listening(server: Server, { host, port }: ServeOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'it is in use by another program' : error.message;
+      reject(new Error(`cannot listen on ${host}:${port}: ${why}`));
+    });
+    server.listen(port, host, () => {
+      server.removeAllListeners('error');
+      resolve();
+    });
+  });
+}
+
+function receive(respond: Respond, request: IncomingMessage, response: ServerResponse): void {
+  const method = request.method ?? '';
+  const chunks: Buffer[] = [];
+  let size = 0;
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= BODY_MAX) chunks.push(chunk);
+  });
+  request.on('error', () => response.destroy());
+  request.on('end', () => {
+    if (size > BODY_MAX) return answer(response, reply(413, ''));
+    if (!isMethod(method)) return answer(response, reply(404, ''));
+    const body = chunks.length === 0 ? '' : Buffer.concat(chunks).toString('utf8');
+    const wire: WireRequest = { method, target: request.url ?? '/', headers: headersOf(request), body };
+    answer(response, respond(wire, addressOf(request)));
+  });
+}
+
+function answer(response: ServerResponse, { status, headers, body }: WireReply): void {
+  // The date is the exchange's own clock, which may run faster than the machine's.
+  response.sendDate = false;
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+const isMethod = (text: string): text is WireRequest['method'] => METHODS.includes(text);
+const addressOf = (request: IncomingMessage): string => (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+
+function headersOf(request: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return headers;
+}

@@ -1,0 +1,226 @@
+/** The built-in market: an endless seeded order flow of makers, uninformed and informed takers around an efficient price (docs/market-model.md). */
+import { amountFloor, exponential, priceFloor, randomOf } from '../../core/index.ts';
+import type { Amount, Millis, Price, Random, Side, Timer } from '../../core/index.ts';
+import { Arrivals } from './flowArrivals.ts';
+import { FlowMaker } from './flowMaker.ts';
+import type { MakerKind, MakerScale, MakerScene } from './flowMaker.ts';
+import type { FlowProfile } from './flowProfile.ts';
+import { EfficientPrice } from './flowValue.ts';
+import type { Market, Marketplace } from './market.ts';
+
+/** The truth about a taking order that no participant of a real market is told; for tests and calibration. */
+export type FlowTake = { readonly informed: boolean; readonly side: Side; readonly traded: Amount };
+
+export type FlowOptions = {
+  readonly seed: number;
+  readonly profile: FlowProfile;
+  /** The efficient price goes one way beside everything else: a trend. Absent: none. */
+  readonly driftBpsPerHour?: number;
+  /** Called after each taking order. */
+  readonly onTake?: (take: FlowTake) => void;
+};
+
+/** The same seed on the same marketplace gives the same orders at the same times. Runs until stopped; keeps at most some hundred orders. */
+export function seededFlow(options: FlowOptions): Market {
+  return new Flow(options);
+}
+
+/** Four that compete at the touch, from quick to slow, and a patient one with the depth behind them. */
+const MAKERS: readonly MakerKind[] = [
+  { width: 1.0, levels: 6, spacing: 0.35, growth: 1.4, amount: 2, lagS: 1, refreshS: 0.9 },
+  { width: 1.1, levels: 6, spacing: 0.35, growth: 1.4, amount: 2.5, lagS: 2, refreshS: 1.3 },
+  { width: 1.25, levels: 6, spacing: 0.4, growth: 1.45, amount: 3, lagS: 4, refreshS: 2 },
+  { width: 1.45, levels: 6, spacing: 0.4, growth: 1.45, amount: 4, lagS: 8, refreshS: 4 },
+  { width: 4, levels: 12, spacing: 0.3, growth: 1.3, amount: 8, lagS: 30, refreshS: 15 },
+];
+
+/**
+ * Informed takers look this many times as often as taking orders come, act on an edge with this probability, want this many half spreads
+ * over the price they pay, trade this many times the size of others, and are followed by this share of the others that any order calls.
+ */
+const INFORMED = { looks: 2, acts: 0.7, edge: 0.05, size: 1.5, followed: 0.4 };
+/** Takers pay at most this far from the best price, in half spreads. */
+const REACH = 5;
+/** A trade pushes the makers' prices: half of the most at so many typical amounts, all in minutes of volatility; the push fades. */
+const PUSH = { most: 0.35, amounts: 3, max: 0.8, fadeS: 60 };
+/** A trade makes makers careful: by this much each, up to the maximum, fading. */
+const HEAT = { each: 0.06, max: 0.8, fadeS: 8 };
+/** After a trade the quick makers look at once: within this time on average, if their refresh is at most that long. */
+const ALERT = { lookS: 0.4, refreshMaxS: 1.5 };
+/** Events in one go, and the time that is skipped when the clock jumped (a machine that slept). */
+const EVENTS_AT_ONCE = 5_000;
+const SKIP_MS = 600_000;
+
+class Flow implements Market {
+  readonly #options: FlowOptions;
+  readonly #random: Random;
+  readonly #value: EfficientPrice;
+  readonly #arrivals: Arrivals;
+  readonly #lookS: number;
+  readonly #makers: FlowMaker[] = [];
+  #place: Marketplace | undefined;
+  #scale: MakerScale = { startTicks: 0, halfSpread: 0, typicalLots: 0 };
+  #timer: Timer | undefined;
+  #stopped = false;
+  /** Elapsed time of the marketplace's clock at second 0 of the flow. */
+  #origin: Millis = 0;
+  /** When the next event of each actor is due, in seconds: the makers, then the uninformed, then the informed. */
+  #due: number[] = [];
+  #pressure = 0;
+  #heat = 0;
+  #fadedAt = 0;
+  #taking = false;
+
+  constructor(options: FlowOptions) {
+    this.#options = options;
+    this.#random = randomOf(options.seed);
+    this.#value = new EfficientPrice(this.#random, options.profile.volatilityBps, options.driftBpsPerHour);
+    const pace = paceOf(options.profile);
+    this.#arrivals = new Arrivals(this.#random, pace * UNINFORMED_SHARE);
+    this.#lookS = 1 / (INFORMED.looks * pace);
+  }
+
+  start(place: Marketplace): void {
+    if (this.#place) throw new Error('a flow starts once');
+    const { profile } = this.#options;
+    this.#place = place;
+    this.#scale = {
+      startTicks: priceFloor(place.instrument, profile.startPrice),
+      halfSpread: quotedHalfSpread(profile),
+      typicalLots: amountFloor(place.instrument, profile.typicalAmount),
+    };
+    if (!(this.#scale.startTicks > 0 && this.#scale.typicalLots > 0)) {
+      throw new RangeError(
+        `${place.instrument.symbol}: start price and typical amount must be at least a tick and a lot`,
+      );
+    }
+    this.#origin = place.clock.elapsed();
+    place.onHouseFill((id, side, _price, amount, maker) => this.#onFill(id, side, amount, maker));
+    for (const kind of MAKERS) {
+      const maker = new FlowMaker(kind, this.#scale, this.#random, place, this.#scene(0));
+      this.#makers.push(maker);
+      maker.refresh(this.#scene(0));
+      this.#due.push(maker.pause());
+    }
+    this.#due.push(this.#arrivals.next(0), exponential(this.#random, this.#lookS));
+    this.#sleep();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.stop();
+  }
+
+  #sleep(): void {
+    const clock = this.#place!.clock;
+    const due = this.#origin + Math.min(...this.#due) * 1000;
+    this.#timer = clock.after(Math.max(0, due - clock.elapsed()), () => this.#run());
+  }
+
+  /** Everything that is due by now, in the order of its times. */
+  #run(): void {
+    const clock = this.#place!.clock;
+    const late = clock.elapsed() - this.#origin - Math.min(...this.#due) * 1000;
+    if (late > SKIP_MS) this.#origin += late;
+    for (let done = 0; done < EVENTS_AT_ONCE && !this.#stopped; done++) {
+      const seconds = Math.min(...this.#due);
+      if (this.#origin + seconds * 1000 > clock.elapsed()) break;
+      this.#act(this.#due.indexOf(seconds), seconds);
+    }
+    if (!this.#stopped) this.#sleep();
+  }
+
+  #act(actor: number, seconds: number): void {
+    this.#value.advance(seconds, this.#arrivals.lean);
+    this.#fade(seconds);
+    const maker = this.#makers[actor];
+    if (maker) {
+      maker.refresh(this.#scene(seconds));
+      this.#due[actor] = seconds + maker.pause();
+    } else if (actor === this.#makers.length) {
+      const side = this.#arrivals.side();
+      this.#take(seconds, side, this.#arrivals.size(), this.#reach(side), false);
+      this.#due[actor] = this.#arrivals.next(seconds);
+    } else {
+      this.#informed(seconds);
+      this.#due[actor] = seconds + exponential(this.#random, this.#lookS);
+    }
+  }
+
+  /** Buys what is offered below the efficient price, or sells to who bids above it, as far as it pays. */
+  #informed(seconds: number): void {
+    const fair = this.#scale.startTicks * Math.exp(this.#value.expectedLog(this.#arrivals.lean));
+    const edge = fair * this.#scale.halfSpread * INFORMED.edge;
+    const ask = this.#place!.bestAsk();
+    const bid = this.#place!.bestBid();
+    const side = ask > 0 && ask <= fair - edge ? 'buy' : bid >= fair + edge ? 'sell' : undefined;
+    if (side === undefined || this.#random.next() >= INFORMED.acts) return;
+    const limit = side === 'buy' ? Math.floor(fair - edge) : Math.ceil(fair + edge);
+    this.#take(seconds, side, this.#arrivals.size() * INFORMED.size, limit, true);
+  }
+
+  #reach(side: Side): number {
+    const best = side === 'buy' ? this.#place!.bestAsk() : this.#place!.bestBid();
+    const reach = best * this.#scale.halfSpread * REACH;
+    return side === 'buy' ? Math.ceil(best + reach) : Math.floor(best - reach);
+  }
+
+  #take(seconds: number, side: Side, size: number, limit: number, informed: boolean): void {
+    const { instrument } = this.#place!;
+    const lots = Math.min(instrument.amountMax, Math.max(1, Math.floor(size * this.#scale.typicalLots)));
+    if (!(limit >= instrument.priceMin && limit <= instrument.priceMax)) return;
+    this.#taking = true;
+    const { traded } = this.#place!.place(side, limit as Price, lots as Amount, 'take');
+    this.#taking = false;
+    this.#arrivals.excite(seconds, side, informed ? INFORMED.followed : 1);
+    this.#alert(seconds);
+    this.#options.onTake?.({ informed, side, traded });
+  }
+
+  #alert(seconds: number): void {
+    MAKERS.forEach((kind, actor) => {
+      if (kind.refreshS > ALERT.refreshMaxS) return;
+      this.#due[actor] = Math.min(this.#due[actor]!, seconds + exponential(this.#random, ALERT.lookS));
+    });
+  }
+
+  /** Whoever took, makers feel it: own takers by their own executions, others by those of the quotes they hit. */
+  #onFill(id: number, side: Side, amount: number, maker: boolean): void {
+    if (maker) this.#makers.some(one => one.filled(id, side, amount));
+    if (maker === this.#taking) return;
+    const { typicalLots } = this.#scale;
+    const minuteMove = this.#options.profile.volatilityBps / 1e4;
+    const takerBuys = maker ? side === 'sell' : side === 'buy';
+    const push = (PUSH.most * minuteMove * amount) / (amount + PUSH.amounts * typicalLots);
+    const max = PUSH.max * minuteMove;
+    this.#pressure = Math.max(-max, Math.min(max, this.#pressure + (takerBuys ? push : -push)));
+    this.#heat = Math.min(HEAT.max, this.#heat + HEAT.each);
+  }
+
+  #fade(seconds: number): void {
+    const dt = Math.max(0, seconds - this.#fadedAt);
+    this.#fadedAt = seconds;
+    this.#pressure *= Math.exp(-dt / PUSH.fadeS);
+    this.#heat *= Math.exp(-dt / HEAT.fadeS);
+  }
+
+  #scene(seconds: number): MakerScene {
+    return {
+      seconds,
+      publicLog: this.#value.publicLog,
+      pressure: this.#pressure,
+      caution: Math.sqrt(this.#value.mood) * (1 + this.#heat),
+    };
+  }
+}
+
+/** Share of the pace at which the uninformed come by themselves; the informed add to it as often as there is an edge. */
+const UNINFORMED_SHARE = 0.75;
+
+/** The more the price moves against the spread, the more informed orders there are; fitted so that all together come at the profile's rate. */
+const paceOf = (profile: FlowProfile): number =>
+  (profile.takersPerSecond * 1.75) / (1 + (0.8 * profile.volatilityBps) / profile.spreadBps);
+
+/** Makers who disagree quote inside of each other, the more so the faster the price moves: each quotes wider by what this takes away. */
+const quotedHalfSpread = (profile: FlowProfile): number =>
+  (profile.spreadBps / 2 / 1e4) * (1 + 0.11 * Math.max(0, profile.volatilityBps / profile.spreadBps - 1));

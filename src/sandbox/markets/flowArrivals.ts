@@ -1,0 +1,92 @@
+/** When uninformed takers come, on which side and how big: self-exciting bursts, quiet spells, persistent sides, heavy tails. */
+import { exponential, normal } from '../../core/index.ts';
+import type { Random, Side } from '../../core/index.ts';
+
+/** Each order calls this many others on average, most within a blink (split orders), some within seconds (herds). */
+const FAST = { children: 0.38, seconds: 0.04 };
+const SLOW = { children: 0.2, seconds: 15 };
+/** Busy and quiet times of the base rate: logarithmic. */
+const ACTIVITY_DEVIATION = 0.4;
+const ACTIVITY_S = 600;
+/** A taker follows the side of the one before with this probability; otherwise he has a mind of his own, tilted by slow moods of the crowd. */
+const FOLLOW = 0.3;
+const TILT_S = 150;
+const TILT_STRENGTH = 1.4;
+/** Logarithmic deviation of sizes: the mean is 7.4 times the median, as on the recorded days. */
+const SIZE_DEVIATION = 2;
+const SIZE_MAX = 300;
+
+export class Arrivals {
+  readonly #random: Random;
+  readonly #baseRate: number;
+  #seconds = 0;
+  #fast = 0;
+  #slow: number;
+  /** Opens busy: whoever starts an exchange wants to see something. */
+  #activity = ACTIVITY_DEVIATION;
+  #tilt = 0;
+  #last: Side = 'buy';
+
+  /** `ratePerSecond` counts the excited orders too. */
+  constructor(random: Random, ratePerSecond: number) {
+    this.#random = random;
+    this.#baseRate = ratePerSecond * (1 - FAST.children - SLOW.children);
+    this.#slow = ratePerSecond * SLOW.children;
+  }
+
+  /** The time of the next order after `seconds`: Ogata's thinning. */
+  next(seconds: number): number {
+    let at = seconds;
+    // A bound for the case of absurd luck: the order comes at the last candidate.
+    for (let tries = 0; tries < 1000; tries++) {
+      this.#moveTo(at);
+      const rate = this.#rate();
+      at += exponential(this.#random, 1 / rate);
+      this.#moveTo(at);
+      if (this.#random.next() * rate <= this.#rate()) break;
+    }
+    return at;
+  }
+
+  /** An order came: others follow it, `weight` of the usual number. */
+  excite(seconds: number, side: Side, weight: number): void {
+    this.#moveTo(seconds);
+    this.#fast += (weight * FAST.children) / FAST.seconds;
+    this.#slow += (weight * SLOW.children) / SLOW.seconds;
+    this.#last = side;
+  }
+
+  /** Where the crowd leans at present: above 0 to buying, mostly within -1 and 1. */
+  get lean(): number {
+    return Math.tanh(TILT_STRENGTH * this.#tilt);
+  }
+
+  side(): Side {
+    if (this.#random.next() < FOLLOW) return this.#last;
+    return this.#random.next() * 2 - 1 < this.lean ? 'buy' : 'sell';
+  }
+
+  /** In typical amounts. */
+  size(): number {
+    return Math.min(SIZE_MAX, Math.exp(SIZE_DEVIATION * normal(this.#random)));
+  }
+
+  #rate(): number {
+    return this.#baseRate * Math.exp(this.#activity - ACTIVITY_DEVIATION ** 2 / 2) + this.#fast + this.#slow;
+  }
+
+  #moveTo(seconds: number): void {
+    const dt = seconds - this.#seconds;
+    if (!(dt > 0)) return;
+    this.#seconds = seconds;
+    this.#fast *= Math.exp(-dt / FAST.seconds);
+    this.#slow *= Math.exp(-dt / SLOW.seconds);
+    this.#activity = this.#wander(this.#activity, ACTIVITY_DEVIATION, dt / ACTIVITY_S);
+    this.#tilt = this.#wander(this.#tilt, 1, dt / TILT_S);
+  }
+
+  #wander(value: number, deviation: number, share: number): number {
+    const kept = Math.exp(-share);
+    return value * kept + deviation * Math.sqrt(1 - kept * kept) * normal(this.#random);
+  }
+}

@@ -1,0 +1,157 @@
+/** One maker of the seeded flow: layered quotes around his own late view of the price, refreshed now and then. */
+import { exponential, normal, opposite } from '../../core/index.ts';
+import type { Amount, Price, Random, Side } from '../../core/index.ts';
+import type { Marketplace } from './market.ts';
+
+export type MakerKind = {
+  /** Half spread of his best level, in half spreads of the book. */
+  readonly width: number;
+  readonly levels: number;
+  /** Distance and amount of each further level over the one before. */
+  readonly spacing: number;
+  readonly growth: number;
+  /** Amount of his best level, in typical amounts. */
+  readonly amount: number;
+  /** His view follows what is public within this time; he looks at his quotes this often on average. */
+  readonly lagS: number;
+  readonly refreshS: number;
+};
+
+/** What all makers see of the market when they look. */
+export type MakerScene = {
+  readonly seconds: number;
+  /** Logarithm of the price over the start price, as publicly known, and the push that recent trades gave it. */
+  readonly publicLog: number;
+  readonly pressure: number;
+  /** Over 1 when times are nervous or a burst has just been. */
+  readonly caution: number;
+};
+
+export type MakerScale = {
+  readonly startTicks: number;
+  /** Half of the book's median spread, as a share of the price. */
+  readonly halfSpread: number;
+  readonly typicalLots: number;
+};
+
+type Slot = { id: number; price: number; left: number; meant: number };
+
+/** A quote that lies this close to where it should, in half spreads, keeps its place in the queue. */
+const TOLERANCE = 0.25;
+/** Makers come no closer to the other side's best price than this, in half spreads of the book. */
+const CLEARANCE = 0.7;
+/** A quote that was eaten below this share is topped up with this probability when he looks. */
+const EATEN = 0.5;
+const REPLENISH = 0.6;
+/** His error about the price, in half spreads, and how long he keeps it. */
+const ERROR = 0.22;
+const ERROR_S = 25;
+/** Amounts differ by this logarithmic deviation. */
+const AMOUNT_DEVIATION = 1;
+
+export class FlowMaker {
+  readonly #kind: MakerKind;
+  readonly #scale: MakerScale;
+  readonly #random: Random;
+  readonly #place: Marketplace;
+  readonly #slots: Record<Side, Slot[]>;
+  #view: number;
+  #error = 0;
+  #seconds: number;
+
+  constructor(kind: MakerKind, scale: MakerScale, random: Random, place: Marketplace, scene: MakerScene) {
+    this.#kind = kind;
+    this.#scale = scale;
+    this.#random = random;
+    this.#place = place;
+    const empty = () => Array.from({ length: kind.levels }, () => ({ id: 0, price: 0, left: 0, meant: 0 }));
+    this.#slots = { buy: empty(), sell: empty() };
+    this.#view = scene.publicLog;
+    this.#seconds = scene.seconds;
+  }
+
+  /** How long until he looks again, in seconds. */
+  pause(): number {
+    return exponential(this.#random, this.#kind.refreshS);
+  }
+
+  /** Looks at the market and moves his quotes. All of his withdrawals come before his placements. */
+  refresh(scene: MakerScene): void {
+    this.#learn(scene);
+    const { halfSpread } = this.#scale;
+    const middle = this.#view + scene.pressure + this.#error;
+    const width = halfSpread * this.#kind.width * scene.caution;
+    const targets = { buy: [] as number[], sell: [] as number[] };
+    for (const side of ['buy', 'sell'] as const) {
+      let distance = width;
+      let step = width * this.#kind.spacing;
+      for (const slot of this.#slots[side]) {
+        const target = this.#ticks(side, middle + (side === 'buy' ? -distance : distance));
+        targets[side].push(target);
+        if (!this.#keeps(slot, target)) this.#withdraw(slot);
+        distance += step;
+        step *= 1 + this.#kind.spacing / 2;
+      }
+    }
+    for (const side of ['buy', 'sell'] as const) {
+      this.#slots[side].forEach((slot, level) => {
+        if (slot.left === 0) this.#quote(side, slot, level, targets[side][level]!);
+      });
+    }
+  }
+
+  /** Execution of one of his quotes. False when the order is not his. */
+  filled(id: number, side: Side, amount: number): boolean {
+    const slot = this.#slots[side].find(one => one.id === id && one.left > 0);
+    if (!slot) return false;
+    slot.left -= amount;
+    return true;
+  }
+
+  #learn(scene: MakerScene): void {
+    const dt = Math.max(0, scene.seconds - this.#seconds);
+    this.#seconds = scene.seconds;
+    this.#view += (scene.publicLog - this.#view) * (1 - Math.exp(-dt / this.#kind.lagS));
+    const kept = Math.exp(-dt / ERROR_S);
+    const deviation = ERROR * this.#scale.halfSpread * this.#kind.width;
+    this.#error = this.#error * kept + deviation * Math.sqrt(1 - kept * kept) * normal(this.#random);
+  }
+
+  #ticks(side: Side, log: number): number {
+    const ticks = this.#scale.startTicks * Math.exp(log);
+    return side === 'buy' ? Math.floor(ticks) : Math.ceil(ticks);
+  }
+
+  #keeps(slot: Slot, target: number): boolean {
+    if (slot.left === 0) return false;
+    const tolerance = TOLERANCE * this.#scale.halfSpread * this.#kind.width * target;
+    if (Math.abs(slot.price - target) > tolerance) return false;
+    return slot.left >= slot.meant * EATEN || this.#random.next() >= REPLENISH;
+  }
+
+  #withdraw(slot: Slot): void {
+    if (slot.left > 0) this.#place.cancel(slot.id);
+    slot.left = 0;
+  }
+
+  #quote(side: Side, slot: Slot, level: number, target: number): void {
+    const { instrument } = this.#place;
+    const price = this.#clearOf(opposite(side), target);
+    const size = this.#kind.amount * this.#kind.growth ** level * Math.exp(AMOUNT_DEVIATION * normal(this.#random));
+    const lots = Math.max(1, Math.floor(size * this.#scale.typicalLots));
+    if (!(price >= instrument.priceMin && price <= instrument.priceMax && lots <= instrument.amountMax)) return;
+    const { id, rested } = this.#place.place(side, price as Price, lots as Amount, 'rest');
+    slot.id = id;
+    slot.price = price;
+    slot.left = rested;
+    slot.meant = rested;
+  }
+
+  /** Post-only, with a distance: what crosses a stale quote is the informed takers' business. */
+  #clearOf(other: Side, target: number): number {
+    const best = other === 'sell' ? this.#place.bestAsk() : this.#place.bestBid();
+    if (best === 0) return target;
+    const distance = Math.max(1, Math.floor(best * this.#scale.halfSpread * CLEARANCE));
+    return other === 'sell' ? Math.min(target, best - distance) : Math.max(target, best + distance);
+  }
+}

@@ -1,0 +1,203 @@
+/** Keeps the market's own amount at each price at what it wants, among everybody else's orders and without moving anybody's place. */
+import type { Amount, Price, Side } from '../../core/index.ts';
+import type { Marketplace } from './market.ts';
+
+type HouseOrder = { readonly id: number; left: number };
+type Level = {
+  readonly side: Side;
+  readonly price: Price;
+  /** In time priority, oldest first. */
+  readonly orders: HouseOrder[];
+  total: number;
+  wanted: number;
+  /** Executed since the level was last whole: shown once, it is not there a second time for an order that blocks it. */
+  spent: number;
+};
+
+/** So many lots come to a price at which others stand against them; returns how many of them were taken. */
+export type Crossing = (side: Side, price: Price, lots: Amount) => number;
+
+/** Past this many orders at a price, an addition replaces the youngest one when nobody else could stand between them. */
+const ORDERS_AT_PRICE = 8;
+
+/**
+ * Growth goes to the end of the queue as a new order. Shrinkage is taken from the youngest orders first, those behind a user before those
+ * ahead of him, so that a user's place advances only by executions and never by a guess.
+ */
+export class HouseLevels {
+  readonly #place: Marketplace;
+  readonly #levels: Record<Side, Map<Price, Level>> = { buy: new Map(), sell: new Map() };
+  readonly #orders = new Map<number, { readonly order: HouseOrder; readonly level: Level }>();
+  /** Levels that executions left short of what is wanted. */
+  readonly #short = new Set<Level>();
+  /** Of those, the ones that met an order which stood against them. */
+  readonly #blocked = new Set<Level>();
+  readonly #crossing: Crossing | undefined;
+
+  /** `crossing` decides what a level that grows through users' orders gives them; without it the exchange's matching does. */
+  constructor(place: Marketplace, crossing?: Crossing) {
+    this.#place = place;
+    this.#crossing = crossing;
+    place.onHouseFill((id, _side, _price, amount, maker) => {
+      if (maker) this.#filled(id, amount);
+    });
+  }
+
+  /** Orders of the house in the book. */
+  get size(): number {
+    return this.#orders.size;
+  }
+
+  amountAt(side: Side, price: Price): number {
+    return this.#levels[side].get(price)?.total ?? 0;
+  }
+
+  isEmpty(side: Side): boolean {
+    for (const level of this.#levels[side].values()) if (level.total > 0) return false;
+    return true;
+  }
+
+  prices(side: Side): Price[] {
+    return [...this.#levels[side].keys()];
+  }
+
+  /** Takes away what lies over `wanted`, and remembers `wanted` for `grow`. Do this for all levels before any grows. */
+  shrink(side: Side, price: Price, wanted: number): void {
+    const level = this.#levelAt(side, price);
+    if (!level) {
+      if (wanted > 0) this.#short.add(this.#open(side, price, wanted));
+      return;
+    }
+    level.wanted = wanted;
+    level.spent = Math.min(level.spent, wanted);
+    for (let over = level.total - wanted; over > 0; over = level.total - wanted) {
+      const last = level.orders.at(-1);
+      if (!last) throw new Error(`house level ${side} ${price} has ${level.total} lots and no order`);
+      if (last.left <= over) this.#took(level, last, last.left, this.#place.cancel(last.id));
+      else this.#took(level, last, over, (last.left - this.#place.reduce(last.id, over as Amount)) as Amount);
+    }
+    if (level.total < wanted) this.#short.add(level);
+    else this.#settle(level);
+  }
+
+  /** Restores every level that is short, best first. One that a user's order stands against gives only what it has not given yet. */
+  grow(): void {
+    if (this.#short.size === 0) return;
+    const levels = [...this.#short].sort((a, b) => (a.side === 'buy' ? b.price - a.price : a.price - b.price));
+    for (const level of levels) this.#growOne(level);
+  }
+
+  /** Restores the levels that an order stood against which is gone. To be called where nothing is being matched. */
+  regrow(): void {
+    if (this.#blocked.size === 0) return;
+    for (const level of [...this.#blocked]) {
+      if (!this.#isBlocked(level)) this.#growOne(level);
+    }
+  }
+
+  /** Withdraws everything. */
+  clear(): void {
+    for (const id of this.#orders.keys()) this.#place.cancel(id);
+    this.#orders.clear();
+    this.#levels.buy.clear();
+    this.#levels.sell.clear();
+    this.#short.clear();
+    this.#blocked.clear();
+  }
+
+  /** Has up to `lots` at a price executed by `hit`, oldest first. Returns what was not there. */
+  take(side: Side, price: Price, lots: number, hit: (id: number, amount: Amount) => void): number {
+    const orders = this.#levelAt(side, price)?.orders ?? [];
+    let rest = lots;
+    for (let oldest = orders[0]; oldest && rest > 0; oldest = orders[0]) {
+      const amount = Math.min(rest, oldest.left);
+      hit(oldest.id, amount as Amount);
+      rest -= amount;
+    }
+    return rest;
+  }
+
+  #levelAt(side: Side, price: Price): Level | undefined {
+    return this.#levels[side].get(price);
+  }
+
+  #open(side: Side, price: Price, wanted: number): Level {
+    const level: Level = { side, price, orders: [], total: 0, wanted, spent: 0 };
+    this.#levels[side].set(price, level);
+    return level;
+  }
+
+  #growOne(level: Level): void {
+    const { side, price } = level;
+    const blocked = this.#isBlocked(level);
+    if (blocked) this.#blocked.add(level);
+    else {
+      this.#blocked.delete(level);
+      level.spent = 0;
+    }
+    let missing = level.wanted - level.total - level.spent;
+    let matches = true;
+    if (missing > 0 && blocked && this.#crossing) {
+      const taken = Math.min(missing, this.#crossing(side, price, missing as Amount));
+      level.spent += taken;
+      missing -= taken;
+      matches = !this.#isBlocked(level);
+    }
+    if (missing > 0 && matches) {
+      const merged = this.#youngestToMerge(level);
+      if (merged) {
+        missing += merged.left;
+        this.#took(level, merged, merged.left, this.#place.cancel(merged.id));
+      }
+      const result = this.#place.place(side, price, missing as Amount, 'rest');
+      level.spent += blocked ? result.traded : 0;
+      if (result.rested > 0) {
+        const order = { id: result.id, left: result.rested };
+        level.orders.push(order);
+        level.total += result.rested;
+        this.#orders.set(result.id, { order, level });
+      }
+    }
+    if (level.total === level.wanted) this.#settle(level);
+  }
+
+  #isBlocked({ side, price }: Level): boolean {
+    const best = side === 'buy' ? this.#place.bestAsk() : this.#place.bestBid();
+    return best > 0 && (side === 'buy' ? best <= price : best >= price);
+  }
+
+  /** With only the house at the price, two of its orders as one take nobody's place. */
+  #youngestToMerge(level: Level): HouseOrder | undefined {
+    if (level.orders.length < ORDERS_AT_PRICE) return undefined;
+    return this.#place.amountAt(level.side, level.price) === level.total ? level.orders.at(-1) : undefined;
+  }
+
+  #settle(level: Level): void {
+    level.spent = 0;
+    this.#short.delete(level);
+    this.#blocked.delete(level);
+    if (level.wanted === 0) this.#levels[level.side].delete(level.price);
+  }
+
+  #filled(id: number, amount: number): void {
+    const known = this.#orders.get(id);
+    if (!known) return;
+    known.level.spent += amount;
+    this.#take(known.level, known.order, amount);
+    this.#short.add(known.level);
+  }
+
+  /** The exchange and this bookkeeping must agree to the lot. */
+  #took(level: Level, order: HouseOrder, expected: number, took: Amount): void {
+    if (took !== expected) throw new Error(`house order ${order.id} gave ${took} lots instead of ${expected}`);
+    this.#take(level, order, took);
+  }
+
+  #take(level: Level, order: HouseOrder, amount: number): void {
+    level.total -= amount;
+    order.left -= amount;
+    if (order.left > 0) return;
+    level.orders.splice(level.orders.indexOf(order), 1);
+    this.#orders.delete(order.id);
+  }
+}

@@ -1,0 +1,46 @@
+/** A market that follows another book of the exchange, so that a price through it agrees with that book's: makers without takers. */
+import type { Amount, Millis, Price, Timer } from '../../core/index.ts';
+import type { Market, Marketplace } from './market.ts';
+
+export type ShadowOptions = {
+  /** The price to follow now, in this book's ticks; NaN while there is none. */
+  readonly price: () => number;
+  readonly everyMs: Millis;
+};
+
+const LEVELS = 5;
+/** Half spread and distance between levels. */
+const STEP_BPS = 2;
+
+/** Lays five levels on each side around the price, and again whenever it has moved by a tick. */
+export function shadowMarket({ price, everyMs }: ShadowOptions): Market {
+  let timer: Timer | undefined;
+  let laid: number[] = [];
+  let middle = Number.NaN;
+  let stopped = false;
+
+  function lay(place: Marketplace): void {
+    const now = Math.round(price());
+    if (now > LEVELS && now !== middle) {
+      for (const id of laid) place.cancel(id);
+      laid = [];
+      middle = now;
+      const { amountMin, amountMax } = place.instrument;
+      const lots = Math.min(amountMax, 1_000 * amountMin) as Amount;
+      for (let i = 1; i <= LEVELS; i++) {
+        const away = Math.max(i, Math.ceil((now * STEP_BPS * i) / 10_000));
+        laid.push(place.place('buy', (now - away) as Price, lots, 'rest').id);
+        laid.push(place.place('sell', (now + away) as Price, lots, 'rest').id);
+      }
+    }
+    if (!stopped) timer = place.clock.after(everyMs, () => lay(place));
+  }
+
+  return {
+    start: lay,
+    stop: () => {
+      stopped = true;
+      timer?.stop();
+    },
+  };
+}

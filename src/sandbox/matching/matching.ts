@@ -1,0 +1,441 @@
+/** The matching engine: one book with price-time priority on whole ticks and lots. Typed arrays and pooled slots; nothing is allocated per operation. */
+import type { Amount, Millis, Price, Side, Value } from '../../core/index.ts';
+import { PriceLevels } from './priceLevels.ts';
+
+/** What becomes of the part that does not match at once: it rests, is dropped, forbids the whole order, or any match forbids it. */
+export type Life = 'rest' | 'take' | 'all' | 'post';
+
+/** What happens when an order meets one of the same owner: they trade, the new one is dropped, or the old one is removed. */
+export type SelfTrade = 'allow' | 'drop-new' | 'remove-old';
+
+/** Told of each execution inside the match, makers in price-time order. Must not change the book. */
+export interface ExecutionSink {
+  executed(
+    maker: number,
+    makerOwner: number,
+    taker: number,
+    takerOwner: number,
+    price: Price,
+    amount: Amount,
+    makerLeft: Amount,
+    makerAt: Millis,
+  ): void;
+  /** A resting order was removed because its own owner's order met it. */
+  prevented(maker: number, owner: number, left: Amount): void;
+}
+
+/** The owner that self-trade rules never apply to: the venue's own market actors. */
+export const HOUSE = 0;
+
+/** Live orders that one book can hold. */
+export const ORDERS_MAX = 2 ** 22;
+
+/** Ids are slot + generation x ORDERS_MAX, so that an id of a gone order never names a later one. */
+const SLOT_MASK = ORDERS_MAX - 1;
+const START = 256;
+const BUY = 0;
+const SELL = 1;
+
+export class MatchingBook {
+  readonly #sink: ExecutionSink;
+  readonly #bids = new PriceLevels(1);
+  readonly #asks = new PriceLevels(-1);
+  selfTrade: SelfTrade = 'allow';
+  /** Grows by one for each operation that changed the book (two for a modification). */
+  sequence: number;
+  /** What the last place, take or modify traded and left in the book. */
+  traded = 0 as Amount;
+  rested = 0 as Amount;
+
+  // Orders, by slot. A free slot has level -1, and `next` links it to the next free one.
+  #next = new Int32Array(START);
+  #previous = new Int32Array(START);
+  #level = new Int32Array(START).fill(-1);
+  #owner = new Int32Array(START);
+  #left = new Float64Array(START);
+  #at = new Float64Array(START);
+  #id = new Float64Array(START);
+  #slots = 0;
+  #freeSlot = -1;
+  #orders = 0;
+
+  // Levels, by index. A free one is linked through `head`.
+  #price = new Float64Array(START);
+  #total = new Float64Array(START);
+  #head = new Int32Array(START);
+  #tail = new Int32Array(START);
+  #orderCount = new Int32Array(START);
+  #side = new Uint8Array(START);
+  #levels = 0;
+  #freeLevel = -1;
+
+  constructor(sink: ExecutionSink, firstSequence = 0) {
+    this.#sink = sink;
+    this.sequence = firstSequence;
+  }
+
+  /** Orders in the book. */
+  get size(): number {
+    return this.#orders;
+  }
+
+  /** Matches what crosses and treats the rest by its life. Returns the id, under which `rested` stays in the book. */
+  place(side: Side, price: Price, amount: Amount, life: Life, owner: number, at: Millis): number {
+    const slot = this.#claim(owner, at);
+    const id = this.#id[slot]!;
+    this.#enter(slot, side === 'buy' ? BUY : SELL, price, amount, life);
+    return id;
+  }
+
+  /** Matches up to `amount` and up to `budget` (price times amount, none when null) at prices not worse than `limit`; nothing rests. */
+  take(side: Side, limit: Price, amount: Amount, budget: Value | null, owner: number, at: Millis): number {
+    if (!(amount > 0)) throw new RangeError(`take ${amount} lots: expected whole lots above 0`);
+    const slot = this.#claim(owner, at);
+    const id = this.#id[slot]!;
+    const orders = this.#orders;
+    const left = this.#match(slot, side === 'buy' ? BUY : SELL, limit, amount, budget);
+    this.traded = (amount - left) as Amount;
+    this.rested = 0 as Amount;
+    if (this.traded > 0 || this.#orders < orders) this.sequence++;
+    this.#release(slot);
+    return id;
+  }
+
+  /** Removes an order; returns what was left of it, 0 when it is gone. */
+  cancel(id: number): Amount {
+    const slot = this.#slotOf(id);
+    if (slot < 0) return 0 as Amount;
+    const left = this.#left[slot]!;
+    this.#unlink(slot);
+    this.#release(slot);
+    this.sequence++;
+    return left as Amount;
+  }
+
+  /** Takes `by` lots off an order in its place in the queue; returns what is left, 0 when it is gone. */
+  reduce(id: number, by: Amount): Amount {
+    if (!(by > 0)) throw new RangeError(`reduce by ${by}: expected whole lots above 0`);
+    const slot = this.#slotOf(id);
+    if (slot < 0) return 0 as Amount;
+    const left = this.#left[slot]!;
+    if (by >= left) {
+      this.cancel(id);
+      return 0 as Amount;
+    }
+    this.#left[slot] = left - by;
+    this.#total[this.#level[slot]!]! -= by;
+    this.sequence++;
+    return (left - by) as Amount;
+  }
+
+  /** The house takes `amount` from an order, whatever stands before it in the queue. Throws when it has not so much left. */
+  hit(id: number, amount: Amount, at: Millis): void {
+    const slot = this.#slotOf(id);
+    const left = slot < 0 ? 0 : this.#left[slot]! - amount;
+    if (!(slot >= 0 && amount > 0 && left >= 0)) throw new RangeError(`order ${id} cannot give ${amount} lots`);
+    const level = this.#level[slot]!;
+    const [owner, since, price] = [this.#owner[slot]!, this.#at[slot]!, this.#price[level]! as Price];
+    const taker = this.#claim(HOUSE, at);
+    if (left === 0) {
+      this.#unlink(slot);
+      this.#release(slot);
+    } else {
+      this.#left[slot] = left;
+      this.#total[level]! -= amount;
+    }
+    this.#sink.executed(id, owner, this.#id[taker]!, HOUSE, price, amount, left as Amount, since);
+    this.#release(taker);
+    this.sequence++;
+  }
+
+  /**
+   * Takes an order out and enters it again under its id, at the end of the queue of its new price; it may match.
+   * `between` runs while it is out: the venue tells its listeners of the removal there. False when it is gone.
+   */
+  modify(id: number, price: Price, amount: Amount, life: Life, between?: () => void): boolean {
+    const slot = this.#slotOf(id);
+    if (slot < 0) return false;
+    const side = this.#side[this.#level[slot]!]!;
+    this.#unlink(slot);
+    this.sequence++;
+    between?.();
+    this.#enter(slot, side, price, amount, life);
+    return true;
+  }
+
+  /** What is left of an order, 0 when it is gone. */
+  leftOf(id: number): Amount {
+    const slot = this.#slotOf(id);
+    return (slot < 0 ? 0 : this.#left[slot]!) as Amount;
+  }
+
+  /** Where an order rests; undefined when it is gone. */
+  find(id: number): { readonly side: Side; readonly price: Price; readonly at: Millis } | undefined {
+    const slot = this.#slotOf(id);
+    if (slot < 0) return undefined;
+    const level = this.#level[slot]!;
+    return {
+      side: this.#side[level] === BUY ? 'buy' : 'sell',
+      price: this.#price[level]! as Price,
+      at: this.#at[slot]!,
+    };
+  }
+
+  bestBid(): Price {
+    const level = this.#bids.best();
+    return (level < 0 ? 0 : this.#price[level]!) as Price;
+  }
+
+  bestAsk(): Price {
+    const level = this.#asks.best();
+    return (level < 0 ? 0 : this.#price[level]!) as Price;
+  }
+
+  amountAt(side: Side, price: Price): Amount {
+    const level = (side === 'buy' ? this.#bids : this.#asks).find(price);
+    return (level < 0 ? 0 : this.#total[level]!) as Amount;
+  }
+
+  /** True when an order at this price would match at once. */
+  crosses(side: Side, price: Price): boolean {
+    const best = side === 'buy' ? this.bestAsk() : this.bestBid();
+    return best > 0 && (side === 'buy' ? price >= best : price <= best);
+  }
+
+  /** Calls for each level, best first, until `visit` returns false. */
+  eachLevel(side: Side, visit: (price: Price, total: Amount, orders: number) => boolean): void {
+    const levels = side === 'buy' ? this.#bids : this.#asks;
+    for (let rank = 0; rank < levels.count; rank++) {
+      const level = levels.at(rank);
+      if (!visit(this.#price[level]! as Price, this.#total[level]! as Amount, this.#orderCount[level]!)) return;
+    }
+  }
+
+  /** Calls for each order in price-time order, until `visit` returns false. */
+  eachOrder(side: Side, visit: (id: number, owner: number, price: Price, left: Amount, at: Millis) => boolean): void {
+    const levels = side === 'buy' ? this.#bids : this.#asks;
+    for (let rank = 0; rank < levels.count; rank++) {
+      const level = levels.at(rank);
+      const price = this.#price[level]! as Price;
+      for (let slot = this.#head[level]!; slot >= 0; slot = this.#next[slot]!) {
+        if (!visit(this.#id[slot]!, this.#owner[slot]!, price, this.#left[slot]! as Amount, this.#at[slot]!)) return;
+      }
+    }
+  }
+
+  #enter(slot: number, side: number, price: Price, amount: Amount, life: Life): void {
+    if (!(price > 0 && amount > 0 && Number.isSafeInteger(price) && Number.isSafeInteger(amount))) {
+      throw new RangeError(`order of ${amount} lots at ${price} ticks: expected whole numbers above 0`);
+    }
+    this.traded = 0 as Amount;
+    this.rested = 0 as Amount;
+    const crossing = this.#crossesNow(side, price);
+    if (crossing && life === 'post') return this.#release(slot);
+    if (life === 'all' && !(crossing && this.#coverable(slot, side, price, amount))) return this.#release(slot);
+    const ordersBefore = this.#orders;
+    const left = crossing ? this.#match(slot, side, price, amount, null) : amount;
+    this.traded = (amount - left) as Amount;
+    // A dropped newcomer leaves with its rest: it met its own order, behind which it must not queue crossed.
+    const dropped = left > 0 && crossing && this.selfTrade === 'drop-new' && this.#crossesNow(side, price);
+    if (left > 0 && !dropped && (life === 'rest' || life === 'post')) this.#rest(slot, side, price, left);
+    else this.#release(slot);
+    if (this.traded > 0 || this.rested > 0 || this.#orders < ordersBefore) this.sequence++;
+  }
+
+  #crossesNow(side: number, price: number): boolean {
+    const best = (side === BUY ? this.#asks : this.#bids).best();
+    return best >= 0 && (side === BUY ? this.#price[best]! <= price : this.#price[best]! >= price);
+  }
+
+  /** Matches against the other side; returns the amount that found no counterpart. */
+  #match(taker: number, side: number, limit: Price, amount: Amount, budget: Value | null): number {
+    const opposite = side === BUY ? this.#asks : this.#bids;
+    const takerId = this.#id[taker]!;
+    const owner = this.#owner[taker]!;
+    const prevent = owner !== HOUSE && this.selfTrade !== 'allow';
+    let left: number = amount;
+    let value: bigint = budget ?? 0n;
+    for (let level = opposite.best(); level >= 0 && left > 0; level = opposite.best()) {
+      const price = this.#price[level]!;
+      if (side === BUY ? price > limit : price < limit) break;
+      for (let maker = this.#head[level]!; maker >= 0 && left > 0; maker = this.#head[level]!) {
+        const makerOwner = this.#owner[maker]!;
+        const makerId = this.#id[maker]!;
+        const makerAmount = this.#left[maker]!;
+        const makerAt = this.#at[maker]!;
+        if (prevent && makerOwner === owner) {
+          if (this.selfTrade === 'drop-new') return left;
+          const last = this.#orderCount[level] === 1;
+          this.#unlink(maker);
+          this.#release(maker);
+          this.#sink.prevented(makerId, makerOwner, makerAmount as Amount);
+          if (last) break;
+          continue;
+        }
+        let traded = makerAmount < left ? makerAmount : left;
+        if (budget !== null) {
+          const affordable = value / BigInt(price);
+          if (affordable < BigInt(traded)) traded = Number(affordable);
+          if (traded === 0) return left;
+          value -= BigInt(price) * BigInt(traded);
+        }
+        left -= traded;
+        const makerLeft = makerAmount - traded;
+        const last = makerLeft === 0 && this.#orderCount[level] === 1;
+        if (makerLeft === 0) {
+          this.#unlink(maker);
+          this.#release(maker);
+        } else {
+          this.#left[maker] = makerLeft;
+          this.#total[level]! -= traded;
+        }
+        this.#sink.executed(
+          makerId,
+          makerOwner,
+          takerId,
+          owner,
+          price as Price,
+          traded as Amount,
+          makerLeft as Amount,
+          makerAt,
+        );
+        // The level is back in the pool: its head is no longer a slot.
+        if (last) break;
+      }
+    }
+    return left;
+  }
+
+  /** True when the other side holds the whole amount within the limit, other owners' orders alone where self-trades are prevented. */
+  #coverable(taker: number, side: number, limit: Price, amount: Amount): boolean {
+    const opposite = side === BUY ? this.#asks : this.#bids;
+    const owner = this.#owner[taker]!;
+    const prevent = owner !== HOUSE && this.selfTrade !== 'allow';
+    let missing: number = amount;
+    for (let rank = 0; rank < opposite.count; rank++) {
+      const level = opposite.at(rank);
+      const price = this.#price[level]!;
+      if (side === BUY ? price > limit : price < limit) return false;
+      if (!prevent) missing -= this.#total[level]!;
+      else {
+        for (let slot = this.#head[level]!; slot >= 0 && missing > 0; slot = this.#next[slot]!) {
+          if (this.#owner[slot] !== owner) missing -= this.#left[slot]!;
+          else if (this.selfTrade === 'drop-new') return false;
+        }
+      }
+      if (missing <= 0) return true;
+    }
+    return false;
+  }
+
+  #rest(slot: number, side: number, price: Price, amount: number): void {
+    const levels = side === BUY ? this.#bids : this.#asks;
+    let level = levels.find(price);
+    if (level < 0) {
+      level = this.#claimLevel(side, price);
+      levels.insert(price, level);
+    }
+    const total = this.#total[level]! + amount;
+    // A level past 2^53 lots could no longer be summed exactly: what would overflow it does not rest.
+    if (!(total <= Number.MAX_SAFE_INTEGER)) return this.#release(slot);
+    const tail = this.#tail[level]!;
+    this.#left[slot] = amount;
+    this.#level[slot] = level;
+    this.#next[slot] = -1;
+    this.#previous[slot] = tail;
+    if (tail < 0) this.#head[level] = slot;
+    else this.#next[tail] = slot;
+    this.#tail[level] = slot;
+    this.#total[level] = total;
+    this.#orderCount[level]!++;
+    this.#orders++;
+    this.rested = amount as Amount;
+  }
+
+  /** Takes an order out of its level, and an emptied level out of its side. */
+  #unlink(slot: number): void {
+    const level = this.#level[slot]!;
+    const next = this.#next[slot]!;
+    const previous = this.#previous[slot]!;
+    if (previous < 0) this.#head[level] = next;
+    else this.#next[previous] = next;
+    if (next < 0) this.#tail[level] = previous;
+    else this.#previous[next] = previous;
+    this.#level[slot] = -1;
+    this.#total[level]! -= this.#left[slot]!;
+    this.#orders--;
+    if (--this.#orderCount[level]! > 0) return;
+    (this.#side[level] === BUY ? this.#bids : this.#asks).remove(this.#price[level]!);
+    this.#head[level] = this.#freeLevel;
+    this.#freeLevel = level;
+  }
+
+  #slotOf(id: number): number {
+    const slot = id & SLOT_MASK;
+    return slot < this.#slots && this.#id[slot] === id && this.#level[slot]! >= 0 ? slot : -1;
+  }
+
+  #claim(owner: number, at: Millis): number {
+    let slot = this.#freeSlot;
+    if (slot >= 0) this.#freeSlot = this.#next[slot]!;
+    else {
+      slot = this.#slots++;
+      if (slot === ORDERS_MAX) throw new RangeError(`a book holds at most ${ORDERS_MAX} orders`);
+      if (slot === this.#id.length) this.#growOrders();
+      this.#id[slot] = slot + ORDERS_MAX;
+    }
+    this.#owner[slot] = owner;
+    this.#at[slot] = at;
+    return slot;
+  }
+
+  #release(slot: number): void {
+    const id = this.#id[slot]! + ORDERS_MAX;
+    this.#id[slot] = id <= Number.MAX_SAFE_INTEGER ? id : slot + ORDERS_MAX;
+    this.#level[slot] = -1;
+    this.#next[slot] = this.#freeSlot;
+    this.#freeSlot = slot;
+  }
+
+  #claimLevel(side: number, price: Price): number {
+    let level = this.#freeLevel;
+    if (level >= 0) this.#freeLevel = this.#head[level]!;
+    else {
+      level = this.#levels++;
+      if (level === this.#price.length) this.#growLevels();
+    }
+    this.#price[level] = price;
+    this.#total[level] = 0;
+    this.#head[level] = -1;
+    this.#tail[level] = -1;
+    this.#orderCount[level] = 0;
+    this.#side[level] = side;
+    return level;
+  }
+
+  #growOrders(): void {
+    const length = this.#id.length * 2;
+    this.#next = grown(new Int32Array(length), this.#next);
+    this.#previous = grown(new Int32Array(length), this.#previous);
+    this.#level = grown(new Int32Array(length).fill(-1), this.#level);
+    this.#owner = grown(new Int32Array(length), this.#owner);
+    this.#left = grown(new Float64Array(length), this.#left);
+    this.#at = grown(new Float64Array(length), this.#at);
+    this.#id = grown(new Float64Array(length), this.#id);
+  }
+
+  #growLevels(): void {
+    const length = this.#price.length * 2;
+    this.#price = grown(new Float64Array(length), this.#price);
+    this.#total = grown(new Float64Array(length), this.#total);
+    this.#head = grown(new Int32Array(length), this.#head);
+    this.#tail = grown(new Int32Array(length), this.#tail);
+    this.#orderCount = grown(new Int32Array(length), this.#orderCount);
+    this.#side = grown(new Uint8Array(length), this.#side);
+  }
+}
+
+function grown<T extends Int32Array | Float64Array | Uint8Array>(larger: T, smaller: T): T {
+  larger.set(smaller);
+  return larger;
+}

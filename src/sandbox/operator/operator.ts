@@ -1,0 +1,253 @@
+/** The operator's face of the embedded exchange: makes transactions, changes switches and reads the truth; on this machine and with a token only. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isDecimalText } from '../../core/index.ts';
+import type { WireReply, WireRequest } from '../../core/index.ts';
+import type { EmbeddedExchange } from '../exchange.ts';
+import { accountOf, fieldsIn, OperatorFault } from './operatorFields.ts';
+import type { OperatorFields } from './operatorFields.ts';
+import { refundPlanOf, startCrypto, startIssuance, startRedemption } from './operatorTransactions.ts';
+import { matcherOf, queryOf, segmentsOf } from '../wire/paths.ts';
+import type { Respond } from '../http/rest.ts';
+import { transactionPayload } from '../desks/transactionPayload.ts';
+import type { Transaction } from '../desks/transactions.ts';
+import { truthText } from '../venue/truthText.ts';
+import { reply } from '../wire/wire.ts';
+
+export type OperatorAsk = {
+  readonly exchange: EmbeddedExchange;
+  readonly fields: OperatorFields;
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: ReadonlyMap<string, string>;
+};
+
+/** One row of the operator's table; `takes` and `does` are for the page that lists it. */
+export type OperatorRoute = {
+  readonly method: WireRequest['method'];
+  readonly pattern: string;
+  readonly takes: string;
+  readonly does: string;
+  readonly handle: (ask: OperatorAsk) => unknown;
+};
+
+const row = (
+  method: OperatorRoute['method'],
+  pattern: string,
+  takes: string,
+  does: string,
+  handle: OperatorRoute['handle'],
+): OperatorRoute => ({ method, pattern: `/operator/${pattern}`, takes, does, handle });
+
+const CRYPTO =
+  'asset, amount; account, network, outcome (COMPLETE or FAILED), failure_reason, source_address, destination_address, tx_hash, external_ref';
+const REFUND = 'refund: {steps, outcome}';
+
+export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
+  row('POST', 'deposits', CRYPTO, 'Starts a crypto deposit.', ask => startCrypto(ask, 'CRYPTO_DEPOSIT')),
+  row('POST', 'withdrawals', CRYPTO, 'Starts a crypto withdrawal.', ask => startCrypto(ask, 'CRYPTO_WITHDRAWAL')),
+  row(
+    'POST',
+    'issuances',
+    `amount; account, method (SPEI or PLATFORM_TRANSFER), asset, network, outcome, failure_reason, error_code, sender_clabe, sender_name, receiver_clabe, external_fiat_id, source_address, destination_address, tx_hash, external_ref, ${REFUND}`,
+    'Starts an issuance; with `refund`, one is triggered after its end.',
+    startIssuance,
+  ),
+  row(
+    'POST',
+    'redemptions',
+    `amount; account, method, asset, network, outcome, failure_reason, error_code, clabe, external_fiat_id, external_ref, ${REFUND}`,
+    'Starts a redemption; with `refund`, one is triggered after its end.',
+    startRedemption,
+  ),
+  row(
+    'GET',
+    'transactions',
+    'query: account',
+    'Lists transactions as their webhooks would tell them now.',
+    transactions,
+  ),
+  row('GET', 'transactions/:id', '', 'One of them.', ask => payloadOf(transactionOf(ask))),
+  row(
+    'POST',
+    'transactions/:id/refund',
+    'steps, outcome',
+    'Triggers a refund of an issuance or redemption that ended.',
+    refund,
+  ),
+  row(
+    'POST',
+    'accounts',
+    'balances: {currency: amount}',
+    'Opens an account and answers its key and secret.',
+    openAccount,
+  ),
+  row('POST', 'accounts/:id/keys', '', 'Answers another key of an account, with its secret.', addKey),
+  row(
+    'DELETE',
+    'accounts/:id/keys/:key',
+    '',
+    'Takes a key away, as one that expired: what it signs is refused with 0201.',
+    removeKey,
+  ),
+  row('PATCH', 'accounts/:id', 'rfq, trading (true or false)', 'Grants or takes away RFQ, or trading.', changeAccount),
+  row(
+    'PATCH',
+    'books/:book',
+    'tick_size (a multiple of the one it was opened with), minimum_amount, maximum_amount, minimum_price, maximum_price, minimum_value, maximum_value; maker and taker (fractions like 0.005, together: for everybody); listed: false',
+    'Announces other rules or fees of a book from now on; what rests stays. Unlisted: its orders are cancelled and it is gone.',
+    changeBook,
+  ),
+  row('POST', 'quotes/:id/cancel', '', 'The RFQ desk takes an open quote back.', cancelQuote),
+  row('GET', 'switches', '', 'Every switch with its value now.', ({ exchange }) => exchange.venue.switches),
+  row('PATCH', 'switches', 'switches by name', 'Changes behaviour from now on; answers every switch.', changeSwitches),
+  row('GET', 'truth', '', 'What is really so: balances, orders, money made or lost (always zero), deliveries.', truth),
+  row('GET', 'webhooks', '', 'Registrations, and what became of the deliveries.', webhooks),
+  row('DELETE', 'webhooks/:id', '', 'Removes a registration and what waits for it.', removeWebhook),
+  row('POST', 'webhooks/keys', '', 'Signs deliveries with a new key from now on; answers the public list.', rotate),
+];
+
+/** Puts the operator's face in front of an exchange: paths below /operator are its own, everything else passes. */
+export function withOperator(exchange: EmbeddedExchange, token: string): Respond {
+  if (token.length < 16) throw new RangeError('the operator token needs 16 characters or more');
+  const match = matcherOf(OPERATOR_ROUTES);
+  return (request, peer) => {
+    const [path = '', query = ''] = request.target.split('?', 2);
+    if (segmentsOf(path)[0] !== 'operator') return exchange.respond(request, peer);
+    // To others, it is not there.
+    if (!isLoopback(peer)) return reply(404, '');
+    if (!holds(request, token)) return answer(401, { error: 'the operator token is missing or wrong' });
+    const found = match(request.method, segmentsOf(path));
+    if (found === 'unknown path') return answer(404, { error: 'there is no such operator call' });
+    if (found === 'unknown method') return answer(405, { error: 'this operator call has another method' });
+    try {
+      const fields = fieldsIn(request.body);
+      return answer(200, found.row.handle({ exchange, fields, path: found.path, query: queryOf(query) }));
+    } catch (problem) {
+      if (problem instanceof OperatorFault) return answer(problem.status, { error: problem.message });
+      // Switches and amounts say in a RangeError what was wrong with them.
+      if (problem instanceof RangeError) return answer(400, { error: problem.message });
+      throw problem;
+    }
+  };
+}
+
+const answer = (status: number, value: unknown): WireReply => reply(status, JSON.stringify(value));
+
+const isLoopback = (peer: string): boolean => peer === '::1' || /^127\./.test(peer);
+
+function holds({ headers }: WireRequest, token: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(headers['authorization'] ?? ''), digest(`Bearer ${token}`));
+}
+
+function transactions({ exchange, query }: OperatorAsk): unknown {
+  const account = query.get('account');
+  const listed = exchange.transactions.all().filter(each => account === undefined || each.account.id === account);
+  return { transactions: listed.map(payloadOf) };
+}
+
+const payloadOf = (transaction: Transaction) => transactionPayload(transaction, 'milliseconds');
+
+function transactionOf({ exchange, path }: OperatorAsk): Transaction {
+  const transaction = exchange.transactions.find(path['id']!);
+  if (!transaction) throw new OperatorFault('no transaction of this id', 404);
+  return transaction;
+}
+
+function refund(ask: OperatorAsk): unknown {
+  const transaction = transactionOf(ask);
+  const problem = ask.exchange.transactions.refund(transaction, refundPlanOf(transaction.details, ask.fields));
+  if (problem !== null) throw new OperatorFault(problem);
+  return payloadOf(transaction);
+}
+
+function openAccount({ exchange, fields }: OperatorAsk): unknown {
+  return exchange.openAccount({ balances: fields.amounts('balances') });
+}
+
+function addKey({ exchange, path }: OperatorAsk): unknown {
+  const { id } = accountOf(exchange, path['id']);
+  return { id, ...exchange.venue.addKey(id) };
+}
+
+function removeKey({ exchange, path }: OperatorAsk): unknown {
+  const { id } = accountOf(exchange, path['id']);
+  const key = path['key']!;
+  if (exchange.venue.keys.get(key)?.account.id !== id) throw new OperatorFault(`no key ${key} of account ${id}`, 404);
+  exchange.venue.keys.delete(key);
+  return { id, key };
+}
+
+function changeAccount({ exchange, fields, path }: OperatorAsk): unknown {
+  const account = accountOf(exchange, path['id']);
+  const [rfq, trading] = [fields.flag('rfq'), fields.flag('trading')];
+  if (rfq !== undefined) exchange.rfq.allow(account, rfq);
+  if (trading !== undefined) account.trading = trading;
+  return { id: account.id, rfq: exchange.rfq.mayUse(account), trading: account.trading };
+}
+
+function changeBook({ exchange, fields, path }: OperatorAsk): unknown {
+  const { venue } = exchange;
+  const name = path['book']!;
+  if (!venue.books.has(name)) throw new OperatorFault(`no book ${name}`, 404);
+  if (fields.flag('listed') === false) {
+    venue.closeBook(name);
+    return { book: name, listed: false };
+  }
+  const rules: Record<string, string> = {};
+  for (const [field, key] of RULE_FIELDS) {
+    const text = fields.text(field);
+    if (text !== undefined) rules[key] = text;
+  }
+  const [maker, taker] = [fields.text('maker'), fields.text('taker')];
+  if ((maker === undefined) !== (taker === undefined)) throw new OperatorFault('expected maker and taker together');
+  for (const [field, rate] of [
+    ['maker', maker],
+    ['taker', taker],
+  ] as const)
+    if (rate !== undefined && !(isDecimalText(rate) && Number(rate) < 1))
+      throw new OperatorFault(`${field}: expected a fraction below 1 as text, like 0.005`);
+  const book = venue.changeBook(name, rules, maker === undefined || taker === undefined ? undefined : { maker, taker });
+  return { ...book.rules, tiers: book.fees.tiers };
+}
+
+const RULE_FIELDS = [
+  ['tick_size', 'tickSize'],
+  ['minimum_amount', 'minimumAmount'],
+  ['maximum_amount', 'maximumAmount'],
+  ['minimum_price', 'minimumPrice'],
+  ['maximum_price', 'maximumPrice'],
+  ['minimum_value', 'minimumValue'],
+  ['maximum_value', 'maximumValue'],
+] as const;
+
+function cancelQuote({ exchange, path }: OperatorAsk): unknown {
+  if (!exchange.rfq.cancel(path['id']!)) throw new OperatorFault('no open quote of this id', 404);
+  return { id: path['id'] };
+}
+
+function changeSwitches({ exchange, fields }: OperatorAsk): unknown {
+  exchange.venue.set(fields.all);
+  return exchange.venue.switches;
+}
+
+function truth({ exchange }: OperatorAsk): unknown {
+  return { ...truthText(exchange.truth()), deliveries: exchange.webhooks.counts };
+}
+
+function webhooks({ exchange }: OperatorAsk): unknown {
+  const list = exchange.webhooks.registrations();
+  return {
+    webhooks: list.map(({ id, callbackUrl, account }) => ({ id, callback_url: callbackUrl, account: account.id })),
+    deliveries: exchange.webhooks.counts,
+  };
+}
+
+function removeWebhook({ exchange, path }: OperatorAsk): unknown {
+  if (!exchange.webhooks.remove(Number(path['id']))) throw new OperatorFault('no webhook of this id', 404);
+  return { id: Number(path['id']) };
+}
+
+function rotate({ exchange }: OperatorAsk): unknown {
+  exchange.webhooks.keys.rotate();
+  return exchange.webhooks.keys.list();
+}

@@ -1,0 +1,104 @@
+/** Reads what an operator's call carries: every reader gives the exact value or says in one line what was expected. */
+import { isDecimalText, moneyOf } from '../../core/index.ts';
+import type { Money } from '../../core/index.ts';
+import type { Account } from '../venue/accounts.ts';
+import type { EmbeddedExchange } from '../exchange.ts';
+import { fieldsOf } from '../http/route.ts';
+import type { Fields } from '../venue/orderChecks.ts';
+import { SMALLEST } from '../wire/rounding.ts';
+
+export class OperatorFault extends Error {
+  readonly status: number;
+  constructor(message: string, status = 400) {
+    super(message);
+    this.name = 'OperatorFault';
+    this.status = status;
+  }
+}
+
+export type OperatorFields = {
+  readonly all: Fields;
+  /** Undefined when absent. */
+  text(name: string): string | undefined;
+  oneOf<T extends string>(name: string, allowed: readonly T[], otherwise: T): T;
+  flag(name: string): boolean | undefined;
+  /** A positive amount with at most eight decimals; required. */
+  amount(name: string): Money;
+  amounts(name: string): Record<string, string>;
+  /** Words of a list; undefined when absent. */
+  words(name: string): readonly string[] | undefined;
+  /** An object; undefined when absent. */
+  part(name: string): OperatorFields | undefined;
+};
+
+export function fieldsIn(body: string): OperatorFields {
+  if (body === '') return reader({});
+  const parsed = fieldsOf(body);
+  if (parsed.kind === 'refused') throw new OperatorFault('the body must be a JSON object');
+  return reader(parsed.value);
+}
+
+/** The account named, or the oldest one. */
+export function accountOf(exchange: EmbeddedExchange, id: string | undefined): Account {
+  const { accounts } = exchange.venue;
+  const account = id === undefined ? accounts.values().next().value : accounts.get(id);
+  if (!account) throw new OperatorFault(id === undefined ? 'there is no account' : `no account ${id}`, 404);
+  return account;
+}
+
+function reader(all: Fields): OperatorFields {
+  const text = (name: string): string | undefined => {
+    const found = all[name];
+    if (found === undefined || found === null) return undefined;
+    if (typeof found !== 'string' || found === '' || found.length > 500)
+      throw new OperatorFault(`${name}: expected text`);
+    return found;
+  };
+  const object = (name: string): Fields | undefined => {
+    const found = all[name];
+    if (found === undefined || found === null) return undefined;
+    if (typeof found !== 'object' || Array.isArray(found)) throw new OperatorFault(`${name}: expected an object`);
+    return found as Fields;
+  };
+  return {
+    all,
+    text,
+    oneOf: (name, allowed, otherwise) => {
+      const given = text(name) ?? otherwise;
+      const found = allowed.find(each => each === given);
+      if (found === undefined) throw new OperatorFault(`${name}: expected one of ${allowed.join(', ')}`);
+      return found;
+    },
+    flag: name => {
+      const found = all[name];
+      if (found !== undefined && typeof found !== 'boolean') throw new OperatorFault(`${name}: expected true or false`);
+      return found;
+    },
+    amount: name => positive(name, all[name]),
+    amounts: name =>
+      Object.fromEntries(
+        Object.entries(object(name) ?? {}).map(([currency, sum]) => {
+          positive(`${name}.${currency}`, sum);
+          return [currency.toLowerCase(), sum as string];
+        }),
+      ),
+    words: name => {
+      const found = all[name];
+      if (found === undefined) return undefined;
+      if (!Array.isArray(found) || !found.every(each => typeof each === 'string'))
+        throw new OperatorFault(`${name}: expected a list of words`);
+      return found;
+    },
+    part: name => {
+      const found = object(name);
+      return found && reader(found);
+    },
+  };
+}
+
+function positive(name: string, found: unknown): Money {
+  const sum = isDecimalText(found) ? moneyOf(found) : 0n;
+  if (!(sum > 0n && sum % SMALLEST === 0n))
+    throw new OperatorFault(`${name}: expected a positive amount as text, with at most 8 decimals`);
+  return sum as Money;
+}

@@ -1,0 +1,102 @@
+/** What an operator's call says about a deposit, withdrawal, issuance or redemption, and its start. */
+import type { OperatorAsk } from './operator.ts';
+import { accountOf, OperatorFault } from './operatorFields.ts';
+import type { OperatorFields } from './operatorFields.ts';
+import { transactionPayload } from '../desks/transactionPayload.ts';
+import { REFUND_STEPS } from '../desks/transactions.ts';
+import type { Details, Failure, Plan, RefundPlan } from '../desks/transactions.ts';
+
+const OUTCOMES = ['COMPLETE', 'FAILED'] as const;
+const METHODS = ['SPEI', 'PLATFORM_TRANSFER'] as const;
+
+export function startCrypto(ask: OperatorAsk, kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL'): unknown {
+  const { fields, exchange } = ask;
+  const asset = fields.text('asset')?.toLowerCase();
+  if (asset === undefined) throw new OperatorFault('asset: expected a ticker like btc');
+  return start(ask, {
+    kind,
+    network: fields.text('network') ?? 'ARBITRUM',
+    asset,
+    sum: fields.amount('amount'),
+    from: fields.text('source_address') ?? exchange.transactions.address(),
+    to: fields.text('destination_address') ?? exchange.transactions.address(),
+    hash: fields.text('tx_hash') ?? exchange.transactions.hash(),
+  });
+}
+
+/** The credit is of the fiat asset: the stablecoin itself is not traded here. */
+export function startIssuance(ask: OperatorAsk): unknown {
+  const { fields, exchange } = ask;
+  const method = fields.oneOf('method', METHODS, 'SPEI');
+  const spei = method === 'SPEI';
+  return start(ask, {
+    kind: 'ISSUANCE',
+    network: fields.text('network') ?? 'ARBITRUM',
+    asset: fields.text('asset')?.toLowerCase() ?? fiatOf(method),
+    sum: fields.amount('amount'),
+    method,
+    bank: spei
+      ? {
+          senderClabe: fields.text('sender_clabe') ?? CLABE,
+          senderName: fields.text('sender_name') ?? 'Sender of the embedded exchange',
+          receiverClabe: fields.text('receiver_clabe') ?? CLABE,
+        }
+      : null,
+    fiatId: spei ? (fields.text('external_fiat_id') ?? exchange.transactions.reference()) : null,
+    from: fields.text('source_address') ?? exchange.transactions.address(),
+    to: fields.text('destination_address') ?? exchange.transactions.address(),
+    hash: fields.text('tx_hash') ?? exchange.transactions.hash(),
+  });
+}
+
+export function startRedemption(ask: OperatorAsk): unknown {
+  const { fields } = ask;
+  const method = fields.oneOf('method', METHODS, 'SPEI');
+  const spei = method === 'SPEI';
+  return start(ask, {
+    kind: 'REDEMPTION',
+    network: fields.text('network') ?? 'ARBITRUM',
+    asset: fields.text('asset')?.toLowerCase() ?? fiatOf(method),
+    sum: fields.amount('amount'),
+    method,
+    clabe: spei ? (fields.text('clabe') ?? CLABE) : null,
+    fiatId: spei ? (fields.text('external_fiat_id') ?? null) : null,
+  });
+}
+
+/** Steps of the kind in the order given; without them, all that the method needs. */
+export function refundPlanOf(details: Details, fields: OperatorFields): RefundPlan {
+  const outcome = fields.oneOf('outcome', OUTCOMES, 'COMPLETE');
+  if (details.kind !== 'ISSUANCE' && details.kind !== 'REDEMPTION')
+    throw new OperatorFault('only issuances and redemptions have refunds');
+  const known: readonly string[] = REFUND_STEPS[details.kind];
+  const usual = details.method === 'SPEI' ? known.filter(step => step !== 'TOKEN_DEPOSIT') : known.slice(0, 1);
+  const steps = fields.words('steps') ?? usual;
+  if (steps.length === 0 || steps.length > 10 || !steps.every(step => known.includes(step)))
+    throw new OperatorFault(`steps: expected 1 to 10 of ${known.join(', ')}`);
+  return { steps, outcome };
+}
+
+/** Invented; of the right length. */
+const CLABE = '646180000000000001';
+
+const fiatOf = (method: (typeof METHODS)[number]): string => (method === 'SPEI' ? 'mxn' : 'brl');
+
+function start({ exchange, fields }: OperatorAsk, details: Exclude<Details, { kind: 'CONVERSION' }>): unknown {
+  const account = accountOf(exchange, fields.text('account'));
+  const refund = fields.part('refund');
+  const plan: Plan = {
+    failure: fields.oneOf('outcome', OUTCOMES, 'COMPLETE') === 'FAILED' ? failureOf(details, fields) : null,
+    refund: refund ? refundPlanOf(details, refund) : null,
+  };
+  const transaction = exchange.transactions.start(account, details, plan, fields.text('external_ref') ?? null);
+  if (!transaction) throw new OperatorFault(`account ${account.id} has not enough ${details.asset} available`);
+  return transactionPayload(transaction, 'milliseconds');
+}
+
+const failureOf = ({ kind }: Details, fields: OperatorFields): Failure => ({
+  reason: fields.text('failure_reason') ?? 'The transaction failed',
+  code:
+    fields.text('error_code') ??
+    (kind === 'ISSUANCE' ? 'insufficient_deposit_amount_for_issuance' : 'transaction_failed'),
+});

@@ -1,0 +1,101 @@
+/** The frames of the public stream as the exchange writes them, key by key (public-facts 12). */
+import { moneyOfValue, textOfAmount, textOfMoney, textOfPrice, valueOf } from '../../core/index.ts';
+import type { Amount, Instrument, Millis, Price, Side } from '../../core/index.ts';
+import { floor8 } from '../wire/rounding.ts';
+import type { Switches } from '../switches/switches.ts';
+import type { BookChange, BookEvent, BookTrade, VenueBook } from '../venue/venueBook.ts';
+import { text8 } from '../wire/wire.ts';
+
+export const CHANNELS = ['trades', 'orders', 'diff-orders'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+/** Individual orders a side of the channel `orders` (public-facts 12.4). */
+const SHOWN_ORDERS = 20;
+
+export const KEEP_ALIVE = '{"type":"ka"}';
+
+export const tradesFrame = ({ book, instrument, trades, at }: BookEvent, sent: Millis): string =>
+  JSON.stringify({
+    type: 'trades',
+    book,
+    payload: trades.map(trade => tradeRow(instrument, trade, at)),
+    sent: whole(sent),
+  });
+
+/** One frame is one step of the book's sequence, however many orders it touched. */
+export const diffFrame = (event: BookEvent, sent: Millis, amounts: Switches['cancelledAmounts']): string =>
+  JSON.stringify({
+    type: 'diff-orders',
+    book: event.book,
+    sequence: event.sequence,
+    payload: event.changes.map(change => changeRow(event.instrument, change, event.at, amounts)),
+    sent: whole(sent),
+  });
+
+/** The payload of `orders`: the best orders of both sides as they stand now. */
+export function ordersPayload(book: VenueBook): string {
+  const side = (of: Side) => {
+    const rows: object[] = [];
+    book.engine.eachOrder(of, (id, owner, price, left, at) => {
+      rows.push(shownRow(book.instrument, book.oidOf(id, owner), of, price, left, at));
+      return rows.length < SHOWN_ORDERS;
+    });
+    return rows;
+  };
+  return JSON.stringify({ bids: side('buy'), asks: side('sell') });
+}
+
+export const ordersFrame = (book: string, payload: string, sent: Millis): string =>
+  `{"type":"orders","book":${JSON.stringify(book)},"payload":${payload},"sent":${whole(sent)}}`;
+
+function tradeRow(instrument: Instrument, trade: BookTrade, at: Millis): object {
+  const { tid, price, amount, makerOid, takerOid, takerSide } = trade;
+  return {
+    i: tid,
+    a: textOfAmount(instrument, amount),
+    r: shortened(textOfPrice(instrument, price)),
+    v: valueText(instrument, price, amount),
+    mo: makerOid,
+    to: takerOid,
+    t: digitOf(takerSide),
+    x: whole(at),
+  };
+}
+
+/** `a` and `v` are on no completed order; on cancelled ones the documentation and the wire differ, hence the switch. */
+function changeRow(
+  instrument: Instrument,
+  change: BookChange,
+  at: Millis,
+  amounts: Switches['cancelledAmounts'],
+): object {
+  const { oid, side, price, left, status, createdAt } = change;
+  const sized = status === 'open' || (status === 'cancelled' && amounts === 'present');
+  return {
+    o: oid,
+    d: whole(createdAt),
+    r: shortened(textOfPrice(instrument, price)),
+    t: digitOf(side),
+    ...(sized && { a: textOfAmount(instrument, left), v: valueText(instrument, price, left) }),
+    s: status,
+    z: status === 'cancelled' ? 0 : whole(at),
+  };
+}
+
+/** Here trailing zeros are left out, and `s` is always the text "undefined". */
+const shownRow = (i: Instrument, oid: string, side: Side, price: Price, left: Amount, at: Millis): object => ({
+  o: oid,
+  r: shortened(textOfPrice(i, price)),
+  a: shortened(textOfAmount(i, left)),
+  v: textOfMoney(floor8(moneyOfValue(i, valueOf(price, left)))),
+  t: digitOf(side),
+  d: whole(at),
+  s: 'undefined',
+});
+
+/** Milliseconds on the wire have no fraction; those of a clock may. */
+export const whole = (at: Millis): Millis => Math.floor(at);
+const digitOf = (side: Side): 0 | 1 => (side === 'buy' ? 0 : 1);
+const valueText = (i: Instrument, price: Price, amount: Amount): string =>
+  text8(floor8(moneyOfValue(i, valueOf(price, amount))));
+const shortened = (decimal: string): string => (decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal);

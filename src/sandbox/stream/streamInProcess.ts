@@ -1,0 +1,35 @@
+/** The embedded exchange's stream without sockets: frames cross over on the clock, in order, so that a simulation stays deterministic. */
+import type { Clock, StreamTransport } from '../../core/index.ts';
+import type { Stream, StreamSession } from './stream.ts';
+
+/** Each direction takes `delayMs` of the clock. */
+export function inProcessStream(stream: Stream, clock: Clock, delayMs = 0): StreamTransport {
+  return {
+    connect: listener => {
+      let session: StreamSession | null = null;
+      let over = false;
+      const cross = (call: () => void) => void clock.after(delayMs, call);
+      const end = (why: string) =>
+        cross(() => {
+          if (over) return;
+          over = true;
+          listener.closed(why);
+        });
+      cross(() => {
+        if (over) return;
+        listener.open();
+        session = stream.connect(
+          text => cross(() => void (over || listener.text(text))),
+          code => end(`closed with ${code}`),
+        );
+      });
+      return {
+        send: frame => cross(() => session?.receive(frame)),
+        close: () => {
+          cross(() => session?.gone());
+          end('closed by us');
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,125 @@
+/** Accounts of the embedded exchange: exact balances with locks, API keys, and the volume that decides the fee tier. */
+import { money } from '../../core/index.ts';
+import type { FeeTier, Millis, Money } from '../../core/index.ts';
+import { Fifo } from '../matching/fifo.ts';
+import type { Order } from './order.ts';
+import { OwnTrades } from './ownTrades.ts';
+import { Transfers } from './transfers.ts';
+
+/** What a key may do (public-facts 2.4). */
+export type Permission = 'account' | 'balances' | 'orders' | 'withdrawals' | 'security';
+export const PERMISSIONS: readonly Permission[] = ['account', 'balances', 'orders', 'withdrawals', 'security'];
+
+export type ApiKey = {
+  readonly key: string;
+  readonly secret: string;
+  readonly account: Account;
+  readonly permissions: ReadonlySet<Permission>;
+  /** Addresses that may use it; absent means all. */
+  readonly addresses?: ReadonlySet<string>;
+  active: boolean;
+};
+
+const DAY = 86_400_000;
+/** Days whose trades count for the fee tier, today included. */
+const VOLUME_DAYS = 30;
+
+export class Account {
+  readonly id: string;
+  /** The owner number of its orders in the matching engine; above HOUSE. */
+  readonly owner: number;
+  readonly createdAt: Millis;
+  /** Live orders by oid, oldest first. */
+  readonly active = new Map<string, Order>();
+  /** Live orders by origin_id. */
+  readonly activeOrigins = new Map<string, Order>();
+  /** Finished orders that lookup still shows, in the order they finished. */
+  readonly finished = new Fifo<Order>();
+  /** The same by origin_id, which several may have had one after the other. */
+  readonly finishedOrigins = new Map<string, Order[]>();
+  readonly trades = new OwnTrades();
+  readonly transfers = new Transfers();
+  /** ISO 3166-1 alpha-2. */
+  country = 'MX';
+  /** A suspended account's orders are refused with 1008. */
+  trading = true;
+  /** A restricted account's requests are refused with 0216. */
+  restricted = false;
+  readonly #total = new Map<string, bigint>();
+  readonly #locked = new Map<string, bigint>();
+  readonly #baseline: ReadonlyMap<string, Money>;
+  readonly #volume = new Map<string, Map<number, bigint>>();
+
+  /** `volume30d`, by quote group, is a constant that traded volume adds to: it seats the account in a fee tier. */
+  constructor(id: string, owner: number, createdAt: Millis, volume30d: ReadonlyMap<string, Money>) {
+    this.id = id;
+    this.owner = owner;
+    this.createdAt = createdAt;
+    this.#baseline = volume30d;
+  }
+
+  total(currency: string): Money {
+    return money(this.#total.get(currency) ?? 0n);
+  }
+
+  locked(currency: string): Money {
+    return money(this.#locked.get(currency) ?? 0n);
+  }
+
+  available(currency: string): Money {
+    return money(this.total(currency) - this.locked(currency));
+  }
+
+  currencies(): Iterable<string> {
+    return this.#total.keys();
+  }
+
+  credit(currency: string, sum: Money): void {
+    if (!(sum >= 0n)) throw new RangeError(`credit of ${sum}: expected a sum of 0 or more`);
+    this.#total.set(currency, this.total(currency) + sum);
+  }
+
+  /** Takes from what is available. Throws when that does not cover it: callers check first. */
+  debit(currency: string, sum: Money): void {
+    if (!(sum >= 0n && sum <= this.available(currency))) {
+      throw new RangeError(
+        `account ${this.id}: debit of ${sum} ${currency} with ${this.available(currency)} available`,
+      );
+    }
+    this.#total.set(currency, this.total(currency) - sum);
+  }
+
+  /** Adds to the lock, or takes from it when negative. Throws when it would leave 0 to total: callers check first. */
+  lock(currency: string, change: Money): void {
+    const next = this.locked(currency) + change;
+    if (!(next >= 0n && next <= this.total(currency))) {
+      throw new RangeError(`account ${this.id}: lock of ${next} ${currency} with a total of ${this.total(currency)}`);
+    }
+    this.#locked.set(currency, next);
+  }
+
+  addVolume(group: string, sum: Money, now: Millis): void {
+    let days = this.#volume.get(group);
+    if (!days) this.#volume.set(group, (days = new Map<number, bigint>()));
+    const day = Math.floor(now / DAY);
+    days.set(day, (days.get(day) ?? 0n) + sum);
+    if (days.size > VOLUME_DAYS) for (const old of days.keys()) if (old <= day - VOLUME_DAYS) days.delete(old);
+  }
+
+  /** Volume of the trailing 30 days in a quote group. */
+  volume(group: string, now: Millis): Money {
+    let sum: bigint = this.#baseline.get(group) ?? 0n;
+    const oldest = Math.floor(now / DAY) - VOLUME_DAYS;
+    for (const [day, traded] of this.#volume.get(group) ?? []) if (day > oldest) sum += traded;
+    return money(sum);
+  }
+}
+
+/** A tier with its numbers ready for arithmetic: rates in parts of 10^-8. */
+export type Tier = FeeTier & { readonly bound: Money; readonly makerRate: bigint; readonly takerRate: bigint };
+
+/** The tier of a volume: the first whose upper bound is not below it (rest-api 2.8), the last for any larger one. */
+export function tierOf(tiers: readonly Tier[], volume: Money): number {
+  const found = tiers.findIndex(tier => volume <= tier.bound);
+  return found < 0 ? tiers.length - 1 : found;
+}

@@ -1,0 +1,97 @@
+/** Who asks: the signature over the exact target and body, the nonce, and what the key may do (public-facts 2). */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Clock, WireRequest } from '../../core/index.ts';
+import type { ApiKey, Permission } from './accounts.ts';
+import { done, refused } from '../wire/codes.ts';
+import type { Verdict } from '../wire/codes.ts';
+import type { Switches } from '../switches/switches.ts';
+
+type Credentials = { readonly key: string; readonly nonce: string; readonly signature: string };
+
+/** HMAC-SHA256 over nonce, method, target and body, in lower-case hex. */
+export const signatureOf = (
+  secret: string,
+  nonce: string,
+  request: Pick<WireRequest, 'method' | 'target' | 'body'>,
+): string =>
+  createHmac('sha256', secret)
+    .update(nonce)
+    .update(request.method)
+    .update(request.target)
+    .update(request.body)
+    .digest('hex');
+
+/** Checks requests against the keys of a venue and remembers the nonces they used. */
+export class Gate {
+  readonly #keys: ReadonlyMap<string, ApiKey>;
+  readonly #clock: Clock;
+  /** By key: the v2 nonces seen, in two sets that take turns: when one is full, the other is forgotten. */
+  readonly #seen = new Map<string, { recent: Set<string>; older: Set<string> }>();
+  /** By key: the highest v1 nonce. */
+  readonly #highest = new Map<string, bigint>();
+
+  constructor(keys: ReadonlyMap<string, ApiKey>, clock: Clock) {
+    this.#keys = keys;
+    this.#clock = clock;
+  }
+
+  /**
+   * Checks in this order: credentials present (0208), key known (0201), key active (0326), account not restricted (0216), address (0213), signature (0215),
+   * nonce (0206, 0207, 0201). A nonce counts as used only when all of that held.
+   */
+  admit(request: WireRequest, address: string, switches: Switches): Verdict<ApiKey> {
+    const credentials = credentialsOf(request, switches.authHeaders);
+    if (credentials === null) return refused('0208');
+    const key = this.#keys.get(credentials.key);
+    if (!key) return refused('0201');
+    if (!key.active) return refused('0326');
+    if (key.account.restricted) return refused('0216');
+    if (key.addresses && !key.addresses.has(address)) return refused('0213');
+    const wanted = Buffer.from(signatureOf(key.secret, credentials.nonce, request), 'latin1');
+    const given = Buffer.from(credentials.signature, 'latin1');
+    if (wanted.length !== given.length || !timingSafeEqual(wanted, given)) return refused(switches.wrongSignature);
+    return this.#useNonce(key, credentials.nonce, switches);
+  }
+
+  #useNonce(key: ApiKey, nonce: string, switches: Switches): Verdict<ApiKey> {
+    if (!/^\d{1,40}$/.test(nonce)) return refused('0206');
+    if (switches.nonce === 'unchecked') return done(key);
+    if (switches.nonce === 'v1') {
+      const value = BigInt(nonce);
+      if (!(value > (this.#highest.get(key.key) ?? -1n)))
+        return refused('0201', 'the nonce must be higher than the last one');
+      this.#highest.set(key.key, value);
+      return done(key);
+    }
+    const shortest = switches.nonce === 'v2 strict' ? 14 : 13;
+    if (!(nonce.length >= shortest && nonce.length <= 19)) return refused('0207');
+    const skew = Math.abs(Number(nonce.slice(0, 13)) - this.#clock.now());
+    if (switches.nonceSkewMs > 0 && !(skew <= switches.nonceSkewMs)) return refused('0207');
+    let seen = this.#seen.get(key.key);
+    if (!seen) this.#seen.set(key.key, (seen = { recent: new Set(), older: new Set() }));
+    if (seen.recent.has(nonce) || seen.older.has(nonce)) return refused('0201', 'the nonce was used before');
+    if (seen.recent.size >= switches.noncesKept) {
+      seen.older = seen.recent;
+      seen.recent = new Set();
+    }
+    seen.recent.add(nonce);
+    return done(key);
+  }
+}
+
+export const may = (key: ApiKey, permission: Permission): boolean => key.permissions.has(permission);
+
+function credentialsOf(request: WireRequest, form: Switches['authHeaders']): Credentials | null {
+  const { headers } = request;
+  if (form !== 'plain') {
+    const parts = /^Bitso ([^:\s]+):([^:\s]+):([^:\s]+)$/.exec(
+      headers['authorization'] ?? headers['Authorization'] ?? '',
+    );
+    if (parts) return { key: parts[1]!, nonce: parts[2]!, signature: parts[3]! };
+  }
+  if (form !== 'bitso') {
+    const { key, nonce, signature } = headers;
+    if (key !== undefined && nonce !== undefined && signature !== undefined) return { key, nonce, signature };
+  }
+  return null;
+}

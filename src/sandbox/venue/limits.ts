@@ -1,0 +1,60 @@
+/** Request budgets: so many per minute for each address and account, and a lockout for who passes them (public-facts 11). */
+import type { Clock, Millis } from '../../core/index.ts';
+import type { Switches } from '../switches/switches.ts';
+
+const MINUTE = 60_000;
+/** Addresses and accounts watched at once; the one seen first is forgotten first. */
+export const WATCHED_MAX = 20_000;
+
+type Counter = { window: number; count: number; lockedUntil: Millis; recent: Millis[] };
+
+export class RequestLimits {
+  readonly #clock: Pick<Clock, 'elapsed'>;
+  readonly #counters = new Map<string, Counter>();
+
+  constructor(clock: Pick<Clock, 'elapsed'>) {
+    this.#clock = clock;
+  }
+
+  /** Counts a request of `who` ("ip:…" or "account:…"); false when it is over the limit or locked out. */
+  admit(who: string, perMinute: number, switches: Switches): boolean {
+    const now = this.#clock.elapsed();
+    const counter = this.#counterOf(who);
+    if (now < counter.lockedUntil) return false;
+    if (this.#used(counter, now, switches) < perMinute) {
+      counter.count++;
+      if (switches.rateWindow === 'sliding') counter.recent.push(now);
+      return true;
+    }
+    counter.lockedUntil = now + switches.lockoutMs;
+    return false;
+  }
+
+  #used(counter: Counter, now: Millis, switches: Switches): number {
+    if (switches.rateWindow === 'sliding') {
+      const from = counter.recent.findIndex(at => at > now - MINUTE);
+      counter.recent.splice(0, from < 0 ? counter.recent.length : from);
+      return counter.recent.length;
+    }
+    const window = Math.floor(now / MINUTE);
+    if (counter.window !== window) {
+      counter.window = window;
+      counter.count = 0;
+    }
+    return counter.count;
+  }
+
+  #counterOf(who: string): Counter {
+    let counter = this.#counters.get(who);
+    if (counter) return counter;
+    if (this.#counters.size >= WATCHED_MAX) {
+      for (const oldest of this.#counters.keys()) {
+        this.#counters.delete(oldest);
+        break;
+      }
+    }
+    counter = { window: -1, count: 0, lockedUntil: -1, recent: [] };
+    this.#counters.set(who, counter);
+    return counter;
+  }
+}

@@ -1,0 +1,253 @@
+/** The checks of a new order, a replacement and a modification, in a documented order, each with its code (public-facts 5.3). */
+import { isDecimalText, money, moneyOf, moneyOfAmount, valueOf } from '../../core/index.ts';
+import type { Amount, DecimalText, Instrument, Money, Price, Side, TimeInForce } from '../../core/index.ts';
+import type { Account } from './accounts.ts';
+import { done, refused } from '../wire/codes.ts';
+import type { Refused, Verdict } from '../wire/codes.ts';
+import { limitLock, payingCurrency, stopLock } from './order.ts';
+import type { Draft } from './order.ts';
+import { ceil8 } from '../wire/rounding.ts';
+import type { Switches } from '../switches/switches.ts';
+import type { Venue } from './venue.ts';
+import { slipped } from './venueBook.ts';
+import type { VenueBook } from './venueBook.ts';
+
+/** The body of a request that should be a JSON object. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export type Checked = { readonly book: VenueBook; readonly draft: Draft; readonly lock: Money };
+
+/**
+ * The order of checks (not published; this is ours): API on 1000 · JSON types 0372 · book, side, type given 0303 · book 0301 · side 0306 · type 0307 ·
+ * trading 0410, market orders 0411, account 1008 · time_in_force 0302 · amounts 0308, 0309, 0329, 0408, 0407 · price 0304, 0407, 0401, 0402 ·
+ * stop 0304, 0407, 0412, 0413 · amount 0403, 0404 · value 0405, 0406 · slippage_tolerance, margin_order_type 0304 · origin_id 0304, 0356 · open orders 1001 ·
+ * engine 1002 · funds 0379.
+ */
+export function checkedOrder(venue: Venue, account: Account, body: Fields): Verdict<Checked> {
+  const { switches } = venue;
+  if (switches.api === 'off') return refused('1000');
+  const mistyped = TEXT_FIELDS.find(
+    name => body[name] !== undefined && body[name] !== null && typeof body[name] !== 'string',
+  );
+  if (mistyped !== undefined) return refused('0372', mistyped);
+  const text = (name: string): string | undefined => (typeof body[name] === 'string' ? body[name] : undefined);
+  const missing = ['book', 'side', 'type'].find(name => text(name) === undefined);
+  if (missing !== undefined) return refused('0303', missing);
+  const book = venue.books.get(text('book')!);
+  if (!book) return refused('0301', text('book'));
+  const side = text('side');
+  if (side !== 'buy' && side !== 'sell') return refused('0306', side);
+  const type = text('type');
+  if (type !== 'limit' && type !== 'market') return refused('0307', type);
+  const off = tradingOff(account, type, switches);
+  if (off) return off;
+  const timeInForce = text('time_in_force') ?? 'goodtillcancelled';
+  if (!isTimeInForce(timeInForce)) return refused('0302', timeInForce);
+
+  const amounts = amountsOf(book.instrument, type, text('major'), text('minor'));
+  if (amounts.kind === 'refused') return amounts;
+  const price = type === 'market' ? noPrice(text('price')) : priceOf(book, side, text('price'), switches);
+  if (price.kind === 'refused') return price;
+  const stop = stopOf(book, side, text('stop'), switches);
+  if (stop.kind === 'refused') return stop;
+  const slippage = slippageOf(body['slippage_tolerance'], type);
+  const margin = text('margin_order_type');
+  const draft: Draft = {
+    side,
+    type,
+    timeInForce: type === 'market' ? 'goodtillcancelled' : timeInForce,
+    price: price.value,
+    amount: amounts.value.major,
+    minor: amounts.value.minor,
+    stop: stop.value,
+    originId: text('origin_id'),
+    marginOrderType: margin === 'CROSS_MARGIN' ? margin : undefined,
+    slippage: slippage.kind === 'done' ? slippage.value : undefined,
+  };
+  const outside = outsideBounds(book.instrument, draft);
+  if (outside) return outside;
+  if (slippage.kind === 'refused') return slippage;
+  if (margin !== draft.marginOrderType) return refused('0304', 'margin_order_type');
+  return admitted(venue, account, book, draft);
+}
+
+/** The last checks of a draft, against its account and the book as it stands: origin_id, open orders, engine, funds. */
+export function admitted(venue: Venue, account: Account, book: VenueBook, draft: Draft): Verdict<Checked> {
+  const { switches } = venue;
+  const { originId } = draft;
+  if (originId !== undefined && !/^[A-Za-z0-9_-]{1,40}$/.test(originId)) return refused('0304', 'origin_id');
+  if (originId !== undefined && account.activeOrigins.has(originId)) return refused('0356', originId);
+  if (account.active.size >= switches.openOrdersMax) return refused('1001');
+  if (book.queue.full || book.full) return refused('1002');
+  if (draft.timeInForce === 'postonly' && switches.postOnlyCross === 'refuse' && draft.stop === undefined) {
+    if (book.engine.crosses(draft.side, draft.price)) return refused('1002', 'a post-only order would match');
+  }
+  if (draft.slippage !== undefined && switches.slippageOutcome === 'refuse' && !withinSlippage(book, draft, switches)) {
+    return refused('1002', 'the slippage tolerance would be passed');
+  }
+  const lock = lockOf(book, draft, switches);
+  const currency = payingCurrency({ side: draft.side, instrument: book.instrument });
+  if (lock > account.available(currency)) return refused('0379', currency);
+  return done({ book, draft, lock });
+}
+
+export function tradingOff(account: Account, type: 'limit' | 'market', switches: Switches): Refused | null {
+  if (switches.trading === 'off') return refused('0410');
+  if (type === 'market' && switches.marketOrders === 'off') return refused('0411');
+  return account.trading ? null : refused('1008');
+}
+
+/** A price on the tick grid and within the book's bounds. */
+export function priceOf(
+  book: VenueBook,
+  side: Side,
+  text: DecimalText | undefined,
+  switches: Switches,
+): Verdict<Price> {
+  const i = book.instrument;
+  if (text === undefined) return refused('0407', 'price is missing');
+  if (!isDecimalText(text)) return refused('0304', 'price');
+  const ticks = ticksOf(book, side, moneyOf(text), switches);
+  if (ticks === null) return refused('0407', `price ${text} is not a multiple of ${book.rules.tickSize}`);
+  if (ticks < i.priceMin) return refused('0401', text);
+  if (ticks > i.priceMax) return refused('0402', text);
+  return done(Number(ticks) as Price);
+}
+
+/** Both kinds of amount; the one that is not given is 0 lots, or absent. */
+export function amountsOf(
+  i: Instrument,
+  type: 'limit' | 'market',
+  majorText: string | undefined,
+  minorText: string | undefined,
+): Verdict<{ major: Amount; minor: Money | undefined }> {
+  if (majorText !== undefined && minorText !== undefined) return refused('0308');
+  if (majorText === undefined && minorText === undefined) return refused('0309');
+  if (type === 'limit' && minorText !== undefined) return refused('0329', 'a limit order takes major');
+  const text = majorText ?? minorText!;
+  if (!isDecimalText(text) || moneyOf(text) === 0n) return refused('0408', text);
+  const sum = moneyOf(text);
+  if (minorText !== undefined) return done({ major: 0 as Amount, minor: sum });
+  if (sum % i.lotMoney !== 0n) return refused('0407', `amount ${text} is not a multiple of ${i.lot}`);
+  const lots = sum / i.lotMoney;
+  // Past what whole numbers count; far above every maximum.
+  if (lots > BigInt(Number.MAX_SAFE_INTEGER)) return refused('0404', text);
+  return done({ major: Number(lots) as Amount, minor: undefined });
+}
+
+export function stopOf(
+  book: VenueBook,
+  side: Side,
+  text: string | undefined,
+  switches: Switches,
+): Verdict<Price | undefined> {
+  if (text === undefined) return done(undefined);
+  if (!isDecimalText(text)) return refused('0304', 'stop');
+  const i = book.instrument;
+  const ticks = ticksOf(book, side, moneyOf(text), switches);
+  if (ticks === null) return refused('0407', `stop ${text} is not a multiple of ${book.rules.tickSize}`);
+  if (ticks < i.priceMin) return refused('0412', text);
+  if (ticks > i.priceMax) return refused('0413', text);
+  return done(Number(ticks) as Price);
+}
+
+/** Minimum and maximum of amount and value. A market order's value is what it names; one by amount has none to check. */
+export function outsideBounds(
+  i: Instrument,
+  draft: Pick<Draft, 'type' | 'price' | 'amount' | 'minor'>,
+): Refused | null {
+  const { amount, minor } = draft;
+  if (minor === undefined) {
+    if (amount < i.amountMin) return refused('0403');
+    if (amount > i.amountMax) return refused('0404');
+    if (draft.type === 'market') return null;
+  }
+  const value = minor === undefined ? valueOf(draft.price, amount) : minor / i.tickLotMoney;
+  if (value < i.valueMin) return refused('0405');
+  return value > i.valueMax ? refused('0406') : null;
+}
+
+const TEXT_FIELDS = [
+  'book',
+  'side',
+  'type',
+  'major',
+  'minor',
+  'price',
+  'stop',
+  'time_in_force',
+  'origin_id',
+  'margin_order_type',
+] as const;
+const TIMES_IN_FORCE: readonly string[] = ['goodtillcancelled', 'fillorkill', 'immediateorcancel', 'postonly'];
+const isTimeInForce = (text: string): text is TimeInForce => TIMES_IN_FORCE.includes(text);
+
+const noPrice = (text: string | undefined): Verdict<Price> =>
+  text === undefined ? done(0 as Price) : refused('0304', 'a market order has no price');
+
+/** Whole ticks; null when off the grid and not to be rounded. Rounded up for sells and down for buys (public-facts 5.1). */
+function ticksOf({ orderTick, instrument }: VenueBook, side: Side, sum: Money, switches: Switches): bigint | null {
+  const rest = sum % orderTick;
+  if (rest !== 0n && switches.offTickPrice === 'refuse') return null;
+  const onGrid = sum - rest + (rest !== 0n && side === 'sell' ? orderTick : 0n);
+  return onGrid / instrument.tickMoney;
+}
+
+/** A percentage from 0 to 100, as a JSON number or text, in parts of 10^-8. */
+function slippageOf(field: unknown, type: 'limit' | 'market'): Verdict<bigint | undefined> {
+  if (field === undefined || field === null) return done(undefined);
+  const text = typeof field === 'number' ? plain(field) : field;
+  if (!isDecimalText(text))
+    return refused(typeof field === 'number' || typeof field === 'string' ? '0304' : '0372', 'slippage_tolerance');
+  const percent = moneyOf(text);
+  if (percent > moneyOf('100')) return refused('0304', 'slippage_tolerance');
+  return done(type === 'market' ? percent / 10n ** 12n : undefined);
+}
+
+/** A JSON number without exponent, or text that no check accepts. */
+const plain = (field: number): string => (field >= 0 && field <= 1000 ? field.toFixed(8) : 'no');
+
+function withinSlippage(book: VenueBook, draft: Draft, switches: Switches): boolean {
+  const buy = draft.side === 'buy';
+  const best = buy ? book.engine.bestAsk() : book.engine.bestBid();
+  const reference = switches.slippageReference === 'last' && book.history.last > 0 ? book.history.last : best;
+  if (reference === 0) return false;
+  const limit = slipped(reference, draft.side, draft.slippage!);
+  const reach = swept(book, draft, limit);
+  return reach.whole;
+}
+
+/** What a market order would take now, down to a limit: lots, their value, and whether it is satisfied. */
+function swept(book: VenueBook, draft: Draft, limit: Price | null): { lots: bigint; value: bigint; whole: boolean } {
+  const lotsMax = draft.minor === undefined ? BigInt(draft.amount) : null;
+  const valueMax = draft.minor === undefined ? null : draft.minor / book.instrument.tickLotMoney;
+  let lots = 0n;
+  let value = 0n;
+  let whole = false;
+  book.engine.eachLevel(draft.side === 'buy' ? 'sell' : 'buy', (price, total) => {
+    if (limit !== null && (draft.side === 'buy' ? price > limit : price < limit)) return false;
+    let here = BigInt(total);
+    if (lotsMax !== null && here > lotsMax - lots) here = lotsMax - lots;
+    const affordable = valueMax === null ? here : (valueMax - value) / BigInt(price);
+    if (affordable < here) here = affordable;
+    lots += here;
+    value += here * BigInt(price);
+    whole = lotsMax !== null ? lots === lotsMax : valueMax! - value < BigInt(price);
+    return !whole;
+  });
+  return { lots, value, whole };
+}
+
+/** What an order locks when it is taken. A market order is valued at the book as it stands; what it costs beyond that comes out of available. */
+function lockOf(book: VenueBook, draft: Draft, switches: Switches): Money {
+  const { instrument } = book;
+  if (draft.stop !== undefined) {
+    return switches.stopLocks === 'at trigger' ? money(0n) : stopLock({ ...draft, instrument, stop: draft.stop });
+  }
+  if (draft.type === 'limit') return limitLock(instrument, draft.side, draft.price, draft.amount);
+  if (draft.side === 'buy') {
+    return draft.minor ?? ceil8(money(swept(book, draft, null).value * instrument.tickLotMoney));
+  }
+  if (draft.minor === undefined) return moneyOfAmount(instrument, draft.amount);
+  return money(swept(book, draft, null).lots * instrument.lotMoney);
+}

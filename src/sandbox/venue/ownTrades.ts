@@ -1,0 +1,104 @@
+/** The trades of one account: bounded, in order of trade id, with the index that order_trades needs. */
+import type { Amount, Millis, Money, Price, Side } from '../../core/index.ts';
+import type { Order } from './order.ts';
+
+export type OwnTradeRecord = {
+  readonly tid: number;
+  readonly order: Pick<Order, 'oid' | 'originId' | 'marginOrderType' | 'book' | 'instrument' | 'side'>;
+  readonly at: Millis;
+  readonly price: Price;
+  readonly amount: Amount;
+  readonly minor: Money;
+  readonly fee: Money;
+  readonly makerSide: Side;
+  /** On the venue's elapsed clock: when the record can be read. */
+  readonly readableAt: Millis;
+};
+
+/** Trades kept per account; the oldest go first. */
+export const OWN_TRADES_MAX = 20_000;
+
+export class OwnTrades {
+  /** Ascending by tid. The first `#gone` are forgotten. */
+  #all: OwnTradeRecord[] = [];
+  #gone = 0;
+  readonly #byOid = new Map<string, OwnTradeRecord[]>();
+  readonly #byOrigin = new Map<string, OwnTradeRecord[]>();
+
+  get count(): number {
+    return this.#all.length - this.#gone;
+  }
+
+  add(trade: OwnTradeRecord): void {
+    this.#all.push(trade);
+    append(this.#byOid, trade.order.oid, trade);
+    if (trade.order.originId !== undefined) append(this.#byOrigin, trade.order.originId, trade);
+    if (this.count > OWN_TRADES_MAX) this.#forgetOldest();
+  }
+
+  /** Oldest first. */
+  ofOrder(oid: string): readonly OwnTradeRecord[] {
+    return this.#byOid.get(oid) ?? [];
+  }
+
+  /** Of every order that had this origin_id, in any book (rest-api 4.3). Oldest first. */
+  ofOrigin(originId: string): readonly OwnTradeRecord[] {
+    return this.#byOrigin.get(originId) ?? [];
+  }
+
+  /** The newest trade, which decides whether records are still being written. */
+  newest(): OwnTradeRecord | undefined {
+    return this.#all[this.#all.length - 1];
+  }
+
+  /** Trades with a tid strictly beyond the marker in the direction of the sort, until `visit` returns false. */
+  each(sort: 'asc' | 'desc', marker: number | undefined, visit: (trade: OwnTradeRecord) => boolean): void {
+    if (sort === 'asc') {
+      const from = marker === undefined ? this.#gone : this.#firstAbove(marker);
+      for (let i = from; i < this.#all.length; i++) if (!visit(this.#all[i]!)) return;
+      return;
+    }
+    const from = marker === undefined ? this.#all.length : this.#firstAbove(marker - 1);
+    for (let i = from - 1; i >= this.#gone; i--) if (!visit(this.#all[i]!)) return;
+  }
+
+  /** An account trading with itself has two records under one tid. */
+  ofTid(tid: number): readonly OwnTradeRecord[] {
+    const found: OwnTradeRecord[] = [];
+    for (let i = this.#firstAbove(tid - 1); i < this.#all.length && this.#all[i]!.tid === tid; i++)
+      found.push(this.#all[i]!);
+    return found;
+  }
+
+  #firstAbove(tid: number): number {
+    let low = this.#gone;
+    let high = this.#all.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#all[middle]!.tid <= tid) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #forgetOldest(): void {
+    const oldest = this.#all[this.#gone++]!;
+    drop(this.#byOid, oldest.order.oid);
+    if (oldest.order.originId !== undefined) drop(this.#byOrigin, oldest.order.originId);
+    if (this.#gone < OWN_TRADES_MAX / 4) return;
+    this.#all = this.#all.slice(this.#gone);
+    this.#gone = 0;
+  }
+}
+
+function append(index: Map<string, OwnTradeRecord[]>, key: string, trade: OwnTradeRecord): void {
+  const found = index.get(key);
+  if (found) found.push(trade);
+  else index.set(key, [trade]);
+}
+
+function drop(index: Map<string, OwnTradeRecord[]>, key: string): void {
+  const found = index.get(key);
+  found?.shift();
+  if (found?.length === 0) index.delete(key);
+}

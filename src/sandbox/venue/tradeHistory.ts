@@ -1,0 +1,121 @@
+/** What one book remembers of its trades: the last ones whole, and candles of a minute for the ticker and ohlc. Both bounded. */
+import type { Amount, Millis, Price, Side } from '../../core/index.ts';
+
+/** Public trades kept per book. */
+export const TRADES_MAX = 10_000;
+/** Minutes with trades kept per book: a week without a pause. */
+export const CANDLES_MAX = 10_080;
+const MINUTE = 60_000;
+
+export type TradeRow = {
+  readonly tid: number;
+  readonly at: Millis;
+  readonly price: Price;
+  readonly amount: Amount;
+  readonly makerSide: Side;
+};
+
+export type Candle = {
+  readonly start: Millis;
+  readonly firstAt: Millis;
+  lastAt: Millis;
+  readonly first: Price;
+  last: Price;
+  low: Price;
+  high: Price;
+  count: number;
+  lots: number;
+  /** Tick-lots, for the average price only. */
+  tickLots: number;
+};
+
+export class TradeHistory {
+  #trades: TradeRow[] = [];
+  #candles: Candle[] = [];
+  last: Price | 0 = 0;
+
+  add(trade: TradeRow): void {
+    this.last = trade.price;
+    this.#trades.push(trade);
+    if (this.#trades.length >= 2 * TRADES_MAX) this.#trades = this.#trades.slice(-TRADES_MAX);
+    const start = trade.at - (trade.at % MINUTE);
+    let candle = this.#candles[this.#candles.length - 1];
+    if (!candle || candle.start < start) {
+      candle = candleOf(start, trade);
+      this.#candles.push(candle);
+      if (this.#candles.length >= 2 * CANDLES_MAX) this.#candles = this.#candles.slice(-CANDLES_MAX);
+    }
+    candle.lastAt = trade.at;
+    candle.last = trade.price;
+    if (trade.price < candle.low) candle.low = trade.price;
+    if (trade.price > candle.high) candle.high = trade.price;
+    candle.count++;
+    candle.lots += trade.amount;
+    candle.tickLots += trade.amount * trade.price;
+  }
+
+  /** Up to `limit` trades beyond the marker in the direction of the sort. */
+  page(limit: number, sort: 'asc' | 'desc', marker?: number): TradeRow[] {
+    const trades = this.#trades;
+    const oldest = Math.max(0, trades.length - TRADES_MAX);
+    if (sort === 'asc') {
+      const from = marker === undefined ? oldest : Math.max(oldest, firstAbove(trades, marker));
+      return trades.slice(from, from + limit);
+    }
+    const end = marker === undefined ? trades.length : firstAbove(trades, marker - 1);
+    return trades.slice(Math.max(oldest, end - limit), Math.max(oldest, end)).reverse();
+  }
+
+  /** Candles that start at or after a time, oldest first. */
+  candlesSince(from: Millis): readonly Candle[] {
+    let i = this.#candles.length;
+    const oldest = Math.max(0, i - CANDLES_MAX);
+    while (i > oldest && this.#candles[i - 1]!.start >= from) i--;
+    return this.#candles.slice(i);
+  }
+}
+
+/** Joins candles into buckets of `bucketMs`, oldest first. */
+export function joined(candles: readonly Candle[], bucketMs: number): Candle[] {
+  const out: Candle[] = [];
+  for (const candle of candles) {
+    const start = candle.start - (candle.start % bucketMs);
+    const open = out[out.length - 1];
+    if (open?.start !== start) {
+      out.push({ ...candle, start });
+      continue;
+    }
+    open.lastAt = candle.lastAt;
+    open.last = candle.last;
+    if (candle.low < open.low) open.low = candle.low;
+    if (candle.high > open.high) open.high = candle.high;
+    open.count += candle.count;
+    open.lots += candle.lots;
+    open.tickLots += candle.tickLots;
+  }
+  return out;
+}
+
+const candleOf = (start: Millis, trade: TradeRow): Candle => ({
+  start,
+  firstAt: trade.at,
+  lastAt: trade.at,
+  first: trade.price,
+  last: trade.price,
+  low: trade.price,
+  high: trade.price,
+  count: 0,
+  lots: 0,
+  tickLots: 0,
+});
+
+function firstAbove(trades: readonly TradeRow[], tid: number): number {
+  let low = 0;
+  let high = trades.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (trades[middle]!.tid <= tid) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,446 @@
+/** The embedded exchange's state: books, accounts, keys and orders, and what moves between them when orders match. */
+import { money, moneyOf, moneyOfAmount, moneyOfValue, randomOf, valueOf } from '../../core/index.ts';
+import type { BookRules, Clock, FeeTier, Millis, Money, Random } from '../../core/index.ts';
+import type { Transfer } from './transfers.ts';
+import { Account, PERMISSIONS, tierOf } from './accounts.ts';
+import type { ApiKey, Permission, Tier } from './accounts.ts';
+import { BOOKS, feesOf, NO_BOUND } from './books.ts';
+import type { BookSetup } from './books.ts';
+import { resolved } from './modification.ts';
+import type { Modification } from './modification.ts';
+import { drawnOid } from '../wire/oid.ts';
+import { isActive, isWaiting, limitLock, payingCurrency, unfilled } from './order.ts';
+import type { Draft, Order } from './order.ts';
+import { feeOn, floor8 } from '../wire/rounding.ts';
+import { switchesOf } from '../switches/switches.ts';
+import type { Switches } from '../switches/switches.ts';
+import { VenueBook } from './venueBook.ts';
+import type { BookEvent, BookHost, Execution } from './venueBook.ts';
+
+export type VenueOptions = {
+  readonly clock: Clock;
+  readonly seed?: number;
+  /** Default: the ten books of BOOKS. */
+  readonly books?: readonly BookSetup[];
+  readonly switches?: Partial<Switches>;
+};
+
+export type AccountOptions = {
+  /** Decimal text by currency. */
+  readonly balances?: Readonly<Record<string, string>>;
+  /** Decimal text by quote group (mxn, usd, brl), added to what the account trades. */
+  readonly volume30d?: Readonly<Record<string, string>>;
+  /** Default: all. */
+  readonly permissions?: readonly Permission[];
+  readonly addresses?: readonly string[];
+  /** Country of residence, two letters; MX without it. */
+  readonly country?: string;
+};
+
+/** Finished orders kept per account, however short ago they finished. */
+export const FINISHED_MAX = 10_000;
+export const ACCOUNTS_MAX = 10_000;
+export const KEYS_MAX = 10_000;
+
+const FIRST_TID = 100_000_001;
+/** Sequences on the wire lie near 4.5 billion, beyond 32 bits (public-facts 4.3). */
+const FIRST_SEQUENCE = 4_500_000_000;
+
+export class Venue implements BookHost {
+  readonly clock: Clock;
+  /** For market actors. */
+  readonly marketRandom: Random;
+  readonly books = new Map<string, VenueBook>();
+  readonly accounts = new Map<string, Account>();
+  readonly keys = new Map<string, ApiKey>();
+  /** Fees taken, and what the house gained or lost against the accounts, by currency. */
+  readonly feesTaken = new Map<string, bigint>();
+  readonly house = new Map<string, bigint>();
+  /** Everything that was ever paid in, less what was paid out, by currency. */
+  readonly deposited = new Map<string, bigint>();
+  #switches: Switches;
+  readonly #ids: Random;
+  readonly #delays: Random;
+  readonly #orders = new Map<string, Order>();
+  readonly #tiers = new Map<string, readonly Tier[]>();
+  readonly #listeners = new Set<(event: BookEvent) => void>();
+  #tid = FIRST_TID;
+
+  constructor(options: VenueOptions) {
+    const seed = options.seed ?? 1;
+    this.clock = options.clock;
+    this.#switches = switchesOf(options.switches);
+    this.#ids = randomOf(seed ^ 0x1d);
+    this.#delays = randomOf(seed ^ 0xde1a);
+    this.marketRandom = randomOf(seed ^ 0xf10a);
+    for (const setup of options.books ?? BOOKS) this.openBook(setup);
+  }
+
+  get switches(): Switches {
+    return this.#switches;
+  }
+
+  /** Changes behaviour from now on. */
+  set(overrides: Partial<Switches>): void {
+    this.#switches = switchesOf(overrides, this.#switches);
+  }
+
+  /** Lists a book; one of that name must not be listed. */
+  openBook(setup: BookSetup): VenueBook {
+    if (this.books.has(setup.book)) throw new RangeError(`book ${setup.book} is listed already`);
+    const fees = setup.fees ?? feesOf(setup.book.split('_')[1] ?? '');
+    const salt = this.#ids.integer(0, 2 ** 31 - 1);
+    const book = new VenueBook(this, setup, fees, salt, FIRST_SEQUENCE + this.#ids.integer(0, 100_000_000));
+    this.books.set(setup.book, book);
+    this.#tiers.set(setup.book, tiersOf(setup.book, fees.tiers));
+    return book;
+  }
+
+  /** Announces other rules, or one pair of fees for everybody, of a book from now on. Throws a RangeError that says what was expected. */
+  changeBook(name: string, rules: Partial<Omit<BookRules, 'book'>>, rates?: Omit<FeeTier, 'volume'>): VenueBook {
+    const book = this.books.get(name);
+    if (!book) throw new RangeError(`book ${name} is not listed; expected one of ${[...this.books.keys()].join(', ')}`);
+    const fees = rates === undefined ? book.fees : { ...book.fees, tiers: [{ ...rates, volume: NO_BOUND }] };
+    const tiers = tiersOf(name, fees.tiers);
+    book.change({ ...book.rules, ...rules }, fees);
+    this.#tiers.set(name, tiers);
+    return book;
+  }
+
+  /** A book that stops trading: its orders are cancelled and it disappears from every list (public-facts 4.1). */
+  closeBook(name: string): void {
+    const book = this.books.get(name);
+    if (!book) return;
+    book.queue.close();
+    for (const order of this.#orders.values()) if (order.book === name && isActive(order)) book.remove(order);
+    this.books.delete(name);
+  }
+
+  /** Calls for every event that touches a book, in the order of its sequence, inside the event: remember it, place nothing. Returns the way to stop. */
+  onBookEvent(call: (event: BookEvent) => void): () => void {
+    this.#listeners.add(call);
+    return () => void this.#listeners.delete(call);
+  }
+
+  openAccount(options: AccountOptions = {}): { key: string; secret: string; id: string } {
+    if (this.accounts.size >= ACCOUNTS_MAX) throw new RangeError(`the venue holds at most ${ACCOUNTS_MAX} accounts`);
+    const owner = this.accounts.size + 1;
+    const id = String(10_000 + owner);
+    const volume = new Map(Object.entries(options.volume30d ?? {}).map(([group, text]) => [group, moneyOf(text)]));
+    const account = new Account(id, owner, this.clock.now(), volume);
+    if (options.country !== undefined) account.country = options.country;
+    this.accounts.set(id, account);
+    // What an account has from the beginning was listed long ago.
+    for (const [currency, text] of Object.entries(options.balances ?? {}))
+      this.deposit(account, currency, moneyOf(text), 'funding', 0);
+    return { id, ...this.addKey(id, options) };
+  }
+
+  /** Another key of an account. */
+  addKey(
+    accountId: string,
+    options: Pick<AccountOptions, 'permissions' | 'addresses'> = {},
+  ): { key: string; secret: string } {
+    if (this.keys.size >= KEYS_MAX) throw new RangeError(`the venue holds at most ${KEYS_MAX} keys`);
+    const account = this.accounts.get(accountId);
+    if (!account) throw new RangeError(`no account ${accountId}`);
+    const key = drawnOid(this.#ids);
+    const secret = drawnOid(this.#ids) + drawnOid(this.#ids);
+    this.keys.set(key, {
+      key,
+      secret,
+      account,
+      permissions: new Set(options.permissions ?? PERMISSIONS),
+      ...(options.addresses && { addresses: new Set(options.addresses) }),
+      active: true,
+    });
+    return { key, secret };
+  }
+
+  /** `listed`: as what the account's lists show it, after `delayMs`; null: nothing there tells of it. */
+  deposit(
+    account: Account,
+    currency: string,
+    sum: Money,
+    listed: Transfer['kind'] | null = 'funding',
+    delayMs: Millis = this.#switches.transferListDelayMs,
+  ): void {
+    account.credit(currency, sum);
+    if (listed !== null) this.#list(account, listed, [{ currency, sum }], delayMs);
+    add(this.deposited, currency, sum);
+  }
+
+  /** False when not enough is available. `listed` as in `deposit`. */
+  withdraw(account: Account, currency: string, sum: Money, listed: Transfer['kind'] | null = 'withdrawal'): boolean {
+    if (!(sum >= 0n && sum <= account.available(currency))) return false;
+    account.debit(currency, sum);
+    if (listed !== null) this.#list(account, listed, [{ currency, sum: money(-sum) }]);
+    add(this.deposited, currency, money(-sum));
+    return true;
+  }
+
+  /** Swaps with the house, as conversions do. False when not enough is available. */
+  swap(account: Account, pay: { currency: string; sum: Money }, receive: { currency: string; sum: Money }): boolean {
+    if (!(pay.sum >= 0n && pay.sum <= account.available(pay.currency))) return false;
+    account.debit(pay.currency, pay.sum);
+    account.credit(receive.currency, receive.sum);
+    this.#list(account, 'conversion', [{ currency: pay.currency, sum: money(-pay.sum) }, receive]);
+    add(this.house, pay.currency, pay.sum);
+    add(this.house, receive.currency, money(-receive.sum));
+    return true;
+  }
+
+  /** Takes a checked order: locks, names and queues it. `lock` must be available. */
+  accept(account: Account, book: VenueBook, draft: Draft, lock: Money): Order {
+    const order = this.#create(account, book, draft, lock);
+    book.submit(() => book.enter(order));
+    return order;
+  }
+
+  /** v3 replace: a new order whose entry follows the removal of the old one, even when that has finished by then (public-facts 6). */
+  replace(old: Order, book: VenueBook, draft: Draft, lock: Money): Order {
+    const order = this.#create(old.account, book, draft, lock);
+    book.submit(() => {
+      const gone = !isActive(old);
+      book.remove(old);
+      if (gone && this.#switches.replaceRace === 'dropped') book.remove(order);
+      else book.enter(order);
+    });
+    return order;
+  }
+
+  /** v4 modify: holds what it needs beyond the order's own lock. False when that is not available. */
+  modify(order: Order, book: VenueBook, change: Modification): boolean {
+    const target = resolved(order, change, this.#switches);
+    const extra = target === null ? 0n : target.lock - order.locked;
+    if (extra > 0n) {
+      const currency = payingCurrency(order);
+      if (extra > order.account.available(currency)) return false;
+      order.account.lock(currency, money(extra));
+      order.reserved = money(order.reserved + extra);
+    }
+    book.submit(() => book.modify(order, change));
+    return true;
+  }
+
+  /** Takes a cancel of a live order. False when it is finished, or is being cancelled already. */
+  cancel(order: Order): boolean {
+    const book = this.books.get(order.book);
+    if (!book || !isActive(order) || order.cancelling) return false;
+    order.cancelling = true;
+    if (this.#switches.cancelTiming === 'at once') book.remove(order);
+    else book.submit(() => book.remove(order));
+    return true;
+  }
+
+  /** A live order, or a finished one that lookup still shows. */
+  find(oid: string): Order | undefined {
+    return this.#orders.get(oid);
+  }
+
+  /** Orders held, of every account: live, and finished ones that lookup still shows. */
+  get ordersKept(): number {
+    return this.#orders.size;
+  }
+
+  /** Forgets an account's finished orders whose time has passed. */
+  forget(account: Account): void {
+    const oldest = this.clock.now() - this.#switches.finishedVisibleMs;
+    for (let order = account.finished.oldest(); order; order = account.finished.oldest()) {
+      if (order.finishedAt! > oldest && account.finished.size <= FINISHED_MAX) break;
+      account.finished.shift();
+      this.#orders.delete(order.oid);
+      const shared = order.originId === undefined ? undefined : account.finishedOrigins.get(order.originId);
+      shared?.shift();
+      if (shared?.length === 0) account.finishedOrigins.delete(order.originId!);
+    }
+  }
+
+  /** The tier of an account on a book, with the table it stands in. */
+  tierFor(
+    account: Account,
+    book: VenueBook,
+  ): { readonly tiers: readonly Tier[]; readonly index: number; readonly volume: Money } {
+    const tiers = this.#tiers.get(book.rules.book)!;
+    const volume = account.volume(book.fees.group, this.clock.now());
+    return { tiers, index: tierOf(tiers, volume), volume };
+  }
+
+  /** Stops what waits on the clock. */
+  close(): void {
+    for (const book of this.books.values()) book.queue.close();
+  }
+
+  // What the books need (BookHost).
+
+  get listening(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  nextTid(): number {
+    return this.#tid++;
+  }
+
+  engineDelay(): Millis {
+    const { engineDelayMinMs, engineDelayMaxMs } = this.#switches;
+    return engineDelayMaxMs === 0 ? 0 : this.#delays.integer(engineDelayMinMs, engineDelayMaxMs);
+  }
+
+  settle(book: VenueBook, execution: Execution): void {
+    const { instrument } = book;
+    const major = moneyOfAmount(instrument, execution.amount);
+    const exact = moneyOfValue(instrument, valueOf(execution.price, execution.amount));
+    // Cut for both sides alike: then what a buy pays never passes what its lock releases, and nothing is lost or made.
+    const minor = floor8(exact);
+    for (const order of [execution.maker, execution.taker]) {
+      if (order) this.#settleSide(book, order, order === execution.maker, execution, major, minor);
+    }
+    // The house stands on the other side of an account that traded with it.
+    const alone = execution.maker === null ? execution.taker : execution.taker === null ? execution.maker : null;
+    if (!alone) return;
+    const gains = alone.side === 'sell' ? major : money(-major);
+    add(this.house, instrument.major, gains);
+    add(this.house, instrument.minor, alone.side === 'sell' ? money(-minor) : minor);
+  }
+
+  finish(order: Order, status: 'completed' | 'cancelled'): void {
+    const { account } = order;
+    this.relock(order, money(0n));
+    this.releaseReserve(order);
+    order.status = status;
+    order.finishedAt = this.clock.now();
+    order.updatedAt = order.finishedAt;
+    order.engineId = 0;
+    account.active.delete(order.oid);
+    if (order.originId !== undefined) account.activeOrigins.delete(order.originId);
+    account.finished.push(order);
+    if (order.originId !== undefined) {
+      const shared = account.finishedOrigins.get(order.originId);
+      if (shared) shared.push(order);
+      else account.finishedOrigins.set(order.originId, [order]);
+    }
+    if (account.finished.size > FINISHED_MAX) this.forget(account);
+  }
+
+  relock(order: Order, lock: Money): boolean {
+    const change = lock - order.locked;
+    const currency = payingCurrency(order);
+    if (change > order.account.available(currency)) return false;
+    order.account.lock(currency, money(change));
+    order.locked = lock;
+    return true;
+  }
+
+  releaseReserve(order: Order): void {
+    if (order.reserved === 0n) return;
+    order.account.lock(payingCurrency(order), money(-order.reserved));
+    order.reserved = money(0n);
+  }
+
+  emit(event: BookEvent): void {
+    for (const call of this.#listeners) call(event);
+  }
+
+  #list(
+    account: Account,
+    kind: Transfer['kind'],
+    updates: Transfer['updates'],
+    delayMs: Millis = this.#switches.transferListDelayMs,
+  ): void {
+    account.transfers.add(kind, this.clock.now(), updates, this.clock.elapsed() + delayMs);
+  }
+
+  #create(account: Account, book: VenueBook, draft: Draft, lock: Money): Order {
+    const last = book.history.last;
+    const { stop } = draft;
+    const order: Order = {
+      oid: drawnOid(this.#ids),
+      book: book.rules.book,
+      instrument: book.instrument,
+      account,
+      originId: draft.originId,
+      marginOrderType: draft.marginOrderType,
+      side: draft.side,
+      type: draft.type,
+      timeInForce: draft.timeInForce,
+      slippage: draft.slippage,
+      createdAt: this.clock.now(),
+      price: draft.price,
+      original: draft.amount,
+      minor: draft.minor,
+      filled: 0 as Order['filled'],
+      traded: money(0n),
+      status: 'queued',
+      updatedAt: null,
+      stop,
+      stopUp: this.#switches.stopDirection === 'by side' ? draft.side === 'buy' : stop !== undefined && stop >= last,
+      triggeredAt: undefined,
+      locked: money(0n),
+      reserved: money(0n),
+      engineId: 0,
+      cancelling: false,
+      finishedAt: null,
+    };
+    if (!this.relock(order, lock)) throw new RangeError(`order of account ${account.id}: its lock was not checked`);
+    this.forget(account);
+    this.#orders.set(order.oid, order);
+    account.active.set(order.oid, order);
+    if (order.originId !== undefined) account.activeOrigins.set(order.originId, order);
+    return order;
+  }
+
+  #settleSide(book: VenueBook, order: Order, maker: boolean, execution: Execution, major: Money, minor: Money): void {
+    const { account, instrument, side } = order;
+    const { tiers, index } = this.tierFor(account, book);
+    const received = side === 'buy' ? major : minor;
+    const paid = side === 'buy' ? minor : major;
+    const rate = maker ? tiers[index]!.makerRate : tiers[index]!.takerRate;
+    const fee = feeOn(received, rate, this.#switches.feeRounding);
+    order.filled = (order.filled + execution.amount) as Order['filled'];
+    order.traded = money(order.traded + minor);
+    order.updatedAt = execution.at;
+    // A market order pays out of what it locked first, then out of what is available.
+    const lock =
+      order.type === 'limit'
+        ? limitLock(instrument, side, order.price, unfilled(order))
+        : money(order.locked > paid ? order.locked - paid : 0n);
+    this.relock(order, lock);
+    account.debit(payingCurrency(order), paid);
+    const currency = side === 'buy' ? instrument.major : instrument.minor;
+    account.credit(currency, money(received - fee));
+    add(this.feesTaken, currency, fee);
+    account.addVolume(book.fees.group, minor, execution.at);
+    account.trades.add({
+      tid: execution.tid,
+      order,
+      at: execution.at,
+      price: execution.price,
+      amount: execution.amount,
+      minor,
+      fee,
+      makerSide: execution.makerSide,
+      readableAt: this.clock.elapsed() + this.#switches.tradeRecordDelayMs,
+    });
+  }
+}
+
+/** What an order should lock, from its own fields: the law that tests hold the books to. */
+export function impliedLock(order: Order): Money {
+  if (!isActive(order)) return money(0n);
+  if (isWaiting(order) || order.type === 'market') return order.locked;
+  return limitLock(order.instrument, order.side, order.price, unfilled(order));
+}
+
+function add(sums: Map<string, bigint>, currency: string, sum: Money): void {
+  sums.set(currency, (sums.get(currency) ?? 0n) + sum);
+}
+
+function tiersOf(book: string, tiers: readonly FeeTier[]): Tier[] {
+  if (tiers.length === 0) throw new RangeError(`book ${book}: expected at least one fee tier`);
+  return tiers.map(tier => ({
+    ...tier,
+    bound: moneyOf(tier.volume),
+    makerRate: moneyOf(tier.maker) / 10n ** 10n,
+    takerRate: moneyOf(tier.taker) / 10n ** 10n,
+  }));
+}

@@ -1,0 +1,469 @@
+/** One book of the embedded exchange: it takes orders through the matching engine, and tells what came of them. */
+import { instrumentOf, moneyOf, opposite } from '../../core/index.ts';
+import type { Amount, BookRules, Clock, Instrument, Millis, Money, Price, Side, Value } from '../../core/index.ts';
+import type { FeeSchedule } from './books.ts';
+import { COMMANDS_MAX, EngineQueue } from '../matching/engineQueue.ts';
+import { HOUSE, MatchingBook, ORDERS_MAX } from '../matching/matching.ts';
+import type { ExecutionSink, Life } from '../matching/matching.ts';
+import { resolved } from './modification.ts';
+import type { Modification } from './modification.ts';
+import { derivedOid } from '../wire/oid.ts';
+import type { AccountOrder } from '../markets/market.ts';
+import { isActive, isWaiting, stopLock, unfilled } from './order.ts';
+import type { Order } from './order.ts';
+import type { Switches } from '../switches/switches.ts';
+import { TradeHistory } from './tradeHistory.ts';
+
+/** One order of one book event, as diff-orders tells it (public-facts 12.5). */
+export type BookChange = {
+  readonly oid: string;
+  readonly side: Side;
+  readonly price: Price;
+  /** What remains, or remained when it was cancelled. */
+  readonly left: Amount;
+  readonly status: 'open' | 'cancelled' | 'completed';
+  readonly createdAt: Millis;
+};
+
+export type BookTrade = {
+  readonly tid: number;
+  readonly price: Price;
+  readonly amount: Amount;
+  readonly makerOid: string;
+  readonly takerOid: string;
+  readonly takerSide: Side;
+};
+
+/** One engine event that touched the book: one step of its sequence. */
+export type BookEvent = {
+  readonly book: string;
+  readonly instrument: Instrument;
+  readonly at: Millis;
+  readonly sequence: number;
+  readonly changes: readonly BookChange[];
+  readonly trades: readonly BookTrade[];
+};
+
+/** An execution with an account on at least one side. */
+export type Execution = {
+  readonly tid: number;
+  readonly at: Millis;
+  readonly price: Price;
+  readonly amount: Amount;
+  readonly makerSide: Side;
+  /** Null for the house. */
+  readonly maker: Order | null;
+  readonly taker: Order | null;
+};
+
+export type HouseFill = (id: number, side: Side, price: Price, amount: Amount, maker: boolean) => void;
+
+/** What a book needs of the venue around it. */
+export interface BookHost {
+  readonly clock: Clock;
+  readonly switches: Switches;
+  readonly listening: boolean;
+  nextTid(): number;
+  engineDelay(): Millis;
+  settle(book: VenueBook, execution: Execution): void;
+  finish(order: Order, status: 'completed' | 'cancelled'): void;
+  /** Locks so much more (or less) for an order; false when its account has not enough. */
+  relock(order: Order, lock: Money): boolean;
+  releaseReserve(order: Order): void;
+  emit(event: BookEvent): void;
+}
+
+/** Untriggered stop orders that one book holds. */
+export const STOPS_MAX = 10_000;
+const LIVES: Readonly<Record<Order['timeInForce'], Life>> = {
+  goodtillcancelled: 'rest',
+  immediateorcancel: 'take',
+  fillorkill: 'all',
+  postonly: 'post',
+};
+const RATE_ONE = 100_000_000n;
+
+export class VenueBook implements ExecutionSink {
+  /** As they are announced now. The engine counts in the ticks that the book was opened with. */
+  rules: BookRules;
+  instrument: Instrument;
+  fees: FeeSchedule;
+  readonly engine: MatchingBook;
+  readonly history = new TradeHistory();
+  readonly queue: EngineQueue;
+  readonly houseFills: HouseFill[] = [];
+  readonly cancels: (() => void)[] = [];
+  /** When the book last changed; its opening before any order. */
+  changedAt: Millis;
+  readonly #host: BookHost;
+  readonly #salt: number;
+  /** Accounts' resting orders by engine id. */
+  readonly #resting = new Map<number, Order>();
+  #stops: Order[] = [];
+  #runningStops = false;
+  // The operation under way.
+  #matching = false;
+  #taker: Order | null = null;
+  #takerSide: Side = 'buy';
+  #takerValue = 0n;
+  #sequenceBefore = 0;
+  #changes: BookChange[] = [];
+  #trades: BookTrade[] = [];
+
+  constructor(host: BookHost, rules: BookRules, fees: FeeSchedule, salt: number, firstSequence: number) {
+    this.#host = host;
+    this.rules = rules;
+    this.instrument = instrumentOf(rules);
+    this.fees = fees;
+    this.#salt = salt;
+    this.engine = new MatchingBook(this, firstSequence);
+    this.changedAt = host.clock.now();
+    this.queue = new EngineQueue(host.clock);
+  }
+
+  /** Prices of new orders are multiples of this, in the minor currency: a whole number of the engine's ticks. */
+  get orderTick(): Money {
+    return moneyOf(this.rules.tickSize);
+  }
+
+  /**
+   * Announces other rules and fees from now on; what rests stays where it is. Throws a RangeError when they are no rules, or when the tick is
+   * no multiple of the one that the book was opened with.
+   */
+  change(rules: BookRules, fees: FeeSchedule): void {
+    instrumentOf(rules);
+    const { tick, tickMoney } = this.instrument;
+    if (moneyOf(rules.tickSize) % tickMoney !== 0n)
+      throw new RangeError(
+        `tick_size: expected a multiple of ${tick}, with which ${rules.book} was opened, found ${rules.tickSize}`,
+      );
+    this.instrument = instrumentOf({ ...rules, tickSize: tick });
+    this.rules = rules;
+    this.fees = fees;
+  }
+
+  get stops(): readonly Order[] {
+    return this.#stops;
+  }
+
+  /** True when it can take no more orders. */
+  get full(): boolean {
+    return this.#stops.length >= STOPS_MAX || this.engine.size >= ORDERS_MAX - COMMANDS_MAX;
+  }
+
+  /** The oid of an order of the engine. */
+  oidOf(id: number, owner: number): string {
+    return owner === HOUSE ? derivedOid(this.#salt, id) : this.#resting.get(id)!.oid;
+  }
+
+  /** Hands a command to the engine, after its delay. */
+  submit(run: () => void): void {
+    this.queue.submit(this.#host.engineDelay(), run);
+  }
+
+  /** The engine's decision on a new order. */
+  enter(order: Order): void {
+    if (!isActive(order)) return;
+    if (!isWaiting(order)) this.#execute(order);
+    else this.#stops.push(order);
+    this.#runStops();
+  }
+
+  /** Removes an order wherever it is; nothing happens to one that finished before. */
+  remove(order: Order): void {
+    if (!isActive(order)) return;
+    if (isWaiting(order)) this.#stops = this.#stops.filter(o => o !== order);
+    else if (order.engineId > 0) {
+      this.#begin(null, order.side);
+      const left = this.engine.cancel(order.engineId);
+      this.#resting.delete(order.engineId);
+      this.#note(order, left, 'cancelled');
+      this.#commit();
+    }
+    this.#host.finish(order, 'cancelled');
+    for (const call of this.cancels) call();
+  }
+
+  /** Changes an order in place (v4 modify). What cannot be done leaves it as it was, or cancels it when that was asked. */
+  modify(order: Order, change: Modification): void {
+    this.#host.releaseReserve(order);
+    if (!isActive(order)) return;
+    if (!this.#modified(order, change) && change.cancel) this.remove(order);
+    this.#runStops();
+  }
+
+  /** A house order; see Marketplace. */
+  placeHouse(side: Side, price: Price, amount: Amount, life: Life): { id: number; traded: Amount; rested: Amount } {
+    if (this.#matching) throw new Error(`book ${this.rules.book}: a market actor placed an order inside a match`);
+    const at = this.#host.clock.now();
+    this.#begin(null, side);
+    const id = this.engine.place(side, price, amount, life, HOUSE, at);
+    const { traded, rested } = this.engine;
+    if (rested > 0) this.#noteHouse(id, { side, price, at }, rested, 'open');
+    this.#commit();
+    if (traded > 0) this.#runStops();
+    // Stop orders may have matched some of the rest already.
+    return { id, traded, rested: rested > 0 ? this.engine.leftOf(id) : rested };
+  }
+
+  cancelHouse(id: number): Amount {
+    const found = this.#host.listening ? this.engine.find(id) : undefined;
+    this.#begin(null, 'buy');
+    const left = this.engine.cancel(id);
+    if (found) this.#noteHouse(id, found, left, 'cancelled');
+    this.#commit();
+    return left;
+  }
+
+  reduceHouse(id: number, by: Amount): Amount {
+    const found = this.#host.listening ? this.engine.find(id) : undefined;
+    const before = this.engine.leftOf(id);
+    this.#begin(null, 'buy');
+    const left = this.engine.reduce(id, by);
+    if (found) this.#noteHouse(id, found, left > 0 ? left : before, left > 0 ? 'open' : 'cancelled');
+    this.#commit();
+    return left;
+  }
+
+  /** The house takes from a resting order whose turn it has decided itself; see FollowedPlace. */
+  hit(id: number, amount: Amount): void {
+    const found = this.engine.find(id);
+    if (this.#matching || !found) throw new Error(`book ${this.rules.book}: order ${id} cannot be hit now`);
+    this.#begin(null, opposite(found.side));
+    this.engine.hit(id, amount, this.#host.clock.now());
+    this.#commit();
+    this.#runStops();
+  }
+
+  /** Accounts' resting orders of a side, best price first, at one price the oldest first. */
+  accountOrders(side: Side): AccountOrder[] {
+    const orders: AccountOrder[] = [];
+    for (const [id, order] of this.#resting) {
+      if (order.side === side) orders.push({ id, price: order.price, left: this.engine.leftOf(id) });
+    }
+    return orders.sort((a, b) => (side === 'buy' ? b.price - a.price : a.price - b.price));
+  }
+
+  executed(
+    makerId: number,
+    makerOwner: number,
+    takerId: number,
+    _takerOwner: number,
+    price: Price,
+    amount: Amount,
+    makerLeft: Amount,
+    makerAt: Millis,
+  ): void {
+    const host = this.#host;
+    const at = host.clock.now();
+    const maker = makerOwner === HOUSE ? null : this.#resting.get(makerId)!;
+    const taker = this.#taker;
+    const makerSide = opposite(this.#takerSide);
+    const tid = host.nextTid();
+    this.history.add({ tid, at, price, amount, makerSide });
+    if (taker) this.#takerValue += BigInt(price) * BigInt(amount);
+    if (host.listening) {
+      const makerOid = maker ? maker.oid : derivedOid(this.#salt, makerId);
+      const takerOid = taker ? taker.oid : derivedOid(this.#salt, takerId);
+      this.#trades.push({ tid, price, amount, makerOid, takerOid, takerSide: this.#takerSide });
+      this.#changes.push({
+        oid: makerOid,
+        side: makerSide,
+        price,
+        left: makerLeft,
+        status: makerLeft > 0 ? 'open' : 'completed',
+        createdAt: makerAt,
+      });
+    }
+    if (maker || taker) host.settle(this, { tid, at, price, amount, makerSide, maker, taker });
+    if (maker) {
+      if (makerLeft > 0) maker.status = 'partially filled';
+      else {
+        this.#resting.delete(makerId);
+        host.finish(maker, 'completed');
+      }
+    }
+    for (const call of this.houseFills) {
+      if (!maker) call(makerId, makerSide, price, amount, true);
+      if (!taker) call(takerId, this.#takerSide, price, amount, false);
+    }
+  }
+
+  prevented(makerId: number, _owner: number, left: Amount): void {
+    const maker = this.#resting.get(makerId)!;
+    this.#resting.delete(makerId);
+    this.#note(maker, left, 'cancelled');
+    this.#host.finish(maker, 'cancelled');
+  }
+
+  #execute(order: Order): void {
+    if (order.type === 'market') {
+      this.#sweep(order);
+      return;
+    }
+    this.#begin(order, order.side);
+    const life = LIVES[order.timeInForce];
+    const id = this.engine.place(order.side, order.price, unfilled(order), life, order.account.owner, order.createdAt);
+    this.#conclude(order, id);
+    this.#commit();
+  }
+
+  /** After its own match: the order rests, or is finished. */
+  #conclude(order: Order, id: number): void {
+    const rested = this.engine.rested;
+    if (rested > 0) {
+      order.engineId = id;
+      order.status = order.filled > 0 ? 'partially filled' : 'open';
+      this.#resting.set(id, order);
+      this.#note(order, rested, 'open');
+    } else {
+      this.#host.finish(order, unfilled(order) === 0 ? 'completed' : 'cancelled');
+    }
+  }
+
+  /** A market order: bounded by its amount or value, by what its account can pay, and by its slippage tolerance. */
+  #sweep(order: Order): void {
+    const { instrument, account, side } = order;
+    const held =
+      order.locked + (side === 'buy' ? account.available(instrument.minor) : account.available(instrument.major));
+    const funds = side === 'buy' ? held / instrument.tickLotMoney : held / instrument.lotMoney;
+    const asked = order.minor === undefined ? null : order.minor / instrument.tickLotMoney;
+    const budget = side === 'buy' ? (asked !== null && asked < funds ? asked : funds) : asked;
+    const lots = asked === null ? BigInt(order.original) : BigInt(Number.MAX_SAFE_INTEGER);
+    const amount = Number(side === 'sell' && funds < lots ? funds : lots) as Amount;
+    const limit = this.#slippageLimit(order);
+    let spent = false;
+    if (amount > 0 && limit !== null) {
+      this.#begin(order, side);
+      this.engine.take(side, limit, amount, budget as Value | null, account.owner, order.createdAt);
+      const best = side === 'buy' ? this.engine.bestAsk() : this.engine.bestBid();
+      spent = asked !== null && best > 0 && asked - this.#takerValue < BigInt(best);
+      this.#commit();
+    }
+    this.#host.finish(order, (asked === null ? order.filled >= order.original : spent) ? 'completed' : 'cancelled');
+  }
+
+  /** Worst price that a market order may take; null when there is no reference to measure from. */
+  #slippageLimit(order: Order): Price | null {
+    const buy = order.side === 'buy';
+    if (order.slippage === undefined) return (buy ? Number.MAX_SAFE_INTEGER : 1) as Price;
+    const best = buy ? this.engine.bestAsk() : this.engine.bestBid();
+    const reference =
+      this.#host.switches.slippageReference === 'last' && this.history.last > 0 ? this.history.last : best;
+    return reference > 0 ? slipped(reference as Price, order.side, order.slippage) : null;
+  }
+
+  #modified(order: Order, change: Modification): boolean {
+    const target = resolved(order, change, this.#host.switches);
+    if (target === null) return false;
+    if (isWaiting(order)) {
+      if (!this.#host.relock(order, target.lock)) return false;
+      const { price, original, minor, stop } = target;
+      Object.assign(order, { price, original, minor, stop, updatedAt: this.#host.clock.now() });
+      return true;
+    }
+    if (order.engineId === 0) return false;
+    if (order.timeInForce === 'postonly' && this.engine.crosses(order.side, target.price)) return false;
+    const before = { price: order.price, left: this.engine.leftOf(order.engineId) };
+    if (!this.#host.relock(order, target.lock)) return false;
+    const left = (target.original - order.filled) as Amount;
+    const keeps =
+      this.#host.switches.modifyPriority === 'kept when reduced' && target.price === before.price && left < before.left;
+    order.price = target.price;
+    order.original = target.original;
+    order.updatedAt = this.#host.clock.now();
+    this.#begin(order, order.side);
+    if (keeps) {
+      this.engine.reduce(order.engineId, (before.left - left) as Amount);
+      this.#note(order, left, 'open');
+      this.#commit();
+      return true;
+    }
+    const id = order.engineId;
+    this.#resting.delete(id);
+    order.engineId = 0;
+    this.engine.modify(id, order.price, left, LIVES[order.timeInForce], () => {
+      this.#note(order, before.left, 'cancelled', before.price);
+      this.#commit();
+      this.#begin(order, order.side);
+    });
+    this.#conclude(order, id);
+    this.#commit();
+    return true;
+  }
+
+  /** Triggers the stop orders that the last trade reached, oldest first, each after what the one before it did. */
+  #runStops(): void {
+    if (this.#runningStops || this.#stops.length === 0) return;
+    this.#runningStops = true;
+    for (let order = this.#reached(); order; order = this.#reached()) {
+      this.#stops = this.#stops.filter(o => o !== order);
+      order.triggeredAt = this.#host.clock.now();
+      order.updatedAt = order.triggeredAt;
+      const funded = this.#host.relock(
+        order,
+        order.locked > 0n ? order.locked : stopLock({ ...order, amount: order.original, stop: order.stop! }),
+      );
+      if (funded) this.#execute(order);
+      else this.#host.finish(order, 'cancelled');
+    }
+    this.#runningStops = false;
+  }
+
+  #reached(): Order | undefined {
+    const last = this.history.last;
+    if (last === 0) return undefined;
+    return this.#stops.find(o => (o.stopUp === true ? last >= o.stop! : last <= o.stop!));
+  }
+
+  #begin(taker: Order | null, side: Side): void {
+    this.#sequenceBefore = this.engine.sequence;
+    this.engine.selfTrade = this.#host.switches.selfTrade;
+    this.#matching = true;
+    this.#taker = taker;
+    this.#takerSide = side;
+    this.#takerValue = 0n;
+  }
+
+  #commit(): void {
+    this.#matching = false;
+    this.#taker = null;
+    if (this.engine.sequence !== this.#sequenceBefore) this.changedAt = this.#host.clock.now();
+    if (this.#changes.length === 0) return;
+    const { book } = this.rules;
+    const event = {
+      book,
+      instrument: this.instrument,
+      at: this.#host.clock.now(),
+      sequence: this.engine.sequence,
+      changes: this.#changes,
+      trades: this.#trades,
+    };
+    this.#changes = [];
+    this.#trades = [];
+    this.#host.emit(event);
+  }
+
+  #note(order: Order, left: Amount, status: BookChange['status'], price = order.price): void {
+    if (!this.#host.listening) return;
+    this.#changes.push({ oid: order.oid, side: order.side, price, left, status, createdAt: order.createdAt });
+  }
+
+  #noteHouse(
+    id: number,
+    where: { side: Side; price: Price; at: Millis },
+    left: Amount,
+    status: BookChange['status'],
+  ): void {
+    if (!this.#host.listening) return;
+    const oid = derivedOid(this.#salt, id);
+    this.#changes.push({ oid, side: where.side, price: where.price, left, status, createdAt: where.at });
+  }
+}
+
+/** The reference price moved against the taker by its tolerance, in parts of 10^-8, rounded towards the reference. */
+export function slipped(reference: Price, side: Side, slippage: bigint): Price {
+  const scaled = BigInt(reference) * (side === 'buy' ? RATE_ONE + slippage : RATE_ONE - slippage);
+  const ticks = side === 'buy' ? scaled / RATE_ONE : (scaled + RATE_ONE - 1n) / RATE_ONE;
+  return Math.max(1, Number(ticks)) as Price;
+}

@@ -1,0 +1,42 @@
+/** Page tokens that say nothing to who holds them: AES-256-GCM, bound to the account, and the same for the same page. */
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
+import type { Random } from '../../core/index.ts';
+import { bytesOf } from './uuid.ts';
+
+const IV = 12;
+const TAG = 16;
+
+export class PageTokens {
+  readonly #key: Buffer;
+  readonly #ivKey: Buffer;
+
+  constructor(random: Random) {
+    this.#key = Buffer.from(bytesOf(random, 32));
+    this.#ivKey = Buffer.from(bytesOf(random, 32));
+  }
+
+  /** The IV follows from what is sealed: two different texts have different ones, and no counter has to be kept. */
+  seal(accountId: string, text: string): string {
+    const iv = createHmac('sha256', this.#ivKey)
+      .update(JSON.stringify([accountId, text]))
+      .digest()
+      .subarray(0, IV);
+    const cipher = createCipheriv('aes-256-gcm', this.#key, iv).setAAD(Buffer.from(accountId));
+    const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+    return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
+  }
+
+  /** Null for everything that was not sealed here for this account. */
+  open(accountId: string, token: string): string | null {
+    const bytes = Buffer.from(token, 'base64url');
+    // The last character of base64 has spare bits, and other alphabets decode too: one text only is the token.
+    if (bytes.toString('base64url') !== token || bytes.length < IV + TAG) return null;
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, IV));
+    decipher.setAAD(Buffer.from(accountId)).setAuthTag(bytes.subarray(IV, IV + TAG));
+    try {
+      return decipher.update(bytes.subarray(IV + TAG), undefined, 'utf8') + decipher.final('utf8');
+    } catch {
+      return null;
+    }
+  }
+}
