@@ -1,23 +1,23 @@
 /** The client of the exchange: every endpoint of both interface documents, each call ending in an Outcome. */
 import type { Clock, Exchange, MoneyLists, Random, Transport } from '../core/index.ts';
-import { account } from './account.ts';
-import type { Account } from './account.ts';
-import { asker } from './ask.ts';
-import type { AskOptions, Door } from './ask.ts';
-import { conversions } from './conversions.ts';
-import type { Conversions } from './conversions.ts';
-import { market } from './market.ts';
-import type { Market } from './market.ts';
-import { moneyMoved } from './moneyMoved.ts';
-import { nonceV2 } from './nonce.ts';
-import type { NonceSource } from './nonce.ts';
-import { orders } from './orders.ts';
-import type { Orders } from './orders.ts';
-import { rfq } from './rfq.ts';
-import type { Rfq } from './rfq.ts';
-import type { Credentials } from './sign.ts';
-import { webhooks } from './webhooks.ts';
-import type { Webhooks } from './webhooks.ts';
+import { account } from './rest/account.ts';
+import type { Account } from './rest/account.ts';
+import { asker } from './transport/ask.ts';
+import type { AskOptions, Door } from './transport/ask.ts';
+import { conversions } from './rest/conversions.ts';
+import type { Conversions } from './rest/conversions.ts';
+import { market } from './rest/market.ts';
+import type { Market } from './rest/market.ts';
+import { moneyMoved } from './rest/moneyMoved.ts';
+import { nonceV2 } from './wire/nonce.ts';
+import type { NonceSource } from './wire/nonce.ts';
+import { orders } from './rest/orders.ts';
+import type { Orders } from './rest/orders.ts';
+import { rfq } from './rest/rfq.ts';
+import type { Rfq } from './rest/rfq.ts';
+import type { Credentials } from './wire/sign.ts';
+import { webhooks } from './rest/webhooks.ts';
+import type { Webhooks } from './rest/webhooks.ts';
 
 /** What the loop needs, and one method for each endpoint beyond it. */
 export type Client = Exchange &

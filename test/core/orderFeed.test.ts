@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { emptyDepth, FEED_ORDERS_MAX, HELD_MAX, instrumentOf, OrderBook, OrderFeed } from '../../src/core/index.ts';
 import type { Amount, BookDiff, BookSnapshot, OrderChange, PendingOrder, Price, Side } from '../../src/core/index.ts';
-import { orderBook } from '../../src/exchange/marketReplies.ts';
-import { streamFrame } from '../../src/exchange/streamFrames.ts';
+import { orderBook } from '../../src/exchange/wire/marketReplies.ts';
+import { streamFrame } from '../../src/exchange/stream/streamFrames.ts';
 import { arena, publicCall } from '../sandbox/trader.ts';
 
 const instrument = instrumentOf({

@@ -6,10 +6,10 @@ import { randomOf, settle, TransportFailure, VirtualClock } from '../../src/core
 import type { Exchange, Outcome, WireReply } from '../../src/core/index.ts';
 import { exchangeClient } from '../../src/exchange/client.ts';
 import type { Client } from '../../src/exchange/client.ts';
-import type { Observation } from '../../src/exchange/ask.ts';
-import { nonceV1 } from '../../src/exchange/nonce.ts';
-import { signatureOf } from '../../src/exchange/sign.ts';
-import { httpTransport } from '../../src/exchange/transport.ts';
+import type { Observation } from '../../src/exchange/transport/ask.ts';
+import { nonceV1 } from '../../src/exchange/wire/nonce.ts';
+import { signatureOf } from '../../src/exchange/wire/sign.ts';
+import { httpTransport } from '../../src/exchange/transport/transport.ts';
 import { credentials, json, ok, scriptedClient } from './fakes.ts';
 
 const limit = {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { WireReply } from '../../src/core/index.ts';
-import { acceptedOrder } from '../../src/exchange/accountReplies.ts';
-import { classify } from '../../src/exchange/classify.ts';
-import type { Reading } from '../../src/exchange/classify.ts';
-import { errorIn, meaningOf, provesRefusal } from '../../src/exchange/errors.ts';
+import { acceptedOrder } from '../../src/exchange/wire/accountReplies.ts';
+import { classify } from '../../src/exchange/wire/classify.ts';
+import type { Reading } from '../../src/exchange/wire/classify.ts';
+import { errorIn, meaningOf, provesRefusal } from '../../src/exchange/wire/errors.ts';
 
 const placing: Reading<{ readonly oid: string }> = { effect: 'write', envelope: 'payload', read: acceptedOrder };
 const reply = (status: number, body: unknown): WireReply => ({

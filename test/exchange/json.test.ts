@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseExactJson } from '../../src/exchange/json.ts';
+import { parseExactJson } from '../../src/exchange/wire/json.ts';
 
 const outcomeOf = (parse: () => unknown): { value: unknown } | 'SyntaxError' => {
   try {

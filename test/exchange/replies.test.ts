@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/core/index.ts';
-import * as account from '../../src/exchange/accountReplies.ts';
-import { quote } from '../../src/exchange/conversions.ts';
-import * as market from '../../src/exchange/marketReplies.ts';
-import { WireFault } from '../../src/exchange/wire.ts';
+import * as account from '../../src/exchange/wire/accountReplies.ts';
+import { quote } from '../../src/exchange/rest/conversions.ts';
+import * as market from '../../src/exchange/wire/marketReplies.ts';
+import { WireFault } from '../../src/exchange/wire/wire.ts';
 import { json, ok, scriptedClient } from './fakes.ts';
 
 const AT = Date.UTC(2026, 1, 11, 16, 5, 9);

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { streamFrame } from '../../src/exchange/streamFrames.ts';
-import { WireFault } from '../../src/exchange/wire.ts';
+import { streamFrame } from '../../src/exchange/stream/streamFrames.ts';
+import { WireFault } from '../../src/exchange/wire/wire.ts';
 
 const diff = (payload: unknown, more: object = {}) =>
   JSON.stringify({ type: 'diff-orders', book: 'btc_mxn', sequence: 4_521_100_001, payload, sent: 1, ...more });

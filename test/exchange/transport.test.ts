@@ -6,8 +6,8 @@ import type { AddressInfo, Server as TcpServer, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { TransportFailure } from '../../src/core/index.ts';
 import type { Transport, WireRequest } from '../../src/core/index.ts';
-import { httpTransport } from '../../src/exchange/transport.ts';
-import type { HttpOptions } from '../../src/exchange/transport.ts';
+import { httpTransport } from '../../src/exchange/transport/transport.ts';
+import type { HttpOptions } from '../../src/exchange/transport/transport.ts';
 
 const get = (target = '/api/v3/balance'): WireRequest => ({ method: 'GET', target, headers: {}, body: '' });
 const post: WireRequest = { method: 'POST', target: '/api/v3/orders', headers: {}, body: '{"book":"btc_mxn"}' };

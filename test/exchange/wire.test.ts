@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { moneyOf } from '../../src/core/index.ts';
-import * as wire from '../../src/exchange/wire.ts';
+import * as wire from '../../src/exchange/wire/wire.ts';
 
 const fails = (read: () => unknown, what: unknown) => expect(read, JSON.stringify(what)).toThrow(wire.WireFault);
 

@@ -97,7 +97,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'isWanted taken before the lane',
-    file: 'src/exchange/ask.ts',
+    file: 'src/exchange/transport/ask.ts',
     from: 'const isWanted = () => question.isWanted?.() ?? true;',
     to: 'const wanted = question.isWanted?.() ?? true;\n    const isWanted = () => wanted;',
     test: 'test/exchange/ask.test.ts',
@@ -121,7 +121,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a second 420 does not prolong the pause',
-    file: 'src/exchange/limit.ts',
+    file: 'src/exchange/transport/limit.ts',
     from: '    this.#pausedUntil = this.#clock.elapsed() + LOCK_OUT;',
     to: '    if (!(this.#clock.elapsed() < this.#pausedUntil)) this.#pausedUntil = this.#clock.elapsed() + LOCK_OUT;',
     test: 'test/exchange/limit.test.ts',
@@ -484,7 +484,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a request that may have left is not counted',
-    file: 'src/exchange/ask.ts',
+    file: 'src/exchange/transport/ask.ts',
     from: '      if (failure.sent) slot.end();\n      else slot.giveBack();\n',
     to: '      slot.giveBack();\n',
     test: 'test/exchange/ask.test.ts',
@@ -492,7 +492,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a throttled order pauses nothing',
-    file: 'src/exchange/ask.ts',
+    file: 'src/exchange/transport/ask.ts',
     from: 'if (throttled) budget.lockOut();',
     to: "if (throttled && outcome.kind === 'refused') budget.lockOut();",
     test: 'test/exchange/ask.test.ts',
@@ -516,7 +516,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a place in the budget is free a millisecond early',
-    file: 'src/exchange/limit.ts',
+    file: 'src/exchange/transport/limit.ts',
     from: 'this.#ended[gone]! + WINDOW <= now',
     to: 'this.#ended[gone]! + WINDOW - 1 <= now',
     test: 'test/exchange/limit.test.ts',
@@ -550,7 +550,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the next page of what moved begins again at the first',
-    file: 'src/exchange/moneyMoved.ts',
+    file: 'src/exchange/rest/moneyMoved.ts',
     from: 'marker: marker === undefined ? undefined : quotePart(marker),',
     to: 'marker: undefined,',
     test: 'test/conformance/account.test.ts',
@@ -558,7 +558,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the id of a key of deliveries is taken for the key',
-    file: 'src/exchange/webhooks.ts',
+    file: 'src/exchange/rest/webhooks.ts',
     from: "key: either('public_key', 'publicKey')",
     to: "key: either('key_id', 'keyId')",
     test: 'test/conformance/webhooks.test.ts',

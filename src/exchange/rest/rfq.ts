@@ -1,10 +1,10 @@
 /** The quote-based conversion interface (RFQ v1): pairs, quotes and conversions. Replies have no envelope. */
-import type { DecimalText, Millis } from '../core/index.ts';
-import { asked } from './ask.ts';
-import type { Ask, Question } from './ask.ts';
-import { currencyPart, limitPart, positivePart, query, quotePart } from './path.ts';
-import * as wire from './wire.ts';
-import type { Row } from './wire.ts';
+import type { DecimalText, Millis } from '../../core/index.ts';
+import { asked } from '../transport/ask.ts';
+import type { Ask, Question } from '../transport/ask.ts';
+import { currencyPart, limitPart, positivePart, query, quotePart } from '../wire/path.ts';
+import * as wire from '../wire/wire.ts';
+import type { Row } from '../wire/wire.ts';
 
 /** Precisions are the decimals that an amount may have. */
 export type RfqPair = {

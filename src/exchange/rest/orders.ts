@@ -1,8 +1,8 @@
 /** Placing, changing, cancelling and looking up orders, and the trades that came of them. */
-import type { DecimalText, NewOrder, Outcome, Page, Side, TimeInForce } from '../core/index.ts';
-import * as replies from './accountReplies.ts';
-import { asked } from './ask.ts';
-import type { Ask, Question } from './ask.ts';
+import type { DecimalText, NewOrder, Outcome, Page, Side, TimeInForce } from '../../core/index.ts';
+import * as replies from '../wire/accountReplies.ts';
+import { asked } from '../transport/ask.ts';
+import type { Ask, Question } from '../transport/ask.ts';
 import {
   bookPart,
   chunks,
@@ -15,8 +15,8 @@ import {
   positivePart,
   query,
   tidPart,
-} from './path.ts';
-import { fault, present } from './wire.ts';
+} from '../wire/path.ts';
+import { fault, present } from '../wire/wire.ts';
 
 type AnyOrder = {
   readonly book: string;

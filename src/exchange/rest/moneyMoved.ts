@@ -1,9 +1,9 @@
 /** The exchange's own ledger: what moved balances, page by page (public-facts 9.4; old documentation and a client's samples, so every field is checked). */
-import type { MoneyList, MoneyLists, MoneyMoved } from '../core/index.ts';
-import { asked } from './ask.ts';
-import type { Ask } from './ask.ts';
-import { limitPart, query, quotePart } from './path.ts';
-import * as wire from './wire.ts';
+import type { MoneyList, MoneyLists, MoneyMoved } from '../../core/index.ts';
+import { asked } from '../transport/ask.ts';
+import type { Ask } from '../transport/ask.ts';
+import { limitPart, query, quotePart } from '../wire/path.ts';
+import * as wire from '../wire/wire.ts';
 
 const PAGE_MAX = 100;
 

@@ -1,5 +1,5 @@
 /** Reads the replies of the public endpoints. */
-import { moneyOf, textOfMoney } from '../core/index.ts';
+import { moneyOf, textOfMoney } from '../../core/index.ts';
 import type {
   AvailableBook,
   BookEntry,
@@ -9,7 +9,7 @@ import type {
   Millis,
   Money,
   PublicTrade,
-} from '../core/index.ts';
+} from '../../core/index.ts';
 import * as wire from './wire.ts';
 import type { Row } from './wire.ts';
 

@@ -1,10 +1,10 @@
 /** Conversions of the v4 interface: ask for a quote, execute it within its 30 seconds, follow the conversion; v3 finds it by its quote. */
-import type { DecimalText, Millis } from '../core/index.ts';
-import { asked } from './ask.ts';
-import type { Ask, Question } from './ask.ts';
-import { currencyPart, positivePart, quotePart } from './path.ts';
-import * as wire from './wire.ts';
-import type { Row } from './wire.ts';
+import type { DecimalText, Millis } from '../../core/index.ts';
+import { asked } from '../transport/ask.ts';
+import type { Ask, Question } from '../transport/ask.ts';
+import { currencyPart, positivePart, quotePart } from '../wire/path.ts';
+import * as wire from '../wire/wire.ts';
+import type { Row } from '../wire/wire.ts';
 
 /** Exactly one amount: what is given away, or what is received. */
 export type ConversionRequest = { readonly from: string; readonly to: string } & (

@@ -1,5 +1,5 @@
 /** Speaks the stream: subscribes, watches that frames keep coming, and connects again after every loss (public facts 12.1). */
-import { shownText } from '../core/index.ts';
+import { shownText } from '../../core/index.ts';
 import type {
   Clock,
   MarketStream,
@@ -9,9 +9,9 @@ import type {
   StreamNews,
   StreamTransport,
   Timer,
-} from '../core/index.ts';
+} from '../../core/index.ts';
 import { streamFrame } from './streamFrames.ts';
-import { WireFault } from './wire.ts';
+import { WireFault } from '../wire/wire.ts';
 
 export type StreamOptions = {
   readonly transport: StreamTransport;

@@ -1,8 +1,8 @@
 /** Reads the frames of the stream, as strictly as every reply: exact values or a WireFault that names the field (public facts 12). */
-import type { BookDiff, OrderChange, Side, StreamTrade } from '../core/index.ts';
-import { parseExactJson } from './json.ts';
-import * as wire from './wire.ts';
-import type { Row } from './wire.ts';
+import type { BookDiff, OrderChange, Side, StreamTrade } from '../../core/index.ts';
+import { parseExactJson } from '../wire/json.ts';
+import * as wire from '../wire/wire.ts';
+import type { Row } from '../wire/wire.ts';
 
 export type StreamFrame =
   | { readonly kind: 'keep alive' }

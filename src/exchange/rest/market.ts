@@ -1,10 +1,10 @@
 /** The public endpoints: books, order books, trades, tickers and candles. */
-import type { Millis, Outcome, Page } from '../core/index.ts';
-import { asked } from './ask.ts';
-import type { Ask, Question } from './ask.ts';
-import * as replies from './marketReplies.ts';
-import { bookPart, pageQuery, query } from './path.ts';
-import { fault } from './wire.ts';
+import type { Millis, Outcome, Page } from '../../core/index.ts';
+import { asked } from '../transport/ask.ts';
+import type { Ask, Question } from '../transport/ask.ts';
+import * as replies from '../wire/marketReplies.ts';
+import { bookPart, pageQuery, query } from '../wire/path.ts';
+import { fault } from '../wire/wire.ts';
 
 export type CandleQuery = {
   readonly book: string;

@@ -1,16 +1,16 @@
 /** The way of one request: budget, lane, nonce and signature, transport, verdict. Everything that the client asks goes through here. */
-import { maskedText, shownText, TransportFailure } from '../core/index.ts';
-import type { Clock, Millis, Outcome, Transport, WireReply, WireRequest } from '../core/index.ts';
-import { classify } from './classify.ts';
-import type { Reading } from './classify.ts';
+import { maskedText, shownText, TransportFailure } from '../../core/index.ts';
+import type { Clock, Millis, Outcome, Transport, WireReply, WireRequest } from '../../core/index.ts';
+import { classify } from '../wire/classify.ts';
+import type { Reading } from '../wire/classify.ts';
 import { lanes, URGENCY } from './lanes.ts';
 import type { Lane, LaneLimits } from './lanes.ts';
 import { Budget } from './limit.ts';
 import type { Slot } from './limit.ts';
-import type { NonceSource } from './nonce.ts';
-import { authHeaders } from './sign.ts';
-import type { Credentials } from './sign.ts';
-import { WireFault } from './wire.ts';
+import type { NonceSource } from '../wire/nonce.ts';
+import { authHeaders } from '../wire/sign.ts';
+import type { Credentials } from '../wire/sign.ts';
+import { WireFault } from '../wire/wire.ts';
 
 /** One of the three doors of the exchange, each with its own address. */
 export type Door = {

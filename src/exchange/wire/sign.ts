@@ -1,6 +1,6 @@
 /** Signs requests: HMAC-SHA256 over nonce, method, target and body exactly as they are sent (public facts 2.1, 2.2). */
 import { createHmac } from 'node:crypto';
-import type { WireRequest } from '../core/index.ts';
+import type { WireRequest } from '../../core/index.ts';
 import type { Secret } from './secret.ts';
 
 export type Credentials = {

@@ -1,7 +1,7 @@
 /** The stream over a WebSocket: one deadline for the handshake, a cap on every frame, no compression, text only. */
 import { WebSocket } from 'ws';
 import type { RawData } from 'ws';
-import type { StreamConnection, StreamListener, StreamTransport } from '../core/index.ts';
+import type { StreamConnection, StreamListener, StreamTransport } from '../../core/index.ts';
 
 export type SocketOptions = {
   /** Such as `wss://ws.bitso.com`. */

@@ -1,5 +1,5 @@
 /** Reads what the exchange delivers to a callback URL: issuances, redemptions, crypto deposits and withdrawals, conversions (rfq-and-webhooks 2.5, 2.6). */
-import { ambiguityOf, TRANSACTION_KINDS, TRANSACTION_STATUSES } from '../core/index.ts';
+import { ambiguityOf, TRANSACTION_KINDS, TRANSACTION_STATUSES } from '../../core/index.ts';
 import type {
   Moved,
   Receiver,
@@ -7,7 +7,7 @@ import type {
   RefundStep,
   TransactionEvent,
   TransactionParticulars,
-} from '../core/index.ts';
+} from '../../core/index.ts';
 import { parseExactJson } from './json.ts';
 import * as wire from './wire.ts';
 import type { Row } from './wire.ts';

@@ -1,6 +1,6 @@
 /** The account itself: balances, fees, status. */
-import * as replies from './accountReplies.ts';
-import type { Ask, Question } from './ask.ts';
+import * as replies from '../wire/accountReplies.ts';
+import type { Ask, Question } from '../transport/ask.ts';
 
 export type Account = ReturnType<typeof account>;
 

@@ -1,5 +1,5 @@
 /** Decides how a request ended from the reply it got: done, certainly refused, or unknown (failure modes 0.1). */
-import type { Outcome, WireReply } from '../core/index.ts';
+import type { Outcome, WireReply } from '../../core/index.ts';
 import { errorIn, isThrottle, NO_CODE, provesRefusal } from './errors.ts';
 import { parseExactJson } from './json.ts';
 import { row, WireFault } from './wire.ts';

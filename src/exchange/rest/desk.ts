@@ -1,5 +1,5 @@
 /** Both conversion interfaces as one desk: offers, their acceptance, and what became of them. */
-import type { ConversionDesk, ConversionState, DecimalText, Outcome } from '../core/index.ts';
+import type { ConversionDesk, ConversionState, DecimalText, Outcome } from '../../core/index.ts';
 import type { Conversion, Conversions } from './conversions.ts';
 import type { Rfq, RfqConversion } from './rfq.ts';
 

@@ -1,5 +1,5 @@
 /** Reads the replies about the account: orders, own trades, balances, fees and status. */
-import type { Balance, BookFee, DecimalText, Millis, OrderReport, OwnTrade } from '../core/index.ts';
+import type { Balance, BookFee, DecimalText, Millis, OrderReport, OwnTrade } from '../../core/index.ts';
 import { hundredth } from './marketReplies.ts';
 import * as wire from './wire.ts';
 import type { Row } from './wire.ts';

@@ -1,7 +1,7 @@
 /** Registers the callback URL to which the exchange delivers transaction events. */
-import { asked } from './ask.ts';
-import type { Ask } from './ask.ts';
-import * as wire from './wire.ts';
+import { asked } from '../transport/ask.ts';
+import type { Ask } from '../transport/ask.ts';
+import * as wire from '../wire/wire.ts';
 
 export type WebhookRegistration = { readonly id: string; readonly callbackUrl: string; readonly event: string };
 /** What the exchange says of a registration, for a person, and what it has registered. */

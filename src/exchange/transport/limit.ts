@@ -1,5 +1,5 @@
 /** Keeps the request budget of one scope: never more than so many requests in any minute, places served by priority. */
-import type { Clock, Millis, Timer } from '../core/index.ts';
+import type { Clock, Millis, Timer } from '../../core/index.ts';
 
 /** A place in the budget. One of the two is called once the request has ended. */
 export type Slot = {

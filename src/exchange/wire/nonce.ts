@@ -1,5 +1,5 @@
 /** Nonces for signed requests: never repeated and never lower than an earlier one, even when the clock steps back. */
-import type { Clock, Random } from '../core/index.ts';
+import type { Clock, Random } from '../../core/index.ts';
 
 /** One source per API key and process. */
 export interface NonceSource {

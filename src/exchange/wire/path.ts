@@ -1,6 +1,6 @@
 /** Builds paths and queries from checked values only: what is not an id, a symbol or a number cannot reach the request line. */
-import { isDecimalText } from '../core/index.ts';
-import type { DecimalText, Page } from '../core/index.ts';
+import { isDecimalText } from '../../core/index.ts';
+import type { DecimalText, Page } from '../../core/index.ts';
 import { fault } from './wire.ts';
 
 const checked =

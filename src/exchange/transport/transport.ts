@@ -1,8 +1,8 @@
 /** HTTP over pooled sockets: one deadline for the whole exchange, a cap on what is read, no redirects and no retries. */
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
-import { TransportFailure } from '../core/index.ts';
-import type { Transport, WireReply, WireRequest } from '../core/index.ts';
+import { TransportFailure } from '../../core/index.ts';
+import type { Transport, WireReply, WireRequest } from '../../core/index.ts';
 
 export type HttpOptions = {
   /** Scheme, host and port, such as `https://api.bitso.com`. */

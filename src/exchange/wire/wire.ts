@@ -1,6 +1,6 @@
 /** Reads fields of parsed replies strictly: every reader gives the exact value or throws a WireFault that names the field. */
-import { isDecimalText, moneyOf } from '../core/index.ts';
-import type { DecimalText, Millis, Money, Side } from '../core/index.ts';
+import { isDecimalText, moneyOf } from '../../core/index.ts';
+import type { DecimalText, Millis, Money, Side } from '../../core/index.ts';
 
 /** A reply that is not shaped as the interface documents say. Becomes the outcome `unknown`. */
 export class WireFault extends Error {
