@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import { describeDirt, findRecording, isStoredTape, openStoredTape, readRecording, TapeWriter } from '../tape/index.ts';
 import type { ImportReport, Recording, StoredTape } from '../tape/index.ts';
-import { tapeRules } from '../tape/tapeRules.ts';
+import { tapeRules } from '../tape/model/tapeRules.ts';
 import { isStateFolder, stateRecording } from './stateRecording.ts';
 import { Wrong } from './configFile.ts';
 

@@ -1,30 +1,37 @@
 /** Everything that other rooms may import from tape. */
-export * from './tape.ts';
-export { RecordedBook, RecordedSide } from './recordedBook.ts';
-export { booksIn, isStoredTape, openTape } from './open.ts';
-export { describeDirt, describeTape, finishTape } from './finish.ts';
+export * from './model/tape.ts';
+export { RecordedBook, RecordedSide } from './model/recordedBook.ts';
+export { booksIn, isStoredTape, openTape } from './format/open.ts';
+export { describeDirt, describeTape, finishTape } from './analysis/finish.ts';
 export { findRecording, formats } from './import/find.ts';
 export { readRecording } from './import/recording.ts';
 export type { ImportReport, Recording, RowSink } from './import/recording.ts';
 export { RowBuffer } from './import/rows.ts';
 export type { Chunk } from './import/rows.ts';
-export { calibrationOf } from './calibration.ts';
-export type { Calibration } from './calibration.ts';
-export type { Estimate } from './jackknife.ts';
-export type { Signals } from './signals.ts';
-export { middlesOf } from './middles.ts';
-export type { RecordedMiddles } from './middles.ts';
-export { statisticsOf } from './statistics.ts';
-export type { TapeStatistics } from './statistics.ts';
-export { TapeWriter } from './tapeWriter.ts';
-export type { TapeWriterOptions } from './tapeWriter.ts';
-export { loadStoredTape, openStoredTape } from './storedTape.ts';
-export type { ChunkOptions, PriceRange, RulesChange, StoredDay, StoredTape, StoredTapeOptions } from './storedTape.ts';
-export type { TapeChunk } from './chunkReader.ts';
-export { BLOCK_ROWS } from './rowsCodec.ts';
+export { calibrationOf } from './analysis/calibration.ts';
+export type { Calibration } from './analysis/calibration.ts';
+export type { Estimate } from './analysis/jackknife.ts';
+export type { Signals } from './analysis/signals.ts';
+export { middlesOf } from './model/middles.ts';
+export type { RecordedMiddles } from './model/middles.ts';
+export { statisticsOf } from './analysis/statistics.ts';
+export type { TapeStatistics } from './analysis/statistics.ts';
+export { TapeWriter } from './format/tapeWriter.ts';
+export type { TapeWriterOptions } from './format/tapeWriter.ts';
+export { loadStoredTape, openStoredTape } from './format/storedTape.ts';
+export type {
+  ChunkOptions,
+  PriceRange,
+  RulesChange,
+  StoredDay,
+  StoredTape,
+  StoredTapeOptions,
+} from './format/storedTape.ts';
+export type { TapeChunk } from './format/chunkReader.ts';
+export { BLOCK_ROWS } from './format/rowsCodec.ts';
 export { Recorder } from './record/recorder.ts';
 export { rulesOf } from './record/recorderTypes.ts';
 export type { RecorderOptions, RecorderStatus } from './record/recorderTypes.ts';
 export type { RecordSink } from './record/outlet.ts';
 export { PollRecorder } from './record/pollRecorder.ts';
-export { exportTape } from './exportTape.ts';
+export { exportTape } from './format/exportTape.ts';

@@ -17,7 +17,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
 import { openStoredTape, SIDE, TapeWriter } from '../../src/tape/index.ts';
-import { FrameFile, jsonFrame, TAG } from '../../src/tape/frames.ts';
+import { FrameFile, jsonFrame, TAG } from '../../src/tape/format/frames.ts';
 import { fromChunks, plainRows, RULES, START } from './storedRows.ts';
 
 const DAY = 86_400_000;

@@ -7,11 +7,11 @@ import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import yazl from 'yazl';
 import { readRecording, recorderIn, recordingsIn } from '../../src/live/replay/recordings.ts';
-import { FrameFile } from '../../src/tape/frames.ts';
+import { FrameFile } from '../../src/tape/format/frames.ts';
 import { hftbacktestGrid } from '../../src/tape/import/hftbacktest.ts';
 import { lineBatches } from '../../src/tape/import/lines.ts';
-import { columnBuffers, encodeRows, RowsDecoder, SUMMARY_BYTES } from '../../src/tape/rowsCodec.ts';
-import { TapeBuilder } from '../../src/tape/tape.ts';
+import { columnBuffers, encodeRows, RowsDecoder, SUMMARY_BYTES } from '../../src/tape/format/rowsCodec.ts';
+import { TapeBuilder } from '../../src/tape/model/tape.ts';
 
 let dir = '';
 beforeEach(() => {

@@ -9,7 +9,7 @@ import { importTape } from '../../src/cli/import.ts';
 import { amount, price, textOfAmount, textOfPrice } from '../../src/core/index.ts';
 import { findRecording, formats, KIND, openTape, readRecording, RecordedBook, SIDE } from '../../src/tape/index.ts';
 import type { ImportReport, Tape } from '../../src/tape/index.ts';
-import { tapeRules } from '../../src/tape/tapeRules.ts';
+import { tapeRules } from '../../src/tape/model/tapeRules.ts';
 import { itOnRecording, withFolder } from './folder.ts';
 
 const { instrument: CENT } = tapeRules('eth_usd', '0.01');

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openStoredTape, SIDE, TapeWriter } from '../../src/tape/index.ts';
-import { dirtOf, gapOf, headOf } from '../../src/tape/dayFiles.ts';
-import { jsonFrame, TAG } from '../../src/tape/frames.ts';
+import { dirtOf, gapOf, headOf } from '../../src/tape/format/dayFiles.ts';
+import { jsonFrame, TAG } from '../../src/tape/format/frames.ts';
 import { amount, price } from '../../src/core/index.ts';
 import { RULES, START } from './storedRows.ts';
 

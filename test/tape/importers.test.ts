@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { amount, price, textOfAmount, textOfPrice } from '../../src/core/index.ts';
 import { KIND, RecordedBook, SIDE, openTape } from '../../src/tape/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
-import { tapeRules } from '../../src/tape/tapeRules.ts';
+import { tapeRules } from '../../src/tape/model/tapeRules.ts';
 import { withFolder } from './folder.ts';
 
 const { instrument: CENT } = tapeRules('eth_usd', '0.01');

@@ -1,8 +1,8 @@
 /** Reads Binance spot streams: depth diffs over a REST snapshot, and trades, one JSON message a line. */
 import type { DecimalText } from '../../core/index.ts';
-import { SIDE } from '../tape.ts';
-import type { SideCode } from '../tape.ts';
-import { tapeRules } from '../tapeRules.ts';
+import { SIDE } from '../model/tape.ts';
+import type { SideCode } from '../model/tape.ts';
+import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { WrongFile } from './findings.ts';
 import { rowsOfLines } from './lines.ts';

@@ -1,8 +1,8 @@
 /** Reads Bitso's best bid and ask about once a second: prices without amounts and without trades. */
 import { amount } from '../../core/index.ts';
 import type { DecimalText, Instrument, Price } from '../../core/index.ts';
-import { SIDE } from '../tape.ts';
-import { tapeRules } from '../tapeRules.ts';
+import { SIDE } from '../model/tape.ts';
+import { tapeRules } from '../model/tapeRules.ts';
 import { plainText, ticksOf } from './digits.ts';
 import { expectHeader, rowsOfLines } from './lines.ts';
 import type { Reading } from './lines.ts';

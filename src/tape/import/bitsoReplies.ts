@@ -1,9 +1,9 @@
 /** Reads recorded replies of this exchange's REST interface, one JSON a line: order_book, trades and available_books, with or without the time of receipt. */
 import { instrumentOf, isDecimalText } from '../../core/index.ts';
 import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
-import { SIDE } from '../tape.ts';
-import type { SideCode } from '../tape.ts';
-import { tapeRules } from '../tapeRules.ts';
+import { SIDE } from '../model/tape.ts';
+import type { SideCode } from '../model/tape.ts';
+import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { GridFinder } from './grid.ts';
 import { lineBatches, rowsOfLines, shown, sourceOf } from './lines.ts';

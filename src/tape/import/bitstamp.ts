@@ -1,8 +1,8 @@
 /** Reads a Bitstamp log: polled books of 20 levels, every order event, and trades without a side. */
 import type { DecimalText, Price } from '../../core/index.ts';
-import { KIND, SIDE } from '../tape.ts';
-import type { Kind, SideCode } from '../tape.ts';
-import { tapeRules } from '../tapeRules.ts';
+import { KIND, SIDE } from '../model/tape.ts';
+import type { Kind, SideCode } from '../model/tape.ts';
+import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, plainText, ticksOf } from './digits.ts';
 import { rowsOfLines } from './lines.ts';
 import type { Reading } from './lines.ts';

@@ -1,8 +1,8 @@
 /** A recording as a tape in memory. */
 import { amount, price } from '../../core/index.ts';
-import { tapeRules } from '../tapeRules.ts';
-import { KIND, TapeBuilder } from '../tape.ts';
-import type { Columns, Gap, SideCode, Tape } from '../tape.ts';
+import { tapeRules } from '../model/tapeRules.ts';
+import { KIND, TapeBuilder } from '../model/tape.ts';
+import type { Columns, Gap, SideCode, Tape } from '../model/tape.ts';
 import { readRecording } from './recording.ts';
 import type { Recording } from './recording.ts';
 

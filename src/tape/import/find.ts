@@ -2,7 +2,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DecimalText } from '../../core/index.ts';
-import { tapeRules } from '../tapeRules.ts';
+import { tapeRules } from '../model/tapeRules.ts';
 import { binance } from './binance.ts';
 import { bitsoBbo } from './bitsoBbo.ts';
 import { bitsoReplies, surveyReplies } from './bitsoReplies.ts';

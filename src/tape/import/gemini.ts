@@ -1,7 +1,7 @@
 /** Reads Gemini's top of book a second plus trades, as the ccapi project records them. */
 import type { DecimalText } from '../../core/index.ts';
-import { SIDE } from '../tape.ts';
-import { tapeRules } from '../tapeRules.ts';
+import { SIDE } from '../model/tape.ts';
+import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { Findings } from './findings.ts';
 import { expectHeader, rowsOfLines, shown } from './lines.ts';

@@ -1,7 +1,7 @@
 /** Reads Hyperliquid recordings: pictures of 20 levels a side about twice a second, and trades. */
 import type { DecimalText, Instrument } from '../../core/index.ts';
-import { SIDE } from '../tape.ts';
-import { tapeRules } from '../tapeRules.ts';
+import { SIDE } from '../model/tape.ts';
+import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, plainText, ticksOf } from './digits.ts';
 import { WrongFile } from './findings.ts';
 import { rowsOfLines, shown } from './lines.ts';

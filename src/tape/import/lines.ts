@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import type { Readable } from 'node:stream';
 import type { Instrument } from '../../core/index.ts';
-import type { Gap } from '../tape.ts';
+import type { Gap } from '../model/tape.ts';
 import { OffGrid } from './digits.ts';
 import { WrongFile } from './findings.ts';
 import type { Findings } from './findings.ts';

@@ -1,8 +1,8 @@
 /** Reads a recording of any format row by row into a tape, and tells what was in it and how dirty it was. */
 import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
-import { Inspection } from '../inspection.ts';
-import { KIND } from '../tape.ts';
-import type { Columns, Dirt, Gap } from '../tape.ts';
+import { Inspection } from '../analysis/inspection.ts';
+import { KIND } from '../model/tape.ts';
+import type { Columns, Dirt, Gap } from '../model/tape.ts';
 import { Findings, WrongFile } from './findings.ts';
 import type { Reading } from './lines.ts';
 import { mergeRows } from './rows.ts';

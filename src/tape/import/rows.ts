@@ -1,7 +1,7 @@
 /** Rows on their way from recordings into a tape: small chunks that know which line they came from, and two streams of them merged by time. */
 import type { Amount, Millis, Price } from '../../core/index.ts';
-import { KIND, SIDE } from '../tape.ts';
-import type { Columns, Kind, SideCode } from '../tape.ts';
+import { KIND, SIDE } from '../model/tape.ts';
+import type { Columns, Kind, SideCode } from '../model/tape.ts';
 import { WrongFile } from './findings.ts';
 import type { Findings } from './findings.ts';
 

@@ -1,8 +1,8 @@
 /** Reads the StandX recording, which is dirty: doubled rows, locked books, late rows, no taker side. */
 import type { DecimalText } from '../../core/index.ts';
-import { SIDE } from '../tape.ts';
-import type { SideCode } from '../tape.ts';
-import { tapeRules } from '../tapeRules.ts';
+import { SIDE } from '../model/tape.ts';
+import type { SideCode } from '../model/tape.ts';
+import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { expectHeader, rowsOfLines, shown } from './lines.ts';
 import type { Reading } from './lines.ts';

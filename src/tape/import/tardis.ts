@@ -1,7 +1,7 @@
 /** Reads Tardis CSV files (docs.tardis.dev, "Downloadable CSV files"): incremental_book_L2, book_snapshot_25 and 5, trades; times in microseconds. */
 import type { Instrument } from '../../core/index.ts';
-import { SIDE } from '../tape.ts';
-import type { SideCode } from '../tape.ts';
+import { SIDE } from '../model/tape.ts';
+import type { SideCode } from '../model/tape.ts';
 import { lotsOf, plainText, ticksOf } from './digits.ts';
 import { WrongFile } from './findings.ts';
 import { GridFinder } from './grid.ts';

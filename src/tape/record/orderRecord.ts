@@ -1,8 +1,8 @@
 /** The exchange's book order by order, as rows: every change as it comes, and of a whole book only what differs from what is known. */
 import { amountFloor, priceCeil, priceExact, priceFloor } from '../../core/index.ts';
 import type { BookDiff, BookEntry, BookSnapshot, DecimalText, Instrument, Side } from '../../core/index.ts';
-import { KIND, SIDE, sideCodeOf } from '../tape.ts';
-import type { SideCode } from '../tape.ts';
+import { KIND, SIDE, sideCodeOf } from '../model/tape.ts';
+import type { SideCode } from '../model/tape.ts';
 
 export type RowCall = (kind: number, side: number, price: number, amount: number, id: number) => void;
 

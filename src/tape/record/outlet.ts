@@ -1,7 +1,7 @@
 /** Where a recorder's rows go: held a moment, so that an execution told late stands before the change that it caused, then into the tape. */
 import type { BookRules, Clock, Millis } from '../../core/index.ts';
-import { KIND } from '../tape.ts';
-import type { Columns, Dirt, Gap } from '../tape.ts';
+import { KIND } from '../model/tape.ts';
+import type { Columns, Dirt, Gap } from '../model/tape.ts';
 
 /** What the outlet needs of a writer of tapes. */
 export interface RecordSink {

@@ -1,7 +1,7 @@
 /** Records one book of an exchange without its stream: the levels that a poll shows, and the trades by pages. */
 import { amountFloor, instrumentOf, priceExact } from '../../core/index.ts';
 import type { BookEntry, BookRules, Instrument, Millis } from '../../core/index.ts';
-import { KIND, SIDE } from '../tape.ts';
+import { KIND, SIDE } from '../model/tape.ts';
 import { Outlet } from './outlet.ts';
 import { rulesOf } from './recorderTypes.ts';
 import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';

@@ -1,12 +1,12 @@
 /** What order flow and the imbalance of the book foretell of the middle: the slope of its next move on each, seen once a second as a bot sees it. */
-import { depthImbalance, emptyDepth, OrderFlow, Unusual } from '../core/index.ts';
-import type { Depth, Millis } from '../core/index.ts';
+import { depthImbalance, emptyDepth, OrderFlow, Unusual } from '../../core/index.ts';
+import type { Depth, Millis } from '../../core/index.ts';
 import { estimateOf, STRETCHES } from './jackknife.ts';
 import type { Estimate } from './jackknife.ts';
-import type { RecordedBook, RecordedSide } from './recordedBook.ts';
-import type { Tape } from './tape.ts';
-import { walk } from './walk.ts';
-import type { Touch } from './walk.ts';
+import type { RecordedBook, RecordedSide } from '../model/recordedBook.ts';
+import type { Tape } from '../model/tape.ts';
+import { walk } from '../model/walk.ts';
+import type { Touch } from '../model/walk.ts';
 
 /** Slopes of the move of the middle over the next `aheadMs`, in bps; null where nothing was seen. */
 export type Signals = {

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { instrumentOf } from '../core/index.ts';
-import type { BookRules, DecimalText, Instrument, Millis } from '../core/index.ts';
+import { instrumentOf } from '../../core/index.ts';
+import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
 import { chunksAhead, chunksHere } from './chunksAhead.ts';
 import { blocksMet, follows } from './chunkReader.ts';
 import type { TapeChunk } from './chunkReader.ts';
@@ -11,8 +11,8 @@ import { ContentHash } from './contentHash.ts';
 import { bookFolder, DAY_MS, partitions, startOfDay } from './dayFiles.ts';
 import { scanDay } from './scanDay.ts';
 import type { ScannedDay } from './scanDay.ts';
-import { KIND, TapeBuilder } from './tape.ts';
-import type { Dirt, Gap, Kind, Tape } from './tape.ts';
+import { KIND, TapeBuilder } from '../model/tape.ts';
+import type { Dirt, Gap, Kind, Tape } from '../model/tape.ts';
 
 export type StoredTapeOptions = {
   /** Which book of the folder; not needed where there is one. */

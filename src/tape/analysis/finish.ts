@@ -1,8 +1,8 @@
 /** The last step of every import: the checks that need the whole tape, and the tape itself. */
 import { Inspection } from './inspection.ts';
-import { KIND } from './tape.ts';
-import type { Columns, Dirt, Gap, Tape } from './tape.ts';
-import { tapeRules } from './tapeRules.ts';
+import { KIND } from '../model/tape.ts';
+import type { Columns, Dirt, Gap, Tape } from '../model/tape.ts';
+import { tapeRules } from '../model/tapeRules.ts';
 
 export type Imported = {
   readonly source: string;

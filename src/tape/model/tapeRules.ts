@@ -1,6 +1,6 @@
 /** The rules under which a recorded market trades on the embedded exchange. */
-import { instrumentOf } from '../core/index.ts';
-import type { BookRules, DecimalText, Instrument } from '../core/index.ts';
+import { instrumentOf } from '../../core/index.ts';
+import type { BookRules, DecimalText, Instrument } from '../../core/index.ts';
 
 /** The tick is the recording's own; the bounds are ours, wide enough for any of the recorded markets. */
 export function tapeRules(

@@ -1,9 +1,9 @@
 /** Where a stored tape lies: `DIR/book=btc_mxn/day=2026-11-21/`, and what the first frame of a day says. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDecimalText, shownText } from '../core/index.ts';
-import type { BookRules, DecimalText, Millis } from '../core/index.ts';
-import type { Dirt, Gap } from './tape.ts';
+import { isDecimalText, shownText } from '../../core/index.ts';
+import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
+import type { Dirt, Gap } from '../model/tape.ts';
 
 /** Sealed blocks. */
 export const ROWS_FILE = 'rows.tape';

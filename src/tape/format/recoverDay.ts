@@ -1,8 +1,8 @@
 /** Takes up a day of a stored tape where an earlier writer left it: a torn end is cut off and told, damage elsewhere is refused. */
 import { existsSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BookRules, DecimalText, Millis } from '../core/index.ts';
-import type { BookPicture } from './bookPicture.ts';
+import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
+import type { BookPicture } from '../model/bookPicture.ts';
 import { ContentHash } from './contentHash.ts';
 import { headOf, isRules, ROWS_FILE, TAIL_FILE } from './dayFiles.ts';
 import type { Head } from './dayFiles.ts';

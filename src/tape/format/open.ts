@@ -1,10 +1,10 @@
 /** Opens a stored tape, or a recording of any known format, as a tape in memory. */
 import { existsSync, statSync } from 'node:fs';
 import { partitions } from './dayFiles.ts';
-import { collectTape } from './import/collect.ts';
-import { findRecording, recordedBooks } from './import/find.ts';
+import { collectTape } from '../import/collect.ts';
+import { findRecording, recordedBooks } from '../import/find.ts';
 import { loadStoredTape, openStoredTape } from './storedTape.ts';
-import type { Tape } from './tape.ts';
+import type { Tape } from '../model/tape.ts';
 
 /** Loads one book. Rejects with an Error of one line that says what is wrong and what would be right. */
 export async function openTape(path: string, options: { readonly book?: string } = {}): Promise<Tape> {

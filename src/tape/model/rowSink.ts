@@ -1,5 +1,5 @@
 /** What takes the rows of a recording, one kind of row a method: in memory, on disk, or on the way there. */
-import type { Amount, Millis, Price } from '../core/index.ts';
+import type { Amount, Millis, Price } from '../../core/index.ts';
 import { KIND, SIDE } from './columns.ts';
 import type { Columns, Kind, SideCode } from './columns.ts';
 

@@ -1,5 +1,5 @@
 /** Walks through a tape as a book that changes: each touch, each trade, and time. */
-import type { Millis, Side } from '../core/index.ts';
+import type { Millis, Side } from '../../core/index.ts';
 import { RecordedBook } from './recordedBook.ts';
 import { KIND, SIDE } from './tape.ts';
 import type { Tape } from './tape.ts';

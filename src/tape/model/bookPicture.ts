@@ -1,6 +1,6 @@
 /** The book as rows have left it, whole: what a reader needs to begin in the middle of a tape. */
-import { amount, price } from '../core/index.ts';
-import type { Millis } from '../core/index.ts';
+import { amount, price } from '../../core/index.ts';
+import type { Millis } from '../../core/index.ts';
 import { KIND, SIDE, TapeBuilder } from './tape.ts';
 import type { Columns, SideCode } from './tape.ts';
 

@@ -1,5 +1,5 @@
 /** The rows of a recording as columns, and the codes that stand in them. */
-import type { Side } from '../core/index.ts';
+import type { Side } from '../../core/index.ts';
 
 /**
  * What a row says. `clear` begins a whole new picture of the book: the `level` rows that follow it are all there is.

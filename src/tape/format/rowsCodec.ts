@@ -2,8 +2,8 @@
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CODING, packNumbers, planeOf, unpackNumbers } from './numbersCodec.ts';
 import type { PackedNumbers, Plane } from './numbersCodec.ts';
-import { KIND } from './tape.ts';
-import type { Columns } from './tape.ts';
+import { KIND } from '../model/tape.ts';
+import type { Columns } from '../model/tape.ts';
 
 export const BLOCK_ROWS = 65_536;
 

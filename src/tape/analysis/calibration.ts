@@ -6,15 +6,15 @@ import {
   MicropriceCounts,
   subgridsFor,
   twoScaleVariance,
-} from '../core/index.ts';
-import type { Amount, Cell, MicropriceTable, Millis, Price, Side } from '../core/index.ts';
+} from '../../core/index.ts';
+import type { Amount, Cell, MicropriceTable, Millis, Price, Side } from '../../core/index.ts';
 import { estimateOf, spreadOf, STRETCHES } from './jackknife.ts';
 import type { Estimate } from './jackknife.ts';
 import { signalsOf } from './signals.ts';
 import type { Signals } from './signals.ts';
-import type { Tape } from './tape.ts';
-import { walk } from './walk.ts';
-import type { Touch } from './walk.ts';
+import type { Tape } from '../model/tape.ts';
+import { walk } from '../model/walk.ts';
+import type { Touch } from '../model/walk.ts';
 
 /** Null where the recording cannot tell. */
 export type Calibration = {

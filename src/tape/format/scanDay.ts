@@ -1,14 +1,14 @@
 /** What one day of a stored tape holds, from the heads of its blocks; what is wrong with it is refused, or left out and told. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BookRules, Millis } from '../core/index.ts';
+import type { BookRules, Millis } from '../../core/index.ts';
 import { dirtOf, gapOf, headOf, isRules, ROWS_FILE, startOfDay, TAIL_FILE } from './dayFiles.ts';
 import type { Head } from './dayFiles.ts';
 import { FrameFile, REMEDY, TAG } from './frames.ts';
 import type { Frame } from './frames.ts';
 import { summaryOf } from './rowsCodec.ts';
 import type { BlockSummary } from './rowsCodec.ts';
-import type { Dirt, Gap } from './tape.ts';
+import type { Dirt, Gap } from '../model/tape.ts';
 
 /** A block of rows, or a part of a picture of the book as it was before them. Plain data, so that another thread can have it. Times in ms. */
 export type ScannedBlock = BlockSummary & {

@@ -1,12 +1,12 @@
 /** Reads the rows of scanned days into columns that the caller gives, block after block; begins in the middle with a picture of the book. */
-import { instrumentOf } from '../core/index.ts';
-import type { BookRules, Instrument, Millis } from '../core/index.ts';
-import { BookPicture } from './bookPicture.ts';
+import { instrumentOf } from '../../core/index.ts';
+import type { BookRules, Instrument, Millis } from '../../core/index.ts';
+import { BookPicture } from '../model/bookPicture.ts';
 import { FrameFile, REMEDY } from './frames.ts';
 import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder } from './rowsCodec.ts';
 import type { ColumnBuffers } from './rowsCodec.ts';
 import type { ScannedBlock, ScannedDay } from './scanDay.ts';
-import type { Columns } from './tape.ts';
+import type { Columns } from '../model/tape.ts';
 
 /** Rows under the same rules. */
 export type TapeChunk = { readonly columns: Columns; readonly rules: BookRules; readonly instrument: Instrument };

@@ -2,9 +2,9 @@
 import { closeSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOT } from '../core/index.ts';
-import type { BookRules, DecimalText, Millis } from '../core/index.ts';
-import { BookPicture } from './bookPicture.ts';
+import { LOT } from '../../core/index.ts';
+import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
+import { BookPicture } from '../model/bookPicture.ts';
 import { ContentHash } from './contentHash.ts';
 import {
   bookFolder,
@@ -24,9 +24,9 @@ import type { Head } from './dayFiles.ts';
 import { frameOf, jsonFrame, TAG } from './frames.ts';
 import { recoverDay } from './recoverDay.ts';
 import { BLOCK_ROWS, columnBuffers, encodeRows, firstRows } from './rowsCodec.ts';
-import { RowSink } from './rowSink.ts';
-import { KIND } from './tape.ts';
-import type { Dirt, Gap, Kind, SideCode } from './tape.ts';
+import { RowSink } from '../model/rowSink.ts';
+import { KIND } from '../model/tape.ts';
+import type { Dirt, Gap, Kind, SideCode } from '../model/tape.ts';
 
 export type TapeWriterOptions = {
   /** The tape's folder; made when it is not there, continued when it is. */

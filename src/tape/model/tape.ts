@@ -1,5 +1,5 @@
 /** A recorded market in memory: one column per field, one row per event, in the order in which a replay lets them happen. */
-import type { BookRules, Instrument, Millis } from '../core/index.ts';
+import type { BookRules, Instrument, Millis } from '../../core/index.ts';
 import { KIND } from './columns.ts';
 import type { Columns, Kind, SideCode } from './columns.ts';
 import { RowSink } from './rowSink.ts';

@@ -1,7 +1,7 @@
 /** The hash of rows: the same however they were cut into blocks. */
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
-import type { Columns } from './tape.ts';
+import type { Columns } from '../model/tape.ts';
 
 /** SHA-256 over the SHA-256 of each column: kinds, sides (a byte each), times in microseconds, prices, amounts and ids (doubles, least byte first). */
 export class ContentHash {

@@ -1,6 +1,6 @@
 /** Looks at every row of a recording on its way into a tape: names trades that no book stands behind, and counts what is wrong with the books. */
-import { RowBook } from './recordedBook.ts';
-import { KIND, SIDE } from './tape.ts';
+import { RowBook } from '../model/recordedBook.ts';
+import { KIND, SIDE } from '../model/tape.ts';
 
 /** Told of each piece of dirt: `isBook` when the book shows it as the last of its rows left it, otherwise the row that is being taken does. */
 export type Found = (what: string, done: string, isBook: boolean) => void;
