@@ -1,5 +1,5 @@
 /** The log that ships, real pino with its masks, into memory instead of stderr: what a test reads is what a person would. */
-import { logger } from '../src/cli/logger.ts';
+import { logger } from '../src/cli/terminal/logger.ts';
 import type { Log } from '../src/live/log.ts';
 
 export type LogLine = {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { feedOf } from '../../src/cli/feeds.ts';
+import { feedOf } from '../../src/cli/wiring/feeds.ts';
 import type { FeedConfig } from '../../src/config.ts';
 import type { Feed } from '../../src/live/market/feed.ts';
 

@@ -6,9 +6,9 @@ import { Command } from 'commander';
 import { afterAll, describe, expect, test } from 'vitest';
 import { addLedgerCommands } from '../../src/cli/commands/ledger.ts';
 import { faceText } from '../../src/cli/commands/trade.ts';
-import { editorHelp } from '../../src/cli/editorHelp.ts';
-import { tapeOf } from '../../src/cli/source.ts';
-import { timeLeft } from '../../src/cli/timeLeft.ts';
+import { editorHelp } from '../../src/cli/terminal/editorHelp.ts';
+import { tapeOf } from '../../src/cli/wiring/source.ts';
+import { timeLeft } from '../../src/cli/terminal/timeLeft.ts';
 import { ROOT } from './program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'puntas-person-'));

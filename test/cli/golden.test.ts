@@ -12,7 +12,7 @@ const bench = new Bench();
 afterAll(() => bench.clear());
 
 const golden = (...args: readonly string[]) =>
-  promisify(execFile)(process.execPath, [join(ROOT, 'dist/src/cli/golden.js'), ...args]);
+  promisify(execFile)(process.execPath, [join(ROOT, 'dist/src/cli/develop/golden.js'), ...args]);
 
 /** The events as records of 24 bytes. */
 function written(name: string, events: readonly NaiveRow[]): string {

@@ -1,7 +1,7 @@
 /** `puntas hedges`: every hedge with its ways, its costs and its end, as the recordings have them. */
 import { afterEach, expect, test } from 'vitest';
-import { hedges, hedgesIn } from '../../src/cli/hedges.ts';
-import { replay } from '../../src/cli/stateCommands.ts';
+import { hedges, hedgesIn } from '../../src/cli/inspect/hedges.ts';
+import { replay } from '../../src/cli/inspect/stateCommands.ts';
 import { dollars, hedgedWorld } from '../live/hedge/hedgedWorld.ts';
 import { started } from '../live/world.ts';
 import type { World } from '../live/world.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { narrate } from '../../src/cli/narrator.ts';
+import { narrate } from '../../src/cli/terminal/narrator.ts';
 import { amount, firstRegime, money, price, REGIMES } from '../../src/core/index.ts';
 import type { EngineNews, Order, OrderNews, Regime, RegimeState, RiskRefusal } from '../../src/core/index.ts';
 import { btcMxn } from '../core/market.ts';
 import { memoryLog } from '../memoryLog.ts';
-import { logger } from '../../src/cli/logger.ts';
+import { logger } from '../../src/cli/terminal/logger.ts';
 
 /** What is written of a piece of news: its level and sentence, or nothing. */
 type Told = readonly [level: string, sentence: string] | null;

@@ -1,8 +1,8 @@
 /** The line on where the bot stands: one row on a terminal, whole elsewhere, and why a side is empty in the words of `puntas explain`. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lineRoom, logger } from '../../src/cli/logger.ts';
-import { status, statusLine } from '../../src/cli/status.ts';
+import { lineRoom, logger } from '../../src/cli/terminal/logger.ts';
+import { status, statusLine } from '../../src/cli/terminal/status.ts';
 import { amount, money, REASONS, VirtualClock } from '../../src/core/index.ts';
 import type { Order, Snapshot, Unshown } from '../../src/core/index.ts';
 import { Desk, quoteAround } from '../core/desk.ts';

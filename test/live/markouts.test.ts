@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { engineOf } from '../../src/cli/bot.ts';
-import { replay } from '../../src/cli/stateCommands.ts';
+import { engineOf } from '../../src/cli/wiring/bot.ts';
+import { replay } from '../../src/cli/inspect/stateCommands.ts';
 import type { Config } from '../../src/config.ts';
 import type { EngineEvent, RestoredLedger } from '../../src/core/index.ts';
 import { lineOf } from '../../src/live/replay/recording.ts';

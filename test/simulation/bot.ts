@@ -1,6 +1,6 @@
 /** The bot's process: the composition that ships, with the ports of the simulated world, started again whenever it ends. */
-import { clientOf, engineOf, hedgeOf, streamOf } from '../../src/cli/bot.ts';
-import { narrate } from '../../src/cli/narrator.ts';
+import { clientOf, engineOf, hedgeOf, streamOf } from '../../src/cli/wiring/bot.ts';
+import { narrate } from '../../src/cli/terminal/narrator.ts';
 
 import type { ConversionDesk, Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../src/core/index.ts';
 import { isAboutRules, isAboutNonce, meaningOf, Secret } from '../../src/exchange/index.ts';

@@ -4,15 +4,15 @@ import { dirname } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { comparisonPage, withoutCurves } from '../../../backtest/index.ts';
-import { modelsOf } from '../backtest.ts';
-import { compare, describeComparison, TIERS } from '../compare.ts';
-import type { TierName } from '../compare.ts';
-import { Wrong } from '../configFile.ts';
-import { written } from '../csvFiles.ts';
-import { decimal, seedNumber, threadNumber } from '../flags.ts';
-import { latenciesOf } from '../latencies.ts';
-import { pageParts } from '../reportFiles.ts';
-import { version } from '../source.ts';
+import { modelsOf } from '../backtest/backtest.ts';
+import { compare, describeComparison, TIERS } from '../backtest/compare.ts';
+import type { TierName } from '../backtest/compare.ts';
+import { Wrong } from '../wiring/configFile.ts';
+import { written } from '../backtest/csvFiles.ts';
+import { decimal, seedNumber, threadNumber } from '../terminal/flags.ts';
+import { latenciesOf } from '../backtest/latencies.ts';
+import { pageParts } from '../backtest/reportFiles.ts';
+import { version } from '../wiring/source.ts';
 
 type CompareFlags = {
   readonly config: readonly string[];

@@ -1,6 +1,6 @@
 /** The command for whoever writes strategies: new-strategy. */
 import type { Command } from 'commander';
-import { newStrategy } from '../newStrategy.ts';
+import { newStrategy } from '../develop/newStrategy.ts';
 
 export function addDevelopCommands(program: Command): void {
   program

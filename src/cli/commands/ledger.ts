@@ -2,10 +2,10 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
-import { readConfig, Wrong } from '../configFile.ts';
-import { duration } from '../flags.ts';
-import { adjust, ledger } from '../ledger.ts';
-import type { AdjustAsk } from '../ledger.ts';
+import { readConfig, Wrong } from '../wiring/configFile.ts';
+import { duration } from '../terminal/flags.ts';
+import { adjust, ledger } from '../inspect/ledger.ts';
+import type { AdjustAsk } from '../inspect/ledger.ts';
 
 export type Where = { readonly config?: string; readonly state?: string };
 

@@ -2,13 +2,13 @@
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { formats } from '../../tape/index.ts';
-import { EXIT } from '../exits.ts';
-import { decimal, duration, sources } from '../flags.ts';
-import { describeImport, importTape } from '../import.ts';
-import { logger } from '../logger.ts';
-import { describeRecorded, record } from '../record.ts';
-import { chosen, signalsToStop, withMarket } from '../source.ts';
-import type { Source } from '../source.ts';
+import { EXIT } from '../terminal/exits.ts';
+import { decimal, duration, sources } from '../terminal/flags.ts';
+import { describeImport, importTape } from '../tapes/import.ts';
+import { logger } from '../terminal/logger.ts';
+import { describeRecorded, record } from '../tapes/record.ts';
+import { chosen, signalsToStop, withMarket } from '../wiring/source.ts';
+import type { Source } from '../wiring/source.ts';
 
 type ImportFlags = {
   readonly from: string;

@@ -3,14 +3,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { recordFlow } from '../../../backtest/index.ts';
-import { backtest, describeBacktest, modelsOf, rowKindOf, withoutSeries } from '../backtest.ts';
+import { backtest, describeBacktest, modelsOf, rowKindOf, withoutSeries } from '../backtest/backtest.ts';
 import type { StoredTapeOptions } from '../../tape/index.ts';
-import { calibrate } from '../calibrate.ts';
-import { latenciesOf } from '../latencies.ts';
-import { driftNumber, seedNumber, tapeBook, threadNumber } from '../flags.ts';
-import { writeReport, reportFiles } from '../reportFiles.ts';
-import { chosen, chosenStored, referenceTapes, tapeOf, version } from '../source.ts';
-import { exportStored, lookAtTape } from '../storedTape.ts';
+import { calibrate } from '../backtest/calibrate.ts';
+import { latenciesOf } from '../backtest/latencies.ts';
+import { driftNumber, seedNumber, tapeBook, threadNumber } from '../terminal/flags.ts';
+import { writeReport, reportFiles } from '../backtest/reportFiles.ts';
+import { chosen, chosenStored, referenceTapes, tapeOf, version } from '../wiring/source.ts';
+import { exportStored, lookAtTape } from '../tapes/storedTape.ts';
 
 type BacktestFlags = {
   readonly config?: string;

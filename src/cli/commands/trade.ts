@@ -3,21 +3,21 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
-import { check } from '../check.ts';
-import { readConfig, Wrong } from '../configFile.ts';
-import { heedEarlierPlace } from '../earlierPlace.ts';
-import { startEmbedded } from '../embedded.ts';
-import { editorHelp } from '../editorHelp.ts';
-import { EXIT } from '../exits.ts';
-import { duration, port, sources, tapeBook } from '../flags.ts';
-import { logger } from '../logger.ts';
-import { ownCommand } from '../ownCommand.ts';
-import { run } from '../run.ts';
-import { sentinel } from '../sentinel.ts';
-import { chosen, remoteVenue, seedOf, signalsToStop, version, withVenue } from '../source.ts';
-import type { Source } from '../source.ts';
-import { withWhatLives } from '../whatLives.ts';
-import { describe } from '../summary.ts';
+import { check } from '../inspect/check.ts';
+import { readConfig, Wrong } from '../wiring/configFile.ts';
+import { heedEarlierPlace } from '../run/earlierPlace.ts';
+import { startEmbedded } from '../wiring/embedded.ts';
+import { editorHelp } from '../terminal/editorHelp.ts';
+import { EXIT } from '../terminal/exits.ts';
+import { duration, port, sources, tapeBook } from '../terminal/flags.ts';
+import { logger } from '../terminal/logger.ts';
+import { ownCommand } from '../terminal/ownCommand.ts';
+import { run } from '../run/run.ts';
+import { sentinel } from '../run/sentinel.ts';
+import { chosen, remoteVenue, seedOf, signalsToStop, version, withVenue } from '../wiring/source.ts';
+import type { Source } from '../wiring/source.ts';
+import { withWhatLives } from '../run/whatLives.ts';
+import { describe } from '../terminal/summary.ts';
 
 /** How to reach an exchange: a row each on a terminal, where nothing may break in two that is copied; one JSON object for programs. */
 export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boolean): string =>

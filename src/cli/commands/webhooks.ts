@@ -7,11 +7,11 @@ import type { TransactionState } from '../../core/index.ts';
 import { delivery } from '../../exchange/index.ts';
 import { INBOX_FILE, openInboxStore } from '../../live/inbox/store.ts';
 import { realClock } from '../../live/realClock.ts';
-import { clientOf } from '../bot.ts';
-import { readConfig, Wrong } from '../configFile.ts';
-import { callbackOf, webhookTokens } from '../inbox.ts';
+import { clientOf } from '../wiring/bot.ts';
+import { readConfig, Wrong } from '../wiring/configFile.ts';
+import { callbackOf, webhookTokens } from '../wiring/inbox.ts';
 import { folderOf } from './ledger.ts';
-import { remoteVenue } from '../source.ts';
+import { remoteVenue } from '../wiring/source.ts';
 
 export function addWebhookCommands(program: Command): void {
   const webhooks = program

@@ -1,0 +1,125 @@
+/** One tape under one fill model: the same work in this thread and in others, from plain data. */
+import {
+  fillModel,
+  latencyOf,
+  reportOf,
+  rowsOfTape,
+  runHedgedReplay,
+  RowWindow,
+  travel,
+  windowOfLevels,
+} from '../../../backtest/index.ts';
+import type {
+  DeskOptions,
+  ElsewhereOptions,
+  LatencySpec,
+  MarketRows,
+  ModelName,
+  ReplayOptions,
+  ReplayReport,
+} from '../../../backtest/index.ts';
+import type { Config } from '../../config.ts';
+import { randomOf } from '../../core/index.ts';
+import type { Instrument } from '../../core/index.ts';
+import { openStoredTape } from '../../tape/index.ts';
+import type { Gap, StoredTapeOptions, Tape } from '../../tape/index.ts';
+import { engineOf, hedgePlanOf } from '../wiring/bot.ts';
+import { openCsv } from './csvFiles.ts';
+import type { CsvPaths } from './csvFiles.ts';
+
+export type Latencies = {
+  readonly orders: LatencySpec;
+  readonly cancels: LatencySpec;
+  readonly answers: LatencySpec;
+  readonly feed: LatencySpec;
+};
+
+const RUN = 1;
+
+/** Everything but the rows; plain data, so that it can be handed to another thread. */
+export type ModelJob = {
+  readonly model: ModelName;
+  readonly config: Config;
+  readonly instrument: Instrument;
+  readonly gaps: readonly Gap[];
+  readonly from: number;
+  readonly to: number;
+  readonly seed: number;
+  readonly latencies: Latencies;
+  readonly fees: ReplayOptions['fees'];
+  readonly balances: ReplayOptions['balances'];
+  readonly csv: CsvPaths | null;
+  /** What other recordings say our price was; absent: there is no reference. */
+  readonly elsewhere?: ElsewhereOptions | undefined;
+};
+
+/** Rows in memory, or where they are stored: then they are read while they slide past. */
+export type RowSource =
+  | { readonly kind: 'memory'; readonly rows: MarketRows }
+  | { readonly kind: 'stored'; readonly dir: string; readonly options: StoredTapeOptions };
+
+export async function runModel(
+  job: ModelJob,
+  source: RowSource,
+  onProgress: (share: number) => void,
+): Promise<ReplayReport> {
+  const { model, config, instrument, latencies, seed, csv } = job;
+  const draws = (salt: number, spec: LatencySpec) => travel(spec, randomOf(seed ^ salt));
+  const rows =
+    source.kind === 'memory'
+      ? source.rows
+      : windowOfLevels(openStoredTape(source.dir, source.options), feedOf(latencies, seed));
+  const files = csv && openCsv(csv);
+  const setup = hedgePlanOf(config);
+  const result = await runHedgedReplay({
+    ...job,
+    rows,
+    model: fillModel(model, rows instanceof RowWindow ? rows.rows : rows),
+    latency: latencyOf(draws(0x0d, latencies.orders), draws(0xa5, latencies.answers), draws(0xca, latencies.cancels)),
+    decideEveryMs: config.timing.decideEveryMs,
+    privatePollMs: config.timing.privatePollMs,
+    privatePerMinute: config.exchange.budgets.privatePerMinute,
+    engine: (rates, onNews) => engineOf(config, { instrument, ...rates }, RUN, onNews),
+    hedge: setup && { setup, desk: deskOf(config, seed ^ 0xde), orderPrefix: `${config.instance}-${RUN}-t` },
+    ...(files && { sink: files.sink }),
+    onProgress,
+  });
+  files?.close();
+  return reportOf(instrument, result);
+}
+
+/** The desk of the configuration. One way of both interfaces is as long, and both let a conversion wait as long. */
+function deskOf({ backtest: { desk }, exchange }: Config, seed: number): DeskOptions {
+  const { spreadBps, paddingBps, lifeMs, refillMs, delayMinMs, delayMaxMs, failedShare, ...others } = desk;
+  const { capacity, latencyMs, refusedShare, lostShare } = others;
+  return {
+    switches: {
+      rfqSpreadPips: spreadBps,
+      conversionPaddingPips: paddingBps,
+      rfqQuoteLifeMs: lifeMs,
+      quoteLifeMs: lifeMs,
+      rfqRefillMs: refillMs,
+      rfqDelayMinMs: delayMinMs,
+      rfqDelayMaxMs: delayMaxMs,
+      conversionQueueMs: delayMaxMs,
+      rfqFailurePips: Math.round(failedShare * 10_000),
+    },
+    ...(capacity !== undefined && { capacity }),
+    ...(latencyMs !== undefined && { latencyMs }),
+    timeoutMs: exchange.requestTimeoutMs,
+    refusedShare,
+    lostShare,
+    seed,
+  };
+}
+
+/** The same draws for every model and thread. */
+export const feedOf = ({ feed }: Latencies, seed: number) => travel(feed, randomOf(seed ^ 0xfe));
+
+export function rowsInMemory(
+  tape: Tape,
+  { latencies, seed }: Pick<ModelJob, 'latencies' | 'seed'>,
+  from?: 'levels' | 'orders',
+): MarketRows {
+  return rowsOfTape(tape, { feed: feedOf(latencies, seed), ...(from && { from }) });
+}

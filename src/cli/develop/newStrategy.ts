@@ -1,0 +1,159 @@
+/** `puntas new-strategy`: the smallest strategy that passes the laws for all, as a folder, a line in the index, a configuration and a test. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Wrong } from '../wiring/configFile.ts';
+
+/** Words of small letters and digits with dashes between, as in avellaneda-stoikov. */
+const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+
+/** Writes into a checkout of the sources; overwrites nothing. Returns the paths that were written or changed. */
+export function newStrategy(root: string, name: string): readonly string[] {
+  if (!(NAME.test(name) && name.length <= 40)) {
+    throw new Wrong(`expected a name of small letters, digits and dashes, like order-flow; found ${name}`);
+  }
+  const index = join(root, 'strategies/index.ts');
+  if (!existsSync(index)) {
+    throw new Wrong(`${root}: no strategies/index.ts; run this in a checkout of the sources, or name one with --root`);
+  }
+  const word = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  const files = filesOf(name, word);
+  for (const path of Object.keys(files)) {
+    if (existsSync(join(root, path))) throw new Wrong(`${path} exists: choose another name, or remove it first`);
+  }
+  const before = readFileSync(index, 'utf8');
+  const after = indexWith(before, name, word);
+  mkdirSync(join(root, 'strategies', name), { recursive: true });
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(root, path), text);
+  writeFileSync(index, after);
+  return ['strategies/index.ts', ...Object.keys(files)];
+}
+
+function indexWith(text: string, name: string, word: string): string {
+  const imports = "import { toleranceOf } from './parameters.ts';\n";
+  const end = '} as const;\n';
+  if (!(text.includes(imports) && text.includes(end))) {
+    throw new Wrong('strategies/index.ts is not as it was: add the line by hand (docs/strategies.md)');
+  }
+  const entry = [
+    `  ${/-/.test(name) ? `'${name}'` : name}: {`,
+    `    parameters: ${word}Parameters,`,
+    "    summary: 'A spread around the middle, leaning against inventory.',",
+    `    make: ${word},`,
+    `    edgeProblem: ${word}EdgeProblem,`,
+    `    limitProblems: ${word}LimitProblems,`,
+    '    tolerance: toleranceOf,',
+    '  },',
+    '',
+  ].join('\n');
+  return text
+    .replace(
+      imports,
+      `import { ${word}EdgeProblem, ${word}LimitProblems, ${word}Parameters } from './${name}/parameters.ts';\n` +
+        `import { ${word} } from './${name}/strategy.ts';\n${imports}`,
+    )
+    .replace(end, `${entry}${end}`);
+}
+
+function filesOf(name: string, word: string): Readonly<Record<string, string>> {
+  const type = `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}Parameters`;
+  return {
+    [`strategies/${name}/parameters.ts`]: `/** The parameters of ${name} as they stand in the YAML. */
+import { z } from 'zod';
+import type { LimitProblem, LimitsAsked } from '../parameters.ts';
+import { spreadEdgeProblem, spreadLimitProblems, spreadParameters } from '../spread.ts';
+
+/** Every key of your own with .describe(): what it means, its unit, what happens when it is left out. */
+export const ${word}Parameters = z.strictObject({ ...spreadParameters });
+
+export type ${type} = z.infer<typeof ${word}Parameters>;
+
+/** The last number: how far, in bps, your fair value can lie from the configured one, which is the middle of the book by default. */
+export const ${word}LimitProblems = (p: ${type}, limits: LimitsAsked): readonly LimitProblem[] =>
+  spreadLimitProblems(p, limits, 0);
+
+export const ${word}EdgeProblem = (p: ${type}, makerRate: number): string | null =>
+  spreadEdgeProblem(p, makerRate);
+`,
+    [`strategies/${name}/strategy.ts`]: `/** Say here in one sentence what ${name} is for. */
+import { amountFloor } from '../../core/index.ts';
+import type { Instrument, Strategy } from '../../core/index.ts';
+import { fairSteps, silent } from '../rungs.ts';
+import { quoteAround, unknownIn } from '../spread.ts';
+import type { ${type} } from './parameters.ts';
+
+/** Say what it remembers between two quotes; now: nothing. */
+export function ${word}(p: ${type}, instrument: Instrument): Strategy {
+  const lots = amountFloor(instrument, p.amount);
+  return {
+    quote(view) {
+      const unknown = unknownIn(view);
+      if (unknown !== null) return silent(unknown);
+      // Your fair value, as steps in ticks: each is shown to whoever asks for the reason of a price.
+      return quoteAround(p, lots, view, [...fairSteps(view)]);
+    },
+  };
+}
+`,
+    [`strategies/${name}/README.md`]: `# ${name}
+
+What it is, in one sentence.
+
+![quotes against inventory](quotes.svg)
+
+**Idea.** Why this should earn money.
+
+**Formula**. With its source.
+
+**When it loses.** Say it before somebody finds out.
+
+## Parameters
+
+All keys with bounds: [docs/configuration.md](../../docs/configuration.md).
+`,
+    [`config/${name}.yaml`]: `# yaml-language-server: $schema=./schema.json
+# ${name} on the embedded exchange.
+
+book: btc_mxn
+instance: ${name.replaceAll('-', '').slice(0, 12)}
+
+exchange:
+  kind: embedded
+  seed: 1
+  market: { kind: flow }
+  balances: { btc: '1.5', mxn: '2000000' }
+  # The best fee tier of the mxn books, 0.100 % for the maker.
+  volume30d: '200000000'
+
+strategy:
+  name: ${name}
+  # A round trip costs two maker fees, 20 bps at this tier.
+  halfSpreadBps: 10.6
+  levels: 3
+  levelSpacingBps: 6
+  amount: '0.006'
+  skewBpsAtLimit: 10
+  refreshToleranceBps: 4
+
+limits:
+  positionMax: '0.1'
+  orderValueMax: '50000'
+  ordersMax: 12
+  collarBps: 200
+  drawdownMax: '5000'
+  dayLossMax: '5000'
+
+inventory:
+  target: '1.5'
+`,
+    [`test/strategies/${word}.test.ts`]: `import { expect, test } from 'vitest';
+import { strategyOf, viewOf } from './examples.ts';
+
+// The laws for all strategies hold it already (all.test.ts, shipped.test.ts): what is true of this one alone goes here.
+test('quotes on both sides of the middle', () => {
+  const { bids, asks } = strategyOf('${name}').quote(viewOf());
+  expect(bids[0]!.price).toBeLessThan(viewOf().mid);
+  expect(asks[0]!.price).toBeGreaterThan(viewOf().mid);
+});
+`,
+  };
+}

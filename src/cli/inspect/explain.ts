@@ -1,0 +1,313 @@
+/** `puntas explain`: what the bot decided at a moment and why, by replaying its recording up to there; a bot that runs is not disturbed. */
+import { existsSync } from 'node:fs';
+import { textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
+import type {
+  Amount,
+  Clock,
+  Decided,
+  Engine,
+  EngineEvent,
+  Fair,
+  HedgeRow,
+  Instrument,
+  Level,
+  Millis,
+  RegimeState,
+  Side,
+  Snapshot,
+  Step,
+} from '../../core/index.ts';
+import type { Config } from '../../config.ts';
+import type { Rules } from '../../live/loop/opening.ts';
+import { lineOf } from '../../live/replay/recording.ts';
+import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
+import { firstRules, replayRun } from '../../live/replay/replay.ts';
+import { engineOf } from '../wiring/bot.ts';
+import { Wrong } from '../wiring/configFile.ts';
+
+/** As `--json` prints it (docs/json.md). Prices and amounts are exact decimal text, steps are in ticks. */
+export type Explanation = {
+  /** The last input of the engine at or before the moment that was asked for: everything below is as of then. */
+  readonly at: Millis;
+  readonly run: number;
+  readonly book: string;
+  readonly strategy: string;
+  readonly tick: string;
+  readonly decidedAt: Millis | null;
+  readonly regime: Change;
+  /** The last changes, oldest first; the last one is the regime. */
+  readonly changes: readonly Change[];
+  /** Why nothing could be quoted at all; null when it could. */
+  readonly refusal: string | null;
+  readonly market: { readonly bid: string | null; readonly ask: string | null; readonly bookAgeMs: number | null };
+  readonly fair: { readonly ticks: number; readonly steps: readonly Step[] } | null;
+  readonly inventory: {
+    readonly currency: string;
+    readonly fromTarget: string;
+    readonly max: string;
+    readonly holdings: Readonly<Record<string, string>>;
+  };
+  readonly figures: Snapshot['figures'];
+  readonly levels: readonly ExplainedLevel[];
+  /** The last hedges, oldest first, each as it stood then. */
+  readonly hedges: readonly HedgeRow[];
+  /** Null when every command up to there came out as it did then; else how this Puntas differs from the one that ran. */
+  readonly difference: string | null;
+  /** What to know of the moment itself: the bot was not running then, the recording has a gap, or what the engine broke with. */
+  readonly note: string | null;
+};
+
+export type Change = { readonly regime: string; readonly since: Millis; readonly why: string };
+
+export type ExplainedLevel = {
+  readonly side: 'bid' | 'ask';
+  /** From 1, best first; null for a whole side, or an order that no level wanted. */
+  readonly level: number | null;
+  readonly decision: string;
+  readonly reason: string;
+  readonly detail: string | null;
+  readonly price: string | null;
+  readonly amount: string | null;
+  /** From fair value to price, in ticks: they add up to it. */
+  readonly steps: readonly Step[];
+  readonly order: {
+    readonly id: string;
+    readonly price: string;
+    readonly remaining: string;
+    /** When it was decided, and at the moment that was asked for: an order's state, or `ended`. */
+    readonly then: string;
+    readonly now: string;
+  } | null;
+};
+
+export type Asked = {
+  readonly dir: string;
+  /** Null: the last decision there is. */
+  readonly at: Millis | null;
+  /** Called with each input's time, for telling how far it is. */
+  readonly onInput?: (at: Millis) => void;
+};
+
+/** Says every two seconds how far a long replay is. */
+export function progress(clock: Clock, write: (line: string) => void): (at: Millis) => void {
+  let told = clock.elapsed();
+  let inputs = 0;
+  return at => {
+    // A look at the clock costs more than an input.
+    if (++inputs % 1_000 !== 0 || clock.elapsed() - told < PROGRESS_EVERY_MS) return;
+    told = clock.elapsed();
+    write(`replaying: ${inputs} inputs, at ${timeText(at)}\n`);
+  };
+}
+
+const PROGRESS_EVERY_MS = 2_000;
+/** A bot writes its recording once a second: what is asked for so shortly after the last input may still come. */
+const SLACK_MS = 10_000;
+/** A bot that runs has an input at least every few seconds. */
+const SILENT_MS = 30_000;
+const HEDGES_MAX = 5;
+
+/** Throws `Wrong` in one line when there is no recording, or not of that time. */
+export function explain({ dir, at, onInput }: Asked): Explanation {
+  const { run, next } = chosenRun(dir, at);
+  const { setup, rules } = madeFrom(dir, run);
+  const engine = engineOf(setup, rules, run, undefined, true);
+  const seen = new Seen();
+  const replayed = replayRun(
+    dir,
+    run,
+    engine,
+    event => {
+      seen.see(event);
+      onInput?.(event.at);
+    },
+    at ?? Infinity,
+  );
+  const { difference, gap, broke } = replayed;
+  if (seen.at === null)
+    throw new Wrong(`${dir}: run ${run} has no input ${at === null ? '' : `up to ${timeText(at)}`}`);
+  if (at !== null && next === null && at - seen.at > SLACK_MS && difference === null && !gap)
+    throw new Wrong(outside(dir, at));
+  return {
+    ...explanationOf(engine, seen, rules.instrument, setup),
+    run,
+    difference,
+    note: broke === null ? noteOf(at, seen.at, gap, next !== null) : `the engine broke in this run: ${broke}`,
+  };
+}
+
+/** The run that went on at that time, or had ended last. */
+function chosenRun(dir: string, at: Millis | null): { readonly run: number; readonly next: number | null } {
+  const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
+  if (runs.length === 0)
+    throw new Wrong(
+      `${dir}: no recording of a run there; expected the state directory of a bot that has run (state.dir, or --state)`,
+    );
+  for (let i = runs.length - 1; i >= 0; i--) {
+    const run = runs[i]!;
+    const startedAt = startOf(dir, run);
+    if (startedAt === null || firstRulesOf(dir, run) === null) continue;
+    if (at === null || startedAt <= at) return { run, next: runs[i + 1] ?? null };
+  }
+  throw new Wrong(at === null ? `${dir}: no run there has read the rules of its book` : outside(dir, at));
+}
+
+function outside(dir: string, at: Millis): string {
+  const runs = recordingsIn(dir).map(({ run }) => run);
+  const first = runs.map(run => startOf(dir, run)).find(start => start !== null) ?? null;
+  const last = runs.map(run => endOf(dir, run)).findLast(end => end !== null) ?? null;
+  const kept = first === null || last === null ? 'nothing' : `${timeText(first)} to ${timeText(last)}`;
+  return `${dir}: nothing is kept of ${timeText(at)}; the recordings there have ${kept}`;
+}
+
+/** Time of the last input of a run; null when there is none. */
+function endOf(dir: string, run: number): Millis | null {
+  return damaged(dir, run, () => {
+    let last: string | null = null;
+    for (const text of readRecording(dir, run)?.lines ?? []) if (text.startsWith('i')) last = text;
+    const line = last === null ? null : lineOf(last);
+    return line?.kind === 'input' ? line.event.at : null;
+  });
+}
+
+function startOf(dir: string, run: number): Millis | null {
+  return damaged(dir, run, () => readRecording(dir, run)?.of.startedAt ?? null);
+}
+
+const firstRulesOf = (dir: string, run: number): Rules | null => damaged(dir, run, () => firstRules(dir, run));
+
+function madeFrom(dir: string, run: number): { readonly setup: Config; readonly rules: Rules } {
+  const recording = damaged(dir, run, () => readRecording(dir, run));
+  const rules = firstRulesOf(dir, run);
+  if (recording === null || rules === null) throw new Wrong(`${dir}: run ${run} ended before it read its rules`);
+  return { setup: JSON.parse(recording.of.setup) as Config, rules };
+}
+
+function damaged<T>(dir: string, run: number, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new Wrong(`${dir}: run ${run}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function noteOf(asked: Millis | null, at: Millis, gap: boolean, isPast: boolean): string | null {
+  if (gap) return 'the disk took no more of the recording: this is how it was up to there';
+  if (asked === null || asked - at <= SILENT_MS || !isPast) return null;
+  return `the bot was not running at ${timeText(asked)}: this is how it ended before`;
+}
+
+/** What the replay meets on its way that the engine does not keep. */
+class Seen {
+  at: Millis | null = null;
+  readonly #hedges = new Map<string, HedgeRow>();
+
+  see(event: EngineEvent): void {
+    this.at = event.at;
+    if (event.kind !== 'hedge') return;
+    this.#hedges.delete(event.row.id);
+    this.#hedges.set(event.row.id, event.row);
+    const [oldest] = this.#hedges.keys();
+    if (this.#hedges.size > HEDGES_MAX && oldest !== undefined) this.#hedges.delete(oldest);
+  }
+
+  get hedges(): readonly HedgeRow[] {
+    return [...this.#hedges.values()];
+  }
+}
+
+function explanationOf(
+  engine: Engine,
+  seen: Seen,
+  instrument: Instrument,
+  setup: Config,
+): Omit<Explanation, 'run' | 'difference' | 'note'> {
+  const at = seen.at ?? 0;
+  const snapshot = engine.snapshot(at);
+  const { decision } = engine;
+  const quote = decision?.quote ?? null;
+  const priceText = (price: Snapshot['bid']) => (price > 0 ? textOfPrice(instrument, price) : null);
+  const decided = [...(decision?.decided ?? [])].sort(byPlace);
+  return {
+    at,
+    book: instrument.symbol,
+    strategy: setup.strategy.name,
+    tick: instrument.tick,
+    decidedAt: decision?.at ?? null,
+    regime: asChange(snapshot.regime),
+    changes: engine.regimeChanges.map(asChange),
+    refusal: decision?.refusal ?? null,
+    market: {
+      bid: priceText(snapshot.bid),
+      ask: priceText(snapshot.ask),
+      bookAgeMs: Number.isFinite(snapshot.bookAge) ? snapshot.bookAge : null,
+    },
+    fair: fairOf(quote?.fair, quote?.bids[0], quote?.asks[0]),
+    inventory: {
+      currency: instrument.major,
+      fromTarget: textOfMoney(snapshot.inventory),
+      max: setup.limits.positionMax,
+      holdings: Object.fromEntries([...snapshot.holdings].map(([name, sum]) => [name, textOfMoney(sum)])),
+    },
+    figures: snapshot.figures,
+    levels: decided.map(one =>
+      levelOf(one, (one.side === 'buy' ? quote?.bids : quote?.asks)?.[one.index ?? -1], instrument, snapshot),
+    ),
+    hedges: seen.hedges,
+  };
+}
+
+/** Asks from the outermost in, then bids from the best out, as a book is drawn; what has no level comes last on its side. */
+function byPlace(a: Decided, b: Decided): number {
+  if (a.side !== b.side) return a.side === 'sell' ? -1 : 1;
+  const [i, j] = [a.index ?? Infinity, b.index ?? Infinity];
+  if (i === j) return 0;
+  return (a.side === 'buy' ? 1 : -1) * (i < j ? -1 : 1);
+}
+
+const asChange = ({ regime, since, why }: RegimeState): Change => ({ regime, since, why });
+
+/** Without one made of parts: what both sides begin with, inventory aside. */
+function fairOf(fair: Fair | undefined, bid: Level | undefined, ask: Level | undefined): Explanation['fair'] {
+  const steps = fair?.steps ?? begun(bid?.why ?? ask?.why ?? [], ask?.why ?? bid?.why ?? []);
+  return steps.length === 0 ? null : { ticks: steps.reduce((sum, { ticks }) => sum + ticks, 0), steps };
+}
+
+function begun(bid: readonly Step[], ask: readonly Step[]): readonly Step[] {
+  if (bid === ask) return bid.slice(0, 1);
+  const end = bid.findIndex(({ name, ticks }, i) => {
+    const other = ask[i];
+    return name === 'inventory' || other?.name !== name || other.ticks !== ticks;
+  });
+  return bid.slice(0, end < 0 ? bid.length : end);
+}
+
+function levelOf(
+  { side, deed, reason, detail, index, level, order }: Decided,
+  wanted: Level | undefined,
+  instrument: Instrument,
+  snapshot: Snapshot,
+): ExplainedLevel {
+  const lots = (amount: Amount) => textOfAmount(instrument, amount);
+  const now = order && snapshot.orders.find(({ id }) => id === order.id);
+  return {
+    side: nameOf(side),
+    level: index === null ? null : index + 1,
+    decision: deed,
+    reason,
+    detail,
+    price: level && textOfPrice(instrument, level.price),
+    amount: level && lots(level.amount),
+    steps: level?.why ?? wanted?.why ?? [],
+    order: order && {
+      id: order.id,
+      price: textOfPrice(instrument, order.price),
+      remaining: lots(order.remaining),
+      then: order.state,
+      now: now?.state ?? 'ended',
+    },
+  };
+}
+
+const nameOf = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');
+export const timeText = (at: Millis): string => new Date(at).toISOString();

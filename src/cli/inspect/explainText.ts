@@ -1,0 +1,59 @@
+/** An explanation for a person: the regime, the fair value, and each level with its steps from there to its price, in ticks. */
+import type { Step } from '../../core/index.ts';
+import { explained } from '../../hedge/index.ts';
+import { timeText } from './explain.ts';
+import type { ExplainedLevel, Explanation } from './explain.ts';
+
+export function explanationText(of: Explanation): string {
+  const { market, inventory, fair, refusal, note, difference } = of;
+  return [
+    `${of.book}, ${of.strategy}, run ${of.run}, as of ${timeText(of.at)}${of.decidedAt === null ? '' : ` (decided at ${timeText(of.decidedAt)})`}`,
+    ...(note === null ? [] : [`note: ${note}`]),
+    ...(difference === null
+      ? []
+      : [`DIFFERENT: this Puntas does not decide as the one that ran, it stops there: ${difference}`]),
+    `regime: ${of.regime.regime} since ${Number.isFinite(of.regime.since) ? timeText(of.regime.since) : 'the start'}: ${of.regime.why}`,
+    ...of.changes.slice(-6, -1).map(({ regime, since, why }) => `  before: ${regime} since ${timeText(since)}: ${why}`),
+    `market: bid ${market.bid ?? 'none'}, ask ${market.ask ?? 'none'}${market.bookAgeMs === null ? ', never read' : `, ${(market.bookAgeMs / 1000).toFixed(1)} s old`}`,
+    fair === null
+      ? 'fair value: none'
+      : `fair value in ticks of ${of.tick}: ${ticks(fair.ticks)}${fair.steps.length > 1 ? ` = ${sumText(fair.steps)}` : ` (${fair.steps[0]?.name ?? ''})`}`,
+    `inventory: ${inventory.fromTarget} ${inventory.currency} from its target, at most ${inventory.max}; holds ${Object.entries(
+      inventory.holdings,
+    )
+      .map(([currency, sum]) => `${sum} ${currency}`)
+      .join(', ')}`,
+    ...(of.figures.length === 0
+      ? []
+      : [
+          `model: ${of.figures.map(({ name, value, unit }) => `${name} ${Number(value.toPrecision(4))} ${unit}`.trim()).join(', ')}`,
+        ]),
+    ...(refusal === null ? [] : [`nothing is quoted: ${refusal}`]),
+    ...of.levels.map(levelText),
+    ...of.hedges.map(
+      ({ at, state, amount, why, weighed }) =>
+        `hedge at ${timeText(at)}: ${amount} ${inventory.currency}, ${state}${why === null ? '' : `, ${why}`}; ${explained(weighed)}`,
+    ),
+  ].join('\n');
+}
+
+function levelText({ side, level, decision, reason, detail, price, amount, steps, order }: ExplainedLevel): string {
+  const what = level === null ? side : `${side} ${level}`;
+  const words = detail === null || detail === reason ? reason : `${reason} (${detail})`;
+  const of = price === null ? '' : `  ${amount ?? ''} at ${price}`;
+  const own =
+    order === null
+      ? ''
+      : `; order ${order.id} of ${order.remaining} at ${order.price}, ${order.then}${order.now === order.then ? '' : `, now ${order.now}`}`;
+  const sum = steps.length === 0 ? '' : `\n      ${ticks(total(steps))} = ${sumText(steps)}`;
+  return `  ${what}: ${decision}: ${words}${of}${own}${sum}`;
+}
+
+const total = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + step.ticks, 0);
+const ticks = (of: number): string => String(Number(of.toFixed(2)));
+const sumText = (steps: readonly Step[]): string =>
+  steps
+    .map(({ name, ticks: of }, i) =>
+      i === 0 ? `${name} ${ticks(of)}` : `${of < 0 ? '-' : '+'} ${name} ${ticks(Math.abs(of))}`,
+    )
+    .join(' ');

@@ -1,0 +1,86 @@
+/** `puntas hedges`: what was to leave, every way out with its cost at the decision, and what became of it; from the recordings of a state directory. */
+import { existsSync } from 'node:fs';
+import type { Config } from '../../config.ts';
+import type { HedgeLine, HedgeRow } from '../../core/index.ts';
+import { lineOf } from '../../live/replay/recording.ts';
+import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
+import { Wrong } from '../wiring/configFile.ts';
+
+/** A hedge with the run that last changed it, and the states that it went through. */
+export type ToldHedge = HedgeRow & {
+  readonly book: string;
+  readonly run: number;
+  readonly states: readonly { readonly at: number; readonly state: HedgeRow['state']; readonly why: string | null }[];
+};
+
+/** Also of a bot that runs: recordings are read up to where they are whole. Oldest first; of old runs, as long as their recordings are kept. */
+export function hedgesIn(dir: string): readonly ToldHedge[] {
+  const found = new Map<string, ToldHedge>();
+  for (const { run } of existsSync(dir) ? recordingsIn(dir) : []) {
+    try {
+      const recording = readRecording(dir, run);
+      if (recording === null) continue;
+      const { book } = JSON.parse(recording.of.setup) as Config;
+      for (const text of recording.lines) {
+        // Every other line is left as it is: there are millions of them.
+        if (!text.startsWith(BEGINS)) continue;
+        const line = lineOf(text);
+        if (line.kind !== 'input' || line.event.kind !== 'hedge') continue;
+        const { at, row } = line.event;
+        const before = found.get(row.id)?.states ?? [];
+        const isNew = before.at(-1)?.state !== row.state || before.at(-1)?.why !== row.why;
+        const states = isNew ? [...before, { at, state: row.state, why: row.why }] : before;
+        found.set(row.id, { ...row, book, run, states });
+      }
+    } catch (error) {
+      // A damaged recording is told by puntas replay; what came before is shown.
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
+  return [...found.values()];
+}
+
+const BEGINS = 'i{"event":{"kind":"hedge"';
+
+/** The lines to print. Throws `Wrong` when there is no recording. */
+export function hedges(dir: string, json: boolean): readonly string[] {
+  if (!existsSync(dir) || recordingsIn(dir).length === 0)
+    throw new Wrong(`${dir}: no recording of a run there; expected the state directory of a bot (state.dir)`);
+  const told = hedgesIn(dir);
+  if (json) return [JSON.stringify({ hedges: told })];
+  return told.length === 0 ? ['nothing was ever to leave'] : told.flatMap(linesOf);
+}
+
+/** One hedge for a person: the decision, its alternatives, and its end. */
+export function linesOf({ book, route, ...row }: ToldHedge): readonly string[] {
+  const [major, minor] = book.split('_') as [string, string];
+  const what = row.amount.startsWith('-')
+    ? `${row.amount.slice(1)} ${major} to come`
+    : `${row.amount} ${major} to leave`;
+  const standing = [
+    ...(row.inventory === undefined ? [] : [`inventory ${row.inventory}`]),
+    ...(row.middle === undefined ? [] : [`middle ${row.middle}`]),
+    ...(row.costMax === undefined ? [] : [`at most ${row.costMax} ${minor}`]),
+    ...(row.dayCost === undefined ? [] : [`${row.dayCost} ${minor} before it on its day`]),
+  ];
+  const { offer } = row;
+  return [
+    `${row.id}  ${new Date(row.at).toISOString()}  ${row.state}${row.why === null ? '' : ` (${row.why})`}: ${what}`,
+    ...(standing.length > 0 ? [`  ${standing.join(', ')}`] : []),
+    ...row.weighed.map(line => `  ${wayText(line, minor)}`),
+    ...(offer === null
+      ? []
+      : [
+          `  ${offer.give.amount} ${offer.give.currency} for ${offer.get.amount} ${offer.get.currency} by ${offer.way}, ${offer.id}`,
+        ]),
+    ...(route
+      ? [`  over ${route.via}, leg ${route.leg} of 2: ${route.holds} ${route.via}, counted for ${route.worth} ${minor}`]
+      : []),
+    `  ${row.states.map(({ at, state }) => `${state} ${new Date(at).toISOString().slice(11, 23)}`).join(', ')}`,
+  ];
+}
+
+function wayText({ way, cost, bps, not }: HedgeLine, minor: string): string {
+  const price = cost === null || bps === null ? '' : `${bps.toFixed(1).padStart(8)} bps  ${cost} ${minor}  `;
+  return `${way.padEnd(14)}${price}${not ?? 'taken'}`;
+}

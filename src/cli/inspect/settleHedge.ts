@@ -1,0 +1,155 @@
+/** `puntas hedges settle`: the evidence of a hedge that nobody can look up, and a person's word on what became of it. */
+import { CAUSES, money, moneyOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
+import type { Balance, Clock, Entry, Money } from '../../core/index.ts';
+import { balancesSay, conversionOf } from '../../hedge/index.ts';
+import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
+import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+import { lineOf } from '../../live/replay/recording.ts';
+import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
+import { settlementsIn } from '../../live/state/settlements.ts';
+import type { Settlement } from '../../live/state/settlements.ts';
+import { Wrong } from '../wiring/configFile.ts';
+import { hedgesIn, linesOf } from './hedges.ts';
+import type { ToldHedge } from './hedges.ts';
+
+export type SettleAsk = Pick<Settlement, 'id' | 'as' | 'reason' | 'by'>;
+type Seen = { readonly at: number; readonly totals: ReadonlyMap<string, Money> };
+
+/** The lines to print: everything that is known of it. Throws `Wrong` when there is no such hedge, or nothing to settle. */
+export async function hedgeEvidence(dir: string, id: string, clock: Clock): Promise<readonly string[]> {
+  return (await evidenceOf(dir, id, clock)).lines;
+}
+
+/** The same, and leaves the settlement for the bot. */
+export async function settleHedge(dir: string, ask: SettleAsk, clock: Clock): Promise<readonly string[]> {
+  if (ask.reason.trim().length < 4)
+    throw new Wrong('--reason: say in a few words how you know, for those who read it later');
+  const { lines, says } = await evidenceOf(dir, ask.id, clock);
+  const contrary = ask.as === 'executed' ? 'failed' : 'completed';
+  if (says === contrary)
+    throw new Wrong([
+      ...lines,
+      `the balances say the contrary of ${ask.as}, to the last digit: nothing was settled; a running bot takes it from them`,
+    ]);
+  settlementsIn(dir).put({ ...ask, reason: ask.reason.trim(), at: clock.now() });
+  return [
+    ...lines,
+    `left for the bot: ${ask.id} settled as ${ask.as} by ${ask.by}; a running bot takes it up within seconds, another one at its next start, before it quotes`,
+  ];
+}
+
+async function evidenceOf(
+  dir: string,
+  id: string,
+  clock: Clock,
+): Promise<{ readonly lines: readonly string[]; readonly says: 'completed' | 'failed' | null }> {
+  const told = hedgesIn(dir).find(each => each.id === id);
+  if (!told) throw new Wrong(`${dir}: no hedge ${id} in its recordings; puntas hedges lists them`);
+  if (told.offer === null || told.offer.way === 'book' || (told.state !== 'unknown' && told.state !== 'accepted'))
+    throw new Wrong(`hedge ${id} is ${told.state}: only one whose outcome is unknown is settled by a person`);
+  const file = await ledgerFileIn(dir, clock);
+  if (file === null) throw new Wrong(`${dir}: no ledger there yet`);
+  const conversion = conversionOf(told);
+  const acceptedAt = told.states.find(({ state }) => state === 'accepted')?.at ?? told.at;
+  const { before, after: last } = balancesAround(dir, acceptedAt);
+  // What was read before its acceptance says nothing of it.
+  const after = last !== null && last.at > acceptedAt ? last : null;
+  const legs = [
+    { ...conversion.give, executed: money(-conversion.give.amount) },
+    { ...conversion.get, executed: conversion.get.amount },
+  ];
+  const differences = legs.map(({ currency }) => ({ currency, difference: unexplained(file, after, currency) }));
+  const known = differences.flatMap(({ currency, difference }) =>
+    difference === null ? [] : [{ currency, difference }],
+  );
+  const says = known.length === legs.length ? balancesSay(conversion, known) : null;
+  return {
+    says,
+    lines: [
+      ...linesOf(told),
+      ...legs.flatMap(leg => legLines(leg, { told, file, before, after, acceptedAt })),
+      verdict(says),
+    ],
+  };
+}
+
+const verdict = (says: 'completed' | 'failed' | null): string =>
+  says === null
+    ? 'the balances do not tell: look in the account at the exchange, then settle it with --as executed or --as failed'
+    : `the balances say: ${says === 'completed' ? 'executed' : 'failed'}`;
+
+/** What the exchange has beyond the ledger, which has nothing of the hedge; null before a read of the balances. */
+function unexplained({ causes }: LedgerFile, after: Seen | null, currency: string): Money | null {
+  const now = after?.totals.get(currency);
+  const row = causes.get(currency);
+  return now === undefined ? null : money(now - (row === undefined ? 0n : sumOfCauses(row)));
+}
+
+function legLines(
+  { currency, executed }: { readonly currency: string; readonly executed: Money },
+  of: {
+    readonly told: ToldHedge;
+    readonly file: LedgerFile;
+    readonly before: Seen | null;
+    readonly after: Seen | null;
+    readonly acceptedAt: number;
+  },
+): readonly string[] {
+  const { file, before, after, acceptedAt } = of;
+  const total = (seen: Seen | null) =>
+    seen === null ? 'never read' : textOfMoney(seen.totals.get(currency) ?? money(0n));
+  const rest = unexplained(file, after, currency);
+  return [
+    `${currency}: the exchange had ${total(before)} before${timeOf(before)} and has ${total(after)}${timeOf(after)}`,
+    ...bookedSince(file.entries, acceptedAt, currency).map(line => `  booked since: ${line}`),
+    `  beyond the ledger: ${rest === null ? 'not known' : textOfMoney(rest)}; carried out it would be ${textOfMoney(executed)}, not carried out 0`,
+  ];
+}
+
+const timeOf = (seen: Seen | null): string => (seen === null ? '' : ` (${new Date(seen.at).toISOString()})`);
+const ENTRIES_SHOWN = 20;
+
+/** Fills in one sum, and what the lists told or a person booked one by one. */
+function bookedSince(entries: readonly Entry[], since: number, currency: string): readonly string[] {
+  const sums = new Map<string, bigint>();
+  const single: string[] = [];
+  for (const { at, source, why, changes } of entries) {
+    if (!(at >= since)) continue;
+    for (const { cause, currency: of, amount } of changes) {
+      if (of !== currency || amount === 0n) continue;
+      if (cause === 'trades' || cause === 'fees') sums.set(cause, (sums.get(cause) ?? 0n) + amount);
+      else single.push(`${cause} ${textOfMoney(amount)} (${source}${why === null ? '' : `, ${why}`})`);
+    }
+  }
+  const order = CAUSES.filter(cause => sums.has(cause));
+  return [
+    ...order.map(cause => `${cause} ${textOfMoney(money(sums.get(cause) ?? 0n))}`),
+    ...single.slice(-ENTRIES_SHOWN),
+  ];
+}
+
+/** The balances of the exchange as they were last read before a moment, and as they were read last. */
+function balancesAround(dir: string, at: number): { readonly before: Seen | null; readonly after: Seen | null } {
+  let [before, after]: (Seen | null)[] = [null, null];
+  for (const { run } of recordingsIn(dir)) {
+    try {
+      for (const text of readRecording(dir, run)?.lines ?? []) {
+        if (!text.startsWith(BALANCES)) continue;
+        const line = lineOf(text);
+        if (line.kind !== 'input' || line.event.kind !== 'balances') continue;
+        const { startedAt, balances } = line.event;
+        const seen = { at: startedAt, totals: totalsOf(balances) };
+        if (startedAt < at) before = seen;
+        after = seen;
+      }
+    } catch (error) {
+      // A damaged recording is told by puntas replay; what came before is shown.
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
+  return { before: before ?? null, after: after ?? null };
+}
+
+const BALANCES = 'i{"event":{"kind":"balances"';
+const totalsOf = (balances: readonly Balance[]): ReadonlyMap<string, Money> =>
+  new Map(balances.map(({ currency, total }) => [currency, moneyOf(total)]));

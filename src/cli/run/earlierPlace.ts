@@ -1,0 +1,61 @@
+/** The state of this bot at the place that the working directory gave before relative paths counted from the YAML: never traded past in silence. */
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { Clock } from '../../core/index.ts';
+import type { Config } from '../../config.ts';
+import { STATE_FILE } from '../../live/state/journal.ts';
+import type { Log } from '../../live/log.ts';
+import { nameOf } from '../../live/state/owner.ts';
+import { lookInto } from '../../live/state/stateLook.ts';
+import type { StateLook } from '../../live/state/stateLook.ts';
+import { Wrong } from '../wiring/configFile.ts';
+
+/**
+ * Throws `Wrong` where a bot of this name has a state at the earlier place that must be moved or settled before this one trades: a ledger
+ * that the new place lacks, a halt, orders that may live. `file` is the YAML, `cwd` the working directory.
+ */
+export async function heedEarlierPlace(
+  config: Config,
+  file: string,
+  cwd: string,
+  clock: Clock,
+  log: Log,
+): Promise<void> {
+  const { dir } = config.state;
+  const earlier = resolve(cwd, relative(dirname(resolve(file)), dir));
+  if (earlier === resolve(dir)) return;
+  const found = await lookInto(earlier, clock).catch(() => null);
+  if (found === null || !isOf(config, found)) return;
+  const isKept = existsSync(join(dir, STATE_FILE));
+  const isPlay = config.exchange.kind === 'embedded';
+  const reasons = reasonsOf(found, isPlay);
+  if (reasons.length === 0 && (isKept || isPlay)) {
+    if (!isPlay) log.warn({ earlier, dir }, `a state of this bot is left at ${earlier}; it is not used: ${dir} is`);
+    return;
+  }
+  const what = reasons.length > 0 ? reasons.join(' and ') : 'its ledger';
+  const settle = [
+    ...(found.halt === null ? [] : [`puntas resume --state ${earlier} --reason "what you found"`]),
+    ...(found.orders.length === 0 || isPlay ? [] : [`puntas run -c ${file} --state ${earlier} --for 10s`]),
+  ].join(' and ');
+  const move = existsSync(dir) ? `mv ${earlier}/* ${dir}/` : `mv ${earlier} ${dir}`;
+  throw new Wrong(
+    `the state of this bot is ${dir} (relative paths in ${file} count from its folder), but an earlier one of ${nameOf(found.owner!)} lies at ${earlier}, where the working directory put it, with ${what}: ${isKept ? `look at it, then settle it with ${settle}, and move it away` : `move it with ${move}, then start again`}`,
+  );
+}
+
+/** Of the same bot, as far as that shows without asking the exchange. */
+const isOf = ({ exchange, book, instance }: Config, { owner }: StateLook): boolean =>
+  owner !== null &&
+  owner.book === book &&
+  owner.instance === instance &&
+  (exchange.kind === 'embedded'
+    ? owner.venue === null
+    : owner.venue?.startsWith(exchange.restUrl.replace(/\/$/, '')) === true);
+
+const reasonsOf = ({ halt, orders }: StateLook, isPlay: boolean): string[] => [
+  ...(halt === null ? [] : [`a halt (${halt.reason})`]),
+  ...(orders.length === 0 || isPlay
+    ? []
+    : [`${orders.length} orders that may live (${orders.map(({ id }) => id).join(', ')})`]),
+];

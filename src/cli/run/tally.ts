@@ -1,0 +1,59 @@
+/** Sums of the runs of one process: what a person and Prometheus are told does not start anew when one run takes over from another. */
+import { sumOfProfits } from '../../core/index.ts';
+import type { DecisionCount, Millis, Side, Snapshot } from '../../core/index.ts';
+
+const SIDES: readonly Side[] = ['buy', 'sell'];
+
+export class Tally {
+  #ended: { readonly snapshot: Snapshot; readonly ms: Millis } | null = null;
+
+  /** A run has ended after `ms`; `last` is its own. */
+  add(last: Snapshot, ms: Millis): void {
+    this.#ended = { snapshot: this.with(last, ms), ms: ms + (this.#ended?.ms ?? 0) };
+  }
+
+  /** The run that goes on, `ms` old, with what came before in its counts, profit and shares of time. */
+  with(now: Snapshot, ms: Millis): Snapshot {
+    if (this.#ended === null) return now;
+    const { snapshot: before, ms: msBefore } = this.#ended;
+    const share = (side: 'bid' | 'ask') =>
+      msBefore + ms > 0 ? (before.uptime[side] * msBefore + now.uptime[side] * ms) / (msBefore + ms) : now.uptime[side];
+    return {
+      ...now,
+      fills: before.fills + now.fills,
+      regimes: regimesOf(before.regimes, now.regimes),
+      decisions: decisionsOf(before.decisions, now.decisions),
+      profit: sumOfProfits(before.profit, now.profit),
+      counts: Object.fromEntries(SIDES.map(side => [side, countsOf(before, now, side)])) as Snapshot['counts'],
+      uptime: { bid: share('bid'), ask: share('ask') },
+    };
+  }
+}
+
+function countsOf(before: Snapshot, now: Snapshot, side: Side): Snapshot['counts'][Side] {
+  const [a, b] = [before.counts[side], now.counts[side]];
+  return {
+    placed: a.placed + b.placed,
+    canceled: a.canceled + b.canceled,
+    filled: a.filled + b.filled,
+    refused: a.refused + b.refused,
+    unknown: a.unknown + b.unknown,
+  };
+}
+
+const regimesOf = (a: Snapshot['regimes'], b: Snapshot['regimes']): Snapshot['regimes'] => ({
+  normal: a.normal + b.normal,
+  wide: a.wide + b.wide,
+  'reduce only': a['reduce only'] + b['reduce only'],
+  paused: a.paused + b.paused,
+  halted: a.halted + b.halted,
+});
+
+function decisionsOf(before: readonly DecisionCount[], now: readonly DecisionCount[]): readonly DecisionCount[] {
+  const all = new Map<string, DecisionCount>();
+  for (const one of [...before, ...now]) {
+    const key = `${one.side} ${one.deed} ${one.reason}`;
+    all.set(key, { ...one, count: one.count + (all.get(key)?.count ?? 0) });
+  }
+  return [...all.values()];
+}

@@ -1,0 +1,158 @@
+/** What a bot saw, from the recording in its state directory, as a recording to import: its books and the trades that it was told of. */
+import { existsSync, statSync } from 'node:fs';
+import type { Config } from '../../config.ts';
+import type { EngineEvent, Instrument } from '../../core/index.ts';
+import { lineOf } from '../../live/replay/recording.ts';
+import type { LevelChange, Line } from '../../live/replay/recording.ts';
+import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
+import { firstRules } from '../../live/replay/replay.ts';
+import { KIND, RowBuffer, SIDE, sideCodeOf } from '../../tape/index.ts';
+import type { Chunk, Recording } from '../../tape/index.ts';
+import { Wrong } from '../wiring/configFile.ts';
+
+const ROWS_AT_ONCE = 4_096;
+/** A bot hears of its book every few seconds, from the stream or by polls. */
+const SILENT_MS = 30_000;
+/** Levels a side that a run records. */
+const DEPTH = 50;
+
+/** True for the state directory of a bot, or when that is what was asked for. */
+export const isStateFolder = (path: string, format: string | undefined): boolean =>
+  format === 'state' || (format === undefined && isFolder(path) && recordingsIn(path).length > 0);
+
+const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
+
+type Run = { readonly run: number; readonly book: string; readonly instrument: Instrument };
+
+/** Every recorded run of one book, oldest first. Times are the bot's own: it records no others. Throws `Wrong` for what a person must change. */
+export function stateRecording(dir: string, book?: string): Recording {
+  const runs = isFolder(dir) ? runsIn(dir) : [];
+  const books = [...new Set(runs.map(run => run.book))];
+  const [only, other] = books;
+  if (only === undefined)
+    throw new Wrong(
+      `${dir}: no recording of a run there that has read the rules of its book; expected the state directory of a bot (state.dir)`,
+    );
+  if (book === undefined && other !== undefined)
+    throw new Wrong(`${dir}: holds several books; choose one of: ${books.join(', ')}`);
+  if (book !== undefined && !books.includes(book))
+    throw new Wrong(`${dir}: holds no book ${book}; it has: ${books.join(', ')}`);
+  const chosen = runs.filter(run => run.book === (book ?? only));
+  const instrument = chosen.at(-1)!.instrument;
+  return {
+    source: dir,
+    format: 'state',
+    files: [],
+    passes: 1,
+    instrument,
+    fromOrders: false,
+    depth: DEPTH,
+    quotesOnly: false,
+    notes: [
+      "both times are the bot's own, when it was told",
+      "books that came from the stream are without the bot's own orders, polled ones have them",
+    ],
+    streams: reading => [rowsOfRuns(dir, chosen, instrument, reading)],
+  };
+}
+
+function runsIn(dir: string): readonly Run[] {
+  return recordingsIn(dir).flatMap(({ run }) => {
+    try {
+      const recording = readRecording(dir, run);
+      const rules = firstRules(dir, run);
+      if (recording === null || rules === null) return [];
+      return [{ run, book: (JSON.parse(recording.of.setup) as Config).book, instrument: rules.instrument }];
+    } catch (error) {
+      throw new Wrong(
+        `${dir}: run ${run}: ${error instanceof Error ? error.message : String(error)}; move its file away`,
+      );
+    }
+  });
+}
+
+/** Up to the first one that is not what was written. */
+function* linesOf(dir: string, run: number, onDamage: () => void): Generator<Line> {
+  try {
+    for (const text of readRecording(dir, run)?.lines ?? []) yield lineOf(text);
+  } catch {
+    onDamage();
+  }
+}
+
+type Reading = Parameters<Recording['streams']>[0];
+
+async function* rowsOfRuns(
+  dir: string,
+  runs: readonly Run[],
+  instrument: Instrument,
+  { findings, gap }: Reading,
+): AsyncGenerator<Chunk> {
+  const rows = new RowBuffer(findings);
+  let before: number | null = null;
+  for (const { run, instrument: own } of runs) {
+    const place = `${dir}, run ${run}`;
+    if (own.tick !== instrument.tick) {
+      findings.found('runs from before a change of the tick', 'left out', place);
+      continue;
+    }
+    const reader = new RunReader(rows);
+    let number = 0;
+    const onDamage = () => findings.found('runs whose recording is damaged', 'read up to there', rows.place);
+    for (const line of linesOf(dir, run, onDamage)) {
+      number++;
+      findings.line();
+      rows.begin(place, number);
+      if (line.kind === 'gap') {
+        // What changed meanwhile is not known, so that nothing after it can be trusted.
+        findings.found('runs whose recording breaks off because the disk took no more', 'read up to there', rows.place);
+        break;
+      }
+      const told = reader.read(line, findings);
+      if (told === null) continue;
+      const { at, isFirst } = told;
+      if (before !== null && isFirst && at > before)
+        gap({ from: before, to: at, why: `no book between runs; run ${run} begins` });
+      else if (before !== null && at - before > SILENT_MS)
+        gap({ from: before, to: at, why: 'the bot had no fresh book' });
+      before = at;
+      if (rows.length >= ROWS_AT_ONCE) yield* rows.take();
+    }
+    yield* rows.take();
+  }
+}
+
+/** The lines of one run. */
+class RunReader {
+  readonly #rows: RowBuffer;
+  #hasBook = false;
+
+  constructor(rows: RowBuffer) {
+    this.#rows = rows;
+  }
+
+  /** The time of a line that told of the market, and whether it was the first; null for one that did not. */
+  read(line: Line, findings: Reading['findings']): { readonly at: number; readonly isFirst: boolean } | null {
+    if (line.kind !== 'input') return null;
+    const { event, levels } = line;
+    if (event.kind === 'book') return { at: event.at, isFirst: this.#book(event.at, levels) };
+    if (event.kind === 'public trade' && this.#hasBook) this.#trade(event, findings);
+    return null;
+  }
+
+  #book(at: number, levels: readonly LevelChange[]): boolean {
+    const isFirst = !this.#hasBook;
+    if (isFirst) this.#rows.clear(at, at);
+    this.#hasBook = true;
+    for (const [side, price, amount] of levels)
+      this.#rows.push(KIND.level, side === 0 ? SIDE.buy : SIDE.sell, at, at, price, amount, 0);
+    return isFirst;
+  }
+
+  #trade(event: Extract<EngineEvent, { kind: 'public trade' }>, findings: Reading['findings']): void {
+    const { at, price, amount, side } = event;
+    if (amount === undefined || side === undefined)
+      findings.found('trades of which only the price was told', 'left out', this.#rows.place);
+    else this.#rows.trade(at, at, sideCodeOf(side), price, amount);
+  }
+}

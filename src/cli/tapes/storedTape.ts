@@ -1,0 +1,68 @@
+/** `puntas tape` and `puntas export`: what a stored tape holds, and its rows for other programs. */
+import { SingleBar } from 'cli-progress';
+import { exportTape, openStoredTape } from '../../tape/index.ts';
+import type { StoredTape, StoredTapeOptions } from '../../tape/index.ts';
+import { Wrong } from '../wiring/configFile.ts';
+
+/** What is wrong with a tape, at opening or while it is read, is for a person to put right. */
+async function orWrong<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Wrong(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Reads every byte: the sums of blocks are checked as they are decoded. */
+export const lookAtTape = (dir: string, options: StoredTapeOptions, json: boolean): Promise<string> =>
+  orWrong(() => {
+    const tape = openStoredTape(dir, options);
+    for (const _chunk of tape.chunksAhead());
+    return json ? JSON.stringify(factsOf(tape)) : describeStored(tape);
+  });
+
+function factsOf(tape: StoredTape): object {
+  const { dir, source, book, lot, rules, days, rows, bytes, depth, quotesOnly, gaps, dirt } = tape;
+  const facts = { dir, book, source, lot, depth: depth === Infinity ? null : depth, quotesOnly, rules, days };
+  return { ...facts, rows, bytes, bytesPerRow: bytes / rows, gaps, dirt, hash: tape.hash() };
+}
+
+function describeStored(tape: StoredTape): string {
+  const { book, source, lot, rules, days, rows, bytes, depth, quotesOnly, gaps, dirt } = tape;
+  const shown = depth === Infinity ? 'whole books' : `${depth} levels a side`;
+  return [
+    `${book} from ${source}: ${days.length} day(s), ${rows} rows, ${megabytes(bytes)} MB, ${(bytes / rows).toFixed(2)} bytes a row`,
+    `  lots of ${lot}; ${quotesOnly ? 'best prices without amounts' : shown}`,
+    ...rules.map(({ at, rules }) => `  rules from ${timeOf(at)}: ${JSON.stringify(rules)}`),
+    ...days.map(
+      ({ day, rows, bytes, from, to, closed }) =>
+        `  ${day}: ${rows} rows, ${megabytes(bytes)} MB, ${timeOf(from)} to ${timeOf(to)}${closed ? '' : ', not closed'}`,
+    ),
+    ...gaps.map(({ from, to, why }) => `  gap of ${((to - from) / 1000).toFixed(1)} s from ${timeOf(from)}: ${why}`),
+    ...dirt.map(({ what, count, done }) => `  ${what}: ${count} (${done})`),
+    `  hash ${tape.hash()}`,
+  ].join('\n');
+}
+
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
+const timeOf = (at: number): string => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
+
+/** Writes the rows to a file, with a progress line on a terminal. */
+export const exportStored = (dir: string, options: StoredTapeOptions, file: string): Promise<string> =>
+  orWrong(async () => {
+    const tape = openStoredTape(dir, options);
+    const bar = process.stderr.isTTY
+      ? new SingleBar({ clearOnComplete: true, format: '{bar} {percentage} % {eta_formatted}' })
+      : null;
+    let written = 0;
+    bar?.start(tape.rows, 0);
+    try {
+      await exportTape(tape, file, rows => {
+        written += rows;
+        bar?.update(Math.min(written, tape.rows));
+      });
+    } finally {
+      bar?.stop();
+    }
+    return `${file}: ${written} rows of ${tape.book}`;
+  });

@@ -1,0 +1,27 @@
+/** Exit codes of the program, and which error ends in which. */
+import { diskAdvice, diskTroubleOf } from '../../live/state/diskTrouble.ts';
+import { CannotStart } from '../../live/loop/opening.ts';
+import { Wrong } from '../wiring/configFile.ts';
+import { remedyOf } from './remedy.ts';
+
+/** 0 clean; 1 something broke; 2 wrong use or configuration; 3 orders of ours may be left on the exchange. */
+export const EXIT = { clean: 0, broken: 1, misused: 2, leftOrders: 3 } as const;
+
+/** One line for a person. */
+export function sentenceOf(error: unknown): string {
+  const remedy = error instanceof CannotStart ? remedyOf(error.code) : diskRemedy(error);
+  const sentence = error instanceof Error ? error.message : String(error);
+  return remedy === null ? sentence : `${sentence}; ${remedy}`;
+}
+
+export function codeOf(error: unknown): number {
+  if (error instanceof Wrong) return error.code;
+  return error instanceof CannotStart && !error.mayPass ? EXIT.misused : EXIT.broken;
+}
+
+/** A disk that takes nothing is told by what it needs, unless the error says so itself. */
+function diskRemedy(error: unknown): string | null {
+  if (error instanceof Wrong) return null;
+  const trouble = diskTroubleOf(error);
+  return trouble === null ? null : diskAdvice(trouble, 'the state directory');
+}

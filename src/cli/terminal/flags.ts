@@ -1,0 +1,85 @@
+/** Values of the command line's flags: text to a checked number, or one line that says what was expected. */
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { isDecimalText } from '../../core/index.ts';
+import type { Millis } from '../../core/index.ts';
+
+export function speed(text: string): number {
+  const n = Number(text);
+  if (!(/^\d+(\.\d+)?$/.test(text) && n > 0 && n <= 1000))
+    throw new InvalidArgumentError('expected a number above 0, at most 1000.');
+  return n;
+}
+
+export function seedNumber(text: string): number {
+  const n = Number(text);
+  if (!(/^\d+$/.test(text) && n <= 2_147_483_647))
+    throw new InvalidArgumentError('expected a whole number from 0 to 2147483647.');
+  return n;
+}
+
+export function driftNumber(text: string): number {
+  const n = Number(text);
+  if (!(/^-?\d+(\.\d+)?$/.test(text) && Math.abs(n) <= 5_000))
+    throw new InvalidArgumentError('expected a number of bps from -5000 to 5000.');
+  return n;
+}
+
+export function threadNumber(text: string): number {
+  const n = Number(text);
+  if (!(/^\d+$/.test(text) && n >= 1 && n <= 64))
+    throw new InvalidArgumentError('expected a whole number from 1 to 64.');
+  return n;
+}
+
+export function port(text: string): number {
+  const n = Number(text);
+  if (!(/^\d+$/.test(text) && n <= 65_535)) throw new InvalidArgumentError('expected a port from 0 to 65535.');
+  return n;
+}
+
+/** Milliseconds of text like 90s, 10m or 2h. */
+export function duration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
+  if (!match) throw new InvalidArgumentError('expected a duration like 60s, 10m or 2h.');
+  const ms = Number(match[1]) * { s: 1_000, m: 60_000, h: 3_600_000 }[match[2] as 's' | 'm' | 'h'];
+  if (!(ms > 0 && ms <= 2_147_483_647)) throw new InvalidArgumentError('expected at most 24 days.');
+  return ms;
+}
+
+/** A moment of the past, once it is known what time it is. */
+export type Moment = (now: Millis) => Millis;
+
+/** ISO 8601 (UTC without a zone), or so long ago. */
+export function moment(text: string): Moment {
+  if (/^\d+(\.\d+)?(s|m|h)$/.test(text)) {
+    const ago = duration(text);
+    return now => now - ago;
+  }
+  const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text);
+  const at = match ? Date.parse(`${match[1]}T${match[2] ?? '00:00'}${match[3] ?? 'Z'}`) : Number.NaN;
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError(
+      'expected a time like 2026-11-22T13:05:00Z (UTC without a zone), or 90s, 5m, 2h ago.',
+    );
+  return () => at;
+}
+
+/** Decimal text above zero, as it is. */
+export function decimal(text: string): string {
+  if (!(isDecimalText(text) && Number(text) > 0)) throw new InvalidArgumentError('expected decimal digits like 0.01.');
+  return text;
+}
+
+/** Chooses the book of `--tape`. */
+export const tapeBook = (command: Command): Command =>
+  command.option('--book <book>', 'which book, where the recording of --tape has several; without it that of -c');
+
+/** The flags of every command that reads a configuration and may start the embedded exchange. */
+export function sources(command: Command): Command {
+  return command
+    .option('-c, --config <file>', 'YAML file; without it the default for the embedded exchange')
+    .option('--tape <dir>', 'market of the embedded exchange: a recording, replayed in time and looped')
+    .option('--speed <n>', 'run both sides this many times faster than real time', speed, 1)
+    .option('--seed <n>', 'seed of everything random on the embedded exchange', seedNumber);
+}

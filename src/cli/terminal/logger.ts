@@ -1,0 +1,52 @@
+/** The log: pino's JSON lines on stderr, readable on a terminal; secrets never get through, whatever field or sentence they are in. */
+import { pino } from 'pino';
+import type { DestinationStream } from 'pino';
+import pretty from 'pino-pretty';
+import { maskedText } from '../../core/index.ts';
+import type { Log } from '../../live/log.ts';
+
+/** In JSON: a backslash itself, which is none, or a control character other than tab and line end. */
+const CONTROL = /\\(?:\\|u00[01][0-9a-f]|u007f|[bfr])/g;
+/** What JSON leaves as it is: the other control characters, and marks that turn the direction of what follows. */
+const RAW_CONTROL = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** What stands before the text of an information on a terminal. */
+const PREFIX = '[HH:MM:ss.lll] INFO: ';
+
+/** How many characters of such a text fit into one row of stderr; off a terminal as many as there are. */
+export const lineRoom = (to: { readonly isTTY?: boolean; readonly columns?: number } = process.stderr): number =>
+  to.isTTY === true && to.columns !== undefined && to.columns > 0 ? Math.max(20, to.columns - PREFIX.length) : Infinity;
+
+/**
+ * `secrets` (secret and key) are masked wherever they turn up, and so are signatures and Authorization headers of any form; no line commands a
+ * terminal. `to` takes the lines as JSON; absent: stderr.
+ */
+export function logger(level: string, secrets: readonly string[], to?: DestinationStream): Log {
+  // A line is JSON: what it would unfold to on a terminal is written as escapes in it.
+  const mask = (line: string): string =>
+    maskedText(line, secrets)
+      .replace(CONTROL, sign => (sign === '\\\\' ? sign : '\ufffd'))
+      .replace(RAW_CONTROL, '\ufffd');
+  const options = {
+    level,
+    base: null,
+    redact: {
+      paths: ['secret', 'signature', 'authorization', '*.secret', '*.signature', '*.authorization'],
+      censor: '[redacted]',
+    },
+    hooks: { streamWrite: mask },
+  };
+  if (to !== undefined) return pino(options, to);
+  if (!process.stderr.isTTY) return pino(options, pino.destination({ dest: 2, sync: true }));
+  return pino(
+    options,
+    pretty({
+      destination: 2,
+      sync: true,
+      ignore: 'pid,hostname',
+      translateTime: 'SYS:HH:MM:ss.l',
+      hideObject: level !== 'debug',
+      messageFormat: (line, key) => [line[key], line['stack']].filter(part => typeof part === 'string').join('\n'),
+    }),
+  );
+}

@@ -1,0 +1,90 @@
+/** The last line of a run: what was done and what came of it, as one JSON object. */
+import { money, textOfMoney } from '../../core/index.ts';
+import type { Instrument, Snapshot } from '../../core/index.ts';
+import type { StopReport } from '../../live/loop/loopOptions.ts';
+
+export type Summary = {
+  /** Real time from the first read to the verified stop. */
+  readonly seconds: number;
+  readonly book: string;
+  readonly orders: Readonly<Record<'placed' | 'canceled' | 'filled' | 'refused' | 'unknown', number>>;
+  readonly fills: number;
+  /** Holdings at the end by currency, as decimal text. */
+  readonly position: Readonly<Record<string, string>>;
+  /** In the minor currency, as decimal text; fees paid are negative, and the three parts add up to the total. */
+  readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>>;
+  /** Share of the time with at least one live quote, from the first moment when quoting was possible. */
+  readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
+  readonly requests: number;
+  readonly openOrdersLeft: number;
+  readonly ledgerMatches: boolean;
+  /** Why trading is halted; absent when it is not. */
+  readonly halted?: string;
+  /** Present when nothing of this was real. */
+  readonly paper?: { readonly follows: string; readonly fills: string };
+};
+
+export function summaryOf(
+  instrument: Instrument,
+  snapshot: Snapshot,
+  stop: StopReport,
+  run: {
+    readonly seconds: number;
+    readonly requests: number;
+    readonly halted: string | null;
+    readonly paper?: Summary['paper'];
+  },
+): Summary {
+  const { buy, sell } = snapshot.counts;
+  const both = (key: keyof typeof buy) => buy[key] + sell[key];
+  const { profit } = snapshot;
+  return {
+    seconds: Number(run.seconds.toFixed(3)),
+    book: instrument.symbol,
+    orders: {
+      placed: both('placed'),
+      canceled: both('canceled'),
+      filled: both('filled'),
+      refused: both('refused'),
+      unknown: both('unknown'),
+    },
+    fills: snapshot.fills,
+    position: Object.fromEntries(
+      [instrument.major, instrument.minor].map(c => [c, textOfMoney(snapshot.holdings.get(c) ?? money(0n))]),
+    ),
+    pnl: {
+      spread: textOfMoney(profit.spread),
+      inventory: textOfMoney(profit.inventory),
+      fees: textOfMoney(profit.fees),
+      hedging: textOfMoney(profit.hedging),
+      total: textOfMoney(profit.total),
+    },
+    uptime: { bid: round(snapshot.uptime.bid), ask: round(snapshot.uptime.ask) },
+    requests: run.requests,
+    openOrdersLeft: stop.left.length,
+    ledgerMatches: stop.ledgerMatches,
+    ...(run.halted === null ? {} : { halted: run.halted }),
+    ...(run.paper === undefined ? {} : { paper: { follows: run.paper.follows, fills: run.paper.fills } }),
+  };
+}
+
+/** The same for a person: a few lines; `resumeCommand` lifts a halt of this very bot. */
+export function describe(summary: Summary, resumeCommand: string): string {
+  const { orders, uptime, pnl } = summary;
+  const percent = (x: number) => `${(x * 100).toFixed(1)} %`;
+  return [
+    ...(summary.paper === undefined
+      ? []
+      : [`PAPER, no money: ${summary.paper.fills} fills on the market of ${summary.paper.follows}`]),
+    `${summary.book}: ${summary.fills} ${summary.fills === 1 ? 'fill' : 'fills'} in ${summary.seconds} s; orders placed ${orders.placed}, canceled ${orders.canceled}, refused ${orders.refused}, in doubt ${orders.unknown}`,
+    `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
+    `profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${Number(pnl.hedging) === 0 ? '' : ` + hedging ${pnl.hedging}`}`,
+    ...(summary.halted === undefined ? [] : [`HALTED: ${summary.halted} (look, then lift it with: ${resumeCommand})`]),
+    summary.openOrdersLeft === 0
+      ? 'no order of ours is left'
+      : `${summary.openOrdersLeft} orders could not be verified to be gone`,
+    summary.ledgerMatches ? 'the ledger equals the balances to the last digit' : 'THE LEDGER DIFFERS FROM THE BALANCES',
+  ].join('\n');
+}
+
+const round = (share: number): number => Number(share.toFixed(4));

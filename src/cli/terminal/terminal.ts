@@ -1,0 +1,11 @@
+/** Everything that a command prints goes through here: texts of an exchange or of a recording reach the terminal as text, and command nothing there. */
+import { shownLines } from '../../core/index.ts';
+
+/** From now on console.log and console.error print no control character but tab and line end. Call once, before anything is printed. */
+export function guardTerminal(target: Pick<Console, 'log' | 'error'> = console): void {
+  for (const name of ['log', 'error'] as const) {
+    const print = target[name].bind(target);
+    target[name] = (...texts: unknown[]) =>
+      print(...texts.map(text => (typeof text === 'string' ? shownLines(text) : text)));
+  }
+}

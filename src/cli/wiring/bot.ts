@@ -1,0 +1,243 @@
+/** Puts one bot together from a checked configuration. The embedded exchange and a remote one differ by an address and a key. */
+import {
+  amountFloor,
+  describeTier,
+  Engine,
+  money,
+  moneyOf,
+  randomOf,
+  valueFloor,
+  withWitness,
+} from '../../core/index.ts';
+import type {
+  Clock,
+  EngineNews,
+  Instrument,
+  MarketStream,
+  Millis,
+  RegimeRules,
+  RiskLimits,
+  StreamTransport,
+  Transport,
+} from '../../core/index.ts';
+import { edgeProblem, elsewhereOf } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import {
+  conversionDesk,
+  exchangeClient,
+  httpTransport,
+  marketStream,
+  nonceV2,
+  socketTransport,
+  splitAddress,
+} from '../../exchange/index.ts';
+import type { Client, Observation, Secret } from '../../exchange/index.ts';
+import type { HedgeSetup } from '../../hedge/index.ts';
+import { durableNonces } from '../../live/state/durableNonces.ts';
+import type { Journal } from '../../live/state/journal.ts';
+import type { ReferenceOptions } from '../../live/market/reference.ts';
+import type { Rules } from '../../live/loop/opening.ts';
+import type { WitnessSetup } from '../../live/market/witness.ts';
+import { fairValueProblem, kindOf, withFairValue } from '../../../strategies/index.ts';
+import { FeesTooHigh, Wrong } from './configFile.ts';
+import { feedOf } from './feeds.ts';
+
+/** Where to trade, and as whom. */
+export type Venue = {
+  readonly restUrl: string;
+  readonly key: string;
+  readonly secret: Secret;
+  /** How many times faster than real time the venue's clock and ours run. */
+  readonly speed: number;
+  /** When it began, for an exchange that forgets everything when it ends: what was left at an earlier one is not looked for here. */
+  readonly born?: Millis;
+  /** Instead of sockets to `restUrl`: the way to an exchange in the same process. */
+  readonly transport?: Transport;
+  /** Where conversions are asked for, and where webhooks are registered, when not at `restUrl`. */
+  readonly rfqUrl?: string;
+  readonly webhookUrl?: string;
+  /** Where the stream is; without it, and without a transport for it, books are polled. */
+  readonly streamUrl?: string;
+  readonly streamTransport?: StreamTransport;
+  /** Present when nothing here is real: the exchange whose market is followed, and how fills are decided. */
+  readonly paper?: { readonly follows: string; readonly fills: string; outcome(): string };
+};
+
+/** A faster clock shortens the fence too; a request must be given up before it, in real time, but not before a busy machine can answer. */
+const DEADLINE_MIN_MS = 500;
+
+/** A client for the venue. Its nonces continue above those of earlier runs when a journal is given. */
+export function clientOf(
+  config: Config,
+  venue: Venue,
+  clock: Clock,
+  seed: number,
+  options: {
+    readonly journal?: Journal;
+    /** Without a journal: every nonce is higher than this. */
+    readonly nonceAbove?: bigint;
+    readonly onRequest?: (seen: Observation) => void;
+  } = {},
+): Client {
+  const { origin, basePath } = splitAddress(venue.restUrl);
+  const { budgets, requestTimeoutMs, authentication } = config.exchange;
+  const random = randomOf(seed);
+  const { journal, nonceAbove = 0n, onRequest } = options;
+  const source = nonceV2(clock, random, journal?.nonceMark ?? nonceAbove);
+  const deadlineMs = Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / venue.speed);
+  const door = (name: 'rfq' | 'webhooks', url: string | undefined) => {
+    if (url === undefined) return {};
+    const at = splitAddress(url);
+    return { [name]: { transport: httpTransport({ origin: at.origin, deadlineMs }), basePath: at.basePath } };
+  };
+  return exchangeClient({
+    clock,
+    random,
+    transport: venue.transport ?? httpTransport({ origin, deadlineMs }),
+    basePath,
+    ...door('rfq', venue.rfqUrl),
+    ...door('webhooks', venue.webhookUrl),
+    credentials: {
+      key: venue.key,
+      secret: venue.secret,
+      headers: authentication === 'headers' ? 'three' : 'authorization',
+    },
+    nonces: journal ? durableNonces(source, journal) : source,
+    budgets: { public: budgets.publicPerMinute, private: budgets.privatePerMinute },
+    ...(onRequest ? { onRequest } : {}),
+  });
+}
+
+/** The stream of the configured book; undefined when it is switched off or the venue has none. */
+export function streamOf(config: Config, venue: Venue, clock: Clock, seed: number): MarketStream | undefined {
+  const { streamUrl, streamTransport } = venue;
+  if (!config.exchange.stream || (streamUrl === undefined && streamTransport === undefined)) return undefined;
+  const transport = streamTransport ?? socketTransport({ url: streamUrl! });
+  return marketStream({ transport, clock, random: randomOf(seed ^ 0x57), book: config.book });
+}
+
+/** What the configured price from elsewhere is read from, and how its feeds are closed; undefined when there is none. */
+export function referenceOf(config: Config): (ReferenceOptions & { close(): Promise<void> }) | undefined {
+  const elsewhere = elsewhereOf(config);
+  if (elsewhere === null) return undefined;
+  const { legs, everyMs } = elsewhere;
+  const feeds = new Map([...elsewhere.feeds].map(([book, feed]) => [book, feedOf(feed)]));
+  const close = async (): Promise<void> => {
+    for (const feed of feeds.values()) await feed.close();
+  };
+  return { legs, everyMs, feeds, close };
+}
+
+/** The engine of one run. Throws `Wrong` when the spreads cannot earn the account's fees. */
+export function engineOf(
+  config: Config,
+  rules: Rules,
+  run: number,
+  onNews?: (news: EngineNews) => void,
+  isTraced = false,
+): Engine {
+  const { instrument } = rules;
+  const tooNear = edgeProblem(config, rules.makerRate);
+  if (tooNear !== null) throw new FeesTooHigh(tooNear, rules.tier ? describeTier(rules.tier) : null);
+  const problem = fairValueProblem(config.fairValue, instrument);
+  if (problem !== null) throw new Wrong(problem);
+  const { strategy, timing, inventory, markouts } = config;
+  const kind = kindOf(strategy.name);
+  return new Engine({
+    instrument,
+    strategy: withWitness(config.witness, withFairValue(config.fairValue, kind.make(strategy, instrument), instrument)),
+    limits: limitsOf(config, instrument),
+    halts: {
+      ...config.halts,
+      drawdownMax: moneyOf(config.limits.drawdownMax),
+      dayLossMax: moneyOf(config.limits.dayLossMax),
+    },
+    tolerance: kind.tolerance(strategy),
+    instance: config.instance,
+    run,
+    target: inventory.target === undefined ? null : amountFloor(instrument, inventory.target),
+    patience: {
+      fenceMs: timing.fenceMs,
+      settleMs: timing.settleMs,
+      cancelAgainMs: timing.privatePollMs,
+      decideEveryMs: timing.decideEveryMs,
+      lookEveryMs: Math.min(500, timing.privatePollMs),
+      privateStaleAfterMs: Math.max(10_000, 3 * timing.privatePollMs),
+      listWaitMs: timing.transferListDelayMaxMs,
+    },
+    ...(markouts ? { adverse: markouts } : {}),
+    regimes: regimesOf(config, instrument),
+    ...(onNews ? { onNews } : {}),
+    isTraced,
+  });
+}
+
+/** How inventory leaves by conversions; undefined when it does not. */
+export function hedgeOf(config: Config, client: Client): HedgeSetup | undefined {
+  const plan = hedgePlanOf(config);
+  return plan && { ...plan, desk: conversionDesk(client) };
+}
+
+/** How RFQ is asked for its prices alone; undefined when it is not. */
+export function witnessOf({ witness }: Config, client: Client): WitnessSetup | undefined {
+  return witness && { ...witness, amount: moneyOf(witness.amount), desk: conversionDesk(client) };
+}
+
+/** The same for any desk. */
+export function hedgePlanOf({ hedge, timing }: Config): Omit<HedgeSetup, 'desk'> | undefined {
+  if (!hedge) return undefined;
+  const { ways, band, rest, costDayMax, ...others } = hedge;
+  const { fenceMs, settleMs } = timing;
+  return {
+    ways,
+    rules: {
+      ...others,
+      band: moneyOf(band),
+      rest: moneyOf(rest),
+      costDayMax: costDayMax === undefined ? undefined : moneyOf(costDayMax),
+    },
+    ...others,
+    fenceMs,
+    settleMs,
+  };
+}
+
+/** Null without any; also for a recording from before there were regimes. */
+function regimesOf({ regimes, limits }: Config, instrument: Instrument): RegimeRules | null {
+  if (!regimes) return null;
+  const { leaveShare, calmMs, wide, reduceOnly } = regimes;
+  const { positionShare, drawdownShare } = reduceOnly ?? {};
+  const millionths = BigInt(Math.round((drawdownShare ?? 0) * 1e6));
+  return {
+    leaveShare,
+    calmMs,
+    wide: wide
+      ? {
+          factor: wide.factor,
+          ...(wide.volatilityBps !== undefined && {
+            volatility: { bps: wide.volatilityBps, memoryMs: wide.volatilityMemoryMs },
+          }),
+          ...(wide.marketSpreadBps !== undefined && { marketSpreadBps: wide.marketSpreadBps }),
+          ...(wide.depthMin !== undefined && {
+            thin: { lots: amountFloor(instrument, wide.depthMin), withinBps: wide.depthBps },
+          }),
+        }
+      : null,
+    reduceOnly: reduceOnly
+      ? {
+          ...(positionShare !== undefined && { positionShare }),
+          ...(drawdownShare !== undefined && {
+            drawdown: money((moneyOf(limits.drawdownMax) * millionths) / 1_000_000n),
+          }),
+        }
+      : null,
+  };
+}
+
+const limitsOf = ({ limits, timing }: Config, instrument: Instrument): RiskLimits => ({
+  positionMax: amountFloor(instrument, limits.positionMax),
+  orderValueMax: valueFloor(instrument, limits.orderValueMax),
+  ordersMax: limits.ordersMax,
+  collarBps: limits.collarBps,
+  staleAfterMs: timing.staleAfterMs,
+});

@@ -1,0 +1,84 @@
+/** Finds, reads and checks the configuration of a command. Everything wrong is one line each, and ends the command with code 2. */
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../../config.ts';
+import type { Config } from '../../config.ts';
+
+/** What a person did wrong, told in lines; `code` is the exit code. */
+export class Wrong extends Error {
+  readonly code: number;
+  constructor(lines: string | readonly string[], code = 2) {
+    super(typeof lines === 'string' ? lines : lines.join('\n'));
+    this.name = 'Wrong';
+    this.code = code;
+  }
+}
+
+/** The strategy cannot earn the account's fees. */
+export class FeesTooHigh extends Wrong {
+  /** Where the account stands between the exchange's tiers; null when that is not known. */
+  readonly tier: string | null;
+  constructor(problem: string, tier: string | null) {
+    super(problem);
+    this.tier = tier;
+  }
+}
+
+/** The configurations that come with the program, from the source tree and from the built one. */
+export function shippedConfig(name: string): string {
+  for (const up of ['../../../config/', '../../../../config/']) {
+    const path = fileURLToPath(new URL(`${up}${name}.yaml`, import.meta.url));
+    try {
+      readFileSync(path);
+      return path;
+    } catch {
+      continue;
+    }
+  }
+  throw new Wrong(
+    `no configuration for ${name} comes with Puntas: write one (docs/configuration.md) and name it with -c FILE`,
+  );
+}
+
+/** A checked configuration. Its relative paths are taken from the folder of the file, wherever the command is given. */
+export const readConfig = (path: string): Config => pathsFrom(dirname(resolve(path)), checked(path));
+
+/** One that comes with Puntas, for a command without -c: there is no file of the user's, so that its paths are taken from the working directory. */
+export const readShipped = (name: string): Config => checked(shippedConfig(name));
+
+function checked(path: string): Config {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    throw new Wrong(
+      `${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; name a YAML file with -c FILE`,
+    );
+  }
+  const loaded = loadConfig(text, path);
+  if (!loaded.ok) throw new Wrong(loaded.errors);
+  return loaded.config;
+}
+
+/** Every path that a configuration can name, absolute. */
+function pathsFrom(folder: string, config: Config): Config {
+  const { exchange, paper, state, reference } = config;
+  const at = (path: string) => resolve(folder, path);
+  return {
+    ...config,
+    ...(exchange.kind === 'embedded' &&
+      exchange.market.kind === 'tape' && {
+        exchange: { ...exchange, market: { ...exchange.market, dir: at(exchange.market.dir) } },
+      }),
+    paper: { ...paper, stateDir: at(paper.stateDir) },
+    state: { ...state, dir: at(state.dir) },
+    ...(reference && {
+      reference: {
+        ...reference,
+        feeds: reference.feeds.map(feed => (feed.file === undefined ? feed : { ...feed, file: at(feed.file) })),
+      },
+    }),
+  };
+}

@@ -1,0 +1,156 @@
+/** Starts the embedded exchange with its market and one funded account, as the configuration asks. */
+import { priceAcross } from '../../core/index.ts';
+import type { Clock, Millis } from '../../core/index.ts';
+import { elsewhereOf } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import { Secret } from '../../exchange/index.ts';
+import {
+  createVenue,
+  FLOW_PROFILES,
+  seededFlow,
+  serve,
+  shadowMarket,
+  tapeMarket,
+  withOperator,
+} from '../../sandbox/index.ts';
+import type { DeliveryPort, EmbeddedExchange, Market } from '../../sandbox/index.ts';
+import type { Tape } from '../../tape/index.ts';
+import { Wrong } from './configFile.ts';
+import { httpDeliveries } from './deliveries.ts';
+
+export type Embedded = {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly key: string;
+  readonly secret: Secret;
+  readonly seed: number;
+  readonly born: Millis;
+  stop(): Promise<void>;
+};
+
+export type EmbeddedOptions = {
+  /** The market is this recording; null: the seeded flow of the configured book. */
+  readonly tape: Tape | null;
+  readonly port: number;
+  /** What a person changes to get another port. */
+  readonly portFrom: string;
+  /** Instead of the one in the configuration. */
+  readonly seed?: number;
+  /** Opens the operator's calls to who knows it. */
+  readonly operatorToken?: string;
+};
+
+/** The same before it is served: in process, without a socket. */
+export type Box = {
+  readonly exchange: EmbeddedExchange;
+  readonly account: { readonly id: string; readonly key: string; readonly secret: string };
+  readonly seed: number;
+  stop(): void;
+};
+
+/** The exchange with its market and one funded account. */
+export function openBox(
+  config: Config,
+  clock: Clock,
+  options: Pick<EmbeddedOptions, 'tape' | 'seed'> & { readonly deliveries?: DeliveryPort },
+): Box {
+  const { exchange, book } = config;
+  if (exchange.kind !== 'embedded') throw new Wrong('this configuration has a remote exchange');
+  const { tape } = options;
+  const seed = options.seed ?? exchange.seed;
+  const market =
+    tape === null
+      ? flowOf(book, seed)
+      : tapeMarket(tape, { loop: exchange.market.kind === 'tape' ? exchange.market.loop : true });
+  const venue = createVenue({
+    clock,
+    seed,
+    switches: { engineDelayMinMs: Math.min(1, exchange.engineDelayMs), engineDelayMaxMs: exchange.engineDelayMs },
+    ...(tape === null ? {} : { books: [tape.rules] }),
+    ...(options.deliveries && { deliveries: options.deliveries }),
+  });
+  const group = book.split('_')[1]!;
+  const account = venue.openAccount({ balances: exchange.balances, volume30d: { [group]: exchange.volume30d } });
+  market.start(venue.marketplace(book));
+  const elsewhere = startReference(config, venue, seed);
+  return {
+    exchange: venue,
+    account,
+    seed,
+    stop: () => {
+      for (const other of elsewhere) other.stop();
+      market.stop();
+      venue.close();
+    },
+  };
+}
+
+export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
+  const deliveries = httpDeliveries();
+  const box = openBox(config, clock, { ...options, deliveries });
+  const { exchange, account, seed } = box;
+  const { operatorToken } = options;
+  try {
+    const respond = operatorToken === undefined ? exchange.respond : withOperator(exchange, operatorToken);
+    const server = await serve({ respond, stream: exchange.stream }, { host: '127.0.0.1', port: options.port });
+    return {
+      origin: server.url,
+      key: account.key,
+      secret: new Secret(account.secret),
+      seed,
+      born: clock.now(),
+      stop: async () => {
+        await server.close();
+        box.stop();
+        await deliveries.close();
+      },
+    };
+  } catch (error) {
+    box.stop();
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Wrong(`${why}; choose another port with ${options.portFrom}, 0 takes a free one`);
+  }
+}
+
+/** Markets in the books of the configured reference: the last ones their own flow, the first so that the price through all is that of our book a moment ago. */
+function startReference(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
+  const elsewhere = elsewhereOf(config);
+  const [first, ...others] = elsewhere?.legs ?? [];
+  if (elsewhere === null || first === undefined) return [];
+  // What a feed tells is not for us to lead: the other books live their own lives.
+  if (elsewhere.feeds.size > 0) {
+    return elsewhere.read.map((book, i) => {
+      const flow = flowOf(book, seed + 1 + i);
+      flow.start(venue.marketplace(book));
+      return flow;
+    });
+  }
+  const middle = (book: string): number => {
+    const place = venue.marketplace(book);
+    const [bid, ask] = [place.bestBid(), place.bestAsk()];
+    return bid > 0 && ask > 0 ? ((bid + ask) / 2) * Number(place.instrument.tick) : Number.NaN;
+  };
+  const flows = others.map((leg, i): [string, Market] => [leg.book, flowOf(leg.book, seed + 1 + i)]);
+  const price = (): number => {
+    const rest =
+      middle(config.book) /
+      priceAcross(
+        others,
+        others.map(({ book }) => middle(book)),
+      );
+    return (first.divides ? 1 / rest : rest) / Number(venue.marketplace(first.book).instrument.tick);
+  };
+  const markets = [...flows, [first.book, shadowMarket({ price, everyMs: 1_000 })] as const];
+  for (const [book, market] of markets) market.start(venue.marketplace(book));
+  return markets.map(([, market]) => market);
+}
+
+function flowOf(book: string, seed: number): Market {
+  const profile = FLOW_PROFILES[book];
+  if (!profile) {
+    throw new Wrong(
+      `the embedded exchange has no market for ${book}; it has one for ${Object.keys(FLOW_PROFILES).join(', ')}, and --tape DIR brings others`,
+    );
+  }
+  return seededFlow({ seed, profile });
+}

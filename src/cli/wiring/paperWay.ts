@@ -1,0 +1,59 @@
+/** The bot's way to its exchange on paper: in process, with latency; what a strategy reads of other books comes from the followed exchange. */
+import { sleep, TransportFailure } from '../../core/index.ts';
+import type { BookEntry, Clock, Exchange, Millis, Transport, WireReply } from '../../core/index.ts';
+import type { EmbeddedExchange } from '../../sandbox/index.ts';
+
+export type PaperWayOptions = {
+  readonly box: EmbeddedExchange;
+  readonly clock: Clock;
+  /** The book that is traded; every other one is read from `elsewhere`. */
+  readonly book: string;
+  /** Each way. */
+  readonly latencyMs: Millis;
+  /** The followed market is there: while it is not, its public data is not either, as when an exchange is silent. */
+  readonly isThere: () => boolean;
+  readonly elsewhere: Pick<Exchange, 'orderBook'>;
+};
+
+const PEER = '127.0.0.1';
+const PUBLIC_MARKET = /\/(?:order_book|trades|ticker|ohlc)(?:[/?]|$)/;
+const ORDER_BOOK = /\/v3\/order_book\?(?:.*&)?book=([a-z0-9_]+)/;
+
+export function paperWay({ box, clock, book, latencyMs, isThere, elsewhere }: PaperWayOptions): Transport {
+  return {
+    send: async request => {
+      const asked = request.method === 'GET' ? ORDER_BOOK.exec(request.target)?.[1] : undefined;
+      if (asked !== undefined && asked !== book) return otherBook(elsewhere, asked);
+      await sleep(clock, latencyMs);
+      if (PUBLIC_MARKET.test(request.target) && !isThere())
+        throw new TransportFailure('the followed market is silent, behind or gone', true);
+      const reply = box.respond(request, PEER);
+      await sleep(clock, latencyMs);
+      return reply;
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Read within the followed exchange's budget, and told on as an exchange would. */
+async function otherBook(exchange: Pick<Exchange, 'orderBook'>, book: string): Promise<WireReply> {
+  const outcome = await exchange.orderBook(book, true);
+  if (outcome.kind !== 'done')
+    throw new TransportFailure(
+      outcome.kind === 'refused' ? `${outcome.code} ${outcome.message}` : outcome.reason,
+      true,
+    );
+  const { sequence, updatedAt, bids, asks } = outcome.value;
+  const levels = (side: readonly BookEntry[]) => side.map(({ price, amount }) => ({ book, price, amount }));
+  const payload = {
+    updated_at: new Date(updatedAt).toISOString(),
+    bids: levels(bids),
+    asks: levels(asks),
+    sequence: String(sequence),
+  };
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ success: true, payload }),
+  };
+}
