@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Calibration, Dirt } from '../../src/tape/index.ts';
 import type { MarkoutCurve } from '../../src/core/index.ts';
-import type { ReplayReport } from '../report.ts';
+import type { ReplayReport } from '../report/report.ts';
 
 /** Equal for equal recordings, options and configurations, `made` aside. */
 export type Comparison = {

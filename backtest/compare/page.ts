@@ -1,9 +1,9 @@
 /** The comparison as one page: in words, in tables, in plots, and with everything that each run was made of. */
-import { html, NO_HTML } from '../html.ts';
-import type { Html } from '../html.ts';
-import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../pageFrame.ts';
-import type { PageParts } from '../pageFrame.ts';
-import { durationText, numberText } from '../verdict.ts';
+import { html, NO_HTML } from '../report/html.ts';
+import type { Html } from '../report/html.ts';
+import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../report/pageFrame.ts';
+import type { PageParts } from '../report/pageFrame.ts';
+import { durationText, numberText } from '../report/verdict.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel, ComparedTape, Comparison, Measured } from './comparison.ts';
 import { botsOf, comparisonFigures, tiersOf } from './plots.ts';

@@ -1,6 +1,6 @@
 /** What kept a run from trading, in sentences: numbers without them would be read as the strategy's doing. */
 import type { Dirt } from '../../src/tape/index.ts';
-import { UNDER_WAY } from '../replay.ts';
+import { UNDER_WAY } from '../replay/replay.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel } from './comparison.ts';
 

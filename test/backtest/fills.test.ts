@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { exact, exactFills } from '../../backtest/exact.ts';
-import { OwnOrder, OwnSide } from '../../backtest/ownOrders.ts';
-import { FLAG, RowBuilder, SELL } from '../../backtest/rows.ts';
+import { exact, exactFills } from '../../backtest/exchange/exact.ts';
+import { OwnOrder, OwnSide } from '../../backtest/exchange/ownOrders.ts';
+import { FLAG, RowBuilder, SELL } from '../../backtest/rows/rows.ts';
 import { logarithmic, optimistic, power, riskAverse, sharedVolume, Sweep, wholeOrders } from '../../src/fills/index.ts';
 import type { FillRule } from '../../src/fills/index.ts';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ExchangeView } from '../../backtest/exchangeView.ts';
+import { ExchangeView } from '../../backtest/exchange/exchangeView.ts';
 import { constantLatency, exponentialLatency, fillModel, RowBuilder } from '../../backtest/index.ts';
-import { MESSAGE } from '../../backtest/messages.ts';
-import { OrderPool } from '../../backtest/ownOrders.ts';
-import { BUY } from '../../backtest/rows.ts';
-import { NOBODY } from '../../backtest/watch.ts';
+import { MESSAGE } from '../../backtest/exchange/messages.ts';
+import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
+import { BUY } from '../../backtest/rows/rows.ts';
+import { NOBODY } from '../../backtest/replay/watch.ts';
 import type { DeskOptions, HedgeOptions, ReplayOptions } from '../../backtest/index.ts';
 import { moneyOf, randomOf } from '../../src/core/index.ts';
 import type { Conversion, Engine, EngineEvent } from '../../src/core/index.ts';

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Fees } from '../../backtest/fees.ts';
-import { constantLatency, exponentialLatency, recordedLatencies, travel } from '../../backtest/latency.ts';
-import type { LatencySpec } from '../../backtest/latency.ts';
-import { MESSAGE, MessageRing } from '../../backtest/messages.ts';
-import { NO_ASK, NO_BID, OrderPool, OwnOrder, OwnSide } from '../../backtest/ownOrders.ts';
-import { RequestBudget } from '../../backtest/requestBudget.ts';
-import { BUY, SELL } from '../../backtest/rows.ts';
-import { TickBook } from '../../backtest/tickBook.ts';
+import { Fees } from '../../backtest/exchange/fees.ts';
+import { constantLatency, exponentialLatency, recordedLatencies, travel } from '../../backtest/exchange/latency.ts';
+import type { LatencySpec } from '../../backtest/exchange/latency.ts';
+import { MESSAGE, MessageRing } from '../../backtest/exchange/messages.ts';
+import { NO_ASK, NO_BID, OrderPool, OwnOrder, OwnSide } from '../../backtest/exchange/ownOrders.ts';
+import { RequestBudget } from '../../backtest/exchange/requestBudget.ts';
+import { BUY, SELL } from '../../backtest/rows/rows.ts';
+import { TickBook } from '../../backtest/rows/tickBook.ts';
 import { amount, instrumentOf, moneyOf, price, randomOf } from '../../src/core/index.ts';
 
 describe('messages on their way', () => {

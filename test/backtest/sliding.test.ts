@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RowBuilder, rowsOfTape, windowOfLevels } from '../../backtest/index.ts';
 import type { MarketRows } from '../../backtest/index.ts';
-import { LevelRows } from '../../backtest/levelRows.ts';
+import { LevelRows } from '../../backtest/rows/levelRows.ts';
 import { amount, price } from '../../src/core/index.ts';
 import { loadStoredTape, openStoredTape, SIDE, TapeBuilder, TapeWriter } from '../../src/tape/index.ts';
 import type { Columns, StoredTape } from '../../src/tape/index.ts';

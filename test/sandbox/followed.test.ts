@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ExchangeView } from '../../backtest/exchangeView.ts';
-import { constantLatency } from '../../backtest/latency.ts';
-import { MESSAGE } from '../../backtest/messages.ts';
-import { OrderPool } from '../../backtest/ownOrders.ts';
-import type { OwnOrder } from '../../backtest/ownOrders.ts';
-import { BUY, FLAG, RowBuilder, SELL } from '../../backtest/rows.ts';
+import { ExchangeView } from '../../backtest/exchange/exchangeView.ts';
+import { constantLatency } from '../../backtest/exchange/latency.ts';
+import { MESSAGE } from '../../backtest/exchange/messages.ts';
+import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
+import type { OwnOrder } from '../../backtest/exchange/ownOrders.ts';
+import { BUY, FLAG, RowBuilder, SELL } from '../../backtest/rows/rows.ts';
 import { amount, opposite, OrderBook, price, textOfAmount, textOfPrice } from '../../src/core/index.ts';
 import type { Price, Side } from '../../src/core/index.ts';
 import { levelModel } from '../../src/fills/index.ts';

@@ -1,6 +1,6 @@
 /** Our orders inside a replay: pooled objects of one shape, and a side's resting ones in the order in which they are met. */
-import { BUY } from './rows.ts';
-import type { SideIndex } from './rows.ts';
+import { BUY } from '../rows/rows.ts';
+import type { SideIndex } from '../rows/rows.ts';
 
 /** What each of the two ends thinks of an order; both live in one object, and each end writes only its own part. */
 export class OwnOrder {

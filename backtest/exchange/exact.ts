@@ -1,7 +1,7 @@
 /** Queue places and fills where the tape tells single orders: nothing is estimated. */
-import { exactOrders } from '../src/fills/index.ts';
-import type { FillRule, QueueModel } from '../src/fills/index.ts';
-import type { MarketRows } from './rows.ts';
+import { exactOrders } from '../../src/fills/index.ts';
+import type { FillRule, QueueModel } from '../../src/fills/index.ts';
+import type { MarketRows } from '../rows/rows.ts';
 
 /**
  * Where the tape tells single orders: what came before ours is ahead, nothing is estimated. Goes with the rule `exactFills`.

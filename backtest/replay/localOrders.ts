@@ -1,10 +1,10 @@
 /** Our end of a replay's orders: sends requests, and learns from the answers what became of them. */
-import { MESSAGE } from './messages.ts';
-import type { ExchangeView } from './exchangeView.ts';
-import type { Latency } from './latency.ts';
-import { LOCAL, OrderPool } from './ownOrders.ts';
-import type { OwnOrder } from './ownOrders.ts';
-import type { SideIndex } from './rows.ts';
+import { MESSAGE } from '../exchange/messages.ts';
+import type { ExchangeView } from '../exchange/exchangeView.ts';
+import type { Latency } from '../exchange/latency.ts';
+import { LOCAL, OrderPool } from '../exchange/ownOrders.ts';
+import type { OwnOrder } from '../exchange/ownOrders.ts';
+import type { SideIndex } from '../rows/rows.ts';
 
 export class LocalOrders {
   /** Everything that was placed and not yet forgotten, oldest first. */

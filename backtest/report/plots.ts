@@ -1,5 +1,5 @@
 /** The plots of a report: which, of what, with one sentence each on how to read them. */
-import type { Line, Plot } from './page/plot.ts';
+import type { Line, Plot } from '../page/plot.ts';
 import type { BacktestReport, ReplayReport, SeriesColumn } from './report.ts';
 import { mainOf } from './verdict.ts';
 

@@ -1,6 +1,6 @@
 /** Whether the recording knows nothing at a time; asked with times that never go back. */
-import type { Millis } from '../src/core/index.ts';
-import type { Gap } from '../src/tape/index.ts';
+import type { Millis } from '../../src/core/index.ts';
+import type { Gap } from '../../src/tape/index.ts';
 
 export class GapCursor {
   readonly #gaps: readonly Gap[];

@@ -1,8 +1,8 @@
 /** The fill models of a report, by name. */
-import { BOUNDS, LEVEL_MODELS, levelModel } from '../src/fills/index.ts';
-import type { FillModel } from '../src/fills/index.ts';
+import { BOUNDS, LEVEL_MODELS, levelModel } from '../../src/fills/index.ts';
+import type { FillModel } from '../../src/fills/index.ts';
 import { exact, exactFills } from './exact.ts';
-import type { MarketRows } from './rows.ts';
+import type { MarketRows } from '../rows/rows.ts';
 
 export { BOUNDS };
 export const MODEL_NAMES = [...LEVEL_MODELS, 'exact'] as const;

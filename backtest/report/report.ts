@@ -1,11 +1,11 @@
 /** What came of a backtest, as plain numbers and text for JSON, and its fills and orders as lines of CSV. */
-import { approximately, money, textOfMoney } from '../src/core/index.ts';
-import type { Instrument, MarkoutCurve, Money, Side } from '../src/core/index.ts';
-import type { Dirt, Gap } from '../src/tape/index.ts';
+import { approximately, money, textOfMoney } from '../../src/core/index.ts';
+import type { Instrument, MarkoutCurve, Money, Side } from '../../src/core/index.ts';
+import type { Dirt, Gap } from '../../src/tape/index.ts';
 import type { Collected, LevelOrders } from './collect.ts';
 import type { Durations } from './distributions.ts';
-import type { HedgeLine } from './hedging.ts';
-import type { FillRow, OrderRow, ReplayResult } from './replay.ts';
+import type { HedgeLine } from '../replay/hedging.ts';
+import type { FillRow, OrderRow, ReplayResult } from '../replay/replay.ts';
 
 /** One run of the command. Everything in it is equal for equal tape, configuration, seed and options, `made` aside. */
 export type BacktestReport = {

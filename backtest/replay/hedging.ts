@@ -1,16 +1,16 @@
 /** The hedger inside a replay: the bot's own, on a virtual clock that the replay moves, before a desk that lives at the exchange's end. */
-import { money, moneyOf, settle, sleep, textOfMoney, VirtualClock } from '../src/core/index.ts';
-import type { ConversionLeg, Engine, EngineEvent, Instrument, Millis, Money } from '../src/core/index.ts';
-import { explained, Hedger, isOver } from '../src/hedge/index.ts';
-import type { HedgeRow, HedgeSetup } from '../src/hedge/index.ts';
-import type { DeskSum } from '../src/sandbox/index.ts';
-import type { Gap } from '../src/tape/index.ts';
-import type { Collector } from './collect.ts';
-import { ReplayDesk } from './desk.ts';
-import type { DeskOptions, DeskScene } from './desk.ts';
-import type { ExchangeView } from './exchangeView.ts';
-import { GapCursor } from './gapCursor.ts';
-import type { Latency } from './latency.ts';
+import { money, moneyOf, settle, sleep, textOfMoney, VirtualClock } from '../../src/core/index.ts';
+import type { ConversionLeg, Engine, EngineEvent, Instrument, Millis, Money } from '../../src/core/index.ts';
+import { explained, Hedger, isOver } from '../../src/hedge/index.ts';
+import type { HedgeRow, HedgeSetup } from '../../src/hedge/index.ts';
+import type { DeskSum } from '../../src/sandbox/index.ts';
+import type { Gap } from '../../src/tape/index.ts';
+import type { Collector } from '../report/collect.ts';
+import { ReplayDesk } from '../exchange/desk.ts';
+import type { DeskOptions, DeskScene } from '../exchange/desk.ts';
+import type { ExchangeView } from '../exchange/exchangeView.ts';
+import { GapCursor } from '../rows/gapCursor.ts';
+import type { Latency } from '../exchange/latency.ts';
 
 /** Plain data, so that it can be handed to another thread. */
 export type HedgeOptions = {

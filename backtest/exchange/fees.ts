@@ -1,6 +1,6 @@
 /** Fees inside a replay: on the currency received, at the tier that the volume of the last 30 days gives. */
-import { money, moneyOf, moneyOfAmount, moneyOfValue, rateCeil, valueOf } from '../src/core/index.ts';
-import type { Amount, FeeTier, Instrument, Millis, Money, Price, Side } from '../src/core/index.ts';
+import { money, moneyOf, moneyOfAmount, moneyOfValue, rateCeil, valueOf } from '../../src/core/index.ts';
+import type { Amount, FeeTier, Instrument, Millis, Money, Price, Side } from '../../src/core/index.ts';
 
 export type FeeOptions = {
   /** Ascending by volume; each tier's volume is its upper bound. */

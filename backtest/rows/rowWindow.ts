@@ -1,6 +1,6 @@
 /** Rows that slide past a replay: only those between the slower of its two views and a little beyond its time are in memory. */
-import { KIND, SIDE } from '../src/tape/index.ts';
-import type { Columns, StoredTape } from '../src/tape/index.ts';
+import { KIND, SIDE } from '../../src/tape/index.ts';
+import type { Columns, StoredTape } from '../../src/tape/index.ts';
 import { FLAG, windowOfRange } from './rows.ts';
 import type { MarketRows, RowsOut } from './rows.ts';
 

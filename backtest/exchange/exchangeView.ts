@@ -1,16 +1,16 @@
 /** The exchange's end of a replay: the recorded book at exchange time, our orders resting beside it, requests in, answers out. */
-import type { Amount, Price, Side } from '../src/core/index.ts';
-import type { FillModel } from '../src/fills/index.ts';
+import type { Amount, Price, Side } from '../../src/core/index.ts';
+import type { FillModel } from '../../src/fills/index.ts';
 import { MESSAGE, MessageRing } from './messages.ts';
-import { Sweep } from '../src/fills/index.ts';
+import { Sweep } from '../../src/fills/index.ts';
 import type { Latency } from './latency.ts';
 import { OwnSide } from './ownOrders.ts';
 import type { OwnOrder } from './ownOrders.ts';
-import { BUY, FLAG, SELL } from './rows.ts';
-import type { MarketRows } from './rows.ts';
-import { TickBook } from './tickBook.ts';
-import { NOBODY } from './watch.ts';
-import type { Watcher } from './watch.ts';
+import { BUY, FLAG, SELL } from '../rows/rows.ts';
+import type { MarketRows } from '../rows/rows.ts';
+import { TickBook } from '../rows/tickBook.ts';
+import { NOBODY } from '../replay/watch.ts';
+import type { Watcher } from '../replay/watch.ts';
 
 /** What we took from a level is not there for so long. */
 const TAKEN_MS = 60_000;

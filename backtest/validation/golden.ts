@@ -1,13 +1,13 @@
 /** The golden run: a plain two-sided quote on a recorded market, whose every count and amount is known from an independent engine. */
-import { power, wholeOrders } from '../src/fills/index.ts';
-import { ExchangeView } from './exchangeView.ts';
-import { constantLatency } from './latency.ts';
-import { LocalOrders } from './localOrders.ts';
-import { LOCAL } from './ownOrders.ts';
-import { BUY, FLAG, SELL } from './rows.ts';
-import type { MarketRows, SideIndex } from './rows.ts';
-import { RowWindow } from './rowWindow.ts';
-import { TickBook } from './tickBook.ts';
+import { power, wholeOrders } from '../../src/fills/index.ts';
+import { ExchangeView } from '../exchange/exchangeView.ts';
+import { constantLatency } from '../exchange/latency.ts';
+import { LocalOrders } from '../replay/localOrders.ts';
+import { LOCAL } from '../exchange/ownOrders.ts';
+import { BUY, FLAG, SELL } from '../rows/rows.ts';
+import type { MarketRows, SideIndex } from '../rows/rows.ts';
+import { RowWindow } from '../rows/rowWindow.ts';
+import { TickBook } from '../rows/tickBook.ts';
 
 /** Times in the unit of the rows. */
 export type GoldenOptions = {

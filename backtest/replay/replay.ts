@@ -1,6 +1,6 @@
 /** The other driver: the production engine, its risk gate and a strategy on a recorded market, with latency and a fill model. */
 import { createHash } from 'node:crypto';
-import { moneyOf, textOfAmount, textOfMoney, textOfPrice } from '../src/core/index.ts';
+import { moneyOf, textOfAmount, textOfMoney, textOfPrice } from '../../src/core/index.ts';
 import type {
   Amount,
   Approved,
@@ -16,31 +16,31 @@ import type {
   Price,
   Side,
   Snapshot,
-} from '../src/core/index.ts';
-import type { FillModel } from '../src/fills/index.ts';
-import { RequestLimits, switchesOf } from '../src/sandbox/index.ts';
-import type { Switches } from '../src/sandbox/index.ts';
-import type { Gap } from '../src/tape/index.ts';
-import { Collector } from './collect.ts';
-import type { Collected } from './collect.ts';
+} from '../../src/core/index.ts';
+import type { FillModel } from '../../src/fills/index.ts';
+import { RequestLimits, switchesOf } from '../../src/sandbox/index.ts';
+import type { Switches } from '../../src/sandbox/index.ts';
+import type { Gap } from '../../src/tape/index.ts';
+import { Collector } from '../report/collect.ts';
+import type { Collected } from '../report/collect.ts';
 import { Elsewhere } from './elsewhere.ts';
 import type { ElsewhereOptions } from './elsewhere.ts';
-import { ExchangeView } from './exchangeView.ts';
-import { Fees } from './fees.ts';
-import type { FeeOptions } from './fees.ts';
-import { GapCursor } from './gapCursor.ts';
-import type { Latency } from './latency.ts';
+import { ExchangeView } from '../exchange/exchangeView.ts';
+import { Fees } from '../exchange/fees.ts';
+import type { FeeOptions } from '../exchange/fees.ts';
+import { GapCursor } from '../rows/gapCursor.ts';
+import type { Latency } from '../exchange/latency.ts';
 import { Hedging } from './hedging.ts';
 import type { Hedged, HedgeLine, HedgeOptions } from './hedging.ts';
 import { LocalOrders } from './localOrders.ts';
-import { MESSAGE } from './messages.ts';
-import type { MessageKind } from './messages.ts';
-import { LOCAL } from './ownOrders.ts';
-import type { OwnOrder } from './ownOrders.ts';
-import { RequestBudget } from './requestBudget.ts';
-import { BUY, FLAG, SELL } from './rows.ts';
-import type { MarketRows } from './rows.ts';
-import { RowWindow } from './rowWindow.ts';
+import { MESSAGE } from '../exchange/messages.ts';
+import type { MessageKind } from '../exchange/messages.ts';
+import { LOCAL } from '../exchange/ownOrders.ts';
+import type { OwnOrder } from '../exchange/ownOrders.ts';
+import { RequestBudget } from '../exchange/requestBudget.ts';
+import { BUY, FLAG, SELL } from '../rows/rows.ts';
+import type { MarketRows } from '../rows/rows.ts';
+import { RowWindow } from '../rows/rowWindow.ts';
 
 /** Times in milliseconds. */
 export type ReplayOptions = {

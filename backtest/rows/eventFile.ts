@@ -1,8 +1,8 @@
 /** Reads recordings of fixed 24-byte little-endian records: time (f64, us), receive delay (i32, us), tick, lots, flags (i32 each). */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { amount, price } from '../src/core/index.ts';
-import { SIDE } from '../src/tape/index.ts';
-import type { TapeWriter } from '../src/tape/index.ts';
+import { amount, price } from '../../src/core/index.ts';
+import { SIDE } from '../../src/tape/index.ts';
+import type { TapeWriter } from '../../src/tape/index.ts';
 import { FLAG, windowOf } from './rows.ts';
 import type { MarketRows } from './rows.ts';
 

@@ -1,9 +1,9 @@
 /** Reads in a replay what the bot would have read of other books: recorded middles, book after book, each after its way there and back. */
-import { priceAcross } from '../src/core/index.ts';
-import type { Instrument, Leg, Millis } from '../src/core/index.ts';
-import type { RecordedMiddles } from '../src/tape/index.ts';
-import { GapCursor } from './gapCursor.ts';
-import type { Latency } from './latency.ts';
+import { priceAcross } from '../../src/core/index.ts';
+import type { Instrument, Leg, Millis } from '../../src/core/index.ts';
+import type { RecordedMiddles } from '../../src/tape/index.ts';
+import { GapCursor } from '../rows/gapCursor.ts';
+import type { Latency } from '../exchange/latency.ts';
 
 /** `middles` of each leg in their order. */
 export type ElsewhereOptions = {

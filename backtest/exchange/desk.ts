@@ -1,5 +1,5 @@
 /** The desk inside a replay: the embedded exchange's own, quoting around the recorded book, behind requests that take time and may go wrong. */
-import { money, moneyOf, moneyOfValue, randomOf, textOfMoney, valueFloor, valueOf } from '../src/core/index.ts';
+import { money, moneyOf, moneyOfValue, randomOf, textOfMoney, valueFloor, valueOf } from '../../src/core/index.ts';
 import type {
   Amount,
   Clock,
@@ -13,9 +13,9 @@ import type {
   Outcome,
   Price,
   Random,
-} from '../src/core/index.ts';
-import { Account, Conversions, RfqDesk, switchesOf } from '../src/sandbox/index.ts';
-import type { Conversion, DeskConversion, DeskSum, DeskWorld, Switches } from '../src/sandbox/index.ts';
+} from '../../src/core/index.ts';
+import { Account, Conversions, RfqDesk, switchesOf } from '../../src/sandbox/index.ts';
+import type { Conversion, DeskConversion, DeskSum, DeskWorld, Switches } from '../../src/sandbox/index.ts';
 import type { ExchangeView } from './exchangeView.ts';
 import type { Travel } from './latency.ts';
 

@@ -1,6 +1,6 @@
 /** How long something travels between us and the exchange: always as long, drawn from a distribution, or as it was recorded. */
-import { normal } from '../src/core/index.ts';
-import type { Random } from '../src/core/index.ts';
+import { normal } from '../../src/core/index.ts';
+import type { Random } from '../../src/core/index.ts';
 
 /** Plain data, so that it can be handed to another thread. Times in the unit of the rows, milliseconds as a rule. */
 export type LatencySpec =

@@ -1,9 +1,9 @@
 /** A tape of the embedded exchange's seeded market, recorded in memory in virtual time: what a backtest without a recording runs on. */
-import { VirtualClock } from '../src/core/index.ts';
-import type { BookRules, Millis } from '../src/core/index.ts';
-import { createVenue, FLOW_PROFILES, seededFlow } from '../src/sandbox/index.ts';
-import { finishTape, sideCodeOf, TapeBuilder } from '../src/tape/index.ts';
-import type { Tape } from '../src/tape/index.ts';
+import { VirtualClock } from '../../src/core/index.ts';
+import type { BookRules, Millis } from '../../src/core/index.ts';
+import { createVenue, FLOW_PROFILES, seededFlow } from '../../src/sandbox/index.ts';
+import { finishTape, sideCodeOf, TapeBuilder } from '../../src/tape/index.ts';
+import type { Tape } from '../../src/tape/index.ts';
 
 /** Throws a RangeError where the embedded exchange has no flow for the book. */
 export function recordFlow(book: string, seed: number, seconds: number, driftBpsPerHour = 0): Tape {

@@ -8,21 +8,21 @@ import {
   moneyOfAmount,
   Position,
   price as ticksOf,
-} from '../src/core/index.ts';
-import type { Instrument, MarkoutCurve, Millis, Money, Profit, Side } from '../src/core/index.ts';
-import type { Gap } from '../src/tape/index.ts';
+} from '../../src/core/index.ts';
+import type { Instrument, MarkoutCurve, Millis, Money, Profit, Side } from '../../src/core/index.ts';
+import type { Gap } from '../../src/tape/index.ts';
 import { Buckets } from './buckets.ts';
 import { Durations, TimeByValue } from './distributions.ts';
-import { Fees } from './fees.ts';
-import type { FeeOptions } from './fees.ts';
-import { GapCursor } from './gapCursor.ts';
-import { NO_ASK, NO_BID } from './ownOrders.ts';
-import type { OwnOrder } from './ownOrders.ts';
-import type { RequestBudget } from './requestBudget.ts';
+import { Fees } from '../exchange/fees.ts';
+import type { FeeOptions } from '../exchange/fees.ts';
+import { GapCursor } from '../rows/gapCursor.ts';
+import { NO_ASK, NO_BID } from '../exchange/ownOrders.ts';
+import type { OwnOrder } from '../exchange/ownOrders.ts';
+import type { RequestBudget } from '../exchange/requestBudget.ts';
 import { Returns } from './returns.ts';
-import { BUY } from './rows.ts';
-import type { TickBook } from './tickBook.ts';
-import type { Watcher } from './watch.ts';
+import { BUY } from '../rows/rows.ts';
+import type { TickBook } from '../rows/tickBook.ts';
+import type { Watcher } from '../replay/watch.ts';
 
 export type CollectOptions = {
   readonly instrument: Instrument;

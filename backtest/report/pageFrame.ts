@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { html, NO_HTML, textOfHtml } from './html.ts';
 import type { Html } from './html.ts';
-import type { Plot } from './page/plot.ts';
+import type { Plot } from '../page/plot.ts';
 
 /** What the page carries along: the chart library with its style, and the page's own script. */
 export type PageParts = { readonly library: string; readonly libraryStyle: string; readonly script: string };
