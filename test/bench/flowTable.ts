@@ -3,7 +3,7 @@ import { seededFlow } from '../../src/sandbox/markets/flow.ts';
 import { FLOW_PROFILES } from '../../src/sandbox/markets/flowProfile.ts';
 import { statisticsOf } from '../../src/tape/index.ts';
 import type { TapeStatistics } from '../../src/tape/index.ts';
-import { flowRules, recordMarket } from '../sandbox/recordMarket.ts';
+import { flowRules, recordMarket } from '../sandbox/markets/recordMarket.ts';
 
 export const FLOWS = [
   { book: 'btc_mxn', tick: '10' },

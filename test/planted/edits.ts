@@ -18,7 +18,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/marketdata/orderFeed.ts',
     from: '[...known].slice(0, -OWN_MAX / 2)',
     to: '[...known].slice(OWN_MAX / 2)',
-    test: 'test/core/orderFeed.test.ts',
+    test: 'test/core/marketdata/orderFeed.test.ts',
     title: 'forgets of the oids that were told the oldest, and never one that is told again and again',
   },
   {
@@ -26,7 +26,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/marketdata/orderFeed.ts',
     from: '  known.delete(one);\n',
     to: '',
-    test: 'test/core/orderFeed.test.ts',
+    test: 'test/core/marketdata/orderFeed.test.ts',
     title: 'forgets of the oids that were told the oldest, and never one that is told again and again',
   },
   {
@@ -34,7 +34,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/live/safety/sentinel.ts',
     from: '    if (this.#owed !== null && this.#isLatched(this.#owed)) this.#owed = null;',
     to: '    if (this.#owed !== null) this.#isLatched(this.#owed);\n    this.#owed = null;',
-    test: 'test/live/sentinel.test.ts',
+    test: 'test/live/safety/sentinel.test.ts',
     title: 'latches a halt that the disk did not take as soon as it takes it',
   },
   {
@@ -42,7 +42,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/live/safety/sentinel.ts',
     from: '    if (this.#owedHold !== null) this.#hold();',
     to: '',
-    test: 'test/live/sentinel.test.ts',
+    test: 'test/live/safety/sentinel.test.ts',
     title:
       'cancels what a cut off bot left also while the disk does not take the hold, and writes the hold when it does',
   },
@@ -51,7 +51,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/live/account/balanceReads.ts',
     from: '(await this.#lookBefore()) ?? this.#shown',
     to: 'await this.#lookBefore()',
-    test: 'test/live/balanceReads.test.ts',
+    test: 'test/live/account/balanceReads.test.ts',
     title: 'learns what the lists showed also from the next one when the balances could not be read',
   },
   {
@@ -59,7 +59,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/live/safety/clearOut.ts',
     from: '!(list.length > PAGE && list.length < LARGE_PAGE)',
     to: 'false',
-    test: 'test/live/clearOut.test.ts',
+    test: 'test/live/safety/clearOut.test.ts',
     title: 'verifies nothing while the list of open orders is full of orders of others, and all of it once it is not',
   },
   {
@@ -67,7 +67,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/orders/orders.ts',
     from: '      order.finalFilled = null;\n',
     to: '',
-    test: 'test/core/orders.test.ts',
+    test: 'test/core/orders/orders.test.ts',
     title: 'that is reopened is reserved for all that is not filled, whatever final amount a look-up had told',
   },
   {
@@ -75,7 +75,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/risk/risk.ts',
     from: 's.orders.filter(mayLive).length < limits.ordersMax',
     to: "s.orders.filter(({ state }) => state === 'open' || state === 'partially filled').length < limits.ordersMax",
-    test: 'test/core/risk.test.ts',
+    test: 'test/core/risk/risk.test.ts',
     title: 'counts an order that is sending against ordersMax exactly while it may be in the book',
   },
   {
@@ -83,7 +83,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/engine/engine.ts',
     from: "this.#fresh.read('book', startedAt ?? at);",
     to: "this.#fresh.read('book', at);",
-    test: 'test/core/engine.test.ts',
+    test: 'test/core/engine/engine.test.ts',
     title:
       'counts the age of a book from the start of the request that brought it, and quotes on none that is too old by that',
   },
@@ -92,7 +92,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/engine/engine.ts',
     from: "if (event.complete) this.#fresh.read('openOrders', event.startedAt);",
     to: "this.#fresh.read('openOrders', event.startedAt);",
-    test: 'test/core/engine.test.ts',
+    test: 'test/core/engine/engine.test.ts',
     title: 'is told nothing about its account by a list of open orders that is cut',
   },
   {
@@ -100,7 +100,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/exchange/transport/ask.ts',
     from: 'const isWanted = () => question.isWanted?.() ?? true;',
     to: 'const wanted = question.isWanted?.() ?? true;\n    const isWanted = () => wanted;',
-    test: 'test/exchange/ask.test.ts',
+    test: 'test/exchange/transport/ask.test.ts',
     title: 'is asked then whether it is still wanted, and leaves only if so: false',
   },
   {
@@ -108,7 +108,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/accounting/inFlight.ts',
     from: 'Number((sum + lotMoney - 1n) / lotMoney)',
     to: 'Number(sum / lotMoney)',
-    test: 'test/core/inFlight.test.ts',
+    test: 'test/core/accounting/inFlight.test.ts',
     title: 'are counted in lots that hold all of them, and in none more, on both sides',
   },
   {
@@ -116,7 +116,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/live/state/journal.ts',
     from: 'booked = [...booked, ...entries];',
     to: 'booked = entries;',
-    test: 'test/live/journal.test.ts',
+    test: 'test/live/state/journal.test.ts',
     title: 'has every entry of every keep when there is room again',
   },
   {
@@ -124,7 +124,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/exchange/transport/limit.ts',
     from: '    this.#pausedUntil = this.#clock.elapsed() + LOCK_OUT;',
     to: '    if (!(this.#clock.elapsed() < this.#pausedUntil)) this.#pausedUntil = this.#clock.elapsed() + LOCK_OUT;',
-    test: 'test/exchange/limit.test.ts',
+    test: 'test/exchange/transport/limit.test.ts',
     title: 'stays paused until a minute after the last lock-out, however many there were',
   },
   {
@@ -132,7 +132,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/live/safety/heart.ts',
     from: 'pulse.counter !== this.#last?.counter',
     to: 'pulse.counter > (this.#last?.counter ?? -1)',
-    test: 'test/live/sentinel.test.ts',
+    test: 'test/live/safety/sentinel.test.ts',
     title: 'whose counter changed is life, whether it rose or fell: a state directory may have been put back',
   },
   {
@@ -140,7 +140,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/orders/orders.ts',
     from: '        if (startedAt >= this.#fence(order)) order.absences++;',
     to: '        if (at >= this.#fence(order)) order.absences++;',
-    test: 'test/core/orders.test.ts',
+    test: 'test/core/orders/orders.test.ts',
     title:
       'that is unknown is not closed while a read of open orders began before its fence, however late its answer came',
   },
@@ -149,7 +149,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/orders/orders.ts',
     from: '!present.has(id) && startedAt >= this.#fence(order)',
     to: '!present.has(id) && at >= this.#fence(order)',
-    test: 'test/core/orders.test.ts',
+    test: 'test/core/orders/orders.test.ts',
     title: 'that is unknown is not closed while a look-up began before its fence, however late its answer came',
   },
   {
@@ -157,7 +157,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/orders/orders.ts',
     from: "if (order?.state === 'unknown' && startedAt >= this.#fence(order)) order.emptyCancels++;",
     to: "if (order?.state === 'unknown' && at >= this.#fence(order)) order.emptyCancels++;",
-    test: 'test/core/orders.test.ts',
+    test: 'test/core/orders/orders.test.ts',
     title:
       'that is unknown is not closed while a cancel of its own began before its fence, however late its answer came',
   },
@@ -166,7 +166,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/engine/engine.ts',
     from: 'this.#orders.tradesRead(event.startedAt);',
     to: 'this.#orders.tradesRead(event.at);',
-    test: 'test/core/engine.test.ts',
+    test: 'test/core/engine/engine.test.ts',
     title:
       'settles what vanished only by trades that were asked for after the settle time, not by those that came after it',
   },
@@ -175,7 +175,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/live/loop/sends.ts',
     from: "{ kind: 'canceled', at: time(), startedAt, ids, outcome }",
     to: "{ kind: 'canceled', at: time(), startedAt: time(), ids, outcome }",
-    test: 'test/live/sends.test.ts',
+    test: 'test/live/loop/sends.test.ts',
     title: 'to cancel says when it left and when it was answered',
   },
   {
@@ -183,7 +183,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/live/loop/sends.ts',
     from: "{ kind: 'looked up', at: time(), startedAt, ids, outcome }",
     to: "{ kind: 'looked up', at: time(), startedAt: time(), ids, outcome }",
-    test: 'test/live/sends.test.ts',
+    test: 'test/live/loop/sends.test.ts',
     title: 'to look says when it left and when it was answered',
   },
   {
@@ -191,7 +191,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/orders/orders.ts',
     from: 'if (order.oid === null || startedAt <= order.answeredAt) return;',
     to: 'if (startedAt <= order.answeredAt) return;',
-    test: 'test/core/orders.test.ts',
+    test: 'test/core/orders/orders.test.ts',
     title: 'that is on its way out before its placement was answered is not closed by reads that do not show it',
   },
   {
@@ -199,7 +199,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/accounting/position.ts',
     from: '    if (this.#mark === 0n) this.#early.fees -= sum;\n    else this.#fees += sum * this.#mark;\n',
     to: '    this.#fees += sum * this.#mark;\n',
-    test: 'test/core/holdings.test.ts',
+    test: 'test/core/accounting/holdings.test.ts',
     title:
       'is spread plus inventory plus hedging plus fees, and exactly the change of equity, after every fill and every mark',
   },
@@ -208,7 +208,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/accounting/position.ts',
     from: 'this.#early.fees -= sum;',
     to: 'this.#early.fees += sum;',
-    test: 'test/core/holdings.test.ts',
+    test: 'test/core/accounting/holdings.test.ts',
     title:
       'is spread plus inventory plus hedging plus fees, and exactly the change of equity, after every fill and every mark',
   },
@@ -217,7 +217,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/accounting/transactions.ts',
     from: 'COMPLETE: 2, FAILED: 2',
     to: 'COMPLETE: 2, FAILED: 3',
-    test: 'test/core/transactions.test.ts',
+    test: 'test/core/accounting/transactions.test.ts',
     title: 'two ends at different moments are the later one, whichever it is and in whatever order they came',
   },
   {
@@ -260,7 +260,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/live/market/tradeTail.ts',
     from: 'if (last === null || trades.value.length < PAGE) break;',
     to: 'break;',
-    test: 'test/live/tradeTail.test.ts',
+    test: 'test/live/market/tradeTail.test.ts',
     title: 'tells each trade since the last read once and in order, over as many pages as it takes',
   },
   {
@@ -268,7 +268,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/cli/wiring/bot.ts',
     from: 'nonceV2(clock, random, journal?.nonceMark ?? nonceAbove)',
     to: 'nonceV2(clock, random, (journal?.nonceMark ?? nonceAbove) / 1_000_000n)',
-    test: 'test/live/recovery.test.ts',
+    test: 'test/live/loop/recovery.test.ts',
     title: 'every nonce is above all that left before, also when the clock was set back meanwhile',
   },
   {
@@ -276,7 +276,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/accounting/holdings.ts',
     from: 'Number(this.position() / this.#instrument.lotMoney)',
     to: 'Number((this.position() + (this.position() < 0n ? 1n - this.#instrument.lotMoney : this.#instrument.lotMoney - 1n)) / this.#instrument.lotMoney)',
-    test: 'test/core/holdings.test.ts',
+    test: 'test/core/accounting/holdings.test.ts',
     title: 'in lots is never more than there is, in either direction, and less than a lot short of it',
   },
   {
@@ -284,7 +284,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/risk/risk.ts',
     from: "moneyOfAmount(instrument, sum(orders, 'sell') as Amount)",
     to: '0n',
-    test: 'test/core/risk.test.ts',
+    test: 'test/core/risk/risk.test.ts',
     title: 'sells with what its other asks have left of it, to the last lot',
   },
   {
@@ -292,7 +292,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/risk/risk.ts',
     from: 'sum(s.orders, side) + s.converting[side] + (',
     to: 'sum(s.orders, side) + (',
-    test: 'test/core/risk.test.ts',
+    test: 'test/core/risk/risk.test.ts',
     title: 'leaves room for what conversions may still bring, on the side on which they do',
   },
   {
@@ -300,7 +300,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/quoting/shapedQuotes.ts',
     from: '    left -= amount;\n',
     to: '',
-    test: 'test/core/shapedQuotes.test.ts',
+    test: 'test/core/quoting/shapedQuotes.test.ts',
     title:
       'has all its levels together close no more than there is, and as much of it as was wanted, best levels first',
   },
@@ -309,7 +309,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/quoting/shapedQuotes.ts',
     from: '      left -= remaining(order);\n',
     to: '',
-    test: 'test/core/shapedQuotes.test.ts',
+    test: 'test/core/quoting/shapedQuotes.test.ts',
     title: 'keeps of the orders that are there no more than there is to close, all of them together',
   },
   {
@@ -317,7 +317,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/hedging/hedging.ts',
     from: 'BigInt(Math.floor(costMaxBps * 100 + 1e-6))',
     to: 'BigInt(Math.ceil(costMaxBps * 100 + 1))',
-    test: 'test/core/hedging.test.ts',
+    test: 'test/core/hedging/hedging.test.ts',
     title: 'is the whole of the basis points that are allowed, and not one unit more',
   },
   {
@@ -325,7 +325,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/hedging/hedging.ts',
     from: 'const whole = money((cost * size) / major);',
     to: 'const whole = money(cost);',
-    test: 'test/core/hedging.test.ts',
+    test: 'test/core/hedging/hedging.test.ts',
     title: 'of a part is weighed as if all left at its price: a small dear part does not win by being small',
   },
   {
@@ -333,7 +333,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/hedging/hedging.ts',
     from: 'dayLeft !== null && spends > dayLeft',
     to: 'dayLeft !== null && spends < dayLeft && false',
-    test: 'test/core/hedging.test.ts',
+    test: 'test/core/hedging/hedging.test.ts',
     title: 'costs no more than is left of the day',
   },
   {
@@ -341,7 +341,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/accounting/locks.ts',
     from: 'money(locked > own[side] ? locked - own[side] : 0n)',
     to: 'money(locked - own[side])',
-    test: 'test/core/locks.test.ts',
+    test: 'test/core/accounting/locks.test.ts',
     title: 'is what is locked less what is left of our own live orders, and never below nothing',
   },
   {
@@ -349,7 +349,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/accounting/locks.ts',
     from: '(order.amount - order.filled) as Amount',
     to: 'order.amount',
-    test: 'test/core/locks.test.ts',
+    test: 'test/core/accounting/locks.test.ts',
     title: 'is what is locked less what is left of our own live orders, and never below nothing',
   },
   {
@@ -357,7 +357,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/model/instrument.ts',
     from: "side === 'buy' ? priceCeil(instrument, text) : priceFloor(instrument, text)",
     to: "side === 'buy' ? priceFloor(instrument, text) : priceCeil(instrument, text)",
-    test: 'test/core/units.test.ts',
+    test: 'test/core/model/units.test.ts',
     title:
       'counts an order that is off the grid of today at its worst: a bid dearer, an ask cheaper, one without a price at the bound',
   },
@@ -366,7 +366,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/engine/engine.ts',
     from: "if (order.state !== 'open' && order.state !== 'partially filled') continue;",
     to: "if (order.state !== 'open') continue;",
-    test: 'test/core/engine.test.ts',
+    test: 'test/core/engine/engine.test.ts',
     title: 'withdraws an order that is filled in part like any other',
   },
   {
@@ -382,7 +382,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/live/safety/heart.ts',
     from: "pulse.reads === 0 && !wasAway && this.#last !== null && this.#last.state !== 'stopped'",
     to: 'false',
-    test: 'test/live/sentinel.test.ts',
+    test: 'test/live/safety/sentinel.test.ts',
     title: 'of a process that is started again and again counts what nobody has read, until one has, or has stopped',
   },
   {
@@ -390,7 +390,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/engine/readiness.ts',
     from: 'refusal === null && buy !== null && sell !== null',
     to: 'false',
-    test: 'test/core/whyNot.test.ts',
+    test: 'test/core/engine/whyNot.test.ts',
     title: 'is said exactly while nothing of it is there, on its way or being replaced',
   },
   {
@@ -398,7 +398,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/risk/positionLimit.ts',
     from: 'SLACK = 1.05',
     to: 'SLACK = 1.5',
-    test: 'test/core/engine.test.ts',
+    test: 'test/core/engine/engine.test.ts',
     title:
       'halts when somebody else carried the position 106 lots away, with a limit of 100: /^position: 106 btc from the target is beyond its limit/',
   },
@@ -407,7 +407,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/accounting/feeTier.ts',
     from: 'volume <= moneyOf(tier.volume)',
     to: 'volume < moneyOf(tier.volume)',
-    test: 'test/core/feeTier.test.ts',
+    test: 'test/core/accounting/feeTier.test.ts',
     title: 'a volume at the bound of a tier is of that tier: the next one begins above it',
   },
   {
@@ -415,7 +415,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/quoting/pauses.ts',
     from: '    this.#sides[side].refusals = 0;',
     to: '    void side;',
-    test: 'test/core/pauses.test.ts',
+    test: 'test/core/quoting/pauses.test.ts',
     title: 'pauses twice as long each time, up to a minute, and from the beginning after it was accepted',
   },
   {
@@ -423,7 +423,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/orders/rivals.ts',
     from: '    this.#reads = this.#reads.filter(read => at - read.at < WITHIN_MS);\n    if',
     to: '    if',
-    test: 'test/core/rivals.test.ts',
+    test: 'test/core/orders/rivals.test.ts',
     title: 'are of somebody who lives from the third read of one minute that shows new ones, and then for good',
   },
   {
@@ -431,7 +431,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/marketdata/freshness.ts',
     from: "for (const what of ['book', 'openOrders', 'trades'] as const) this.#at[what] = -Infinity;",
     to: "for (const what of ['openOrders', 'trades'] as const) this.#at[what] = -Infinity;",
-    test: 'test/core/freshness.test.ts',
+    test: 'test/core/marketdata/freshness.test.ts',
     title: 'is as old as the newest read that began since the process last stood still, whatever order answers came in',
   },
   {
@@ -439,7 +439,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/marketdata/freshness.ts',
     from: 'if (startedAt >= this.#sleptAt) this.#at',
     to: 'this.#at',
-    test: 'test/core/freshness.test.ts',
+    test: 'test/core/marketdata/freshness.test.ts',
     title: 'is as old as the newest read that began since the process last stood still, whatever order answers came in',
   },
   {
@@ -447,7 +447,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/engine/quoteTime.ts',
     from: "(order.state === 'open' || order.state === 'partially filled')",
     to: "order.state !== 'done'",
-    test: 'test/core/engine.test.ts',
+    test: 'test/core/engine/engine.test.ts',
     title: 'counts no time as quoted while nothing but an order without an answer may be there',
   },
   {
@@ -455,7 +455,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/orders/orders.ts',
     from: 'if (startedAt <= order.closedAt) return;',
     to: 'if (at <= order.closedAt) return;',
-    test: 'test/core/orders.test.ts',
+    test: 'test/core/orders/orders.test.ts',
     title: 'that ended while a read was on its way is not reopened by it, however late that comes',
   },
   {
@@ -463,7 +463,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/orders/orders.ts',
     from: 'Math.min(order.amount, lots) as Amount',
     to: 'lots as Amount',
-    test: 'test/core/orders.test.ts',
+    test: 'test/core/orders/orders.test.ts',
     title: 'that a look-up tells larger than it was sent is reserved for no more than was sent',
   },
   {
@@ -471,7 +471,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/orders/orders.ts',
     from: '      if (oid !== null) this.#byOid.delete(oid);\n',
     to: '',
-    test: 'test/core/orders.test.ts',
+    test: 'test/core/orders/orders.test.ts',
     title: 'is forgotten whole, its oid with it, when five thousand others have ended since',
   },
   {
@@ -479,7 +479,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/orders/orders.ts',
     from: '    order.traded = left.filled;\n',
     to: '',
-    test: 'test/core/orders.test.ts',
+    test: 'test/core/orders/orders.test.ts',
     title: 'of an earlier run goes on from the fills that the ledger has of it: those that follow are added',
   },
   {
@@ -487,7 +487,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/exchange/transport/ask.ts',
     from: '      if (failure.sent) slot.end();\n      else slot.giveBack();\n',
     to: '      slot.giveBack();\n',
-    test: 'test/exchange/ask.test.ts',
+    test: 'test/exchange/transport/ask.test.ts',
     title: 'that failed on its way is used up exactly if it may have left (true)',
   },
   {
@@ -495,7 +495,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/exchange/transport/ask.ts',
     from: 'if (throttled) budget.lockOut();',
     to: "if (throttled && outcome.kind === 'refused') budget.lockOut();",
-    test: 'test/exchange/ask.test.ts',
+    test: 'test/exchange/transport/ask.test.ts',
     title: 'is paused by a throttled order as by a throttled read, though its outcome is unknown',
   },
   {
@@ -503,7 +503,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/live/safety/clearOut.ts',
     from: 'i < ids.length; i += CANCEL_CHUNK',
     to: 'i < Math.min(ids.length, CANCEL_CHUNK); i += CANCEL_CHUNK',
-    test: 'test/live/clearOut.test.ts',
+    test: 'test/live/safety/clearOut.test.ts',
     title: 'takes out as many orders as there are, fifty in a request',
   },
   {
@@ -511,7 +511,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/live/account/balanceReads.ts',
     from: 'const quiet = (await readTrades()) && newest === reads.newest;',
     to: 'const quiet = await readTrades();',
-    test: 'test/live/balanceReads.test.ts',
+    test: 'test/live/account/balanceReads.test.ts',
     title: 'is a quiet cut when a trade is recorded during it: false',
   },
   {
@@ -519,7 +519,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/exchange/transport/limit.ts',
     from: 'this.#ended[gone]! + WINDOW <= now',
     to: 'this.#ended[gone]! + WINDOW - 1 <= now',
-    test: 'test/exchange/limit.test.ts',
+    test: 'test/exchange/transport/limit.test.ts',
     title: 'has a place free again a whole minute after its request has ended, and not a millisecond before',
   },
   {

@@ -1,8 +1,8 @@
 /** Many seeds on several cores, each in a child process that is reused; results come back one by one. */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { FAULTS } from './faults.ts';
-import type { Fault } from './faults.ts';
+import { FAULTS } from './world/faults.ts';
+import type { Fault } from './world/faults.ts';
 import { PLANTED } from './planted.ts';
 import { simulate } from './simulate.ts';
 import type { Run } from './simulate.ts';

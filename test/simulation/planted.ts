@@ -3,7 +3,7 @@ import { InFlight } from '../../src/core/accounting/inFlight.ts';
 import { Engine, moneyOf, Orders } from '../../src/core/index.ts';
 import type { ConversionDesk, EngineEvent, Exchange, Order, OrderReport, OwnTrade } from '../../src/core/index.ts';
 import type { Config } from '../../src/config.ts';
-import type { Seams } from './bot.ts';
+import type { Seams } from './processes/bot.ts';
 
 export type Planted = {
   readonly name: string;

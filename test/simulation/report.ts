@@ -1,5 +1,5 @@
 /** What a campaign tells: the block for people, and the last line for machines. */
-import { SOMETIMES } from './sometimes.ts';
+import { SOMETIMES } from './judges/sometimes.ts';
 import type { Run } from './simulate.ts';
 
 export type PlantedFind = { readonly name: string; readonly seeds: number | null; readonly law: string | null };

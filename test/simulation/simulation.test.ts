@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { carryOut, shrunk } from './campaign.ts';
-import { FAULTS, isCalm, swarmOf } from './faults.ts';
+import { FAULTS, isCalm, swarmOf } from './world/faults.ts';
 import { PLANTED } from './planted.ts';
-import { scenarioOf } from './scenario.ts';
-import type { Scenario } from './scenario.ts';
+import { scenarioOf } from './world/scenario.ts';
+import type { Scenario } from './world/scenario.ts';
 import { simulate } from './simulate.ts';
 
 /** A few seeds only: `npm run sim` runs hundreds. */

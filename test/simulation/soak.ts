@@ -8,7 +8,7 @@ import { journalIn, openDatabase } from '../../src/live/state/journal.ts';
 import type { Latch } from '../../src/live/safety/latch.ts';
 import { openRolling } from '../../src/live/loop/rolling.ts';
 import { createVenue, FLOW_PROFILES, seededFlow } from '../../src/sandbox/index.ts';
-import { isSuccess } from './wire.ts';
+import { isSuccess } from './world/wire.ts';
 
 export type SoakOptions = {
   readonly days: number;

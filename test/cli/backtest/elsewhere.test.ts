@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { recordFlow } from '../../../backtest/index.ts';
+import { backtest, describeBacktest } from '../../../src/cli/backtest/backtest.ts';
+import { referenceTapes } from '../../../src/cli/wiring/source.ts';
+import { loadConfig } from '../../../src/config.ts';
+import type { Config } from '../../../src/config.ts';
+import { middlesOf } from '../../../src/tape/index.ts';
+import type { Tape } from '../../../src/tape/index.ts';
+
+const SECONDS = 240;
+const TAPE = recordFlow('btc_mxn', 5, SECONDS);
+const USD_MXN = recordFlow('usd_mxn', 6, SECONDS);
+
+const configOf = (file: string, ...changes: readonly [string, string][]): Config => {
+  let text = readFileSync(new URL(`../../../config/${file}.yaml`, import.meta.url), 'utf8');
+  for (const [what, by] of changes) {
+    expect(text).toContain(what);
+    text = text.replace(what, by);
+  }
+  const loaded = loadConfig(text, `${file}.yaml`);
+  if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+  return loaded.config;
+};
+
+/** Its reference is a feed of our own book. */
+const PEG = configOf('peg', ['books: [btc_usd, usd_mxn]', 'feeds: [{ file: price }]']);
+const MIXED = configOf('sandbox', [
+  'strategy:',
+  'reference: { feeds: [{ file: price }], everyMs: 2000 }\nfairValue:\n  weightedMid: {}\n  reference: { maxAgeMs: 5000 }\n  orderFlowImbalance: { bpsPerUnit: 1 }\nstrategy:',
+]);
+
+const constant = (ms: number) => ({ kind: 'constant', ms }) as const;
+const run = (config: Config, reference: ReadonlyMap<string, Tape> = new Map()) =>
+  backtest({
+    config,
+    configText: '',
+    version: '0',
+    tape: TAPE,
+    seed: 1,
+    flowSeconds: 0,
+    flowDrift: 0,
+    models: ['expected'],
+    reference,
+    latencies: { orders: constant(25), cancels: constant(25), answers: constant(25), feed: constant(0) },
+    latencyText: { orders: '25', feed: '0' },
+    threads: 1,
+    files: null,
+    progress: false,
+  });
+
+describe.each([
+  ['a peg', PEG],
+  ['a fair value with a reference', MIXED],
+])('%s in a backtest', (_, config) => {
+  test('quotes around the price of another recording, the same way twice', async () => {
+    const reference = new Map([['btc_mxn', TAPE]]);
+    const [first, second] = [await run(config, reference), await run(config, reference)];
+    expect(first.models[0]!.uptime.bid).toBeGreaterThan(0.9);
+    expect(first.hash).toBe(second.hash);
+    expect(first.reference).toEqual([{ book: 'btc_mxn', source: TAPE.source }]);
+    expect(first.noReference).toBeUndefined();
+  });
+
+  test('quotes nothing without one, and says what to give', async () => {
+    const report = await run(config);
+    expect(report.models[0]!.uptime.bid).toBe(0);
+    expect(report.models[0]!.missing[0]!.reason).toContain('no reference was seen yet');
+    expect(describeBacktest(report)).toContain('nothing is quoted without a reference: give --reference btc_mxn=DIR');
+  });
+
+  test('withdraws while the other recording has a gap', async () => {
+    const gap = { from: TAPE.columns.at[0]! + 60_000, to: TAPE.columns.at[0]! + 180_000, why: 'a test' };
+    const report = await run(config, new Map([['btc_mxn', { ...TAPE, gaps: [gap] }]]));
+    expect(report.models[0]!.uptime.bid).toBeGreaterThan(0.3);
+    expect(report.models[0]!.uptime.bid).toBeLessThan(0.65);
+    expect(report.models[0]!.missing[0]!.reason).toContain('the reference is stale');
+  });
+});
+
+test('a recording without the reference of its configuration is the same with the switch and without: nobody reads it', async () => {
+  const config = configOf('sandbox', ['strategy:', 'reference: { feeds: [{ file: price }] }\nstrategy:']);
+  const [without, with_] = [await run(config), await run(config, new Map([['btc_mxn', TAPE]]))];
+  expect(with_.models[0]!.fills).toBe(without.models[0]!.fills);
+  expect(without.noReference).toBeUndefined();
+});
+
+describe('a recording that cannot stand in is refused in one line:', () => {
+  const later: Tape = { ...TAPE, columns: { ...TAPE.columns, at: TAPE.columns.at.map(at => at + 1e9) } };
+  test.each<[string, Config, ReadonlyMap<string, Tape>, string | RegExp]>([
+    [
+      'of another book',
+      PEG,
+      new Map([['usd_mxn', USD_MXN]]),
+      '--reference usd_mxn: the reference goes through btc_mxn',
+    ],
+    [
+      'of one of two books',
+      configOf('peg'),
+      new Map([['usd_mxn', USD_MXN]]),
+      '--reference: no recording of btc_usd; give --reference btc_usd=DIR --reference usd_mxn=DIR',
+    ],
+    [
+      'for a configuration without one',
+      configOf('sandbox'),
+      new Map([['usd_mxn', USD_MXN]]),
+      '--reference: the configuration has no reference',
+    ],
+    ['of another time', PEG, new Map([['btc_mxn', later]]), /^--reference btc_mxn: .* not while the tape runs/],
+  ])('%s', async (_, config, reference, line) => {
+    await expect(run(config, reference)).rejects.toThrow(line);
+  });
+
+  test('what is no BOOK=DIR', async () => {
+    await expect(referenceTapes(['tapes/usd'])).rejects.toThrow(
+      '--reference: expected BOOK=DIR, like btc_usd=tapes/btc_usd, found "tapes/usd"',
+    );
+  });
+});
+
+test('the middles of a recording are in its currency, change by change', () => {
+  const { at, middle, to, book } = middlesOf(USD_MXN);
+  expect([book, to]).toEqual(['usd_mxn', USD_MXN.columns.at[USD_MXN.columns.length - 1]]);
+  expect(at.length).toBeGreaterThan(10);
+  for (let i = 1; i < at.length; i++) {
+    expect(at[i]).toBeGreaterThanOrEqual(at[i - 1]!);
+    expect(middle[i]).not.toBe(middle[i - 1]);
+    expect(middle[i]! > 10 && middle[i]! < 30).toBe(true);
+  }
+});

@@ -1,0 +1,168 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { openStoredTape } from '../../../src/tape/index.ts';
+import type { StoredTape } from '../../../src/tape/index.ts';
+import { Bench, complaints, puntas, ran } from '../program.ts';
+import type { Program } from '../program.ts';
+
+const bench = new Bench();
+const running: Program[] = [];
+afterAll(() => {
+  for (const program of running) program.signal('SIGKILL');
+  bench.clear();
+});
+const sleep = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
+
+type Face = { readonly url: string; readonly stream: string };
+
+/** An exchange as a process of its own, ten times as busy as the real one, and a configuration that names it as any remote one: without a key. */
+async function exchange(): Promise<Face & { readonly program: Program; readonly config: string }> {
+  const program = puntas(['exchange', '-c', bench.config(), '--port', '0', '--speed', '10']);
+  running.push(program);
+  const [text] = await program.sees(/\{"url":.*\}/);
+  const face = JSON.parse(text) as Face;
+  const config = bench.config('live', yaml =>
+    yaml.replace(/restUrl: .*/, `restUrl: ${face.url}`).replace(/streamUrl: .*/, `streamUrl: ${face.stream}`),
+  );
+  return { ...face, program, config };
+}
+
+/** Listens to the same stream, on its own: when each frame was sent. */
+function listen(address: string): { readonly frames: number[]; close(): void } {
+  const socket = new WebSocket(address);
+  const frames: number[] = [];
+  socket.on('open', () => socket.send(JSON.stringify({ action: 'subscribe', book: 'btc_mxn', type: 'diff-orders' })));
+  socket.on('message', (data: Buffer) => {
+    const frame = JSON.parse(data.toString()) as { sequence?: number; sent: number };
+    if (frame.sequence !== undefined) frames.push(frame.sent);
+  });
+  return { frames, close: () => socket.terminate() };
+}
+
+function timesOf(stored: StoredTape): ReadonlySet<number> {
+  const times = new Set<number>();
+  for (const { columns } of stored.chunks()) for (const at of columns.at.subarray(0, columns.length)) times.add(at);
+  return times;
+}
+
+/** Of the exchange's clock. */
+const BEGINS_WITHIN_MS = 2_000;
+
+/** Nothing while the tape's first line is not written whole. */
+function countOf(kept: () => readonly number[]): number {
+  try {
+    return kept().length;
+  } catch {
+    return 0;
+  }
+}
+
+describe('puntas record', () => {
+  test('killed at any moment keeps all that was on its disk, damages nothing, and goes on with the same tape', async () => {
+    const { program, config, stream } = await exchange();
+    const ear = listen(stream);
+    const out = bench.path('killed');
+    let earlier = 0;
+    for (const frames of [20, 31]) {
+      const recorder = puntas(['record', '-c', config, '--out', out]);
+      running.push(recorder);
+      await recorder.sees(/recording from the stream/);
+      // How soon what was heard is on disk is held in virtual time (test/tape/recorder.test.ts): here it is read while it is written.
+      const kept = () => {
+        const times = [...timesOf(openStoredTape(out))].filter(at => at > earlier);
+        // A recording begins with a whole book, which holds what was sent before it.
+        const from = Math.min(...times) + BEGINS_WITHIN_MS;
+        return ear.frames.filter(sent => sent > from && sent <= Math.max(...times));
+      };
+      while (countOf(kept) < frames) await sleep(100);
+      const before = kept();
+      recorder.signal('SIGKILL');
+      await recorder.ended;
+      const times = timesOf(openStoredTape(out));
+      expect(before.filter(sent => !times.has(sent))).toEqual([]);
+      earlier = Math.max(...times);
+    }
+    const ended = await ran(['record', '-c', config, '--out', out, '--for', '2s', '--json']);
+    ear.close();
+    program.signal('SIGTERM');
+    await program.ended;
+    expect(ended.code).toBe(0);
+    const report = JSON.parse(ended.stdout) as { books: { book: string; gaps: number; rows: number }[]; failure: null };
+    expect(report).toMatchObject({ failure: null, books: [{ book: 'btc_mxn', gaps: 1 }] });
+    const stored = openStoredTape(out);
+    expect(stored.gaps.map(({ why }) => why)).toEqual(['the recorder was not running', 'the recorder was not running']);
+    expect(stored.days.every(({ closed }) => closed)).toBe(true);
+  });
+
+  test('on the embedded exchange records a tape that a backtest takes', async () => {
+    const out = bench.path('embedded');
+    const ended = await ran(['record', '-c', bench.config(), '--out', out, '--speed', '50', '--for', '4s']);
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toMatch(/^btc_mxn: [1-9]\d* rows, \d+ trades in \d+ s, \d+ gap\(s\)/);
+    const backtest = await ran(['backtest', '--tape', out, '--models', 'expected', '--json']);
+    expect(backtest.stderr).toBe('');
+    const { tape, models } = JSON.parse(backtest.stdout) as { tape: { source: string }; models: { model: string }[] };
+    expect(tape.source).toMatch(/^http:/);
+    expect(models.map(({ model }) => model)).toEqual(['expected']);
+  });
+
+  test.each([[['--book', 'nothing_here'], /nothing_here: the exchange lists no such book; it has .*btc_mxn/]])(
+    'says in one line what is wrong with %j',
+    async (args, sentence) => {
+      const ended = await ran(['record', '-c', bench.config(), '--out', bench.path('none'), ...args]);
+      expect(ended.code).toBe(2);
+      expect(ended.stderr).toMatch(sentence);
+      expect(complaints(ended)).toHaveLength(1);
+    },
+  );
+});
+
+describe('puntas import', () => {
+  test('makes a tape of what a bot saw, and never writes over one', async () => {
+    const config = bench.config('sandbox', text => text.replace(/dir: .*state-\d+/, `dir: ${bench.path('seen')}`));
+    const bot = puntas(['run', '-c', config, '--speed', '20', '--json']);
+    await bot.sees(/bought|sold/);
+    bot.signal('SIGTERM');
+    expect((await bot.ended).code).toBe(0);
+    const out = bench.path('seen-tape');
+    const args = ['import', '--from', bench.path('seen'), '--out', out];
+    const ended = await ran([...args, '--json']);
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    const report = JSON.parse(ended.stdout) as {
+      format: string;
+      book: string;
+      trades: number;
+      rows: number;
+      days: number;
+    };
+    expect(report).toMatchObject({ format: 'state', book: 'btc_mxn' });
+    expect(report.trades).toBeGreaterThan(0);
+    expect(openStoredTape(out).rows).toBe(report.rows);
+    const again = await ran(args);
+    expect(again.code).toBe(2);
+    expect(again.stderr).toMatch(/book=btc_mxn is there already: an import makes a new tape/);
+  });
+
+  test('leaves nothing behind when it cannot finish, and says in one line why', async () => {
+    const head = 'exchange,symbol,timestamp,local_timestamp,is_snapshot,side,price,amount\n';
+    const good = 'x,ETHUSD,1700000000000000,1700000000000000,true,bid,5.1,1\n';
+    const from = bench.file('bad.csv', `${head}${good}${good.replace('bid', 'bed')}`);
+    const out = bench.path('bad-tape');
+    const ended = await ran(['import', '--from', from, '--out', out]);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toBe(`${from}: line 3: expected side bid or ask, found "bed"\n`);
+    expect(existsSync(out) ? readdirSync(out) : []).toEqual([]);
+  });
+
+  test.each([
+    [['--from', '/nowhere/at/all'], /nowhere\/at\/all: no such folder/],
+    [['--from', 'docs', '--tick', 'fine'], /expected decimal digits like 0\.01/],
+  ])('says in one line what is wrong with %j', async (args, sentence) => {
+    const ended = await ran(['import', '--out', join(bench.dir, 'none'), ...args]);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toMatch(sentence);
+    expect(complaints(ended)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Bench, puntas, ran } from '../program.ts';
+import type { Program } from '../program.ts';
+
+const bench = new Bench();
+let exchange: Program;
+let url = '';
+
+beforeAll(async () => {
+  exchange = puntas(['exchange', '--port', '0', '-c', bench.config()]);
+  const [line] = await exchange.sees(/\{"url".*\}/);
+  ({ url } = JSON.parse(line) as { url: string });
+});
+afterAll(async () => {
+  exchange.signal('SIGTERM');
+  await exchange.ended;
+  bench.clear();
+});
+
+/** The configuration that ships for paper, on the exchange of this test and near enough to the touch to be filled. */
+let count = 0;
+const config = (change: (text: string) => string = text => text): string =>
+  bench.config('paper', text =>
+    change(
+      text
+        .replace('https://api.bitso.com', url)
+        .replace('wss://ws.bitso.com', url.replace('http', 'ws'))
+        .replace('halfSpreadBps: 65', 'halfSpreadBps: 10.2')
+        .replace('levelSpacingBps: 15', 'levelSpacingBps: 4')
+        .replace('minEdgeBps: 5', 'minEdgeBps: 0')
+        .replace(/volume30d: "0"/, 'volume30d: "200000000"')
+        .replace('./state-paper', bench.path(`paper-${++count}`)),
+    ),
+  );
+
+/** Where no key could be read, were one looked for. */
+const NO_KEY = { PUNTAS_API_KEY_FILE: '/nowhere/key', PUNTAS_API_SECRET_FILE: '/nowhere/secret' };
+
+describe.concurrent('puntas run --paper', () => {
+  test('trades the market of another process without a key, says that it is paper everywhere, and ends clean', async () => {
+    const program = puntas(['run', '--paper', '-c', config(), '--json'], NO_KEY);
+    await program.sees(/PAPER: no order leaves this machine and no key is read/);
+    const [, metrics] = await program.sees(/paper: metrics at (http:[^"]+)/);
+    await program.sees(/paper: bid \d+ .*ask \d+/);
+    expect(await (await fetch(metrics!)).text()).toContain('puntas_paper{book="btc_mxn"} 1');
+    program.signal('SIGTERM');
+    const ended = await program.ended;
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).not.toMatch(/"level":(50|60)/);
+    const summary = JSON.parse(ended.stdout) as Record<string, unknown>;
+    expect(summary).toMatchObject({ openOrdersLeft: 0, ledgerMatches: true, paper: { follows: url } });
+    expect(Object.keys(summary['pnl'] as object)).toEqual(
+      expect.arrayContaining(['spread', 'inventory', 'fees', 'total']),
+    );
+    expect(ended.stderr).toMatch(/the followed market traded [\d.]+ btc in \d+ executions/);
+  });
+
+  test('on Ctrl-C says what came of it, first that it was paper', async () => {
+    const program = puntas(['run', '--paper', '-c', config()], NO_KEY);
+    await program.sees(/paper: quoting/);
+    program.signal('SIGINT');
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^PAPER, no money: pessimistic fills on the market of http/);
+    expect(stdout).toMatch(/profit \S+ = spread \S+ \+ inventory \S+ \+ fees \S+\n/);
+  });
+
+  test('never shares its state directory with a run that is not on paper, either way round', async () => {
+    const other = bench.config();
+    const both = bench.path('both');
+    const paper = config();
+    expect((await ran(['run', '-c', other, '--state', both, '--for', '2s'])).code).toBe(0);
+    const second = await ran(['run', '--paper', '-c', paper, '--state', both, '--for', '2s']);
+    expect([second.code, second.stderr]).toEqual([2, expect.stringContaining('a bot that is not on paper')]);
+    const own = bench.path('own');
+    expect((await ran(['run', '--paper', '-c', paper, '--state', own, '--for', '2s'])).code).toBe(0);
+    const third = await ran(['run', '-c', other, '--state', own, '--for', '2s']);
+    expect([third.code, third.stderr]).toEqual([2, expect.stringContaining('belongs to paper trading')]);
+    const fourth = await ran(['sentinel', '-c', paper, '--state', own], NO_KEY);
+    expect([fourth.code, fourth.stderr]).toEqual([2, expect.stringContaining('belongs to paper trading')]);
+  });
+
+  test.each([
+    ['a file that is for paper only, without --paper', [], (text: string) => text, /for paper only.*--paper/],
+    [
+      'no opening balance of a currency',
+      ['--paper'],
+      (text: string) => text.replace(/mxn: "75000"/, 'usd: "5"'),
+      /paper\.balances: expected what to begin with of mxn/,
+    ],
+    [
+      'a book that is not traded there',
+      ['--paper'],
+      (text: string) => text.replace('book: btc_mxn', 'book: doge_mxn').replace('btc: ', 'doge: '),
+      /book doge_mxn is not traded there; expected one of/,
+    ],
+  ] as const)('refuses %s in one line', async (_what, flags, change, line) => {
+    const ended = await ran(['run', ...flags, '-c', config(change), '--for', '2s'], NO_KEY);
+    expect(ended.code).toBeGreaterThan(0);
+    expect(ended.stderr.trimEnd().split('\n').at(-1)).toMatch(line);
+  });
+
+  test('refuses a configuration of the embedded exchange, which has nothing to follow', async () => {
+    const ended = await ran(['run', '--paper', '-c', bench.config()]);
+    expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('set exchange.kind: remote')]);
+  });
+});
+
+test('puntas check --paper prints the quotes that it would place on the followed market', async () => {
+  const ended = await ran(['check', '--paper', '-c', config()], NO_KEY);
+  expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/^ {2}bid [\d.]+ at \d+ = reference: mid /m)]);
+});

@@ -1,0 +1,297 @@
+/** The ledger and the profit: exact at every fill, the same for any order and repetition of trades, and never fed by strangers. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { amount, money, moneyOf, Position, price, textOfMoney } from '../../../src/core/index.ts';
+import type { Fill, OwnTrade, Side } from '../../../src/core/index.ts';
+import { Holdings } from '../../../src/core/accounting/holdings.ts';
+import { btcMxn } from '../market.ts';
+
+const side = fc.constantFrom<Side>('buy', 'sell');
+const atto = fc.bigInt({ min: 1n, max: 10n ** 22n });
+type Step =
+  | { kind: 'mark'; halfTicks: number }
+  | { kind: 'fill'; side: Side; major: bigint; minor: bigint; fee: bigint; feeIn: 'major' | 'minor' }
+  | { kind: 'convert'; sells: boolean; major: bigint; minor: bigint }
+  | { kind: 'rebate'; isMajor: boolean; sum: bigint }
+  | { kind: 'flow'; major: bigint };
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant('mark' as const), halfTicks: fc.integer({ min: 1, max: 400_000_000 }) }),
+  fc.record({
+    kind: fc.constant('fill' as const),
+    side,
+    major: atto,
+    minor: atto,
+    fee: fc.bigInt({ min: 0n, max: 10n ** 18n }),
+    feeIn: fc.constantFrom<'major' | 'minor'>('major', 'minor'),
+  }),
+  fc.record({ kind: fc.constant('convert' as const), sells: fc.boolean(), major: atto, minor: atto }),
+  fc.record({
+    kind: fc.constant('rebate' as const),
+    isMajor: fc.boolean(),
+    sum: fc.bigInt({ min: 1n, max: 10n ** 18n }),
+  }),
+  fc.record({ kind: fc.constant('flow' as const), major: fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }) }),
+);
+
+function fillOf(s: Extract<Step, { kind: 'fill' }>): Fill {
+  return {
+    tid: '1',
+    id: 'a-1-1',
+    oid: 'x',
+    at: 0,
+    book: 'btc_mxn',
+    side: s.side,
+    price: price(1),
+    major: money(s.major),
+    minor: money(s.minor),
+    fee: money(s.fee),
+    feeIn: s.feeIn,
+    maker: true,
+  };
+}
+
+describe('the position', () => {
+  it('in lots is never more than there is, in either direction, and less than a lot short of it', () => {
+    const atOnce = fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n });
+    fc.assert(
+      fc.property(atOnce, moved => {
+        const holdings = new Holdings(btcMxn, amount(0));
+        holdings.read([{ currency: 'btc', total: '0', locked: '0', available: '0' }], 0);
+        const transfer = { source: 'x', cause: 'deposits', currency: 'btc', occurredAt: 0, why: '' } as const;
+        holdings.transfer({ ...transfer, amount: money(moved) });
+        const rest = holdings.position() - BigInt(holdings.positionLots()) * btcMxn.lotMoney;
+        expect(holdings.position()).toBe(moved);
+        expect(moved < 0n ? -rest : rest).toBeGreaterThanOrEqual(0n);
+        expect(moved < 0n ? -rest : rest).toBeLessThan(btcMxn.lotMoney);
+      }),
+    );
+  });
+});
+
+describe('profit', () => {
+  it('is spread plus inventory plus hedging plus fees, and exactly the change of equity, after every fill and every mark', () => {
+    fc.assert(
+      fc.property(
+        fc.array(step, { maxLength: 40 }),
+        fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),
+        (steps, opening) => {
+          const position = new Position(btcMxn, money(opening));
+          // The same by plain bookkeeping, in minor money over 2 x 10^18.
+          let [inventory, cash, mark, openingMark, flows, fees] = [opening, 0n, 0n, 0n, 0n, 0n];
+          let early: bigint[] = [];
+          let earlyFees: bigint[] = [];
+          for (const s of steps) {
+            if (s.kind === 'mark') {
+              position.mark(s.halfTicks);
+              mark = BigInt(s.halfTicks) * btcMxn.tickMoney;
+              if (openingMark === 0n) {
+                openingMark = mark;
+                flows = early.reduce((sum, major) => sum + major * mark, 0n);
+                fees += earlyFees.reduce((sum, fee) => sum + fee * mark, 0n);
+              }
+            } else if (s.kind === 'fill') {
+              position.fill(fillOf(s));
+              const sign = s.side === 'buy' ? 1n : -1n;
+              inventory += sign * s.major - (s.feeIn === 'major' ? s.fee : 0n);
+              cash -= sign * s.minor + (s.feeIn === 'minor' ? s.fee : 0n);
+              if (s.feeIn === 'minor') fees += s.fee * 2n * 10n ** 18n;
+              else if (openingMark === 0n) earlyFees = [...earlyFees, s.fee];
+              else fees += s.fee * mark;
+            } else if (s.kind === 'convert') {
+              const sign = s.sells ? -1n : 1n;
+              position.convert(money(sign * s.major), money(-sign * s.minor));
+              inventory += sign * s.major;
+              cash -= sign * s.minor;
+            } else if (s.kind === 'rebate') {
+              position.rebate(s.isMajor, money(s.sum));
+              if (s.isMajor) inventory += s.sum;
+              else cash += s.sum;
+              if (!s.isMajor) fees -= s.sum * 2n * 10n ** 18n;
+              else if (openingMark === 0n) earlyFees = [...earlyFees, -s.sum];
+              else fees -= s.sum * mark;
+            } else {
+              position.flow(money(s.major));
+              inventory += s.major;
+              if (openingMark === 0n) early = [...early, s.major];
+              else flows += s.major * mark;
+            }
+            expect(position.isExplained()).toBe(true);
+            expect(position.inventory).toBe(inventory);
+            expect(position.cash).toBe(cash);
+            const profit = position.profit();
+            expect(profit.spread + profit.inventory + profit.hedging + profit.fees).toBe(profit.total);
+            expect(profit.fees).toBe(-fees / (2n * 10n ** 18n));
+            if (openingMark === 0n) continue;
+            const change = cash * 2n * 10n ** 18n + inventory * mark - opening * openingMark - flows;
+            expect(profit.total).toBe(change / (2n * 10n ** 18n));
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('of one round trip is the spread, less what the fees took', () => {
+    const position = new Position(btcMxn, money(0n));
+    const trade = { kind: 'fill', major: moneyOf('1'), feeIn: 'minor', fee: moneyOf('0.1') } as const;
+    position.mark(20_000); // 100.00 minor
+    position.fill(fillOf({ ...trade, side: 'buy', minor: moneyOf('99') }));
+    position.fill(fillOf({ ...trade, side: 'sell', minor: moneyOf('101') }));
+    const { spread, inventory, fees, total } = position.profit();
+    expect([spread, inventory, fees, total].map(sum => textOfMoney(sum))).toEqual(['2', '0', '-0.2', '1.8']);
+  });
+
+  it('of a conversion is what it brought against the mark, and is called hedging', () => {
+    const position = new Position(btcMxn, moneyOf('2'));
+    position.mark(20_000); // 100.00 minor
+    position.convert(money(-moneyOf('2')), moneyOf('199'));
+    const { spread, inventory, hedging, total } = position.profit();
+    expect([spread, inventory, hedging, total].map(sum => textOfMoney(sum))).toEqual(['0', '0', '-1', '-1']);
+    expect(position.inventory).toBe(0n);
+  });
+
+  it('of a fill before the first mark is measured against the first mark', () => {
+    const position = new Position(btcMxn, money(0n));
+    position.fill(
+      fillOf({ kind: 'fill', side: 'buy', major: moneyOf('1'), minor: moneyOf('99'), fee: 0n, feeIn: 'minor' }),
+    );
+    expect(position.profit().total).toBe(0n);
+    position.mark(20_000);
+    expect(textOfMoney(position.profit().spread)).toBe('1');
+    expect(position.isExplained()).toBe(true);
+  });
+
+  it.each([0, -1, Number.NaN])('knows no mark of %s', halfTicks => {
+    expect(() => new Position(btcMxn, money(0n)).mark(halfTicks)).toThrow(RangeError);
+  });
+});
+
+const tradeText = fc.integer({ min: 1, max: 10 ** 9 }).map(n => textOfMoney(money(BigInt(n) * 10n ** 10n)));
+const anyTrade = fc.record({
+  book: fc.constantFrom('btc_mxn', 'btc_mxn', 'eth_btc', 'eth_mxn'),
+  side,
+  price: tradeText,
+  major: tradeText,
+  minor: tradeText,
+  feeAmount: tradeText,
+  isFeeMajor: fc.boolean(),
+});
+const someTrades = fc.array(anyTrade, { maxLength: 12 }).map(all =>
+  all.map(({ isFeeMajor, ...trade }, n): OwnTrade => {
+    const [major, minor] = trade.book.split('_') as [string, string];
+    return {
+      ...trade,
+      tid: String(n),
+      oid: `x${n}`,
+      createdAt: n,
+      feeCurrency: isFeeMajor ? major : minor,
+      maker: true,
+    };
+  }),
+);
+
+function opened(): Holdings {
+  const holdings = new Holdings(btcMxn, null);
+  const balance = (currency: string) => ({ currency, total: '1000', locked: '0', available: '1000' });
+  holdings.read([balance('btc'), balance('mxn'), balance('eth')], 0);
+  holdings.mark(20_000);
+  return holdings;
+}
+
+function take(holdings: Holdings, trade: OwnTrade, isOurs: boolean): void {
+  if (trade.book === 'btc_mxn') holdings.trade(trade, price(1), isOurs ? 'a-1-1' : null);
+  else holdings.otherTrade(trade);
+}
+
+describe('the ledger', () => {
+  it('is opening plus trades less fees, in every currency, to the last digit', () => {
+    fc.assert(
+      fc.property(someTrades, trades => {
+        const holdings = opened();
+        const expected = new Map(['btc', 'mxn', 'eth'].map(currency => [currency, moneyOf('1000') as bigint]));
+        const add = (currency: string, sum: bigint) => expected.set(currency, expected.get(currency)! + sum);
+        for (const trade of trades) {
+          take(holdings, trade, true);
+          const [major, minor] = trade.book.split('_') as [string, string];
+          add(major, (trade.side === 'buy' ? 1n : -1n) * moneyOf(trade.major));
+          add(minor, (trade.side === 'buy' ? -1n : 1n) * moneyOf(trade.minor));
+          add(trade.feeCurrency, -moneyOf(trade.feeAmount));
+        }
+        expect(new Map(holdings.totals)).toEqual(expected);
+        expect(holdings.position()).toBe(expected.get('btc')! - moneyOf('1000'));
+      }),
+    );
+  });
+
+  it('is the same for any order and any repetition of the same trades', () => {
+    fc.assert(
+      fc.property(
+        someTrades.chain(trades =>
+          fc.tuple(
+            fc.constant(trades),
+            fc.shuffledSubarray(trades, { minLength: trades.length }),
+            fc.array(fc.nat(Math.max(0, trades.length - 1)), { maxLength: 10 }),
+          ),
+        ),
+        ([trades, shuffled, repeats]) => {
+          const [one, other] = [opened(), opened()];
+          for (const trade of trades) take(one, trade, true);
+          for (const trade of shuffled) take(other, trade, true);
+          for (const n of repeats) if (trades[n]) take(other, trades[n], true);
+          expect(new Map(other.totals)).toEqual(new Map(one.totals));
+          expect(other.position()).toBe(one.position());
+          expect(other.profit()).toEqual(one.profit());
+        },
+      ),
+    );
+  });
+
+  it('books both records of a trade of the account with itself, which share one trade id', () => {
+    const holdings = opened();
+    const bought: OwnTrade = {
+      ...{ book: 'btc_mxn', tid: '7', createdAt: 1, price: '100', major: '2', minor: '200', maker: true },
+      ...{ oid: 'ours', side: 'buy', feeAmount: '0.1', feeCurrency: 'btc' },
+    };
+    const sold: OwnTrade = { ...bought, oid: 'others', side: 'sell', feeAmount: '1', feeCurrency: 'mxn', maker: false };
+    for (const trade of [bought, sold, bought, sold]) take(holdings, trade, trade === bought);
+    expect(textOfMoney(holdings.total('btc'))).toBe('999.9');
+    expect(textOfMoney(holdings.total('mxn'))).toBe('999');
+    expect(() => take(holdings, { ...sold, minor: '201' }, false)).toThrow('reported as');
+  });
+
+  it('never counts a trade of somebody else on the account as profit', () => {
+    fc.assert(
+      fc.property(someTrades, trades => {
+        const holdings = opened();
+        for (const trade of trades) take(holdings, trade, false);
+        expect(holdings.profit()).toEqual({ spread: 0n, inventory: 0n, hedging: 0n, fees: 0n, total: 0n });
+        // But what it brought is held, and counts toward the position.
+        expect(holdings.position()).toBe(holdings.total('btc') - moneyOf('1000'));
+      }),
+    );
+  });
+
+  it('tells in which currency the reported balance differs, and by how much', () => {
+    const holdings = opened();
+    holdings.read([{ currency: 'btc', total: '999.5', locked: '0', available: '0' }], 1);
+    expect(holdings.differences()).toEqual([{ currency: 'btc', difference: moneyOf('-0.5') }]);
+    expect(textOfMoney(holdings.total('btc'))).toBe('1000');
+  });
+
+  it('refuses a trade before the opening balances', () => {
+    const trade = {
+      book: 'btc_mxn',
+      tid: '1',
+      oid: 'x',
+      createdAt: 0,
+      side: 'buy',
+      price: '1',
+      major: '1',
+      minor: '1',
+      feeAmount: '0',
+      feeCurrency: 'btc',
+      maker: true,
+    } as const;
+    expect(() => new Holdings(btcMxn, null).trade(trade, price(1), null)).toThrow(/opening balances/);
+  });
+});

@@ -1,0 +1,234 @@
+/** The ledger: both sides of every entry add up to nothing, the causes of a currency are its balance, and histories in any order, told any number of times, give one ledger. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { causesFrom, Ledger, money, moneyOf, postingsOf, price, sumOfCauses } from '../../../src/core/index.ts';
+import type { Balance, Cause, Conversion, Entry, Money, OwnTrade } from '../../../src/core/index.ts';
+import { Holdings } from '../../../src/core/accounting/holdings.ts';
+import { btcMxn } from '../market.ts';
+
+const currency = fc.constantFrom('btc', 'mxn', 'usd');
+const sum = fc.bigInt({ min: 1n, max: 10n ** 24n }).map(money);
+const signed = fc.bigInt({ min: -(10n ** 24n), max: 10n ** 24n }).map(money);
+const text = fc.integer({ min: 1, max: 10 ** 9 }).map(n => (n / 100).toFixed(2));
+
+type Told =
+  | { readonly kind: 'trade'; readonly trade: OwnTrade }
+  | { readonly kind: 'conversion'; readonly conversion: Conversion }
+  | {
+      readonly kind: 'transfer';
+      readonly source: string;
+      readonly cause: TransferCause;
+      readonly currency: string;
+      readonly amount: Money;
+    };
+type TransferCause = 'fees' | 'deposits' | 'withdrawals' | 'refunds' | 'adjustments';
+
+const trade = fc.record({
+  book: fc.constantFrom('btc_mxn', 'btc_mxn', 'btc_usd', 'usd_mxn'),
+  side: fc.constantFrom('buy' as const, 'sell' as const),
+  ...{ price: text, major: text, minor: text, feeAmount: text },
+  feeIsMajor: fc.boolean(),
+});
+const histories = fc
+  .array(
+    fc.oneof(
+      trade.map(({ feeIsMajor, ...of }) => (n: number): Told => {
+        const [major = '', minor = ''] = of.book.split('_');
+        const feeCurrency = feeIsMajor ? major : minor;
+        return { kind: 'trade', trade: { ...of, tid: `${n}`, oid: `o${n}`, createdAt: n, feeCurrency, maker: true } };
+      }),
+      fc
+        .record({ from: currency, to: currency, give: sum, get: sum })
+        .map(({ from, to, give, get }) => (n: number): Told => {
+          const legs = { give: { currency: from, amount: give }, get: { currency: to, amount: get } };
+          return { kind: 'conversion', conversion: { id: `c${n}`, ...legs } };
+        }),
+      fc
+        .record({
+          cause: fc.constantFrom<TransferCause>('fees', 'deposits', 'withdrawals', 'refunds', 'adjustments'),
+          ...{ currency, amount: signed },
+        })
+        .map(of => (n: number): Told => ({ kind: 'transfer', source: `t${n}`, ...of })),
+    ),
+    { maxLength: 25 },
+  )
+  .map(all => all.map((make, n) => make(n)));
+
+/** The same history, shuffled, with repeats. */
+const retold = histories.chain(history =>
+  fc.tuple(
+    fc.constant(history),
+    fc.shuffledSubarray(history, { minLength: history.length }),
+    fc.array(fc.nat(Math.max(0, history.length - 1)), { maxLength: 15 }),
+  ),
+);
+
+const OPENING: readonly Balance[] = ['btc', 'mxn'].map(each => ({
+  ...{ currency: each, total: '1000.00000001', locked: '0', available: '1000' },
+}));
+
+function opened(): { readonly holdings: Holdings; readonly entries: Entry[] } {
+  const holdings = new Holdings(btcMxn, null);
+  const entries: Entry[] = [];
+  holdings.onEntry(entry => void entries.push(entry));
+  holdings.read(OPENING, 0);
+  holdings.mark(20_000);
+  return { holdings, entries };
+}
+
+function tell(holdings: Holdings, told: Told): void {
+  if (told.kind === 'conversion') holdings.convert(told.conversion, 1);
+  else if (told.kind === 'transfer') holdings.transfer({ ...told, occurredAt: 1, why: '' });
+  else if (told.trade.book === btcMxn.symbol) holdings.trade(told.trade, price(1), 'a-1-1');
+  else holdings.otherTrade(told.trade);
+}
+
+const booksOf = (holdings: Holdings) => [...holdings.kept([]).causes].sort(([a], [b]) => (a < b ? -1 : 1));
+
+describe('the ledger', () => {
+  it('has both sides of every entry, which add up to nothing, and causes that add up to the balance, always', () => {
+    fc.assert(
+      fc.property(histories, history => {
+        const { holdings, entries } = opened();
+        for (const told of history) {
+          tell(holdings, told);
+          for (const [name, causes] of holdings.kept([]).causes) expect(sumOfCauses(causes)).toBe(holdings.total(name));
+        }
+        const balances = new Map<string, bigint>();
+        for (const entry of entries) {
+          const sums = new Map<string, bigint>();
+          for (const { account, currency: name, amount } of postingsOf(entry)) {
+            sums.set(name, (sums.get(name) ?? 0n) + amount);
+            if (account === 'balance') balances.set(name, (balances.get(name) ?? 0n) + amount);
+          }
+          expect([...sums.values()].every(all => all === 0n)).toBe(true);
+        }
+        expect(balances).toEqual(new Map(holdings.totals));
+        expect([...causesFrom(entries)].sort()).toEqual(booksOf(holdings).sort());
+      }),
+    );
+  });
+
+  it('is the same for every order and repetition of trades, conversions and transfers, and so are position and profit', () => {
+    fc.assert(
+      fc.property(retold, ([history, shuffled, repeats]) => {
+        const [one, other] = [opened(), opened()];
+        for (const told of history) tell(one.holdings, told);
+        for (const told of shuffled) tell(other.holdings, told);
+        for (const n of repeats) {
+          const again = history[n];
+          if (again) tell(other.holdings, again);
+        }
+        expect(booksOf(other.holdings)).toEqual(booksOf(one.holdings));
+        expect(other.entries).toHaveLength(one.entries.length);
+        expect(new Set(other.entries.map(({ source }) => source)).size).toBe(other.entries.length);
+        expect(other.holdings.position()).toBe(one.holdings.position());
+        expect(other.holdings.profit()).toEqual(one.holdings.profit());
+      }),
+    );
+  });
+
+  it('goes on where it was left, knows what it has booked, and books the rest', () => {
+    fc.assert(
+      fc.property(retold, fc.nat(), ([history, shuffled], cut) => {
+        const [whole, first] = [opened(), opened()];
+        for (const told of history) tell(whole.holdings, told);
+        for (const told of history.slice(0, cut % (history.length + 1))) tell(first.holdings, told);
+        const second = new Holdings(btcMxn, null);
+        const tids = history.flatMap(told => (told.kind === 'trade' ? [told.trade.tid] : []));
+        second.restore({ ...first.holdings.kept(tids), guard: null });
+        for (const told of shuffled) tell(second, told);
+        expect(booksOf(second)).toEqual(booksOf(whole.holdings));
+      }),
+    );
+  });
+
+  it('opens once', () => {
+    const ledger = new Ledger();
+    ledger.post({
+      source: 'opening',
+      at: 0,
+      why: null,
+      changes: [{ cause: 'opening', currency: 'btc', amount: moneyOf('1') }],
+    });
+    expect(() => ledger.restore(new Map(), [])).toThrow(/open already/);
+  });
+});
+
+const balances = (btc: string, mxn: string): readonly Balance[] => [
+  { currency: 'btc', total: btc, locked: '0', available: btc },
+  { currency: 'mxn', total: mxn, locked: '0', available: mxn },
+];
+const causeOf = (holdings: Holdings, name: string, cause: Cause) => holdings.kept([]).causes.get(name)?.[cause];
+
+describe('profit', () => {
+  it('is what it was after any deposit, withdrawal, refund or adjustment, with and without a target', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.tuple(
+            fc.constantFrom('deposits' as const, 'withdrawals' as const, 'refunds' as const, 'adjustments' as const),
+            currency,
+            signed,
+          ),
+        ),
+        fc.constantFrom(null, 5 as never),
+        (moved, target) => {
+          const holdings = new Holdings(btcMxn, target);
+          holdings.read(OPENING, 0);
+          holdings.mark(20_000);
+          const before = holdings.profit();
+          moved.forEach(([cause, name, amount], n) =>
+            holdings.transfer({ source: `t${n}`, cause, currency: name, amount, occurredAt: 1, why: '' }),
+          );
+          expect(holdings.profit()).toEqual(before);
+        },
+      ),
+    );
+  });
+
+  it('grows by a fee that was given back', () => {
+    const { holdings } = opened();
+    const rebate = { cause: 'fees', occurredAt: 1, why: 'rebate' } as const;
+    holdings.transfer({ ...rebate, source: 'r1', currency: 'mxn', amount: moneyOf('2') });
+    holdings.transfer({ ...rebate, source: 'r2', currency: 'btc', amount: moneyOf('0.01') });
+    // The mark is 100 mxn: half of 20,000 half ticks of 0.01.
+    expect(holdings.profit()).toMatchObject({ fees: moneyOf('3'), total: moneyOf('3') });
+    expect(causeOf(holdings, 'mxn', 'fees')).toBe(moneyOf('2'));
+  });
+});
+
+describe('what rounding leaves of a conversion', () => {
+  const conversion: Conversion = {
+    id: 'h1',
+    give: { currency: 'btc', amount: moneyOf('1') },
+    get: { currency: 'mxn', amount: moneyOf('99') },
+  };
+  const after = (btc: string, mxn: string, at = 1): Holdings => {
+    const holdings = new Holdings(btcMxn, null);
+    holdings.read(balances('10', '1000'), 0);
+    holdings.mark(20_000);
+    holdings.convert(conversion, at);
+    holdings.read(balances(btc, mxn), at + 1);
+    holdings.settleResidue(at + 1);
+    return holdings;
+  };
+
+  it('is booked with the conversion, to the last digit', () => {
+    const holdings = after('9', '1098.99999999');
+    expect(holdings.differences()).toEqual([]);
+    expect(causeOf(holdings, 'mxn', 'conversions')).toBe(moneyOf('98.99999999'));
+    expect(holdings.profit().hedging).toBe(moneyOf('-1.00000001'));
+    // Once: the next last digit is nobody's.
+    holdings.read(balances('9', '1098.99999998'), 3);
+    holdings.settleResidue(3);
+    expect(holdings.differences()).toHaveLength(1);
+  });
+
+  it.each([
+    ['more than a last digit', '9', '1098.99999998'],
+    ['half a coin', '8.5', '1099'],
+  ])('is nothing when it is %s', (_, btc, mxn) => {
+    expect(after(btc, mxn).differences()).not.toEqual([]);
+  });
+});

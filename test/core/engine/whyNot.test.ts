@@ -1,0 +1,230 @@
+/** Why a side is empty: said exactly while it is, with the numbers behind it and the key to change. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { instrumentOf, needsPerson } from '../../../src/core/index.ts';
+import type { EngineNews, EngineOptions, Quote, Side, Snapshot, Strategy, View } from '../../../src/core/index.ts';
+import { Desk, quoteAround } from '../desk.ts';
+import type { Fate } from '../desk.ts';
+import { bookRules, plain } from '../market.ts';
+
+const LIMITS = { positionMax: 100, orderValueMax: 10n ** 9n, ordersMax: 20, collarBps: 1000, staleAfterMs: 3000 };
+const limited = (change: Partial<typeof LIMITS>, options: Partial<EngineOptions> = {}): Desk =>
+  new Desk({ limits: { ...LIMITS, ...change } as never, ...options });
+const snapshotOf = (desk: Desk): Snapshot => desk.engine.snapshot(desk.now);
+const SIDES: readonly Side[] = ['buy', 'sell'];
+
+/** One level of `lots` on each side, `away` from the middle; a side of 0 lots shows nothing and says so. */
+const levels = (away: number, bidLots: number, askLots: number): Strategy => ({
+  quote: ({ mid }: View): Quote => {
+    const side = (sign: number, lots: number) =>
+      lots === 0
+        ? []
+        : [{ price: mid + sign * away, amount: lots as never, why: [{ name: 'wanted', ticks: mid + sign * away }] }];
+    return {
+      bids: side(-1, bidLots),
+      asks: side(1, askLots),
+      ...(bidLots === 0 && { noBid: 'pingPong: the other side is next' }),
+      ...(askLots === 0 && { noAsk: 'inventory is at its limit' }),
+    };
+  },
+});
+
+describe('what is said of an empty side', () => {
+  it('is said exactly while nothing of it is there, on its way or being replaced', () => {
+    const lots = fc.constantFrom(0, 1, 10, 60);
+    const fates = fc.array(fc.constantFrom<Fate>('done', 'done', 'lost', 'done untold'), { maxLength: 8 });
+    fc.assert(
+      fc.property(
+        fc.record({
+          positionMax: fc.constantFrom(5, 20, 100),
+          orderValueMax: fc.constantFrom(500n, 10_000n, 10n ** 9n),
+          ordersMax: fc.constantFrom(1, 2, 20),
+          collarBps: fc.constantFrom(5, 20, 1000),
+        }),
+        fc.record({ away: fc.constantFrom(2, 9, 40), bid: lots, ask: lots }),
+        fc.array(fc.integer({ min: -4, max: 4 }), { minLength: 2, maxLength: 8 }),
+        fates,
+        (limits, { away, bid, ask }, moves, left) => {
+          const news: Extract<EngineNews, { kind: 'quoting' }>[] = [];
+          const desk = limited(limits, {
+            strategy: levels(away, bid, ask),
+            onNews: one => void (one.kind === 'quoting' && news.push(one)),
+          }).open();
+          desk.fateOfPlace = () => left.pop() ?? 'done';
+          for (const ticks of moves) {
+            desk.bids = [[990 + ticks, 50]];
+            desk.asks = [[1010 + ticks, 50]];
+            desk.round();
+            const { unshown, whyNot, quoting } = snapshotOf(desk);
+            if (quoting !== null) continue;
+            for (const side of SIDES) {
+              const isThere = desk.engine.liveOrders.some(order => order.side === side);
+              expect(unshown[side] === null).toBe(isThere);
+            }
+            expect(whyNot === null).toBe(unshown.buy === null && unshown.sell === null);
+            // The last word of the log is true: quoting, or nothing is and why.
+            const isEmpty = unshown.buy !== null && unshown.sell !== null;
+            expect(news.at(-1)!.reason).toBeNull();
+            expect(news.at(-1)!.why === null).toBe(!isEmpty);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is told once and not at every decision, and again when it quotes', () => {
+    const said: (string | null)[] = [];
+    let lots = 10;
+    const desk = limited(
+      { orderValueMax: 5_000n },
+      {
+        strategy: { quote: view => levels(2, lots, lots).quote(view) },
+        onNews: one => void (one.kind === 'quoting' && said.push(one.reason ?? one.why)),
+      },
+    ).open();
+    desk.rounds(5);
+    expect(said).toEqual([expect.stringMatching(/^no bid and no ask: order value limit \(/)]);
+    lots = 4;
+    desk.rounds(3);
+    expect(said.slice(1)).toEqual([null]);
+  });
+
+  it.each<readonly [string, Desk, string, boolean]>([
+    [
+      'the value of an order',
+      limited({ orderValueMax: 5_000n }),
+      'no bid and no ask: order value limit (10 btc at 998 is worth 9980 mxn, limits.orderValueMax is 5000 mxn: raise it, or lower strategy.amount)',
+      true,
+    ],
+    [
+      'the number of orders',
+      limited({ ordersMax: 0 }),
+      'no bid and no ask: order count limit (0 orders may live, limits.ordersMax is 0)',
+      true,
+    ],
+    [
+      'the position',
+      limited({ positionMax: 4 }),
+      'no bid and no ask: position limit (10 btc more, and limits.positionMax 4 btc leaves room for 4 btc)',
+      true,
+    ],
+    [
+      'the distance from the middle',
+      limited({ collarBps: 10 }),
+      'no bid and no ask: price outside the collar (10 btc at 998 is 20.0 bps from the middle, limits.collarBps is 10: raise it, or bring the quotes nearer)',
+      true,
+    ],
+    [
+      "a strategy's own mood",
+      limited({}, { strategy: levels(2, 0, 0) }),
+      'no bid: held back by the strategy (pingPong: the other side is next); no ask: at the cap (inventory is at its limit)',
+      false,
+    ],
+    [
+      'a strategy that says nothing',
+      limited({}, { strategy: { quote: () => ({ bids: [], asks: [] }) } }),
+      'no bid and no ask: held back by the strategy',
+      false,
+    ],
+  ])('has the numbers of %s', (_, desk, text, isLasting) => {
+    desk.open();
+    desk.round();
+    const snapshot = snapshotOf(desk);
+    expect(snapshot.whyNot).toBe(text);
+    expect(needsPerson(snapshot.unshown)).toBe(isLasting);
+  });
+
+  it('has the funds of each side in its own currency', () => {
+    const desk = limited({ positionMax: 10_000, orderValueMax: 10n ** 12n }, { strategy: levels(2, 600, 500) });
+    desk.step({ kind: 'rules', at: desk.now, instrument: plain, makerRate: 0, takerRate: 0 });
+    const balance = (currency: string, total: string) => ({ currency, total, locked: '0', available: total });
+    const balances = [balance('btc', '400'), balance('mxn', '500000.5')];
+    desk.step({ kind: 'balances', at: desk.now, startedAt: desk.now, quiet: true, balances });
+    desk.round();
+    expect(snapshotOf(desk).whyNot).toBe(
+      'no bid: insufficient funds (600 btc at 998 needs 598800 mxn, free are 500000.5 mxn: pay in, or lower strategy.amount); ' +
+        'no ask: insufficient funds (500 btc at 1002 needs 500 btc, free are 400 btc: pay in, or lower strategy.amount)',
+    );
+    expect(needsPerson(snapshotOf(desk).unshown)).toBe(true);
+  });
+
+  const least = (rules: Parameters<typeof bookRules>[0]) => instrumentOf(bookRules({ ...PLAIN, ...rules }), '1');
+  const PLAIN = {
+    tickSize: '1',
+    minimumAmount: '1',
+    maximumAmount: '1000000',
+    minimumPrice: '1',
+    maximumPrice: '1000000',
+    minimumValue: '1',
+    maximumValue: '1000000000000',
+  };
+  it.each<readonly [string, Parameters<typeof bookRules>[0], Partial<typeof LIMITS>, string]>([
+    [
+      'the least amount',
+      { minimumAmount: '11' },
+      {},
+      'below the minimum amount (10 btc is below the least amount of an order in btc_mxn, 11 btc, a rule of the exchange: raise strategy.amount)',
+    ],
+    [
+      'the least value',
+      { minimumValue: '20000' },
+      {},
+      'below the minimum value (10 btc at 998 is worth 9980 mxn, below the least value of an order in btc_mxn, 20000 mxn, a rule of the exchange: raise strategy.amount)',
+    ],
+    [
+      'the least value, which the limit forbids',
+      { minimumValue: '9000' },
+      { orderValueMax: 500n },
+      'order value limit (limits.orderValueMax 500 mxn is below the least value of an order in btc_mxn, 9000 mxn, a rule of the exchange: raise it)',
+    ],
+    [
+      'the lowest price',
+      { minimumPrice: '2000' },
+      {},
+      'price below the minimum (the lowest price in btc_mxn is 2000, a rule of the exchange: bring the quotes nearer)',
+    ],
+    [
+      'the highest price',
+      { maximumPrice: '900' },
+      {},
+      'price above the maximum (the highest price in btc_mxn is 900, a rule of the exchange: bring the quotes nearer)',
+    ],
+  ])('names the bound of the exchange: %s', (_, rules, limits, text) => {
+    const instrument = least(rules);
+    const desk = limited(limits, { instrument });
+    desk.step({ kind: 'rules', at: desk.now, instrument, makerRate: 0, takerRate: 0 });
+    const balance = (currency: string) => ({ currency, total: '1000000000', locked: '0', available: '1000000000' });
+    const balances = [balance('btc'), balance('mxn')];
+    desk.step({ kind: 'balances', at: desk.now, startedAt: desk.now, quiet: true, balances });
+    desk.round();
+    expect(snapshotOf(desk).whyNot).toBe(`no bid and no ask: ${text}`);
+    expect(needsPerson(snapshotOf(desk).unshown)).toBe(true);
+  });
+
+  it('is of one side alone while the other shows something: no person is needed', () => {
+    const desk = limited({}, { strategy: levels(2, 10, 0) }).open();
+    desk.round();
+    const { unshown, whyNot } = snapshotOf(desk);
+    expect(whyNot).toBe('no ask: at the cap (inventory is at its limit)');
+    expect(needsPerson(unshown)).toBe(false);
+  });
+});
+
+describe('what is said while it is not ready', () => {
+  it('names what is missing, one thing after the other', () => {
+    const desk = new Desk({ strategy: quoteAround(2) });
+    expect(snapshotOf(desk).waitsFor).toBe('rules and fees are not read yet');
+    desk.step({ kind: 'rules', at: desk.now, instrument: plain, makerRate: 0, takerRate: 0 });
+    expect(snapshotOf(desk).waitsFor).toBe('balances are not read yet');
+    desk.open();
+    expect(snapshotOf(desk).waitsFor).toBe('open orders and trades are not read yet');
+    desk.plant('mm-6-1', 'buy', 990, 10);
+    desk.fateOfCancel = () => 'lost';
+    desk.round();
+    expect(snapshotOf(desk).waitsFor).toBe('orders of an earlier run are not known to be gone yet');
+    desk.fateOfCancel = () => 'done';
+    desk.rounds(100);
+    expect(snapshotOf(desk).waitsFor).toBeNull();
+  });
+});

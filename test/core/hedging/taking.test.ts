@@ -1,0 +1,146 @@
+/** An order that takes liquidity, in the engine: once, towards the target, within every limit, and never against an order of ours. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { roomOf, textOfMoney } from '../../../src/core/index.ts';
+import type { Amount, Price, Side } from '../../../src/core/index.ts';
+import { Desk, quoteAround } from '../desk.ts';
+
+const ID = 'mm-7-t1';
+const ask = (desk: Desk, side: Side, price: number, amount: number, forMs = 5_000) =>
+  desk.step({
+    kind: 'take',
+    at: desk.now,
+    id: ID,
+    side,
+    price: price as Price,
+    amount: amount as Amount,
+    until: desk.now + forMs,
+  });
+const taken = (desk: Desk) => desk.places().filter(({ takes }) => takes);
+/** Long by so many lots, bought by quotes. */
+function long(lots: number, away = 2): Desk {
+  const desk = new Desk({ strategy: quoteAround(away) }).open();
+  for (let left = lots; left > 0; left -= 10) {
+    desk.rounds(2);
+    desk.fill(desk.live.find(({ side }) => side === 'buy')!.id, Math.min(10, left));
+  }
+  return desk.rounds(2);
+}
+const inventory = (desk: Desk) => Number(textOfMoney(desk.engine.snapshot(desk.now).inventory));
+
+describe('an order that takes', () => {
+  test('is sent once, brings the position back, is over at once, and what it cost is hedging', () => {
+    const desk = long(20);
+    ask(desk, 'sell', 990, 20);
+    desk.rounds(5);
+    expect(taken(desk)).toEqual([{ kind: 'place', id: ID, side: 'sell', price: 990, amount: 20, takes: true }]);
+    expect(inventory(desk)).toBe(0);
+    expect(desk.engine.order(ID)?.state).toBe('done');
+    expect(desk.engine.taking).toEqual({ id: ID, state: 'sent' });
+    // Ten below the middle of 1000, and it is no part of what quotes earned: two below, twenty lots.
+    const { hedging, spread } = desk.engine.snapshot(desk.now).profit;
+    expect([hedging, spread].map(textOfMoney)).toEqual(['-200', '40.0']);
+  });
+
+  test('waits until a quote of ours that it would hit is gone, and no such quote is shown meanwhile or while it may live', () => {
+    const desk = long(20, 9);
+    desk.bids = [[985, 50]];
+    desk.asks = [[1015, 50]];
+    desk.rounds(3);
+    expect(desk.prices('buy')).toEqual([991]);
+    desk.fateOfCancel = () => 'lost';
+    ask(desk, 'sell', 985, 20, 60_000);
+    desk.rounds(3);
+    expect(taken(desk)).toEqual([]);
+    desk.fateOfCancel = () => 'done';
+    for (let n = 0; n < 12; n++) {
+      desk.round();
+      if (taken(desk).length > 0 && desk.engine.order(ID)?.state !== 'done') expect(desk.prices('buy')).toEqual([]);
+    }
+    expect(taken(desk)).toHaveLength(1);
+    expect(inventory(desk)).toBe(0);
+    expect(desk.prices('buy')).toEqual([991]);
+  });
+
+  test('takes out a quote of ours in its way that is only kept for its place in the queue', () => {
+    let away = 9;
+    const tolerance = { priceBps: 20, amountShare: 0.5, maxAgeMs: 3_600_000 };
+    const desk = new Desk({ strategy: { quote: view => quoteAround(away).quote(view) }, tolerance }).open();
+    for (let n = 0; n < 2; n++) {
+      desk.rounds(2);
+      desk.fill(desk.live.find(({ side }) => side === 'buy')!.id, 10);
+    }
+    desk.bids = [[985, 50]];
+    desk.asks = [[1015, 50]];
+    desk.rounds(3);
+    away = 10;
+    desk.rounds(3);
+    // One tick nearer than wanted, within the tolerance.
+    expect(desk.prices('buy')).toEqual([991]);
+    ask(desk, 'sell', 991, 20, 60_000);
+    desk.rounds(6);
+    expect(taken(desk)).toHaveLength(1);
+  });
+
+  test.each([
+    ['beyond the target', 'sell', 990, 21, 'not towards the target'],
+    ['away from the target', 'buy', 1010, 5, 'not towards the target'],
+    ['outside the collar', 'sell', 800, 20, 'price outside the collar'],
+  ] as const)('%s is never sent', (_, side, price, amount, why) => {
+    const desk = long(20);
+    ask(desk, side, price, amount);
+    desk.rounds(5);
+    expect(taken(desk)).toEqual([]);
+    expect(desk.engine.taking).toEqual({ id: ID, state: 'refused', why });
+  });
+
+  test('is not sent once trading stopped, or too late', () => {
+    const stopped = long(20);
+    stopped.step({ kind: 'stop', at: stopped.now });
+    ask(stopped, 'sell', 990, 20);
+    expect(stopped.engine.taking).toMatchObject({ state: 'refused', why: 'stopping' });
+    const late = long(20);
+    ask(late, 'sell', 990, 20, 0);
+    expect(late.engine.taking).toMatchObject({ state: 'refused', why: 'too late' });
+    expect(taken(stopped).concat(taken(late))).toEqual([]);
+  });
+
+  test('whose answer is lost counts in full until it is found, and is never sent again', () => {
+    for (const fate of ['done untold', 'lost'] as const) {
+      const desk = long(20);
+      desk.fateOfPlace = () => fate;
+      ask(desk, 'sell', 990, 20);
+      expect(desk.engine.order(ID)?.state).toBe('unknown');
+      // Long 20 and 20 that may be sold: 100 are the limit, and 20 of the room are taken.
+      expect(roomOf('sell', desk.engine.standing(desk.now))).toBeLessThanOrEqual(100);
+      desk.fateOfPlace = () => 'done';
+      desk.rounds(200);
+      expect(desk.engine.order(ID)?.state).toBe('done');
+      expect(taken(desk)).toHaveLength(1);
+      expect(inventory(desk)).toBe(fate === 'lost' ? 20 : 0);
+    }
+  });
+
+  test('never trades with an order of ours, wherever quotes and the request are', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 14 }),
+        fc.integer({ min: -14, max: 14 }),
+        fc.boolean(),
+        (away, price, lost) => {
+          const desk = long(10, away);
+          desk.bids = [[985, 50]];
+          desk.asks = [[1015, 50]];
+          desk.rounds(2);
+          let n = 0;
+          desk.fateOfCancel = () => (lost && n++ < 3 ? 'lost' : 'done');
+          ask(desk, 'sell', 1000 + price, 10);
+          // The exchange of the test throws when two orders of ours meet.
+          desk.rounds(15);
+          expect(taken(desk).length).toBeLessThanOrEqual(1);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});

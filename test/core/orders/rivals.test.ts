@@ -1,0 +1,37 @@
+/** Another process under our name is known by orders that keep coming: three reads within one minute, and nothing that is older. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Rivals } from '../../../src/core/orders/rivals.ts';
+
+describe('orders of our name that nobody here placed', () => {
+  it('are of somebody who lives from the third read of one minute that shows new ones, and then for good', () => {
+    const reads = fc.array(
+      fc.record({ afterMs: fc.integer({ min: 1, max: 45_000 }), orders: fc.integer({ min: 0, max: 2 }) }),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(reads, told => {
+        const rivals = new Rivals();
+        const seen: number[] = [];
+        let at = 0;
+        let isSure = false;
+        for (const { afterMs, orders } of told) {
+          at += afterMs;
+          if (orders > 0) seen.push(at);
+          isSure ||= seen.filter(one => at - one < 60_000).length >= 3;
+          expect(rivals.saw(orders, at)).toBe(isSure);
+          expect(rivals.isSure).toBe(isSure);
+        }
+      }),
+    );
+  });
+
+  it('keep quotes away for ten seconds when there were two or more, for one of them alone not at all', () => {
+    const one = new Rivals();
+    one.saw(1, 0);
+    expect(one.mayLive(1)).toBe(false);
+    const two = new Rivals();
+    two.saw(2, 0);
+    expect([0, 9_999, 10_000].map(at => two.mayLive(at))).toEqual([true, true, false]);
+  });
+});

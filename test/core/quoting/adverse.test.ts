@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Adverse, normal, price, randomOf } from '../../../src/core/index.ts';
+import type { AdverseOptions, Side, Strategy, View } from '../../../src/core/index.ts';
+import { Desk } from '../desk.ts';
+
+const MINUTE = 60_000;
+const OPTIONS: AdverseOptions = {
+  horizonMs: 15_000,
+  halfLifeMs: 6 * 60 * MINUTE,
+  minFills: 20,
+  toleratedBps: 2,
+  widenBpsMax: 10,
+};
+
+type Flow = {
+  readonly fills: number;
+  readonly side?: Side;
+  /** Of the move against us in the 15 s after a fill, in bps. */
+  readonly meanBps: number;
+  readonly deviationBps?: number;
+};
+
+/** One fill a minute at 100,000, 5 bps from the middle, and a market that moves against it within ten seconds. */
+function lived({ fills, side = 'buy', meanBps, deviationBps = 4 }: Flow, options: Partial<AdverseOptions> = {}) {
+  const adverse = new Adverse({ ...OPTIONS, ...options }, '1');
+  const random = randomOf(7);
+  const away = side === 'buy' ? 1 : -1;
+  for (let n = 0; n < fills; n++) {
+    const at = n * MINUTE;
+    const middle = 100_000 + away * 50;
+    adverse.market(at, middle);
+    adverse.fill('', side, price(100_000), 1, at, at);
+    const moved = middle - away * 10 * (meanBps + deviationBps * normal(random));
+    for (let second = 10; second <= 20; second += 5) adverse.market(at + second * 1_000, moved);
+  }
+  return { adverse, at: fills * MINUTE };
+}
+
+describe('live markouts', () => {
+  test('move out the side whose fills are followed by moves against them, and no other', () => {
+    const { adverse, at } = lived({ fills: 100, meanBps: 10 });
+    const { buy, sell } = adverse.widenBps(at);
+    // About 86 of the 100 fills are remembered: (1 - 20/86) 10 bps less 2, halved.
+    expect(buy).toBeGreaterThan(2.2);
+    expect(buy).toBeLessThan(3.3);
+    expect(sell).toBe(0);
+    const seen = adverse.curves().find(curve => curve.side === 'buy' && curve.level === null)!;
+    expect(seen.bps[0]).toBeCloseTo(5, 9);
+    expect(seen.bps[3]).toBeGreaterThan(-6);
+    expect(seen.bps[3]).toBeLessThan(-4);
+    expect(seen.fills[3]).toBe(100);
+  });
+
+  test.each([
+    ['benign flow', { fills: 300, meanBps: 0 }],
+    ['flow that moves for us', { fills: 300, meanBps: -8 }],
+    ['flow within what is tolerated', { fills: 300, meanBps: 1.5 }],
+    ['few fills, however toxic', { fills: 20, meanBps: 100 }],
+    ['one outlier among many', { fills: 100, meanBps: 0, deviationBps: 0 }],
+  ])('do nothing for %s', (what, flow) => {
+    const { adverse, at } = lived(flow);
+    if (what === 'one outlier among many') {
+      adverse.market(at, 100_050);
+      adverse.fill('', 'buy', price(100_000), 1, at, at);
+      adverse.market(at + 10_000, 20_000);
+      adverse.market(at + 15_000, 20_000);
+      expect(adverse.curves()[1]!.fills[3]).toBe(101);
+    }
+    expect(adverse.widenBps(at + MINUTE)).toEqual({ buy: 0, sell: 0 });
+  });
+
+  test('come back by themselves where nothing is filled any more', () => {
+    const { adverse, at } = lived({ fills: 200, meanBps: 30 });
+    const after = (hours: number) => adverse.widenBps(at + hours * 60 * MINUTE).buy;
+    expect(after(0)).toBe(10);
+    for (let hours = 0; hours < 48; hours++) expect(after(hours + 1)).toBeLessThanOrEqual(after(hours));
+    expect(after(24)).toBe(0);
+  });
+
+  const moves = fc.array(
+    fc.record({
+      side: fc.constantFrom<Side[]>('buy', 'sell'),
+      passed: fc.integer({ min: 0, max: 3 * MINUTE }),
+      weight: fc.integer({ min: 1, max: 100 }),
+      adverseBps: fc.double({ min: -300, max: 300, noNaN: true }),
+      more: fc.double({ min: 0, max: 500, noNaN: true }),
+    }),
+    { minLength: 1, maxLength: 80 },
+  );
+  const options = fc.record({
+    horizonMs: fc.constantFrom(1_000, 15_000, 300_000),
+    halfLifeMs: fc.integer({ min: MINUTE, max: 1e9 }),
+    minFills: fc.integer({ min: 2, max: 30 }),
+    toleratedBps: fc.integer({ min: 0, max: 20 }),
+    widenBpsMax: fc.integer({ min: 0, max: 50 }),
+  });
+
+  test('never ask for less when any fill was followed by a worse move, and stay within their bound', () => {
+    fc.assert(
+      fc.property(moves, options, (life, limits) => {
+        const widened = (worse: boolean) => {
+          const adverse = new Adverse(limits, '1');
+          let at = 0;
+          for (const { side, passed, weight, adverseBps, more } of life) {
+            at += passed + 2 * limits.horizonMs;
+            adverse.market(at, 100_000);
+            adverse.fill('', side, price(100_000), weight, at, at);
+            const against = (worse ? adverseBps + more : adverseBps) * (side === 'buy' ? -10 : 10);
+            adverse.market(at + limits.horizonMs, Math.max(1, 100_000 + against));
+          }
+          return { ...adverse.widenBps(at) };
+        };
+        const [less, more] = [widened(false), widened(true)];
+        for (const side of ['buy', 'sell'] as const) {
+          expect(more[side]).toBeGreaterThanOrEqual(less[side]);
+          expect(less[side]).toBeGreaterThanOrEqual(0);
+          expect(more[side]).toBeLessThanOrEqual(limits.widenBpsMax);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('are untouched by what is no number, and by a market that is not there', () => {
+    const { adverse, at } = lived({ fills: 60, meanBps: 20 });
+    const before = { ...adverse.widenBps(at) };
+    adverse.fill('', 'buy', Number.NaN as never, 1, at, at);
+    adverse.fill('', 'buy', price(100_000), Number.NaN, at, at);
+    adverse.fill('', 'buy', price(100_000), 1, Number.NaN, at);
+    adverse.fill('', 'buy', price(100_000), 1, at, at);
+    adverse.market(at + 1_000, Number.NaN);
+    adverse.market(at + 1_001, 0);
+    adverse.market(at + 400_000, 0);
+    expect(adverse.widenBps(at)).toEqual(before);
+    expect(adverse.state().markouts.waiting).toEqual([]);
+  });
+
+  test('judge a fill that is heard of late by the market of its own time', () => {
+    const adverse = new Adverse(OPTIONS, '1');
+    for (let second = 0; second <= 40; second++) adverse.market(second * 1_000, 100_000 + second);
+    adverse.fill('', 'sell', price(100_010), 1, 10_500, 40_000);
+    adverse.market(400_000, 7);
+    const curve = adverse.curves()[2]!;
+    // 0, 1, 5 and 15 s after it the middle was 100,010, 100,011, 100,015 and 100,025; after that the market was gone.
+    expect(curve.bps.map(bps => (bps === null ? null : Math.round((bps * 100_010) / 10_000)))).toEqual([
+      0,
+      -1,
+      -5,
+      -15,
+      null,
+      null,
+    ]);
+  });
+
+  test('go on from their state to the last digit, but not in other ticks', () => {
+    const { adverse, at } = lived({ fills: 50, meanBps: 12 });
+    const state = JSON.parse(JSON.stringify(adverse.state())) as ReturnType<Adverse['state']>;
+    const again = new Adverse(OPTIONS, '1');
+    again.restore(state);
+    for (const one of [adverse, again]) {
+      one.market(at, 100_000);
+      one.fill('', 'buy', price(100_000), 1, at, at);
+      one.market(at + 15_000, 99_000);
+    }
+    expect(again.state()).toEqual(adverse.state());
+    expect(again.widenBps(at + MINUTE)).toEqual(adverse.widenBps(at + MINUTE));
+    const other = new Adverse(OPTIONS, '10');
+    other.restore(state);
+    expect(other.state().markouts.waiting).toEqual([]);
+    expect(other.widenBps(at)).toEqual(lived({ fills: 50, meanBps: 12 }).adverse.widenBps(at));
+  });
+});
+
+describe('an engine that follows markouts', () => {
+  const widening: Strategy = {
+    quote: ({ mid, widenBps }: View) => {
+      const at = (sign: number, bps: number) => [
+        {
+          price: mid + sign * (2 + bps),
+          amount: 10 as never,
+          why: [{ name: 'wanted', ticks: mid + sign * (2 + bps) }],
+        },
+      ];
+      return { bids: at(-1, widenBps.buy), asks: at(1, widenBps.sell) };
+    },
+  };
+
+  /** A market in which somebody sells to our bid each minute, and `fall` bps later stands lower. */
+  function deskOf(fall: number, minutes: number): Desk {
+    const desk = new Desk({
+      strategy: widening,
+      limits: {
+        positionMax: 1e6,
+        orderValueMax: 10n ** 12n,
+        ordersMax: 20,
+        collarBps: 1000,
+        staleAfterMs: 3000,
+      } as never,
+      adverse: { ...OPTIONS, horizonMs: 5_000, minFills: 2, toleratedBps: 0, widenBpsMax: 8 },
+    }).open();
+    const around = (mid: number) => {
+      desk.bids = [[mid - 3, 500]];
+      desk.asks = [[mid + 3, 500]];
+    };
+    for (let minute = 0; minute < minutes; minute++) {
+      around(100_000);
+      desk.rounds(5, 1_000);
+      for (const { id, side } of desk.live) if (side === 'buy') desk.fill(id, 10);
+      desk.round(200);
+      around(100_000 - fall * 10);
+      desk.rounds(56, 1_000);
+    }
+    around(100_000);
+    desk.rounds(4, 1_000);
+    return desk;
+  }
+
+  test('quotes further away on the side that is picked off, and where it was when fills cost nothing', () => {
+    const toxic = deskOf(30, 8);
+    expect(toxic.prices('buy')).toEqual([100_000 - 10]);
+    expect(toxic.prices('sell')).toEqual([100_000 + 2]);
+    expect(toxic.engine.snapshot(toxic.now).markouts?.widenBps).toEqual({ buy: 8, sell: 0 });
+    const [, buys, , first] = toxic.engine.snapshot(toxic.now).markouts!.curves;
+    expect(buys!.fills[2]).toBe(8);
+    expect(first).toMatchObject({ side: 'buy', level: 1, fills: buys!.fills });
+    const benign = deskOf(0, 8);
+    expect([benign.prices('buy'), benign.prices('sell')]).toEqual([[100_000 - 2], [100_000 + 2]]);
+    expect(benign.engine.snapshot(benign.now).markouts?.curves[1]?.fills[2]).toBe(8);
+  });
+});

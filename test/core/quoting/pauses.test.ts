@@ -1,0 +1,39 @@
+/** Pauses after refusals: twice as long each time, up to a minute, and short again once a placement was accepted. */
+import { describe, expect, it } from 'vitest';
+import { Pauses } from '../../../src/core/quoting/pauses.ts';
+
+/** Milliseconds for which a side is paused from `at` on. */
+function lengthOf(pauses: Pauses, at: number): number {
+  let ms = 0;
+  while (pauses.isPaused('buy', at + ms)) ms += 500;
+  return ms;
+}
+
+describe('a side that the exchange refuses', () => {
+  it('pauses twice as long each time, up to a minute, and from the beginning after it was accepted', () => {
+    const pauses = new Pauses();
+    let at = 0;
+    const next = (): number => {
+      pauses.refused('buy', at);
+      const ms = lengthOf(pauses, at);
+      at += ms;
+      return ms;
+    };
+    expect(Array.from({ length: 9 }, next)).toEqual([
+      1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000,
+    ]);
+    expect(pauses.isPaused('sell', 0)).toBe(false);
+    pauses.accepted('sell');
+    expect(next()).toBe(60_000);
+    pauses.accepted('buy');
+    expect(next()).toBe(1_000);
+  });
+
+  it('counts several levels that were refused at once as one refusal', () => {
+    const pauses = new Pauses();
+    for (let n = 0; n < 5; n++) pauses.refused('buy', 0);
+    expect(lengthOf(pauses, 0)).toBe(1_000);
+    pauses.refused('buy', 1_000);
+    expect(lengthOf(pauses, 1_000)).toBe(2_000);
+  });
+});

@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Guard } from '../../../src/core/risk/guard.ts';
+import type { HaltLimits } from '../../../src/core/risk/guard.ts';
+import { money, moneyOf } from '../../../src/core/index.ts';
+import type { Money } from '../../../src/core/index.ts';
+
+const NOON = Date.UTC(2026, 0, 1, 12);
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+const limits = (changes: Partial<HaltLimits> = {}): HaltLimits => ({
+  drawdownMax: moneyOf('100'),
+  dayLossMax: moneyOf('60'),
+  fillsPer10Min: 5,
+  refusalsPerMinute: 3,
+  unknownsPerMinute: 3,
+  messagesPerMinute: 10,
+  ...changes,
+});
+const never = limits({ drawdownMax: moneyOf('1000000'), dayLossMax: moneyOf('1000000') });
+
+describe('losses', () => {
+  test.each([
+    ['at the limit nothing happens', ['0', '500', '400'], null],
+    [
+      'a unit beyond it halts, counted from the highest profit',
+      ['0', '500', '399.99'],
+      /^drawdown: profit fell 100\.01 from its highest, the limit is 100$/,
+    ],
+    ['a way in small steps counts whole', ['0', '-30', '-60', '-90', '-100.5'], /^drawdown: profit fell 100\.5 /],
+  ])('drawdown: %s', (_, profits, says) => {
+    const guard = new Guard(limits({ dayLossMax: moneyOf('1000000') }));
+    const reasons = profits.map(profit => guard.breach(moneyOf(profit), NOON));
+    expect(reasons.slice(0, -1)).toEqual(reasons.slice(0, -1).map(() => null));
+    if (says === null) expect(reasons.at(-1)).toBeNull();
+    else expect(reasons.at(-1)).toMatch(says);
+  });
+
+  test('of a day end with the UTC day, and are counted from its first moment', () => {
+    const guard = new Guard(limits({ drawdownMax: moneyOf('1000000') }));
+    expect(guard.breach(moneyOf('0'), NOON)).toBeNull();
+    expect(guard.breach(moneyOf('-59'), NOON + MINUTE)).toBeNull();
+    expect(guard.breach(moneyOf('-60.01'), NOON + 2 * MINUTE)).toMatch(
+      /^loss: 60\.01 lost since the start of the UTC day/,
+    );
+    expect(guard.breach(moneyOf('-60.01'), NOON + DAY / 2)).toBeNull();
+    expect(guard.breach(moneyOf('-120'), NOON + DAY / 2 + MINUTE)).toBeNull();
+    expect(guard.breach(moneyOf('-121'), NOON + DAY / 2 + MINUTE)).toMatch(/^loss: 60\.99 /);
+  });
+
+  test('carry over a restart: what was lost before and what is lost after add up, wherever the run was cut', () => {
+    const steps = fc.array(
+      fc.record({
+        change: fc.integer({ min: -40, max: 30 }),
+        ms: fc.integer({ min: 0, max: 6 * 3_600_000 }),
+        restarts: fc.boolean(),
+      }),
+      {
+        maxLength: 40,
+      },
+    );
+    fc.assert(
+      fc.property(steps, list => {
+        const whole = new Guard(limits());
+        let cut = new Guard(limits());
+        let profit = 0n;
+        // A new run counts its profit from nothing.
+        let base = 0n;
+        let at = NOON;
+        whole.breach(money(0n), at);
+        cut.breach(money(0n), at);
+        for (const { change, ms, restarts } of list) {
+          if (restarts) {
+            const state = cut.state(money(profit - base))!;
+            cut = new Guard(limits());
+            cut.restore(state);
+            base = profit;
+          }
+          at += ms;
+          profit += moneyOf(String(change));
+          const reason = whole.breach(money(profit), at);
+          expect(cut.breach(money(profit - base), at)).toBe(reason);
+          if (reason !== null) return;
+        }
+      }),
+    );
+  });
+
+  test('count from a resume on', () => {
+    const guard = new Guard(limits());
+    guard.breach(moneyOf('0'), NOON);
+    expect(guard.breach(moneyOf('-200'), NOON)).not.toBeNull();
+    guard.reset();
+    expect(guard.breach(moneyOf('-200'), NOON)).toBeNull();
+    expect(guard.breach(moneyOf('-259'), NOON)).toBeNull();
+    expect(guard.breach(moneyOf('-261'), NOON)).toMatch(/^loss: 61 /);
+  });
+});
+
+describe('counts in a window', () => {
+  const kinds = [
+    ['fills', 'fill', 5, 10 * MINUTE, 'fills: more than 5 in 10 min'],
+    ['refusals', 'refusal', 3, MINUTE, 'refusals: more than 3 in 1 min'],
+    ['unknown outcomes', 'unknown', 3, MINUTE, 'unknown outcomes: more than 3 in 1 min'],
+    ['messages', 'message', 10, MINUTE, 'messages: more than 10 in 1 min'],
+  ] as const;
+  const zero: Money = money(0n);
+
+  test.each(kinds)(
+    '%s: as many as allowed are allowed, one more within the window halts',
+    (_name, kind, max, _ms, says) => {
+      const guard = new Guard(never);
+      for (let i = 0; i < max; i++) guard[kind](NOON + i);
+      expect(guard.breach(zero, NOON + max)).toBeNull();
+      guard[kind](NOON + max);
+      expect(guard.breach(zero, NOON + max)).toBe(says);
+      guard.reset();
+      expect(guard.breach(zero, NOON + max)).toBeNull();
+    },
+  );
+
+  test.each(kinds)('%s: the ring says what counting every time says', (_name, kind, max, ms, says) => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: ms / 2 }), { maxLength: 60 }), gaps => {
+        const guard = new Guard(never);
+        const times: number[] = [];
+        let at = NOON;
+        for (const gap of gaps) {
+          at += gap;
+          times.push(at);
+          guard[kind](at);
+          const count = times.filter(time => at - time <= ms).length;
+          expect(guard.breach(zero, at)).toBe(count > max ? says : null);
+        }
+      }),
+    );
+  });
+
+  test.each(kinds)('%s: a time that is no number halts', (_name, kind, max) => {
+    const guard = new Guard(never);
+    for (let i = 0; i <= max; i++) guard[kind](Number.NaN);
+    expect(guard.breach(zero, NOON)).not.toBeNull();
+  });
+});

@@ -1,0 +1,272 @@
+/** Regimes: the laws of the pure transition, and what an engine does in each. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { firstRegime, isReduceOnly, nextRegime, remaining, widened } from '../../../src/core/index.ts';
+import type { EngineNews, Quote, RegimeEvent, RegimeRules, RegimeState, Side } from '../../../src/core/index.ts';
+import { Desk, quoteAround } from '../desk.ts';
+import type { Fate } from '../desk.ts';
+
+const RULES = { leaveShare: 0.8, calmMs: 1_000 };
+const load = fc.oneof(fc.double({ min: 0, max: 2, noNaN: true }), fc.constantFrom(0, 0.79, 0.8, 1, Number.NaN));
+const anyEvent: fc.Arbitrary<(at: number) => RegimeEvent> = fc.oneof(
+  { weight: 8, arbitrary: looks() },
+  fc.constantFrom('halt' as const, 'reduce' as const).map(kind => (at: number) => ({ kind, at, reason: kind })),
+  fc.constant((at: number): RegimeEvent => ({ kind: 'resume', at })),
+);
+
+function looks() {
+  const refusal = fc.constantFrom(null, null, null, 'book stale' as const, 'not ready' as const);
+  return fc
+    .record({ refusal, wide: load, near: load, loss: fc.constantFrom(null, null, null, 'drawdown') })
+    .map(of => (at: number): RegimeEvent => ({ kind: 'look', at, wideWhy: 'the price moves fast', ...of }));
+}
+
+/** States after each event, 300 ms apart; the first before any. */
+function lived(events: readonly ((at: number) => RegimeEvent)[]) {
+  const states: RegimeState[] = [firstRegime];
+  const taken = events.map((of, i) => of(300 * (i + 1)));
+  for (const event of taken) states.push(nextRegime(states[states.length - 1]!, event, RULES));
+  return { states, taken };
+}
+
+describe('the transition', () => {
+  const lives = fc.array(anyEvent, { minLength: 1, maxLength: 60 });
+
+  it('gives the same state for the same inputs, and the same object where nothing changed', () => {
+    fc.assert(
+      fc.property(lives, events => {
+        const { states, taken } = lived(events);
+        expect(lived(events).states).toEqual(states);
+        taken.forEach((event, i) => {
+          const again = nextRegime(states[i + 1]!, event, RULES);
+          if (event.kind !== 'look') expect(again).toBe(states[i + 1]);
+        });
+      }),
+    );
+  });
+
+  it('leaves halted only by a resume, and what a person or a loss made reduce only too', () => {
+    fc.assert(
+      fc.property(lives, events => {
+        const { states, taken } = lived(events);
+        taken.forEach((event, i) => {
+          const [before, after] = [states[i]!, states[i + 1]!];
+          if (event.kind === 'resume') {
+            expect([after.halt, after.reduce]).toEqual([null, null]);
+            return;
+          }
+          if (before.halt !== null) expect([after.regime, after.why]).toEqual(['halted', before.halt]);
+          if (before.reduce !== null) expect(after.reduce).toBe(before.reduce);
+        });
+      }),
+    );
+  });
+
+  it('is the hardest of its causes, and moves `since` only when it or its reason changes', () => {
+    fc.assert(
+      fc.property(lives, events => {
+        const { states } = lived(events);
+        states.forEach((state, i) => {
+          const { regime, halt, refusal, wide } = state;
+          if (halt !== null) expect(regime).toBe('halted');
+          else if (refusal !== null) expect(regime).toBe('paused');
+          else if (isReduceOnly(state)) expect(regime).toBe('reduce only');
+          else expect(regime).toBe(wide === null ? 'normal' : 'wide');
+          const before = states[i - 1];
+          if (before === undefined) return;
+          const isSame = before.regime === regime && before.why === state.why;
+          expect(state.since).toBe(isSame ? before.since : 300 * i);
+        });
+      }),
+    );
+  });
+
+  it('does not flap: a load between leaving and coming changes nothing, and calm must last', () => {
+    const between = fc.array(fc.double({ min: 0.8, max: 0.999, noNaN: true }), { maxLength: 30 });
+    fc.assert(
+      fc.property(between, fc.boolean(), (loads, wasWide) => {
+        const look = (wide: number) => (at: number) =>
+          ({ kind: 'look', at, refusal: null, wide, wideWhy: 'thin', near: wide, loss: null }) as const;
+        const { states } = lived([look(wasWide ? 1 : 0), ...loads.map(look)]);
+        expect(new Set(states.slice(1).map(({ regime }) => regime)).size).toBe(1);
+      }),
+    );
+    const calm = (at: number): RegimeEvent => ({
+      kind: 'look',
+      at,
+      refusal: null,
+      wide: at > 300 ? 0.1 : 1,
+      wideWhy: 'thin',
+      near: 0,
+      loss: null,
+    });
+    const { states } = lived(Array.from({ length: 8 }, () => calm));
+    expect(states.map(({ regime }) => regime)).toEqual([
+      'paused',
+      ...Array.from({ length: 5 }, () => 'wide'),
+      ...Array.from({ length: 3 }, () => 'normal'),
+    ]);
+  });
+
+  it('takes what is not known neither for calm nor for a storm', () => {
+    const look = (wide: number) => (at: number) =>
+      ({ kind: 'look', at, refusal: null, wide, wideWhy: 'thin', near: 0, loss: null }) as const;
+    const unknown = Array.from({ length: 20 }, () => look(Number.NaN));
+    expect(lived([look(0), ...unknown]).states.at(-1)?.regime).toBe('normal');
+    expect(lived([look(1), ...unknown]).states.at(-1)?.regime).toBe('wide');
+  });
+});
+
+describe('a wide quote', () => {
+  it('is never nearer than the narrow one, keeps its waterfall, and multiplies the spread', () => {
+    const levels = fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 4 });
+    fc.assert(
+      fc.property(levels, levels, fc.double({ min: 1, max: 5, noNaN: true }), (bids, asks, factor) => {
+        const side = (away: readonly number[], sign: number) =>
+          [...away]
+            .sort((a, b) => a - b)
+            .map(d => ({
+              price: 1_000 + sign * d,
+              amount: 5 as never,
+              why: [{ name: 'wanted', ticks: 1_000 + sign * d }],
+            }));
+        const quote: Quote = { bids: side(bids, -1), asks: side(asks, 1) };
+        const wide = widened(quote, factor, 1_000);
+        quote.bids.forEach(({ price }, i) => expect(wide.bids[i]!.price).toBeLessThanOrEqual(price));
+        quote.asks.forEach(({ price }, i) => expect(wide.asks[i]!.price).toBeGreaterThanOrEqual(price));
+        for (const { price, why } of [...wide.bids, ...wide.asks])
+          expect(why.reduce((sum, { ticks }) => sum + ticks, 0)).toBeCloseTo(price, 9);
+        if (bids.length === 0 || asks.length === 0) return;
+        const spread = ({ bids: [bid], asks: [ask] }: Quote) => ask!.price - bid!.price;
+        expect(spread(wide)).toBeCloseTo(factor * spread(quote), 6);
+      }),
+    );
+  });
+});
+
+const ruled = (changes: Partial<RegimeRules>): RegimeRules => ({
+  leaveShare: 0.8,
+  calmMs: 1_000,
+  wide: null,
+  reduceOnly: null,
+  ...changes,
+});
+const open = { priceBps: 10, amountShare: 0.5, maxAgeMs: 3_600_000 };
+
+describe('an engine that may only reduce', () => {
+  it('never places or keeps what could carry inventory away from its target, or past it, whatever answers and fills do', () => {
+    const fates = fc.array(fc.constantFrom<Fate>('done', 'lost', 'done untold', { code: '0201' }), { maxLength: 20 });
+    const turns = fc.array(
+      fc.record({
+        fill: fc.option(fc.integer({ min: 1, max: 10 })),
+        cancels: fc.boolean(),
+        move: fc.integer({ min: 0, max: 20 }),
+      }),
+      { minLength: 5, maxLength: 30 },
+    );
+    fc.assert(
+      fc.property(fates, turns, fc.integer({ min: -40, max: 40 }), (of, life, bought) => {
+        const desk = new Desk({ strategy: quoteAround(2, 5, 9), tolerance: open }).open().round();
+        const side: Side = bought > 0 ? 'buy' : 'sell';
+        for (let n = 0; n < Math.abs(bought); n += 5) {
+          const order = desk.live.find(one => one.side === side);
+          if (order) desk.fill(order.id, Math.min(5, Math.abs(bought) - n));
+          desk.round();
+        }
+        desk.step({ kind: 'reduce', at: desk.now, reason: 'looking at it' });
+        const left = [...of];
+        desk.fateOfPlace = () => left.pop() ?? 'done';
+        for (const { fill, cancels, move } of life) {
+          desk.fateOfCancel = () => (cancels ? 'done' : 'lost');
+          const any = desk.live[Math.abs(move) % Math.max(1, desk.live.length)];
+          if (fill !== null && any) desk.fill(any.id, fill);
+          const before = desk.places().length;
+          desk.round();
+          const { position } = positionOf(desk);
+          for (const place of desk.places().slice(before)) {
+            expect(place.side).toBe(position > 0 ? 'sell' : 'buy');
+          }
+          // What still counts and was placed since is never more than there is to close.
+          const [bids, asks] = (['buy', 'sell'] as const).map(one =>
+            desk.engine.unfinished
+              .filter(order => order.side === one && isNew(order.id, desk, before))
+              .reduce((lots, order) => lots + remaining(order), 0),
+          ) as [number, number];
+          expect(asks).toBeLessThanOrEqual(Math.max(0, position));
+          expect(bids).toBeLessThanOrEqual(Math.max(0, -position));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('goes on when a person resumes, and says each change', () => {
+    const news: EngineNews[] = [];
+    const desk = new Desk({ onNews: one => news.push(one) }).open().round();
+    desk.step({ kind: 'reduce', at: desk.now, reason: 'looking at it' });
+    desk.rounds(3);
+    expect(desk.live).toEqual([]);
+    expect(desk.engine.snapshot(desk.now).regime).toMatchObject({ regime: 'reduce only', why: 'looking at it' });
+    desk.step({ kind: 'resume', at: desk.now });
+    desk.open().rounds(3);
+    expect(desk.live).toHaveLength(2);
+    const regimes = news.flatMap(one => (one.kind === 'regime' ? [one.to.regime] : []));
+    expect(regimes).toEqual(['normal', 'reduce only', 'normal', 'paused', 'normal']);
+  });
+
+  it('does so by itself near its limit, until there is room again', () => {
+    const desk = new Desk({
+      strategy: quoteAround(2),
+      regimes: ruled({ reduceOnly: { positionShare: 0.5 } }),
+    }).open();
+    desk.round();
+    for (let n = 0; n < 5; n++) {
+      const bid = desk.live.find(({ side }) => side === 'buy');
+      if (bid) desk.fill(bid.id, 10);
+      desk.rounds(20);
+    }
+    expect(desk.engine.snapshot(desk.now).regime).toMatchObject({ regime: 'reduce only' });
+    expect([desk.prices('buy').length, desk.prices('sell').length]).toEqual([0, 1]);
+    desk.fill(desk.live[0]!.id, 10);
+    desk.rounds(20);
+    expect(desk.engine.snapshot(desk.now).regime.regime).toBe('reduce only');
+    desk.fill(desk.live[0]!.id, 10);
+    desk.rounds(20);
+    expect(desk.engine.snapshot(desk.now).regime.regime).toBe('normal');
+    expect(desk.prices('buy')).toHaveLength(1);
+  });
+});
+
+describe('an engine with a rule for wide markets', () => {
+  it.each<readonly [string, NonNullable<RegimeRules['wide']>, (desk: Desk) => void]>([
+    ['the market is wide', { factor: 3, marketSpreadBps: 300 }, desk => void (desk.asks = [[1_030, 50]])],
+    ['the book is thin', { factor: 3, thin: { lots: 20, withinBps: 200 } }, desk => void (desk.bids = [[990, 5]])],
+    [
+      'the price moves fast',
+      { factor: 3, volatility: { bps: 500, memoryMs: 20_000 } },
+      desk => void ((desk.bids = [[1_040, 50]]), (desk.asks = [[1_060, 50]])),
+    ],
+  ])('quotes wide when %s, and as before when it is calm', (why, wide, storm) => {
+    const desk = new Desk({ regimes: ruled({ wide }) }).open().rounds(15);
+    expect(desk.engine.snapshot(desk.now).regime.regime).toBe('normal');
+    const [bids, asks] = [desk.bids, desk.asks];
+    storm(desk);
+    desk.rounds(15);
+    expect(desk.engine.snapshot(desk.now).regime).toMatchObject({ regime: 'wide', why });
+    expect(desk.prices('sell')[0]! - desk.prices('buy')[0]!).toBeGreaterThanOrEqual(12);
+    [desk.bids, desk.asks] = [bids, asks];
+    desk.rounds(900);
+    expect(desk.engine.snapshot(desk.now).regime.regime).toBe('normal');
+    expect(desk.prices('sell')[0]! - desk.prices('buy')[0]!).toBe(4);
+    expect(desk.engine.snapshot(desk.now).regimes.wide).toBe(1);
+  });
+});
+
+const positionOf = (desk: Desk): { position: number } => ({
+  position: Number(desk.engine.snapshot(desk.now).inventory / 10n ** 18n),
+});
+const isNew = (id: string, desk: Desk, before: number): boolean =>
+  desk
+    .places()
+    .slice(before)
+    .some(place => place.id === id);

@@ -1,0 +1,263 @@
+/** The gate fails closed: what is not a number, not known or not limited is refused, and no sequence of approvals passes a limit. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  approveByIds,
+  approvePlace,
+  CANCEL_CHUNK,
+  mayLive,
+  moneyOf,
+  quotingRefusal,
+  remaining,
+} from '../../../src/core/index.ts';
+import type { Order, OrderState, PlaceCommand, RiskLimits, Side, Standing } from '../../../src/core/index.ts';
+import { depthOf, plain } from '../market.ts';
+
+const limits = {
+  positionMax: 100,
+  orderValueMax: 1_000_000n,
+  ordersMax: 10,
+  collarBps: 1000,
+  staleAfterMs: 1000,
+} as unknown as RiskLimits;
+const rich = moneyOf('1000000000000');
+const quiet: Standing = {
+  instrument: plain,
+  limits,
+  stopping: false,
+  halted: false,
+  missing: null,
+  bookAge: 0,
+  privateAge: 0,
+  privateStaleAfterMs: 1000,
+  ledgerDiffers: false,
+  sentinelMissing: false,
+  heldBySentinel: false,
+  depth: depthOf([[999, 50]], [[1001, 50]]),
+  position: 0,
+  converting: { buy: 0, sell: 0 },
+  orders: [],
+  majorFunds: rich,
+  minorFunds: rich,
+  reduceOnly: false,
+  unknownMax: 2,
+};
+const place = (side: Side, price: number, amount: number): PlaceCommand =>
+  ({ kind: 'place', id: 'x', side, price, amount }) as unknown as PlaceCommand;
+let serial = 0;
+const order = (side: Side, price: number, amount: number, state: OrderState, changes: object = {}): Order =>
+  ({
+    id: `o${serial++}`,
+    side,
+    price,
+    amount,
+    placedAt: 0,
+    filled: 0,
+    state,
+    ending: null,
+    oid: null,
+    finalFilled: null,
+    ...changes,
+  }) as unknown as Order;
+const isApproved = (command: PlaceCommand, standing: Standing): boolean =>
+  typeof approvePlace(command, standing) !== 'string';
+
+describe('the gate', () => {
+  it('approves a modest order in a quiet market, as the same command', () => {
+    const command = place('buy', 999, 10);
+    expect(approvePlace(command, quiet)).toBe(command);
+    expect(quotingRefusal(quiet)).toBeNull();
+  });
+
+  it('lets no order trade at once, up to the tick at which it would', () => {
+    for (const [side, near, far] of [
+      ['buy', 1000, 1001],
+      ['sell', 1000, 999],
+    ] as const) {
+      expect(isApproved(place(side, near, 10), quiet)).toBe(true);
+      expect(approvePlace(place(side, far, 10), quiet)).toBe('would cross the book');
+    }
+  });
+
+  it.each([
+    ['stopping', { stopping: true }],
+    ['halted', { halted: true }],
+    ['not ready', { missing: 'balances are not read yet' }],
+    ['no limits', { limits: null }],
+    ['ledger differs from the balances', { ledgerDiffers: true }],
+    ['book stale', { bookAge: 1001 }],
+    ['book stale', { bookAge: Number.NaN }],
+    ['book stale', { bookAge: Infinity }],
+    ['book stale', { limits: { ...limits, staleAfterMs: Number.NaN } }],
+    ['book one-sided', { depth: depthOf([], [[1001, 1]]) }],
+    ['book one-sided', { depth: depthOf([[999, 1]], []) }],
+    ['book crossed', { depth: depthOf([[1001, 1]], [[1001, 1]]) }],
+    ['book crossed', { depth: depthOf([[1002, 1]], [[1001, 1]]) }],
+    ['book crossed', { depth: depthOf([[Number.NaN, 1]], [[1001, 1]]) }],
+    ['private data stale', { privateAge: 1001 }],
+    ['private data stale', { privateAge: Infinity }],
+    ['private data stale', { privateAge: Number.NaN }],
+    ['private data stale', { privateStaleAfterMs: Number.NaN }],
+    ['too many unknown orders', { orders: [1, 2, 3].map(() => order('buy', 900, 1, 'unknown')) }],
+    ['too many unknown orders', { unknownMax: Number.NaN }],
+    ['position limit', { position: Number.NaN }],
+    ['position limit', { position: 91 }],
+    ['position limit', { limits: { ...limits, positionMax: Number.NaN } }],
+    ['position limit', { orders: [order('buy', 900, 91, 'closed-unsettled')] }],
+    ['position limit', { orders: [order('buy', 900, Number.NaN, 'open')] }],
+    ['order value limit', { limits: { ...limits, orderValueMax: 9989n } }],
+    ['order count limit', { limits: { ...limits, ordersMax: 0 } }],
+    ['order count limit', { limits: { ...limits, ordersMax: Number.NaN } }],
+    ['price outside the collar', { limits: { ...limits, collarBps: 9 } }],
+    ['price outside the collar', { limits: { ...limits, collarBps: Number.NaN } }],
+    ['would cross our own order', { orders: [order('sell', 999, 1, 'open')] }],
+    ['would cross our own order', { orders: [order('sell', 998, 1, 'unknown')] }],
+    ['would cross our own order', { orders: [order('sell', 998, 1, 'canceling')] }],
+    ['insufficient funds', { minorFunds: moneyOf('9989') }],
+    ['insufficient funds', { minorFunds: moneyOf('9990'), orders: [order('buy', 900, 1, 'unknown')] }],
+  ] as const)('says "%s" to a bid of 10 at 999 (case %#)', (refusal, changes) => {
+    expect(approvePlace(place('buy', 999, 10), { ...quiet, ...(changes as Partial<Standing>) })).toBe(refusal);
+  });
+
+  it.each([
+    [Number.NaN, 10],
+    [Infinity, 10],
+    [999.5, 10],
+    [-999, 10],
+    [0, 10],
+    [999, Number.NaN],
+    [999, Infinity],
+    [999, 0.5],
+    [999, 0],
+    [999, -10],
+    [999, 2 ** 53],
+  ])('refuses %s x %s as outside the rules, and does not throw', (price, amount) => {
+    for (const side of ['buy', 'sell'] as const) {
+      expect(approvePlace(place(side, price, amount), quiet)).toBe('price or amount outside the book rules');
+    }
+  });
+
+  it.each(['intent', 'sending', 'open', 'partially filled', 'canceling', 'unknown', 'closed-unsettled'] as const)(
+    'counts an order that is %s against ordersMax exactly while it may be in the book',
+    state => {
+      const orders = Array.from({ length: limits.ordersMax }, () => order('buy', 900, 1, state));
+      const standing = { ...quiet, unknownMax: 100 };
+      const isRoom = approvePlace(place('buy', 999, 1), { ...standing, orders });
+      expect(isRoom).toEqual(state === 'closed-unsettled' ? place('buy', 999, 1) : 'order count limit');
+      expect(isApproved(place('buy', 999, 1), { ...standing, orders: orders.slice(1) })).toBe(true);
+    },
+  );
+
+  it('sells with what its other asks have left of it, to the last lot', () => {
+    const standing = { ...quiet, majorFunds: moneyOf('15'), orders: [order('sell', 1001, 7, 'open', { filled: 2 })] };
+    expect(isApproved(place('sell', 1001, 10), standing)).toBe(true);
+    expect(approvePlace(place('sell', 1001, 11), standing)).toBe('insufficient funds');
+  });
+
+  it('leaves room for what conversions may still bring, on the side on which they do', () => {
+    const standing = { ...quiet, converting: { buy: 95, sell: 20 } };
+    expect([5, 6].map(lots => isApproved(place('buy', 999, lots), standing))).toEqual([true, false]);
+    expect([80, 81].map(lots => isApproved(place('sell', 1001, lots), standing))).toEqual([true, false]);
+    expect(approvePlace(place('buy', 999, 6), standing)).toBe('position limit');
+  });
+
+  it('sells only what is held', () => {
+    expect(approvePlace(place('sell', 1001, 10), { ...quiet, majorFunds: moneyOf('9') })).toBe('insufficient funds');
+    expect(isApproved(place('sell', 1001, 10), { ...quiet, majorFunds: moneyOf('10') })).toBe(true);
+  });
+
+  it('never approves anything when one number of its standing is not a number', () => {
+    const numbers = ['bookAge', 'privateAge', 'privateStaleAfterMs', 'position', 'unknownMax'] as const;
+    const ofLimits = ['positionMax', 'ordersMax', 'collarBps', 'staleAfterMs'] as const;
+    fc.assert(
+      fc.property(
+        fc.constantFrom<Side>('buy', 'sell'),
+        fc.integer({ min: 950, max: 1050 }),
+        fc.integer({ min: 1, max: 50 }),
+        (side, price, amount) => {
+          const command = place(side, price, amount);
+          for (const name of numbers) expect(isApproved(command, { ...quiet, [name]: Number.NaN })).toBe(false);
+          for (const name of ofLimits)
+            expect(isApproved(command, { ...quiet, limits: { ...limits, [name]: Number.NaN } })).toBe(false);
+        },
+      ),
+    );
+  });
+
+  const attempts = fc.array(
+    fc.record({
+      side: fc.constantFrom<Side>('buy', 'sell'),
+      price: fc.integer({ min: 900, max: 1100 }),
+      amount: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 60 })),
+      state: fc.constantFrom<OrderState>(
+        'intent',
+        'sending',
+        'open',
+        'partially filled',
+        'canceling',
+        'unknown',
+        'closed-unsettled',
+      ),
+      filled: fc.integer({ min: 0, max: 59 }),
+    }),
+    { maxLength: 30 },
+  );
+
+  it('keeps the worst-case position within its limit, no order crossing, none over the count, whatever is asked', () => {
+    fc.assert(
+      fc.property(attempts, fc.integer({ min: -150, max: 150 }), (asked, start) => {
+        const orders: Order[] = [];
+        let position = start;
+        for (const { side, price, amount, state, filled } of asked) {
+          const standing = { ...quiet, unknownMax: 100, position, orders: [...orders] };
+          if (!isApproved(place(side, price, amount), standing)) continue;
+          // Some of it may fill at once; what is filled is position, the rest stays reserved.
+          const lots = Math.min(filled, amount - 1);
+          position += side === 'buy' ? lots : -lots;
+          orders.push(order(side, price, amount, state, { filled: lots }));
+          const reserved = (of: Side) => orders.filter(o => o.side === of).reduce((sum, o) => sum + remaining(o), 0);
+          if (side === 'buy') expect(position + reserved('buy')).toBeLessThanOrEqual(100);
+          else expect(reserved('sell') - position).toBeLessThanOrEqual(100);
+          expect(side === 'buy' ? price : -price).toBeLessThan(side === 'buy' ? 1001 : -999);
+          const live = orders.filter(mayLive);
+          expect(live.length).toBeLessThanOrEqual(limits.ordersMax);
+          const bids = live.filter(o => o.side === 'buy').map(o => o.price);
+          const asks = live.filter(o => o.side === 'sell').map(o => o.price);
+          expect(Math.max(...bids, -Infinity)).toBeLessThan(Math.min(...asks, Infinity));
+        }
+        // Inside the limit at the start, inside it in the worst case at the end: on both sides at once.
+        if (Math.abs(start) <= 100) {
+          const reserved = (of: Side) => orders.filter(o => o.side === of).reduce((sum, o) => sum + remaining(o), 0);
+          expect(position + reserved('buy')).toBeLessThanOrEqual(100);
+          expect(reserved('sell') - position).toBeLessThanOrEqual(100);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('without limits approves nothing', () => {
+    fc.assert(
+      fc.property(attempts, asked => {
+        for (const { side, price, amount } of asked) {
+          expect(approvePlace(place(side, price, amount), { ...quiet, limits: null })).toBe('no limits');
+        }
+      }),
+    );
+  });
+});
+
+describe('cancels and look-ups', () => {
+  it.each([0, 1, 49, 50, 51, 500])('for %i ids go out whole, in order, in chunks of at most 50', count => {
+    const ids = Array.from({ length: count }, (_, n) => `id-${n}`);
+    for (const kind of ['cancel', 'look'] as const) {
+      const commands = approveByIds(kind, ids);
+      expect(commands.flatMap(command => command.ids)).toEqual(ids);
+      for (const command of commands) {
+        expect(command.kind).toBe(kind);
+        expect(command.ids.length).toBeLessThanOrEqual(CANCEL_CHUNK);
+      }
+      expect(commands.length).toBe(Math.ceil(count / CANCEL_CHUNK));
+    }
+  });
+});

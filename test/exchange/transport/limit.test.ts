@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../../src/core/index.ts';
+import { Budget } from '../../../src/exchange/transport/limit.ts';
+import type { Slot } from '../../../src/exchange/transport/limit.ts';
+
+describe('a budget', () => {
+  it('never lets more than its limit arrive in any sliding minute, wherever between start and end each request arrives', async () => {
+    const call = fc.record({
+      after: fc.integer({ min: 0, max: 20_000 }),
+      takes: fc.integer({ min: 0, max: 15_000 }),
+      arrives: fc.double({ min: 0, max: 1, noNaN: true }),
+      priority: fc.nat(2),
+      waitMs: fc.integer({ min: 0, max: 120_000 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 5 }), fc.array(call, { maxLength: 40 }), async (perMinute, calls) => {
+        const clock = new VirtualClock();
+        const budget = new Budget(clock, { perMinute });
+        const arrivals: number[] = [];
+        let settled = 0;
+        for (const { after, takes, arrives, priority, waitMs } of calls) {
+          await clock.advance(after);
+          void budget.take(priority, waitMs).then(slot => {
+            settled++;
+            if (!slot) return;
+            arrivals.push(clock.elapsed() + takes * arrives);
+            clock.after(takes, slot.end);
+          });
+        }
+        await clock.advance(300_000);
+        expect(settled).toBe(calls.length);
+        arrivals.sort((a, b) => a - b);
+        for (let i = perMinute; i < arrivals.length; i++) {
+          expect(arrivals[i]! - arrivals[i - perMinute]!).toBeGreaterThanOrEqual(60_000);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('serves the more urgent first, then the older, and turns away who waited too long', async () => {
+    const clock = new VirtualClock();
+    const budget = new Budget(clock, { perMinute: 1 });
+    const first = await budget.take(0, 0);
+    const served: string[] = [];
+    const wait = (name: string, priority: number, ms: number) =>
+      void budget.take(priority, ms).then(slot => served.push(slot ? name : `${name} turned away`));
+    wait('read', 1, 300_000);
+    wait('older place', 2, 300_000);
+    wait('younger place', 2, 300_000);
+    wait('hasty place', 2, 1_000);
+    first!.end();
+    await clock.advance(60_000);
+    expect(served).toEqual(['hasty place turned away', 'older place']);
+    expect(await budget.take(9, 0)).toBeNull();
+  });
+
+  it('wakes once for each place that comes free, also where fractions of a millisecond round', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.double({ min: 1, max: 1e7, noNaN: true }), async endedAt => {
+        const clock = new VirtualClock();
+        await clock.advance(endedAt);
+        const budget = new Budget(clock, { perMinute: 1 });
+        (await budget.take(0, 0))!.end();
+        const waiting = budget.take(0, 300_000);
+        for (let wakes = 0; wakes < 5; wakes++) clock.runNext();
+        expect(await waiting).not.toBeNull();
+      }),
+    );
+  });
+
+  it('lets nobody pass those who wait, in the moment before they are served', async () => {
+    const clock = new VirtualClock();
+    const budget = new Budget(clock, { perMinute: 1 });
+    (await budget.take(0, 0))!.end();
+    let passed: unknown;
+    clock.after(60_000, () => void budget.take(0, 0).then(slot => (passed = slot)));
+    const waiting = budget.take(2, 90_000);
+    await clock.advance(60_000);
+    expect(passed).toBeNull();
+    expect(await waiting).not.toBeNull();
+  });
+
+  it('has a place free again a whole minute after its request has ended, and not a millisecond before', async () => {
+    const clock = new VirtualClock();
+    const budget = new Budget(clock, { perMinute: 1 });
+    const slot = (await budget.take(0, 0)) as Slot;
+    await clock.advance(5_000);
+    slot.end();
+    await clock.advance(59_999);
+    expect(budget.left()).toBe(0);
+    await clock.advance(1);
+    expect(budget.left()).toBe(1);
+  });
+
+  it('gives a place back at once when no byte was sent, and only once', async () => {
+    const clock = new VirtualClock();
+    const budget = new Budget(clock, { perMinute: 2 });
+    const slot = (await budget.take(0, 0)) as Slot;
+    slot.giveBack();
+    slot.giveBack();
+    slot.end();
+    expect(budget.left()).toBe(2);
+  });
+
+  it('pauses for a minute after a lock-out, counts it, and serves who waited', async () => {
+    const clock = new VirtualClock();
+    const budget = new Budget(clock, { perMinute: 10 });
+    budget.lockOut();
+    expect(budget.left()).toBe(0);
+    let servedAt = -1;
+    void budget.take(0, 90_000).then(slot => (servedAt = slot ? clock.elapsed() : -2));
+    expect(await budget.take(2, 0)).toBeNull();
+    await clock.advance(59_999);
+    expect(servedAt).toBe(-1);
+    await clock.advance(1);
+    expect(servedAt).toBe(60_000);
+    expect(budget.lockOuts()).toBe(1);
+  });
+
+  it('stays paused until a minute after the last lock-out, however many there were', async () => {
+    const waits = fc.array(fc.integer({ min: 0, max: 90_000 }), { minLength: 1, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(waits, fc.integer({ min: 0, max: 59_999 }), async (pauses, early) => {
+        const clock = new VirtualClock();
+        const budget = new Budget(clock, { perMinute: 10 });
+        for (const ms of pauses) {
+          await clock.advance(ms);
+          budget.lockOut();
+        }
+        const lastAt = clock.elapsed();
+        let servedAt = -1;
+        void budget.take(0, 300_000).then(slot => (servedAt = slot ? clock.elapsed() : -2));
+        await clock.advance(early);
+        expect(budget.left()).toBe(0);
+        await clock.advance(120_000);
+        expect(servedAt).toBe(lastAt + 60_000);
+        expect(budget.lockOuts()).toBe(pauses.length);
+      }),
+    );
+  });
+
+  it('lets no more than its maximum wait', async () => {
+    const budget = new Budget(new VirtualClock(), { perMinute: 1, waitersMax: 1 });
+    await budget.take(0, 0);
+    const waiting = budget.take(0, 1_000);
+    expect(await budget.take(5, 1_000)).toBeNull();
+    budget.close();
+    expect(await waiting).toBeNull();
+  });
+
+  it('refuses a limit that is not a whole number above zero', () => {
+    for (const perMinute of [0, -1, 1.5, NaN, Infinity]) {
+      expect(() => new Budget(new VirtualClock(), { perMinute }), String(perMinute)).toThrow(RangeError);
+    }
+  });
+
+  it('serves who waits on a clock whose readings have fractions, without turning in place', async () => {
+    const clock = new VirtualClock();
+    const budget = new Budget(clock, { perMinute: 1 });
+    for (let round = 0; round < 50; round++) {
+      clock.after(0.1 + round / 7, () => undefined);
+      clock.runNext();
+      const first = budget.take(0, 200_000);
+      const second = budget.take(0, 200_000);
+      let served = 0;
+      for (const taken of [first, second]) {
+        void taken.then(slot => {
+          served++;
+          slot?.end();
+        });
+      }
+      for (let turns = 0; served < 2; turns++) {
+        expect(turns).toBeLessThan(100);
+        await Promise.resolve();
+        await Promise.resolve();
+        if (clock.nextDue() !== undefined) clock.runNext();
+      }
+    }
+  });
+});

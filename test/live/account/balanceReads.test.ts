@@ -1,0 +1,96 @@
+/** Balances are compared with the ledger only on a quiet cut: when no trade was recorded between the readings around them. */
+import { describe, expect, test } from 'vitest';
+import { money, VirtualClock } from '../../../src/core/index.ts';
+import type {
+  Balance,
+  EngineEvent,
+  Exchange,
+  MoneyLists,
+  MoneyMoved,
+  Outcome,
+  OwnTrade,
+} from '../../../src/core/index.ts';
+import { BalanceReads } from '../../../src/live/account/balanceReads.ts';
+import { Reach } from '../../../src/live/loop/reach.ts';
+import { isFailed, Reads } from '../../../src/live/account/reads.ts';
+import { Desk } from '../../core/desk.ts';
+import { memoryLog } from '../../memoryLog.ts';
+
+const trade: OwnTrade = {
+  ...{ book: 'btc_mxn', tid: '7', oid: 'x', createdAt: 0, side: 'buy', price: '1000', major: '1', minor: '1000' },
+  ...{ feeAmount: '0', feeCurrency: 'btc', maker: true },
+};
+
+const balance = (currency: string) => ({ currency, total: '1000000000', locked: '0', available: '1000000000' });
+
+/** Balances of an engine that holds 1000000000 of each, over an exchange of these trades; `onBalances` before each answer, which it may replace. */
+function readsOver(trades: OwnTrade[], onBalances: () => Outcome<readonly Balance[]> | null, lists?: MoneyLists) {
+  const clock = new VirtualClock();
+  const { engine } = new Desk().open();
+  const exchange = {
+    userTrades: async () => ({ kind: 'done', value: [...trades] }),
+    balances: async () => onBalances() ?? { kind: 'done', value: [balance('btc'), balance('mxn')] },
+  } as Partial<Exchange> as Exchange;
+  const time = () => 1_000_000 + clock.elapsed();
+  const reads = new Reads(exchange, 'btc_mxn', undefined, time, 20_000);
+  const events: EngineEvent[] = [];
+  const step = (event: EngineEvent) => {
+    events.push(event);
+    engine.step(event);
+  };
+  const { log, lines } = memoryLog();
+  const balances = new BalanceReads({
+    ...{ engine, clock, log, reads, time, step, lists, known: null, listAheadMaxMs: 0 },
+    reach: new Reach(log, clock),
+    readTrades: async () => {
+      const event = await reads.trades();
+      if (isFailed(event)) return false;
+      step(event);
+      reads.take(event);
+      return event.complete;
+    },
+    note: () => undefined,
+    persist: () => true,
+  });
+  return { balances, clock, engine, events, lines };
+}
+
+describe('a read of the balances', () => {
+  test.each([
+    ['before', true],
+    ['during', false],
+    ['not at all around', true],
+  ] as const)('is a quiet cut when a trade is recorded %s it: %s', async (when, quiet) => {
+    const trades: OwnTrade[] = when === 'before' ? [trade] : [];
+    const { balances, events } = readsOver(trades, () => {
+      if (when === 'during') trades.push(trade);
+      return null;
+    });
+    expect(await balances.read()).toBe(quiet);
+    expect(events.find(({ kind }) => kind === 'balances')).toMatchObject({ quiet });
+  });
+
+  test('learns what the lists showed also from the next one when the balances could not be read', async () => {
+    let looks = 0;
+    let isFirst = true;
+    const updates = [{ currency: 'mxn', amount: money(5n) }];
+    const line: MoneyMoved = { id: 'f1', operation: 'funding', createdAt: 0, updates };
+    const moneyMoved: MoneyLists['moneyMoved'] = async list => {
+      looks++;
+      return { kind: 'done', value: list === 'fundings' ? [line] : [] };
+    };
+    const failed = { kind: 'unknown', reason: 'no answer' } as const;
+    const { balances } = readsOver(
+      [],
+      () => {
+        const answer = isFirst ? failed : null;
+        isFirst = false;
+        return answer;
+      },
+      { moneyMoved },
+    );
+    expect([await balances.read(), balances.known]).toEqual([false, null]);
+    expect([await balances.read(), balances.known]).toEqual([true, ['fundings f1']]);
+    expect(looks).toBe(3);
+  });
+});

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { engineOf } from '../../../src/cli/wiring/bot.ts';
+import { replay } from '../../../src/cli/inspect/stateCommands.ts';
+import type { Config } from '../../../src/config.ts';
+import type { EngineEvent, RestoredLedger } from '../../../src/core/index.ts';
+import { lineOf } from '../../../src/live/replay/recording.ts';
+import { readRecording, recordingsIn } from '../../../src/live/replay/recordings.ts';
+import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
+import { doomed, restarted } from '../crashes.ts';
+import { Folders } from '../states.ts';
+import { worldOf } from '../world.ts';
+
+type Adverse = NonNullable<RestoredLedger['adverse']>;
+
+const folders = new Folders();
+const SECOND = 1_000;
+/** A state directory with two runs: one that was killed in the middle of its trading, and the one after it. */
+let dir: string;
+
+beforeAll(async () => {
+  const world = worldOf(72, {
+    markouts: { horizonMs: 5_000, halfLifeMs: 600_000, minFills: 2, toleratedBps: 0, widenBpsMax: 20 },
+  });
+  const first = await doomed(world, folders);
+  await world.clock.advance(600 * SECOND);
+  dir = first.kill();
+  const second = await restarted(world, dir);
+  await world.clock.advance(120 * SECOND);
+  await second.stop();
+  await first.running.stop();
+  world.end();
+}, 60_000);
+afterAll(() => folders.clear());
+
+/** What each input left of markouts, and how far it moved the sides out. */
+function lived(run: number): {
+  readonly states: readonly string[];
+  readonly widened: number;
+  readonly restored: Adverse | undefined;
+} {
+  const { of } = readRecording(dir, run)!;
+  const engine = engineOf(JSON.parse(of.setup) as Config, firstRules(dir, run)!, run);
+  const states = new Set<string>();
+  let widened = 0;
+  let version = -1;
+  replayRun(dir, run, engine, (event: EngineEvent) => {
+    if (engine.ledgerVersion === version) return;
+    version = engine.ledgerVersion;
+    states.add(JSON.stringify(engine.ledger([])?.adverse));
+    const { buy, sell } = engine.snapshot(event.at).markouts!.widenBps;
+    widened = Math.max(widened, buy, sell);
+  });
+  const [text = ''] = readRecording(dir, run)!.lines;
+  const line = lineOf(text);
+  const ledger = line.kind === 'input' && line.event.kind === 'restore' ? line.event.ledger : null;
+  return { states: [...states], widened, restored: ledger?.adverse };
+}
+
+test('markouts go on after a kill where they were last kept: nothing is lost but the last second', () => {
+  const [first, second] = recordingsIn(dir).map(({ run }) => lived(run));
+  expect(first!.restored).toBeUndefined();
+  const fills = first!.states.length;
+  expect(fills).toBeGreaterThan(20);
+  const at = first!.states.indexOf(JSON.stringify(second!.restored));
+  // Everything that became known is flushed within a second; a fill or two may be found in one.
+  expect(at).toBeGreaterThanOrEqual(fills - 5);
+  expect(second!.restored!.markouts.means.length).toBeGreaterThan(10);
+  expect(first!.widened).toBeGreaterThan(0);
+});
+
+test('a replay gives the same commands before and after the kill, with sides that were moved out', () => {
+  const printed: string[] = [];
+  expect(replay(dir, 'all', line => printed.push(line))).toBe(true);
+  expect(printed.join('\n').match(/every command the same$/gm)).toHaveLength(2);
+});

@@ -1,0 +1,158 @@
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { engineOf } from '../../../src/cli/wiring/bot.ts';
+import { replay } from '../../../src/cli/inspect/stateCommands.ts';
+import type { Config } from '../../../src/config.ts';
+import { readRecording, recorderIn, recordingsIn } from '../../../src/live/replay/recordings.ts';
+import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
+import { doomed, restarted } from '../crashes.ts';
+import { AT, Folders, opened } from '../states.ts';
+import { worldOf } from '../world.ts';
+
+const folders = new Folders();
+const SECOND = 1_000;
+/** A state directory with three runs: killed, killed while it recovered, and ended cleanly. */
+let recorded: string;
+
+beforeAll(async () => {
+  const world = worldOf(71);
+  const first = await doomed(world, folders);
+  await world.clock.advance(90 * SECOND);
+  const config = { ...world.config, state: { dir: first.kill() } };
+  const second = await doomed(world, folders, undefined, { config });
+  await world.clock.advance(1_500);
+  const dir = second.kill();
+  const third = await restarted(world, dir);
+  await world.clock.advance(90 * SECOND);
+  await third.stop();
+  recorded = folders.copyOf(dir);
+  await first.running.stop();
+  await second.running.stop();
+  world.end();
+});
+afterAll(() => folders.clear());
+
+/** Lines of the last run, changed by hand with right sums, as somebody would who knows how. */
+function tampered(change: (lines: string[]) => string[]): string {
+  const dir = folders.copyOf(recorded);
+  const { run, lines, of } = lastOf(dir);
+  rmSync(join(dir, `run-${run}.rec`));
+  const recorder = recorderIn(dir, of);
+  recorder.write(change([...lines]));
+  recorder.close();
+  return dir;
+}
+
+function lastOf(dir: string) {
+  const { run } = recordingsIn(dir).at(-1)!;
+  return { run, ...readRecording(dir, run)! };
+}
+
+/** Says whether all runs came out the same, and what was printed. */
+function replayed(dir: string): { same: boolean; printed: string } {
+  const lines: string[] = [];
+  const same = replay(dir, 'all', line => lines.push(line));
+  return { same, printed: lines.join('\n') };
+}
+
+describe('a replay', () => {
+  test('gives every command of every run again, over kills and restarts', () => {
+    const { same, printed } = replayed(folders.copyOf(recorded));
+    expect(printed.match(/^run \d+: \d+ inputs, \d+ commands, every command the same$/gm)).toHaveLength(3);
+    expect(same).toBe(true);
+    const [first] = /\d+ commands/.exec(printed)!;
+    expect(Number.parseInt(first, 10)).toBeGreaterThan(10);
+  });
+
+  test.each<readonly [string, (lines: string[]) => string[]]>([
+    ['a command that was left out', lines => lines.filter((_, i) => i !== lines.findIndex(l => l.startsWith('o')))],
+    [
+      'an input that was left out',
+      lines => lines.filter((_, i) => i !== lines.findIndex(x => x.includes('"balances"'))),
+    ],
+    [
+      'a price of a command',
+      lines => lines.map(line => (line.startsWith('o') ? line.replace(/"price":(\d+)/, '"price":1') : line)),
+    ],
+    [
+      'the book that was seen',
+      lines =>
+        lines.map(line =>
+          line.replace(/"levels":\[\[(\d),(\d+),/, (_, side, price) => `"levels":[[${side},${Number(price) + 900},`),
+        ),
+    ],
+    ['a line that is none', lines => [...lines.slice(0, 40), 'what?', ...lines.slice(40)]],
+  ])('shows %s', (_, change) => {
+    const { same, printed } = replayed(tampered(change));
+    expect(same).toBe(false);
+    expect(printed).toMatch(/^run \d+: .*DIFFERENT after .* at \d+.* \(input \d+\)/m);
+    expect(printed.match(/every command the same/g)).toHaveLength(2);
+  });
+
+  test('through an engine of another configuration shows where they part', () => {
+    const { run, of } = lastOf(recorded);
+    const config = JSON.parse(of.setup) as Config;
+    const other = { ...config, strategy: { ...config.strategy, levels: 2 } };
+    const result = replayRun(recorded, run, engineOf(other, firstRules(recorded, run)!, run));
+    expect(result.difference).toMatch(/the engine now gives .*recorded was that it/);
+  });
+
+  test.each([
+    ['at its end', -1],
+    ['in its middle', -20_000],
+    ['at its beginning', 12],
+  ])('of a recording with a changed byte %s says that it is damaged there', (_, at) => {
+    const dir = folders.copyOf(recorded);
+    const file = join(dir, `run-${lastOf(dir).run}.rec`);
+    const bytes = readFileSync(file);
+    expect(bytes.length).toBeGreaterThan(20_000);
+    const index = at < 0 ? bytes.length + at : at;
+    bytes[index] = bytes[index]! ^ 0x10;
+    writeFileSync(file, bytes);
+    const { same, printed } = replayed(dir);
+    expect(same).toBe(false);
+    expect(printed).toMatch(/DIFFERENT .*the recording is damaged from here on/);
+  });
+
+  test('of a recording that was cut anywhere goes as far as whole pieces go', () => {
+    const dir = folders.copyOf(recorded);
+    const file = join(dir, `run-${lastOf(dir).run}.rec`);
+    const whole = [...lastOf(dir).lines];
+    const { size } = statSync(file);
+    for (const length of [size - 1, Math.floor(size * 0.6), 2_000, 100, 9, 3, 0]) {
+      truncateSync(file, length);
+      expect(replayed(dir).same).toBe(true);
+      const { run } = recordingsIn(dir).at(-1)!;
+      const lines = [...(readRecording(dir, run)?.lines ?? [])];
+      expect(lines).toEqual(whole.slice(0, lines.length));
+    }
+  });
+
+  test('of a recording that the disk did not take whole goes as far as it reaches, and says so', () => {
+    const dir = folders.fresh();
+    const journal = opened(dir);
+    for (let i = 0; i < 10_001; i++) journal.record(`i{"event":{"kind":"timer","at":${AT + i}}}`);
+    journal.flush();
+    journal.close();
+    // The gap comes first: no engine is asked anything.
+    const result = replayRun(dir, journal.run, undefined as never);
+    expect(result).toMatchObject({ inputs: 0, difference: null, gap: true });
+  });
+
+  test('reads the recording of a bot that goes on', () => {
+    const dir = folders.fresh();
+    const journal = opened(dir);
+    journal.record('i{"event":{"kind":"timer","at":1}}');
+    journal.flush();
+    expect([...readRecording(dir, journal.run)!.lines]).toEqual(['i{"event":{"kind":"timer","at":1}}']);
+    journal.close();
+  });
+
+  test('of a folder without a state, or of a run that is not there, says what is', () => {
+    expect(() => replay(folders.fresh(), 'last', () => undefined)).toThrow(/no recording of a run there/);
+    expect(() => replay(folders.copyOf(recorded), 7, () => undefined)).toThrow(
+      /no recorded run 7; it has \d+, \d+, \d+/,
+    );
+  });
+});

@@ -1,0 +1,122 @@
+/** Taking every order of one instance out of the exchange: what is verified is what the exchange's own list shows whole. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { randomOf } from '../../../src/core/index.ts';
+import { exchangeClient, Secret } from '../../../src/exchange/index.ts';
+import { cancelAll, clearOut } from '../../../src/live/safety/clearOut.ts';
+import { Reach } from '../../../src/live/loop/reach.ts';
+import { memoryLog } from '../../memoryLog.ts';
+import { arena } from '../../sandbox/trader.ts';
+import { wireTo } from '../inProcess.ts';
+
+/** A client of Ann's whose list of open orders never shows more than `most`, whatever page it asks for. */
+function clientOf({ clock, exchange, ann }: ReturnType<typeof arena>, most = Infinity) {
+  const client = exchangeClient({
+    clock,
+    random: randomOf(1),
+    transport: wireTo({ exchange, clock, random: randomOf(2) }),
+    credentials: { key: ann.key, secret: new Secret(ann.secret) },
+  });
+  const openOrders: typeof client.openOrders = query =>
+    client.openOrders({ ...query, limit: Math.min(query?.limit ?? 500, most) });
+  return { client, exchange: { ...client, openOrders } };
+}
+
+const bid = ({ ann }: ReturnType<typeof arena>, originId: string): string =>
+  ann.limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: originId });
+const isLive = ({ ann }: ReturnType<typeof arena>, oid: string): boolean => ann.order(oid)?.['status'] === 'open';
+
+describe('clearing out', () => {
+  test('verifies nothing while the list of open orders is full of orders of others, and all of it once it is not', async () => {
+    const at = arena();
+    const { clock, ann } = at;
+    // The exchange lists the newest first, and no page after the first.
+    const ours = bid(at, 'mm-1-1');
+    const others = Array.from({ length: 500 }, (_, i) => bid(at, `other-${i}`));
+    const { client, exchange } = clientOf(at, 500);
+    const { log, lines } = memoryLog();
+    let isOver = false;
+    const reach = new Reach(log, clock);
+    const clearing = clearOut({ exchange, clock, reach, book: 'btc_mxn', instance: 'mm' }, () => true);
+    void clearing.then(() => (isOver = true));
+    await clock.advance(60_000);
+    expect([isOver, isLive(at, ours)]).toEqual([false, true]);
+    // A person hears why, once a minute, and what to do.
+    expect(
+      lines.filter(({ text }) =>
+        /^open_orders shows 500 orders and may leave out others: no order of mm counts as gone until it shows fewer; cancel some/.test(
+          text,
+        ),
+      ),
+    ).toHaveLength(1);
+    ann.call('DELETE', `/api/v3/orders/${others[0]}`);
+    await clock.advance(10_000);
+    expect(await clearing).toEqual([]);
+    expect(ann.order(ours)?.['status']).toBe('cancelled');
+    expect(isLive(at, others[1]!)).toBe(true);
+    await client.close();
+  });
+
+  test('says empty only when none of ours lives, and takes out what is listed or known, whoever else is there', async () => {
+    const counts = fc.constantFrom(0, 3, 497, 500, 503);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({ before: counts, after: counts, ours: fc.nat(6), known: fc.nat(6), caps: fc.boolean() }),
+        async ({ before, after, ours, known, caps }) => {
+          const at = arena();
+          const { clock } = at;
+          for (let i = 0; i < before; i++) bid(at, `other-a${i}`);
+          const own = Array.from({ length: ours }, (_, i) => bid(at, `mm-1-${i}`));
+          for (let i = 0; i < after; i++) bid(at, `other-b${i}`);
+          const { client, exchange } = clientOf(at, caps ? 500 : Infinity);
+          const { log } = memoryLog();
+          const options = { exchange, clock, reach: new Reach(log, clock), book: 'btc_mxn', instance: 'mm' };
+          let isCut = false;
+          const until = clock.elapsed() + 20_000;
+          const cleared = clearOut(
+            {
+              ...options,
+              known: Array.from({ length: known }, (_, i) => `mm-1-${i}`),
+              onSeen: (_, wasCut) => (isCut = wasCut),
+            },
+            () => clock.elapsed() < until,
+          );
+          await clock.advance(40_000);
+          const left = await cleared;
+          const living = own.filter(oid => isLive(at, oid));
+          if (left !== null) expect(left.map(({ oid }) => oid)).toEqual(living);
+          expect(own.slice(0, known).filter(oid => isLive(at, oid))).toEqual([]);
+          // A list that is whole is always enough, one that may be cut never: exactly one page may be.
+          const listed = before + after + living.length;
+          const isWhole = listed < 500 || (listed > 500 && !caps);
+          expect(left !== null).toBe(isWhole);
+          expect(isCut).toBe(!isWhole);
+          await client.close();
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  test('takes out as many orders as there are, fifty in a request', async () => {
+    const { clock, exchange, ann } = arena();
+    const oids = Array.from({ length: 120 }, (_, i) =>
+      ann.limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: `mm-1-${i}` }),
+    );
+    const client = exchangeClient({
+      clock,
+      random: randomOf(1),
+      transport: wireTo({ exchange, clock, random: randomOf(2) }),
+      credentials: { key: ann.key, secret: new Secret(ann.secret) },
+    });
+    const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+    const canceling = cancelAll(
+      { exchange: client, reach: new Reach(silent, clock) },
+      oids.map((_, i) => `mm-1-${i}`),
+    );
+    await clock.advance(10_000);
+    await canceling;
+    expect(oids.filter(oid => ann.order(oid)?.['status'] !== 'cancelled')).toEqual([]);
+    await client.close();
+  });
+});

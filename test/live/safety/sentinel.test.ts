@@ -1,0 +1,639 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { clientOf } from '../../../src/cli/wiring/bot.ts';
+import { randomOf, settle } from '../../../src/core/index.ts';
+import type { WireRequest } from '../../../src/core/index.ts';
+import { Secret } from '../../../src/exchange/index.ts';
+import { heartIn, readPulse, Watch } from '../../../src/live/safety/heart.ts';
+import { latchIn } from '../../../src/live/safety/latch.ts';
+import { watchOver } from '../../../src/live/safety/sentinel.ts';
+import { wireTo } from '../inProcess.ts';
+import type { Fate } from '../inProcess.ts';
+import { Folders } from '../states.ts';
+import { memoryLog } from '../../memoryLog.ts';
+import { started, worldOf } from '../world.ts';
+import type { World } from '../world.ts';
+
+const folders = new Folders();
+afterAll(() => folders.clear());
+
+const SECOND = 1_000;
+const TTL = 30 * SECOND;
+const account = (world: World) => world.box.exchange.venue.accounts.get(world.box.account.id)!;
+const ours = (world: World) =>
+  [...account(world).active.values()].filter(order => order.originId?.startsWith('demo-') === true);
+
+/** A sentinel over a world's bot, with a key and a wire of its own. */
+function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () => 'arrives') {
+  const { clock, box, config, stateDir } = world;
+  const asked: WireRequest[] = [];
+  const { log, lines } = memoryLog();
+  const key = box.exchange.venue.addKey(box.account.id, {});
+  const transport = wireTo({
+    exchange: box.exchange,
+    clock,
+    random: randomOf(77),
+    deadlineMs: config.exchange.requestTimeoutMs,
+    onArrival: request => void asked.push(request),
+    fate,
+  });
+  const venue = { restUrl: 'http://127.0.0.1/api', key: key.key, secret: new Secret(key.secret), speed: 1, transport };
+  const ended = new AbortController();
+  const over = watchOver(
+    {
+      exchange: clientOf(config, venue, clock, 5),
+      clock,
+      log,
+      latch: latchIn(stateDir),
+      heart: heartIn(stateDir, 'sentinel', clock),
+      watch: new Watch(
+        () => readPulse(stateDir, 'bot'),
+        () => clock.elapsed(),
+      ),
+      book: config.book,
+      instance: config.instance,
+      ttlMs: TTL,
+      ordersMax: config.limits.ordersMax,
+      resumeCommand: 'puntas resume -c my.yaml --reason "..."',
+    },
+    ended.signal,
+  );
+  return {
+    asked,
+    log: lines,
+    end: async () => {
+      ended.abort();
+      for (let i = 0; i < 100; i++) await clock.advance(100);
+      await over;
+    },
+  };
+}
+
+const said = ({ log }: ReturnType<typeof sentinelOver>): string[] => log.map(({ text }) => text);
+
+/** What was lifted, by whom and why. */
+function liftings({ stateDir }: World): unknown[] {
+  const file = join(stateDir, 'resumed.jsonl');
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  return lines.map(line => JSON.parse(line) as unknown);
+}
+
+/** Milliseconds until no order of the bot lives. */
+async function msToClear(world: World): Promise<number> {
+  const from = world.clock.elapsed();
+  while (ours(world).length > 0) {
+    if (world.clock.elapsed() - from > 200 * SECOND) return Infinity;
+    await world.clock.advance(250);
+  }
+  return world.clock.elapsed() - from;
+}
+
+describe('the sentinel', () => {
+  // To the exchange and to the sentinel the three look alike: the bot lives, says so, and reads nothing any more.
+  test.each(['not sent', 'lost', 'unanswered'] as const)(
+    'takes out a bot whose requests are %s from now on, within its time to live and ten seconds, holds it back, never places, and lifts that by itself',
+    async fate => {
+      const world = worldOf(41);
+      let isCut = false;
+      const bot = await started(world, { fate: () => (isCut ? fate : 'arrives') });
+      const sentinel = sentinelOver(world);
+      await world.clock.advance(30 * SECOND);
+      expect(ours(world).length).toBeGreaterThan(0);
+      expect(sentinel.log).toEqual([]);
+      isCut = true;
+      expect(await msToClear(world)).toBeLessThanOrEqual(TTL + 10 * SECOND);
+      // A bot that still reaches the exchange takes its orders out by itself before.
+      await world.clock.advance(TTL + 10 * SECOND);
+      const latch = latchIn(world.stateDir);
+      expect(latch.readHold()?.reason).toMatch(
+        /^sentinel: cut off: the bot lives and has read nothing for 3\d s, the exchange answers the sentinel$/,
+      );
+      expect(latch.read()).toBeNull();
+      expect(sentinel.asked.filter(({ method }) => method === 'POST')).toEqual([]);
+      expect(said(sentinel).join('\n')).toMatch(
+        /verified that no order of demo is left; its quotes are held back until it reads the exchange again/,
+      );
+      await world.clock.advance(120 * SECOND);
+      expect([ours(world), latch.read()]).toEqual([[], null]);
+      // The bot reads again, and nobody had to come.
+      isCut = false;
+      await world.clock.advance(60 * SECOND);
+      expect(latch.readHold()).toBeNull();
+      expect(ours(world).length).toBeGreaterThan(0);
+      expect(liftings(world)).toEqual([
+        expect.objectContaining({ by: 'sentinel', reason: 'the bot lived throughout and reads the exchange again' }),
+      ]);
+      expect(bot.log.map(({ text }) => text).join('\n')).toMatch(/quotes are held back; .* puntas resume --state /);
+      await sentinel.end();
+      await bot.stop();
+      world.end();
+    },
+  );
+
+  test('does nothing while the exchange answers neither it nor the bot, for ten minutes; then the bot quotes without a person', async () => {
+    const world = worldOf(51);
+    let isAway = false;
+    const bot = await started(world, { fate: () => (isAway ? 'lost' : 'arrives') });
+    const sentinel = sentinelOver(world, () => (isAway ? 'lost' : 'arrives'));
+    await world.clock.advance(30 * SECOND);
+    isAway = true;
+    await world.clock.advance(600 * SECOND);
+    isAway = false;
+    await world.clock.advance(90 * SECOND);
+    const latch = latchIn(world.stateDir);
+    expect([latch.read(), latch.readHold(), liftings(world)]).toEqual([null, null, []]);
+    expect(ours(world).length).toBeGreaterThan(0);
+    // Once, once a minute, and once when it is over; and as often why nothing is done.
+    const times = (pattern: RegExp) => said(sentinel).filter(text => pattern.test(text)).length;
+    expect(times(/the exchange is (still )?unreachable since/)).toBeLessThanOrEqual(11);
+    expect(times(/answers neither the bot, which lives, nor the sentinel/)).toBeLessThanOrEqual(11);
+    // It counts from its own first request that was lost, up to ten seconds and a deadline after the exchange went away, to its own next one.
+    const back = said(sentinel).flatMap(text => /the exchange is back after (\d+) s/.exec(text)?.[1] ?? []);
+    expect(back).toHaveLength(1);
+    expect(Number(back[0])).toBeGreaterThanOrEqual(600 - 10 - 5 - 1);
+    expect(Number(back[0])).toBeLessThanOrEqual(600 + 2 + 5 + 1);
+    expect(sentinel.log.length).toBeLessThanOrEqual(25);
+    expect(sentinel.asked.filter(({ method }) => method === 'DELETE')).toEqual([]);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('gives a bot time to find out that an outage is over', async () => {
+    const world = worldOf(52);
+    const away = { bot: false, sentinel: false };
+    const bot = await started(world, { fate: () => (away.bot ? 'lost' : 'arrives') });
+    const sentinel = sentinelOver(world, () => (away.sentinel ? 'lost' : 'arrives'));
+    await world.clock.advance(30 * SECOND);
+    away.bot = away.sentinel = true;
+    await world.clock.advance(120 * SECOND);
+    away.sentinel = false;
+    await world.clock.advance(9 * SECOND);
+    away.bot = false;
+    await world.clock.advance(60 * SECOND);
+    expect([latchIn(world.stateDir).readHold(), liftings(world)]).toEqual([null, []]);
+    expect(ours(world).length).toBeGreaterThan(0);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('lifts no halt of a person or of the bot, and a hold no longer by itself when the bot was started anew', async () => {
+    const world = worldOf(53);
+    let isCut = false;
+    const bot = await started(world, { fate: () => (isCut ? 'not sent' : 'arrives') });
+    const sentinel = sentinelOver(world);
+    const latch = latchIn(world.stateDir);
+    await world.clock.advance(30 * SECOND);
+    isCut = true;
+    await world.clock.advance(60 * SECOND);
+    expect(latch.readHold()).not.toBeNull();
+    latch.set({ reason: 'by hand', at: 0, by: 'person' });
+    isCut = false;
+    await world.clock.advance(60 * SECOND);
+    expect([latch.readHold(), latch.read()?.reason]).toEqual([null, 'by hand']);
+    expect(ours(world)).toEqual([]);
+    latch.lift('seen');
+    await world.clock.advance(20 * SECOND);
+    expect(ours(world).length).toBeGreaterThan(0);
+    isCut = true;
+    await world.clock.advance(60 * SECOND);
+    expect(latch.readHold()).not.toBeNull();
+    heartIn(world.stateDir, 'bot', world.clock).read();
+    await world.clock.advance(5 * SECOND);
+    expect(latch.readHold()).toBeNull();
+    expect(latch.read()?.reason).toMatch(/^sentinel: the bot was started anew while it was held back \(cut off/);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('cancels what a cut off bot left also while the disk does not take the hold, and writes the hold when it does', async () => {
+    const world = worldOf(57);
+    let isCut = false;
+    const bot = await started(world, { fate: () => (isCut ? 'not sent' : 'arrives') });
+    const sentinel = sentinelOver(world);
+    await world.clock.advance(30 * SECOND);
+    expect(ours(world).length).toBeGreaterThan(0);
+    // A folder where the hold is written first: no file can be made there.
+    const inTheWay = join(world.stateDir, 'HELD.new');
+    mkdirSync(inTheWay);
+    isCut = true;
+    await world.clock.advance(60 * SECOND);
+    expect([latchIn(world.stateDir).readHold(), ours(world)]).toEqual([null, []]);
+    rmSync(inTheWay, { recursive: true });
+    await world.clock.advance(20 * SECOND);
+    expect(latchIn(world.stateDir).readHold()).not.toBeNull();
+    isCut = false;
+    await world.clock.advance(60 * SECOND);
+    expect(latchIn(world.stateDir).readHold()).toBeNull();
+    expect(ours(world).length).toBeGreaterThan(0);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('a bot that is no longer held back goes on as it was: what it lost still counts, and inventory is only closed', async () => {
+    const world = worldOf(54);
+    let isCut = false;
+    const bot = await started(world, { fate: () => (isCut ? 'not sent' : 'arrives') });
+    const sentinel = sentinelOver(world);
+    const latch = latchIn(world.stateDir);
+    latch.setReduce?.({ reason: 'a person says so', at: 0, by: 'person' });
+    await world.clock.advance(30 * SECOND);
+    isCut = true;
+    await world.clock.advance(60 * SECOND);
+    isCut = false;
+    await world.clock.advance(60 * SECOND);
+    expect([latch.read(), latch.readHold(), latch.readReduce?.()?.reason]).toEqual([null, null, 'a person says so']);
+    const regimes = bot.log.flatMap(({ text }) => /^(?:not quoting: (.*)|quoting)$/.exec(text)?.[1] ?? []);
+    expect(regimes).toContain('held by the sentinel');
+    expect(regimes).not.toContain('halted');
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('works on through an exchange that answers with errors', async () => {
+    const world = worldOf(42);
+    let isDead = false;
+    const dice = randomOf(9);
+    const broken = { status: 500, headers: {}, body: '<html>oops</html>' };
+    const bot = await started(world, { fate: () => (isDead ? 'not sent' : 'arrives') });
+    const sentinel = sentinelOver(world, () => (isDead && dice.next() < 0.6 ? { instead: broken } : 'arrives'));
+    await world.clock.advance(30 * SECOND);
+    isDead = true;
+    expect(await msToClear(world)).toBeLessThanOrEqual(TTL + 10 * SECOND);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('leaves a bot alone that is locked out and says so, though not for ever', async () => {
+    const world = worldOf(49);
+    let lockedOut = false;
+    const answer = { status: 420, headers: {}, body: '{"success":false,"error":{"code":"0801","message":"too many"}}' };
+    const isPrivate = ({ headers }: WireRequest) => 'authorization' in headers;
+    const bot = await started(world, {
+      fate: request =>
+        lockedOut && isPrivate(request) && request.method !== 'DELETE' ? { instead: answer } : 'arrives',
+    });
+    const sentinel = sentinelOver(world);
+    await world.clock.advance(30 * SECOND);
+    lockedOut = true;
+    // It knows, and takes its orders out by itself.
+    expect(await msToClear(world)).toBeLessThanOrEqual(20 * SECOND);
+    await world.clock.advance(100 * SECOND);
+    expect(sentinel.log).toEqual([]);
+    expect(latchIn(world.stateDir).read()).toBeNull();
+    lockedOut = false;
+    await world.clock.advance(70 * SECOND);
+    expect(ours(world).length).toBeGreaterThan(0);
+    expect(latchIn(world.stateDir).read()).toBeNull();
+    lockedOut = true;
+    await world.clock.advance(240 * SECOND);
+    expect(latchIn(world.stateDir).readHold()?.reason).toMatch(
+      /^sentinel: cut off: the bot lives and has read nothing/,
+    );
+    lockedOut = false;
+    await world.clock.advance(90 * SECOND);
+    expect([latchIn(world.stateDir).readHold(), latchIn(world.stateDir).read()]).toEqual([null, null]);
+    expect(ours(world).length).toBeGreaterThan(0);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('takes out a bot that dies while it is locked out', async () => {
+    const world = worldOf(50);
+    heartIn(world.stateDir, 'bot', world.clock).beat('alive');
+    const sentinel = sentinelOver(world);
+    world.other().limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: 'demo-1-1' });
+    for (let s = 0; s < 20; s++) {
+      heartIn(world.stateDir, 'bot', world.clock).beat('kept out');
+      await world.clock.advance(SECOND);
+    }
+    expect(await msToClear(world)).toBeLessThanOrEqual(TTL + 10 * SECOND);
+    await sentinel.end();
+    world.end();
+  });
+
+  test("cancels no order of somebody else's", async () => {
+    const world = worldOf(43);
+    const other = world.other();
+    const theirs = [
+      other.limit('btc_mxn', 'buy', '1000000', '0.001'),
+      other.limit('btc_mxn', 'buy', '1000010', '0.001', { origin_id: 'demo2-1-1' }),
+    ];
+    let isDead = false;
+    const bot = await started(world, { fate: () => (isDead ? 'not sent' : 'arrives') });
+    const sentinel = sentinelOver(world);
+    await world.clock.advance(20 * SECOND);
+    isDead = true;
+    expect(await msToClear(world)).toBeLessThan(Infinity);
+    await world.clock.advance(10 * SECOND);
+    expect([...account(world).active.keys()].sort()).toEqual([...theirs].sort());
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('leaves a bot alone that stopped cleanly, and one that lives', async () => {
+    const world = worldOf(44);
+    const bot = await started(world);
+    const sentinel = sentinelOver(world);
+    await world.clock.advance(120 * SECOND);
+    await bot.stop();
+    await world.clock.advance(120 * SECOND);
+    expect(latchIn(world.stateDir).read()).toBeNull();
+    expect(sentinel.log).toEqual([]);
+    expect(sentinel.asked.filter(({ method }) => method === 'DELETE')).toEqual([]);
+    await sentinel.end();
+    world.end();
+  });
+
+  test('leaves a bot alone that a person resumed while its own wire was down, and holds it back when it is cut off the next time', async () => {
+    const world = worldOf(49);
+    let isCut = false;
+    let isDead = false;
+    const bot = await started(world, { fate: () => (isDead ? 'not sent' : 'arrives') });
+    const sentinel = sentinelOver(world, () => (isCut ? 'not sent' : 'arrives'));
+    const latch = latchIn(world.stateDir);
+    await world.clock.advance(20 * SECOND);
+    isCut = true;
+    latch.set({ reason: 'by hand', at: 0, by: 'person' });
+    await world.clock.advance(20 * SECOND);
+    latch.lift('by hand');
+    await world.clock.advance(60 * SECOND);
+    expect(ours(world).length).toBeGreaterThan(0);
+    isCut = false;
+    await world.clock.advance(60 * SECOND);
+    expect(ours(world).length).toBeGreaterThan(0);
+    expect(sentinel.asked.filter(({ method }) => method === 'DELETE')).toEqual([]);
+    isDead = true;
+    await world.clock.advance(TTL + 10 * SECOND);
+    expect([ours(world), latch.readHold()?.by]).toEqual([[], 'sentinel']);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('cancels nothing after the resume of a person, though the bot still reads nothing; its next silence is a new one', async () => {
+    const world = worldOf(55);
+    let isCut = false;
+    const bot = await started(world, { fate: () => (isCut ? 'not sent' : 'arrives') });
+    const sentinel = sentinelOver(world);
+    const latch = latchIn(world.stateDir);
+    await world.clock.advance(30 * SECOND);
+    isCut = true;
+    await world.clock.advance(60 * SECOND);
+    expect(ours(world)).toEqual([]);
+    latch.lift('a person knows of the line');
+    await world.clock.advance(2 * SECOND);
+    // Of the bot that was resumed: what it sent before, and arrives now.
+    world.other().limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: 'demo-1-1' });
+    const before = sentinel.asked.length;
+    await world.clock.advance(120 * SECOND);
+    expect(sentinel.asked.slice(before).filter(({ method }) => method === 'DELETE')).toEqual([]);
+    expect([ours(world).length, latch.readHold(), latch.read()]).toEqual([1, null, null]);
+    isCut = false;
+    await world.clock.advance(20 * SECOND);
+    isCut = true;
+    await world.clock.advance(60 * SECOND);
+    expect([ours(world), latch.readHold()?.by]).toEqual([[], 'sentinel']);
+    await sentinel.end();
+    await bot.stop();
+    world.end();
+  });
+
+  test('that slept while the bot was cut off and came back knows only of how it is now', async () => {
+    const world = worldOf(56);
+    const clock = world.clock;
+    const beat = heartIn(world.stateDir, 'bot', clock);
+    const watch = new Watch(
+      () => readPulse(world.stateDir, 'bot'),
+      () => clock.elapsed(),
+    );
+    beat.read();
+    expect(watch.look()?.unreadMs).toBe(0);
+    // Nobody looks for five minutes, in which it was cut off, read once, and was cut off again.
+    await clock.advance(200 * SECOND);
+    beat.read();
+    await clock.advance(100 * SECOND);
+    beat.beat('kept out');
+    expect(watch.look()).toMatchObject({ stillMs: 0, unreadMs: 100 * SECOND, pulse: { reads: 2, state: 'kept out' } });
+    // And nothing at all is counted from waking, not from before.
+    await clock.advance(300 * SECOND);
+    expect(watch.look()?.stillMs).toBe(0);
+    await clock.advance(20 * SECOND);
+    expect(watch.look()?.stillMs).toBe(20 * SECOND);
+    world.end();
+  });
+
+  test.each([
+    ['dead', 'dead: its process \\d+ is gone'],
+    ['frozen', 'frozen: its process \\d+ is there'],
+  ])('says of a bot without life that it is %s, and both are halted until a person resumes', async (how, words) => {
+    const world = worldOf(57);
+    const file = join(world.stateDir, 'heartbeat.json');
+    heartIn(world.stateDir, 'bot', world.clock).read();
+    const pulse = JSON.parse(readFileSync(file, 'utf8')) as { process: { pid: number } };
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    const pid = child.pid!;
+    if (how === 'dead') {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    writeFileSync(file, JSON.stringify({ ...pulse, process: { ...pulse.process, pid } }));
+    const sentinel = sentinelOver(world);
+    await world.clock.advance(TTL + 5 * SECOND);
+    child.kill('SIGKILL');
+    expect(latchIn(world.stateDir).read()?.reason).toMatch(
+      new RegExp(`^sentinel: the bot has shown no life for 3\\d s; ${words}$`),
+    );
+    expect(said(sentinel).join('\n')).toContain(
+      'trading stays halted; look, then lift it with: puntas resume -c my.yaml --reason "..."',
+    );
+    await sentinel.end();
+    world.end();
+  });
+
+  test('fires on more live orders than the limit, whatever the bot says', async () => {
+    const world = worldOf(45);
+    const other = world.other();
+    for (let i = 0; i < 13; i++)
+      other.limit('btc_mxn', 'buy', String(1_000_000 + i * 10), '0.001', { origin_id: `demo-1-${i}` });
+    const sentinel = sentinelOver(world);
+    expect(await msToClear(world)).toBeLessThanOrEqual(15 * SECOND);
+    expect(latchIn(world.stateDir).read()?.reason).toBe('sentinel: 13 live orders, the limit is 12');
+    await sentinel.end();
+    world.end();
+  });
+
+  test('latches a halt that the disk did not take as soon as it takes it', async () => {
+    const world = worldOf(51);
+    heartIn(world.stateDir, 'bot', world.clock).beat('alive');
+    const sentinel = sentinelOver(world);
+    // A folder where the latch is written first: no file can be made there.
+    const inTheWay = join(world.stateDir, 'HALTED.new');
+    mkdirSync(inTheWay);
+    await world.clock.advance(TTL + 20 * SECOND);
+    expect(latchIn(world.stateDir).read()).toBeNull();
+    rmSync(inTheWay, { recursive: true });
+    await world.clock.advance(20 * SECOND);
+    expect(latchIn(world.stateDir).read()).toMatchObject({ by: 'sentinel' });
+    await sentinel.end();
+    world.end();
+  });
+
+  test('takes out what arrives late of a bot that it took for dead', async () => {
+    const world = worldOf(46);
+    heartIn(world.stateDir, 'bot', world.clock).beat('alive');
+    const sentinel = sentinelOver(world);
+    await world.clock.advance(TTL + 10 * SECOND);
+    expect(latchIn(world.stateDir).read()).not.toBeNull();
+    world.other().limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: 'demo-1-1' });
+    await world.clock.advance(15 * SECOND);
+    expect(ours(world)).toEqual([]);
+    await sentinel.end();
+    world.end();
+  });
+
+  test('asks little while it has nothing to do: a halted bot costs no more than a healthy one', async () => {
+    const world = worldOf(47);
+    heartIn(world.stateDir, 'bot', world.clock).beat('stopped');
+    latchIn(world.stateDir).set({ reason: 'by hand', at: 0, by: 'person' });
+    const sentinel = sentinelOver(world);
+    await world.clock.advance(5 * SECOND);
+    const before = sentinel.asked.length;
+    await world.clock.advance(60 * SECOND);
+    expect(sentinel.asked.length - before).toBeLessThanOrEqual(7);
+    await sentinel.end();
+    world.end();
+  });
+});
+
+describe('a bot that is asked to have a sentinel', () => {
+  test('quotes only while it shows life, and withdraws when it has shown none for a minute', async () => {
+    const world = worldOf(48, { sentinel: { required: true } });
+    const bot = await started(world);
+    await world.clock.advance(20 * SECOND);
+    expect(ours(world)).toEqual([]);
+    const sentinel = sentinelOver(world);
+    await world.clock.advance(20 * SECOND);
+    expect(ours(world).length).toBeGreaterThan(0);
+    await sentinel.end();
+    rmSync(join(world.stateDir, 'sentinel.json'), { force: true });
+    await world.clock.advance(70 * SECOND);
+    expect(ours(world)).toEqual([]);
+    expect(bot.log.map(({ text }) => text).join('\n')).toContain('not quoting: sentinel is missing');
+    await bot.stop();
+    world.end();
+  });
+});
+
+describe('a pulse', () => {
+  const clock = { ms: 0 };
+  const time = { now: () => clock.ms, elapsed: () => clock.ms };
+  const watchOn = (dir: string) =>
+    new Watch(
+      () => readPulse(dir, 'bot'),
+      () => clock.ms,
+    );
+
+  test('that was never felt is nothing to watch; one that stands still is counted from its last beat', async () => {
+    const dir = folders.fresh();
+    const watch = watchOn(dir);
+    expect(watch.stillForMs()).toBeNull();
+    const heart = heartIn(dir, 'bot', time);
+    heart.beat('alive');
+    expect(watch.stillForMs()).toBe(0);
+    clock.ms += 500;
+    expect(watch.stillForMs()).toBe(500);
+    heart.beat('alive');
+    expect(watch.stillForMs()).toBe(0);
+    // A restart goes on counting, and is life.
+    clock.ms += 100;
+    heartIn(dir, 'bot', time).beat('alive');
+    expect(watch.stillForMs()).toBe(0);
+    await settle();
+  });
+
+  test('whose counter changed is life, whether it rose or fell: a state directory may have been put back', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(5), { minLength: 1, maxLength: 20 }), counters => {
+        let [now, counter] = [0, 0];
+        const watch = new Watch(
+          () => ({ counter, state: 'alive', born: 0, reads: 0, unreadMs: 0 }),
+          () => now,
+        );
+        watch.stillForMs();
+        let movedAt = 0;
+        for (const next of counters) {
+          now += 1_000;
+          if (next !== counter) movedAt = now;
+          counter = next;
+          expect(watch.stillForMs()).toBe(now - movedAt);
+        }
+      }),
+    );
+  });
+
+  test('of a process that is started again and again counts what nobody has read, until one has, or has stopped', () => {
+    const step = fc.record({
+      what: fc.constantFrom('beat', 'beat', 'read', 'crash', 'stop'),
+      ms: fc.integer({ min: 500, max: 20_000 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), steps => {
+        const dir = folders.fresh();
+        clock.ms += 1_000_000;
+        const watch = watchOn(dir);
+        let heart = heartIn(dir, 'bot', time);
+        heart.beat('alive');
+        // Of the bot, whichever process it was: its last whole read, or its beginning where nothing had run before.
+        let readAt = clock.ms;
+        let isOver = false;
+        watch.look();
+        for (const { what, ms } of steps) {
+          for (let left = ms; left > 0; left -= 1_000) {
+            clock.ms += Math.min(left, 1_000);
+            watch.look();
+          }
+          if (isOver && what === 'stop') continue;
+          if (isOver || what === 'crash') {
+            heart = heartIn(dir, 'bot', time);
+            if (isOver) readAt = clock.ms;
+          }
+          isOver = what === 'stop';
+          if (what === 'read') heart.read();
+          else heart.beat(isOver ? 'stopped' : 'alive');
+          if (what === 'read') readAt = clock.ms;
+          expect(watch.look()?.unreadMs ?? null).toBe(isOver ? null : clock.ms - readAt);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('that cannot be read any more stands still', () => {
+    const dir = folders.fresh();
+    const watch = watchOn(dir);
+    heartIn(dir, 'bot', time).beat('alive');
+    expect(watch.stillForMs()).toBe(0);
+    writeFileSync(join(dir, 'heartbeat.json'), '{"coun');
+    clock.ms += 700;
+    expect(watch.stillForMs()).toBe(700);
+  });
+
+  test('on a disk that does not take it throws nothing', () => {
+    const dir = folders.fresh();
+    writeFileSync(dir, 'a file where a folder should be');
+    expect(() => heartIn(dir, 'bot', time).beat('alive')).not.toThrow();
+  });
+});

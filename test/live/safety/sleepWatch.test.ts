@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { VirtualClock } from '../../../src/core/index.ts';
+import type { Clock, Millis } from '../../../src/core/index.ts';
+import { SleepWatch } from '../../../src/live/safety/sleepWatch.ts';
+import { started, worldOf } from '../world.ts';
+
+const SECOND = 1_000;
+
+function hands() {
+  const at = { elapsed: 0, wall: 1_000_000 };
+  const clock = { now: () => at.wall, elapsed: () => at.elapsed } as unknown as Clock;
+  const pass = (elapsed: Millis, wall: Millis = elapsed) => {
+    at.elapsed += elapsed;
+    at.wall += wall;
+  };
+  return { watch: new SleepWatch(clock), pass };
+}
+
+describe('a process that stood still', () => {
+  test.each([
+    ['frozen for a minute', 60_000, 60_000, 60_000, true],
+    ['frozen for four seconds', 4_000, 4_000, 0, true],
+    ['on a machine that was suspended, which only the wall clock shows', 300, 60_300, 60_000, true],
+    ['busy for a second', 1_000, 1_000, 0, false],
+    ['under a clock that was set back', 500, -3_600_000, 0, false],
+    ['under a clock that is drawn along slowly', 500, 501, 0, false],
+  ])('%s notices what it must', (_, elapsed, wall, slept, waking) => {
+    const { watch, pass } = hands();
+    pass(500);
+    expect(watch.look()).toBe(0);
+    pass(elapsed, wall);
+    expect(watch.look()).toBe(slept);
+    expect(watch.isWaking).toBe(waking);
+    pass(600);
+    expect(watch.look()).toBe(0);
+    expect(watch.isWaking).toBe(false);
+  });
+});
+
+/** What a suspension does: the wall clock jumps, and the steady one does not. */
+class Suspended extends VirtualClock {
+  unseen = 0;
+  override now(): Millis {
+    return super.now() + this.unseen;
+  }
+}
+
+describe('a bot on a machine that was suspended', () => {
+  test('withdraws, and quotes again only on what it has read since', async () => {
+    const clock = new Suspended();
+    const world = worldOf(92, {}, 'sandbox', clock);
+    const bot = await started(world);
+    await clock.advance(20 * SECOND);
+    const account = world.box.exchange.venue.accounts.get(world.box.account.id)!;
+    const live = () => account.active.size;
+    expect(live()).toBeGreaterThan(2);
+    clock.unseen = 600_000;
+    const arrived = bot.arrived.length;
+    await clock.advance(700);
+    expect(bot.log.map(({ text }) => text).join('\n')).toMatch(/this process stood still for 600 s/);
+    const first = bot.arrived.slice(arrived).map(({ method }) => method);
+    expect(first).toContain('DELETE');
+    await clock.advance(10 * SECOND);
+    expect(live()).toBeGreaterThan(2);
+    const after = bot.arrived.slice(arrived);
+    const place = after.findIndex(({ method }) => method === 'POST');
+    const read = (path: RegExp) => after.findIndex(({ target }) => path.test(target));
+    for (const path of [/order_book/, /open_orders/, /user_trades/]) expect(read(path)).toBeLessThan(place);
+    expect((await bot.stop()).summary.ledgerMatches).toBe(true);
+    world.end();
+  });
+});

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { randomOf, VirtualClock } from '../../../src/core/index.ts';
+import { nonceV2 } from '../../../src/exchange/index.ts';
+import { durableNonces } from '../../../src/live/state/durableNonces.ts';
+
+/** What is on disk about nonces; while it is full, what it is told is lost. */
+function disk() {
+  const written: bigint[] = [];
+  const made = {
+    written,
+    isFull: false,
+    get nonceMark() {
+      return written.at(-1) ?? 0n;
+    },
+    reserveNonces: (mark: bigint) => {
+      if (made.isFull) throw new Error('disk is full');
+      written.push(mark);
+    },
+  };
+  return made;
+}
+
+describe('durable nonces', () => {
+  test('no nonce leaves above what is on disk, and none comes twice, over any restarts, steps of the clock and full disks', () => {
+    const step = fc.record({
+      ms: fc.integer({ min: 0, max: 200_000 }),
+      wall: fc.integer({ min: -7_200_000, max: 3_600_000 }),
+      restarts: fc.boolean(),
+      fills: fc.boolean(),
+      draws: fc.integer({ min: 1, max: 5 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 20 }), fc.integer(), (steps, seed) => {
+        const clock = new VirtualClock();
+        const journal = disk();
+        const make = () => durableNonces(nonceV2(clock, randomOf(seed), journal.nonceMark), journal);
+        let nonces = make();
+        const sent: bigint[] = [];
+        for (const { ms, wall, restarts, fills, draws } of steps) {
+          void clock.advance(ms);
+          clock.step(wall);
+          journal.isFull = false;
+          if (restarts) nonces = make();
+          journal.isFull = fills;
+          for (let i = 0; i < draws; i++) {
+            const nonce = BigInt(nonces.next());
+            expect(nonce).toBeLessThanOrEqual(journal.nonceMark);
+            expect(nonce).toBeGreaterThan(sent.at(-1) ?? -1n);
+            sent.push(nonce);
+          }
+        }
+      }),
+    );
+  });
+
+  test('write to disk about once a minute, not once a request', async () => {
+    const clock = new VirtualClock();
+    const journal = disk();
+    const nonces = durableNonces(nonceV2(clock, randomOf(1), 0n), journal);
+    for (let second = 0; second < 600; second++) {
+      await clock.advance(1_000);
+      nonces.next();
+    }
+    expect(journal.written.length).toBeLessThanOrEqual(12);
+  });
+
+  test('do not run away from the clock when a process is started again and again', async () => {
+    const clock = new VirtualClock();
+    const journal = disk();
+    let ahead = 0;
+    for (let start = 0; start < 200; start++) {
+      const nonces = durableNonces(nonceV2(clock, randomOf(start), journal.nonceMark), journal);
+      for (let request = 0; request < 3; request++) {
+        ahead = Math.max(ahead, Number(BigInt(nonces.next()) / 1_000_000n) - clock.now());
+      }
+      await clock.advance(1_000);
+    }
+    expect(ahead).toBeLessThanOrEqual(70_000);
+  });
+
+  test('are above everything that was reserved before', () => {
+    const nonces = durableNonces(nonceV2(new VirtualClock(), randomOf(1), 5n * 10n ** 18n), {
+      nonceMark: 5n * 10n ** 18n,
+      reserveNonces: () => undefined,
+    });
+    expect(BigInt(nonces.next())).toBeGreaterThan(5n * 10n ** 18n);
+  });
+
+  test('are given out when the disk is full too, because cancels need them; the mark is tried again each time', async () => {
+    const clock = new VirtualClock();
+    const journal = disk();
+    const nonces = durableNonces(nonceV2(clock, randomOf(1), 0n), journal);
+    nonces.next();
+    journal.isFull = true;
+    const sent: bigint[] = [];
+    for (let hour = 0; hour < 5; hour++) {
+      await clock.advance(3_600_000);
+      sent.push(BigInt(nonces.next()));
+    }
+    expect(new Set(sent).size).toBe(5);
+    expect(sent.every(nonce => nonce <= journal.nonceMark)).toBe(true);
+    journal.isFull = false;
+    expect(BigInt(nonces.next()) / 1_000_000n).toBe(BigInt(clock.now()));
+  });
+
+  test('are refused at the start when not even one is on disk', () => {
+    const journal = disk();
+    journal.isFull = true;
+    expect(() => durableNonces(nonceV2(new VirtualClock(), randomOf(1), 0n), journal)).toThrow('disk is full');
+  });
+});

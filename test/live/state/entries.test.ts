@@ -1,0 +1,174 @@
+/** Entries of the ledger on disk: durable with their mark or not at all, held against it at every start, brought forward when there are many. */
+import { join } from 'node:path';
+import Database from 'libsql';
+import { afterAll, describe, expect, test } from 'vitest';
+import { causesFrom, causesOf, moneyOf } from '../../../src/core/index.ts';
+import type { Causes, Entry } from '../../../src/core/index.ts';
+import { entriesIn, foldEntries, isBroughtForward } from '../../../src/live/state/entries.ts';
+import { atomically } from '../../../src/live/state/stateFile.ts';
+import { closeDatabase, DamagedState, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';
+import type { Mark } from '../../../src/live/state/ledgerText.ts';
+import { sumOf } from '../../../src/live/state/sums.ts';
+import { ACCOUNT, AT, Folders, markOf, opened } from '../states.ts';
+
+const folders = new Folders();
+afterAll(() => folders.clear());
+
+const entry = (source: string, currency = 'mxn', amount = '1'): Entry => ({
+  ...{ source, at: AT, why: null },
+  changes: [{ cause: 'trades', currency, amount: moneyOf(amount) }],
+});
+const opening: Entry = {
+  ...{ source: 'opening', at: AT, why: null },
+  changes: [
+    { cause: 'opening', currency: 'btc', amount: moneyOf('1.5') },
+    { cause: 'opening', currency: 'mxn', amount: moneyOf('100') },
+  ],
+};
+/** The mark that these entries lead to. */
+const after = (entries: readonly Entry[]): Mark => {
+  const mark = markOf('100', '77');
+  return { ...mark, ledger: { ...mark.ledger, causes: causesFrom(entries) } };
+};
+
+function read(dir: string): Entry[] {
+  const db = openDatabase(join(dir, STATE_FILE));
+  const entries = [...entriesIn(db, ACCOUNT)].map(({ n: _, ...each }) => each);
+  closeDatabase(db);
+  return entries;
+}
+
+describe('entries', () => {
+  test('are durable with the mark that they lead to, whenever the process is killed, and never without it', () => {
+    const dir = folders.fresh();
+    const journal = opened(dir);
+    const told: Entry[] = [opening];
+    journal.keep(after(told), [opening]);
+    const untold = folders.copyOf(dir);
+    journal.flush();
+    const copies = Array.from({ length: 5 }, (_, n) => {
+      told.push(entry(`trade ${n} o`), entry(`trade ${n} p`, 'btc', '-0.1'));
+      journal.keep(after(told), told.slice(-2));
+      journal.flush();
+      return { dir: folders.copyOf(dir), told: [...told] };
+    });
+    journal.close();
+    expect(read(untold)).toEqual([]);
+    for (const copy of copies) {
+      expect(read(copy.dir)).toEqual(copy.told);
+      expect(() => opened(copy.dir).close()).not.toThrow();
+    }
+  });
+
+  test('of one source are never written twice', () => {
+    const dir = folders.fresh();
+    const journal = opened(dir);
+    journal.keep(after([opening]), [opening]);
+    journal.flush();
+    journal.keep(after([opening, entry('t')]), [entry('t')]);
+    journal.flush();
+    journal.keep(after([opening, entry('t'), entry('t')]), [entry('t')]);
+    expect(() => journal.flush()).toThrow(/UNIQUE/);
+    journal.close();
+    expect(read(dir)).toHaveLength(2);
+  });
+
+  test('that do not lead to the balances are damage', () => {
+    const dir = folders.fresh();
+    const journal = opened(dir);
+    journal.flush(after([opening, entry('t')]));
+    journal.keep(after([opening, entry('t')]), [opening]);
+    journal.flush();
+    journal.close();
+    expect(() => opened(folders.copyOf(dir))).toThrow(DamagedState);
+    expect(() => opened(dir)).toThrow(/entries of the ledger do not add up to its mxn \(trades\)/);
+  });
+
+  test('a changed one is damage', () => {
+    const dir = folders.fresh();
+    const journal = opened(dir);
+    journal.keep(after([opening]), [opening]);
+    journal.flush();
+    journal.close();
+    const db = openDatabase(join(dir, STATE_FILE));
+    db.exec(`UPDATE entries SET entry = replace(entry, '1.5', '2.5')`);
+    closeDatabase(db);
+    expect(() => opened(dir)).toThrow(/a row of entries is not what was written/);
+  });
+
+  test('are brought forward as one when there are too many, and still lead to the balances', () => {
+    const dir = folders.fresh();
+    const journal = opened(dir);
+    const told = [opening, ...Array.from({ length: 40 }, (_, n) => entry(`trade ${n} o`))];
+    journal.keep(after(told), told);
+    journal.flush();
+    journal.close();
+    const db = openDatabase(join(dir, STATE_FILE));
+    for (let times = 0; times < 2; times++) {
+      atomically(db, () => foldEntries(db, ACCOUNT, 10, 5))();
+      const kept = [...entriesIn(db, ACCOUNT)];
+      expect(kept).toHaveLength(10);
+      expect(kept.filter(isBroughtForward)).toEqual([kept[0]]);
+      expect(kept.slice(1).map(({ source }) => source)).toEqual(told.slice(-9).map(({ source }) => source));
+      expect(kept[0]?.changes).toHaveLength(3);
+    }
+    closeDatabase(db);
+    const next = opened(dir);
+    next.close();
+    expect(next.leftovers.ledger?.causes).toEqual(causesFrom(told));
+  });
+});
+
+describe('a state file of the version before', () => {
+  /** As version 2 wrote it: balances alone, and no entries. */
+  function before(change: (db: Database.Database) => void = () => undefined): string {
+    const dir = folders.fresh();
+    opened(dir).close();
+    const db = new Database(join(dir, STATE_FILE));
+    const ledger = {
+      totals: [
+        ['btc', '1.5'],
+        ['mxn', '100.00000001'],
+      ],
+      seen: [['8', 'x']],
+      target: 150,
+      guard: null,
+    };
+    const mark = JSON.stringify({ ledger: JSON.stringify(ledger), marker: '7', live: [], hedges: [] });
+    db.prepare('INSERT INTO marks (account, mark, sum) VALUES (?, ?, ?)').run(ACCOUNT, mark, sumOf(ACCOUNT, mark));
+    db.exec('DROP TABLE entries; DROP TABLE commits; PRAGMA user_version = 2');
+    change(db);
+    db.close();
+    return dir;
+  }
+
+  test('is taken up: its balances are the opening, and everything else stays', () => {
+    const dir = before();
+    for (let times = 0; times < 2; times++) {
+      const journal = opened(dir);
+      journal.close();
+      const { ledger, marker, transfers } = journal.leftovers;
+      const causes: [string, Causes][] = [
+        ['btc', causesOf({ opening: moneyOf('1.5') })],
+        ['mxn', causesOf({ opening: moneyOf('100.00000001') })],
+      ];
+      expect(ledger).toEqual({
+        causes: new Map(causes),
+        sources: [],
+        seen: new Map([['8', 'x']]),
+        target: 150,
+        guard: null,
+      });
+      expect([marker, transfers]).toEqual(['7', null]);
+    }
+    expect(read(dir).map(({ source, changes }) => [source, changes.length])).toEqual([['opening', 2]]);
+  });
+
+  test('that is damaged is refused as ever, and stays as it is', () => {
+    const dir = before(db => void db.exec("UPDATE marks SET mark = replace(mark, '1.5', '2.5')"));
+    expect(() => opened(dir)).toThrow(/a row of marks is not what was written/);
+    const db = new Database(join(folders.copyOf(dir), STATE_FILE));
+    expect(db.pragma('user_version')).toEqual([{ user_version: 2 }]);
+    db.close();
+  });
+});

@@ -1,0 +1,129 @@
+/** Loses the state file of a bot in every way that a disk or a person can, and holds that no start takes what is left for a new account. */
+import { copyFileSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { VirtualClock } from '../../../src/core/index.ts';
+import { DamagedState, STATE_FILE } from '../../../src/live/state/journal.ts';
+import { latchIn } from '../../../src/live/safety/latch.ts';
+import { heartIn } from '../../../src/live/safety/heart.ts';
+import { AT, Folders, markOf, opened, place } from '../states.ts';
+
+const folders = new Folders();
+afterAll(() => folders.clear());
+
+const clock = new VirtualClock();
+const LOG = `${STATE_FILE}-wal`;
+
+/** What a killed bot leaves, and copies of its files from before its last sends. */
+function killed(sends: number): { readonly dir: string; readonly older: string } {
+  const dir = folders.fresh();
+  const first = opened(dir);
+  first.flush(markOf('1000', '1'));
+  first.close();
+  const journal = opened(dir, AT + 60_000);
+  heartIn(dir, 'bot', clock).beat('alive');
+  const older = folders.copyOf(dir);
+  for (let i = 1; i <= sends; i++) {
+    journal.intend([place(`a-${journal.run}-${i}`)], AT + i);
+    journal.flush(markOf(String(1000 - i), String(i + 1)));
+  }
+  const left = folders.copyOf(dir);
+  journal.close();
+  return { dir: left, older };
+}
+
+function refusal(dir: string): DamagedState {
+  try {
+    opened(dir, AT + 120_000).close();
+  } catch (error) {
+    if (error instanceof DamagedState) return error;
+    throw error;
+  }
+  throw new Error('it was taken up');
+}
+
+describe('a state file that is not what it was', () => {
+  const ways: [string, (dir: string, older: string) => void, RegExp][] = [
+    [
+      'emptied, its log with it',
+      dir => [STATE_FILE, LOG].forEach(name => truncateSync(join(dir, name))),
+      /it is empty/,
+    ],
+    ['emptied', dir => truncateSync(join(dir, STATE_FILE)), /it is empty/],
+    ['removed', dir => rmSync(join(dir, STATE_FILE)), /it is gone/],
+    ['removed with its log', dir => [STATE_FILE, LOG].forEach(name => rmSync(join(dir, name))), /it is gone/],
+    ['without its log', dir => rmSync(join(dir, LOG)), /its log puntas\.db-wal was lost or cut/],
+    ['with an emptied log', dir => truncateSync(join(dir, LOG)), /its log puntas\.db-wal was lost or cut/],
+    [
+      'put back from an older copy',
+      (dir, older) => [STATE_FILE, LOG].forEach(name => copyFileSync(join(older, name), join(dir, name))),
+      /put back from an older copy/,
+    ],
+    [
+      'without its log, and without the mark of its commits',
+      dir => [LOG, 'puntas.commits'].forEach(name => rmSync(join(dir, name))),
+      /it knows no run \d+, of which the recording/,
+    ],
+  ];
+  test.each(ways)('%s is refused by name, and says what to do', (_, lose, says) => {
+    const { dir, older } = killed(3);
+    lose(dir, older);
+    const { message, advice } = refusal(dir);
+    expect(message).toMatch(/^the state file .*puntas\.db cannot be used: /);
+    expect(message).toMatch(says);
+    expect(advice).toContain(`move ${dir} away and keep it, then start again`);
+    // It stays so until a person has done that.
+    expect(refusal(folders.copyOf(dir)).message).toMatch(/cannot be used/);
+  });
+
+  test('is refused too after a clean end, when there is no log to lose', () => {
+    const dir = folders.fresh();
+    opened(dir).close();
+    truncateSync(join(dir, STATE_FILE));
+    expect(refusal(dir).message).toMatch(/it is empty, but earlier runs left .*puntas\.commits.*run-\d+\.rec/);
+  });
+
+  test('with its log cut anywhere before its last commit is never believed', () => {
+    const { dir } = killed(4);
+    const { length } = readFileSync(join(dir, LOG));
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: length - 4_096 }), cut => {
+        const copy = folders.copyOf(dir);
+        truncateSync(join(copy, LOG), cut);
+        refusal(copy);
+        rmSync(copy, { recursive: true });
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('a state directory', () => {
+  test('that is whole is taken up over kills and restarts, however often', () => {
+    let { dir } = killed(2);
+    for (let times = 0; times < 4; times++) {
+      const journal = opened(dir, AT + 120_000 + times * 60_000);
+      journal.reserveNonces(BigInt(times + 1));
+      journal.flush(markOf('5', String(times)));
+      dir = times % 2 === 0 ? folders.copyOf(dir) : dir;
+      journal.close();
+      expect(existsSync(dir)).toBe(true);
+    }
+  });
+
+  test('whose mark is behind, as a power cut may leave it, or cannot be read, is taken up', () => {
+    for (const text of ['{"commits":1}', '', '\u0000\u0000', 'x'.repeat(32)]) {
+      const { dir } = killed(2);
+      writeFileSync(join(dir, 'puntas.commits'), text);
+      expect(() => opened(dir, AT + 120_000).close()).not.toThrow();
+    }
+  });
+
+  test('in which only a sentinel and a person have been is new', () => {
+    const dir = folders.fresh();
+    heartIn(dir, 'sentinel', clock).beat('alive');
+    latchIn(dir).set({ reason: 'not yet', at: AT, by: 'person' });
+    expect(() => opened(dir).close()).not.toThrow();
+  });
+});

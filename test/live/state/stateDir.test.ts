@@ -1,0 +1,101 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { moneyOf, VirtualClock } from '../../../src/core/index.ts';
+import { adjustmentsIn } from '../../../src/live/state/adjustments.ts';
+import { heartIn } from '../../../src/live/safety/heart.ts';
+import { latchIn } from '../../../src/live/safety/latch.ts';
+import { claimState } from '../../../src/live/state/paperMark.ts';
+import { Folders, opened } from '../states.ts';
+
+const folders = new Folders();
+afterAll(() => folders.clear());
+
+const used = (): string => {
+  const dir = folders.fresh();
+  opened(dir).close();
+  return folders.copyOf(dir);
+};
+const NOBODY = 65_534;
+const isRoot = process.geteuid?.() === 0;
+
+describe('a state directory that others can write', () => {
+  test.each([0o770, 0o707, 0o777, 0o720])('(mode %o) is refused with the command that closes it', mode => {
+    const dir = used();
+    chmodSync(dir, mode);
+    expect(() => opened(dir)).toThrow(
+      `${dir} can be written by others (mode ${mode.toString(8)}): look who did, then chmod go-w ${dir}`,
+    );
+    chmodSync(dir, 0o755);
+    expect(() => opened(dir).close()).not.toThrow();
+  });
+
+  test.each(['puntas.db', 'HALTED', 'RESUMED', 'adjust-00000000.json'])('in a file, %s, is refused too', name => {
+    const dir = used();
+    if (name !== 'puntas.db') writeFileSync(join(dir, name), '{}');
+    chmodSync(join(dir, name), 0o666);
+    expect(() => opened(dir)).toThrow(`chmod go-w ${join(dir, name)}`);
+  });
+
+  test('takes no resume and no booking by a person either', () => {
+    const dir = used();
+    latchIn(dir).set({ reason: 'loss', at: 1, by: 'bot' });
+    chmodSync(dir, 0o777);
+    expect(() => latchIn(dir).lift('looked')).toThrow(/chmod go-w/);
+    const booking = { id: '00000000', at: 1, currency: 'mxn', amount: moneyOf('5'), reason: 'gift', by: 'me' };
+    expect(() => adjustmentsIn(dir).put(booking)).toThrow(/chmod go-w/);
+    expect(latchIn(dir).read()?.reason).toBe('loss');
+  });
+});
+
+describe.skipIf(!isRoot)('a state of another user (skipped unless root: only root can make one)', () => {
+  test.each(['', 'puntas.db', 'HALTED'])('is refused by number, also where only %s is theirs', name => {
+    const dir = used();
+    if (name === 'HALTED') writeFileSync(join(dir, name), '{}');
+    chownSync(join(dir, name), NOBODY, NOBODY);
+    expect(() => opened(dir)).toThrow(/belongs to user 65534, this process is user 0: run it as that user/);
+  });
+});
+
+describe('a planted link in a state directory', () => {
+  test.each(['puntas.db', 'puntas.commits', 'HALTED', 'REDUCE', 'RESUMED', 'resumed.jsonl', 'heartbeat.json.new'])(
+    '%s is refused at the start, and names itself',
+    name => {
+      const dir = used();
+      const victim = join(dir, '..', `victim-${name}`);
+      writeFileSync(victim, 'precious');
+      rmSync(join(dir, name), { force: true });
+      symlinkSync(victim, join(dir, name));
+      expect(() => opened(dir)).toThrow(`${join(dir, name)} is a link, expected a file of ours`);
+      expect(readFileSync(victim, 'utf8')).toBe('precious');
+    },
+  );
+
+  /** Each writer of the directory, before a link that came while it ran. */
+  const writers: [string, string, (dir: string) => void][] = [
+    ['the halt', 'HALTED.new', dir => latchIn(dir).set({ reason: 'x', at: 1, by: 'bot' })],
+    ['reduce', 'REDUCE.new', dir => latchIn(dir).setReduce?.({ reason: 'x', at: 1, by: 'bot' })],
+    ['the reserve', 'HALTED.reserve.new', dir => latchIn(dir).reserve?.()],
+    ['the heartbeat', 'heartbeat.json.new', dir => heartIn(dir, 'bot', new VirtualClock()).beat('alive')],
+    ['what was lifted', 'resumed.jsonl', dir => latchIn(dir).lift('looked')],
+    ['the mark of paper', 'PAPER', dir => claimState(dir, true)],
+  ];
+  test.each(writers)('is not followed by %s', (_, name, write) => {
+    const dir = folders.fresh();
+    mkdirSync(dir, { mode: 0o700 });
+    const victim = `${dir}-victim`;
+    symlinkSync(victim, join(dir, name));
+    try {
+      write(dir);
+    } catch {
+      // Refused is as good; what counts is the file behind the link.
+    }
+    expect(existsSync(victim)).toBe(false);
+  });
+
+  test('as the folder itself is taken: whoever starts the bot says where it is', () => {
+    const dir = used();
+    symlinkSync(dir, `${dir}-link`);
+    expect(() => opened(`${dir}-link`).close()).not.toThrow();
+  });
+});

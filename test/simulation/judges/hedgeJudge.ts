@@ -1,0 +1,382 @@
+/** The judge of hedges: reads quotes, acceptances and conversions off the exchange itself, and holds what the bot sends and keeps against them. */
+import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
+import type { Marks } from './sometimes.ts';
+import { deskPayload, envelopeOf, quoteIn } from '../world/wire.ts';
+import type { Topic } from '../world/wire.ts';
+
+type Request = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly target: string;
+  readonly body: string;
+};
+type Reply = { readonly status: number; readonly body: string; readonly headers: Readonly<Record<string, string>> };
+/** In units of 10^-18. */
+type Leg = { readonly currency: string; readonly sum: bigint };
+
+/** What the exchange offered. Times on the world's clock. */
+type Offer = {
+  readonly id: string;
+  readonly way: 'rfq' | 'conversion';
+  readonly give: Leg;
+  readonly get: Leg;
+  readonly expiresAt: number;
+  readonly canConfirm: boolean;
+};
+
+/** An acceptance that left the bot, and what the exchange made of it. */
+type Acceptance = {
+  readonly offer: Offer;
+  readonly sentAt: number;
+  refused: boolean;
+  conversion: { readonly id: string; readonly at: number } | null;
+  end: 'completed' | 'failed' | null;
+};
+
+/** One hedge as it is on the bot's disk. */
+export type KeptHedge = {
+  readonly id: string;
+  readonly state: string;
+  readonly offer: {
+    readonly id: string;
+    readonly give: { readonly currency: string; readonly amount: string };
+    readonly get: { readonly currency: string; readonly amount: string };
+  } | null;
+  readonly conversionId: string | null;
+};
+
+export type HedgeJudgeOptions = {
+  readonly exchange: EmbeddedExchange;
+  readonly accountId: string;
+  readonly book: string;
+  /** Major and minor currency. */
+  readonly major: string;
+  readonly minor: string;
+  readonly now: () => number;
+  readonly marks: Marks;
+  readonly breaks: (law: string, what: string) => void;
+  /** Of our own orders in the book: lots by price in ticks. */
+  readonly ours: (side: 'buy' | 'sell') => ReadonlyMap<number, number>;
+  readonly kept: () => readonly KeptHedge[];
+  readonly costMaxBps: number;
+  readonly marginMs: number;
+  /** The bot may be shown a book that is so old. */
+  readonly bookAgeMaxMs: number;
+};
+
+/** An acceptance waits so long for its place in the budget; and RFQ's times are in whole seconds. */
+const QUEUED_MS = 2_600;
+/** The middle moves between two looks at it. */
+const MIDDLE_BPS = 5;
+
+export class HedgeJudge {
+  readonly #options: HedgeJudgeOptions;
+  readonly #offers = new Map<string, Offer>();
+  readonly #acceptances = new Map<string, Acceptance>();
+  /** What the bot says became of an acceptance. */
+  readonly #claims = new Map<string, 'completed' | 'failed'>();
+  readonly #unknown = new Set<string>();
+  /** When a hedge was first on disk as accepted. */
+  readonly #since = new Map<string, number>();
+  /** Middles of the book without our orders, in minor per major times 10^18. */
+  #middles: { readonly at: number; readonly middle: bigint }[] = [];
+  /** Major that conversions have brought. */
+  #moved = 0n;
+  #completed = 0;
+  #cost = 0n;
+  #costMax = 0n;
+
+  constructor(options: HedgeJudgeOptions) {
+    this.#options = options;
+  }
+
+  /** Major that conversions have brought, in 10^-18. */
+  get moved(): bigint {
+    return this.#moved;
+  }
+
+  get completed(): number {
+    return this.#completed;
+  }
+
+  /** Major that acceptances under way may still bring and take, in 10^-18. */
+  inFlight(): { readonly buy: bigint; readonly sell: bigint } {
+    const { major } = this.#options;
+    let [buy, sell] = [0n, 0n];
+    for (const acceptance of this.#acceptances.values()) {
+      if (!this.#mayMove(acceptance)) continue;
+      const { give, get } = acceptance.offer;
+      if (get.currency === major) buy += get.sum;
+      if (give.currency === major) sell += give.sum;
+    }
+    return { buy, sell };
+  }
+
+  /** By what is on the bot's disk, a hedge is under way. */
+  get isOpen(): boolean {
+    return this.#options.kept().some(isUnderWay);
+  }
+
+  /** Bytes of an acceptance leave the bot. */
+  accepting(request: Request): void {
+    const { now, marginMs, kept, marks } = this.#options;
+    const id = quoteIn(request);
+    const at = now();
+    const offer = this.#offers.get(id);
+    if (!offer) {
+      this.#break('H1', `offer ${id} was accepted and never made`);
+      return;
+    }
+    if (this.#acceptances.has(id)) this.#break('H1', `offer ${id} was accepted twice`);
+    const row = kept().find(each => each.offer?.id === id);
+    if (!row || row.state !== 'accepted') this.#break('H1', `offer ${id} was accepted and that is not on disk`);
+    for (const [other, acceptance] of this.#acceptances) {
+      if (other !== id && this.#mayMove(acceptance))
+        this.#break('H2', `offer ${id} was accepted while ${other} might still be carried out`);
+    }
+    if (!offer.canConfirm) this.#break('H3', `offer ${id} was accepted, and could not be confirmed`);
+    if (!(offer.expiresAt - at >= marginMs - QUEUED_MS))
+      this.#break('H3', `offer ${id} was accepted ${(offer.expiresAt - at).toFixed(0)} ms before its end`);
+    this.#checkCost(offer);
+    if (!this.#acceptances.has(id))
+      this.#acceptances.set(id, { offer, sentAt: at, refused: false, conversion: null, end: null });
+    if (this.#acceptances.size > 1) marks.see('several hedges in one seed');
+  }
+
+  /** The exchange itself answers. */
+  arrived(request: Request, topic: Topic, reply: Reply): void {
+    const payload = deskPayload(reply);
+    if (topic === 'quote') {
+      if (payload) this.#offered(request.target.includes('/rfq/') ? 'rfq' : 'conversion', payload);
+      return;
+    }
+    if (topic === 'conversions') {
+      const next = payload?.['next_page_token'];
+      if (typeof next === 'string' && next !== '') this.#see('the list of conversions had a further page');
+      return;
+    }
+    if (topic !== 'accept') return;
+    const acceptance = this.#acceptances.get(quoteIn(request));
+    if (!acceptance) return;
+    const id = payload?.[acceptance.offer.way === 'rfq' ? 'id' : 'oid'];
+    if (typeof id === 'string') {
+      if (acceptance.conversion) this.#break('H2', `offer ${acceptance.offer.id} was carried out twice`);
+      acceptance.conversion = { id, at: this.#options.now() };
+      this.#look(acceptance);
+    } else if (acceptance.conversion === null) {
+      acceptance.refused = true;
+      const code = this.#codeOf(reply);
+      if (code === 'quote_not_found' || code === '0345') this.#see('an acceptance came after the end of its offer');
+      if (code === 'quote_cancelled') this.#see('an offer was withdrawn before it was accepted');
+    }
+  }
+
+  /** The bot has this on disk now. */
+  kept(rows: readonly KeptHedge[]): void {
+    for (const { id, state, offer } of rows) {
+      if (!offer) continue;
+      if (state === 'unknown') this.#unknown.add(offer.id);
+      if (!this.#since.has(id)) this.#since.set(id, this.#options.now());
+      if (state !== 'completed' && state !== 'failed') continue;
+      const before = this.#claims.get(offer.id);
+      if (before !== undefined) {
+        if (before !== state) this.#break('H4', `hedge ${id} was ${before}, and is ${state} now`);
+        continue;
+      }
+      this.#claims.set(offer.id, state);
+      this.#checkClaim(id, state, offer);
+    }
+  }
+
+  /** To be called after every event of the world. */
+  look(): void {
+    for (const acceptance of this.#acceptances.values()) {
+      if (acceptance.conversion !== null && acceptance.end === null) this.#look(acceptance);
+    }
+  }
+
+  /** To be called once a second. */
+  sample(): void {
+    const { now, bookAgeMaxMs } = this.#options;
+    const middle = this.#middle();
+    if (middle === null) return;
+    this.#middles.push({ at: now(), middle });
+    while (this.#middles[0] && this.#middles[0].at < now() - bookAgeMaxMs) this.#middles.shift();
+  }
+
+  /** A book that the exchange shows may be none that it has. */
+  shown(middle: number): void {
+    this.#middles.push({ at: this.#options.now(), middle: (BigInt(Math.round(middle * 100)) * ONE) / 100n });
+  }
+
+  died(): void {
+    for (const acceptance of this.#acceptances.values()) {
+      if (!this.#mayMove(acceptance)) continue;
+      this.#see('a crash with a hedge under way');
+      if (acceptance.conversion === null) this.#see('a crash with an acceptance on its way');
+    }
+  }
+
+  /** Long after everything healed. */
+  checkNothingUnknown(acceptedBefore: number): void {
+    for (const row of this.#options.kept()) {
+      if (isUnderWay(row) && (this.#since.get(row.id) ?? Infinity) < acceptedBefore)
+        this.#break('L1', `hedge ${row.id} is still ${row.state} long after everything healed`);
+    }
+  }
+
+  /** Everything has come to its end: what was carried out is what the bot has. */
+  checkEnd(): void {
+    const { exchange, accountId, kept } = this.#options;
+    for (const { id, state } of kept())
+      if (state !== 'completed' && state !== 'failed') this.#break('L1', `hedge ${id} is ${state} after the stop`);
+    for (const { offer, end } of this.#acceptances.values()) {
+      if (end === 'completed' && this.#claims.get(offer.id) !== 'completed')
+        this.#break(
+          'H4',
+          `offer ${offer.id} was carried out, and the bot has it as ${this.#claims.get(offer.id) ?? 'nothing'}`,
+        );
+    }
+    const carried = exchange.venue.accounts
+      .get(accountId)!
+      .transfers.list()
+      .filter(({ kind }) => kind === 'conversion').length;
+    if (carried !== this.#completed)
+      this.#break('H2', `${carried} conversions were carried out, ${this.#completed} were accepted by the bot`);
+    if (this.#cost > this.#costMax)
+      this.#break('H5', `all hedges together cost ${this.#cost}, and ${this.#costMax} were allowed`);
+  }
+
+  #look(acceptance: Acceptance): void {
+    const { exchange, accountId, major } = this.#options;
+    const { offer, conversion } = acceptance;
+    const status =
+      offer.way === 'rfq'
+        ? exchange.rfq.conversion(conversion!.id)?.status.toLowerCase()
+        : exchange.conversions.find(exchange.venue.accounts.get(accountId)!, conversion!.id)?.status;
+    if (status !== 'completed' && status !== 'failed') return;
+    acceptance.end = status;
+    const { give, get } = offer;
+    if (status === 'failed') {
+      this.#see('a conversion failed');
+      if (offer.way === 'rfq' && exchange.venue.switches.rfqFunds === 'locked at once')
+        this.#see('a conversion that failed gave its funds back');
+    } else {
+      this.#completed++;
+      this.#see('a hedge was carried out');
+      if (get.currency === major) this.#moved += get.sum;
+      if (give.currency === major) this.#moved -= give.sum;
+    }
+    const claim = this.#claims.get(offer.id);
+    if (claim !== undefined && claim !== status)
+      this.#break('H4', `offer ${offer.id} is ${status}, and the bot had it as ${claim} before`);
+  }
+
+  /** Sent, not refused, and either not ended or still within the life of its offer. */
+  #mayMove({ offer, refused, conversion, end }: Acceptance): boolean {
+    if (end !== null || (refused && conversion === null)) return false;
+    return conversion !== null || this.#options.now() < offer.expiresAt;
+  }
+
+  #checkClaim(id: string, state: 'completed' | 'failed', offer: NonNullable<KeptHedge['offer']>): void {
+    const acceptance = this.#acceptances.get(offer.id);
+    if (state === 'failed') {
+      if (acceptance?.end === 'completed')
+        this.#break('H4', `hedge ${id} was carried out, and the bot has it as failed`);
+      else if (acceptance && this.#mayMove(acceptance))
+        this.#break('H4', `the bot gives up hedge ${id}, which may still be carried out`);
+      if (this.#unknown.has(offer.id)) this.#see('a hedge with an unknown outcome was not carried out');
+      return;
+    }
+    if (acceptance?.end !== 'completed') {
+      this.#break('H4', `the bot has hedge ${id} as completed, and it was never carried out`);
+      return;
+    }
+    const { give, get, way } = acceptance.offer;
+    if (units(offer.give.amount) !== give.sum || units(offer.get.amount) !== get.sum)
+      this.#break('H4', `hedge ${id} is kept with other amounts than were converted`);
+    if (this.#unknown.has(offer.id))
+      this.#see(
+        way === 'rfq' ? 'an unknown hedge was found in the list' : 'an unknown hedge was found in the balances',
+      );
+  }
+
+  #offered(way: Offer['way'], of: Readonly<Record<string, unknown>>): void {
+    const { now, exchange } = this.#options;
+    const text = (name: string) => String(of[name]);
+    const leg = (currency: string, amount: string): Leg => ({
+      currency: text(currency).toLowerCase(),
+      sum: units(text(amount)),
+    });
+    const ends = way === 'rfq' ? Date.parse(text('expires_at')) : Number(of['expires']);
+    const canConfirm = way === 'conversion' || of['can_confirm'] === true;
+    if (!canConfirm) this.#see('an offer could not be confirmed');
+    this.#offers.set(text('id'), {
+      id: text('id'),
+      way,
+      give: way === 'rfq' ? leg('source', 'source_amount') : leg('from_currency', 'from_amount'),
+      get: way === 'rfq' ? leg('target', 'target_amount') : leg('to_currency', 'to_amount'),
+      expiresAt: now() + (ends - exchange.venue.clock.now()),
+      canConfirm,
+    });
+  }
+
+  /** Against the middle of any book that the bot may have been shown, whichever makes it cheapest. */
+  #checkCost({ id, give, get }: Offer): void {
+    const { major, minor, costMaxBps } = this.#options;
+    if (![give.currency, get.currency].includes(major) || ![give.currency, get.currency].includes(minor)) return;
+    const middles = [...this.#middles.map(({ middle }) => middle), this.#middle() ?? 0n].filter(middle => middle > 0n);
+    if (middles.length === 0) return;
+    const sells = give.currency === major;
+    const costs = middles.map(middle => {
+      const fair = ((sells ? give.sum : get.sum) * middle) / ONE;
+      return { cost: sells ? fair - get.sum : give.sum - fair, fair };
+    });
+    const { cost, fair } = costs.reduce((a, b) => (b.cost < a.cost ? b : a));
+    const most = (fair * BigInt(costMaxBps + MIDDLE_BPS)) / 10_000n;
+    this.#cost += cost;
+    this.#costMax += most;
+    if (cost > most)
+      this.#break('H5', `offer ${id} costs ${Number((cost * 1_000_000n) / fair) / 100} bps, ${costMaxBps} are allowed`);
+  }
+
+  #middle(): bigint | null {
+    const { exchange, book, ours } = this.#options;
+    const { engine, instrument } = exchange.venue.books.get(book)!;
+    const best = (side: 'buy' | 'sell'): number => {
+      const own = ours(side);
+      let found = 0;
+      engine.eachLevel(side, (ticks, total) => {
+        if (total <= (own.get(ticks) ?? 0)) return true;
+        found = ticks;
+        return false;
+      });
+      return found;
+    };
+    const [bid, ask] = [best('buy'), best('sell')];
+    return bid > 0 && ask > 0 ? ((BigInt(bid) + BigInt(ask)) * instrument.tickMoney) / 2n : null;
+  }
+
+  #codeOf(reply: Reply): string | undefined {
+    const envelope = envelopeOf(reply);
+    return envelope?.error?.code ?? envelope?.errors?.[0]?.code;
+  }
+
+  #see(what: Parameters<Marks['see']>[0]): void {
+    this.#options.marks.see(what);
+  }
+
+  #break(law: string, what: string): void {
+    this.#options.breaks(law, what);
+  }
+}
+
+const isUnderWay = ({ state }: KeptHedge): boolean =>
+  state === 'accepted' || state === 'executing' || state === 'unknown';
+
+const ONE = 10n ** 18n;
+
+/** Decimal text in units of 10^-18. */
+function units(text: string): bigint {
+  const [whole = '0', fraction = ''] = text.split('.');
+  return BigInt(whole) * ONE + BigInt(fraction.slice(0, 18).padEnd(18, '0'));
+}

@@ -1,0 +1,287 @@
+/** The bot's process: the composition that ships, with the ports of the simulated world, started again whenever it ends. */
+import { clientOf, engineOf, hedgeOf, streamOf } from '../../../src/cli/wiring/bot.ts';
+import { narrate } from '../../../src/cli/terminal/narrator.ts';
+
+import type { ConversionDesk, Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../../src/core/index.ts';
+import { isAboutRules, isAboutNonce, meaningOf, Secret } from '../../../src/exchange/index.ts';
+import type { Client } from '../../../src/exchange/index.ts';
+import { Watch } from '../../../src/live/safety/heart.ts';
+import { openRolling } from '../../../src/live/loop/rolling.ts';
+import type { Rolling } from '../../../src/live/loop/rolling.ts';
+import type { StopReport } from '../../../src/live/loop/loopOptions.ts';
+import type { Journal } from '../../../src/live/state/journal.ts';
+import type { Latch } from '../../../src/live/safety/latch.ts';
+import type { Config } from '../../../src/config.ts';
+import { heardLog } from '../../memoryLog.ts';
+import type { LogLine } from '../../memoryLog.ts';
+import type { InboxSeams, InboxWire } from './inbox.ts';
+import { Life } from './life.ts';
+import type { Network } from '../world/network.ts';
+import type { Scenario } from '../world/scenario.ts';
+import type { SentinelSeams } from './sentinel.ts';
+import type { Store } from './store.ts';
+import type { World } from '../world/world.ts';
+
+/** Where a planted bug may sit: at the seams between the bot's own parts. */
+export type Seams = {
+  readonly config?: (config: Config) => Config;
+  /** Of the engine alone, where the loop keeps the true one. */
+  readonly engineConfig?: (config: Config) => Config;
+  readonly exchange?: (exchange: Exchange, life: Life) => Exchange;
+  readonly client?: (client: Client) => Client;
+  readonly desk?: (desk: ConversionDesk, life: Life) => ConversionDesk;
+  readonly journal?: (journal: Journal) => Journal;
+  readonly latch?: (latch: Latch) => Latch;
+  readonly stop?: (rolling: Rolling) => Promise<StopReport>;
+  readonly sentinel?: SentinelSeams;
+  /** Of the life that runs. */
+  readonly inbox?: (engine: () => Engine | null) => InboxSeams;
+};
+
+export type BotEvents = {
+  started(life: Life, run: number): void;
+  /** Its next run goes on. */
+  rolled(life: Life, run: number): void;
+  quoting(life: Life, engine: () => Engine): void;
+  news(life: Life, news: EngineNews): void;
+  died(life: Life, why: string): void;
+  /** `report` is null when it never came to quote. */
+  ended(life: Life, report: StopReport | null, engine: Engine | null): void;
+};
+
+export type BotOptions = {
+  readonly world: World;
+  readonly scenario: Scenario;
+  readonly store: Store;
+  readonly network: Network;
+  readonly stream: (life: Life) => StreamTransport;
+  readonly key: string;
+  readonly secret: string;
+  readonly seams: Seams;
+  readonly events: BotEvents;
+  /** Absent: no webhooks are told. */
+  readonly inbox?: InboxWire | undefined;
+};
+
+const RESTART_MS = [300, 8_000] as const;
+const SENTINEL_STILL_MAX_MS = 60_000;
+
+export class Bot {
+  readonly #options: BotOptions;
+  #life: Life | null = null;
+  #rolling: Rolling | null = null;
+  #stop: (() => void) | null = null;
+  #wanted = false;
+  #lives = 0;
+  #downUntil: Millis = -Infinity;
+  #journalRun = -1;
+  #startedAt: Millis = 0;
+  /** The last run that said that no list of the exchange can explain its balances, as none was ever read while nothing differed. */
+  #unlearnt = -1;
+
+  constructor(options: BotOptions) {
+    this.#options = options;
+  }
+
+  get life(): Life | null {
+    return this.#life;
+  }
+
+  get engine(): Engine | null {
+    return this.#rolling?.session.engine ?? null;
+  }
+
+  /** How long ago the last life began. */
+  get ageMs(): Millis {
+    return this.#options.world.clock.elapsed() - this.#startedAt;
+  }
+
+  /** Number of the run that the journal gave to the last life. */
+  get run(): number {
+    return this.#journalRun;
+  }
+
+  /** It said so, and then only a person can. */
+  get listsCannotTell(): boolean {
+    return this.#unlearnt === this.#lives;
+  }
+
+  get lives(): number {
+    return this.#lives;
+  }
+
+  /** True from its start until it is asked to stop, or breaks. */
+  get isRunning(): boolean {
+    return this.#stop !== null;
+  }
+
+  /** From here on it runs, and is started again when it ends. */
+  start(): void {
+    this.#wanted = true;
+    if (this.#life === null) this.#begin();
+  }
+
+  /** As SIGTERM. With `forGood` nobody starts it again. */
+  stop(forGood: boolean): void {
+    if (forGood) this.#wanted = false;
+    this.#stop?.();
+  }
+
+  /** Killed, and nobody starts it again for so long. */
+  keepDown(ms: Millis): void {
+    this.#downUntil = this.#options.world.clock.elapsed() + ms;
+    this.#life?.kill('SIGKILL, and nobody there');
+  }
+
+  #begin(): void {
+    const { world, events } = this.#options;
+    if (!this.#wanted || this.#life !== null) return;
+    if (world.isFaulty && world.clock.elapsed() < this.#downUntil) {
+      world.clock.after(1_000, () => this.#begin());
+      return;
+    }
+    const life = new Life(
+      ++this.#lives,
+      world.machineClock,
+      () => world.skew,
+      why => {
+        if (this.#life !== life) return;
+        world.trace.add(`dead #${life.number} ${why}`);
+        events.died(life, why);
+        this.#over();
+      },
+    );
+    this.#life = life;
+    world.touched = true;
+    if (world.strikes('crashes in recovery', 0.3)) life.dieAtStep(world.chance('fatal step').integer(1, 30));
+    else if (world.strikes('crashes at a step', 0.5)) life.dieAtStep(world.chance('fatal step').integer(1, 600));
+    world.trace.add(`start #${life.number}`);
+    this.#startedAt = world.clock.elapsed();
+    this.#run(life).then(
+      report => {
+        if (!life.isAlive) return;
+        world.trace.add(`ended #${life.number} left ${report.left.join(',')} ledger ${report.ledgerMatches}`);
+        events.ended(life, report, this.engine);
+        this.#over();
+      },
+      (error: unknown) => {
+        if (!life.isAlive) return;
+        world.trace.add(`failed #${life.number} ${error instanceof Error ? error.message : String(error)}`);
+        events.ended(life, null, null);
+        this.#over();
+      },
+    );
+  }
+
+  #over(): void {
+    const { world } = this.#options;
+    const life = this.#life;
+    this.#life = null;
+    life?.kill('its end');
+    this.#rolling = null;
+    this.#stop = null;
+    const chance = world.chance('restart');
+    const pause: Millis = world.isFaulty ? chance.between(...RESTART_MS) : RESTART_MS[0];
+    world.clock.after(pause, () => this.#begin());
+  }
+
+  async #run(life: Life): Promise<StopReport> {
+    const { world, store, network, seams, events } = this.#options;
+    const config = seams.config?.(this.#options.scenario.config) ?? this.#options.scenario.config;
+    const seam = (inner: Journal): Journal => {
+      const outer = (seams.journal ?? same)(inner);
+      return { ...outer, next: at => seam(inner.next(at)) };
+    };
+    const journal = seam(store.journal(life, JSON.stringify(config)));
+    this.#journalRun = journal.run;
+    events.started(life, journal.run);
+    const venue = {
+      restUrl: 'http://127.0.0.1/api',
+      key: this.#options.key,
+      secret: new Secret(this.#options.secret),
+      speed: 1,
+      transport: network.transport(life),
+      streamTransport: this.#options.stream(life),
+    };
+    const client = clientOf(config, venue, life.clock, world.seed + life.number, { journal });
+    const exchange = seams.exchange?.(client, life) ?? client;
+    const hedge = hedgeOf(seams.engineConfig?.(config) ?? config, seams.client?.(client) ?? client);
+    const heart = store.heart(life, 'bot');
+    const rolling = await openRolling({
+      exchange,
+      newStream: () => streamOf(config, venue, life.clock, world.seed + life.number),
+      roll: { afterMs: this.#options.scenario.rollAfterMs, bytes: Infinity },
+      onRolled: (_, { run }) => {
+        this.#journalRun = run;
+        events.rolled(life, run);
+      },
+      clock: life.clock,
+      journal,
+      latch: (seams.latch ?? same)(store.latch(life, 'bot')),
+      log: this.#log(life),
+      book: config.book,
+      instance: config.instance,
+      timing: config.timing,
+      reference: config.reference && {
+        legs: [{ book: config.book, divides: false }],
+        everyMs: config.reference.everyMs,
+      },
+      moneyLists: seams.client?.(client) ?? client,
+      onReconciled: () => heart.read(),
+      onTurn: isKeptOut => heart.beat(isKeptOut ? 'kept out' : 'alive'),
+      resumeCommand: 'puntas resume',
+      ...(config.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),
+      hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
+      isFatal: code => meaningOf(code)?.advice === 'halt',
+      mayPass: isAboutNonce,
+      isAboutRules,
+      makeEngine: (rules, onNews, run) => engineOf(seams.engineConfig?.(config) ?? config, rules, run, onNews),
+      onNews: (news, { instrument }) => {
+        narrate(UNHEARD, instrument, news, 'puntas resume');
+        if (life.isAlive) events.news(life, news);
+      },
+    });
+    if (!life.isAlive) return new Promise(() => undefined);
+    this.#rolling = rolling;
+    const stopped = new Promise<void>(resolve => {
+      this.#stop = () => {
+        this.#stop = null;
+        resolve();
+      };
+    });
+    this.#options.inbox?.open(life, () => rolling.session.loop.market.moved());
+    rolling.start(() => this.#stop?.());
+    events.quoting(life, () => rolling.session.engine);
+    await stopped;
+    world.trace.add(`stopping #${life.number}`);
+    const report = await (seams.stop ?? (all => all.stop()))(rolling);
+    if (report.left.length === 0) heart.beat('stopped');
+    await client.close();
+    return report;
+  }
+
+  #sentinelAlive(life: Life): () => boolean {
+    const watch = new Watch(
+      () => this.#options.store.pulse('sentinel'),
+      () => life.clock.elapsed(),
+    );
+    return () => (watch.stillForMs() ?? Infinity) <= SENTINEL_STILL_MAX_MS;
+  }
+
+  #log(life: Life) {
+    const { trace } = this.#options.world;
+    return heardLog(({ level, known, text }) => {
+      if (!life.isAlive) return;
+      trace.add(`log #${life.number} ${level} ${text} ${knownText(known)}`);
+      if (text.includes('cannot tell why')) this.#unlearnt = life.number;
+    });
+  }
+}
+
+/** What a person is told goes through the real log, and nowhere. */
+const UNHEARD = heardLog(() => undefined);
+
+const same = <T>(x: T): T => x;
+
+/** Stacks name files and lines: they differ between builds, and say nothing about the run. */
+const knownText = ({ stack: _, ...known }: LogLine['known']): string => JSON.stringify(known);

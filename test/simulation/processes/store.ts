@@ -1,0 +1,211 @@
+/** What survives the death of the process: the journal's database and the halt latch, on a disk that may be full. */
+import type Database from 'libsql';
+import type { Entry } from '../../../src/core/index.ts';
+import { entriesIn } from '../../../src/live/state/entries.ts';
+import { journalIn, openDatabase } from '../../../src/live/state/journal.ts';
+import type { HedgeRow } from '../../../src/hedge/index.ts';
+import type { Journal } from '../../../src/live/state/journal.ts';
+import type { Heart, Pulse } from '../../../src/live/safety/heart.ts';
+import type { Halt, Hold, Latch } from '../../../src/live/safety/latch.ts';
+import type { Life } from './life.ts';
+import type { World } from '../world/world.ts';
+
+export type Intent = {
+  readonly side: string;
+  readonly price: number;
+  readonly amount: number;
+  readonly ending: string | null;
+};
+
+const ACCOUNT = 'simulated';
+
+/** Told of what the two processes leave for each other. */
+export type StoreEvents = {
+  beat(whose: 'bot' | 'sentinel', state: Pulse['state'], isRead: boolean): void;
+  /** The bot has read, and a full disk keeps it from saying so. */
+  readUntold(): void;
+  /** Quotes are held back, or no longer; by whom, for what the sentinel says of the bot at that time. */
+  held(hold: Hold | null, by: 'sentinel' | 'person'): void;
+  latched(by: 'bot' | 'sentinel'): void;
+  /** These hedges are durable now. */
+  hedges(rows: readonly HedgeRow[]): void;
+};
+
+export class Store {
+  readonly #world: World;
+  readonly #events: StoreEvents;
+  readonly #pulses: Record<'bot' | 'sentinel', Pulse | null> = { bot: null, sentinel: null };
+  readonly #db: Database.Database = openDatabase(':memory:');
+  readonly #intent: Database.Statement;
+  readonly #open: Database.Statement;
+  #latch: Halt | null = null;
+  #hold: Hold | null = null;
+  #isFull = false;
+  /** A person lifted a halt, and no bot has taken it up. */
+  #isLifted = false;
+  #hedges: readonly HedgeRow[] = [];
+
+  constructor(world: World, events: StoreEvents) {
+    this.#world = world;
+    this.#events = events;
+    this.#intent = this.#db.prepare('SELECT side, price, amount, ending FROM intents WHERE id = ?');
+    this.#open = this.#db.prepare('SELECT id FROM intents WHERE ending IS NULL ORDER BY id');
+  }
+
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  fill(isFull: boolean): void {
+    this.#isFull = isFull;
+    this.#world.trace.add(isFull ? 'disk full' : 'disk has room');
+  }
+
+  /** What is durable about an order; undefined when nothing is. */
+  intent(id: string): Intent | undefined {
+    return this.#intent.get(id) as Intent | undefined;
+  }
+
+  /** Orders whose end is not durable. */
+  openIntents(): readonly string[] {
+    return (this.#open.all() as { id: string }[]).map(({ id }) => id);
+  }
+
+  /** Hedges of all lives that are durable. */
+  get hedges(): readonly HedgeRow[] {
+    return this.#hedges;
+  }
+
+  /** Of the ledger, as they are on disk. */
+  entries(): readonly Entry[] {
+    return [...entriesIn(this.#db, ACCOUNT)];
+  }
+
+  get halt(): Halt | null {
+    return this.#latch;
+  }
+
+  get hold(): Hold | null {
+    return this.#hold;
+  }
+
+  /** As a person sets and lifts it; what they lift is a hold too. */
+  setHalt(halt: Halt | null): void {
+    this.#latch = halt;
+    if (halt === null && this.#hold !== null) this.#setHold(null, 'person');
+    this.#isLifted ||= halt === null;
+    this.#world.trace.add(halt === null ? 'halt lifted' : `halt ${halt.by} ${halt.reason}`);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  /** The journal as one life has it. Throws when the disk is full. */
+  journal(life: Life, setup: string): Journal {
+    this.#write(life, 'opening the journal');
+    return this.#ofLife(life, journalIn(this.#db, { account: ACCOUNT, at: life.clock.now(), setup }));
+  }
+
+  #ofLife(life: Life, journal: Journal): Journal {
+    let told: readonly HedgeRow[] | null = null;
+    const around = (what: string, call: () => void) => {
+      this.#write(life, what);
+      call();
+      if (told !== null && what !== 'nonces') {
+        this.#hedges = told;
+        told = null;
+        this.#events.hedges(this.#hedges);
+      }
+      life.step(`after ${what}`);
+    };
+    return {
+      ...journal,
+      keep: (mark, entries) => {
+        journal.keep(mark, entries);
+        told = mark.hedges ?? [];
+      },
+      intend: (commands, at) => around('intents', () => journal.intend(commands, at)),
+      flush: mark => around('flush', () => journal.flush(mark)),
+      reserveNonces: upTo => around('nonces', () => journal.reserveNonces(upTo)),
+      next: at => {
+        this.#write(life, 'the next run');
+        const next = this.#ofLife(life, journal.next(at));
+        life.step('after the next run');
+        return next;
+      },
+      close: () => undefined,
+    };
+  }
+
+  pulse(whose: 'bot' | 'sentinel'): Pulse | null {
+    return this.#pulses[whose];
+  }
+
+  /** Signs of life, in the state directory like everything else. */
+  heart(life: Life, whose: 'bot' | 'sentinel'): Heart {
+    let counter = (this.#pulses[whose]?.counter ?? 0) + 1;
+    // What the clock says may have been said before.
+    const born = life.number;
+    let reads = 0;
+    let readAt = life.clock.elapsed();
+    const beat = (state: Pulse['state'], isRead: boolean) => {
+      if (!life.isAlive) return;
+      if (this.#isFull) {
+        if (isRead && whose === 'bot') this.#events.readUntold();
+        return;
+      }
+      this.#pulses[whose] = { counter: counter++, state, born, reads, unreadMs: life.clock.elapsed() - readAt };
+      this.#events.beat(whose, state, isRead);
+    };
+    return {
+      beat: state => beat(state, false),
+      read: () => {
+        reads++;
+        readAt = life.clock.elapsed();
+        beat('alive', true);
+      },
+    };
+  }
+
+  latch(life: Life, whose: 'bot' | 'sentinel'): Latch {
+    return {
+      read: () => this.#latch,
+      set: halt => {
+        // A full disk takes a latch too: the one that was reserved is renamed.
+        life.step('before latch');
+        if (this.#latch === null) {
+          this.setHalt(halt);
+          this.#events.latched(whose);
+        }
+        life.step('after latch');
+      },
+      lift: () => this.setHalt(null),
+      readHold: () => this.#hold,
+      setHold: hold => {
+        this.#write(life, 'hold');
+        if (this.#hold === null) this.#setHold(hold, 'sentinel');
+      },
+      liftHold: () => {
+        this.#write(life, 'the lifting of a hold');
+        this.#setHold(null, 'sentinel');
+      },
+      takeLifted: () => {
+        const isLifted = this.#isLifted;
+        this.#isLifted = false;
+        return isLifted;
+      },
+    };
+  }
+
+  #setHold(hold: Hold | null, by: 'sentinel' | 'person'): void {
+    this.#hold = hold;
+    this.#world.trace.add(hold === null ? `hold lifted by ${by}` : `hold ${hold.reason}`);
+    this.#events.held(hold, by);
+  }
+
+  #write(life: Life, what: string): void {
+    life.step(`before ${what}`);
+    if (this.#isFull) throw new Error('ENOSPC: no space left on device (simulated)');
+  }
+}

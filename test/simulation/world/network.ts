@@ -1,0 +1,245 @@
+/** The way between the bot and the exchange, with everything that can happen on it. */
+import { TransportFailure } from '../../../src/core/index.ts';
+import type { Millis, Transport, WireReply, WireRequest } from '../../../src/core/index.ts';
+import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
+import type { DeskFaults } from './deskFaults.ts';
+import { Dead } from '../processes/life.ts';
+import type { Life } from '../processes/life.ts';
+import type { ReplyFaults } from './replyFaults.ts';
+import { errorReply, htmlReply, idsIn, isPublic, topicOf } from './wire.ts';
+import type { Topic } from './wire.ts';
+import type { World } from './world.ts';
+
+export const PEER = '203.0.113.7';
+
+/** Who watches the wire: everything passes by here, in the order in which it happens. */
+export type Watcher = {
+  /** The process asks for a request to be sent; the connection may still be refused. */
+  tried(request: WireRequest, topic: Topic): void;
+  /** Bytes leave a living process. */
+  sent(life: Life, request: WireRequest, topic: Topic): void;
+  /** The exchange itself answers; what the bot will see of it may differ. */
+  arrived(request: WireRequest, topic: Topic, reply: WireReply, how: Arrival): void;
+  /** A whole answer reaches the process that asked. */
+  answered(life: Life, request: WireRequest, topic: Topic, reply: WireReply, sentAt: Millis): void;
+};
+
+export type Arrival = { readonly sentAt: Millis; readonly again: boolean };
+
+type Partition = {
+  readonly until: Millis;
+  readonly requests: boolean;
+  readonly replies: boolean;
+  readonly topics: readonly Topic[] | null;
+};
+
+const ENDPOINTS: readonly (readonly Topic[])[] = [
+  ['place'],
+  ['cancel'],
+  ['open orders', 'look up'],
+  ['trades', 'balance', 'ledger'],
+  ['open orders', 'look up', 'trades', 'balance'],
+  ['book', 'books', 'public trades'],
+  ['place', 'cancel'],
+];
+
+export type NetworkOptions = {
+  readonly world: World;
+  readonly exchange: EmbeddedExchange;
+  readonly replies: ReplyFaults;
+  /** Absent where nobody converts. */
+  readonly desk?: DeskFaults;
+  readonly watcher: Watcher;
+  readonly deadlineMs: Millis;
+  /** The longest that a request is held back: what the bot's fence assumes, less a margin. */
+  readonly heldMaxMs: Millis;
+};
+
+export class Network {
+  readonly #options: NetworkOptions;
+  readonly #latencyMs: number;
+  #partitions: Partition[] = [];
+  #lockedUntil: Record<'public' | 'private', Millis> = { public: -Infinity, private: -Infinity };
+
+  constructor(options: NetworkOptions) {
+    this.#options = options;
+    const { world } = options;
+    const latency = world.intensity('latency');
+    this.#latencyMs = latency === 0 ? 15 : 15 + latency * 285;
+    world.often('partitions', 90_000, chance => this.#partition(null, chance.between(2_000, 120_000)));
+    world.often('endpoint partitions', 60_000, chance =>
+      this.#partition(chance.pick(ENDPOINTS), chance.between(2_000, 90_000)),
+    );
+    world.often('lock-outs', 120_000, chance => {
+      world.count('lock-outs');
+      const scope = chance.hit(0.5) ? 'public' : 'private';
+      this.#lockedUntil[scope] = world.clock.elapsed() + chance.between(5_000, 60_000);
+    });
+  }
+
+  transport(life: Life): Transport {
+    return { send: request => this.#send(life, request), close: () => Promise.resolve() };
+  }
+
+  #send(life: Life, request: WireRequest): Promise<WireReply> {
+    const { world, watcher, deadlineMs } = this.#options;
+    const topic = topicOf(request);
+    try {
+      life.step(`before sending ${topic}`);
+    } catch (error) {
+      if (error instanceof Dead) return NEVER;
+      throw error;
+    }
+    const sentAt = world.clock.elapsed();
+    watcher.tried(request, topic);
+    if (world.strikes('not sent', 0.1)) {
+      world.trace.add(`not sent ${topic}`);
+      return Promise.reject(new TransportFailure('connection refused', false));
+    }
+    watcher.sent(life, request, topic);
+    world.trace.add(`sent #${life.number} ${request.method} ${request.target} ${request.body}`);
+    return new Promise((resolve, reject) => {
+      let over = false;
+      const end = (how: () => void) => {
+        if (over) return;
+        over = true;
+        deadline.stop();
+        world.touched = true;
+        how();
+      };
+      const failed = (why: string) => end(() => reject(new TransportFailure(why, true)));
+      const deadline = life.clock.after(deadlineMs, () => failed(`no whole answer within ${deadlineMs} ms`));
+      const answer = (reply: WireReply) =>
+        life.receive(() =>
+          end(() => {
+            world.trace.add(`answer ${topic} ${reply.status} ${reply.body}`);
+            watcher.answered(life, request, topic, reply, sentAt);
+            resolve(reply);
+          }),
+        );
+      this.#carry(request, topic, sentAt, answer, why => life.receive(() => failed(why)));
+      try {
+        life.step(`after sending ${topic}`);
+      } catch (error) {
+        if (!(error instanceof Dead)) throw error;
+      }
+    });
+  }
+
+  #carry(
+    request: WireRequest,
+    topic: Topic,
+    sentAt: Millis,
+    answer: (reply: WireReply) => void,
+    reset: (why: string) => void,
+  ): void {
+    const { world, desk, heldMaxMs } = this.#options;
+    const { clock } = world;
+    const chance = world.chance('network');
+    if (this.#isCut('requests', topic)) {
+      world.trace.add(`cut ${topic}`);
+      return;
+    }
+    if (world.strikes('lost requests', 0.3) || desk?.isLost(topic) === true) return;
+    const late = world.strikes('late delivery', 0.05) ? chance.between(6_000, heldMaxMs) : 0;
+    const held = Math.max(late, desk?.heldMs(topic) ?? 0);
+    const there = held + this.#latency();
+    clock.after(there, () => {
+      if (world.strikes('resets', 0.08)) {
+        // Before or after the exchange has read it: the bot cannot tell.
+        if (chance.hit(0.5)) this.#arrive(request, topic, { sentAt, again: false });
+        clock.after(this.#latency(), () => reset('the connection was reset'));
+        return;
+      }
+      let reply = this.#arrive(request, topic, { sentAt, again: false });
+      const retried = world.strikes('proxy retries', 0.05);
+      if (retried || world.strikes('duplicates', 0.05)) {
+        clock.after(chance.between(0, 3_000), () => {
+          world.marks.see('a request arrived twice');
+          const second = this.#arrive(request, topic, { sentAt, again: true });
+          if (retried) this.#back(second, topic, answer);
+        });
+        if (retried) return;
+      }
+      if (world.strikes('truncated bodies', 0.05)) {
+        reply = { ...reply, body: reply.body.slice(0, Math.floor(reply.body.length * chance.next())) };
+      }
+      this.#back(reply, topic, answer);
+    });
+  }
+
+  #back(reply: WireReply, topic: Topic, answer: (reply: WireReply) => void): void {
+    const { world, desk } = this.#options;
+    if (this.#isCut('replies', topic) || world.strikes('lost replies', 0.3)) return;
+    const held = desk?.answerHeldMs(topic) ?? 0;
+    if (held === null) return;
+    world.clock.after(held + this.#latency(), () => answer(reply));
+  }
+
+  /** At the exchange's door, or at what stands before it. */
+  #arrive(request: WireRequest, topic: Topic, how: Arrival): WireReply {
+    const { world, desk } = this.#options;
+    const chance = world.chance('door');
+    if (world.strikes('html replies', 0.04)) return htmlReply(chance.pick([200, 403, 502, 503]));
+    const scope = isPublic(topic) ? 'public' : 'private';
+    if (world.isFaulty && topic !== 'cancel' && world.clock.elapsed() < this.#lockedUntil[scope]) {
+      return errorReply(420, '0801', 'Too many requests');
+    }
+    if (topic === 'cancel' && world.clock.elapsed() < this.#lockedUntil.private) {
+      world.marks.see('a lock-out while canceling');
+    }
+    if (world.strikes('errors not applied', 0.08)) return this.#serverError();
+    const reply = desk
+      ? desk.arrive(request, topic, () => this.#respond(request, topic, how))
+      : this.#respond(request, topic, how);
+    if (world.strikes('errors though applied', 0.08)) return this.#serverError();
+    return this.#options.replies.changed(request, topic, reply);
+  }
+
+  #respond(request: WireRequest, topic: Topic, how: Arrival): WireReply {
+    const { world, exchange, watcher } = this.#options;
+    const reply = exchange.respond(request, PEER);
+    world.trace.add(`arrived ${topic} ${how.again ? 'again ' : ''}${reply.status} ${idsIn(request).join(',')}`);
+    watcher.arrived(request, topic, reply, how);
+    return reply;
+  }
+
+  #serverError(): WireReply {
+    const chance = this.#options.world.chance('server error');
+    return chance.pick([
+      errorReply(500, '0101', 'Unknown error'),
+      errorReply(400, '1003', 'The operation timed out'),
+      errorReply(503, '1002', 'The operation could not be processed'),
+      htmlReply(502),
+      { status: 504, headers: {}, body: '' },
+    ]);
+  }
+
+  #partition(topics: readonly Topic[] | null, ms: Millis): void {
+    const { world } = this.#options;
+    world.count(topics === null ? 'partitions' : 'endpoint partitions');
+    const chance = world.chance('partition');
+    const way = chance.integer(0, 2);
+    this.#partitions.push({ until: world.clock.elapsed() + ms, requests: way !== 1, replies: way !== 0, topics });
+    world.trace.add(`partition ${topics?.join(',') ?? 'all'} for ${ms.toFixed(0)}`);
+  }
+
+  #isCut(way: 'requests' | 'replies', topic: Topic): boolean {
+    const { world } = this.#options;
+    if (!world.isFaulty) return false;
+    this.#partitions = this.#partitions.filter(cut => world.clock.elapsed() < cut.until);
+    return this.#partitions.some(cut => cut[way] && (cut.topics === null || cut.topics.includes(topic)));
+  }
+
+  /** True while the market-data stream cannot pass. */
+  get isStreamCut(): boolean {
+    return this.#isCut('replies', 'book') || this.#isCut('requests', 'book');
+  }
+
+  #latency(): Millis {
+    const chance = this.#options.world.chance('latency');
+    return Math.min(4_000, 1 - Math.log(1 - chance.next()) * this.#latencyMs);
+  }
+}
+
+const NEVER = new Promise<never>(() => undefined);

@@ -1,0 +1,204 @@
+/** Everybody else: other programs on the account, the venue's own whims, what happens to the machine, and the person in charge. */
+import { createHmac } from 'node:crypto';
+import { moneyOf } from '../../../src/core/index.ts';
+import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
+import type { Bot } from '../processes/bot.ts';
+import type { Checker } from '../judges/checker.ts';
+import { envelopeOf } from './wire.ts';
+import { BOOK, INSTANCE } from './scenario.ts';
+import type { SentinelJudge } from '../judges/sentinelJudge.ts';
+import type { Store } from '../processes/store.ts';
+import type { World } from './world.ts';
+
+export type Scene = {
+  readonly world: World;
+  readonly exchange: EmbeddedExchange;
+  readonly accountId: string;
+  readonly bot: Bot;
+  readonly store: Store;
+  readonly checker: Checker;
+  readonly judge: SentinelJudge | null;
+};
+
+const OTHER_PEER = '198.51.100.9';
+
+export function startOthers(scene: Scene): void {
+  otherPrograms(scene);
+  venueWhims(scene);
+  machine(scene);
+  person(scene);
+}
+
+/** A program of its own, with its own key: it signs as the documents say, and shares nothing with the bot's client. */
+function otherPrograms({ world, exchange, accountId, checker }: Scene): void {
+  const { key, secret } = exchange.venue.addKey(accountId, {});
+  let nonce = 10n ** 18n;
+  const ask = (method: 'POST' | 'DELETE', path: string, body = '') => {
+    nonce += 1n;
+    const target = `/api${path}`;
+    const signature = createHmac('sha256', secret).update(`${nonce}${method}${target}${body}`).digest('hex');
+    const headers = { authorization: `Bitso ${key}:${nonce}:${signature}`, 'content-type': 'application/json' };
+    return envelopeOf(exchange.respond({ method, target, headers, body }, OTHER_PEER));
+  };
+  const mid = () => {
+    const place = exchange.marketplace(BOOK);
+    return ((place.bestBid() + place.bestAsk()) / 2) * 10;
+  };
+  const place = (side: string, price: number, major: string, originId?: string) =>
+    ask(
+      'POST',
+      '/v3/orders',
+      JSON.stringify({
+        book: BOOK,
+        side,
+        type: 'limit',
+        major,
+        price: String(Math.round(price / 10) * 10),
+        ...(originId === undefined ? {} : { origin_id: originId }),
+      }),
+    );
+
+  const resting: string[] = [];
+  world.often('orders of others', 20_000, chance => {
+    const buy = chance.hit(0.5);
+    const oid = (place(buy ? 'buy' : 'sell', mid() * (buy ? 0.93 : 1.07), '0.001')?.payload as { oid?: string })?.oid;
+    if (oid !== undefined) {
+      world.count('orders of others');
+      resting.push(oid);
+      checker.othersPlaced(oid);
+    }
+    if (resting.length <= 3) return;
+    const gone = resting.shift()!;
+    checker.othersCanceled(gone);
+    ask('DELETE', `/v3/orders/${gone}`);
+  });
+
+  world.often('trades of others', 60_000, chance => {
+    world.count('trades of others');
+    const side = chance.hit(0.5) ? 'buy' : 'sell';
+    // Now and then so many that no page holds them.
+    const many = chance.hit(0.1) ? 130 : 1;
+    if (many > 1) world.marks.see('a full page of trades');
+    for (let i = 0; i < many; i++) {
+      ask('POST', '/v3/orders', JSON.stringify({ book: BOOK, side, type: 'market', major: '0.00005' }));
+    }
+  });
+
+  world.often('orphans', 150_000, chance => {
+    world.count('orphans');
+    const buy = chance.hit(0.5);
+    const id = `${INSTANCE}-9${chance.integer(1_000, 9_999)}-${chance.integer(1, 9)}`;
+    checker.orphan(id);
+    place(buy ? 'buy' : 'sell', mid() * (buy ? 0.97 : 1.03), '0.001', id);
+  });
+
+  world.often('transfers', 240_000, chance => {
+    world.count('transfers');
+    const account = exchange.venue.accounts.get(accountId)!;
+    const sum = moneyOf(chance.integer(1, 900).toString());
+    checker.transferred();
+    // Now and then no list tells of it: then a person has to look.
+    const isListed = !chance.hit(0.25);
+    const { venue } = exchange;
+    if (chance.hit(0.5)) venue.deposit(account, 'mxn', sum, isListed ? 'funding' : null);
+    else venue.withdraw(account, 'mxn', sum, isListed ? 'withdrawal' : null);
+  });
+}
+
+function venueWhims({ world, exchange, accountId }: Scene): void {
+  world.often('cancels by the venue', 45_000, chance => {
+    const ours = [...exchange.venue.accounts.get(accountId)!.active.values()].filter(order =>
+      order.originId?.startsWith(`${INSTANCE}-`),
+    );
+    if (ours.length === 0) return;
+    if (!exchange.venue.cancel(chance.pick(ours))) return;
+    world.count('cancels by the venue');
+    world.marks.see('an order was canceled by the venue');
+    world.touched = true;
+  });
+}
+
+function machine({ world, exchange, accountId, bot, store, checker }: Scene): void {
+  const hasLive = () => [...exchange.venue.accounts.get(accountId)!.active.values()].length > 0;
+  world.often('crashes', 90_000, () => {
+    if (!bot.life) return;
+    world.count('crashes');
+    if (!bot.isRunning) world.marks.see('a crash during recovery');
+    bot.life.kill('SIGKILL');
+  });
+  world.often('crashes at a step', 60_000, chance => bot.life?.dieAtStep(chance.integer(1, 60)));
+  world.often('freezes', 120_000, chance => {
+    if (!bot.life || bot.life.isFrozen) return;
+    world.count('freezes');
+    if (hasLive()) world.marks.see('the process was frozen with live orders');
+    const ms = chance.between(1_000, 120_000);
+    world.trace.add(`freeze for ${ms.toFixed(0)}`);
+    bot.life.freeze(ms);
+    checker.froze(bot.life.number, world.clock.elapsed() + ms);
+  });
+  world.often('long absences', 240_000, chance => {
+    if (!bot.life || bot.life.isFrozen) return;
+    world.count('long absences');
+    const ms = chance.between(40_000, 200_000);
+    world.trace.add(`absent for ${ms.toFixed(0)}`);
+    if (hasLive()) world.marks.see('the bot was gone for long with live orders');
+    if (chance.hit(0.5)) bot.keepDown(ms);
+    else {
+      bot.life.freeze(ms);
+      checker.froze(bot.life.number, world.clock.elapsed() + ms);
+    }
+  });
+  world.often('clock steps', 120_000, chance => {
+    world.count('clock steps');
+    const step = chance.pick([-1, 1]) * chance.pick([1_000, 60_000, 3_600_000]);
+    if (step < -3_000_000) world.marks.see('the clock stepped back over an hour');
+    world.skew += step;
+    world.trace.add(`clock stepped by ${step}`);
+  });
+  world.often('disk full', 150_000, chance => {
+    if (store.isFull) return;
+    world.count('disk full');
+    if (hasLive()) world.marks.see('the disk was full while quoting');
+    store.fill(true);
+    world.clock.after(chance.between(2_000, 150_000), () => store.fill(false));
+  });
+}
+
+/** Lifts halts after a while, stops and halts the bot at will. */
+function person({ world, bot, store, checker, judge }: Scene): void {
+  world.often('halts by a person', 120_000, () => {
+    if (store.halt !== null) return;
+    world.count('halts by a person');
+    store.setHalt({ reason: 'by hand', at: world.clock.now(), by: 'person' });
+  });
+  world.often('stops by a person', 120_000, () => {
+    if (!bot.isRunning) return;
+    world.count('stops by a person');
+    bot.stop(false);
+  });
+  let since = -1;
+  let heldSince = -1;
+  const look = () => {
+    const now = world.clock.elapsed();
+    if (store.halt === null) since = -1;
+    else if (since < 0) since = now;
+    else if (now - since >= (world.isFaulty ? 20_000 : 2_000) && !store.isFull) {
+      store.setHalt(null);
+      checker.haltLifted();
+      judge?.lifted();
+      world.marks.see('a halt was lifted');
+    }
+    // Now and then before the sentinel does.
+    if (store.hold === null) heldSince = -1;
+    else if (heldSince < 0) {
+      const isPatient = world.chance('a person and a hold').hit(0.7);
+      heldSince = isPatient ? Infinity : now;
+    } else if (now - heldSince >= 10_000 && !store.isFull) {
+      store.setHalt(null);
+      checker.haltLifted();
+      world.marks.see('a person lifted a hold');
+    }
+    world.clock.after(1_000, look);
+  };
+  look();
+}

@@ -1,0 +1,192 @@
+/** What one seed draws besides its faults: how the bot is configured, and how long everything lasts. */
+import { loadConfig } from '../../../src/config.ts';
+import type { Config } from '../../../src/config.ts';
+import type { Millis } from '../../../src/core/index.ts';
+import { FLOW_PROFILES } from '../../../src/sandbox/index.ts';
+import type { FlowProfile, Switches } from '../../../src/sandbox/index.ts';
+import { chanceOf } from './chance.ts';
+import type { Chance } from './chance.ts';
+import { isCalm } from './faults.ts';
+import type { Swarm } from './faults.ts';
+
+export const BOOK = 'btc_mxn';
+export const INSTANCE = 'sim';
+
+export type Scenario = {
+  readonly config: Config;
+  readonly profile: FlowProfile;
+  readonly balances: Readonly<Record<string, string>>;
+  readonly usesStream: boolean;
+  readonly hasSentinel: boolean;
+  /** When a cancel that was listed is true: before its answer, as the interface document says, or after the engine's delay. */
+  readonly cancelTiming: Switches['cancelTiming'];
+  /** How the exchange's conversion desks are; null where the bot does not hedge. */
+  readonly desks: Partial<Switches> | null;
+  /** When a withdrawal leaves the total, and how late the lists show what moved. */
+  readonly lists: Pick<Switches, 'withdrawalTotal' | 'transferListDelayMs'>;
+  /** Webhooks are told to the bot. */
+  readonly hasInbox: boolean;
+  /** A run gives way to the next one after so long. */
+  readonly rollAfterMs: Millis;
+  /** Time with faults. */
+  readonly safetyMs: Millis;
+  /** Time without, until the operator stops the bot: everything must have come right by then. */
+  readonly healMs: Millis;
+  /** Time after the stop, in which nothing of the bot may appear any more. */
+  readonly quietMs: Millis;
+  /** Longest time for which the network holds a request: within what the fence assumes. */
+  readonly heldMaxMs: Millis;
+};
+
+/** Beyond the longest hold the fence also covers a read that is behind. */
+const FENCE_MARGIN_MS = 10_000;
+/** How long the bot waits for a list: so short that a person can still come while everything heals. */
+const LIST_WAIT_MS = 50_000;
+
+export function scenarioOf(seed: number, swarm: Swarm): Scenario {
+  const chance = chanceOf(seed, 'scenario');
+  const fenceMs = chance.pick([50_000, 50_000, 70_000]);
+  const settleMs = 20_000;
+  const amount = chance.integer(2, 6);
+  const levels = isCalm(seed) ? 3 : chance.integer(1, 3);
+  const tight = swarm.has('tight limits');
+  const asked = isCalm(seed) ? 60 : tight ? chance.integer(5, 9) : chance.integer(8, 40);
+  const usesStream = chance.hit(0.5);
+  const second = chanceOf(seed, 'sentinel');
+  const hasSentinel = second.hit(0.5);
+  const rolls = chanceOf(seed, 'rolls');
+  const rollAfterMs = !isCalm(seed) && rolls.hit(0.5) ? rolls.between(60_000, 300_000) : Infinity;
+  const desk = chanceOf(seed, 'hedge');
+  const hedges = desk.hit(0.5);
+  // So little that one side of the quotes alone may fill it.
+  const room = hedges && !isCalm(seed) && desk.hit(0.4) ? levels + (levels * (levels - 1)) / 2 / amount : asked;
+  const hedging = hedges ? hedgingOf(desk, amount, room) : null;
+  const adverse = chanceOf(seed, 'markouts');
+  const markouts = {
+    horizonMs: adverse.pick([1_000, 5_000, 15_000]),
+    halfLifeMs: adverse.pick([60_000, 600_000]),
+    minFills: 2,
+    toleratedBps: 0,
+    widenBpsMax: adverse.pick([0, 20]),
+  };
+  const prices = chanceOf(seed, 'fair value');
+  const fairValue = !isCalm(seed) && prices.hit(0.4) ? fairValueOf(prices, usesStream) : null;
+  const listing = chanceOf(seed, 'transfer lists');
+  const counted = chance.pick(['mid', 'mid', 'weightedMid', 'bestBidAsk']);
+  const text = JSON.stringify({
+    book: BOOK,
+    instance: INSTANCE,
+    exchange: { kind: 'embedded', stream: usesStream },
+    strategy: {
+      name: 'ladder',
+      reference: fairValue ? 'mid' : counted,
+      halfSpreadBps: chance.pick([10.6, 11, 13]),
+      levels,
+      levelSpacingBps: chance.pick([4, 6, 9]),
+      amount: (amount / 1000).toFixed(3),
+      levelAmountStep: chance.pick(['0', '0.001']),
+      refreshToleranceBps: isCalm(seed) ? 4 : chance.pick([0.5, 2, 4]),
+      maxOrderAgeMs: isCalm(seed) ? 1_800_000 : chance.pick([30_000, 300_000, 1_800_000]),
+      minEdgeBps: 1,
+      skew: { priceBpsAtLimit: chance.pick([0, 10]) },
+    },
+    ...(fairValue ? { fairValue } : {}),
+    ...(fairValue?.reference ? { reference: { feeds: [{ file: 'the book itself' }], everyMs: 10_000 } } : {}),
+    limits: {
+      positionMax: ((amount * room) / 1000).toFixed(3),
+      orderValueMax: '50000',
+      ordersMax: 12,
+      collarBps: 200,
+      drawdownMax: tight ? '60' : '5000',
+      dayLossMax: tight ? '100' : '5000',
+    },
+    halts: tight ? { fillsPer10Min: 40, unknownsPerMinute: 10, messagesPerMinute: 300 } : {},
+    ...(!isCalm(seed) && adverse.hit(0.5) ? { markouts } : {}),
+    sentinel: { required: hasSentinel && second.hit(0.5) },
+    inventory: { target: hedging?.target ?? '1.5' },
+    ...(hedging ? { hedge: hedging.hedge } : {}),
+    timing: {
+      ...{ fenceMs, settleMs, transferListDelayMaxMs: LIST_WAIT_MS, privatePollMs: chance.pick([1_000, 2_000, 2_000]) },
+      // A restart must find room beside the second reader of the book.
+      ...(fairValue?.reference ? { bookPollMs: 1_600 } : {}),
+    },
+  });
+  const loaded = loadConfig(text, `seed ${seed}`);
+  if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+  const base = FLOW_PROFILES[BOOK]!;
+  const busy = swarm.get('busy market') ?? 0;
+  return {
+    config: loaded.config,
+    profile: { ...base, takersPerSecond: base.takersPerSecond * (1 + 4 * busy) * (hedging ? 2 : 1) },
+    balances: { btc: '1.5', mxn: '3000000' },
+    usesStream,
+    hasSentinel,
+    cancelTiming: chanceOf(seed, 'cancel timing').pick(['at once', 'queued']),
+    desks: hedging?.desks ?? null,
+    lists: {
+      withdrawalTotal: listing.pick(['at creation', 'at completion']),
+      // Some lists are later than the bot waits for them.
+      transferListDelayMs: listing.pick([0, 1_000, 15_000, 40_000, 2 * LIST_WAIT_MS]),
+    },
+    hasInbox: chanceOf(seed, 'inbox').hit(0.5),
+    rollAfterMs,
+    safetyMs: chance.between(swarm.has('changed rules') ? 7.5 : 5, 12) * 60_000,
+    healMs: fenceMs + settleMs + 75_000,
+    quietMs: fenceMs + settleMs + 60_000,
+    heldMaxMs: fenceMs - FENCE_MARGIN_MS,
+  };
+}
+
+/** Some of the parts; the price from elsewhere is that of the book itself, read apart and late (`bot.ts`). */
+function fairValueOf(chance: Chance, usesStream: boolean) {
+  const some = <T>(part: T): T | undefined => (chance.hit(0.5) ? part : undefined);
+  return {
+    withinBps: chance.pick([20, 40]),
+    mid: some({}),
+    weightedMid: some({ weight: 2 }),
+    lastTrades: usesStream ? some({ maxAgeMs: 600_000 }) : undefined,
+    reference: some({ maxAgeMs: 30_000, ...(chance.hit(0.5) ? { basisMemory: '1m' } : {}) }),
+    depthImbalance: some({ leanBps: 1 }),
+    orderFlowImbalance: some({ bpsPerUnit: chance.pick([0.5, 4]) }),
+  };
+}
+
+/** Half of the bots hedge: narrow bands, so that it happens, and some begin with more or less than they want. Amounts in thousandths. */
+function hedgingOf(chance: Chance, amount: number, room: number) {
+  const band = amount * Math.min(chance.pick([0.5, 0.5, 1, 2]), room / 2);
+  const offset = amount * chance.integer(-Math.floor(room / 2), Math.floor(room / 2));
+  const life = chance.pick([10_000, 30_000, 30_000]);
+  const delay = chance.integer(0, 4_000);
+  return {
+    target: ((1_500 - offset) / 1_000).toFixed(3),
+    hedge: {
+      band: (band / 1_000).toFixed(4),
+      rest: chance.pick(['0', (band / 2_000).toFixed(5)]),
+      ways: chance.pick([['rfq'], ['conversion'], ['rfq', 'conversion'], ['rfq', 'conversion']]),
+      costMaxBps: chance.pick([25, 60, 150]),
+      carryBpsPerHour: chance.pick([0, 0, 500]),
+      everyMs: chance.pick([500, 1_000, 2_000]),
+      pauseMs: chance.pick([2_000, 2_000, 10_000]),
+      marginMs: chance.pick([3_000, 5_000]),
+    },
+    desks: {
+      rfqSpreadPips: chance.pick([5, 15, 40]),
+      conversionPaddingPips: chance.pick([5, 15, 100]),
+      rfqQuoteLifeMs: life,
+      quoteLifeMs: life,
+      rfqPageSizeMax: chance.pick([1, 2, 500]),
+      rfqListOrder: chance.pick(['newest first', 'oldest first', 'by id']),
+      rfqLastToken: chance.pick(['omitted', 'empty']),
+      rfqConversionId: chance.pick(['own', 'quote id']),
+      rfqFunds: chance.pick(['moved at the end', 'locked at once']),
+      rfqMaxTradableIn: chance.pick(['source', 'fixed']),
+      rfqConvertOrder: chance.pick(['state first', 'funds first']),
+      rfqExecutedAfterExpiry: chance.pick(['quote_already_executed', 'quote_not_found']),
+      rfqTimeForm: chance.pick(['seconds', 'nanoseconds']),
+      rfqAuthErrors: chance.pick(['rfq', 'v3']),
+      rfqDelayMinMs: 0,
+      rfqDelayMaxMs: delay,
+      conversionQueueMs: delay,
+    } satisfies Partial<Switches>,
+  };
+}
