@@ -110,6 +110,24 @@ describe('the arrows between rooms', () => {
   });
 });
 
+describe('every folder', () => {
+  const folders = new Map<string, number>();
+  for (const { path } of files) folders.set(dirname(path), (folders.get(dirname(path)) ?? 0) + 1);
+
+  test('has a line in the map', () => {
+    const map = readFileSync(join(root, 'src/README.md'), 'utf8');
+    const named = new Set(
+      [...map.matchAll(/`((?:\.\.\/)?[\w/-]+)\/?`/g)].map(([, name]) => join('src', name!.replace(/\/$/, ''))),
+    );
+    const unnamed = [...folders.keys()].filter(folder => !named.has(folder) && !isStrategy(folder));
+    expect(unnamed).toEqual(['src']);
+  });
+
+  test('has at most 20 files', () => {
+    expect([...folders].filter(([, count]) => count > 20)).toEqual([]);
+  });
+});
+
 describe('every file', () => {
   test('of the program is at most 380 lines long, the few that hold one table or state machine at most 600', () => {
     const long = files
@@ -157,6 +175,9 @@ function allowed(room: string, to: string): boolean {
   if (other !== null) return may.includes(other);
   return may.some(name => to === name || to.startsWith(`${name}/`));
 }
+
+/** A strategy's own folder: what is in it says its README. */
+const isStrategy = (folder: string): boolean => folder.startsWith('strategies/');
 
 const isDoor = (path: string): boolean => /\/index\.ts$/.test(path) || path === 'src/config.ts';
 
