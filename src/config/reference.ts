@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { legsOf } from '../core/index.ts';
 import type { Leg } from '../core/index.ts';
 import type { Problem } from './problems.ts';
-import type { Config } from './schema.ts';
 import { millis } from './values.ts';
 
 const bookName = z.string().regex(/^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/, 'expected <major>_<minor>, like btc_usd');
@@ -83,6 +82,14 @@ export const reference = z
   })
   .describe('A price from elsewhere, for strategies and fair values that quote around one.');
 
+/** What of a configuration is looked at here. */
+type Asked = {
+  readonly reference?: z.infer<typeof reference> | undefined;
+  readonly book: string;
+  readonly timing: { readonly bookPollMs: number };
+  readonly exchange: { readonly budgets: { readonly publicPerMinute: number } };
+};
+
 /** How the price from elsewhere is put together; null when there is none, or it does not lead to our book. */
 export type Elsewhere = {
   readonly legs: readonly Leg[];
@@ -92,7 +99,7 @@ export type Elsewhere = {
   readonly everyMs: number;
 };
 
-export function elsewhereOf({ reference: wanted, book }: Pick<Config, 'reference' | 'book'>): Elsewhere | null {
+export function elsewhereOf({ reference: wanted, book }: Pick<Asked, 'reference' | 'book'>): Elsewhere | null {
   if (wanted === undefined) return null;
   const feeds = new Map(wanted.feeds.map(one => [one.book ?? book, one]));
   const books = wanted.books ?? [...feeds.keys()];
@@ -101,7 +108,7 @@ export function elsewhereOf({ reference: wanted, book }: Pick<Config, 'reference
 }
 
 /** Books that do not lead from our major to our minor, feeds that nobody asked for, and requests that are not there. */
-export function referenceProblems(config: Config): readonly Problem[] {
+export function referenceProblems(config: Asked): readonly Problem[] {
   const { reference: wanted, book, timing, exchange } = config;
   if (wanted === undefined) return [];
   const problems: Problem[] = [];

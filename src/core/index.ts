@@ -21,6 +21,7 @@ export type { LimitName, LimitUse } from './risk/limitUse.ts';
 export * from './marketdata/orderFeed.ts';
 export { isBeyondLimit, RESUMED_BEYOND } from './risk/positionLimit.ts';
 export * from './orders/orders.ts';
+export * from './orders/restoredOrder.ts';
 export * from './quoting/plan.ts';
 export * from './accounting/position.ts';
 export * from './engine/reasons.ts';

@@ -9,7 +9,7 @@ import { Wrong } from '../wiring/configFile.ts';
 import { codeOf, EXIT, sentenceOf } from '../terminal/exits.ts';
 import { cancelCommand } from './whatLives.ts';
 import { meaningOf } from '../../exchange/index.ts';
-import type { RunOptions } from './run.ts';
+import type { RunOptions } from './runOptions.ts';
 
 /** An exchange that does not answer at the start is not asked for long: the next start goes on. */
 const SHORT_MS = 15_000;

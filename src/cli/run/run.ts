@@ -10,7 +10,6 @@ import { DamagedState, openJournal } from '../../live/state/journal.ts';
 import type { Journal, Leftovers } from '../../live/state/journal.ts';
 import { heartIn, readPulse, Watch } from '../../live/safety/heart.ts';
 import { latchIn } from '../../live/safety/latch.ts';
-import type { Log } from '../../live/log.ts';
 import { OtherKey } from '../../live/state/owner.ts';
 import type { Owner } from '../../live/state/owner.ts';
 import { claimState } from '../../live/state/paperMark.ts';
@@ -36,22 +35,8 @@ import { accountOf } from '../wiring/sameAccount.ts';
 import { status } from '../terminal/status.ts';
 import { summaryOf } from '../terminal/summary.ts';
 import type { Summary } from '../terminal/summary.ts';
+import type { RunOptions } from './runOptions.ts';
 import { Tally } from './tally.ts';
-
-export type RunOptions = {
-  readonly config: Config;
-  readonly venue: Venue;
-  readonly clock: Clock;
-  readonly seed: number;
-  readonly log: Log;
-  readonly version: string;
-  /** Where the configuration was read, when its state is where it says: named to a person in every command to type. */
-  readonly configFile?: string | undefined;
-  /** Called once the state is opened, or found not to be usable: from then on a failing start speaks of its orders itself. */
-  readonly onOpened?: () => void;
-  /** Called with a function that ends the run; its argument says why. */
-  readonly onStarted: (stop: (why: string) => void, broke: (error: unknown) => void) => void;
-};
 
 export type RunResult = {
   readonly summary: Summary;

@@ -6,19 +6,8 @@ import type { Balance, OrderReport, Outcome, OwnTrade } from '../ports/port.ts';
 import type { GuardState } from '../risk/guard.ts';
 import type { Cause, Causes } from '../accounting/ledger.ts';
 import type { TakeRequest } from '../hedging/taking.ts';
+import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
-
-/** An order of an earlier run whose end was not recorded: it may live. */
-export type RestoredOrder = {
-  readonly id: string;
-  readonly side: Side;
-  readonly price: Price;
-  readonly amount: Amount;
-  /** What the restored ledger already has of it, in lots. */
-  readonly filled: Amount;
-  readonly oid: string | null;
-  readonly at: Millis;
-};
 
 /** The ledger of an earlier run of this account: trades after its marker are not in it. */
 export type RestoredLedger = {

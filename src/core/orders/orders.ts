@@ -1,5 +1,5 @@
 /** Every order of ours from intent to end: its state, what it still reserves, and the evidence that may close it. */
-import type { RestoredOrder } from '../engine/event.ts';
+import type { RestoredOrder } from './restoredOrder.ts';
 import { amountFloor } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { OrderReport, Outcome } from '../ports/port.ts';

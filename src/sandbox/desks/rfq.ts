@@ -6,7 +6,7 @@ import { crossesFrom } from '../venue/crossRates.ts';
 import type { Cross, Rate } from '../venue/crossRates.ts';
 import { DeskCapacity } from './deskCapacity.ts';
 import type { DeskWorld } from './deskWorld.ts';
-import { currenciesOf } from '../http/publicRoutes.ts';
+import { currenciesOf } from '../venue/currencies.ts';
 import { rfqRefused } from './rfqCodes.ts';
 import type { RfqVerdict } from './rfqCodes.ts';
 import type { Switches } from '../switches/switches.ts';

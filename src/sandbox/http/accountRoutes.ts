@@ -5,7 +5,7 @@ import type { Account } from '../venue/accounts.ts';
 import type { Code } from '../wire/codes.ts';
 import { isActive } from '../venue/order.ts';
 import type { OwnTradeRecord } from '../venue/ownTrades.ts';
-import { currenciesOf } from './publicRoutes.ts';
+import { currenciesOf } from '../venue/currencies.ts';
 import { pageOf } from './route.ts';
 import type { PrivateAsk, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';

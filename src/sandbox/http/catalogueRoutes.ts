@@ -1,6 +1,6 @@
 /** Lists and settings that no document describes and that clients in the wild ask for: the least that they can read. */
 import type { WireReply } from '../../core/index.ts';
-import { currenciesOf } from './publicRoutes.ts';
+import { currenciesOf } from '../venue/currencies.ts';
 import { fieldsOf } from './route.ts';
 import type { PrivateAsk, PublicAsk, Route } from './route.ts';
 import type { Venue } from '../venue/venue.ts';

@@ -6,7 +6,7 @@ import type { Verdict } from '../wire/codes.ts';
 import { fractionText, HIGH_SLIPPAGE, nextRecurrentEvents } from '../desks/conversions.ts';
 import type { Conversion, Quote, QuoteRequest } from '../desks/conversions.ts';
 import type { Fields } from '../venue/orderChecks.ts';
-import { currenciesOf } from './publicRoutes.ts';
+import { currenciesOf } from '../venue/currencies.ts';
 import { fieldsOf } from './route.ts';
 import type { Method, PrivateAsk, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';

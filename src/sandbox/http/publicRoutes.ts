@@ -5,7 +5,6 @@ import { pageOf, wholeOf } from './route.ts';
 import type { PublicAsk, Route } from './route.ts';
 import { joined } from '../venue/tradeHistory.ts';
 import type { Candle } from '../venue/tradeHistory.ts';
-import type { DeskWorld } from '../desks/deskWorld.ts';
 import type { Venue } from '../venue/venue.ts';
 import type { VenueBook } from '../venue/venueBook.ts';
 import { failure, failureOf, reply, success, successText, timeOfBook, timePlain } from '../wire/wire.ts';
@@ -196,11 +195,4 @@ function ohlc({ venue, query }: PublicAsk): WireReply {
       vwap: averageText(book, candle),
     })),
   );
-}
-
-/** Every currency of the listed books. */
-export function currenciesOf(venue: Pick<DeskWorld, 'books'>): string[] {
-  const found = new Set<string>();
-  for (const { instrument } of venue.books.values()) found.add(instrument.major).add(instrument.minor);
-  return [...found].sort();
 }

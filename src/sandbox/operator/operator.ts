@@ -4,7 +4,7 @@ import { isDecimalText } from '../../core/index.ts';
 import type { WireReply, WireRequest } from '../../core/index.ts';
 import type { EmbeddedExchange } from '../exchange.ts';
 import { accountOf, fieldsIn, OperatorFault } from './operatorFields.ts';
-import type { OperatorFields } from './operatorFields.ts';
+import type { OperatorAsk } from './operatorFields.ts';
 import { refundPlanOf, startCrypto, startIssuance, startRedemption } from './operatorTransactions.ts';
 import { matcherOf, queryOf, segmentsOf } from '../wire/paths.ts';
 import type { Respond } from '../http/rest.ts';
@@ -12,13 +12,6 @@ import { transactionPayload } from '../desks/transactionPayload.ts';
 import type { Transaction } from '../desks/transactions.ts';
 import { truthText } from '../venue/truthText.ts';
 import { reply } from '../wire/wire.ts';
-
-export type OperatorAsk = {
-  readonly exchange: EmbeddedExchange;
-  readonly fields: OperatorFields;
-  readonly path: Readonly<Record<string, string>>;
-  readonly query: ReadonlyMap<string, string>;
-};
 
 /** One row of the operator's table; `takes` and `does` are for the page that lists it. */
 export type OperatorRoute = {

@@ -31,6 +31,14 @@ export type OperatorFields = {
   part(name: string): OperatorFields | undefined;
 };
 
+/** An operator's call as its handler gets it. */
+export type OperatorAsk = {
+  readonly exchange: EmbeddedExchange;
+  readonly fields: OperatorFields;
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: ReadonlyMap<string, string>;
+};
+
 export function fieldsIn(body: string): OperatorFields {
   if (body === '') return reader({});
   const parsed = fieldsOf(body);

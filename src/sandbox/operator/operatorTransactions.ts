@@ -1,7 +1,6 @@
 /** What an operator's call says about a deposit, withdrawal, issuance or redemption, and its start. */
-import type { OperatorAsk } from './operator.ts';
 import { accountOf, OperatorFault } from './operatorFields.ts';
-import type { OperatorFields } from './operatorFields.ts';
+import type { OperatorAsk, OperatorFields } from './operatorFields.ts';
 import { transactionPayload } from '../desks/transactionPayload.ts';
 import { REFUND_STEPS } from '../desks/transactions.ts';
 import type { Details, Failure, Plan, RefundPlan } from '../desks/transactions.ts';

@@ -1,7 +1,6 @@
 /** An order of an account, as the embedded exchange keeps it: what was asked, how far it has come, and what it locks. */
 import { money, moneyOfAmount, moneyOfValue, valueOf } from '../../core/index.ts';
 import type { Amount, Instrument, Millis, Money, Price, Side, TimeInForce } from '../../core/index.ts';
-import type { Account } from './accounts.ts';
 import { ceil8 } from '../wire/rounding.ts';
 
 export type OrderStatus = 'queued' | 'open' | 'partially filled' | 'completed' | 'cancelled';
@@ -24,11 +23,19 @@ export type Draft = {
   readonly slippage: bigint | undefined;
 };
 
+/** Of the account that an order is of: who it is in the matching engine, and what it can pay with. */
+export type OrderAccount = {
+  readonly id: string;
+  readonly owner: number;
+  available(currency: string): Money;
+  lock(currency: string, amount: Money): void;
+};
+
 export type Order = {
   readonly oid: string;
   readonly book: string;
   readonly instrument: Instrument;
-  readonly account: Account;
+  readonly account: OrderAccount;
   readonly originId: string | undefined;
   /** Told back and nothing more: funds are those of a spot order (public-facts 16.4). */
   readonly marginOrderType: 'CROSS_MARGIN' | undefined;

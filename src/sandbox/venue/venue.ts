@@ -199,7 +199,7 @@ export class Venue implements BookHost {
 
   /** v3 replace: a new order whose entry follows the removal of the old one, even when that has finished by then (public-facts 6). */
   replace(old: Order, book: VenueBook, draft: Draft, lock: Money): Order {
-    const order = this.#create(old.account, book, draft, lock);
+    const order = this.#create(this.#accountOf(old), book, draft, lock);
     book.submit(() => {
       const gone = !isActive(old);
       book.remove(old);
@@ -304,7 +304,7 @@ export class Venue implements BookHost {
   }
 
   finish(order: Order, status: 'completed' | 'cancelled'): void {
-    const { account } = order;
+    const account = this.#accountOf(order);
     this.relock(order, money(0n));
     this.releaseReserve(order);
     order.status = status;
@@ -389,8 +389,13 @@ export class Venue implements BookHost {
     return order;
   }
 
+  #accountOf({ account }: Order): Account {
+    return this.accounts.get(account.id)!;
+  }
+
   #settleSide(book: VenueBook, order: Order, maker: boolean, execution: Execution, major: Money, minor: Money): void {
-    const { account, instrument, side } = order;
+    const { instrument, side } = order;
+    const account = this.#accountOf(order);
     const { tiers, index } = this.tierFor(account, book);
     const received = side === 'buy' ? major : minor;
     const paid = side === 'buy' ? minor : major;

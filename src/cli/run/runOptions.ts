@@ -1,0 +1,20 @@
+/** What a run is started with: a checked configuration, a venue, a clock and a log. */
+import type { Config } from '../../config.ts';
+import type { Clock } from '../../core/index.ts';
+import type { Log } from '../../live/log.ts';
+import type { Venue } from '../wiring/bot.ts';
+
+export type RunOptions = {
+  readonly config: Config;
+  readonly venue: Venue;
+  readonly clock: Clock;
+  readonly seed: number;
+  readonly log: Log;
+  readonly version: string;
+  /** Where the configuration was read, when its state is where it says: named to a person in every command to type. */
+  readonly configFile?: string | undefined;
+  /** Called once the state is opened, or found not to be usable: from then on a failing start speaks of its orders itself. */
+  readonly onOpened?: () => void;
+  /** Called with a function that ends the run; its argument says why. */
+  readonly onStarted: (stop: (why: string) => void, broke: (error: unknown) => void) => void;
+};
