@@ -150,16 +150,22 @@ describe('a request of which no byte was sent', () => {
       },
       { connections: 1, deadlineMs: 300 },
     );
-    const first = failureOf(transport.send(get('/first')));
-    const second = failureOf(transport.send({ ...post, target: '/second' }));
-    expect((await first).sent).toBe(true);
-    expect((await second).sent).toBe(false);
-    // A third request shows that the lane moved on, past the second.
+    // On a busy machine both deadlines may be seen at once, and then the socket is free for the second: it says so, and another pair is tried.
+    let tries = 0;
+    for (let wasSent = true; wasSent; tries++) {
+      const first = failureOf(transport.send(get(`/first${tries}`)));
+      const second = failureOf(transport.send({ ...post, target: `/second${tries}` }));
+      expect((await first).sent).toBe(true);
+      wasSent = (await second).sent;
+      expect(tries).toBeLessThan(50);
+    }
+    // One more request shows that the lane moved on, past the second.
     const third = transport.send(get('/third'));
     while (!urls.includes('/third')) await new Promise(resolve => setTimeout(resolve, 5));
     held.at(-1)?.();
     await third;
-    expect(urls).toEqual(['/first', '/third']);
+    expect(urls).not.toContain(`/second${tries - 1}`);
+    expect(urls.slice(-2)).toEqual([`/first${tries - 1}`, '/third']);
   });
 });
 
