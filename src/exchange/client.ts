@@ -48,6 +48,10 @@ export type ClientOptions = Omit<AskOptions, 'doors' | 'signer'> & {
   readonly nonces?: NonceSource;
 };
 
+/**
+ * Sends nothing by itself. Calls end in an Outcome, whatever the exchange answers; without credentials private ones are refused as `not-sent`.
+ * Throws a RangeError on a request budget that is no whole number above 0.
+ */
 export function exchangeClient(options: ClientOptions): Client {
   const { transport, credentials, clock, random } = options;
   const atRoot: Door = { transport, basePath: '' };

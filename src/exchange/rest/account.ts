@@ -4,6 +4,7 @@ import type { Ask, Question } from '../transport/ask.ts';
 
 export type Account = ReturnType<typeof account>;
 
+/** Private reads (rest-api 4.5, 4.9, public-facts 9.1). Sums are decimal text, maker and taker rates fractions. */
 export function account(ask: Ask) {
   return {
     balances: () => ask(reading('balance', replies.balances)),

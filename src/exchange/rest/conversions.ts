@@ -36,6 +36,10 @@ export type Conversion = Terms & { readonly status: 'open' | 'queued' | 'complet
 
 export type Conversions = ReturnType<typeof conversions>;
 
+/**
+ * rest-api 4.10, 4.11 and public-facts 13. Amounts are decimal text above zero. A wrong amount, currency or id is refused as `not-sent`; an
+ * execution that may have gone out is `unknown`, and `conversionOfQuote` finds it.
+ */
 export function conversions(ask: Ask) {
   return {
     requestConversion: (of: ConversionRequest) =>
@@ -102,6 +106,7 @@ function terms(of: Row): Terms {
   };
 }
 
+/** Payload of a new quote (rest-api 2.10, public-facts 13): times in ms since 1970, `padding` a fraction. Throws a WireFault on another shape. */
 export function quote(payload: unknown): ConversionQuote {
   const of = wire.row(payload);
   const events = wire.optional(of, 'next_recurrent_events', (from, field) => wire.row(from[field], field)) ?? {};

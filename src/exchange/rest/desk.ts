@@ -6,6 +6,10 @@ import type { Rfq, RfqConversion } from './rfq.ts';
 /** Pages of the list of conversions that are read at most; 100 a page. */
 const PAGES_MAX = 200;
 
+/**
+ * Currencies in and out in lower case, amounts as decimal text. What is refused or unknown is passed on; `find` takes 1401 and 0345 for no
+ * conversion, and is `unknown` beyond 200 pages of 100.
+ */
 export function conversionDesk(client: Conversions & { readonly rfq: Rfq }): ConversionDesk {
   const { rfq } = client;
   return {

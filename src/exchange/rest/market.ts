@@ -18,6 +18,10 @@ const CANDLE_SECONDS = [60, 300, 900, 1_800, 3_600, 14_400, 43_200, 86_400, 604_
 
 export type Market = ReturnType<typeof market>;
 
+/**
+ * Public: no key is needed (rest-api 4.6, 4.7, 4.8, public-facts 4). A wrong book, page, width or span is refused as `not-sent`; `orderBook` is
+ * by price unless `aggregate` is false.
+ */
 export function market(ask: Ask) {
   return {
     availableBooks: () => asked(ask, () => publicGet('available_books', '', replies.availableBooks)),

@@ -7,6 +7,7 @@ import * as wire from '../wire/wire.ts';
 
 const PAGE_MAX = 100;
 
+/** Private, 1 to 100 entries a page (public-facts 9.4); another limit, or a marker that is no id, is refused as `not-sent`. */
 export function moneyMoved(ask: Ask): MoneyLists {
   return {
     moneyMoved: (list: MoneyList, { marker, limit }) =>
@@ -26,6 +27,7 @@ export function moneyMoved(ask: Ask): MoneyLists {
   };
 }
 
+/** One page, in its order; `ref` is the `fid` or `wid` among the details. Throws a WireFault on another shape. */
 export const movements = (payload: unknown): readonly MoneyMoved[] =>
   wire.list(payload, element => {
     const of = wire.row(element);

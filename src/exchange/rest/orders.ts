@@ -60,6 +60,10 @@ export type Modification = Omit<Replacement, 'originId'> & { readonly cancel?: b
 
 export type Orders = ReturnType<typeof orders>;
 
+/**
+ * rest-api 4.1, 4.2, 4.3, 4.4 and public-facts 5, 6, 7. Prices and amounts are decimal text above zero; what breaks the rules is refused as
+ * `not-sent`. A placement that may have gone out is `unknown`: it is to be looked up by its origin_id first (public-facts 5.4).
+ */
 export function orders(ask: Ask) {
   const placing = (order: OrderRequest) => accepting('POST orders', 'POST', '/v3/orders', orderBody(order));
   return {

@@ -56,6 +56,7 @@ export type RfqPageQuery = { readonly status?: RfqStatus; readonly pageSize?: nu
 
 export type Rfq = ReturnType<typeof rfq>;
 
+/** Private (rfq 4). Tickers of any case, amounts as decimal text above zero; a wrong one is refused as `not-sent`. A page has at most 10,000. */
 export function rfq(ask: Ask) {
   return {
     pairs: ({ source, target }: { readonly source?: string; readonly target?: string } = {}) =>

@@ -9,6 +9,7 @@ export type WebhookRegistrations = { readonly message?: string; readonly webhook
 
 export type Webhooks = ReturnType<typeof webhooks>;
 
+/** Registering needs a key, reading the keys of deliveries none (rfq 4.7, public-facts 15). What is no http(s) URL is refused as `not-sent`. */
 export function webhooks(ask: Ask) {
   return {
     /** The only kind of event is TRANSACTION. A second registration for it is refused, in words that name it. */

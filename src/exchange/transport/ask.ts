@@ -78,6 +78,10 @@ const WAIT: Readonly<Record<Lane, Millis>> = {
   'public read': 5_000,
 };
 
+/**
+ * Without options 60 public and 300 private requests a minute (public-facts 11), waits of 5 s, of placements 1 s. Refused by ourselves: `not-sent`,
+ * `budget`, `closed`. Throws a RangeError on a budget that is no whole number above 0.
+ */
 export function asker(options: AskOptions): Asker {
   const { clock, doors, signer } = options;
   const budgets = {

@@ -79,6 +79,7 @@ export type AccountStatus = {
   readonly [name in keyof typeof STATUS_SUMS]?: DecimalText;
 };
 
+/** Of a lookup and of open orders (rest-api 2.4, public-facts 7). A market order without an amount has `0`. Throws a WireFault on another shape. */
 export const orders = (payload: unknown): readonly OrderDetails[] => wire.list(payload, order);
 
 function order(element: unknown): OrderDetails {
@@ -115,6 +116,10 @@ function status(of: Row): OrderReport['status'] {
   return wire.oneOf(of, 'status', ['queued', 'open', 'partially filled', 'completed', 'cancelled']);
 }
 
+/**
+ * Of user_trades and order_trades (rest-api 2.1, 2.2). Amounts and the fee are without sign (public-facts 9.2): `side` says what came. Throws a
+ * WireFault on another shape.
+ */
 export const ownTrades = (payload: unknown): readonly TradeDetails[] =>
   wire.list(payload, element => {
     const of = wire.row(element);
@@ -141,6 +146,7 @@ export const ownTrades = (payload: unknown): readonly TradeDetails[] =>
     };
   });
 
+/** Payload of rest-api 4.9, currencies spelt as there; a balance that lacks one of its three sums (rest-api 2.9) is a WireFault for all. */
 export const balances = (payload: unknown): readonly Balance[] =>
   wire.list(
     wire.row(payload)['balances'],
@@ -156,7 +162,10 @@ export const balances = (payload: unknown): readonly Balance[] =>
     'balances',
   );
 
-/** Only the `_decimal` rates are read; the deprecated pair without a side means different things to different clients (public facts 9.1). */
+/**
+ * Rates are fractions. Only the `_decimal` rates are read; the deprecated pair without a side means different things to different clients (public
+ * facts 9.1). A percentage of the next tier becomes a fraction, exactly. Throws a WireFault on another shape.
+ */
 export function fees(payload: unknown): FeeSchedule {
   const whole = wire.row(payload);
   const withdrawals = wire.optional(whole, 'withdrawal_fees', (from, field) => wire.row(from[field], field)) ?? {};
@@ -193,6 +202,7 @@ function depositFee(element: unknown): FeeSchedule['deposits'][number] {
   };
 }
 
+/** rest-api 2.5. Throws a WireFault without `client_id` or `status`, and on a field of another kind; words are taken as they come. */
 export function accountStatus(payload: unknown): AccountStatus {
   const of = wire.row(payload);
   return {
@@ -227,12 +237,12 @@ function twoFactorMethods(value: unknown): readonly string[] {
   });
 }
 
-/** The id of an order that was accepted or changed. */
+/** The id of an order that was accepted or changed. Throws a WireFault on another shape. */
 export const acceptedOrder = (payload: unknown): { readonly oid: string } => ({
   oid: wire.filled(wire.row(payload), 'oid'),
 });
 
-/** Ids of the orders that the exchange says it canceled. */
+/** Ids of the orders that the exchange says it canceled. Throws a WireFault on another shape. */
 export const canceledOids = (payload: unknown): readonly string[] =>
   wire.list(payload, element => {
     if (typeof element !== 'string' || element === '') throw wire.fault('payload', 'order ids', element);

@@ -11,6 +11,7 @@ export type ErrorMeaning = { readonly meaning: string; readonly advice: Advice }
 /** The entry of a code; undefined for a code in no list. */
 export const meaningOf = (code: string): ErrorMeaning | undefined => TABLE.get(code);
 
+/** HTTP 420 or 429, or code 0801 or 0802: either is enough (public-facts 10, 11). */
 export const isThrottle = (status: number, code?: string): boolean =>
   status === 420 || status === 429 || code === '0801' || code === '0802';
 

@@ -110,14 +110,14 @@ function flatRate(of: Row): { readonly maker: DecimalText; readonly taker: Decim
   return percent ? { maker: hundredth('maker', maker), taker: hundredth('taker', taker) } : { maker, taker };
 }
 
-/** Percent as a fraction, exact. */
+/** Percent as a fraction, exact. Throws a WireFault that names `field` when it has more than 16 decimals. */
 export function hundredth(field: string, percent: DecimalText): DecimalText {
   const atto = moneyOf(percent);
   if (atto % 100n !== 0n) throw wire.fault(field, 'at most 16 decimals', percent);
   return textOfMoney((atto / 100n) as Money);
 }
 
-/** A book of another symbol than `book` is a fault. */
+/** A book of another symbol than `book` is a fault, and so is a side whose best price does not come first. */
 export const orderBook =
   (book: string) =>
   (payload: unknown): BookSnapshot => {
@@ -155,6 +155,7 @@ function bookSide(
   );
 }
 
+/** rest-api 2.3, in the order of the reply; an unknown book has none (public-facts 4.4). Throws a WireFault on another shape. */
 export const publicTrades = (payload: unknown): readonly PublicTrade[] =>
   wire.list(payload, element => {
     const of = wire.row(element);
@@ -168,6 +169,7 @@ export const publicTrades = (payload: unknown): readonly PublicTrade[] =>
     };
   });
 
+/** Of one book (public-facts 4.2). A price of zero is left out, as one that is missing or null. Throws a WireFault on another shape. */
 export function ticker(payload: unknown): Ticker {
   const of = wire.row(payload);
   const changes = wire.optional(of, 'rolling_average_change', (from, field) => wire.row(from[field], field)) ?? {};
@@ -193,9 +195,10 @@ const priceIn = (of: Row, field: string): DecimalText | undefined => someOf(wire
 const someOf = (figure: string | undefined): string | undefined =>
   figure !== undefined && /[1-9]/.test(figure) ? figure : undefined;
 
+/** Of every book, when none was asked for (public-facts 4.2). One that cannot be read is a WireFault for all. */
 export const tickers = (payload: unknown): readonly Ticker[] => wire.list(payload, ticker);
 
-/** Undocumented; as clients read it (public facts 4.5). */
+/** Undocumented; as clients read it (public facts 4.5), with times in ms since 1970. Throws a WireFault on another shape. */
 export const candles = (payload: unknown): readonly Candle[] =>
   wire.list(payload, element => {
     const of = wire.row(element);

@@ -20,17 +20,19 @@ export const tidPart = checked(/^\d{1,19}$/, 'a trade id');
 /** Ids of quotes and conversions: UUIDs, or short texts. */
 export const quotePart = checked(/^[A-Za-z0-9_-]{1,64}$/, 'an id');
 
+/** Unsigned decimal digits, at most 20 before the point and 18 after it; zero too. Throws a WireFault on anything else. */
 export function amountPart(value: DecimalText): DecimalText {
   if (!isDecimalText(value)) throw fault('argument', 'decimal digits', value);
   return value;
 }
 
-/** Above zero: what no order, quote or change can do without. */
+/** Above zero: what no order, quote or change can do without. Throws a WireFault on zero, and as `amountPart`. */
 export function positivePart(value: DecimalText): DecimalText {
   if (!/[1-9]/.test(amountPart(value))) throw fault('argument', 'an amount above zero', value);
   return value;
 }
 
+/** The digits of a whole number from 1 to `max`; throws a WireFault on another number. */
 export function limitPart(value: number, max: number): string {
   if (!(Number.isSafeInteger(value) && value >= 1 && value <= max)) throw fault('argument', `1 to ${max}`, value);
   return String(value);
@@ -45,6 +47,7 @@ export function query(pairs: Readonly<Record<string, string | undefined>>): stri
   return given.length === 0 ? '' : `?${given.map(([name, value]) => `${name}=${value ?? ''}`).join('&')}`;
 }
 
+/** Pairs for `query`: a trade id, asc or desc, and 1 to 100 (rest-api 4.1, 8). Throws a WireFault on anything else. */
 export const pageQuery = (page: Page): Record<string, string | undefined> => ({
   marker: page.marker === undefined ? undefined : tidPart(page.marker),
   sort: page.sort === undefined ? undefined : sortPart(page.sort),
@@ -53,6 +56,7 @@ export const pageQuery = (page: Page): Record<string, string | undefined> => ({
 
 const sortPart = checked(/^(?:asc|desc)$/, 'asc or desc');
 
+/** Parts of `size` in order, the last one shorter; none of nothing. `size` is at least 1. */
 export function chunks<T>(of: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(of.length / size) }, (_, i) => of.slice(i * size, (i + 1) * size));
 }

@@ -13,11 +13,13 @@ export class WireFault extends Error {
 /** A JSON object. Fields that nobody reads are kept and ignored. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** An object; null and an array are none. `what` is its name in the fault. */
 export function row(value: unknown, what = 'payload'): Row {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fault(what, 'an object', value);
   return value as Row;
 }
 
+/** An array, read element by element: a fault of one is a fault of all. `what` is its name in the fault. */
 export function list<T>(value: unknown, each: (element: unknown) => T, what = 'payload'): readonly T[] {
   if (!Array.isArray(value)) throw fault(what, 'an array', value);
   return value.map(each);
@@ -27,6 +29,7 @@ export function list<T>(value: unknown, each: (element: unknown) => T, what = 'p
 export const optional = <T>(of: Row, field: string, read: (of: Row, field: string) => T): T | undefined =>
   of[field] === undefined || of[field] === null ? undefined : read(of, field);
 
+/** Text, also when it is empty; a number is none. */
 export function text(of: Row, field: string): string {
   const value = of[field];
   if (typeof value !== 'string') throw fault(field, 'text', value);
@@ -40,6 +43,7 @@ export function filled(of: Row, field: string): string {
   return value;
 }
 
+/** JSON's true or false; "true" and 1 are faults. */
 export function flag(of: Row, field: string): boolean {
   const value = of[field];
   if (typeof value !== 'boolean') throw fault(field, 'true or false', value);
@@ -98,6 +102,7 @@ export function identifier(of: Row, field: string): string {
   return typeof of[field] === 'number' ? integer(of, field).toString() : filled(of, field);
 }
 
+/** One of the words as they are spelt, case included. */
 export function oneOf<T extends string>(of: Row, field: string, allowed: readonly T[]): T {
   const value = of[field];
   const found = allowed.find(each => each === value);
@@ -105,6 +110,7 @@ export function oneOf<T extends string>(of: Row, field: string, allowed: readonl
   return found;
 }
 
+/** In words, as REST says it; the stream says 0 and 1 (rest-api 6). */
 export const side = (of: Row, field: string): Side => oneOf(of, field, ['buy', 'sell']);
 
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):?(\d\d))$/;
@@ -150,6 +156,7 @@ export function present<T extends object>(fields: T): { [K in keyof T]?: Exclude
   };
 }
 
+/** For the caller to throw. Shows at most 60 characters of a text that was found, and of a container only what it is. */
 export function fault(field: string, expected: string, found: unknown): WireFault {
   return new WireFault(`${field}: expected ${expected}, found ${shownShortly(found)}`);
 }
