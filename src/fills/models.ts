@@ -15,6 +15,7 @@ export type Bound = (typeof BOUNDS)[number];
 export const LEVEL_MODELS = [...BOUNDS, 'power1', 'power2', 'power3', 'log'] as const;
 export type LevelModelName = (typeof LEVEL_MODELS)[number];
 
+/** Queues by formulas E7; `expected` is `power2` under another name. All but `optimistic` share the volume of an execution. */
 export function levelModel(name: LevelModelName): FillModel {
   const shared = (queue: QueueModel): FillModel => ({ name, queue, rule: sharedVolume(queue) });
   switch (name) {

@@ -54,6 +54,10 @@ const SAMPLES_MIN = 1_000;
 
 type Taken = { readonly at: Millis; readonly sign: 1 | -1; readonly mid: number; readonly away: number };
 
+/**
+ * Arrivals are counted at eight distances over windows of 20 s (formulas E4), volatility is two-scale over seconds (formulas E6); the micro-price
+ * (E5) needs 1,000 samples and amounts. Errors come from ten stretches of equal time.
+ */
 export function calibrationOf(tape: Tape): Calibration {
   const { columns } = tape;
   const start = columns.at[0] ?? 0;

@@ -13,6 +13,7 @@ export function estimateOf<T>(stretches: readonly T[], estimate: (of: readonly T
   return { value, error: spreadOf(stretches.map((_, out) => estimate(stretches.filter((_one, i) => i !== out)))) };
 }
 
+/** Standard error, from the estimates that each leave one stretch out; NaN of none, and when one of them is no number. */
 export function spreadOf(without: readonly number[]): number {
   const n = without.length;
   const mean = without.reduce((sum, x) => sum + x, 0) / n;

@@ -31,6 +31,7 @@ export type TapeStatistics = {
 
 type Taker = { readonly at: number; readonly sign: number; readonly mid: number; lots: number };
 
+/** Seconds inside gaps are not sampled; a trade whose side is not known is a buy at the mid and above it, else a sell. */
 export function statisticsOf(tape: Tape): TapeStatistics {
   const walk = walkTape(tape);
   const { takers, mids, seconds, samples } = walk;

@@ -157,6 +157,7 @@ function isWanted(days: readonly ScannedDay[], all: readonly Step[]): (step: Ste
   return ({ block }) => !block.picture || block.afterLoss || unknown.has(block) || first.has(block);
 }
 
+/** The day goes on where `before` ended, and its pictures tell nothing new: that one was closed, and this one names it. */
 export function follows(before: ScannedDay | undefined, day: ScannedDay): boolean {
   return before?.closed === true && day.head.previous === before.day;
 }
@@ -188,7 +189,7 @@ function rest(columns: Columns, from: number): Columns {
 
 const COLUMN_NAMES = ['kind', 'side', 'at', 'local', 'price', 'amount', 'id'] as const;
 
-/** Puts rules and instrument to rows. */
+/** Puts rules and instrument to rows. What it returns throws a RangeError on an index that none of the days has. */
 export function chunkMaker(days: readonly ScannedDay[]): (columns: Columns, rules: number) => TapeChunk {
   const all = days.flatMap(day => day.rules.map(({ rules }) => ({ rules, lot: day.head.lot })));
   const instruments = new Map<number, Instrument>();

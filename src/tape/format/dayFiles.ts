@@ -15,9 +15,12 @@ export const VERSION = 1;
 export const DAY_MS = 86_400_000;
 /** The UTC day of a time, like 2026-11-21. */
 export const dayOf = (at: Millis): string => new Date(at).toISOString().slice(0, 10);
+/** Midnight UTC of a day like 2026-11-21, in ms since 1970; NaN of what is no date. */
 export const startOfDay = (day: string): Millis => Date.parse(`${day}T00:00:00Z`);
 
+/** `DIR/book=btc_mxn`; the name is taken as it is. */
 export const bookFolder = (dir: string, book: string): string => join(dir, `book=${book}`);
+/** `DIR/book=btc_mxn/day=2026-11-21`; names are taken as they are. */
 export const dayFolder = (dir: string, book: string, day: string): string => join(bookFolder(dir, book), `day=${day}`);
 
 /** The first frame of each day's file. */
@@ -104,6 +107,7 @@ const RULES: readonly (keyof BookRules)[] = [
   'maximumValue',
 ];
 
+/** A book's name and seven unsigned decimals of at most 64 characters; whether they fit together is not asked, and more fields may be there. */
 export const isRules = (value: unknown): value is BookRules =>
   typeof value === 'object' &&
   value !== null &&
@@ -115,6 +119,7 @@ export const isRules = (value: unknown): value is BookRules =>
 export const plainRules = (rules: BookRules): BookRules =>
   Object.fromEntries(RULES.map(key => [key, rules[key]])) as BookRules;
 
+/** Compares the text of the eight fields that `plainRules` keeps: 0.1 and 0.10 are not the same. */
 export const sameRules = (a: BookRules, b: BookRules): boolean => RULES.every(key => a[key] === b[key]);
 
 /** Names after `prefix` of the folders in `dir`, sorted; none where it does not exist. */

@@ -31,6 +31,10 @@ export const REMEDY = '--skip-damaged leaves out what is damaged and makes a gap
 /** Where a frame lies in its file. */
 export type Frame = { readonly tag: Tag; readonly at: number; readonly length: number };
 
+/**
+ * A header of 16 bytes, then the payload: tag, length, CRC-32 of the payload, CRC-32 of the 12 bytes before it, little endian. The length is not
+ * checked here: above 16 MiB no reader takes it.
+ */
 export function frameOf(tag: Tag, payload: Buffer): Buffer {
   const header = Buffer.alloc(HEADER);
   header.write(tag, 0, 'latin1');
@@ -40,6 +44,7 @@ export function frameOf(tag: Tag, payload: Buffer): Buffer {
   return Buffer.concat([header, payload]);
 }
 
+/** The value as JSON in UTF-8; as `frameOf`. */
 export const jsonFrame = (tag: Tag, value: object): Buffer => frameOf(tag, Buffer.from(JSON.stringify(value), 'utf8'));
 
 /** One file's frames, read by their place. Throws Errors of one line that name the file and the byte. */

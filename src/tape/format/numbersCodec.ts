@@ -96,6 +96,7 @@ const DEFLATE_MIN = 512;
 /** Inflating costs more than all other decoding: it must save this share. */
 const DEFLATED_SHARE_MAX = 0.8;
 
+/** `bytes` are kept, neither copied nor deflated: `deflates` says that it would save more than a fifth of at least 512, `cost` how many are left. */
 export function planeOf(bytes: Uint8Array): Plane {
   const deflated = bytes.length < DEFLATE_MIN ? Infinity : deflateRawSync(bytes, { level: 1 }).length;
   const deflates = deflated < DEFLATED_SHARE_MAX * bytes.length;

@@ -6,6 +6,10 @@ import type { Columns, Gap, SideCode, Tape } from '../model/tape.ts';
 import { readRecording } from './recording.ts';
 import type { Recording } from './recording.ts';
 
+/**
+ * Rules that the recording does not have are those of `tapeRules`. Rejects with a WrongFile of one line when it cannot be used, with a RangeError
+ * above 20 million rows.
+ */
 export async function collectTape(recording: Recording): Promise<Tape> {
   const builder = new TapeBuilder();
   const gaps: Gap[] = [];

@@ -46,6 +46,7 @@ type Shape = {
   readonly books: (found: Found) => readonly Choice[] | Promise<readonly Choice[]>;
 };
 
+/** What `Given.format` may be, in the order in which they are looked for. */
 export const formats = (): readonly string[] => SHAPES.map(({ format }) => format);
 
 /** Opens one book of a recording. Rejects with an Error of one line that says what is wrong and what would be right. */

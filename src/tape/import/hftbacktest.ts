@@ -29,9 +29,10 @@ const TYPES = ['u8', 'i8', 'i8', 'f8', 'f8', 'u8', 'i8', 'f8'];
 const RECORD_BYTES = 64;
 const HEADER_MAX = 1 << 20;
 
+/** By the ending of a file's name, .npy or .npz; what is inside is checked when it is read. */
 export const isHftbacktest = (name: string): boolean => /\.np[yz]$/.test(name);
 
-/** Files follow each other in time. `fromOrders`: they tell single orders. */
+/** Files follow each other in time. `fromOrders`: they tell single orders. Nanoseconds become ms, rounded to the microsecond. */
 export function hftbacktest(
   files: readonly string[],
   instrument: Instrument,
@@ -52,7 +53,7 @@ export function hftbacktest(
   };
 }
 
-/** Looks at every price and amount. */
+/** Looks at every price and amount. Rejects with a WrongFile that names the file. */
 export async function hftbacktestGrid(files: readonly string[], onBytes: (count: number) => void): Promise<Grid> {
   const finder = new GridFinder();
   for (const file of files) {
@@ -68,7 +69,7 @@ export async function hftbacktestGrid(files: readonly string[], onBytes: (count:
   return finder.grid();
 }
 
-/** Whether it is single orders that tell the book: the first event of either kind says so. */
+/** Whether it is single orders that tell the book: the first event of either kind says so. Rejects with a WrongFile that names the file. */
 export async function tellsOrders(files: readonly string[]): Promise<boolean> {
   for (const file of files) {
     for await (const records of recordsOf(file, () => undefined)) {

@@ -15,6 +15,7 @@ const GAP_MS = 10_000;
 const BOOK_HEADER = 'timestamp,sequence,exchange_timestamp,bid_price_0,bid_size_0,ask_price_0,ask_size_0';
 const TRADE_HEADER = 'timestamp,price,size,side,trade_id,exchange_timestamp';
 
+/** Times of receipt are in seconds, those of the exchange in ms. Over 10 s without a book are a gap. Throws a RangeError on a wrong tick. */
 export function hyperliquid(files: { books: string; trades: string; book: string; tick: DecimalText }): Recording {
   return {
     source: files.books,

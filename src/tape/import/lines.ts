@@ -40,7 +40,7 @@ export function checkUnpacked(unpacked: number, packed: number): void {
     );
 }
 
-/** Rows of files that follow each other in time. Lines that cannot be read are left out and counted, until there are too many. */
+/** Rows of files that follow each other in time. Lines that cannot be read are left out and counted; more than one in a hundred is a WrongFile. */
 export async function* rowsOfLines(
   files: readonly string[],
   { findings, bytes }: Pick<Reading, 'findings' | 'bytes'>,
@@ -92,9 +92,13 @@ export function expectHeader(line: string, header: string): void {
 export const sourceOf = (files: readonly string[]): string =>
   files.length === 1 ? (files[0] ?? '') : dirname(files[0] ?? '');
 
+/** In quotes, escaped as in JSON, its first 80 characters: for messages of one line. */
 export const shown = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-/** The file's lines without their line ends, some at a time; an empty last line is left out. A .json file is one line. Rejects with the path. */
+/**
+ * The file's lines without their line ends, some at a time; an empty last line is left out. A .json file is one line. Rejects with a WrongFile that
+ * begins with the path.
+ */
 export async function* lineBatches(path: string, onBytes: (count: number) => void): AsyncGenerator<readonly string[]> {
   const isOne = /\.json(\.gz)?$/.test(path);
   let rest = '';
@@ -120,7 +124,7 @@ export async function* lineBatches(path: string, onBytes: (count: number) => voi
   if (rest !== '') yield [withoutReturn(rest)];
 }
 
-/** The first lines of a file, at most `count`. */
+/** The first lines of a file, at most `count`. Rejects as `lineBatches`. */
 export async function firstLines(path: string, count: number): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const lines of lineBatches(path, () => undefined)) {

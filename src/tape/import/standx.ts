@@ -15,6 +15,7 @@ const LATE_MS = 1_000;
 const BOOK_HEADER = 'timestamp_ms,received_ms,bids,asks';
 const TRADE_HEADER = 'timestamp_ms,received_ms,price,quantity,side,is_buyer_taker';
 
+/** Times are in ms, the tick is 0.01. Throws a RangeError on a book that is not like btc_usd. */
 export function standx(files: { books: string; trades: string; book: string }): Recording {
   return {
     source: files.books,

@@ -20,7 +20,7 @@ const GAP_MS = 10 * 60_000;
 
 export type TardisKind = 'incremental_book_L2' | 'book_snapshot' | 'trades';
 
-/** What a file holds, by its first two lines; null when it is no Tardis file. */
+/** What a file holds, by its first two lines, `from` in microseconds since 1970; null when it is no Tardis file. */
 export function tardisFile(
   head: readonly string[],
 ): { kind: TardisKind; exchange: string; symbol: string; from: number } | null {
@@ -46,6 +46,7 @@ export type TardisFiles = {
   readonly symbol: string;
 };
 
+/** Microseconds become ms with three decimals. Over 10 minutes without a row of the book are a gap. No trades: said in the notes. */
 export function tardis(files: TardisFiles, instrument: Instrument, notes: readonly string[]): Recording {
   const { kind, books, trades } = files;
   return {
@@ -65,7 +66,7 @@ export function tardis(files: TardisFiles, instrument: Instrument, notes: readon
   };
 }
 
-/** Looks at every price and amount of the books and trades. */
+/** Looks at every price and amount of the books and trades. Rejects as `lineBatches`. */
 export async function tardisGrid(files: TardisFiles, onBytes: (count: number) => void): Promise<Grid> {
   const finder = new GridFinder();
   for (const file of [...files.books, ...files.trades]) {

@@ -11,6 +11,7 @@ export type Kind = (typeof KIND)[keyof typeof KIND];
 
 export const SIDE = { buy: 0, sell: 1, unknown: 2 } as const;
 export type SideCode = (typeof SIDE)[keyof typeof SIDE];
+/** Never `unknown`: that is for recordings that do not tell the side. */
 export const sideCodeOf = (side: Side): SideCode => (side === 'buy' ? SIDE.buy : SIDE.sell);
 
 export type Columns = {

@@ -19,6 +19,10 @@ export type Walker = {
   trade(at: Millis, price: number, amount: number, side: Side): void;
 };
 
+/**
+ * Prices in ticks, amounts in lots, times in ms. Rows of the book at one time are one change; a touch that is the same as before, one-sided, locked
+ * or crossed is not told. A trade whose side is not known is a buy at the middle and above it.
+ */
 export function walk({ columns }: Tape, walker: Walker): void {
   const book = new RecordedBook(columns);
   let last: Touch = { bid: 0, ask: 0, bidAmount: 0, askAmount: 0 };

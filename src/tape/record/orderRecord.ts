@@ -149,9 +149,10 @@ export class OrderRecord {
   }
 }
 
+/** The other side: rows of trades have the taker's, the exchange's messages that of the order that rested. */
 export const takerCodeOf = (makerSide: Side): SideCode => (makerSide === 'buy' ? SIDE.sell : SIDE.buy);
 
-/** A whole book with later steps taken. */
+/** A whole book with later steps taken, in no order of price; steps up to its own sequence are passed over. */
 export function advanced(snapshot: BookSnapshot, steps: readonly BookDiff[]): Pick<BookSnapshot, 'bids' | 'asks'> {
   const sides: Readonly<Record<Side, Map<string, BookEntry>>> = { buy: new Map(), sell: new Map() };
   for (const entry of snapshot.bids) sides.buy.set(entry.oid ?? '', entry);
