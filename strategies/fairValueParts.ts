@@ -19,8 +19,10 @@ export type Part = {
 
 type Of<K extends keyof FairValueParameters> = NonNullable<FairValueParameters[K]>;
 
+/** 0 ticks: the middle is where the others are counted from. */
 export const mid = ({ weight }: Of<'mid'>): Part => ({ name: 'mid', weight, look: () => 0 });
 
+/** In ticks from the middle, by the best amounts (formulas E5); why not, when they are not known. */
 export const weightedMid = ({ weight }: Of<'weightedMid'>): Part => ({
   name: 'weighted mid',
   weight,
@@ -33,6 +35,7 @@ export const weightedMid = ({ weight }: Of<'weightedMid'>): Part => ({
   },
 });
 
+/** In ticks from the middle, by the configured table (formulas E5); why not, when it has null for this imbalance and spread. */
 export const microprice = (p: Of<'microprice'>): Part => {
   const { imbalanceBuckets, spreadsTicks } = p;
   const adjustTicks = p.adjustTicks.map(row => row.map(ticks => ticks ?? Number.NaN));
@@ -52,6 +55,7 @@ export const microprice = (p: Of<'microprice'>): Part => {
   };
 };
 
+/** In ticks from the middle; why not, before the first trade and when the newest is older than maxAgeMs. */
 export const lastTrades = (p: Of<'lastTrades'>): Part => {
   const mean = new TradeMean(millisOf(p.memory));
   return {
@@ -66,6 +70,7 @@ export const lastTrades = (p: Of<'lastTrades'>): Part => {
   };
 };
 
+/** In ticks from the middle, after the usual basis; why not, when it is missing, older than maxAgeMs or further than maxDivergenceBps. */
 export const reference = (p: Of<'reference'>): Part => {
   const basis = p.basisMemory === undefined ? null : new Basis(millisOf(p.basisMemory));
   return {
@@ -118,6 +123,7 @@ export class Basis {
   }
 }
 
+/** In ticks: leanBps of the middle for each deviation, up where bids are heavier than usual, at most 3 either way. */
 export const imbalance = (p: Of<'depthImbalance'>): Part => {
   const memoryMs = millisOf(p.memory);
   const usual = new Unusual(memoryMs);
@@ -132,6 +138,7 @@ export const imbalance = (p: Of<'depthImbalance'>): Part => {
   };
 };
 
+/** In ticks: bpsPerUnit of the middle for each unit of the major currency (formulas E5), at most maxBps either way. */
 export const orderFlow = (p: Of<'orderFlowImbalance'>, instrument: Instrument): Part => {
   const memoryMs = millisOf(p.memory);
   const flow = new OrderFlow(memoryMs);

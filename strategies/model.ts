@@ -52,6 +52,10 @@ type Solved = Solution & {
   readonly figures: readonly Figure[];
 };
 
+/**
+ * `solve` is asked again when the followed market, the maker rate or positionMax has changed, not at each quote. Quotes nothing, and says why, while
+ * fair value, inventory or fee is not known, or when one order is more than the risk allows.
+ */
 export function modelMaker(
   p: ModelParameters,
   instrument: Instrument,

@@ -1,6 +1,7 @@
 /** Levels out of prices: amounts within the room that inventory leaves, and steps that add up to each price. */
 import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.ts';
 
+/** The price that the steps make, in ticks, not on the grid; 0 of none. */
 export const totalOf = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + step.ticks, 0);
 
 /** Where quotes are counted from, in ticks: the middle, unless the configuration says otherwise. */

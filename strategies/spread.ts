@@ -62,10 +62,11 @@ export function unknownIn(view: View): string | null {
   return null;
 }
 
+/** Null, or why both half spreads are less than two maker fees and minEdgeBps. `makerRate` in parts of 10^-8. */
 export const spreadEdgeProblem = (p: SpreadParameters, makerRate: number): string | null =>
   narrowProblem('the spread', 2 * p.halfSpreadBps, p.minEdgeBps, feesBps(makerRate));
 
-/** `moreBps`: how far the fair value itself can lie from the middle. */
+/** None when the levels fit the limits. `moreBps`: how far the fair value itself can lie from the middle. */
 export const spreadLimitProblems = (
   p: SpreadParameters,
   limits: LimitsAsked,

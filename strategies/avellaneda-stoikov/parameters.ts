@@ -25,6 +25,7 @@ export const avellanedaStoikovParameters = z.strictObject({
 
 export type AvellanedaStoikovParameters = z.infer<typeof avellanedaStoikovParameters>;
 
+/** None when the levels fit the limits and the risk is in the minor currency. How far out a level lies is not known before it runs. */
 export const avellanedaStoikovLimitProblems = (
   p: AvellanedaStoikovParameters,
   limits: LimitsAsked,

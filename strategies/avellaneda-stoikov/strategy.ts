@@ -7,6 +7,7 @@ import { ADVERSE, clamp } from '../rungs.ts';
 import { edge, finite, infinite } from './formula.ts';
 import type { AvellanedaStoikovParameters } from './parameters.ts';
 
+/** By formulas E2 without a horizon, by formulas E1 with one, whose sessions follow each other since 1970 UTC. `p` as the schema lets it through. */
 export const avellanedaStoikov = (p: AvellanedaStoikovParameters, instrument: Instrument): Strategy =>
   modelMaker(p, instrument, p.horizon === 'infinite' ? withoutEnd : toTheEndOf(millisOf(p.horizon)));
 

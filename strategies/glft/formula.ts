@@ -51,8 +51,9 @@ export function closedForm(m: Market, gamma: number, q: number): { readonly bid:
   return { bid: { ...rest, inventory }, ask: { ...rest, inventory } };
 }
 
-/** Distance of a bid below, or an ask above, the fair value. */
+/** Distance of a bid below the fair value, in the price unit of `Market`; negative when it lies above. */
 export const bidDistance = (d: Distance): number => d.edge + d.adverse + d.fee + d.risk - d.inventory;
+/** Distance of an ask above the fair value, likewise; `inventory` widens it where it narrows the bid. */
 export const askDistance = (d: Distance): number => d.edge + d.adverse + d.fee + d.risk + d.inventory;
 
 /**

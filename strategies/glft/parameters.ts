@@ -28,6 +28,7 @@ export type GlftParameters = z.infer<typeof glftParameters>;
 /** Orders that full inventory may be made of, so that solving stays quick. */
 const CAP_MAX = 500;
 
+/** None when the levels fit the limits, the risk is in the minor currency, and positionMax is at most 500 orders. */
 export function glftLimitProblems(p: GlftParameters, limits: LimitsAsked, book: string): readonly LimitProblem[] {
   const many = !(moneyOf(limits.positionMax) <= BigInt(CAP_MAX) * moneyOf(p.amount));
   return [

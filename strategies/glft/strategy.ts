@@ -6,6 +6,7 @@ import { ADVERSE, clamp } from '../rungs.ts';
 import { askDistance, aversionFor, bidDistance, closedForm, exactDistances } from './formula.ts';
 import type { GlftParameters } from './parameters.ts';
 
+/** By formulas E3; exact distances are those of whole orders, with straight lines between. `p` as the schema lets it through. */
 export const glft = (p: GlftParameters, instrument: Instrument): Strategy =>
   modelMaker(p, instrument, p.solution === 'exact' ? exact : closed);
 

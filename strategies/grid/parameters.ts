@@ -35,8 +35,10 @@ export const gridParameters = z
 
 export type GridParameters = z.infer<typeof gridParameters>;
 
+/** Null, or why one spacing is less than two maker fees and minEdgeBps. `makerRate` in parts of 10^-8. */
 export const gridEdgeProblem = (p: GridParameters, makerRate: number): string | null =>
   narrowProblem('the spacing', p.spacingBps, p.minEdgeBps, roundTripRise(makerRate) * 10_000);
 
+/** None when the levels fit the limits; the last line may lie levels + 0.5 spacings from the fair value. */
 export const gridLimitProblems = (p: GridParameters, limits: LimitsAsked): readonly LimitProblem[] =>
   levelProblems(p, limits, (p.levels + 0.5) * p.spacingBps);

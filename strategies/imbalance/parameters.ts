@@ -11,8 +11,10 @@ export const imbalanceParameters = z.strictObject({
 
 export type ImbalanceParameters = z.infer<typeof imbalanceParameters>;
 
+/** None when the levels fit the limits, with the fair value leaning by three deviations. */
 export const imbalanceLimitProblems = (p: ImbalanceParameters, limits: LimitsAsked): readonly LimitProblem[] =>
   spreadLimitProblems(p, limits, DEVIATIONS_MAX * p.leanBps);
 
+/** Null, or why the spread is less than two maker fees and minEdgeBps. `makerRate` in parts of 10^-8. */
 export const imbalanceEdgeProblem = (p: ImbalanceParameters, makerRate: number): string | null =>
   spreadEdgeProblem(p, makerRate);

@@ -35,7 +35,9 @@ export const pegParameters = z.strictObject({
 
 export type PegParameters = z.infer<typeof pegParameters>;
 
+/** None when the levels fit the limits, with the fair value as far from the middle as weight and maxDivergenceBps let it. */
 export const pegLimitProblems = (p: PegParameters, limits: LimitsAsked): readonly LimitProblem[] =>
   spreadLimitProblems(p, limits, p.weight * p.maxDivergenceBps);
 
+/** Null, or why the spread is less than two maker fees and minEdgeBps. `makerRate` in parts of 10^-8. */
 export const pegEdgeProblem = (p: PegParameters, makerRate: number): string | null => spreadEdgeProblem(p, makerRate);
