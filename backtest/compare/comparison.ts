@@ -101,13 +101,13 @@ export type ComparedModel = Pick<
   };
 };
 
-/** The model that one number stands for: the expected one, or the first. */
+/** The model that one number stands for: the expected one, or the first; null of none. */
 export const mainModel = (models: readonly ComparedModel[]): ComparedModel | null =>
   models.find(({ model }) => model === 'expected') ?? models[0] ?? null;
 
 const CURVE_MAX = 256;
 
-/** What a comparison keeps of a run. */
+/** What a comparison keeps of a run: curves of at most 256 points, and the markouts of both sides and all levels together. */
 export function comparedModel(report: ReplayReport): ComparedModel {
   const { model, seconds, decisions, orders, fills, volume, pnl, profitBps, feesBps, drawdown, inventory } = report;
   const { uptime, missing, spreadBps, requests, refusedPostOnly, haltedBecause, hash, position, series } = report;
@@ -134,6 +134,7 @@ export function comparedModel(report: ReplayReport): ComparedModel {
   };
 }
 
+/** SHA-256 in hex over each tape's name, hash and start of trading, and each run's hashes by model, or why it was not run; order counts. */
 export function hashOfRuns(tapes: readonly ComparedTape[]): string {
   const hash = createHash('sha256');
   for (const tape of tapes) {

@@ -9,6 +9,7 @@ import type { ComparedModel, ComparedTape, Comparison, Measured } from './compar
 import { botsOf, comparisonFigures, tiersOf } from './plots.ts';
 import { comparisonWords, scoresOf } from './words.ts';
 
+/** The text of an HTML file that stands alone: library, style and script are inside, names and texts of the runs are escaped. */
 export function comparisonPage(comparison: Comparison, parts: PageParts): string {
   const figures = comparisonFigures(comparison);
   const { tapes } = comparison;

@@ -5,6 +5,7 @@ import type { Figure } from '../report/plots.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel, ComparedRun, ComparedTape, Comparison } from './comparison.ts';
 
+/** In the order of the page. What is shown at one tier is at the first; a heading for which no recording has a plot is left out. */
 export function comparisonFigures(comparison: Comparison): readonly Figure[] {
   const { tapes } = comparison;
   const bots = botsOf(comparison);
@@ -101,9 +102,11 @@ export function comparisonFigures(comparison: Comparison): readonly Figure[] {
 export const botsOf = ({ tapes }: Comparison): readonly string[] => [
   ...new Set(tapes.flatMap(({ runs }) => runs.filter(({ models }) => models.length > 0).map(({ name }) => name))),
 ];
+/** Names of the fee tiers of all runs, also of those that were not run, each once, in the order in which they first come. */
 export const tiersOf = ({ tapes }: Comparison): readonly string[] => [
   ...new Set(tapes.flatMap(({ runs }) => runs.map(({ tier }) => tier))),
 ];
+/** A colour of the page, `model-0` to `model-7` and then over again; `name` must be one of `bots`. */
 export const botColour = (bots: readonly string[], name: string): string => `model-${bots.indexOf(name) % COLOURS}`;
 
 const TIER_COLOURS = ['model-0', 'model-1', 'model-2'];

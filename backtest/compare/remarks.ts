@@ -9,6 +9,10 @@ const QUOTED_LEAST = 0.9;
 const FEW_FILLS = 30;
 const REASONS_SHOWN = 2;
 
+/**
+ * Halts of every model; of the main one: both sides quoted for under 90 % of the time, requests over the budget, fewer than 30 fills. Empty where
+ * nothing was run. Of the recording's `dirt` only locked and crossed books are told, where a crossed book is the first reason.
+ */
 export function remarksOf(models: readonly ComparedModel[], dirt: readonly Dirt[]): readonly string[] {
   const main = mainModel(models);
   if (main === null) return [];

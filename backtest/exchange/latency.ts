@@ -87,14 +87,16 @@ function recorded(sent: Float64Array, took: Float64Array): Travel {
   };
 }
 
-/** Exponential above a least latency; seeded, so that a run can be repeated. */
+/** At least `least` ms each way, `mean` ms on average; seeded, so that a run can be repeated. Throws a RangeError unless 0 <= least <= mean. */
 export function exponentialLatency(least: number, mean: number, random: Random): Latency {
   const draw = travel({ kind: 'exponential', least, mean }, random);
   return latencyOf(draw, draw);
 }
 
+/** One travel for each direction; a cancel takes that of a placement unless it has its own. */
 export const latencyOf = (there: Travel, back: Travel, cancel: Travel = there): Latency => ({ there, back, cancel });
 
+/** In ms, each way; a cancel takes as long as a placement unless it is told. Throws a RangeError below 0 and on what is not finite. */
 export function constantLatency(there: number, back: number, cancel = there): Latency {
   const [go, come, out] = [there, back, cancel].map(ms => travel({ kind: 'constant', ms }, NO_DICE)) as [
     Travel,
@@ -106,7 +108,10 @@ export function constantLatency(there: number, back: number, cancel = there): La
 
 const NO_DICE: Random = { next: () => 0, integer: from => from };
 
-/** Text as on the command line: `25`, `exponential:5,20`, `lognormal:20,0.5`, or a file of recorded requests. Throws an Error of one line. */
+/**
+ * Text as on the command line, in ms: `25`, `exponential:5,20` (least and mean), `lognormal:20,0.5` (median, and deviation of the logarithm), or
+ * a file of recorded requests. Throws an Error of one line.
+ */
 export function latencySpecOf(text: string, read: (path: string) => LatencySpec): LatencySpec {
   const drawn = /^(exponential|lognormal):([\d.]+),([\d.]+)$/.exec(text);
   const spec: LatencySpec = /^\d+(\.\d+)?$/.test(text)
@@ -138,7 +143,7 @@ export function recordedLatencies(csv: string, source: string): LatencySpec {
   );
 }
 
-/** Requests in any order. Throws an Error of one line when there are none. */
+/** Requests in any order, times in ms since 1970. Throws an Error of one line when there are none. */
 export function requestsTook(
   requests: readonly { readonly sent: number; readonly answered: number }[],
   source: string,

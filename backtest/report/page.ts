@@ -7,6 +7,7 @@ import { colourOf, figuresOf } from './plots.ts';
 import type { BacktestReport, HedgeReport, LevelReport, ReplayReport } from './report.ts';
 import { durationText, numberText, verdictOf } from './verdict.ts';
 
+/** The text of an HTML file that stands alone: library, style and script are inside, every text of the report is escaped. */
 export function pageOf(report: BacktestReport, parts: PageParts): string {
   const figures = figuresOf(report);
   const title = `Backtest: ${report.strategy} on ${report.book}`;

@@ -15,6 +15,7 @@ export type PageContent = {
   readonly parts: PageParts;
 };
 
+/** The text of the whole HTML file. Its policy lets the two scripts of `parts` run, by their SHA-256, and nothing be fetched. */
 export function pageWith({ title, body, plots, parts }: PageContent): string {
   const scripts = [parts.library, parts.script].map(text => text.replaceAll('</script', '<\\/script'));
   // Only these two scripts may run, whatever else comes to stand in the page; nothing may be fetched, sent, or made to point elsewhere.
@@ -45,6 +46,7 @@ export const THEME_BUTTON = html`<button id="theme" type="button">light / dark</
 export const PLOT_ADVICE =
   'Drag across a plot to zoom, double-click to zoom out; a click on a name in a legend hides its line.';
 
+/** A heading of the second rank, escaped, and what stands under it. */
 export const section = (heading: string, inside: Html | readonly Html[]): Html =>
   html`<section>
     <h2>${heading}</h2>
@@ -66,7 +68,7 @@ const place =
 /** JSON inside a script element: nothing in it can end the element. */
 const dataText = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c');
 
-/** `head` and `rows` are table rows. */
+/** `head` and `rows` are table rows; `NO_HTML` for no head. */
 export const table = (head: Html, rows: readonly Html[]): Html =>
   html`<div class="wide">
     <table>

@@ -11,6 +11,7 @@ export const COLOURS = 8;
 const TIME = 'time';
 const LEVELS_SHOWN = 6;
 
+/** In the order of the page. Headings without a plot are left out; without a fill in any model markouts, fill ratios and waits are too. */
 export function figuresOf(report: BacktestReport): readonly Figure[] {
   const traded = report.models.some(({ fills }) => fills > 0);
   return [
@@ -388,7 +389,9 @@ const padded = (values: readonly (number | null)[], length: number): readonly (n
 
 /** Lines that lie on each other are all seen: the later one is thinner. */
 const widthOf = (model: number, models: number): number => 1.25 + 1.25 * (models - 1 - model);
+/** A colour of the page, by the model's place from 0: `model-0` to `model-7`, then over again. */
 export const colourOf = (model: number): string => `model-${model % COLOURS}`;
+/** `5 s` below a minute, from there on `1.5 min`; nothing is rounded. */
 export const secondsText = (s: number): string => (s < 60 ? `${s} s` : `${s / 60} min`);
 const stretchText = ({ series: { everyMs } }: ReplayReport): string =>
   everyMs < 120_000 ? `${everyMs / 1000} s` : `${Math.round(everyMs / 6000) / 10} min`;

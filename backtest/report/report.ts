@@ -146,6 +146,10 @@ export type SeriesColumn =
   | 'sold'
   | 'soldAt';
 
+/**
+ * Money becomes exact decimal text; what is told as a number has nine digits, an uptime four decimals. `instrument` must be that of the run: by its
+ * tick and lot prices and amounts become currency.
+ */
 export function reportOf(instrument: Instrument, result: ReplayResult): ReplayReport {
   const { snapshot, collected } = result;
   const { counts, uptime } = snapshot;
@@ -321,6 +325,7 @@ const short = (x: number): number => Number(x.toPrecision(9)) + 0;
 
 export const FILLS_HEADER =
   'tid,order_id,level,at,heard_at,side,price,amount,value,fee,fee_currency,mid_ticks,held_since_start';
+/** In the order of `FILLS_HEADER`, no line end. Times in ms since 1970, money and amounts as decimal text; empty for a middle not known. */
 export const fillLine = (f: FillRow): string =>
   [
     f.tid,
@@ -339,11 +344,13 @@ export const fillLine = (f: FillRow): string =>
   ].join(',');
 
 export const ORDERS_HEADER = 'order_id,side,price,amount,filled,placed_at,ended_at,ending';
+/** In the order of `ORDERS_HEADER`, no line end. Times in ms since 1970, prices and amounts as decimal text. */
 export const orderLine = (o: OrderRow): string =>
   [o.orderId, o.side, o.price, o.amount, o.filled, o.placedAt, o.endedAt, o.ending].join(',');
 
 export const HEDGES_HEADER =
   'hedge_id,at,state,wanted,way,gave,gave_currency,got,got_currency,weighed_bps,accepted_at,executed_at,cost,heard_at,why,weighed';
+/** In the order of `HEDGES_HEADER`, no line end. Times in ms since 1970, amounts as decimal text; empty for null, sentences in quotes. */
 export const hedgeLine = (h: HedgeLine): string =>
   [
     h.id,

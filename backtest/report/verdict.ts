@@ -17,7 +17,7 @@ export function verdictOf(report: BacktestReport): readonly string[] {
   ];
 }
 
-/** The model that the sentences are about: the expected one, or the first. */
+/** The model that the sentences are about: the expected one, or the first; null of none. */
 export function mainOf(models: readonly ReplayReport[]): ReplayReport | null {
   return models.find(({ model }) => model === 'expected') ?? models[0] ?? null;
 }
@@ -142,6 +142,7 @@ export function numberText(x: number): string {
 const bpsText = (bps: number): string => bps.toLocaleString('en-US', { maximumFractionDigits: 2 });
 const minuteText = (iso: string): string => iso.slice(0, 16).replace('T', ' ');
 
+/** From seconds: `90 s` below two minutes, then `5 min`, `1 h 30 min`, from two days on `2 d 3 h`. Rounded; hours beside days downwards. */
 export function durationText(seconds: number): string {
   if (seconds < 120) return `${numberText(Number(seconds.toPrecision(3)))} s`;
   const minutes = Math.round(seconds / 60);
