@@ -58,6 +58,10 @@ export type RowSource =
   | { readonly kind: 'memory'; readonly rows: MarketRows }
   | { readonly kind: 'stored'; readonly dir: string; readonly options: StoredTapeOptions };
 
+/**
+ * `onProgress` gets the share that is behind, 0 to 1. Rejects: `Wrong` when a CSV file cannot be written, plain errors on rows that cannot be
+ * replayed.
+ */
 export async function runModel(
   job: ModelJob,
   source: RowSource,
@@ -113,9 +117,12 @@ function deskOf({ backtest: { desk }, exchange }: Config, seed: number): DeskOpt
   };
 }
 
-/** The same draws for every model and thread. */
+/** From the exchange to us, in ms. The same draws for every model and thread. Throws a RangeError on what is no latency. */
 export const feedOf = ({ feed }: Latencies, seed: number) => travel(feed, randomOf(seed ^ 0xfe));
 
+/**
+ * `from`: rows that tell the book; without it levels, or orders where there are none. Throws a RangeError on a tape of best prices without amounts.
+ */
 export function rowsInMemory(
   tape: Tape,
   { latencies, seed }: Pick<ModelJob, 'latencies' | 'seed'>,

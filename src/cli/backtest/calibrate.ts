@@ -9,6 +9,7 @@ export function calibrate(tape: Tape): string {
   return fragment(calibrationOf(tape), instrument, source);
 }
 
+/** YAML with a newline at its end: `market:` in bps and arrivals a minute (formulas E4, formulas E6), `fairValue:` in ticks and bps (formulas E5). */
 export function fragment(
   c: Calibration,
   { symbol, tick }: Pick<Instrument, 'symbol' | 'tick'>,

@@ -47,6 +47,7 @@ export const ORDERS_IN_FULL = 10;
 const LEAVE_S = 4;
 const LEVELS = 3;
 
+/** `price` (of one major) and `riskPerHour` in the minor currency; an adverse move unknown or below 0 counts as 0. Text: why none can be run. */
 export const termsOf = (
   instrument: Instrument,
   price: number,
@@ -71,7 +72,7 @@ export const termsOf = (
 /** In the minor currency: where one deviation over an hour costs the risk. */
 export const fullValueOf = (riskPerHour: number, volatilityBps: number): number => riskPerHour / (volatilityBps / 1e4);
 
-/** Every strategy at this maker fee; `terms` as text: why none can be run. */
+/** Every strategy at this maker fee, a fraction as text like '0.005'; `terms` as text: why none can be run. */
 export function derivedSetups(terms: Terms | string, makerFee: string): readonly Setup[] {
   return (Object.keys(strategies) as StrategyName[]).map((name): Setup => {
     if (typeof terms === 'string') return { name, strategy: name, text: null, config: null, notRun: terms };

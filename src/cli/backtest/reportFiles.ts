@@ -38,12 +38,13 @@ export function reportFiles(out: string): ReportFiles {
   };
 }
 
+/** The JSON first, on one line, then the page; overwrites both. The folder must be there. Throws `Wrong` when either cannot be written. */
 export function writeReport(files: ReportFiles, report: BacktestReport): void {
   written(files.json, () => writeFileSync(files.json, `${JSON.stringify(report)}\n`));
   written(files.page, () => writeFileSync(files.page, pageOf(report, pageParts())));
 }
 
-/** The chart library as it was installed, and the page's script as it was built beside this file. */
+/** The chart library as it was installed, and the page's script as it was built beside this file. Throws what reading a missing one throws. */
 export function pageParts(): PageParts {
   const library = createRequire(import.meta.url);
   const read = (path: string): string => readFileSync(path, 'utf8');

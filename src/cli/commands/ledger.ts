@@ -9,6 +9,7 @@ import type { AdjustAsk } from '../inspect/ledger.ts';
 
 export type Where = { readonly config?: string; readonly state?: string };
 
+/** `ledger` and `ledger adjust`; --since becomes ms since 1970. Both end in `Wrong` when no state directory is meant, or it has no ledger. */
 export function addLedgerCommands(program: Command): void {
   const command = program
     .command('ledger')

@@ -21,6 +21,7 @@ import { reduce, replay, resume } from '../inspect/stateCommands.ts';
 import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';
 
+/** `replay` and `explain` end in 1 when a command came out otherwise than recorded, `halt` in the worse of halt and cancel; wrong use is `Wrong`. */
 export function addStateCommands(program: Command): void {
   program
     .command('replay')

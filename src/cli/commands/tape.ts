@@ -38,6 +38,7 @@ type CalibrateFlags = {
   readonly out?: string;
 };
 
+/** `backtest`, `calibrate`, `tape` and `export`; --from and --to of the last two become ms since 1970. A recording that cannot be read is `Wrong`. */
 export function addTapeCommands(program: Command): void {
   tapeBook(program.command('backtest'))
     .description('trade a recorded market with the very engine and strategy that run, under several fill models')

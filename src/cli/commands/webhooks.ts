@@ -13,6 +13,7 @@ import { callbackOf, webhookTokens } from '../wiring/inbox.ts';
 import { folderOf } from './ledger.ts';
 import { remoteVenue } from '../wiring/source.ts';
 
+/** `webhooks register` (rfq 4.7) ends in 1 when the exchange refuses or does not answer; `webhooks list` reads the state directory alone. */
 export function addWebhookCommands(program: Command): void {
   const webhooks = program
     .command('webhooks')

@@ -310,4 +310,5 @@ function levelOf(
 }
 
 const nameOf = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');
+/** ISO 8601 in UTC, to the millisecond. Throws a RangeError on a time that is not finite, such as the `since` of the first regime. */
 export const timeText = (at: Millis): string => new Date(at).toISOString();

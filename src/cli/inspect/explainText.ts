@@ -4,6 +4,7 @@ import { explained } from '../../hedge/index.ts';
 import { timeText } from './explain.ts';
 import type { ExplainedLevel, Explanation } from './explain.ts';
 
+/** Lines without a newline at the end. Ticks have at most two decimals, figures of the model four digits; prices and amounts are exact. */
 export function explanationText(of: Explanation): string {
   const { market, inventory, fair, refusal, note, difference } = of;
   return [

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { isDecimalText } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 
+/** Times real time: above 0, at most 1000, without sign or exponent. Throws `InvalidArgumentError` on anything else, as all of these do. */
 export function speed(text: string): number {
   const n = Number(text);
   if (!(/^\d+(\.\d+)?$/.test(text) && n > 0 && n <= 1000))
@@ -11,6 +12,7 @@ export function speed(text: string): number {
   return n;
 }
 
+/** Whole, from 0 to 2^31 - 1; lengths of a flow in seconds are read by it too. */
 export function seedNumber(text: string): number {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n <= 2_147_483_647))
@@ -18,6 +20,7 @@ export function seedNumber(text: string): number {
   return n;
 }
 
+/** In bps an hour, from -5000 to 5000; decimals are allowed. */
 export function driftNumber(text: string): number {
   const n = Number(text);
   if (!(/^-?\d+(\.\d+)?$/.test(text) && Math.abs(n) <= 5_000))
@@ -25,6 +28,7 @@ export function driftNumber(text: string): number {
   return n;
 }
 
+/** Whole, from 1 to 64. */
 export function threadNumber(text: string): number {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n >= 1 && n <= 64))
@@ -32,13 +36,14 @@ export function threadNumber(text: string): number {
   return n;
 }
 
+/** From 0 to 65535; 0 lets the machine choose a free one. */
 export function port(text: string): number {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n <= 65_535)) throw new InvalidArgumentError('expected a port from 0 to 65535.');
   return n;
 }
 
-/** Milliseconds of text like 90s, 10m or 2h. */
+/** Milliseconds of text like 90s, 10m or 2h; above 0, at most 2^31 - 1, which is what a timer takes. */
 export function duration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
   if (!match) throw new InvalidArgumentError('expected a duration like 60s, 10m or 2h.');
@@ -50,7 +55,7 @@ export function duration(text: string): number {
 /** A moment of the past, once it is known what time it is. */
 export type Moment = (now: Millis) => Millis;
 
-/** ISO 8601 (UTC without a zone), or so long ago. */
+/** ISO 8601 (UTC without a zone), or so long ago; the result is in ms since 1970. */
 export function moment(text: string): Moment {
   if (/^\d+(\.\d+)?(s|m|h)$/.test(text)) {
     const ago = duration(text);

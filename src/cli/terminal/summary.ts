@@ -24,6 +24,7 @@ export type Summary = {
   readonly paper?: { readonly follows: string; readonly fills: string };
 };
 
+/** `run.seconds` is real time, told to the millisecond; shares of the time have four decimals. A currency of the book that is not held is '0'. */
 export function summaryOf(
   instrument: Instrument,
   snapshot: Snapshot,

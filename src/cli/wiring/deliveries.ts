@@ -8,6 +8,7 @@ const HOSTS_MAX = 16;
 /** A callback's answer is a status; more than this of a body is not read. */
 const BODY_MAX = 64 * 1024;
 
+/** `post` rejects without a whole answer within five seconds (rfq 6), on one of over `BODY_MAX` bytes, and on a url that is none. */
 export function httpDeliveries(): DeliveryPort & { close(): Promise<void> } {
   const hosts = new Map<string, Transport>();
 

@@ -10,6 +10,9 @@ const BYTES_MAX = 65_536;
 
 const failed = (why: string): FeedReading => ({ kind: 'failed', why });
 
+/**
+ * `now` in ms since 1970. Throws a RangeError on a configuration with neither url nor file; what `read` runs into is its result, never a rejection.
+ */
 export function feedOf(config: FeedConfig, now: () => number = Date.now): Feed {
   const { url, file } = config;
   if (url !== undefined) return webFeed(url, config, now);

@@ -19,6 +19,7 @@ const PEER = '127.0.0.1';
 const PUBLIC_MARKET = /\/(?:order_book|trades|ticker|ohlc)(?:[/?]|$)/;
 const ORDER_BOOK = /\/v3\/order_book\?(?:.*&)?book=([a-z0-9_]+)/;
 
+/** `send` rejects with a TransportFailure (`sent` is true) for market data while the followed market is gone, and for a book that cannot be read. */
 export function paperWay({ box, clock, book, latencyMs, isThere, elsewhere }: PaperWayOptions): Transport {
   return {
     send: async request => {

@@ -27,7 +27,10 @@ export type Source = {
   readonly paper?: boolean;
 };
 
-/** The configuration, its file and, with --tape, the recording; without -c the one that comes with Puntas for the recording's book. */
+/**
+ * The configuration, its file and, with --tape, the recording; without -c the one that comes with Puntas for the recording's book. Rejects with
+ * `Wrong` when they contradict each other, or one cannot be read.
+ */
 export async function chosen(
   options: Source & { readonly isBacktest?: boolean },
 ): Promise<{ config: Config; file: string; tape: Tape | null }> {
@@ -54,7 +57,7 @@ function bookOf(given: Config | null, asked: string | undefined): string | undef
   return given?.book ?? asked;
 }
 
-/** The same where --tape is a stored tape, which is opened and not read; null where it is not. */
+/** The same where --tape is a stored tape, which is opened and not read; null where it is not. Throws `Wrong` as the other rejects. */
 export function chosenStored(
   dir: string | undefined,
   path: string | undefined,
@@ -76,7 +79,7 @@ export function chosenStored(
 /** The standard configuration trades one of the books itself. */
 const nameFor = (book: string): string => (readShipped('sandbox').book === book ? 'sandbox' : book);
 
-/** One book of a recording; an error is wrong use. */
+/** One book of a recording. Every error rejects as `Wrong`; one of several books names --book. */
 export const tapeOf = (dir: string, book?: string): Promise<Tape> =>
   openTape(dir, book === undefined ? {} : { book }).catch((error: unknown) => {
     throw wrongTape(error);
@@ -88,7 +91,7 @@ function wrongTape(error: unknown): Wrong {
   return new Wrong(why.replace('; choose one of: ', '; choose one with --book, of: '));
 }
 
-/** The recordings behind `BOOK=DIR`, by their book. */
+/** The recordings behind `BOOK=DIR`, by their book. Rejects with `Wrong` on other text, a book given twice, and what cannot be read. */
 export async function referenceTapes(given: readonly string[]): Promise<ReferenceTapes> {
   const tapes = new Map<string, Tape>();
   for (const text of given) {
@@ -101,7 +104,10 @@ export async function referenceTapes(given: readonly string[]): Promise<Referenc
   return tapes;
 }
 
-/** Starts the embedded exchange when the configuration asks for it, hands over an address and a key, and cleans up. */
+/**
+ * Starts the embedded exchange when the configuration asks for it, hands over an address and a key, and cleans up. What `work` resolves to is the
+ * exit code. Rejects with `Wrong` on flags that a remote exchange has no use for, and without a key.
+ */
 export async function withVenue(
   config: Config,
   tape: Tape | null,
@@ -175,7 +181,10 @@ async function withPaper(
   }
 }
 
-/** The same for who only reads the market: no key is read, none is needed. */
+/**
+ * The same for who only reads the market: no key is read, none is needed. The exit code is left to `work`. Rejects with `Wrong` on --speed with a
+ * remote exchange.
+ */
 export async function withMarket(
   config: Config,
   tape: Tape | null,
@@ -248,8 +257,10 @@ export function signalsToStop(
   };
 }
 
+/** To be spread into options: without --seed there is no key, so that the configuration's own seed holds. */
 export const seedOf = ({ seed }: Source): { readonly seed?: number } => (seed === undefined ? {} : { seed });
 
+/** Of package.json, from the source tree and from the built one; 'unknown' where neither can be read. */
 export function version(): string {
   for (const up of ['../../../package.json', '../../../../package.json']) {
     try {
