@@ -99,6 +99,7 @@ export type Elsewhere = {
   readonly everyMs: number;
 };
 
+/** A feed without a book tells ours; of two for one book the last counts. Says nothing of what is wrong: that is for `referenceProblems`. */
 export function elsewhereOf({ reference: wanted, book }: Pick<Asked, 'reference' | 'book'>): Elsewhere | null {
   if (wanted === undefined) return null;
   const feeds = new Map(wanted.feeds.map(one => [one.book ?? book, one]));
@@ -136,7 +137,7 @@ export function referenceProblems(config: Asked): readonly Problem[] {
   return problems;
 }
 
-/** Public requests that it takes. */
+/** Public requests a minute that it takes, not whole; books that feeds tell take none. */
 export const readsPerMinute = (elsewhere: Elsewhere | null): number =>
   elsewhere === null ? 0 : (60_000 * elsewhere.read.length) / elsewhere.everyMs;
 

@@ -5,7 +5,9 @@ export const decimalText = z.string().regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'expect
 export const rate = z.string().regex(/^0(?:\.\d{1,8})?$/, 'expected a quoted fraction like "0.0065"');
 export const balances = z.record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"'), decimalText);
 export const aboveZero = decimalText.refine(text => /[1-9]/.test(text), 'must be above zero');
+/** Whole milliseconds, both bounds included. */
 export const millis = (from: number, to: number) => z.int().min(from).max(to);
+/** `protocols` sees the colon too, as in `https:`. Refuses the unencrypted, but on this machine, and a user, query, fragment or trailing slash. */
 export const address = (protocols: RegExp, example: string) =>
   z.string().superRefine((text, context) => {
     if (!isPlainAddress(text, protocols))
