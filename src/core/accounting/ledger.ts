@@ -120,9 +120,10 @@ const NONE: Causes = {
   adjustments: NOTHING,
 };
 
-/** Causes of a currency of which only some are known. */
+/** Causes of a currency of which only some are known; the others are 0. */
 export const causesOf = (some: Partial<Causes>): Causes => ({ ...NONE, ...some });
 
+/** The balance of one currency, exact; below zero when more was taken than ever came. */
 export function sumOfCauses(causes: Causes): Money {
   let sum = 0n;
   for (const cause of CAUSES) sum += causes[cause];

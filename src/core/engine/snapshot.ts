@@ -25,6 +25,7 @@ export type Shown = {
   readonly fills: number;
 };
 
+/** Prices in ticks, 0 for an empty side; sums in 10^-18. Orders, holdings and counts are the engine's own: read them before its next step. */
 export function snapshotOf(of: Shown, at: Millis): Snapshot {
   const { standing, regimes, decisions, holdings, market, adverse } = of;
   const { state } = regimes;

@@ -19,6 +19,7 @@ export type Depth = {
   asks: number;
 };
 
+/** Room for this many levels of each side; prices in ticks, amounts in lots. */
 export const emptyDepth = (levels: number): Depth => ({
   bidPrices: new Float64Array(levels),
   bidAmounts: new Float64Array(levels),
@@ -213,7 +214,7 @@ class HalfBook {
   }
 }
 
-/** Takes amounts of ours out of a depth, and closes the gaps. */
+/** Takes amounts of ours (lots) out of a depth, in place, and closes the gaps; a price that is not in it changes nothing. */
 export function subtractOwn(depth: Depth, side: Side, ownPrice: Price, ownAmount: Amount): void {
   const prices = side === 'buy' ? depth.bidPrices : depth.askPrices;
   const amounts = side === 'buy' ? depth.bidAmounts : depth.askAmounts;
@@ -233,11 +234,11 @@ export function subtractOwn(depth: Depth, side: Side, ownPrice: Price, ownAmount
   }
 }
 
-/** Best price of a depth's side; 0 when it is empty. */
+/** Best price of a depth's side, in ticks; 0 when it is empty. */
 export const bestOf = (depth: Depth, side: Side): Price =>
   (side === 'buy' ? (depth.bids > 0 ? depth.bidPrices[0]! : 0) : depth.asks > 0 ? depth.askPrices[0]! : 0) as Price;
 
-/** True when a price on `side` would trade against the other side's best. */
+/** True when a price on `side` would trade against the other side's best; false when that side is empty. */
 export function crosses(depth: Depth, side: Side, price: Price): boolean {
   const best = bestOf(depth, opposite(side));
   if (best === 0) return false;

@@ -141,22 +141,25 @@ function scaledInteger(text: string, decimals: number): number {
   return result;
 }
 
-/** Ticks of a price that must lie on the tick grid; null when it does not. Throws on text that is not decimal. */
+/** Ticks of a price that must lie on the tick grid; null when it does not. Throws a RangeError on text that is not decimal, or past 2^53 ticks. */
 export const priceExact = (i: Instrument, text: DecimalText): Price | null =>
   unitsOf(text, i.tick, i.priceDecimals, 'exact') as Price | null;
+/** Ticks, rounded down, 0 below one; the book's bounds are not asked. Throws a RangeError on text that is not decimal, or past 2^53 ticks. */
 export const priceFloor = (i: Instrument, text: DecimalText): Price =>
   unitsOf(text, i.tick, i.priceDecimals, 'floor') as Price;
+/** As `priceFloor`, rounded up. */
 export const priceCeil = (i: Instrument, text: DecimalText): Price =>
   unitsOf(text, i.tick, i.priceDecimals, 'ceil') as Price;
-/** Lots of an amount that must lie on the lot grid; null when it does not. */
+/** Lots of an amount that must lie on the lot grid; null when it does not. Throws as `priceExact` does. */
 export const amountExact = (i: Instrument, text: DecimalText): Amount | null =>
   unitsOf(text, i.lot, i.amountDecimals, 'exact') as Amount | null;
+/** Lots, rounded down, 0 below one; the book's bounds are not asked. Throws a RangeError on text that is not decimal, or past 2^53 lots. */
 export const amountFloor = (i: Instrument, text: DecimalText): Amount =>
   unitsOf(text, i.lot, i.amountDecimals, 'floor') as Amount;
 
-/** Price in the minor currency, with the tick's decimals. */
+/** Price in the minor currency, with the tick's decimals. Throws a RangeError on ticks that are not whole or below 0. */
 export const textOfPrice = (i: Instrument, ticks: Price): DecimalText => textOfUnits(ticks, i.tick, i.priceDecimals);
-/** Amount in the major currency, with the lot's decimals. */
+/** Amount in the major currency, with the lot's decimals. Throws as `textOfPrice` does. */
 export const textOfAmount = (i: Instrument, lots: Amount): DecimalText => textOfUnits(lots, i.lot, i.amountDecimals);
 
 function textOfUnits(units: number, unit: DecimalText, decimals: number): DecimalText {
@@ -167,23 +170,28 @@ function textOfUnits(units: number, unit: DecimalText, decimals: number): Decima
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
-/** Price times amount, exact. */
+/** Price times amount, exact. Throws a RangeError on ticks or lots that are not whole. */
 export const valueOf = (ticks: Price, lots: Amount): Value => (BigInt(ticks) * BigInt(lots)) as Value;
-/** Whole tick-lots in a sum of the minor currency, rounded down. */
+/** Whole tick-lots in a sum of the minor currency, rounded down. Throws a RangeError on text that is not decimal, a minus included. */
 export function valueFloor(i: Instrument, text: DecimalText): Value {
   if (!isDecimalText(text)) throw new RangeError(`expected decimal digits like "12.50", found ${JSON.stringify(text)}`);
   return (moneyOf(text) / i.tickLotMoney) as Value;
 }
+/** Exact, of the minor currency. */
 export const moneyOfValue = (i: Instrument, tickLots: Value): Money => (tickLots * i.tickLotMoney) as Money;
+/** Exact, of the major currency. Throws a RangeError on lots that are not whole. */
 export const moneyOfAmount = (i: Instrument, lots: Amount): Money => (BigInt(lots) * i.lotMoney) as Money;
 
-/** A rate such as a fee, in parts of 10^-8: "0.0065" is 650000. Rounded up, because it is a cost. */
+/** A rate such as a fee, in parts of 10^-8: "0.0065" is 650000. Rounded up, because it is a cost. Throws a RangeError on text that is not decimal. */
 export function rateCeil(text: DecimalText): number {
   if (!isDecimalText(text)) throw new RangeError(`expected a rate like "0.0065", found ${JSON.stringify(text)}`);
   return new Exact(text).mul(1e8).ceil().toNumber();
 }
 
-/** The price of an order that was left from before a change of the tick, on the grid of today, at its worst for us; an order without one costs the worst of all. */
+/**
+ * The price of an order that was left from before a change of the tick, on the grid of today, at its worst for us: up for a buy, down for a sell;
+ * an order without one costs the worst of all. Throws as `priceFloor` does.
+ */
 export function worstPrice(instrument: Instrument, side: Side, text: DecimalText | undefined): Price {
   if (text === undefined) return side === 'buy' ? instrument.priceMax : instrument.priceMin;
   return side === 'buy' ? priceCeil(instrument, text) : priceFloor(instrument, text);

@@ -16,11 +16,16 @@ export type DecimalText = string;
 export type Side = 'buy' | 'sell';
 /** +1 for buy, -1 for sell. */
 export const signOf = (side: Side): 1 | -1 => (side === 'buy' ? 1 : -1);
+/** The side that an order of this one trades against. */
 export const opposite = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy');
 
+/** Whole ticks are the caller's to see to: this and the next three only name the unit, and check nothing. */
 export const price = (ticks: number): Price => ticks as Price;
+/** Of whole lots. */
 export const amount = (lots: number): Amount => lots as Amount;
+/** Of tick-lots. */
 export const value = (tickLots: bigint): Value => tickLots as Value;
+/** Of units of 10^-18; decimal text goes through `moneyOf`. */
 export const money = (atto: bigint): Money => atto as Money;
 
 export const MONEY_DECIMALS = 18;
@@ -31,7 +36,9 @@ const SIGNED = /^-?\d{1,20}(?:\.\d{1,18})?$/;
 /** True for text that is plain decimal digits: at most 20 before the point and 18 after it. */
 export const isDecimalText = (text: unknown): text is DecimalText => typeof text === 'string' && UNSIGNED.test(text);
 
-/** Exact money of decimal text; a leading minus is allowed, because the exchange writes sold amounts that way. Throws on anything else. */
+/**
+ * Exact money of decimal text; a leading minus is allowed, because the exchange writes sold amounts that way. Throws a RangeError on anything else.
+ */
 export function moneyOf(text: string): Money {
   if (!SIGNED.test(text)) throw new RangeError(`expected decimal digits like "12.50", found ${JSON.stringify(text)}`);
   const negative = text.startsWith('-');

@@ -7,7 +7,7 @@ import type { RiskRefusal, Standing } from '../risk/risk.ts';
 import type { Quote } from './strategy.ts';
 import { whyNot } from '../engine/whyNot.ts';
 
-/** Nothing can be computed: there is no market to quote on. */
+/** Nothing can be computed: there is no market to quote on. `mid` is NaN. */
 export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): Preview => ({
   halt,
   refusal,
@@ -19,6 +19,7 @@ export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): 
   whyNot: null,
 });
 
+/** `mid` in ticks. The gate is asked of each order as if it were the only new one: all together may be more than funds and limits let through. */
 export function previewOf(
   quote: Quote,
   standing: Standing,

@@ -97,6 +97,7 @@ export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hyster
   }
 }
 
+/** Of the causes, not of the regime: true as well while something harder, such as a pause, stands above it. */
 export const isReduceOnly = ({ reduce, near }: RegimeState): boolean => reduce !== null || near !== null;
 
 function held(
