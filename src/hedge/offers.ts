@@ -82,5 +82,7 @@ function mostOf({ most, give, get }: ConversionOffer, { from, to, fixed, size }:
   return money((size * sum * 999n) / (other * 1_000n));
 }
 
+/** To whole steps of `unit`, down; both in 10^-18. For sums of 0 and more; throws a RangeError on a unit of 0. */
 export const floorTo = (sum: Money, unit: Money): Money => money(sum - (sum % unit));
+/** As `floorTo`, up. */
 export const ceilTo = (sum: Money, unit: Money): Money => floorTo(money(sum + unit - 1n), unit);

@@ -5,13 +5,14 @@ import { secondId } from './routes.ts';
 
 export type { HedgeRow };
 
+/** Nothing carries it on any more; stranded is over too, though a person must see to it. */
 export const isOver = ({ state }: HedgeRow): boolean =>
   state === 'completed' || state === 'failed' || state === 'stranded';
 /** Its acceptance may have left: from here on it counts both ways. */
 export const mayMove = ({ state }: HedgeRow): boolean =>
   state === 'accepted' || state === 'executing' || state === 'unknown';
 
-/** What its offer, or the leg of its route that is under way, exchanges. */
+/** What its offer, or the leg of its route that is under way, exchanges. Throws when it has no offer yet. */
 export function conversionOf({ id, offer, route }: HedgeRow): Conversion {
   if (offer === null) throw new Error(`hedge ${id} has no offer`);
   const { give, get } = offer;
@@ -33,6 +34,7 @@ export function toldOf({ id, state, why, offer }: HedgeRow, conversion?: Convers
   return `hedge ${id}: ${textOfMoney(give.amount)} ${give.currency} became ${textOfMoney(get.amount)} ${get.currency}`;
 }
 
+/** Costs become decimal text of the minor currency, below zero when the way earns; bps stay as they are. */
 export const weighedText = ({ weighed }: HedgeDecision): HedgeRow['weighed'] =>
   weighed.map(({ way, cost, bps, not }) => ({ way, cost: cost === null ? null : textOfMoney(cost), bps, not }));
 
