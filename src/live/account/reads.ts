@@ -22,6 +22,7 @@ type EventOf<K extends EngineEvent['kind']> = Extract<EngineEvent, { kind: K }>;
 
 /** What a read without a result ended in. */
 export type Failed = Exclude<Outcome<never>, { kind: 'done' }>;
+/** Tells it from an event, which has a `kind` too. Null is no failure: there was an answer, and nothing in it to tell. */
 export const isFailed = (x: object | null): x is Failed =>
   x !== null && 'kind' in x && (x.kind === 'refused' || x.kind === 'unknown');
 
@@ -168,10 +169,10 @@ export class Reads {
   }
 }
 
-/** Null for a price past every tick that can be counted. */
+/** Ticks, rounded down; null for a price past every tick that can be counted, and for text that is not decimal. */
 export const priceOrNull = (instrument: Instrument, text: string): Price | null =>
   countable(() => priceFloor(instrument, text));
-/** Null for an amount past every lot that can be counted. */
+/** Lots, rounded down; null for an amount past every lot that can be counted, and for text that is not decimal. */
 export const amountOrNull = (instrument: Instrument, text: string): Amount | null =>
   countable(() => amountFloor(instrument, text));
 

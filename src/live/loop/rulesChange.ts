@@ -17,6 +17,7 @@ export function rulesChange(from: Rules, to: Rules): string | null {
   return changes.length === 0 ? null : `${to.instrument.symbol}: ${changes.join(', ')}`;
 }
 
+/** True when ticks or lots of the one are not those of the other: every price and amount counted in them means something else now. */
 export const isOtherGrid = (from: Instrument, to: Instrument): boolean => from.tick !== to.tick || from.lot !== to.lot;
 
 const lots = (i: Instrument, amount: number): string => decimal(BigInt(amount) * i.lotMoney);

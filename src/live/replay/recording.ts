@@ -55,12 +55,13 @@ export class LineWriter {
   }
 }
 
+/** By the message alone: it is what a replay is compared by, and a stack is another on every machine. */
 export const brokenBy = (error: unknown): Answer => ({
   kind: 'broke',
   message: error instanceof Error ? error.message : String(error),
 });
 
-/** Throws a RangeError on a line that is not one. */
+/** Throws a RangeError on a line that is not one, a SyntaxError on one whose JSON is damaged. */
 export function lineOf(text: string): Line {
   const body = text.slice(1);
   if (text === GAP) return { kind: 'gap' };
@@ -71,7 +72,7 @@ export function lineOf(text: string): Line {
   return { kind: 'input', event, levels: levels ?? [] };
 }
 
-/** Brings a book to where it stood when the line was written. */
+/** Brings a book to where it stood when the line was written; ticks and lots. Throws a RangeError on a level that cannot be. */
 export function applyLevels(book: OrderBook, levels: readonly LevelChange[]): void {
   for (const [side, price, amount] of levels) book.set(side === 0 ? 'buy' : 'sell', price as Price, amount as Amount);
 }

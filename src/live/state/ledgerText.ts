@@ -18,6 +18,7 @@ type Written = {
 /** As it was written before there were causes: the balances alone. */
 type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: string, total: string][] };
 
+/** JSON. Sums of causes as decimal text, those of the guard in units of 10^-18, the target in lots. */
 export const textOfLedger = ({ causes, sources, seen, target, guard, adverse }: RestoredLedger): string =>
   JSON.stringify({
     causes: [...causes].map(([currency, row]) => [currency, writtenCauses(row)]),
@@ -28,6 +29,7 @@ export const textOfLedger = ({ causes, sources, seen, target, guard, adverse }: 
     adverse,
   } satisfies Written);
 
+/** Of a text from before there were causes, all of a balance is its opening. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
   const { seen, target, guard, adverse } = written;
@@ -69,6 +71,7 @@ export const textOfEntry = ({ why, changes }: Pick<Entry, 'why' | 'changes'>): s
       .map(({ cause, currency, amount }) => [cause, currency, textOfMoney(amount)]),
   ]);
 
+/** The way back from `textOfEntry`; `at` in ms since 1970. Throws on damaged JSON or sums. */
 export function entryOf(source: string, at: Millis, text: string): Entry {
   const [why, ...changes] = JSON.parse(text) as [string | null, ...[cause: Cause, currency: string, amount: string][]];
   return {
@@ -101,6 +104,7 @@ type WrittenMark = Omit<Mark, 'ledger' | 'marker' | 'checked' | 'profit'> & {
   readonly profit?: Readonly<Record<keyof Profit, string>> | null;
 };
 
+/** JSON with the ledger's own text inside. Sums as decimal text, `filled` in lots, times in ms since 1970. */
 export const textOfMark = ({ ledger, marker, live, hedges = [], transfers = null, ...rest }: Mark): string => {
   const { checked = null, profit = null } = rest;
   return JSON.stringify({
@@ -118,6 +122,7 @@ export const textOfMark = ({ ledger, marker, live, hedges = [], transfers = null
   } satisfies WrittenMark);
 };
 
+/** The way back; what an older Puntas did not write is null, or no hedges. Throws on damaged JSON or sums. */
 export function markOf(text: string): Required<Mark> {
   const { ledger, marker, live, hedges, transfers, checked, profit } = JSON.parse(text) as WrittenMark;
   return {

@@ -7,6 +7,7 @@ import { claimStateDir } from './stateDir.ts';
 const MARK = 'PAPER';
 const TEXT = 'This is the state of paper trading. Nothing in it is about real orders or real money.\n';
 
+/** False as well for a directory that is not there, or that nobody has used. */
 export const isPaperState = (dir: string): boolean => existsSync(join(dir, MARK));
 
 /** Throws one clear line when the directory is of the other kind; marks a new one of paper. */
