@@ -41,6 +41,7 @@ export type ExchangeOptions = VenueOptions & {
   readonly deliveries?: DeliveryPort;
 };
 
+/** `seed` is 1 without one; the same gives the same ids and delays. Throws a RangeError on a switch, or rules of a book, that cannot be. */
 export function createVenue(options: ExchangeOptions): EmbeddedExchange {
   const venue = new Venue(options);
   const random = (salt: number) => randomOf((options.seed ?? 1) ^ salt);

@@ -33,12 +33,14 @@ export const RFQ_CODES = Object.keys(TABLE) as readonly RfqCode[];
 export type RfqRefused = { readonly kind: 'refused'; readonly code: RfqCode; readonly about?: string };
 export type RfqVerdict<T> = { readonly kind: 'done'; readonly value: T } | RfqRefused;
 
+/** `about` comes behind the wording of the code, in the reply's message. */
 export const rfqRefused = (code: RfqCode, about?: string): RfqRefused => ({
   kind: 'refused',
   code,
   ...(about !== undefined && { about }),
 });
 
+/** With the code's status: 400, 403, 404 or 500 (rfq 4.1 to 4.6). */
 export function rfqFailure({ code, about }: RfqRefused): WireReply {
   const [status, meaning] = TABLE[code];
   return rfqErrors(status, code, about === undefined ? meaning : `${meaning}: ${about}`);
@@ -48,10 +50,10 @@ export function rfqFailure({ code, about }: RfqRefused): WireReply {
 export const rfqErrors = (status: number, code: string, message: string): WireReply =>
   reply(status, JSON.stringify({ errors: [{ code, message }] }));
 
-/** RFQ replies are bare objects. */
+/** RFQ replies are bare objects, with status 200 (public-facts 14). */
 export const bare = (value: unknown): WireReply => reply(200, JSON.stringify(value));
 
-/** 2026-01-02T03:04:05Z (rfq conventions). */
+/** 2026-01-02T03:04:05Z (rfq 1); the fraction is cut off. */
 export const timeSeconds = (at: Millis): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
 /** Shortest exact text of an amount. */

@@ -5,6 +5,7 @@ import type { Details, RefundStep, Transaction } from './transactions.ts';
 
 type Json = Record<string, unknown>;
 
+/** Ready for JSON. Amounts and the rate are decimal text, assets upper case, times like 2026-01-02T03:04:05.678Z, or without the fraction. */
 export function transactionPayload(transaction: Transaction, form: 'milliseconds' | 'seconds'): Json {
   const { id, details, status, createdAt, updatedAt, externalRef } = transaction;
   const time = (at: Millis) => (form === 'seconds' ? timeSeconds(at) : new Date(at).toISOString());

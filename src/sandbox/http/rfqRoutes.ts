@@ -165,6 +165,7 @@ function quoteOf({ venue, rfq }: PrivateAsk, quote: DeskQuote): Record<string, u
   };
 }
 
+/** As in rfq 2.3: tickers in upper case, sums and rate as exact decimal text, times in whole seconds. */
 export function conversionOf(conversion: DeskConversion): Record<string, unknown> {
   const { quote } = conversion;
   return {

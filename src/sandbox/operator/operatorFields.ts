@@ -39,6 +39,7 @@ export type OperatorAsk = {
   readonly query: ReadonlyMap<string, string>;
 };
 
+/** An empty body has no fields. Throws an `OperatorFault` of 400 when it is no JSON object, and its readers do on a value that is not as expected. */
 export function fieldsIn(body: string): OperatorFields {
   if (body === '') return reader({});
   const parsed = fieldsOf(body);
@@ -46,7 +47,7 @@ export function fieldsIn(body: string): OperatorFields {
   return reader(parsed.value);
 }
 
-/** The account named, or the oldest one. */
+/** The account named, or the oldest one. Throws an `OperatorFault` of 404 when there is none. */
 export function accountOf(exchange: EmbeddedExchange, id: string | undefined): Account {
   const { accounts } = exchange.venue;
   const account = id === undefined ? accounts.values().next().value : accounts.get(id);

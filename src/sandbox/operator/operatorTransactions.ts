@@ -8,6 +8,7 @@ import type { Details, Failure, Plan, RefundPlan } from '../desks/transactions.t
 const OUTCOMES = ['COMPLETE', 'FAILED'] as const;
 const METHODS = ['SPEI', 'PLATFORM_TRANSFER'] as const;
 
+/** Returns the payload of its event (rfq 2.5). Throws an `OperatorFault`: 400 on a wrong field or too little balance, 404 on an unknown account. */
 export function startCrypto(ask: OperatorAsk, kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL'): unknown {
   const { fields, exchange } = ask;
   const asset = fields.text('asset')?.toLowerCase();
@@ -23,7 +24,7 @@ export function startCrypto(ask: OperatorAsk, kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_W
   });
 }
 
-/** The credit is of the fiat asset: the stablecoin itself is not traded here. */
+/** The credit is of the fiat asset: the stablecoin itself is not traded here. Returns and throws as `startCrypto` does. */
 export function startIssuance(ask: OperatorAsk): unknown {
   const { fields, exchange } = ask;
   const method = fields.oneOf('method', METHODS, 'SPEI');
@@ -48,6 +49,7 @@ export function startIssuance(ask: OperatorAsk): unknown {
   });
 }
 
+/** Takes the sum at once. The asset is mxn for SPEI and brl for a platform transfer unless it is named; returns and throws as `startCrypto` does. */
 export function startRedemption(ask: OperatorAsk): unknown {
   const { fields } = ask;
   const method = fields.oneOf('method', METHODS, 'SPEI');
@@ -63,7 +65,10 @@ export function startRedemption(ask: OperatorAsk): unknown {
   });
 }
 
-/** Steps of the kind in the order given; without them, all that the method needs. */
+/**
+ * Steps of the kind (rfq 2.6) in the order given; without them, all that the method needs. Throws an `OperatorFault` of 400 on others, and on a
+ * kind without refunds.
+ */
 export function refundPlanOf(details: Details, fields: OperatorFields): RefundPlan {
   const outcome = fields.oneOf('outcome', OUTCOMES, 'COMPLETE');
   if (details.kind !== 'ISSUANCE' && details.kind !== 'REDEMPTION')

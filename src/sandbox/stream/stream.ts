@@ -41,6 +41,9 @@ type Session = {
   open: boolean;
 };
 
+/**
+ * `random` draws the feed's delays. Closes with 1001 at its end, 1008 on too many frames, 1011 without a book (public-facts 12.1), 1013 when full.
+ */
 export function streamOf(venue: Venue, random: Random): Stream {
   const { clock } = venue;
   const sessions = new Set<Session>();

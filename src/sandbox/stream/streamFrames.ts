@@ -14,6 +14,7 @@ const SHOWN_ORDERS = 20;
 
 export const KEEP_ALIVE = '{"type":"ka"}';
 
+/** All trades of one event, `t` the taker's side, 0 for buy (public-facts 12.3); `sent` in ms, its fraction cut off. */
 export const tradesFrame = ({ book, instrument, trades, at }: BookEvent, sent: Millis): string =>
   JSON.stringify({
     type: 'trades',
@@ -45,6 +46,7 @@ export function ordersPayload(book: VenueBook): string {
   return JSON.stringify({ bids: side('buy'), asks: side('sell') });
 }
 
+/** `payload` is JSON as `ordersPayload` gives it, put in as it is; there is no sequence (public-facts 12.4). */
 export const ordersFrame = (book: string, payload: string, sent: Millis): string =>
   `{"type":"orders","book":${JSON.stringify(book)},"payload":${payload},"sent":${whole(sent)}}`;
 

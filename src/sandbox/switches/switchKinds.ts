@@ -32,6 +32,7 @@ export const choice = <const V extends Variant>(
   source,
 });
 
+/** A whole number, `min` and `max` included; its unit is in its name or in `decides`. */
 export const quantity = (fallback: number, min: number, max: number, decides: string, source: string): Quantity => ({
   kind: 'quantity',
   min,

@@ -79,6 +79,7 @@ export class Gate {
   }
 }
 
+/** False is 0202 to who asks (public-facts 2.4). */
 export const may = (key: ApiKey, permission: Permission): boolean => key.permissions.has(permission);
 
 function credentialsOf(request: WireRequest, form: Switches['authHeaders']): Credentials | null {

@@ -66,7 +66,9 @@ export type Order = {
   finishedAt: Millis | null;
 };
 
+/** In lots; 0 on a market order by value, which has no amount of its own. */
 export const unfilled = (order: Order): Amount => Math.max(0, order.original - order.filled) as Amount;
+/** True while it is queued, rests, waits for its stop or is being canceled. */
 export const isActive = (order: Order): boolean => order.finishedAt === null;
 /** A stop order that has not been triggered rests outside the book. */
 export const isWaiting = (order: Order): boolean => order.stop !== undefined && order.triggeredAt === undefined;
@@ -74,13 +76,16 @@ export const isWaiting = (order: Order): boolean => order.stop !== undefined && 
 export const payingCurrency = (order: Pick<Order, 'side' | 'instrument'>): string =>
   order.side === 'buy' ? order.instrument.minor : order.instrument.major;
 
-/** Lock of a limit order with this much unfilled: a buy its remaining value, a sell its remaining amount (public-facts 9.3). No extra for fees. */
+/**
+ * Lock of a limit order with this much unfilled: a buy its remaining value, up to eight decimals, a sell its remaining amount (public-facts 9.3).
+ * No extra for fees.
+ */
 export function limitLock(instrument: Instrument, side: Side, price: Price, left: Amount): Money {
   if (left === 0) return money(0n);
   return side === 'sell' ? moneyOfAmount(instrument, left) : ceil8(moneyOfValue(instrument, valueOf(price, left)));
 }
 
-/** Lock of a stop order that waits: a market buy by amount is valued at its stop price. */
+/** Lock of a stop order that waits: a market buy by amount is valued at its stop price; a sell by value in lots, up. */
 export function stopLock(order: {
   readonly instrument: Instrument;
   readonly side: Side;

@@ -91,13 +91,17 @@ export function admitted(venue: Venue, account: Account, book: VenueBook, draft:
   return done({ book, draft, lock });
 }
 
+/** 0410 for everybody, 0411 for market orders, 1008 for this account; null when it may trade. */
 export function tradingOff(account: Account, type: 'limit' | 'market', switches: Switches): Refused | null {
   if (switches.trading === 'off') return refused('0410');
   if (type === 'market' && switches.marketOrders === 'off') return refused('0411');
   return account.trading ? null : refused('1008');
 }
 
-/** A price on the tick grid and within the book's bounds. */
+/**
+ * A price on the tick grid and within the book's bounds; else 0407, 0304, 0401 or 0402. Off the grid it is refused, or by a switch rounded
+ * (public-facts 5.1).
+ */
 export function priceOf(
   book: VenueBook,
   side: Side,
@@ -114,7 +118,7 @@ export function priceOf(
   return done(Number(ticks) as Price);
 }
 
-/** Both kinds of amount; the one that is not given is 0 lots, or absent. */
+/** Both kinds of amount; the one that is not given is 0 lots, or absent. Refused: 0308, 0309, 0329, 0408, 0407, 0404. */
 export function amountsOf(
   i: Instrument,
   type: 'limit' | 'market',
@@ -135,6 +139,7 @@ export function amountsOf(
   return done({ major: Number(lots) as Amount, minor: undefined });
 }
 
+/** As `priceOf`, but it may be missing, and the bounds are 0412 and 0413. */
 export function stopOf(
   book: VenueBook,
   side: Side,
@@ -151,7 +156,7 @@ export function stopOf(
   return done(Number(ticks) as Price);
 }
 
-/** Minimum and maximum of amount and value. A market order's value is what it names; one by amount has none to check. */
+/** Minimum and maximum of amount (0403, 0404) and value (0405, 0406). A market order's value is what it names; one by amount has none to check. */
 export function outsideBounds(
   i: Instrument,
   draft: Pick<Draft, 'type' | 'price' | 'amount' | 'minor'>,

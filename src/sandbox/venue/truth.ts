@@ -23,6 +23,7 @@ export type Truth = {
   readonly imbalance: ReadonlyMap<string, bigint>;
 };
 
+/** Sums in 10^-18. Balances and lists are copies of this moment; the orders in them are the venue's own, and go on changing. */
 export function truthOf(venue: Venue): Truth {
   const accounts = new Map<string, AccountTruth>();
   const imbalance = new Map<string, bigint>(venue.deposited);

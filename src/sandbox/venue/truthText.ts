@@ -4,6 +4,7 @@ import { unfilled } from './order.ts';
 import type { Truth } from './truth.ts';
 import { text8 } from '../wire/wire.ts';
 
+/** Balances with eight decimals, prices and amounts with those of the book; of finished orders and trades only how many are kept. */
 export function truthText({ accounts, imbalance }: Truth): Record<string, unknown> {
   return {
     accounts: [...accounts.values()].map(account => ({

@@ -68,6 +68,7 @@ export type Code = keyof typeof MESSAGES;
 export type Refused = { readonly kind: 'refused'; readonly code: Code; readonly message: string };
 export type Verdict<T> = { readonly kind: 'done'; readonly value: T } | Refused;
 
+/** The other end of `refused`: `value` is what the check made of what it was given. */
 export const done = <T>(value: T): Verdict<T> => ({ kind: 'done', value });
 /** `about` says what was wrong, after the general meaning of the code. */
 export const refused = (code: Code, about?: string): Refused => ({

@@ -3,6 +3,7 @@ import type { Random } from '../../core/index.ts';
 
 const CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
+/** Takes sixteen draws; that no two are the same is left to chance, 62^16 of them. Keys, secrets and conversions of v4 are made of it too. */
 export function drawnOid(random: Random): string {
   let oid = '';
   for (let i = 0; i < 16; i++) oid += CHARACTERS[random.integer(0, 61)]!;

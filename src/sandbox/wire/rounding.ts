@@ -7,10 +7,12 @@ import type { Switches } from '../switches/switches.ts';
 export const SMALLEST = 10n ** 10n;
 const RATE_ONE = 10n ** 8n;
 
+/** Toward zero: the floor of sums of 0 and more. */
 export const floor8 = (sum: Money): Money => money(sum - (sum % SMALLEST));
+/** Toward plus infinity, whatever the sign; what has eight decimals already stays. */
 export const ceil8 = (sum: Money): Money => money(sum + ((SMALLEST - (sum % SMALLEST)) % SMALLEST));
 
-/** Fee on a received sum (not negative) at a rate in parts of 10^-8. */
+/** Fee on a received sum (not negative) at a rate in parts of 10^-8, in the currency received; half up by public-facts 16.2. */
 export function feeOn(received: Money, rate: bigint, rounding: Switches['feeRounding']): Money {
   const scaled = received * rate;
   const unit = RATE_ONE * SMALLEST;

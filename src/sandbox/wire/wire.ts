@@ -7,6 +7,7 @@ import type { Switches } from '../switches/switches.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' } as const;
 
+/** Status 200, the payload as JSON inside the envelope of v3 (public-facts 3). RFQ has none: `bare`. */
 export const success = (payload: unknown): WireReply => reply(200, JSON.stringify({ success: true, payload }));
 /** For payloads whose JSON is at hand already. */
 export const successText = (payload: string): WireReply => reply(200, `{"success":true,"payload":${payload}}`);
@@ -14,8 +15,10 @@ export const successText = (payload: string): WireReply => reply(200, `{"success
 /** `details` is there, and empty, in every capture (public-facts 3). */
 export const failure = ({ code, message }: Refused): WireReply =>
   reply(statusOf(code), JSON.stringify({ success: false, error: { code, message, details: [] } }));
+/** `about` comes behind the wording of the code, which decides the status. */
 export const failureOf = (code: Code, about?: string): WireReply => failure(refused(code, about));
 
+/** `body` is JSON text; an empty one, as of an unknown path (public-facts 3), has no content type. */
 export const reply = (status: number, body: string): WireReply => ({
   status,
   headers: body === '' ? {} : JSON_TYPE,
