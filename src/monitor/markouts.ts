@@ -1,41 +1,41 @@
 /** What Prometheus is told of markouts: by side and level at each horizon, and how far quotes moved out for them. */
-import { Gauge } from 'prom-client';
-import type { Registry } from 'prom-client';
-import type { MarkoutCurve, Side, Snapshot } from '../core/index.ts';
+import type { MarkoutCurve } from '../core/index.ts';
+import { gauge } from './entry.ts';
+import type { Entry } from './entry.ts';
+import { SIDES } from './monitored.ts';
+import type { Monitored } from './monitored.ts';
 
-const SIDES: readonly Side[] = ['buy', 'sell'];
+const labels = ['book', 'side', 'level', 'seconds'] as const;
 
-/** The gauges of one book; call what is returned at each scrape. */
-export function markoutGauges(registers: Registry[], book: string): (now: Snapshot['markouts']) => void {
-  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
-    new Gauge<L>({ name, help, labelNames, registers });
-  const labels = ['book', 'side', 'level', 'seconds'] as const;
-  const markout = gauge(
-    'puntas_markout_bps',
-    'Mean gain of our fills against the middle so many seconds later, in bps of the price, before fees, weighted by value, older fills less; by side and level (all: the whole side). 0 seconds: against the middle just before the fill. Absent without fills and without the section markouts.',
+export const MARKOUTS: readonly Entry[] = [
+  gauge({
+    name: 'puntas_markout_bps',
+    help: 'Mean gain of our fills against the middle so many seconds later, in bps of the price, before fees, weighted by value, older fills less; by side and level (all: the whole side). 0 seconds: against the middle just before the fill. Absent without fills and without the section markouts.',
     labels,
-  );
-  const error = gauge(
-    'puntas_markout_error_bps',
-    'Standard error of it, from clusters of a minute or the horizon.',
+    read: now => ofCurves(now, ({ bps }) => bps),
+  }),
+  gauge({
+    name: 'puntas_markout_error_bps',
+    help: 'Standard error of it, from clusters of a minute or the horizon.',
     labels,
-  );
-  const widen = gauge(
-    'puntas_adverse_widening_bps',
-    'How far the quotes of a side are moved out because its fills are followed by moves against them, in bps; absent without the section markouts.',
-    ['book', 'side'],
-  );
-  const show = ({ side, level, seconds, bps, errorBps }: MarkoutCurve) => {
-    if (side === null) return;
-    seconds.forEach((after, i) => {
-      const at = { book, side, level: level === null ? 'all' : String(level), seconds: String(after) };
-      const [mean, missed] = [bps[i], errorBps[i]];
-      if (typeof mean === 'number') markout.set(at, mean);
-      if (typeof missed === 'number') error.set(at, missed);
+    read: now => ofCurves(now, ({ errorBps }) => errorBps),
+  }),
+  gauge({
+    name: 'puntas_adverse_widening_bps',
+    help: 'How far the quotes of a side are moved out because its fills are followed by moves against them, in bps; absent without the section markouts.',
+    labels: ['book', 'side'],
+    read: ({ markouts }) => (markouts ? SIDES.map(side => [{ side }, markouts.widenBps[side]]) : []),
+  }),
+];
+
+/** What is known at the horizons of each side's curves. */
+const ofCurves = ({ markouts }: Monitored, valuesOf: (curve: MarkoutCurve) => MarkoutCurve['bps']) =>
+  (markouts?.curves ?? []).flatMap(curve => {
+    const { side, level, seconds } = curve;
+    if (side === null) return [];
+    return seconds.flatMap((after, i) => {
+      const value = valuesOf(curve)[i];
+      const at = { side, level: level === null ? 'all' : String(level), seconds: String(after) };
+      return typeof value === 'number' ? [[at, value] as const] : [];
     });
-  };
-  return now => {
-    now?.curves.forEach(show);
-    for (const side of SIDES) if (now) widen.set({ book, side }, now.widenBps[side]);
-  };
-}
+  });

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './registry.ts';
 
 export type MonitorServer = {
   /** Base address, with the port that was really taken. */

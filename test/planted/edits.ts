@@ -223,8 +223,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the maker fee in percent',
     file: 'src/monitor/fees.ts',
-    from: 'rate.set({ book }, makerRate / 1e8);',
-    to: 'rate.set({ book }, makerRate / 1e6);',
+    from: 'makerRate / 1e8,',
+    to: 'makerRate / 1e6,',
     test: 'test/monitor/metrics.test.ts',
     title: 'tells a maker fee of 560000 parts of 10^-8 as the fraction 0.0056',
   },

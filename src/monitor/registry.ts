@@ -1,0 +1,131 @@
+/** Shows all entries to Prometheus: they are read from a snapshot at the moment of the scrape, so that a stalled loop cannot look fresh. */
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Entry, Events, Labels, Row } from './entry.ts';
+import { METRICS } from './metrics.ts';
+import type { Monitored } from './monitored.ts';
+
+export type Metrics = {
+  readonly registry: Registry;
+  /** The page in Prometheus' text format, gauges read now. */
+  text(): Promise<string>;
+} & { readonly [E in keyof Events]: (...told: Events[E]) => void };
+
+/** A label takes at most this many values; what comes later is counted under "other". */
+const LABEL_VALUES_MAX = 64;
+
+/** The metrics of one book in a registry of their own. */
+export function metrics(book: string, version: string, read: () => Monitored): Metrics {
+  const registry = new Registry();
+  const all = METRICS.map(entry => shownIn(registry, entry, book, version));
+  const teller = <E extends keyof Events>(event: E) => {
+    const hearers = all.flatMap(({ hear, count }) => {
+      const rowsOf = hear?.[event];
+      return rowsOf === undefined ? [] : [(...told: Events[E]) => rowsOf(...told).forEach(count)];
+    });
+    return (...told: Events[E]) => hearers.forEach(hearer => hearer(...told));
+  };
+  return {
+    registry,
+    text: () => {
+      const now = read();
+      for (const { refresh } of all) refresh(now);
+      return registry.metrics();
+    },
+    order: teller('order'),
+    fill: teller('fill'),
+    request: teller('request'),
+    loop: teller('loop'),
+  };
+}
+
+/** Also shows the process itself, by the usual names: start time, memory, processor, open files, lag of the event loop. */
+export function showProcess({ registry }: Pick<Metrics, 'registry'>): void {
+  collectDefaultMetrics({ register: registry });
+  // Gauges that end in _total, which Prometheus keeps for counters; the same without it, by type, stay.
+  for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
+}
+
+type Shown = {
+  readonly refresh: (now: Monitored) => void;
+  readonly hear: Extract<Entry, { type: 'counter' }>['hear'] | null;
+  readonly count: (row: Row<string>) => void;
+};
+const nothing = () => undefined;
+
+function shownIn(registry: Registry, entry: Entry, book: string, version: string): Shown {
+  const { name, help, labels: labelNames } = entry;
+  const config = { name, help, labelNames, registers: [registry] };
+  const full = labelsOf(entry, book);
+  switch (entry.type) {
+    case 'gauge':
+      return { refresh: refreshed(new Gauge(config), entry, full, version), hear: null, count: nothing };
+    case 'total': {
+      const metric = new Counter(config);
+      const refresh = (now: Monitored) => {
+        metric.reset();
+        for (const [labels, value] of rowsOf(entry.read(now, version))) metric.inc(full(labels), value);
+      };
+      return { refresh, hear: null, count: nothing };
+    }
+    case 'counter': {
+      const metric = new Counter(config);
+      const begin = (now: Monitored | null) => {
+        for (const labels of entry.zeros(now)) metric.inc(full(labels), 0);
+      };
+      begin(null);
+      return { refresh: begin, hear: entry.hear, count: ([labels, value]) => metric.inc(full(labels), value) };
+    }
+    case 'histogram': {
+      const metric = new Histogram({ ...config, buckets: [...entry.buckets] });
+      return { refresh: nothing, hear: entry.hear, count: ([labels, value]) => metric.observe(full(labels), value) };
+    }
+  }
+}
+
+type Full = Record<string, string>;
+
+function refreshed(
+  metric: Gauge,
+  { read, untold }: Extract<Entry, { type: 'gauge' }>,
+  full: (labels: Labels<string>) => Full,
+  version: string,
+): (now: Monitored) => void {
+  const seen = new Map<string, Full>();
+  return now => {
+    if (untold === 'gone') metric.reset();
+    for (const labels of seen.values()) metric.set(labels, 0);
+    for (const [given, value] of rowsOf(read(now, version))) {
+      const labels = full(given);
+      if (untold === 'zero') seen.set(JSON.stringify(labels), labels);
+      if (value === null) metric.remove(labels);
+      else metric.set(labels, value);
+    }
+  };
+}
+
+const rowsOf = <V extends number | null>(told: V | readonly Row<string, V>[]): readonly Row<string, V>[] =>
+  typeof told === 'object' && told !== null ? told : [[{}, told]];
+
+/** The labels of an entry's series as they are shown: in their order, with the book, bounded where they must be. */
+function labelsOf({ labels, bounded = [] }: Entry, book: string): (given: Labels<string>) => Full {
+  const bounds = new Map(bounded.map(label => [label, boundedLabel()]));
+  return given => {
+    const full: Full = {};
+    for (const label of labels) {
+      const value = label === 'book' ? book : given[label];
+      if (typeof value === 'string') full[label] = bounds.get(label)?.(value) ?? value;
+    }
+    return full;
+  };
+}
+
+/** Lets the first values through and names the rest "other": a label must never grow without end. */
+function boundedLabel(): (value: string) => string {
+  const seen = new Set<string>();
+  return value => {
+    if (seen.has(value)) return value;
+    if (seen.size >= LABEL_VALUES_MAX) return 'other';
+    seen.add(value);
+    return value;
+  };
+}
