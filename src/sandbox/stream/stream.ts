@@ -44,127 +44,166 @@ type Session = {
 /**
  * `random` draws the feed's delays. Closes with 1001 at its end, 1008 on too many frames, 1011 without a book (public-facts 12.1), 1013 when full.
  */
-export function streamOf(venue: Venue, random: Random): Stream {
-  const { clock } = venue;
-  const sessions = new Set<Session>();
-  /** Who listens to what; empty sets are removed, so that an empty map means that nobody listens. */
-  const topics = new Map<string, Set<Session>>();
-  const queue = new EngineQueue(clock);
-  /** What the channel `orders` showed last, by book. */
-  const shown = new Map<string, string>();
-  let stopListening: (() => void) | null = null;
-  let diffs = 0;
+export const streamOf = (venue: Venue, random: Random): Stream => new PublicStream(venue, random);
 
-  const end = (session: Session, code: number | null): void => {
+class PublicStream implements Stream {
+  readonly #venue: Venue;
+  readonly #random: Random;
+  readonly #sessions = new Set<Session>();
+  /** Who listens to what; empty sets are removed, so that an empty map means that nobody listens. */
+  readonly #topics = new Map<string, Set<Session>>();
+  readonly #queue: EngineQueue;
+  /** What the channel `orders` showed last, by book. */
+  readonly #shown = new Map<string, string>();
+  #stopListening: (() => void) | null = null;
+  #diffs = 0;
+
+  constructor(venue: Venue, random: Random) {
+    this.#venue = venue;
+    this.#random = random;
+    this.#queue = new EngineQueue(venue.clock);
+  }
+
+  connect(send: (text: string) => void, close: (code: number) => void): StreamSession {
+    const session: Session = {
+      send,
+      close,
+      topics: new Set(),
+      timers: new Set(),
+      received: 0,
+      windowStart: this.#venue.clock.elapsed(),
+      frames: 0,
+      open: true,
+    };
+    if (this.#sessions.size >= SESSIONS_MAX) {
+      session.open = false;
+      close(1013);
+    } else {
+      this.#sessions.add(session);
+      this.#keepAlive(session);
+    }
+    return { receive: text => this.#receive(session, text), gone: () => this.#end(session, null) };
+  }
+
+  close(): void {
+    for (const session of [...this.#sessions]) this.#end(session, 1001);
+    this.#queue.close();
+  }
+
+  #end(session: Session, code: number | null): void {
     if (!session.open) return;
     session.open = false;
     for (const timer of session.timers) timer.stop();
-    for (const topic of session.topics) leave(session, topic);
-    sessions.delete(session);
+    for (const topic of session.topics) this.#leave(session, topic);
+    this.#sessions.delete(session);
     if (code !== null) session.close(code);
-  };
+  }
 
-  const leave = (session: Session, topic: string): void => {
+  #leave(session: Session, topic: string): void {
     session.topics.delete(topic);
-    const listeners = topics.get(topic);
+    const listeners = this.#topics.get(topic);
     listeners?.delete(session);
     if (listeners?.size !== 0) return;
-    topics.delete(topic);
-    if (topic.startsWith('orders:')) shown.delete(topic.slice('orders:'.length));
-    if (topics.size > 0) return;
+    this.#topics.delete(topic);
+    if (topic.startsWith('orders:')) this.#shown.delete(topic.slice('orders:'.length));
+    if (this.#topics.size > 0) return;
     // Without listeners the books build no events at all.
-    stopListening?.();
-    stopListening = null;
-  };
+    this.#stopListening?.();
+    this.#stopListening = null;
+  }
 
-  const join = (session: Session, topic: string): void => {
+  #join(session: Session, topic: string): void {
     session.topics.add(topic);
-    const listeners = topics.get(topic);
+    const listeners = this.#topics.get(topic);
     if (listeners) listeners.add(session);
-    else topics.set(topic, new Set([session]));
-    stopListening ??= venue.onBookEvent(publishLater);
-  };
+    else this.#topics.set(topic, new Set([session]));
+    this.#stopListening ??= this.#venue.onBookEvent(event => this.#publishLater(event));
+  }
 
-  const publishLater = (event: BookEvent): void => {
+  #publishLater(event: BookEvent): void {
     const { book } = event;
-    const withOrders = topics.has(topicOf('orders', book)) ? changedOrders(book) : null;
-    if (withOrders === null && !topics.has(topicOf('trades', book)) && !topics.has(topicOf('diff-orders', book)))
+    const withOrders = this.#topics.has(topicOf('orders', book)) ? this.#changedOrders(book) : null;
+    if (
+      withOrders === null &&
+      !this.#topics.has(topicOf('trades', book)) &&
+      !this.#topics.has(topicOf('diff-orders', book))
+    )
       return;
-    if (queue.full) {
+    if (this.#queue.full) {
       // What cannot be kept cannot be sent in sequence either: everybody starts over.
-      for (const session of [...sessions]) end(session, 1011);
+      for (const session of [...this.#sessions]) this.#end(session, 1011);
       return;
     }
-    const { feedDelayMinMs, feedDelayMaxMs } = venue.switches;
-    const delay = feedDelayMaxMs === 0 ? 0 : random.integer(feedDelayMinMs, feedDelayMaxMs);
-    queue.submit(delay, () => publish(event, withOrders));
-  };
+    const { feedDelayMinMs, feedDelayMaxMs } = this.#venue.switches;
+    const delay = feedDelayMaxMs === 0 ? 0 : this.#random.integer(feedDelayMinMs, feedDelayMaxMs);
+    this.#queue.submit(delay, () => this.#publish(event, withOrders));
+  }
 
-  const changedOrders = (name: string): string | null => {
-    const book = venue.books.get(name);
+  #changedOrders(name: string): string | null {
+    const book = this.#venue.books.get(name);
     if (!book) return null;
     const payload = ordersPayload(book);
-    if (shown.get(name) === payload) return null;
-    shown.set(name, payload);
+    if (this.#shown.get(name) === payload) return null;
+    this.#shown.set(name, payload);
     return payload;
-  };
+  }
 
-  const publish = (event: BookEvent, withOrders: string | null): void => {
-    const sent = clock.now();
-    const { switches } = venue;
-    if (event.trades.length > 0) spread('trades', event.book, 1, () => tradesFrame(event, sent));
-    spread('diff-orders', event.book, timesOf(), () => diffFrame(event, sent, switches.cancelledAmounts));
-    if (withOrders !== null) spread('orders', event.book, 1, () => ordersFrame(event.book, withOrders, sent));
-  };
+  #publish(event: BookEvent, withOrders: string | null): void {
+    const sent = this.#venue.clock.now();
+    const { switches } = this.#venue;
+    if (event.trades.length > 0) this.#spread('trades', event.book, 1, () => tradesFrame(event, sent));
+    this.#spread('diff-orders', event.book, this.#timesOf(), () => diffFrame(event, sent, switches.cancelledAmounts));
+    if (withOrders !== null) this.#spread('orders', event.book, 1, () => ordersFrame(event.book, withOrders, sent));
+  }
 
   /** How often this diff-orders frame is sent: 0 when it is to be lost, 2 when it is to be repeated. */
-  const timesOf = (): number => {
-    diffs++;
-    const { streamDropEvery, streamRepeatEvery } = venue.switches;
-    if (streamDropEvery > 0 && diffs % streamDropEvery === 0) return 0;
-    return streamRepeatEvery > 0 && diffs % streamRepeatEvery === 0 ? 2 : 1;
-  };
+  #timesOf(): number {
+    this.#diffs++;
+    const { streamDropEvery, streamRepeatEvery } = this.#venue.switches;
+    if (streamDropEvery > 0 && this.#diffs % streamDropEvery === 0) return 0;
+    return streamRepeatEvery > 0 && this.#diffs % streamRepeatEvery === 0 ? 2 : 1;
+  }
 
-  const spread = (channel: Channel, book: string, times: number, make: () => string): void => {
-    const listeners = topics.get(topicOf(channel, book));
-    if (!listeners || venue.switches.streamFrames === 'withheld') return;
+  #spread(channel: Channel, book: string, times: number, make: () => string): void {
+    const listeners = this.#topics.get(topicOf(channel, book));
+    if (!listeners || this.#venue.switches.streamFrames === 'withheld') return;
     const text = make();
-    const { streamCloseEvery } = venue.switches;
+    const { streamCloseEvery } = this.#venue.switches;
     for (const session of [...listeners]) {
       for (let i = 0; i < times && session.open; i++) session.send(text);
       session.frames++;
-      if (streamCloseEvery > 0 && session.frames % streamCloseEvery === 0) end(session, 1011);
+      if (streamCloseEvery > 0 && session.frames % streamCloseEvery === 0) this.#end(session, 1011);
     }
-  };
+  }
 
-  const keepAlive = (session: Session): void => {
-    const every = venue.switches.streamKeepAliveMs;
-    later(session, every > 0 ? every : QUIET_CHECK_MS, () => {
-      if (every > 0 && venue.switches.streamFrames === 'sent') session.send(KEEP_ALIVE);
-      keepAlive(session);
+  #keepAlive(session: Session): void {
+    const every = this.#venue.switches.streamKeepAliveMs;
+    this.#later(session, every > 0 ? every : QUIET_CHECK_MS, () => {
+      if (every > 0 && this.#venue.switches.streamFrames === 'sent') session.send(KEEP_ALIVE);
+      this.#keepAlive(session);
     });
-  };
+  }
 
-  const later = (session: Session, ms: Millis, call: () => void): void => {
+  #later(session: Session, ms: Millis, call: () => void): void {
     if (!session.open) return;
-    const timer = clock.after(ms, () => {
+    const timer = this.#venue.clock.after(ms, () => {
       session.timers.delete(timer);
       if (session.open) call();
     });
     session.timers.add(timer);
-  };
+  }
 
-  const receive = (session: Session, text: string): void => {
+  #receive(session: Session, text: string): void {
     if (!session.open) return;
-    if (clock.elapsed() - session.windowStart >= RECEIVED_WINDOW_MS) {
-      session.windowStart = clock.elapsed();
+    if (this.#venue.clock.elapsed() - session.windowStart >= RECEIVED_WINDOW_MS) {
+      session.windowStart = this.#venue.clock.elapsed();
       session.received = 0;
     }
     if (++session.received > RECEIVED_MAX) {
-      end(session, 1008);
+      this.#end(session, 1008);
       return;
     }
-    const time = whole(clock.now());
+    const time = whole(this.#venue.clock.now());
     const answer = (fields: object) => session.send(JSON.stringify(fields));
     const asked = objectOf(text);
     if (asked === null) {
@@ -178,7 +217,7 @@ export function streamOf(venue: Venue, random: Random): Stream {
       return;
     }
     if (book === undefined) {
-      later(session, NO_BOOK_CLOSE_MS, () => end(session, 1011));
+      this.#later(session, NO_BOOK_CLOSE_MS, () => this.#end(session, 1011));
       return;
     }
     const channel = CHANNELS.find(name => name === type);
@@ -186,44 +225,17 @@ export function streamOf(venue: Venue, random: Random): Stream {
       refuse(`This type of channel is not supported - ${shownText(type)}`);
       return;
     }
-    if (typeof book !== 'string' || !venue.books.has(book)) {
+    if (typeof book !== 'string' || !this.#venue.books.has(book)) {
       refuse(`This book is not supported - ${shownText(book)}`);
       return;
     }
     const topic = topicOf(channel, book);
     const repeated = action === 'subscribe' && session.topics.has(topic);
-    if (action === 'unsubscribe') leave(session, topic);
-    else if (!repeated) join(session, topic);
+    if (action === 'unsubscribe') this.#leave(session, topic);
+    else if (!repeated) this.#join(session, topic);
     const response = repeated ? `Already subscribed to channel: ${topic}` : 'ok';
     answer({ action, response, time, type: channel, book });
-  };
-
-  return {
-    connect: (send, close) => {
-      const session: Session = {
-        send,
-        close,
-        topics: new Set(),
-        timers: new Set(),
-        received: 0,
-        windowStart: clock.elapsed(),
-        frames: 0,
-        open: true,
-      };
-      if (sessions.size >= SESSIONS_MAX) {
-        session.open = false;
-        close(1013);
-      } else {
-        sessions.add(session);
-        keepAlive(session);
-      }
-      return { receive: text => receive(session, text), gone: () => end(session, null) };
-    },
-    close: () => {
-      for (const session of [...sessions]) end(session, 1001);
-      queue.close();
-    },
-  };
+  }
 }
 
 const topicOf = (channel: Channel, book: string): string => `${channel}:${book}`;
