@@ -23,6 +23,14 @@ import type { Where } from './ledger.ts';
 
 /** `replay` and `explain` end in 1 when a command came out otherwise than recorded, `halt` in the worse of halt and cancel; wrong use is `Wrong`. */
 export function addStateCommands(program: Command): void {
+  addReplay(program);
+  addExplain(program);
+  addHedges(program);
+  addHalt(program);
+  addReduceAndResume(program);
+}
+
+function addReplay(program: Command): void {
   program
     .command('replay')
     .description('feed a recorded run through the engine again: every command must come out the same')
@@ -33,7 +41,9 @@ export function addStateCommands(program: Command): void {
       const which = options.all ? 'all' : options.run === undefined ? 'last' : Number(options.run);
       process.exitCode = replay(dir, which, line => console.log(line)) ? EXIT.clean : EXIT.broken;
     });
+}
 
+function addExplain(program: Command): void {
   program
     .command('explain')
     .description('what the bot decided, now or at a past moment, and why: fair value, regime, every level step by step')
@@ -53,7 +63,9 @@ export function addStateCommands(program: Command): void {
       console.log(options.json ? JSON.stringify(told) : explanationText(told));
       if (told.difference !== null) process.exitCode = EXIT.broken;
     });
+}
 
+function addHedges(program: Command): void {
   const hedgesCommand = program
     .command('hedges')
     .description(
@@ -89,12 +101,9 @@ export function addStateCommands(program: Command): void {
           : await settleHedge(dir, { id, as, reason, by }, realClock());
       for (const line of lines) console.log(line);
     });
+}
 
-  const ofBot = (command: Command): Command =>
-    command
-      .option('-c, --config <file>', "the bot's YAML file")
-      .option('--state <dir>', 'its state directory, when that is elsewhere than the file says');
-
+function addHalt(program: Command): void {
   ofBot(
     program
       .command('halt')
@@ -120,7 +129,9 @@ export function addStateCommands(program: Command): void {
     for (const line of lines) console.log(line);
     process.exitCode = Math.max(halted.code, code);
   });
+}
 
+function addReduceAndResume(program: Command): void {
   ofBot(
     program
       .command('reduce')
@@ -139,6 +150,11 @@ export function addStateCommands(program: Command): void {
     console.log(resume(whichBot(options), options.reason, realClock().now())),
   );
 }
+
+const ofBot = (command: Command): Command =>
+  command
+    .option('-c, --config <file>', "the bot's YAML file")
+    .option('--state <dir>', 'its state directory, when that is elsewhere than the file says');
 
 /** The bot that is meant. Throws `Wrong` when none is. */
 const whichBot = (options: Where): WhichBot => ({

@@ -40,6 +40,12 @@ type CalibrateFlags = {
 
 /** `backtest`, `calibrate`, `tape` and `export`; --from and --to of the last two become ms since 1970. A recording that cannot be read is `Wrong`. */
 export function addTapeCommands(program: Command): void {
+  addBacktest(program);
+  addCalibrate(program);
+  addStored(program);
+}
+
+function addBacktest(program: Command): void {
   tapeBook(program.command('backtest'))
     .description('trade a recorded market with the very engine and strategy that run, under several fill models')
     .option('-c, --config <file>', 'YAML file; without it the one that comes with Puntas')
@@ -89,7 +95,9 @@ export function addTapeCommands(program: Command): void {
       const page = files ? `\nreport: ${files.page}` : '';
       console.log(options.json ? JSON.stringify(withoutSeries(report)) : `${describeBacktest(report)}${page}`);
     });
+}
 
+function addCalibrate(program: Command): void {
   program
     .command('calibrate')
     .description(
@@ -107,7 +115,9 @@ export function addTapeCommands(program: Command): void {
       if (out === undefined) process.stdout.write(text);
       else writeFileSync(out, text);
     });
+}
 
+function addStored(program: Command): void {
   stored(program.command('tape').description('what a stored tape holds; reads all of it, so that damage is found'))
     .argument('<dir>', 'folder of the tape')
     .option('--json', 'print it as one JSON object', false)

@@ -29,6 +29,13 @@ export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boo
 
 /** `run` ends in 3 when orders of ours may be left, in 1 when it halted, broke or its ledger differs; wrong use of all four is `Wrong`. */
 export function addTradeCommands(program: Command): void {
+  addRun(program);
+  addCheck(program);
+  addExchange(program);
+  addSentinel(program);
+}
+
+function addRun(program: Command): void {
   sources(
     tapeBook(program.command('run')).description(
       'make a market until stopped (Ctrl-C, SIGTERM or --for), then cancel everything and verify',
@@ -94,7 +101,9 @@ export function addTradeCommands(program: Command): void {
           : await withWhatLives(error, { file, ...(state === undefined ? {} : { state }) }, clock);
       });
     });
+}
 
+function addCheck(program: Command): void {
   sources(
     tapeBook(program.command('check')).description(
       'print the checked configuration and the quotes it would place now; places nothing',
@@ -114,7 +123,9 @@ export function addTradeCommands(program: Command): void {
         return EXIT.clean;
       });
     });
+}
 
+function addExchange(program: Command): void {
   sources(
     tapeBook(program.command('exchange')).description(
       'run the embedded exchange alone, with a funded account for any client',
@@ -150,7 +161,9 @@ export function addTradeCommands(program: Command): void {
       await embedded.stop();
       process.exitCode = EXIT.clean;
     });
+}
 
+function addSentinel(program: Command): void {
   program
     .command('sentinel')
     .description(
