@@ -54,10 +54,31 @@ function indexWith(text: string, name: string, word: string): string {
     .replace(end, `${entry}${end}`);
 }
 
+type Names = {
+  /** As it is configured. */
+  readonly name: string;
+  /** As its functions begin. */
+  readonly word: string;
+  /** Of its parameters. */
+  readonly type: string;
+};
+
 function filesOf(name: string, word: string): Readonly<Record<string, string>> {
-  const type = `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}Parameters`;
+  const names = { name, word, type: `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}Parameters` };
   return {
-    [`strategies/${name}/parameters.ts`]: `/** The parameters of ${name} as they stand in the YAML. */
+    [`strategies/${name}/parameters.ts`]: parametersFile(names),
+    [`strategies/${name}/strategy.ts`]: strategyFile(names),
+    [`strategies/${name}/README.md`]: readmeFile(names),
+    [`config/${name}.yaml`]: configurationFile(names),
+    [`test/strategies/${word}.test.ts`]: testFile(names),
+  };
+}
+
+const parametersFile = ({
+  name,
+  word,
+  type,
+}: Names): string => `/** The parameters of ${name} as they stand in the YAML. */
 import { z } from 'zod';
 import type { LimitProblem, LimitsAsked } from '../parameters.ts';
 import { spreadEdgeProblem, spreadLimitProblems, spreadParameters } from '../spread.ts';
@@ -73,8 +94,9 @@ export const ${word}LimitProblems = (p: ${type}, limits: LimitsAsked): readonly 
 
 export const ${word}EdgeProblem = (p: ${type}, makerRate: number): string | null =>
   spreadEdgeProblem(p, makerRate);
-`,
-    [`strategies/${name}/strategy.ts`]: `/** Say here in one sentence what ${name} is for. */
+`;
+
+const strategyFile = ({ name, word, type }: Names): string => `/** Say here in one sentence what ${name} is for. */
 import { amountFloor } from '../../core/index.ts';
 import type { Instrument, Strategy } from '../../core/index.ts';
 import { fairSteps, silent } from '../rungs.ts';
@@ -93,8 +115,9 @@ export function ${word}(p: ${type}, instrument: Instrument): Strategy {
     },
   };
 }
-`,
-    [`strategies/${name}/README.md`]: `# ${name}
+`;
+
+const readmeFile = ({ name }: Names): string => `# ${name}
 
 What it is, in one sentence.
 
@@ -109,8 +132,9 @@ What it is, in one sentence.
 ## Parameters
 
 All keys with bounds: [docs/configuration.md](../../docs/configuration.md).
-`,
-    [`config/${name}.yaml`]: `# yaml-language-server: $schema=./schema.json
+`;
+
+const configurationFile = ({ name }: Names): string => `# yaml-language-server: $schema=./schema.json
 # ${name} on the embedded exchange.
 
 book: btc_mxn
@@ -144,8 +168,9 @@ limits:
 
 inventory:
   target: '1.5'
-`,
-    [`test/strategies/${word}.test.ts`]: `import { expect, test } from 'vitest';
+`;
+
+const testFile = ({ name }: Names): string => `import { expect, test } from 'vitest';
 import { strategyOf, viewOf } from './examples.ts';
 
 // The laws for all strategies hold it already (all.test.ts, shipped.test.ts): what is true of this one alone goes here.
@@ -154,6 +179,4 @@ test('quotes on both sides of the middle', () => {
   expect(bids[0]!.price).toBeLessThan(viewOf().mid);
   expect(asks[0]!.price).toBeGreaterThan(viewOf().mid);
 });
-`,
-  };
-}
+`;
