@@ -1,6 +1,6 @@
 /** A maker that quotes by a model: follows the market, solves when something moved, and lays levels where the model would quote after each fill. */
 import { amountFloor } from '../src/core/index.ts';
-import type { Figure, Instrument, Level, Quote, Side, Step, Strategy, View } from '../src/core/index.ts';
+import type { Amount, Figure, Instrument, Level, Quote, Side, Step, Strategy, View } from '../src/core/index.ts';
 import { RollingMarket } from './market.ts';
 import type { MarketParameters } from './market.ts';
 import { millisOf, tickLotsOf } from './parameters.ts';
@@ -52,6 +52,21 @@ type Solved = Solution & {
   readonly figures: readonly Figure[];
 };
 
+/** What does not change from quote to quote, and the market that is followed. */
+type Maker = {
+  readonly p: ModelParameters;
+  readonly instrument: Instrument;
+  /** Of one order. */
+  readonly lots: Amount;
+  /** The risk in ticks times lots, for so many seconds. */
+  readonly budget: number;
+  readonly perS: number;
+  /** Between levels, as a share of the price. */
+  readonly spacing: number;
+  readonly market: RollingMarket;
+  readonly solve: (input: ModelInput) => Solution;
+};
+
 /**
  * `solve` is asked again when the followed market, the maker rate or positionMax has changed, not at each quote. Quotes nothing, and says why, while
  * fair value, inventory or fee is not known, or when one order is more than the risk allows.
@@ -61,11 +76,17 @@ export function modelMaker(
   instrument: Instrument,
   solve: (input: ModelInput) => Solution,
 ): Strategy {
-  const lots = amountFloor(instrument, p.amount);
-  const budget = tickLotsOf(instrument, p.risk.amount);
-  const perS = millisOf(p.risk.per) / 1_000;
-  const spacing = p.levelSpacingBps / 10_000;
   const market = new RollingMarket(p.market);
+  const maker: Maker = {
+    p,
+    instrument,
+    lots: amountFloor(instrument, p.amount),
+    budget: tickLotsOf(instrument, p.risk.amount),
+    perS: millisOf(p.risk.per) / 1_000,
+    spacing: p.levelSpacingBps / 10_000,
+    market,
+    solve,
+  };
   let solved: Solved | string | null = null;
 
   return {
@@ -76,103 +97,111 @@ export function modelMaker(
       if (unknown !== null) return silent(unknown);
       // Volatility and arrivals are those around the middle, as they were calibrated.
       const moved = market.look(view, view.mid);
-      if (moved || isStale(view)) solved = solveAt(view, fair);
+      if (moved || isStale(solved, view)) solved = solveAt(maker, view, fair);
       if (solved === null || typeof solved === 'string') return silent(solved ?? 'not solved');
-      return quoteOf(solved, view, fair);
+      return quoteOf(maker, solved, view, fair);
     },
   };
+}
 
-  function isStale(view: View): boolean {
-    if (solved === null || typeof solved === 'string') return true;
-    return solved.makerRate !== view.makerRate || solved.positionMax !== view.positionMax;
-  }
+/** Nothing is solved, or for another fee or another limit. */
+function isStale(solved: Solved | string | null, view: View): boolean {
+  if (solved === null || typeof solved === 'string') return true;
+  return solved.makerRate !== view.makerRate || solved.positionMax !== view.positionMax;
+}
 
-  function solveAt(view: View, fair: number): Solved | string {
-    const { sigma, a, k } = market;
-    const full = fullLots(budget, perS, sigma, fair);
-    const cap = Math.min(view.positionMax, full);
-    if (!(cap >= lots)) return 'one order is more inventory than the risk allows';
-    const { makerRate, positionMax } = view;
-    const fee = makerRate / 1e8;
-    const adverse = p.market.adverseBps / 10_000;
-    // At the distance that nobody averse to risk would quote.
-    const fillsPerS = a * Math.exp(-1 - k * (fee + adverse / 2));
-    const shift = shiftFor(k, full / lots, fillsPerS, perS);
-    const solution = solve({
-      sigma,
-      a,
-      k,
-      adverse,
-      fee,
-      shift,
-      cap: Math.floor(cap / lots),
-    });
-    return {
-      ...solution,
-      makerRate,
-      positionMax,
-      cap,
-      figures: figuresOf(solution.gamma, cap, usualOrders(k, shift) * lots, fair),
-    };
-  }
+function solveAt(maker: Maker, view: View, fair: number): Solved | string {
+  const { lots, budget, perS, market } = maker;
+  const { sigma, a, k } = market;
+  const full = fullLots(budget, perS, sigma, fair);
+  const cap = Math.min(view.positionMax, full);
+  if (!(cap >= lots)) return 'one order is more inventory than the risk allows';
+  const { makerRate, positionMax } = view;
+  const fee = makerRate / 1e8;
+  const adverse = maker.p.market.adverseBps / 10_000;
+  // At the distance that nobody averse to risk would quote.
+  const fillsPerS = a * Math.exp(-1 - k * (fee + adverse / 2));
+  const shift = shiftFor(k, full / lots, fillsPerS, perS);
+  const solution = maker.solve({
+    sigma,
+    a,
+    k,
+    adverse,
+    fee,
+    shift,
+    cap: Math.floor(cap / lots),
+  });
+  return {
+    ...solution,
+    makerRate,
+    positionMax,
+    cap,
+    figures: figuresOf(maker, solution.gamma, cap, usualOrders(k, shift) * lots, fair),
+  };
+}
 
-  function quoteOf(of: Solved, view: View, fair: number): Quote {
-    const bids = levelsOf('buy', of, view, fair);
-    const asks = levelsOf('sell', of, view, fair);
-    const full = of.cap < view.positionMax ? 'inventory is at what the risk allows' : 'inventory is at its limit';
-    return {
-      bids,
-      asks,
-      ...(bids.length === 0 ? { noBid: full } : {}),
-      ...(asks.length === 0 ? { noAsk: full } : {}),
-      figures: of.figures,
-    };
-  }
+function quoteOf(maker: Maker, of: Solved, view: View, fair: number): Quote {
+  const bids = levelsOf(maker, 'buy', of, view, fair);
+  const asks = levelsOf(maker, 'sell', of, view, fair);
+  const full = of.cap < view.positionMax ? 'inventory is at what the risk allows' : 'inventory is at its limit';
+  return {
+    bids,
+    asks,
+    ...(bids.length === 0 ? { noBid: full } : {}),
+    ...(asks.length === 0 ? { noAsk: full } : {}),
+    figures: of.figures,
+  };
+}
 
-  function levelsOf(side: Side, of: Solved, view: View, fair: number): Level[] {
-    const away = awayOf(side);
-    const q = view.position / lots;
-    const steps: Step[] = [...fairSteps(view)];
-    // Half of the xi that is measured beyond the configured one. How hard to lean follows from the risk, and stays.
-    const own = widenOf(side, view);
-    let parts = 0;
-    for (const part of of.parts) {
-      const { name } = part;
-      const distance = name === ADVERSE ? part.distance + own : part.distance;
-      parts += distance;
-      if (distance !== 0) steps.push({ name, ticks: away * distance * fair });
-    }
-    const first = own + of.distance(side, q, view.at);
-    const flat = own + of.distance(side, 0, view.at);
-    steps.push({ name: 'risk of one order', ticks: away * (flat - parts) * fair });
-    if (first !== flat) steps.push({ name: 'inventory', ticks: away * (first - flat) * fair });
-    const prices: (readonly Step[])[] = [steps];
-    let last = first;
-    for (let i = 1; i < p.levels; i++) {
-      last = Math.max(own + of.distance(side, q - away * i, view.at), last + spacing);
-      prices.push([...steps, { name: `level ${i + 1}`, ticks: away * (last - first) * fair }]);
-    }
-    return rungsOf(side, prices, lots, roomOf(side, view, of.cap));
+function levelsOf({ p, lots, spacing }: Maker, side: Side, of: Solved, view: View, fair: number): Level[] {
+  const away = awayOf(side);
+  const q = view.position / lots;
+  const steps: Step[] = [...fairSteps(view)];
+  // Half of the xi that is measured beyond the configured one. How hard to lean follows from the risk, and stays.
+  const own = widenOf(side, view);
+  let parts = 0;
+  for (const part of of.parts) {
+    const { name } = part;
+    const distance = name === ADVERSE ? part.distance + own : part.distance;
+    parts += distance;
+    if (distance !== 0) steps.push({ name, ticks: away * distance * fair });
   }
+  const first = own + of.distance(side, q, view.at);
+  const flat = own + of.distance(side, 0, view.at);
+  steps.push({ name: 'risk of one order', ticks: away * (flat - parts) * fair });
+  if (first !== flat) steps.push({ name: 'inventory', ticks: away * (first - flat) * fair });
+  const prices: (readonly Step[])[] = [steps];
+  let last = first;
+  for (let i = 1; i < p.levels; i++) {
+    last = Math.max(own + of.distance(side, q - away * i, view.at), last + spacing);
+    prices.push([...steps, { name: `level ${i + 1}`, ticks: away * (last - first) * fair }]);
+  }
+  return rungsOf(side, prices, lots, roomOf(side, view, of.cap));
+}
 
-  function figuresOf(gamma: number, cap: number, usual: number, fair: number): readonly Figure[] {
-    const order = Number(instrument.tick) * fair * Number(instrument.lot) * lots;
-    const { sigma, a, k, fit, arrivalsFrom } = market;
-    return [
-      { name: 'gamma', value: gamma / order, unit: `per ${instrument.minor}` },
-      { name: 'full inventory', value: cap * Number(instrument.lot), unit: instrument.major },
-      { name: 'usual inventory', value: usual * Number(instrument.lot), unit: instrument.major },
-      { name: 'sigma', value: sigma * 60 * 10_000, unit: 'bps an hour' },
-      { name: 'A', value: a * 60, unit: 'a minute' },
-      { name: 'k', value: k / 10_000, unit: 'per bps' },
-      { name: 'arrivals', value: fit?.reached ?? 0, unit: arrivalsFrom },
-      ...(fit === null
-        ? []
-        : [
-            { name: 'A error', value: 100 * fit.logAError, unit: '%' },
-            { name: 'k error', value: (100 * fit.kError) / fit.k, unit: '%' },
-            { name: 'R2', value: fit.rSquared, unit: '' },
-          ]),
-    ];
-  }
+function figuresOf(
+  { instrument, lots, market }: Maker,
+  gamma: number,
+  cap: number,
+  usual: number,
+  fair: number,
+): readonly Figure[] {
+  const order = Number(instrument.tick) * fair * Number(instrument.lot) * lots;
+  const { sigma, a, k, fit, arrivalsFrom } = market;
+  return [
+    { name: 'gamma', value: gamma / order, unit: `per ${instrument.minor}` },
+    { name: 'full inventory', value: cap * Number(instrument.lot), unit: instrument.major },
+    { name: 'usual inventory', value: usual * Number(instrument.lot), unit: instrument.major },
+    { name: 'sigma', value: sigma * 60 * 10_000, unit: 'bps an hour' },
+    { name: 'A', value: a * 60, unit: 'a minute' },
+    { name: 'k', value: k / 10_000, unit: 'per bps' },
+    { name: 'arrivals', value: fit?.reached ?? 0, unit: arrivalsFrom },
+    ...(fit === null
+      ? []
+      : [
+          { name: 'A error', value: 100 * fit.logAError, unit: '%' },
+          { name: 'k error', value: (100 * fit.kError) / fit.k, unit: '%' },
+          { name: 'R2', value: fit.rSquared, unit: '' },
+        ]),
+  ];
 }

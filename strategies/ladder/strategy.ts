@@ -10,16 +10,8 @@ import type { LadderParameters } from './parameters.ts';
 const BAND_TAU_MS = 600_000;
 
 /** Makes a ladder for one instrument. It remembers its last quote (for refreshMs) and its slow average; nothing else. */
-export function ladder(p: LadderParameters, instrument: Instrument): Strategy {
-  const lots: readonly Amount[] = Array.from(
-    { length: p.levels },
-    (_, i) => (amountFloor(instrument, p.amount) + i * amountFloor(instrument, p.levelAmountStep)) as Amount,
-  );
-  const sizeRange = p.skew.sizeRange === undefined ? Infinity : amountFloor(instrument, p.skew.sizeRange);
-  const overlooked = amountFloor(instrument, p.optimization.depthAmount);
-  const ceiling = p.priceCeiling === undefined ? Infinity : priceFloor(instrument, p.priceCeiling);
-  const floor = p.priceFloor === undefined ? 0 : priceCeil(instrument, p.priceFloor);
-  const { bidBps, askBps } = spreadsOf(p);
+export function ladder(parameters: LadderParameters, instrument: Instrument): Strategy {
+  const p = onGrid(parameters, instrument);
   let slow = Number.NaN;
   let slowAt = Number.NaN;
   let held: { quote: Quote; at: number; fills: number } | null = null;
@@ -38,81 +30,18 @@ export function ladder(p: LadderParameters, instrument: Instrument): Strategy {
     const centre = reference(p, view);
     if (centre === null) return { bids: [], asks: [], noBid: 'no trade was seen yet', noAsk: 'no trade was seen yet' };
     average(centre.middle, view.at);
-    const noBid = silence('buy', view, centre.middle);
-    const noAsk = silence('sell', view, centre.middle);
+    const noBid = silence(p, 'buy', view, centre.middle, slow);
+    const noAsk = silence(p, 'sell', view, centre.middle, slow);
     const lean = clamp(view.position / view.positionMax, -1, 1);
-    const first = { buy: firstPrice('buy', view, centre, lean), sell: firstPrice('sell', view, centre, lean) };
-    keepEdge(first, centre.middle, view);
+    const first = { buy: firstPrice(p, 'buy', view, centre, lean), sell: firstPrice(p, 'sell', view, centre, lean) };
+    keepEdge(p.minEdgeBps, first, centre.middle, view);
     for (const side of ['buy', 'sell'] as const) first[side].push(...adverseSteps(side, view, centre.middle));
     return {
-      bids: noBid === null ? rungs('buy', first.buy, centre.middle, view) : [],
-      asks: noAsk === null ? rungs('sell', first.sell, centre.middle, view) : [],
+      bids: noBid === null ? rungs(p, 'buy', first.buy, centre.middle, view) : [],
+      asks: noAsk === null ? rungs(p, 'sell', first.sell, centre.middle, view) : [],
       ...(noBid === null ? {} : { noBid }),
       ...(noAsk === null ? {} : { noAsk }),
     };
-  }
-
-  /** Price of the first level, as the steps that lead to it. */
-  function firstPrice(side: Side, view: View, centre: Centre, lean: number): Step[] {
-    const away = side === 'buy' ? -1 : 1;
-    const steps: Step[] = view.fair
-      ? [...view.fair.steps]
-      : [{ name: `reference: ${p.reference}`, ticks: side === 'buy' ? centre.bid : centre.ask }];
-    const shift = -lean * (p.skew.priceBpsAtLimit / 10_000) * centre.middle;
-    if (shift !== 0) steps.push({ name: 'inventory', ticks: shift });
-    steps.push({ name: 'spread', ticks: away * ((side === 'buy' ? bidBps : askBps) / 10_000) * centre.middle });
-    if (p.optimization.enabled) {
-      const price = total(steps);
-      const front = frontOf(view, side, overlooked);
-      const excess = front === 0 ? 0 : side === 'buy' ? price - (front + 1) : front - 1 - price;
-      if (excess > 0) steps.push({ name: 'optimization', ticks: away * excess });
-    }
-    return steps;
-  }
-
-  /** Moves both first levels apart, each by half, until a round trip earns minEdgeBps over two maker fees. */
-  function keepEdge(first: Record<Side, Step[]>, middle: number, view: View): void {
-    const [buy, sell] = [total(first.buy), total(first.sell)];
-    const needed = (roundTripShare(view.makerRate) + p.minEdgeBps / 10_000) * Math.max(middle, (buy + sell) / 2);
-    const missing = needed - (sell - buy);
-    // A fee that is no number must not pass for no fee: it spoils both prices, and then nothing is shown.
-    if (missing <= 0) return;
-    first.buy.push({ name: 'minimum edge', ticks: -missing / 2 });
-    first.sell.push({ name: 'minimum edge', ticks: missing / 2 });
-  }
-
-  function rungs(side: Side, first: readonly Step[], middle: number, view: View): Level[] {
-    const away = side === 'buy' ? -1 : 1;
-    const share = clamp(1 + (away * view.position) / sizeRange, 0, 2);
-    const base = lots[0]!;
-    return lots.map((amount, i): Level => {
-      const why =
-        i === 0
-          ? first
-          : [...first, { name: `level ${i + 1}`, ticks: away * i * (p.levelSpacingBps / 10_000) * middle }];
-      const wanted = Math.floor(amount * share) as Amount;
-      if (wanted === amount && i === 0) return { price: total(why), amount, why };
-      const steps = [{ name: 'amount', lots: base as number }];
-      if (amount !== base) steps.push({ name: `level ${i + 1}`, lots: amount - base });
-      if (wanted !== amount) steps.push({ name: 'inventory', lots: wanted - amount });
-      return { price: total(why), amount: wanted, why, amounts: steps };
-    });
-  }
-
-  /** Why a side shows nothing now, or null. */
-  function silence(side: Side, view: View, middle: number): string | null {
-    const buy = side === 'buy';
-    if (!((buy ? view.position : -view.position) < view.positionMax)) return 'inventory is at its limit';
-    if (buy && !(middle <= ceiling)) return 'reference above priceCeiling';
-    if (!buy && !(middle >= floor)) return 'reference below priceFloor';
-    const drift = (middle / slow - 1) * 100;
-    if (p.movingPriceBandPct !== undefined && !((buy ? drift : -drift) <= p.movingPriceBandPct))
-      return 'outside movingPriceBandPct';
-    const own = buy ? view.lastBuy : view.lastSell;
-    const other = buy ? view.lastSell : view.lastBuy;
-    if (own !== null && view.at - own.at < p.filledOrderDelayMs) return 'waiting filledOrderDelayMs after a fill';
-    if (p.pingPong && own !== null && (other === null || own.at > other.at)) return 'pingPong: the other side is next';
-    return null;
   }
 
   /** Irregular exponential average with a time constant, so that it does not depend on how often it is asked. */
@@ -121,6 +50,93 @@ export function ladder(p: LadderParameters, instrument: Instrument): Strategy {
     slow = Number.isNaN(slow) ? middle : slow + weight * (middle - slow);
     slowAt = at;
   }
+}
+
+/** The parameters, with what does not change from quote to quote counted in ticks and lots. */
+type OnGrid = LadderParameters & {
+  /** Amount of each level. */
+  readonly lots: readonly Amount[];
+  readonly sizeRange: number;
+  /** Lots in front of the first order that is minded. */
+  readonly overlooked: number;
+  readonly ceiling: number;
+  readonly floor: number;
+  readonly bidBps: number;
+  readonly askBps: number;
+};
+
+const onGrid = (p: LadderParameters, instrument: Instrument): OnGrid => ({
+  ...p,
+  ...spreadsOf(p),
+  lots: Array.from(
+    { length: p.levels },
+    (_, i) => (amountFloor(instrument, p.amount) + i * amountFloor(instrument, p.levelAmountStep)) as Amount,
+  ),
+  sizeRange: p.skew.sizeRange === undefined ? Infinity : amountFloor(instrument, p.skew.sizeRange),
+  overlooked: amountFloor(instrument, p.optimization.depthAmount),
+  ceiling: p.priceCeiling === undefined ? Infinity : priceFloor(instrument, p.priceCeiling),
+  floor: p.priceFloor === undefined ? 0 : priceCeil(instrument, p.priceFloor),
+});
+
+/** Price of the first level, as the steps that lead to it. */
+function firstPrice(p: OnGrid, side: Side, view: View, centre: Centre, lean: number): Step[] {
+  const away = side === 'buy' ? -1 : 1;
+  const steps: Step[] = view.fair
+    ? [...view.fair.steps]
+    : [{ name: `reference: ${p.reference}`, ticks: side === 'buy' ? centre.bid : centre.ask }];
+  const shift = -lean * (p.skew.priceBpsAtLimit / 10_000) * centre.middle;
+  if (shift !== 0) steps.push({ name: 'inventory', ticks: shift });
+  steps.push({ name: 'spread', ticks: away * ((side === 'buy' ? p.bidBps : p.askBps) / 10_000) * centre.middle });
+  if (p.optimization.enabled) {
+    const price = total(steps);
+    const front = frontOf(view, side, p.overlooked);
+    const excess = front === 0 ? 0 : side === 'buy' ? price - (front + 1) : front - 1 - price;
+    if (excess > 0) steps.push({ name: 'optimization', ticks: away * excess });
+  }
+  return steps;
+}
+
+/** Moves both first levels apart, each by half, until a round trip earns minEdgeBps over two maker fees. */
+function keepEdge(minEdgeBps: number, first: Record<Side, Step[]>, middle: number, view: View): void {
+  const [buy, sell] = [total(first.buy), total(first.sell)];
+  const needed = (roundTripShare(view.makerRate) + minEdgeBps / 10_000) * Math.max(middle, (buy + sell) / 2);
+  const missing = needed - (sell - buy);
+  // A fee that is no number must not pass for no fee: it spoils both prices, and then nothing is shown.
+  if (missing <= 0) return;
+  first.buy.push({ name: 'minimum edge', ticks: -missing / 2 });
+  first.sell.push({ name: 'minimum edge', ticks: missing / 2 });
+}
+
+function rungs(p: OnGrid, side: Side, first: readonly Step[], middle: number, view: View): Level[] {
+  const away = side === 'buy' ? -1 : 1;
+  const share = clamp(1 + (away * view.position) / p.sizeRange, 0, 2);
+  const base = p.lots[0]!;
+  return p.lots.map((amount, i): Level => {
+    const why =
+      i === 0 ? first : [...first, { name: `level ${i + 1}`, ticks: away * i * (p.levelSpacingBps / 10_000) * middle }];
+    const wanted = Math.floor(amount * share) as Amount;
+    if (wanted === amount && i === 0) return { price: total(why), amount, why };
+    const steps = [{ name: 'amount', lots: base as number }];
+    if (amount !== base) steps.push({ name: `level ${i + 1}`, lots: amount - base });
+    if (wanted !== amount) steps.push({ name: 'inventory', lots: wanted - amount });
+    return { price: total(why), amount: wanted, why, amounts: steps };
+  });
+}
+
+/** Why a side shows nothing now, or null; `slow` is the average of the middle. */
+function silence(p: OnGrid, side: Side, view: View, middle: number, slow: number): string | null {
+  const buy = side === 'buy';
+  if (!((buy ? view.position : -view.position) < view.positionMax)) return 'inventory is at its limit';
+  if (buy && !(middle <= p.ceiling)) return 'reference above priceCeiling';
+  if (!buy && !(middle >= p.floor)) return 'reference below priceFloor';
+  const drift = (middle / slow - 1) * 100;
+  if (p.movingPriceBandPct !== undefined && !((buy ? drift : -drift) <= p.movingPriceBandPct))
+    return 'outside movingPriceBandPct';
+  const own = buy ? view.lastBuy : view.lastSell;
+  const other = buy ? view.lastSell : view.lastBuy;
+  if (own !== null && view.at - own.at < p.filledOrderDelayMs) return 'waiting filledOrderDelayMs after a fill';
+  if (p.pingPong && own !== null && (other === null || own.at > other.at)) return 'pingPong: the other side is next';
+  return null;
 }
 
 /** Where spreads are counted from: one price for each side, and their middle. */
