@@ -485,8 +485,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a request that may have left is not counted',
     file: 'src/exchange/transport/ask.ts',
-    from: '      if (failure.sent) slot.end();\n      else slot.giveBack();\n',
-    to: '      slot.giveBack();\n',
+    from: '    if (failure.sent) slot.end();\n    else slot.giveBack();\n',
+    to: '    slot.giveBack();\n',
     test: 'test/exchange/transport/ask.test.ts',
     title: 'that failed on its way is used up exactly if it may have left (true)',
   },

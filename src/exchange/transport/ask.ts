@@ -105,46 +105,11 @@ export function asker(options: AskOptions): Asker {
     if (!slot) return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
     const isWanted = () => question.isWanted?.() ?? true;
     const mayGo = () => !closing && !(clock.elapsed() > until) && isWanted();
-    const outcome = await queues.run(lane, () => send(question, slot, budget, saw), mayGo);
+    const outcome = await queues.run(lane, () => send(options, question, slot, budget, saw), mayGo);
     if (outcome) return outcome;
     slot.giveBack();
     if (!isWanted()) return refusal('not-sent', `${question.endpoint} was not wanted any more when its turn came`);
     return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
-  }
-
-  async function send<T>(
-    question: Question<T>,
-    slot: Slot,
-    budget: Budget,
-    saw: (reply: WireReply) => void,
-  ): Promise<Outcome<T>> {
-    const door = doors[question.door ?? 'rest'];
-    const request = requestOf(question, door);
-    let reply: WireReply;
-    try {
-      reply = await door.transport.send(request);
-    } catch (problem) {
-      const failure = problem instanceof TransportFailure ? problem : new TransportFailure(String(problem), true);
-      if (failure.sent) slot.end();
-      else slot.giveBack();
-      return failure.sent ? { kind: 'unknown', reason: failure.message } : refusal('not-sent', failure.message);
-    }
-    slot.end();
-    saw(reply);
-    const { outcome, throttled } = classify(reply, question, options.throttleRefuses ?? false);
-    if (throttled) budget.lockOut();
-    return outcome;
-  }
-
-  function requestOf(question: Question<unknown>, door: Door): WireRequest {
-    const { method } = question;
-    const target = door.basePath + question.path;
-    const body = question.body === undefined ? '' : JSON.stringify(question.body);
-    const headers = { accept: 'application/json', ...(body === '' ? {} : { 'content-type': 'application/json' }) };
-    if (question.lane === 'public read' || !signer) return { method, target, headers, body };
-    // Signed at the last moment, so that the nonce is fresh however long the request has waited.
-    const auth = authHeaders(signer.credentials, signer.nonces.next(), { method, target, body });
-    return { method, target, headers: { ...headers, ...auth }, body };
   }
 
   async function ask<T>(question: Question<T>): Promise<Outcome<T>> {
@@ -152,7 +117,7 @@ export function asker(options: AskOptions): Asker {
     let status: number | undefined;
     const flight = answer(question, reply => (status = reply.status));
     underWay.add(flight);
-    const outcome = fitToShow(await flight.finally(() => underWay.delete(flight)));
+    const outcome = fitToShow(await flight.finally(() => underWay.delete(flight)), signer?.credentials);
     options.onRequest?.({
       endpoint: question.endpoint,
       outcome: outcome.kind,
@@ -161,20 +126,6 @@ export function asker(options: AskOptions): Asker {
       ...(status === undefined ? {} : { status }),
     });
     return outcome;
-  }
-
-  /** What an outcome says ends in logs, in HALTED and on terminals: an exchange, or what stands before it, may answer with what it was sent. */
-  function fitToShow<T>(outcome: Outcome<T>): Outcome<T> {
-    const { key, secret } = signer?.credentials ?? {};
-    const fit = (text: string) => shownText(maskedText(text, [key ?? '', secret?.reveal() ?? '']));
-    switch (outcome.kind) {
-      case 'done':
-        return outcome;
-      case 'refused':
-        return { ...outcome, code: fit(outcome.code), message: fit(outcome.message) };
-      case 'unknown':
-        return { ...outcome, reason: fit(outcome.reason) };
-    }
   }
 
   async function close(): Promise<void> {
@@ -189,6 +140,57 @@ export function asker(options: AskOptions): Asker {
     budgets,
     close: () => (closing ??= close()),
   };
+}
+
+/** Signs and sends, and reads the answer; the slot is used up if the request may have left. */
+async function send<T>(
+  { doors, signer, throttleRefuses = false }: AskOptions,
+  question: Question<T>,
+  slot: Slot,
+  budget: Budget,
+  saw: (reply: WireReply) => void,
+): Promise<Outcome<T>> {
+  const door = doors[question.door ?? 'rest'];
+  const request = requestOf(question, door, signer);
+  let reply: WireReply;
+  try {
+    reply = await door.transport.send(request);
+  } catch (problem) {
+    const failure = problem instanceof TransportFailure ? problem : new TransportFailure(String(problem), true);
+    if (failure.sent) slot.end();
+    else slot.giveBack();
+    return failure.sent ? { kind: 'unknown', reason: failure.message } : refusal('not-sent', failure.message);
+  }
+  slot.end();
+  saw(reply);
+  const { outcome, throttled } = classify(reply, question, throttleRefuses);
+  if (throttled) budget.lockOut();
+  return outcome;
+}
+
+function requestOf(question: Question<unknown>, door: Door, signer: AskOptions['signer']): WireRequest {
+  const { method } = question;
+  const target = door.basePath + question.path;
+  const body = question.body === undefined ? '' : JSON.stringify(question.body);
+  const headers = { accept: 'application/json', ...(body === '' ? {} : { 'content-type': 'application/json' }) };
+  if (question.lane === 'public read' || !signer) return { method, target, headers, body };
+  // Signed at the last moment, so that the nonce is fresh however long the request has waited.
+  const auth = authHeaders(signer.credentials, signer.nonces.next(), { method, target, body });
+  return { method, target, headers: { ...headers, ...auth }, body };
+}
+
+/** What an outcome says ends in logs, in HALTED and on terminals: an exchange, or what stands before it, may answer with what it was sent. */
+function fitToShow<T>(outcome: Outcome<T>, credentials: Credentials | undefined): Outcome<T> {
+  const { key, secret } = credentials ?? {};
+  const fit = (text: string) => shownText(maskedText(text, [key ?? '', secret?.reveal() ?? '']));
+  switch (outcome.kind) {
+    case 'done':
+      return outcome;
+    case 'refused':
+      return { ...outcome, code: fit(outcome.code), message: fit(outcome.message) };
+    case 'unknown':
+      return { ...outcome, reason: fit(outcome.reason) };
+  }
 }
 
 const EXEMPT: Slot = { end: () => undefined, giveBack: () => undefined };
