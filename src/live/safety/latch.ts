@@ -64,38 +64,42 @@ function textFor(halt: Halt): string {
   return text + ' '.repeat(RESERVE_BYTES - Buffer.byteLength(text));
 }
 
+/** What a file of the latch says; one that cannot be read counts. */
+function haltIn(file: string): Halt | null {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    return { reason: `the latch ${file} cannot be read: ${String(error)}`, at: 0, by: 'bot' };
+  }
+  try {
+    const { reason, at, by, ...more } = JSON.parse(text) as Partial<Halt>;
+    return { ...more, reason: String(reason), at: Number(at), by: by === 'sentinel' || by === 'person' ? by : 'bot' };
+  } catch {
+    return { reason: `the latch ${file} is there but not readable`, at: 0, by: 'bot' };
+  }
+}
+
+function holdIn(file: string): Hold | null {
+  const hold = haltIn(file);
+  if (hold === null) return null;
+  // Of one that cannot be read nobody knows which bot it was for: only a person lifts it.
+  const { born, reads } = hold as Partial<Hold>;
+  return { ...hold, born: born ?? Number.NaN, reads: reads ?? Number.NaN };
+}
+
 /** The latch of a state directory. */
 export function latchIn(dir: string): Latch {
   const halted = join(dir, LATCH_FILE);
   const reducing = join(dir, REDUCE_FILE);
   const held = join(dir, HOLD_FILE);
   const note = (lifted: object) => appendLine(join(dir, LIFTED_FILE), JSON.stringify(lifted));
-  const readHold = (): Hold | null => {
-    const hold = read(held);
-    if (hold === null) return null;
-    // Of one that cannot be read nobody knows which bot it was for: only a person lifts it.
-    const { born, reads } = hold as Partial<Hold>;
-    return { ...hold, born: born ?? Number.NaN, reads: reads ?? Number.NaN };
-  };
-  const read = (file = halted): Halt | null => {
-    let text: string;
-    try {
-      text = readFileSync(file, 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      return { reason: `the latch ${file} cannot be read: ${String(error)}`, at: 0, by: 'bot' };
-    }
-    try {
-      const { reason, at, by, ...more } = JSON.parse(text) as Partial<Halt>;
-      return { ...more, reason: String(reason), at: Number(at), by: by === 'sentinel' || by === 'person' ? by : 'bot' };
-    } catch {
-      return { reason: `the latch ${file} is there but not readable`, at: 0, by: 'bot' };
-    }
-  };
+  const readHold = () => holdIn(held);
   return {
-    read: () => read(),
+    read: () => haltIn(halted),
     set: halt => {
-      if (read() !== null) return;
+      if (haltIn(halted) !== null) return;
       try {
         writeDurably(halted, JSON.stringify(halt));
       } catch (error) {
@@ -111,9 +115,9 @@ export function latchIn(dir: string): Latch {
         syncFolder(dir);
       }
     },
-    readReduce: () => read(reducing),
+    readReduce: () => haltIn(reducing),
     setReduce: reduce => {
-      if (read(reducing) === null) writeDurably(reducing, JSON.stringify(reduce));
+      if (haltIn(reducing) === null) writeDurably(reducing, JSON.stringify(reduce));
     },
     reserve: () => {
       const reserve = join(dir, RESERVE_FILE);
@@ -122,7 +126,7 @@ export function latchIn(dir: string): Latch {
     },
     liftReduce: (reason, at) => {
       try {
-        note({ at, by: 'bot', lifted: read(reducing), reason });
+        note({ at, by: 'bot', lifted: haltIn(reducing), reason });
         rmSync(reducing, { force: true });
         syncFolder(dir);
         return true;
@@ -141,7 +145,7 @@ export function latchIn(dir: string): Latch {
     },
     lift: (reason, at) => {
       heedStateDir(dir);
-      note({ at, by: 'person', lifted: read() ?? readHold() ?? read(reducing), reason });
+      note({ at, by: 'person', lifted: haltIn(halted) ?? readHold() ?? haltIn(reducing), reason });
       writeDurably(join(dir, TAKE_UP_FILE), reason);
       // First what a halt outlives: a bot that looks in between must not find it again after it has taken up the lifting.
       rmSync(reducing, { force: true });

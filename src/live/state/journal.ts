@@ -131,49 +131,20 @@ const LINES_MAX = 10_000;
 /** The journal in an open database. */
 export function journalIn(db: Database.Database, options: JournalOptions): Journal {
   const { account, at, setup, recordings, mark } = options;
-  let commits = commitsIn(db);
-  const count = db.prepare(
-    'INSERT INTO commits (one, n, sum) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET n = excluded.n, sum = excluded.sum',
-  );
-  /** All of the work or nothing, and it counts as one commit. */
-  const counted = <A extends readonly unknown[]>(work: (...args: A) => void): ((...args: A) => void) => {
-    const one = atomically(db, (...args: A) => {
-      work(...args);
-      count.run(commits + 1, sumOf(commits + 1));
-    });
-    return (...args) => {
-      one(...args);
-      mark?.tell(++commits);
-    };
-  };
+  const counted = countedIn(db, mark);
   const leftovers = leftoversIn(db, account);
   const nonceMark = nonceMarkIn(db, account);
   const run = nextRun(db, at, recordings?.dir);
-  counted(() => {
-    const insert = db.prepare('INSERT INTO runs (run, account, started_at, sum) VALUES (?, ?, ?, ?)');
-    insert.run(run, account, at, sumOf(account, run, at));
-    db.prepare(OLD_RUNS).run(RUNS_MAX);
-    db.prepare(OLD_INTENTS).run(ENDED_MAX);
-    foldEntries(db, account);
-  })();
+  counted(() => beginRun(db, run, account, at))();
   let recorder: Recorder | null = null;
   if (recordings) {
     forgetOld(recordings.dir, run, recordings.earlierBytesMax, RUNS_MAX);
     recorder = recorderIn(recordings.dir, { run, startedAt: at, setup });
   }
-  const statements = {
-    intent: db.prepare('INSERT INTO intents (id, account, side, price, amount, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)'),
-    read: db.prepare('SELECT id, account, side, price, amount, at, ending FROM intents WHERE id = ? AND account = ?'),
-    end: db.prepare('UPDATE intents SET ending = ?, sum = ? WHERE id = ? AND account = ?'),
-    mark: db.prepare(
-      'INSERT INTO marks (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
-    ),
-    nonce: db.prepare(
-      'INSERT INTO nonces (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
-    ),
-  };
+  const writeIntents = intentsIn(db, account);
+  const marks = marksIn(db);
   let lines: string[] = [];
-  let endings: [ending: string, id: string][] = [];
+  let endings: Ending[] = [];
   /** As it was when it was told: what it is made of goes on changing while a full disk keeps it waiting. */
   let standing: string | undefined;
   let booked: readonly Entry[] = [];
@@ -184,16 +155,9 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     lines = [];
   };
   const write = counted((commands: readonly PlaceCommand[], now: Millis) => {
-    for (const [ending, id] of endings) {
-      const row = statements.read.get(id, account) as IntentRow | undefined;
-      if (row) statements.end.run(ending, sumOfIntent({ ...row, ending }), id, account);
-    }
-    for (const { id, side, price, amount } of commands) {
-      const sum = sumOfIntent({ id, account, side, price, amount, at: now, ending: null });
-      statements.intent.run(id, account, side, price, amount, now, sum);
-    }
+    writeIntents(endings, commands, now);
     writeEntries(db, account, booked);
-    if (standing) statements.mark.run(account, standing, sumOf(account, standing));
+    if (standing) marks.mark.run(account, standing, sumOf(account, standing));
   });
   let isWritable = true;
   const commit = (commands: readonly PlaceCommand[], now: Millis) => {
@@ -227,7 +191,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     },
     reserveNonces: counted((upTo: bigint) => {
       const text = upTo.toString();
-      statements.nonce.run(account, text, sumOf(account, text));
+      marks.nonce.run(account, text, sumOf(account, text));
     }),
     client: ownerIn(db)?.client ?? null,
     ownedBy: counted((told: string) => noteClient(db, told)),
@@ -244,6 +208,61 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     },
   };
 }
+
+/** All of the work or nothing, and it counts as one commit. */
+function countedIn(db: Database.Database, mark: CommitMark | undefined) {
+  let commits = commitsIn(db);
+  const count = db.prepare(
+    'INSERT INTO commits (one, n, sum) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET n = excluded.n, sum = excluded.sum',
+  );
+  return <A extends readonly unknown[]>(work: (...args: A) => void): ((...args: A) => void) => {
+    const one = atomically(db, (...args: A) => {
+      work(...args);
+      count.run(commits + 1, sumOf(commits + 1));
+    });
+    return (...args) => {
+      one(...args);
+      mark?.tell(++commits);
+    };
+  };
+}
+
+function beginRun(db: Database.Database, run: number, account: string, at: Millis): void {
+  const insert = db.prepare('INSERT INTO runs (run, account, started_at, sum) VALUES (?, ?, ?, ?)');
+  insert.run(run, account, at, sumOf(account, run, at));
+  db.prepare(OLD_RUNS).run(RUNS_MAX);
+  db.prepare(OLD_INTENTS).run(ENDED_MAX);
+  foldEntries(db, account);
+}
+
+/** Writes what ended, then what is to be sent. */
+function intentsIn(db: Database.Database, account: string) {
+  const intent = db.prepare('INSERT INTO intents (id, account, side, price, amount, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const read = db.prepare('SELECT id, account, side, price, amount, at, ending FROM intents WHERE id = ? AND account = ?');
+  const end = db.prepare('UPDATE intents SET ending = ?, sum = ? WHERE id = ? AND account = ?');
+  return (endings: readonly Ending[], commands: readonly PlaceCommand[], now: Millis): void => {
+    for (const [ending, id] of endings) {
+      const row = read.get(id, account) as IntentRow | undefined;
+      if (row) end.run(ending, sumOfIntent({ ...row, ending }), id, account);
+    }
+    for (const { id, side, price, amount } of commands) {
+      const sum = sumOfIntent({ id, account, side, price, amount, at: now, ending: null });
+      intent.run(id, account, side, price, amount, now, sum);
+    }
+  };
+}
+
+/** The one row of an account in each of the two. */
+const marksIn = (db: Database.Database) => ({
+  mark: db.prepare(
+      'INSERT INTO marks (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
+    ),
+  nonce: db.prepare(
+      'INSERT INTO nonces (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
+    ),
+});
+
+type Ending = readonly [ending: string, id: string];
 
 type IntentRow = {
   readonly id: string;
