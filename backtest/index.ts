@@ -13,8 +13,8 @@ export {
 } from './exchange/latency.ts';
 export type { Latency, LatencySpec, Travel } from './exchange/latency.ts';
 export { runHedgedReplay, runReplay } from './replay/replay.ts';
-export type { DeskOptions } from './exchange/desk.ts';
-export type { HedgeLine, HedgeOptions } from './replay/hedging.ts';
+export type { ReplayDeskOptions } from './exchange/desk.ts';
+export type { ReplayedHedge, HedgeOptions } from './replay/hedging.ts';
 export type { FillRow, OrderRow, ReplayOptions, ReplayResult, ReplaySink } from './replay/replay.ts';
 export { rowsOfTape, windowOfLevels } from './rows/tapeRows.ts';
 export type { TapeRowsOptions } from './rows/tapeRows.ts';
@@ -35,7 +35,7 @@ export {
   reportOf,
 } from './report/report.ts';
 export type { BacktestReport, ReplayReport } from './report/report.ts';
-export { pageOf } from './report/page.ts';
+export { reportPage } from './report/page.ts';
 export type { PageParts } from './report/pageFrame.ts';
 export { recordedOrders, scoreQueueModel } from './validation/queueTruth.ts';
 export type { QueueScore, RecordedOrder } from './validation/queueTruth.ts';
@@ -44,4 +44,4 @@ export { comparedModel, hashOfRuns, mainModel, withoutCurves } from './compare/c
 export type { ComparedModel, ComparedRun, ComparedTape, Comparison, Measured } from './compare/comparison.ts';
 export { remarksOf } from './compare/remarks.ts';
 export { comparisonPage } from './compare/page.ts';
-export type { ElsewhereOptions } from './replay/elsewhere.ts';
+export type { ExternalReferenceOptions } from './replay/elsewhere.ts';

@@ -8,14 +8,14 @@ import { configSchema } from './config/schema.ts';
 import type { Config } from './config/schema.ts';
 
 export { edgeProblem } from './config/checks.ts';
-export { elsewhereOf, readsPerMinute } from './config/reference.ts';
-export type { Elsewhere, FeedConfig } from './config/reference.ts';
+export { externalReferenceOf, readsPerMinute } from './config/reference.ts';
+export type { ExternalReference, FeedConfig } from './config/reference.ts';
 export { configSchema } from './config/schema.ts';
 export type {
   Config,
-  EmbeddedExchange,
+  EmbeddedSettings,
   Limits,
-  RemoteExchange,
+  RemoteSettings,
   StrategyConfig,
   Timing,
   WebhookSettings,

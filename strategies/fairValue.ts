@@ -1,7 +1,7 @@
 /** The fair value out of its parts, for any strategy: it is in the view before the strategy looks, or nothing is quoted and the reason said. */
 import type { Fair, Instrument, Step, Strategy, View } from '../src/core/index.ts';
 import type { FairValueParameters } from './fairValueParameters.ts';
-import { imbalance, lastTrades, microprice, mid, orderFlow, reference, weightedMid } from './fairValueParts.ts';
+import { imbalancePart, lastTrades, microprice, mid, orderFlow, referencePart, weightedMid } from './fairValueParts.ts';
 import type { Part } from './fairValueParts.ts';
 import { silent, totalOf } from './rungs.ts';
 
@@ -50,8 +50,8 @@ function partsOf(p: FairValueParameters, instrument: Instrument): readonly Part[
     ...(p.weightedMid ? [weightedMid(p.weightedMid)] : []),
     ...(p.microprice ? [microprice(p.microprice)] : []),
     ...(p.lastTrades ? [lastTrades(p.lastTrades)] : []),
-    ...(p.reference ? [reference(p.reference)] : []),
-    ...(p.depthImbalance ? [imbalance(p.depthImbalance)] : []),
+    ...(p.reference ? [referencePart(p.reference)] : []),
+    ...(p.depthImbalance ? [imbalancePart(p.depthImbalance)] : []),
     ...(p.orderFlowImbalance ? [orderFlow(p.orderFlowImbalance, instrument)] : []),
   ];
 }

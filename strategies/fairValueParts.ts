@@ -71,7 +71,7 @@ export const lastTrades = (p: Of<'lastTrades'>): Part => {
 };
 
 /** In ticks from the middle, after the usual basis; why not, when it is missing, older than maxAgeMs or further than maxDivergenceBps. */
-export const reference = (p: Of<'reference'>): Part => {
+export const referencePart = (p: Of<'reference'>): Part => {
   const basis = p.basisMemory === undefined ? null : new Basis(millisOf(p.basisMemory));
   return {
     name: 'reference',
@@ -124,7 +124,7 @@ export class Basis {
 }
 
 /** In ticks: leanBps of the middle for each deviation, up where bids are heavier than usual, at most 3 either way. */
-export const imbalance = (p: Of<'depthImbalance'>): Part => {
+export const imbalancePart = (p: Of<'depthImbalance'>): Part => {
   const memoryMs = millisOf(p.memory);
   const usual = new Unusual(memoryMs);
   return {

@@ -1,6 +1,6 @@
 /** Every strategy by name: the one line to add for a new one. */
 import type { z } from 'zod';
-import type { Instrument, Strategy, Tolerance } from '../src/core/index.ts';
+import type { Instrument, Strategy, RequoteTolerance } from '../src/core/index.ts';
 import { avellanedaStoikovLimitProblems, avellanedaStoikovParameters } from './avellaneda-stoikov/parameters.ts';
 import { avellanedaStoikov } from './avellaneda-stoikov/strategy.ts';
 import { glftLimitProblems, glftParameters } from './glft/parameters.ts';
@@ -86,7 +86,7 @@ export type StrategyKind = {
   edgeProblem(parameters: StrategyParameters, makerRate: number): string | null;
   /** What they ask of the limits and cannot get. `book`: <major>_<minor>. */
   limitProblems(parameters: StrategyParameters, limits: LimitsAsked, book: string): readonly LimitProblem[];
-  tolerance(parameters: StrategyParameters): Tolerance;
+  tolerance(parameters: StrategyParameters): RequoteTolerance;
   /** It quotes nothing without a price from elsewhere. */
   readonly needsReference?: boolean;
 };

@@ -5,7 +5,7 @@ import { RollingMarket } from './market.ts';
 import type { MarketParameters } from './market.ts';
 import { millisOf, tickLotsOf } from './parameters.ts';
 import { fullLots, shiftFor, usualOrders } from './risk.ts';
-import { ADVERSE, awayOf, fairPrice, fairSteps, roomOf, rungsOf, silent } from './rungs.ts';
+import { ADVERSE, awayOf, fairPrice, fairSteps, inventoryRoom, quoteLevelsOf, silent } from './rungs.ts';
 import { unknownIn } from './spread.ts';
 
 /** What markouts ask a side to move out, as a share of the price. */
@@ -176,7 +176,7 @@ function levelsOf({ p, lots, spacing }: Maker, side: Side, of: Solved, view: Vie
     last = Math.max(own + of.distance(side, q - away * i, view.at), last + spacing);
     prices.push([...steps, { name: `level ${i + 1}`, ticks: away * (last - first) * fair }]);
   }
-  return rungsOf(side, prices, lots, roomOf(side, view, of.cap));
+  return quoteLevelsOf(side, prices, lots, inventoryRoom(side, view, of.cap));
 }
 
 function figuresOf(

@@ -1,7 +1,7 @@
 /** Parameters that several strategies share: money, durations, levels, and how long an order is left where it is. */
 import { z } from 'zod';
 import { moneyOf, valueFloor } from '../src/core/index.ts';
-import type { DecimalText, Instrument, Tolerance } from '../src/core/index.ts';
+import type { DecimalText, Instrument, RequoteTolerance } from '../src/core/index.ts';
 
 export const decimalText = z.string().regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'expected quoted decimal text like "0.25"');
 export const aboveZero = decimalText.refine(text => /[1-9]/.test(text), 'must be above zero');
@@ -57,7 +57,7 @@ type Levels = {
 };
 
 /** When the planner leaves a live order where it is. */
-export const toleranceOf = (p: Pick<Levels, 'refreshToleranceBps' | 'maxOrderAgeMs'>): Tolerance => ({
+export const toleranceOf = (p: Pick<Levels, 'refreshToleranceBps' | 'maxOrderAgeMs'>): RequoteTolerance => ({
   priceBps: p.refreshToleranceBps,
   amountShare: 0.5,
   maxAgeMs: p.maxOrderAgeMs,

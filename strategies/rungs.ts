@@ -30,7 +30,7 @@ export function adverseSteps(side: Side, view: View, fair: number): readonly Ste
 export const ADVERSE = 'adverse selection';
 
 /** Lots that may still be bought (sold) before the position is `cap` lots from the target; 0 when a number is none. */
-export function roomOf(side: Side, view: View, cap: number): number {
+export function inventoryRoom(side: Side, view: View, cap: number): number {
   const room = side === 'buy' ? cap - view.position : cap + view.position;
   return room > 0 ? Math.floor(room) : 0;
 }
@@ -39,7 +39,7 @@ export function roomOf(side: Side, view: View, cap: number): number {
  * One level for each entry of `prices`, as the steps that make it, best first; the amount of each is `lots` or what is left of the room,
  * floored to whole lots. A level further in than the one before it is moved out to it by a step of its own.
  */
-export function rungsOf(side: Side, prices: readonly (readonly Step[])[], lots: Amount, room: number): Level[] {
+export function quoteLevelsOf(side: Side, prices: readonly (readonly Step[])[], lots: Amount, room: number): Level[] {
   const away = awayOf(side);
   const levels: Level[] = [];
   let left = room;

@@ -4,7 +4,7 @@ import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.t
 import { roundTripShare } from './fees.ts';
 import { bps, feesBps, levelParameters, levelProblems, narrowProblem } from './parameters.ts';
 import type { LimitProblem, LimitsAsked } from './parameters.ts';
-import { adverseSteps, awayOf, clamp, roomOf, rungsOf, totalOf } from './rungs.ts';
+import { adverseSteps, awayOf, clamp, inventoryRoom, quoteLevelsOf, totalOf } from './rungs.ts';
 
 export const minEdge = z
   .number()
@@ -43,7 +43,7 @@ export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centr
     const prices = Array.from({ length: p.levels }, (_, i) =>
       i === 0 ? first : [...first, { name: `level ${i + 1}`, ticks: (away * i * p.levelSpacingBps * fair) / 10_000 }],
     );
-    return rungsOf(side, prices, lots, roomOf(side, view, view.positionMax));
+    return quoteLevelsOf(side, prices, lots, inventoryRoom(side, view, view.positionMax));
   };
   const [bids, asks] = [levels('buy'), levels('sell')];
   return {

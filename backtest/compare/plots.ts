@@ -1,12 +1,12 @@
 /** The plots of a comparison: one small plot a recording under each heading, so that strategies are read side by side. */
 import type { Line, Plot } from '../page/plot.ts';
 import { COLOURS, rangeOf, secondsText } from '../report/plots.ts';
-import type { Figure } from '../report/plots.ts';
+import type { PlotSection } from '../report/plots.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel, ComparedRun, ComparedTape, Comparison } from './comparison.ts';
 
 /** In the order of the page. What is shown at one tier is at the first; a heading for which no recording has a plot is left out. */
-export function comparisonFigures(comparison: Comparison): readonly Figure[] {
+export function comparisonFigures(comparison: Comparison): readonly PlotSection[] {
   const { tapes } = comparison;
   const bots = botsOf(comparison);
   const tiers = tiersOf(comparison);

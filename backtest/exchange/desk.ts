@@ -14,13 +14,13 @@ import type {
   Price,
   Random,
 } from '../../src/core/index.ts';
-import { Account, Conversions, RfqDesk, switchesOf } from '../../src/sandbox/index.ts';
-import type { Conversion, DeskConversion, DeskSum, DeskWorld, Switches } from '../../src/sandbox/index.ts';
-import type { ExchangeView } from './exchangeView.ts';
+import { Account, VenueConversions, RfqDesk, switchesOf } from '../../src/sandbox/index.ts';
+import type { VenueConversion, DeskConversion, DeskSum, DeskWorld, Switches } from '../../src/sandbox/index.ts';
+import type { SimulatedExchange } from './exchangeView.ts';
 import type { Travel } from './latency.ts';
 
 /** Plain data, so that it can be handed to another thread. Shares are from 0 to 1. */
-export type DeskOptions = {
+export type ReplayDeskOptions = {
   /** Spread, life, rest, delays and failures of both interfaces: those of the embedded exchange. */
   readonly switches?: Partial<Switches>;
   /** What rfq takes in one direction before it must rest, in the minor currency, as decimal text; absent: as the embedded exchange has it. */
@@ -39,7 +39,7 @@ export type DeskOptions = {
 export type DeskScene = {
   readonly clock: Clock;
   readonly instrument: Instrument;
-  readonly exchange: ExchangeView;
+  readonly exchange: SimulatedExchange;
   /** Tick of place 0. */
   readonly base: number;
   readonly there: Travel;
@@ -59,21 +59,21 @@ const REFUSED = { kind: 'refused', code: 'unexpected', message: 'the desk would 
 export class ReplayDesk implements ConversionDesk {
   /** Requests that have left. */
   requests = 0;
-  readonly #options: DeskOptions;
+  readonly #options: ReplayDeskOptions;
   readonly #scene: DeskScene;
   readonly #random: Random;
   readonly #rfq: RfqDesk;
-  readonly #conversions: Conversions;
+  readonly #conversions: VenueConversions;
   readonly #account: Account;
 
-  constructor(options: DeskOptions, scene: DeskScene) {
+  constructor(options: ReplayDeskOptions, scene: DeskScene) {
     this.#options = options;
     this.#scene = scene;
     this.#random = randomOf(options.seed);
     this.#account = new Funds(scene);
     const world = worldOf(options, scene);
     this.#rfq = new RfqDesk(world, randomOf(options.seed ^ 0xfa), () => undefined);
-    this.#conversions = new Conversions(world, randomOf(options.seed ^ 0xc0));
+    this.#conversions = new VenueConversions(world, randomOf(options.seed ^ 0xc0));
   }
 
   pairs: ConversionDesk['pairs'] = () =>
@@ -192,7 +192,7 @@ class Funds extends Account {
   }
 }
 
-function worldOf({ switches, capacity }: DeskOptions, scene: DeskScene): DeskWorld {
+function worldOf({ switches, capacity }: ReplayDeskOptions, scene: DeskScene): DeskWorld {
   const { clock, exchange, base, instrument, isKnown, swap } = scene;
   const ticks = (place: number, none: number): number => (place === none || !isKnown() ? 0 : place + base);
   const book = {
@@ -220,7 +220,7 @@ function worldOf({ switches, capacity }: DeskOptions, scene: DeskScene): DeskWor
 const done = <T>(value: T): Outcome<T> => ({ kind: 'done', value });
 const refused = (code: string): Outcome<never> => ({ kind: 'refused', code, message: code });
 const leg = ({ currency, sum }: DeskSum) => ({ currency, amount: textOfMoney(sum) });
-const stateOfConversion = ({ id, status, quote: { from, to } }: Conversion): ConversionState => ({
+const stateOfConversion = ({ id, status, quote: { from, to } }: VenueConversion): ConversionState => ({
   id,
   status: status === 'completed' || status === 'failed' ? status : 'pending',
   give: leg(from),

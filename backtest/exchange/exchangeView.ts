@@ -16,7 +16,7 @@ import type { Watcher } from '../replay/watch.ts';
 const TAKEN_MS = 60_000;
 
 /** Orders are post-only limits, but for those of a hedge that take at once: one that would trade on arrival is refused. Rows of a moment come before requests that arrive at it. */
-export class ExchangeView {
+export class SimulatedExchange {
   readonly book: TickBook;
   readonly requests = new MessageRing();
   readonly answers = new MessageRing();

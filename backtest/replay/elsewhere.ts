@@ -1,28 +1,28 @@
 /** Reads in a replay what the bot would have read of other books: recorded middles, book after book, each after its way there and back. */
 import { priceAcross } from '../../src/core/index.ts';
 import type { Instrument, Leg, Millis } from '../../src/core/index.ts';
-import type { RecordedMiddles } from '../../src/tape/index.ts';
-import { GapCursor } from '../rows/gapCursor.ts';
+import type { RecordedMids } from '../../src/tape/index.ts';
+import { GapIterator } from '../rows/gapCursor.ts';
 import type { Latency } from '../exchange/latency.ts';
 
 /** `middles` of each leg in their order. */
-export type ElsewhereOptions = {
+export type ExternalReferenceOptions = {
   readonly legs: readonly Leg[];
-  readonly middles: readonly RecordedMiddles[];
+  readonly middles: readonly RecordedMids[];
   readonly everyMs: Millis;
 };
 
 /** A reading: when it was answered, and the price in our ticks; null where a recording knows none. */
-export type ElsewhereReading = { readonly at: Millis; readonly price: number | null };
+export type ExternalReferenceReading = { readonly at: Millis; readonly price: number | null };
 
-export class Elsewhere {
+export class ExternalReferenceReplay {
   readonly everyMs: Millis;
   readonly #legs: readonly Leg[];
   readonly #cursors: readonly MiddleCursor[];
   readonly #latency: Latency;
   readonly #tick: number;
 
-  constructor({ legs, middles, everyMs }: ElsewhereOptions, instrument: Instrument, latency: Latency) {
+  constructor({ legs, middles, everyMs }: ExternalReferenceOptions, instrument: Instrument, latency: Latency) {
     if (legs.length !== middles.length) throw new RangeError(`${middles.length} recordings for ${legs.length} books`);
     this.everyMs = everyMs;
     this.#legs = legs;
@@ -32,7 +32,7 @@ export class Elsewhere {
   }
 
   /** Asked with times that never go back. */
-  read(startedAt: Millis): ElsewhereReading {
+  read(startedAt: Millis): ExternalReferenceReading {
     let at = startedAt;
     const prices = this.#cursors.map(cursor => {
       at += this.#latency.there(at);
@@ -46,13 +46,13 @@ export class Elsewhere {
 }
 
 class MiddleCursor {
-  readonly #recorded: RecordedMiddles;
-  readonly #gaps: GapCursor;
+  readonly #recorded: RecordedMids;
+  readonly #gaps: GapIterator;
   #next = 0;
 
-  constructor(recorded: RecordedMiddles) {
+  constructor(recorded: RecordedMids) {
     this.#recorded = recorded;
-    this.#gaps = new GapCursor(recorded.gaps);
+    this.#gaps = new GapIterator(recorded.gaps);
   }
 
   /** NaN where nothing is known. */

@@ -7,9 +7,9 @@ import type { DeskSum } from '../../src/sandbox/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
 import type { Collector } from '../report/collect.ts';
 import { ReplayDesk } from '../exchange/desk.ts';
-import type { DeskOptions, DeskScene } from '../exchange/desk.ts';
-import type { ExchangeView } from '../exchange/exchangeView.ts';
-import { GapCursor } from '../rows/gapCursor.ts';
+import type { ReplayDeskOptions, DeskScene } from '../exchange/desk.ts';
+import type { SimulatedExchange } from '../exchange/exchangeView.ts';
+import { GapIterator } from '../rows/gapCursor.ts';
 import type { Latency } from '../exchange/latency.ts';
 
 /** Plain data, so that it can be handed to another thread. */
@@ -17,7 +17,7 @@ export type HedgeOptions = {
   readonly setup: Omit<HedgeSetup, 'desk'>;
   /** Begins the origin ids of orders that take the book. */
   readonly orderPrefix: string;
-  readonly desk: DeskOptions;
+  readonly desk: ReplayDeskOptions;
 };
 
 export type HedgingScene = Pick<DeskScene, 'admit' | 'base'> & {
@@ -27,15 +27,15 @@ export type HedgingScene = Pick<DeskScene, 'admit' | 'base'> & {
   readonly gaps: readonly Gap[];
   readonly latency: Latency;
   readonly engine: Engine;
-  readonly exchange: ExchangeView;
+  readonly exchange: SimulatedExchange;
   readonly collector: Collector;
   readonly takerRate: () => number;
   readonly step: (event: EngineEvent) => void;
-  readonly onEnd: (row: HedgeLine) => void;
+  readonly onEnd: (row: ReplayedHedge) => void;
 };
 
 /** One hedge that is over. Money as decimal text; what it was asked for in the major currency, above zero when it was to leave. */
-export type HedgeLine = {
+export type ReplayedHedge = {
   readonly id: string;
   /** When it was decided on. */
   readonly at: Millis;
@@ -109,7 +109,7 @@ export class Hedging {
     this.#scene = scene;
     const { from, instrument, exchange, base, latency, engine, admit, takerRate, step } = scene;
     this.#clock = new VirtualClock(from);
-    const gaps = new GapCursor(scene.gaps);
+    const gaps = new GapIterator(scene.gaps);
     this.#desk = new ReplayDesk(desk, {
       clock: this.#clock,
       ...{ instrument, exchange, base, admit },

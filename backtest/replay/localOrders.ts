@@ -1,6 +1,6 @@
 /** Our end of a replay's orders: sends requests, and learns from the answers what became of them. */
 import { MESSAGE } from '../exchange/messages.ts';
-import type { ExchangeView } from '../exchange/exchangeView.ts';
+import type { SimulatedExchange } from '../exchange/exchangeView.ts';
 import type { Latency } from '../exchange/latency.ts';
 import { LOCAL, OrderPool } from '../exchange/ownOrders.ts';
 import type { OwnOrder } from '../exchange/ownOrders.ts';
@@ -9,12 +9,12 @@ import type { SideIndex } from '../rows/rows.ts';
 export class LocalOrders {
   /** Everything that was placed and not yet forgotten, oldest first. */
   readonly orders: OwnOrder[] = [];
-  readonly #exchange: ExchangeView;
+  readonly #exchange: SimulatedExchange;
   readonly #latency: Latency;
   readonly #pool = new OrderPool();
   readonly #forgotten: OwnOrder[] = [];
 
-  constructor(exchange: ExchangeView, latency: Latency) {
+  constructor(exchange: SimulatedExchange, latency: Latency) {
     this.#exchange = exchange;
     this.#latency = latency;
   }

@@ -23,15 +23,15 @@ import type { Switches } from '../../src/sandbox/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
 import { Collector } from '../report/collect.ts';
 import type { Collected } from '../report/collect.ts';
-import { Elsewhere } from './elsewhere.ts';
-import type { ElsewhereOptions } from './elsewhere.ts';
-import { ExchangeView } from '../exchange/exchangeView.ts';
+import { ExternalReferenceReplay } from './elsewhere.ts';
+import type { ExternalReferenceOptions } from './elsewhere.ts';
+import { SimulatedExchange } from '../exchange/exchangeView.ts';
 import { Fees } from '../exchange/fees.ts';
 import type { FeeOptions } from '../exchange/fees.ts';
-import { GapCursor } from '../rows/gapCursor.ts';
+import { GapIterator } from '../rows/gapCursor.ts';
 import type { Latency } from '../exchange/latency.ts';
 import { Hedging } from './hedging.ts';
-import type { Hedged, HedgeLine, HedgeOptions } from './hedging.ts';
+import type { Hedged, ReplayedHedge, HedgeOptions } from './hedging.ts';
 import { LocalOrders } from './localOrders.ts';
 import { MESSAGE } from '../exchange/messages.ts';
 import type { MessageKind } from '../exchange/messages.ts';
@@ -71,14 +71,14 @@ export type ReplayOptions = {
   /** Lets inventory leave by conversions; absent: it leaves by quotes alone. */
   readonly hedge?: HedgeOptions | undefined;
   /** What other recordings say our price was; absent: there is no reference. */
-  readonly elsewhere?: ElsewhereOptions | undefined;
+  readonly elsewhere?: ExternalReferenceOptions | undefined;
   readonly sink?: ReplaySink;
   /** Called now and then with the share of the tape that is behind, from 0 to 1. */
   readonly onProgress?: (share: number) => void;
 };
 
 /** Where every execution, every finished order and every hedge that is over goes. */
-export type ReplaySink = { fill(row: FillRow): void; order(row: OrderRow): void; hedge?(row: HedgeLine): void };
+export type ReplaySink = { fill(row: FillRow): void; order(row: OrderRow): void; hedge?(row: ReplayedHedge): void };
 
 /** Money and prices as decimal text. */
 export type FillRow = {
@@ -179,8 +179,8 @@ class Replay {
   readonly #engine: Engine;
   readonly #wantsTrades: boolean;
   readonly #collector: Collector;
-  readonly #gaps: GapCursor;
-  readonly #exchange: ExchangeView;
+  readonly #gaps: GapIterator;
+  readonly #exchange: SimulatedExchange;
   readonly #orders: LocalOrders;
   readonly #fees: Fees;
   readonly #budget: RequestBudget;
@@ -224,7 +224,7 @@ class Replay {
     this.#span = { from, to };
     this.#options = options;
     this.#fees = new Fees(instrument, fees);
-    this.#gaps = new GapCursor(gaps);
+    this.#gaps = new GapIterator(gaps);
     this.#budget = new RequestBudget(options.privatePerMinute);
     this.#limits = new RequestLimits({ elapsed: () => this.#now });
     this.#switches = switchesOf(options.exchangeLimits);
@@ -241,10 +241,11 @@ class Replay {
       base: rows.base,
       opening: this.#engine.snapshot(from).inventory,
     });
-    this.#exchange = new ExchangeView(rows, model, latency, this.#collector);
+    this.#exchange = new SimulatedExchange(rows, model, latency, this.#collector);
     this.#orders = new LocalOrders(this.#exchange, latency);
     this.#hedging = options.hedge ? this.#hedgingOf(options.hedge, from) : null;
-    if (options.elsewhere) this.#readElsewhere(new Elsewhere(options.elsewhere, instrument, latency), from);
+    if (options.elsewhere)
+      this.#readElsewhere(new ExternalReferenceReplay(options.elsewhere, instrument, latency), from);
   }
 
   run(): ReplayResult {
@@ -309,7 +310,7 @@ class Replay {
   }
 
   /** One reading after the other, as `live/market/reference.ts` does. */
-  #readElsewhere(elsewhere: Elsewhere, startedAt: Millis): void {
+  #readElsewhere(elsewhere: ExternalReferenceReplay, startedAt: Millis): void {
     const { at, price } = elsewhere.read(startedAt);
     this.#answerAt(at, () => {
       this.#readElsewhere(elsewhere, Math.max(startedAt + elsewhere.everyMs, at));

@@ -2,7 +2,7 @@
 import {
   amount as lotsOf,
   approximately,
-  LEVELS_MAX,
+  MARKOUT_LEVELS_MAX,
   Markouts,
   money,
   moneyOfAmount,
@@ -15,7 +15,7 @@ import { Buckets } from './buckets.ts';
 import { Durations, TimeByValue } from './distributions.ts';
 import { Fees } from '../exchange/fees.ts';
 import type { FeeOptions } from '../exchange/fees.ts';
-import { GapCursor } from '../rows/gapCursor.ts';
+import { GapIterator } from '../rows/gapCursor.ts';
 import { NO_ASK, NO_BID } from '../exchange/ownOrders.ts';
 import type { OwnOrder } from '../exchange/ownOrders.ts';
 import type { RequestBudget } from '../exchange/requestBudget.ts';
@@ -120,12 +120,12 @@ export class Collector implements Watcher {
   readonly #options: CollectOptions;
   readonly #position: Position;
   readonly #fees: Fees;
-  readonly #gaps: GapCursor;
+  readonly #gaps: GapIterator;
   readonly #markouts = new Markouts();
   readonly #series: Buckets<SeriesName>;
   readonly #returns: Returns;
   readonly #positionTime: TimeByValue;
-  readonly #levels: Level[] = Array.from({ length: 2 * LEVELS_MAX }, () => new Level());
+  readonly #levels: Level[] = Array.from({ length: 2 * MARKOUT_LEVELS_MAX }, () => new Level());
   readonly #queued = new Durations();
   #lookAt: Millis;
   #since: Millis;
@@ -148,7 +148,7 @@ export class Collector implements Watcher {
     this.#options = options;
     this.#position = new Position(instrument, opening);
     this.#fees = new Fees(instrument, fees);
-    this.#gaps = new GapCursor(gaps);
+    this.#gaps = new GapIterator(gaps);
     this.#series = new Buckets(from, LOOK_MS, SERIES);
     this.#returns = new Returns(from);
     this.#positionTime = new TimeByValue(1);
@@ -254,7 +254,7 @@ export class Collector implements Watcher {
       returns: this.#returns,
       markouts: this.#markouts.curves(),
       levels: this.#levels
-        .map((level, i) => level.shown(sides[i < LEVELS_MAX ? 0 : 1], (i % LEVELS_MAX) + 1))
+        .map((level, i) => level.shown(sides[i < MARKOUT_LEVELS_MAX ? 0 : 1], (i % MARKOUT_LEVELS_MAX) + 1))
         .filter(({ rested }) => rested > 0),
       queued: this.#queued,
       positionTime: this.#positionTime,
@@ -373,7 +373,7 @@ export class Collector implements Watcher {
   }
 
   #levelOf({ side, level }: OwnOrder): Level {
-    return this.#levels[side * LEVELS_MAX + Math.min(level, LEVELS_MAX - 1)]!;
+    return this.#levels[side * MARKOUT_LEVELS_MAX + Math.min(level, MARKOUT_LEVELS_MAX - 1)]!;
   }
 
   #schedule(): void {

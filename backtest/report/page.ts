@@ -8,7 +8,7 @@ import type { BacktestReport, HedgeReport, LevelReport, ReplayReport } from './r
 import { durationText, numberText, verdictOf } from './verdict.ts';
 
 /** The text of an HTML file that stands alone: library, style and script are inside, every text of the report is escaped. */
-export function pageOf(report: BacktestReport, parts: PageParts): string {
+export function reportPage(report: BacktestReport, parts: PageParts): string {
   const figures = figuresOf(report);
   const title = `Backtest: ${report.strategy} on ${report.book}`;
   const body = html`<header>

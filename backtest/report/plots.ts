@@ -4,7 +4,7 @@ import type { BacktestReport, ReplayReport, SeriesColumn } from './report.ts';
 import { mainOf } from './verdict.ts';
 
 /** Under one heading: a sentence for the reader, and one or several plots beside each other. */
-export type Figure = { readonly heading: string; readonly how: string; readonly plots: readonly Plot[] };
+export type PlotSection = { readonly heading: string; readonly how: string; readonly plots: readonly Plot[] };
 
 /** Colours of models, in the order in which they were run; the page has this many. */
 export const COLOURS = 8;
@@ -12,7 +12,7 @@ const TIME = 'time';
 const LEVELS_SHOWN = 6;
 
 /** In the order of the page. Headings without a plot are left out; without a fill in any model markouts, fill ratios and waits are too. */
-export function figuresOf(report: BacktestReport): readonly Figure[] {
+export function figuresOf(report: BacktestReport): readonly PlotSection[] {
   const traded = report.models.some(({ fills }) => fills > 0);
   return [
     profit(report),
@@ -29,7 +29,7 @@ export function figuresOf(report: BacktestReport): readonly Figure[] {
   ].filter(({ plots }) => plots.length > 0);
 }
 
-function profit(report: BacktestReport): Figure {
+function profit(report: BacktestReport): PlotSection {
   return {
     heading: 'Profit',
     how: `Profit so far in ${report.minor} under each fill model: what was gained by trading and holding since the start, fees paid. Lines far apart say that the place in the queue decides; lines on each other, that it does not. Grey stretches are gaps of the recording.`,
@@ -37,7 +37,7 @@ function profit(report: BacktestReport): Figure {
   };
 }
 
-function parts(report: BacktestReport): Figure {
+function parts(report: BacktestReport): PlotSection {
   const { minor } = report;
   const names = [
     ['spread', 'spread captured', 'line'],
@@ -64,7 +64,7 @@ function parts(report: BacktestReport): Figure {
   };
 }
 
-function fillPrices(report: BacktestReport): Figure {
+function fillPrices(report: BacktestReport): PlotSection {
   const main = mainOf(report.models);
   if (main === null) return { heading: '', how: '', plots: [] };
   const { columns } = main.series;
@@ -85,7 +85,7 @@ function fillPrices(report: BacktestReport): Figure {
   };
 }
 
-function position(report: BacktestReport): Figure {
+function position(report: BacktestReport): PlotSection {
   return {
     heading: 'Inventory over time',
     how: `${report.major} held beyond the target. It should come back to zero again and again; long stretches at one side are a bet on the direction.`,
@@ -93,7 +93,7 @@ function position(report: BacktestReport): Figure {
   };
 }
 
-function positionBars(report: BacktestReport): Figure {
+function positionBars(report: BacktestReport): PlotSection {
   const width = Math.max(...report.models.map(model => model.position.width));
   const bars = report.models.map(({ position: { values, seconds } }) => inBars(values, seconds, width));
   const shares = bars.map(({ seconds }, i) => {
@@ -128,7 +128,7 @@ function inBars(
   return { values: times.map((_, i) => (first + i) * width), seconds: times };
 }
 
-function markoutsBySide(report: BacktestReport): Figure {
+function markoutsBySide(report: BacktestReport): PlotSection {
   const curves = report.models.map(({ markouts }) =>
     markouts.filter(({ side, level }) => side !== null && level === null),
   );
@@ -144,7 +144,7 @@ function markoutsBySide(report: BacktestReport): Figure {
   };
 }
 
-function markoutsByLevel(report: BacktestReport): Figure {
+function markoutsByLevel(report: BacktestReport): PlotSection {
   const curves = report.models.map(({ markouts }) =>
     markouts.filter(({ level }) => level !== null && level <= LEVELS_SHOWN),
   );
@@ -207,7 +207,7 @@ function markoutPlot(
   };
 }
 
-function fillRatios(report: BacktestReport): Figure {
+function fillRatios(report: BacktestReport): PlotSection {
   const places = new Map<string, { readonly side: string; readonly level: number }>();
   for (const { levels } of report.models)
     for (const { side, level } of levels) places.set(`${side} ${level}`, { side, level });
@@ -234,7 +234,7 @@ function fillRatios(report: BacktestReport): Figure {
   };
 }
 
-function waits(report: BacktestReport): Figure {
+function waits(report: BacktestReport): PlotSection {
   const xs = [...new Set(report.models.flatMap(({ waits: { seconds } }) => seconds))].sort((a, b) => a - b);
   return {
     heading: 'Time in the queue',
@@ -267,7 +267,7 @@ function shareUpTo({ waits: { seconds, share } }: ReplayReport, xs: readonly num
   });
 }
 
-function uptime(report: BacktestReport): Figure {
+function uptime(report: BacktestReport): PlotSection {
   const range = [0, 105] as const;
   return {
     heading: 'Quote uptime',
@@ -287,7 +287,7 @@ function uptime(report: BacktestReport): Figure {
   };
 }
 
-function spreads(report: BacktestReport): Figure {
+function spreads(report: BacktestReport): PlotSection {
   const first = report.models[0];
   if (first === undefined) return { heading: '', how: '', plots: [] };
   const plot = overTime(report, 'spreads', 'Spread', 'bps', column('oursBps'));
@@ -306,7 +306,7 @@ function spreads(report: BacktestReport): Figure {
   };
 }
 
-function drawdown(report: BacktestReport): Figure {
+function drawdown(report: BacktestReport): PlotSection {
   return {
     heading: 'Drawdown',
     how: `How far the profit was below its highest so far, in ${report.minor}: the deepest point is the loss that had to be sat through.`,
@@ -318,7 +318,7 @@ function drawdown(report: BacktestReport): Figure {
   };
 }
 
-function requests(report: BacktestReport): Figure {
+function requests(report: BacktestReport): PlotSection {
   const plot = overTime(report, 'requests', 'Requests', 'in 60 s', column('requests'));
   const allowed = report.models[0]?.requests.allowedPerMinute ?? 0;
   const most = Math.max(allowed, ...report.models.map(model => model.requests.mostPerMinute));

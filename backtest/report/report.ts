@@ -4,7 +4,7 @@ import type { Instrument, MarkoutCurve, Money, Side } from '../../src/core/index
 import type { Dirt, Gap } from '../../src/tape/index.ts';
 import type { Collected, LevelOrders } from './collect.ts';
 import type { Durations } from './distributions.ts';
-import type { HedgeLine } from '../replay/hedging.ts';
+import type { ReplayedHedge } from '../replay/hedging.ts';
 import type { FillRow, OrderRow, ReplayResult } from '../replay/replay.ts';
 
 /** One run of the command. Everything in it is equal for equal tape, configuration, seed and options, `made` aside. */
@@ -351,7 +351,7 @@ export const orderLine = (o: OrderRow): string =>
 export const HEDGES_HEADER =
   'hedge_id,at,state,wanted,way,gave,gave_currency,got,got_currency,weighed_bps,accepted_at,executed_at,cost,heard_at,why,weighed';
 /** In the order of `HEDGES_HEADER`, no line end. Times in ms since 1970, amounts as decimal text; empty for null, sentences in quotes. */
-export const hedgeLine = (h: HedgeLine): string =>
+export const hedgeLine = (h: ReplayedHedge): string =>
   [
     h.id,
     h.at,

@@ -2,7 +2,7 @@
 import type { Millis } from '../../src/core/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
 
-export class GapCursor {
+export class GapIterator {
   readonly #gaps: readonly Gap[];
   #next = 0;
 

@@ -1,6 +1,6 @@
 /** The golden run: a plain two-sided quote on a recorded market, whose every count and amount is known from an independent engine. */
 import { power, wholeOrders } from '../../src/fills/index.ts';
-import { ExchangeView } from '../exchange/exchangeView.ts';
+import { SimulatedExchange } from '../exchange/exchangeView.ts';
 import { constantLatency } from '../exchange/latency.ts';
 import { LocalOrders } from '../replay/localOrders.ts';
 import { LOCAL } from '../exchange/ownOrders.ts';
@@ -42,7 +42,7 @@ class GoldenRun {
   readonly #rows: MarketRows;
   readonly #window: RowWindow | null;
   readonly #options: GoldenOptions;
-  readonly #exchange: ExchangeView;
+  readonly #exchange: SimulatedExchange;
   readonly #orders: LocalOrders;
   readonly #book: TickBook;
   #next = 0;
@@ -70,7 +70,7 @@ class GoldenRun {
     this.#options = options;
     const latency = constantLatency(options.latency, options.latency);
     const queue = power(2);
-    this.#exchange = new ExchangeView(rows, { name: 'golden', queue, rule: wholeOrders(queue) }, latency);
+    this.#exchange = new SimulatedExchange(rows, { name: 'golden', queue, rule: wholeOrders(queue) }, latency);
     this.#orders = new LocalOrders(this.#exchange, latency);
     this.#book = new TickBook(rows);
   }

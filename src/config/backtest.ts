@@ -5,7 +5,7 @@ import { aboveZero, millis } from './values.ts';
 const share = (fallback: number) => z.number().min(0).max(1).default(fallback);
 const bps = (fallback: number) => z.int().min(0).max(5_000).default(fallback);
 
-export const backtest = z.strictObject({
+export const backtestKeys = z.strictObject({
   desk: z
     .strictObject({
       spreadBps: bps(20).describe(

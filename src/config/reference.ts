@@ -91,7 +91,7 @@ type Asked = {
 };
 
 /** How the price from elsewhere is put together; null when there is none, or it does not lead to our book. */
-export type Elsewhere = {
+export type ExternalReference = {
   readonly legs: readonly Leg[];
   /** Of the books, those that are read at the exchange. */
   readonly read: readonly string[];
@@ -100,7 +100,10 @@ export type Elsewhere = {
 };
 
 /** A feed without a book tells ours; of two for one book the last counts. Says nothing of what is wrong: that is for `referenceProblems`. */
-export function elsewhereOf({ reference: wanted, book }: Pick<Asked, 'reference' | 'book'>): Elsewhere | null {
+export function externalReferenceOf({
+  reference: wanted,
+  book,
+}: Pick<Asked, 'reference' | 'book'>): ExternalReference | null {
   if (wanted === undefined) return null;
   const feeds = new Map(wanted.feeds.map(one => [one.book ?? book, one]));
   const books = wanted.books ?? [...feeds.keys()];
@@ -122,7 +125,7 @@ export function referenceProblems(config: Asked): readonly Problem[] {
   });
   if (wanted.books === undefined && fed.length === 0)
     problems.push({ path: ['reference', 'books'], message: 'expected books, like [btc_usd, usd_mxn], or feeds' });
-  const elsewhere = elsewhereOf(config);
+  const elsewhere = externalReferenceOf(config);
   if (problems.length === 0 && (elsewhere === null || elsewhere.read.includes(book))) {
     const found = (wanted.books ?? fed).join(', ');
     const message = `expected other books that lead from ${book.replace('_', ' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${found}`;
@@ -138,7 +141,7 @@ export function referenceProblems(config: Asked): readonly Problem[] {
 }
 
 /** Public requests a minute that it takes, not whole; books that feeds tell take none. */
-export const readsPerMinute = (elsewhere: Elsewhere | null): number =>
+export const readsPerMinute = (elsewhere: ExternalReference | null): number =>
   elsewhere === null ? 0 : (60_000 * elsewhere.read.length) / elsewhere.everyMs;
 
 function isFeedAddress(text: string): boolean {

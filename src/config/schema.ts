@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { fairValueParameters, strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
-import { backtest } from './backtest.ts';
+import { backtestKeys } from './backtest.ts';
 import { hedge } from './hedge.ts';
 import { markouts } from './markouts.ts';
 import { paper } from './paper.ts';
@@ -217,7 +217,7 @@ export const configSchema = z
     hedge: hedge
       .optional()
       .describe('Lets inventory leave by conversions. Left out: it leaves by quotes and their skew alone.'),
-    backtest: backtest.prefault({}).describe('What puntas backtest assumes that no tape tells.'),
+    backtest: backtestKeys.prefault({}).describe('What puntas backtest assumes that no tape tells.'),
     markouts: markouts
       .optional()
       .describe(
@@ -360,8 +360,8 @@ export const configSchema = z
 
 /** A checked configuration, defaults filled in. */
 export type Config = z.infer<typeof configSchema>;
-export type EmbeddedExchange = z.infer<typeof embedded>;
-export type RemoteExchange = z.infer<typeof remote>;
+export type EmbeddedSettings = z.infer<typeof embedded>;
+export type RemoteSettings = z.infer<typeof remote>;
 export type WebhookSettings = NonNullable<Config['webhooks']>;
 export type Limits = z.infer<typeof limits>;
 export type Timing = z.infer<typeof timing>;

@@ -25,7 +25,7 @@ export * from './orders/restoredOrder.ts';
 export * from './quoting/plan.ts';
 export * from './accounting/position.ts';
 export * from './engine/reasons.ts';
-export type { Checked } from './accounting/reconciliation.ts';
+export type { BalanceCheck } from './accounting/reconciliation.ts';
 export * from './risk/regimes.ts';
 export * from './risk/regimeWatch.ts';
 export * from './risk/risk.ts';

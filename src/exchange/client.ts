@@ -1,32 +1,32 @@
 /** The client of the exchange: every endpoint of both interface documents, each call ending in an Outcome. */
 import type { Clock, Exchange, MoneyLists, Random, Transport } from '../core/index.ts';
 import { account } from './rest/account.ts';
-import type { Account } from './rest/account.ts';
+import type { AccountEndpoints } from './rest/account.ts';
 import { asker } from './transport/ask.ts';
 import type { AskOptions, Door } from './transport/ask.ts';
 import { conversions } from './rest/conversions.ts';
-import type { Conversions } from './rest/conversions.ts';
+import type { ConversionEndpoints } from './rest/conversions.ts';
 import { market } from './rest/market.ts';
-import type { Market } from './rest/market.ts';
+import type { MarketEndpoints } from './rest/market.ts';
 import { moneyMoved } from './rest/moneyMoved.ts';
 import { nonceV2 } from './wire/nonce.ts';
 import type { NonceSource } from './wire/nonce.ts';
 import { orders } from './rest/orders.ts';
-import type { Orders } from './rest/orders.ts';
+import type { OrderEndpoints } from './rest/orders.ts';
 import { rfq } from './rest/rfq.ts';
 import type { Rfq } from './rest/rfq.ts';
 import type { Credentials } from './wire/sign.ts';
 import { webhooks } from './rest/webhooks.ts';
-import type { Webhooks } from './rest/webhooks.ts';
+import type { WebhookEndpoints } from './rest/webhooks.ts';
 
 /** What the loop needs, and one method for each endpoint beyond it. */
 export type Client = Exchange &
-  Market &
-  Orders &
-  Account &
-  Conversions &
+  MarketEndpoints &
+  OrderEndpoints &
+  AccountEndpoints &
+  ConversionEndpoints &
   MoneyLists &
-  Webhooks & {
+  WebhookEndpoints & {
     readonly rfq: Rfq;
     /** How often the exchange has said that we ask too often, by scope. */
     lockOuts(): { readonly public: number; readonly private: number };

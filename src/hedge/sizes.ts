@@ -1,6 +1,6 @@
 /** How much may leave now, and what hedges have cost today. */
 import { money, moneyOf, roomOf } from '../core/index.ts';
-import type { HedgeRow, Instrument, Millis, Money, Snapshot, Standing } from '../core/index.ts';
+import type { HedgeRow, Instrument, Millis, Money, Snapshot, RiskContext } from '../core/index.ts';
 
 /**
  * As much of `wanted` (above zero: sold) as is not locked in our own orders, and as the worst case has room for: everything of ours that may
@@ -9,7 +9,7 @@ import type { HedgeRow, Instrument, Millis, Money, Snapshot, Standing } from '..
 export function sizeOf(
   { major, minor, ...instrument }: Instrument,
   { orders, holdings }: Snapshot,
-  standing: Standing,
+  standing: RiskContext,
   wanted: Money,
   middle: Money,
 ): Money {
@@ -34,7 +34,7 @@ export const middleOf = ({ tickMoney }: Instrument, { bid, ask }: Snapshot): Mon
   money(((BigInt(bid) + BigInt(ask)) * tickMoney) / 2n);
 
 /** By how much the worst case of a side may still grow, in the major currency. */
-export const roomMoney = (standing: Standing, side: 'buy' | 'sell'): bigint =>
+export const roomMoney = (standing: RiskContext, side: 'buy' | 'sell'): bigint =>
   BigInt(Math.max(0, roomOf(side, standing))) * standing.instrument.lotMoney;
 
 /** What the hedges of the UTC day of `at` may have cost, in the minor currency: each row says what those before it did. */

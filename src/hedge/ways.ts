@@ -1,12 +1,12 @@
 /** The ways out as they are priced now: what the desk offers directly and over third currencies, and the book. */
-import { money, throughBook } from '../core/index.ts';
+import { money, sweepCost } from '../core/index.ts';
 import type {
   ConversionOffer,
   ConversionWay,
   HedgeRules,
   Instrument,
   Money,
-  Standing,
+  RiskContext,
   PricedWay,
   Take,
   WayOut,
@@ -63,7 +63,7 @@ export function bookWay(
     orderPrefix,
     takerRate,
   }: Asked & { readonly rules: HedgeRules; readonly orderPrefix?: string; readonly takerRate: () => number },
-  standing: Standing,
+  standing: RiskContext,
   amount: Money,
   middle: Money,
 ): Way {
@@ -72,7 +72,7 @@ export function bookWay(
   const isAllowed = ways.includes('book') && orderPrefix !== undefined;
   const room = Number(roomMoney(standing, amount > 0n ? 'sell' : 'buy') / instrument.lotMoney);
   const costMaxBps = isAllowed ? rules.costMaxBps : limits.collarBps;
-  const { take, ...out } = throughBook(instrument, depth, amount, takerRate(), middle, { ...limits, costMaxBps, room });
+  const { take, ...out } = sweepCost(instrument, depth, amount, takerRate(), middle, { ...limits, costMaxBps, room });
   if ('not' in out) return { by: 'nothing', out };
   if (take !== undefined && isAllowed) return { by: 'take', out, take };
   return { by: 'nothing', out: { ...out, but: 'orders of ours never take liquidity' } };

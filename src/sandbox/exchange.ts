@@ -1,6 +1,6 @@
 /** The exchange in a box: a venue, its REST face and its markets, composed. */
 import { randomOf } from '../core/index.ts';
-import { Conversions } from './desks/conversions.ts';
+import { VenueConversions } from './desks/conversions.ts';
 import type { FollowedPlace } from './markets/market.ts';
 import { marketplaceOf } from './venue/marketplace.ts';
 import { PageTokens } from './wire/pageTokens.ts';
@@ -20,7 +20,7 @@ import type { DeliveryPort } from './desks/webhooks.ts';
 export type EmbeddedExchange = {
   readonly venue: Venue;
   readonly rfq: RfqDesk;
-  readonly conversions: Conversions;
+  readonly conversions: VenueConversions;
   readonly transactions: Transactions;
   readonly webhooks: Webhooks;
   /** In process and synchronous; wrap it to delay, drop or change what passes. */
@@ -45,7 +45,7 @@ export type ExchangeOptions = VenueOptions & {
 export function createVenue(options: ExchangeOptions): EmbeddedExchange {
   const venue = new Venue(options);
   const random = (salt: number) => randomOf((options.seed ?? 1) ^ salt);
-  const conversions = new Conversions(venue, random(0xc0));
+  const conversions = new VenueConversions(venue, random(0xc0));
   const webhooks = new Webhooks(venue, random(0x3eb), options.deliveries ?? null);
   const transactions = new Transactions(venue, random(0x7a), (transaction, must) =>
     webhooks.publish(transaction, must),

@@ -1,7 +1,7 @@
 /** Everything that other rooms may import from the embedded exchange. */
 export { Account } from './venue/accounts.ts';
-export { Conversions } from './desks/conversions.ts';
-export type { Conversion } from './desks/conversions.ts';
+export { VenueConversions } from './desks/conversions.ts';
+export type { VenueConversion } from './desks/conversions.ts';
 export type { DeskBook, DeskSum, DeskWorld } from './desks/deskWorld.ts';
 export { createVenue } from './exchange.ts';
 export type { EmbeddedExchange, ExchangeOptions } from './exchange.ts';
@@ -12,8 +12,8 @@ export type { FlowProfile } from './markets/flowProfile.ts';
 export { FollowedMarket } from './markets/followed.ts';
 export type { FollowedCounts, FollowedQueues } from './markets/followed.ts';
 export type { FollowedPlace, Market, Marketplace } from './markets/market.ts';
-export { shadowMarket } from './markets/shadow.ts';
-export type { ShadowOptions } from './markets/shadow.ts';
+export { linkedMarket } from './markets/shadow.ts';
+export type { LinkedMarketOptions } from './markets/shadow.ts';
 export { tapeMarket } from './markets/replay.ts';
 export { feesOf } from './venue/books.ts';
 export { RequestLimits } from './venue/limits.ts';

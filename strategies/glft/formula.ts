@@ -4,7 +4,7 @@
  */
 
 /** Of one order's worth of inventory. */
-export type Market = {
+export type FlowModel = {
   /** Standard deviation of the price, per root of time. */
   readonly sigma: number;
   /** Arrivals at a distance d: a e^(-k d), per time and on each side. */
@@ -35,14 +35,14 @@ const edgeOf = (gamma: number, k: number): number => (gamma === 0 ? 1 / k : Math
 const logPower = (gamma: number, k: number): number => (gamma === 0 ? 1 : (1 + k / gamma) * Math.log1p(gamma / k));
 
 /** R, the shift of both quotes by one order's worth of inventory: sqrt(sigma^2 gamma / (2 k A e^(-k c)) (1 + gamma/k)^(1 + k/gamma)) e^(k xi / 4). */
-export function shiftPerOrder(m: Market, gamma: number): number {
+export function shiftPerOrder(m: FlowModel, gamma: number): number {
   const arrivals = m.a * Math.exp(-m.k * m.fee);
   const variance = ((m.sigma * m.sigma * gamma) / (2 * m.k * arrivals)) * Math.exp(logPower(gamma, m.k));
   return Math.sqrt(variance) * Math.exp((m.k * m.adverse) / 4);
 }
 
 /** The closed form: no horizon, no cap. `q` in orders, positive when long. */
-export function closedForm(m: Market, gamma: number, q: number): { readonly bid: Distance; readonly ask: Distance } {
+export function closedForm(m: FlowModel, gamma: number, q: number): { readonly bid: Distance; readonly ask: Distance } {
   const r = shiftPerOrder(m, gamma);
   const edge = edgeOf(gamma, m.k);
   const towards = m.drift === 0 ? 0 : (m.drift / (gamma * m.sigma * m.sigma)) * r;
@@ -62,7 +62,7 @@ export const askDistance = (d: Distance): number => d.edge + d.adverse + d.fee +
  * alpha q^2 - k mu q and -eta beside it: bid(q) = (1/k) ln(f_q / f_(q+1)) + the edge, xi/2 and c.
  */
 export function exactDistances(
-  m: Market,
+  m: FlowModel,
   gamma: number,
   cap: number,
 ): { readonly bids: Float64Array; readonly asks: Float64Array } {
@@ -160,7 +160,7 @@ const TURNS_MAX = 100;
 const PRECISION = 1e-15;
 
 /** The gamma at which `shiftPerOrder` is `shift`, or the nearest that still is one. By bisection of its logarithm. */
-export function aversionFor(m: Market, shift: number): number {
+export function aversionFor(m: FlowModel, shift: number): number {
   let low = Math.log(m.k) - LOG_RANGE;
   let high = Math.log(m.k) + LOG_RANGE;
   for (let turn = 0; turn < 60; turn++) {

@@ -1,7 +1,7 @@
 /** The grid: orders on fixed lines, bids on those below the market and asks on those above; each line that fills is sold or bought back one line on. */
 import { amountFloor } from '../../src/core/index.ts';
 import type { Instrument, Level, Side, Step, Strategy, View } from '../../src/core/index.ts';
-import { ADVERSE, adverseSteps, awayOf, fairPrice, fairSteps, roomOf, rungsOf, silent } from '../rungs.ts';
+import { ADVERSE, adverseSteps, awayOf, fairPrice, fairSteps, inventoryRoom, quoteLevelsOf, silent } from '../rungs.ts';
 import { unknownIn } from '../spread.ts';
 import { gridEdgeProblem } from './parameters.ts';
 import type { GridParameters } from './parameters.ts';
@@ -50,7 +50,7 @@ export function grid(p: GridParameters, instrument: Instrument): Strategy {
         ...(line === nearer ? [] : [{ name: ADVERSE, ticks: line - nearer }]),
       ]);
     }
-    return prices.length === 0 ? null : rungsOf(side, prices, lots, roomOf(side, view, view.positionMax));
+    return prices.length === 0 ? null : quoteLevelsOf(side, prices, lots, inventoryRoom(side, view, view.positionMax));
   }
 
   function lineAt(n: number): number {

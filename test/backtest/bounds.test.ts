@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { constantLatency, fillModel, FLAG } from '../../backtest/index.ts';
 import type { MarketRows, ModelName } from '../../backtest/index.ts';
-import { ExchangeView } from '../../backtest/exchange/exchangeView.ts';
+import { SimulatedExchange } from '../../backtest/exchange/exchangeView.ts';
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { BUY, SELL } from '../../backtest/rows/rows.ts';
@@ -47,7 +47,7 @@ const markets = Array.from({ length: 12 }, (_, i) =>
 
 /** Lots filled of each quote by row `until`, which comes after all of them. Prices come from the recorded book, so that they are the same whatever the model. */
 function filled(rows: MarketRows, quotes: readonly Quote[], model: ModelName, until: number): number[] {
-  const view = new ExchangeView(rows, fillModel(model, rows), constantLatency(0, 0), NOBODY);
+  const view = new SimulatedExchange(rows, fillModel(model, rows), constantLatency(0, 0), NOBODY);
   const pool = new OrderPool();
   const orders = quotes.map(({ row, side, behind, lots }) => {
     const at = rows.at[row]!;

@@ -4,7 +4,7 @@ import { Buckets, BUCKETS_MAX } from '../../backtest/report/buckets.ts';
 import type { Keep } from '../../backtest/report/buckets.ts';
 import { Collector } from '../../backtest/report/collect.ts';
 import { Durations, TimeByValue } from '../../backtest/report/distributions.ts';
-import { ExchangeView } from '../../backtest/exchange/exchangeView.ts';
+import { SimulatedExchange } from '../../backtest/exchange/exchangeView.ts';
 import { constantLatency, fillModel, reportOf, RowBuilder } from '../../backtest/index.ts';
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
@@ -205,7 +205,7 @@ describe('what is gathered of a replay', () => {
       base: rows.base,
       opening: money(0n),
     });
-    const exchange = new ExchangeView(rows, fillModel('expected', rows), constantLatency(0, 0), collector);
+    const exchange = new SimulatedExchange(rows, fillModel('expected', rows), constantLatency(0, 0), collector);
     const order = new OrderPool().take(BUY, 100_005 - rows.base, 1e7);
     order.level = 1;
     exchange.requests.push(900, MESSAGE.place, order, 1e7, 900, 0);
@@ -246,7 +246,12 @@ describe('what is gathered of a replay', () => {
             },
             look: (at: number) => void (dueAt = at + everyUs),
           };
-          const exchange = new ExchangeView(rows, fillModel('expected', rows), constantLatency(3_000, 4_000), watcher);
+          const exchange = new SimulatedExchange(
+            rows,
+            fillModel('expected', rows),
+            constantLatency(3_000, 4_000),
+            watcher,
+          );
           const pool = new OrderPool();
           const told: unknown[] = [];
           const end = rows.at[rows.length - 1] ?? 0;

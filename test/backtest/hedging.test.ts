@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ExchangeView } from '../../backtest/exchange/exchangeView.ts';
+import { SimulatedExchange } from '../../backtest/exchange/exchangeView.ts';
 import { constantLatency, exponentialLatency, fillModel, RowBuilder } from '../../backtest/index.ts';
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { BUY } from '../../backtest/rows/rows.ts';
 import { NOBODY } from '../../backtest/replay/watch.ts';
-import type { DeskOptions, HedgeOptions, ReplayOptions } from '../../backtest/index.ts';
+import type { ReplayDeskOptions, HedgeOptions, ReplayOptions } from '../../backtest/index.ts';
 import { moneyOf, randomOf } from '../../src/core/index.ts';
 import type { Conversion, Engine, EngineEvent } from '../../src/core/index.ts';
 import { engineOf, run, runHedged, tape } from './ladderRun.ts';
 
-const DESK: DeskOptions = { timeoutMs: 5_000, refusedShare: 0, lostShare: 0, seed: 1 };
+const DESK: ReplayDeskOptions = { timeoutMs: 5_000, refusedShare: 0, lostShare: 0, seed: 1 };
 const RULES = {
   band: moneyOf('0.01'),
   rest: moneyOf('0.002'),
@@ -20,7 +20,7 @@ const RULES = {
   unwindMs: 600_000,
 };
 
-function hedge(desk: Partial<DeskOptions> = {}, setup: Partial<HedgeOptions['setup']> = {}): HedgeOptions {
+function hedge(desk: Partial<ReplayDeskOptions> = {}, setup: Partial<HedgeOptions['setup']> = {}): HedgeOptions {
   return {
     desk: { ...DESK, ...desk },
     orderPrefix: 'test-1-t',
@@ -218,7 +218,7 @@ describe('the book as a way out of a replay', () => {
     builder.add(200_000, 200_000, 900, 1, 0);
     const market = builder.rows();
     const got: string[] = [];
-    const view = new ExchangeView(market, fillModel('expected', market), constantLatency(0, 0), {
+    const view = new SimulatedExchange(market, fillModel('expected', market), constantLatency(0, 0), {
       ...NOBODY,
       filled: (_order, lots, at, _mid, place) => void got.push(`${at}: ${lots} at ${place + market.base}`),
     });
@@ -238,8 +238,11 @@ describe('the book as a way out of a replay', () => {
 });
 
 describe('the desk inside a replay', () => {
-  const done = async (desk: Partial<DeskOptions>, setup: Partial<HedgeOptions['setup']> = {}, more: object = {}) =>
-    (await runHedged({ hedge: hedge(desk, setup), ...more })).hedges.filter(({ state }) => state === 'completed');
+  const done = async (
+    desk: Partial<ReplayDeskOptions>,
+    setup: Partial<HedgeOptions['setup']> = {},
+    more: object = {},
+  ) => (await runHedged({ hedge: hedge(desk, setup), ...more })).hedges.filter(({ state }) => state === 'completed');
 
   test('takes its spread from the middle of the book as everybody sees it', async () => {
     const switches = { rfqSpreadPips: 10, rfqDelayMinMs: 0, rfqDelayMaxMs: 0 };

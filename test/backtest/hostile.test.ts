@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { html, textOfHtml } from '../../backtest/report/html.ts';
-import { pageOf } from '../../backtest/index.ts';
+import { reportPage } from '../../backtest/index.ts';
 import type { BacktestReport, ReplayReport } from '../../backtest/index.ts';
 import { runs, whole } from './reports.ts';
 
@@ -32,7 +32,7 @@ const bare = (page: string): string => markupOf(page).replace(/[\s]+/g, ' ');
 describe('a page', () => {
   test('shows every text of a report as text', () => {
     const tags = (page: string) => [...new Set([...markupOf(page).matchAll(/<[a-z]+/g)].map(([tag]) => tag))].sort();
-    const plain = tags(pageOf(whole(traded), PARTS));
+    const plain = tags(reportPage(whole(traded), PARTS));
     fc.assert(
       fc.property(evil, text => {
         const { tape, models, ...others } = whole(traded, {
@@ -56,7 +56,7 @@ describe('a page', () => {
           uptime: filled(model.uptime, text, true),
         })) as unknown as ReplayReport[];
         const report = { ...(filled(others, text, false) as BacktestReport), tape, models: named };
-        const page = pageOf(report, PARTS);
+        const page = reportPage(report, PARTS);
         expect(bare(page)).not.toContain(text.replace(/[\s]+/g, ' '));
         expect(tags(page).filter(tag => !plain.includes(tag))).toEqual([]);
       }),
@@ -65,7 +65,7 @@ describe('a page', () => {
   });
 
   test('may send nothing, and point to nothing else', () => {
-    const [, policy] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(pageOf(whole(traded), PARTS))!;
+    const [, policy] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(reportPage(whole(traded), PARTS))!;
     expect(policy).toContain("default-src 'none'; base-uri 'none'; form-action 'none'; ");
   });
 });

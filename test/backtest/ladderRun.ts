@@ -8,7 +8,7 @@ import {
   runHedgedReplay,
   runReplay,
 } from '../../backtest/index.ts';
-import type { FillRow, HedgeLine, ModelName, OrderRow, ReplayOptions, ReplayResult } from '../../backtest/index.ts';
+import type { FillRow, ReplayedHedge, ModelName, OrderRow, ReplayOptions, ReplayResult } from '../../backtest/index.ts';
 import { Engine, money } from '../../src/core/index.ts';
 import type { Amount, HaltLimits, Instrument, Strategy, Value } from '../../src/core/index.ts';
 import { feesOf } from '../../src/sandbox/index.ts';
@@ -77,7 +77,7 @@ export function run(change: Change = {}): Run {
   return { result: runReplay(options), fills, orders };
 }
 
-export type HedgedRun = Run & { readonly hedges: readonly HedgeLine[] };
+export type HedgedRun = Run & { readonly hedges: readonly ReplayedHedge[] };
 
 /** The same with a hedger, or as if there were one. */
 export async function runHedged(change: Change = {}): Promise<HedgedRun> {
@@ -88,7 +88,7 @@ export async function runHedged(change: Change = {}): Promise<HedgedRun> {
 function setUp({ model = 'expected', ...change }: Change) {
   const fills: FillRow[] = [];
   const orders: OrderRow[] = [];
-  const hedges: HedgeLine[] = [];
+  const hedges: ReplayedHedge[] = [];
   const market = change.rows ?? rows;
   const instrument = change.instrument ?? tape.instrument;
   const options: ReplayOptions = {

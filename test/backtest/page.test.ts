@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { pageOf, reportOf } from '../../backtest/index.ts';
+import { reportPage, reportOf } from '../../backtest/index.ts';
 import type { BacktestReport, HedgeOptions, ReplayReport } from '../../backtest/index.ts';
 import type { Plot } from '../../backtest/page/plot.ts';
 import { figuresOf } from '../../backtest/report/plots.ts';
@@ -23,7 +23,7 @@ const wordsOf = (html: string): string =>
 describe('the page', () => {
   test('has a place and a sentence for every plot, and every plot as many values as times', () => {
     const report = whole(traded);
-    const html = pageOf(report, PARTS);
+    const html = reportPage(report, PARTS);
     const plots = plotsIn(html);
     expect(plots).toEqual(JSON.parse(JSON.stringify(figuresOf(report).flatMap(figure => figure.plots))));
     expect(new Set(plots.map(({ id }) => id)).size).toBe(plots.length);
@@ -48,11 +48,11 @@ describe('the page', () => {
     expect(labels('Where it came from')?.map(([title]) => title)).toEqual(['pessimistic', 'expected', 'optimistic']);
     expect(labels('Where it came from')?.[0]).toContain('hedging');
     expect(labels('Markouts by side')?.[1]).toEqual(['expected', 'bought', 'sold', 'fee']);
-    expect(wordsOf(pageOf(report, PARTS))).toMatch(/hash of the recording\s+a1\s/);
+    expect(wordsOf(reportPage(report, PARTS))).toMatch(/hash of the recording\s+a1\s/);
   });
 
   test('of a run without a single fill says so, and shows no number that is none', () => {
-    const html = pageOf(whole(silent), PARTS);
+    const html = reportPage(whole(silent), PARTS);
     expect(wordsOf(html)).not.toMatch(/NaN|undefined|null|Infinity/);
     expect(/NaN|undefined|Infinity/.test(html)).toBe(false);
     expect(wordsOf(html)).toMatch(/traded nothing.*Nothing can be said about its profit/s);
@@ -63,7 +63,7 @@ describe('the page', () => {
     ['with one model', traded.slice(1, 2)],
     ['with none', []],
   ])('%s has no NaN or undefined anywhere', (_, models) => {
-    expect(/NaN|undefined|Infinity/.test(pageOf(whole(models), PARTS))).toBe(false);
+    expect(/NaN|undefined|Infinity/.test(reportPage(whole(models), PARTS))).toBe(false);
   });
 
   test('lets nothing that was put into it become a tag, a script or an attribute', () => {
@@ -84,7 +84,7 @@ describe('the page', () => {
         gaps: [{ from: 0, to: 1000, why: evil }],
       },
     });
-    const html = pageOf(report, PARTS);
+    const html = reportPage(report, PARTS);
     expect(html.match(/<script/g)).toHaveLength(3);
     expect(html.match(/<\/script/g)).toHaveLength(3);
     const outside = html.replace(/<(script|style)[^>]*>.*?<\/\1>/gs, '');
@@ -93,7 +93,7 @@ describe('the page', () => {
     expect(outside.includes(`"'`) || outside.includes(`' onload`)).toBe(false);
     // The data says it all the same.
     expect(plotsIn(html)[0]?.lines[0]?.label).toBe(evil);
-    const clean = pageOf(whole(traded), PARTS);
+    const clean = reportPage(whole(traded), PARTS);
     const tags = (text: string) => [...text.matchAll(/<(\/?[a-z0-9]+)/g)].map(([, name]) => name);
     const added = ['tr', 'th', '/th', 'td', '/td', 'p', '/p', 'table', 'tbody', 'thead', 'div'].flatMap(name => [
       name,
@@ -104,7 +104,7 @@ describe('the page', () => {
   });
 
   test('allows its own two scripts by their hash, and fetches nothing', () => {
-    const html = pageOf(whole(traded), PARTS);
+    const html = reportPage(whole(traded), PARTS);
     const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1] ?? '';
     expect(policy).toMatch(
       /^default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'; script-src /,
@@ -204,11 +204,11 @@ test('a run with a hedger tells what its hedges cost, and why others were not ca
   };
   const { result } = await runHedged({ hedge });
   const model = reportOf(tape.instrument, result);
-  const words = wordsOf(pageOf(whole([model]), PARTS));
+  const words = wordsOf(reportPage(whole([model]), PARTS));
   expect(words).toMatch(/Hedges\s+Inventory past its band/);
   expect(words).toContain('not: no way out was taken');
   expect(verdictOf(whole([model])).join(' ')).toMatch(/\d+ hedges cost [\d.,]+ mxn, \d[\d.]* bps of what left/);
-  const plain = pageOf(whole(traded), PARTS);
+  const plain = reportPage(whole(traded), PARTS);
   expect(wordsOf(plain)).not.toContain('Inventory past its band');
   expect(verdictOf(whole(traded)).join(' ')).toContain('nothing was hedged');
 });

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pageOf, recordFlow } from '../../backtest/index.ts';
+import { reportPage, recordFlow } from '../../backtest/index.ts';
 import { TapeWriter } from '../../src/tape/index.ts';
 import { runs, whole } from '../backtest/reports.ts';
 import { Bench, ran, ROOT } from '../cli/program.ts';
@@ -175,7 +175,7 @@ describe('a reader', () => {
     const evil = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"' onload='alert(3)`;
     const read = (path: string) => readFileSync(path, 'utf8');
     const library = createRequire(import.meta.url);
-    const html = pageOf(
+    const html = reportPage(
       whole(
         runs().map(model => ({ ...model, model: evil, haltedBecause: evil })),
         { book: evil, strategy: evil, minor: evil, major: evil, config: evil },
@@ -202,7 +202,7 @@ describe('a reader', () => {
     const library = createRequire(import.meta.url);
     const dirt = [{ what: evil, count: evil as never, done: evil, first: evil }];
     const gaps = [{ from: 0, to: 1, why: evil }];
-    const html = pageOf(whole(runs(), { tape: { source: evil, hash: evil, dirt, gaps } }), {
+    const html = reportPage(whole(runs(), { tape: { source: evil, hash: evil, dirt, gaps } }), {
       library: read(library.resolve('uplot/dist/uPlot.iife.min.js')),
       libraryStyle: read(library.resolve('uplot/dist/uPlot.min.css')),
       script: read(`${ROOT}/dist/backtest/page/draw.js`),

@@ -191,7 +191,7 @@ describe('orders', () => {
   };
 
   it('are read with nulls left out', () => {
-    expect(account.orders([order])).toEqual([
+    expect(account.orderList([order])).toEqual([
       {
         book: 'btc_mxn',
         oid: 'a',
@@ -206,16 +206,16 @@ describe('orders', () => {
         createdAt: AT,
       },
     ]);
-    expect(account.orders([{ ...order, status: 'partial-fill' }])[0]!.status).toBe('partially filled');
+    expect(account.orderList([{ ...order, status: 'partial-fill' }])[0]!.status).toBe('partially filled');
   });
 
   it('must have a price and amounts unless they are market orders', () => {
     const { price: _, original_amount: __, unfilled_amount: ___, ...bare } = order;
-    expect(() => account.orders([bare])).toThrow(WireFault);
-    expect(account.orders([{ ...bare, type: 'market', status: 'completed' }])[0]).toMatchObject({
+    expect(() => account.orderList([bare])).toThrow(WireFault);
+    expect(account.orderList([{ ...bare, type: 'market', status: 'completed' }])[0]).toMatchObject({
       originalAmount: '0',
     });
-    expect(() => account.orders([{ ...order, status: 'resting' }])).toThrow(WireFault);
+    expect(() => account.orderList([{ ...order, status: 'resting' }])).toThrow(WireFault);
   });
 });
 
@@ -253,7 +253,7 @@ describe('fees', () => {
 describe('the other replies', () => {
   it('balances are read from their list', () => {
     const row = { currency: 'mxn', total: '100', locked: '40', available: '60', pending_deposit: '0' };
-    expect(account.balances({ balances: [row] })).toEqual([
+    expect(account.balanceList({ balances: [row] })).toEqual([
       { currency: 'mxn', total: '100', locked: '40', available: '60' },
     ]);
   });

@@ -6,7 +6,7 @@ import { causesOf, moneyOf } from '../../src/core/index.ts';
 import type { Amount, PlaceCommand, Price } from '../../src/core/index.ts';
 import { openJournal } from '../../src/live/state/journal.ts';
 import type { Journal, Leftovers } from '../../src/live/state/journal.ts';
-import type { Mark } from '../../src/live/state/ledgerText.ts';
+import type { LedgerCheckpoint } from '../../src/live/state/ledgerText.ts';
 import type { Owner } from '../../src/live/state/owner.ts';
 
 export const ACCOUNT = 'account-of-the-test';
@@ -25,7 +25,7 @@ export const place = (id: string, side: 'buy' | 'sell' = 'buy', price = 1000, am
   amount: amount as Amount,
 });
 
-export const markOf = (mxn: string, marker: string, live: Mark['live'] = []): Mark => ({
+export const markOf = (mxn: string, marker: string, live: LedgerCheckpoint['live'] = []): LedgerCheckpoint => ({
   ledger: {
     causes: new Map([
       ['btc', causesOf({ opening: moneyOf('1.5') })],

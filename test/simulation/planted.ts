@@ -1,5 +1,5 @@
 /** Bugs that are planted at the seams to see whether the simulation would find them. Production code knows nothing of them. */
-import { InFlight } from '../../src/core/accounting/inFlight.ts';
+import { PendingConversions } from '../../src/core/accounting/inFlight.ts';
 import { Engine, moneyOf, Orders } from '../../src/core/index.ts';
 import type { ConversionDesk, EngineEvent, Exchange, Order, OrderReport, OwnTrade } from '../../src/core/index.ts';
 import type { Config } from '../../src/config.ts';
@@ -399,9 +399,12 @@ export const PLANTED: readonly Planted[] = [
     mistake: 'conversions under way do not count against the limits',
     seams: () => ({}),
     patch: () => {
-      const original = Object.getOwnPropertyDescriptor(InFlight.prototype, 'lots')!;
-      Object.defineProperty(InFlight.prototype, 'lots', { configurable: true, value: () => ({ buy: 0, sell: 0 }) });
-      return () => Object.defineProperty(InFlight.prototype, 'lots', original);
+      const original = Object.getOwnPropertyDescriptor(PendingConversions.prototype, 'lots')!;
+      Object.defineProperty(PendingConversions.prototype, 'lots', {
+        configurable: true,
+        value: () => ({ buy: 0, sell: 0 }),
+      });
+      return () => Object.defineProperty(PendingConversions.prototype, 'lots', original);
     },
   },
   {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { amount, legalise, silenceOf } from '../../src/core/index.ts';
+import { amount, normalizeQuote, silenceOf } from '../../src/core/index.ts';
 import type { Quote, View } from '../../src/core/index.ts';
 import { Desk } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
@@ -19,13 +19,13 @@ describe.each(NAMES)('%s', name => {
   test('shows all its levels on both sides of a calm book', () => {
     const { bids, asks } = strategyOf(name).quote(viewOf());
     expect([bids.length, asks.length]).toEqual([5, 5]);
-    expect(legalise(instrument, viewOf().depth, { bids, asks }).refusals).toEqual([]);
+    expect(normalizeQuote(instrument, viewOf().depth, { bids, asks }).refusals).toEqual([]);
   });
 
   test('shows only what is legal, for any parameters, book and inventory', () => {
     fc.assert(
       fc.property(cases, ([parameters, view]) => {
-        const { levels } = legalise(instrument, view.depth, quote(parameters, view));
+        const { levels } = normalizeQuote(instrument, view.depth, quote(parameters, view));
         for (const { side, price, amount: lots } of levels) {
           expect(Number.isSafeInteger(price) && Number.isSafeInteger(lots)).toBe(true);
           expect(price).toBeGreaterThanOrEqual(instrument.priceMin);
@@ -43,7 +43,7 @@ describe.each(NAMES)('%s', name => {
     fc.assert(
       fc.property(cases, ([parameters, view]) => {
         const wanted = quote(parameters, view);
-        const { levels } = legalise(instrument, view.depth, wanted);
+        const { levels } = normalizeQuote(instrument, view.depth, wanted);
         for (const { price, why } of [...wanted.bids, ...wanted.asks, ...levels]) {
           expect(why.length).toBeGreaterThan(1);
           const sum = why.reduce((total, { ticks }) => total + ticks, 0);
@@ -88,7 +88,7 @@ describe.each(NAMES)('%s', name => {
     fc.assert(
       fc.property(cases, ([parameters, view]) => {
         if ('minEdgeBps' in parameters && Number(parameters.minEdgeBps) < 0) return;
-        const { levels } = legalise(instrument, view.depth, quote(parameters, view));
+        const { levels } = normalizeQuote(instrument, view.depth, quote(parameters, view));
         const [bid, ask] = (['buy', 'sell'] as const).map(side => levels.find(level => level.side === side)?.price);
         if (bid === undefined || ask === undefined) return;
         const kept = 1 - view.makerRate / 1e8;
@@ -188,7 +188,7 @@ describe.each(NAMES)('%s', name => {
     ]);
     for (const changes of broken) {
       const view = viewOf(changes);
-      const { levels } = legalise(instrument, viewOf().depth, strategy.quote(view));
+      const { levels } = normalizeQuote(instrument, viewOf().depth, strategy.quote(view));
       for (const { price, amount: lots } of levels) {
         expect(Number.isSafeInteger(price) && Number.isSafeInteger(lots)).toBe(true);
       }

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../src/config.ts';
 import { fragment } from '../../src/cli/backtest/calibrate.ts';
-import { amount, legalise, micropriceAdjustment, price } from '../../src/core/index.ts';
+import { amount, normalizeQuote, micropriceAdjustment, price } from '../../src/core/index.ts';
 import type { Fair, Quote, Strategy, View } from '../../src/core/index.ts';
 import type { Calibration } from '../../src/tape/index.ts';
 import { fairValueParameters, fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
@@ -252,7 +252,7 @@ describe('any mixture', () => {
     strategy.trade?.(trade);
     const quote = strategy.quote(leaning);
     expect(quote.bids.length * quote.asks.length).toBeGreaterThan(0);
-    expect(legalise(instrument, leaning.depth, quote).levels.length).toBeGreaterThan(0);
+    expect(normalizeQuote(instrument, leaning.depth, quote).levels.length).toBeGreaterThan(0);
     for (const { price: at, why } of [...quote.bids, ...quote.asks])
       expect(why.reduce((sum, { ticks }) => sum + ticks, 0)).toBeCloseTo(at, 6);
     const names = quote.bids[0]?.why.map(step => step.name);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { amount, instrumentOf, legalise, price } from '../../src/core/index.ts';
+import { amount, instrumentOf, normalizeQuote, price } from '../../src/core/index.ts';
 import type { Amount, Level, Quote, Side, View } from '../../src/core/index.ts';
 import { ladderParameters, ladderTolerance } from '../../strategies/ladder/parameters.ts';
 import { ladder } from '../../strategies/ladder/strategy.ts';
@@ -254,7 +254,7 @@ describe('for any parameters, book and inventory', () => {
   test('what comes of it is legal: on the grid, within the bounds, and never through the other side', () => {
     fc.assert(
       fc.property(both, ([p, view]) => {
-        const { levels } = legalise(instrument, view.depth, strategyOf(p).quote(view));
+        const { levels } = normalizeQuote(instrument, view.depth, strategyOf(p).quote(view));
         for (const level of levels) {
           expect(Number.isSafeInteger(level.price) && Number.isSafeInteger(level.amount)).toBe(true);
           expect(level.price).toBeGreaterThanOrEqual(instrument.priceMin);
@@ -300,7 +300,7 @@ describe('for any parameters, book and inventory', () => {
   test('a round trip of the legal prices earns at least minEdgeBps over two maker fees', () => {
     fc.assert(
       fc.property(both, ([p, view]) => {
-        const { levels } = legalise(instrument, view.depth, strategyOf(p).quote(view));
+        const { levels } = normalizeQuote(instrument, view.depth, strategyOf(p).quote(view));
         const bid = levels.find(level => level.side === 'buy');
         const ask = levels.find(level => level.side === 'sell');
         if (!bid || !ask) return;
@@ -315,7 +315,7 @@ describe('for any parameters, book and inventory', () => {
     fc.assert(
       fc.property(both, ([p, view]) => {
         const quote = strategyOf(p).quote(view);
-        const { levels } = legalise(instrument, view.depth, quote);
+        const { levels } = normalizeQuote(instrument, view.depth, quote);
         for (const level of [...quote.bids, ...quote.asks, ...levels]) {
           const sum = level.why.reduce((ticks, step) => ticks + step.ticks, 0);
           expect(Math.abs(sum - level.price)).toBeLessThan(1e-6);
@@ -338,7 +338,7 @@ describe('for any parameters, book and inventory', () => {
         const usesMid = p.reference === 'mid' || p.reference === 'bestBidAsk';
         if ('mid' in flaw && !usesMid) return;
         const strategy = strategyOf({ ...p, movingPriceBandPct: 50 });
-        expect(legalise(instrument, view.depth, strategy.quote({ ...view, ...flaw })).levels).toEqual([]);
+        expect(normalizeQuote(instrument, view.depth, strategy.quote({ ...view, ...flaw })).levels).toEqual([]);
         expect(strategy.quote(view)).toEqual(strategyOf({ ...p, movingPriceBandPct: 50 }).quote(view));
       }),
     );

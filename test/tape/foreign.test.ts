@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import yazl from 'yazl';
 import { importTape } from '../../src/cli/tapes/import.ts';
 import { amount, price, textOfAmount, textOfPrice } from '../../src/core/index.ts';
-import { findRecording, formats, KIND, openTape, readRecording, RecordedBook, SIDE } from '../../src/tape/index.ts';
+import { findRecording, formats, KIND, openTape, importRecording, RecordedBook, SIDE } from '../../src/tape/index.ts';
 import type { ImportReport, Tape } from '../../src/tape/index.ts';
 import { tapeRules } from '../../src/tape/model/tapeRules.ts';
 import { itOnRecording, withFolder } from './folder.ts';
@@ -23,7 +23,7 @@ const rowsOf = ({ columns: { length, kind, side, at, local, price: prices, amoun
 const dirtOf = ({ dirt }: Pick<Tape, 'dirt'>) => Object.fromEntries(dirt.map(({ what, count }) => [what, count]));
 const report = (path: string, given = {}): Promise<ImportReport> =>
   findRecording(path, given).then(recording =>
-    readRecording(recording, { append: () => undefined, gap: () => undefined }),
+    importRecording(recording, { append: () => undefined, gap: () => undefined }),
   );
 
 const START = 1_700_000_000_000_000;
@@ -236,7 +236,7 @@ describe('hftbacktest arrays', () => {
           await npz(join(dir, 'x.npz'), npy(events));
           const recording = await findRecording(dir, given);
           const found: PlainRow[] = [];
-          await readRecording(recording, {
+          await importRecording(recording, {
             append: ({ length, kind, side, at, local, price: prices, amount: amounts }) => {
               for (let i = 0; i < length; i++)
                 found.push([kind[i]!, side[i]!, at[i]!, local[i]!, prices[i]!, amounts[i]!]);

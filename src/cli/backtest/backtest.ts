@@ -10,11 +10,11 @@ import { feesOf } from '../../sandbox/index.ts';
 import type { Tape } from '../../tape/index.ts';
 import type { Latencies } from './backtestModel.ts';
 import { runModels } from './backtestThreads.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 import { missingReference, recordedElsewhere } from './elsewhere.ts';
 import type { ReferenceTapes } from './elsewhere.ts';
 import { marketOf } from './market.ts';
-import type { Stored } from './market.ts';
+import type { OpenedTape } from './market.ts';
 import type { ReportFiles } from './reportFiles.ts';
 import { timeLeft } from '../terminal/timeLeft.ts';
 
@@ -24,7 +24,7 @@ export type BacktestOptions = {
   readonly configText: string;
   readonly version: string;
   /** Null: the seeded flow of the configured book is recorded first. */
-  readonly tape: Tape | Stored | null;
+  readonly tape: Tape | OpenedTape | null;
   /** Of that flow, and of latencies that are drawn. */
   readonly seed: number;
   /** Length of that flow. */
@@ -53,9 +53,9 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const given = options.tape ?? flowOf(options);
   const { instrument, source, dirt, gaps } = 'options' in given ? given.tape : given;
   if (instrument.symbol !== config.book)
-    throw new Wrong(`the tape is of ${instrument.symbol}, the configuration trades ${config.book}`);
+    throw new UsageError(`the tape is of ${instrument.symbol}, the configuration trades ${config.book}`);
   const { rows, firstTicks, span, hash } = marketOf(given, options);
-  const account = accountOf(config, instrument, firstTicks);
+  const account = simulatedAccountOf(config, instrument, firstTicks);
   const reference = options.reference ?? new Map<string, Tape>();
   const elsewhere = recordedElsewhere(config, reference, span) ?? undefined;
   const noReference = missingReference(config, reference);
@@ -112,7 +112,8 @@ export function describeBacktest({ book, tape, models, reference, noReference }:
 export function modelsOf(text: string): readonly ModelName[] {
   return text.split(',').map(name => {
     const found = MODEL_NAMES.find(known => known === name);
-    if (!found) throw new Wrong(`--models: no fill model ${JSON.stringify(name)}; there are ${MODEL_NAMES.join(', ')}`);
+    if (!found)
+      throw new UsageError(`--models: no fill model ${JSON.stringify(name)}; there are ${MODEL_NAMES.join(', ')}`);
     return found;
   });
 }
@@ -120,19 +121,19 @@ export function modelsOf(text: string): readonly ModelName[] {
 /** The name behind --from. */
 export function rowKindOf(text: string): 'levels' | 'orders' {
   if (text === 'levels' || text === 'orders') return text;
-  throw new Wrong(`--from: expected levels or orders, found ${JSON.stringify(text)}`);
+  throw new UsageError(`--from: expected levels or orders, found ${JSON.stringify(text)}`);
 }
 
 function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions): Tape {
   try {
     return recordFlow(config.book, seed, flowSeconds, flowDrift);
   } catch (error) {
-    throw new Wrong(`${error instanceof Error ? error.message : String(error)}; --tape DIR brings others`);
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}; --tape DIR brings others`);
   }
 }
 
 /** What the embedded exchange would open with; for a remote one enough for the limits, at the entry tier. */
-export function accountOf(config: Config, instrument: Instrument, firstTicks: number) {
+export function simulatedAccountOf(config: Config, instrument: Instrument, firstTicks: number) {
   const { exchange, limits, inventory } = config;
   const { tiers } = feesOf(instrument.minor);
   if (exchange.kind === 'embedded')

@@ -10,8 +10,8 @@ import {
   windowOfLevels,
 } from '../../../backtest/index.ts';
 import type {
-  DeskOptions,
-  ElsewhereOptions,
+  ReplayDeskOptions,
+  ExternalReferenceOptions,
   LatencySpec,
   MarketRows,
   ModelName,
@@ -50,7 +50,7 @@ export type ModelJob = {
   readonly balances: ReplayOptions['balances'];
   readonly csv: CsvPaths | null;
   /** What other recordings say our price was; absent: there is no reference. */
-  readonly elsewhere?: ElsewhereOptions | undefined;
+  readonly elsewhere?: ExternalReferenceOptions | undefined;
 };
 
 /** Rows in memory, or where they are stored: then they are read while they slide past. */
@@ -72,7 +72,7 @@ export async function runModel(
   const rows =
     source.kind === 'memory'
       ? source.rows
-      : windowOfLevels(openStoredTape(source.dir, source.options), feedOf(latencies, seed));
+      : windowOfLevels(openStoredTape(source.dir, source.options), feedTravel(latencies, seed));
   const files = csv && openCsv(csv);
   const setup = hedgePlanOf(config);
   const result = await runHedgedReplay({
@@ -93,7 +93,7 @@ export async function runModel(
 }
 
 /** The desk of the configuration. One way of both interfaces is as long, and both let a conversion wait as long. */
-function deskOf({ backtest: { desk }, exchange }: Config, seed: number): DeskOptions {
+function deskOf({ backtest: { desk }, exchange }: Config, seed: number): ReplayDeskOptions {
   const { spreadBps, paddingBps, lifeMs, refillMs, delayMinMs, delayMaxMs, failedShare, ...others } = desk;
   const { capacity, latencyMs, refusedShare, lostShare } = others;
   return {
@@ -118,7 +118,7 @@ function deskOf({ backtest: { desk }, exchange }: Config, seed: number): DeskOpt
 }
 
 /** From the exchange to us, in ms. The same draws for every model and thread. Throws a RangeError on what is no latency. */
-export const feedOf = ({ feed }: Latencies, seed: number) => travel(feed, randomOf(seed ^ 0xfe));
+export const feedTravel = ({ feed }: Latencies, seed: number) => travel(feed, randomOf(seed ^ 0xfe));
 
 /**
  * `from`: rows that tell the book; without it levels, or orders where there are none. Throws a RangeError on a tape of best prices without amounts.
@@ -128,5 +128,5 @@ export function rowsInMemory(
   { latencies, seed }: Pick<ModelJob, 'latencies' | 'seed'>,
   from?: 'levels' | 'orders',
 ): MarketRows {
-  return rowsOfTape(tape, { feed: feedOf(latencies, seed), ...(from && { from }) });
+  return rowsOfTape(tape, { feed: feedTravel(latencies, seed), ...(from && { from }) });
 }

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { runModel } from './backtestModel.ts';
 import type { ThreadResult, ThreadWork } from './backtestThreads.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 
 const { job, source, shares, index } = workerData as ThreadWork;
 const tell = (result: ThreadResult) => parentPort?.postMessage(result);
@@ -12,6 +12,10 @@ try {
   tell({ kind: 'done', report });
 } catch (error) {
   const message =
-    error instanceof Error ? (error instanceof Wrong ? error.message : (error.stack ?? error.message)) : String(error);
-  tell({ kind: 'failed', message, wrong: error instanceof Wrong });
+    error instanceof Error
+      ? error instanceof UsageError
+        ? error.message
+        : (error.stack ?? error.message)
+      : String(error);
+  tell({ kind: 'failed', message, wrong: error instanceof UsageError });
 }

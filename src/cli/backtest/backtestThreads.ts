@@ -6,7 +6,7 @@ import { rowsInShared } from '../../../backtest/index.ts';
 import type { ReplayReport } from '../../../backtest/index.ts';
 import { runModel } from './backtestModel.ts';
 import type { ModelJob, RowSource } from './backtestModel.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 
 /** What a thread is given. `shares[index]` is how far its job is. */
 export type ThreadWork = {
@@ -73,7 +73,7 @@ function reportFrom(worker: Worker): Promise<ReplayReport> {
   return new Promise((resolve, reject) => {
     worker.once('message', (result: ThreadResult) => {
       if (result.kind === 'done') resolve(result.report);
-      else reject(result.wrong ? new Wrong(result.message) : new Error(result.message));
+      else reject(result.wrong ? new UsageError(result.message) : new Error(result.message));
     });
     worker.once('error', reject);
     worker.once('exit', code =>

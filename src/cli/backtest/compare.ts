@@ -5,29 +5,29 @@ import type {
   ComparedRun,
   ComparedTape,
   Comparison,
-  ElsewhereOptions,
+  ExternalReferenceOptions,
   Measured,
   ModelName,
   ReplayOptions,
 } from '../../../backtest/index.ts';
-import { edgeProblem, elsewhereOf } from '../../config.ts';
+import { edgeProblem, externalReferenceOf } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { approximately } from '../../core/index.ts';
 import type { FeeTier } from '../../core/index.ts';
 import { feesOf } from '../../sandbox/index.ts';
 import { calibrationOf, KIND, loadStoredTape } from '../../tape/index.ts';
 import type { Tape } from '../../tape/index.ts';
-import { accountOf } from './backtest.ts';
+import { simulatedAccountOf } from './backtest.ts';
 import type { Latencies, ModelJob } from './backtestModel.ts';
 import { runModels } from './backtestThreads.ts';
 import { derivedSetups, fullValueOf, givenSetups, ORDERS_IN_FULL, termsOf } from './compareSetups.ts';
 import type { Setup } from './compareSetups.ts';
 import { findTapes, firstPart } from './compareTapes.ts';
-import type { Found, LeftOut } from './compareTapes.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import type { FoundTape, LeftOut } from './compareTapes.ts';
+import { UsageError } from '../wiring/configFile.ts';
 import { missingReference, recordedElsewhere } from './elsewhere.ts';
 import { marketOf } from './market.ts';
-import type { Market, Stored } from './market.ts';
+import type { RecordedMarket, OpenedTape } from './market.ts';
 import { timeLeft } from '../terminal/timeLeft.ts';
 
 export const TIERS = ['entry', 'best', 'config'] as const;
@@ -65,7 +65,7 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   }
   const out = [...leftOut, ...strangers];
   if (prepared.length === 0)
-    throw new Wrong(
+    throw new UsageError(
       `nothing to compare: ${out.map(({ path, why }) => `${path}: ${why}`).join('; ') || 'no recording was found'}`,
     );
   const tapes = await runAll(prepared, options);
@@ -86,8 +86,8 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
 /** One recording with everything that will be run on it. */
 type Prepared = {
   readonly name: string;
-  readonly given: Tape | Stored;
-  readonly market: Market;
+  readonly given: Tape | OpenedTape;
+  readonly market: RecordedMarket;
   /** When trading begins. */
   readonly from: number;
   readonly measured: Measured | null;
@@ -103,7 +103,7 @@ type Planned = {
   readonly notRun: string | null;
 };
 
-function derived({ name, given }: Found, options: CompareOptions): Prepared | string {
+function derived({ name, given }: FoundTape, options: CompareOptions): Prepared | string {
   const { riskPerHour, calibratedShare, tiers } = options;
   const first = firstPart(given, calibratedShare);
   const calibration = calibrationOf(first.tape);
@@ -131,9 +131,9 @@ function derived({ name, given }: Found, options: CompareOptions): Prepared | st
 }
 
 function givenFor(
-  { name, given }: Found,
+  { name, given }: FoundTape,
   setups: readonly Setup[],
-  all: readonly Found[],
+  all: readonly FoundTape[],
   options: CompareOptions,
 ): Prepared | string {
   const book = bookOf(given);
@@ -153,9 +153,9 @@ function givenFor(
 function plan(
   setup: Setup,
   name: TierName,
-  { instrument, firstTicks, span }: Market,
+  { instrument, firstTicks, span }: RecordedMarket,
   tier?: FeeTier,
-  all: readonly Found[] = [],
+  all: readonly FoundTape[] = [],
 ): Planned {
   const { config } = setup;
   if (config === null)
@@ -166,7 +166,7 @@ function plan(
       account: null,
       notRun: setup.notRun,
     };
-  const account = accountOf(config, instrument, firstTicks);
+  const account = simulatedAccountOf(config, instrument, firstTicks);
   const fees: ReplayOptions['fees'] = tier === undefined ? account.fees : { tiers: [tier], volume30d: '0' };
   const { makerRate } = new Fees(instrument, fees);
   const planned = { setup, tier: name, feeBps: makerRate / 1e4 };
@@ -180,10 +180,10 @@ function plan(
 /** What the recordings of other books say, where the configuration goes by it: all of them of these hours, or why it cannot run. */
 function elsewhereIn(
   config: Config,
-  all: readonly Found[],
-  span: Market['span'],
-): ElsewhereOptions | string | undefined {
-  const books = elsewhereOf(config)?.legs.map(({ book }) => book) ?? [];
+  all: readonly FoundTape[],
+  span: RecordedMarket['span'],
+): ExternalReferenceOptions | string | undefined {
+  const books = externalReferenceOf(config)?.legs.map(({ book }) => book) ?? [];
   const tapes = new Map<string, Tape>();
   for (const book of books) {
     const other = all.find(({ given }) => bookOf(given) === book && meets(spanOf(given), span))?.given;
@@ -195,12 +195,12 @@ function elsewhereIn(
   return `it quotes around the price in ${books.join(', ')}, and no recording here is of ${missing.join(', ')} in these hours`;
 }
 
-const bookOf = (given: Tape | Stored): string => ('options' in given ? given.tape.book : given.instrument.symbol);
-const spanOf = (given: Tape | Stored): Market['span'] =>
+const bookOf = (given: Tape | OpenedTape): string => ('options' in given ? given.tape.book : given.instrument.symbol);
+const spanOf = (given: Tape | OpenedTape): RecordedMarket['span'] =>
   'options' in given
     ? given.tape
     : { from: given.columns.at[0] ?? Infinity, to: given.columns.at[given.columns.length - 1] ?? -Infinity };
-const meets = (a: Market['span'], b: Market['span']): boolean => a.from <= b.to && a.to >= b.from;
+const meets = (a: RecordedMarket['span'], b: RecordedMarket['span']): boolean => a.from <= b.to && a.to >= b.from;
 
 /** Price in ticks of the last trade. */
 function lastPrice({ columns: { kind, price, length } }: Tape): number {

@@ -3,24 +3,24 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { booksIn, isStoredTape, KIND, loadStoredTape, openStoredTape, openTape } from '../../tape/index.ts';
 import type { Tape } from '../../tape/index.ts';
-import { Wrong } from '../wiring/configFile.ts';
-import type { Stored } from './market.ts';
+import { UsageError } from '../wiring/configFile.ts';
+import type { OpenedTape } from './market.ts';
 
-export type Found = {
+export type FoundTape = {
   /** Short, and none else's. */
   readonly name: string;
-  readonly given: Tape | Stored;
+  readonly given: Tape | OpenedTape;
 };
 export type LeftOut = { readonly path: string; readonly why: string };
 
 /** Paths are files or folders of recordings, or folders of those. Throws `Wrong` for a path that is not there. */
 export async function findTapes(
   paths: readonly string[],
-): Promise<{ readonly found: readonly Found[]; readonly leftOut: readonly LeftOut[] }> {
-  const found: Found[] = [];
+): Promise<{ readonly found: readonly FoundTape[]; readonly leftOut: readonly LeftOut[] }> {
+  const found: FoundTape[] = [];
   const leftOut: LeftOut[] = [];
   for (const path of paths) {
-    if (!existsSync(path)) throw new Wrong(`${path}: no such file or folder; expected recordings behind --tape`);
+    if (!existsSync(path)) throw new UsageError(`${path}: no such file or folder; expected recordings behind --tape`);
     for (const place of placesIn(path)) {
       try {
         for (const book of await booksIn(place)) {
@@ -51,13 +51,13 @@ function placesIn(path: string): readonly string[] {
     : folders.sort();
 }
 
-async function opened(path: string, book: string | undefined): Promise<Tape | Stored> {
+async function opened(path: string, book: string | undefined): Promise<Tape | OpenedTape> {
   const options = book === undefined ? {} : { book };
   return isStoredTape(path) ? { tape: openStoredTape(path, options), options } : openTape(path, options);
 }
 
 /** What a replay needs and this recording has not; null where it has all. */
-function lacks(given: Tape | Stored): string | null {
+function lacks(given: Tape | OpenedTape): string | null {
   const { quotesOnly } = 'options' in given ? given.tape : given;
   if (quotesOnly) return 'best prices only, without amounts and trades: nothing can be filled';
   const trades = 'options' in given ? given.tape.kinds.has(KIND.trade) : given.columns.kind.includes(KIND.trade);
@@ -71,7 +71,7 @@ const endOf = (from: number, to: number, share: number): number =>
   Math.floor(from + Math.max(share * (to - from), Math.min(SHARE_MOST * (to - from), SECONDS_LEAST * 1_000)));
 
 /** The first share of a recording, and at least what it takes to measure anything, in memory; and where it ends. */
-export function firstPart(given: Tape | Stored, share: number): { readonly tape: Tape; readonly until: number } {
+export function firstPart(given: Tape | OpenedTape, share: number): { readonly tape: Tape; readonly until: number } {
   if ('options' in given) {
     const { dir, from, to } = given.tape;
     const until = endOf(from, to, share);

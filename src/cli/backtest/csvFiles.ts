@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fillLine, FILLS_HEADER, hedgeLine, HEDGES_HEADER, orderLine, ORDERS_HEADER } from '../../../backtest/index.ts';
 import type { ReplaySink } from '../../../backtest/index.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 
 /** `hedges`: absent when nothing hedges. */
 export type CsvPaths = { readonly fills: string; readonly orders: string; readonly hedges?: string };
@@ -67,6 +67,6 @@ export function written<T>(path: string, work: () => T): T {
     return work();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new Wrong(`--out: ${path} cannot be written (${code})`);
+    throw new UsageError(`--out: ${path} cannot be written (${code})`);
   }
 }

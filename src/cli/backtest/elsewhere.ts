@@ -1,11 +1,11 @@
 /** The recordings that stand in for the price from elsewhere in a backtest. */
-import type { ElsewhereOptions } from '../../../backtest/index.ts';
-import { elsewhereOf } from '../../config.ts';
+import type { ExternalReferenceOptions } from '../../../backtest/index.ts';
+import { externalReferenceOf } from '../../config.ts';
 import type { Config } from '../../config.ts';
-import { middlesOf } from '../../tape/index.ts';
+import { midsOf } from '../../tape/index.ts';
 import type { Tape } from '../../tape/index.ts';
 import { kindOf } from '../../../strategies/index.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 
 /** Recordings by the book that they are of. */
 export type ReferenceTapes = ReadonlyMap<string, Tape>;
@@ -15,21 +15,22 @@ export function recordedElsewhere(
   config: Config,
   tapes: ReferenceTapes,
   span: { readonly from: number; readonly to: number },
-): ElsewhereOptions | null {
+): ExternalReferenceOptions | null {
   if (tapes.size === 0) return null;
-  const elsewhere = elsewhereOf(config);
-  if (elsewhere === null) throw new Wrong('--reference: the configuration has no reference');
+  const elsewhere = externalReferenceOf(config);
+  if (elsewhere === null) throw new UsageError('--reference: the configuration has no reference');
   const { legs, everyMs } = elsewhere;
   const books = legs.map(({ book }) => book);
   for (const book of tapes.keys())
-    if (!books.includes(book)) throw new Wrong(`--reference ${book}: the reference goes through ${books.join(', ')}`);
+    if (!books.includes(book))
+      throw new UsageError(`--reference ${book}: the reference goes through ${books.join(', ')}`);
   const middles = books.map(book => {
     const tape = tapes.get(book);
-    if (tape === undefined) throw new Wrong(`--reference: no recording of ${book}; give ${flagsFor(books)}`);
-    const found = middlesOf(tape);
+    if (tape === undefined) throw new UsageError(`--reference: no recording of ${book}; give ${flagsFor(books)}`);
+    const found = midsOf(tape);
     if (!(found.at.length > 0 && (found.at[0] ?? Infinity) <= span.to && found.to >= span.from)) {
       const when = (at: number) => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
-      throw new Wrong(
+      throw new UsageError(
         `--reference ${book}: ${found.source} tells its price from ${when(found.at[0] ?? Infinity)} to ${when(found.to)}, not while the tape runs (${when(span.from)} to ${when(span.to)})`,
       );
     }
@@ -41,7 +42,7 @@ export function recordedElsewhere(
 /** What to tell somebody whose configuration quotes around a reference that the backtest has not; null when all is well. */
 export function missingReference(config: Config, tapes: ReferenceTapes): string | null {
   const wants = kindOf(config.strategy.name).needsReference === true || config.fairValue?.reference !== undefined;
-  const elsewhere = elsewhereOf(config);
+  const elsewhere = externalReferenceOf(config);
   if (!wants || tapes.size > 0 || elsewhere === null) return null;
   return `nothing is quoted without a reference: give ${flagsFor(elsewhere.legs.map(({ book }) => book))}`;
 }

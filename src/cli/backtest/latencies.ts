@@ -4,7 +4,7 @@ import { latencySpecOf, recordedLatencies, requestsTook } from '../../../backtes
 import type { LatencySpec } from '../../../backtest/index.ts';
 import { answeredRequests } from '../../live/replay/answeredRequests.ts';
 import type { Latencies } from './backtestModel.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 
 export type LatencyFlags = {
   readonly latencyMs: string;
@@ -23,7 +23,7 @@ function specOf(flag: string, text: string): LatencySpec {
   try {
     return latencySpecOf(text, recordedIn);
   } catch (error) {
-    throw new Wrong(`${flag}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${flag}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -5,12 +5,12 @@ import { KIND, loadStoredTape } from '../../tape/index.ts';
 import type { StoredTape, StoredTapeOptions, Tape } from '../../tape/index.ts';
 import { rowsInMemory } from './backtestModel.ts';
 import type { Latencies, RowSource } from './backtestModel.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 
 /** A stored tape, and what it was opened with: threads open it again. */
-export type Stored = { readonly tape: StoredTape; readonly options: StoredTapeOptions };
+export type OpenedTape = { readonly tape: StoredTape; readonly options: StoredTapeOptions };
 
-export type Market = {
+export type RecordedMarket = {
   readonly instrument: Instrument;
   readonly rows: RowSource;
   /** Price of the first level. */
@@ -21,9 +21,9 @@ export type Market = {
 
 /** A stored tape of levels slides past; anything else is read into memory. Throws `Wrong` for what a recording cannot give. */
 export function marketOf(
-  given: Tape | Stored,
+  given: Tape | OpenedTape,
   how: { readonly latencies: Latencies; readonly seed: number; readonly from?: 'levels' | 'orders' },
-): Market {
+): RecordedMarket {
   const stored = 'options' in given ? given : null;
   const { instrument, source } = stored?.tape ?? (given as Tape);
   return told(() => {
@@ -73,6 +73,6 @@ function told<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw new Wrong(error instanceof Error ? error.message : String(error));
+    throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }

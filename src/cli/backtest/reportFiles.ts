@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pageOf } from '../../../backtest/index.ts';
+import { reportPage } from '../../../backtest/index.ts';
 import type { BacktestReport, PageParts } from '../../../backtest/index.ts';
 import { written } from './csvFiles.ts';
 import type { CsvPaths } from './csvFiles.ts';
@@ -41,7 +41,7 @@ export function reportFiles(out: string): ReportFiles {
 /** The JSON first, on one line, then the page; overwrites both. The folder must be there. Throws `Wrong` when either cannot be written. */
 export function writeReport(files: ReportFiles, report: BacktestReport): void {
   written(files.json, () => writeFileSync(files.json, `${JSON.stringify(report)}\n`));
-  written(files.page, () => writeFileSync(files.page, pageOf(report, pageParts())));
+  written(files.page, () => writeFileSync(files.page, reportPage(report, pageParts())));
 }
 
 /** The chart library as it was installed, and the page's script as it was built beside this file. Throws what reading a missing one throws. */

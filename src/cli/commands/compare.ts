@@ -7,9 +7,9 @@ import { comparisonPage, withoutCurves } from '../../../backtest/index.ts';
 import { modelsOf } from '../backtest/backtest.ts';
 import { compare, describeComparison, TIERS } from '../backtest/compare.ts';
 import type { TierName } from '../backtest/compare.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 import { written } from '../backtest/csvFiles.ts';
-import { decimal, seedNumber, threadNumber } from '../terminal/flags.ts';
+import { decimalFlag, seedNumber, threadNumber } from '../terminal/flags.ts';
 import { latenciesOf } from '../backtest/latencies.ts';
 import { pageParts } from '../backtest/reportFiles.ts';
 import { version } from '../wiring/source.ts';
@@ -47,7 +47,7 @@ export function addCompareCommand(program: Command): void {
     .option(
       '--risk <sum>',
       "without -c: what one standard deviation of the price may cost in an hour at full inventory, in each book's minor currency",
-      decimal,
+      decimalFlag,
       '10',
     )
     .option(
@@ -94,15 +94,16 @@ const THREADS = 2;
 
 function pageNames(out: string): { readonly html: string; readonly json: string } {
   if (!/\.html?$/i.test(out))
-    throw new Wrong(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
+    throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
   return { html: out, json: out.replace(/\.html?$/i, '.json') };
 }
 
 function tiersOf(text: string, hasConfigs: boolean): readonly TierName[] {
   return text.split(',').map(name => {
     const found = TIERS.find(known => known === name);
-    if (!found) throw new Wrong(`--fees: no tier ${JSON.stringify(name)}; there are ${TIERS.join(', ')}`);
-    if (found === 'config' && !hasConfigs) throw new Wrong('--fees config is for configurations: name them with -c');
+    if (!found) throw new UsageError(`--fees: no tier ${JSON.stringify(name)}; there are ${TIERS.join(', ')}`);
+    if (found === 'config' && !hasConfigs)
+      throw new UsageError('--fees config is for configurations: name them with -c');
     return found;
   });
 }

@@ -2,8 +2,8 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
-import { readConfig, Wrong } from '../wiring/configFile.ts';
-import { duration } from '../terminal/flags.ts';
+import { readConfig, UsageError } from '../wiring/configFile.ts';
+import { durationFlag } from '../terminal/flags.ts';
 import { adjust, ledger } from '../inspect/ledger.ts';
 import type { AdjustAsk } from '../inspect/ledger.ts';
 
@@ -52,7 +52,7 @@ export function addLedgerCommands(program: Command): void {
     .action((_: unknown, self: Command) => {
       const options = self.optsWithGlobals<Where & Partial<AdjustAsk>>();
       const { currency, amount = '', reason = '', by } = options;
-      if (currency === undefined) throw new Wrong('--currency: expected a ticker like btc');
+      if (currency === undefined) throw new UsageError('--currency: expected a ticker like btc');
       const ask = { currency, amount, reason, ...(by === undefined ? {} : { by }) };
       console.log(adjust(folderOf(options), ask, realClock().now()));
     });
@@ -62,13 +62,13 @@ export function addLedgerCommands(program: Command): void {
 export function folderOf({ config, state }: Where): string {
   if (state !== undefined) return state;
   if (config === undefined)
-    throw new Wrong('name the configuration of the bot with -c FILE, or its state directory with --state DIR');
+    throw new UsageError('name the configuration of the bot with -c FILE, or its state directory with --state DIR');
   return readConfig(config).state.dir;
 }
 
 /** Milliseconds since 1970. */
 function instant(text: string): number {
-  if (/^\d+(?:\.\d+)?[smh]$/.test(text)) return realClock().now() - duration(text);
+  if (/^\d+(?:\.\d+)?[smh]$/.test(text)) return realClock().now() - durationFlag(text);
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isFinite(at))
     throw new InvalidArgumentError('expected a time like 2026-01-31T12:00:00Z, or how long ago, like 24h.');

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { formats } from '../../tape/index.ts';
 import { EXIT } from '../terminal/exits.ts';
-import { decimal, duration, sources } from '../terminal/flags.ts';
+import { decimalFlag, durationFlag, sources } from '../terminal/flags.ts';
 import { describeImport, importTape } from '../tapes/import.ts';
 import { logger } from '../terminal/logger.ts';
 import { describeRecorded, record } from '../tapes/record.ts';
@@ -38,7 +38,7 @@ export function addRecordCommands(program: Command): void {
   )
     .requiredOption('--out <dir>', 'folder of the tape; one that is there is continued')
     .option('--book <names>', 'books, separated by commas; without it the one in the configuration')
-    .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', duration)
+    .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', durationFlag)
     .option('--json', 'print what was recorded as one JSON object, the last line on stdout', false)
     .action(async (options: RecordFlags) => {
       const signals = signalsToStop('leaving at once; what was heard in the last second may be lost', EXIT.broken);
@@ -82,9 +82,9 @@ export function addRecordCommands(program: Command): void {
     .option(
       '--tick <decimal>',
       'tick of a recording that does not say it; without it inferred from its prices',
-      decimal,
+      decimalFlag,
     )
-    .option('--lot <decimal>', 'lot of the tape; without it 0.00000001', decimal)
+    .option('--lot <decimal>', 'lot of the tape; without it 0.00000001', decimalFlag)
     .option('--json', 'print the report as one JSON object', false)
     .action(async ({ format, json, ...options }: ImportFlags) => {
       const report = await importTape({

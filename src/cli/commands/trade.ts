@@ -4,12 +4,12 @@ import type { Command } from 'commander';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
 import { check } from '../inspect/check.ts';
-import { readConfig, Wrong } from '../wiring/configFile.ts';
+import { readConfig, UsageError } from '../wiring/configFile.ts';
 import { heedEarlierPlace } from '../run/earlierPlace.ts';
 import { startEmbedded } from '../wiring/embedded.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
 import { EXIT } from '../terminal/exits.ts';
-import { duration, port, sources, tapeBook } from '../terminal/flags.ts';
+import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
 import { logger } from '../terminal/logger.ts';
 import { ownCommand } from '../terminal/ownCommand.ts';
 import { run } from '../run/run.ts';
@@ -41,9 +41,13 @@ function addRun(program: Command): void {
       'make a market until stopped (Ctrl-C, SIGTERM or --for), then cancel everything and verify',
     ),
   )
-    .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', duration)
+    .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', durationFlag)
     .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option('--metrics-port <n>', 'port of /metrics, instead of the one in the configuration; 0 takes a free one', port)
+    .option(
+      '--metrics-port <n>',
+      'port of /metrics, instead of the one in the configuration; 0 takes a free one',
+      portFlag,
+    )
     .option('--json', 'print what came of it as one JSON object, the last line on stdout', false)
     .option(
       '--paper',
@@ -57,7 +61,7 @@ function addRun(program: Command): void {
       const started = async () => {
         const { config: given, tape, file } = await chosen(options);
         if (given.paper.only && !options.paper)
-          throw new Wrong('this configuration is for paper only (paper.only): run it with --paper');
+          throw new UsageError('this configuration is for paper only (paper.only): run it with --paper');
         await withVenue(given, tape, options, clock, async (venue, log, seed, shaped) => {
           const config = {
             ...shaped,
@@ -119,7 +123,7 @@ function addCheck(program: Command): void {
         console.log(text);
         const help = editorHelp(file);
         if (help !== null) console.log(`\n${help}`);
-        if (problem !== null) throw new Wrong(problem);
+        if (problem !== null) throw new UsageError(problem);
         return EXIT.clean;
       });
     });
@@ -131,12 +135,12 @@ function addExchange(program: Command): void {
       'run the embedded exchange alone, with a funded account for any client',
     ),
   )
-    .option('--port <n>', 'port on 127.0.0.1', port, 8080)
+    .option('--port <n>', 'port on 127.0.0.1', portFlag, 8080)
     .action(async (options: Source & { port: number }) => {
       const signals = signalsToStop();
       const { config, tape } = await chosen(options);
       if (config.exchange.kind !== 'embedded')
-        throw new Wrong('this configuration has a remote exchange: nothing to run here');
+        throw new UsageError('this configuration has a remote exchange: nothing to run here');
       const clock = realClock(options.speed);
       const operatorToken = randomBytes(24).toString('base64url');
       const embedded = await startEmbedded(config, clock, {
@@ -175,9 +179,9 @@ function addSentinel(program: Command): void {
       const given = readConfig(options.config);
       const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };
       if (config.exchange.kind !== 'remote')
-        throw new Wrong('a sentinel needs a remote exchange: the embedded one ends with the bot');
+        throw new UsageError('a sentinel needs a remote exchange: the embedded one ends with the bot');
       if (isPaperState(config.state.dir))
-        throw new Wrong(
+        throw new UsageError(
           `${config.state.dir} belongs to paper trading, which leaves no order anywhere: it needs no sentinel`,
         );
       const venue = remoteVenue(config.exchange.restUrl);

@@ -8,7 +8,7 @@ import { delivery } from '../../exchange/index.ts';
 import { INBOX_FILE, openInboxStore } from '../../live/inbox/store.ts';
 import { realClock } from '../../live/realClock.ts';
 import { clientOf } from '../wiring/bot.ts';
-import { readConfig, Wrong } from '../wiring/configFile.ts';
+import { readConfig, UsageError } from '../wiring/configFile.ts';
 import { callbackOf, webhookTokens } from '../wiring/inbox.ts';
 import { folderOf } from './ledger.ts';
 import { remoteVenue } from '../wiring/source.ts';
@@ -26,19 +26,19 @@ export function addWebhookCommands(program: Command): void {
     .action(async (options: { config: string }) => {
       const config = readConfig(options.config);
       if (config.exchange.kind !== 'remote')
-        throw new Wrong('register needs a remote exchange: the embedded one ends with the bot');
+        throw new UsageError('register needs a remote exchange: the embedded one ends with the bot');
       const base = config.webhooks?.callbackUrl;
       if (base === undefined)
-        throw new Wrong('webhooks.callbackUrl is missing: the address at which the exchange reaches this bot');
+        throw new UsageError('webhooks.callbackUrl is missing: the address at which the exchange reaches this bot');
       const [token = ''] = webhookTokens();
       const venue = remoteVenue(config.exchange.restUrl);
       const { webhookUrl } = config.exchange;
       const client = clientOf(config, webhookUrl === undefined ? venue : { ...venue, webhookUrl }, realClock(), 1);
       try {
         const outcome = await client.registerWebhook(callbackOf(base, token));
-        if (outcome.kind === 'refused') throw new Wrong(`the exchange refused: ${outcome.message}`, 1);
+        if (outcome.kind === 'refused') throw new UsageError(`the exchange refused: ${outcome.message}`, 1);
         if (outcome.kind === 'unknown')
-          throw new Wrong(`no usable answer (${outcome.reason}): it may be registered; register again to see`, 1);
+          throw new UsageError(`no usable answer (${outcome.reason}): it may be registered; register again to see`, 1);
         for (const { id, event } of outcome.value.webhooks)
           console.log(`registered as ${id} for ${event}: ${base}/hooks/…`);
       } finally {
@@ -55,7 +55,7 @@ export function addWebhookCommands(program: Command): void {
     .action((options: { config?: string; state?: string; json: boolean }) => {
       const dir = options.config === undefined && options.state === undefined ? './state' : folderOf(options);
       if (!existsSync(join(dir, INBOX_FILE)))
-        throw new Wrong(`${dir}: no ${INBOX_FILE} there; expected the state directory of a bot with webhooks`);
+        throw new UsageError(`${dir}: no ${INBOX_FILE} there; expected the state directory of a bot with webhooks`);
       for (const line of listed(dir, options.json)) console.log(line);
     });
 }

@@ -5,8 +5,8 @@ import type { BacktestReport, ModelName, ReplayReport } from '../../../backtest/
 import { hedge as hedgeKeys } from '../../config/hedge.ts';
 import type { Config } from '../../config.ts';
 import { backtest } from '../backtest/backtest.ts';
-import { readConfig, shippedConfig, Wrong } from '../wiring/configFile.ts';
-import { decimal, driftNumber, seedNumber } from '../terminal/flags.ts';
+import { readConfig, shippedConfig, UsageError } from '../wiring/configFile.ts';
+import { decimalFlag, driftNumber, seedNumber } from '../terminal/flags.ts';
 import { hedgePlot } from './hedgePlot.ts';
 import { tapeOf } from '../wiring/source.ts';
 
@@ -30,8 +30,8 @@ const feed = { kind: 'constant', ms: 0 } as const;
 const program = new Command('hedge-comparison')
   .description('the same strategy with and without its hedger, on one tape or on seeded flows with a trend')
   .option('-c, --config <file>', 'YAML file', shippedConfig('hedged'))
-  .option('--band <amount>', 'hedge.band, for a file without a hedge section', decimal)
-  .option('--rest <amount>', 'hedge.rest then', decimal, '0')
+  .option('--band <amount>', 'hedge.band, for a file without a hedge section', decimalFlag)
+  .option('--rest <amount>', 'hedge.rest then', decimalFlag, '0')
   .option('--desk-spread <bps>', 'backtest.desk.spreadBps, instead of that of the file', seedNumber)
   .option('--tape <dir>', 'a recording of its book; without it seeded flows')
   .option('--flow-seconds <n>', 'length of each flow', seedNumber, 3_600)
@@ -45,7 +45,7 @@ const program = new Command('hedge-comparison')
       (band === undefined
         ? undefined
         : hedgeKeys.parse({ band, rest, costMaxBps: 30, ways: ['rfq', 'conversion', 'book'] }));
-    if (!hedge) throw new Wrong(`${file}: expected a hedge section to compare with, or --band`);
+    if (!hedge) throw new UsageError(`${file}: expected a hedge section to compare with, or --band`);
     const { desk } = without.backtest;
     const config = {
       ...without,
@@ -86,7 +86,7 @@ program.parseAsync().catch((error: unknown) => {
 
 function print(pairs: readonly (readonly [BacktestReport, BacktestReport])[]): void {
   const first = pairs[0]?.[0];
-  if (!first) throw new Wrong('--seeds: expected at least 1');
+  if (!first) throw new UsageError('--seeds: expected at least 1');
   const { major, minor, tape } = first;
   const several = pairs.length > 1;
   console.log(`${tape.source}${several ? `, and ${pairs.length - 1} more seeds: means, and the worst of all` : ''}\n`);

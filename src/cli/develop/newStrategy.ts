@@ -1,7 +1,7 @@
 /** `puntas new-strategy`: the smallest strategy that passes the laws for all, as a folder, a line in the index, a configuration and a test. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 
 /** Words of small letters and digits with dashes between, as in avellaneda-stoikov. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
@@ -9,16 +9,18 @@ const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 /** Writes into a checkout of the sources; overwrites nothing. Returns the paths that were written or changed. */
 export function newStrategy(root: string, name: string): readonly string[] {
   if (!(NAME.test(name) && name.length <= 40)) {
-    throw new Wrong(`expected a name of small letters, digits and dashes, like order-flow; found ${name}`);
+    throw new UsageError(`expected a name of small letters, digits and dashes, like order-flow; found ${name}`);
   }
   const index = join(root, 'strategies/index.ts');
   if (!existsSync(index)) {
-    throw new Wrong(`${root}: no strategies/index.ts; run this in a checkout of the sources, or name one with --root`);
+    throw new UsageError(
+      `${root}: no strategies/index.ts; run this in a checkout of the sources, or name one with --root`,
+    );
   }
   const word = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
   const files = filesOf(name, word);
   for (const path of Object.keys(files)) {
-    if (existsSync(join(root, path))) throw new Wrong(`${path} exists: choose another name, or remove it first`);
+    if (existsSync(join(root, path))) throw new UsageError(`${path} exists: choose another name, or remove it first`);
   }
   const before = readFileSync(index, 'utf8');
   const after = indexWith(before, name, word);
@@ -32,7 +34,7 @@ function indexWith(text: string, name: string, word: string): string {
   const imports = "import { toleranceOf } from './parameters.ts';\n";
   const end = '} as const;\n';
   if (!(text.includes(imports) && text.includes(end))) {
-    throw new Wrong('strategies/index.ts is not as it was: add the line by hand (docs/strategies.md)');
+    throw new UsageError('strategies/index.ts is not as it was: add the line by hand (docs/strategies.md)');
   }
   const entry = [
     `  ${/-/.test(name) ? `'${name}'` : name}: {`,

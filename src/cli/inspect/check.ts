@@ -1,7 +1,7 @@
 /** `puntas check`: the checked configuration, and the quotes that it would place now with the reason for each price. Places nothing. */
 import { stringify } from 'yaml';
 import { describeTier, needsPerson, textOfAmount, textOfPrice } from '../../core/index.ts';
-import type { Amount, Clock, Instrument, LegalLevel, Preview } from '../../core/index.ts';
+import type { Amount, Clock, Instrument, NormalizedLevel, Preview } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Halt } from '../../live/safety/latch.ts';
@@ -9,11 +9,11 @@ import { readOpening, readRules } from '../../live/loop/opening.ts';
 import { isFailed, Reads } from '../../live/account/reads.ts';
 import { readReference } from '../../live/market/reference.ts';
 import { clientOf, engineOf, referenceOf } from '../wiring/bot.ts';
-import type { Venue } from '../wiring/bot.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import type { VenueAccess } from '../wiring/bot.ts';
+import { UsageError } from '../wiring/configFile.ts';
 import { ownCommand } from '../terminal/ownCommand.ts';
 
-export type Checked = {
+export type CheckResult = {
   /** Lines for stdout. */
   readonly text: string;
   /** Why nothing could be quoted with this configuration until a person changes something, in one line; null when something could. */
@@ -23,11 +23,11 @@ export type Checked = {
 /** `configFile` is where the configuration was read. Rejects with one line for a person when there is nothing to show of it. */
 export async function check(
   config: Config,
-  venue: Venue,
+  venue: VenueAccess,
   clock: Clock,
   seed: number,
   configFile: string | undefined,
-): Promise<Checked> {
+): Promise<CheckResult> {
   const client = clientOf(config, venue, clock, seed);
   const around = referenceOf(config);
   try {
@@ -53,11 +53,11 @@ export async function check(
     ]) {
       const event = await read;
       if (isFailed(event))
-        throw new Wrong(
+        throw new UsageError(
           `the exchange could not be read: ${event.kind === 'refused' ? `${event.code} ${event.message}` : event.reason}`,
           1,
         );
-      if (event?.kind === 'feed failed') throw new Wrong(`the feed ${event.name} tells no price: ${event.why}`, 1);
+      if (event?.kind === 'feed failed') throw new UsageError(`the feed ${event.name} tells no price: ${event.why}`, 1);
       if (event !== null) engine.step(event);
     }
     const reducing = latchIn(config.state.dir).readReduce?.() ?? null;
@@ -120,7 +120,7 @@ const figures = ({ quote }: Preview): string[] =>
       ];
 const rounded = (x: number): string => String(Number(x.toPrecision(4)));
 
-function row(instrument: Instrument, level: LegalLevel, verdict: string): string {
+function row(instrument: Instrument, level: NormalizedLevel, verdict: string): string {
   const price = textOfPrice(instrument, level.price);
   const steps = level.why.map((step, i) =>
     i === 0 ? `${step.name} ${units(instrument, step.ticks)}` : `${step.name} ${signed(instrument, step.ticks)}`,
@@ -129,7 +129,7 @@ function row(instrument: Instrument, level: LegalLevel, verdict: string): string
 }
 
 /** How the amount came about, when it is not simply what the configuration says. */
-function amountSteps(instrument: Instrument, { amount, amounts }: LegalLevel): string {
+function amountSteps(instrument: Instrument, { amount, amounts }: NormalizedLevel): string {
   if (amounts === undefined) return '';
   const asked = amounts.reduce((sum, { lots }) => sum + lots, 0);
   const all = asked === amount ? amounts : [...amounts, { name: 'limits of the book', lots: amount - asked }];

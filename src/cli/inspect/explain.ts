@@ -23,7 +23,7 @@ import { lineOf } from '../../live/replay/recording.ts';
 import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
 import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../wiring/bot.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 
 /** As `--json` prints it (docs/json.md). Prices and amounts are exact decimal text, steps are in ticks. */
 export type Explanation = {
@@ -34,9 +34,9 @@ export type Explanation = {
   readonly strategy: string;
   readonly tick: string;
   readonly decidedAt: Millis | null;
-  readonly regime: Change;
+  readonly regime: RegimeChange;
   /** The last changes, oldest first; the last one is the regime. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly RegimeChange[];
   /** Why nothing could be quoted at all; null when it could. */
   readonly refusal: string | null;
   readonly market: { readonly bid: string | null; readonly ask: string | null; readonly bookAgeMs: number | null };
@@ -57,7 +57,7 @@ export type Explanation = {
   readonly note: string | null;
 };
 
-export type Change = { readonly regime: string; readonly since: Millis; readonly why: string };
+export type RegimeChange = { readonly regime: string; readonly since: Millis; readonly why: string };
 
 export type ExplainedLevel = {
   readonly side: 'bid' | 'ask';
@@ -125,9 +125,9 @@ export function explain({ dir, at, onInput }: Asked): Explanation {
   );
   const { difference, gap, broke } = replayed;
   if (seen.at === null)
-    throw new Wrong(`${dir}: run ${run} has no input ${at === null ? '' : `up to ${timeText(at)}`}`);
+    throw new UsageError(`${dir}: run ${run} has no input ${at === null ? '' : `up to ${timeText(at)}`}`);
   if (at !== null && next === null && at - seen.at > SLACK_MS && difference === null && !gap)
-    throw new Wrong(outside(dir, at));
+    throw new UsageError(outside(dir, at));
   return {
     ...explanationOf(engine, seen, rules.instrument, setup),
     run,
@@ -140,7 +140,7 @@ export function explain({ dir, at, onInput }: Asked): Explanation {
 function chosenRun(dir: string, at: Millis | null): { readonly run: number; readonly next: number | null } {
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
   if (runs.length === 0)
-    throw new Wrong(
+    throw new UsageError(
       `${dir}: no recording of a run there; expected the state directory of a bot that has run (state.dir, or --state)`,
     );
   for (let i = runs.length - 1; i >= 0; i--) {
@@ -149,7 +149,7 @@ function chosenRun(dir: string, at: Millis | null): { readonly run: number; read
     if (startedAt === null || firstRulesOf(dir, run) === null) continue;
     if (at === null || startedAt <= at) return { run, next: runs[i + 1] ?? null };
   }
-  throw new Wrong(at === null ? `${dir}: no run there has read the rules of its book` : outside(dir, at));
+  throw new UsageError(at === null ? `${dir}: no run there has read the rules of its book` : outside(dir, at));
 }
 
 function outside(dir: string, at: Millis): string {
@@ -179,7 +179,7 @@ const firstRulesOf = (dir: string, run: number): Rules | null => damaged(dir, ru
 function madeFrom(dir: string, run: number): { readonly setup: Config; readonly rules: Rules } {
   const recording = damaged(dir, run, () => readRecording(dir, run));
   const rules = firstRulesOf(dir, run);
-  if (recording === null || rules === null) throw new Wrong(`${dir}: run ${run} ended before it read its rules`);
+  if (recording === null || rules === null) throw new UsageError(`${dir}: run ${run} ended before it read its rules`);
   return { setup: JSON.parse(recording.of.setup) as Config, rules };
 }
 
@@ -187,7 +187,7 @@ function damaged<T>(dir: string, run: number, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new Wrong(`${dir}: run ${run}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${dir}: run ${run}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -265,7 +265,7 @@ function byPlace(a: Decided, b: Decided): number {
   return (a.side === 'buy' ? 1 : -1) * (i < j ? -1 : 1);
 }
 
-const asChange = ({ regime, since, why }: RegimeState): Change => ({ regime, since, why });
+const asChange = ({ regime, since, why }: RegimeState): RegimeChange => ({ regime, since, why });
 
 /** Without one made of parts: what both sides begin with, inventory aside. */
 function fairOf(fair: Fair | undefined, bid: Level | undefined, ask: Level | undefined): Explanation['fair'] {

@@ -8,13 +8,13 @@ import { readPulse } from '../../live/safety/heart.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Log } from '../../live/log.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
-import { Reach } from '../../live/loop/reach.ts';
+import { ConnectivityLog } from '../../live/loop/reach.ts';
 import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
 import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
 import { lookInto, nonceMarkOf } from '../../live/state/stateLook.ts';
 import { clientOf } from '../wiring/bot.ts';
-import type { Venue } from '../wiring/bot.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import type { VenueAccess } from '../wiring/bot.ts';
+import { UsageError } from '../wiring/configFile.ts';
 import { EXIT } from '../terminal/exits.ts';
 import { ownCommand } from '../terminal/ownCommand.ts';
 import type { WhichBot } from '../terminal/ownCommand.ts';
@@ -24,9 +24,9 @@ export type Halted = { readonly text: string; readonly code: number; readonly is
 /** Latches the halt of a state directory; a disk that does not take it keeps no cancel back. */
 export function latchHalt(which: WhichBot, reason: string, at: Millis): Halted {
   const { stateDir } = which;
-  if (reason.trim().length < 4) throw new Wrong('--reason: say in a few words why, for those who read it later');
+  if (reason.trim().length < 4) throw new UsageError('--reason: say in a few words why, for those who read it later');
   if (which.configFile === undefined && !existsSync(stateDir))
-    throw new Wrong(`${stateDir}: no such folder; expected the state directory of a bot (state.dir)`);
+    throw new UsageError(`${stateDir}: no such folder; expected the state directory of a bot (state.dir)`);
   const latch = latchIn(stateDir);
   const before = latch.read();
   const lift = `lift it, after you have looked, with: ${ownCommand('resume', which)}`;
@@ -55,7 +55,7 @@ export function lastConfigOf(stateDir: string): Config {
   const run = existsSync(stateDir) ? recordingsIn(stateDir).at(-1)?.run : undefined;
   const recording = run === undefined ? null : readRecording(stateDir, run);
   if (recording === null)
-    throw new Wrong(
+    throw new UsageError(
       `${stateDir}: no run is recorded there that says at which exchange it trades: name the bot's YAML with -c FILE`,
     );
   return JSON.parse(recording.of.setup) as Config;
@@ -75,7 +75,7 @@ export function nothingToCancel({ exchange }: Config, stateDir: string): string 
  */
 export async function cancelOwn(
   config: Config,
-  venue: Venue,
+  venue: VenueAccess,
   clock: Clock,
   seed: number,
   log: Log,
@@ -86,7 +86,7 @@ export async function cancelOwn(
   const own = await besideTheBot(config, venue, clock, seed);
   const { exchange } = own;
   try {
-    const reach = new Reach(log, clock);
+    const reach = new ConnectivityLog(log, clock);
     if (known.length > 0) await cancelAll({ exchange, reach }, known);
     // Who stopped by itself had verified that nothing is on its way.
     const fenceMs = readPulse(state.dir, 'bot')?.state === 'stopped' ? 0 : timing.fenceMs;
@@ -138,7 +138,7 @@ const AGAIN_MS = 200;
  */
 async function besideTheBot(
   config: Config,
-  venue: Venue,
+  venue: VenueAccess,
   clock: Clock,
   seed: number,
 ): Promise<{ readonly exchange: Beside; close(): Promise<void> }> {

@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts';
 import type { HedgeLine, HedgeRow } from '../../core/index.ts';
 import { lineOf } from '../../live/replay/recording.ts';
 import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 
 /** A hedge with the run that last changed it, and the states that it went through. */
 export type ToldHedge = HedgeRow & {
@@ -45,7 +45,7 @@ const BEGINS = 'i{"event":{"kind":"hedge"';
 /** The lines to print. Throws `Wrong` when there is no recording. */
 export function hedges(dir: string, json: boolean): readonly string[] {
   if (!existsSync(dir) || recordingsIn(dir).length === 0)
-    throw new Wrong(`${dir}: no recording of a run there; expected the state directory of a bot (state.dir)`);
+    throw new UsageError(`${dir}: no recording of a run there; expected the state directory of a bot (state.dir)`);
   const told = hedgesIn(dir);
   if (json) return [JSON.stringify({ hedges: told })];
   return told.length === 0 ? ['nothing was ever to leave'] : told.flatMap(linesOf);

@@ -10,7 +10,7 @@ import { isBroughtForward } from '../../live/state/entries.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 import { ownCommand } from '../terminal/ownCommand.ts';
 
 export type LedgerAsk = {
@@ -34,16 +34,18 @@ type Row = {
 export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise<string[]> {
   const file = await ledgerFileIn(dir, clock);
   if (file === null)
-    throw new Wrong(`${dir}: no ledger there yet; expected the state directory of a bot that has read its balances`);
+    throw new UsageError(
+      `${dir}: no ledger there yet; expected the state directory of a bot that has read its balances`,
+    );
   const { since = -Infinity } = ask;
   const shown = file.entries.filter(({ at }) => at >= since);
   const [first] = file.entries;
   if (first !== undefined && isBroughtForward(first) && since <= first.at && since !== -Infinity)
-    throw new Wrong(`--since: what came until ${timeOf(first.at)} is kept as one sum; expected a later time`);
+    throw new UsageError(`--since: what came until ${timeOf(first.at)} is kept as one sum; expected a later time`);
   const all = rowsOf(file, shown);
   const rows = all.filter(({ currency }) => ask.currency === undefined || currency === ask.currency);
   if (rows.length === 0)
-    throw new Wrong(
+    throw new UsageError(
       ask.currency === undefined
         ? `${dir}: its ledger is empty`
         : `${dir}: nothing is booked in ${ask.currency}; there is ${all.map(({ currency }) => currency).join(', ')}`,
@@ -82,11 +84,11 @@ export function adjust(dir: string, ask: AdjustAsk, at: Millis): string {
   const { reason } = ask;
   const currency = ask.currency.toLowerCase();
   if (!existsSync(join(dir, STATE_FILE)))
-    throw new Wrong(`${dir}: no ${STATE_FILE} there; expected the state directory of a bot`);
+    throw new UsageError(`${dir}: no ${STATE_FILE} there; expected the state directory of a bot`);
   if (!/^[a-z0-9]{1,20}$/.test(currency))
-    throw new Wrong(`--currency: expected a ticker like btc, found ${ask.currency}`);
+    throw new UsageError(`--currency: expected a ticker like btc, found ${ask.currency}`);
   if (reason.trim().length < 4)
-    throw new Wrong('--reason: say in a few words what happened, for those who read it later');
+    throw new UsageError('--reason: say in a few words what happened, for those who read it later');
   const amount = amountOf(ask.amount);
   adjustmentsIn(dir).put({ id: randomUUID(), at, currency, amount, reason: reason.trim(), by: ask.by ?? ownName() });
   return `left for the bot: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, another one at its next start, before it quotes. A halt stays until you lift it with: ${ownCommand('resume', { stateDir: dir })}`;
@@ -97,9 +99,9 @@ function amountOf(text: string): Money {
   try {
     amount = moneyOf(text);
   } catch {
-    throw new Wrong(`--amount: expected decimal digits like 12.5 or -12.5, found ${text}`);
+    throw new UsageError(`--amount: expected decimal digits like 12.5 or -12.5, found ${text}`);
   }
-  if (amount === 0n) throw new Wrong('--amount: expected something other than 0');
+  if (amount === 0n) throw new UsageError('--amount: expected something other than 0');
   return amount;
 }
 

@@ -8,7 +8,7 @@ import { lineOf } from '../../live/replay/recording.ts';
 import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
 import { settlementsIn } from '../../live/state/settlements.ts';
 import type { Settlement } from '../../live/state/settlements.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 import { hedgesIn, linesOf } from './hedges.ts';
 import type { ToldHedge } from './hedges.ts';
 
@@ -23,11 +23,11 @@ export async function hedgeEvidence(dir: string, id: string, clock: Clock): Prom
 /** The same, and leaves the settlement for the bot. */
 export async function settleHedge(dir: string, ask: SettleAsk, clock: Clock): Promise<readonly string[]> {
   if (ask.reason.trim().length < 4)
-    throw new Wrong('--reason: say in a few words how you know, for those who read it later');
+    throw new UsageError('--reason: say in a few words how you know, for those who read it later');
   const { lines, says } = await evidenceOf(dir, ask.id, clock);
   const contrary = ask.as === 'executed' ? 'failed' : 'completed';
   if (says === contrary)
-    throw new Wrong([
+    throw new UsageError([
       ...lines,
       `the balances say the contrary of ${ask.as}, to the last digit: nothing was settled; a running bot takes it from them`,
     ]);
@@ -44,11 +44,11 @@ async function evidenceOf(
   clock: Clock,
 ): Promise<{ readonly lines: readonly string[]; readonly says: 'completed' | 'failed' | null }> {
   const told = hedgesIn(dir).find(each => each.id === id);
-  if (!told) throw new Wrong(`${dir}: no hedge ${id} in its recordings; puntas hedges lists them`);
+  if (!told) throw new UsageError(`${dir}: no hedge ${id} in its recordings; puntas hedges lists them`);
   if (told.offer === null || told.offer.way === 'book' || (told.state !== 'unknown' && told.state !== 'accepted'))
-    throw new Wrong(`hedge ${id} is ${told.state}: only one whose outcome is unknown is settled by a person`);
+    throw new UsageError(`hedge ${id} is ${told.state}: only one whose outcome is unknown is settled by a person`);
   const file = await ledgerFileIn(dir, clock);
-  if (file === null) throw new Wrong(`${dir}: no ledger there yet`);
+  if (file === null) throw new UsageError(`${dir}: no ledger there yet`);
   const conversion = conversionOf(told);
   const acceptedAt = told.states.find(({ state }) => state === 'accepted')?.at ?? told.at;
   const { before, after: last } = balancesAround(dir, acceptedAt);

@@ -7,7 +7,7 @@ import { latchIn } from '../../live/safety/latch.ts';
 import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
 import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../wiring/bot.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 import { ownCommand } from '../terminal/ownCommand.ts';
 import type { WhichBot } from '../terminal/ownCommand.ts';
 
@@ -15,9 +15,9 @@ import type { WhichBot } from '../terminal/ownCommand.ts';
 export function replay(dir: string, which: 'last' | 'all' | number, print: (line: string) => void): boolean {
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
   if (runs.length === 0)
-    throw new Wrong(`${dir}: no recording of a run there; expected the state directory of a bot (state.dir)`);
+    throw new UsageError(`${dir}: no recording of a run there; expected the state directory of a bot (state.dir)`);
   const chosen = which === 'all' ? runs : which === 'last' ? runs.slice(-1) : runs.filter(run => run === which);
-  if (chosen.length === 0) throw new Wrong(`${dir}: no recorded run ${which}; it has ${runs.join(', ')}`);
+  if (chosen.length === 0) throw new UsageError(`${dir}: no recorded run ${which}; it has ${runs.join(', ')}`);
   let same = true;
   for (const run of chosen) {
     const told = replayOne(dir, run);
@@ -51,13 +51,14 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
 /** From here on inventory is only closed, until a resume. Says what holds now. */
 export function reduce(which: WhichBot, reason: string, at: Millis): string {
   const dir = which.stateDir;
-  if (reason.trim().length < 4) throw new Wrong('--reason: say in a few words why, for those who read it later');
-  if (!existsSync(dir)) throw new Wrong(`${dir}: no such folder; expected the state directory of a bot (state.dir)`);
+  if (reason.trim().length < 4) throw new UsageError('--reason: say in a few words why, for those who read it later');
+  if (!existsSync(dir))
+    throw new UsageError(`${dir}: no such folder; expected the state directory of a bot (state.dir)`);
   const latch = latchIn(dir);
   const before = latch.readReduce?.() ?? null;
   const lift = ownCommand('resume', which);
   if (before !== null)
-    throw new Wrong(
+    throw new UsageError(
       `${dir}: nothing to do, inventory is only closed there already: ${before.reason}; lift it with: ${lift}`,
     );
   latch.setReduce?.({ reason, at, by: 'person' });
@@ -67,12 +68,12 @@ export function reduce(which: WhichBot, reason: string, at: Millis): string {
 /** Lifts a halt, a hold, and what keeps inventory only being closed. Says what it was. Throws `Wrong` when there is nothing to lift. */
 export function resume({ configFile, stateDir: dir }: WhichBot, reason: string, at: Millis): string {
   if (reason.trim().length < 4)
-    throw new Wrong('--reason: say in a few words what you found, for those who read it later');
+    throw new UsageError('--reason: say in a few words what you found, for those who read it later');
   const latch = latchIn(dir);
   const [halt, hold, reducing] = [latch.read(), latch.readHold(), latch.readReduce?.() ?? null];
   const lifted = halt ?? hold ?? reducing;
   if (lifted === null)
-    throw new Wrong(
+    throw new UsageError(
       `${dir}: nothing is halted there; is it the bot that you mean? The command that it logged names its own state`,
     );
   latch.lift(reason, at);

@@ -8,7 +8,7 @@ import type { Log } from '../../live/log.ts';
 import { nameOf } from '../../live/state/owner.ts';
 import { lookInto } from '../../live/state/stateLook.ts';
 import type { StateLook } from '../../live/state/stateLook.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 
 /**
  * Throws `Wrong` where a bot of this name has a state at the earlier place that must be moved or settled before this one trades: a ledger
@@ -39,7 +39,7 @@ export async function heedEarlierPlace(
     ...(found.orders.length === 0 || isPlay ? [] : [`puntas run -c ${file} --state ${earlier} --for 10s`]),
   ].join(' and ');
   const move = existsSync(dir) ? `mv ${earlier}/* ${dir}/` : `mv ${earlier} ${dir}`;
-  throw new Wrong(
+  throw new UsageError(
     `the state of this bot is ${dir} (relative paths in ${file} count from its folder), but an earlier one of ${nameOf(found.owner!)} lies at ${earlier}, where the working directory put it, with ${what}: ${isKept ? `look at it, then settle it with ${settle}, and move it away` : `move it with ${move}, then start again`}`,
   );
 }

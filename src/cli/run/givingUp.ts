@@ -5,7 +5,7 @@ import { CannotStart } from '../../live/loop/opening.ts';
 import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
 import type { Recovered } from '../../live/safety/recoverAndCancel.ts';
 import { clientOf } from '../wiring/bot.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 import { codeOf, EXIT, sentenceOf } from '../terminal/exits.ts';
 import { cancelCommand } from './whatLives.ts';
 import { meaningOf } from '../../exchange/index.ts';
@@ -26,13 +26,13 @@ export async function giveUp(error: unknown, leftovers: Leftovers['orders'], opt
   const known = leftovers.map(({ id }) => id);
   const { left, canceled, isCut } = await takeOut(options, fenceMs, withinMs, known);
   if (left?.length === 0) {
-    throw new Wrong(
+    throw new UsageError(
       `${why}; ${countOf(canceled)} of the last run canceled, and two reads show none left`,
       codeOf(error),
     );
   }
   const ids = left ?? (isCut ? [] : known);
-  throw new Wrong(
+  throw new UsageError(
     [
       why,
       ...(isCut ? [cutText(config.instance, config.book, known.length)] : []),
@@ -52,13 +52,13 @@ export async function giveUpOn(damaged: DamagedState, options: RunOptions): Prom
   const { left, canceled, isCut } = await takeOut(options, fenceMs, config.timing.shutdownMs, []);
   const { advice } = damaged;
   if (left?.length === 0)
-    throw new Wrong(
+    throw new UsageError(
       `${damaged.message}; nothing was placed, ${countOf(canceled)} canceled, and two reads show no open order of ${config.instance}; ${advice}`,
       EXIT.broken,
     );
   const unread = isCut ? cutText(config.instance, config.book, 0) : 'open orders could not be read';
   const which = left === null ? unread : `not verified to be gone: ${left.join(', ')}`;
-  throw new Wrong(
+  throw new UsageError(
     `${damaged.message}; nothing was placed, but orders of ${config.instance} may be left (${which}): ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}; ${advice}`,
     EXIT.leftOrders,
   );

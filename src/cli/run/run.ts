@@ -8,7 +8,7 @@ import { adjustmentsIn } from '../../live/state/adjustments.ts';
 import { settlementsIn } from '../../live/state/settlements.ts';
 import { DamagedState, openJournal } from '../../live/state/journal.ts';
 import type { Journal, Leftovers } from '../../live/state/journal.ts';
-import { heartIn, readPulse, Watch } from '../../live/safety/heart.ts';
+import { heartbeatIn, readPulse, Watch } from '../../live/safety/heart.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { OtherKey } from '../../live/state/owner.ts';
 import type { Owner } from '../../live/state/owner.ts';
@@ -17,26 +17,26 @@ import { openRolling } from '../../live/loop/rolling.ts';
 import type { Session } from '../../live/loop/session.ts';
 import { metrics, serveMonitor, showProcess } from '../../monitor/index.ts';
 import type { Metrics } from '../../monitor/index.ts';
-import { clientOf, engineOf, hedgeOf, referenceOf, streamOf, witnessOf } from '../wiring/bot.ts';
-import type { Venue } from '../wiring/bot.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, witnessOf } from '../wiring/bot.ts';
+import type { VenueAccess } from '../wiring/bot.ts';
+import { UsageError } from '../wiring/configFile.ts';
 import { startInbox } from '../wiring/inbox.ts';
 import { sentenceOf } from '../terminal/exits.ts';
 import { LastScrape } from '../wiring/lastScrape.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../wiring/monitored.ts';
 import type { InboxSide } from '../wiring/inbox.ts';
 import { lineRoom } from '../terminal/logger.ts';
-import { narrate } from '../terminal/narrator.ts';
+import { logEvent } from '../terminal/narrator.ts';
 import { giveUp, giveUpOn } from './givingUp.ts';
 import { ownCommand } from '../terminal/ownCommand.ts';
 import { PAPER_PREFIX } from '../wiring/paper.ts';
 import { remedyOf } from '../terminal/remedy.ts';
-import { accountOf } from '../wiring/sameAccount.ts';
+import { verifiedAccountOf } from '../wiring/sameAccount.ts';
 import { status } from '../terminal/status.ts';
 import { summaryOf } from '../terminal/summary.ts';
 import type { Summary } from '../terminal/summary.ts';
 import type { RunOptions } from './runOptions.ts';
-import { Tally } from './tally.ts';
+import { RunTotals } from './tally.ts';
 
 export type RunResult = {
   readonly summary: Summary;
@@ -65,7 +65,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     let opened = open({});
     if (opened instanceof OtherKey) {
       const asked = clientOf(config, venue, clock, seed);
-      const client = await accountOf(asked, opened, config.book).finally(() => asked.close());
+      const client = await verifiedAccountOf(asked, opened, config.book).finally(() => asked.close());
       opened = open({ client });
     }
     if (opened instanceof OtherKey) throw opened;
@@ -76,7 +76,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     ends.push(() => journal.close());
     const latch = latchIn(config.state.dir);
     latch.reserve?.();
-    const heart = heartIn(config.state.dir, 'bot', clock);
+    const heart = heartbeatIn(config.state.dir, 'bot', clock);
     let inbox: InboxSide | null = null;
     let requests = 0;
     let page: Metrics | null = null;
@@ -88,7 +88,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       },
     });
     ends.push(() => client.close());
-    const tally = new Tally();
+    const tally = new RunTotals();
     let runSince = clock.elapsed();
     const snapshotOf = ({ engine, loop }: Session) =>
       tally.with(engine.snapshot(loop.time()), clock.elapsed() - runSince);
@@ -96,7 +96,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     if (reference) ends.push(() => reference.close());
     const rolling = await openRolling({
       exchange: client,
-      newStream: () => streamOf(config, venue, clock, seed),
+      newStream: () => marketStreamOf(config, venue, clock, seed),
       roll: journalLimits(config),
       onRolled: ({ engine, loop }, next) => {
         journal = next;
@@ -117,7 +117,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
       reference,
       makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
       onNews: (news, { instrument }) => {
-        narrate(log, instrument, news, resumeCommand);
+        logEvent(log, instrument, news, resumeCommand);
         if (news.kind === 'count') page?.order(news.side, news.event);
         if (news.kind === 'fill') page?.fill(news.fill.side, volumeOf(news.fill, instrument));
       },
@@ -238,17 +238,17 @@ function openState(open: () => Journal): Journal | DamagedState | OtherKey {
 }
 
 function misplaced(error: unknown, cause: unknown = error): never {
-  const wrong = new Wrong(error instanceof Error ? error.message : String(error));
+  const wrong = new UsageError(error instanceof Error ? error.message : String(error));
   wrong.cause = cause;
   throw wrong;
 }
 
 /** Names an account at its venue without naming its first key: what was left there is only taken up again there. */
-const accountName = ({ restUrl, key, born = 0 }: Venue): string => digest(`${restUrl}\n${key}\n${born}`);
+const accountName = ({ restUrl, key, born = 0 }: VenueAccess): string => digest(`${restUrl}\n${key}\n${born}`);
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
-const ownerOf = ({ exchange, book, instance }: Config, venue: Venue): Owner => ({
+const ownerOf = ({ exchange, book, instance }: Config, venue: VenueAccess): Owner => ({
   venue: exchange.kind === 'embedded' ? null : venue.restUrl,
   key: exchange.kind === 'embedded' ? '' : digest(venue.key),
   book,

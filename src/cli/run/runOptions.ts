@@ -2,11 +2,11 @@
 import type { Config } from '../../config.ts';
 import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
-import type { Venue } from '../wiring/bot.ts';
+import type { VenueAccess } from '../wiring/bot.ts';
 
 export type RunOptions = {
   readonly config: Config;
-  readonly venue: Venue;
+  readonly venue: VenueAccess;
   readonly clock: Clock;
   readonly seed: number;
   readonly log: Log;

@@ -1,18 +1,18 @@
 /** `puntas sentinel`: the second process, beside the bot or on another host that shares its state directory. */
 import type { Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
-import { heartIn, readPulse, Watch } from '../../live/safety/heart.ts';
+import { heartbeatIn, readPulse, Watch } from '../../live/safety/heart.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Log } from '../../live/log.ts';
 import { watchOver } from '../../live/safety/sentinel.ts';
 import { clientOf } from '../wiring/bot.ts';
-import type { Venue } from '../wiring/bot.ts';
+import type { VenueAccess } from '../wiring/bot.ts';
 import { ownCommand } from '../terminal/ownCommand.ts';
 
 /** Watches until the signal aborts. */
 export async function sentinel(
   config: Config,
-  venue: Venue,
+  venue: VenueAccess,
   clock: Clock,
   seed: number,
   log: Log,
@@ -29,7 +29,7 @@ export async function sentinel(
         clock,
         log,
         latch: latchIn(dir),
-        heart: heartIn(dir, 'sentinel', clock),
+        heart: heartbeatIn(dir, 'sentinel', clock),
         watch: new Watch(
           () => readPulse(dir, 'bot'),
           () => clock.elapsed(),

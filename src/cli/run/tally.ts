@@ -4,7 +4,7 @@ import type { DecisionCount, Millis, Side, Snapshot } from '../../core/index.ts'
 
 const SIDES: readonly Side[] = ['buy', 'sell'];
 
-export class Tally {
+export class RunTotals {
   #ended: { readonly snapshot: Snapshot; readonly ms: Millis } | null = null;
 
   /** A run has ended after `ms`; `last` is its own. */

@@ -9,7 +9,7 @@ import { firstRules } from '../../live/replay/replay.ts';
 import { StateInUse } from '../../live/state/stateFile.ts';
 import { lookInto } from '../../live/state/stateLook.ts';
 import type { LiveOrder } from '../../live/state/stateLook.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 import { EXIT, sentenceOf } from '../terminal/exits.ts';
 import { ownCommand } from '../terminal/ownCommand.ts';
 import type { WhichBot } from '../terminal/ownCommand.ts';
@@ -28,14 +28,14 @@ export async function withWhatLives(
   clock: Clock,
 ): Promise<unknown> {
   // Beside a bot that runs, its orders are no left-overs.
-  if (error instanceof Wrong && error.cause instanceof StateInUse) return error;
+  if (error instanceof UsageError && error.cause instanceof StateInUse) return error;
   const dir = of.state ?? stateNamedIn(of.file);
   const found = dir === null ? null : await lookInto(dir, clock).catch(() => null);
   if (dir === null || found === null || found.orders.length === 0 || (found.owner?.venue ?? null) === null)
     return error;
   const { orders } = found;
   const more = orders.length > NAMED_MAX ? [`and ${orders.length - NAMED_MAX} more`] : [];
-  return new Wrong(
+  return new UsageError(
     [
       sentenceOf(error),
       `by the state in ${dir} ${orders.length === 1 ? '1 order' : `${orders.length} orders`} of an earlier run may live on the exchange:`,

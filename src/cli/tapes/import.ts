@@ -7,13 +7,13 @@ import {
   findRecording,
   isStoredTape,
   openStoredTape,
-  readRecording,
+  importRecording,
   TapeWriter,
 } from '../../tape/index.ts';
 import type { ImportReport, Recording, StoredTape } from '../../tape/index.ts';
 import { tapeRules } from '../../tape/model/tapeRules.ts';
 import { isStateFolder, stateRecording } from './stateRecording.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 
 export type ImportOptions = {
   readonly from: string;
@@ -26,7 +26,7 @@ export type ImportOptions = {
   readonly progress: boolean;
 };
 
-export type Imported = ImportReport & {
+export type ImportResult = ImportReport & {
   readonly out: string;
   readonly days: number;
   /** On disk. */
@@ -38,14 +38,14 @@ export type Imported = ImportReport & {
 };
 
 /** Throws `Wrong` for what a person must change; then nothing is left in the folder. */
-export async function importTape(options: ImportOptions): Promise<Imported> {
+export async function importTape(options: ImportOptions): Promise<ImportResult> {
   const started = performance.now();
   const bar = progressBar(options.progress);
   const { from, out, book, tick, lot } = options;
   const unfinished: string[] = [];
   try {
     const given = { ...(book && { book }), ...(tick && { tick }), ...(lot && { lot }) };
-    if (isStoredTape(from)) throw new Wrong(`${from}: is a tape already; give it to --tape as it is`);
+    if (isStoredTape(from)) throw new UsageError(`${from}: is a tape already; give it to --tape as it is`);
     bar.begin('looking', bytesAt(from));
     const recording = isStateFolder(from, options.format)
       ? stateRecording(from, book)
@@ -53,7 +53,7 @@ export async function importTape(options: ImportOptions): Promise<Imported> {
     const name = recording.instrument.symbol;
     const folder = join(out, `book=${name}`);
     if (existsSync(folder))
-      throw new Wrong(
+      throw new UsageError(
         `${folder} is there already: an import makes a new tape; choose another --out, or move that one away`,
       );
     mkdirSync(out, { recursive: true });
@@ -65,7 +65,7 @@ export async function importTape(options: ImportOptions): Promise<Imported> {
     const stored = openStoredTape(out, { book: name });
     return { ...report, ...summaryOf(stored), seconds: (performance.now() - started) / 1000 };
   } catch (error) {
-    throw error instanceof Wrong ? error : new Wrong(error instanceof Error ? error.message : String(error));
+    throw error instanceof UsageError ? error : new UsageError(error instanceof Error ? error.message : String(error));
   } finally {
     bar.end();
     for (const dir of unfinished) rmSync(dir, { recursive: true, force: true });
@@ -84,7 +84,7 @@ async function written(recording: Recording, dir: string, onBytes: (count: numbe
     quotesOnly,
   });
   try {
-    const report = await readRecording(recording, writer, onBytes);
+    const report = await importRecording(recording, writer, onBytes);
     writer.dirt(report.dirt);
     return report;
   } finally {
@@ -101,7 +101,7 @@ const summaryOf = (stored: StoredTape) => ({
 });
 
 /** For a person. */
-export function describeImport(report: Imported): string {
+export function describeImport(report: ImportResult): string {
   const { format, source, book, tick, lot, rows, trades, from, to, gaps, dirt, notes, out, days, bytes } = report;
   const time = (at: number) => new Date(at).toISOString();
   return [

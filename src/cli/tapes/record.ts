@@ -8,7 +8,7 @@ import { exchangeClient, httpTransport, marketStream, socketTransport, splitAddr
 import type { Client } from '../../exchange/index.ts';
 import { PollRecorder, Recorder, rulesOf, TapeWriter } from '../../tape/index.ts';
 import type { RecorderStatus } from '../../tape/index.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 
 export type RecordOptions = {
   readonly config: Config;
@@ -127,7 +127,7 @@ function openWriter(dir: string, rules: BookRules, source: string, depth: number
   try {
     return new TapeWriter({ dir, rules, source, depth });
   } catch (error) {
-    throw new Wrong(error instanceof Error ? error.message : String(error));
+    throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -158,7 +158,7 @@ async function rulesOfBooks(
       return books.map(book => {
         const row = outcome.value.find(each => each.book === book);
         if (row) return rulesOf(row);
-        throw new Wrong(
+        throw new UsageError(
           `${book}: the exchange lists no such book; it has ${outcome.value.map(each => each.book).join(', ')}`,
         );
       });

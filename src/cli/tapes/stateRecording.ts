@@ -3,12 +3,12 @@ import { existsSync, statSync } from 'node:fs';
 import type { Config } from '../../config.ts';
 import type { EngineEvent, Instrument } from '../../core/index.ts';
 import { lineOf } from '../../live/replay/recording.ts';
-import type { LevelChange, Line } from '../../live/replay/recording.ts';
+import type { LevelChange, RecordingLine } from '../../live/replay/recording.ts';
 import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
 import { firstRules } from '../../live/replay/replay.ts';
 import { KIND, RowBuffer, SIDE, sideCodeOf } from '../../tape/index.ts';
 import type { Chunk, Recording } from '../../tape/index.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 
 const ROWS_AT_ONCE = 4_096;
 /** A bot hears of its book every few seconds, from the stream or by polls. */
@@ -30,13 +30,13 @@ export function stateRecording(dir: string, book?: string): Recording {
   const books = [...new Set(runs.map(run => run.book))];
   const [only, other] = books;
   if (only === undefined)
-    throw new Wrong(
+    throw new UsageError(
       `${dir}: no recording of a run there that has read the rules of its book; expected the state directory of a bot (state.dir)`,
     );
   if (book === undefined && other !== undefined)
-    throw new Wrong(`${dir}: holds several books; choose one of: ${books.join(', ')}`);
+    throw new UsageError(`${dir}: holds several books; choose one of: ${books.join(', ')}`);
   if (book !== undefined && !books.includes(book))
-    throw new Wrong(`${dir}: holds no book ${book}; it has: ${books.join(', ')}`);
+    throw new UsageError(`${dir}: holds no book ${book}; it has: ${books.join(', ')}`);
   const chosen = runs.filter(run => run.book === (book ?? only));
   const instrument = chosen.at(-1)!.instrument;
   return {
@@ -64,7 +64,7 @@ function runsIn(dir: string): readonly Run[] {
       if (recording === null || rules === null) return [];
       return [{ run, book: (JSON.parse(recording.of.setup) as Config).book, instrument: rules.instrument }];
     } catch (error) {
-      throw new Wrong(
+      throw new UsageError(
         `${dir}: run ${run}: ${error instanceof Error ? error.message : String(error)}; move its file away`,
       );
     }
@@ -72,7 +72,7 @@ function runsIn(dir: string): readonly Run[] {
 }
 
 /** Up to the first one that is not what was written. */
-function* linesOf(dir: string, run: number, onDamage: () => void): Generator<Line> {
+function* linesOf(dir: string, run: number, onDamage: () => void): Generator<RecordingLine> {
   try {
     for (const text of readRecording(dir, run)?.lines ?? []) yield lineOf(text);
   } catch {
@@ -132,7 +132,7 @@ class RunReader {
   }
 
   /** The time of a line that told of the market, and whether it was the first; null for one that did not. */
-  read(line: Line, findings: Reading['findings']): { readonly at: number; readonly isFirst: boolean } | null {
+  read(line: RecordingLine, findings: Reading['findings']): { readonly at: number; readonly isFirst: boolean } | null {
     if (line.kind !== 'input') return null;
     const { event, levels } = line;
     if (event.kind === 'book') return { at: event.at, isFirst: this.#book(event.at, levels) };

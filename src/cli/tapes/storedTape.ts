@@ -2,14 +2,14 @@
 import { SingleBar } from 'cli-progress';
 import { exportTape, openStoredTape } from '../../tape/index.ts';
 import type { StoredTape, StoredTapeOptions } from '../../tape/index.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 
 /** What is wrong with a tape, at opening or while it is read, is for a person to put right. */
 async function orWrong<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new Wrong(error instanceof Error ? error.message : String(error));
+    throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Exit codes of the program, and which error ends in which. */
 import { diskAdvice, diskTroubleOf } from '../../live/state/diskTrouble.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
-import { Wrong } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
 import { remedyOf } from './remedy.ts';
 
 /** 0 clean; 1 something broke; 2 wrong use or configuration; 3 orders of ours may be left on the exchange. */
@@ -16,13 +16,13 @@ export function sentenceOf(error: unknown): string {
 
 /** An exit code: of `Wrong` its own; 2 for a start that cannot go on until a person does something; 1 for everything else. */
 export function codeOf(error: unknown): number {
-  if (error instanceof Wrong) return error.code;
+  if (error instanceof UsageError) return error.code;
   return error instanceof CannotStart && !error.mayPass ? EXIT.misused : EXIT.broken;
 }
 
 /** A disk that takes nothing is told by what it needs, unless the error says so itself. */
 function diskRemedy(error: unknown): string | null {
-  if (error instanceof Wrong) return null;
+  if (error instanceof UsageError) return null;
   const trouble = diskTroubleOf(error);
   return trouble === null ? null : diskAdvice(trouble, 'the state directory');
 }

@@ -37,14 +37,14 @@ export function threadNumber(text: string): number {
 }
 
 /** From 0 to 65535; 0 lets the machine choose a free one. */
-export function port(text: string): number {
+export function portFlag(text: string): number {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n <= 65_535)) throw new InvalidArgumentError('expected a port from 0 to 65535.');
   return n;
 }
 
 /** Milliseconds of text like 90s, 10m or 2h; above 0, at most 2^31 - 1, which is what a timer takes. */
-export function duration(text: string): number {
+export function durationFlag(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
   if (!match) throw new InvalidArgumentError('expected a duration like 60s, 10m or 2h.');
   const ms = Number(match[1]) * { s: 1_000, m: 60_000, h: 3_600_000 }[match[2] as 's' | 'm' | 'h'];
@@ -58,7 +58,7 @@ export type Moment = (now: Millis) => Millis;
 /** ISO 8601 (UTC without a zone), or so long ago; the result is in ms since 1970. */
 export function moment(text: string): Moment {
   if (/^\d+(\.\d+)?(s|m|h)$/.test(text)) {
-    const ago = duration(text);
+    const ago = durationFlag(text);
     return now => now - ago;
   }
   const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text);
@@ -71,7 +71,7 @@ export function moment(text: string): Moment {
 }
 
 /** Decimal text above zero, as it is. */
-export function decimal(text: string): string {
+export function decimalFlag(text: string): string {
   if (!(isDecimalText(text) && Number(text) > 0)) throw new InvalidArgumentError('expected decimal digits like 0.01.');
   return text;
 }

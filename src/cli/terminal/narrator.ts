@@ -4,7 +4,7 @@ import type { Amount, EngineNews, Instrument, OrderNews } from '../../core/index
 import type { Log } from '../../live/log.ts';
 
 /** Writes news as log lines; `resumeCommand` lifts a halt of this very bot. */
-export function narrate(log: Log, instrument: Instrument, news: EngineNews, resumeCommand: string): void {
+export function logEvent(log: Log, instrument: Instrument, news: EngineNews, resumeCommand: string): void {
   switch (news.kind) {
     case 'fill': {
       const { fill } = news;

@@ -7,7 +7,7 @@ import {
   moneyOf,
   randomOf,
   valueFloor,
-  withWitness,
+  withRfqReference,
 } from '../../core/index.ts';
 import type {
   Clock,
@@ -20,7 +20,7 @@ import type {
   StreamTransport,
   Transport,
 } from '../../core/index.ts';
-import { edgeProblem, elsewhereOf } from '../../config.ts';
+import { edgeProblem, externalReferenceOf } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import {
   conversionDesk,
@@ -37,13 +37,13 @@ import { durableNonces } from '../../live/state/durableNonces.ts';
 import type { Journal } from '../../live/state/journal.ts';
 import type { ReferenceOptions } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/loop/opening.ts';
-import type { WitnessSetup } from '../../live/market/witness.ts';
+import type { RfqReferenceSetup } from '../../live/market/witness.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../../strategies/index.ts';
-import { FeesTooHigh, Wrong } from './configFile.ts';
+import { FeesTooHigh, UsageError } from './configFile.ts';
 import { feedOf } from './feeds.ts';
 
 /** Where to trade, and as whom. */
-export type Venue = {
+export type VenueAccess = {
   readonly restUrl: string;
   readonly key: string;
   readonly secret: Secret;
@@ -69,7 +69,7 @@ const DEADLINE_MIN_MS = 500;
 /** A client for the venue. Its nonces continue above those of earlier runs when a journal is given. */
 export function clientOf(
   config: Config,
-  venue: Venue,
+  venue: VenueAccess,
   clock: Clock,
   seed: number,
   options: {
@@ -109,7 +109,12 @@ export function clientOf(
 }
 
 /** The stream of the configured book; undefined when it is switched off or the venue has none. */
-export function streamOf(config: Config, venue: Venue, clock: Clock, seed: number): MarketStream | undefined {
+export function marketStreamOf(
+  config: Config,
+  venue: VenueAccess,
+  clock: Clock,
+  seed: number,
+): MarketStream | undefined {
   const { streamUrl, streamTransport } = venue;
   if (!config.exchange.stream || (streamUrl === undefined && streamTransport === undefined)) return undefined;
   const transport = streamTransport ?? socketTransport({ url: streamUrl! });
@@ -118,7 +123,7 @@ export function streamOf(config: Config, venue: Venue, clock: Clock, seed: numbe
 
 /** What the configured price from elsewhere is read from, and how its feeds are closed; undefined when there is none. */
 export function referenceOf(config: Config): (ReferenceOptions & { close(): Promise<void> }) | undefined {
-  const elsewhere = elsewhereOf(config);
+  const elsewhere = externalReferenceOf(config);
   if (elsewhere === null) return undefined;
   const { legs, everyMs } = elsewhere;
   const feeds = new Map([...elsewhere.feeds].map(([book, feed]) => [book, feedOf(feed)]));
@@ -140,12 +145,15 @@ export function engineOf(
   const tooNear = edgeProblem(config, rules.makerRate);
   if (tooNear !== null) throw new FeesTooHigh(tooNear, rules.tier ? describeTier(rules.tier) : null);
   const problem = fairValueProblem(config.fairValue, instrument);
-  if (problem !== null) throw new Wrong(problem);
+  if (problem !== null) throw new UsageError(problem);
   const { strategy, timing, inventory, markouts } = config;
   const kind = kindOf(strategy.name);
   return new Engine({
     instrument,
-    strategy: withWitness(config.witness, withFairValue(config.fairValue, kind.make(strategy, instrument), instrument)),
+    strategy: withRfqReference(
+      config.witness,
+      withFairValue(config.fairValue, kind.make(strategy, instrument), instrument),
+    ),
     limits: limitsOf(config, instrument),
     halts: {
       ...config.halts,
@@ -179,7 +187,7 @@ export function hedgeOf(config: Config, client: Client): HedgeSetup | undefined 
 }
 
 /** How RFQ is asked for its prices alone; undefined when it is not. */
-export function witnessOf({ witness }: Config, client: Client): WitnessSetup | undefined {
+export function witnessOf({ witness }: Config, client: Client): RfqReferenceSetup | undefined {
   return witness && { ...witness, amount: moneyOf(witness.amount), desk: conversionDesk(client) };
 }
 

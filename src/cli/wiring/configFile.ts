@@ -6,7 +6,7 @@ import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
 
 /** What a person did wrong, told in lines; `code` is the exit code. */
-export class Wrong extends Error {
+export class UsageError extends Error {
   readonly code: number;
   constructor(lines: string | readonly string[], code = 2) {
     super(typeof lines === 'string' ? lines : lines.join('\n'));
@@ -16,7 +16,7 @@ export class Wrong extends Error {
 }
 
 /** The strategy cannot earn the account's fees. */
-export class FeesTooHigh extends Wrong {
+export class FeesTooHigh extends UsageError {
   /** Where the account stands between the exchange's tiers; null when that is not known. */
   readonly tier: string | null;
   constructor(problem: string, tier: string | null) {
@@ -36,7 +36,7 @@ export function shippedConfig(name: string): string {
       continue;
     }
   }
-  throw new Wrong(
+  throw new UsageError(
     `no configuration for ${name} comes with Puntas: write one (docs/configuration.md) and name it with -c FILE`,
   );
 }
@@ -53,12 +53,12 @@ function checked(path: string): Config {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    throw new Wrong(
+    throw new UsageError(
       `${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; name a YAML file with -c FILE`,
     );
   }
   const loaded = loadConfig(text, path);
-  if (!loaded.ok) throw new Wrong(loaded.errors);
+  if (!loaded.ok) throw new UsageError(loaded.errors);
   return loaded.config;
 }
 

@@ -1,7 +1,7 @@
 /** Starts the embedded exchange with its market and one funded account, as the configuration asks. */
 import { priceAcross } from '../../core/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
-import { elsewhereOf } from '../../config.ts';
+import { externalReferenceOf } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { Secret } from '../../exchange/index.ts';
 import {
@@ -9,13 +9,13 @@ import {
   FLOW_PROFILES,
   seededFlow,
   serve,
-  shadowMarket,
+  linkedMarket,
   tapeMarket,
   withOperator,
 } from '../../sandbox/index.ts';
 import type { DeliveryPort, EmbeddedExchange, Market } from '../../sandbox/index.ts';
 import type { Tape } from '../../tape/index.ts';
-import { Wrong } from './configFile.ts';
+import { UsageError } from './configFile.ts';
 import { httpDeliveries } from './deliveries.ts';
 
 export type Embedded = {
@@ -55,7 +55,7 @@ export function openBox(
   options: Pick<EmbeddedOptions, 'tape' | 'seed'> & { readonly deliveries?: DeliveryPort },
 ): Box {
   const { exchange, book } = config;
-  if (exchange.kind !== 'embedded') throw new Wrong('this configuration has a remote exchange');
+  if (exchange.kind !== 'embedded') throw new UsageError('this configuration has a remote exchange');
   const { tape } = options;
   const seed = options.seed ?? exchange.seed;
   const market =
@@ -111,13 +111,13 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
   } catch (error) {
     box.stop();
     const why = error instanceof Error ? error.message : String(error);
-    throw new Wrong(`${why}; choose another port with ${options.portFrom}, 0 takes a free one`);
+    throw new UsageError(`${why}; choose another port with ${options.portFrom}, 0 takes a free one`);
   }
 }
 
 /** Markets in the books of the configured reference: the last ones their own flow, the first so that the price through all is that of our book a moment ago. */
 function startReference(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
-  const elsewhere = elsewhereOf(config);
+  const elsewhere = externalReferenceOf(config);
   const [first, ...others] = elsewhere?.legs ?? [];
   if (elsewhere === null || first === undefined) return [];
   // What a feed tells is not for us to lead: the other books live their own lives.
@@ -143,7 +143,7 @@ function startReference(config: Config, venue: EmbeddedExchange, seed: number): 
       );
     return (first.divides ? 1 / rest : rest) / Number(venue.marketplace(first.book).instrument.tick);
   };
-  const markets = [...flows, [first.book, shadowMarket({ price, everyMs: 1_000 })] as const];
+  const markets = [...flows, [first.book, linkedMarket({ price, everyMs: 1_000 })] as const];
   for (const [book, market] of markets) market.start(venue.marketplace(book));
   return markets.map(([, market]) => market);
 }
@@ -151,7 +151,7 @@ function startReference(config: Config, venue: EmbeddedExchange, seed: number): 
 function flowOf(book: string, seed: number): Market {
   const profile = FLOW_PROFILES[book];
   if (!profile) {
-    throw new Wrong(
+    throw new UsageError(
       `the embedded exchange has no market for ${book}; it has one for ${Object.keys(FLOW_PROFILES).join(', ')}, and --tape DIR brings others`,
     );
   }

@@ -6,7 +6,7 @@ import { textOfError } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import type { Client } from '../../exchange/index.ts';
 import type { Log } from '../../live/log.ts';
-import { Wrong } from './configFile.ts';
+import { UsageError } from './configFile.ts';
 import { readSecretFile } from './secretFiles.ts';
 import type { FromThread, InboxState, ThreadData, ToThread } from './inboxThread.ts';
 
@@ -27,7 +27,7 @@ export type InboxLooks = {
 /** The secret path, from the environment. Throws `Wrong` with what is missing. */
 export function webhookTokens(): readonly string[] {
   const read = readWebhookTokens(process.env, readSecretFile);
-  if (!read.ok) throw new Wrong(read.errors);
+  if (!read.ok) throw new UsageError(read.errors);
   return read.tokens;
 }
 
@@ -58,7 +58,7 @@ export async function startInbox(
     });
     thread.on('message', (news: FromThread) => {
       if (news.kind === 'listening') resolve(news.url);
-      else if (news.kind === 'cannot listen') reject(new Wrong(news.why));
+      else if (news.kind === 'cannot listen') reject(new UsageError(news.why));
       else if (news.kind === 'keys wanted') void fetchKeys(client, log, say);
       else if (news.kind === 'state') state = news.state;
       else if (!closing) hear(news);

@@ -1,8 +1,8 @@
 /** Paper trading: an embedded exchange in this process whose market is another exchange's, read without a key and traded with play money. */
 import { randomOf, sleep, textOfAmount } from '../../core/index.ts';
 import type { Amount, AvailableBook, Clock, Instrument, StreamTransport, Transport } from '../../core/index.ts';
-import { elsewhereOf, readsPerMinute } from '../../config.ts';
-import type { Config, RemoteExchange } from '../../config.ts';
+import { externalReferenceOf, readsPerMinute } from '../../config.ts';
+import type { Config, RemoteSettings } from '../../config.ts';
 import {
   exchangeClient,
   httpTransport,
@@ -17,8 +17,8 @@ import type { Log } from '../../live/log.ts';
 import { CannotStart, readBookRow } from '../../live/loop/opening.ts';
 import { createVenue, feesOf, FollowedMarket, inProcessStream } from '../../sandbox/index.ts';
 import type { EmbeddedExchange, FollowedCounts, FollowedQueues } from '../../sandbox/index.ts';
-import type { Venue } from './bot.ts';
-import { Wrong } from './configFile.ts';
+import type { VenueAccess } from './bot.ts';
+import { UsageError } from './configFile.ts';
 import { paperWay } from './paperWay.ts';
 
 export type PaperOptions = {
@@ -33,7 +33,7 @@ export type PaperOptions = {
 export type Paper = {
   /** What the bot runs with: the embedded exchange, and a state directory that no live run opens. */
   readonly config: Config;
-  readonly venue: Venue;
+  readonly venue: VenueAccess;
   readonly exchange: EmbeddedExchange;
   readonly account: { readonly id: string };
   readonly follower: Follower;
@@ -104,7 +104,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     ends.push(() => follower.stop());
     follower.start();
     await arrival(follower, clock, `${followed.restUrl} shows no order book of ${book}`);
-    const venue: Venue = {
+    const venue: VenueAccess = {
       restUrl: 'http://127.0.0.1/api',
       key: account.key,
       secret: new Secret(account.secret),
@@ -165,15 +165,15 @@ function outcomeOf({ trades, lots, filledLots }: FollowedCounts, instrument: Ins
   return `the followed market traded ${text(lots)} ${instrument.major} in ${trades} executions; ${text(filledLots)} was filled here`;
 }
 
-function followedBy({ exchange }: Config): RemoteExchange {
+function followedBy({ exchange }: Config): RemoteSettings {
   if (exchange.kind === 'remote') return exchange;
-  throw new Wrong('--paper follows another exchange: set exchange.kind: remote and its restUrl');
+  throw new UsageError('--paper follows another exchange: set exchange.kind: remote and its restUrl');
 }
 
 function balancesOf({ book, paper }: Config): Readonly<Record<string, string>> {
   const missing = book.split('_').filter(currency => paper.balances?.[currency] === undefined);
   if (paper.balances === undefined || missing.length > 0) {
-    throw new Wrong(
+    throw new UsageError(
       `paper.balances: expected what to begin with of ${missing.join(' and ')}, like  paper: { balances: { ${book.replace('_', ": '1', ")}: '1000' } }`,
     );
   }
@@ -186,12 +186,13 @@ function tiersOf(
 ): { volume: string; maker: string; taker: string }[] {
   if (tiers.length > 0) return [...tiers];
   const rates = flatRate ?? fallback;
-  if (!rates) throw new Wrong(`paper.fees: the followed exchange lists no fees for ${book}; say maker and taker here`);
+  if (!rates)
+    throw new UsageError(`paper.fees: the followed exchange lists no fees for ${book}; say maker and taker here`);
   return [{ volume: NO_BOUND, ...rates }];
 }
 
 /** As for any run on an embedded exchange, which ends with it. */
-const runsWith = (config: Config, followed: RemoteExchange, balances: Readonly<Record<string, string>>): Config => ({
+const runsWith = (config: Config, followed: RemoteSettings, balances: Readonly<Record<string, string>>): Config => ({
   ...config,
   exchange: {
     kind: 'embedded',
@@ -211,16 +212,16 @@ const runsWith = (config: Config, followed: RemoteExchange, balances: Readonly<R
   webhooks: undefined,
 });
 
-function streamWayOf({ stream, streamUrl }: RemoteExchange): StreamTransport | undefined {
+function streamWayOf({ stream, streamUrl }: RemoteSettings): StreamTransport | undefined {
   return stream && streamUrl !== undefined ? socketTransport({ url: streamUrl }) : undefined;
 }
 
 /** Of what is left when the strategy's other books are read, a tenth is for whole books; one in ten seconds is the least. */
-function bookReadsPerMinute(config: Config, { budgets }: RemoteExchange): number {
-  return Math.max(6, READS_SHARE * (budgets.publicPerMinute - readsPerMinute(elsewhereOf(config))));
+function bookReadsPerMinute(config: Config, { budgets }: RemoteSettings): number {
+  return Math.max(6, READS_SHARE * (budgets.publicPerMinute - readsPerMinute(externalReferenceOf(config))));
 }
 
-const restAddress = ({ restUrl }: RemoteExchange): string =>
+const restAddress = ({ restUrl }: RemoteSettings): string =>
   new URL(restUrl).pathname === '/' ? `${restUrl.replace(/\/$/, '')}/api` : restUrl;
 
 async function arrival(follower: Follower, clock: Clock, why: string): Promise<void> {

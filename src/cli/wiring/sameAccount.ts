@@ -3,16 +3,16 @@ import type { Outcome } from '../../core/index.ts';
 import type { Client } from '../../exchange/index.ts';
 import type { AccountEvidence, OtherKey } from '../../live/state/owner.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
-import { Wrong } from './configFile.ts';
+import { UsageError } from './configFile.ts';
 
 type Asked = Pick<Client, 'accountStatus' | 'userTradesByTid' | 'openOrders'>;
 
 /** The number of the account, for which the state may then be opened. Rejects in one line when the key is not known to be of the same account. */
-export async function accountOf(exchange: Asked, other: OtherKey, book: string): Promise<string> {
+export async function verifiedAccountOf(exchange: Asked, other: OtherKey, book: string): Promise<string> {
   const { clientId } = answered('read account_status', await exchange.accountStatus());
   // What the state knows is compared where it is opened.
   if (other.known.client !== null || (await isKnownBy(exchange, other.known, book))) return clientId;
-  throw new Wrong(
+  throw new UsageError(
     `${other.message.split(', and ')[0]}, and nothing in it shows that this key (of account ${clientId}) is of the same account: start once with the old key if it still works; else look at the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give this key its own state.dir`,
   );
 }

@@ -8,9 +8,9 @@ import type { Log } from '../../live/log.ts';
 import { isStoredTape, openStoredTape, openTape } from '../../tape/index.ts';
 import type { Tape } from '../../tape/index.ts';
 import type { ReferenceTapes } from '../backtest/elsewhere.ts';
-import type { Stored } from '../backtest/market.ts';
-import type { Venue } from './bot.ts';
-import { FeesTooHigh, readConfig, readShipped, shippedConfig, Wrong } from './configFile.ts';
+import type { OpenedTape } from '../backtest/market.ts';
+import type { VenueAccess } from './bot.ts';
+import { FeesTooHigh, readConfig, readShipped, shippedConfig, UsageError } from './configFile.ts';
 import { startEmbedded } from './embedded.ts';
 import type { Embedded } from './embedded.ts';
 import { EXIT } from '../terminal/exits.ts';
@@ -35,7 +35,7 @@ export async function chosen(
   options: Source & { readonly isBacktest?: boolean },
 ): Promise<{ config: Config; file: string; tape: Tape | null }> {
   if (options.paper && options.tape !== undefined)
-    throw new Wrong('--tape is for the embedded exchange; --paper follows another one');
+    throw new UsageError('--tape is for the embedded exchange; --paper follows another one');
   const given = options.config === undefined ? null : readConfig(options.config);
   const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
   const dir = options.tape ?? (market?.kind === 'tape' ? market.dir : undefined);
@@ -45,7 +45,7 @@ export async function chosen(
   });
   if (dir === undefined || options.paper) return { ...shipped(options.paper ? 'paper' : 'sandbox'), tape: null };
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
-    throw new Wrong('--tape is for the embedded exchange; this configuration has a remote one');
+    throw new UsageError('--tape is for the embedded exchange; this configuration has a remote one');
   const tape = await tapeOf(dir, bookOf(given, options.book));
   return { ...shipped(nameFor(tape.instrument.symbol)), tape };
 }
@@ -53,7 +53,7 @@ export async function chosen(
 /** The book that is meant of several: the configuration's, or the one of --book. */
 function bookOf(given: Config | null, asked: string | undefined): string | undefined {
   if (given !== null && asked !== undefined && asked !== given.book)
-    throw new Wrong(`--book ${asked}: the configuration trades ${given.book}; leave one of them out`);
+    throw new UsageError(`--book ${asked}: the configuration trades ${given.book}; leave one of them out`);
   return given?.book ?? asked;
 }
 
@@ -62,7 +62,7 @@ export function chosenStored(
   dir: string | undefined,
   path: string | undefined,
   book: string | undefined,
-): { config: Config; file: string; tape: Stored } | null {
+): { config: Config; file: string; tape: OpenedTape } | null {
   if (dir === undefined || !isStoredTape(dir)) return null;
   const given = path === undefined ? null : readConfig(path);
   const name = bookOf(given, book);
@@ -72,7 +72,7 @@ export function chosenStored(
     const shipped = nameFor(tape.book);
     return { config: given ?? readShipped(shipped), file: path ?? shippedConfig(shipped), tape: { tape, options } };
   } catch (error) {
-    throw error instanceof Wrong ? error : wrongTape(error);
+    throw error instanceof UsageError ? error : wrongTape(error);
   }
 }
 
@@ -86,9 +86,9 @@ export const tapeOf = (dir: string, book?: string): Promise<Tape> =>
   });
 
 /** Names the flag that chooses. */
-function wrongTape(error: unknown): Wrong {
+function wrongTape(error: unknown): UsageError {
   const why = error instanceof Error ? error.message : String(error);
-  return new Wrong(why.replace('; choose one of: ', '; choose one with --book, of: '));
+  return new UsageError(why.replace('; choose one of: ', '; choose one with --book, of: '));
 }
 
 /** The recordings behind `BOOK=DIR`, by their book. Rejects with `Wrong` on other text, a book given twice, and what cannot be read. */
@@ -97,8 +97,8 @@ export async function referenceTapes(given: readonly string[]): Promise<Referenc
   for (const text of given) {
     const [, book, dir] = /^([a-z0-9]{2,12}_[a-z0-9]{2,12})=(.+)$/s.exec(text) ?? [];
     if (book === undefined || dir === undefined)
-      throw new Wrong(`--reference: expected BOOK=DIR, like btc_usd=tapes/btc_usd, found ${JSON.stringify(text)}`);
-    if (tapes.has(book)) throw new Wrong(`--reference: ${book} is given twice`);
+      throw new UsageError(`--reference: expected BOOK=DIR, like btc_usd=tapes/btc_usd, found ${JSON.stringify(text)}`);
+    if (tapes.has(book)) throw new UsageError(`--reference: ${book} is given twice`);
     tapes.set(book, await tapeOf(dir, book));
   }
   return tapes;
@@ -113,12 +113,12 @@ export async function withVenue(
   tape: Tape | null,
   options: Source,
   clock: Clock,
-  work: (venue: Venue, log: Log, seed: number, config: Config) => Promise<number>,
+  work: (venue: VenueAccess, log: Log, seed: number, config: Config) => Promise<number>,
 ): Promise<void> {
   if (options.paper) return withPaper(config, options, clock, work);
   let embedded: Embedded | null = null;
   try {
-    let venue: Venue;
+    let venue: VenueAccess;
     if (config.exchange.kind === 'embedded') {
       embedded = await startEmbedded(config, clock, {
         tape,
@@ -131,8 +131,9 @@ export async function withVenue(
       venue = { restUrl: `${origin}/api`, streamUrl, key, secret, speed: options.speed, born };
     } else {
       if (options.seed !== undefined)
-        throw new Wrong('--seed is for the embedded exchange; a remote one rolls its own dice');
-      if (options.speed !== 1) throw new Wrong('--speed is for the embedded exchange; a remote one keeps its own time');
+        throw new UsageError('--seed is for the embedded exchange; a remote one rolls its own dice');
+      if (options.speed !== 1)
+        throw new UsageError('--speed is for the embedded exchange; a remote one keeps its own time');
       const { restUrl, streamUrl, rfqUrl, webhookUrl } = config.exchange;
       venue = {
         ...remoteVenue(restUrl),
@@ -155,9 +156,10 @@ async function withPaper(
   config: Config,
   options: Source,
   clock: Clock,
-  work: (venue: Venue, log: Log, seed: number, config: Config) => Promise<number>,
+  work: (venue: VenueAccess, log: Log, seed: number, config: Config) => Promise<number>,
 ): Promise<void> {
-  if (options.speed !== 1) throw new Wrong('--speed is for the embedded exchange; a followed one keeps its own time');
+  if (options.speed !== 1)
+    throw new UsageError('--speed is for the embedded exchange; a followed one keeps its own time');
   const plain = logger(config.log.level, []);
   plain.warn({}, banner(config));
   const log = onPaper(plain);
@@ -171,7 +173,7 @@ async function withPaper(
     process.exitCode = await work(paper.venue, log, seed, paper.config);
   } catch (error) {
     if (!(error instanceof FeesTooHigh)) throw error;
-    throw new Wrong([
+    throw new UsageError([
       error.message,
       `these are the fees of an account that has traded ${config.paper.volume30d} in 30 days (paper.volume30d), as a new one with money would pay them${error.tier === null ? '' : `: ${error.tier}`}`,
       'to go on, widen the spread as said; or see how it does in another tier, with a higher paper.volume30d in the YAML (docs/paper.md)',
@@ -194,7 +196,8 @@ export async function withMarket(
 ): Promise<void> {
   const { exchange } = config;
   if (exchange.kind === 'remote') {
-    if (options.speed !== 1) throw new Wrong('--speed is for the embedded exchange; a remote one keeps its own time');
+    if (options.speed !== 1)
+      throw new UsageError('--speed is for the embedded exchange; a remote one keeps its own time');
     const { restUrl, streamUrl } = exchange;
     const addresses = { restUrl: restAddress(restUrl), ...(streamUrl === undefined ? {} : { streamUrl }) };
     return work(addresses, Math.floor(Math.random() * 2 ** 31));
@@ -214,14 +217,14 @@ export async function withMarket(
 }
 
 /** The exchange of a configuration, with the key of the environment. Throws `Wrong` when the key is missing, or could be shown to anybody. */
-export function remoteVenue(address: string): Venue {
+export function remoteVenue(address: string): VenueAccess {
   // Node takes any certificate then: whoever stands in between reads the key and answers in the name of the exchange.
   if (process.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
-    throw new Wrong(
+    throw new UsageError(
       'NODE_TLS_REJECT_UNAUTHORIZED=0 is set in the environment: any server could pass for the exchange, and read the key; take it away (unset NODE_TLS_REJECT_UNAUTHORIZED), and name the certificate of a proxy of your own in NODE_EXTRA_CA_CERTS',
     );
   const read = readSecrets(process.env, readSecretFile, text => new Secret(text));
-  if (!read.ok) throw new Wrong(read.errors);
+  if (!read.ok) throw new UsageError(read.errors);
   for (const name of ['PUNTAS_API_KEY', 'PUNTAS_API_SECRET']) delete process.env[name];
   return { restUrl: restAddress(address), key: read.secrets.apiKey, secret: read.secrets.apiSecret, speed: 1 };
 }

@@ -4,7 +4,7 @@ import type { Instrument } from '../model/instrument.ts';
 import { money } from '../model/units.ts';
 import type { Money, Side } from '../model/units.ts';
 
-export class InFlight {
+export class PendingConversions {
   readonly #conversions = new Map<string, { readonly conversion: Conversion; readonly hasLeft: boolean }>();
 
   hear({ phase, conversion }: Extract<EngineEvent, { kind: 'conversion' }>): void {

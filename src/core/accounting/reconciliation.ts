@@ -5,7 +5,7 @@ import { textOfMoney } from '../model/units.ts';
 import type { Millis, Money } from '../model/units.ts';
 
 /** What the exchange reported on a quiet cut, and how the ledger stood to it at that moment. */
-export type Checked = {
+export type BalanceCheck = {
   readonly at: Millis;
   readonly reported: ReadonlyMap<string, Money>;
   /** Reported minus ours, where they differ. */
@@ -36,7 +36,7 @@ export class Reconciliation {
   /** They had differed for a while when they were last compared. */
   #isOld = false;
   #equalled = false;
-  #checked: Checked | null = null;
+  #checked: BalanceCheck | null = null;
   /** A person has resumed: a difference that stays the same for the settle time is taken into the ledger. */
   #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
 
@@ -53,7 +53,7 @@ export class Reconciliation {
   }
 
   /** The last comparison; null before the first. */
-  get checked(): Checked | null {
+  get checked(): BalanceCheck | null {
     return this.#checked;
   }
 

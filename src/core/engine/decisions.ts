@@ -1,11 +1,11 @@
 /** What became of each level: counted by reason at every decision and, for an engine that is asked to, told of the last one in full. */
 import { isCut } from '../quoting/legalise.ts';
-import type { LegalLevel, Legalised } from '../quoting/legalise.ts';
+import type { NormalizedLevel, NormalizedQuote } from '../quoting/legalise.ts';
 import { remaining } from '../orders/orders.ts';
 import type { Order, OrderState } from '../orders/orders.ts';
-import type { Plan } from '../quoting/plan.ts';
+import type { QuotePlan } from '../quoting/plan.ts';
 import { DEEDS, REASONS, silenceOf } from './reasons.ts';
-import type { Deed, Reason } from './reasons.ts';
+import type { DecisionAction, Reason } from './reasons.ts';
 import type { RiskRefusal } from '../risk/risk.ts';
 import type { Quote } from '../quoting/strategy.ts';
 import type { Unshown, UnshownSides } from './whyNot.ts';
@@ -14,21 +14,21 @@ import type { Amount, Millis, Price, Side } from '../model/units.ts';
 /** How often decisions did this for this reason, on one side. */
 export type DecisionCount = {
   readonly side: Side;
-  readonly deed: Deed;
+  readonly deed: DecisionAction;
   readonly reason: Reason;
   readonly count: number;
 };
 
 export type Decided = {
   readonly side: Side;
-  readonly deed: Deed;
+  readonly deed: DecisionAction;
   readonly reason: Reason;
   /** What there is to say beyond the reason, in words. */
   readonly detail: string | null;
   /** Which of the strategy's levels on this side, 0 the first; null for a whole side, or an order that no level wants. */
   readonly index: number | null;
   /** The level as it may be placed; null when it may not. */
-  readonly level: LegalLevel | null;
+  readonly level: NormalizedLevel | null;
   /** The order that stood for it at that moment, or was just placed. */
   readonly order: DecidedOrder | null;
 };
@@ -51,7 +51,7 @@ export type Decision = {
 };
 
 const REASON_AT = Object.fromEntries(REASONS.map((reason, i) => [reason, i])) as Readonly<Record<Reason, number>>;
-const DEED_AT = Object.fromEntries(DEEDS.map((deed, i) => [deed, i])) as Readonly<Record<Deed, number>>;
+const DEED_AT = Object.fromEntries(DEEDS.map((deed, i) => [deed, i])) as Readonly<Record<DecisionAction, number>>;
 const WAITING: Readonly<Partial<Record<OrderState, Reason>>> = {
   unknown: 'its order is unknown',
   canceling: 'its order is being canceled',
@@ -85,7 +85,7 @@ export class Decisions {
   }
 
   /** What the strategy asks for, what is legal of it, and what of that may be shown now. */
-  asked(quote: Quote, { levels, refusals }: Legalised, shown: readonly LegalLevel[]): void {
+  asked(quote: Quote, { levels, refusals }: NormalizedQuote, shown: readonly NormalizedLevel[]): void {
     if (this.#last !== null) this.#last.quote = quote;
     if (quote.noBid !== undefined) this.#silence('buy', quote.noBid);
     if (quote.noAsk !== undefined) this.#silence('sell', quote.noAsk);
@@ -101,7 +101,7 @@ export class Decisions {
       for (const level of levels) if (!shown.includes(level)) this.notPlaced(level, 'makes way for a hedge');
   }
 
-  notPlaced(level: LegalLevel, reason: Reason): void {
+  notPlaced(level: NormalizedLevel, reason: Reason): void {
     this.#silent.push(`${nameOf(level.side)}: ${reason}`);
     this.tell(level.side, 'not placed', reason, level.index, level);
     this.#misses(level.side, { reason, words: null, level });
@@ -119,7 +119,7 @@ export class Decisions {
   }
 
   /** Without an order it only would be. */
-  placed(level: LegalLevel, order: Order | null): void {
+  placed(level: NormalizedLevel, order: Order | null): void {
     this.#isShown[level.side] = true;
     this.tell(level.side, 'placed', 'as wanted', level.index, level, order);
   }
@@ -145,10 +145,10 @@ export class Decisions {
 
   tell(
     side: Side,
-    deed: Deed,
+    deed: DecisionAction,
     reason: Reason,
     index: number | null = null,
-    level: LegalLevel | null = null,
+    level: NormalizedLevel | null = null,
     order: Order | null = null,
     detail: string | null = null,
   ): void {
@@ -158,7 +158,7 @@ export class Decisions {
   }
 
   /** What a plan does about levels that have an order. */
-  planned(side: Side, { cancel, keep, wait }: Plan): void {
+  planned(side: Side, { cancel, keep, wait }: QuotePlan): void {
     if (keep.length > 0 || wait.length > 0 || cancel.some(({ level }) => level !== null)) this.#isShown[side] = true;
     for (const { order, reason, level } of cancel)
       this.tell(side, 'canceled', reason, level?.index ?? null, level, order);
@@ -169,7 +169,7 @@ export class Decisions {
   }
 
   /** Something that is no part of a decision, like a refusal by the exchange. */
-  count(side: Side, deed: Deed, reason: Reason): void {
+  count(side: Side, deed: DecisionAction, reason: Reason): void {
     const at = ((side === 'buy' ? 0 : DEEDS.length) + DEED_AT[deed]) * REASONS.length + REASON_AT[reason];
     this.#counts[at] = this.#counts[at]! + 1;
   }

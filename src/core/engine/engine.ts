@@ -1,47 +1,47 @@
 /** The engine: an event goes in, approved commands come out. Synchronous and deterministic; it keeps no clock, dice, file or promise. */
-import { Adverse, NOT_WIDENED } from '../quoting/adverse.ts';
-import { AskAgain } from '../orders/askAgain.ts';
-import { BookRules } from '../model/bookRules.ts';
+import { AdverseSelection, NOT_WIDENED } from '../quoting/adverse.ts';
+import { UnknownOrderResolver } from '../orders/askAgain.ts';
+import { BookTerms } from '../model/bookRules.ts';
 import type { Depth, OrderBook } from '../model/book.ts';
 import { Decisions } from './decisions.ts';
 import type { Decision } from './decisions.ts';
 import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
 import type { EngineEvent, RestoredLedger } from './event.ts';
 import { Freshness } from '../marketdata/freshness.ts';
-import { Guard } from '../risk/guard.ts';
+import { KillSwitch } from '../risk/guard.ts';
 import type { HaltReason } from '../risk/halts.ts';
 import { Holdings } from '../accounting/holdings.ts';
-import { InFlight } from '../accounting/inFlight.ts';
+import { PendingConversions } from '../accounting/inFlight.ts';
 import { amountExact, priceExact, priceFloor } from '../model/instrument.ts';
 import type { Entry } from '../accounting/ledger.ts';
-import { legalise } from '../quoting/legalise.ts';
-import type { LegalLevel } from '../quoting/legalise.ts';
+import { normalizeQuote } from '../quoting/legalise.ts';
+import type { NormalizedLevel } from '../quoting/legalise.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
 import { lockedByOthers } from '../accounting/locks.ts';
-import { Market } from '../marketdata/market.ts';
+import { MarketView } from '../marketdata/market.ts';
 import { mayLive, Orders } from '../orders/orders.ts';
 import type { Order, OrderNews } from '../orders/orders.ts';
 import { OrderCounts } from '../orders/orderCounts.ts';
-import { Pauses } from '../quoting/pauses.ts';
+import { RefusalBackoff } from '../quoting/pauses.ts';
 import { OriginIds } from '../orders/originIds.ts';
-import { planSide } from '../quoting/plan.ts';
+import { reconcileSide } from '../quoting/plan.ts';
 import { beyondLimit, PositionLimit, RESUMED_BEYOND } from '../risk/positionLimit.ts';
 import { isLocalRefusal } from '../ports/port.ts';
 import type { Outcome, OwnTrade } from '../ports/port.ts';
 import { emptyPreview, previewOf } from '../quoting/preview.ts';
-import { QuoteTime } from './quoteTime.ts';
+import { QuoteUptime } from './quoteTime.ts';
 import { Reconciliation } from '../accounting/reconciliation.ts';
-import type { Checked, Unexplained } from '../accounting/reconciliation.ts';
+import type { BalanceCheck, Unexplained } from '../accounting/reconciliation.ts';
 import type { RegimeState } from '../risk/regimes.ts';
 import { RegimeWatch } from '../risk/regimeWatch.ts';
 import { approveByIds, approvePlace, quotingRefusal } from '../risk/risk.ts';
-import type { Approved, Command, PlaceCommand, RiskRefusal, Standing } from '../risk/risk.ts';
+import type { Approved, Command, PlaceCommand, RiskRefusal, RiskContext } from '../risk/risk.ts';
 import { missingOf, QuotingNews } from './readiness.ts';
 import { reducedPlan } from '../quoting/shapedQuotes.ts';
 import { snapshotOf } from './snapshot.ts';
-import { Strangers } from '../orders/strangers.ts';
-import { Taking } from '../hedging/taking.ts';
-import type { TakeState } from '../hedging/taking.ts';
+import { OrphanOrders } from '../orders/strangers.ts';
+import { TakerOrder } from '../hedging/taking.ts';
+import type { TakerState } from '../hedging/taking.ts';
 import type { Figure, LastFill, Quote, View } from '../quoting/strategy.ts';
 import { money, textOfMoney, type Amount, type Millis, type Money, type Side } from '../model/units.ts';
 
@@ -51,19 +51,19 @@ const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
 
 export class Engine {
   readonly #options: EngineOptions;
-  readonly #market = new Market();
+  readonly #market = new MarketView();
   readonly #ids: OriginIds;
   readonly #orders: Orders;
   readonly #holdings: Holdings;
-  readonly #guard: Guard | null;
-  readonly #adverse: Adverse | null;
+  readonly #guard: KillSwitch | null;
+  readonly #adverse: AdverseSelection | null;
   readonly #reconciliation: Reconciliation;
-  readonly #inFlight = new InFlight();
-  readonly #taking = new Taking();
-  readonly #askAgain: AskAgain;
+  readonly #inFlight = new PendingConversions();
+  readonly #taking = new TakerOrder();
+  readonly #askAgain: UnknownOrderResolver;
   #lockedByOthers: Readonly<Record<Side, Money>> = { buy: money(0n), sell: money(0n) };
   #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
-  readonly #rules: BookRules;
+  readonly #rules: BookTerms;
   readonly #positionLimit: PositionLimit;
   readonly #fresh = new Freshness();
   #decidedAt = -Infinity;
@@ -74,9 +74,9 @@ export class Engine {
   #fills = 0;
   readonly #lastFill: Record<Side, LastFill | null> = { buy: null, sell: null };
   readonly #counts: OrderCounts;
-  readonly #pauses = new Pauses();
-  readonly #strangers: Strangers;
-  readonly #quoteTime = new QuoteTime();
+  readonly #pauses = new RefusalBackoff();
+  readonly #strangers: OrphanOrders;
+  readonly #quoteTime = new QuoteUptime();
   readonly #decisions: Decisions;
   readonly #regimes: RegimeWatch;
   #at: Millis = -Infinity;
@@ -86,19 +86,19 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#ids = new OriginIds(options.instance, options.run);
-    this.#rules = new BookRules(options.instrument);
+    this.#rules = new BookTerms(options.instrument);
     this.#positionLimit = new PositionLimit(options.limits?.positionMax ?? null);
     this.#counts = new OrderCounts((side, event) => options.onNews?.({ kind: 'count', side, event }));
     this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
-    this.#askAgain = new AskAgain(this.#orders, options.patience.lookEveryMs);
-    this.#strangers = new Strangers(this.#ids, this.#orders);
+    this.#askAgain = new UnknownOrderResolver(this.#orders, options.patience.lookEveryMs);
+    this.#strangers = new OrphanOrders(this.#ids, this.#orders);
     this.#holdings = new Holdings(options.instrument, options.target);
     const { settleMs, listWaitMs = 0 } = options.patience;
     this.#reconciliation = new Reconciliation(this.#holdings, settleMs, listWaitMs);
     this.#decisions = new Decisions(options.isTraced ?? false);
     this.#regimes = new RegimeWatch(options.regimes, (to, from) => options.onNews?.({ kind: 'regime', to, from }));
-    this.#guard = options.halts ? new Guard(options.halts) : null;
-    this.#adverse = options.adverse ? new Adverse(options.adverse, options.instrument.tick) : null;
+    this.#guard = options.halts ? new KillSwitch(options.halts) : null;
+    this.#adverse = options.adverse ? new AdverseSelection(options.adverse, options.instrument.tick) : null;
   }
 
   /** Takes one event and returns the commands to carry out, in order. Throws only when a belief about our own code is broken. */
@@ -237,7 +237,7 @@ export class Engine {
   }
 
   /** What became of the last order that was to take liquidity. */
-  get taking(): TakeState | null {
+  get taking(): TakerState | null {
     return this.#taking.last;
   }
 
@@ -262,7 +262,7 @@ export class Engine {
   }
 
   /** The last comparison of the exchange's balances with the ledger; null before the first. */
-  get checked(): Checked | null {
+  get checked(): BalanceCheck | null {
     return this.#reconciliation.checked;
   }
 
@@ -417,14 +417,14 @@ export class Engine {
     return this.#regimes.shape(quote, this.#market.mid, this.#holdings.positionLots());
   }
 
-  #quote(at: Millis, standing: Standing, commands: Approved<Command>[], cancels: string[]): void {
+  #quote(at: Millis, standing: RiskContext, commands: Approved<Command>[], cancels: string[]): void {
     const quote = this.#shaped(this.#options.strategy.quote(this.#view(at)));
     this.#figures = quote.figures ?? this.#figures;
-    const legal = legalise(this.#rules.instrument, this.#market.depth, quote);
+    const legal = normalizeQuote(this.#rules.instrument, this.#market.depth, quote);
     const levels = this.#taking.isWaiting ? this.#taking.besides(legal.levels) : legal.levels;
     this.#decisions.asked(quote, legal, levels);
     for (const side of ['buy', 'sell'] as const) {
-      const full = this.#taking.cleared(planSide(side, levels, this.#orders.live, this.#options.tolerance, at));
+      const full = this.#taking.cleared(reconcileSide(side, levels, this.#orders.live, this.#options.tolerance, at));
       const plan = standing.reduceOnly ? reducedPlan(full, side, standing.position) : full;
       this.#decisions.planned(side, plan);
       for (const { order, reason } of plan.cancel) {
@@ -439,7 +439,7 @@ export class Engine {
     }
   }
 
-  #place(level: LegalLevel, standing: Standing, at: Millis, commands: Approved<Command>[]): void {
+  #place(level: NormalizedLevel, standing: RiskContext, at: Millis, commands: Approved<Command>[]): void {
     const id = this.#ids.next;
     const command: PlaceCommand = { kind: 'place', id, side: level.side, price: level.price, amount: level.amount };
     // Checked and reserved in one step: the next placement already sees this one.
@@ -544,7 +544,7 @@ export class Engine {
     this.#options.onNews?.({ kind: 'order', news });
   }
 
-  standing(at: Millis): Standing {
+  standing(at: Millis): RiskContext {
     const { limits, patience, unknownMax } = this.#options;
     const { major, minor } = this.#rules.instrument;
     return {

@@ -1,12 +1,12 @@
 /** What the engine is made of, what it tells as it happens, and what it shows when asked. */
-import type { AdverseOptions, WidenBps } from '../quoting/adverse.ts';
+import type { AdverseSelectionOptions, WidenBps } from '../quoting/adverse.ts';
 import type { DecisionCount } from './decisions.ts';
 import type { MarkoutCurve } from '../estimators/markouts.ts';
 import type { HaltLimits } from '../risk/guard.ts';
 import type { Instrument } from '../model/instrument.ts';
-import type { LegalLevel, LevelRefusal } from '../quoting/legalise.ts';
+import type { NormalizedLevel, LevelRefusal } from '../quoting/legalise.ts';
 import type { Order, OrderNews, Patience } from '../orders/orders.ts';
-import type { CancelReason, Tolerance } from '../quoting/plan.ts';
+import type { CancelReason, RequoteTolerance } from '../quoting/plan.ts';
 import type { Fill, Profit } from '../accounting/position.ts';
 import type { Regime, RegimeState } from '../risk/regimes.ts';
 import type { RegimeRules } from '../risk/regimeWatch.ts';
@@ -20,7 +20,7 @@ export type EngineOptions = {
   readonly strategy: Strategy;
   /** Null: no limits were set, and nothing is placed. */
   readonly limits: RiskLimits | null;
-  readonly tolerance: Tolerance;
+  readonly tolerance: RequoteTolerance;
   /** `<instance>-<run>-` starts every origin id of this run; `<instance>-` every one of this bot. */
   readonly instance: string;
   readonly run: number;
@@ -41,7 +41,7 @@ export type EngineOptions = {
   /** Absent: no market makes the spread wide, and no loss lets inventory only be closed. */
   readonly regimes?: RegimeRules | null;
   /** Absent: markouts are not followed. */
-  readonly adverse?: AdverseOptions;
+  readonly adverse?: AdverseSelectionOptions;
   readonly onNews?: (news: EngineNews) => void;
   /** Keeps the last decision in full, for `Engine.decision`. */
   readonly isTraced?: boolean;
@@ -50,7 +50,7 @@ export type EngineOptions = {
 /** What a person or a journal wants to know as it happens. */
 export type EngineNews =
   | { readonly kind: 'order'; readonly news: OrderNews }
-  | { readonly kind: 'placing'; readonly command: PlaceCommand; readonly level: LegalLevel }
+  | { readonly kind: 'placing'; readonly command: PlaceCommand; readonly level: NormalizedLevel }
   /** An order that takes liquidity, for the hedger. */
   | { readonly kind: 'taking'; readonly command: PlaceCommand }
   | { readonly kind: 'canceling'; readonly order: Order; readonly reason: CancelReason | RiskRefusal }
@@ -106,7 +106,7 @@ export type Preview = {
   readonly refusal: RiskRefusal | null;
   readonly mid: number;
   readonly quote: Quote;
-  readonly levels: readonly { readonly level: LegalLevel; readonly verdict: RiskRefusal | 'would be placed' }[];
+  readonly levels: readonly { readonly level: NormalizedLevel; readonly verdict: RiskRefusal | 'would be placed' }[];
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
   /** Sides of which nothing would be placed, and that in words; none while nothing may be quoted at all. */
   readonly unshown: UnshownSides;

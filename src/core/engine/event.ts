@@ -1,11 +1,11 @@
 /** What happens to the engine. Time arrives in `at`; reads of the exchange also say when they started. */
-import type { AdverseState } from '../quoting/adverse.ts';
+import type { AdverseSelectionState } from '../quoting/adverse.ts';
 import type { HedgeRow } from '../hedging/hedgeRow.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Balance, OrderReport, Outcome, OwnTrade } from '../ports/port.ts';
-import type { GuardState } from '../risk/guard.ts';
+import type { KillSwitchState } from '../risk/guard.ts';
 import type { Cause, Causes } from '../accounting/ledger.ts';
-import type { TakeRequest } from '../hedging/taking.ts';
+import type { TakerRequest } from '../hedging/taking.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 
@@ -18,9 +18,9 @@ export type RestoredLedger = {
   /** Trades after the marker that are in it all the same, with what was said of each. */
   readonly seen: ReadonlyMap<string, string>;
   readonly target: Amount;
-  readonly guard: GuardState | null;
+  readonly guard: KillSwitchState | null;
   /** Markouts of earlier fills; absent when none were followed. */
-  readonly adverse?: AdverseState;
+  readonly adverse?: AdverseSelectionState;
 };
 
 /** An exchange of one currency for another outside the book; `id` is ours. */
@@ -132,7 +132,7 @@ export type EngineEvent =
       readonly conversion: Conversion;
     }
   /** An order that takes liquidity, towards the target: it is approved once nothing of ours would trade with it. */
-  | ({ readonly kind: 'take'; readonly at: Millis } & TakeRequest)
+  | ({ readonly kind: 'take'; readonly at: Millis } & TakerRequest)
   /** A hedge changed: for those who read the recording; the engine makes nothing of it. */
   | { readonly kind: 'hedge'; readonly at: Millis; readonly row: HedgeRow }
   /** Money that came (above zero) or went, and is explained. The same `source` again changes nothing. */

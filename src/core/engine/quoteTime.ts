@@ -2,7 +2,7 @@
 import type { Orders } from '../orders/orders.ts';
 import type { Millis, Side } from '../model/units.ts';
 
-export class QuoteTime {
+export class QuoteUptime {
   #since = Number.NaN;
   #last = Number.NaN;
   readonly #quoted: Record<Side, Millis> = { buy: 0, sell: 0 };

@@ -1,10 +1,10 @@
 /** What must be known before anything is quoted: what of it is missing, in words; and the one line that tells whether it quotes. */
 import type { EngineNews } from './engineTypes.ts';
-import type { RiskRefusal, Standing } from '../risk/risk.ts';
+import type { RiskRefusal, RiskContext } from '../risk/risk.ts';
 import { whyNot } from './whyNot.ts';
 import type { UnshownSides } from './whyNot.ts';
 
-export type Known = {
+export type ReadinessFacts = {
   readonly fees: boolean;
   readonly balances: boolean;
   /** Balances equalled the ledger. */
@@ -17,7 +17,7 @@ export type Known = {
 };
 
 /** Null when nothing is missing. */
-export function missingOf({ fees, balances, compared, account, alone, clear }: Known): string | null {
+export function missingOf({ fees, balances, compared, account, alone, clear }: ReadinessFacts): string | null {
   if (!fees) return 'rules and fees are not read yet';
   if (!balances) return 'balances are not read yet';
   if (!compared) return 'balances and ledger are not compared yet';
@@ -34,7 +34,7 @@ export class QuotingNews {
   heed(
     refusal: RiskRefusal | null,
     unshown: UnshownSides,
-    standing: () => Standing,
+    standing: () => RiskContext,
   ): Extract<EngineNews, { kind: 'quoting' }> | null {
     const { buy, sell } = unshown;
     const isEmpty = refusal === null && buy !== null && sell !== null;

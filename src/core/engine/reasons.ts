@@ -5,7 +5,7 @@ import type { RiskRefusal } from '../risk/risk.ts';
 
 /** What a decision did about a wanted level, or about an order that no level wants. */
 export const DEEDS = ['placed', 'kept', 'waits', 'canceled', 'not placed'] as const;
-export type Deed = (typeof DEEDS)[number];
+export type DecisionAction = (typeof DEEDS)[number];
 
 /** Why a strategy shows nothing on a side; its own words say more. */
 export type SilenceReason =

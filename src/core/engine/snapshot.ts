@@ -1,26 +1,26 @@
 /** What is shown of an engine at a moment, made of its parts. */
-import type { Adverse } from '../quoting/adverse.ts';
+import type { AdverseSelection } from '../quoting/adverse.ts';
 import { bestOf } from '../model/book.ts';
 import type { Decisions } from './decisions.ts';
 import type { Snapshot } from './engineTypes.ts';
 import type { Holdings } from '../accounting/holdings.ts';
-import type { Market } from '../marketdata/market.ts';
+import type { MarketView } from '../marketdata/market.ts';
 import type { OrderCounts } from '../orders/orderCounts.ts';
-import type { QuoteTime } from './quoteTime.ts';
+import type { QuoteUptime } from './quoteTime.ts';
 import type { RegimeWatch } from '../risk/regimeWatch.ts';
-import type { Standing } from '../risk/risk.ts';
+import type { RiskContext } from '../risk/risk.ts';
 import type { Millis } from '../model/units.ts';
 import { whyNot } from './whyNot.ts';
 
 export type Shown = {
-  readonly standing: Standing;
+  readonly standing: RiskContext;
   readonly regimes: RegimeWatch;
   readonly decisions: Decisions;
   readonly holdings: Holdings;
-  readonly market: Market;
-  readonly adverse: Adverse | null;
+  readonly market: MarketView;
+  readonly adverse: AdverseSelection | null;
   readonly counts: OrderCounts;
-  readonly quoteTime: QuoteTime;
+  readonly quoteTime: QuoteUptime;
   readonly figures: Snapshot['figures'];
   readonly fills: number;
 };

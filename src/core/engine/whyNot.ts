@@ -5,7 +5,7 @@ import type { Instrument } from '../model/instrument.ts';
 import { mayLive } from '../orders/orders.ts';
 import type { Reason } from './reasons.ts';
 import { fundsFor, roomOf } from '../risk/risk.ts';
-import type { Standing } from '../risk/risk.ts';
+import type { RiskContext } from '../risk/risk.ts';
 import type { AmountStep } from '../quoting/strategy.ts';
 import { money, textOfMoney } from '../model/units.ts';
 import type { Amount, Money, Price, Side } from '../model/units.ts';
@@ -51,7 +51,7 @@ export const needsPerson = ({ buy, sell }: UnshownSides): boolean =>
   buy !== null && sell !== null && [buy, sell].some(({ reason }) => LASTING.includes(reason));
 
 /** What is empty and why, in the words of every explanation, with the numbers behind it; null when both sides show something. */
-export function whyNot({ buy, sell }: UnshownSides, standing: Standing): string | null {
+export function whyNot({ buy, sell }: UnshownSides, standing: RiskContext): string | null {
   const [bid, ask] = [textOf('buy', buy, standing), textOf('sell', sell, standing)];
   if (bid !== null && bid === ask) return `no bid and no ask: ${bid}`;
   // The numbers of one side are like those of the other, unless they are of two currencies.
@@ -61,14 +61,14 @@ export function whyNot({ buy, sell }: UnshownSides, standing: Standing): string 
   return parts.length === 0 ? null : parts.join('; ');
 }
 
-function textOf(side: Side, of: Unshown | null, standing: Standing): string | null {
+function textOf(side: Side, of: Unshown | null, standing: RiskContext): string | null {
   if (of === null) return null;
   const detail = of.words ?? (of.level === null ? null : numbersOf(side, of.reason, of.level, standing));
   return detail === null || detail === of.reason ? of.reason : `${of.reason} (${detail})`;
 }
 
 /** The numbers of a refusal, and what to change; null when its name says all. */
-function numbersOf(side: Side, reason: Reason, level: RefusedLevel, standing: Standing): string | null {
+function numbersOf(side: Side, reason: Reason, level: RefusedLevel, standing: RiskContext): string | null {
   const { instrument } = standing;
   const { price, amount } = onGrid(level, instrument);
   const value = moneyOfValue(instrument, valueOf(price, amount));
@@ -81,7 +81,7 @@ type Refused = {
   readonly price: Price;
   readonly amount: Amount;
   readonly value: Money;
-  readonly standing: Standing;
+  readonly standing: RiskContext;
   readonly write: ReturnType<typeof writer>;
 };
 

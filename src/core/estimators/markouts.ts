@@ -6,7 +6,7 @@ import type { MeanState } from './clusteredMean.ts';
 /** Seconds after the fill; 0 is the middle just before it, the edge. */
 export const HORIZONS = [0, 0.1, 0.5, 1, 5, 15, 60, 300] as const;
 /** Levels told apart on each side; those further out are counted as the last of them. */
-export const LEVELS_MAX = 8;
+export const MARKOUT_LEVELS_MAX = 8;
 
 /** One curve: an entry for each horizon. `level` null: all of the side; `side` null: everything. */
 export type MarkoutCurve = {
@@ -45,7 +45,7 @@ export type MarkoutsState = {
 };
 
 const WAITING_MAX = 1 << 20;
-const GROUPS = 2 * LEVELS_MAX + 3;
+const GROUPS = 2 * MARKOUT_LEVELS_MAX + 3;
 
 /**
  * For a fill of side s (+1 bought, -1 sold) at P with value w, and the middle M after it: m = s (M - P) / P. A curve shows the mean of m
@@ -83,7 +83,9 @@ export class Markouts {
   /** `middle` and `ticks` in ticks; `middle` 0 when a side of the book was empty; `level` from 0, null when it is not known. */
   fill(at: Millis, side: Side, level: number | null, ticks: number, weight: number, middle: number): void {
     const group =
-      level === null ? SIDES + sideIndex(side) : sideIndex(side) * LEVELS_MAX + Math.min(level, LEVELS_MAX - 1);
+      level === null
+        ? SIDES + sideIndex(side)
+        : sideIndex(side) * MARKOUT_LEVELS_MAX + Math.min(level, MARKOUT_LEVELS_MAX - 1);
     this.#wait(at, ticks, weight, group, middle);
     if (middle > 0) this.#add(0, (this.#tail - 1) & (this.#size - 1), middle);
     this.#heads[0] = this.#tail;
@@ -113,7 +115,9 @@ export class Markouts {
       this.#curve(ALL, null, null),
       ...sides.map((side, s) => this.#curve(SIDES + s, side, null)),
       ...sides.flatMap((side, s) =>
-        Array.from({ length: LEVELS_MAX }, (_, level) => this.#curve(s * LEVELS_MAX + level, side, level + 1)),
+        Array.from({ length: MARKOUT_LEVELS_MAX }, (_, level) =>
+          this.#curve(s * MARKOUT_LEVELS_MAX + level, side, level + 1),
+        ),
       ),
     ].filter(({ level, fills }) => level === null || fills.some(count => count > 0));
   }
@@ -166,7 +170,7 @@ export class Markouts {
 
   #add(h: number, i: number, middle: number): void {
     const group = this.#group[i]!;
-    const ofSide = group >= SIDES ? group : group < LEVELS_MAX ? SIDES : SIDES + 1;
+    const ofSide = group >= SIDES ? group : group < MARKOUT_LEVELS_MAX ? SIDES : SIDES + 1;
     const isBuy = ofSide === SIDES;
     const [price, before, weight, at] = [this.#price[i]!, this.#before[i]!, this.#weight[i]!, this.#at[i]!];
     const bps = ((isBuy ? middle - price : price - middle) * 10_000) / price;
@@ -216,6 +220,6 @@ export class Markouts {
   }
 }
 
-const SIDES = 2 * LEVELS_MAX;
+const SIDES = 2 * MARKOUT_LEVELS_MAX;
 const ALL = SIDES + 2;
 const sideIndex = (side: Side): 0 | 1 => (side === 'buy' ? 0 : 1);

@@ -10,7 +10,7 @@ export type MicropriceTable = {
 };
 
 /** What a state is made of: best amounts, and the spread in ticks. */
-export type Touch = { readonly bidAmount: number; readonly askAmount: number; readonly spread: number };
+export type ImbalanceState = { readonly bidAmount: number; readonly askAmount: number; readonly spread: number };
 
 /**
  * Counts of transitions between states (Stoikov 2018, Quant. Finance 18(12)). Every sample is counted a second time with the sides changed over,
@@ -36,7 +36,7 @@ export class MicropriceCounts {
   }
 
   /** One step from touch to touch, by which the middle moved `move` ticks. What is no number is passed over. */
-  add(from: Touch, to: Touch, move: number): void {
+  add(from: ImbalanceState, to: ImbalanceState, move: number): void {
     const [a, b] = [stateOf(this.buckets, this.spreadsTicks, from), stateOf(this.buckets, this.spreadsTicks, to)];
     if (a < 0 || b < 0 || !Number.isFinite(move)) return;
     this.#count(a, b, move);
@@ -105,7 +105,7 @@ export class MicropriceCounts {
 }
 
 /** Ticks to add to the middle; NaN for a touch that is none. */
-export function micropriceAdjustment(table: MicropriceTable, touch: Touch): number {
+export function micropriceAdjustment(table: MicropriceTable, touch: ImbalanceState): number {
   const state = stateOf(table.imbalanceBuckets, table.spreadsTicks, touch);
   if (state < 0) return Number.NaN;
   const row = Math.floor(state / table.imbalanceBuckets);
@@ -113,7 +113,7 @@ export function micropriceAdjustment(table: MicropriceTable, touch: Touch): numb
 }
 
 /** Row by spread times column by imbalance; -1 for what is none. */
-function stateOf(buckets: number, spreadsTicks: readonly number[], touch: Touch): number {
+function stateOf(buckets: number, spreadsTicks: readonly number[], touch: ImbalanceState): number {
   const { bidAmount, askAmount, spread } = touch;
   const imbalance = bidAmount / (bidAmount + askAmount);
   if (!(imbalance >= 0 && imbalance <= 1 && spread > 0)) return -1;

@@ -1,10 +1,10 @@
 /** One order that takes liquidity on purpose: asked for by the hedger, kept until none of ours stands in its way, and sent once or never. */
-import type { LegalLevel } from '../quoting/legalise.ts';
-import type { Plan } from '../quoting/plan.ts';
+import type { NormalizedLevel } from '../quoting/legalise.ts';
+import type { QuotePlan } from '../quoting/plan.ts';
 import type { PlaceCommand, RiskRefusal } from '../risk/risk.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
-export type TakeRequest = {
+export type TakerRequest = {
   /** Origin id of the order; never used before. */
   readonly id: string;
   readonly side: Side;
@@ -17,15 +17,15 @@ export type TakeRequest = {
 };
 
 /** What became of the last request. Once it is `sent`, the order itself tells the rest. */
-export type TakeState =
+export type TakerState =
   | { readonly id: string; readonly state: 'waiting' | 'sent' }
   | { readonly id: string; readonly state: 'refused'; readonly why: RiskRefusal | 'too late' };
 
-export class Taking {
-  #request: TakeRequest | null = null;
-  #last: TakeState | null = null;
+export class TakerOrder {
+  #request: TakerRequest | null = null;
+  #last: TakerState | null = null;
 
-  ask(request: TakeRequest): void {
+  ask(request: TakerRequest): void {
     if (this.#request !== null) throw new Error(`${request.id} was asked for while ${this.#request.id} waits`);
     this.#request = request;
     this.#last = { id: request.id, state: 'waiting' };
@@ -35,7 +35,7 @@ export class Taking {
     return this.#request !== null;
   }
 
-  get last(): TakeState | null {
+  get last(): TakerState | null {
     return this.#last;
   }
 
@@ -63,7 +63,7 @@ export class Taking {
   }
 
   /** What may be shown meanwhile: nothing that the order would trade with. */
-  besides(levels: readonly LegalLevel[]): readonly LegalLevel[] {
+  besides(levels: readonly NormalizedLevel[]): readonly NormalizedLevel[] {
     const request = this.#request;
     if (request === null) return levels;
     const { side, price } = request;
@@ -71,11 +71,11 @@ export class Taking {
   }
 
   /** The same of orders that are already there: one that was kept for its place in the queue may be nearer than any level. */
-  cleared(plan: Plan): Plan {
+  cleared(plan: QuotePlan): QuotePlan {
     const request = this.#request;
     if (request === null) return plan;
     const { side, price } = request;
-    const isInTheWay = ({ order }: Plan['keep'][number]) =>
+    const isInTheWay = ({ order }: QuotePlan['keep'][number]) =>
       order.side !== side && (side === 'buy' ? order.price <= price : order.price >= price);
     const gone = plan.keep.filter(isInTheWay).map(kept => ({ ...kept, reason: 'level not wanted' as const }));
     if (gone.length === 0) return plan;

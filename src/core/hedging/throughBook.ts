@@ -3,7 +3,7 @@ import type { Depth } from '../model/book.ts';
 import type { WayOut } from './hedging.ts';
 import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
-import type { TakeRequest } from './taking.ts';
+import type { TakerRequest } from './taking.ts';
 import { money, textOfMoney } from '../model/units.ts';
 import type { Amount, Money, Price, Side, Value } from '../model/units.ts';
 
@@ -18,14 +18,14 @@ export type TakeBounds = {
 };
 
 /** An order at the price of the worst level that it needs. */
-export type Take = Pick<TakeRequest, 'side' | 'price' | 'amount'>;
+export type Take = Pick<TakerRequest, 'side' | 'price' | 'amount'>;
 
 /**
  * What taking the levels that are seen would bring for `amount` (above zero: sold), after the taker's fee on what is received (parts of
  * 10^-8), and the order that would; as much as the levels within the bounds have, in whole lots. Its price is what the levels cost now; `most`
  * is its cost when all of it trades at its own price, against `middle`.
  */
-export function throughBook(
+export function sweepCost(
   instrument: Instrument,
   depth: Depth,
   amount: Money,

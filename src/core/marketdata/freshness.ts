@@ -1,14 +1,14 @@
 /** How old what the engine knows of the world is: when the reads began that told it. */
 import type { Millis } from '../model/units.ts';
 
-export type Known = 'book' | 'openOrders' | 'trades';
+export type FreshSource = 'book' | 'openOrders' | 'trades';
 
 export class Freshness {
-  readonly #at: Record<Known, Millis> = { book: -Infinity, openOrders: -Infinity, trades: -Infinity };
+  readonly #at: Record<FreshSource, Millis> = { book: -Infinity, openOrders: -Infinity, trades: -Infinity };
   #sleptAt: Millis = -Infinity;
 
   /** A read that began before the process stood still makes nothing fresh. */
-  read(what: Known, startedAt: Millis): void {
+  read(what: FreshSource, startedAt: Millis): void {
     if (startedAt >= this.#sleptAt) this.#at[what] = Math.max(this.#at[what], startedAt);
   }
 

@@ -8,7 +8,7 @@ import type { Amount, Millis, Price } from '../model/units.ts';
 
 const DEPTH_LEVELS = 50;
 
-export class Market {
+export class MarketView {
   /** As the exchange shows it; drivers write it. */
   readonly book = new OrderBook();
   /** The book without our own orders, as it was last read. */

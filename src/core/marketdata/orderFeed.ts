@@ -9,7 +9,7 @@ import type { Amount, DecimalText, Price, Side } from '../model/units.ts';
 /** An order of ours that may be in the book under an oid that we have not been told yet. */
 export type PendingOrder = Pick<Order, 'id' | 'side' | 'price' | 'amount'>;
 
-export type OrderFeedOptions = {
+export type L3BookOptions = {
   readonly instrument: Instrument;
   /** Where the levels are written while they are shown. */
   readonly book: Pick<OrderBook, 'set' | 'clear'>;
@@ -22,14 +22,14 @@ export type OrderFeedOptions = {
  * What came of a step. `applied`: the book is one step further. `old`: known already. `held`: kept until a snapshot comes.
  * `gap`: steps before it were lost, and a new snapshot is needed.
  */
-export type FeedStep = 'applied' | 'old' | 'held' | 'gap';
+export type L3Step = 'applied' | 'old' | 'held' | 'gap';
 
 /** `too old`: steps between it and those held are missing. `no ids`: it is not a whole book. `too large`: more orders than are kept. */
 export type Seeding = 'live' | 'too old' | 'no ids' | 'too large';
 
 /** Steps that are kept for a snapshot, and orders of one book. */
 export const HELD_MAX = 20_000;
-export const FEED_ORDERS_MAX = 500_000;
+export const L3_ORDERS_MAX = 500_000;
 /** Oids of ours, and origin ids, that are remembered: those of finished orders too, because the feed may be behind. */
 const OWN_MAX = 10_000;
 
@@ -49,8 +49,8 @@ type Entry = {
 /** `others`: lots that are not ours. The queue is in order of arrival. */
 type Level = { others: number; readonly queue: Set<Entry> };
 
-export class OrderFeed {
-  readonly #options: OrderFeedOptions;
+export class L3Book {
+  readonly #options: L3BookOptions;
   #entries = new Map<string, Entry>();
   /** While a snapshot is taken in: the book before it, in which an order of others stays one. */
   #former = new Map<string, Entry>();
@@ -67,7 +67,7 @@ export class OrderFeed {
   #held: BookDiff[] = [];
   #shown = false;
 
-  constructor(options: OrderFeedOptions) {
+  constructor(options: L3BookOptions) {
     this.#options = options;
   }
 
@@ -105,7 +105,7 @@ export class OrderFeed {
   }
 
   /** Takes a step in any order and any number of times. */
-  take(diff: BookDiff): FeedStep {
+  take(diff: BookDiff): L3Step {
     if (this.#sequence === null) {
       this.#hold(diff);
       return 'held';
@@ -118,7 +118,7 @@ export class OrderFeed {
     }
     this.#dropSettledGuesses();
     this.#apply(diff);
-    if (this.#entries.size <= FEED_ORDERS_MAX) return 'applied';
+    if (this.#entries.size <= L3_ORDERS_MAX) return 'applied';
     this.lose();
     return 'gap';
   }
@@ -127,7 +127,7 @@ export class OrderFeed {
   seed(snapshot: BookSnapshot): Seeding {
     const first = this.#held[0];
     if (first && first.sequence > snapshot.sequence + 1n) return 'too old';
-    if (snapshot.bids.length + snapshot.asks.length > FEED_ORDERS_MAX) return 'too large';
+    if (snapshot.bids.length + snapshot.asks.length > L3_ORDERS_MAX) return 'too large';
     if (![...snapshot.bids, ...snapshot.asks].every(entry => entry.oid !== undefined)) return 'no ids';
     this.#shown = false;
     this.#former = this.#entries;

@@ -1,11 +1,11 @@
 /** Rules and fees of the book as they were read last, and why nothing can be quoted under them. */
 import type { EngineEvent } from '../engine/event.ts';
 import type { Instrument } from './instrument.ts';
-import type { Standing } from '../risk/risk.ts';
+import type { RiskContext } from '../risk/risk.ts';
 
-type BookRefusal = NonNullable<Standing['bookRefusal']>;
+type BookRefusal = NonNullable<RiskContext['bookRefusal']>;
 
-export class BookRules {
+export class BookTerms {
   instrument: Instrument;
   makerRate = Number.NaN;
   takerRate = Number.NaN;

@@ -4,7 +4,7 @@ import { approveByIds } from '../risk/risk.ts';
 import type { Approved, Command } from '../risk/risk.ts';
 import type { Millis } from '../model/units.ts';
 
-export class AskAgain {
+export class UnknownOrderResolver {
   readonly #orders: Orders;
   readonly #lookEveryMs: Millis;
   #lookedAt = -Infinity;

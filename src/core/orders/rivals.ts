@@ -7,7 +7,7 @@ const WITHIN_MS: Millis = 60_000;
 /** After more than one of them nothing is quoted for this long: whoever lives places again within seconds. */
 const QUIET_MS: Millis = 10_000;
 
-export class Rivals {
+export class DuplicateInstance {
   /** Reads that showed new ones, in the last minute. */
   #reads: { readonly at: Millis; readonly orders: number }[] = [];
   #sure = false;

@@ -5,13 +5,13 @@ import { amountFloor, worstPrice } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Order, Orders } from './orders.ts';
 import type { OriginIds } from './originIds.ts';
-import { Rivals } from './rivals.ts';
+import { DuplicateInstance } from './rivals.ts';
 import type { Amount, Millis } from '../model/units.ts';
 
-export class Strangers {
+export class OrphanOrders {
   readonly #ids: OriginIds;
   readonly #orders: Orders;
-  readonly #rivals = new Rivals();
+  readonly #rivals = new DuplicateInstance();
 
   constructor(ids: OriginIds, orders: Orders) {
     this.#ids = ids;

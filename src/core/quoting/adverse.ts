@@ -8,7 +8,7 @@ import type { Millis, Price, Side } from '../model/units.ts';
 /** Seconds after a fill at which a running bot looks; the exchange tells the time of a trade in whole seconds. */
 export const LIVE_HORIZONS = [0, 1, 5, 15, 60, 300] as const;
 
-export type AdverseOptions = {
+export type AdverseSelectionOptions = {
   /** One of `LIVE_HORIZONS` beyond 0, in milliseconds: the one that quotes answer to. */
   readonly horizonMs: Millis;
   /** What was seen counts for half after this. */
@@ -21,7 +21,7 @@ export type AdverseOptions = {
 };
 
 /** What a restart must know: plain numbers. */
-export type AdverseState = {
+export type AdverseSelectionState = {
   readonly tick: string;
   readonly horizonMs: Millis;
   readonly markouts: MarkoutsState;
@@ -48,8 +48,8 @@ const STEPS_PER_BPS = 10;
  * over its fills, weighted by value (E8), each bounded, less than it is the fewer fills it stands on, and 0 up to `minFills` of them. It does not
  * depend on where we quote, so that moving out does not hide what it answers to; it is forgotten, so that a side that nobody reaches comes back.
  */
-export class Adverse {
-  readonly #options: AdverseOptions;
+export class AdverseSelection {
+  readonly #options: AdverseSelectionOptions;
   readonly #tick: string;
   readonly #markouts: Markouts;
   readonly #adverse: Readonly<Record<Side, ClusteredMean>>;
@@ -58,7 +58,7 @@ export class Adverse {
   readonly #widen = { buy: 0, sell: 0 };
   #version = 0;
 
-  constructor(options: AdverseOptions, tick: string) {
+  constructor(options: AdverseSelectionOptions, tick: string) {
     this.#options = options;
     this.#tick = tick;
     const memoryMs = options.halfLifeMs / Math.LN2;
@@ -115,7 +115,7 @@ export class Adverse {
     return this.#markouts.curves();
   }
 
-  state(): AdverseState {
+  state(): AdverseSelectionState {
     const { buy, sell } = this.#adverse;
     return {
       tick: this.#tick,
@@ -126,7 +126,7 @@ export class Adverse {
   }
 
   /** Goes on where an earlier run stood. What was counted in other ticks does not wait any more, what was seen at another horizon is left. */
-  restore({ tick, horizonMs, markouts, adverse }: AdverseState): void {
+  restore({ tick, horizonMs, markouts, adverse }: AdverseSelectionState): void {
     this.#markouts.restore(tick === this.#tick ? markouts : { ...markouts, waiting: [] });
     if (horizonMs !== this.#options.horizonMs) return;
     this.#adverse.buy.restore(adverse.buy);

@@ -8,7 +8,7 @@ import { opposite } from '../model/units.ts';
 import type { Amount, Price, Side } from '../model/units.ts';
 
 /** A level on the tick and lot grid, within every bound of its book. */
-export type LegalLevel = {
+export type NormalizedLevel = {
   readonly side: Side;
   /** Which of the strategy's levels on this side it is, 0 the first; of merged ones that whose price it has. */
   readonly index: number;
@@ -32,8 +32,8 @@ export type LevelRefusal =
   | 'cut to the maximum amount'
   | 'cut to the maximum value';
 
-export type Legalised = {
-  readonly levels: readonly LegalLevel[];
+export type NormalizedQuote = {
+  readonly levels: readonly NormalizedLevel[];
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
 };
 
@@ -42,8 +42,8 @@ export const isCut = (reason: LevelRefusal): boolean =>
   reason === 'cut to the maximum amount' || reason === 'cut to the maximum value';
 
 /** Bids are floored and asks are ceiled to ticks, away from the market; post-only prices stop one tick short of the other side's best. */
-export function legalise(instrument: Instrument, depth: Depth, quote: Quote): Legalised {
-  const levels: LegalLevel[] = [];
+export function normalizeQuote(instrument: Instrument, depth: Depth, quote: Quote): NormalizedQuote {
+  const levels: NormalizedLevel[] = [];
   const refusals: { side: Side; index: number; reason: LevelRefusal }[] = [];
   for (const side of ['buy', 'sell'] as const) {
     legaliseSide(instrument, depth, side, side === 'buy' ? quote.bids : quote.asks, levels, (index, reason) =>
@@ -58,7 +58,7 @@ function legaliseSide(
   depth: Depth,
   side: Side,
   wanted: readonly Level[],
-  out: LegalLevel[],
+  out: NormalizedLevel[],
   refuse: (index: number, reason: LevelRefusal) => void,
 ): void {
   // Amounts too small for an order of their own, waiting for the next level out: their sum, and whose they are.

@@ -4,7 +4,7 @@ import type { Millis, Side } from '../model/units.ts';
 const FIRST_MS = 1_000;
 const LONGEST_MS = 60_000;
 
-export class Pauses {
+export class RefusalBackoff {
   readonly #sides: Record<Side, { refusals: number; until: Millis }> = {
     buy: { refusals: 0, until: -Infinity },
     sell: { refusals: 0, until: -Infinity },

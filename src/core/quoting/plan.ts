@@ -1,10 +1,10 @@
 /** Wanted minus live: the fewest commands that bring the book to what the strategy asked for. */
-import type { LegalLevel } from './legalise.ts';
+import type { NormalizedLevel } from './legalise.ts';
 import { mayLive, remaining } from '../orders/orders.ts';
 import type { Order } from '../orders/orders.ts';
 import type { Millis, Side } from '../model/units.ts';
 
-export type Tolerance = {
+export type RequoteTolerance = {
   /** An order this near to its wanted price, in basis points of it, keeps its place in the queue. */
   readonly priceBps: number;
   /** An order with at least this share of the wanted amount left is kept. */
@@ -16,17 +16,17 @@ export type Tolerance = {
 /** Why an order is taken out. */
 export type CancelReason = 'price moved' | 'amount changed' | 'too old' | 'level not wanted' | 'reduce only';
 
-export type Plan = {
-  readonly place: readonly LegalLevel[];
+export type QuotePlan = {
+  readonly place: readonly NormalizedLevel[];
   /** `level`: the one that it stood for; null when no level wants it. */
   readonly cancel: readonly {
     readonly order: Order;
     readonly reason: CancelReason;
-    readonly level: LegalLevel | null;
+    readonly level: NormalizedLevel | null;
   }[];
-  readonly keep: readonly { readonly order: Order; readonly level: LegalLevel }[];
+  readonly keep: readonly { readonly order: Order; readonly level: NormalizedLevel }[];
   /** Levels whose order is on its way in or out, or unknown. */
-  readonly wait: readonly { readonly order: Order; readonly level: LegalLevel }[];
+  readonly wait: readonly { readonly order: Order; readonly level: NormalizedLevel }[];
 };
 
 /**
@@ -34,13 +34,13 @@ export type Plan = {
  * paired by the assignment that leaves the fewest levels empty and then the smallest sum of price differences; a level whose order is on
  * its way out, or unknown, waits. Levels without an order are placed, orders without a level are canceled.
  */
-export function planSide(
+export function reconcileSide(
   side: Side,
-  wanted: readonly LegalLevel[],
+  wanted: readonly NormalizedLevel[],
   live: Iterable<Order>,
-  tolerance: Tolerance,
+  tolerance: RequoteTolerance,
   at: Millis,
-): Plan {
+): QuotePlan {
   const orders: Order[] = [];
   for (const order of live) {
     // What takes is no quote: it never rests.
@@ -48,14 +48,14 @@ export function planSide(
   }
   const best = side === 'buy' ? -1 : 1;
   if (orders.length > 1) orders.sort((a, b) => best * (a.price - b.price) || (a.id < b.id ? -1 : 1));
-  const levels: LegalLevel[] = [];
+  const levels: NormalizedLevel[] = [];
   for (const level of wanted) if (level.side === side) levels.push(level);
   if (levels.length > 1) levels.sort((a, b) => best * (a.price - b.price));
   const partner = pair(levels, orders, tolerance, at);
-  const place: LegalLevel[] = [];
-  const cancel: { order: Order; reason: CancelReason; level: LegalLevel | null }[] = [];
-  const keep: { order: Order; level: LegalLevel }[] = [];
-  const wait: { order: Order; level: LegalLevel }[] = [];
+  const place: NormalizedLevel[] = [];
+  const cancel: { order: Order; reason: CancelReason; level: NormalizedLevel | null }[] = [];
+  const keep: { order: Order; level: NormalizedLevel }[] = [];
+  const wait: { order: Order; level: NormalizedLevel }[] = [];
   const paired = new Set<number>();
   levels.forEach((level, i) => {
     const j = partner[i]!;
@@ -80,8 +80,13 @@ export function planSide(
 }
 
 /** For each level the index of its order, or -1: as many pairs as there can be, and among them as many fitting ones as do not cross. */
-function pair(levels: readonly LegalLevel[], orders: readonly Order[], tolerance: Tolerance, at: Millis): number[] {
-  const fits = (level: LegalLevel, order: Order): boolean =>
+function pair(
+  levels: readonly NormalizedLevel[],
+  orders: readonly Order[],
+  tolerance: RequoteTolerance,
+  at: Millis,
+): number[] {
+  const fits = (level: NormalizedLevel, order: Order): boolean =>
     isSettledInBook(order) && mismatch(order, level, tolerance, at) === null;
   // One to one and all fitting, as at most decisions: no other pairing keeps as many.
   if (levels.length === orders.length && levels.every((level, i) => fits(level, orders[i]!))) {
@@ -103,9 +108,9 @@ function pair(levels: readonly LegalLevel[], orders: readonly Order[], tolerance
 
 /** The most fitting pairs that do not cross, and of those the least sum of price differences, by a table over prefixes. */
 function keepers(
-  levels: readonly LegalLevel[],
+  levels: readonly NormalizedLevel[],
   orders: readonly Order[],
-  fits: (level: LegalLevel, order: Order) => boolean,
+  fits: (level: NormalizedLevel, order: Order) => boolean,
 ): number[] {
   const width = orders.length + 1;
   const kept = new Int32Array((levels.length + 1) * width);
@@ -146,7 +151,7 @@ const PAIR = 2;
 /** The exchange has confirmed it and no cancel is under way. */
 const isSettledInBook = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
 
-function mismatch(order: Order, level: LegalLevel, tolerance: Tolerance, at: Millis): CancelReason | null {
+function mismatch(order: Order, level: NormalizedLevel, tolerance: RequoteTolerance, at: Millis): CancelReason | null {
   if (!(Math.abs(order.price - level.price) * 10_000 <= tolerance.priceBps * level.price)) return 'price moved';
   const left = remaining(order);
   if (!(left >= level.amount * tolerance.amountShare && left <= level.amount * (2 - tolerance.amountShare)))

@@ -1,9 +1,9 @@
 /** Decides without doing: what the rules make of a quote, and what the gate would say to each of its orders. */
 import { Decisions } from '../engine/decisions.ts';
 import type { Preview } from '../engine/engineTypes.ts';
-import { legalise } from './legalise.ts';
+import { normalizeQuote } from './legalise.ts';
 import { approvePlace } from '../risk/risk.ts';
-import type { RiskRefusal, Standing } from '../risk/risk.ts';
+import type { RiskRefusal, RiskContext } from '../risk/risk.ts';
 import type { Quote } from './strategy.ts';
 import { whyNot } from '../engine/whyNot.ts';
 
@@ -22,10 +22,10 @@ export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): 
 /** `mid` in ticks. The gate is asked of each order as if it were the only new one: all together may be more than funds and limits let through. */
 export function previewOf(
   quote: Quote,
-  standing: Standing,
+  standing: RiskContext,
   { halt, refusal, mid }: Pick<Preview, 'halt' | 'refusal' | 'mid'>,
 ): Preview {
-  const legal = legalise(standing.instrument, standing.depth, quote);
+  const legal = normalizeQuote(standing.instrument, standing.depth, quote);
   const decisions = new Decisions(false);
   decisions.begin(0, refusal);
   decisions.asked(quote, legal, legal.levels);

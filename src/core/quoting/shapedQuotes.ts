@@ -1,7 +1,7 @@
 /** What a regime makes of a strategy's quote, and of the plan for it: spreads widen, and only inventory is closed. Every change is a step. */
-import type { LegalLevel } from './legalise.ts';
+import type { NormalizedLevel } from './legalise.ts';
 import { remaining } from '../orders/orders.ts';
-import type { Plan } from './plan.ts';
+import type { QuotePlan } from './plan.ts';
 import type { Level, Quote } from './strategy.ts';
 import type { Amount, Side } from '../model/units.ts';
 
@@ -62,9 +62,9 @@ const stepsOf = ({ amount, amounts }: Level) => amounts ?? [{ name: 'amount', lo
 const cutBy = (lots: number) => ({ name: REDUCE_ONLY, lots: -lots });
 
 /** The same of orders that are already there: those that could carry inventory past its target are taken out. */
-export function reducedPlan(plan: Plan, side: Side, position: number): Plan {
+export function reducedPlan(plan: QuotePlan, side: Side, position: number): QuotePlan {
   let left = closing(side, position);
-  const keep: { order: Plan['keep'][number]['order']; level: LegalLevel }[] = [];
+  const keep: { order: QuotePlan['keep'][number]['order']; level: NormalizedLevel }[] = [];
   const cancel = plan.cancel.map(one =>
     left === 0 && one.reason === 'level not wanted' ? { ...one, reason: 'reduce only' as const } : one,
   );

@@ -6,7 +6,7 @@ import { bestOf } from '../model/book.ts';
 import type { Level, Quote, Step, Strategy, View, Witness } from './strategy.ts';
 import type { Millis } from '../model/units.ts';
 
-export type WitnessRules = {
+export type RfqReferenceRules = {
   /** An older price is none. */
   readonly staleAfterMs: Millis;
   /** The book is thin where its best prices are further apart than this, in bps of its middle; absent: it is never taken for thin. */
@@ -20,14 +20,14 @@ export type WitnessRules = {
 };
 
 /** The same strategy, bound by the witness. */
-export const withWitness = (rules: WitnessRules | undefined, strategy: Strategy): Strategy =>
+export const withRfqReference = (rules: RfqReferenceRules | undefined, strategy: Strategy): Strategy =>
   rules === undefined ? strategy : { ...strategy, quote: view => bound(rules, view, strategy.quote(view)) };
 
 /** Whether the best prices are so far apart that the book alone is not believed. */
-export const isThin = ({ thinBps }: Pick<WitnessRules, 'thinBps'>, bid: number, ask: number): boolean =>
+export const isThin = ({ thinBps }: Pick<RfqReferenceRules, 'thinBps'>, bid: number, ask: number): boolean =>
   thinBps !== undefined && !((ask - bid) * 20_000 <= thinBps * (ask + bid));
 
-function bound(rules: WitnessRules, view: View, quote: Quote): Quote {
+function bound(rules: RfqReferenceRules, view: View, quote: Quote): Quote {
   const last = view.witness ?? null;
   const witness = last !== null && view.at - last.at <= rules.staleAfterMs ? last : null;
   const capped = rules.capsSkew && witness !== null ? capSkew(quote, view, witness) : quote;

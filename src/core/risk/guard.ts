@@ -19,7 +19,7 @@ export type HaltLimits = {
 };
 
 /** What survives a restart: profit of a new run starts at nothing again, so losses are kept as distances. */
-export type GuardState = {
+export type KillSwitchState = {
   /** How far profit is below its highest. */
   readonly drawdown: Money;
   /** UTC day, counted from 1970, and what was lost since it began; negative for a gain. */
@@ -33,7 +33,7 @@ type Counted = Exclude<keyof HaltLimits, 'drawdownMax' | 'dayLossMax'>;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
-export class Guard {
+export class KillSwitch {
   readonly limits: HaltLimits;
   readonly #windows: readonly {
     readonly limit: Counted;
@@ -117,13 +117,13 @@ export class Guard {
     for (const { events } of this.#windows) events.clear();
   }
 
-  state(profit: Money): GuardState | null {
+  state(profit: Money): KillSwitchState | null {
     if (this.#peak === null || this.#dayStart === null) return null;
     return { drawdown: money(this.#peak - profit), day: this.#day, dayLoss: money(this.#dayStart - profit) };
   }
 
   /** Goes on where an earlier run stood, before any profit of this one. */
-  restore({ drawdown, day, dayLoss }: GuardState): void {
+  restore({ drawdown, day, dayLoss }: KillSwitchState): void {
     this.#peak = drawdown;
     this.#day = day;
     this.#dayStart = dayLoss;

@@ -1,9 +1,9 @@
 /** How near each limit is: what it allows, and how much of that is used now; for people and metrics, no part of any decision. */
-import type { Guard, HaltLimits } from './guard.ts';
+import type { KillSwitch, HaltLimits } from './guard.ts';
 import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
 import { mayLive } from '../orders/orders.ts';
 import type { Order } from '../orders/orders.ts';
-import type { RiskLimits, Standing } from './risk.ts';
+import type { RiskLimits, RiskContext } from './risk.ts';
 import { money } from '../model/units.ts';
 import type { Amount, Millis, Money } from '../model/units.ts';
 
@@ -17,11 +17,16 @@ export type LimitUse = { readonly limit: LimitName } & (
 );
 
 /** Every limit of a bot: empty where none was set. `profit` is the total so far, in the minor currency. */
-export function limitUsesOf(standing: Standing, guard: Guard | null, profit: Money, at: Millis): readonly LimitUse[] {
+export function limitUsesOf(
+  standing: RiskContext,
+  guard: KillSwitch | null,
+  profit: Money,
+  at: Millis,
+): readonly LimitUse[] {
   return [...riskUses(standing), ...(guard === null ? [] : guardUses(guard, standing, profit, at))];
 }
 
-function riskUses({ limits, orders, position, instrument, depth }: Standing): readonly LimitUse[] {
+function riskUses({ limits, orders, position, instrument, depth }: RiskContext): readonly LimitUse[] {
   if (limits === null) return [];
   const live = orders.filter(mayLive);
   const largest = live.map(valueOfRest).reduce((a, b) => (b > a ? b : a), 0n);
@@ -44,7 +49,7 @@ function riskUses({ limits, orders, position, instrument, depth }: Standing): re
 
 const valueOfRest = ({ price, amount }: Order): bigint => valueOf(price, amount);
 
-function guardUses(guard: Guard, { instrument }: Standing, profit: Money, at: Millis): readonly LimitUse[] {
+function guardUses(guard: KillSwitch, { instrument }: RiskContext, profit: Money, at: Millis): readonly LimitUse[] {
   const { limits } = guard;
   const lost = guard.state(profit);
   const loss = (limit: 'drawdownMax' | 'dayLossMax', sum: Money | undefined): LimitUse => {

@@ -88,7 +88,7 @@ export type QuotingRefusal = Extract<
 >;
 
 /** What the gate looks at. */
-export type Standing = {
+export type RiskContext = {
   readonly instrument: Instrument;
   readonly limits: RiskLimits | null;
   readonly stopping: boolean;
@@ -123,7 +123,7 @@ export type Standing = {
 };
 
 /** Null when quoting is possible. */
-export function quotingRefusal(s: Standing): QuotingRefusal | null {
+export function quotingRefusal(s: RiskContext): QuotingRefusal | null {
   if (s.stopping) return 'stopping';
   if (s.halted) return 'halted';
   if (s.bookRefusal) return s.bookRefusal;
@@ -141,7 +141,7 @@ export function quotingRefusal(s: Standing): QuotingRefusal | null {
 }
 
 /** Approves one placement, or says why not. Every check fails closed: a value that is not a number is refused. */
-export function approvePlace(command: PlaceCommand, s: Standing): Approved<PlaceCommand> | RiskRefusal {
+export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<PlaceCommand> | RiskRefusal {
   const general = quotingRefusal(s);
   if (general !== null) return general;
   const limits = s.limits!;
@@ -183,7 +183,7 @@ export function approveByIds<K extends 'cancel' | 'look'>(
 }
 
 /** Lots by which the worst case of a side may still grow: everything of ours that may live or is converting counts as done. */
-export function roomOf(side: Side, s: Standing): number {
+export function roomOf(side: Side, s: RiskContext): number {
   const worst = sum(s.orders, side) + s.converting[side] + (side === 'buy' ? s.position : -s.position);
   return (s.limits?.positionMax ?? 0) - worst;
 }
@@ -197,11 +197,11 @@ function crossesOwn(side: Side, price: Price, orders: readonly Order[]): boolean
 const sum = (orders: readonly Order[], side: Side): number =>
   orders.reduce((lots, order) => (order.side === side ? lots + remaining(order) : lots), 0);
 
-const neededFor = (side: Side, price: Price, amount: Amount, { instrument }: Standing): Money =>
+const neededFor = (side: Side, price: Price, amount: Amount, { instrument }: RiskContext): Money =>
   side === 'sell' ? moneyOfAmount(instrument, amount) : moneyOfValue(instrument, valueOf(price, amount));
 
 /** What an order of this side may still cost: funds less what every order of ours that is not done may take. Below zero when that is too much already. */
-export function fundsFor(side: Side, s: Standing): Money {
+export function fundsFor(side: Side, s: RiskContext): Money {
   const { instrument, orders } = s;
   if (side === 'sell')
     return money((s.majorFunds as bigint) - moneyOfAmount(instrument, sum(orders, 'sell') as Amount));

@@ -2,12 +2,12 @@
 import * as replies from '../wire/accountReplies.ts';
 import type { Ask, Question } from '../transport/ask.ts';
 
-export type Account = ReturnType<typeof account>;
+export type AccountEndpoints = ReturnType<typeof account>;
 
 /** Private reads (rest-api 4.5, 4.9, public-facts 9.1). Sums are decimal text, maker and taker rates fractions. */
 export function account(ask: Ask) {
   return {
-    balances: () => ask(reading('balance', replies.balances)),
+    balances: () => ask(reading('balance', replies.balanceList)),
     /** The account's own rates, book by book. */
     fees: () => ask(reading('fees', payload => replies.fees(payload).books)),
     /** The same with the fees of deposits and withdrawals. */

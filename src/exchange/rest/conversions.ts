@@ -32,9 +32,9 @@ export type ConversionQuote = Terms & {
   readonly nextRecurrentEvents: ReadonlyMap<string, Millis>;
 };
 
-export type Conversion = Terms & { readonly status: 'open' | 'queued' | 'completed' | 'failed' };
+export type CurrencyConversion = Terms & { readonly status: 'open' | 'queued' | 'completed' | 'failed' };
 
-export type Conversions = ReturnType<typeof conversions>;
+export type ConversionEndpoints = ReturnType<typeof conversions>;
 
 /**
  * rest-api 4.10, 4.11 and public-facts 13. Amounts are decimal text above zero. A wrong amount, currency or id is refused as `not-sent`; an
@@ -125,7 +125,7 @@ function slippage(from: Row, field: string): NonNullable<ConversionQuote['estima
   return { value: wire.figure(of, 'value'), level: wire.text(of, 'level'), message: wire.text(of, 'message') };
 }
 
-function conversion(payload: unknown): Conversion {
+function conversion(payload: unknown): CurrencyConversion {
   const of = wire.row(payload);
   return { ...terms(of), status: wire.oneOf(of, 'status', ['open', 'queued', 'completed', 'failed']) };
 }

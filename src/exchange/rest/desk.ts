@@ -1,6 +1,6 @@
 /** Both conversion interfaces as one desk: offers, their acceptance, and what became of them. */
 import type { ConversionDesk, ConversionState, DecimalText, Outcome } from '../../core/index.ts';
-import type { Conversion, Conversions } from './conversions.ts';
+import type { CurrencyConversion, ConversionEndpoints } from './conversions.ts';
 import type { Rfq, RfqConversion } from './rfq.ts';
 
 /** Pages of the list of conversions that are read at most; 100 a page. */
@@ -10,7 +10,7 @@ const PAGES_MAX = 200;
  * Currencies in and out in lower case, amounts as decimal text. What is refused or unknown is passed on; `find` takes 1401 and 0345 for no
  * conversion, and is `unknown` beyond 200 pages of 100.
  */
-export function conversionDesk(client: Conversions & { readonly rfq: Rfq }): ConversionDesk {
+export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq }): ConversionDesk {
   const { rfq } = client;
   return {
     pairs: async () =>
@@ -80,7 +80,7 @@ export function conversionDesk(client: Conversions & { readonly rfq: Rfq }): Con
 /** What says that no conversion came of a quote: no such resource, no such quote any more. A path that is not there is no answer. */
 const NO_CONVERSION: readonly string[] = ['1401', '0345'];
 
-const stateOfConversion = ({ id, status, ...terms }: Conversion): ConversionState => ({
+const stateOfConversion = ({ id, status, ...terms }: CurrencyConversion): ConversionState => ({
   id,
   status: status === 'completed' || status === 'failed' ? status : 'pending',
   give: leg(terms.fromCurrency, terms.fromAmount),

@@ -16,7 +16,7 @@ export type CandleQuery = {
 /** Widths of a candle that clients know of (public facts 4.5). */
 const CANDLE_SECONDS = [60, 300, 900, 1_800, 3_600, 14_400, 43_200, 86_400, 604_800];
 
-export type Market = ReturnType<typeof market>;
+export type MarketEndpoints = ReturnType<typeof market>;
 
 /**
  * Public: no key is needed (rest-api 4.6, 4.7, 4.8, public-facts 4). A wrong book, page, width or span is refused as `not-sent`; `orderBook` is

@@ -56,9 +56,9 @@ export type Replacement = {
   readonly originId?: string;
 };
 /** `cancel`: when the change cannot be made, cancel the order instead of leaving it as it was. At least one figure is needed. */
-export type Modification = Omit<Replacement, 'originId'> & { readonly cancel?: boolean };
+export type OrderModification = Omit<Replacement, 'originId'> & { readonly cancel?: boolean };
 
-export type Orders = ReturnType<typeof orders>;
+export type OrderEndpoints = ReturnType<typeof orders>;
 
 /**
  * rest-api 4.1, 4.2, 4.3, 4.4 and public-facts 5, 6, 7. Prices and amounts are decimal text above zero; what breaks the rules is refused as
@@ -74,7 +74,7 @@ export function orders(ask: Ask) {
     replace: (of: Id, by: Replacement) =>
       asked(ask, () => accepting('PATCH v3 orders', 'PATCH', `/v3/orders${idPath(of)}`, replacementBody(by))),
     /** v4: changes the order in place. By price alone, a buy changes its amount too (public facts 6). */
-    modify: (of: Id, by: Modification) =>
+    modify: (of: Id, by: OrderModification) =>
       asked(ask, () => accepting('PATCH v4 orders', 'PATCH', `/v4/orders${idPath(of)}`, modificationBody(by))),
 
     /**
@@ -93,11 +93,12 @@ export function orders(ask: Ask) {
     /** In requests of at most 50 ids each; done when all of them were answered. Ids that match nothing are missing. */
     lookUp: async (of: Ids): Promise<Outcome<readonly replies.OrderDetails[]>> => {
       const some = (ids: readonly string[]) =>
-        found(ids, part => asked(ask, () => reading('orders', idQuery(of, part), replies.orders)), allOf);
+        found(ids, part => asked(ask, () => reading('orders', idQuery(of, part), replies.orderList)), allOf);
       return allOf(await Promise.all(chunks(idsOf(of), IDS_PER_REQUEST).map(some)));
     },
-    order: (oid: string) => asked(ask, () => reading('orders', `/${oidPart(oid)}`, replies.orders)),
-    openOrders: (of: OpenOrdersQuery = {}) => asked(ask, () => reading('open_orders', openQuery(of), replies.orders)),
+    order: (oid: string) => asked(ask, () => reading('orders', `/${oidPart(oid)}`, replies.orderList)),
+    openOrders: (of: OpenOrdersQuery = {}) =>
+      asked(ask, () => reading('open_orders', openQuery(of), replies.orderList)),
 
     userTrades: (of: Page & { readonly book?: string } = {}) =>
       asked(ask, () => {
@@ -185,7 +186,7 @@ function replacementBody({ originId, ...amounts }: Replacement): Record<string, 
   };
 }
 
-function modificationBody({ cancel, ...amounts }: Modification): Record<string, unknown> {
+function modificationBody({ cancel, ...amounts }: OrderModification): Record<string, unknown> {
   if (amounts.major !== undefined && amounts.minor !== undefined)
     throw fault('minor', 'not both major and minor', amounts.minor);
   return { ...someFigures(amounts), ...present({ cancel }) };

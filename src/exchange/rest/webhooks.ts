@@ -7,7 +7,7 @@ export type WebhookRegistration = { readonly id: string; readonly callbackUrl: s
 /** What the exchange says of a registration, for a person, and what it has registered. */
 export type WebhookRegistrations = { readonly message?: string; readonly webhooks: readonly WebhookRegistration[] };
 
-export type Webhooks = ReturnType<typeof webhooks>;
+export type WebhookEndpoints = ReturnType<typeof webhooks>;
 
 /** Registering needs a key, reading the keys of deliveries none (rfq 4.7, public-facts 15). What is no http(s) URL is refused as `not-sent`. */
 export function webhooks(ask: Ask) {

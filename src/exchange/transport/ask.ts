@@ -2,7 +2,7 @@
 import { maskedText, shownText, TransportFailure } from '../../core/index.ts';
 import type { Clock, Millis, Outcome, Transport, WireReply, WireRequest } from '../../core/index.ts';
 import { classify } from '../wire/classify.ts';
-import type { Reading } from '../wire/classify.ts';
+import type { ReplyReading } from '../wire/classify.ts';
 import { lanes, URGENCY } from './lanes.ts';
 import type { Lane, LaneLimits } from './lanes.ts';
 import { Budget } from './limit.ts';
@@ -20,7 +20,7 @@ export type Door = {
 };
 
 /** A request before it is signed. */
-export type Question<T> = Reading<T> & {
+export type Question<T> = ReplyReading<T> & {
   /** Names the endpoint in metrics; one of a fixed few, never with ids in it. */
   readonly endpoint: string;
   readonly lane: Lane;

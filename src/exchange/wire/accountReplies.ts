@@ -19,7 +19,7 @@ export type TradeDetails = OwnTrade & {
   readonly marginOrderType?: string;
 };
 
-export type FeeSchedule = {
+export type AccountFees = {
   readonly books: readonly BookFee[];
   readonly deposits: readonly {
     readonly currency: string;
@@ -80,7 +80,7 @@ export type AccountStatus = {
 };
 
 /** Of a lookup and of open orders (rest-api 2.4, public-facts 7). A market order without an amount has `0`. Throws a WireFault on another shape. */
-export const orders = (payload: unknown): readonly OrderDetails[] => wire.list(payload, order);
+export const orderList = (payload: unknown): readonly OrderDetails[] => wire.list(payload, order);
 
 function order(element: unknown): OrderDetails {
   const of = wire.row(element);
@@ -147,7 +147,7 @@ export const ownTrades = (payload: unknown): readonly TradeDetails[] =>
   });
 
 /** Payload of rest-api 4.9, currencies spelt as there; a balance that lacks one of its three sums (rest-api 2.9) is a WireFault for all. */
-export const balances = (payload: unknown): readonly Balance[] =>
+export const balanceList = (payload: unknown): readonly Balance[] =>
   wire.list(
     wire.row(payload)['balances'],
     element => {
@@ -166,7 +166,7 @@ export const balances = (payload: unknown): readonly Balance[] =>
  * Rates are fractions. Only the `_decimal` rates are read; the deprecated pair without a side means different things to different clients (public
  * facts 9.1). A percentage of the next tier becomes a fraction, exactly. Throws a WireFault on another shape.
  */
-export function fees(payload: unknown): FeeSchedule {
+export function fees(payload: unknown): AccountFees {
   const whole = wire.row(payload);
   const withdrawals = wire.optional(whole, 'withdrawal_fees', (from, field) => wire.row(from[field], field)) ?? {};
   return {
@@ -192,7 +192,7 @@ function bookFee(element: unknown): BookFee {
   };
 }
 
-function depositFee(element: unknown): FeeSchedule['deposits'][number] {
+function depositFee(element: unknown): AccountFees['deposits'][number] {
   const of = wire.row(element, 'deposit_fees');
   return {
     currency: wire.filled(of, 'currency'),

@@ -4,7 +4,7 @@ import { errorIn, isThrottle, NO_CODE, provesRefusal } from './errors.ts';
 import { parseExactJson } from './json.ts';
 import { row, WireFault } from './wire.ts';
 
-export type Reading<T> = {
+export type ReplyReading<T> = {
   /** A `read` changes nothing, so that any error answer refuses it; a `write` may have taken effect unless the code says otherwise. */
   readonly effect: 'read' | 'write';
   /** v3 and v4 wrap what they send in `payload`; RFQ and the webhook registration send it bare. */
@@ -15,20 +15,20 @@ export type Reading<T> = {
   readonly wordsRefuse?: boolean;
 };
 
-export type Verdict<T> = { readonly outcome: Outcome<T>; readonly throttled: boolean };
+export type RequestVerdict<T> = { readonly outcome: Outcome<T>; readonly throttled: boolean };
 
 /**
  * `throttleRefuses` says that the exchange checks its rate limit before it touches an order. No document does, so a throttled write is
  * unknown unless the owner of the account has seen otherwise and says so.
  */
-export function classify<T>(reply: WireReply, reading: Reading<T>, throttleRefuses: boolean): Verdict<T> {
+export function classify<T>(reply: WireReply, reading: ReplyReading<T>, throttleRefuses: boolean): RequestVerdict<T> {
   const { status } = reply;
   const body = parsed(reply.body);
   const error = errorIn(body);
   const write = reading.effect === 'write';
   const throttled = isThrottle(status, error?.code);
-  const unknown = (reason: string): Verdict<T> => ({ outcome: { kind: 'unknown', reason }, throttled });
-  const refused = (code: string, message: string): Verdict<T> => ({
+  const unknown = (reason: string): RequestVerdict<T> => ({ outcome: { kind: 'unknown', reason }, throttled });
+  const refused = (code: string, message: string): RequestVerdict<T> => ({
     outcome: { kind: 'refused', code, message, status },
     throttled,
   });

@@ -4,17 +4,17 @@ import type { Clock, Engine, EngineEvent, Millis, MoneyLists } from '../../core/
 import type { AdjustmentBox } from '../state/adjustments.ts';
 import { explaining } from './explaining.ts';
 import type { Log } from '../log.ts';
-import type { Reach } from '../loop/reach.ts';
+import type { ConnectivityLog } from '../loop/reach.ts';
 import { isFailed } from './reads.ts';
 import type { Failed, Reads } from './reads.ts';
 import { TransferReads } from './transferReads.ts';
-import type { Booking, Found, Transfer } from './transferReads.ts';
+import type { Booking, FoundTransfers, ListedTransfer } from './transferReads.ts';
 
 export type BalanceReadsOptions = {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly log: Log;
-  readonly reach: Reach;
+  readonly reach: ConnectivityLog;
   readonly reads: Reads;
   /** The engine's time. */
   readonly time: () => Millis;
@@ -51,7 +51,7 @@ export class BalanceReads {
   #lookAt: Millis = -Infinity;
   #lookedAt: Millis = -Infinity;
   /** What the lists showed lately, until balances that were read after it are compared: a read may fail, or trades come between. */
-  #shown: Found | null = null;
+  #shown: FoundTransfers | null = null;
   /** Until then a line may come of something that was in the opening balances, or was taken over by a resume: it must be seen while nothing differs. */
   #linesMayComeUntil: Millis;
   /** They differed, and nothing has been booked since. */
@@ -143,7 +143,7 @@ export class BalanceReads {
   }
 
   /** What the lists show before the balances are read, when it is time to learn it; the transfers among it that cancel out are booked. */
-  async #lookBefore(): Promise<Found | null> {
+  async #lookBefore(): Promise<FoundTransfers | null> {
     const now = this.#o.clock.elapsed();
     if (this.#transfers === null || now < this.#lookAt || this.#o.engine.differences().length > 0) return null;
     const found = await this.#look();
@@ -195,7 +195,7 @@ export class BalanceReads {
       : `its lists of deposits and withdrawals are asked for the reason; if they do not show it within ${seconds} s`;
   }
 
-  async #look(): Promise<Found | null> {
+  async #look(): Promise<FoundTransfers | null> {
     const found = await this.#transfers?.look();
     if (found === undefined) return null;
     if (!isFailed(found)) return found;
@@ -205,7 +205,7 @@ export class BalanceReads {
     return null;
   }
 
-  #take(found: Found, booked: readonly Transfer[]): void {
+  #take(found: FoundTransfers, booked: readonly ListedTransfer[]): void {
     for (const { id: _line, ...transfer } of booked) this.#book(transfer);
     if (booked.length > 0) this.#isUnbooked = false;
     this.#transfers?.take(found, booked, this.#o.clock.elapsed());
@@ -225,7 +225,7 @@ export class BalanceReads {
 const told = ({ cause, currency, amount, why }: Booking): string =>
   `booked under ${cause}: ${textOfMoney(amount)} ${currency} (${why})${cause === 'fees' ? '' : '; it is no profit'}`;
 
-function cancelsOut(transfers: readonly Transfer[]): boolean {
+function cancelsOut(transfers: readonly ListedTransfer[]): boolean {
   const sums = new Map<string, bigint>();
   for (const { currency, amount } of transfers) sums.set(currency, (sums.get(currency) ?? 0n) + amount);
   return [...sums.values()].every(sum => sum === 0n);

@@ -1,7 +1,7 @@
 /** Which of the transfers that the exchange lists explain what differs: a list may be ahead of the balances, or behind them. */
 import { money } from '../../core/index.ts';
 import type { Money } from '../../core/index.ts';
-import type { Transfer } from './transferReads.ts';
+import type { ListedTransfer } from './transferReads.ts';
 
 /** Of how many transfers in one currency every choice is tried; of more, only all of them. */
 const CHOICES_MAX = 10;
@@ -12,11 +12,11 @@ const CHOICES_MAX = 10;
  * to the last digit. The others are booked in any case where their currency differs: then the rest of the difference is what is not listed yet.
  */
 export function explaining(
-  transfers: readonly Transfer[],
+  transfers: readonly ListedTransfer[],
   differences: ReadonlyMap<string, Money>,
-  isEarly: (transfer: Transfer) => boolean,
-): readonly Transfer[] {
-  const chosen = new Set<Transfer>();
+  isEarly: (transfer: ListedTransfer) => boolean,
+): readonly ListedTransfer[] {
+  const chosen = new Set<ListedTransfer>();
   for (const currency of new Set(transfers.map(each => each.currency))) {
     const all = transfers.filter(each => each.currency === currency);
     const late = all.filter(each => !isEarly(each));
@@ -29,10 +29,10 @@ export function explaining(
   return transfers.filter(each => chosen.has(each));
 }
 
-const sumOf = (transfers: readonly Transfer[]): bigint => transfers.reduce((sum, { amount }) => sum + amount, 0n);
+const sumOf = (transfers: readonly ListedTransfer[]): bigint => transfers.reduce((sum, { amount }) => sum + amount, 0n);
 
 /** Every choice of some of them, few before many. */
-function choicesOf(all: readonly Transfer[]): readonly (readonly Transfer[])[] {
+function choicesOf(all: readonly ListedTransfer[]): readonly (readonly ListedTransfer[])[] {
   if (all.length > CHOICES_MAX) return [];
   const choices = Array.from({ length: 2 ** all.length - 1 }, (_, bits) =>
     all.filter((_each, i) => ((bits + 1) >> i) % 2 === 1),

@@ -10,7 +10,7 @@ export type OwnSeen =
   /** Money came or went: told by a webhook. */
   | { readonly kind: 'moved' };
 
-export type PromptReadsOptions = {
+export type EventDrivenReadsOptions = {
   readonly clock: Clock;
   /** Reads own trades into the engine. */
   readonly readTrades: () => Promise<unknown>;
@@ -37,8 +37,8 @@ const RETRY_MS = 30;
 const BALANCES_EVERY_MS = 5_000;
 const GONE_MAX = 500;
 
-export class PromptReads {
-  readonly #options: PromptReadsOptions;
+export class EventDrivenReads {
+  readonly #options: EventDrivenReadsOptions;
   readonly #gone = new Set<string>();
   #tradesWanted = false;
   #balancesWanted = false;
@@ -51,7 +51,7 @@ export class PromptReads {
   #running: Promise<void> | null = null;
   #stopped = false;
 
-  constructor(options: PromptReadsOptions) {
+  constructor(options: EventDrivenReadsOptions) {
     this.#options = options;
     this.#filledAt = options.clock.elapsed();
   }

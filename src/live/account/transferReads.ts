@@ -7,10 +7,10 @@ import type { Failed } from './reads.ts';
 /** A transfer as the engine is told of it. */
 export type Booking = Omit<Extract<EngineEvent, { kind: 'transfer' }>, 'kind' | 'at'>;
 /** One that the lists show; `id` is that of its line there. */
-export type Transfer = Booking & { readonly id: string };
+export type ListedTransfer = Booking & { readonly id: string };
 
 /** What a look found: transfers that are not in the ledger, oldest first. `ids` are to be given to `take` with them. */
-export type Found = { readonly transfers: readonly Transfer[]; readonly ids: readonly string[] };
+export type FoundTransfers = { readonly transfers: readonly ListedTransfer[]; readonly ids: readonly string[] };
 
 const PAGE = 100;
 const PAGES_MAX = 10;
@@ -42,8 +42,8 @@ export class TransferReads {
    * Reads the lists. While nothing is known every id on the newest pages is new, and no transfer: whoever finds the ledger equal to balances
    * that were read after this may `take` them.
    */
-  async look(): Promise<Found | Failed> {
-    const transfers: Transfer[] = [];
+  async look(): Promise<FoundTransfers | Failed> {
+    const transfers: ListedTransfer[] = [];
     const ids: string[] = [];
     for (const list of MONEY_LISTS) {
       const moved = await this.#newest(list);
@@ -59,7 +59,7 @@ export class TransferReads {
   }
 
   /** Listed when nothing differed. */
-  isEarly({ id }: Transfer): boolean {
+  isEarly({ id }: ListedTransfer): boolean {
     return this.#early.has(id);
   }
 
@@ -67,7 +67,7 @@ export class TransferReads {
    * The ledger equals balances that were read after this look. What was listed so long ago is in them; what is new may be ahead of them. The
    * first look of all learns what was there before the ledger.
    */
-  seenEqual(found: Found, now: Millis): void {
+  seenEqual(found: FoundTransfers, now: Millis): void {
     const isFirst = this.#known === null;
     const settled = found.ids.filter(id => {
       if (isFirst || this.#known?.has(id)) return true;
@@ -79,7 +79,7 @@ export class TransferReads {
   }
 
   /** In the same breath in which the engine is told of `booked`, some of what was found; the others may be ahead of the balances. */
-  take({ transfers, ids }: Found, booked: readonly Transfer[], now: Millis): void {
+  take({ transfers, ids }: FoundTransfers, booked: readonly ListedTransfer[], now: Millis): void {
     const isBooked = new Set(booked);
     const left = new Set(transfers.filter(each => !isBooked.has(each)).map(({ id }) => id));
     for (const id of left) this.#early.set(id, this.#early.get(id) ?? now);
@@ -118,13 +118,13 @@ export class TransferReads {
 const isGain = ({ updates }: MoneyMoved): boolean => updates.every(({ amount }) => amount > 0n);
 
 /** A funding below zero was taken back, a withdrawal above zero came back. */
-function causeOf(list: MoneyList, amount: Money): Transfer['cause'] {
+function causeOf(list: MoneyList, amount: Money): ListedTransfer['cause'] {
   if (list === 'fees') return 'fees';
   if (list === 'fundings') return amount > 0n ? 'deposits' : 'refunds';
   return amount < 0n ? 'withdrawals' : 'refunds';
 }
 
-function transfersOf(list: MoneyList, { id, createdAt, updates, ref }: MoneyMoved, line: string): Transfer[] {
+function transfersOf(list: MoneyList, { id, createdAt, updates, ref }: MoneyMoved, line: string): ListedTransfer[] {
   const sums = new Map<string, bigint>();
   for (const { currency, amount } of updates) sums.set(currency, (sums.get(currency) ?? 0n) + amount);
   return [...sums]

@@ -21,11 +21,11 @@ export type InboxOptions = DeskOptions & {
   readonly proxies: readonly string[];
   readonly now: () => Millis;
   /** Whether a body is signed by the exchange; absent: not asked. */
-  readonly signed?: (headers: SignatureHeaders, body: Buffer) => Promise<Verdict>;
+  readonly signed?: (headers: SignatureHeaders, body: Buffer) => Promise<SignatureVerdict>;
 };
 
 /** `later` when the key could not be had; when it is signed, what it says: the same in another wrapping is the same delivery. */
-export type Verdict = { readonly kind: 'no' | 'later' } | { readonly kind: 'yes'; readonly says: string };
+export type SignatureVerdict = { readonly kind: 'no' | 'later' } | { readonly kind: 'yes'; readonly says: string };
 
 export type SignatureHeaders = { readonly signature: string | undefined; readonly keyId: string | undefined };
 

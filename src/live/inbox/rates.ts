@@ -3,13 +3,13 @@ import { isIPv6 } from 'node:net';
 import type { Millis } from '../../core/index.ts';
 
 /** A budget is at most `burst` bytes, and gets `perSecond` more in a second. */
-export type Budget = { readonly burst: number; readonly perSecond: number };
+export type CallerBudget = { readonly burst: number; readonly perSecond: number };
 
 export type DeliveryLimits = {
   /** Of one body, in bytes. */
   readonly bodyMax: number;
-  readonly address: Budget;
-  readonly all: Budget;
+  readonly address: CallerBudget;
+  readonly all: CallerBudget;
 };
 
 /**
@@ -84,7 +84,7 @@ export class Rates {
     return level;
   }
 
-  #fill(level: Level, { burst, perSecond }: Budget): void {
+  #fill(level: Level, { burst, perSecond }: CallerBudget): void {
     const now = this.#elapsed();
     level.bytes = Math.min(burst, level.bytes + ((now - level.at) / 1_000) * perSecond);
     level.at = now;

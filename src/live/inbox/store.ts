@@ -17,7 +17,7 @@ export type Arrived = {
 /** What is kept: so many deliveries, and so many bytes of them with their rows. */
 export type InboxBounds = { readonly rows: number; readonly bytes: number };
 
-export type Stored = {
+export type StoredDelivery = {
   readonly n: number;
   readonly at: Millis;
   readonly from: string;
@@ -30,9 +30,9 @@ export type InboxStore = {
   /** Durable when it returns: only then may any of them be answered. Says of each whether it is new. Throws when the disk does not take it. */
   put(batch: readonly Arrived[]): boolean[];
   /** Everything that is kept, oldest first. */
-  all(): IterableIterator<Stored>;
+  all(): IterableIterator<StoredDelivery>;
   /** The newest, at most so many deliveries with at most so many bytes, oldest first. */
-  newest(bounds: InboxBounds): Stored[];
+  newest(bounds: InboxBounds): StoredDelivery[];
   count(): number;
   /** Of all that is kept, with its rows. */
   bytes(): number;
@@ -184,7 +184,7 @@ function makeRoom(db: Database.Database, shares: Shares, keep: InboxBounds): voi
 
 type Row = { n: number; at: Millis; sender: string; body: Uint8Array; times: number };
 
-function* storedIn(rows: Iterable<unknown>): IterableIterator<Stored> {
+function* storedIn(rows: Iterable<unknown>): IterableIterator<StoredDelivery> {
   for (const row of rows) {
     const { n, at, sender, body, times } = row as Row;
     yield { n, at, from: sender, body: Buffer.from(body), times };

@@ -11,7 +11,7 @@ type Deciding = {
 };
 
 /** Until the signal. */
-export async function keepDeciding(
+export async function decisionTimer(
   { clock, engine, timing, time, step }: Deciding,
   signal: AbortSignal,
 ): Promise<void> {

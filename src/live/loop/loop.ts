@@ -4,7 +4,7 @@ import type { Approved, Command, EngineEvent, Millis, PlaceCommand } from '../..
 import type { Hedger } from '../../hedge/index.ts';
 import { BalanceReads } from '../account/balanceReads.ts';
 import { cancelAll } from '../safety/clearOut.ts';
-import { keepDeciding } from './keepDeciding.ts';
+import { decisionTimer } from './keepDeciding.ts';
 import { hedgerOf } from './hedgerOf.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData } from '../market/marketData.ts';
@@ -14,7 +14,7 @@ import { obstacleTo } from '../safety/obstacle.ts';
 import { recordedTurn } from '../replay/recordedTurn.ts';
 import { LineWriter } from '../replay/recording.ts';
 import { isFailed, Reads, type Failed } from '../account/reads.ts';
-import { Reach } from './reach.ts';
+import { ConnectivityLog } from './reach.ts';
 import { Refusals } from '../safety/refusals.ts';
 import { RulesReads } from './rulesReads.ts';
 import { takeUpSettlements } from '../state/settlements.ts';
@@ -22,7 +22,7 @@ import { takeUpHalt, watchHalt } from '../safety/haltWatch.ts';
 import { takeUpReduce, watchReduce } from '../safety/reduceWatch.ts';
 import { SentinelWatch } from '../safety/sentinelWatch.ts';
 import { send } from './sends.ts';
-import { witnessReadsOf } from '../market/witness.ts';
+import { rfqReferenceReadsOf } from '../market/witness.ts';
 import { LOOK_EVERY_MS, SleepWatch } from '../safety/sleepWatch.ts';
 
 const RULES_LOOK_EVERY_MS = 500;
@@ -45,7 +45,7 @@ export class Loop {
   readonly #writer = new LineWriter();
   readonly #balances: BalanceReads;
   readonly #keeper: LedgerKeeper;
-  readonly #reach: Reach;
+  readonly #reach: ConnectivityLog;
   readonly #refusals: Refusals;
   readonly #sleep: SleepWatch;
   readonly #hedger: Hedger | null;
@@ -61,7 +61,7 @@ export class Loop {
     const tids = opening.kind === 'restored' ? opening.tids : [];
     this.#reads = new Reads(exchange, book, opening.lastTid, this.time, timing.settleMs, tids);
     const hedges = () => this.#hedger?.rows ?? [];
-    this.#reach = new Reach(options.log, options.clock);
+    this.#reach = new ConnectivityLog(options.log, options.clock);
     this.#refusals = new Refusals(options, this.#reach);
     this.#sentinel = new SentinelWatch(options, event => this.#step({ ...event, at: this.time() }));
     this.#rules = new RulesReads(options, this.#reach, event => this.#step({ ...event, at: this.time() }));
@@ -136,7 +136,7 @@ export class Loop {
     this.#repeat(LOOK_EVERY_MS, async () => this.#look(), LOOK_EVERY_MS);
     this.#repeat(this.#balancesEveryMs, () => this.#balances.read());
     if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
-    const witness = witnessReadsOf(
+    const witness = rfqReferenceReadsOf(
       this.#options,
       () => this.rules.instrument,
       this.time,
@@ -190,7 +190,7 @@ export class Loop {
   };
 
   #decide(signal: AbortSignal): Promise<void> {
-    return keepDeciding({ ...this.#options, time: this.time, step: event => this.#step(event) }, signal);
+    return decisionTimer({ ...this.#options, time: this.time, step: event => this.#step(event) }, signal);
   }
 
   #repeat(everyMs: Millis | (() => Millis), task: () => Promise<unknown>, delayMs: Millis = 0): void {

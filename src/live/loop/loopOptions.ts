@@ -7,7 +7,7 @@ import type { Latch } from '../safety/latch.ts';
 import type { Log } from '../log.ts';
 import type { SettlementBox } from '../state/settlements.ts';
 import type { MarketDataOptions } from '../market/marketData.ts';
-import type { WitnessSetup } from '../market/witness.ts';
+import type { RfqReferenceSetup } from '../market/witness.ts';
 import type { Opening, Rules } from './opening.ts';
 
 export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
@@ -56,7 +56,7 @@ export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
   /** Where a person leaves word of hedges that nobody can look up. */
   readonly settlements?: SettlementBox | undefined;
   /** Asks RFQ for its prices; absent: never. */
-  readonly witness?: WitnessSetup | undefined;
+  readonly witness?: RfqReferenceSetup | undefined;
   /** Called after every step of the engine with the milliseconds that it took. */
   readonly onStep?: (ms: Millis) => void;
 };

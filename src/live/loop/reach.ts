@@ -9,7 +9,7 @@ const UNREACHABLE_MS = 2_000;
 /** Kinds of failures that are told apart. */
 const KINDS_MAX = 100;
 
-export class Reach {
+export class ConnectivityLog {
   readonly #log: Log;
   readonly #clock: Clock;
   /** Since when nothing was answered; null while something is. */

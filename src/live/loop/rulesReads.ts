@@ -2,7 +2,7 @@
 import type { Clock, EngineEvent, Millis } from '../../core/index.ts';
 import type { LoopOptions } from './loopOptions.ts';
 import { CannotStart, NO_SUCH_BOOK, readRules, type Rules } from './opening.ts';
-import type { Reach } from './reach.ts';
+import type { ConnectivityLog } from './reach.ts';
 import { isOtherGrid, rulesChange } from './rulesChange.ts';
 
 const EVERY_MS = 300_000;
@@ -17,7 +17,7 @@ type Untimed<E> = E extends unknown ? Omit<E, 'at'> : never;
 export class RulesReads {
   readonly #options: Pick<LoopOptions, 'exchange' | 'book' | 'log'>;
   readonly #clock: Clock;
-  readonly #reach: Reach;
+  readonly #reach: ConnectivityLog;
   readonly #step: (event: Untimed<RulesEvent>) => void;
   #known: Rules;
   #areInDoubt = false;
@@ -26,7 +26,7 @@ export class RulesReads {
 
   constructor(
     options: Pick<LoopOptions, 'exchange' | 'book' | 'log' | 'clock' | 'rules'>,
-    reach: Reach,
+    reach: ConnectivityLog,
     step: (event: Untimed<RulesEvent>) => void,
   ) {
     this.#options = options;

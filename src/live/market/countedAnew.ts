@@ -5,7 +5,7 @@ import type { Millis } from '../../core/index.ts';
 const ANEW_AFTER_MS = 60_000;
 const READS_MIN = 5;
 
-export class CountedAnew {
+export class SequenceReset {
   #low: { readonly since: Millis; last: bigint; reads: number } | null = null;
 
   /** A book was read. True when every read of the last minute was below `shown`, and they have grown meanwhile. */

@@ -1,5 +1,5 @@
 /** Follows another exchange's public book and trades, from the stream or polled, and says how fresh they are; it knows no account. */
-import { OrderFeed } from '../../core/index.ts';
+import { L3Book } from '../../core/index.ts';
 import type {
   Amount,
   BookDiff,
@@ -16,7 +16,7 @@ import type {
 } from '../../core/index.ts';
 import type { Log } from '../log.ts';
 import { levelsOf } from './polledBook.ts';
-import { TradeTail } from './tradeTail.ts';
+import { PublicTradeFeed } from './tradeTail.ts';
 import type { TradeSink } from './tradeTail.ts';
 
 /** Where what is followed goes. An execution comes before the levels that it changed. */
@@ -69,8 +69,8 @@ const POLLED_LEVELS = 50;
 
 export class Follower {
   readonly #options: FollowerOptions;
-  readonly #feed: OrderFeed;
-  readonly #trades: TradeTail;
+  readonly #feed: L3Book;
+  readonly #trades: PublicTradeFeed;
   #stopped = false;
   #isUp = false;
   #source: 'none' | 'poll' | 'stream' = 'none';
@@ -93,8 +93,8 @@ export class Follower {
 
   constructor(options: FollowerOptions) {
     this.#options = options;
-    this.#feed = new OrderFeed({ instrument: options.instrument, book: options.sink, pending: () => [] });
-    this.#trades = new TradeTail({ ...options, bornOf: oid => this.#feed.bornOf(oid) });
+    this.#feed = new L3Book({ instrument: options.instrument, book: options.sink, pending: () => [] });
+    this.#trades = new PublicTradeFeed({ ...options, bornOf: oid => this.#feed.bornOf(oid) });
   }
 
   start(): void {

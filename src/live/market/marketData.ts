@@ -1,5 +1,5 @@
 /** Market data for the engine: the stream by default, polled books whenever it is silent, behind or gone; each book has one source at a time. */
-import { mayLive, opposite, OrderFeed } from '../../core/index.ts';
+import { mayLive, opposite, L3Book } from '../../core/index.ts';
 import type {
   BookDiff,
   BookSnapshot,
@@ -10,11 +10,11 @@ import type {
   StreamTrade,
   Timer,
 } from '../../core/index.ts';
-import { CountedAnew } from './countedAnew.ts';
+import { SequenceReset } from './countedAnew.ts';
 import type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
 import { oursIn } from '../account/ourOids.ts';
 import { writeLevels } from './polledBook.ts';
-import { PromptReads } from '../account/promptReads.ts';
+import { EventDrivenReads } from '../account/promptReads.ts';
 import { ReferenceReads } from './reference.ts';
 import { amountOrNull, isFailed, priceOrNull } from '../account/reads.ts';
 
@@ -43,15 +43,15 @@ const PASSED_OVER = {
 
 export class MarketData {
   readonly #options: MarketDataOptions;
-  readonly #feed: OrderFeed;
-  readonly #prompt: PromptReads;
+  readonly #feed: L3Book;
+  readonly #prompt: EventDrivenReads;
   readonly #reference: ReferenceReads | null;
   #source: 'none' | 'poll' | 'stream' = 'none';
   #isUp = false;
   #stopped = false;
   /** Newest step of the book that the engine was shown; nothing older ever is. */
   #shown = -1n;
-  readonly #anew = new CountedAnew();
+  readonly #anew = new SequenceReset();
   /** Since when the feed has been behind what was polled; null while it is not. */
   #behindSince: Millis | null = null;
   #freshAt: Millis = -Infinity;
@@ -73,9 +73,9 @@ export class MarketData {
   constructor(options: MarketDataOptions) {
     this.#options = options;
     const { engine } = options;
-    this.#prompt = new PromptReads(options);
+    this.#prompt = new EventDrivenReads(options);
     this.#reference = options.reference ? new ReferenceReads({ ...options, ...options.reference }) : null;
-    this.#feed = new OrderFeed({
+    this.#feed = new L3Book({
       instrument: options.instrument(),
       book: engine.book,
       pending: () => engine.liveOrders.filter(order => order.oid === null && mayLive(order)),

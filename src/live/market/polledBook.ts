@@ -2,7 +2,7 @@
 import { amountFloor, priceCeil, priceFloor } from '../../core/index.ts';
 import type { Amount, BookSnapshot, Instrument, OrderBook, Price, Side } from '../../core/index.ts';
 
-export type Level = readonly [Side, Price, Amount];
+export type PolledLevel = readonly [Side, Price, Amount];
 
 /** Sums a book into levels. False, with nothing written, when a number in it does not fit. */
 export function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into: OrderBook): boolean {
@@ -17,7 +17,7 @@ export function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into
  * The levels, each price once, best first. Off the tick grid, as orders from before a change of the tick are, a price is moved towards
  * the other side: nothing is quoted through it. Null when a number does not fit: a price of nothing, or beyond 2^53 ticks or lots.
  */
-export function levelsOf(snapshot: BookSnapshot, instrument: Instrument): readonly Level[] | null {
+export function levelsOf(snapshot: BookSnapshot, instrument: Instrument): readonly PolledLevel[] | null {
   const sums: Record<Side, Map<Price, number>> = { buy: new Map(), sell: new Map() };
   try {
     for (const side of ['buy', 'sell'] as const) {
@@ -32,6 +32,6 @@ export function levelsOf(snapshot: BookSnapshot, instrument: Instrument): readon
     throw error;
   }
   return (['buy', 'sell'] as const).flatMap(side =>
-    [...sums[side]].map(([price, lots]): Level => [side, price, lots as Amount]),
+    [...sums[side]].map(([price, lots]): PolledLevel => [side, price, lots as Amount]),
   );
 }

@@ -6,11 +6,11 @@ import { priceOrNull } from '../account/reads.ts';
 export interface TradeSink {
   /** Names this moment for `trade`. */
   mark(): number;
-  trade(taker: Side, price: Price, lots: Amount, told: Told): void;
+  trade(taker: Side, price: Price, lots: Amount, told: TradeContext): void;
 }
 
 /** What is known of an execution besides itself. */
-export type Told = {
+export type TradeContext = {
   /** Its number differs from that of the one before it, unless one taker may have met both. */
   readonly moment: number;
   /** It happened at some time after this; absent: just now. */
@@ -19,7 +19,7 @@ export type Told = {
   readonly maker?: number;
 };
 
-export type TradeTailOptions = {
+export type PublicTradeFeedOptions = {
   readonly exchange: Pick<Exchange, 'trades'>;
   readonly instrument: Instrument;
   readonly sink: TradeSink;
@@ -32,8 +32,8 @@ const PAGES_MAX = 20;
 /** Orders whose executions the stream has told of lately, and trades that wait for a page. */
 const KEPT_MAX = 10_000;
 
-export class TradeTail {
-  readonly #options: TradeTailOptions;
+export class PublicTradeFeed {
+  readonly #options: PublicTradeFeedOptions;
   #last: bigint | null = null;
   /** A moment before which every trade is known. */
   #mark = 0;
@@ -45,7 +45,7 @@ export class TradeTail {
   #taker: string | number = '';
   #moment = 0;
 
-  constructor(options: TradeTailOptions) {
+  constructor(options: PublicTradeFeedOptions) {
     this.#options = options;
   }
 
@@ -107,7 +107,7 @@ export class TradeTail {
     return true;
   }
 
-  #take(trade: PublicTrade | StreamTrade, told: Omit<Told, 'moment'>): void {
+  #take(trade: PublicTrade | StreamTrade, told: Omit<TradeContext, 'moment'>): void {
     const { tid, createdAt, price: text, amount, makerSide } = trade;
     const { instrument, sink } = this.#options;
     const number = BigInt(tid);

@@ -12,7 +12,7 @@ import type {
 } from '../../core/index.ts';
 import { Offers } from '../../hedge/index.ts';
 
-export type WitnessSetup = {
+export type RfqReferenceSetup = {
   readonly desk: Pick<ConversionDesk, 'offer' | 'pairs'>;
   /** What the prices are asked for, in the major currency. */
   readonly amount: Money;
@@ -31,11 +31,11 @@ type Surroundings = {
   readonly step: (event: EngineEvent) => void;
 };
 
-export class WitnessReads {
-  readonly #o: WitnessSetup & Surroundings;
+export class RfqReferenceReads {
+  readonly #o: RfqReferenceSetup & Surroundings;
   readonly #offers: Offers;
 
-  constructor(options: WitnessSetup & Surroundings) {
+  constructor(options: RfqReferenceSetup & Surroundings) {
     this.#o = options;
     this.#offers = new Offers(options.desk, options.clock);
   }
@@ -68,13 +68,17 @@ export class WitnessReads {
 }
 
 /** The reads of one run; null where nobody wants them. */
-export function witnessReadsOf(
-  { witness, clock, engine }: { readonly witness?: WitnessSetup | undefined } & Pick<Surroundings, 'clock' | 'engine'>,
+export function rfqReferenceReadsOf(
+  {
+    witness,
+    clock,
+    engine,
+  }: { readonly witness?: RfqReferenceSetup | undefined } & Pick<Surroundings, 'clock' | 'engine'>,
   instrument: () => Instrument,
   time: () => Millis,
   step: (event: EngineEvent) => void,
-): WitnessReads | null {
-  return witness ? new WitnessReads({ ...witness, clock, engine, instrument, time, step }) : null;
+): RfqReferenceReads | null {
+  return witness ? new RfqReferenceReads({ ...witness, clock, engine, instrument, time, step }) : null;
 }
 
 /** A model's number: a float, in 10^-18 of the minor currency for one major. */

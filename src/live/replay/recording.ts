@@ -4,7 +4,7 @@ import type { Amount, Command, Depth, EngineEvent, Price, RestoredLedger, Side }
 import { ledgerOf, textOfLedger } from '../state/ledgerText.ts';
 
 /** One line of the recording. */
-export type Line =
+export type RecordingLine =
   /** An input. `levels`: changes of the best 50 levels since the line before that had any, as side, price, amount. */
   | { readonly kind: 'input'; readonly event: EngineEvent; readonly levels: readonly LevelChange[] }
   | Answer
@@ -62,7 +62,7 @@ export const brokenBy = (error: unknown): Answer => ({
 });
 
 /** Throws a RangeError on a line that is not one, a SyntaxError on one whose JSON is damaged. */
-export function lineOf(text: string): Line {
+export function lineOf(text: string): RecordingLine {
   const body = text.slice(1);
   if (text === GAP) return { kind: 'gap' };
   if (text.startsWith('o')) return { kind: 'commands', commands: JSON.parse(body) as Command[] };

@@ -25,7 +25,7 @@ export type RecordedRun = {
 };
 
 /** The recording of the run that goes on. */
-export type Recorder = {
+export type RunRecorder = {
   /** Bytes on disk. */
   readonly bytes: number;
   /** Appends lines. Durable when it returns; throws when the disk does not take them, and then none of them is there. */
@@ -68,7 +68,7 @@ export function forgetOld(dir: string, current: number, maxBytes: number, maxRun
 }
 
 /** Starts the recording of a run. Throws when the disk does not take it. */
-export function recorderIn(dir: string, of: RecordedRun): Recorder {
+export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const file = openSync(join(dir, nameOf(of.run)), 'wx', 0o600);
   let bytes = 0;

@@ -1,13 +1,13 @@
 /** Takes every order of one instance out of the exchange by what the exchange itself lists, and verifies it. Needs no journal and no engine. */
 import { CANCEL_CHUNK, sleep } from '../../core/index.ts';
 import type { Clock, Exchange } from '../../core/index.ts';
-import type { Reach } from '../loop/reach.ts';
+import type { ConnectivityLog } from '../loop/reach.ts';
 
-export type ClearOutOptions = {
+export type CancelAllOptions = {
   readonly exchange: Pick<Exchange, 'openOrders' | 'cancel' | 'lookUp'>;
   readonly clock: Clock;
   /** Told how each request ended: it says what a person must hear, and how often. */
-  readonly reach: Reach;
+  readonly reach: ConnectivityLog;
   readonly book: string;
   readonly instance: string;
   /** Origin ids that a journal knows: where the list is cut they are asked for one by one. */
@@ -17,7 +17,7 @@ export type ClearOutOptions = {
 };
 
 /** An order of the instance, as the exchange lists it. */
-export type Found = { readonly oid: string; readonly id: string };
+export type ListedOrder = { readonly oid: string; readonly id: string };
 
 const READ_EVERY_MS = 500;
 /** The exchange's default page: a reply of this many may be cut. */
@@ -27,16 +27,16 @@ const LARGE_PAGE = 50_000;
 const EMPTY_READS = 2;
 
 /** What a look at the exchange's list shows of the instance. */
-type Page = { readonly live: readonly Found[]; readonly isCut: boolean };
+type Page = { readonly live: readonly ListedOrder[]; readonly isCut: boolean };
 
 /** Open orders of the instance; null when they could not be read whole. Of a cut list, those that it shows, and those that are known to live. */
-export async function found(options: ClearOutOptions): Promise<readonly Found[] | null> {
+export async function found(options: CancelAllOptions): Promise<readonly ListedOrder[] | null> {
   const page = await pageOf(options, options.known ?? []);
   return page === null || (page.isCut && page.live.length === 0) ? null : page.live;
 }
 
 /** `asked`: origin ids that are asked for one by one where the list is cut. Null: the exchange told too little. */
-async function pageOf(options: ClearOutOptions, asked: readonly string[]): Promise<Page | null> {
+async function pageOf(options: CancelAllOptions, asked: readonly string[]): Promise<Page | null> {
   const { instance } = options;
   const first = await listed(options, PAGE);
   if (first === null) return null;
@@ -65,7 +65,7 @@ async function pageOf(options: ClearOutOptions, asked: readonly string[]): Promi
   return { live, isCut };
 }
 
-async function listed({ exchange, book, reach }: ClearOutOptions, limit: number) {
+async function listed({ exchange, book, reach }: CancelAllOptions, limit: number) {
   const outcome = await exchange.openOrders({ book, limit });
   if (outcome.kind === 'done') reach.answered();
   else reach.failed('open_orders', outcome);
@@ -76,13 +76,13 @@ async function listed({ exchange, book, reach }: ClearOutOptions, limit: number)
  * Cancels and reads until two whole reads in a row show nothing, or until `goesOn` says no. The answer: what was seen last, empty only
  * when verified; null when nothing could be read, or only a list that is cut and shows nothing. `isEarly`: reads that begin while it holds do not count as empty.
  */
-export async function clearOut(
-  options: ClearOutOptions,
+export async function cancelAllAndVerify(
+  options: CancelAllOptions,
   goesOn: () => boolean,
   isEarly: () => boolean = () => false,
-): Promise<readonly Found[] | null> {
+): Promise<readonly ListedOrder[] | null> {
   const { clock } = options;
-  let last: readonly Found[] | null = null;
+  let last: readonly ListedOrder[] | null = null;
   for (let empty = 0; empty < EMPTY_READS;) {
     if (!goesOn()) return last !== null && last.length > 0 ? last : null;
     const early = isEarly();
@@ -101,7 +101,7 @@ export async function clearOut(
 
 /** Cancels by origin ids, a bounded number at a time. What it proves is for a read to say. */
 export async function cancelAll(
-  { exchange, reach }: Pick<ClearOutOptions, 'exchange' | 'reach'>,
+  { exchange, reach }: Pick<CancelAllOptions, 'exchange' | 'reach'>,
   ids: readonly string[],
 ): Promise<void> {
   for (let i = 0; i < ids.length; i += CANCEL_CHUNK) {

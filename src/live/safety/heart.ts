@@ -20,7 +20,7 @@ export type Pulse = {
   readonly process?: { readonly pid: number; readonly host: string };
 };
 
-export interface Heart {
+export interface Heartbeat {
   /** One sign of life. Never throws: a disk that does not take it looks like death, which is what it should look like. */
   beat(state: Pulse['state']): void;
   /** The same, after a whole read of its own orders and trades. */
@@ -31,7 +31,7 @@ const FILES = { bot: 'heartbeat.json', sentinel: 'sentinel.json' } as const;
 export type Whose = keyof typeof FILES;
 
 /** Beats into a state directory. */
-export function heartIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' | 'elapsed'>): Heart {
+export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' | 'elapsed'>): Heartbeat {
   const file = join(dir, FILES[whose]);
   // A restart must not look like standing still.
   let counter = (readPulse(dir, whose)?.counter ?? 0) + 1;

@@ -1,11 +1,11 @@
 /** What is left to do when the state cannot be trusted: place nothing, take every order of this instance out, verify, and say so. */
 import type { Millis } from '../../core/index.ts';
-import { clearOut } from './clearOut.ts';
-import type { ClearOutOptions } from './clearOut.ts';
+import { cancelAllAndVerify } from './clearOut.ts';
+import type { CancelAllOptions } from './clearOut.ts';
 import type { Log } from '../log.ts';
-import { Reach } from '../loop/reach.ts';
+import { ConnectivityLog } from '../loop/reach.ts';
 
-export type RecoverOptions = Omit<ClearOutOptions, 'reach'> & {
+export type RecoverOptions = Omit<CancelAllOptions, 'reach'> & {
   readonly log: Log;
   /** How long a request of the run before may be held on its way: reads count as empty only after that. */
   readonly fenceMs: Millis;
@@ -45,11 +45,11 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
     refused = outcome.kind === 'refused' && isFatal?.(outcome.code) === true ? refused + 1 : 0;
     return outcome;
   };
-  const left = await clearOut(
+  const left = await cancelAllAndVerify(
     {
       ...options,
       exchange: { openOrders, cancel: by => exchange.cancel(by), lookUp: by => exchange.lookUp(by) },
-      reach: new Reach(log, clock),
+      reach: new ConnectivityLog(log, clock),
       onSeen: (ids, wasCut) => {
         isCut = wasCut;
         ids.forEach(id => seen.add(id));

@@ -1,6 +1,6 @@
 /** When a refusal that only a person can mend halts: at once, or, where a nonce or a wrong clock explains it too, after a minute of nothing else. */
 import type { Clock, Millis } from '../../core/index.ts';
-import type { Reach } from '../loop/reach.ts';
+import type { ConnectivityLog } from '../loop/reach.ts';
 import type { Failed } from '../account/reads.ts';
 
 /** For so long, and in so many refusals, a code that may pass is taken for one that will. */
@@ -19,11 +19,11 @@ export type RefusalRules = {
 
 export class Refusals {
   readonly #rules: RefusalRules;
-  readonly #reach: Pick<Reach, 'answered' | 'failed'>;
+  readonly #reach: Pick<ConnectivityLog, 'answered' | 'failed'>;
   #since: Millis | null = null;
   #count = 0;
 
-  constructor(rules: RefusalRules, reach: Pick<Reach, 'answered' | 'failed'>) {
+  constructor(rules: RefusalRules, reach: Pick<ConnectivityLog, 'answered' | 'failed'>) {
     this.#rules = rules;
     this.#reach = reach;
   }

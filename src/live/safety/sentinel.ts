@@ -7,20 +7,20 @@
  */
 import { sleep } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
-import { clearOut, found } from './clearOut.ts';
-import type { ClearOutOptions } from './clearOut.ts';
+import { cancelAllAndVerify, found } from './clearOut.ts';
+import type { CancelAllOptions } from './clearOut.ts';
 import { isThere } from './heart.ts';
-import type { Heart, Pulse, Sight, Watch } from './heart.ts';
+import type { Heartbeat, Pulse, Sight, Watch } from './heart.ts';
 import type { Latch } from './latch.ts';
 import type { Log } from '../log.ts';
-import { Reach } from '../loop/reach.ts';
+import { ConnectivityLog } from '../loop/reach.ts';
 
 /** The exchange is to be reached with a key of its own, so that the bot's nonces and lock-outs are not the sentinel's. */
-export type SentinelOptions = Omit<ClearOutOptions, 'reach'> & {
+export type SentinelOptions = Omit<CancelAllOptions, 'reach'> & {
   readonly log: Log;
   readonly latch: Latch;
   /** Its own signs of life, for the bot. */
-  readonly heart: Pick<Heart, 'beat'>;
+  readonly heart: Pick<Heartbeat, 'beat'>;
   /** The bot's. */
   readonly watch: Watch;
   /** The bot is taken for dead when its heart has stood still this long, and for cut off when it has read nothing for so long. */
@@ -61,7 +61,7 @@ export async function watchOver(options: SentinelOptions, signal: AbortSignal): 
 
 class Sentinel {
   readonly #options: SentinelOptions;
-  readonly #reach: Reach;
+  readonly #reach: ConnectivityLog;
   #wasGone = false;
   /** Why to halt, until the disk has taken it: a full one must not keep the cancels back. */
   #owed: HaltReason | null = null;
@@ -78,7 +78,7 @@ class Sentinel {
 
   constructor(options: SentinelOptions) {
     this.#options = options;
-    this.#reach = new Reach(options.log, options.clock);
+    this.#reach = new ConnectivityLog(options.log, options.clock);
     this.#answeredAt = options.clock.elapsed();
   }
 
@@ -196,7 +196,7 @@ class Sentinel {
     if (this.#owed !== null)
       log.error({}, 'sentinel: the halt cannot be written, it is tried again; a restarted bot would trade');
     // No longer than there is a reason: a bot that was resumed meanwhile quotes.
-    const left = await clearOut(
+    const left = await cancelAllAndVerify(
       { ...this.#options, reach: this.#reach },
       () => !signal.aborted && this.#look() !== null,
     );

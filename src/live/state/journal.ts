@@ -16,13 +16,13 @@ import type { HedgeRow } from '../../hedge/index.ts';
 import { commitMarkIn, lossOf, stalenessOf } from './knownCommits.ts';
 import type { CommitMark } from './knownCommits.ts';
 import { foldEntries, holdAgainst, writeEntries } from './entries.ts';
-import { markOf, textOfMark } from './ledgerText.ts';
-import type { Mark } from './ledgerText.ts';
+import { checkpointOf, textOfCheckpoint } from './ledgerText.ts';
+import type { LedgerCheckpoint } from './ledgerText.ts';
 import { noteClient, NotOurs, ownerIn, takeOwnership } from './owner.ts';
 import type { Owner } from './owner.ts';
 import { GAP } from '../replay/recording.ts';
 import { forgetOld, recorderIn, recordingsIn } from '../replay/recordings.ts';
-import type { Recorder } from '../replay/recordings.ts';
+import type { RunRecorder } from '../replay/recordings.ts';
 import { claimStateDir } from './stateDir.ts';
 import { atomically, closeDatabase, commitsIn, DamagedState, openDatabase, STATE_FILE, unusable } from './stateFile.ts';
 import { sumOf } from './sums.ts';
@@ -56,9 +56,9 @@ export type Journal = {
   /** One line of the recording: an input of the engine, or the commands that it answered with. Durable with the next flush. */
   record(line: string): void;
   /** The ledger as it stands, and the entries that led there since it was last told: durable with whatever is written next, so that no durable ending is of an order whose fills are not. */
-  keep(mark: Mark, entries: readonly Entry[]): void;
+  keep(mark: LedgerCheckpoint, entries: readonly Entry[]): void;
   /** Makes everything durable, with the ledger when one is given. Throws when the disk does not take it. */
-  flush(mark?: Mark): void;
+  flush(mark?: LedgerCheckpoint): void;
   /** No nonce above `mark` may be sent before this returns. */
   reserveNonces(mark: bigint): void;
   /** The number of the account at the exchange; null until it was told, and where none binds the state. */
@@ -136,7 +136,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   const nonceMark = nonceMarkIn(db, account);
   const run = nextRun(db, at, recordings?.dir);
   counted(() => beginRun(db, run, account, at))();
-  let recorder: Recorder | null = null;
+  let recorder: RunRecorder | null = null;
   if (recordings) {
     forgetOld(recordings.dir, run, recordings.earlierBytesMax, RUNS_MAX);
     recorder = recorderIn(recordings.dir, { run, startedAt: at, setup });
@@ -182,11 +182,11 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
       lines.push(line);
     },
     keep: (ledger, entries) => {
-      standing = textOfMark(ledger);
+      standing = textOfCheckpoint(ledger);
       if (entries.length > 0) booked = [...booked, ...entries];
     },
     flush: ledger => {
-      if (ledger) standing = textOfMark(ledger);
+      if (ledger) standing = textOfCheckpoint(ledger);
       commit([], at);
     },
     reserveNonces: counted((upTo: bigint) => {
@@ -300,7 +300,7 @@ function nonceMarkIn(db: Database.Database, account: string): bigint {
 
 function leftoversIn(db: Database.Database, account: string): Leftovers {
   const row = db.prepare('SELECT mark FROM marks WHERE account = ?').get(account) as { mark: string } | undefined;
-  const mark = row ? markOf(row.mark) : null;
+  const mark = row ? checkpointOf(row.mark) : null;
   if (mark !== null) holdAgainst(db, account, mark.ledger.causes);
   const known = new Map(mark?.live.map(order => [order.id, order]) ?? []);
   const open = db

@@ -1,15 +1,15 @@
 /** The ledger of a state directory for those who only look: read from a copy, so that a running bot keeps its file to itself. */
 import type Database from 'libsql';
-import type { Causes, Checked, Clock, Entry, Profit } from '../../core/index.ts';
+import type { Causes, BalanceCheck, Clock, Entry, Profit } from '../../core/index.ts';
 import { entriesIn } from './entries.ts';
-import { markOf } from './ledgerText.ts';
+import { checkpointOf } from './ledgerText.ts';
 import { fromCopy } from './stateCopy.ts';
 
 export type LedgerFile = {
   readonly causes: ReadonlyMap<string, Causes>;
   /** Oldest first; the first may be what older ones amount to. */
   readonly entries: readonly Entry[];
-  readonly checked: Checked | null;
+  readonly checked: BalanceCheck | null;
   /** Of all runs since the opening, in the minor currency; null when none was kept. */
   readonly profit: Profit | null;
 };
@@ -20,6 +20,6 @@ export const ledgerFileIn = (dir: string, clock: Clock): Promise<LedgerFile | nu
 function read(db: Database.Database): LedgerFile | null {
   const row = db.prepare('SELECT account, mark FROM marks').get() as { account: string; mark: string } | undefined;
   if (!row) return null;
-  const { ledger, checked, profit } = markOf(row.mark);
+  const { ledger, checked, profit } = checkpointOf(row.mark);
   return { causes: ledger.causes, entries: [...entriesIn(db, row.account)], checked, profit };
 }

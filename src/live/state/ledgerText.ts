@@ -1,7 +1,7 @@
 /** A ledger, its entries, and the mark that is made of it, as text and back, to the last digit. */
 import type { HedgeRow } from '../../hedge/index.ts';
 import { CAUSES, causesOf, money, moneyOf, textOfMoney } from '../../core/index.ts';
-import type { Amount, Cause, Causes, Checked, Entry, Millis, Money, Profit, RestoredLedger } from '../../core/index.ts';
+import type { Amount, Cause, Causes, BalanceCheck, Entry, Millis, Money, Profit, RestoredLedger } from '../../core/index.ts';
 
 type WrittenCauses = [currency: string, causes: Partial<Record<Cause, string>>][];
 
@@ -83,7 +83,7 @@ export function entryOf(source: string, at: Millis, text: string): Entry {
 }
 
 /** The ledger as it stands, with what it needs to be taken up again. */
-export type Mark = {
+export type LedgerCheckpoint = {
   readonly ledger: RestoredLedger;
   readonly marker: string | undefined;
   readonly live: readonly { readonly id: string; readonly filled: Amount; readonly oid: string | null }[];
@@ -91,13 +91,13 @@ export type Mark = {
   /** Transfers of the exchange's lists that are in the ledger, or were before it began; null when that is not known. */
   readonly transfers?: readonly string[] | null;
   /** The last comparison with the exchange's balances: for those who look. */
-  readonly checked?: Checked | null;
+  readonly checked?: BalanceCheck | null;
   /** Of all runs since the opening, this one included; null where an older Puntas kept none. */
   readonly profit?: Profit | null;
 };
 
 type Sums = [currency: string, sum: string][];
-type WrittenMark = Omit<Mark, 'ledger' | 'marker' | 'checked' | 'profit'> & {
+type WrittenMark = Omit<LedgerCheckpoint, 'ledger' | 'marker' | 'checked' | 'profit'> & {
   readonly ledger: string;
   readonly marker: string | null;
   readonly checked?: { readonly at: Millis; readonly reported: Sums; readonly differences: Sums } | null;
@@ -105,7 +105,7 @@ type WrittenMark = Omit<Mark, 'ledger' | 'marker' | 'checked' | 'profit'> & {
 };
 
 /** JSON with the ledger's own text inside. Sums as decimal text, `filled` in lots, times in ms since 1970. */
-export const textOfMark = ({ ledger, marker, live, hedges = [], transfers = null, ...rest }: Mark): string => {
+export const textOfCheckpoint = ({ ledger, marker, live, hedges = [], transfers = null, ...rest }: LedgerCheckpoint): string => {
   const { checked = null, profit = null } = rest;
   return JSON.stringify({
     ledger: textOfLedger(ledger),
@@ -123,7 +123,7 @@ export const textOfMark = ({ ledger, marker, live, hedges = [], transfers = null
 };
 
 /** The way back; what an older Puntas did not write is null, or no hedges. Throws on damaged JSON or sums. */
-export function markOf(text: string): Required<Mark> {
+export function checkpointOf(text: string): Required<LedgerCheckpoint> {
   const { ledger, marker, live, hedges, transfers, checked, profit } = JSON.parse(text) as WrittenMark;
   return {
     ledger: ledgerOf(ledger),

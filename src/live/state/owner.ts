@@ -1,6 +1,6 @@
 /** Whose a state directory is: written at first use, and looked at before anything in it is taken up. */
 import type Database from 'libsql';
-import { markOf } from './ledgerText.ts';
+import { checkpointOf } from './ledgerText.ts';
 import { sumOf } from './sums.ts';
 
 /** One bot on one account. */
@@ -93,7 +93,7 @@ function evidenceIn(db: Database.Database, account: string, client: string | nul
   const orders = db
     .prepare('SELECT id FROM intents WHERE account = ? AND ending IS NULL ORDER BY at, id')
     .all(account) as { id: string }[];
-  return { client, tid: (row && markOf(row.mark).marker) ?? null, orders: orders.map(({ id }) => id) };
+  return { client, tid: (row && checkpointOf(row.mark).marker) ?? null, orders: orders.map(({ id }) => id) };
 }
 
 /** Who the state file says that it belongs to; null before its first use. */

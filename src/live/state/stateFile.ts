@@ -4,14 +4,14 @@ import Database from 'libsql';
 import { CAUSES } from '../../core/index.ts';
 import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
 import { writeEntries } from './entries.ts';
-import { markOf } from './ledgerText.ts';
+import { checkpointOf } from './ledgerText.ts';
 import { sumOf } from './sums.ts';
 
 /** Its name in a state directory. */
 export const STATE_FILE = 'puntas.db';
 
 /** What a state file says of itself, before it is brought to this version. */
-export type Found = {
+export type StateFileHead = {
   /** Number of its last commit; null when it is of a version that counted none. */
   readonly commits: number | null;
   /** Null when there was none. */
@@ -22,7 +22,7 @@ export type Found = {
  * Opens or makes the state file, locked for this process, and checks all of it. `flawOf` says what else speaks against what was found, null
  * when nothing does. Throws `DamagedState` when it is there and cannot be trusted, or when the disk takes nothing.
  */
-export function openDatabase(file: string, flawOf: (found: Found) => string | null = () => null): Database.Database {
+export function openDatabase(file: string, flawOf: (found: StateFileHead) => string | null = () => null): Database.Database {
   let db: Database.Database | null = null;
   try {
     db = new Database(file, { timeout: 0 });
@@ -203,7 +203,7 @@ const SCHEMA = `${tablesOf(VERSION)} PRAGMA user_version = ${VERSION};`;
 export const commitsIn = (db: Database.Database): number =>
   (db.prepare('SELECT n FROM commits').get() as { n: number } | undefined)?.n ?? 0;
 
-function foundIn(db: Database.Database): Found {
+function foundIn(db: Database.Database): StateFileHead {
   const version = versionOf(db);
   if (version === 0) return { commits: 0, lastRun: null };
   const { last } = db.prepare('SELECT max(run) AS last FROM runs').get() as { last: number | null };
@@ -220,7 +220,7 @@ function openEntries(db: Database.Database): void {
   const { at } = db.prepare('SELECT coalesce(max(started_at), 0) AS at FROM runs').get() as { at: number };
   const marks = db.prepare('SELECT account, mark FROM marks').all() as { account: string; mark: string }[];
   for (const { account, mark } of marks) {
-    const changes = [...markOf(mark).ledger.causes].flatMap(([currency, row]) =>
+    const changes = [...checkpointOf(mark).ledger.causes].flatMap(([currency, row]) =>
       CAUSES.map(cause => ({ cause, currency, amount: row[cause] })),
     );
     writeEntries(db, account, [{ source: 'opening', at, why: 'taken over from an older state file', changes }]);

@@ -8,7 +8,7 @@ import type { DeskBook, DeskWorld } from './deskWorld.ts';
 import { drawnOid } from '../wire/oid.ts';
 import { ceil8, floor8 } from '../wire/rounding.ts';
 
-export type Quote = {
+export type VenueQuote = {
   readonly id: string;
   readonly account: Account;
   readonly from: { readonly currency: string; readonly sum: Money };
@@ -25,7 +25,7 @@ export type Quote = {
 };
 
 export type ConversionStatus = 'open' | 'queued' | 'completed' | 'failed';
-export type Conversion = { readonly id: string; readonly quote: Quote; status: ConversionStatus };
+export type VenueConversion = { readonly id: string; readonly quote: VenueQuote; status: ConversionStatus };
 
 export type QuoteRequest = { readonly from: string; readonly to: string } & (
   { readonly spend: Money } | { readonly receive: Money }
@@ -39,13 +39,13 @@ const ONE = 10n ** 18n;
 /** One book on the way, and what is done in it. */
 type Hop = { readonly book: DeskBook; readonly side: Side };
 
-export class Conversions {
+export class VenueConversions {
   readonly #venue: DeskWorld;
   readonly #random: Random;
-  readonly #quotes = new Map<string, Quote>();
-  readonly #conversions = new Map<string, Conversion>();
+  readonly #quotes = new Map<string, VenueQuote>();
+  readonly #conversions = new Map<string, VenueConversion>();
   /** The same by the id of their quote. */
-  readonly #ofQuote = new Map<string, Conversion>();
+  readonly #ofQuote = new Map<string, VenueConversion>();
   readonly #timers = new Set<Timer>();
   #next = 8001;
 
@@ -55,7 +55,7 @@ export class Conversions {
   }
 
   /** 0367 when the books between the two currencies have no price or not the depth. */
-  quote(account: Account, request: QuoteRequest): Verdict<Quote> {
+  quote(account: Account, request: QuoteRequest): Verdict<VenueQuote> {
     const path = pathOf(this.#venue, request.from, request.to);
     if (path === null) return refused('0367', `${request.from} to ${request.to}`);
     const best = path.map(({ book, side }) => bestPrice(book, opposite(side)));
@@ -81,7 +81,7 @@ export class Conversions {
     // Quoted like the book's price when there is one book, else what one unit of the target costs.
     const sells = path.length === 1 && path[0]!.side === 'sell';
     const rate = (a: bigint, b: bigint) => money(sells ? (a * ONE) / b : (b * ONE) / a);
-    const quote: Quote = {
+    const quote: VenueQuote = {
       id: drawnOid(this.#random),
       account,
       from: { currency: request.from, sum: spend },
@@ -100,12 +100,12 @@ export class Conversions {
   }
 
   /** Accepts a quote once, within its life; 0345 otherwise, 0379 when the account cannot pay it. */
-  execute(account: Account, quoteId: string): Verdict<Conversion> {
+  execute(account: Account, quoteId: string): Verdict<VenueConversion> {
     const quote = this.#quotes.get(quoteId);
     if (quote?.account !== account || !(this.#venue.clock.now() < quote.expires)) return refused('0345');
     if (quote.from.sum > account.available(quote.from.currency)) return refused('0379', quote.from.currency);
     this.#quotes.delete(quoteId);
-    const conversion: Conversion = { id: String(this.#next++), quote, status: 'open' };
+    const conversion: VenueConversion = { id: String(this.#next++), quote, status: 'open' };
     keep(this.#conversions, conversion.id, conversion, CONVERSIONS_MAX);
     keep(this.#ofQuote, quoteId, conversion, CONVERSIONS_MAX);
     const half = this.#venue.switches.conversionQueueMs / 2;
@@ -116,12 +116,12 @@ export class Conversions {
     return done(conversion);
   }
 
-  find(account: Account, id: string): Conversion | undefined {
+  find(account: Account, id: string): VenueConversion | undefined {
     return owned(account, this.#conversions.get(id));
   }
 
   /** The conversion that a quote became; undefined for a quote that was not executed. */
-  ofQuote(account: Account, quoteId: string): Conversion | undefined {
+  ofQuote(account: Account, quoteId: string): VenueConversion | undefined {
     return owned(account, this.#ofQuote.get(quoteId));
   }
 
@@ -130,7 +130,7 @@ export class Conversions {
     this.#timers.clear();
   }
 
-  #settle(conversion: Conversion): void {
+  #settle(conversion: VenueConversion): void {
     const { account, from, to } = conversion.quote;
     const { switches } = this.#venue;
     const paid = switches.conversionOutcome === 'completed' && this.#venue.swap(account, from, to);
@@ -146,7 +146,7 @@ export class Conversions {
   }
 }
 
-const owned = (account: Account, conversion: Conversion | undefined): Conversion | undefined =>
+const owned = (account: Account, conversion: VenueConversion | undefined): VenueConversion | undefined =>
   conversion?.quote.account === account ? conversion : undefined;
 
 /** One book between the two currencies, or two by way of a third. */

@@ -1,7 +1,7 @@
 /** The payload of a transaction event, with the fields that its type and state call for (rfq 2.5, 2.6). */
 import type { Millis } from '../../core/index.ts';
 import { amountText, rateText, timeSeconds } from './rfqCodes.ts';
-import type { Details, RefundStep, Transaction } from './transactions.ts';
+import type { Details, RefundProgress, Transaction } from './transactions.ts';
 
 type Json = Record<string, unknown>;
 
@@ -91,4 +91,4 @@ const failed = ({ failure }: Transaction): Json =>
 const refund = ({ refund: of }: Transaction): Json =>
   of ? { refund_status: of.status, refund_steps: of.steps.map(stepOf) } : {};
 
-const stepOf = ({ step, status, id }: RefundStep): Json => ({ step, status, ...(id !== null && { id }) });
+const stepOf = ({ step, status, id }: RefundProgress): Json => ({ step, status, ...(id !== null && { id }) });

@@ -7,7 +7,7 @@ import { drawnHex, drawnUuid } from '../wire/uuid.ts';
 import type { Venue } from '../venue/venue.ts';
 
 export type TransactionStatus = 'PENDING' | 'IN_PROGRESS' | 'COMPLETE' | 'FAILED';
-export type Method = 'SPEI' | 'PLATFORM_TRANSFER';
+export type TransferMethod = 'SPEI' | 'PLATFORM_TRANSFER';
 
 type Moved = { readonly network: string; readonly asset: string; readonly sum: Money };
 export type Bank = { readonly senderClabe: string; readonly senderName: string; readonly receiverClabe: string };
@@ -22,7 +22,7 @@ export type Details =
     })
   | (Moved & {
       readonly kind: 'ISSUANCE';
-      readonly method: Method;
+      readonly method: TransferMethod;
       /** SPEI only. */
       readonly bank: Bank | null;
       readonly fiatId: string | null;
@@ -32,7 +32,7 @@ export type Details =
     })
   | (Moved & {
       readonly kind: 'REDEMPTION';
-      readonly method: Method;
+      readonly method: TransferMethod;
       /** SPEI only. */
       readonly clabe: string | null;
       readonly fiatId: string | null;
@@ -46,12 +46,16 @@ export const REFUND_STEPS = {
   REDEMPTION: ['PLATFORM_TRANSFER', 'TOKEN_MINT', 'TOKEN_TRANSFER', 'TOKEN_DEPOSIT'],
 } as const;
 
-export type RefundStep = { readonly step: string; status: 'IN_PROGRESS' | 'COMPLETE' | 'FAILED'; id: string | null };
-export type Refund = { status: TransactionStatus; readonly steps: RefundStep[] };
+export type RefundProgress = {
+  readonly step: string;
+  status: 'IN_PROGRESS' | 'COMPLETE' | 'FAILED';
+  id: string | null;
+};
+export type Refund = { status: TransactionStatus; readonly steps: RefundProgress[] };
 /** The steps that are gone through in this order; when it fails, the last of them does. */
 export type RefundPlan = { readonly steps: readonly string[]; readonly outcome: 'COMPLETE' | 'FAILED' };
 
-export type Plan = {
+export type TransactionPlan = {
   readonly failure: Failure | null;
   /** Triggered by the exchange itself after the end. */
   readonly refund: RefundPlan | null;
@@ -120,7 +124,7 @@ export class Transactions {
   start(
     account: Account,
     details: Exclude<Details, { kind: 'CONVERSION' }>,
-    plan: Plan,
+    plan: TransactionPlan,
     externalRef: string | null,
   ): Transaction | null {
     const { kind, asset, sum } = details;
@@ -194,7 +198,7 @@ export class Transactions {
     this.#timers.clear();
   }
 
-  #end(transaction: Transaction, details: Exclude<Details, { kind: 'CONVERSION' }>, plan: Plan): void {
+  #end(transaction: Transaction, details: Exclude<Details, { kind: 'CONVERSION' }>, plan: TransactionPlan): void {
     const { account } = transaction;
     const { kind, asset, sum } = details;
     const hasTaken = kind === 'REDEMPTION' || (kind === 'CRYPTO_WITHDRAWAL' && !transaction.locks);

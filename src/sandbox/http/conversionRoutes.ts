@@ -4,7 +4,7 @@ import type { Money, WireReply } from '../../core/index.ts';
 import { done, refused } from '../wire/codes.ts';
 import type { Verdict } from '../wire/codes.ts';
 import { fractionText, HIGH_SLIPPAGE, nextRecurrentEvents } from '../desks/conversions.ts';
-import type { Conversion, Quote, QuoteRequest } from '../desks/conversions.ts';
+import type { VenueConversion, VenueQuote, QuoteRequest } from '../desks/conversions.ts';
 import type { Fields } from '../venue/orderChecks.ts';
 import { currenciesOf } from '../venue/currencies.ts';
 import { fieldsOf } from './route.ts';
@@ -54,7 +54,7 @@ function statusByQuote({ account, path, conversions }: PrivateAsk): WireReply {
   return told(conversions.ofQuote(account, path['quote_id']!), path['quote_id']!);
 }
 
-const told = (conversion: Conversion | undefined, id: string): WireReply =>
+const told = (conversion: VenueConversion | undefined, id: string): WireReply =>
   conversion ? success(statusOf(conversion)) : failureOf('1401', id);
 
 const FIELDS = ['from_currency', 'to_currency', 'spend_amount', 'receive_amount'] as const;
@@ -85,7 +85,7 @@ function amountOf(text: string): Money | null {
 }
 
 /** The thirteen fields of rest-api 2.10. */
-function quoteOf(quote: Quote): Record<string, unknown> {
+function quoteOf(quote: VenueQuote): Record<string, unknown> {
   return {
     ...common(quote),
     id: quote.id,
@@ -100,13 +100,13 @@ function quoteOf(quote: Quote): Record<string, unknown> {
 }
 
 /** The fields of public-facts 13: those of the quote without padding, slippage and next events. */
-const statusOf = (conversion: Conversion): Record<string, unknown> => ({
+const statusOf = (conversion: VenueConversion): Record<string, unknown> => ({
   ...common(conversion.quote),
   id: conversion.id,
   status: conversion.status,
 });
 
-const common = (quote: Quote): Record<string, unknown> => ({
+const common = (quote: VenueQuote): Record<string, unknown> => ({
   from_amount: text8(quote.from.sum),
   from_currency: quote.from.currency,
   to_amount: text8(quote.to.sum),

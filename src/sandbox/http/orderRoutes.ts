@@ -9,7 +9,7 @@ import type { Modification } from '../venue/modification.ts';
 import { admitted, amountsOf, checkedOrder, outsideBounds, priceOf, stopOf, tradingOff } from '../venue/orderChecks.ts';
 import type { Fields } from '../venue/orderChecks.ts';
 import { isActive, isWaiting, unfilled } from '../venue/order.ts';
-import type { Draft, Order } from '../venue/order.ts';
+import type { Draft, VenueOrder } from '../venue/order.ts';
 import { fieldsOf, limitOf } from './route.ts';
 import type { Method, PrivateAsk, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
@@ -78,7 +78,7 @@ function openOrders({ venue, account, query }: PrivateAsk): WireReply {
 }
 
 /** Only limit orders that may rest: market orders and those that fill at once or not at all are never open orders (rest-api 2.4). */
-const staysOpen = ({ type, timeInForce }: Order): boolean =>
+const staysOpen = ({ type, timeInForce }: VenueOrder): boolean =>
   type === 'limit' && (timeInForce === 'goodtillcancelled' || timeInForce === 'postonly');
 
 /** By oid in the path (also several with dashes), oids or origin_ids in the query. */
@@ -183,7 +183,7 @@ function namedIn({ venue, path, query }: PrivateAsk): Verdict<Name[]> {
   return names.length > venue.switches.idsPerCallMax ? refused('0304', 'too many ids') : done(names);
 }
 
-function ordersOf(venue: Venue, account: Account, name: Name): readonly Order[] {
+function ordersOf(venue: Venue, account: Account, name: Name): readonly VenueOrder[] {
   if ('oid' in name) {
     const order = venue.find(name.oid);
     return order?.account === account ? [order] : [];
@@ -192,11 +192,11 @@ function ordersOf(venue: Venue, account: Account, name: Name): readonly Order[] 
   return [...(live ? [live] : []), ...[...(account.finishedOrigins.get(name.originId) ?? [])].reverse()];
 }
 
-function activeOf(venue: Venue, account: Account, name: Name): Order | undefined {
+function activeOf(venue: Venue, account: Account, name: Name): VenueOrder | undefined {
   return 'oid' in name ? ordersOf(venue, account, name).find(isActive) : account.activeOrigins.get(name.originId);
 }
 
-type Changing = { readonly order: Order; readonly book: VenueBook; readonly fields: Fields };
+type Changing = { readonly order: VenueOrder; readonly book: VenueBook; readonly fields: Fields };
 
 /** The order that a PATCH is about, and its body. */
 function changing(ask: PrivateAsk): Verdict<Changing> {
@@ -218,7 +218,7 @@ function changing(ask: PrivateAsk): Verdict<Changing> {
 const CHANGES = ['price', 'major', 'minor', 'stop'] as const;
 
 /** price, major or minor, stop and cancel of a PATCH. */
-function changeOf(order: Order, book: VenueBook, fields: Fields, switches: Switches): Verdict<Modification> {
+function changeOf(order: VenueOrder, book: VenueBook, fields: Fields, switches: Switches): Verdict<Modification> {
   const given = CHANGES.filter(name => fields[name] !== undefined && fields[name] !== null);
   if (given.length === 0) return refused('0360', 'price, major, minor or stop');
   const mistyped = given.find(name => typeof fields[name] !== 'string');
@@ -264,7 +264,7 @@ function flagOf(field: unknown): boolean | null {
 }
 
 /** The fields of rest-api 2.4. */
-function openRow(order: Order, { orderUpdatedAt }: Switches): Record<string, string | null> {
+function openRow(order: VenueOrder, { orderUpdatedAt }: Switches): Record<string, string | null> {
   const { instrument: i } = order;
   const unchanged = orderUpdatedAt === 'null' ? null : order.createdAt;
   const updatedAt = order.updatedAt ?? unchanged;
@@ -287,7 +287,7 @@ function openRow(order: Order, { orderUpdatedAt }: Switches): Record<string, str
 }
 
 /** The fields of public-facts 7. */
-function lookupRow(order: Order, switches: Switches): Record<string, string | null> {
+function lookupRow(order: VenueOrder, switches: Switches): Record<string, string | null> {
   const stop = order.stop === undefined ? null : textOfPrice(order.instrument, order.stop);
   const triggered = order.triggeredAt === undefined ? null : timeMillis(order.triggeredAt);
   const omit = switches.absentFields === 'omitted';
@@ -299,7 +299,7 @@ function lookupRow(order: Order, switches: Switches): Record<string, string | nu
 }
 
 /** A market order by amount has no value before it trades: what it traded stands for it. */
-function originalValue(order: Order): Money {
+function originalValue(order: VenueOrder): Money {
   if (order.minor !== undefined) return order.minor;
   if (order.type === 'market') return order.traded;
   return moneyOfValue(order.instrument, valueOf(order.price, order.original));

@@ -4,7 +4,7 @@ import type { Millis, Price, Side, WireReply } from '../../core/index.ts';
 import { pageOf, wholeOf } from './route.ts';
 import type { PublicAsk, Route } from './route.ts';
 import { joined } from '../venue/tradeHistory.ts';
-import type { Candle } from '../venue/tradeHistory.ts';
+import type { MinuteCandle } from '../venue/tradeHistory.ts';
 import type { Venue } from '../venue/venue.ts';
 import type { VenueBook } from '../venue/venueBook.ts';
 import { failure, failureOf, reply, success, successText, timeOfBook, timePlain } from '../wire/wire.ts';
@@ -19,7 +19,7 @@ export const publicRoutes: readonly Route[] = [
 ];
 
 /** Price levels per side of the aggregated book (public-facts 4.3). */
-export const LEVELS_MAX = 50;
+export const BOOK_LEVELS_MAX = 50;
 const HOUR = 3_600_000;
 /** Those of public-facts 4.5, and the six hours and three days that another client asks for. */
 const BUCKET_SECONDS: readonly number[] = [60, 300, 900, 1800, 3600, 14_400, 21_600, 43_200, 86_400, 259_200, 604_800];
@@ -71,7 +71,7 @@ const levelsText = (book: VenueBook): string =>
       const rows: string[] = [];
       book.engine.eachLevel(of, (price, total) => {
         rows.push(`{${entryText(book, price)},"amount":"${textOfAmount(book.instrument, total)}"}`);
-        return rows.length < LEVELS_MAX;
+        return rows.length < BOOK_LEVELS_MAX;
       });
       return rows.join(',');
     };
@@ -160,10 +160,10 @@ function tickerOf(venue: Venue, book: VenueBook): unknown {
   };
 }
 
-const percentFrom = (candle: Candle): number => ((candle.last * candle.lots) / candle.tickLots - 1) * 100;
-const averageText = (book: VenueBook, candle: Candle): string =>
+const percentFrom = (candle: MinuteCandle): number => ((candle.last * candle.lots) / candle.tickLots - 1) * 100;
+const averageText = (book: VenueBook, candle: MinuteCandle): string =>
   ((candle.tickLots / candle.lots) * Number(book.instrument.tick)).toFixed(10);
-const volumeText = (book: VenueBook, candle: Candle | undefined): string =>
+const volumeText = (book: VenueBook, candle: MinuteCandle | undefined): string =>
   textOfMoney(money(BigInt(candle?.lots ?? 0) * book.instrument.lotMoney), 8);
 
 /** Undocumented, but called by a common client (public-facts 4.5). */

@@ -75,7 +75,7 @@ function convert({ account, rfq, body }: PrivateAsk): WireReply {
   const parsed = fieldsOf(body);
   const id = parsed.kind === 'done' ? parsed.value['quote_id'] : undefined;
   const made = rfq.convert(account, typeof id === 'string' ? id : '');
-  return made.kind === 'refused' ? rfqFailure(made) : bare(conversionOf(made.value));
+  return made.kind === 'refused' ? rfqFailure(made) : bare(conversionBody(made.value));
 }
 
 /** Malformed id 400, unknown 404, another account's 403. */
@@ -84,7 +84,9 @@ function conversionById({ account, rfq, path }: PrivateAsk): WireReply {
   if (!isUuid(id)) return rfqFailure(rfqRefused('bad_request', 'the id is not a UUID'));
   const conversion = rfq.conversion(id.toLowerCase());
   if (!conversion) return rfqFailure(rfqRefused('rfq_conversion_not_found'));
-  return conversion.account === account ? bare(conversionOf(conversion)) : rfqFailure(rfqRefused('forbidden_request'));
+  return conversion.account === account
+    ? bare(conversionBody(conversion))
+    : rfqFailure(rfqRefused('forbidden_request'));
 }
 
 function conversions({ venue, account, rfq, pageTokens, query }: PrivateAsk): WireReply {
@@ -92,7 +94,7 @@ function conversions({ venue, account, rfq, pageTokens, query }: PrivateAsk): Wi
   if (page.kind === 'refused') return rfqFailure(page);
   const { list, next, total } = page.value;
   return bare({
-    conversions: list.map(conversionOf),
+    conversions: list.map(conversionBody),
     ...(next !== undefined && { next_page_token: next }),
     total_count: total,
   });
@@ -166,7 +168,7 @@ function quoteOf({ venue, rfq }: PrivateAsk, quote: DeskQuote): Record<string, u
 }
 
 /** As in rfq 2.3: tickers in upper case, sums and rate as exact decimal text, times in whole seconds. */
-export function conversionOf(conversion: DeskConversion): Record<string, unknown> {
+export function conversionBody(conversion: DeskConversion): Record<string, unknown> {
   const { quote } = conversion;
   return {
     id: conversion.id,

@@ -3,7 +3,7 @@ import type { WireReply, WireRequest } from '../../core/index.ts';
 import type { Account, Permission } from '../venue/accounts.ts';
 import { done, refused } from '../wire/codes.ts';
 import type { Verdict } from '../wire/codes.ts';
-import type { Conversions } from '../desks/conversions.ts';
+import type { VenueConversions } from '../desks/conversions.ts';
 import type { Fields } from '../venue/orderChecks.ts';
 import type { PageTokens } from '../wire/pageTokens.ts';
 import type { RfqDesk } from '../desks/rfq.ts';
@@ -24,7 +24,7 @@ export type PublicAsk = {
 };
 /** What the venue offers beside its books. */
 export type Desks = {
-  readonly conversions: Conversions;
+  readonly conversions: VenueConversions;
   readonly rfq: RfqDesk;
   readonly pageTokens: PageTokens;
   readonly webhooks: Webhooks;

@@ -3,7 +3,7 @@ import { opposite, OrderBook } from '../../core/index.ts';
 import type { Amount, Price, Side } from '../../core/index.ts';
 import { exactOrders, Sweep } from '../../fills/index.ts';
 import type { FillModel, Queued } from '../../fills/index.ts';
-import { HouseLevels } from './houseLevels.ts';
+import { SyntheticLiquidity } from './houseLevels.ts';
 import type { FollowedPlace } from './market.ts';
 
 export type FollowedCounts = {
@@ -23,7 +23,7 @@ export type FollowedQueues = {
 };
 
 /** What is known of an execution besides itself. */
-export type Told = {
+export type ExecutionContext = {
   /** What one execution brought us, the next of the same moment has less of at worse prices; without one each stands alone. */
   readonly moment?: number;
   /** It happened at some time after this mark: only orders that were there then can have been reached. */
@@ -45,7 +45,7 @@ const EVERYWHERE: Readonly<Record<Side, number>> = { buy: 0, sell: Infinity };
 export class FollowedMarket {
   readonly #place: FollowedPlace;
   readonly #model: FillModel;
-  readonly #house: HouseLevels;
+  readonly #house: SyntheticLiquidity;
   readonly #queues: FollowedQueues | null;
   /** Number of the newest order that is shown; null while single orders are not told. */
   #arrivals: number | null = null;
@@ -72,7 +72,7 @@ export class FollowedMarket {
     this.#place = place;
     this.#model = model;
     this.#queues = queues;
-    this.#house = new HouseLevels(place, (side, price, lots) => {
+    this.#house = new SyntheticLiquidity(place, (side, price, lots) => {
       const before = this.#counts.filledLots;
       const own = this.#own[opposite(side)];
       this.#model.rule.crossed(own, side === 'buy' ? 1 : -1, price, lots, this.#fill);
@@ -104,7 +104,12 @@ export class FollowedMarket {
   }
 
   /** Somebody took so much at a price. */
-  trade(taker: Side, price: Price, lots: Amount, { mark = Infinity, moment = Number.NaN, maker }: Told = {}): void {
+  trade(
+    taker: Side,
+    price: Price,
+    lots: Amount,
+    { mark = Infinity, moment = Number.NaN, maker }: ExecutionContext = {},
+  ): void {
     this.#look();
     const side = opposite(taker);
     const before = this.#counts.filledLots;

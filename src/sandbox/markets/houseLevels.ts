@@ -24,7 +24,7 @@ const ORDERS_AT_PRICE = 8;
  * Growth goes to the end of the queue as a new order. Shrinkage is taken from the youngest orders first, those behind a user before those
  * ahead of him, so that a user's place advances only by executions and never by a guess.
  */
-export class HouseLevels {
+export class SyntheticLiquidity {
   readonly #place: Marketplace;
   readonly #levels: Record<Side, Map<Price, Level>> = { buy: new Map(), sell: new Map() };
   readonly #orders = new Map<number, { readonly order: HouseOrder; readonly level: Level }>();

@@ -4,7 +4,7 @@ import type { Amount, Millis, Price, Side, Timer } from '../../core/index.ts';
 import { Sweep } from '../../fills/index.ts';
 import { KIND, RecordedBook, SIDE } from '../../tape/index.ts';
 import type { RecordedSide, Tape } from '../../tape/index.ts';
-import { HouseLevels } from './houseLevels.ts';
+import { SyntheticLiquidity } from './houseLevels.ts';
 import type { Market, Marketplace } from './market.ts';
 
 /** What a replay met so far. */
@@ -42,7 +42,7 @@ class Replay implements Market {
   readonly #book: RecordedBook;
   readonly #first: number;
   #place: Marketplace | undefined;
-  #house: HouseLevels | undefined;
+  #house: SyntheticLiquidity | undefined;
   #timer: Timer | undefined;
   /** Elapsed time of the marketplace at which the row `#first` is due in this round. */
   #origin: Millis = 0;
@@ -78,7 +78,7 @@ class Replay implements Market {
       );
     }
     this.#place = place;
-    const house = new HouseLevels(place);
+    const house = new SyntheticLiquidity(place);
     this.#house = house;
     // What somebody's order took of a level that came against it is there again, as recorded, once that order is gone.
     place.onCancel(() => house.regrow());

@@ -2,7 +2,7 @@
 import type { Amount, Millis, Price, Timer } from '../../core/index.ts';
 import type { Market, Marketplace } from './market.ts';
 
-export type ShadowOptions = {
+export type LinkedMarketOptions = {
   /** The price to follow now, in this book's ticks; NaN while there is none. */
   readonly price: () => number;
   readonly everyMs: Millis;
@@ -13,7 +13,7 @@ const LEVELS = 5;
 const STEP_BPS = 2;
 
 /** Lays five levels on each side around the price, and again whenever it has moved by a tick. */
-export function shadowMarket({ price, everyMs }: ShadowOptions): Market {
+export function linkedMarket({ price, everyMs }: LinkedMarketOptions): Market {
   let timer: Timer | undefined;
   let laid: number[] = [];
   let middle = Number.NaN;

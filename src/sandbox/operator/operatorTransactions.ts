@@ -3,7 +3,7 @@ import { accountOf, OperatorFault } from './operatorFields.ts';
 import type { OperatorAsk, OperatorFields } from './operatorFields.ts';
 import { transactionPayload } from '../desks/transactionPayload.ts';
 import { REFUND_STEPS } from '../desks/transactions.ts';
-import type { Details, Failure, Plan, RefundPlan } from '../desks/transactions.ts';
+import type { Details, Failure, TransactionPlan, RefundPlan } from '../desks/transactions.ts';
 
 const OUTCOMES = ['COMPLETE', 'FAILED'] as const;
 const METHODS = ['SPEI', 'PLATFORM_TRANSFER'] as const;
@@ -89,7 +89,7 @@ const fiatOf = (method: (typeof METHODS)[number]): string => (method === 'SPEI' 
 function start({ exchange, fields }: OperatorAsk, details: Exclude<Details, { kind: 'CONVERSION' }>): unknown {
   const account = accountOf(exchange, fields.text('account'));
   const refund = fields.part('refund');
-  const plan: Plan = {
+  const plan: TransactionPlan = {
     failure: fields.oneOf('outcome', OUTCOMES, 'COMPLETE') === 'FAILED' ? failureOf(details, fields) : null,
     refund: refund ? refundPlanOf(details, refund) : null,
   };

@@ -2,7 +2,7 @@
 import { money } from '../../core/index.ts';
 import type { FeeTier, Millis, Money } from '../../core/index.ts';
 import { Fifo } from '../matching/fifo.ts';
-import type { Order } from './order.ts';
+import type { VenueOrder } from './order.ts';
 import { OwnTrades } from './ownTrades.ts';
 import { Transfers } from './transfers.ts';
 
@@ -30,13 +30,13 @@ export class Account {
   readonly owner: number;
   readonly createdAt: Millis;
   /** Live orders by oid, oldest first. */
-  readonly active = new Map<string, Order>();
+  readonly active = new Map<string, VenueOrder>();
   /** Live orders by origin_id. */
-  readonly activeOrigins = new Map<string, Order>();
+  readonly activeOrigins = new Map<string, VenueOrder>();
   /** Finished orders that lookup still shows, in the order they finished. */
-  readonly finished = new Fifo<Order>();
+  readonly finished = new Fifo<VenueOrder>();
   /** The same by origin_id, which several may have had one after the other. */
-  readonly finishedOrigins = new Map<string, Order[]>();
+  readonly finishedOrigins = new Map<string, VenueOrder[]>();
   readonly trades = new OwnTrades();
   readonly transfers = new Transfers();
   /** ISO 3166-1 alpha-2. */

@@ -9,7 +9,7 @@ import type { Switches } from '../switches/switches.ts';
 type Credentials = { readonly key: string; readonly nonce: string; readonly signature: string };
 
 /** HMAC-SHA256 over nonce, method, target and body, in lower-case hex. */
-export const signatureOf = (
+export const expectedSignature = (
   secret: string,
   nonce: string,
   request: Pick<WireRequest, 'method' | 'target' | 'body'>,
@@ -47,7 +47,7 @@ export class Gate {
     if (!key.active) return refused('0326');
     if (key.account.restricted) return refused('0216');
     if (key.addresses && !key.addresses.has(address)) return refused('0213');
-    const wanted = Buffer.from(signatureOf(key.secret, credentials.nonce, request), 'latin1');
+    const wanted = Buffer.from(expectedSignature(key.secret, credentials.nonce, request), 'latin1');
     const given = Buffer.from(credentials.signature, 'latin1');
     if (wanted.length !== given.length || !timingSafeEqual(wanted, given)) return refused(switches.wrongSignature);
     return this.#useNonce(key, credentials.nonce, switches);

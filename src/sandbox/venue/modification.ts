@@ -2,7 +2,7 @@
 import { money } from '../../core/index.ts';
 import type { Amount, Money, Price } from '../../core/index.ts';
 import { isWaiting, limitLock, stopLock, unfilled } from './order.ts';
-import type { Order } from './order.ts';
+import type { VenueOrder } from './order.ts';
 import type { Switches } from '../switches/switches.ts';
 
 /** `major` and `minor` are never both given. */
@@ -25,7 +25,7 @@ export type Target = {
 
 /** The order after the change, as it stands now; null when nothing would be left of it. */
 export function resolved(
-  order: Order,
+  order: VenueOrder,
   change: Modification,
   switches: Pick<Switches, 'modifyMajor' | 'stopLocks'>,
 ): Target | null {
@@ -45,7 +45,12 @@ export function resolved(
 }
 
 /** The new original amount. A buy that changes its price alone keeps its value, a sell its amount. */
-function originalOf(order: Order, change: Modification, price: Price, switches: Pick<Switches, 'modifyMajor'>): Amount {
+function originalOf(
+  order: VenueOrder,
+  change: Modification,
+  price: Price,
+  switches: Pick<Switches, 'modifyMajor'>,
+): Amount {
   const counted = switches.modifyMajor === 'original' ? 0 : order.filled;
   if (change.major !== undefined) return (change.major + counted) as Amount;
   if (order.type === 'market') return change.minor !== undefined ? (0 as Amount) : order.original;

@@ -31,7 +31,7 @@ export type OrderAccount = {
   lock(currency: string, amount: Money): void;
 };
 
-export type Order = {
+export type VenueOrder = {
   readonly oid: string;
   readonly book: string;
   readonly instrument: Instrument;
@@ -67,13 +67,13 @@ export type Order = {
 };
 
 /** In lots; 0 on a market order by value, which has no amount of its own. */
-export const unfilled = (order: Order): Amount => Math.max(0, order.original - order.filled) as Amount;
+export const unfilled = (order: VenueOrder): Amount => Math.max(0, order.original - order.filled) as Amount;
 /** True while it is queued, rests, waits for its stop or is being canceled. */
-export const isActive = (order: Order): boolean => order.finishedAt === null;
+export const isActive = (order: VenueOrder): boolean => order.finishedAt === null;
 /** A stop order that has not been triggered rests outside the book. */
-export const isWaiting = (order: Order): boolean => order.stop !== undefined && order.triggeredAt === undefined;
+export const isWaiting = (order: VenueOrder): boolean => order.stop !== undefined && order.triggeredAt === undefined;
 /** The currency that the order pays with, and locks. */
-export const payingCurrency = (order: Pick<Order, 'side' | 'instrument'>): string =>
+export const payingCurrency = (order: Pick<VenueOrder, 'side' | 'instrument'>): string =>
   order.side === 'buy' ? order.instrument.minor : order.instrument.major;
 
 /**

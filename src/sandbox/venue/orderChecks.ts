@@ -15,7 +15,7 @@ import type { VenueBook } from './venueBook.ts';
 /** The body of a request that should be a JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-export type Checked = { readonly book: VenueBook; readonly draft: Draft; readonly lock: Money };
+export type CheckedDraft = { readonly book: VenueBook; readonly draft: Draft; readonly lock: Money };
 
 /**
  * The order of checks (not published; this is ours): API on 1000 · JSON types 0372 · book, side, type given 0303 · book 0301 · side 0306 · type 0307 ·
@@ -23,7 +23,7 @@ export type Checked = { readonly book: VenueBook; readonly draft: Draft; readonl
  * stop 0304, 0407, 0412, 0413 · amount 0403, 0404 · value 0405, 0406 · slippage_tolerance, margin_order_type 0304 · origin_id 0304, 0356 · open orders 1001 ·
  * engine 1002 · funds 0379.
  */
-export function checkedOrder(venue: Venue, account: Account, body: Fields): Verdict<Checked> {
+export function checkedOrder(venue: Venue, account: Account, body: Fields): Verdict<CheckedDraft> {
   const { switches } = venue;
   if (switches.api === 'off') return refused('1000');
   const mistyped = TEXT_FIELDS.find(
@@ -72,7 +72,7 @@ export function checkedOrder(venue: Venue, account: Account, body: Fields): Verd
 }
 
 /** The last checks of a draft, against its account and the book as it stands: origin_id, open orders, engine, funds. */
-export function admitted(venue: Venue, account: Account, book: VenueBook, draft: Draft): Verdict<Checked> {
+export function admitted(venue: Venue, account: Account, book: VenueBook, draft: Draft): Verdict<CheckedDraft> {
   const { switches } = venue;
   const { originId } = draft;
   if (originId !== undefined && !/^[A-Za-z0-9_-]{1,40}$/.test(originId)) return refused('0304', 'origin_id');

@@ -1,10 +1,10 @@
 /** The trades of one account: bounded, in order of trade id, with the index that order_trades needs. */
 import type { Amount, Millis, Money, Price, Side } from '../../core/index.ts';
-import type { Order } from './order.ts';
+import type { VenueOrder } from './order.ts';
 
 export type OwnTradeRecord = {
   readonly tid: number;
-  readonly order: Pick<Order, 'oid' | 'originId' | 'marginOrderType' | 'book' | 'instrument' | 'side'>;
+  readonly order: Pick<VenueOrder, 'oid' | 'originId' | 'marginOrderType' | 'book' | 'instrument' | 'side'>;
   readonly at: Millis;
   readonly price: Price;
   readonly amount: Amount;

@@ -15,7 +15,7 @@ export type TradeRow = {
   readonly makerSide: Side;
 };
 
-export type Candle = {
+export type MinuteCandle = {
   readonly start: Millis;
   readonly firstAt: Millis;
   lastAt: Millis;
@@ -31,7 +31,7 @@ export type Candle = {
 
 export class TradeHistory {
   #trades: TradeRow[] = [];
-  #candles: Candle[] = [];
+  #candles: MinuteCandle[] = [];
   last: Price | 0 = 0;
 
   add(trade: TradeRow): void {
@@ -67,7 +67,7 @@ export class TradeHistory {
   }
 
   /** Candles that start at or after a time, oldest first. */
-  candlesSince(from: Millis): readonly Candle[] {
+  candlesSince(from: Millis): readonly MinuteCandle[] {
     let i = this.#candles.length;
     const oldest = Math.max(0, i - CANDLES_MAX);
     while (i > oldest && this.#candles[i - 1]!.start >= from) i--;
@@ -76,8 +76,8 @@ export class TradeHistory {
 }
 
 /** Joins candles into buckets of `bucketMs`, oldest first. */
-export function joined(candles: readonly Candle[], bucketMs: number): Candle[] {
-  const out: Candle[] = [];
+export function joined(candles: readonly MinuteCandle[], bucketMs: number): MinuteCandle[] {
+  const out: MinuteCandle[] = [];
   for (const candle of candles) {
     const start = candle.start - (candle.start % bucketMs);
     const open = out[out.length - 1];
@@ -96,7 +96,7 @@ export function joined(candles: readonly Candle[], bucketMs: number): Candle[] {
   return out;
 }
 
-const candleOf = (start: Millis, trade: TradeRow): Candle => ({
+const candleOf = (start: Millis, trade: TradeRow): MinuteCandle => ({
   start,
   firstAt: trade.at,
   lastAt: trade.at,

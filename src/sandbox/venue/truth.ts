@@ -1,15 +1,15 @@
 /** The exchange's true state, for a checker that sees everything and believes nobody: read only, nothing delayed or hidden. */
 import type { Money } from '../../core/index.ts';
-import type { Order } from './order.ts';
+import type { VenueOrder } from './order.ts';
 import type { OwnTradeRecord } from './ownTrades.ts';
 import type { Venue } from './venue.ts';
 
 export type AccountTruth = {
   readonly id: string;
   /** Oldest first; queued, resting, waiting for a stop, or being cancelled. */
-  readonly live: readonly Readonly<Order>[];
+  readonly live: readonly Readonly<VenueOrder>[];
   /** Those that lookup still shows. */
-  readonly finished: readonly Readonly<Order>[];
+  readonly finished: readonly Readonly<VenueOrder>[];
   /** Oldest first, as many as are kept. */
   readonly trades: readonly OwnTradeRecord[];
   readonly balances: ReadonlyMap<string, { readonly total: Money; readonly locked: Money }>;

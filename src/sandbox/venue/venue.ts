@@ -10,7 +10,7 @@ import { resolved } from './modification.ts';
 import type { Modification } from './modification.ts';
 import { drawnOid } from '../wire/oid.ts';
 import { isActive, isWaiting, limitLock, payingCurrency, unfilled } from './order.ts';
-import type { Draft, Order } from './order.ts';
+import type { Draft, VenueOrder } from './order.ts';
 import { feeOn, floor8 } from '../wire/rounding.ts';
 import { switchesOf } from '../switches/switches.ts';
 import type { Switches } from '../switches/switches.ts';
@@ -61,7 +61,7 @@ export class Venue implements BookHost {
   #switches: Switches;
   readonly #ids: Random;
   readonly #delays: Random;
-  readonly #orders = new Map<string, Order>();
+  readonly #orders = new Map<string, VenueOrder>();
   readonly #tiers = new Map<string, readonly Tier[]>();
   readonly #listeners = new Set<(event: BookEvent) => void>();
   #tid = FIRST_TID;
@@ -191,14 +191,14 @@ export class Venue implements BookHost {
   }
 
   /** Takes a checked order: locks, names and queues it. `lock` must be available. */
-  accept(account: Account, book: VenueBook, draft: Draft, lock: Money): Order {
+  accept(account: Account, book: VenueBook, draft: Draft, lock: Money): VenueOrder {
     const order = this.#create(account, book, draft, lock);
     book.submit(() => book.enter(order));
     return order;
   }
 
   /** v3 replace: a new order whose entry follows the removal of the old one, even when that has finished by then (public-facts 6). */
-  replace(old: Order, book: VenueBook, draft: Draft, lock: Money): Order {
+  replace(old: VenueOrder, book: VenueBook, draft: Draft, lock: Money): VenueOrder {
     const order = this.#create(this.#accountOf(old), book, draft, lock);
     book.submit(() => {
       const gone = !isActive(old);
@@ -210,7 +210,7 @@ export class Venue implements BookHost {
   }
 
   /** v4 modify: holds what it needs beyond the order's own lock. False when that is not available. */
-  modify(order: Order, book: VenueBook, change: Modification): boolean {
+  modify(order: VenueOrder, book: VenueBook, change: Modification): boolean {
     const target = resolved(order, change, this.#switches);
     const extra = target === null ? 0n : target.lock - order.locked;
     if (extra > 0n) {
@@ -224,7 +224,7 @@ export class Venue implements BookHost {
   }
 
   /** Takes a cancel of a live order. False when it is finished, or is being cancelled already. */
-  cancel(order: Order): boolean {
+  cancel(order: VenueOrder): boolean {
     const book = this.books.get(order.book);
     if (!book || !isActive(order) || order.cancelling) return false;
     order.cancelling = true;
@@ -234,7 +234,7 @@ export class Venue implements BookHost {
   }
 
   /** A live order, or a finished one that lookup still shows. */
-  find(oid: string): Order | undefined {
+  find(oid: string): VenueOrder | undefined {
     return this.#orders.get(oid);
   }
 
@@ -303,7 +303,7 @@ export class Venue implements BookHost {
     add(this.house, instrument.minor, alone.side === 'sell' ? money(-minor) : minor);
   }
 
-  finish(order: Order, status: 'completed' | 'cancelled'): void {
+  finish(order: VenueOrder, status: 'completed' | 'cancelled'): void {
     const account = this.#accountOf(order);
     this.relock(order, money(0n));
     this.releaseReserve(order);
@@ -322,7 +322,7 @@ export class Venue implements BookHost {
     if (account.finished.size > FINISHED_MAX) this.forget(account);
   }
 
-  relock(order: Order, lock: Money): boolean {
+  relock(order: VenueOrder, lock: Money): boolean {
     const change = lock - order.locked;
     const currency = payingCurrency(order);
     if (change > order.account.available(currency)) return false;
@@ -331,7 +331,7 @@ export class Venue implements BookHost {
     return true;
   }
 
-  releaseReserve(order: Order): void {
+  releaseReserve(order: VenueOrder): void {
     if (order.reserved === 0n) return;
     order.account.lock(payingCurrency(order), money(-order.reserved));
     order.reserved = money(0n);
@@ -350,10 +350,10 @@ export class Venue implements BookHost {
     account.transfers.add(kind, this.clock.now(), updates, this.clock.elapsed() + delayMs);
   }
 
-  #create(account: Account, book: VenueBook, draft: Draft, lock: Money): Order {
+  #create(account: Account, book: VenueBook, draft: Draft, lock: Money): VenueOrder {
     const last = book.history.last;
     const { stop } = draft;
-    const order: Order = {
+    const order: VenueOrder = {
       oid: drawnOid(this.#ids),
       book: book.rules.book,
       instrument: book.instrument,
@@ -368,7 +368,7 @@ export class Venue implements BookHost {
       price: draft.price,
       original: draft.amount,
       minor: draft.minor,
-      filled: 0 as Order['filled'],
+      filled: 0 as VenueOrder['filled'],
       traded: money(0n),
       status: 'queued',
       updatedAt: null,
@@ -389,11 +389,18 @@ export class Venue implements BookHost {
     return order;
   }
 
-  #accountOf({ account }: Order): Account {
+  #accountOf({ account }: VenueOrder): Account {
     return this.accounts.get(account.id)!;
   }
 
-  #settleSide(book: VenueBook, order: Order, maker: boolean, execution: Execution, major: Money, minor: Money): void {
+  #settleSide(
+    book: VenueBook,
+    order: VenueOrder,
+    maker: boolean,
+    execution: Execution,
+    major: Money,
+    minor: Money,
+  ): void {
     const { instrument, side } = order;
     const account = this.#accountOf(order);
     const { tiers, index } = this.tierFor(account, book);
@@ -401,7 +408,7 @@ export class Venue implements BookHost {
     const paid = side === 'buy' ? minor : major;
     const rate = maker ? tiers[index]!.makerRate : tiers[index]!.takerRate;
     const fee = feeOn(received, rate, this.#switches.feeRounding);
-    order.filled = (order.filled + execution.amount) as Order['filled'];
+    order.filled = (order.filled + execution.amount) as VenueOrder['filled'];
     order.traded = money(order.traded + minor);
     order.updatedAt = execution.at;
     // A market order pays out of what it locked first, then out of what is available.
@@ -430,7 +437,7 @@ export class Venue implements BookHost {
 }
 
 /** What an order should lock, from its own fields: the law that tests hold the books to. */
-export function impliedLock(order: Order): Money {
+export function impliedLock(order: VenueOrder): Money {
   if (!isActive(order)) return money(0n);
   if (isWaiting(order) || order.type === 'market') return order.locked;
   return limitLock(order.instrument, order.side, order.price, unfilled(order));

@@ -10,7 +10,7 @@ import type { Modification } from './modification.ts';
 import { derivedOid } from '../wire/oid.ts';
 import type { AccountOrder } from '../markets/market.ts';
 import { isActive, isWaiting, stopLock, unfilled } from './order.ts';
-import type { Order } from './order.ts';
+import type { VenueOrder } from './order.ts';
 import type { Switches } from '../switches/switches.ts';
 import { TradeHistory } from './tradeHistory.ts';
 
@@ -52,8 +52,8 @@ export type Execution = {
   readonly amount: Amount;
   readonly makerSide: Side;
   /** Null for the house. */
-  readonly maker: Order | null;
-  readonly taker: Order | null;
+  readonly maker: VenueOrder | null;
+  readonly taker: VenueOrder | null;
 };
 
 export type HouseFill = (id: number, side: Side, price: Price, amount: Amount, maker: boolean) => void;
@@ -66,16 +66,16 @@ export interface BookHost {
   nextTid(): number;
   engineDelay(): Millis;
   settle(book: VenueBook, execution: Execution): void;
-  finish(order: Order, status: 'completed' | 'cancelled'): void;
+  finish(order: VenueOrder, status: 'completed' | 'cancelled'): void;
   /** Locks so much more (or less) for an order; false when its account has not enough. */
-  relock(order: Order, lock: Money): boolean;
-  releaseReserve(order: Order): void;
+  relock(order: VenueOrder, lock: Money): boolean;
+  releaseReserve(order: VenueOrder): void;
   emit(event: BookEvent): void;
 }
 
 /** Untriggered stop orders that one book holds. */
 export const STOPS_MAX = 10_000;
-const LIVES: Readonly<Record<Order['timeInForce'], Life>> = {
+const LIVES: Readonly<Record<VenueOrder['timeInForce'], Life>> = {
   goodtillcancelled: 'rest',
   immediateorcancel: 'take',
   fillorkill: 'all',
@@ -98,12 +98,12 @@ export class VenueBook implements ExecutionSink {
   readonly #host: BookHost;
   readonly #salt: number;
   /** Accounts' resting orders by engine id. */
-  readonly #resting = new Map<number, Order>();
-  #stops: Order[] = [];
+  readonly #resting = new Map<number, VenueOrder>();
+  #stops: VenueOrder[] = [];
   #runningStops = false;
   // The operation under way.
   #matching = false;
-  #taker: Order | null = null;
+  #taker: VenueOrder | null = null;
   #takerSide: Side = 'buy';
   #takerValue = 0n;
   #sequenceBefore = 0;
@@ -142,7 +142,7 @@ export class VenueBook implements ExecutionSink {
     this.fees = fees;
   }
 
-  get stops(): readonly Order[] {
+  get stops(): readonly VenueOrder[] {
     return this.#stops;
   }
 
@@ -162,7 +162,7 @@ export class VenueBook implements ExecutionSink {
   }
 
   /** The engine's decision on a new order. */
-  enter(order: Order): void {
+  enter(order: VenueOrder): void {
     if (!isActive(order)) return;
     if (!isWaiting(order)) this.#execute(order);
     else this.#stops.push(order);
@@ -170,7 +170,7 @@ export class VenueBook implements ExecutionSink {
   }
 
   /** Removes an order wherever it is; nothing happens to one that finished before. */
-  remove(order: Order): void {
+  remove(order: VenueOrder): void {
     if (!isActive(order)) return;
     if (isWaiting(order)) this.#stops = this.#stops.filter(o => o !== order);
     else if (order.engineId > 0) {
@@ -185,7 +185,7 @@ export class VenueBook implements ExecutionSink {
   }
 
   /** Changes an order in place (v4 modify). What cannot be done leaves it as it was, or cancels it when that was asked. */
-  modify(order: Order, change: Modification): void {
+  modify(order: VenueOrder, change: Modification): void {
     this.#host.releaseReserve(order);
     if (!isActive(order)) return;
     if (!this.#modified(order, change) && change.cancel) this.remove(order);
@@ -296,7 +296,7 @@ export class VenueBook implements ExecutionSink {
     this.#host.finish(maker, 'cancelled');
   }
 
-  #execute(order: Order): void {
+  #execute(order: VenueOrder): void {
     if (order.type === 'market') {
       this.#sweep(order);
       return;
@@ -309,7 +309,7 @@ export class VenueBook implements ExecutionSink {
   }
 
   /** After its own match: the order rests, or is finished. */
-  #conclude(order: Order, id: number): void {
+  #conclude(order: VenueOrder, id: number): void {
     const rested = this.engine.rested;
     if (rested > 0) {
       order.engineId = id;
@@ -322,7 +322,7 @@ export class VenueBook implements ExecutionSink {
   }
 
   /** A market order: bounded by its amount or value, by what its account can pay, and by its slippage tolerance. */
-  #sweep(order: Order): void {
+  #sweep(order: VenueOrder): void {
     const { instrument, account, side } = order;
     const held =
       order.locked + (side === 'buy' ? account.available(instrument.minor) : account.available(instrument.major));
@@ -344,7 +344,7 @@ export class VenueBook implements ExecutionSink {
   }
 
   /** Worst price that a market order may take; null when there is no reference to measure from. */
-  #slippageLimit(order: Order): Price | null {
+  #slippageLimit(order: VenueOrder): Price | null {
     const buy = order.side === 'buy';
     if (order.slippage === undefined) return (buy ? Number.MAX_SAFE_INTEGER : 1) as Price;
     const best = buy ? this.engine.bestAsk() : this.engine.bestBid();
@@ -353,7 +353,7 @@ export class VenueBook implements ExecutionSink {
     return reference > 0 ? slipped(reference as Price, order.side, order.slippage) : null;
   }
 
-  #modified(order: Order, change: Modification): boolean {
+  #modified(order: VenueOrder, change: Modification): boolean {
     const target = resolved(order, change, this.#host.switches);
     if (target === null) return false;
     if (isWaiting(order)) {
@@ -410,13 +410,13 @@ export class VenueBook implements ExecutionSink {
     this.#runningStops = false;
   }
 
-  #reached(): Order | undefined {
+  #reached(): VenueOrder | undefined {
     const last = this.history.last;
     if (last === 0) return undefined;
     return this.#stops.find(o => (o.stopUp === true ? last >= o.stop! : last <= o.stop!));
   }
 
-  #begin(taker: Order | null, side: Side): void {
+  #begin(taker: VenueOrder | null, side: Side): void {
     this.#sequenceBefore = this.engine.sequence;
     this.engine.selfTrade = this.#host.switches.selfTrade;
     this.#matching = true;
@@ -444,7 +444,7 @@ export class VenueBook implements ExecutionSink {
     this.#host.emit(event);
   }
 
-  #note(order: Order, left: Amount, status: BookChange['status'], price = order.price): void {
+  #note(order: VenueOrder, left: Amount, status: BookChange['status'], price = order.price): void {
     if (!this.#host.listening) return;
     this.#changes.push({ oid: order.oid, side: order.side, price, left, status, createdAt: order.createdAt });
   }

@@ -3,19 +3,19 @@ import { RowBook } from '../model/recordedBook.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 
 /** Told of each piece of dirt: `isBook` when the book shows it as the last of its rows left it, otherwise the row that is being taken does. */
-export type Found = (what: string, done: string, isBook: boolean) => void;
+export type OnFlaw = (what: string, done: string, isBook: boolean) => void;
 
 /** Rows are given in order; the book is looked at after the last row of each time at which it changed. */
 export class Inspection {
   readonly #book: RowBook;
   readonly #firstKind: number;
-  readonly #found: Found;
+  readonly #found: OnFlaw;
   #at = Number.NaN;
   #changed = false;
   #begun = false;
 
   /** `fromOrders`: the book is told by rows of single orders, and not by levels. */
-  constructor(fromOrders: boolean, found: Found) {
+  constructor(fromOrders: boolean, found: OnFlaw) {
     this.#book = new RowBook(fromOrders);
     this.#firstKind = fromOrders ? KIND.add : KIND.level;
     this.#found = found;

@@ -1,7 +1,7 @@
 /** Reads the rows of scanned days into columns that the caller gives, block after block; begins in the middle with a picture of the book. */
 import { instrumentOf } from '../../core/index.ts';
 import type { BookRules, Instrument, Millis } from '../../core/index.ts';
-import { BookPicture } from '../model/bookPicture.ts';
+import { TapeSnapshot } from '../model/bookPicture.ts';
 import { FrameFile, REMEDY } from './frames.ts';
 import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder } from './rowsCodec.ts';
 import type { ColumnBuffers } from './rowsCodec.ts';
@@ -82,7 +82,7 @@ export class ChunkReader {
 
   /** Makes the book as it was at `from`, and the rest of the block in which that time lies. */
   #lead(steps: readonly Step[]): void {
-    const picture = new BookPicture();
+    const picture = new TapeSnapshot();
     const buffers = columnBuffers(BLOCK_ROWS);
     const first = this.#options.from * this.#unit;
     const last = this.#options.to * this.#unit;

@@ -2,13 +2,13 @@
 import { existsSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
-import type { BookPicture } from '../model/bookPicture.ts';
+import type { TapeSnapshot } from '../model/bookPicture.ts';
 import { ContentHash } from './contentHash.ts';
 import { headOf, isRules, ROWS_FILE, TAIL_FILE } from './dayFiles.ts';
 import type { Head } from './dayFiles.ts';
 import { FrameFile, TAG } from './frames.ts';
 import type { Frame } from './frames.ts';
-import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder, summaryOf } from './rowsCodec.ts';
+import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder, blockSummaryOf } from './rowsCodec.ts';
 import type { ColumnBuffers } from './rowsCodec.ts';
 
 export type RecoveredDay = {
@@ -32,7 +32,7 @@ type Expected = { readonly book: string; readonly lot: DecimalText; readonly rul
 export function recoverDay(
   folder: string,
   expected: Expected,
-  picture: BookPicture,
+  picture: TapeSnapshot,
   pending: ColumnBuffers,
 ): RecoveredDay {
   const mended: string[] = [];
@@ -55,7 +55,7 @@ export function recoverDay(
       rules = changed;
     } else if (frame.tag === TAG.rows || frame.tag === TAG.picture) {
       const block = file.payload(frame);
-      const { firstRow } = summaryOf(block);
+      const { firstRow } = blockSummaryOf(block);
       if (firstRow !== sealed) throw new Error(`${path}: row ${firstRow} at byte ${frame.at}, expected row ${sealed}`);
       const rows = firstRows(scratch, decoder.decode(block, scratch, 0));
       picture.applyRows(rows, 0, rows.length);
@@ -70,7 +70,7 @@ export function recoverDay(
   if (head !== null) {
     eachFrame(tail, mended, (file, frame) => {
       const block = file.payload(frame);
-      const { firstRow, rows } = summaryOf(block);
+      const { firstRow, rows } = blockSummaryOf(block);
       // The writer died between sealing a block and emptying the tail.
       if (firstRow + rows <= sealed) return;
       if (firstRow !== sealed + count) {

@@ -123,7 +123,7 @@ const bitsOf = (planes: readonly Plane[]): number =>
   planes.reduce((bits, { deflates }, i) => (deflates ? bits | (1 << i) : bits), 0);
 
 /** Of the first SUMMARY_BYTES of a block. */
-export function summaryOf(block: Buffer): BlockSummary {
+export function blockSummaryOf(block: Buffer): BlockSummary {
   const [firstRow, from, to, low, high, tradedLow, tradedHigh] = SUMMARY_NUMBERS.map((_, i) =>
     block.readDoubleLE(8 + 8 * i),
   ) as [number, number, number, number, number, number, number];
@@ -184,7 +184,7 @@ export class RowsDecoder {
    * `inMicros` in whole microseconds. Throws a RangeError when the block is not as long as it says.
    */
   decode(block: Buffer, to: ColumnBuffers, offset: number, inMicros = false): number {
-    const { rows, from, kinds } = summaryOf(block);
+    const { rows, from, kinds } = blockSummaryOf(block);
     const idCount = block.readUInt32LE(SUMMARY_BYTES);
     if (rows > BLOCK_ROWS || offset + rows > to.kind.length || idCount > rows) {
       throw new RangeError(`a block of ${rows} rows does not fit`);

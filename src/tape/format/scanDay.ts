@@ -6,7 +6,7 @@ import { dirtOf, gapOf, headOf, isRules, ROWS_FILE, startOfDay, TAIL_FILE } from
 import type { Head } from './dayFiles.ts';
 import { FrameFile, REMEDY, TAG } from './frames.ts';
 import type { Frame } from './frames.ts';
-import { summaryOf } from './rowsCodec.ts';
+import { blockSummaryOf } from './rowsCodec.ts';
 import type { BlockSummary } from './rowsCodec.ts';
 import type { Dirt, Gap } from '../model/tape.ts';
 
@@ -112,7 +112,7 @@ class DayScan {
   }
 
   #block(file: FrameFile, frame: Frame): void {
-    const summary = summaryOf(file.summaryBytes(frame));
+    const summary = blockSummaryOf(file.summaryBytes(frame));
     const { firstRow, rows } = summary;
     const picture = frame.tag === TAG.picture;
     // The writer died between sealing a block and emptying the tail.

@@ -4,7 +4,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { LOT } from '../../core/index.ts';
 import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
-import { BookPicture } from '../model/bookPicture.ts';
+import { TapeSnapshot } from '../model/bookPicture.ts';
 import { ContentHash } from './contentHash.ts';
 import {
   bookFolder,
@@ -56,7 +56,7 @@ export class TapeWriter extends RowSink {
   readonly #options: TapeWriterOptions;
   readonly #blockRows: number;
   readonly #pending = columnBuffers(BLOCK_ROWS);
-  readonly #picture = new BookPicture();
+  readonly #picture = new TapeSnapshot();
   #rules: BookRules;
   #day: OpenDay | null = null;
   #dayEnd = -Infinity;

@@ -6,7 +6,7 @@ import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { WrongFile } from './findings.ts';
 import { rowsOfLines } from './lines.ts';
-import type { Reading } from './lines.ts';
+import type { ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 
@@ -53,7 +53,7 @@ export function binance(files: { stream: string; book: string }): Recording {
   };
 }
 
-function books(path: string, { instrument, findings, ...reading }: Reading): AsyncGenerator<Chunk> {
+function books(path: string, { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
   let waiting: { readonly depth: Depth; readonly local: number }[] = [];
   let synced = false;
   let lastId = 0;
@@ -111,7 +111,7 @@ function books(path: string, { instrument, findings, ...reading }: Reading): Asy
 }
 
 /** The second pass; the first has told of every line that cannot be read, unless it is one of a trade. */
-function trades(path: string, { instrument, findings, ...reading }: Reading): AsyncGenerator<Chunk> {
+function trades(path: string, { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
   return rowsOfLines([path], { findings, ...reading }, (line, _number, rows) => {
     if (!line.includes('@trade"')) return;
     const message = messageOf(line);

@@ -5,7 +5,7 @@ import { SIDE } from '../model/tape.ts';
 import { tapeRules } from '../model/tapeRules.ts';
 import { plainText, ticksOf } from './digits.ts';
 import { expectHeader, rowsOfLines } from './lines.ts';
-import type { Reading } from './lines.ts';
+import type { ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
 
@@ -28,7 +28,7 @@ export function bitsoBbo(files: { quotes: string; book: string; tick: DecimalTex
   };
 }
 
-function quotes(path: string, { instrument, findings, ...reading }: Reading): AsyncGenerator<Chunk> {
+function quotes(path: string, { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
   let before = Number.NaN;
   return rowsOfLines([path], { findings, ...reading }, (line, number, rows) => {
     if (number === 1) return expectHeader(line, HEADER);

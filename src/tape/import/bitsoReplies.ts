@@ -7,7 +7,7 @@ import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { GridFinder } from './grid.ts';
 import { lineBatches, rowsOfLines, shown, sourceOf } from './lines.ts';
-import type { Reading } from './lines.ts';
+import type { ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
 
@@ -139,7 +139,7 @@ export function bitsoReplies(
   };
 }
 
-function books(files: readonly string[], reading: Reading): AsyncGenerator<Chunk> {
+function books(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   let before = { at: Number.NaN, sequence: -1n };
   return rowsOfLines(files, reading, (line, _number, rows) => {
@@ -179,7 +179,7 @@ function summed(instrument: Instrument, entries: readonly Entry[]): ReadonlyMap<
 }
 
 /** Replies overlap: each trade is taken once, by its id. */
-function trades(files: readonly string[], reading: Reading): AsyncGenerator<Chunk> {
+function trades(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   let last = -1;
   return rowsOfLines(files, reading, (line, _number, rows) => {

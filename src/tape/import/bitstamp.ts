@@ -5,7 +5,7 @@ import type { Kind, SideCode } from '../model/tape.ts';
 import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, plainText, ticksOf } from './digits.ts';
 import { rowsOfLines } from './lines.ts';
-import type { Reading } from './lines.ts';
+import type { ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
 
@@ -42,7 +42,7 @@ export function bitstamp(files: { log: string; book: string }): Recording {
   };
 }
 
-function events(path: string, { instrument, findings, ...reading }: Reading): AsyncGenerator<Chunk> {
+function events(path: string, { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
   const shrunk: Shrunk[] = [];
   let place = '';
   const plain = (text: string) =>

@@ -3,7 +3,7 @@ import { amount, price } from '../../core/index.ts';
 import { tapeRules } from '../model/tapeRules.ts';
 import { KIND, TapeBuilder } from '../model/tape.ts';
 import type { Columns, Gap, SideCode, Tape } from '../model/tape.ts';
-import { readRecording } from './recording.ts';
+import { importRecording } from './recording.ts';
 import type { Recording } from './recording.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function collectTape(recording: Recording): Promise<Tape> {
         builder.order(what, time, received, code, ticks, lots, id);
     }
   };
-  const { dirt } = await readRecording(recording, { append, gap: gap => void gaps.push(gap) });
+  const { dirt } = await importRecording(recording, { append, gap: gap => void gaps.push(gap) });
   const { instrument, source, depth, quotesOnly } = recording;
   const { rules } = recording.rules
     ? { rules: recording.rules }

@@ -5,7 +5,7 @@ import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { Findings } from './findings.ts';
 import { expectHeader, rowsOfLines, shown } from './lines.ts';
-import type { Reading } from './lines.ts';
+import type { ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 
@@ -37,7 +37,7 @@ export function gemini(files: { depth: string; trades: string; book: string }): 
   };
 }
 
-async function* books(files: { depth: string; trades: string }, reading: Reading): AsyncGenerator<Chunk> {
+async function* books(files: { depth: string; trades: string }, reading: ImportReading): AsyncGenerator<Chunk> {
   const traded = await tradedSeconds(files.trades, reading);
   const { instrument, findings } = reading;
   const put = (second: number, top: Top, rows: RowBuffer) => {
@@ -69,7 +69,7 @@ async function* books(files: { depth: string; trades: string }, reading: Reading
 }
 
 /** The first of two passes over the trades: what is dirty in them is told by the second. */
-async function tradedSeconds(path: string, reading: Reading): Promise<ReadonlySet<number>> {
+async function tradedSeconds(path: string, reading: ImportReading): Promise<ReadonlySet<number>> {
   const seconds = new Set<number>();
   for await (const { columns } of trades(path, { ...reading, findings: new Findings() })) {
     for (const at of columns.at) seconds.add(Math.floor(at / 1000));
@@ -77,7 +77,7 @@ async function tradedSeconds(path: string, reading: Reading): Promise<ReadonlySe
   return seconds;
 }
 
-const trades = (path: string, reading: Reading): AsyncGenerator<Chunk> =>
+const trades = (path: string, reading: ImportReading): AsyncGenerator<Chunk> =>
   rowsOfLines([path], reading, (line, number, rows) => {
     if (number === 1) return expectHeader(line, TRADE_HEADER);
     const { instrument } = reading;

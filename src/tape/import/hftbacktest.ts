@@ -13,7 +13,7 @@ import type { Findings } from './findings.ts';
 import { GridFinder } from './grid.ts';
 import type { Grid } from './grid.ts';
 import { checkUnpacked, shown, sourceOf } from './lines.ts';
-import type { Reading } from './lines.ts';
+import type { ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import { RowBuffer } from './rows.ts';
 import type { Chunk } from './rows.ts';
@@ -86,7 +86,7 @@ export async function tellsOrders(files: readonly string[]): Promise<boolean> {
 /** The decimal that a double was made from: what comes after 13 digits is noise. */
 const textOf = (double: number): string => String(Number(double.toPrecision(13)));
 
-async function* events(files: readonly string[], reading: Reading): AsyncGenerator<Chunk> {
+async function* events(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
   const { findings } = reading;
   const rows = new RowBuffer(findings);
   const reader = new EventReader(reading.instrument, findings);

@@ -5,7 +5,7 @@ import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, plainText, ticksOf } from './digits.ts';
 import { WrongFile } from './findings.ts';
 import { rowsOfLines, shown } from './lines.ts';
-import type { Reading } from './lines.ts';
+import type { ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import { Remembered } from './remembered.ts';
 import type { Chunk } from './rows.ts';
@@ -35,7 +35,7 @@ const ticks = (instrument: Instrument, text: string) => ticksOf(instrument, plai
 const lots = (instrument: Instrument, text: string) => lotsOf(instrument, plainText(text, ignore));
 const ignore = () => undefined;
 
-function books(path: string, { instrument, findings, ...reading }: Reading): AsyncGenerator<Chunk> {
+function books(path: string, { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
   let before = Number.NaN;
   return rowsOfLines([path], { findings, ...reading }, (line, number, rows) => {
     if (number === 1) {
@@ -57,7 +57,7 @@ function books(path: string, { instrument, findings, ...reading }: Reading): Asy
   });
 }
 
-function trades(path: string, { instrument, findings, ...reading }: Reading): AsyncGenerator<Chunk> {
+function trades(path: string, { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
   const known = new Remembered();
   return rowsOfLines([path], { findings, ...reading }, (line, number, rows) => {
     if (number === 1) {

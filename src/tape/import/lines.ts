@@ -13,7 +13,7 @@ import { RowBuffer } from './rows.ts';
 import type { Chunk } from './rows.ts';
 
 /** What every reader of a recording is handed. */
-export type Reading = {
+export type ImportReading = {
   readonly instrument: Instrument;
   readonly findings: Findings;
   /** Tells of a stretch of which something is missing. */
@@ -43,7 +43,7 @@ export function checkUnpacked(unpacked: number, packed: number): void {
 /** Rows of files that follow each other in time. Lines that cannot be read are left out and counted; more than one in a hundred is a WrongFile. */
 export async function* rowsOfLines(
   files: readonly string[],
-  { findings, bytes }: Pick<Reading, 'findings' | 'bytes'>,
+  { findings, bytes }: Pick<ImportReading, 'findings' | 'bytes'>,
   read: LineReader,
 ): AsyncGenerator<Chunk> {
   const rows = new RowBuffer(findings);

@@ -4,7 +4,7 @@ import { Inspection } from '../analysis/inspection.ts';
 import { KIND } from '../model/tape.ts';
 import type { Columns, Dirt, Gap } from '../model/tape.ts';
 import { Findings, WrongFile } from './findings.ts';
-import type { Reading } from './lines.ts';
+import type { ImportReading } from './lines.ts';
 import { mergeRows } from './rows.ts';
 import type { Chunk } from './rows.ts';
 
@@ -26,13 +26,13 @@ export type Recording = {
   readonly depth: number;
   readonly quotesOnly: boolean;
   /** Its rows: what comes first stands first at equal times, books before trades. */
-  readonly streams: (reading: Reading) => readonly AsyncIterable<Chunk>[];
+  readonly streams: (reading: ImportReading) => readonly AsyncIterable<Chunk>[];
   /** What was inferred and should be known, for people. */
   readonly notes: readonly string[];
 };
 
 /** Where the rows go, in order of time: a writer of stored tapes, for one. */
-export type RowSink = {
+export type RecordingSink = {
   append(columns: Columns): void;
   /** Before the first row that is not older than its end. */
   gap(gap: Gap): void;
@@ -55,9 +55,9 @@ export type ImportReport = {
 };
 
 /** Rejects with a WrongFile of one line when the recording cannot be used. */
-export async function readRecording(
+export async function importRecording(
   recording: Recording,
-  sink: RowSink,
+  sink: RecordingSink,
   onBytes: (count: number) => void = () => undefined,
 ): Promise<ImportReport> {
   const { instrument, source, format, notes } = recording;
@@ -119,7 +119,7 @@ const OUTLET_ROWS = 8_192;
 
 /** Hands rows on by the thousand. */
 class Outlet {
-  readonly #sink: RowSink;
+  readonly #sink: RecordingSink;
   readonly #columns = {
     kind: new Uint8Array(OUTLET_ROWS),
     side: new Uint8Array(OUTLET_ROWS),
@@ -132,7 +132,7 @@ class Outlet {
   #held = 0;
   rows = 0;
 
-  constructor(sink: RowSink) {
+  constructor(sink: RecordingSink) {
     this.#sink = sink;
   }
 

@@ -5,7 +5,7 @@ import type { SideCode } from '../model/tape.ts';
 import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { expectHeader, rowsOfLines, shown } from './lines.ts';
-import type { Reading } from './lines.ts';
+import type { ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 
@@ -31,7 +31,7 @@ export function standx(files: { books: string; trades: string; book: string }): 
   };
 }
 
-function books(path: string, { instrument, findings, ...reading }: Reading): AsyncGenerator<Chunk> {
+function books(path: string, { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
   let before = '';
   const side = (rows: RowBuffer, at: number, local: number, code: SideCode, text: string) => {
     if (text === '') return;
@@ -60,7 +60,7 @@ function books(path: string, { instrument, findings, ...reading }: Reading): Asy
   });
 }
 
-const trades = (path: string, reading: Reading): AsyncGenerator<Chunk> =>
+const trades = (path: string, reading: ImportReading): AsyncGenerator<Chunk> =>
   rowsOfLines([path], reading, (line, number, rows) => {
     if (number === 1) return expectHeader(line, TRADE_HEADER);
     const { instrument } = reading;

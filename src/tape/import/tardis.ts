@@ -7,7 +7,7 @@ import { WrongFile } from './findings.ts';
 import { GridFinder } from './grid.ts';
 import type { Grid } from './grid.ts';
 import { expectHeader, lineBatches, rowsOfLines, shown, sourceOf } from './lines.ts';
-import type { Reading } from './lines.ts';
+import type { ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import { Remembered } from './remembered.ts';
 import type { Chunk } from './rows.ts';
@@ -91,7 +91,7 @@ export async function tardisGrid(files: TardisFiles, onBytes: (count: number) =>
 }
 
 /** A snapshot after a row that was none replaces the book. Rows before the first snapshot were buffered from before it: left out. */
-function updates(files: readonly string[], symbol: string, reading: Reading): AsyncGenerator<Chunk> {
+function updates(files: readonly string[], symbol: string, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   const silence = new Silence(reading);
   let inSnapshot = false;
@@ -123,7 +123,7 @@ function updates(files: readonly string[], symbol: string, reading: Reading): As
 }
 
 /** Levels that are not there are empty cells. */
-function pictures(files: readonly string[], symbol: string, reading: Reading): AsyncGenerator<Chunk> {
+function pictures(files: readonly string[], symbol: string, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   const silence = new Silence(reading);
   let cellCount = 0;
@@ -155,7 +155,7 @@ function pictures(files: readonly string[], symbol: string, reading: Reading): A
 }
 
 /** The side is the taker's ("aggressor"); `unknown` where the venue does not say. Ids are kept where they are numbers. */
-function tradeRows(files: readonly string[], symbol: string, reading: Reading): AsyncGenerator<Chunk> {
+function tradeRows(files: readonly string[], symbol: string, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   const known = new Remembered();
   return rowsOfLines(files, reading, (line, number, rows) => {
@@ -181,10 +181,10 @@ function tradeRows(files: readonly string[], symbol: string, reading: Reading): 
 
 /** Tells of a book that was silent for too long to have been recorded: a missing day is one. */
 class Silence {
-  readonly #reading: Reading;
+  readonly #reading: ImportReading;
   #before = Number.NaN;
 
-  constructor(reading: Reading) {
+  constructor(reading: ImportReading) {
     this.#reading = reading;
   }
 

@@ -7,7 +7,7 @@ import type { Columns, SideCode } from './tape.ts';
 type Resting = { readonly side: number; readonly price: number; readonly amount: number };
 
 /** Levels and single orders are kept apart, because a tape may tell both. */
-export class BookPicture {
+export class TapeSnapshot {
   readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
   /** In the order in which they came. */
   readonly #orders = new Map<number, Resting>();

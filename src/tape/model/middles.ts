@@ -3,7 +3,7 @@ import type { Gap, Tape } from './tape.ts';
 import { walk } from './walk.ts';
 
 /** From each time on the middle, in units of the minor currency; shared memory, so that threads need no copies. Nothing is known in the gaps and after `to`. */
-export type RecordedMiddles = {
+export type RecordedMids = {
   readonly book: string;
   readonly source: string;
   readonly at: Float64Array;
@@ -13,7 +13,7 @@ export type RecordedMiddles = {
 };
 
 /** Times are the exchange's own, as it would answer then. */
-export function middlesOf(tape: Tape): RecordedMiddles {
+export function midsOf(tape: Tape): RecordedMids {
   const { columns, instrument, source, gaps } = tape;
   const tick = Number(instrument.tick);
   const at: number[] = [];

@@ -31,7 +31,7 @@ type Held = {
   told: boolean;
 };
 
-export class Outlet {
+export class ReorderBuffer {
   readonly #sink: RecordSink;
   readonly #clock: Clock;
   #held: Held[] = [];

@@ -2,7 +2,7 @@
 import { amountFloor, instrumentOf, priceExact } from '../../core/index.ts';
 import type { BookEntry, BookRules, Instrument, Millis } from '../../core/index.ts';
 import { KIND, SIDE } from '../model/tape.ts';
-import { Outlet } from './outlet.ts';
+import { ReorderBuffer } from './outlet.ts';
 import { rulesOf } from './recorderTypes.ts';
 import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
 import { TradeRecord } from './tradeRecord.ts';
@@ -19,7 +19,7 @@ const RULES_EVERY = 400;
 
 export class PollRecorder {
   readonly #options: PollRecorderOptions;
-  readonly #outlet: Outlet;
+  readonly #outlet: ReorderBuffer;
   readonly #trades: TradeRecord;
   #rules: BookRules;
   #instrument: Instrument;
@@ -39,7 +39,7 @@ export class PollRecorder {
     this.#options = options;
     this.#rules = options.rules;
     this.#instrument = instrumentOf(options.rules);
-    this.#outlet = new Outlet(options.sink, options.clock);
+    this.#outlet = new ReorderBuffer(options.sink, options.clock);
     this.#trades = new TradeRecord(this.#instrument);
     this.#readAt = options.resumedFrom;
     this.#resumed = options.resumedFrom !== null;

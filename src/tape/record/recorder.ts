@@ -12,7 +12,7 @@ import type {
 } from '../../core/index.ts';
 import { advanced, OrderRecord } from './orderRecord.ts';
 import type { RowCall } from './orderRecord.ts';
-import { Outlet } from './outlet.ts';
+import { ReorderBuffer } from './outlet.ts';
 import { rulesOf } from './recorderTypes.ts';
 import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
 import { TradeRecord } from './tradeRecord.ts';
@@ -35,7 +35,7 @@ const BEHIND_MAX_MS = 5_000;
 
 export class Recorder {
   readonly #options: RecorderOptions;
-  readonly #outlet: Outlet;
+  readonly #outlet: ReorderBuffer;
   readonly #orders: OrderRecord;
   readonly #trades: TradeRecord;
   #rules: BookRules;
@@ -72,7 +72,7 @@ export class Recorder {
     this.#options = options;
     this.#rules = options.rules;
     this.#instrument = instrumentOf(options.rules);
-    this.#outlet = new Outlet(options.sink, options.clock);
+    this.#outlet = new ReorderBuffer(options.sink, options.clock);
     this.#orders = new OrderRecord(this.#instrument);
     this.#trades = new TradeRecord(this.#instrument);
     this.#gapFrom = options.resumedFrom;

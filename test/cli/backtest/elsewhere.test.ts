@@ -5,7 +5,7 @@ import { backtest, describeBacktest } from '../../../src/cli/backtest/backtest.t
 import { referenceTapes } from '../../../src/cli/wiring/source.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
-import { middlesOf } from '../../../src/tape/index.ts';
+import { midsOf } from '../../../src/tape/index.ts';
 import type { Tape } from '../../../src/tape/index.ts';
 
 const SECONDS = 240;
@@ -119,7 +119,7 @@ describe('a recording that cannot stand in is refused in one line:', () => {
 });
 
 test('the middles of a recording are in its currency, change by change', () => {
-  const { at, middle, to, book } = middlesOf(USD_MXN);
+  const { at, middle, to, book } = midsOf(USD_MXN);
   expect([book, to]).toEqual(['usd_mxn', USD_MXN.columns.at[USD_MXN.columns.length - 1]]);
   expect(at.length).toBeGreaterThan(10);
   for (let i = 1; i < at.length; i++) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { narrate } from '../../../src/cli/terminal/narrator.ts';
+import { logEvent } from '../../../src/cli/terminal/narrator.ts';
 import { amount, firstRegime, money, price, REGIMES } from '../../../src/core/index.ts';
 import type { EngineNews, Order, OrderNews, Regime, RegimeState, RiskRefusal } from '../../../src/core/index.ts';
 import { btcMxn } from '../../core/market.ts';
@@ -167,7 +167,7 @@ describe('what a person is told', () => {
     'of %s goes through the log that ships',
     (_, news, told) => {
       const { log, lines } = memoryLog();
-      narrate(log, btcMxn, news, 'puntas resume -c my.yaml --reason "..."');
+      logEvent(log, btcMxn, news, 'puntas resume -c my.yaml --reason "..."');
       expect(lines.map(line => [line.level, line.text])).toEqual(told === null ? [] : [told]);
     },
   );

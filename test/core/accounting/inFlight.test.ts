@@ -1,7 +1,7 @@
 /** What conversions under way may still move, in the units of the limits: never less than it is. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { InFlight } from '../../../src/core/accounting/inFlight.ts';
+import { PendingConversions } from '../../../src/core/accounting/inFlight.ts';
 import { money, moneyOf } from '../../../src/core/index.ts';
 import { btcMxn } from '../market.ts';
 
@@ -12,7 +12,7 @@ describe('conversions in flight', () => {
   test('are counted in lots that hold all of them, and in none more, on both sides', () => {
     fc.assert(
       fc.property(sums, sums, fc.constantFrom('in flight', 'planned'), (bought, sold, phase) => {
-        const inFlight = new InFlight();
+        const inFlight = new PendingConversions();
         const hear = (id: string, give: string, get: string, major: bigint): void => {
           const of = (currency: string) => ({ currency, amount: currency === 'btc' ? money(major) : moneyOf('1') });
           inFlight.hear({ kind: 'conversion', at: 0, phase, conversion: { id, give: of(give), get: of(get) } });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ClusteredMean, LEVELS_MAX, Markouts } from '../../../src/core/index.ts';
+import { ClusteredMean, MARKOUT_LEVELS_MAX, Markouts } from '../../../src/core/index.ts';
 import type { MarkoutOptions, Side } from '../../../src/core/index.ts';
 
 const sides = fc.constantFrom<Side[]>('buy', 'sell');
@@ -8,7 +8,7 @@ const lives = fc.array(
   fc.record({
     passed: fc.nat({ max: 90_000 }),
     side: sides,
-    level: fc.option(fc.nat({ max: LEVELS_MAX + 2 }), { nil: null }),
+    level: fc.option(fc.nat({ max: MARKOUT_LEVELS_MAX + 2 }), { nil: null }),
     price: fc.integer({ min: 900, max: 1_100 }),
     weight: fc.integer({ min: 1, max: 1_000 }),
     middle: fc.integer({ min: 0, max: 1_100 }),

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MicropriceCounts, micropriceAdjustment, randomOf } from '../../../src/core/index.ts';
-import type { Random, Touch } from '../../../src/core/index.ts';
+import type { Random, ImbalanceState } from '../../../src/core/index.ts';
 
 const BUCKETS = 4;
-const touchOf = (bucket: number, spread = 1): Touch => ({
+const touchOf = (bucket: number, spread = 1): ImbalanceState => ({
   bidAmount: bucket + 0.5,
   askAmount: BUCKETS - bucket - 0.5,
   spread,

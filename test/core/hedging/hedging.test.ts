@@ -7,7 +7,7 @@ import {
   money,
   moneyOf,
   textOfMoney,
-  throughBook,
+  sweepCost,
   toLeave,
   weigh,
 } from '../../../src/core/index.ts';
@@ -165,7 +165,7 @@ describe('the book as a way out', () => {
   );
   // One lot is one, one tick is one; 1 % fee.
   const through = (amount: string, bounds: Partial<TakeBounds> = {}, rate = 1_000_000) =>
-    throughBook(plain, depth, moneyOf(amount), rate, middle, { ...wide, ...bounds });
+    sweepCost(plain, depth, moneyOf(amount), rate, middle, { ...wide, ...bounds });
 
   test('takes level after level at the price of the last one, and the fee from what is received', () => {
     expect(through('10')).toEqual({
@@ -205,7 +205,7 @@ describe('the book as a way out', () => {
           const side = sorted.map(([off, n]): [number, number] => [sells ? 1000 - off : 1000 + off, n]);
           const seen = sells ? depthOf(side, []) : depthOf([], side);
           const amount = moneyOf(String(sells ? wanted : -wanted));
-          const way = throughBook(plain, seen, amount, rate, middle, { ...wide, costMaxBps });
+          const way = sweepCost(plain, seen, amount, rate, middle, { ...wide, costMaxBps });
           if ('not' in way) return;
           const major = moneyOf(sells ? way.give.amount : way.get.amount);
           expect(way.most).toBeLessThanOrEqual(costLimit(major, middle, { ...rules, costMaxBps }) + 2n);

@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Freshness } from '../../../src/core/marketdata/freshness.ts';
-import type { Known } from '../../../src/core/marketdata/freshness.ts';
+import type { FreshSource } from '../../../src/core/marketdata/freshness.ts';
 
 const KINDS = ['book', 'openOrders', 'trades'] as const;
 
 describe('what is known', () => {
   it('is as old as the newest read that began since the process last stood still, whatever order answers came in', () => {
-    const read = fc.record({ what: fc.constantFrom<Known>(...KINDS), tookMs: fc.nat(5_000) });
+    const read = fc.record({ what: fc.constantFrom<FreshSource>(...KINDS), tookMs: fc.nat(5_000) });
     const event = fc.record({ afterMs: fc.nat(2_000), read: fc.option(read, { nil: null }) });
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), events => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { emptyDepth, FEED_ORDERS_MAX, HELD_MAX, instrumentOf, OrderBook, OrderFeed } from '../../../src/core/index.ts';
+import { emptyDepth, L3_ORDERS_MAX, HELD_MAX, instrumentOf, OrderBook, L3Book } from '../../../src/core/index.ts';
 import type {
   Amount,
   BookDiff,
@@ -52,7 +52,7 @@ function fed() {
   const book = new OrderBook();
   const pending: PendingOrder[] = [];
   const own: string[] = [];
-  const feed = new OrderFeed({
+  const feed = new L3Book({
     instrument,
     book,
     pending: () => pending,
@@ -138,7 +138,7 @@ describe('steps', () => {
     expect(feed.seed(snapshot(HELD_MAX, []))).toBe('live');
     expect(feed.sequence).toBe(BigInt(HELD_MAX + 3));
     const entry = { oid: 'a', price: '1000', amount: '1' };
-    const bids = Array.from({ length: FEED_ORDERS_MAX + 1 }, () => entry);
+    const bids = Array.from({ length: L3_ORDERS_MAX + 1 }, () => entry);
     expect(feed.seed({ book: 'btc_mxn', sequence: 99_999n, updatedAt: 0, bids, asks: [] })).toBe('too large');
   });
 
@@ -378,7 +378,7 @@ class World {
   readonly #ourOids = new Set<string>();
   readonly #waiting: (PendingOrder & { oid: string | null })[] = [];
   readonly #orders = { theirs: [] as string[], ours: [] as string[] };
-  readonly #feed: OrderFeed;
+  readonly #feed: L3Book;
   /** What the whole of the others' orders was at each step. */
   readonly #history = new Map<bigint, string>();
   #frames: BookDiff[] = [];
@@ -389,7 +389,7 @@ class World {
   #counter = 0;
 
   constructor() {
-    this.#feed = new OrderFeed({ instrument, book: this.#book, pending: () => this.#waiting });
+    this.#feed = new L3Book({ instrument, book: this.#book, pending: () => this.#waiting });
     const session = this.#arena.exchange.stream.connect(
       text => {
         const frame = streamFrame(text);

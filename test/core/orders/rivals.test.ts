@@ -1,7 +1,7 @@
 /** Another process under our name is known by orders that keep coming: three reads within one minute, and nothing that is older. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Rivals } from '../../../src/core/orders/rivals.ts';
+import { DuplicateInstance } from '../../../src/core/orders/rivals.ts';
 
 describe('orders of our name that nobody here placed', () => {
   it('are of somebody who lives from the third read of one minute that shows new ones, and then for good', () => {
@@ -11,7 +11,7 @@ describe('orders of our name that nobody here placed', () => {
     );
     fc.assert(
       fc.property(reads, told => {
-        const rivals = new Rivals();
+        const rivals = new DuplicateInstance();
         const seen: number[] = [];
         let at = 0;
         let isSure = false;
@@ -27,10 +27,10 @@ describe('orders of our name that nobody here placed', () => {
   });
 
   it('keep quotes away for ten seconds when there were two or more, for one of them alone not at all', () => {
-    const one = new Rivals();
+    const one = new DuplicateInstance();
     one.saw(1, 0);
     expect(one.mayLive(1)).toBe(false);
-    const two = new Rivals();
+    const two = new DuplicateInstance();
     two.saw(2, 0);
     expect([0, 9_999, 10_000].map(at => two.mayLive(at))).toEqual([true, true, false]);
   });

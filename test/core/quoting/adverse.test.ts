@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Adverse, normal, price, randomOf } from '../../../src/core/index.ts';
-import type { AdverseOptions, Side, Strategy, View } from '../../../src/core/index.ts';
+import { AdverseSelection, normal, price, randomOf } from '../../../src/core/index.ts';
+import type { AdverseSelectionOptions, Side, Strategy, View } from '../../../src/core/index.ts';
 import { Desk } from '../desk.ts';
 
 const MINUTE = 60_000;
-const OPTIONS: AdverseOptions = {
+const OPTIONS: AdverseSelectionOptions = {
   horizonMs: 15_000,
   halfLifeMs: 6 * 60 * MINUTE,
   minFills: 20,
@@ -22,8 +22,11 @@ type Flow = {
 };
 
 /** One fill a minute at 100,000, 5 bps from the middle, and a market that moves against it within ten seconds. */
-function lived({ fills, side = 'buy', meanBps, deviationBps = 4 }: Flow, options: Partial<AdverseOptions> = {}) {
-  const adverse = new Adverse({ ...OPTIONS, ...options }, '1');
+function lived(
+  { fills, side = 'buy', meanBps, deviationBps = 4 }: Flow,
+  options: Partial<AdverseSelectionOptions> = {},
+) {
+  const adverse = new AdverseSelection({ ...OPTIONS, ...options }, '1');
   const random = randomOf(7);
   const away = side === 'buy' ? 1 : -1;
   for (let n = 0; n < fills; n++) {
@@ -100,7 +103,7 @@ describe('live markouts', () => {
     fc.assert(
       fc.property(moves, options, (life, limits) => {
         const widened = (worse: boolean) => {
-          const adverse = new Adverse(limits, '1');
+          const adverse = new AdverseSelection(limits, '1');
           let at = 0;
           for (const { side, passed, weight, adverseBps, more } of life) {
             at += passed + 2 * limits.horizonMs;
@@ -137,7 +140,7 @@ describe('live markouts', () => {
   });
 
   test('judge a fill that is heard of late by the market of its own time', () => {
-    const adverse = new Adverse(OPTIONS, '1');
+    const adverse = new AdverseSelection(OPTIONS, '1');
     for (let second = 0; second <= 40; second++) adverse.market(second * 1_000, 100_000 + second);
     adverse.fill('', 'sell', price(100_010), 1, 10_500, 40_000);
     adverse.market(400_000, 7);
@@ -155,8 +158,8 @@ describe('live markouts', () => {
 
   test('go on from their state to the last digit, but not in other ticks', () => {
     const { adverse, at } = lived({ fills: 50, meanBps: 12 });
-    const state = JSON.parse(JSON.stringify(adverse.state())) as ReturnType<Adverse['state']>;
-    const again = new Adverse(OPTIONS, '1');
+    const state = JSON.parse(JSON.stringify(adverse.state())) as ReturnType<AdverseSelection['state']>;
+    const again = new AdverseSelection(OPTIONS, '1');
     again.restore(state);
     for (const one of [adverse, again]) {
       one.market(at, 100_000);
@@ -165,7 +168,7 @@ describe('live markouts', () => {
     }
     expect(again.state()).toEqual(adverse.state());
     expect(again.widenBps(at + MINUTE)).toEqual(adverse.widenBps(at + MINUTE));
-    const other = new Adverse(OPTIONS, '10');
+    const other = new AdverseSelection(OPTIONS, '10');
     other.restore(state);
     expect(other.state().markouts.waiting).toEqual([]);
     expect(other.widenBps(at)).toEqual(lived({ fills: 50, meanBps: 12 }).adverse.widenBps(at));

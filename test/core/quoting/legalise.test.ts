@@ -1,7 +1,7 @@
 /** Whatever a strategy wants, what comes out is legal by every bound of the book, or refused by name. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { amount, bestOf, instrumentOf, legalise, valueOf } from '../../../src/core/index.ts';
+import { amount, bestOf, instrumentOf, normalizeQuote, valueOf } from '../../../src/core/index.ts';
 import type { Instrument, Level, LevelRefusal } from '../../../src/core/index.ts';
 import { bookRules, depthOf, plain } from '../market.ts';
 
@@ -70,7 +70,7 @@ describe('legalised levels', () => {
         fc.array(anyLevel, { maxLength: 6 }),
         fc.array(anyLevel, { maxLength: 6 }),
         (i, depth, bids, asks) => {
-          const { levels, refusals } = legalise(i, depth, { bids, asks });
+          const { levels, refusals } = normalizeQuote(i, depth, { bids, asks });
           for (const level of levels) {
             expect(Number.isSafeInteger(level.price) && Number.isSafeInteger(level.amount)).toBe(true);
             expect(level.price >= i.priceMin && level.price <= i.priceMax).toBe(true);
@@ -101,7 +101,7 @@ describe('legalised levels', () => {
   it('never bid above and never ask below what was wanted', () => {
     fc.assert(
       fc.property(anyInstrument, anyDepth, anyLevel, anyLevel, (i, depth, bid, ask) => {
-        for (const level of legalise(i, depth, { bids: [bid], asks: [ask] }).levels) {
+        for (const level of normalizeQuote(i, depth, { bids: [bid], asks: [ask] }).levels) {
           if (level.side === 'buy') expect(level.price).toBeLessThanOrEqual(bid.price);
           else expect(level.price).toBeGreaterThanOrEqual(ask.price);
         }
@@ -114,7 +114,7 @@ describe('legalised levels', () => {
     fc.assert(
       fc.property(fc.double({ min: 1, max: 1_000_000, noNaN: true }), price => {
         const side = wants([[price, 5]]);
-        const { levels } = legalise(plain, empty, { bids: side, asks: side });
+        const { levels } = normalizeQuote(plain, empty, { bids: side, asks: side });
         expect(levels.map(level => level.price)).toEqual([Math.floor(price), Math.ceil(price)]);
       }),
     );
@@ -122,7 +122,7 @@ describe('legalised levels', () => {
 
   it('stop one tick short of the other side, and say so in a step', () => {
     const depth = depthOf([[99, 1]], [[101, 1]]);
-    const { levels } = legalise(plain, depth, { bids: wants([[105, 5]]), asks: wants([[95.5, 5]]) });
+    const { levels } = normalizeQuote(plain, depth, { bids: wants([[105, 5]]), asks: wants([[95.5, 5]]) });
     expect(levels.map(({ side, price }) => [side, price])).toEqual([
       ['buy', 100],
       ['sell', 100],
@@ -145,7 +145,7 @@ describe('legalised levels', () => {
           const steps = [start, ...shifts].map((ticks, n) => ({ name: `step ${n}`, ticks }));
           const price = steps.reduce((sum, step) => sum + step.ticks, 0);
           const level = [{ price, amount: amount(5), why: steps }];
-          const { levels } = legalise(plain, depth, { bids: isBid ? level : [], asks: isBid ? [] : level });
+          const { levels } = normalizeQuote(plain, depth, { bids: isBid ? level : [], asks: isBid ? [] : level });
           for (const { price: legal, why } of levels) {
             expect(why.reduce((sum, step) => sum + step.ticks, 0)).toBeCloseTo(legal, 6);
           }
@@ -175,7 +175,7 @@ describe('amounts too small for an order of their own', () => {
       fc.property(amounts, fc.boolean(), fc.boolean(), (lots, isBid, isDense) => {
         const step = isDense ? 0.4 : 3;
         const side = wants(lots.map((n, k) => [500 + (isBid ? -k : k) * step, n]));
-        const { levels, refusals } = legalise(i, empty, { bids: isBid ? side : [], asks: isBid ? [] : side });
+        const { levels, refusals } = normalizeQuote(i, empty, { bids: isBid ? side : [], asks: isBid ? [] : side });
         const shown = levels.reduce((sum, level) => sum + level.amount, 0);
         const wanted = lots.reduce((sum, n) => sum + n, 0);
         const small = refusals.filter(r => r.reason === 'below the minimum amount');
@@ -188,7 +188,7 @@ describe('amounts too small for an order of their own', () => {
   });
 
   it('at the end, with nothing legal after them, are refused and not called merged', () => {
-    const { levels, refusals } = legalise(i, empty, {
+    const { levels, refusals } = normalizeQuote(i, empty, {
       bids: wants([
         [500, 20],
         [499, 4],

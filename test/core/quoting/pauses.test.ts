@@ -1,9 +1,9 @@
 /** Pauses after refusals: twice as long each time, up to a minute, and short again once a placement was accepted. */
 import { describe, expect, it } from 'vitest';
-import { Pauses } from '../../../src/core/quoting/pauses.ts';
+import { RefusalBackoff } from '../../../src/core/quoting/pauses.ts';
 
 /** Milliseconds for which a side is paused from `at` on. */
-function lengthOf(pauses: Pauses, at: number): number {
+function lengthOf(pauses: RefusalBackoff, at: number): number {
   let ms = 0;
   while (pauses.isPaused('buy', at + ms)) ms += 500;
   return ms;
@@ -11,7 +11,7 @@ function lengthOf(pauses: Pauses, at: number): number {
 
 describe('a side that the exchange refuses', () => {
   it('pauses twice as long each time, up to a minute, and from the beginning after it was accepted', () => {
-    const pauses = new Pauses();
+    const pauses = new RefusalBackoff();
     let at = 0;
     const next = (): number => {
       pauses.refused('buy', at);
@@ -30,7 +30,7 @@ describe('a side that the exchange refuses', () => {
   });
 
   it('counts several levels that were refused at once as one refusal', () => {
-    const pauses = new Pauses();
+    const pauses = new RefusalBackoff();
     for (let n = 0; n < 5; n++) pauses.refused('buy', 0);
     expect(lengthOf(pauses, 0)).toBe(1_000);
     pauses.refused('buy', 1_000);

@@ -1,8 +1,8 @@
 /** Wanted minus live, as laws: never two for one level, nothing moved that may stay, nothing canceled that is on its way. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assign, mayLive, planSide } from '../../../src/core/index.ts';
-import type { LegalLevel, Order, OrderState, Side, Tolerance } from '../../../src/core/index.ts';
+import { assign, mayLive, reconcileSide } from '../../../src/core/index.ts';
+import type { NormalizedLevel, Order, OrderState, Side, RequoteTolerance } from '../../../src/core/index.ts';
 
 const STATES: readonly OrderState[] = [
   'intent',
@@ -16,7 +16,7 @@ const STATES: readonly OrderState[] = [
 ];
 
 const NOW = 1_000_000;
-const tolerance: Tolerance = { priceBps: 100, amountShare: 0.5, maxAgeMs: 60_000 };
+const tolerance: RequoteTolerance = { priceBps: 100, amountShare: 0.5, maxAgeMs: 60_000 };
 
 function order(id: number, side: Side, at: number, state: OrderState, changes: object = {}): Order {
   const base = {
@@ -32,8 +32,8 @@ function order(id: number, side: Side, at: number, state: OrderState, changes: o
   };
   return { ...base, finalFilled: null, ...changes } as unknown as Order;
 }
-const level = (side: Side, at: number, lots = 10): LegalLevel =>
-  ({ side, price: at, amount: lots, why: [] }) as unknown as LegalLevel;
+const level = (side: Side, at: number, lots = 10): NormalizedLevel =>
+  ({ side, price: at, amount: lots, why: [] }) as unknown as NormalizedLevel;
 
 const side = fc.constantFrom<Side>('buy', 'sell');
 const prices = fc.uniqueArray(fc.integer({ min: 900, max: 1100 }), { maxLength: 6 });
@@ -54,7 +54,7 @@ describe('a plan', () => {
   it('never makes more orders that may live than there are levels, unless there were more before', () => {
     fc.assert(
       fc.property(side, prices, anyOrders, (of, wanted, orders) => {
-        const plan = planSide(
+        const plan = reconcileSide(
           of,
           wanted.map(at => level(of, at)),
           orders,
@@ -71,7 +71,7 @@ describe('a plan', () => {
   it('places only wanted levels, each once, and never one that keeps or waits for an order', () => {
     fc.assert(
       fc.property(side, prices, anyOrders, (of, wanted, orders) => {
-        const plan = planSide(
+        const plan = reconcileSide(
           of,
           wanted.map(at => level(of, at)),
           orders,
@@ -91,7 +91,7 @@ describe('a plan', () => {
   it('cancels only what the exchange has confirmed, of its own side, each once, and never what it keeps', () => {
     fc.assert(
       fc.property(side, prices, anyOrders, (of, wanted, orders) => {
-        const plan = planSide(
+        const plan = reconcileSide(
           of,
           wanted.map(at => level(of, at)),
           orders,
@@ -116,7 +116,7 @@ describe('a plan', () => {
     fc.assert(
       fc.property(side, fc.integer({ min: 900, max: 1100 }), fc.integer({ min: 900, max: 1100 }), (of, want, have) => {
         const live = order(1, of, have, 'open');
-        const plan = planSide(of, [level(of, want)], [live], tolerance, NOW);
+        const plan = reconcileSide(of, [level(of, want)], [live], tolerance, NOW);
         const isNear = Math.abs(want - have) * 10_000 <= 100 * want;
         expect(plan.keep.length).toBe(isNear ? 1 : 0);
         expect(plan.cancel.map(c => c.reason)).toEqual(isNear ? [] : ['price moved']);
@@ -140,7 +140,7 @@ describe('a plan', () => {
                 ),
               );
         const orders = have.map((held, n) => order(n, of, held, 'open'));
-        const plan = planSide(
+        const plan = reconcileSide(
           of,
           wanted.map(at => level(of, at)),
           orders,
@@ -156,7 +156,7 @@ describe('a plan', () => {
   it('moves one order, not all of them, when an even ladder moves by one rung', () => {
     const exact = { ...tolerance, priceBps: 0 };
     const orders = [1000, 1010, 1020].map((at, n) => order(n, 'sell', at, 'open'));
-    const plan = planSide(
+    const plan = reconcileSide(
       'sell',
       [1010, 1020, 1030].map(at => level('sell', at)),
       orders,
@@ -170,7 +170,7 @@ describe('a plan', () => {
   });
 
   it.each(['intent', 'sending', 'canceling', 'unknown'] as const)('has a level wait while its order is %s', state => {
-    const plan = planSide('buy', [level('buy', 1000)], [order(1, 'buy', 1050, state)], tolerance, NOW);
+    const plan = reconcileSide('buy', [level('buy', 1000)], [order(1, 'buy', 1050, state)], tolerance, NOW);
     expect(plan).toMatchObject({ place: [], cancel: [], keep: [] });
   });
 
@@ -182,14 +182,14 @@ describe('a plan', () => {
     ['price moved', order(1, 'buy', Number.NaN, 'open')],
     ['too old', order(1, 'buy', 1000, 'open', { placedAt: Number.NaN })],
   ] as const)('cancels for "%s"', (reason, live) => {
-    const plan = planSide('buy', [level('buy', 1000)], [live], tolerance, NOW);
+    const plan = reconcileSide('buy', [level('buy', 1000)], [live], tolerance, NOW);
     expect(plan.cancel.map(c => c.reason)).toEqual([reason]);
     expect(plan.place).toEqual([]);
   });
 
   it('cancels what no level wants', () => {
     const orders = [order(1, 'buy', 1000, 'open'), order(2, 'buy', 990, 'open')];
-    const plan = planSide('buy', [level('buy', 1000)], orders, tolerance, NOW);
+    const plan = reconcileSide('buy', [level('buy', 1000)], orders, tolerance, NOW);
     expect(plan.cancel.map(c => [c.order.id, c.reason])).toEqual([['o-2', 'level not wanted']]);
   });
 });

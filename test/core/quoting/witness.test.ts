@@ -1,11 +1,11 @@
 /** The RFQ price around a strategy: a thin book is believed only beside it, and the skew costs no more than leaving. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { withWitness } from '../../../src/core/index.ts';
-import type { Level, Strategy, Witness, WitnessRules } from '../../../src/core/index.ts';
+import { withRfqReference } from '../../../src/core/index.ts';
+import type { Level, Strategy, Witness, RfqReferenceRules } from '../../../src/core/index.ts';
 import { Desk } from '../desk.ts';
 
-const rules: WitnessRules = { staleAfterMs: 10_000, thinBps: 100, withinBps: 30, beyond: 'stop', capsSkew: false };
+const rules: RfqReferenceRules = { staleAfterMs: 10_000, thinBps: 100, withinBps: 30, beyond: 'stop', capsSkew: false };
 const lean = (ticks: number): Strategy => ({
   quote: ({ mid }) => {
     const level = (away: number): Level => ({
@@ -20,8 +20,8 @@ const lean = (ticks: number): Strategy => ({
   },
 });
 /** A book of 990 to 1010, which is 200 bps; `position` lots long. */
-function quoted(changes: Partial<WitnessRules>, witness: Omit<Witness, 'at'> | null, ticks = 0, position = 0) {
-  const desk = new Desk({ strategy: withWitness({ ...rules, ...changes }, lean(ticks)) }).open();
+function quoted(changes: Partial<RfqReferenceRules>, witness: Omit<Witness, 'at'> | null, ticks = 0, position = 0) {
+  const desk = new Desk({ strategy: withRfqReference({ ...rules, ...changes }, lean(ticks)) }).open();
   desk.round();
   if (position !== 0) {
     desk.plant('mm-7-900', position > 0 ? 'buy' : 'sell', 1000, Math.abs(position));

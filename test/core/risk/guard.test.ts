@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Guard } from '../../../src/core/risk/guard.ts';
+import { KillSwitch } from '../../../src/core/risk/guard.ts';
 import type { HaltLimits } from '../../../src/core/risk/guard.ts';
 import { money, moneyOf } from '../../../src/core/index.ts';
 import type { Money } from '../../../src/core/index.ts';
@@ -30,7 +30,7 @@ describe('losses', () => {
     ],
     ['a way in small steps counts whole', ['0', '-30', '-60', '-90', '-100.5'], /^drawdown: profit fell 100\.5 /],
   ])('drawdown: %s', (_, profits, says) => {
-    const guard = new Guard(limits({ dayLossMax: moneyOf('1000000') }));
+    const guard = new KillSwitch(limits({ dayLossMax: moneyOf('1000000') }));
     const reasons = profits.map(profit => guard.breach(moneyOf(profit), NOON));
     expect(reasons.slice(0, -1)).toEqual(reasons.slice(0, -1).map(() => null));
     if (says === null) expect(reasons.at(-1)).toBeNull();
@@ -38,7 +38,7 @@ describe('losses', () => {
   });
 
   test('of a day end with the UTC day, and are counted from its first moment', () => {
-    const guard = new Guard(limits({ drawdownMax: moneyOf('1000000') }));
+    const guard = new KillSwitch(limits({ drawdownMax: moneyOf('1000000') }));
     expect(guard.breach(moneyOf('0'), NOON)).toBeNull();
     expect(guard.breach(moneyOf('-59'), NOON + MINUTE)).toBeNull();
     expect(guard.breach(moneyOf('-60.01'), NOON + 2 * MINUTE)).toMatch(
@@ -62,8 +62,8 @@ describe('losses', () => {
     );
     fc.assert(
       fc.property(steps, list => {
-        const whole = new Guard(limits());
-        let cut = new Guard(limits());
+        const whole = new KillSwitch(limits());
+        let cut = new KillSwitch(limits());
         let profit = 0n;
         // A new run counts its profit from nothing.
         let base = 0n;
@@ -73,7 +73,7 @@ describe('losses', () => {
         for (const { change, ms, restarts } of list) {
           if (restarts) {
             const state = cut.state(money(profit - base))!;
-            cut = new Guard(limits());
+            cut = new KillSwitch(limits());
             cut.restore(state);
             base = profit;
           }
@@ -88,7 +88,7 @@ describe('losses', () => {
   });
 
   test('count from a resume on', () => {
-    const guard = new Guard(limits());
+    const guard = new KillSwitch(limits());
     guard.breach(moneyOf('0'), NOON);
     expect(guard.breach(moneyOf('-200'), NOON)).not.toBeNull();
     guard.reset();
@@ -110,7 +110,7 @@ describe('counts in a window', () => {
   test.each(kinds)(
     '%s: as many as allowed are allowed, one more within the window halts',
     (_name, kind, max, _ms, says) => {
-      const guard = new Guard(never);
+      const guard = new KillSwitch(never);
       for (let i = 0; i < max; i++) guard[kind](NOON + i);
       expect(guard.breach(zero, NOON + max)).toBeNull();
       guard[kind](NOON + max);
@@ -123,7 +123,7 @@ describe('counts in a window', () => {
   test.each(kinds)('%s: the ring says what counting every time says', (_name, kind, max, ms, says) => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: ms / 2 }), { maxLength: 60 }), gaps => {
-        const guard = new Guard(never);
+        const guard = new KillSwitch(never);
         const times: number[] = [];
         let at = NOON;
         for (const gap of gaps) {
@@ -138,7 +138,7 @@ describe('counts in a window', () => {
   });
 
   test.each(kinds)('%s: a time that is no number halts', (_name, kind, max) => {
-    const guard = new Guard(never);
+    const guard = new KillSwitch(never);
     for (let i = 0; i <= max; i++) guard[kind](Number.NaN);
     expect(guard.breach(zero, NOON)).not.toBeNull();
   });

@@ -10,7 +10,7 @@ import {
   quotingRefusal,
   remaining,
 } from '../../../src/core/index.ts';
-import type { Order, OrderState, PlaceCommand, RiskLimits, Side, Standing } from '../../../src/core/index.ts';
+import type { Order, OrderState, PlaceCommand, RiskLimits, Side, RiskContext } from '../../../src/core/index.ts';
 import { depthOf, plain } from '../market.ts';
 
 const limits = {
@@ -21,7 +21,7 @@ const limits = {
   staleAfterMs: 1000,
 } as unknown as RiskLimits;
 const rich = moneyOf('1000000000000');
-const quiet: Standing = {
+const quiet: RiskContext = {
   instrument: plain,
   limits,
   stopping: false,
@@ -59,7 +59,7 @@ const order = (side: Side, price: number, amount: number, state: OrderState, cha
     finalFilled: null,
     ...changes,
   }) as unknown as Order;
-const isApproved = (command: PlaceCommand, standing: Standing): boolean =>
+const isApproved = (command: PlaceCommand, standing: RiskContext): boolean =>
   typeof approvePlace(command, standing) !== 'string';
 
 describe('the gate', () => {
@@ -116,7 +116,7 @@ describe('the gate', () => {
     ['insufficient funds', { minorFunds: moneyOf('9989') }],
     ['insufficient funds', { minorFunds: moneyOf('9990'), orders: [order('buy', 900, 1, 'unknown')] }],
   ] as const)('says "%s" to a bid of 10 at 999 (case %#)', (refusal, changes) => {
-    expect(approvePlace(place('buy', 999, 10), { ...quiet, ...(changes as Partial<Standing>) })).toBe(refusal);
+    expect(approvePlace(place('buy', 999, 10), { ...quiet, ...(changes as Partial<RiskContext>) })).toBe(refusal);
   });
 
   it.each([

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { WireReply } from '../../../src/core/index.ts';
 import { acceptedOrder } from '../../../src/exchange/wire/accountReplies.ts';
 import { classify } from '../../../src/exchange/wire/classify.ts';
-import type { Reading } from '../../../src/exchange/wire/classify.ts';
+import type { ReplyReading } from '../../../src/exchange/wire/classify.ts';
 import { errorIn, meaningOf, provesRefusal } from '../../../src/exchange/wire/errors.ts';
 
-const placing: Reading<{ readonly oid: string }> = { effect: 'write', envelope: 'payload', read: acceptedOrder };
+const placing: ReplyReading<{ readonly oid: string }> = { effect: 'write', envelope: 'payload', read: acceptedOrder };
 const reply = (status: number, body: unknown): WireReply => ({
   status,
   headers: {},

@@ -11,7 +11,7 @@ import type {
   OwnTrade,
 } from '../../../src/core/index.ts';
 import { BalanceReads } from '../../../src/live/account/balanceReads.ts';
-import { Reach } from '../../../src/live/loop/reach.ts';
+import { ConnectivityLog } from '../../../src/live/loop/reach.ts';
 import { isFailed, Reads } from '../../../src/live/account/reads.ts';
 import { Desk } from '../../core/desk.ts';
 import { memoryLog } from '../../memoryLog.ts';
@@ -41,7 +41,7 @@ function readsOver(trades: OwnTrade[], onBalances: () => Outcome<readonly Balanc
   const { log, lines } = memoryLog();
   const balances = new BalanceReads({
     ...{ engine, clock, log, reads, time, step, lists, known: null, listAheadMaxMs: 0 },
-    reach: new Reach(log, clock),
+    reach: new ConnectivityLog(log, clock),
     readTrades: async () => {
       const event = await reads.trades();
       if (isFailed(event)) return false;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
 import type { Engine } from '../../../src/core/index.ts';
-import { PromptReads } from '../../../src/live/account/promptReads.ts';
+import { EventDrivenReads } from '../../../src/live/account/promptReads.ts';
 
 /** Reads that take 20 ms; trades appear when a test says so. */
 function reader(budget = 300) {
@@ -14,7 +14,7 @@ function reader(budget = 300) {
       return state.newest;
     },
   };
-  const prompt = new PromptReads({
+  const prompt = new EventDrivenReads({
     clock,
     reads,
     engine: {

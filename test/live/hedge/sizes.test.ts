@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
-import type { HedgeRow, HedgeState, Order, OrderState, Snapshot, Standing } from '../../../src/core/index.ts';
+import type { HedgeRow, HedgeState, Order, OrderState, Snapshot, RiskContext } from '../../../src/core/index.ts';
 import { HedgeRows } from '../../../src/hedge/rows.ts';
 import { middleOf, roomMoney, sizeOf, spentOnDay } from '../../../src/hedge/sizes.ts';
 import { btcMxn, plain } from '../../core/market.ts';
@@ -90,7 +90,7 @@ const standings = fc
       instrument,
       orders: list,
       limits: { positionMax: of.positionMax },
-    } as unknown as Standing;
+    } as unknown as RiskContext;
     return { instrument, snapshot, standing, major, minor };
   });
 const left = ({ amount, filled }: Order): bigint => BigInt(amount - filled);

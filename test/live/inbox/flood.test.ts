@@ -12,7 +12,7 @@ import { boundCallers } from '../../../src/live/inbox/callers.ts';
 import { Desk, RESERVE_BYTES } from '../../../src/live/inbox/desk.ts';
 import { KNOWN_SENDERS, Rates, ROW_BYTES, senderOf, UNKNOWN_SENDERS } from '../../../src/live/inbox/rates.ts';
 import { openInboxStore } from '../../../src/live/inbox/store.ts';
-import { heartIn, readPulse } from '../../../src/live/safety/heart.ts';
+import { heartbeatIn, readPulse } from '../../../src/live/safety/heart.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 
 const ends: (() => unknown)[] = [];
@@ -253,7 +253,7 @@ describe('connections', () => {
 describe('a heartbeat', () => {
   test('that the disk does not take leaves the last whole one and nothing half beside it, and the next is taken', () => {
     const dir = folder();
-    const heart = heartIn(dir, 'bot', new VirtualClock());
+    const heart = heartbeatIn(dir, 'bot', new VirtualClock());
     heart.beat('alive');
     const before = readFileSync(join(dir, 'heartbeat.json'), 'utf8');
     // A disk without room: what is written beside goes nowhere.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
-import { Reach } from '../../../src/live/loop/reach.ts';
+import { ConnectivityLog } from '../../../src/live/loop/reach.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { started, worldOf } from '../world.ts';
 import type { Fate } from '../inProcess.ts';
@@ -11,7 +11,7 @@ const lost = { kind: 'unknown', reason: 'no whole answer within 5000 ms' } as co
 function reach() {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1, 12, 0, 0));
   const { log, texts } = memoryLog();
-  return { clock, texts, reach: new Reach(log, clock) };
+  return { clock, texts, reach: new ConnectivityLog(log, clock) };
 }
 
 describe('what is said of failed requests', () => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
-import { Wrong } from '../../../src/cli/wiring/configFile.ts';
+import { UsageError } from '../../../src/cli/wiring/configFile.ts';
 import type { Config } from '../../../src/config.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { CannotStart } from '../../../src/live/loop/opening.ts';
@@ -217,9 +217,9 @@ describe('a start that cannot go on', () => {
       const config = change({ ...world.config, state: { dir } });
       const arrived: WireRequest[] = [];
       const error = await failedStart(world, dir, { config, onArrival: request => void arrived.push(request) });
-      expect(error).toBeInstanceOf(Wrong);
-      expect((error as Wrong).message).toMatch(says);
-      expect((error as Wrong).code).toBe(2);
+      expect(error).toBeInstanceOf(UsageError);
+      expect((error as UsageError).message).toMatch(says);
+      expect((error as UsageError).code).toBe(2);
       expect([...account(world).active.keys()]).toEqual([mine]);
       expect(arrived.filter(({ method }) => method === 'POST')).toEqual([]);
       // The next one has nothing left to do but to quote.
@@ -241,9 +241,9 @@ describe('a start that cannot go on', () => {
     const from = world.clock.elapsed();
     const error = await failedStart(world, dir, { fate: () => 'not sent' });
     expect(world.clock.elapsed() - from).toBeLessThan(world.config.timing.fenceMs + 20 * SECOND);
-    expect(error).toBeInstanceOf(Wrong);
-    expect((error as Wrong).code).toBe(3);
-    const said = [...(error as Wrong).message.matchAll(/^not verified to be gone: (.*)$/gm)].map(([, id]) => id);
+    expect(error).toBeInstanceOf(UsageError);
+    expect((error as UsageError).code).toBe(3);
+    const said = [...(error as UsageError).message.matchAll(/^not verified to be gone: (.*)$/gm)].map(([, id]) => id);
     expect(said).toEqual(expect.arrayContaining(live));
     expect(await failedStart(world, folders.fresh(), { fate: () => 'not sent' })).toBeInstanceOf(CannotStart);
     await first.running.stop();

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Exchange, PublicTrade } from '../../../src/core/index.ts';
-import { TradeTail } from '../../../src/live/market/tradeTail.ts';
+import { PublicTradeFeed } from '../../../src/live/market/tradeTail.ts';
 import { btcMxn } from '../../core/market.ts';
 
 const tradeOf = (tid: number): PublicTrade => ({
@@ -31,7 +31,7 @@ describe('the tail of public trades', () => {
       fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 350 }), { minLength: 1, maxLength: 4 }), async counts => {
         const trades = [tradeOf(1)];
         const told: number[] = [];
-        const tail = new TradeTail({
+        const tail = new PublicTradeFeed({
           exchange: exchangeWith(trades),
           instrument: btcMxn,
           sink: { mark: () => 0, trade: (_taker, price) => void told.push(price / 100 - 1_000) },

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomOf } from '../../../src/core/index.ts';
 import { exchangeClient, Secret } from '../../../src/exchange/index.ts';
-import { cancelAll, clearOut } from '../../../src/live/safety/clearOut.ts';
-import { Reach } from '../../../src/live/loop/reach.ts';
+import { cancelAll, cancelAllAndVerify } from '../../../src/live/safety/clearOut.ts';
+import { ConnectivityLog } from '../../../src/live/loop/reach.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { arena } from '../../sandbox/trader.ts';
 import { wireTo } from '../inProcess.ts';
@@ -36,8 +36,8 @@ describe('clearing out', () => {
     const { client, exchange } = clientOf(at, 500);
     const { log, lines } = memoryLog();
     let isOver = false;
-    const reach = new Reach(log, clock);
-    const clearing = clearOut({ exchange, clock, reach, book: 'btc_mxn', instance: 'mm' }, () => true);
+    const reach = new ConnectivityLog(log, clock);
+    const clearing = cancelAllAndVerify({ exchange, clock, reach, book: 'btc_mxn', instance: 'mm' }, () => true);
     void clearing.then(() => (isOver = true));
     await clock.advance(60_000);
     expect([isOver, isLive(at, ours)]).toEqual([false, true]);
@@ -72,10 +72,10 @@ describe('clearing out', () => {
           for (let i = 0; i < after; i++) bid(at, `other-b${i}`);
           const { client, exchange } = clientOf(at, caps ? 500 : Infinity);
           const { log } = memoryLog();
-          const options = { exchange, clock, reach: new Reach(log, clock), book: 'btc_mxn', instance: 'mm' };
+          const options = { exchange, clock, reach: new ConnectivityLog(log, clock), book: 'btc_mxn', instance: 'mm' };
           let isCut = false;
           const until = clock.elapsed() + 20_000;
-          const cleared = clearOut(
+          const cleared = cancelAllAndVerify(
             {
               ...options,
               known: Array.from({ length: known }, (_, i) => `mm-1-${i}`),
@@ -113,7 +113,7 @@ describe('clearing out', () => {
     });
     const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
     const canceling = cancelAll(
-      { exchange: client, reach: new Reach(silent, clock) },
+      { exchange: client, reach: new ConnectivityLog(silent, clock) },
       oids.map((_, i) => `mm-1-${i}`),
     );
     await clock.advance(10_000);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Wrong } from '../../../src/cli/wiring/configFile.ts';
+import { UsageError } from '../../../src/cli/wiring/configFile.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
 import { STATE_FILE } from '../../../src/live/state/journal.ts';
 import { doomed, failedStart } from '../crashes.ts';
@@ -34,7 +34,7 @@ async function startOn(world: World, dir: string, fate: (request: WireRequest) =
     .finally(() => (over = true));
   while (!over) await world.clock.advance(SECOND);
   const error = await ended;
-  if (!(error instanceof Wrong)) throw new Error(`expected an end with an exit code, found ${String(error)}`);
+  if (!(error instanceof UsageError)) throw new Error(`expected an end with an exit code, found ${String(error)}`);
   return { error, arrived };
 }
 
@@ -121,7 +121,7 @@ test('a start after a kill with a secret that is refused asks no longer than a f
   const from = world.clock.elapsed();
   const secret = 'of-another-key';
   const error = await failedStart(world, dir, { secret, onArrival: request => void asked.push(request) });
-  if (!(error instanceof Wrong)) throw new Error(`expected an end with an exit code, found ${String(error)}`);
+  if (!(error instanceof UsageError)) throw new Error(`expected an end with an exit code, found ${String(error)}`);
   expect(error.message).toMatch(/0215/);
   for (const id of left) expect(error.message).toContain(`not verified to be gone: ${id}`);
   expect(error.code).toBe(3);

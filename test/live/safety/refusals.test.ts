@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { isAboutNonce, meaningOf } from '../../../src/exchange/index.ts';
-import { Reach } from '../../../src/live/loop/reach.ts';
+import { ConnectivityLog } from '../../../src/live/loop/reach.ts';
 import { Refusals } from '../../../src/live/safety/refusals.ts';
 import { memoryLog } from '../../memoryLog.ts';
 
@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 function world() {
   const clock = new VirtualClock();
   const isFatal = (code: string) => meaningOf(code)?.advice === 'halt';
-  const refusals = new Refusals({ clock, isFatal, mayPass: isAboutNonce }, new Reach(memoryLog().log, clock));
+  const refusals = new Refusals({ clock, isFatal, mayPass: isAboutNonce }, new ConnectivityLog(memoryLog().log, clock));
   const refused = (code: string) => refusals.failed('balance', { kind: 'refused', code, message: 'no', status: 401 });
   return { clock, refusals, refused };
 }

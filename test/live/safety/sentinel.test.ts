@@ -8,7 +8,7 @@ import { clientOf } from '../../../src/cli/wiring/bot.ts';
 import { randomOf, settle } from '../../../src/core/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
 import { Secret } from '../../../src/exchange/index.ts';
-import { heartIn, readPulse, Watch } from '../../../src/live/safety/heart.ts';
+import { heartbeatIn, readPulse, Watch } from '../../../src/live/safety/heart.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { watchOver } from '../../../src/live/safety/sentinel.ts';
 import { wireTo } from '../inProcess.ts';
@@ -49,7 +49,7 @@ function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () =>
       clock,
       log,
       latch: latchIn(stateDir),
-      heart: heartIn(stateDir, 'sentinel', clock),
+      heart: heartbeatIn(stateDir, 'sentinel', clock),
       watch: new Watch(
         () => readPulse(stateDir, 'bot'),
         () => clock.elapsed(),
@@ -204,7 +204,7 @@ describe('the sentinel', () => {
     isCut = true;
     await world.clock.advance(60 * SECOND);
     expect(latch.readHold()).not.toBeNull();
-    heartIn(world.stateDir, 'bot', world.clock).read();
+    heartbeatIn(world.stateDir, 'bot', world.clock).read();
     await world.clock.advance(5 * SECOND);
     expect(latch.readHold()).toBeNull();
     expect(latch.read()?.reason).toMatch(/^sentinel: the bot was started anew while it was held back \(cut off/);
@@ -311,11 +311,11 @@ describe('the sentinel', () => {
 
   test('takes out a bot that dies while it is locked out', async () => {
     const world = worldOf(50);
-    heartIn(world.stateDir, 'bot', world.clock).beat('alive');
+    heartbeatIn(world.stateDir, 'bot', world.clock).beat('alive');
     const sentinel = sentinelOver(world);
     world.other().limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: 'demo-1-1' });
     for (let s = 0; s < 20; s++) {
-      heartIn(world.stateDir, 'bot', world.clock).beat('kept out');
+      heartbeatIn(world.stateDir, 'bot', world.clock).beat('kept out');
       await world.clock.advance(SECOND);
     }
     expect(await msToClear(world)).toBeLessThanOrEqual(TTL + 10 * SECOND);
@@ -414,7 +414,7 @@ describe('the sentinel', () => {
   test('that slept while the bot was cut off and came back knows only of how it is now', async () => {
     const world = worldOf(56);
     const clock = world.clock;
-    const beat = heartIn(world.stateDir, 'bot', clock);
+    const beat = heartbeatIn(world.stateDir, 'bot', clock);
     const watch = new Watch(
       () => readPulse(world.stateDir, 'bot'),
       () => clock.elapsed(),
@@ -441,7 +441,7 @@ describe('the sentinel', () => {
   ])('says of a bot without life that it is %s, and both are halted until a person resumes', async (how, words) => {
     const world = worldOf(57);
     const file = join(world.stateDir, 'heartbeat.json');
-    heartIn(world.stateDir, 'bot', world.clock).read();
+    heartbeatIn(world.stateDir, 'bot', world.clock).read();
     const pulse = JSON.parse(readFileSync(file, 'utf8')) as { process: { pid: number } };
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
     const pid = child.pid!;
@@ -477,7 +477,7 @@ describe('the sentinel', () => {
 
   test('latches a halt that the disk did not take as soon as it takes it', async () => {
     const world = worldOf(51);
-    heartIn(world.stateDir, 'bot', world.clock).beat('alive');
+    heartbeatIn(world.stateDir, 'bot', world.clock).beat('alive');
     const sentinel = sentinelOver(world);
     // A folder where the latch is written first: no file can be made there.
     const inTheWay = join(world.stateDir, 'HALTED.new');
@@ -493,7 +493,7 @@ describe('the sentinel', () => {
 
   test('takes out what arrives late of a bot that it took for dead', async () => {
     const world = worldOf(46);
-    heartIn(world.stateDir, 'bot', world.clock).beat('alive');
+    heartbeatIn(world.stateDir, 'bot', world.clock).beat('alive');
     const sentinel = sentinelOver(world);
     await world.clock.advance(TTL + 10 * SECOND);
     expect(latchIn(world.stateDir).read()).not.toBeNull();
@@ -506,7 +506,7 @@ describe('the sentinel', () => {
 
   test('asks little while it has nothing to do: a halted bot costs no more than a healthy one', async () => {
     const world = worldOf(47);
-    heartIn(world.stateDir, 'bot', world.clock).beat('stopped');
+    heartbeatIn(world.stateDir, 'bot', world.clock).beat('stopped');
     latchIn(world.stateDir).set({ reason: 'by hand', at: 0, by: 'person' });
     const sentinel = sentinelOver(world);
     await world.clock.advance(5 * SECOND);
@@ -550,7 +550,7 @@ describe('a pulse', () => {
     const dir = folders.fresh();
     const watch = watchOn(dir);
     expect(watch.stillForMs()).toBeNull();
-    const heart = heartIn(dir, 'bot', time);
+    const heart = heartbeatIn(dir, 'bot', time);
     heart.beat('alive');
     expect(watch.stillForMs()).toBe(0);
     clock.ms += 500;
@@ -559,7 +559,7 @@ describe('a pulse', () => {
     expect(watch.stillForMs()).toBe(0);
     // A restart goes on counting, and is life.
     clock.ms += 100;
-    heartIn(dir, 'bot', time).beat('alive');
+    heartbeatIn(dir, 'bot', time).beat('alive');
     expect(watch.stillForMs()).toBe(0);
     await settle();
   });
@@ -594,7 +594,7 @@ describe('a pulse', () => {
         const dir = folders.fresh();
         clock.ms += 1_000_000;
         const watch = watchOn(dir);
-        let heart = heartIn(dir, 'bot', time);
+        let heart = heartbeatIn(dir, 'bot', time);
         heart.beat('alive');
         // Of the bot, whichever process it was: its last whole read, or its beginning where nothing had run before.
         let readAt = clock.ms;
@@ -607,7 +607,7 @@ describe('a pulse', () => {
           }
           if (isOver && what === 'stop') continue;
           if (isOver || what === 'crash') {
-            heart = heartIn(dir, 'bot', time);
+            heart = heartbeatIn(dir, 'bot', time);
             if (isOver) readAt = clock.ms;
           }
           isOver = what === 'stop';
@@ -624,7 +624,7 @@ describe('a pulse', () => {
   test('that cannot be read any more stands still', () => {
     const dir = folders.fresh();
     const watch = watchOn(dir);
-    heartIn(dir, 'bot', time).beat('alive');
+    heartbeatIn(dir, 'bot', time).beat('alive');
     expect(watch.stillForMs()).toBe(0);
     writeFileSync(join(dir, 'heartbeat.json'), '{"coun');
     clock.ms += 700;
@@ -634,6 +634,6 @@ describe('a pulse', () => {
   test('on a disk that does not take it throws nothing', () => {
     const dir = folders.fresh();
     writeFileSync(dir, 'a file where a folder should be');
-    expect(() => heartIn(dir, 'bot', time).beat('alive')).not.toThrow();
+    expect(() => heartbeatIn(dir, 'bot', time).beat('alive')).not.toThrow();
   });
 });

@@ -7,7 +7,7 @@ import type { Causes, Entry } from '../../../src/core/index.ts';
 import { entriesIn, foldEntries, isBroughtForward } from '../../../src/live/state/entries.ts';
 import { atomically } from '../../../src/live/state/stateFile.ts';
 import { closeDatabase, DamagedState, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';
-import type { Mark } from '../../../src/live/state/ledgerText.ts';
+import type { LedgerCheckpoint } from '../../../src/live/state/ledgerText.ts';
 import { sumOf } from '../../../src/live/state/sums.ts';
 import { ACCOUNT, AT, Folders, markOf, opened } from '../states.ts';
 
@@ -26,7 +26,7 @@ const opening: Entry = {
   ],
 };
 /** The mark that these entries lead to. */
-const after = (entries: readonly Entry[]): Mark => {
+const after = (entries: readonly Entry[]): LedgerCheckpoint => {
   const mark = markOf('100', '77');
   return { ...mark, ledger: { ...mark.ledger, causes: causesFrom(entries) } };
 };

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { DamagedState, STATE_FILE } from '../../../src/live/state/journal.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
-import { heartIn } from '../../../src/live/safety/heart.ts';
+import { heartbeatIn } from '../../../src/live/safety/heart.ts';
 import { AT, Folders, markOf, opened, place } from '../states.ts';
 
 const folders = new Folders();
@@ -22,7 +22,7 @@ function killed(sends: number): { readonly dir: string; readonly older: string }
   first.flush(markOf('1000', '1'));
   first.close();
   const journal = opened(dir, AT + 60_000);
-  heartIn(dir, 'bot', clock).beat('alive');
+  heartbeatIn(dir, 'bot', clock).beat('alive');
   const older = folders.copyOf(dir);
   for (let i = 1; i <= sends; i++) {
     journal.intend([place(`a-${journal.run}-${i}`)], AT + i);
@@ -122,7 +122,7 @@ describe('a state directory', () => {
 
   test('in which only a sentinel and a person have been is new', () => {
     const dir = folders.fresh();
-    heartIn(dir, 'sentinel', clock).beat('alive');
+    heartbeatIn(dir, 'sentinel', clock).beat('alive');
     latchIn(dir).set({ reason: 'not yet', at: AT, by: 'person' });
     expect(() => opened(dir).close()).not.toThrow();
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { moneyOf, VirtualClock } from '../../../src/core/index.ts';
 import { adjustmentsIn } from '../../../src/live/state/adjustments.ts';
-import { heartIn } from '../../../src/live/safety/heart.ts';
+import { heartbeatIn } from '../../../src/live/safety/heart.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { claimState } from '../../../src/live/state/paperMark.ts';
 import { Folders, opened } from '../states.ts';
@@ -76,7 +76,7 @@ describe('a planted link in a state directory', () => {
     ['the halt', 'HALTED.new', dir => latchIn(dir).set({ reason: 'x', at: 1, by: 'bot' })],
     ['reduce', 'REDUCE.new', dir => latchIn(dir).setReduce?.({ reason: 'x', at: 1, by: 'bot' })],
     ['the reserve', 'HALTED.reserve.new', dir => latchIn(dir).reserve?.()],
-    ['the heartbeat', 'heartbeat.json.new', dir => heartIn(dir, 'bot', new VirtualClock()).beat('alive')],
+    ['the heartbeat', 'heartbeat.json.new', dir => heartbeatIn(dir, 'bot', new VirtualClock()).beat('alive')],
     ['what was lifted', 'resumed.jsonl', dir => latchIn(dir).lift('looked')],
     ['the mark of paper', 'PAPER', dir => claimState(dir, true)],
   ];

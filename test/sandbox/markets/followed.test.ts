@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ExchangeView } from '../../../backtest/exchange/exchangeView.ts';
+import { SimulatedExchange } from '../../../backtest/exchange/exchangeView.ts';
 import { constantLatency } from '../../../backtest/exchange/latency.ts';
 import { MESSAGE } from '../../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../../backtest/exchange/ownOrders.ts';
@@ -117,7 +117,7 @@ function inBacktest(steps: readonly Step[], model: Bound): number[][] {
     builder.add(i, i, BASE + each.at, each.lots * UNIT, taken);
   });
   const rows = builder.rows();
-  const view = new ExchangeView(rows, levelModel(model), constantLatency(0, 0));
+  const view = new SimulatedExchange(rows, levelModel(model), constantLatency(0, 0));
   const pool = new OrderPool();
   const orders: OwnOrder[] = [];
   return steps.map((each, i) => {

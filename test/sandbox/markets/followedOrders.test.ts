@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amount, OrderFeed, price, textOfAmount, textOfPrice } from '../../../src/core/index.ts';
+import { amount, L3Book, price, textOfAmount, textOfPrice } from '../../../src/core/index.ts';
 import type { OrderChange, Price, Side } from '../../../src/core/index.ts';
 import { levelModel } from '../../../src/fills/index.ts';
 import { FollowedMarket } from '../../../src/sandbox/index.ts';
@@ -85,7 +85,7 @@ function onPaper(steps: readonly Step[]): number[][] {
   const followed = arena().exchange;
   const mine = ours();
   const paper = mine.exchange.marketplace(BOOK);
-  const feed: OrderFeed = new OrderFeed({
+  const feed: L3Book = new L3Book({
     instrument: paper.instrument,
     book: { set: (of, at, n) => market.set(of, at, n), clear: () => market.clear() },
     pending: () => [],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock, instrumentOf, price, randomOf } from '../../../src/core/index.ts';
 import type { Side } from '../../../src/core/index.ts';
-import { HouseLevels } from '../../../src/sandbox/markets/houseLevels.ts';
+import { SyntheticLiquidity } from '../../../src/sandbox/markets/houseLevels.ts';
 import { flowRules } from './recordMarket.ts';
 import { ReferenceMarketplace } from './referenceMarketplace.ts';
 
@@ -12,7 +12,7 @@ function open() {
     new VirtualClock(),
     randomOf(1),
   );
-  const house = new HouseLevels(exchange);
+  const house = new SyntheticLiquidity(exchange);
   const want = (side: Side, at: number, lots: number) => {
     house.shrink(side, price(at), lots);
     house.grow();

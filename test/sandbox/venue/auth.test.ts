@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../../src/core/index.ts';
-import { signatureOf } from '../../../src/sandbox/venue/auth.ts';
+import { expectedSignature } from '../../../src/sandbox/venue/auth.ts';
 import type { Switches } from '../../../src/sandbox/index.ts';
 import { arena, publicCall, read } from '../trader.ts';
 import type { Trader } from '../trader.ts';
@@ -49,7 +49,7 @@ describe('the signature', () => {
       'a60d3d631c610a7f4f93b601ed9ad053807e861901bf133126789d8f10d21d4f',
     ],
   ])('of %s %s is the published check value', (method, target, body, expected) => {
-    expect(signatureOf(secret, nonce, { method, target, body })).toBe(expected);
+    expect(expectedSignature(secret, nonce, { method, target, body })).toBe(expected);
   });
 
   it('is checked over the exact target and body, with everything a client writes into them', () => {

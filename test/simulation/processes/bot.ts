@@ -1,6 +1,6 @@
 /** The bot's process: the composition that ships, with the ports of the simulated world, started again whenever it ends. */
-import { clientOf, engineOf, hedgeOf, streamOf } from '../../../src/cli/wiring/bot.ts';
-import { narrate } from '../../../src/cli/terminal/narrator.ts';
+import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/cli/wiring/bot.ts';
+import { logEvent } from '../../../src/cli/terminal/narrator.ts';
 
 import type { ConversionDesk, Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../../src/core/index.ts';
 import { isAboutRules, isAboutNonce, meaningOf, Secret } from '../../../src/exchange/index.ts';
@@ -209,7 +209,7 @@ export class Bot {
     const heart = store.heart(life, 'bot');
     const rolling = await openRolling({
       exchange,
-      newStream: () => streamOf(config, venue, life.clock, world.seed + life.number),
+      newStream: () => marketStreamOf(config, venue, life.clock, world.seed + life.number),
       roll: { afterMs: this.#options.scenario.rollAfterMs, bytes: Infinity },
       onRolled: (_, { run }) => {
         this.#journalRun = run;
@@ -237,7 +237,7 @@ export class Bot {
       isAboutRules,
       makeEngine: (rules, onNews, run) => engineOf(seams.engineConfig?.(config) ?? config, rules, run, onNews),
       onNews: (news, { instrument }) => {
-        narrate(UNHEARD, instrument, news, 'puntas resume');
+        logEvent(UNHEARD, instrument, news, 'puntas resume');
         if (life.isAlive) events.news(life, news);
       },
     });

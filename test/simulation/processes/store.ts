@@ -5,7 +5,7 @@ import { entriesIn } from '../../../src/live/state/entries.ts';
 import { journalIn, openDatabase } from '../../../src/live/state/journal.ts';
 import type { HedgeRow } from '../../../src/hedge/index.ts';
 import type { Journal } from '../../../src/live/state/journal.ts';
-import type { Heart, Pulse } from '../../../src/live/safety/heart.ts';
+import type { Heartbeat, Pulse } from '../../../src/live/safety/heart.ts';
 import type { Halt, Hold, Latch } from '../../../src/live/safety/latch.ts';
 import type { Life } from './life.ts';
 import type { World } from '../world/world.ts';
@@ -143,7 +143,7 @@ export class Store {
   }
 
   /** Signs of life, in the state directory like everything else. */
-  heart(life: Life, whose: 'bot' | 'sentinel'): Heart {
+  heart(life: Life, whose: 'bot' | 'sentinel'): Heartbeat {
     let counter = (this.#pulses[whose]?.counter ?? 0) + 1;
     // What the clock says may have been said before.
     const born = life.number;
