@@ -44,4 +44,4 @@ export { comparedModel, hashOfRuns, mainModel, withoutCurves } from './compare/c
 export type { ComparedModel, ComparedRun, ComparedTape, Comparison, Measured } from './compare/comparison.ts';
 export { remarksOf } from './compare/remarks.ts';
 export { comparisonPage } from './compare/page.ts';
-export type { ExternalReferenceOptions } from './replay/elsewhere.ts';
+export type { ExternalReferenceOptions } from './replay/externalReference.ts';

@@ -1,13 +1,13 @@
 /** YAML text in, a checked configuration or every error at once out. Reads no file and no environment. */
 import { isCollection, isMap, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document, Node, ParsedNode } from 'yaml';
-import { crossProblems } from './config/checks.ts';
+import { crossProblems } from './config/crossFieldChecks.ts';
 import { problemsOf } from './config/problems.ts';
 import type { Problem } from './config/problems.ts';
 import { configSchema } from './config/schema.ts';
 import type { Config } from './config/schema.ts';
 
-export { edgeProblem } from './config/checks.ts';
+export { edgeProblem } from './config/crossFieldChecks.ts';
 export { externalReferenceOf, readsPerMinute } from './config/reference.ts';
 export type { ExternalReference, FeedConfig } from './config/reference.ts';
 export { configSchema } from './config/schema.ts';

@@ -3,7 +3,7 @@ import type { Fair, Instrument, Step, Strategy, View } from '../src/core/index.t
 import type { FairValueParameters } from './fairValueParameters.ts';
 import { imbalancePart, lastTrades, microprice, mid, orderFlow, referencePart, weightedMid } from './fairValueParts.ts';
 import type { Part } from './fairValueParts.ts';
-import { silent, totalOf } from './rungs.ts';
+import { silent, totalOf } from './quoteLevels.ts';
 
 /** The same strategy around the configured fair value; around the middle it is left as it is. What the parts remember begins anew with it. */
 export function withFairValue(

@@ -4,7 +4,7 @@ import type { Instrument, Millis, SeenTrade, View } from '../src/core/index.ts';
 import { DEVIATIONS_MAX } from './fairValueParameters.ts';
 import type { FairValueParameters } from './fairValueParameters.ts';
 import { millisOf } from './parameters.ts';
-import { clamp } from './rungs.ts';
+import { clamp } from './quoteLevels.ts';
 
 /** `look` is asked at every decision, also when another part has failed: its memory must go on. */
 export type Part = {

@@ -5,7 +5,7 @@ import { RollingMarket } from './market.ts';
 import type { MarketParameters } from './market.ts';
 import { millisOf, tickLotsOf } from './parameters.ts';
 import { fullLots, shiftFor, usualOrders } from './risk.ts';
-import { ADVERSE, awayOf, fairPrice, fairSteps, inventoryRoom, quoteLevelsOf, silent } from './rungs.ts';
+import { ADVERSE, awayOf, fairPrice, fairSteps, inventoryRoom, quoteLevelsOf, silent } from './quoteLevels.ts';
 import { unknownIn } from './spread.ts';
 
 /** What markouts ask a side to move out, as a share of the price. */

@@ -4,7 +4,7 @@ import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.t
 import { roundTripShare } from './fees.ts';
 import { bps, feesBps, levelParameters, levelProblems, narrowProblem } from './parameters.ts';
 import type { LimitProblem, LimitsAsked } from './parameters.ts';
-import { adverseSteps, awayOf, clamp, inventoryRoom, quoteLevelsOf, totalOf } from './rungs.ts';
+import { adverseSteps, awayOf, clamp, inventoryRoom, quoteLevelsOf, totalOf } from './quoteLevels.ts';
 
 export const minEdge = z
   .number()

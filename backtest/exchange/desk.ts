@@ -16,7 +16,7 @@ import type {
 } from '../../src/core/index.ts';
 import { Account, VenueConversions, RfqDesk, switchesOf } from '../../src/sandbox/index.ts';
 import type { VenueConversion, DeskConversion, DeskSum, DeskWorld, Switches } from '../../src/sandbox/index.ts';
-import type { SimulatedExchange } from './exchangeView.ts';
+import type { SimulatedExchange } from './simulatedExchange.ts';
 import type { Travel } from './latency.ts';
 
 /** Plain data, so that it can be handed to another thread. Shares are from 0 to 1. */

@@ -8,8 +8,8 @@ import type { Gap } from '../../src/tape/index.ts';
 import type { Collector } from '../report/collect.ts';
 import { ReplayDesk } from '../exchange/desk.ts';
 import type { ReplayDeskOptions, DeskScene } from '../exchange/desk.ts';
-import type { SimulatedExchange } from '../exchange/exchangeView.ts';
-import { GapIterator } from '../rows/gapCursor.ts';
+import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
+import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../exchange/latency.ts';
 
 /** Plain data, so that it can be handed to another thread. */

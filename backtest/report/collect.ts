@@ -15,7 +15,7 @@ import { Buckets } from './buckets.ts';
 import { Durations, TimeByValue } from './distributions.ts';
 import { Fees } from '../exchange/fees.ts';
 import type { FeeOptions } from '../exchange/fees.ts';
-import { GapIterator } from '../rows/gapCursor.ts';
+import { GapIterator } from '../rows/gapIterator.ts';
 import { NO_ASK, NO_BID } from '../exchange/ownOrders.ts';
 import type { OwnOrder } from '../exchange/ownOrders.ts';
 import type { RequestBudget } from '../exchange/requestBudget.ts';

@@ -1,6 +1,6 @@
 /** The golden run: a plain two-sided quote on a recorded market, whose every count and amount is known from an independent engine. */
 import { power, wholeOrders } from '../../src/fills/index.ts';
-import { SimulatedExchange } from '../exchange/exchangeView.ts';
+import { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import { constantLatency } from '../exchange/latency.ts';
 import { LocalOrders } from '../replay/localOrders.ts';
 import { LOCAL } from '../exchange/ownOrders.ts';

@@ -3,7 +3,7 @@ import type { Instrument, Strategy } from '../../src/core/index.ts';
 import { modelMaker } from '../model.ts';
 import type { ModelInput, Solution } from '../model.ts';
 import { millisOf } from '../parameters.ts';
-import { ADVERSE, clamp } from '../rungs.ts';
+import { ADVERSE, clamp } from '../quoteLevels.ts';
 import { edge, finite, infinite } from './formula.ts';
 import type { AvellanedaStoikovParameters } from './parameters.ts';
 

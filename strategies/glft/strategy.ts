@@ -2,7 +2,7 @@
 import type { Instrument, Strategy } from '../../src/core/index.ts';
 import { modelMaker } from '../model.ts';
 import type { ModelInput, Solution } from '../model.ts';
-import { ADVERSE, clamp } from '../rungs.ts';
+import { ADVERSE, clamp } from '../quoteLevels.ts';
 import { askDistance, aversionFor, bidDistance, closedForm, exactDistances } from './formula.ts';
 import type { GlftParameters } from './parameters.ts';
 

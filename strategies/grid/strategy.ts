@@ -1,7 +1,16 @@
 /** The grid: orders on fixed lines, bids on those below the market and asks on those above; each line that fills is sold or bought back one line on. */
 import { amountFloor } from '../../src/core/index.ts';
 import type { Instrument, Level, Side, Step, Strategy, View } from '../../src/core/index.ts';
-import { ADVERSE, adverseSteps, awayOf, fairPrice, fairSteps, inventoryRoom, quoteLevelsOf, silent } from '../rungs.ts';
+import {
+  ADVERSE,
+  adverseSteps,
+  awayOf,
+  fairPrice,
+  fairSteps,
+  inventoryRoom,
+  quoteLevelsOf,
+  silent,
+} from '../quoteLevels.ts';
 import { unknownIn } from '../spread.ts';
 import { gridEdgeProblem } from './parameters.ts';
 import type { GridParameters } from './parameters.ts';

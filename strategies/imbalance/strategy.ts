@@ -3,7 +3,7 @@ import { amountFloor, depthImbalance, Unusual } from '../../src/core/index.ts';
 import type { Instrument, Strategy } from '../../src/core/index.ts';
 import { DEVIATIONS_MAX } from '../fairValueParameters.ts';
 import { millisOf } from '../parameters.ts';
-import { clamp, fairSteps, silent } from '../rungs.ts';
+import { clamp, fairSteps, silent } from '../quoteLevels.ts';
 import { quoteAround, unknownIn } from '../spread.ts';
 
 import type { ImbalanceParameters } from './parameters.ts';

@@ -2,7 +2,7 @@
 import { amountFloor, bestOf, priceCeil, priceFloor } from '../../src/core/index.ts';
 import type { Amount, Instrument, Level, Quote, Side, Step, Strategy, View } from '../../src/core/index.ts';
 import { roundTripShare } from '../fees.ts';
-import { adverseSteps } from '../rungs.ts';
+import { adverseSteps } from '../quoteLevels.ts';
 import { spreadsOf } from './parameters.ts';
 import type { LadderParameters } from './parameters.ts';
 

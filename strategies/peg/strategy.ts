@@ -3,7 +3,7 @@ import { amountFloor } from '../../src/core/index.ts';
 import type { Instrument, Step, Strategy } from '../../src/core/index.ts';
 import { Basis, unusableReference } from '../fairValueParts.ts';
 import { millisOf } from '../parameters.ts';
-import { fairPrice, silent, totalOf } from '../rungs.ts';
+import { fairPrice, silent, totalOf } from '../quoteLevels.ts';
 import { quoteAround, unknownIn } from '../spread.ts';
 import type { PegParameters } from './parameters.ts';
 

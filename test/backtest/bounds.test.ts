@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { constantLatency, fillModel, FLAG } from '../../backtest/index.ts';
 import type { MarketRows, ModelName } from '../../backtest/index.ts';
-import { SimulatedExchange } from '../../backtest/exchange/exchangeView.ts';
+import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { BUY, SELL } from '../../backtest/rows/rows.ts';

@@ -4,7 +4,7 @@ import { Buckets, BUCKETS_MAX } from '../../backtest/report/buckets.ts';
 import type { Keep } from '../../backtest/report/buckets.ts';
 import { Collector } from '../../backtest/report/collect.ts';
 import { Durations, TimeByValue } from '../../backtest/report/distributions.ts';
-import { SimulatedExchange } from '../../backtest/exchange/exchangeView.ts';
+import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
 import { constantLatency, fillModel, reportOf, RowBuilder } from '../../backtest/index.ts';
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';

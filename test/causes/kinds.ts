@@ -123,35 +123,35 @@ export const KINDS: readonly Kind[] = [
 
 /** What a process that ships cannot be brought to, why, and the test that holds it instead. */
 export const ELSEWHERE: readonly { readonly of: Kind; readonly why: string; readonly test: string }[] = [
-  { of: 'pause: no limits', why: 'the configuration requires all limits', test: 'test/core/risk/risk.test.ts' },
+  { of: 'pause: no limits', why: 'the configuration requires all limits', test: 'test/core/risk/preTradeRisk.test.ts' },
   {
     of: 'level: price is not a number',
     why: 'no strategy that ships computes one; what it is made from is checked before',
-    test: 'test/core/quoting/legalise.test.ts',
+    test: 'test/core/quoting/normalizeQuote.test.ts',
   },
   {
     of: 'level: amount is not a number',
     why: 'the same',
-    test: 'test/core/quoting/legalise.test.ts',
+    test: 'test/core/quoting/normalizeQuote.test.ts',
   },
   {
     of: 'level: price or amount outside the book rules',
     why: 'a level is made legal before the gate sees it',
-    test: 'test/core/risk/risk.test.ts',
+    test: 'test/core/risk/preTradeRisk.test.ts',
   },
   {
     of: 'level: would cross the book',
     why: 'a legal level stops one tick short of the other side',
-    test: 'test/core/risk/risk.test.ts',
+    test: 'test/core/risk/preTradeRisk.test.ts',
   },
   {
     of: 'level: order count limit',
     why: 'the configuration refuses more levels than limits.ordersMax, and a level with an order waits for it',
-    test: 'test/core/risk/risk.test.ts',
+    test: 'test/core/risk/preTradeRisk.test.ts',
   },
   {
     of: 'level: not towards the target',
     why: 'a hedge is as large as the inventory, and is asked for anew when that falls',
-    test: 'test/core/hedging/taking.test.ts',
+    test: 'test/core/hedging/takerOrder.test.ts',
   },
 ];

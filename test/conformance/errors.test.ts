@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { meaningOf } from '../../src/exchange/index.ts';
 import { CODES, statusOf } from '../../src/sandbox/index.ts';
 import type { Switches } from '../../src/sandbox/index.ts';
-import { provesRefusal } from '../../src/exchange/wire/errors.ts';
+import { provesRefusal } from '../../src/exchange/wire/errorCodes.ts';
 import { json, scriptedClient } from '../exchange/fakes.ts';
 import { everyWay, done, errorsOf, refusal } from './driver.ts';
 import type { Stage } from './driver.ts';

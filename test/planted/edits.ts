@@ -15,18 +15,18 @@ export type Edit = {
 export const EDITS: readonly Edit[] = [
   {
     name: 'own oids forgotten: the newest half instead of the oldest',
-    file: 'src/core/marketdata/orderFeed.ts',
+    file: 'src/core/marketdata/l3Book.ts',
     from: '[...known].slice(0, -OWN_MAX / 2)',
     to: '[...known].slice(OWN_MAX / 2)',
-    test: 'test/core/marketdata/orderFeed.test.ts',
+    test: 'test/core/marketdata/l3Book.test.ts',
     title: 'forgets of the oids that were told the oldest, and never one that is told again and again',
   },
   {
     name: 'own oids forgotten though they are told again and again',
-    file: 'src/core/marketdata/orderFeed.ts',
+    file: 'src/core/marketdata/l3Book.ts',
     from: '  known.delete(one);\n',
     to: '',
-    test: 'test/core/marketdata/orderFeed.test.ts',
+    test: 'test/core/marketdata/l3Book.test.ts',
     title: 'forgets of the oids that were told the oldest, and never one that is told again and again',
   },
   {
@@ -56,10 +56,10 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'verified none left with a page full of foreign orders',
-    file: 'src/live/safety/clearOut.ts',
+    file: 'src/live/safety/cancelAllAndVerify.ts',
     from: '!(list.length > PAGE && list.length < LARGE_PAGE)',
     to: 'false',
-    test: 'test/live/safety/clearOut.test.ts',
+    test: 'test/live/safety/cancelAllAndVerify.test.ts',
     title: 'verifies nothing while the list of open orders is full of orders of others, and all of it once it is not',
   },
   {
@@ -72,10 +72,10 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'ordersMax without those in flight',
-    file: 'src/core/risk/risk.ts',
+    file: 'src/core/risk/preTradeRisk.ts',
     from: 's.orders.filter(mayLive).length < limits.ordersMax',
     to: "s.orders.filter(({ state }) => state === 'open' || state === 'partially filled').length < limits.ordersMax",
-    test: 'test/core/risk/risk.test.ts',
+    test: 'test/core/risk/preTradeRisk.test.ts',
     title: 'counts an order that is sending against ordersMax exactly while it may be in the book',
   },
   {
@@ -105,10 +105,10 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'lots of a conversion rounded down',
-    file: 'src/core/accounting/inFlight.ts',
+    file: 'src/core/accounting/pendingConversions.ts',
     from: 'Number((sum + lotMoney - 1n) / lotMoney)',
     to: 'Number(sum / lotMoney)',
-    test: 'test/core/accounting/inFlight.test.ts',
+    test: 'test/core/accounting/pendingConversions.test.ts',
     title: 'are counted in lots that hold all of them, and in none more, on both sides',
   },
   {
@@ -129,7 +129,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a heartbeat counter that fell looks dead',
-    file: 'src/live/safety/heart.ts',
+    file: 'src/live/safety/heartbeat.ts',
     from: 'pulse.counter !== this.#last?.counter',
     to: 'pulse.counter > (this.#last?.counter ?? -1)',
     test: 'test/live/safety/sentinel.test.ts',
@@ -257,10 +257,10 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'one page of public trades only',
-    file: 'src/live/market/tradeTail.ts',
+    file: 'src/live/market/publicTradeFeed.ts',
     from: 'if (last === null || trades.value.length < PAGE) break;',
     to: 'break;',
-    test: 'test/live/market/tradeTail.test.ts',
+    test: 'test/live/market/publicTradeFeed.test.ts',
     title: 'tells each trade since the last read once and in order, over as many pages as it takes',
   },
   {
@@ -281,35 +281,35 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'funds: other asks not counted',
-    file: 'src/core/risk/risk.ts',
+    file: 'src/core/risk/preTradeRisk.ts',
     from: "moneyOfAmount(instrument, sum(orders, 'sell') as Amount)",
     to: '0n',
-    test: 'test/core/risk/risk.test.ts',
+    test: 'test/core/risk/preTradeRisk.test.ts',
     title: 'sells with what its other asks have left of it, to the last lot',
   },
   {
     name: 'converting not counted in room',
-    file: 'src/core/risk/risk.ts',
+    file: 'src/core/risk/preTradeRisk.ts',
     from: 'sum(s.orders, side) + s.converting[side] + (',
     to: 'sum(s.orders, side) + (',
-    test: 'test/core/risk/risk.test.ts',
+    test: 'test/core/risk/preTradeRisk.test.ts',
     title: 'leaves room for what conversions may still bring, on the side on which they do',
   },
   {
     name: 'reduced quote does not count down',
-    file: 'src/core/quoting/shapedQuotes.ts',
+    file: 'src/core/quoting/regimeAdjustments.ts',
     from: '    left -= amount;\n',
     to: '',
-    test: 'test/core/quoting/shapedQuotes.test.ts',
+    test: 'test/core/quoting/regimeAdjustments.test.ts',
     title:
       'has all its levels together close no more than there is, and as much of it as was wanted, best levels first',
   },
   {
     name: 'reduced plan does not count down',
-    file: 'src/core/quoting/shapedQuotes.ts',
+    file: 'src/core/quoting/regimeAdjustments.ts',
     from: '      left -= remaining(order);\n',
     to: '',
-    test: 'test/core/quoting/shapedQuotes.test.ts',
+    test: 'test/core/quoting/regimeAdjustments.test.ts',
     title: 'keeps of the orders that are there no more than there is to close, all of them together',
   },
   {
@@ -338,18 +338,18 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'locked by others below zero',
-    file: 'src/core/accounting/locks.ts',
+    file: 'src/core/accounting/foreignLocks.ts',
     from: 'money(locked > own[side] ? locked - own[side] : 0n)',
     to: 'money(locked - own[side])',
-    test: 'test/core/accounting/locks.test.ts',
+    test: 'test/core/accounting/foreignLocks.test.ts',
     title: 'is what is locked less what is left of our own live orders, and never below nothing',
   },
   {
     name: 'locked: what is filled counts',
-    file: 'src/core/accounting/locks.ts',
+    file: 'src/core/accounting/foreignLocks.ts',
     from: '(order.amount - order.filled) as Amount',
     to: 'order.amount',
-    test: 'test/core/accounting/locks.test.ts',
+    test: 'test/core/accounting/foreignLocks.test.ts',
     title: 'is what is locked less what is left of our own live orders, and never below nothing',
   },
   {
@@ -379,7 +379,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a crash loop gives an unread account its time anew',
-    file: 'src/live/safety/heart.ts',
+    file: 'src/live/safety/heartbeat.ts',
     from: "pulse.reads === 0 && !wasAway && this.#last !== null && this.#last.state !== 'stopped'",
     to: 'false',
     test: 'test/live/safety/sentinel.test.ts',
@@ -412,18 +412,18 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'pause never reset',
-    file: 'src/core/quoting/pauses.ts',
+    file: 'src/core/quoting/refusalBackoff.ts',
     from: '    this.#sides[side].refusals = 0;',
     to: '    void side;',
-    test: 'test/core/quoting/pauses.test.ts',
+    test: 'test/core/quoting/refusalBackoff.test.ts',
     title: 'pauses twice as long each time, up to a minute, and from the beginning after it was accepted',
   },
   {
     name: 'rivals: window never forgets',
-    file: 'src/core/orders/rivals.ts',
+    file: 'src/core/orders/duplicateInstance.ts',
     from: '    this.#reads = this.#reads.filter(read => at - read.at < WITHIN_MS);\n    if',
     to: '    if',
-    test: 'test/core/orders/rivals.test.ts',
+    test: 'test/core/orders/duplicateInstance.test.ts',
     title: 'are of somebody who lives from the third read of one minute that shows new ones, and then for good',
   },
   {
@@ -444,7 +444,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'uptime counts orders on their way',
-    file: 'src/core/engine/quoteTime.ts',
+    file: 'src/core/engine/quoteUptime.ts',
     from: "(order.state === 'open' || order.state === 'partially filled')",
     to: "order.state !== 'done'",
     test: 'test/core/engine/engine.test.ts',
@@ -500,10 +500,10 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'only the first fifty are canceled',
-    file: 'src/live/safety/clearOut.ts',
+    file: 'src/live/safety/cancelAllAndVerify.ts',
     from: 'i < ids.length; i += CANCEL_CHUNK',
     to: 'i < Math.min(ids.length, CANCEL_CHUNK); i += CANCEL_CHUNK',
-    test: 'test/live/safety/clearOut.test.ts',
+    test: 'test/live/safety/cancelAllAndVerify.test.ts',
     title: 'takes out as many orders as there are, fifty in a request',
   },
   {

@@ -1,5 +1,5 @@
 /** Bugs that are planted at the seams to see whether the simulation would find them. Production code knows nothing of them. */
-import { PendingConversions } from '../../src/core/accounting/inFlight.ts';
+import { PendingConversions } from '../../src/core/accounting/pendingConversions.ts';
 import { Engine, moneyOf, Orders } from '../../src/core/index.ts';
 import type { ConversionDesk, EngineEvent, Exchange, Order, OrderReport, OwnTrade } from '../../src/core/index.ts';
 import type { Config } from '../../src/config.ts';

@@ -25,7 +25,7 @@ import type { Setup } from './compareSetups.ts';
 import { findTapes, firstPart } from './compareTapes.ts';
 import type { FoundTape, LeftOut } from './compareTapes.ts';
 import { UsageError } from '../wiring/configFile.ts';
-import { missingReference, recordedElsewhere } from './elsewhere.ts';
+import { missingReference, recordedElsewhere } from './externalReference.ts';
 import { marketOf } from './market.ts';
 import type { RecordedMarket, OpenedTape } from './market.ts';
 import { timeLeft } from '../terminal/timeLeft.ts';

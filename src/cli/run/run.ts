@@ -8,7 +8,7 @@ import { adjustmentsIn } from '../../live/state/adjustments.ts';
 import { settlementsIn } from '../../live/state/settlements.ts';
 import { DamagedState, openJournal } from '../../live/state/journal.ts';
 import type { Journal, Leftovers } from '../../live/state/journal.ts';
-import { heartbeatIn, readPulse, Watch } from '../../live/safety/heart.ts';
+import { heartbeatIn, readPulse, Watch } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { OtherKey } from '../../live/state/owner.ts';
 import type { Owner } from '../../live/state/owner.ts';
@@ -26,8 +26,8 @@ import { LastScrape } from '../wiring/lastScrape.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../wiring/monitored.ts';
 import type { InboxSide } from '../wiring/inbox.ts';
 import { lineRoom } from '../terminal/logger.ts';
-import { logEvent } from '../terminal/narrator.ts';
-import { giveUp, giveUpOn } from './givingUp.ts';
+import { logEvent } from '../terminal/eventLog.ts';
+import { giveUp, giveUpOn } from './startupCleanup.ts';
 import { ownCommand } from '../terminal/ownCommand.ts';
 import { PAPER_PREFIX } from '../wiring/paper.ts';
 import { remedyOf } from '../terminal/remedy.ts';
@@ -36,7 +36,7 @@ import { status } from '../terminal/status.ts';
 import { summaryOf } from '../terminal/summary.ts';
 import type { Summary } from '../terminal/summary.ts';
 import type { RunOptions } from './runOptions.ts';
-import { RunTotals } from './tally.ts';
+import { RunTotals } from './runTotals.ts';
 
 export type RunResult = {
   readonly summary: Summary;

@@ -37,7 +37,7 @@ import { durableNonces } from '../../live/state/durableNonces.ts';
 import type { Journal } from '../../live/state/journal.ts';
 import type { ReferenceOptions } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/loop/opening.ts';
-import type { RfqReferenceSetup } from '../../live/market/witness.ts';
+import type { RfqReferenceSetup } from '../../live/market/rfqReferenceReads.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../../strategies/index.ts';
 import { FeesTooHigh, UsageError } from './configFile.ts';
 import { feedOf } from './feeds.ts';

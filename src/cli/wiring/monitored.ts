@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 import { money, moneyOfAmount } from '../../core/index.ts';
 import type { Amount, Clock, Fill, Instrument, Money, Order, Price, Side, Snapshot } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
-import { readPulse, Watch } from '../../live/safety/heart.ts';
+import { readPulse, Watch } from '../../live/safety/heartbeat.ts';
 import type { Session } from '../../live/loop/session.ts';
 import type { Metrics, Monitored } from '../../monitor/index.ts';
 

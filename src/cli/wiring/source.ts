@@ -7,7 +7,7 @@ import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import { isStoredTape, openStoredTape, openTape } from '../../tape/index.ts';
 import type { Tape } from '../../tape/index.ts';
-import type { ReferenceTapes } from '../backtest/elsewhere.ts';
+import type { ReferenceTapes } from '../backtest/externalReference.ts';
 import type { OpenedTape } from '../backtest/market.ts';
 import type { VenueAccess } from './bot.ts';
 import { FeesTooHigh, readConfig, readShipped, shippedConfig, UsageError } from './configFile.ts';

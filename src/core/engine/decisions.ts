@@ -1,12 +1,12 @@
 /** What became of each level: counted by reason at every decision and, for an engine that is asked to, told of the last one in full. */
-import { isCut } from '../quoting/legalise.ts';
-import type { NormalizedLevel, NormalizedQuote } from '../quoting/legalise.ts';
+import { isCut } from '../quoting/normalizeQuote.ts';
+import type { NormalizedLevel, NormalizedQuote } from '../quoting/normalizeQuote.ts';
 import { remaining } from '../orders/orders.ts';
 import type { Order, OrderState } from '../orders/orders.ts';
-import type { QuotePlan } from '../quoting/plan.ts';
+import type { QuotePlan } from '../quoting/quoteReconciler.ts';
 import { DEEDS, REASONS, silenceOf } from './reasons.ts';
 import type { DecisionAction, Reason } from './reasons.ts';
-import type { RiskRefusal } from '../risk/risk.ts';
+import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Quote } from '../quoting/strategy.ts';
 import type { Unshown, UnshownSides } from './whyNot.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';

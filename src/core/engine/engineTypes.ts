@@ -1,16 +1,16 @@
 /** What the engine is made of, what it tells as it happens, and what it shows when asked. */
-import type { AdverseSelectionOptions, WidenBps } from '../quoting/adverse.ts';
+import type { AdverseSelectionOptions, WidenBps } from '../quoting/adverseSelection.ts';
 import type { DecisionCount } from './decisions.ts';
 import type { MarkoutCurve } from '../estimators/markouts.ts';
-import type { HaltLimits } from '../risk/guard.ts';
+import type { HaltLimits } from '../risk/killSwitch.ts';
 import type { Instrument } from '../model/instrument.ts';
-import type { NormalizedLevel, LevelRefusal } from '../quoting/legalise.ts';
+import type { NormalizedLevel, LevelRefusal } from '../quoting/normalizeQuote.ts';
 import type { Order, OrderNews, Patience } from '../orders/orders.ts';
-import type { CancelReason, RequoteTolerance } from '../quoting/plan.ts';
+import type { CancelReason, RequoteTolerance } from '../quoting/quoteReconciler.ts';
 import type { Fill, Profit } from '../accounting/position.ts';
 import type { Regime, RegimeState } from '../risk/regimes.ts';
 import type { RegimeRules } from '../risk/regimeWatch.ts';
-import type { PlaceCommand, RiskLimits, RiskRefusal } from '../risk/risk.ts';
+import type { PlaceCommand, RiskLimits, RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Figure, Quote, Strategy } from '../quoting/strategy.ts';
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 import type { UnshownSides } from './whyNot.ts';

@@ -1,11 +1,11 @@
 /** What happens to the engine. Time arrives in `at`; reads of the exchange also say when they started. */
-import type { AdverseSelectionState } from '../quoting/adverse.ts';
+import type { AdverseSelectionState } from '../quoting/adverseSelection.ts';
 import type { HedgeRow } from '../hedging/hedgeRow.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Balance, OrderReport, Outcome, OwnTrade } from '../ports/port.ts';
-import type { KillSwitchState } from '../risk/guard.ts';
+import type { KillSwitchState } from '../risk/killSwitch.ts';
 import type { Cause, Causes } from '../accounting/ledger.ts';
-import type { TakerRequest } from '../hedging/taking.ts';
+import type { TakerRequest } from '../hedging/takerOrder.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 

@@ -1,6 +1,6 @@
 /** What must be known before anything is quoted: what of it is missing, in words; and the one line that tells whether it quotes. */
 import type { EngineNews } from './engineTypes.ts';
-import type { RiskRefusal, RiskContext } from '../risk/risk.ts';
+import type { RiskRefusal, RiskContext } from '../risk/preTradeRisk.ts';
 import { whyNot } from './whyNot.ts';
 import type { UnshownSides } from './whyNot.ts';
 

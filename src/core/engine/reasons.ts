@@ -1,7 +1,7 @@
 /** Why a level is placed, kept, waited with, canceled or not placed: one closed set of words, for people, metrics and tests. */
-import type { LevelRefusal } from '../quoting/legalise.ts';
-import type { CancelReason } from '../quoting/plan.ts';
-import type { RiskRefusal } from '../risk/risk.ts';
+import type { LevelRefusal } from '../quoting/normalizeQuote.ts';
+import type { CancelReason } from '../quoting/quoteReconciler.ts';
+import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 
 /** What a decision did about a wanted level, or about an order that no level wants. */
 export const DEEDS = ['placed', 'kept', 'waits', 'canceled', 'not placed'] as const;

@@ -1,14 +1,14 @@
 /** What is shown of an engine at a moment, made of its parts. */
-import type { AdverseSelection } from '../quoting/adverse.ts';
+import type { AdverseSelection } from '../quoting/adverseSelection.ts';
 import { bestOf } from '../model/book.ts';
 import type { Decisions } from './decisions.ts';
 import type { Snapshot } from './engineTypes.ts';
 import type { Holdings } from '../accounting/holdings.ts';
-import type { MarketView } from '../marketdata/market.ts';
+import type { MarketView } from '../marketdata/marketView.ts';
 import type { OrderCounts } from '../orders/orderCounts.ts';
-import type { QuoteUptime } from './quoteTime.ts';
+import type { QuoteUptime } from './quoteUptime.ts';
 import type { RegimeWatch } from '../risk/regimeWatch.ts';
-import type { RiskContext } from '../risk/risk.ts';
+import type { RiskContext } from '../risk/preTradeRisk.ts';
 import type { Millis } from '../model/units.ts';
 import { whyNot } from './whyNot.ts';
 

@@ -4,8 +4,8 @@ import { moneyOfAmount, moneyOfValue, textOfAmount, textOfPrice, valueOf } from 
 import type { Instrument } from '../model/instrument.ts';
 import { mayLive } from '../orders/orders.ts';
 import type { Reason } from './reasons.ts';
-import { fundsFor, roomOf } from '../risk/risk.ts';
-import type { RiskContext } from '../risk/risk.ts';
+import { fundsFor, roomOf } from '../risk/preTradeRisk.ts';
+import type { RiskContext } from '../risk/preTradeRisk.ts';
 import type { AmountStep } from '../quoting/strategy.ts';
 import { money, textOfMoney } from '../model/units.ts';
 import type { Amount, Money, Price, Side } from '../model/units.ts';

@@ -1,9 +1,9 @@
 /** Decides without doing: what the rules make of a quote, and what the gate would say to each of its orders. */
 import { Decisions } from '../engine/decisions.ts';
 import type { Preview } from '../engine/engineTypes.ts';
-import { normalizeQuote } from './legalise.ts';
-import { approvePlace } from '../risk/risk.ts';
-import type { RiskRefusal, RiskContext } from '../risk/risk.ts';
+import { normalizeQuote } from './normalizeQuote.ts';
+import { approvePlace } from '../risk/preTradeRisk.ts';
+import type { RiskRefusal, RiskContext } from '../risk/preTradeRisk.ts';
 import type { Quote } from './strategy.ts';
 import { whyNot } from '../engine/whyNot.ts';
 

@@ -1,9 +1,9 @@
 /** How near each limit is: what it allows, and how much of that is used now; for people and metrics, no part of any decision. */
-import type { KillSwitch, HaltLimits } from './guard.ts';
+import type { KillSwitch, HaltLimits } from './killSwitch.ts';
 import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
 import { mayLive } from '../orders/orders.ts';
 import type { Order } from '../orders/orders.ts';
-import type { RiskLimits, RiskContext } from './risk.ts';
+import type { RiskLimits, RiskContext } from './preTradeRisk.ts';
 import { money } from '../model/units.ts';
 import type { Amount, Millis, Money } from '../model/units.ts';
 

@@ -1,5 +1,5 @@
 /** What the bot may do now, as one small state: normal, wide, reduce only, paused or halted; and the pure function that changes it. */
-import type { RiskRefusal } from './risk.ts';
+import type { RiskRefusal } from './preTradeRisk.ts';
 import type { Millis } from '../model/units.ts';
 
 /**

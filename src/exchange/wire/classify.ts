@@ -1,6 +1,6 @@
 /** Decides how a request ended from the reply it got: done, certainly refused, or unknown (failure modes 0.1). */
 import type { Outcome, WireReply } from '../../core/index.ts';
-import { errorIn, isThrottle, NO_CODE, provesRefusal } from './errors.ts';
+import { errorIn, isThrottle, NO_CODE, provesRefusal } from './errorCodes.ts';
 import { parseExactJson } from './json.ts';
 import { row, WireFault } from './wire.ts';
 

@@ -4,7 +4,7 @@ import type { Clock, Engine, EngineEvent, Millis, MoneyLists } from '../../core/
 import type { AdjustmentBox } from '../state/adjustments.ts';
 import { explaining } from './explaining.ts';
 import type { Log } from '../log.ts';
-import type { ConnectivityLog } from '../loop/reach.ts';
+import type { ConnectivityLog } from '../loop/connectivityLog.ts';
 import { isFailed } from './reads.ts';
 import type { Failed, Reads } from './reads.ts';
 import { TransferReads } from './transferReads.ts';

@@ -7,7 +7,7 @@ import type { Latch } from '../safety/latch.ts';
 import type { Log } from '../log.ts';
 import type { SettlementBox } from '../state/settlements.ts';
 import type { MarketDataOptions } from '../market/marketData.ts';
-import type { RfqReferenceSetup } from '../market/witness.ts';
+import type { RfqReferenceSetup } from '../market/rfqReferenceReads.ts';
 import type { Opening, Rules } from './opening.ts';
 
 export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {

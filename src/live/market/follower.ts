@@ -16,8 +16,8 @@ import type {
 } from '../../core/index.ts';
 import type { Log } from '../log.ts';
 import { levelsOf } from './polledBook.ts';
-import { PublicTradeFeed } from './tradeTail.ts';
-import type { TradeSink } from './tradeTail.ts';
+import { PublicTradeFeed } from './publicTradeFeed.ts';
+import type { TradeSink } from './publicTradeFeed.ts';
 
 /** Where what is followed goes. An execution comes before the levels that it changed. */
 export interface MarketSink extends TradeSink {

@@ -10,11 +10,11 @@ import type {
   StreamTrade,
   Timer,
 } from '../../core/index.ts';
-import { SequenceReset } from './countedAnew.ts';
+import { SequenceReset } from './sequenceReset.ts';
 import type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
 import { oursIn } from '../account/ourOids.ts';
 import { writeLevels } from './polledBook.ts';
-import { EventDrivenReads } from '../account/promptReads.ts';
+import { EventDrivenReads } from '../account/eventDrivenReads.ts';
 import { ReferenceReads } from './reference.ts';
 import { amountOrNull, isFailed, priceOrNull } from '../account/reads.ts';
 

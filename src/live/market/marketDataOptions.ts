@@ -1,7 +1,7 @@
 /** What market data is made of, and what it shows of itself. */
 import type { Amount, EngineEvent, Exchange, Instrument, MarketStream, Millis, Side } from '../../core/index.ts';
 import type { Log } from '../log.ts';
-import type { EventDrivenReadsOptions } from '../account/promptReads.ts';
+import type { EventDrivenReadsOptions } from '../account/eventDrivenReads.ts';
 import type { Failed, Reads } from '../account/reads.ts';
 import type { ReferenceOptions } from './reference.ts';
 

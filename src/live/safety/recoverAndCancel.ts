@@ -1,9 +1,9 @@
 /** What is left to do when the state cannot be trusted: place nothing, take every order of this instance out, verify, and say so. */
 import type { Millis } from '../../core/index.ts';
-import { cancelAllAndVerify } from './clearOut.ts';
-import type { CancelAllOptions } from './clearOut.ts';
+import { cancelAllAndVerify } from './cancelAllAndVerify.ts';
+import type { CancelAllOptions } from './cancelAllAndVerify.ts';
 import type { Log } from '../log.ts';
-import { ConnectivityLog } from '../loop/reach.ts';
+import { ConnectivityLog } from '../loop/connectivityLog.ts';
 
 export type RecoverOptions = Omit<CancelAllOptions, 'reach'> & {
   readonly log: Log;

@@ -7,13 +7,13 @@
  */
 import { sleep } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
-import { cancelAllAndVerify, found } from './clearOut.ts';
-import type { CancelAllOptions } from './clearOut.ts';
-import { isThere } from './heart.ts';
-import type { Heartbeat, Pulse, Sight, Watch } from './heart.ts';
+import { cancelAllAndVerify, found } from './cancelAllAndVerify.ts';
+import type { CancelAllOptions } from './cancelAllAndVerify.ts';
+import { isThere } from './heartbeat.ts';
+import type { Heartbeat, Pulse, Sight, Watch } from './heartbeat.ts';
 import type { Latch } from './latch.ts';
 import type { Log } from '../log.ts';
-import { ConnectivityLog } from '../loop/reach.ts';
+import { ConnectivityLog } from '../loop/connectivityLog.ts';
 
 /** The exchange is to be reached with a key of its own, so that the bot's nonces and lock-outs are not the sentinel's. */
 export type SentinelOptions = Omit<CancelAllOptions, 'reach'> & {

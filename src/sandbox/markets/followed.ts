@@ -3,7 +3,7 @@ import { opposite, OrderBook } from '../../core/index.ts';
 import type { Amount, Price, Side } from '../../core/index.ts';
 import { exactOrders, Sweep } from '../../fills/index.ts';
 import type { FillModel, Queued } from '../../fills/index.ts';
-import { SyntheticLiquidity } from './houseLevels.ts';
+import { SyntheticLiquidity } from './syntheticLiquidity.ts';
 import type { FollowedPlace } from './market.ts';
 
 export type FollowedCounts = {

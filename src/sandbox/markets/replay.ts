@@ -4,7 +4,7 @@ import type { Amount, Millis, Price, Side, Timer } from '../../core/index.ts';
 import { Sweep } from '../../fills/index.ts';
 import { KIND, RecordedBook, SIDE } from '../../tape/index.ts';
 import type { RecordedSide, Tape } from '../../tape/index.ts';
-import { SyntheticLiquidity } from './houseLevels.ts';
+import { SyntheticLiquidity } from './syntheticLiquidity.ts';
 import type { Market, Marketplace } from './market.ts';
 
 /** What a replay met so far. */

@@ -1,7 +1,7 @@
 /** Reads the rows of scanned days into columns that the caller gives, block after block; begins in the middle with a picture of the book. */
 import { instrumentOf } from '../../core/index.ts';
 import type { BookRules, Instrument, Millis } from '../../core/index.ts';
-import { TapeSnapshot } from '../model/bookPicture.ts';
+import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { FrameFile, REMEDY } from './frames.ts';
 import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder } from './rowsCodec.ts';
 import type { ColumnBuffers } from './rowsCodec.ts';

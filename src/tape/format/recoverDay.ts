@@ -2,7 +2,7 @@
 import { existsSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
-import type { TapeSnapshot } from '../model/bookPicture.ts';
+import type { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { ContentHash } from './contentHash.ts';
 import { headOf, isRules, ROWS_FILE, TAIL_FILE } from './dayFiles.ts';
 import type { Head } from './dayFiles.ts';

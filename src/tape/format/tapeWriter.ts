@@ -4,7 +4,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { LOT } from '../../core/index.ts';
 import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
-import { TapeSnapshot } from '../model/bookPicture.ts';
+import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { ContentHash } from './contentHash.ts';
 import {
   bookFolder,

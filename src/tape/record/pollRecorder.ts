@@ -2,7 +2,7 @@
 import { amountFloor, instrumentOf, priceExact } from '../../core/index.ts';
 import type { BookEntry, BookRules, Instrument, Millis } from '../../core/index.ts';
 import { KIND, SIDE } from '../model/tape.ts';
-import { ReorderBuffer } from './outlet.ts';
+import { ReorderBuffer } from './reorderBuffer.ts';
 import { rulesOf } from './recorderTypes.ts';
 import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
 import { TradeRecord } from './tradeRecord.ts';

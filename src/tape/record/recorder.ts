@@ -12,7 +12,7 @@ import type {
 } from '../../core/index.ts';
 import { advanced, OrderRecord } from './orderRecord.ts';
 import type { RowCall } from './orderRecord.ts';
-import { ReorderBuffer } from './outlet.ts';
+import { ReorderBuffer } from './reorderBuffer.ts';
 import { rulesOf } from './recorderTypes.ts';
 import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
 import { TradeRecord } from './tradeRecord.ts';

@@ -1,6 +1,6 @@
 /** What a recorder is given, and what it tells of itself. */
 import type { AvailableBook, BookRules, Clock, Exchange, MarketStream, Millis } from '../../core/index.ts';
-import type { RecordSink } from './outlet.ts';
+import type { RecordSink } from './reorderBuffer.ts';
 
 export type RecorderOptions = {
   readonly exchange: Pick<Exchange, 'availableBooks' | 'orderBook' | 'trades'>;

@@ -12,7 +12,7 @@ import { boundCallers } from '../../../src/live/inbox/callers.ts';
 import { Desk, RESERVE_BYTES } from '../../../src/live/inbox/desk.ts';
 import { KNOWN_SENDERS, Rates, ROW_BYTES, senderOf, UNKNOWN_SENDERS } from '../../../src/live/inbox/rates.ts';
 import { openInboxStore } from '../../../src/live/inbox/store.ts';
-import { heartbeatIn, readPulse } from '../../../src/live/safety/heart.ts';
+import { heartbeatIn, readPulse } from '../../../src/live/safety/heartbeat.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 
 const ends: (() => unknown)[] = [];

@@ -8,7 +8,7 @@ import { clientOf } from '../../../src/cli/wiring/bot.ts';
 import { randomOf, settle } from '../../../src/core/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
 import { Secret } from '../../../src/exchange/index.ts';
-import { heartbeatIn, readPulse, Watch } from '../../../src/live/safety/heart.ts';
+import { heartbeatIn, readPulse, Watch } from '../../../src/live/safety/heartbeat.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { watchOver } from '../../../src/live/safety/sentinel.ts';
 import { wireTo } from '../inProcess.ts';

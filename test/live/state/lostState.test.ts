@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { DamagedState, STATE_FILE } from '../../../src/live/state/journal.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
-import { heartbeatIn } from '../../../src/live/safety/heart.ts';
+import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
 import { AT, Folders, markOf, opened, place } from '../states.ts';
 
 const folders = new Folders();

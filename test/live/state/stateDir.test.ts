@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { moneyOf, VirtualClock } from '../../../src/core/index.ts';
 import { adjustmentsIn } from '../../../src/live/state/adjustments.ts';
-import { heartbeatIn } from '../../../src/live/safety/heart.ts';
+import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { claimState } from '../../../src/live/state/paperMark.ts';
 import { Folders, opened } from '../states.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SimulatedExchange } from '../../../backtest/exchange/exchangeView.ts';
+import { SimulatedExchange } from '../../../backtest/exchange/simulatedExchange.ts';
 import { constantLatency } from '../../../backtest/exchange/latency.ts';
 import { MESSAGE } from '../../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../../backtest/exchange/ownOrders.ts';

@@ -2,7 +2,7 @@
  * The laws of the sentinel, as the world sees it: what a bot leaves that is dead, or cut off, is gone in time; the dead one's trading is latched until
  * a person resumes, the other's is held back until it reads again, and no longer; and nothing is ever placed.
  */
-import type { Pulse } from '../../../src/live/safety/heart.ts';
+import type { Pulse } from '../../../src/live/safety/heartbeat.ts';
 import type { Marks } from './sometimes.ts';
 
 export type SentinelPromises = {

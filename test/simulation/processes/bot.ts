@@ -1,11 +1,11 @@
 /** The bot's process: the composition that ships, with the ports of the simulated world, started again whenever it ends. */
 import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/cli/wiring/bot.ts';
-import { logEvent } from '../../../src/cli/terminal/narrator.ts';
+import { logEvent } from '../../../src/cli/terminal/eventLog.ts';
 
 import type { ConversionDesk, Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../../src/core/index.ts';
 import { isAboutRules, isAboutNonce, meaningOf, Secret } from '../../../src/exchange/index.ts';
 import type { Client } from '../../../src/exchange/index.ts';
-import { Watch } from '../../../src/live/safety/heart.ts';
+import { Watch } from '../../../src/live/safety/heartbeat.ts';
 import { openRolling } from '../../../src/live/loop/rolling.ts';
 import type { Rolling } from '../../../src/live/loop/rolling.ts';
 import type { StopReport } from '../../../src/live/loop/loopOptions.ts';

@@ -2,7 +2,7 @@
 import { clientOf } from '../../../src/cli/wiring/bot.ts';
 import type { Exchange, Transport, WireRequest } from '../../../src/core/index.ts';
 import { Secret } from '../../../src/exchange/index.ts';
-import { Watch } from '../../../src/live/safety/heart.ts';
+import { Watch } from '../../../src/live/safety/heartbeat.ts';
 import type { Latch } from '../../../src/live/safety/latch.ts';
 import { watchOver } from '../../../src/live/safety/sentinel.ts';
 import type { SentinelOptions } from '../../../src/live/safety/sentinel.ts';

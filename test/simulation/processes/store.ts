@@ -5,7 +5,7 @@ import { entriesIn } from '../../../src/live/state/entries.ts';
 import { journalIn, openDatabase } from '../../../src/live/state/journal.ts';
 import type { HedgeRow } from '../../../src/hedge/index.ts';
 import type { Journal } from '../../../src/live/state/journal.ts';
-import type { Heartbeat, Pulse } from '../../../src/live/safety/heart.ts';
+import type { Heartbeat, Pulse } from '../../../src/live/safety/heartbeat.ts';
 import type { Halt, Hold, Latch } from '../../../src/live/safety/latch.ts';
 import type { Life } from './life.ts';
 import type { World } from '../world/world.ts';

@@ -2,7 +2,7 @@
 import { priceAcross } from '../../src/core/index.ts';
 import type { Instrument, Leg, Millis } from '../../src/core/index.ts';
 import type { RecordedMids } from '../../src/tape/index.ts';
-import { GapIterator } from '../rows/gapCursor.ts';
+import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../exchange/latency.ts';
 
 /** `middles` of each leg in their order. */

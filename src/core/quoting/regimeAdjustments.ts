@@ -1,7 +1,7 @@
 /** What a regime makes of a strategy's quote, and of the plan for it: spreads widen, and only inventory is closed. Every change is a step. */
-import type { NormalizedLevel } from './legalise.ts';
+import type { NormalizedLevel } from './normalizeQuote.ts';
 import { remaining } from '../orders/orders.ts';
-import type { QuotePlan } from './plan.ts';
+import type { QuotePlan } from './quoteReconciler.ts';
 import type { Level, Quote } from './strategy.ts';
 import type { Amount, Side } from '../model/units.ts';
 

@@ -5,7 +5,7 @@ import { amountFloor, worstPrice } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Order, Orders } from './orders.ts';
 import type { OriginIds } from './originIds.ts';
-import { DuplicateInstance } from './rivals.ts';
+import { DuplicateInstance } from './duplicateInstance.ts';
 import type { Amount, Millis } from '../model/units.ts';
 
 export class OrphanOrders {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { KillSwitch } from '../../../src/core/risk/guard.ts';
-import type { HaltLimits } from '../../../src/core/risk/guard.ts';
+import { KillSwitch } from '../../../src/core/risk/killSwitch.ts';
+import type { HaltLimits } from '../../../src/core/risk/killSwitch.ts';
 import { money, moneyOf } from '../../../src/core/index.ts';
 import type { Money } from '../../../src/core/index.ts';
 

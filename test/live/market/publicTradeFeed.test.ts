@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Exchange, PublicTrade } from '../../../src/core/index.ts';
-import { PublicTradeFeed } from '../../../src/live/market/tradeTail.ts';
+import { PublicTradeFeed } from '../../../src/live/market/publicTradeFeed.ts';
 import { btcMxn } from '../../core/market.ts';
 
 const tradeOf = (tid: number): PublicTrade => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
-import { ConnectivityLog } from '../../../src/live/loop/reach.ts';
+import { ConnectivityLog } from '../../../src/live/loop/connectivityLog.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { started, worldOf } from '../world.ts';
 import type { Fate } from '../inProcess.ts';

@@ -3,7 +3,7 @@ import type { WireReply } from '../../../src/core/index.ts';
 import { acceptedOrder } from '../../../src/exchange/wire/accountReplies.ts';
 import { classify } from '../../../src/exchange/wire/classify.ts';
 import type { ReplyReading } from '../../../src/exchange/wire/classify.ts';
-import { errorIn, meaningOf, provesRefusal } from '../../../src/exchange/wire/errors.ts';
+import { errorIn, meaningOf, provesRefusal } from '../../../src/exchange/wire/errorCodes.ts';
 
 const placing: ReplyReading<{ readonly oid: string }> = { effect: 'write', envelope: 'payload', read: acceptedOrder };
 const reply = (status: number, body: unknown): WireReply => ({

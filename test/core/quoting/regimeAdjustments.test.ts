@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { amount, price } from '../../../src/core/index.ts';
 import type { Level, Order, Quote, Side } from '../../../src/core/index.ts';
-import { reduced, reducedPlan } from '../../../src/core/quoting/shapedQuotes.ts';
+import { reduced, reducedPlan } from '../../../src/core/quoting/regimeAdjustments.ts';
 
 const lots = fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 6 });
 const position = fc.integer({ min: -120, max: 120 });

@@ -1,6 +1,6 @@
 /** Pauses after refusals: twice as long each time, up to a minute, and short again once a placement was accepted. */
 import { describe, expect, it } from 'vitest';
-import { RefusalBackoff } from '../../../src/core/quoting/pauses.ts';
+import { RefusalBackoff } from '../../../src/core/quoting/refusalBackoff.ts';
 
 /** Milliseconds for which a side is paused from `at` on. */
 function lengthOf(pauses: RefusalBackoff, at: number): number {

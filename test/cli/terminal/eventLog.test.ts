@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { logEvent } from '../../../src/cli/terminal/narrator.ts';
+import { logEvent } from '../../../src/cli/terminal/eventLog.ts';
 import { amount, firstRegime, money, price, REGIMES } from '../../../src/core/index.ts';
 import type { EngineNews, Order, OrderNews, Regime, RegimeState, RiskRefusal } from '../../../src/core/index.ts';
 import { btcMxn } from '../../core/market.ts';

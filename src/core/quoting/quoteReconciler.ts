@@ -1,5 +1,5 @@
 /** Wanted minus live: the fewest commands that bring the book to what the strategy asked for. */
-import type { NormalizedLevel } from './legalise.ts';
+import type { NormalizedLevel } from './normalizeQuote.ts';
 import { mayLive, remaining } from '../orders/orders.ts';
 import type { Order } from '../orders/orders.ts';
 import type { Millis, Side } from '../model/units.ts';

@@ -1,6 +1,6 @@
 /** A start that cannot go on takes out what an earlier run left before it gives up, and says what became of it. */
 import type { DamagedState, Leftovers } from '../../live/state/journal.ts';
-import { cutText } from '../../live/safety/clearOut.ts';
+import { cutText } from '../../live/safety/cancelAllAndVerify.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
 import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
 import type { Recovered } from '../../live/safety/recoverAndCancel.ts';

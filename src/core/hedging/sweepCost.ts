@@ -3,7 +3,7 @@ import type { Depth } from '../model/book.ts';
 import type { WayOut } from './hedging.ts';
 import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
-import type { TakerRequest } from './taking.ts';
+import type { TakerRequest } from './takerOrder.ts';
 import { money, textOfMoney } from '../model/units.ts';
 import type { Amount, Money, Price, Side, Value } from '../model/units.ts';
 

@@ -1,7 +1,7 @@
 /** Another process under our name is known by orders that keep coming: three reads within one minute, and nothing that is older. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DuplicateInstance } from '../../../src/core/orders/rivals.ts';
+import { DuplicateInstance } from '../../../src/core/orders/duplicateInstance.ts';
 
 describe('orders of our name that nobody here placed', () => {
   it('are of somebody who lives from the third read of one minute that shows new ones, and then for good', () => {

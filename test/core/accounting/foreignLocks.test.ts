@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import type { Order, OrderState, Side } from '../../../src/core/index.ts';
-import { lockedByOthers } from '../../../src/core/accounting/locks.ts';
+import { lockedByOthers } from '../../../src/core/accounting/foreignLocks.ts';
 import { plain } from '../market.ts';
 
 const states = ['sending', 'open', 'partially filled', 'canceling', 'unknown', 'closed-unsettled', 'done'] as const;

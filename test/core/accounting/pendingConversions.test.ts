@@ -1,7 +1,7 @@
 /** What conversions under way may still move, in the units of the limits: never less than it is. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PendingConversions } from '../../../src/core/accounting/inFlight.ts';
+import { PendingConversions } from '../../../src/core/accounting/pendingConversions.ts';
 import { money, moneyOf } from '../../../src/core/index.ts';
 import { btcMxn } from '../market.ts';
 
