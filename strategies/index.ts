@@ -100,3 +100,5 @@ export { fairValueProblem, fairValueReachBps, withFairValue } from './fairValue.
 export { fairValueParameters } from './fairValueParameters.ts';
 export type { FairValueParameters } from './fairValueParameters.ts';
 export type { Instrument, Strategy };
+
+export { aboveZero, decimalText } from './parameters.ts';

@@ -45,6 +45,8 @@ const LONG = [
   'src/sandbox/venue/venueBook.ts',
 ];
 
+const EXPORTED = /^export (?:abstract )?(?:async )?(?:type|interface|class|const|function\*?) (\w+)/gm;
+
 const files = ['src', 'strategies', 'backtest'].flatMap(read);
 const rooms = Object.keys(MAY);
 
@@ -149,6 +151,29 @@ describe('every file', () => {
 
   test('exports by name only', () => {
     expect(files.filter(({ text }) => /^export default /m.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('every exported name', () => {
+  test('is declared in one file', () => {
+    const declared = new Map<string, Set<string>>();
+    for (const { path, text } of files)
+      for (const [, name] of text.matchAll(EXPORTED)) declared.set(name!, (declared.get(name!) ?? new Set()).add(path));
+    const twice = [...declared]
+      .filter(([, paths]) => paths.size > 1)
+      .map(([name, paths]) => `${name}: ${[...paths].join(', ')}`);
+    expect(twice).toEqual([]);
+  });
+
+  test('of a function has a comment that says what the name does not', () => {
+    const silent = files.flatMap(({ path, text }) =>
+      [
+        ...text.matchAll(
+          /(?<!\*\/)\nexport (?:async )?function (\w+)|(?<!\*\/)\nexport const (\w+) = (?:async )?(?:<.*>)?(?:\(.*|\w+ )=>/g,
+        ),
+      ].map(([, name, arrow]) => `${path}: ${name ?? arrow}`),
+    );
+    expect(silent).toEqual([]);
   });
 });
 

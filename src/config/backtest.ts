@@ -1,6 +1,7 @@
 /** The keys of backtests: what no tape tells. */
 import { z } from 'zod';
-import { aboveZero, millis } from './values.ts';
+import { aboveZero } from '../../strategies/index.ts';
+import { millis } from './values.ts';
 
 const share = (fallback: number) => z.number().min(0).max(1).default(fallback);
 const bps = (fallback: number) => z.int().min(0).max(5_000).default(fallback);

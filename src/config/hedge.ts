@@ -1,6 +1,7 @@
 /** The keys of hedging: when inventory leaves by a conversion, by which interfaces, and what that may cost. */
 import { z } from 'zod';
-import { aboveZero, decimalText, millis } from './values.ts';
+import { aboveZero, decimalText } from '../../strategies/index.ts';
+import { millis } from './values.ts';
 
 const bps = (fallback: number) => z.number().min(0).max(5_000).default(fallback);
 

@@ -1,6 +1,7 @@
 /** The keys of paper trading. */
 import { z } from 'zod';
-import { balances, decimalText, millis, rate } from './values.ts';
+import { decimalText } from '../../strategies/index.ts';
+import { balances, millis, rate } from './values.ts';
 
 export const paper = z.strictObject({
   fills: z

@@ -1,6 +1,7 @@
 /** The keys of regimes: when the spread becomes wide, and when inventory is only closed. Without them neither happens by itself. */
 import { z } from 'zod';
-import { aboveZero, millis } from './values.ts';
+import { aboveZero } from '../../strategies/index.ts';
+import { millis } from './values.ts';
 
 const bps = z.number().gt(0).max(5_000);
 

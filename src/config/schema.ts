@@ -9,7 +9,8 @@ import { paper } from './paper.ts';
 import { regimes } from './regimes.ts';
 import { reference } from './reference.ts';
 import { witness } from './witness.ts';
-import { aboveZero, address, addressRange, balances, baseAddress, decimalText, millis, port } from './values.ts';
+import { aboveZero, decimalText } from '../../strategies/index.ts';
+import { address, addressRange, balances, baseAddress, millis, port } from './values.ts';
 
 const requests = {
   budgets: z

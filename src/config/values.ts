@@ -1,10 +1,9 @@
 /** Kinds of values that several keys of the YAML have, with what is said when one is wrong. */
 import { z } from 'zod';
+import { decimalText } from '../../strategies/index.ts';
 
-export const decimalText = z.string().regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'expected quoted decimal text like "0.25"');
 export const rate = z.string().regex(/^0(?:\.\d{1,8})?$/, 'expected a quoted fraction like "0.0065"');
 export const balances = z.record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"'), decimalText);
-export const aboveZero = decimalText.refine(text => /[1-9]/.test(text), 'must be above zero');
 /** Whole milliseconds, both bounds included. */
 export const millis = (from: number, to: number) => z.int().min(from).max(to);
 /** `protocols` sees the colon too, as in `https:`. Refuses the unencrypted, but on this machine, and a user, query, fragment or trailing slash. */

@@ -1,6 +1,7 @@
 /** The keys of RFQ prices as information: what they are asked for, and what they bound. */
 import { z } from 'zod';
-import { aboveZero, millis } from './values.ts';
+import { aboveZero } from '../../strategies/index.ts';
+import { millis } from './values.ts';
 
 const bps = () => z.number().min(0).max(5_000);
 

@@ -5,7 +5,7 @@ import type { Monitored, OrderEvent, RequestOutcome } from './monitored.ts';
 /** Of one series, except `book`, which is filled in. One that is null is left out. */
 export type Labels<L extends string> = Readonly<Record<Exclude<L, 'book'>, string | null>>;
 /** A series and its number. */
-export type Row<L extends string, V = number> = readonly [Labels<L>, V];
+export type MetricSample<L extends string, V = number> = readonly [Labels<L>, V];
 
 /** What is told as it happens. */
 export type Events = {
@@ -28,10 +28,12 @@ type Named<L extends string> = {
   readonly bounded?: readonly NoInfer<L>[];
 };
 /** The rows of a snapshot; a number alone is for a metric of one series. */
-type Read<L extends string, V> = { readonly read: (now: Monitored, version: string) => V | readonly Row<L, V>[] };
+type Read<L extends string, V> = {
+  readonly read: (now: Monitored, version: string) => V | readonly MetricSample<L, V>[];
+};
 /** The rows of an event. */
 type Hear<L extends string> = {
-  readonly hear: { readonly [E in keyof Events]?: (...told: Events[E]) => readonly Row<L>[] };
+  readonly hear: { readonly [E in keyof Events]?: (...told: Events[E]) => readonly MetricSample<L>[] };
 };
 
 type Gauge<L extends string> = Named<L> &
@@ -52,17 +54,17 @@ type Histogram<L extends string> = Named<L> &
     readonly buckets: readonly number[];
   };
 
-export type Entry =
+export type MetricEntry =
   | ({ readonly type: 'gauge' } & Gauge<string>)
   | ({ readonly type: 'total' } & Total<string>)
   | ({ readonly type: 'counter' } & Counter<string>)
   | ({ readonly type: 'histogram' } & Histogram<string>);
 
 /** A number of the snapshot. */
-export const gauge = <L extends string>(entry: Gauge<L>): Entry => ({ type: 'gauge', ...entry });
+export const gauge = <L extends string>(entry: Gauge<L>): MetricEntry => ({ type: 'gauge', ...entry });
 /** A count of the snapshot, which whoever makes the snapshot keeps. */
-export const total = <L extends string>(entry: Total<L>): Entry => ({ type: 'total', ...entry });
+export const total = <L extends string>(entry: Total<L>): MetricEntry => ({ type: 'total', ...entry });
 /** A count that is kept here, event by event. */
-export const counter = <L extends string>(entry: Counter<L>): Entry => ({ type: 'counter', ...entry });
+export const counter = <L extends string>(entry: Counter<L>): MetricEntry => ({ type: 'counter', ...entry });
 /** How often something took how long, event by event. */
-export const histogram = <L extends string>(entry: Histogram<L>): Entry => ({ type: 'histogram', ...entry });
+export const histogram = <L extends string>(entry: Histogram<L>): MetricEntry => ({ type: 'histogram', ...entry });

@@ -2,12 +2,12 @@
 import { approximately } from '../core/index.ts';
 import type { AccountTier, Money } from '../core/index.ts';
 import { gauge } from './entry.ts';
-import type { Entry } from './entry.ts';
+import type { MetricEntry } from './entry.ts';
 import type { Monitored } from './monitored.ts';
 
 const labels = ['book', 'currency'] as const;
 
-export const FEES: readonly Entry[] = [
+export const FEES: readonly MetricEntry[] = [
   gauge({
     name: 'puntas_maker_fee',
     help: "The account's maker fee on the book, as a fraction.",

@@ -2,12 +2,12 @@
 import { approximately } from '../core/index.ts';
 import type { LimitUse } from '../core/index.ts';
 import { gauge } from './entry.ts';
-import type { Entry } from './entry.ts';
+import type { MetricEntry } from './entry.ts';
 import type { Monitored } from './monitored.ts';
 
 const labels = ['book', 'limit', 'currency'] as const;
 
-export const LIMITS: readonly Entry[] = [
+export const LIMITS: readonly MetricEntry[] = [
   gauge({
     name: 'puntas_limit',
     help: 'What may not be exceeded, named by its key in the configuration; sums with their currency.',

@@ -3,7 +3,7 @@ import { approximately } from '../core/index.ts';
 import type { DecisionCount, Money, Regime } from '../core/index.ts';
 import { DISK } from './disk.ts';
 import { counter, gauge, histogram, total } from './entry.ts';
-import type { Entry } from './entry.ts';
+import type { MetricEntry } from './entry.ts';
 import { FEES } from './fees.ts';
 import { LIMITS } from './limits.ts';
 import { MARKOUTS } from './markouts.ts';
@@ -31,7 +31,7 @@ const USUAL: readonly DecisionCount[] = SIDES.flatMap(side =>
 const sumOf = (sum: Money | null): number | null => (sum === null ? null : approximately(sum));
 const currencyOf = ({ minorCurrency: currency }: Monitored) => ({ currency });
 
-const QUOTING: readonly Entry[] = [
+const QUOTING: readonly MetricEntry[] = [
   gauge({
     name: 'puntas_build_info',
     help: 'Always 1; the version of Puntas is in the label.',
@@ -193,4 +193,4 @@ const QUOTING: readonly Entry[] = [
   }),
 ];
 
-export const METRICS: readonly Entry[] = [...QUOTING, ...MARKOUTS, ...FEES, ...LIMITS, ...DISK];
+export const METRICS: readonly MetricEntry[] = [...QUOTING, ...MARKOUTS, ...FEES, ...LIMITS, ...DISK];

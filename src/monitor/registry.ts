@@ -1,6 +1,6 @@
 /** Shows all entries to Prometheus: they are read from a snapshot at the moment of the scrape, so that a stalled loop cannot look fresh. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Entry, Events, Labels, Row } from './entry.ts';
+import type { MetricEntry, Events, Labels, MetricSample } from './entry.ts';
 import { METRICS } from './metrics.ts';
 import type { Monitored } from './monitored.ts';
 
@@ -47,12 +47,12 @@ export function showProcess({ registry }: Pick<Metrics, 'registry'>): void {
 
 type Shown = {
   readonly refresh: (now: Monitored) => void;
-  readonly hear: Extract<Entry, { type: 'counter' }>['hear'] | null;
-  readonly count: (row: Row<string>) => void;
+  readonly hear: Extract<MetricEntry, { type: 'counter' }>['hear'] | null;
+  readonly count: (row: MetricSample<string>) => void;
 };
 const nothing = () => undefined;
 
-function shownIn(registry: Registry, entry: Entry, book: string, version: string): Shown {
+function shownIn(registry: Registry, entry: MetricEntry, book: string, version: string): Shown {
   const { name, help, labels: labelNames } = entry;
   const config = { name, help, labelNames, registers: [registry] };
   const full = labelsOf(entry, book);
@@ -86,7 +86,7 @@ type Full = Record<string, string>;
 
 function refreshed(
   metric: Gauge,
-  { read, untold }: Extract<Entry, { type: 'gauge' }>,
+  { read, untold }: Extract<MetricEntry, { type: 'gauge' }>,
   full: (labels: Labels<string>) => Full,
   version: string,
 ): (now: Monitored) => void {
@@ -103,11 +103,12 @@ function refreshed(
   };
 }
 
-const rowsOf = <V extends number | null>(told: V | readonly Row<string, V>[]): readonly Row<string, V>[] =>
-  typeof told === 'object' && told !== null ? told : [[{}, told]];
+const rowsOf = <V extends number | null>(
+  told: V | readonly MetricSample<string, V>[],
+): readonly MetricSample<string, V>[] => (typeof told === 'object' && told !== null ? told : [[{}, told]]);
 
 /** The labels of an entry's series as they are shown: in their order, with the book, bounded where they must be. */
-function labelsOf({ labels, bounded = [] }: Entry, book: string): (given: Labels<string>) => Full {
+function labelsOf({ labels, bounded = [] }: MetricEntry, book: string): (given: Labels<string>) => Full {
   const bounds = new Map(bounded.map(label => [label, boundedLabel()]));
   return given => {
     const full: Full = {};

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { CAUSES, causesFrom, causesOf, money, moneyOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
-import type { Cause, Causes, Clock, Entry, Millis, Money, Profit } from '../../core/index.ts';
+import type { Cause, Causes, Clock, LedgerEntry, Millis, Money, Profit } from '../../core/index.ts';
 import { adjustmentsIn } from '../../live/state/adjustments.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
@@ -114,7 +114,7 @@ export function ownName(): string {
   }
 }
 
-function rowsOf({ causes, checked }: LedgerFile, shown: readonly Entry[]): Row[] {
+function rowsOf({ causes, checked }: LedgerFile, shown: readonly LedgerEntry[]): Row[] {
   const within = causesFrom(shown);
   const names = new Set([...causes.keys(), ...(checked?.reported.keys() ?? [])]);
   return [...names]
@@ -195,7 +195,7 @@ function jsonOf(
   };
 }
 
-function linesOfEntry({ source, at, why, changes }: Entry, { form, currency: only }: LedgerAsk): string[] {
+function linesOfEntry({ source, at, why, changes }: LedgerEntry, { form, currency: only }: LedgerAsk): string[] {
   const moved = changes.filter(({ amount, currency }) => amount !== 0n && (only === undefined || currency === only));
   const texts = moved.map(({ cause, currency, amount }) => ({ cause, currency, amount: textOfMoney(amount) }));
   const price = priceOf({ source, why });
@@ -209,7 +209,7 @@ function linesOfEntry({ source, at, why, changes }: Entry, { form, currency: onl
 }
 
 /** Of a trade, as the exchange wrote it; null for what is none, and for a trade that an older Puntas booked. */
-const priceOf = ({ source, why }: Pick<Entry, 'source' | 'why'>): string | null =>
+const priceOf = ({ source, why }: Pick<LedgerEntry, 'source' | 'why'>): string | null =>
   (source.startsWith('trade ') ? /^\S+ at (\d+(?:\.\d+)?)$/.exec(why ?? '')?.[1] : null) ?? null;
 
 const profitLine = ({ spread, inventory, fees, hedging, total }: Profit): string =>

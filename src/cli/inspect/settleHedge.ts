@@ -1,6 +1,6 @@
 /** `puntas hedges settle`: the evidence of a hedge that nobody can look up, and a person's word on what became of it. */
 import { CAUSES, money, moneyOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
-import type { Balance, Clock, Entry, Money } from '../../core/index.ts';
+import type { Balance, Clock, LedgerEntry, Money } from '../../core/index.ts';
 import { balancesSay, conversionOf } from '../../hedge/index.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
@@ -110,7 +110,7 @@ const timeOf = (seen: Seen | null): string => (seen === null ? '' : ` (${new Dat
 const ENTRIES_SHOWN = 20;
 
 /** Fills in one sum, and what the lists told or a person booked one by one. */
-function bookedSince(entries: readonly Entry[], since: number, currency: string): readonly string[] {
+function bookedSince(entries: readonly LedgerEntry[], since: number, currency: string): readonly string[] {
   const sums = new Map<string, bigint>();
   const single: string[] = [];
   for (const { at, source, why, changes } of entries) {

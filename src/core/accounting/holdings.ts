@@ -3,7 +3,7 @@ import { moneyOfAmount } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Conversion, EngineEvent, RestoredLedger } from '../engine/event.ts';
 import { Ledger } from './ledger.ts';
-import type { Change, Entry } from './ledger.ts';
+import type { Change, LedgerEntry } from './ledger.ts';
 import type { Balance, OwnTrade } from '../ports/port.ts';
 import { Position } from './position.ts';
 import type { Fill, Profit } from './position.ts';
@@ -58,7 +58,7 @@ export class Holdings {
   }
 
   /** Tells every entry of the ledger from now on. */
-  onEntry(call: (entry: Entry) => void): void {
+  onEntry(call: (entry: LedgerEntry) => void): void {
     this.#ledger.listen(call);
   }
 

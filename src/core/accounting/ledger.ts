@@ -22,7 +22,7 @@ export type Causes = Readonly<Record<Cause, Money>>;
 export type Change = { readonly cause: Cause; readonly currency: string; readonly amount: Money };
 
 /** One thing that happened. It is booked whole, and never changed. */
-export type Entry = {
+export type LedgerEntry = {
   /** Names it among everything that ever happens to the account: no second entry has it. */
   readonly source: string;
   readonly at: Millis;
@@ -33,7 +33,7 @@ export type Entry = {
 export type Posting = { readonly account: 'balance' | Cause; readonly currency: string; readonly amount: Money };
 
 /** Both sides of an entry; they add up to nothing in every currency. */
-export const postingsOf = ({ changes }: Entry): readonly Posting[] =>
+export const postingsOf = ({ changes }: LedgerEntry): readonly Posting[] =>
   changes.flatMap(({ cause, currency, amount }) => [
     { account: 'balance', currency, amount } as const,
     { account: cause, currency, amount: money(-amount) },
@@ -46,7 +46,7 @@ export class Ledger {
   readonly #balances = new Map<string, Money>();
   readonly #causes = new Map<string, Record<Cause, Money>>();
   readonly #sources = new Set<string>();
-  #onEntry: ((entry: Entry) => void) | null = null;
+  #onEntry: ((entry: LedgerEntry) => void) | null = null;
   #version = 0;
 
   /** Grows with every entry. */
@@ -72,7 +72,7 @@ export class Ledger {
   }
 
   /** Tells every entry from now on. */
-  listen(onEntry: (entry: Entry) => void): void {
+  listen(onEntry: (entry: LedgerEntry) => void): void {
     this.#onEntry = onEntry;
   }
 
@@ -87,7 +87,7 @@ export class Ledger {
   }
 
   /** Books what nobody has booked under this source; false when somebody has. */
-  book(entry: Entry): boolean {
+  book(entry: LedgerEntry): boolean {
     if (this.#sources.has(entry.source)) return false;
     this.#sources.add(entry.source);
     if (this.#sources.size > SOURCES_MAX) this.#sources.delete(this.#sources.values().next().value ?? '');
@@ -96,7 +96,7 @@ export class Ledger {
   }
 
   /** Books what is known to be new. */
-  post(entry: Entry): void {
+  post(entry: LedgerEntry): void {
     this.#version++;
     for (const { cause, currency, amount } of entry.changes) {
       let row = this.#causes.get(currency);
@@ -131,7 +131,7 @@ export function sumOfCauses(causes: Causes): Money {
 }
 
 /** What entries amount to, by currency: from nothing, the same as a ledger that has booked them. */
-export function causesFrom(entries: Iterable<Pick<Entry, 'changes'>>): Map<string, Record<Cause, Money>> {
+export function causesFrom(entries: Iterable<Pick<LedgerEntry, 'changes'>>): Map<string, Record<Cause, Money>> {
   const all = new Map<string, Record<Cause, Money>>();
   for (const { changes } of entries) {
     for (const { cause, currency, amount } of changes) {

@@ -13,7 +13,7 @@ import type { HaltReason } from '../risk/halts.ts';
 import { Holdings } from '../accounting/holdings.ts';
 import { PendingConversions } from '../accounting/pendingConversions.ts';
 import { amountExact, priceExact, priceFloor } from '../model/instrument.ts';
-import type { Entry } from '../accounting/ledger.ts';
+import type { LedgerEntry } from '../accounting/ledger.ts';
 import { normalizeQuote } from '../quoting/normalizeQuote.ts';
 import type { NormalizedLevel } from '../quoting/normalizeQuote.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
@@ -257,7 +257,7 @@ export class Engine {
   }
 
   /** Tells every entry of the ledger from now on, as it is booked. */
-  onEntry(call: (entry: Entry) => void): void {
+  onEntry(call: (entry: LedgerEntry) => void): void {
     this.#holdings.onEntry(call);
   }
 

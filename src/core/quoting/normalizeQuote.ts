@@ -46,14 +46,14 @@ export function normalizeQuote(instrument: Instrument, depth: Depth, quote: Quot
   const levels: NormalizedLevel[] = [];
   const refusals: { side: Side; index: number; reason: LevelRefusal }[] = [];
   for (const side of ['buy', 'sell'] as const) {
-    legaliseSide(instrument, depth, side, side === 'buy' ? quote.bids : quote.asks, levels, (index, reason) =>
+    normalizeSide(instrument, depth, side, side === 'buy' ? quote.bids : quote.asks, levels, (index, reason) =>
       refusals.push({ side, index, reason }),
     );
   }
   return { levels, refusals };
 }
 
-function legaliseSide(
+function normalizeSide(
   instrument: Instrument,
   depth: Depth,
   side: Side,

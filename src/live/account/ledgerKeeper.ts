@@ -1,6 +1,6 @@
 /** Hands the ledger over to the journal: entries, balances, marker and live orders of one moment, when they have changed, and now and then for the losses. */
 import { sumOfProfits } from '../../core/index.ts';
-import type { Clock, Engine, Entry, Profit } from '../../core/index.ts';
+import type { Clock, Engine, LedgerEntry, Profit } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
 import type { Journal } from '../state/journal.ts';
 import type { Reads } from './reads.ts';
@@ -15,7 +15,7 @@ export class LedgerKeeper {
   readonly #hedges: () => readonly HedgeRow[];
   readonly #transfers: () => readonly string[] | null;
   #kept = { state: '', at: -Infinity };
-  #entries: Entry[] = [];
+  #entries: LedgerEntry[] = [];
 
   constructor(
     engine: Engine,

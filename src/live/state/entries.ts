@@ -1,7 +1,7 @@
 /** Entries of the ledger on disk: written in one transaction with the mark that they lead to, and held against it before it is believed. */
 import type Database from 'libsql';
 import { CAUSES, causesFrom } from '../../core/index.ts';
-import type { Cause, Causes, Entry, Millis } from '../../core/index.ts';
+import type { Cause, Causes, LedgerEntry, Millis } from '../../core/index.ts';
 import { entryOf, textOfEntry } from './ledgerText.ts';
 import { sumOf } from './sums.ts';
 
@@ -12,10 +12,10 @@ const FOLD_EVERY = 5_000;
 const FORWARD = 'brought forward';
 
 /** The first entry is what older ones amount to. */
-export const isBroughtForward = ({ source }: Entry): boolean => source.startsWith(FORWARD);
+export const isBroughtForward = ({ source }: LedgerEntry): boolean => source.startsWith(FORWARD);
 
 /** Oldest first. */
-export function* entriesIn(db: Database.Database, account: string): Generator<Entry & { readonly n: number }> {
+export function* entriesIn(db: Database.Database, account: string): Generator<LedgerEntry & { readonly n: number }> {
   const rows = db.prepare('SELECT n, source, at, entry FROM entries WHERE account = ? ORDER BY n').iterate(account);
   for (const row of rows as Iterable<Row>) yield { n: row.n, ...entryOf(row.source, row.at, row.entry) };
 }
@@ -23,7 +23,7 @@ export function* entriesIn(db: Database.Database, account: string): Generator<En
 type Row = { readonly n: number; readonly source: string; readonly at: Millis; readonly entry: string };
 
 /** In the transaction of the caller. Throws when a source is there already: the same thing must not be booked twice. */
-export function writeEntries(db: Database.Database, account: string, entries: readonly Entry[]): void {
+export function writeEntries(db: Database.Database, account: string, entries: readonly LedgerEntry[]): void {
   if (entries.length === 0) return;
   const { last } = db.prepare('SELECT max(n) AS last FROM entries WHERE account = ?').get(account) as {
     last: number | null;
@@ -37,7 +37,7 @@ export function foldEntries(db: Database.Database, account: string, max = ENTRIE
     count: number;
   };
   if (count < max + every) return;
-  const old: (Entry & { n: number })[] = [];
+  const old: (LedgerEntry & { n: number })[] = [];
   for (const entry of entriesIn(db, account)) {
     if (old.length > count - max) break;
     old.push(entry);
@@ -64,7 +64,7 @@ export function holdAgainst(db: Database.Database, account: string, causes: Read
   }
 }
 
-function insert(db: Database.Database, account: string, n: number, entry: Entry): void {
+function insert(db: Database.Database, account: string, n: number, entry: LedgerEntry): void {
   const { source, at } = entry;
   const text = textOfEntry(entry);
   db.prepare('INSERT INTO entries (account, n, source, at, entry, sum) VALUES (?, ?, ?, ?, ?, ?)').run(

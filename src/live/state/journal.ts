@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type Database from 'libsql';
 import type {
   Amount,
-  Entry,
+  LedgerEntry,
   Millis,
   PlaceCommand,
   Price,
@@ -56,7 +56,7 @@ export type Journal = {
   /** One line of the recording: an input of the engine, or the commands that it answered with. Durable with the next flush. */
   record(line: string): void;
   /** The ledger as it stands, and the entries that led there since it was last told: durable with whatever is written next, so that no durable ending is of an order whose fills are not. */
-  keep(mark: LedgerCheckpoint, entries: readonly Entry[]): void;
+  keep(mark: LedgerCheckpoint, entries: readonly LedgerEntry[]): void;
   /** Makes everything durable, with the ledger when one is given. Throws when the disk does not take it. */
   flush(mark?: LedgerCheckpoint): void;
   /** No nonce above `mark` may be sent before this returns. */
@@ -147,7 +147,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   let endings: Ending[] = [];
   /** As it was when it was told: what it is made of goes on changing while a full disk keeps it waiting. */
   let standing: string | undefined;
-  let booked: readonly Entry[] = [];
+  let booked: readonly LedgerEntry[] = [];
 
   // The recording is never behind the intents that it explains.
   const record = () => {

@@ -1,6 +1,6 @@
 /** The ledger of a state directory for those who only look: read from a copy, so that a running bot keeps its file to itself. */
 import type Database from 'libsql';
-import type { Causes, BalanceCheck, Clock, Entry, Profit } from '../../core/index.ts';
+import type { Causes, BalanceCheck, Clock, LedgerEntry, Profit } from '../../core/index.ts';
 import { entriesIn } from './entries.ts';
 import { checkpointOf } from './ledgerText.ts';
 import { fromCopy } from './stateCopy.ts';
@@ -8,7 +8,7 @@ import { fromCopy } from './stateCopy.ts';
 export type LedgerFile = {
   readonly causes: ReadonlyMap<string, Causes>;
   /** Oldest first; the first may be what older ones amount to. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly LedgerEntry[];
   readonly checked: BalanceCheck | null;
   /** Of all runs since the opening, in the minor currency; null when none was kept. */
   readonly profit: Profit | null;

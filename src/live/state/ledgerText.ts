@@ -1,7 +1,7 @@
 /** A ledger, its entries, and the mark that is made of it, as text and back, to the last digit. */
 import type { HedgeRow } from '../../hedge/index.ts';
 import { CAUSES, causesOf, money, moneyOf, textOfMoney } from '../../core/index.ts';
-import type { Amount, Cause, Causes, BalanceCheck, Entry, Millis, Money, Profit, RestoredLedger } from '../../core/index.ts';
+import type { Amount, Cause, Causes, BalanceCheck, LedgerEntry, Millis, Money, Profit, RestoredLedger } from '../../core/index.ts';
 
 type WrittenCauses = [currency: string, causes: Partial<Record<Cause, string>>][];
 
@@ -63,7 +63,7 @@ const openingOf = (totals: WrittenBefore['totals']): Map<string, Causes> =>
   new Map(totals.map(([currency, total]) => [currency, causesOf({ opening: moneyOf(total) })]));
 
 /** What an entry did; its source and its time stand beside it. */
-export const textOfEntry = ({ why, changes }: Pick<Entry, 'why' | 'changes'>): string =>
+export const textOfEntry = ({ why, changes }: Pick<LedgerEntry, 'why' | 'changes'>): string =>
   JSON.stringify([
     why,
     ...changes
@@ -72,7 +72,7 @@ export const textOfEntry = ({ why, changes }: Pick<Entry, 'why' | 'changes'>): s
   ]);
 
 /** The way back from `textOfEntry`; `at` in ms since 1970. Throws on damaged JSON or sums. */
-export function entryOf(source: string, at: Millis, text: string): Entry {
+export function entryOf(source: string, at: Millis, text: string): LedgerEntry {
   const [why, ...changes] = JSON.parse(text) as [string | null, ...[cause: Cause, currency: string, amount: string][]];
   return {
     source,

@@ -1,12 +1,11 @@
 /** Deposits, withdrawals, issuances, redemptions and conversions as transactions: their states over time, their money, and their refunds (rfq 2.5, 2.6, 3). */
 import { money } from '../../core/index.ts';
-import type { Clock, Millis, Money, Random, Timer } from '../../core/index.ts';
+import type { Clock, Millis, Money, Random, Timer, TransactionStatus } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import type { DeskConversion } from './rfq.ts';
 import { drawnHex, drawnUuid } from '../wire/uuid.ts';
 import type { Venue } from '../venue/venue.ts';
 
-export type TransactionStatus = 'PENDING' | 'IN_PROGRESS' | 'COMPLETE' | 'FAILED';
 export type TransferMethod = 'SPEI' | 'PLATFORM_TRANSFER';
 
 type Moved = { readonly network: string; readonly asset: string; readonly sum: Money };

@@ -456,7 +456,7 @@ export const REST_API: readonly Group[] = [
       rule('JSON', 'the body that is sent is the body that is signed'),
       error('0201', 'invalid nonce or credentials'),
       error('0214', 'invalid reCAPTCHA', {
-        client: ['errors.ts meaningOf'],
+        client: ['errorCodes.ts meaningOf'],
         handler: { none: 'for logins in a browser only' },
       }),
       error('0215', 'incorrect signature'),
@@ -484,7 +484,7 @@ export const REST_API: readonly Group[] = [
     doc,
     section: '7',
     title: 'Errors',
-    client: ['errors.ts meaningOf', 'classify.ts classify'],
+    client: ['errorCodes.ts meaningOf', 'classify.ts classify'],
     handler: ['codes.ts CODES'],
     rows: [
       rule('four-digit', 'codes are four digits, grouped by their first two'),
@@ -526,7 +526,7 @@ export const REST_API: readonly Group[] = [
       limit('open_orders', '500 without a limit', { client: ['openOrders'], handler: ['GET /v3/open_orders'] }),
       limit('50', 'prices a side in an aggregated book', {
         client: ['orderBook'],
-        handler: ['publicRoutes.ts LEVELS_MAX'],
+        handler: ['publicRoutes.ts BOOK_LEVELS_MAX'],
       }),
       limit('origin_id', '40 characters', { handler: ['orderChecks.ts admitted'] }),
       limit('30 seconds', 'life of a conversion quote', {

@@ -396,7 +396,7 @@ export const RFQ_AND_WEBHOOKS: readonly Group[] = [
     section: '7',
     title: 'Errors of no single endpoint',
     tests: ['rfq 7'],
-    client: ['errors.ts meaningOf'],
+    client: ['errorCodes.ts meaningOf'],
     handler: ['rfqCodes.ts RFQ_CODES'],
     rows: [error('failed_creating_page_token', '500'), error('unexpected', '500')],
   },

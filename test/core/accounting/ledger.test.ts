@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { causesFrom, Ledger, money, moneyOf, postingsOf, price, sumOfCauses } from '../../../src/core/index.ts';
-import type { Balance, Cause, Conversion, Entry, Money, OwnTrade } from '../../../src/core/index.ts';
+import type { Balance, Cause, Conversion, LedgerEntry, Money, OwnTrade } from '../../../src/core/index.ts';
 import { Holdings } from '../../../src/core/accounting/holdings.ts';
 import { btcMxn } from '../market.ts';
 
@@ -67,9 +67,9 @@ const OPENING: readonly Balance[] = ['btc', 'mxn'].map(each => ({
   ...{ currency: each, total: '1000.00000001', locked: '0', available: '1000' },
 }));
 
-function opened(): { readonly holdings: Holdings; readonly entries: Entry[] } {
+function opened(): { readonly holdings: Holdings; readonly entries: LedgerEntry[] } {
   const holdings = new Holdings(btcMxn, null);
-  const entries: Entry[] = [];
+  const entries: LedgerEntry[] = [];
   holdings.onEntry(entry => void entries.push(entry));
   holdings.read(OPENING, 0);
   holdings.mark(20_000);

@@ -61,7 +61,7 @@ const wants = (levels: readonly (readonly [number, number])[]): Level[] =>
   levels.map(([price, lots]) => ({ price, amount: amount(lots), why: [{ name: 'wanted', ticks: price }] }));
 const empty = depthOf([], []);
 
-describe('legalised levels', () => {
+describe('normalized levels', () => {
   it('are within every bound of any instrument, whatever was wanted, and the rest is refused by name', () => {
     fc.assert(
       fc.property(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { causesFrom, causesOf, moneyOf } from '../../../src/core/index.ts';
-import type { Causes, Entry } from '../../../src/core/index.ts';
+import type { Causes, LedgerEntry } from '../../../src/core/index.ts';
 import { entriesIn, foldEntries, isBroughtForward } from '../../../src/live/state/entries.ts';
 import { atomically } from '../../../src/live/state/stateFile.ts';
 import { closeDatabase, DamagedState, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';
@@ -14,11 +14,11 @@ import { ACCOUNT, AT, Folders, markOf, opened } from '../states.ts';
 const folders = new Folders();
 afterAll(() => folders.clear());
 
-const entry = (source: string, currency = 'mxn', amount = '1'): Entry => ({
+const entry = (source: string, currency = 'mxn', amount = '1'): LedgerEntry => ({
   ...{ source, at: AT, why: null },
   changes: [{ cause: 'trades', currency, amount: moneyOf(amount) }],
 });
-const opening: Entry = {
+const opening: LedgerEntry = {
   ...{ source: 'opening', at: AT, why: null },
   changes: [
     { cause: 'opening', currency: 'btc', amount: moneyOf('1.5') },
@@ -26,12 +26,12 @@ const opening: Entry = {
   ],
 };
 /** The mark that these entries lead to. */
-const after = (entries: readonly Entry[]): LedgerCheckpoint => {
+const after = (entries: readonly LedgerEntry[]): LedgerCheckpoint => {
   const mark = markOf('100', '77');
   return { ...mark, ledger: { ...mark.ledger, causes: causesFrom(entries) } };
 };
 
-function read(dir: string): Entry[] {
+function read(dir: string): LedgerEntry[] {
   const db = openDatabase(join(dir, STATE_FILE));
   const entries = [...entriesIn(db, ACCOUNT)].map(({ n: _, ...each }) => each);
   closeDatabase(db);
@@ -42,7 +42,7 @@ describe('entries', () => {
   test('are durable with the mark that they lead to, whenever the process is killed, and never without it', () => {
     const dir = folders.fresh();
     const journal = opened(dir);
-    const told: Entry[] = [opening];
+    const told: LedgerEntry[] = [opening];
     journal.keep(after(told), [opening]);
     const untold = folders.copyOf(dir);
     journal.flush();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { causesOf, moneyOf } from '../../../src/core/index.ts';
-import type { Amount, Causes, Entry } from '../../../src/core/index.ts';
+import type { Amount, Causes, LedgerEntry } from '../../../src/core/index.ts';
 import { entriesIn } from '../../../src/live/state/entries.ts';
 import {
   closeDatabase,
@@ -147,7 +147,7 @@ describe('the ledger on a disk that takes nothing', () => {
   test('has every entry of every keep when there is room again', () => {
     const dir = folders.fresh();
     const { journal, fill, free } = full(dir);
-    const entry = (source: string, ...changes: Entry['changes']): Entry => ({ source, at: AT, why: null, changes });
+    const entry = (source: string, ...changes: LedgerEntry['changes']): LedgerEntry => ({ source, at: AT, why: null, changes });
     const opening = (currency: string, sum: string) => ({ cause: 'opening', currency, amount: moneyOf(sum) }) as const;
     fill();
     journal.keep(markOf('90', big), [entry('first', opening('btc', '1.5'), opening('mxn', '90'))]);

@@ -1,6 +1,6 @@
 /** Judges why the bot says that its balances are what they are: trades, fees and transfers are those that were, each booked once. */
 import { CAUSES, causesFrom, moneyOf } from '../../../src/core/index.ts';
-import type { Causes, Entry } from '../../../src/core/index.ts';
+import type { Causes, LedgerEntry } from '../../../src/core/index.ts';
 import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
 
 export type BooksJudgeOptions = {
@@ -22,7 +22,7 @@ export class BooksJudge {
   }
 
   /** Once everything is quiet. */
-  check(books: ReadonlyMap<string, Causes> | null, entries: readonly Entry[]): void {
+  check(books: ReadonlyMap<string, Causes> | null, entries: readonly LedgerEntry[]): void {
     this.#checkTransfers(entries);
     for (const [currency, row] of books ?? []) {
       const onDisk = causesFrom(entries).get(currency);
@@ -63,7 +63,7 @@ export class BooksJudge {
   }
 
   /** A7: what was booked from the lists was listed, once, with this sum, and not before the ledger began. */
-  #checkTransfers(entries: readonly Entry[]): void {
+  #checkTransfers(entries: readonly LedgerEntry[]): void {
     const listed = new Map(this.#transfers().map(transfer => [transfer.id, transfer]));
     const booked = new Set<string>();
     for (const { source, changes } of entries) {

@@ -1,6 +1,6 @@
 /** What survives the death of the process: the journal's database and the halt latch, on a disk that may be full. */
 import type Database from 'libsql';
-import type { Entry } from '../../../src/core/index.ts';
+import type { LedgerEntry } from '../../../src/core/index.ts';
 import { entriesIn } from '../../../src/live/state/entries.ts';
 import { journalIn, openDatabase } from '../../../src/live/state/journal.ts';
 import type { HedgeRow } from '../../../src/hedge/index.ts';
@@ -77,7 +77,7 @@ export class Store {
   }
 
   /** Of the ledger, as they are on disk. */
-  entries(): readonly Entry[] {
+  entries(): readonly LedgerEntry[] {
     return [...entriesIn(this.#db, ACCOUNT)];
   }
 
