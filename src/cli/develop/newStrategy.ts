@@ -99,8 +99,8 @@ export const ${word}EdgeProblem = (p: ${type}, makerRate: number): string | null
 `;
 
 const strategyFile = ({ name, word, type }: Names): string => `/** Say here in one sentence what ${name} is for. */
-import { amountFloor } from '../../core/index.ts';
-import type { Instrument, Strategy } from '../../core/index.ts';
+import { amountFloor } from '../../src/core/index.ts';
+import type { Instrument, Strategy } from '../../src/core/index.ts';
 import { fairSteps, silent } from '../rungs.ts';
 import { quoteAround, unknownIn } from '../spread.ts';
 import type { ${type} } from './parameters.ts';
