@@ -181,19 +181,7 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
       ${cells.map(cell => html`<td>${cell}</td>`)}
     </tr>`;
   });
-  const found = tapes.flatMap(({ name, dirt, gaps }) => [
-    ...dirt.map(({ what, count, done }) => [name, what, numberText(count), done] as const),
-    ...(gaps.count > 0
-      ? [
-          [
-            name,
-            'gaps',
-            numberText(gaps.count),
-            `${durationText(gaps.seconds)} without a book while trading: no quotes in them`,
-          ] as const,
-        ]
-      : []),
-  ]);
+  const found = foundIn(tapes);
   const text = (cells: readonly string[]) =>
     html`<tr>
       ${cells.map((cell, i) => (i === 0 ? html`<th>${cell}</th>` : html`<td class="text">${cell}</td>`))}
@@ -233,6 +221,22 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
           )}`,
   ]}`;
 }
+
+/** What was wrong with the recordings: which, what, how often, what was done. */
+const foundIn = (tapes: readonly ComparedTape[]) =>
+  tapes.flatMap(({ name, dirt, gaps }) => [
+    ...dirt.map(({ what, count, done }) => [name, what, numberText(count), done] as const),
+    ...(gaps.count > 0
+      ? [
+          [
+            name,
+            'gaps',
+            numberText(gaps.count),
+            `${durationText(gaps.seconds)} without a book while trading: no quotes in them`,
+          ] as const,
+        ]
+      : []),
+  ]);
 
 const CHOICE = [
   'The parameters come from the first part of each recording, and only the rest is traded: nothing was known that a bot would not have known. All strategies have the same risk, the same limit on inventory and the same size of an order.',

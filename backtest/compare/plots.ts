@@ -5,49 +5,95 @@ import type { PlotSection } from '../report/plots.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel, ComparedRun, ComparedTape, Comparison } from './comparison.ts';
 
+/** What all plots are drawn from. */
+type Drawn = {
+  readonly tapes: readonly ComparedTape[];
+  readonly bots: readonly string[];
+  readonly tiers: readonly string[];
+  /** Of the plots that show one alone. */
+  readonly tier: string;
+  /** What is said of the range of fill models, and of the tier: empty with one. */
+  readonly range: string;
+  readonly at: string;
+};
+
 /** In the order of the page. What is shown at one tier is at the first; a heading for which no recording has a plot is left out. */
 export function comparisonFigures(comparison: Comparison): readonly PlotSection[] {
-  const { tapes } = comparison;
-  const bots = botsOf(comparison);
   const tiers = tiersOf(comparison);
   const tier = tiers[0] ?? '';
-  const each = (make: (tape: ComparedTape, i: number) => Plot | null): readonly Plot[] =>
-    tapes.flatMap((tape, i) => make(tape, i) ?? []);
-  const byBot =
-    (id: string, label: (tape: ComparedTape) => string, value: (model: ComparedModel, tape: ComparedTape) => number) =>
-    (tape: ComparedTape, i: number) =>
-      dots({ id: `${id}-${i}`, tape, label: label(tape), bots, groups: tiers, value });
-  const range =
-    comparison.models.length > 1
-      ? ' The bar reaches from the lowest to the highest fill model, the dot is the expected one.'
-      : '';
-  const at = tiers.length > 1 ? `, at the tier ${tier}` : '';
+  const drawn: Drawn = {
+    tapes: comparison.tapes,
+    bots: botsOf(comparison),
+    tiers,
+    tier,
+    range:
+      comparison.models.length > 1
+        ? ' The bar reaches from the lowest to the highest fill model, the dot is the expected one.'
+        : '',
+    at: tiers.length > 1 ? `, at the tier ${tier}` : '',
+  };
+  return [...ofGain(drawn), ...ofRisk(drawn), ...ofTrading(drawn)].filter(({ plots }) => plots.length > 0);
+}
+
+const each = ({ tapes }: Drawn, make: (tape: ComparedTape, i: number) => Plot | null): readonly Plot[] =>
+  tapes.flatMap((tape, i) => make(tape, i) ?? []);
+
+/** A dot a bot and tier on each recording. */
+const byBot = (
+  drawn: Drawn,
+  id: string,
+  label: (tape: ComparedTape) => string,
+  value: (model: ComparedModel, tape: ComparedTape) => number,
+  range?: readonly [number, number],
+): readonly Plot[] =>
+  each(drawn, (tape, i) =>
+    dots({
+      id: `${id}-${i}`,
+      tape,
+      label: label(tape),
+      bots: drawn.bots,
+      groups: drawn.tiers,
+      value,
+      ...(range === undefined ? {} : { range }),
+    }),
+  );
+
+function ofGain(drawn: Drawn): readonly PlotSection[] {
+  const { bots, tier, range, at } = drawn;
   return [
     {
       heading: 'Net',
       how: `What is left of each run after fees, with what it still held marked at the middle.${range} Compare within a recording: the hours differ in length and in what the market did.`,
-      plots: each(
-        byBot(
-          'net',
-          ({ minor }) => minor,
-          ({ pnl }) => Number(pnl.total),
-        ),
+      plots: byBot(
+        drawn,
+        'net',
+        ({ minor }) => minor,
+        ({ pnl }) => Number(pnl.total),
       ),
     },
     {
       heading: 'Where it came from',
       how: `The same net in its parts, under the expected model${at}: the edge of the fills against the middle, what the market then did to what was held, and fees. A maker lives where the first is larger than the other two.`,
-      plots: each((tape, i) => parts(tape, i, bots, tier)),
+      plots: each(drawn, (tape, i) => parts(tape, i, bots, tier)),
     },
     {
       heading: 'Net over time',
       how: `The expected model${at}. Lines that jump together hold the same inventory in the same trend; the strategies differ in how soon they come back.`,
-      plots: each((tape, i) => curves(tape, i, 'profit', tape.minor, bots, tier, (_, model) => model.curves.profit)),
+      plots: each(drawn, (tape, i) =>
+        curves(tape, i, 'profit', tape.minor, bots, tier, (_, model) => model.curves.profit),
+      ),
     },
+  ];
+}
+
+/** What was held, and what became of the price after a fill. */
+function ofRisk(drawn: Drawn): readonly PlotSection[] {
+  const { bots, tier, at } = drawn;
+  return [
     {
       heading: 'Inventory',
       how: `In percent of what the limit allows, the expected model${at}. Time at the edge is a bet on the direction, whatever the strategy is called.`,
-      plots: each((tape, i) =>
+      plots: each(drawn, (tape, i) =>
         curves(tape, i, 'held', '% of the limit', bots, tier, ({ positionMax }, model) =>
           model.curves.position.map(x => (x === null || positionMax === null ? null : (100 * x) / positionMax)),
         ),
@@ -56,46 +102,46 @@ export function comparisonFigures(comparison: Comparison): readonly PlotSection[
     {
       heading: 'Markouts',
       how: `What a fill was worth some time later, in bps of its price, before fees, the expected model${at}; bars are one standard error. Below the fee (dashed) a fill has lost money by then.`,
-      plots: each((tape, i) => markouts(tape, i, bots, tier)),
+      plots: each(drawn, (tape, i) => markouts(tape, i, bots, tier)),
     },
+  ];
+}
+
+function ofTrading(drawn: Drawn): readonly PlotSection[] {
+  const { range } = drawn;
+  return [
     {
       heading: 'Fills',
       how: `Executions an hour.${range} The optimistic bound fills orders whole, so that it can have fewer and larger ones.`,
-      plots: each(
-        byBot(
-          'fills',
-          () => 'an hour',
-          ({ fills, seconds }) => (fills * 3600) / Math.max(1, seconds),
-        ),
+      plots: byBot(
+        drawn,
+        'fills',
+        () => 'an hour',
+        ({ fills, seconds }) => (fills * 3600) / Math.max(1, seconds),
       ),
     },
     {
       heading: 'Fees',
       how: `Fees paid, in the minor currency.${range}`,
-      plots: each(
-        byBot(
-          'fees',
-          ({ minor }) => minor,
-          ({ pnl }) => Math.abs(Number(pnl.fees)),
-        ),
+      plots: byBot(
+        drawn,
+        'fees',
+        ({ minor }) => minor,
+        ({ pnl }) => Math.abs(Number(pnl.fees)),
       ),
     },
     {
       heading: 'Uptime',
       how: `Share of the time with a bid and an ask at the exchange at once.${range} What is missing is explained in the rows of the tables below.`,
-      plots: each((tape, i) =>
-        dots({
-          id: `uptime-${i}`,
-          tape,
-          label: '%',
-          bots,
-          groups: tiers,
-          value: ({ uptime }) => 100 * uptime.both,
-          range: [0, 105],
-        }),
+      plots: byBot(
+        drawn,
+        'uptime',
+        () => '%',
+        ({ uptime }) => 100 * uptime.both,
+        [0, 105],
       ),
     },
-  ].filter(({ plots }) => plots.length > 0);
+  ];
 }
 
 /** Names of all bots that ran anywhere, in their order. */

@@ -67,19 +67,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
   try {
     const row = await readBookRow(client, book);
     const { group } = feesOf(row.book.split('_')[1] ?? '');
-    const box = createVenue({
-      clock,
-      seed,
-      books: [{ ...row, fees: { group, tiers: tiersOf(row, paper.fees) } }],
-      // There, and as long again: what the market tells us is older by its way here, and an order must not be before it.
-      // A cancel travels as far as an order.
-      switches: {
-        engineDelayMinMs: paper.latencyMs,
-        engineDelayMaxMs: paper.latencyMs,
-        cancelTiming: 'queued',
-        streamFrames: 'withheld',
-      },
-    });
+    const box = boxOf(row, group, config.paper, clock, seed);
     ends.push(() => box.close());
     const account = box.openAccount({ balances, volume30d: { [group]: paper.volume30d } });
     const place = box.marketplace(book);
@@ -139,6 +127,22 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     throw error;
   }
 }
+
+/** The embedded exchange with the followed book's rules, and this machine's way to it. */
+const boxOf = (row: AvailableBook, group: string, paper: Config['paper'], clock: Clock, seed: number) =>
+  createVenue({
+    clock,
+    seed,
+    books: [{ ...row, fees: { group, tiers: tiersOf(row, paper.fees) } }],
+    // There, and as long again: what the market tells us is older by its way here, and an order must not be before it.
+    // A cancel travels as far as an order.
+    switches: {
+      engineDelayMinMs: paper.latencyMs,
+      engineDelayMaxMs: paper.latencyMs,
+      cancelTiming: 'queued',
+      streamFrames: 'withheld',
+    },
+  });
 
 /** What a person reads before anything else. Throws one line when the configuration cannot be traded on paper. */
 export function banner(config: Config): string {
