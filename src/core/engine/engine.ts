@@ -6,7 +6,7 @@ import type { Depth, OrderBook } from '../model/book.ts';
 import { Decisions } from './decisions.ts';
 import type { Decision } from './decisions.ts';
 import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
-import type { EngineEvent, RestoredLedger } from './event.ts';
+import type { AccountEvent, EngineEvent, RestoredLedger } from './event.ts';
 import { Freshness } from '../marketdata/freshness.ts';
 import { KillSwitch } from '../risk/killSwitch.ts';
 import type { HaltReason } from '../risk/halts.ts';
@@ -126,36 +126,12 @@ export class Engine {
         if (this.#rules.read(event)) this.#dirty = true;
         break;
       case 'balances':
-        this.#holdings.read(event.balances, event.startedAt);
-        this.#lockedByOthers = lockedByOthers(this.#rules.instrument, this.#orders.live, event.balances);
-        if (event.quiet && this.#inFlight.isEmpty) this.#halt(this.#reconciliation.read(event.startedAt));
-        break;
       case 'trades':
-        for (const trade of event.trades) this.#trade(trade, event.at);
-        if (event.complete) {
-          this.#orders.tradesRead(event.startedAt);
-          this.#fresh.read('trades', event.startedAt);
-        }
-        break;
       case 'open orders':
-        this.#halt(
-          this.#strangers.seen(event, this.#rules.instrument, order =>
-            this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' }),
-          ),
-        );
-        this.#orders.read(event.orders, event.complete, event.startedAt, event.at);
-        if (event.complete) this.#fresh.read('openOrders', event.startedAt);
-        break;
       case 'looked up':
-        if (event.outcome.kind === 'done')
-          this.#orders.lookedUp(event.ids, event.outcome.value, event.startedAt, event.at);
-        break;
       case 'placed':
-        this.#placed(event.id, event.outcome, event.at);
-        break;
       case 'canceled':
-        this.#orders.cancelAnswered(event.ids, event.outcome, event.startedAt, event.at);
-        this.#dirty = true;
+        this.#readAccount(event);
         break;
       case 'conversion':
         this.#inFlight.hear(event);
@@ -179,7 +155,7 @@ export class Engine {
         this.#dirty = true;
         break;
       case 'halt':
-        this.#latch(event.reason);
+        this.#halt(event.reason);
         break;
       case 'reduce':
       case 'reduced':
@@ -375,6 +351,43 @@ export class Engine {
     return ordered;
   }
 
+  /** What the exchange says of our account, asked or in answer to a command. */
+  #readAccount(event: AccountEvent): void {
+    switch (event.kind) {
+      case 'balances':
+        this.#holdings.read(event.balances, event.startedAt);
+        this.#lockedByOthers = lockedByOthers(this.#rules.instrument, this.#orders.live, event.balances);
+        if (event.quiet && this.#inFlight.isEmpty) this.#halt(this.#reconciliation.read(event.startedAt));
+        break;
+      case 'trades':
+        for (const trade of event.trades) this.#trade(trade, event.at);
+        if (event.complete) {
+          this.#orders.tradesRead(event.startedAt);
+          this.#fresh.read('trades', event.startedAt);
+        }
+        break;
+      case 'open orders':
+        this.#halt(
+          this.#strangers.seen(event, this.#rules.instrument, order =>
+            this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' }),
+          ),
+        );
+        this.#orders.read(event.orders, event.complete, event.startedAt, event.at);
+        if (event.complete) this.#fresh.read('openOrders', event.startedAt);
+        break;
+      case 'looked up':
+        if (event.outcome.kind === 'done')
+          this.#orders.lookedUp(event.ids, event.outcome.value, event.startedAt, event.at);
+        break;
+      case 'placed':
+        this.#placed(event.id, event.outcome, event.at);
+        break;
+      case 'canceled':
+        this.#orders.cancelAnswered(event.ids, event.outcome, event.startedAt, event.at);
+        this.#dirty = true;
+    }
+  }
+
   #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
     for (const order of orders) this.#orders.restore(order, at);
     if (ledger === null) return;
@@ -396,11 +409,8 @@ export class Engine {
     return beyondLimit(`${textOfMoney(this.#holdings.position())} ${this.#rules.instrument.major}`);
   }
 
-  #halt(reason: HaltReason | null): void {
-    if (reason !== null) this.#latch(reason);
-  }
-
-  #latch(reason: string): void {
+  #halt(reason: string | null): void {
+    if (reason === null) return;
     this.#dirty = true;
     if (this.haltedBecause !== null) return;
     this.#regimes.take({ kind: 'halt', at: this.#at, reason });
@@ -431,11 +441,10 @@ export class Engine {
         cancels.push(order.id);
         this.#options.onNews?.({ kind: 'canceling', order, reason });
       }
-      if (this.#pauses.isPaused(side, at)) {
-        for (const level of plan.place) this.#decisions.notPlaced(level, 'paused after refusals');
-        continue;
-      }
-      for (const level of plan.place) this.#place(level, standing, at, commands);
+      const isPaused = this.#pauses.isPaused(side, at);
+      for (const level of plan.place)
+        if (isPaused) this.#decisions.notPlaced(level, 'paused after refusals');
+        else this.#place(level, standing, at, commands);
     }
   }
 
@@ -444,10 +453,7 @@ export class Engine {
     const command: PlaceCommand = { kind: 'place', id, side: level.side, price: level.price, amount: level.amount };
     // Checked and reserved in one step: the next placement already sees this one.
     const verdict = approvePlace(command, { ...standing, orders: [...this.#orders.live] });
-    if (typeof verdict === 'string') {
-      this.#decisions.notPlaced(level, verdict);
-      return;
-    }
+    if (typeof verdict === 'string') return this.#decisions.notPlaced(level, verdict);
     this.#ids.take();
     this.#orders.intend(id, level.side, level.price, level.amount, at);
     this.#orders.sent(id);
@@ -463,10 +469,7 @@ export class Engine {
     if (command === null) return;
     const verdict = refusal ?? approvePlace(command, this.standing(at));
     if (verdict === 'would cross our own order') return;
-    if (typeof verdict === 'string') {
-      this.#taking.refuse(verdict);
-      return;
-    }
+    if (typeof verdict === 'string') return this.#taking.refuse(verdict);
     this.#taking.sent();
     this.#orders.intend(command.id, command.side, command.price, command.amount, at, true);
     this.#orders.sent(command.id);
@@ -497,10 +500,7 @@ export class Engine {
   }
 
   #trade(trade: OwnTrade, at: Millis): void {
-    if (trade.book !== this.#rules.instrument.symbol) {
-      this.#holdings.otherTrade(trade);
-      return;
-    }
+    if (trade.book !== this.#rules.instrument.symbol) return this.#holdings.otherTrade(trade);
     // The price is for show, and somebody else's may be off our grid; the money of a trade is exact whatever its price.
     const price = priceExact(this.#rules.instrument, trade.price) ?? priceFloor(this.#rules.instrument, trade.price);
     const fill = this.#holdings.trade(trade, price, this.#ids.ownerOf(trade, this.#orders));

@@ -161,3 +161,9 @@ export type EngineEvent =
   | { readonly kind: 'sentinel'; readonly at: Millis; readonly alive: boolean; readonly holds?: boolean }
   /** A person has looked: a halt is lifted, and what the exchange reports is taken for the ledger. */
   | { readonly kind: 'resume'; readonly at: Millis };
+
+/** What the exchange says of our account, asked or in answer to a command. */
+export type AccountEvent = Extract<
+  EngineEvent,
+  { kind: 'balances' | 'trades' | 'open orders' | 'looked up' | 'placed' | 'canceled' }
+>;
