@@ -27,6 +27,10 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],
+    rules: { 'max-lines-per-function': ['error', { max: 80, skipComments: true }] },
+  },
+  {
+    files: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],
     ignores: ['src/main.ts', 'src/live/realClock.ts', 'src/core/ports/virtualClock.ts', 'src/cli/**'],
     rules: {
       'no-restricted-properties': ['error', ...outsideWorld],
