@@ -51,7 +51,7 @@ export function closedForm(m: FlowModel, gamma: number, q: number): { readonly b
   return { bid: { ...rest, inventory }, ask: { ...rest, inventory } };
 }
 
-/** Distance of a bid below the fair value, in the price unit of `Market`; negative when it lies above. */
+/** Distance of a bid below the fair value, in the price unit of `FlowModel`; negative when it lies above. */
 export const bidDistance = (d: Distance): number => d.edge + d.adverse + d.fee + d.risk - d.inventory;
 /** Distance of an ask above the fair value, likewise; `inventory` widens it where it narrows the bid. */
 export const askDistance = (d: Distance): number => d.edge + d.adverse + d.fee + d.risk + d.inventory;

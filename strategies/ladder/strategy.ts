@@ -37,8 +37,8 @@ export function ladder(parameters: LadderParameters, instrument: Instrument): St
     keepEdge(p.minEdgeBps, first, centre.middle, view);
     for (const side of ['buy', 'sell'] as const) first[side].push(...adverseSteps(side, view, centre.middle));
     return {
-      bids: noBid === null ? rungs(p, 'buy', first.buy, centre.middle, view) : [],
-      asks: noAsk === null ? rungs(p, 'sell', first.sell, centre.middle, view) : [],
+      bids: noBid === null ? levelsOf(p, 'buy', first.buy, centre.middle, view) : [],
+      asks: noAsk === null ? levelsOf(p, 'sell', first.sell, centre.middle, view) : [],
       ...(noBid === null ? {} : { noBid }),
       ...(noAsk === null ? {} : { noAsk }),
     };
@@ -107,7 +107,7 @@ function keepEdge(minEdgeBps: number, first: Record<Side, Step[]>, middle: numbe
   first.sell.push({ name: 'minimum edge', ticks: missing / 2 });
 }
 
-function rungs(p: OnGrid, side: Side, first: readonly Step[], middle: number, view: View): Level[] {
+function levelsOf(p: OnGrid, side: Side, first: readonly Step[], middle: number, view: View): Level[] {
   const away = side === 'buy' ? -1 : 1;
   const share = clamp(1 + (away * view.position) / p.sizeRange, 0, 2);
   const base = p.lots[0]!;

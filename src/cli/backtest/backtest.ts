@@ -47,7 +47,7 @@ export type BacktestOptions = {
   readonly progress: boolean;
 };
 
-/** Throws `Wrong` for what a person must change. */
+/** Throws `UsageError` for what a person must change. */
 export async function backtest(options: BacktestOptions): Promise<BacktestReport> {
   const { config, models, seed, latencies, latencyText, threads, files } = options;
   const given = options.tape ?? flowOf(options);

@@ -59,7 +59,7 @@ export type RowSource =
   | { readonly kind: 'stored'; readonly dir: string; readonly options: StoredTapeOptions };
 
 /**
- * `onProgress` gets the share that is behind, 0 to 1. Rejects: `Wrong` when a CSV file cannot be written, plain errors on rows that cannot be
+ * `onProgress` gets the share that is behind, 0 to 1. Rejects: `UsageError` when a CSV file cannot be written, plain errors on rows that cannot be
  * replayed.
  */
 export async function runModel(

@@ -51,7 +51,7 @@ export type CompareOptions = {
   readonly progress: boolean;
 };
 
-/** Throws `Wrong` for what a person must change. */
+/** Throws `UsageError` for what a person must change. */
 export async function compare(options: CompareOptions): Promise<Comparison> {
   const { configs, models, riskPerHour, calibratedShare, latencyText, seed } = options;
   const given = configs.length === 0 ? null : givenSetups(configs);

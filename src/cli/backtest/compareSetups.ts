@@ -18,7 +18,7 @@ export type Setup = {
   readonly text: string | null;
 } & ({ readonly config: Config; readonly notRun: null } | { readonly config: null; readonly notRun: string });
 
-/** Named by their files; a second one of a name by its whole path. Throws `Wrong` with every error of the first that is wrong. */
+/** Named by their files; a second one of a name by its whole path. Throws `UsageError` with every error of the first that is wrong. */
 export function givenSetups(files: readonly string[]): readonly Setup[] {
   const names = files.map(file => basename(file).replace(/\.ya?ml$/, ''));
   return files.map((file, i) => {

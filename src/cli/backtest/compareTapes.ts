@@ -13,7 +13,7 @@ export type FoundTape = {
 };
 export type LeftOut = { readonly path: string; readonly why: string };
 
-/** Paths are files or folders of recordings, or folders of those. Throws `Wrong` for a path that is not there. */
+/** Paths are files or folders of recordings, or folders of those. Throws `UsageError` for a path that is not there. */
 export async function findTapes(
   paths: readonly string[],
 ): Promise<{ readonly found: readonly FoundTape[]; readonly leftOut: readonly LeftOut[] }> {

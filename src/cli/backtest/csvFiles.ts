@@ -8,7 +8,7 @@ import { UsageError } from '../wiring/configFile.ts';
 /** `hedges`: absent when nothing hedges. */
 export type CsvPaths = { readonly fills: string; readonly orders: string; readonly hedges?: string };
 
-/** Overwrites; makes missing folders. Keeps up to 64 kB back until `close`. All of it throws `Wrong` when the disk does not take it. */
+/** Overwrites; makes missing folders. Keeps up to 64 kB back until `close`. All of it throws `UsageError` when the disk does not take it. */
 export function openCsv(paths: CsvPaths): { readonly sink: ReplaySink; close(): void } {
   const fills = new CsvFile(paths.fills, FILLS_HEADER);
   const orders = new CsvFile(paths.orders, ORDERS_HEADER);
@@ -61,7 +61,7 @@ class CsvFile {
   }
 }
 
-/** Throws `Wrong` in one line when a file of the report cannot be written. */
+/** Throws `UsageError` in one line when a file of the report cannot be written. */
 export function written<T>(path: string, work: () => T): T {
   try {
     return work();

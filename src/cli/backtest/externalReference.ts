@@ -10,7 +10,7 @@ import { UsageError } from '../wiring/configFile.ts';
 /** Recordings by the book that they are of. */
 export type ReferenceTapes = ReadonlyMap<string, Tape>;
 
-/** Null when none were given. Throws `Wrong` for recordings that the configured reference does not go through, for one that is missing, and for another time. */
+/** Null when none were given. Throws `UsageError` for recordings that the configured reference does not go through, for one that is missing, and for another time. */
 export function recordedElsewhere(
   config: Config,
   tapes: ReferenceTapes,

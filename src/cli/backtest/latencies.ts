@@ -12,7 +12,7 @@ export type LatencyFlags = {
   readonly feedLatencyMs: string;
 };
 
-/** Throws `Wrong` with the flag's name. */
+/** Throws `UsageError` with the flag's name. */
 export function latenciesOf({ latencyMs, cancelLatencyMs, feedLatencyMs }: LatencyFlags): Latencies {
   const orders = specOf('--latency-ms', latencyMs);
   const cancels = cancelLatencyMs === undefined ? orders : specOf('--cancel-latency-ms', cancelLatencyMs);

@@ -19,7 +19,7 @@ export type RecordedMarket = {
   readonly hash: string;
 };
 
-/** A stored tape of levels slides past; anything else is read into memory. Throws `Wrong` for what a recording cannot give. */
+/** A stored tape of levels slides past; anything else is read into memory. Throws `UsageError` for what a recording cannot give. */
 export function marketOf(
   given: Tape | OpenedTape,
   how: { readonly latencies: Latencies; readonly seed: number; readonly from?: 'levels' | 'orders' },

@@ -38,7 +38,7 @@ export function reportFiles(out: string): ReportFiles {
   };
 }
 
-/** The JSON first, on one line, then the page; overwrites both. The folder must be there. Throws `Wrong` when either cannot be written. */
+/** The JSON first, on one line, then the page; overwrites both. The folder must be there. Throws `UsageError` when either cannot be written. */
 export function writeReport(files: ReportFiles, report: BacktestReport): void {
   written(files.json, () => writeFileSync(files.json, `${JSON.stringify(report)}\n`));
   written(files.page, () => writeFileSync(files.page, reportPage(report, pageParts())));

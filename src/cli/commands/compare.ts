@@ -30,7 +30,7 @@ type CompareFlags = {
   readonly json: boolean;
 };
 
-/** `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `Wrong` on flags, configurations and recordings. */
+/** `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` on flags, configurations and recordings. */
 export function addCompareCommand(program: Command): void {
   program
     .command('compare')

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { newStrategy } from '../develop/newStrategy.ts';
 
-/** `new-strategy`: prints each path that it wrote. Throws `Wrong` on a name that is none or taken, and outside a checkout. */
+/** `new-strategy`: prints each path that it wrote. Throws `UsageError` on a name that is none or taken, and outside a checkout. */
 export function addDevelopCommands(program: Command): void {
   program
     .command('new-strategy')

@@ -9,7 +9,7 @@ import type { AdjustAsk } from '../inspect/ledger.ts';
 
 export type Where = { readonly config?: string; readonly state?: string };
 
-/** `ledger` and `ledger adjust`; --since becomes ms since 1970. Both end in `Wrong` when no state directory is meant, or it has no ledger. */
+/** `ledger` and `ledger adjust`; --since becomes ms since 1970. Both end in `UsageError` when no state directory is meant, or it has no ledger. */
 export function addLedgerCommands(program: Command): void {
   const command = program
     .command('ledger')
@@ -58,7 +58,7 @@ export function addLedgerCommands(program: Command): void {
     });
 }
 
-/** The state directory that is meant. Throws `Wrong` when none is. */
+/** The state directory that is meant. Throws `UsageError` when none is. */
 export function folderOf({ config, state }: Where): string {
   if (state !== undefined) return state;
   if (config === undefined)

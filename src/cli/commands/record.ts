@@ -27,7 +27,7 @@ type RecordFlags = Source & {
   readonly json: boolean;
 };
 
-/** `record` and `import`. `record` ends in 0 when it was stopped, 1 when something broke; wrong flags and folders of either are `Wrong`. */
+/** `record` and `import`. `record` ends in 0 when it was stopped, 1 when something broke; wrong flags and folders of either are `UsageError`. */
 export function addRecordCommands(program: Command): void {
   sources(
     program

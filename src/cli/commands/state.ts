@@ -21,7 +21,7 @@ import { reduce, replay, resume } from '../inspect/stateCommands.ts';
 import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';
 
-/** `replay` and `explain` end in 1 when a command came out otherwise than recorded, `halt` in the worse of halt and cancel; wrong use is `Wrong`. */
+/** `replay` and `explain` end in 1 when a command came out otherwise than recorded, `halt` in the worse of halt and cancel; wrong use is `UsageError`. */
 export function addStateCommands(program: Command): void {
   addReplay(program);
   addExplain(program);
@@ -156,7 +156,7 @@ const ofBot = (command: Command): Command =>
     .option('-c, --config <file>', "the bot's YAML file")
     .option('--state <dir>', 'its state directory, when that is elsewhere than the file says');
 
-/** The bot that is meant. Throws `Wrong` when none is. */
+/** The bot that is meant. Throws `UsageError` when none is. */
 const whichBot = (options: Where): WhichBot => ({
   configFile: options.state === undefined ? options.config : undefined,
   stateDir: folderOf(options),

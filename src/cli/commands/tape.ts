@@ -38,7 +38,7 @@ type CalibrateFlags = {
   readonly out?: string;
 };
 
-/** `backtest`, `calibrate`, `tape` and `export`; --from and --to of the last two become ms since 1970. A recording that cannot be read is `Wrong`. */
+/** `backtest`, `calibrate`, `tape` and `export`; --from and --to of the last two become ms since 1970. A recording that cannot be read is `UsageError`. */
 export function addTapeCommands(program: Command): void {
   addBacktest(program);
   addCalibrate(program);

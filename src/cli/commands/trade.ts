@@ -27,7 +27,7 @@ export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boo
         .join('\n')
     : JSON.stringify(face);
 
-/** `run` ends in 3 when orders of ours may be left, in 1 when it halted, broke or its ledger differs; wrong use of all four is `Wrong`. */
+/** `run` ends in 3 when orders of ours may be left, in 1 when it halted, broke or its ledger differs; wrong use of all four is `UsageError`. */
 export function addTradeCommands(program: Command): void {
   addRun(program);
   addCheck(program);

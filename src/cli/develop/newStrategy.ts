@@ -101,7 +101,7 @@ export const ${word}EdgeProblem = (p: ${type}, makerRate: number): string | null
 const strategyFile = ({ name, word, type }: Names): string => `/** Say here in one sentence what ${name} is for. */
 import { amountFloor } from '../../src/core/index.ts';
 import type { Instrument, Strategy } from '../../src/core/index.ts';
-import { fairSteps, silent } from '../rungs.ts';
+import { fairSteps, silent } from '../quoteLevels.ts';
 import { quoteAround, unknownIn } from '../spread.ts';
 import type { ${type} } from './parameters.ts';
 

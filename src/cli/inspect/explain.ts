@@ -107,7 +107,7 @@ const SLACK_MS = 10_000;
 const SILENT_MS = 30_000;
 const HEDGES_MAX = 5;
 
-/** Throws `Wrong` in one line when there is no recording, or not of that time. */
+/** Throws `UsageError` in one line when there is no recording, or not of that time. */
 export function explain({ dir, at, onInput }: Asked): Explanation {
   const { run, next } = chosenRun(dir, at);
   const { setup, rules } = madeFrom(dir, run);

@@ -42,7 +42,7 @@ export function hedgesIn(dir: string): readonly ToldHedge[] {
 
 const BEGINS = 'i{"event":{"kind":"hedge"';
 
-/** The lines to print. Throws `Wrong` when there is no recording. */
+/** The lines to print. Throws `UsageError` when there is no recording. */
 export function hedges(dir: string, json: boolean): readonly string[] {
   if (!existsSync(dir) || recordingsIn(dir).length === 0)
     throw new UsageError(`${dir}: no recording of a run there; expected the state directory of a bot (state.dir)`);

@@ -15,7 +15,7 @@ import type { ToldHedge } from './hedges.ts';
 export type SettleAsk = Pick<Settlement, 'id' | 'as' | 'reason' | 'by'>;
 type Seen = { readonly at: number; readonly totals: ReadonlyMap<string, Money> };
 
-/** The lines to print: everything that is known of it. Throws `Wrong` when there is no such hedge, or nothing to settle. */
+/** The lines to print: everything that is known of it. Throws `UsageError` when there is no such hedge, or nothing to settle. */
 export async function hedgeEvidence(dir: string, id: string, clock: Clock): Promise<readonly string[]> {
   return (await evidenceOf(dir, id, clock)).lines;
 }

@@ -65,7 +65,7 @@ export function reduce(which: WhichBot, reason: string, at: Millis): string {
   return `a running bot closes inventory only within seconds, until you lift that with: ${lift}${latch.read() === null ? '' : '; trading is halted there: nothing is quoted at all'}`;
 }
 
-/** Lifts a halt, a hold, and what keeps inventory only being closed. Says what it was. Throws `Wrong` when there is nothing to lift. */
+/** Lifts a halt, a hold, and what keeps inventory only being closed. Says what it was. Throws `UsageError` when there is nothing to lift. */
 export function resume({ configFile, stateDir: dir }: WhichBot, reason: string, at: Millis): string {
   if (reason.trim().length < 4)
     throw new UsageError('--reason: say in a few words what you found, for those who read it later');

@@ -11,7 +11,7 @@ import type { StateLook } from '../../live/state/stateLook.ts';
 import { UsageError } from '../wiring/configFile.ts';
 
 /**
- * Throws `Wrong` where a bot of this name has a state at the earlier place that must be moved or settled before this one trades: a ledger
+ * Throws `UsageError` where a bot of this name has a state at the earlier place that must be moved or settled before this one trades: a ledger
  * that the new place lacks, a halt, orders that may live. `file` is the YAML, `cwd` the working directory.
  */
 export async function heedEarlierPlace(

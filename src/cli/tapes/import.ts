@@ -37,7 +37,7 @@ export type ImportResult = ImportReport & {
   readonly hash: string;
 };
 
-/** Throws `Wrong` for what a person must change; then nothing is left in the folder. */
+/** Throws `UsageError` for what a person must change; then nothing is left in the folder. */
 export async function importTape(options: ImportOptions): Promise<ImportResult> {
   const started = performance.now();
   const bar = progressBar(options.progress);

@@ -24,7 +24,7 @@ const isFolder = (path: string): boolean => existsSync(path) && statSync(path).i
 
 type Run = { readonly run: number; readonly book: string; readonly instrument: Instrument };
 
-/** Every recorded run of one book, oldest first. Times are the bot's own: it records no others. Throws `Wrong` for what a person must change. */
+/** Every recorded run of one book, oldest first. Times are the bot's own: it records no others. Throws `UsageError` for what a person must change. */
 export function stateRecording(dir: string, book?: string): Recording {
   const runs = isFolder(dir) ? runsIn(dir) : [];
   const books = [...new Set(runs.map(run => run.book))];

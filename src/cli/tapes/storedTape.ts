@@ -5,7 +5,7 @@ import type { StoredTape, StoredTapeOptions } from '../../tape/index.ts';
 import { UsageError } from '../wiring/configFile.ts';
 
 /** What is wrong with a tape, at opening or while it is read, is for a person to put right. */
-async function orWrong<T>(work: () => T | Promise<T>): Promise<T> {
+async function orUsageError<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -15,7 +15,7 @@ async function orWrong<T>(work: () => T | Promise<T>): Promise<T> {
 
 /** Reads every byte: the sums of blocks are checked as they are decoded. */
 export const lookAtTape = (dir: string, options: StoredTapeOptions, json: boolean): Promise<string> =>
-  orWrong(() => {
+  orUsageError(() => {
     const tape = openStoredTape(dir, options);
     for (const _chunk of tape.chunksAhead());
     return json ? JSON.stringify(factsOf(tape)) : describeStored(tape);
@@ -49,7 +49,7 @@ const timeOf = (at: number): string => (Number.isFinite(at) ? new Date(at).toISO
 
 /** Writes the rows to a file, with a progress line on a terminal. */
 export const exportStored = (dir: string, options: StoredTapeOptions, file: string): Promise<string> =>
-  orWrong(async () => {
+  orUsageError(async () => {
     const tape = openStoredTape(dir, options);
     const bar = process.stderr.isTTY
       ? new SingleBar({ clearOnComplete: true, format: '{bar} {percentage} % {eta_formatted}' })

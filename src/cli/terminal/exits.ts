@@ -14,7 +14,7 @@ export function sentenceOf(error: unknown): string {
   return remedy === null ? sentence : `${sentence}; ${remedy}`;
 }
 
-/** An exit code: of `Wrong` its own; 2 for a start that cannot go on until a person does something; 1 for everything else. */
+/** An exit code: of `UsageError` its own; 2 for a start that cannot go on until a person does something; 1 for everything else. */
 export function codeOf(error: unknown): number {
   if (error instanceof UsageError) return error.code;
   return error instanceof CannotStart && !error.mayPass ? EXIT.misused : EXIT.broken;

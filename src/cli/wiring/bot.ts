@@ -133,7 +133,7 @@ export function referenceOf(config: Config): (ReferenceOptions & { close(): Prom
   return { legs, everyMs, feeds, close };
 }
 
-/** The engine of one run. Throws `Wrong` when the spreads cannot earn the account's fees. */
+/** The engine of one run. Throws `UsageError` when the spreads cannot earn the account's fees. */
 export function engineOf(
   config: Config,
   rules: Rules,

@@ -10,7 +10,7 @@ export class UsageError extends Error {
   readonly code: number;
   constructor(lines: string | readonly string[], code = 2) {
     super(typeof lines === 'string' ? lines : lines.join('\n'));
-    this.name = 'Wrong';
+    this.name = 'UsageError';
     this.code = code;
   }
 }

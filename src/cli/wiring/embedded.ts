@@ -48,7 +48,7 @@ export type Box = {
   stop(): void;
 };
 
-/** The exchange with its market and one funded account. Throws `Wrong` for a remote exchange, and for a book that it has no market for. */
+/** The exchange with its market and one funded account. Throws `UsageError` for a remote exchange, and for a book that it has no market for. */
 export function openBox(
   config: Config,
   clock: Clock,
@@ -86,7 +86,7 @@ export function openBox(
 }
 
 /**
- * On 127.0.0.1 alone; port 0 takes a free one. Rejects with `Wrong` as `openBox` throws, and when the port is taken: then nothing is left running.
+ * On 127.0.0.1 alone; port 0 takes a free one. Rejects with `UsageError` as `openBox` throws, and when the port is taken: then nothing is left running.
  */
 export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
   const deliveries = httpDeliveries();

@@ -24,7 +24,7 @@ export type InboxLooks = {
   readonly converted?: (quoteId: string) => void;
 };
 
-/** The secret path, from the environment. Throws `Wrong` with what is missing. */
+/** The secret path, from the environment. Throws `UsageError` with what is missing. */
 export function webhookTokens(): readonly string[] {
   const read = readWebhookTokens(process.env, readSecretFile);
   if (!read.ok) throw new UsageError(read.errors);

@@ -29,7 +29,7 @@ export type Source = {
 
 /**
  * The configuration, its file and, with --tape, the recording; without -c the one that comes with Puntas for the recording's book. Rejects with
- * `Wrong` when they contradict each other, or one cannot be read.
+ * `UsageError` when they contradict each other, or one cannot be read.
  */
 export async function chosen(
   options: Source & { readonly isBacktest?: boolean },
@@ -57,7 +57,7 @@ function bookOf(given: Config | null, asked: string | undefined): string | undef
   return given?.book ?? asked;
 }
 
-/** The same where --tape is a stored tape, which is opened and not read; null where it is not. Throws `Wrong` as the other rejects. */
+/** The same where --tape is a stored tape, which is opened and not read; null where it is not. Throws `UsageError` as the other rejects. */
 export function chosenStored(
   dir: string | undefined,
   path: string | undefined,
@@ -79,7 +79,7 @@ export function chosenStored(
 /** The standard configuration trades one of the books itself. */
 const nameFor = (book: string): string => (readShipped('sandbox').book === book ? 'sandbox' : book);
 
-/** One book of a recording. Every error rejects as `Wrong`; one of several books names --book. */
+/** One book of a recording. Every error rejects as `UsageError`; one of several books names --book. */
 export const tapeOf = (dir: string, book?: string): Promise<Tape> =>
   openTape(dir, book === undefined ? {} : { book }).catch((error: unknown) => {
     throw wrongTape(error);
@@ -91,7 +91,7 @@ function wrongTape(error: unknown): UsageError {
   return new UsageError(why.replace('; choose one of: ', '; choose one with --book, of: '));
 }
 
-/** The recordings behind `BOOK=DIR`, by their book. Rejects with `Wrong` on other text, a book given twice, and what cannot be read. */
+/** The recordings behind `BOOK=DIR`, by their book. Rejects with `UsageError` on other text, a book given twice, and what cannot be read. */
 export async function referenceTapes(given: readonly string[]): Promise<ReferenceTapes> {
   const tapes = new Map<string, Tape>();
   for (const text of given) {
@@ -106,7 +106,7 @@ export async function referenceTapes(given: readonly string[]): Promise<Referenc
 
 /**
  * Starts the embedded exchange when the configuration asks for it, hands over an address and a key, and cleans up. What `work` resolves to is the
- * exit code. Rejects with `Wrong` on flags that a remote exchange has no use for, and without a key.
+ * exit code. Rejects with `UsageError` on flags that a remote exchange has no use for, and without a key.
  */
 export async function withVenue(
   config: Config,
@@ -184,7 +184,7 @@ async function withPaper(
 }
 
 /**
- * The same for who only reads the market: no key is read, none is needed. The exit code is left to `work`. Rejects with `Wrong` on --speed with a
+ * The same for who only reads the market: no key is read, none is needed. The exit code is left to `work`. Rejects with `UsageError` on --speed with a
  * remote exchange.
  */
 export async function withMarket(
@@ -216,7 +216,7 @@ export async function withMarket(
   }
 }
 
-/** The exchange of a configuration, with the key of the environment. Throws `Wrong` when the key is missing, or could be shown to anybody. */
+/** The exchange of a configuration, with the key of the environment. Throws `UsageError` when the key is missing, or could be shown to anybody. */
 export function remoteVenue(address: string): VenueAccess {
   // Node takes any certificate then: whoever stands in between reads the key and answers in the name of the exchange.
   if (process.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
