@@ -303,8 +303,8 @@ export class Loop {
     const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
     const { engine, latch } = this.#options;
     // A halt of another process is told before what it keeps back.
-    if (places.length > 0) takeUpHalt(engine, latch, this.time(), event => this.#step(event));
-    const obstacle = places.length === 0 ? null : (this.#obstacle() ?? this.#intend(places));
+    const latched = places.length > 0 ? takeUpHalt(engine, latch, this.time(), event => this.#step(event)) : null;
+    const obstacle = places.length === 0 ? null : (this.#obstacle(latched) ?? this.#intend(places));
     for (const command of commands) {
       if (command.kind === 'place' && obstacle !== null) {
         const outcome = { kind: 'refused', code: 'not-sent', message: obstacle } as const;
@@ -318,9 +318,9 @@ export class Loop {
     }
   }
 
-  #obstacle(): string | null {
+  #obstacle(latched = this.#options.latch.read()): string | null {
     const { engine, latch } = this.#options;
-    return obstacleTo(this.#stopping.signal.aborted, engine, latch, this.#rules.areInDoubt);
+    return obstacleTo(this.#stopping.signal.aborted, engine, latched, latch, this.#rules.areInDoubt);
   }
 
   /** Null when they are on disk. */
