@@ -31,7 +31,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],
-    ignores: ['src/main.ts', 'src/live/realClock.ts', 'src/core/ports/virtualClock.ts', 'src/cli/**'],
+    ignores: ['src/main.ts', 'src/live/realClock.ts', 'src/core/ports/virtualClock.ts', 'src/app/**', 'src/cli/**'],
     rules: {
       'no-restricted-properties': ['error', ...outsideWorld],
       'no-restricted-globals': ['error', 'setTimeout', 'setInterval', 'setImmediate', 'fetch', 'performance'],

@@ -9,8 +9,8 @@ import { addStateCommands } from './cli/commands/state.ts';
 import { addTapeCommands } from './cli/commands/tape.ts';
 import { addTradeCommands } from './cli/commands/trade.ts';
 import { addWebhookCommands } from './cli/commands/webhooks.ts';
-import { codeOf, EXIT, sentenceOf } from './cli/terminal/exits.ts';
-import { version } from './cli/wiring/source.ts';
+import { codeOf, EXIT, sentenceOf } from './app/messages/exits.ts';
+import { version } from './cli/commands/source.ts';
 import { guardTerminal } from './cli/terminal/terminal.ts';
 
 guardTerminal();

@@ -186,9 +186,9 @@ test('the test can see: there are files, and arrows between them and to packages
   expect(allowed('core', 'zod')).toBe(false);
 });
 
-/** src/core/model/units.ts is core; src/config.ts is config; main.ts and the command line are the root; a strategy's folder is strategies. */
+/** src/core/model/units.ts is core; src/config.ts is config; main.ts, the command line and the app are the root; a strategy's folder is strategies. */
 function roomOf(path: string): string | null {
-  if (/^src\/(main\.ts$|cli\/)/.test(path)) return 'root';
+  if (/^src\/(main\.ts$|cli\/|app\/)/.test(path)) return 'root';
   const [, room] = /^src\/(\w+)(?:\/|\.ts$)/.exec(path) ?? /^(strategies|backtest)\//.exec(path) ?? [];
   return room !== undefined && room in MAY ? room : null;
 }

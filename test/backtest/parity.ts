@@ -1,7 +1,7 @@
 /** One tape through both drivers: the backtest, and the production session on the embedded exchange, both without latency. */
 import { constantLatency, fillModel, FLAG, rowsOfTape, runReplay } from '../../backtest/index.ts';
 import type { ModelName } from '../../backtest/index.ts';
-import { clientOf, engineOf, marketStreamOf } from '../../src/cli/wiring/bot.ts';
+import { clientOf, engineOf, marketStreamOf } from '../../src/app/wiring/bot.ts';
 import type { Config } from '../../src/config.ts';
 import { randomOf, settle, textOfAmount, textOfPrice, VirtualClock } from '../../src/core/index.ts';
 import type { Command, Engine, EngineEvent } from '../../src/core/index.ts';

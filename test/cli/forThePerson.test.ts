@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { addLedgerCommands } from '../../src/cli/commands/ledger.ts';
 import { faceText } from '../../src/cli/commands/trade.ts';
 import { editorHelp } from '../../src/cli/terminal/editorHelp.ts';
-import { tapeOf } from '../../src/cli/wiring/source.ts';
+import { tapeOf } from '../../src/cli/commands/source.ts';
 import { timeLeft } from '../../src/cli/terminal/timeLeft.ts';
 import { ROOT } from './program.ts';
 

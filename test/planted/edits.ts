@@ -265,7 +265,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the nonce mark in another unit',
-    file: 'src/cli/wiring/bot.ts',
+    file: 'src/app/wiring/bot.ts',
     from: 'nonceV2(clock, random, journal?.nonceMark ?? nonceAbove)',
     to: 'nonceV2(clock, random, (journal?.nonceMark ?? nonceAbove) / 1_000_000n)',
     test: 'test/live/loop/recovery.test.ts',

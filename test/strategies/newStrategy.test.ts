@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { afterAll, describe, expect, test } from 'vitest';
-import { newStrategy } from '../../src/cli/develop/newStrategy.ts';
+import { newStrategy } from '../../src/app/develop/newStrategy.ts';
 import { loadConfig } from '../../src/config.ts';
 import type * as Index from '../../strategies/index.ts';
 import { instrument, viewOf } from './examples.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { fragment } from '../../src/cli/backtest/calibrate.ts';
+import { fragment } from '../../src/app/backtest/calibrate.ts';
 import { amount, exponential, normal, price, randomOf } from '../../src/core/index.ts';
 import { calibrationOf, finishTape, SIDE, TapeBuilder } from '../../src/tape/index.ts';
 import type { Calibration, SideCode, Tape } from '../../src/tape/index.ts';

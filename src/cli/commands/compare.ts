@@ -4,15 +4,15 @@ import { dirname } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { comparisonPage, withoutCurves } from '../../../backtest/index.ts';
-import { modelsOf } from '../backtest/backtest.ts';
-import { compare, describeComparison, TIERS } from '../backtest/compare.ts';
-import type { TierName } from '../backtest/compare.ts';
-import { UsageError } from '../wiring/configFile.ts';
-import { written } from '../backtest/csvFiles.ts';
+import { modelsOf } from '../../app/backtest/backtest.ts';
+import { compare, describeComparison, TIERS } from '../../app/backtest/compare.ts';
+import type { TierName } from '../../app/backtest/compare.ts';
+import { UsageError } from '../../app/wiring/configFile.ts';
+import { written } from '../../app/backtest/csvFiles.ts';
 import { decimalFlag, seedNumber, threadNumber } from '../terminal/flags.ts';
-import { latenciesOf } from '../backtest/latencies.ts';
-import { pageParts } from '../backtest/reportFiles.ts';
-import { version } from '../wiring/source.ts';
+import { latenciesOf } from '../../app/backtest/latencies.ts';
+import { pageParts } from '../../app/backtest/reportFiles.ts';
+import { version } from './source.ts';
 
 type CompareFlags = {
   readonly config: readonly string[];

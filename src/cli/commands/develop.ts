@@ -1,6 +1,6 @@
 /** The command for whoever writes strategies: new-strategy. */
 import type { Command } from 'commander';
-import { newStrategy } from '../develop/newStrategy.ts';
+import { newStrategy } from '../../app/develop/newStrategy.ts';
 
 /** `new-strategy`: prints each path that it wrote. Throws `UsageError` on a name that is none or taken, and outside a checkout. */
 export function addDevelopCommands(program: Command): void {

@@ -2,10 +2,10 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
-import { readConfig, UsageError } from '../wiring/configFile.ts';
+import { readConfig, UsageError } from '../../app/wiring/configFile.ts';
 import { durationFlag } from '../terminal/flags.ts';
-import { adjust, ledger } from '../inspect/ledger.ts';
-import type { AdjustAsk } from '../inspect/ledger.ts';
+import { adjust, ledger } from '../../app/inspect/ledger.ts';
+import type { AdjustAsk } from '../../app/inspect/ledger.ts';
 
 export type Where = { readonly config?: string; readonly state?: string };
 

@@ -2,13 +2,13 @@
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { formats } from '../../tape/index.ts';
-import { EXIT } from '../terminal/exits.ts';
+import { EXIT } from '../../app/messages/exits.ts';
 import { decimalFlag, durationFlag, sources } from '../terminal/flags.ts';
-import { describeImport, importTape } from '../tapes/import.ts';
+import { describeImport, importTape } from '../../app/tapes/import.ts';
 import { logger } from '../terminal/logger.ts';
-import { describeRecorded, record } from '../tapes/record.ts';
-import { chosen, signalsToStop, withMarket } from '../wiring/source.ts';
-import type { Source } from '../wiring/source.ts';
+import { describeRecorded, record } from '../../app/tapes/record.ts';
+import { chosen, signalsToStop, withMarket } from './source.ts';
+import type { Source } from './source.ts';
 
 type ImportFlags = {
   readonly from: string;

@@ -3,14 +3,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { recordFlow } from '../../../backtest/index.ts';
-import { backtest, describeBacktest, modelsOf, rowKindOf, withoutSeries } from '../backtest/backtest.ts';
+import { backtest, describeBacktest, modelsOf, rowKindOf, withoutSeries } from '../../app/backtest/backtest.ts';
 import type { StoredTapeOptions } from '../../tape/index.ts';
-import { calibrate } from '../backtest/calibrate.ts';
-import { latenciesOf } from '../backtest/latencies.ts';
+import { calibrate } from '../../app/backtest/calibrate.ts';
+import { latenciesOf } from '../../app/backtest/latencies.ts';
 import { driftNumber, seedNumber, tapeBook, threadNumber } from '../terminal/flags.ts';
-import { writeReport, reportFiles } from '../backtest/reportFiles.ts';
-import { chosen, chosenStored, referenceTapes, tapeOf, version } from '../wiring/source.ts';
-import { exportStored, lookAtTape } from '../tapes/storedTape.ts';
+import { writeReport, reportFiles } from '../../app/backtest/reportFiles.ts';
+import { chosen, chosenStored, referenceTapes, tapeOf, version } from './source.ts';
+import { exportStored, lookAtTape } from '../../app/tapes/storedTape.ts';
 
 type BacktestFlags = {
   readonly config?: string;

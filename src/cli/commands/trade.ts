@@ -3,21 +3,21 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
-import { check } from '../inspect/check.ts';
-import { readConfig, UsageError } from '../wiring/configFile.ts';
-import { heedEarlierPlace } from '../run/earlierPlace.ts';
-import { startEmbedded } from '../wiring/embedded.ts';
+import { check } from '../../app/inspect/check.ts';
+import { readConfig, UsageError } from '../../app/wiring/configFile.ts';
+import { heedEarlierPlace } from '../../app/run/earlierPlace.ts';
+import { startEmbedded } from '../../app/wiring/embedded.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
-import { EXIT } from '../terminal/exits.ts';
+import { EXIT } from '../../app/messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
 import { logger } from '../terminal/logger.ts';
-import { ownCommand } from '../terminal/ownCommand.ts';
-import { run } from '../run/run.ts';
-import { sentinel } from '../run/sentinel.ts';
-import { chosen, remoteVenue, seedOf, signalsToStop, version, withVenue } from '../wiring/source.ts';
-import type { Source } from '../wiring/source.ts';
-import { withWhatLives } from '../run/whatLives.ts';
-import { describe } from '../terminal/summary.ts';
+import { ownCommand } from '../../app/messages/ownCommand.ts';
+import { run } from '../../app/run/run.ts';
+import { sentinel } from '../../app/run/sentinel.ts';
+import { chosen, remoteVenue, seedOf, signalsToStop, version, withVenue } from './source.ts';
+import type { Source } from './source.ts';
+import { withWhatLives } from '../../app/run/whatLives.ts';
+import { describe } from '../../app/messages/summary.ts';
 
 /** How to reach an exchange: a row each on a terminal, where nothing may break in two that is copied; one JSON object for programs. */
 export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boolean): string =>

@@ -7,11 +7,11 @@ import type { TransactionState } from '../../core/index.ts';
 import { delivery } from '../../exchange/index.ts';
 import { INBOX_FILE, openInboxStore } from '../../live/inbox/store.ts';
 import { realClock } from '../../live/realClock.ts';
-import { clientOf } from '../wiring/bot.ts';
-import { readConfig, UsageError } from '../wiring/configFile.ts';
-import { callbackOf, webhookTokens } from '../wiring/inbox.ts';
+import { clientOf } from '../../app/wiring/bot.ts';
+import { readConfig, UsageError } from '../../app/wiring/configFile.ts';
+import { callbackOf, webhookTokens } from '../../app/wiring/inbox.ts';
 import { folderOf } from './ledger.ts';
-import { remoteVenue } from '../wiring/source.ts';
+import { remoteVenue } from './source.ts';
 
 /** `webhooks register` (rfq 4.7) ends in 1 when the exchange refuses or does not answer; `webhooks list` reads the state directory alone. */
 export function addWebhookCommands(program: Command): void {

@@ -1,7 +1,7 @@
 /** Finds out whether an editor still knows the keys of a configuration that was copied somewhere else, and says how it does. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { shippedConfig } from '../wiring/configFile.ts';
+import { shippedConfig } from '../../app/wiring/configFile.ts';
 
 const LINE = /^# yaml-language-server: \$schema=(\S+)/m;
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { recordFlow } from '../../../backtest/index.ts';
-import { backtest, describeBacktest } from '../../../src/cli/backtest/backtest.ts';
-import { referenceTapes } from '../../../src/cli/wiring/source.ts';
+import { backtest, describeBacktest } from '../../../src/app/backtest/backtest.ts';
+import { referenceTapes } from '../../../src/cli/commands/source.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
 import { midsOf } from '../../../src/tape/index.ts';

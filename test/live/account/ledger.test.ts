@@ -2,8 +2,8 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import type { Cause, WireRequest } from '../../../src/core/index.ts';
-import { adjust, ledger } from '../../../src/cli/inspect/ledger.ts';
-import { replay } from '../../../src/cli/inspect/stateCommands.ts';
+import { adjust, ledger } from '../../../src/app/inspect/ledger.ts';
+import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { adjustmentsIn } from '../../../src/live/state/adjustments.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';

@@ -1,9 +1,9 @@
 /** A conversion that nobody can look up, while others move both its currencies: a person settles it, on a running bot or a stopped one. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { hedgesIn } from '../../../src/cli/inspect/hedges.ts';
-import { adjust } from '../../../src/cli/inspect/ledger.ts';
-import { hedgeEvidence, settleHedge } from '../../../src/cli/inspect/settleHedge.ts';
-import { replay } from '../../../src/cli/inspect/stateCommands.ts';
+import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
+import { adjust } from '../../../src/app/inspect/ledger.ts';
+import { hedgeEvidence, settleHedge } from '../../../src/app/inspect/settleHedge.ts';
+import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { moneyOf } from '../../../src/core/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';

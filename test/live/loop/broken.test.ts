@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
-import { explain } from '../../../src/cli/inspect/explain.ts';
-import { explanationText } from '../../../src/cli/inspect/explainText.ts';
-import { replay } from '../../../src/cli/inspect/stateCommands.ts';
+import { explain } from '../../../src/app/inspect/explain.ts';
+import { explanationText } from '../../../src/app/inspect/explainText.ts';
+import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { Engine } from '../../../src/core/index.ts';
 import type { EngineEvent } from '../../../src/core/index.ts';
 import { Folders } from '../states.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { engineOf } from '../../../src/cli/wiring/bot.ts';
-import { replay } from '../../../src/cli/inspect/stateCommands.ts';
+import { engineOf } from '../../../src/app/wiring/bot.ts';
+import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import type { Config } from '../../../src/config.ts';
 import type { EngineEvent, RestoredLedger } from '../../../src/core/index.ts';
 import { lineOf } from '../../../src/live/replay/recording.ts';

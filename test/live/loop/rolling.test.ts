@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { replay } from '../../../src/cli/inspect/stateCommands.ts';
+import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { recordingsIn } from '../../../src/live/replay/recordings.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';

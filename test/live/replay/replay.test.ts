@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { engineOf } from '../../../src/cli/wiring/bot.ts';
-import { replay } from '../../../src/cli/inspect/stateCommands.ts';
+import { engineOf } from '../../../src/app/wiring/bot.ts';
+import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import type { Config } from '../../../src/config.ts';
 import { readRecording, recorderIn, recordingsIn } from '../../../src/live/replay/recordings.ts';
 import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';

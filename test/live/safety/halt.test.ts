@@ -2,8 +2,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { clientOf } from '../../../src/cli/wiring/bot.ts';
-import { cancelOwn, lastConfigOf, latchHalt, nothingToCancel } from '../../../src/cli/inspect/halt.ts';
+import { clientOf } from '../../../src/app/wiring/bot.ts';
+import { cancelOwn, lastConfigOf, latchHalt, nothingToCancel } from '../../../src/app/inspect/halt.ts';
 import { randomOf } from '../../../src/core/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
 import { Secret } from '../../../src/exchange/index.ts';

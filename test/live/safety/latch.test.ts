@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { explain } from '../../../src/cli/inspect/explain.ts';
-import { reduce, resume } from '../../../src/cli/inspect/stateCommands.ts';
+import { explain } from '../../../src/app/inspect/explain.ts';
+import { reduce, resume } from '../../../src/app/inspect/stateCommands.ts';
 import { RESUMED_BEYOND } from '../../../src/core/index.ts';
 import { latchIn, stubbornLatch } from '../../../src/live/safety/latch.ts';
 import type { Halt } from '../../../src/live/safety/latch.ts';

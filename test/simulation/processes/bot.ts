@@ -1,6 +1,6 @@
 /** The bot's process: the composition that ships, with the ports of the simulated world, started again whenever it ends. */
-import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/cli/wiring/bot.ts';
-import { logEvent } from '../../../src/cli/terminal/eventLog.ts';
+import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/app/wiring/bot.ts';
+import { logEvent } from '../../../src/app/messages/eventLog.ts';
 
 import type { ConversionDesk, Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../../src/core/index.ts';
 import { isAboutRules, isAboutNonce, meaningOf, Secret } from '../../../src/exchange/index.ts';

@@ -1,7 +1,7 @@
 /** The bot's webhook inbox without its socket: the production desk, store and reader behind a door with a secret path, and everything that happens to deliveries on their way. */
 import Database from 'libsql';
-import { inboxHearing } from '../../../src/cli/wiring/inbox.ts';
-import { inboxReader } from '../../../src/cli/wiring/inboxReader.ts';
+import { inboxHearing } from '../../../src/app/wiring/inbox.ts';
+import { inboxReader } from '../../../src/app/wiring/inboxReader.ts';
 import { money } from '../../../src/core/index.ts';
 import { Desk } from '../../../src/live/inbox/desk.ts';
 import { inboxStoreIn } from '../../../src/live/inbox/store.ts';

@@ -1,0 +1,147 @@
+/** `puntas check`: the checked configuration, and the quotes that it would place now with the reason for each price. Places nothing. */
+import { stringify } from 'yaml';
+import { describeTier, needsPerson, textOfAmount, textOfPrice } from '../../core/index.ts';
+import type { Amount, Clock, Instrument, NormalizedLevel, Preview } from '../../core/index.ts';
+import type { Config } from '../../config.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import type { Halt } from '../../live/safety/latch.ts';
+import { readOpening, readRules } from '../../live/loop/opening.ts';
+import { isFailed, Reads } from '../../live/account/reads.ts';
+import { readReference } from '../../live/market/reference.ts';
+import { clientOf, engineOf, referenceOf } from '../wiring/bot.ts';
+import type { VenueAccess } from '../wiring/bot.ts';
+import { UsageError } from '../wiring/configFile.ts';
+import { ownCommand } from '../messages/ownCommand.ts';
+
+export type CheckResult = {
+  /** Lines for stdout. */
+  readonly text: string;
+  /** Why nothing could be quoted with this configuration until a person changes something, in one line; null when something could. */
+  readonly problem: string | null;
+};
+
+/** `configFile` is where the configuration was read. Rejects with one line for a person when there is nothing to show of it. */
+export async function check(
+  config: Config,
+  venue: VenueAccess,
+  clock: Clock,
+  seed: number,
+  configFile: string | undefined,
+): Promise<CheckResult> {
+  const client = clientOf(config, venue, clock, seed);
+  const around = referenceOf(config);
+  try {
+    const rules = await readRules(client, config.book);
+    const engine = engineOf(config, rules, 0);
+    const opening = await readOpening(client, () => clock.now());
+    const time = () => clock.now();
+    const reads = new Reads(client, config.book, opening.lastTid, time);
+    engine.step({ kind: 'rules', at: time(), ...rules });
+    engine.step({
+      kind: 'balances',
+      at: time(),
+      startedAt: opening.startedAt,
+      quiet: true,
+      balances: opening.balances,
+    });
+    for (const read of [
+      ...(around ? [readReference({ exchange: client, instrument: () => rules.instrument, time }, around)] : []),
+      reads.trades(),
+      reads.openOrders(),
+      reads.publicTrade(rules.instrument),
+      reads.book(engine.book, rules.instrument),
+    ]) {
+      const event = await read;
+      if (isFailed(event))
+        throw new UsageError(
+          `the exchange could not be read: ${event.kind === 'refused' ? `${event.code} ${event.message}` : event.reason}`,
+          1,
+        );
+      if (event?.kind === 'feed failed') throw new UsageError(`the feed ${event.name} tells no price: ${event.why}`, 1);
+      if (event !== null) engine.step(event);
+    }
+    const reducing = latchIn(config.state.dir).readReduce?.() ?? null;
+    if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });
+    const preview = engine.preview(time());
+    const text = [
+      '# configuration, with every default filled in',
+      stringify(config).trimEnd(),
+      '',
+      `# quotes that it would place now (maker fee ${percent(rules.makerRate)}, taker fee ${percent(rules.takerRate)})`,
+      ...(rules.tier ? [describeTier(rules.tier)] : []),
+      ...halts(preview.halt, config.state.dir, configFile),
+      ...describe(rules.instrument, preview),
+    ].join('\n');
+    return { text, problem: needsPerson(preview.unshown) ? `nothing would be quoted: ${preview.whyNot ?? ''}` : null };
+  } finally {
+    await around?.close();
+    await client.close();
+  }
+}
+
+/** What keeps a run from quoting whatever the market does. */
+function halts(now: string | null, stateDir: string, configFile: string | undefined): string[] {
+  const latch = latchIn(stateDir);
+  const lift = ownCommand('resume', { configFile, stateDir });
+  const would = (what: string, { by, reason }: Halt): string =>
+    `run would ${what} by ${by}: ${reason}; look, then lift it with: ${lift}`;
+  const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce?.() ?? null];
+  return [
+    ...(now === null ? [] : [`run would halt at once: ${now}`]),
+    ...(halted === null ? [] : [would('quote nothing: halted', halted)]),
+    ...(held === null ? [] : [would('quote nothing: held', held)]),
+    ...(reducing === null ? [] : [would('only close inventory: told to', reducing)]),
+  ];
+}
+
+function describe(instrument: Instrument, preview: Preview): string[] {
+  if (preview.levels.length === 0 && preview.refusal !== null) return [`none: ${preview.refusal}`];
+  const asks = preview.levels.filter(({ level }) => level.side === 'sell').reverse();
+  const bids = preview.levels.filter(({ level }) => level.side === 'buy');
+  return [
+    ...(preview.refusal === null ? [] : [`none would be placed: ${preview.refusal}; otherwise`]),
+    ...asks.map(({ level, verdict }) => row(instrument, level, verdict)),
+    `  middle ${(preview.mid * Number(instrument.tick)).toFixed(instrument.priceDecimals + 1)}`,
+    ...bids.map(({ level, verdict }) => row(instrument, level, verdict)),
+    ...figures(preview),
+    ...preview.refusals.map(
+      ({ side, index, reason }) => `  ${side === 'buy' ? 'bid' : 'ask'} level ${index + 1}: ${reason}`,
+    ),
+    ...(preview.whyNot === null ? [] : [`  ${preview.whyNot}`]),
+  ];
+}
+
+/** What a model computed with. */
+const figures = ({ quote }: Preview): string[] =>
+  quote.figures === undefined
+    ? []
+    : [
+        `  model: ${quote.figures.map(({ name, value, unit }) => `${name} ${rounded(value)} ${unit}`.trim()).join(', ')}`,
+      ];
+const rounded = (x: number): string => String(Number(x.toPrecision(4)));
+
+function row(instrument: Instrument, level: NormalizedLevel, verdict: string): string {
+  const price = textOfPrice(instrument, level.price);
+  const steps = level.why.map((step, i) =>
+    i === 0 ? `${step.name} ${units(instrument, step.ticks)}` : `${step.name} ${signed(instrument, step.ticks)}`,
+  );
+  return `  ${level.side === 'buy' ? 'bid' : 'ask'} ${textOfAmount(instrument, level.amount)} at ${price} = ${steps.join(' ')}${amountSteps(instrument, level)}${verdict === 'would be placed' ? '' : `  (not placed: ${verdict})`}`;
+}
+
+/** How the amount came about, when it is not simply what the configuration says. */
+function amountSteps(instrument: Instrument, { amount, amounts }: NormalizedLevel): string {
+  if (amounts === undefined) return '';
+  const asked = amounts.reduce((sum, { lots }) => sum + lots, 0);
+  const all = asked === amount ? amounts : [...amounts, { name: 'limits of the book', lots: amount - asked }];
+  const texts = all.map(({ name, lots }, i) => {
+    const text = textOfAmount(instrument, Math.abs(lots) as Amount);
+    return i === 0 ? `${name} ${text}` : `${name} ${lots < 0 ? '-' : '+'}${text}`;
+  });
+  return `; ${textOfAmount(instrument, amount)} = ${texts.join(' ')}`;
+}
+
+const units = (instrument: Instrument, ticks: number): string =>
+  (ticks * Number(instrument.tick)).toFixed(instrument.priceDecimals + 2);
+const signed = (instrument: Instrument, ticks: number): string =>
+  `${ticks < 0 ? '-' : '+'}${units(instrument, Math.abs(ticks))}`;
+const percent = (rate: number): string => `${(rate / 1e6).toFixed(3)} %`;

@@ -1,0 +1,167 @@
+/** `puntas halt`: the kill command. Latches the halt, and on request takes the bot's orders out with its own key, beside it or after it. */
+import { existsSync } from 'node:fs';
+import { sleep } from '../../core/index.ts';
+import type { Clock, Exchange, Millis, Outcome } from '../../core/index.ts';
+import type { Config } from '../../config.ts';
+import { cancelAll, cutText } from '../../live/safety/cancelAllAndVerify.ts';
+import { readPulse } from '../../live/safety/heartbeat.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import type { Log } from '../../live/log.ts';
+import { isPaperState } from '../../live/state/paperMark.ts';
+import { ConnectivityLog } from '../../live/loop/connectivityLog.ts';
+import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
+import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
+import { lookInto, nonceMarkOf } from '../../live/state/stateLook.ts';
+import { clientOf } from '../wiring/bot.ts';
+import type { VenueAccess } from '../wiring/bot.ts';
+import { UsageError } from '../wiring/configFile.ts';
+import { EXIT } from '../messages/exits.ts';
+import { ownCommand } from '../messages/ownCommand.ts';
+import type { WhichBot } from '../messages/ownCommand.ts';
+
+export type Halted = { readonly text: string; readonly code: number; readonly isLatched: boolean };
+
+/** Latches the halt of a state directory; a disk that does not take it keeps no cancel back. */
+export function latchHalt(which: WhichBot, reason: string, at: Millis): Halted {
+  const { stateDir } = which;
+  if (reason.trim().length < 4) throw new UsageError('--reason: say in a few words why, for those who read it later');
+  if (which.configFile === undefined && !existsSync(stateDir))
+    throw new UsageError(`${stateDir}: no such folder; expected the state directory of a bot (state.dir)`);
+  const latch = latchIn(stateDir);
+  const before = latch.read();
+  const lift = `lift it, after you have looked, with: ${ownCommand('resume', which)}`;
+  if (before !== null)
+    return {
+      text: `${stateDir}: trading is halted there already: ${before.reason} (by ${before.by}); ${lift}`,
+      ...{ code: EXIT.clean, isLatched: true },
+    };
+  try {
+    latch.set({ reason, at, by: 'person' });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return {
+      text: `${stateDir}: THE HALT COULD NOT BE WRITTEN (${why}): end the bot's process, or it goes on trading`,
+      ...{ code: EXIT.leftOrders, isLatched: false },
+    };
+  }
+  return {
+    text: `halted: a running bot cancels its orders and quotes nothing within seconds, and no restart changes that; ${lift}`,
+    ...{ code: EXIT.clean, isLatched: true },
+  };
+}
+
+/** The configuration that the last run of a state directory had. */
+export function lastConfigOf(stateDir: string): Config {
+  const run = existsSync(stateDir) ? recordingsIn(stateDir).at(-1)?.run : undefined;
+  const recording = run === undefined ? null : readRecording(stateDir, run);
+  if (recording === null)
+    throw new UsageError(
+      `${stateDir}: no run is recorded there that says at which exchange it trades: name the bot's YAML with -c FILE`,
+    );
+  return JSON.parse(recording.of.setup) as Config;
+}
+
+/** Why there is nothing of such a bot that another process could cancel; null when there may be. */
+export function nothingToCancel({ exchange }: Config, stateDir: string): string | null {
+  if (isPaperState(stateDir)) return 'paper trading leaves no order anywhere: nothing to cancel';
+  if (exchange.kind === 'embedded')
+    return "the embedded exchange is part of the bot's process: a running bot cancels there by itself, and nothing outlives it";
+  return null;
+}
+
+/**
+ * Takes every order of the bot out, and verifies it. Lines for a person. What the state knows is canceled first, without reading anything; nothing
+ * counts as verified before requests of the bot that may still be on their way had their time.
+ */
+export async function cancelOwn(
+  config: Config,
+  venue: VenueAccess,
+  clock: Clock,
+  seed: number,
+  log: Log,
+): Promise<{ readonly lines: readonly string[]; readonly code: number }> {
+  const { book, instance, state, timing } = config;
+  const found = await lookInto(state.dir, clock).catch(() => null);
+  const known = (found?.orders ?? []).map(({ id }) => id).filter(id => id.startsWith(`${instance}-`));
+  const own = await besideTheBot(config, venue, clock, seed);
+  const { exchange } = own;
+  try {
+    const reach = new ConnectivityLog(log, clock);
+    if (known.length > 0) await cancelAll({ exchange, reach }, known);
+    // Who stopped by itself had verified that nothing is on its way.
+    const fenceMs = readPulse(state.dir, 'bot')?.state === 'stopped' ? 0 : timing.fenceMs;
+    const bounds = { fenceMs, withinMs: timing.shutdownMs };
+    const { left, canceled, isCut } = await recoverAndCancel({
+      exchange,
+      clock,
+      log,
+      book,
+      instance,
+      known,
+      ...bounds,
+    });
+    if (left?.length === 0)
+      return {
+        lines: [
+          `verified: no order of ${instance} is left on ${book}${canceled > 0 ? ` (${canceled} more were seen and canceled)` : ''}`,
+        ],
+        code: EXIT.clean,
+      };
+    // Each known one was asked for by itself where the list is cut: what is left of them is in `left`.
+    const ids = left ?? (isCut ? [] : known);
+    return {
+      lines: [
+        ...(isCut
+          ? [cutText(instance, book, known.length)]
+          : left === null
+            ? ['open orders could not be read: the log above says why']
+            : []),
+        ...ids.map(id => `not verified to be gone: ${id}`),
+        `orders of ${instance} may be left on ${book}: cancel them at the exchange, or give this command again`,
+      ],
+      code: EXIT.leftOrders,
+    };
+  } finally {
+    await own.close();
+  }
+}
+
+type Beside = Pick<Exchange, 'openOrders' | 'cancel' | 'lookUp'>;
+
+/** Credentials are wrong, or the nonce is not higher than that of another process. */
+const NONCE_REFUSED = '0201';
+const AGAIN_MS = 200;
+
+/**
+ * The bot's key in a second process. Its nonces are those of the clock, as the bot's are, so that either's requests stay acceptable to an exchange that
+ * wants each to be higher than the last. Where the bot's run ahead of the clock, and ours are refused for that, they go on above every one that it may have used.
+ */
+async function besideTheBot(
+  config: Config,
+  venue: VenueAccess,
+  clock: Clock,
+  seed: number,
+): Promise<{ readonly exchange: Beside; close(): Promise<void> }> {
+  const mark = await nonceMarkOf(config.state.dir, clock).catch(() => 0n);
+  const beside = clientOf(config, venue, clock, seed);
+  const above = clientOf(config, venue, clock, seed, { nonceAbove: mark });
+  const trying = async <T>(call: (of: Beside) => Promise<Outcome<T>>) => {
+    const first = await call(beside);
+    if (first.kind !== 'refused' || first.code !== NONCE_REFUSED) return first;
+    await sleep(clock, AGAIN_MS);
+    const second = await call(beside);
+    if (second.kind !== 'refused' || second.code !== NONCE_REFUSED) return second;
+    return call(above);
+  };
+  return {
+    exchange: {
+      openOrders: ask => trying(of => of.openOrders(ask)),
+      cancel: ids => trying(of => of.cancel(ids)),
+      lookUp: ids => trying(of => of.lookUp(ids)),
+    },
+    close: async () => {
+      await beside.close();
+      await above.close();
+    },
+  };
+}

@@ -1,0 +1,219 @@
+/** `puntas ledger`: what the ledger of a state directory says by currency, for people and programs, and the bookings that a person leaves for it. */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { CAUSES, causesFrom, causesOf, money, moneyOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
+import type { Cause, Causes, Clock, LedgerEntry, Millis, Money, Profit } from '../../core/index.ts';
+import { adjustmentsIn } from '../../live/state/adjustments.ts';
+import { isBroughtForward } from '../../live/state/entries.ts';
+import { STATE_FILE } from '../../live/state/journal.ts';
+import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
+import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+import { UsageError } from '../wiring/configFile.ts';
+import { ownCommand } from '../messages/ownCommand.ts';
+
+export type LedgerAsk = {
+  readonly currency?: string;
+  readonly since?: Millis;
+  readonly entries: boolean;
+  readonly form: 'text' | 'json' | 'csv';
+};
+
+type Row = {
+  readonly currency: string;
+  /** Within the time that was asked for: `opening` is everything before it. */
+  readonly causes: Causes;
+  readonly closing: Money;
+  /** As it was last reported; null when it never was. */
+  readonly exchange: Money | null;
+  readonly difference: Money | null;
+};
+
+/** Lines for stdout. Rejects with one line when there is nothing to show. */
+export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise<string[]> {
+  const file = await ledgerFileIn(dir, clock);
+  if (file === null)
+    throw new UsageError(
+      `${dir}: no ledger there yet; expected the state directory of a bot that has read its balances`,
+    );
+  const { since = -Infinity } = ask;
+  const shown = file.entries.filter(({ at }) => at >= since);
+  const [first] = file.entries;
+  if (first !== undefined && isBroughtForward(first) && since <= first.at && since !== -Infinity)
+    throw new UsageError(`--since: what came until ${timeOf(first.at)} is kept as one sum; expected a later time`);
+  const all = rowsOf(file, shown);
+  const rows = all.filter(({ currency }) => ask.currency === undefined || currency === ask.currency);
+  if (rows.length === 0)
+    throw new UsageError(
+      ask.currency === undefined
+        ? `${dir}: its ledger is empty`
+        : `${dir}: nothing is booked in ${ask.currency}; there is ${all.map(({ currency }) => currency).join(', ')}`,
+    );
+  const mine = shown.filter(
+    ({ changes }) => ask.currency === undefined || changes.some(c => c.currency === ask.currency),
+  );
+  if (ask.entries) {
+    const lines = mine.flatMap(entry => linesOfEntry(entry, ask));
+    return ask.form === 'csv' ? ['at,source,cause,currency,amount,price,why', ...lines] : lines;
+  }
+  if (ask.form === 'csv') return csvOf(rows);
+  const waiting = adjustmentsIn(dir).waiting();
+  if (ask.form === 'json') return [JSON.stringify(jsonOf(dir, file, rows, mine.length, ask, waiting.length))];
+  const from = since === -Infinity ? (first?.at ?? null) : since;
+  return [
+    `${dir}: ${mine.length} ${mine.length === 1 ? 'entry' : 'entries'}${from === null ? '' : ` since ${timeOf(from)}`}${file.checked ? `; compared with the exchange at ${timeOf(file.checked.at)}` : '; not compared with the exchange yet'}`,
+    ...table(rows),
+    ...(file.profit === null ? [] : [profitLine(file.profit)]),
+    ...waiting.map(
+      ({ currency, amount, by, reason }) =>
+        `waits for the bot to take it up: ${textOfMoney(amount)} ${currency} (${by}: ${reason})`,
+    ),
+  ];
+}
+
+export type AdjustAsk = {
+  readonly currency: string;
+  readonly amount: string;
+  readonly reason: string;
+  readonly by?: string;
+};
+
+/** Leaves a booking for the bot. Says what will become of it. */
+export function adjust(dir: string, ask: AdjustAsk, at: Millis): string {
+  const { reason } = ask;
+  const currency = ask.currency.toLowerCase();
+  if (!existsSync(join(dir, STATE_FILE)))
+    throw new UsageError(`${dir}: no ${STATE_FILE} there; expected the state directory of a bot`);
+  if (!/^[a-z0-9]{1,20}$/.test(currency))
+    throw new UsageError(`--currency: expected a ticker like btc, found ${ask.currency}`);
+  if (reason.trim().length < 4)
+    throw new UsageError('--reason: say in a few words what happened, for those who read it later');
+  const amount = amountOf(ask.amount);
+  adjustmentsIn(dir).put({ id: randomUUID(), at, currency, amount, reason: reason.trim(), by: ask.by ?? ownName() });
+  return `left for the bot: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, another one at its next start, before it quotes. A halt stays until you lift it with: ${ownCommand('resume', { stateDir: dir })}`;
+}
+
+function amountOf(text: string): Money {
+  let amount: Money;
+  try {
+    amount = moneyOf(text);
+  } catch {
+    throw new UsageError(`--amount: expected decimal digits like 12.5 or -12.5, found ${text}`);
+  }
+  if (amount === 0n) throw new UsageError('--amount: expected something other than 0');
+  return amount;
+}
+
+/** The name of the login that says so. */
+export function ownName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'somebody';
+  }
+}
+
+function rowsOf({ causes, checked }: LedgerFile, shown: readonly LedgerEntry[]): Row[] {
+  const within = causesFrom(shown);
+  const names = new Set([...causes.keys(), ...(checked?.reported.keys() ?? [])]);
+  return [...names]
+    .sort()
+    .map((currency): Row => {
+      const all = causes.get(currency) ?? causesOf({});
+      const closing = sumOfCauses(all);
+      const own = within.get(currency) ?? causesOf({});
+      const opening = money(closing - sumOfCauses(own) + own.opening);
+      const exchange = checked === null ? null : (checked.reported.get(currency) ?? money(0n));
+      const difference = checked === null ? null : (checked.differences.get(currency) ?? money(0n));
+      return { currency, causes: { ...own, opening }, closing, exchange, difference };
+    })
+    .filter(
+      ({ causes: all, closing, exchange }) =>
+        CAUSES.some(cause => all[cause] !== 0n) || closing !== 0n || (exchange ?? 0n) !== 0n,
+    );
+}
+
+const COLUMNS: readonly (Cause | 'closing' | 'exchange' | 'difference')[] = [
+  ...CAUSES,
+  'closing',
+  'exchange',
+  'difference',
+];
+const cellOf = (row: Row, column: (typeof COLUMNS)[number]): Money | null =>
+  column === 'closing' || column === 'exchange' || column === 'difference' ? row[column] : row.causes[column];
+
+/** A column for each currency, points below points. */
+function table(rows: readonly Row[]): string[] {
+  const columns = rows.map(row => {
+    const texts = COLUMNS.map(name => cellOf(row, name)).map(sum => (sum === null ? '' : textOfMoney(sum)));
+    const decimals = Math.max(...texts.map(text => text.split('.')[1]?.length ?? 0));
+    const cells = COLUMNS.map(name => cellOf(row, name)).map(sum => (sum === null ? '-' : textOfMoney(sum, decimals)));
+    return [row.currency, ...cells];
+  });
+  const widths = columns.map(cells => Math.max(...cells.map(cell => cell.length)));
+  return ['', ...COLUMNS].map((name, line) =>
+    [name.padEnd(12), ...columns.map((cells, i) => (cells[line] ?? '').padStart((widths[i] ?? 0) + 2))]
+      .join('')
+      .trimEnd(),
+  );
+}
+
+const csvOf = (rows: readonly Row[]): string[] => [
+  ['currency', ...COLUMNS].join(','),
+  ...rows.map(row => [row.currency, ...COLUMNS.map(name => textOrEmpty(cellOf(row, name)))].join(',')),
+];
+const textOrEmpty = (sum: Money | null): string => (sum === null ? '' : textOfMoney(sum));
+
+function jsonOf(
+  dir: string,
+  { checked, profit }: LedgerFile,
+  rows: readonly Row[],
+  entries: number,
+  { since }: LedgerAsk,
+  waiting: number,
+) {
+  return {
+    state: dir,
+    since: since === undefined ? null : timeOf(since),
+    comparedAt: checked === null ? null : timeOf(checked.at),
+    entries,
+    waiting,
+    profit:
+      profit && Object.fromEntries(Object.entries(profit).map(([part, sum]) => [part, textOfMoney(sum)] as const)),
+    currencies: Object.fromEntries(
+      rows.map(row => [
+        row.currency,
+        Object.fromEntries(
+          COLUMNS.map(name => {
+            const sum = cellOf(row, name);
+            return [name, sum === null ? null : textOfMoney(sum)];
+          }),
+        ),
+      ]),
+    ),
+  };
+}
+
+function linesOfEntry({ source, at, why, changes }: LedgerEntry, { form, currency: only }: LedgerAsk): string[] {
+  const moved = changes.filter(({ amount, currency }) => amount !== 0n && (only === undefined || currency === only));
+  const texts = moved.map(({ cause, currency, amount }) => ({ cause, currency, amount: textOfMoney(amount) }));
+  const price = priceOf({ source, why });
+  if (form === 'json') return [JSON.stringify({ at: timeOf(at), source, price, why, changes: texts })];
+  if (form === 'csv')
+    return texts.map(({ cause, currency, amount }) =>
+      [timeOf(at), quoted(source), cause, currency, amount, price ?? '', quoted(why ?? '')].join(','),
+    );
+  const list = texts.map(({ cause, currency, amount }) => `${cause} ${amount} ${currency}`).join(', ');
+  return [`${timeOf(at)}  ${source}  ${list}${why === null ? '' : `  (${why})`}`];
+}
+
+/** Of a trade, as the exchange wrote it; null for what is none, and for a trade that an older Puntas booked. */
+const priceOf = ({ source, why }: Pick<LedgerEntry, 'source' | 'why'>): string | null =>
+  (source.startsWith('trade ') ? /^\S+ at (\d+(?:\.\d+)?)$/.exec(why ?? '')?.[1] : null) ?? null;
+
+const profitLine = ({ spread, inventory, fees, hedging, total }: Profit): string =>
+  `profit since the opening, while it ran: ${textOfMoney(total)} = spread ${textOfMoney(spread)} + inventory ${textOfMoney(inventory)} + fees ${textOfMoney(fees)} + hedging ${textOfMoney(hedging)}`;
+
+const quoted = (text: string): string => (/[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
+const timeOf = (at: Millis): string => new Date(at).toISOString();

@@ -1,0 +1,87 @@
+/** `puntas replay`, `puntas reduce` and `puntas resume`: what a state directory can be asked after and told. */
+import { existsSync } from 'node:fs';
+import type { Config } from '../../config.ts';
+import { isBeyondLimit } from '../../core/index.ts';
+import type { Millis } from '../../core/index.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
+import { firstRules, replayRun } from '../../live/replay/replay.ts';
+import { engineOf } from '../wiring/bot.ts';
+import { UsageError } from '../wiring/configFile.ts';
+import { ownCommand } from '../messages/ownCommand.ts';
+import type { WhichBot } from '../messages/ownCommand.ts';
+
+/** Replays recorded runs (the last one, or all) and says for each whether every command came out the same. True when all did. */
+export function replay(dir: string, which: 'last' | 'all' | number, print: (line: string) => void): boolean {
+  const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
+  if (runs.length === 0)
+    throw new UsageError(`${dir}: no recording of a run there; expected the state directory of a bot (state.dir)`);
+  const chosen = which === 'all' ? runs : which === 'last' ? runs.slice(-1) : runs.filter(run => run === which);
+  if (chosen.length === 0) throw new UsageError(`${dir}: no recorded run ${which}; it has ${runs.join(', ')}`);
+  let same = true;
+  for (const run of chosen) {
+    const told = replayOne(dir, run);
+    same &&= told.same;
+    print(`run ${run}: ${told.text}`);
+  }
+  return same;
+}
+
+function replayOne(dir: string, run: number): { readonly same: boolean; readonly text: string } {
+  try {
+    const recording = readRecording(dir, run);
+    const rules = firstRules(dir, run);
+    if (recording === null || rules === null)
+      return { same: true, text: 'ended before the rules of its book were read; nothing to replay' };
+    const engine = engineOf(JSON.parse(recording.of.setup) as Config, rules, run);
+    const { inputs, commands, difference, gap, broke } = replayRun(dir, run, engine);
+    const verdict = difference === null ? 'every command the same' : `DIFFERENT ${difference}`;
+    const end = gap ? ', up to where the disk took no more of the recording' : '';
+    const broken = broke === null ? '' : `, and broke as it did then: ${broke}`;
+    return { same: difference === null, text: `${inputs} inputs, ${commands} commands, ${verdict}${broken}${end}` };
+  } catch (error) {
+    // What cannot be read from its beginning.
+    return {
+      same: false,
+      text: `DIFFERENT before the first input: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+}
+
+/** From here on inventory is only closed, until a resume. Says what holds now. */
+export function reduce(which: WhichBot, reason: string, at: Millis): string {
+  const dir = which.stateDir;
+  if (reason.trim().length < 4) throw new UsageError('--reason: say in a few words why, for those who read it later');
+  if (!existsSync(dir))
+    throw new UsageError(`${dir}: no such folder; expected the state directory of a bot (state.dir)`);
+  const latch = latchIn(dir);
+  const before = latch.readReduce?.() ?? null;
+  const lift = ownCommand('resume', which);
+  if (before !== null)
+    throw new UsageError(
+      `${dir}: nothing to do, inventory is only closed there already: ${before.reason}; lift it with: ${lift}`,
+    );
+  latch.setReduce?.({ reason, at, by: 'person' });
+  return `a running bot closes inventory only within seconds, until you lift that with: ${lift}${latch.read() === null ? '' : '; trading is halted there: nothing is quoted at all'}`;
+}
+
+/** Lifts a halt, a hold, and what keeps inventory only being closed. Says what it was. Throws `UsageError` when there is nothing to lift. */
+export function resume({ configFile, stateDir: dir }: WhichBot, reason: string, at: Millis): string {
+  if (reason.trim().length < 4)
+    throw new UsageError('--reason: say in a few words what you found, for those who read it later');
+  const latch = latchIn(dir);
+  const [halt, hold, reducing] = [latch.read(), latch.readHold(), latch.readReduce?.() ?? null];
+  const lifted = halt ?? hold ?? reducing;
+  if (lifted === null)
+    throw new UsageError(
+      `${dir}: nothing is halted there; is it the bot that you mean? The command that it logged names its own state`,
+    );
+  latch.lift(reason, at);
+  const since = new Date(lifted.at).toISOString();
+  if (halt === null && hold === null)
+    return `lifted: ${lifted.reason} (inventory was only closed since ${since}); a running bot quotes both sides within seconds`;
+  const what = `lifted: ${lifted.reason} (${halt === null ? 'held' : 'halted'} by ${lifted.by} at ${since})`;
+  const both = reducing === null ? '' : `; and inventory is no longer only closed (${reducing.reason})`;
+  if (!isBeyondLimit(lifted.reason)) return `${what}${both}; a running bot goes on within seconds`;
+  return `${what}${both}; while inventory is beyond its limit the bot only closes it, and quotes both sides by itself once it is within; to keep what it holds instead, set limits.positionMax (or inventory.target) in ${configFile ?? 'its YAML'} and start it again`;
+}

@@ -1,0 +1,252 @@
+/** A run whose state is open: its parts, what they tell each other, and how it begins and ends. */
+import { describeTier } from '../../core/index.ts';
+import type { Clock, Millis, Snapshot } from '../../core/index.ts';
+import { isAboutNonce, isAboutRules, meaningOf } from '../../exchange/index.ts';
+import type { Client } from '../../exchange/index.ts';
+import { adjustmentsIn } from '../../live/state/adjustments.ts';
+import { settlementsIn } from '../../live/state/settlements.ts';
+import type { Journal } from '../../live/state/journal.ts';
+import { heartbeatIn, readPulse, Watch } from '../../live/safety/heartbeat.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import type { Latch } from '../../live/safety/latch.ts';
+import { openRolling } from '../../live/loop/rolling.ts';
+import type { Rolling } from '../../live/loop/rolling.ts';
+import type { Session } from '../../live/loop/session.ts';
+import { metrics, serveMonitor, showProcess } from '../../monitor/index.ts';
+import type { Metrics } from '../../monitor/index.ts';
+import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, witnessOf } from '../wiring/bot.ts';
+import { startInbox } from '../wiring/inbox.ts';
+import { LastScrape } from '../wiring/lastScrape.ts';
+import { besideOf, monitored, notReady, volumeOf } from '../wiring/monitored.ts';
+import type { InboxSide } from '../wiring/inbox.ts';
+import { lineRoom } from '../../cli/terminal/logger.ts';
+import { logEvent } from '../messages/eventLog.ts';
+import { ownCommand } from '../messages/ownCommand.ts';
+import { PAPER_PREFIX } from '../wiring/paper.ts';
+import { remedyOf } from '../messages/remedy.ts';
+import { status } from '../messages/status.ts';
+import { summaryOf } from '../messages/summary.ts';
+import type { Summary } from '../messages/summary.ts';
+import { journalLimits, misplaced, ownerOf } from './ownState.ts';
+import type { RunOptions } from './runOptions.ts';
+import { RunTotals } from './runTotals.ts';
+
+export type RunResult = {
+  readonly summary: Summary;
+  readonly left: readonly string[];
+  readonly failure: string | null;
+};
+
+/** What is to be ended, the last first. */
+export type Ends = (() => unknown)[];
+
+/** Few and fixed words, like the engine's. */
+const DISK_FULL = 'the disk does not take the journal';
+
+/** `ends` has whatever it has begun, also when it could not go on. */
+export class Running {
+  readonly #options: RunOptions;
+  readonly #ends: Ends;
+  readonly #resumeCommand: string;
+  readonly #latch: Latch;
+  readonly #heart: ReturnType<typeof heartbeatIn>;
+  readonly #client: Client;
+  readonly #tally = new RunTotals();
+  /** Of the run that goes on: one follows the other in this process. */
+  #journal: Journal;
+  #runSince: Millis;
+  #requests = 0;
+  #page: Metrics | null = null;
+  #inbox: InboxSide | null = null;
+  #isStoppedCleanly = false;
+
+  constructor(options: RunOptions, journal: Journal, ends: Ends) {
+    const { config, venue, clock, seed } = options;
+    this.#options = options;
+    this.#ends = ends;
+    this.#resumeCommand = ownCommand('resume', { configFile: options.configFile, stateDir: config.state.dir });
+    this.#journal = journal;
+    ends.push(() => this.#journal.close());
+    this.#latch = latchIn(config.state.dir);
+    this.#latch.reserve?.();
+    this.#heart = heartbeatIn(config.state.dir, 'bot', clock);
+    this.#client = clientOf(config, venue, clock, seed, {
+      journal,
+      onRequest: ({ endpoint, outcome, ms }) => {
+        this.#requests++;
+        this.#page?.request(endpoint, outcome, ms);
+      },
+    });
+    ends.push(() => this.#client.close());
+    this.#runSince = clock.elapsed();
+  }
+
+  /** Reads the exchange and takes up what an earlier run left; nothing is quoted before `trade`. */
+  async open(): Promise<Rolling> {
+    const { config, venue, clock, seed, log } = this.#options;
+    const client = this.#client;
+    const reference = referenceOf(config);
+    if (reference) this.#ends.push(() => reference.close());
+    const rolling = await openRolling({
+      exchange: client,
+      newStream: () => marketStreamOf(config, venue, clock, seed),
+      roll: journalLimits(config),
+      onRolled: (ended, next) => this.#rolled(ended, next),
+      clock,
+      journal: this.#journal,
+      latch: this.#latch,
+      log,
+      book: config.book,
+      instance: config.instance,
+      timing: config.timing,
+      isFatal: code => meaningOf(code)?.advice === 'halt',
+      mayPass: isAboutNonce,
+      isAboutRules,
+      remedyOf,
+      reference,
+      makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
+      onNews: (news, { instrument }) => {
+        logEvent(log, instrument, news, this.#resumeCommand);
+        if (news.kind === 'count') this.#page?.order(news.side, news.event);
+        if (news.kind === 'fill') this.#page?.fill(news.fill.side, volumeOf(news.fill, instrument));
+      },
+      hedge: hedgeOf(config, client),
+      witness: witnessOf(config, client),
+      moneyLists: client,
+      adjustments: adjustmentsIn(config.state.dir),
+      settlements: settlementsIn(config.state.dir),
+      onStep: ms => this.#page?.loop(ms),
+      onReconciled: () => this.#heart.read(),
+      onTurn: isKeptOut => this.#heart.beat(isKeptOut ? 'kept out' : 'alive'),
+      resumeCommand: this.#resumeCommand,
+      ...(config.sentinel.required ? { sentinelAlive: sentinelIn(config.state.dir, clock) } : {}),
+    });
+    if (this.#journal.client === null && ownerOf(config, venue).venue !== null) {
+      const status = await client.accountStatus();
+      if (status.kind === 'done') this.#journal.ownedBy(status.value.clientId);
+    }
+    return rolling;
+  }
+
+  /** Serves metrics and probes from here on. */
+  async serve(rolling: Rolling): Promise<LastScrape> {
+    const { config, venue, clock, log } = this.#options;
+    const beside = besideOf(config, clock);
+    const scrapes = new LastScrape(clock, venue.speed);
+    this.#page = metrics(config.book, this.#options.version, () => ({
+      ...monitored(this.#snapshot(rolling.session), rolling.session, beside),
+      budget: this.#client.budget(),
+      isPaper: venue.paper !== undefined,
+      isStoppedCleanly: this.#isStoppedCleanly,
+      disk: { journalWritable: this.#journal.isWritable(), inbox: this.#inbox?.state() ?? null },
+    }));
+    showProcess(this.#page);
+    const monitor = await serveMonitor({
+      metrics: this.#page,
+      host: config.metrics.host,
+      port: config.metrics.port,
+      allowedHosts: config.metrics.allowedHosts,
+      onScrape: asker => scrapes.happened(asker),
+      notReady: () => notReady(this.#snapshot(rolling.session)).concat(this.#journal.isWritable() ? [] : [DISK_FULL]),
+      warnings: () => [this.#inbox?.state()?.problem ?? []].flat(),
+    }).catch(misplaced);
+    this.#ends.push(() => monitor.close());
+    log.info({ url: monitor.url }, `metrics at ${monitor.url}/metrics`);
+    return scrapes;
+  }
+
+  /** Quotes until it is told to stop, then cancels and verifies. `onStarted`: what an earlier run left is taken care of from then on. */
+  async trade(rolling: Rolling, scrapes: LastScrape, onStarted: () => void): Promise<RunResult> {
+    const { venue, clock, log } = this.#options;
+    const { instrument, tier } = rolling.session.rules;
+    this.#sayAssumptions();
+    if (tier) log.info({}, describeTier(tier));
+    const started = clock.elapsed();
+    this.#showStatus(rolling);
+    await this.#takeDeliveries(rolling);
+    let stop: (why: string) => void = () => undefined;
+    const stopped = new Promise<string>(resolve => (stop = resolve));
+    rolling.start(() => stop('something broke'));
+    onStarted();
+    this.#options.onStarted(stop, error => rolling.session.loop.broke(error));
+    const why = await stopped;
+    log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
+    const report = await rolling.stop();
+    if (report.left.length === 0) {
+      this.#heart.beat('stopped');
+      // A run that broke ends without anybody having asked for it.
+      this.#isStoppedCleanly = report.failure === null;
+      // Otherwise Prometheus would only see that nobody answers, as after a crash.
+      await scrapes.next();
+    }
+    const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
+    const summary = summaryOf(instrument, this.#snapshot(rolling.session), report, {
+      seconds,
+      requests: this.#requests,
+      halted: rolling.session.engine.haltedBecause,
+      paper: venue.paper,
+    });
+    return { summary, left: report.left, failure: report.failure };
+  }
+
+  #rolled({ engine, loop }: Session, next: Journal): void {
+    const { clock } = this.#options;
+    this.#journal = next;
+    this.#tally.add(engine.snapshot(loop.time()), clock.elapsed() - this.#runSince);
+    this.#runSince = clock.elapsed();
+  }
+
+  #snapshot({ engine, loop }: Session): Snapshot {
+    return this.#tally.with(engine.snapshot(loop.time()), this.#options.clock.elapsed() - this.#runSince);
+  }
+
+  #sayAssumptions(): void {
+    const { config, log } = this.#options;
+    const { fenceMs, settleMs } = config.timing;
+    log.info(
+      { fenceMs, settleMs },
+      `assuming that no request is held on its way longer than ${fenceMs / 1000} s (timing.fenceMs) and that no trade is listed later than ${settleMs / 1000} s (timing.settleMs)`,
+    );
+  }
+
+  /** The line of a terminal. */
+  #showStatus(rolling: Rolling): void {
+    const { venue, clock, log } = this.#options;
+    const line = status({
+      log,
+      // A change of the tick begins a run on another grid.
+      instrument: () => rolling.session.rules.instrument,
+      now: () => this.#snapshot(rolling.session),
+      clock,
+      speed: venue.speed,
+      queueAhead: () => rolling.session.loop.market.status.queueAhead,
+      room: () => lineRoom() - (venue.paper === undefined ? 0 : PAPER_PREFIX.length),
+    });
+    this.#ends.push(() => line.stop());
+  }
+
+  /** Of webhooks, where they are configured. */
+  async #takeDeliveries(rolling: Rolling): Promise<void> {
+    const { config, log } = this.#options;
+    if (!config.webhooks) return;
+    this.#inbox = await startInbox(config, config.webhooks, this.#client, log, {
+      moved: () => rolling.session.loop.market.moved(),
+      converted: () => rolling.session.loop.converted(),
+    });
+    this.#ends.push(() => this.#inbox?.close());
+  }
+}
+
+/** Whether the sentinel of a state directory has shown life within the last minute; it has a minute to begin with. */
+function sentinelIn(dir: string, clock: Clock): () => boolean {
+  const watch = new Watch(
+    () => readPulse(dir, 'sentinel'),
+    () => clock.elapsed(),
+  );
+  return () => {
+    const still = watch.stillForMs();
+    return still !== null && still <= SENTINEL_STILL_MAX_MS;
+  };
+}
+
+const SENTINEL_STILL_MAX_MS = 60_000;

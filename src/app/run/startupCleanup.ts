@@ -1,0 +1,87 @@
+/** A start that cannot go on takes out what an earlier run left before it gives up, and says what became of it. */
+import type { DamagedState, Leftovers } from '../../live/state/journal.ts';
+import { cutText } from '../../live/safety/cancelAllAndVerify.ts';
+import { CannotStart } from '../../live/loop/opening.ts';
+import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
+import type { Recovered } from '../../live/safety/recoverAndCancel.ts';
+import { clientOf } from '../wiring/bot.ts';
+import { UsageError } from '../wiring/configFile.ts';
+import { codeOf, EXIT, sentenceOf } from '../messages/exits.ts';
+import { cancelCommand } from './whatLives.ts';
+import { meaningOf } from '../../exchange/index.ts';
+import type { RunOptions } from './runOptions.ts';
+
+/** An exchange that does not answer at the start is not asked for long: the next start goes on. */
+const SHORT_MS = 15_000;
+
+/** After `error`, with orders of an earlier run in the journal. Always rejects. */
+export async function giveUp(error: unknown, leftovers: Leftovers['orders'], options: RunOptions): Promise<never> {
+  const { clock, log, config } = options;
+  const why = sentenceOf(error);
+  log.error({}, `cannot start: ${why}`);
+  // Only what was sent lately may still be on its way.
+  const newest = Math.max(...leftovers.map(({ at }) => at));
+  const fenceMs = Math.min(config.timing.fenceMs, Math.max(0, newest + config.timing.fenceMs - clock.now()));
+  const withinMs = error instanceof CannotStart && error.mayPass ? SHORT_MS : config.timing.shutdownMs;
+  const known = leftovers.map(({ id }) => id);
+  const { left, canceled, isCut } = await takeOut(options, fenceMs, withinMs, known);
+  if (left?.length === 0) {
+    throw new UsageError(
+      `${why}; ${countOf(canceled)} of the last run canceled, and two reads show none left`,
+      codeOf(error),
+    );
+  }
+  const ids = left ?? (isCut ? [] : known);
+  throw new UsageError(
+    [
+      why,
+      ...(isCut ? [cutText(config.instance, config.book, known.length)] : []),
+      ...ids.map(id => `not verified to be gone: ${id}`),
+      `${countOf(canceled)} of the last run canceled; others may be left on the exchange: start again, or ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}`,
+    ],
+    EXIT.leftOrders,
+  );
+}
+
+/** Without a state that can be trusted nothing is placed: our orders are taken out, and a person is told what to do. Always rejects. */
+export async function giveUpOn(damaged: DamagedState, options: RunOptions): Promise<never> {
+  const { config, log } = options;
+  log.error({}, damaged.message);
+  // An embedded exchange ended with the run before.
+  const fenceMs = config.exchange.kind === 'embedded' ? 0 : config.timing.fenceMs;
+  const { left, canceled, isCut } = await takeOut(options, fenceMs, config.timing.shutdownMs, []);
+  const { advice } = damaged;
+  if (left?.length === 0)
+    throw new UsageError(
+      `${damaged.message}; nothing was placed, ${countOf(canceled)} canceled, and two reads show no open order of ${config.instance}; ${advice}`,
+      EXIT.broken,
+    );
+  const unread = isCut ? cutText(config.instance, config.book, 0) : 'open orders could not be read';
+  const which = left === null ? unread : `not verified to be gone: ${left.join(', ')}`;
+  throw new UsageError(
+    `${damaged.message}; nothing was placed, but orders of ${config.instance} may be left (${which}): ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}; ${advice}`,
+    EXIT.leftOrders,
+  );
+}
+
+function takeOut(
+  { config, venue, clock, seed, log }: RunOptions,
+  fenceMs: number,
+  withinMs: number,
+  known: readonly string[],
+): Promise<Recovered> {
+  const client = clientOf(config, venue, clock, seed);
+  return recoverAndCancel({
+    exchange: client,
+    clock,
+    log,
+    book: config.book,
+    instance: config.instance,
+    known,
+    fenceMs,
+    withinMs,
+    isFatal: code => meaningOf(code)?.advice === 'halt',
+  }).finally(() => client.close());
+}
+
+const countOf = (n: number): string => (n === 1 ? '1 order' : `${n} orders`);

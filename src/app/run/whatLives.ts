@@ -1,0 +1,78 @@
+/** A start that fails before it opens its state says what the state knows of orders that may live, and how to cancel them. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parseDocument } from 'yaml';
+import { textOfAmount, textOfPrice } from '../../core/index.ts';
+import type { Clock } from '../../core/index.ts';
+import { recordingsIn } from '../../live/replay/recordings.ts';
+import { firstRules } from '../../live/replay/replay.ts';
+import { StateInUse } from '../../live/state/stateFile.ts';
+import { lookInto } from '../../live/state/stateLook.ts';
+import type { LiveOrder } from '../../live/state/stateLook.ts';
+import { UsageError } from '../wiring/configFile.ts';
+import { EXIT, sentenceOf } from '../messages/exits.ts';
+import { ownCommand } from '../messages/ownCommand.ts';
+import type { WhichBot } from '../messages/ownCommand.ts';
+
+/** What a person types to cancel what a bot left, in a clause. */
+export const cancelCommand = (which: WhichBot): string =>
+  `cancel them with  ${ownCommand('halt --cancel', which)}  (it needs a key that works), or at the exchange`;
+
+/** Orders that a line names; more are counted. */
+const NAMED_MAX = 20;
+
+/** The error of a start that never opened its state, with what may live by that state; the error itself when nothing may. */
+export async function withWhatLives(
+  error: unknown,
+  of: { readonly file: string; readonly state?: string },
+  clock: Clock,
+): Promise<unknown> {
+  // Beside a bot that runs, its orders are no left-overs.
+  if (error instanceof UsageError && error.cause instanceof StateInUse) return error;
+  const dir = of.state ?? stateNamedIn(of.file);
+  const found = dir === null ? null : await lookInto(dir, clock).catch(() => null);
+  if (dir === null || found === null || found.orders.length === 0 || (found.owner?.venue ?? null) === null)
+    return error;
+  const { orders } = found;
+  const more = orders.length > NAMED_MAX ? [`and ${orders.length - NAMED_MAX} more`] : [];
+  return new UsageError(
+    [
+      sentenceOf(error),
+      `by the state in ${dir} ${orders.length === 1 ? '1 order' : `${orders.length} orders`} of an earlier run may live on the exchange:`,
+      ...[...rowsOf(dir, orders.slice(0, NAMED_MAX)), ...more].map(row => `  ${row}`),
+      `mend what is wrong and start again, which takes them out, or ${cancelCommand({ configFile: of.state === undefined ? of.file : undefined, stateDir: dir })}`,
+    ],
+    EXIT.leftOrders,
+  );
+}
+
+/** Where a file that may be wrong in every other way keeps its state; null when it cannot be read. */
+function stateNamedIn(file: string): string | null {
+  if (!existsSync(file)) return null;
+  let named: unknown;
+  try {
+    named = parseDocument(readFileSync(file, 'utf8')).getIn(['state', 'dir']);
+  } catch {
+    // Not even YAML: the place that is meant when nothing is said.
+  }
+  return resolve(dirname(resolve(file)), typeof named === 'string' && named !== '' ? named : './state');
+}
+
+function rowsOf(dir: string, orders: readonly LiveOrder[]): string[] {
+  const instrument = instrumentOf(dir);
+  return orders.map(({ id, side, price, amount }) =>
+    instrument === null
+      ? `${id} ${side}`
+      : `${id} ${side} ${textOfAmount(instrument, amount)} ${instrument.major} at ${textOfPrice(instrument, price)}`,
+  );
+}
+
+/** The rules of the book, as the last recorded run read them; null without one. */
+function instrumentOf(dir: string) {
+  try {
+    const last = recordingsIn(dir).at(-1);
+    return last === undefined ? null : (firstRules(dir, last.run)?.instrument ?? null);
+  } catch {
+    return null;
+  }
+}
