@@ -1,6 +1,6 @@
 /** The other driver: the production engine, its risk gate and a strategy on a recorded market, with latency and a fill model. */
 import { createHash } from 'node:crypto';
-import { moneyOf, textOfAmount, textOfMoney, textOfPrice } from '../../src/core/index.ts';
+import { moneyOf, OrderBook, textOfAmount, textOfMoney, textOfPrice } from '../../src/core/index.ts';
 import type {
   Amount,
   Approved,
@@ -177,6 +177,8 @@ class Replay {
   readonly #window: RowWindow | null;
   readonly #span: { readonly from: Millis; readonly to: Millis };
   readonly #engine: Engine;
+  /** The recorded book as our end knows it, without orders of ours. */
+  readonly #book = new OrderBook();
   readonly #wantsTrades: boolean;
   readonly #collector: Collector;
   readonly #gaps: GapIterator;
@@ -335,7 +337,7 @@ class Replay {
     if (this.#window !== null) this.#load(this.#window, time);
     const now = this.#exchange.runToAnswer(time);
     const { local, place, lots, flags, base, places } = this.#rows;
-    const { book } = this.#engine;
+    const book = this.#book;
     // What came before is in the book; the engine lives from then on.
     const { from } = this.#span;
     let row = this.#next;
@@ -382,8 +384,8 @@ class Replay {
     else {
       const met = this.#hideMet();
       this.#hid = met.length > 0;
-      this.#step({ kind: 'book', at, startedAt: null });
-      for (const { side, price, amount } of met) this.#engine.book.set(side, price, amount);
+      this.#step({ kind: 'book', at, startedAt: null, book: this.#book });
+      for (const { side, price, amount } of met) this.#book.set(side, price, amount);
     }
     if (this.#collector.isMissing) this.#explain(at);
   }
@@ -394,9 +396,9 @@ class Replay {
     else this.#collector.explain(silent.length > 0 ? silent : [UNDER_WAY]);
   }
 
-  /** Takes out of the engine's book what has been met by resting orders of ours: levels at their price or through it. */
+  /** Takes out of the book that the engine is told what has been met by resting orders of ours: levels at their price or through it. */
   #hideMet(): readonly MetLevel[] {
-    const { book } = this.#engine;
+    const book = this.#book;
     let bid = -Infinity;
     let ask = Infinity;
     for (const { side, place, state, takes } of this.#orders.orders) {

@@ -1,5 +1,5 @@
 /** Steps per second of the engine on a book of 50 levels a side: without a decision, and with a whole one over five levels a side. */
-import { Engine, instrumentOf, randomOf } from '../../src/core/index.ts';
+import { Engine, instrumentOf, OrderBook, randomOf } from '../../src/core/index.ts';
 import type { Amount, Approved, Command, EngineEvent, Price } from '../../src/core/index.ts';
 import { fairValueParameters, kindOf, strategies, withFairValue } from '../../strategies/index.ts';
 import type { FairValueParameters, StrategyName } from '../../strategies/index.ts';
@@ -20,7 +20,7 @@ const instrument = instrumentOf({
   maximumValue: '200000000',
 });
 
-/** An engine that is ready to quote with five levels a side, and its book filled. */
+/** An engine that is ready to quote with five levels a side. */
 function openEngine(name: StrategyName = 'ladder', fairValue?: FairValueParameters): Engine {
   const kind = kindOf(name);
   const parameters = strategies[name].parameters.parse(EXAMPLES[name]);
@@ -50,16 +50,17 @@ function openEngine(name: StrategyName = 'ladder', fairValue?: FairValueParamete
   const balance = (currency: string) => ({ currency, total: '100000000', locked: '0', available: '100000000' });
   engine.step({ kind: 'rules', at: 0, instrument, makerRate: 0, takerRate: 0 });
   engine.step({ kind: 'balances', at: 0, startedAt: 0, quiet: true, balances: [balance('btc'), balance('mxn')] });
-  lay(engine, 150_000);
   return engine;
 }
 
-function lay(engine: Engine, mid: number): void {
-  engine.book.clear();
+/** Fills a book around a middle. */
+function lay(book: OrderBook, mid: number): OrderBook {
+  book.clear();
   for (let n = 1; n <= LEVELS; n++) {
-    engine.book.set('buy', (mid - 3 * n) as Price, (1_000_000 * n) as Amount);
-    engine.book.set('sell', (mid + 3 * n) as Price, (1_000_000 * n) as Amount);
+    book.set('buy', (mid - 3 * n) as Price, (1_000_000 * n) as Amount);
+    book.set('sell', (mid + 3 * n) as Price, (1_000_000 * n) as Amount);
   }
+  return book;
 }
 
 /** Answers at once what the engine asks: every placement is accepted, every cancel is confirmed by its look-up. */
@@ -140,19 +141,20 @@ const EVERY_PART = fairValueParameters.parse({
 
 function change(steps: number): number {
   const engine = openEngine();
+  const book = lay(new OrderBook(), 150_000);
   readAccount(engine, 0);
   const random = randomOf(1);
   const at = DECIDE_EVERY_MS;
-  answer(engine, engine.step({ kind: 'book', at, startedAt: null }), at);
+  answer(engine, engine.step({ kind: 'book', at, startedAt: null, book }), at);
   const once = (): void => {
     const isBid = random.next() < 0.5;
     const away = 3 * random.integer(1, LEVELS);
-    engine.book.set(
+    book.set(
       isBid ? 'buy' : 'sell',
       (150_000 + (isBid ? -away : away)) as Price,
       random.integer(1, 1_000_000) as Amount,
     );
-    engine.step({ kind: 'book', at, startedAt: null });
+    engine.step({ kind: 'book', at, startedAt: null, book });
   };
   for (let n = 0; n < WARM_UP; n++) once();
   const started = performance.now();
@@ -166,6 +168,7 @@ function decide(
   fairValue?: FairValueParameters,
 ): Pick<EngineFigures, 'deciding' | 'p99Micros'> {
   const engine = openEngine(name, fairValue);
+  const book = new OrderBook();
   const random = randomOf(1);
   const took = new Float64Array(decisions);
   let mid = 150_000;
@@ -176,12 +179,12 @@ function decide(
     readAccount(engine, at);
     at += DECIDE_EVERY_MS;
     mid += random.integer(-40, 40);
-    lay(engine, mid);
+    lay(book, mid);
     const side = random.next() < 0.5 ? 'buy' : 'sell';
     engine.step({ kind: 'public trade', at, price: mid as Price, amount: 1_000 as Amount, side });
     engine.step({ kind: 'reference', at, startedAt: at, price: mid });
     const started = performance.now();
-    const out = engine.step({ kind: 'book', at, startedAt: null });
+    const out = engine.step({ kind: 'book', at, startedAt: null, book });
     if (n >= 0) took[n] = performance.now() - started;
     const asked = answer(engine, out, at);
     if (n >= 0) commands += asked;

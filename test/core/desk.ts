@@ -1,5 +1,5 @@
 /** A small synchronous exchange around one engine: it answers at once, or as the test tells it to, and keeps the truth. */
-import { Engine, money, textOfMoney } from '../../src/core/index.ts';
+import { Engine, money, OrderBook, textOfMoney } from '../../src/core/index.ts';
 import type {
   Approved,
   Command,
@@ -52,6 +52,8 @@ export class Desk {
   readonly truth = new Map<string, TrueOrder>();
   readonly log: Approved<Command>[] = [];
   readonly engine: Engine;
+  /** As the exchange last showed it. */
+  readonly book = new OrderBook();
   #trades: OwnTrade[] = [];
   #tid = 0;
 
@@ -123,7 +125,7 @@ export class Desk {
   }
 
   readBook(): void {
-    const { book } = this.engine;
+    const { book } = this;
     book.clear();
     for (const [of, levels] of [
       ['buy', this.bids],
@@ -137,7 +139,7 @@ export class Desk {
         book.set(of, o.price as never, left as never);
       }
     }
-    this.step({ kind: 'book', at: this.now, startedAt: this.showsOwn ? this.now : null });
+    this.step({ kind: 'book', at: this.now, startedAt: this.showsOwn ? this.now : null, book });
   }
 
   step(event: EngineEvent): readonly Approved<Command>[] {

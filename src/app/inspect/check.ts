@@ -49,7 +49,7 @@ export async function check(
       reads.trades(),
       reads.openOrders(),
       reads.publicTrade(rules.instrument),
-      reads.book(engine.book, rules.instrument),
+      reads.book(rules.instrument),
     ]) {
       const event = await read;
       if (isFailed(event))

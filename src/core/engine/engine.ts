@@ -2,7 +2,7 @@
 import { AdverseSelection, NOT_WIDENED } from '../quoting/adverseSelection.ts';
 import { UnknownOrderResolver } from '../orders/unknownOrderResolver.ts';
 import { BookTerms } from '../model/bookTerms.ts';
-import type { Depth, OrderBook } from '../model/book.ts';
+import type { Depth } from '../model/book.ts';
 import { Decisions } from './decisions.ts';
 import type { Decision } from './decisions.ts';
 import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
@@ -113,7 +113,7 @@ export class Engine {
         this.#restore(event);
         return NOTHING;
       case 'book':
-        this.#readBook(event.startedAt, event.at);
+        this.#readBook(event);
         break;
       case 'public trade':
       case 'reference':
@@ -180,11 +180,6 @@ export class Engine {
     }
     if (!this.#dirty && event.at - this.#decidedAt < this.#options.patience.decideEveryMs) return NOTHING;
     return this.#decide(event.at);
-  }
-
-  /** The market's order book. Drivers write it, then send a `book` event. */
-  get book(): OrderBook {
-    return this.#market.book;
   }
 
   /** The book without our own orders, as it was last read; to be read at once. */
@@ -491,9 +486,9 @@ export class Engine {
     if (amount !== undefined && side !== undefined) this.#options.strategy.trade?.({ at, price, amount, side });
   }
 
-  #readBook(startedAt: Millis | null, at: Millis): void {
+  #readBook({ book, startedAt, at }: Extract<EngineEvent, { kind: 'book' }>): void {
     this.#fresh.read('book', startedAt ?? at);
-    this.#market.read(startedAt, this.#orders);
+    this.#market.read(book, startedAt, this.#orders);
     const mid = this.#market.isQuotable ? this.#market.mid : 0;
     if (mid > 0) this.#holdings.mark(2 * mid);
     this.#adverse?.market(at, mid);

@@ -1,6 +1,7 @@
 /** What happens to the engine. Time arrives in `at`; reads of the exchange also say when they started. */
 import type { AdverseSelectionState } from '../quoting/adverseSelection.ts';
 import type { HedgeRow } from '../hedging/hedgeRow.ts';
+import type { BookLevels } from '../model/book.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Balance, OrderReport, Outcome, OwnTrade } from '../ports/port.ts';
 import type { KillSwitchState } from '../risk/killSwitch.ts';
@@ -45,10 +46,11 @@ export type EngineEvent =
   /** Time passed. */
   | { readonly kind: 'timer'; readonly at: Millis }
   /**
-   * The engine's order book was brought up to date by the driver. `startedAt`: when the read began whose answer it is, with our own orders
-   * still in it; null when the driver keeps a book without them.
+   * The market's order book as it is now. `startedAt`: when the read began whose answer it is, with our own orders still in it; null when
+   * the driver keeps a book without them. `book` is the driver's own, who may go on changing it once the step is over: the engine copies
+   * the levels that it decides on, and reads it no more.
    */
-  | { readonly kind: 'book'; readonly at: Millis; readonly startedAt: Millis | null }
+  | { readonly kind: 'book'; readonly at: Millis; readonly startedAt: Millis | null; readonly book: BookLevels }
   /** With amount and taker's side when the driver tells of every trade; without them it is the last one of some. */
   | {
       readonly kind: 'public trade';

@@ -1,6 +1,6 @@
 /** What is seen of the market: the book without our own orders, the last public trade, and a price from elsewhere. */
-import { bestOf, emptyDepth, OrderBook, subtractOwn } from '../model/book.ts';
-import type { Depth } from '../model/book.ts';
+import { bestOf, emptyDepth, subtractOwn } from '../model/book.ts';
+import type { BookLevels, Depth } from '../model/book.ts';
 import type { EngineEvent } from '../engine/event.ts';
 import type { Order, Orders } from '../orders/orders.ts';
 import type { Reference, View, Witness } from '../quoting/strategy.ts';
@@ -9,8 +9,6 @@ import type { Amount, Millis, Price } from '../model/units.ts';
 const DEPTH_LEVELS = 50;
 
 export class MarketView {
-  /** As the exchange shows it; drivers write it. */
-  readonly book = new OrderBook();
   /** The book without our own orders, as it was last read. */
   readonly depth: Depth = emptyDepth(DEPTH_LEVELS);
   /** 0 before the first. */
@@ -52,10 +50,10 @@ export class MarketView {
     this.#reference = null;
   }
 
-  /** The book was brought up to date. `startedAt`: when the read of it began, with our own orders in it; null when it has none. */
-  read(startedAt: Millis | null, orders: Orders): void {
+  /** Copies the best levels of a book. `startedAt`: when the read of it began, with our own orders in it; null when it has none. */
+  read(book: BookLevels, startedAt: Millis | null, orders: Orders): void {
     this.hearsTrades = startedAt === null;
-    this.book.depth(this.depth);
+    book.depth(this.depth);
     if (startedAt === null) return;
     for (const order of orders.inBookSince(startedAt)) subtractOwn(this.depth, order.side, order.price, leftOf(order));
   }

@@ -76,6 +76,9 @@ export class OrderBook {
   }
 }
 
+/** A book that somebody else keeps: whoever reads it takes out at once what they want to keep. */
+export type BookLevels = Pick<OrderBook, 'depth'>;
+
 /**
  * One side, by key: the price for asks, the negated price for bids, so that the best level is always the smallest key.
  * Amounts lie in one array over a window of keys; a key outside it moves or widens the window, or goes to the far map.

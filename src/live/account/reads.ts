@@ -1,16 +1,6 @@
 /** Reads of the exchange as engine events: each says when it started, and whether it saw everything. */
-import { amountFloor, priceFloor } from '../../core/index.ts';
-import type {
-  Amount,
-  EngineEvent,
-  Exchange,
-  Instrument,
-  Millis,
-  OrderBook,
-  Outcome,
-  OwnTrade,
-  Price,
-} from '../../core/index.ts';
+import { amountFloor, OrderBook, priceFloor } from '../../core/index.ts';
+import type { Amount, EngineEvent, Exchange, Instrument, Millis, Outcome, OwnTrade, Price } from '../../core/index.ts';
 import { writeLevels } from '../market/polledBook.ts';
 
 const TRADES_PAGE = 100;
@@ -148,16 +138,17 @@ export class Reads {
     return { kind: 'balances', at: this.#time(), startedAt, balances: outcome.value };
   }
 
-  /** Brings `into` up to date. Null when the reply is older than what was read before, or has a number that does not fit. */
-  async book(into: OrderBook, instrument: Instrument): Promise<EventOf<'book'> | Failed | null> {
+  /** Null when the reply is older than what was read before, or has a number that does not fit. */
+  async book(instrument: Instrument): Promise<EventOf<'book'> | Failed | null> {
     const startedAt = this.#time();
     const outcome = await this.#exchange.orderBook(this.#book, true);
     if (outcome.kind !== 'done') return outcome;
     const snapshot = outcome.value;
     if (snapshot.sequence < this.#sequence) return null;
-    if (!writeLevels(snapshot, instrument, into)) return null;
+    const book = new OrderBook();
+    if (!writeLevels(snapshot, instrument, book)) return null;
     this.#sequence = snapshot.sequence;
-    return { kind: 'book', at: this.#time(), startedAt };
+    return { kind: 'book', at: this.#time(), startedAt, book };
   }
 
   async publicTrade(instrument: Instrument): Promise<EventOf<'public trade'> | Failed | null> {

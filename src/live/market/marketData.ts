@@ -1,5 +1,5 @@
 /** Market data for the engine: the stream by default, polled books whenever it is silent, behind or gone; each book has one source at a time. */
-import { mayLive, opposite, L3Book } from '../../core/index.ts';
+import { mayLive, opposite, L3Book, OrderBook } from '../../core/index.ts';
 import type {
   BookDiff,
   BookSnapshot,
@@ -43,6 +43,8 @@ const PASSED_OVER = {
 
 export class MarketData {
   readonly #options: MarketDataOptions;
+  /** The market's book as the engine was last told of it, or will be next; from one source at a time. */
+  readonly #book = new OrderBook();
   readonly #feed: L3Book;
   readonly #prompt: EventDrivenReads;
   readonly #reference: ReferenceReads | null;
@@ -77,7 +79,7 @@ export class MarketData {
     this.#reference = options.reference ? new ReferenceReads({ ...options, ...options.reference }) : null;
     this.#feed = new L3Book({
       instrument: options.instrument(),
-      book: engine.book,
+      book: this.#book,
       pending: () => engine.liveOrders.filter(order => order.oid === null && mayLive(order)),
       onOwn: (oid, change) =>
         this.#prompt.seen(change === 'filled' ? { kind: 'traded', tid: null } : { kind: 'gone', oid }),
@@ -334,7 +336,7 @@ export class MarketData {
   }
 
   #polled(snapshot: BookSnapshot, startedAt: Millis): void {
-    const { clock, engine, note, time } = this.#options;
+    const { clock, note, time } = this.#options;
     const fed = this.#feed.sequence;
     if (fed !== null && fed === snapshot.sequence) {
       if (time() - startedAt <= CONFIRM_WITHIN_MS) this.#refresh();
@@ -342,7 +344,7 @@ export class MarketData {
     }
     // The stream may have overtaken the answer: then it says nothing about now.
     if (fed !== null && fed > snapshot.sequence) return;
-    if (snapshot.sequence < this.#shown || !writeLevels(snapshot, this.#options.instrument(), engine.book)) {
+    if (snapshot.sequence < this.#shown || !writeLevels(snapshot, this.#options.instrument(), this.#book)) {
       note('order_book', PASSED_OVER);
       return;
     }
@@ -372,6 +374,6 @@ export class MarketData {
   #tell(startedAt: Millis | null): void {
     this.#untold = false;
     this.#toldAt = this.#options.clock.elapsed();
-    this.#options.step({ kind: 'book', at: this.#options.time(), startedAt });
+    this.#options.step({ kind: 'book', at: this.#options.time(), startedAt, book: this.#book });
   }
 }

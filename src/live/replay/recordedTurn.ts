@@ -10,7 +10,7 @@ export function recordedTurn(
   journal: Pick<Journal, 'record'>,
   writer: LineWriter,
 ): readonly Approved<Command>[] {
-  journal.record(writer.input(event, engine.book));
+  journal.record(writer.input(event));
   try {
     const commands = engine.step(event);
     if (commands.length > 0) journal.record(writer.commands(commands));

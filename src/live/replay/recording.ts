@@ -1,15 +1,29 @@
 /** The engine's inputs and answers as lines of text, and back: what a run can be replayed from, command by command. */
-import { emptyDepth, OrderBook } from '../../core/index.ts';
-import type { Amount, Command, Depth, EngineEvent, Price, RestoredLedger, Side } from '../../core/index.ts';
+import { emptyDepth } from '../../core/index.ts';
+import type {
+  Amount,
+  BookLevels,
+  Command,
+  Depth,
+  EngineEvent,
+  OrderBook,
+  Price,
+  RestoredLedger,
+  Side,
+} from '../../core/index.ts';
 import { ledgerOf, textOfLedger } from '../state/ledgerText.ts';
 
 /** One line of the recording. */
 export type RecordingLine =
   /** An input. `levels`: changes of the best 50 levels since the line before that had any, as side, price, amount. */
-  | { readonly kind: 'input'; readonly event: EngineEvent; readonly levels: readonly LevelChange[] }
+  | { readonly kind: 'input'; readonly event: RecordedEvent; readonly levels: readonly LevelChange[] }
   | Answer
   /** Lines are missing here: the disk did not take them. */
   | { readonly kind: 'gap' };
+
+type BookEvent = Extract<EngineEvent, { kind: 'book' }>;
+/** An event as it is written: the book of one stands beside it as the levels that changed. */
+export type RecordedEvent = Exclude<EngineEvent, BookEvent> | Omit<BookEvent, 'book'>;
 
 /** What the engine made of the input before; a line is only written where there are commands, or the engine broke. */
 export type Answer =
@@ -26,10 +40,11 @@ export class LineWriter {
   readonly #depth = emptyDepth(50);
   readonly #written: Record<Side, Map<number, number>> = { buy: new Map(), sell: new Map() };
 
-  /** `book` is the engine's own, as it stands when a `book` event goes in. */
-  input(event: EngineEvent, book: OrderBook): string {
-    const levels = event.kind === 'book' ? this.#changes(book) : [];
-    return `i${JSON.stringify(levels.length === 0 ? { event } : { event, levels }, encode)}`;
+  input(told: EngineEvent): string {
+    if (told.kind !== 'book') return `i${JSON.stringify({ event: told }, encode)}`;
+    const { book, ...event } = told;
+    const levels = this.#changes(book);
+    return `i${JSON.stringify(levels.length === 0 ? { event } : { event, levels })}`;
   }
 
   commands(commands: readonly Command[]): string {
@@ -40,7 +55,7 @@ export class LineWriter {
     return `x${JSON.stringify(brokenBy(error))}`;
   }
 
-  #changes(book: OrderBook): LevelChange[] {
+  #changes(book: BookLevels): LevelChange[] {
     book.depth(this.#depth);
     const changes: LevelChange[] = [];
     for (const side of ['buy', 'sell'] as const) {
@@ -68,13 +83,17 @@ export function lineOf(text: string): RecordingLine {
   if (text.startsWith('o')) return { kind: 'commands', commands: JSON.parse(body) as Command[] };
   if (text.startsWith('x')) return JSON.parse(body) as Answer;
   if (!text.startsWith('i')) throw new RangeError(`a recorded line begins with ${JSON.stringify(text.slice(0, 1))}`);
-  const { event, levels } = JSON.parse(body, decode) as { event: EngineEvent; levels?: LevelChange[] };
+  const { event, levels } = JSON.parse(body, decode) as { event: RecordedEvent; levels?: LevelChange[] };
   return { kind: 'input', event, levels: levels ?? [] };
 }
 
-/** Brings a book to where it stood when the line was written; ticks and lots. Throws a RangeError on a level that cannot be. */
-export function applyLevels(book: OrderBook, levels: readonly LevelChange[]): void {
+/**
+ * The event of an input, once `book` is brought from the line before to where it stood then: the one that a `book` event tells of. Throws a
+ * RangeError on a level that cannot be.
+ */
+export function eventOf({ event, levels }: Extract<RecordingLine, { kind: 'input' }>, book: OrderBook): EngineEvent {
   for (const [side, price, amount] of levels) book.set(side === 0 ? 'buy' : 'sell', price as Price, amount as Amount);
+  return event.kind === 'book' ? { ...event, book } : event;
 }
 
 function levelsOf(depth: Depth, side: Side): Map<number, number> {

@@ -1,7 +1,8 @@
 /** Feeds a recorded run through a fresh engine again: every command must come out as it did. */
+import { OrderBook } from '../../core/index.ts';
 import type { Command, Engine, EngineEvent, Millis } from '../../core/index.ts';
 import type { Rules } from '../loop/opening.ts';
-import { applyLevels, brokenBy, lineOf } from './recording.ts';
+import { brokenBy, eventOf, lineOf } from './recording.ts';
 import type { Answer } from './recording.ts';
 import { readRecording } from './recordings.ts';
 
@@ -44,6 +45,7 @@ export function replayRun(
   let given: Answer = NO_COMMANDS;
   let broke: string | null = null;
   let last = 'nothing yet';
+  const book = new OrderBook();
   const result = (difference: string | null, gap = false): Replayed => ({
     run,
     inputs,
@@ -72,9 +74,9 @@ export function replayRun(
       if (difference !== null || line.event.at > until) return result(difference);
       inputs++;
       last = `${line.event.kind} at ${line.event.at}`;
-      applyLevels(engine.book, line.levels);
-      given = answerOf(engine, line.event);
-      onInput?.(line.event, given.kind === 'broke' ? [] : given.commands);
+      const event = eventOf(line, book);
+      given = answerOf(engine, event);
+      onInput?.(event, given.kind === 'broke' ? [] : given.commands);
     }
   } catch (error) {
     // The recording is not what was written.

@@ -86,11 +86,23 @@ describe('the engine', () => {
         const desk = new Desk().open().round();
         const startedAt = desk.now;
         desk.now += ms;
-        desk.step({ kind: 'book', at: desk.now, startedAt });
+        desk.step({ kind: 'book', at: desk.now, startedAt, book: desk.book });
         const { bookAge, quoting } = desk.engine.snapshot(desk.now);
         expect([bookAge, quoting, desk.live.length]).toEqual(ms <= 3_000 ? [ms, null, 2] : [ms, 'book stale', 0]);
       }),
     );
+  });
+
+  it('decides on the book as the last event showed it, whatever its owner has made of it since', () => {
+    const desk = new Desk().open().round();
+    const before = desk.log.length;
+    desk.book.clear();
+    desk.now += 200;
+    desk.readPrivate();
+    expect(desk.engine.preview(desk.now)).toMatchObject({ refusal: null, mid: 1000 });
+    expect(desk.log.length).toBe(before);
+    desk.step({ kind: 'book', at: desk.now, startedAt: null, book: desk.book });
+    expect(desk.engine.snapshot(desk.now).quoting).toBe('book one-sided');
   });
 
   it('is told nothing about its account by a list of open orders that is cut', () => {

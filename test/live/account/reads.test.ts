@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { OrderBook } from '../../../src/core/index.ts';
 import type { Exchange, OwnTrade, Page } from '../../../src/core/index.ts';
 import { isFailed, Reads } from '../../../src/live/account/reads.ts';
 import { btcMxn } from '../../core/market.ts';
@@ -39,7 +38,7 @@ describe('a read', () => {
     'of %s says when its request left, not when its answer came: only what was true then is proven',
     async what => {
       const reads = slow();
-      const event = await (what === 'book' ? reads.book(new OrderBook(), btcMxn) : reads[what]());
+      const event = await (what === 'book' ? reads.book(btcMxn) : reads[what]());
       expect(event).toMatchObject({ startedAt: 1_000, at: 1_700 });
       if (what === 'balances') expect(reads.balancesAt).toBe(1_000);
     },

@@ -4,6 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engineOf } from '../../../src/app/wiring/bot.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import type { Config } from '../../../src/config.ts';
+import { amount, emptyDepth, OrderBook, price } from '../../../src/core/index.ts';
+import { eventOf, lineOf, LineWriter } from '../../../src/live/replay/recording.ts';
+import type { RecordingLine } from '../../../src/live/replay/recording.ts';
 import { readRecording, recorderIn, recordingsIn } from '../../../src/live/replay/recordings.ts';
 import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
 import { doomed, restarted } from '../crashes.ts';
@@ -55,6 +58,28 @@ function replayed(dir: string): { same: boolean; printed: string } {
   const same = replay(dir, 'all', line => lines.push(line));
   return { same, printed: lines.join('\n') };
 }
+
+describe('a recorded book', () => {
+  test('is beside its event as the levels that changed, and comes back in it', () => {
+    const told = new OrderBook();
+    const writer = new LineWriter();
+    const [kept, again] = [new OrderBook(), emptyDepth(50)];
+    const turn = (at: number) => {
+      const line = writer.input({ kind: 'book', at, startedAt: null, book: told });
+      const event = eventOf(lineOf(line) as Extract<RecordingLine, { kind: 'input' }>, kept);
+      if (event.kind === 'book') event.book.depth(again);
+      return line;
+    };
+    told.set('buy', price(990), amount(5));
+    told.set('sell', price(1010), amount(7));
+    // As it has been on disk since the first recording.
+    expect(turn(1)).toBe('i{"event":{"kind":"book","at":1,"startedAt":null},"levels":[[0,990,5],[1,1010,7]]}');
+    expect(turn(2)).toBe('i{"event":{"kind":"book","at":2,"startedAt":null}}');
+    told.set('sell', price(1010), amount(0));
+    expect(turn(3)).toBe('i{"event":{"kind":"book","at":3,"startedAt":null},"levels":[[1,1010,0]]}');
+    expect([again.bids, again.bidPrices[0], again.bidAmounts[0], again.asks]).toEqual([1, 990, 5, 0]);
+  });
+});
 
 describe('a replay', () => {
   test('gives every command of every run again, over kills and restarts', () => {
