@@ -347,7 +347,10 @@ export type StreamNews =
   | { readonly kind: 'down'; readonly reason: string }
   /** The exchange is there: a frame without content for us. */
   | { readonly kind: 'alive' }
+  /** One step of a book that is told order by order. */
   | { readonly kind: 'diff'; readonly diff: BookDiff }
+  /** A whole book by levels, from a venue that tells no steps: `updatedAt` is when it was sent, `sequence` grows with every one. */
+  | { readonly kind: 'book'; readonly snapshot: BookSnapshot }
   | { readonly kind: 'trades'; readonly trades: readonly StreamTrade[] }
   /** A frame could not be read: something of it may be missing. */
   | { readonly kind: 'fault'; readonly reason: string };

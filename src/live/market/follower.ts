@@ -177,6 +177,9 @@ export class Follower {
         this.#steps.push({ diff: news.diff, due: this.#options.clock.elapsed() + TRADES_WITHIN_MS });
         this.#takeSteps();
         return;
+      case 'book':
+        this.#polled(news.snapshot, false, this.#options.clock.elapsed());
+        return;
     }
   }
 

@@ -182,11 +182,11 @@ export class MarketData {
       case 'alive':
         return this.#options.isWaking() ? undefined : this.#refresh();
       case 'trades':
-        this.#hearTrades(news.trades);
-        return;
+        return this.#hearTrades(news.trades);
       case 'diff':
-        this.#hearDiff(news.diff);
-        return;
+        return this.#hearDiff(news.diff);
+      case 'book':
+        return this.#options.isWaking() ? undefined : this.#polled(news.snapshot, this.#options.time());
     }
   }
 

@@ -121,6 +121,8 @@ export class Recorder {
       case 'fault':
         this.#lose(`a frame could not be read: ${news.reason}`);
         return;
+      // Levels say nothing of single orders.
+      case 'book':
       case 'alive':
         return;
       case 'trades':
