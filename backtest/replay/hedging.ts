@@ -1,7 +1,15 @@
 /** The hedger inside a replay: the bot's own, on a virtual clock that the replay moves, before a desk that lives at the exchange's end. */
 import { money, moneyOf, settle, sleep, textOfMoney, VirtualClock } from '../../src/core/index.ts';
-import type { ConversionLeg, Engine, EngineEvent, Instrument, Millis, Money } from '../../src/core/index.ts';
-import { explained, Hedger, isOver } from '../../src/hedge/index.ts';
+import type {
+  ConversionLeg,
+  Engine,
+  EngineEvent,
+  EngineNews,
+  Instrument,
+  Millis,
+  Money,
+} from '../../src/core/index.ts';
+import { explained, Hedger, hedgeViewOf, isOver } from '../../src/hedge/index.ts';
 import type { HedgeRow, HedgeSetup } from '../../src/hedge/index.ts';
 import type { DeskSum } from '../../src/sandbox/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
@@ -120,24 +128,24 @@ export class Hedging {
       isKnown: () => !gaps.isIn(this.#clock.now()),
     });
     this.#hedger = new Hedger({
-      ...setup,
-      desk: this.#desk,
-      clock: this.#clock,
-      engine,
-      instrument: () => instrument,
-      takerRate,
-      log: QUIET,
-      time: () => this.#clock.now(),
-      balancesAt: () => this.#balancesAt,
-      step: event => {
-        if (event.kind === 'conversion' && event.phase === 'done') this.#hear();
-        step(event);
+      setup: { ...setup, desk: this.#desk },
+      run: {
+        clock: this.#clock,
+        time: () => this.#clock.now(),
+        log: QUIET,
+        step: event => {
+          if (event.kind === 'conversion' && event.phase === 'done') this.#hear();
+          step(event);
+        },
+      },
+      kept: { rows: [], prefix: 'h', orderPrefix },
+      pair: instrument,
+      view: () => {
+        const beside = { instrument, takerRate: takerRate(), balancesAt: this.#balancesAt };
+        return hedgeViewOf(engine, beside, this.#clock.now());
       },
       persist: () => true,
       mayAct: () => !this.#stopped && engine.haltedBecause === null,
-      prefix: 'h',
-      orderPrefix,
-      rows: [],
     });
     const looking = this.#repeat(
       setup.everyMs,
@@ -172,6 +180,11 @@ export class Hedging {
       if (this.#broken !== null) throw this.#broken.error;
       this.#tell();
     }
+  }
+
+  /** The engine's news. */
+  heard(news: EngineNews): void {
+    this.#hedger.heard(news);
   }
 
   /** An order of the hedger has taken something of the book. What each currency changed by, the fee included; `mid` as of `Watcher.filled`. */

@@ -672,6 +672,7 @@ class Replay {
   }
 
   #onNews(news: EngineNews): void {
+    this.#hedging?.heard(news);
     if (news.kind === 'placing') this.#levels.set(news.command.id, news.level.index);
     if (news.kind !== 'order' || news.news.kind !== 'ended') return;
     const { order, ending } = news.news;

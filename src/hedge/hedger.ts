@@ -1,15 +1,16 @@
 /** Inventory that leaves another way: weighs the ways out, carries the cheapest out once that is on disk, and finds out what became of it. */
-import { money, quotingRefusal, moneyOf, sleep, textOfMoney, toLeave, weigh } from '../core/index.ts';
-import type { Conversion, ConversionOffer, ConversionState, Millis, Money } from '../core/index.ts';
+import { money, moneyOf, sleep, textOfMoney, toLeave, weigh } from '../core/index.ts';
+import type { Conversion, ConversionOffer, ConversionState, EngineNews, Millis, Money } from '../core/index.ts';
 import { balancesSay, LastingWord } from './balanceEvidence.ts';
-import { becameOf } from './orderEnd.ts';
 import { Offers } from './offers.ts';
 import { plannedOf, routeCostMax, routeFrom, secondOf } from './routes.ts';
 import { conversionOf, explained, isOver, mayMove, toldOf, weighedText } from './row.ts';
 import type { HedgeRow } from './row.ts';
 import { HedgeRows } from './rows.ts';
-import type { HedgerOptions } from './setup.ts';
-import { middleOf, roomMoney, sizeOf, spentOnDay } from './sizes.ts';
+import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
+import { roomMoney, sizeOf, spentOnDay } from './sizes.ts';
+import { becameOf, takenOrderOf } from './takenOrder.ts';
+import type { TakenOrder } from './takenOrder.ts';
 import { bookWay, waysOf } from './ways.ts';
 import type { Way } from './ways.ts';
 
@@ -23,9 +24,13 @@ const SECOND_LEG_WAIT_MS = 600_000;
 
 export class Hedger {
   readonly #o: HedgerOptions;
+  readonly #setup: HedgeSetup;
+  readonly #run: HedgeRun;
   readonly #offers: Offers;
   readonly #rows: HedgeRows;
   #takes = 0;
+  /** The last that was told of the order by which the open hedge takes the book. */
+  #order: TakenOrder | null = null;
   #isBusy = false;
   /** What a person says of the hedge that is open, until it is taken up. */
   #word: { readonly id: string; readonly as: 'executed' | 'failed'; readonly why: string } | null = null;
@@ -35,12 +40,14 @@ export class Hedger {
 
   constructor(options: HedgerOptions) {
     this.#o = options;
-    this.#offers = new Offers(options.desk, options.clock);
-    this.#rows = new HedgeRows(options);
+    this.#setup = options.setup;
+    this.#run = options.run;
+    this.#offers = new Offers(options.setup.desk, options.run.clock);
+    this.#rows = new HedgeRows(options.kept, options.run);
   }
 
   get everyMs(): Millis {
-    return this.#o.everyMs;
+    return this.#setup.everyMs;
   }
 
   /** To be kept with the ledger, in one transaction. */
@@ -64,7 +71,7 @@ export class Hedger {
     try {
       const { open } = this.#rows;
       if (open && mayMove(open)) await this.#resolve(open);
-      else if (!this.#o.mayAct() || this.#o.clock.elapsed() < this.#restUntil) return;
+      else if (!this.#o.mayAct() || this.#run.clock.elapsed() < this.#restUntil) return;
       else if (open) await this.#goOn(open);
       else await this.#consider();
     } finally {
@@ -73,9 +80,15 @@ export class Hedger {
     }
   }
 
+  /** What the engine tells as it happens: the order of a hedge is followed by that, and the next look takes it up. */
+  heard(news: EngineNews): void {
+    const order = takenOrderOf(news);
+    if (order !== null && order.id === this.#rows.open?.offer?.id) this.#order = order;
+  }
+
   /** Somebody says that a conversion has moved: it is looked at now, if one of ours is under way. At most once a second. */
   async soon(): Promise<void> {
-    const now = this.#o.clock.elapsed();
+    const now = this.#run.clock.elapsed();
     if (now - this.#soonAt < SOON_EVERY_MS || !this.#rows.isMoving) return;
     this.#soonAt = now;
     await this.turn();
@@ -83,10 +96,10 @@ export class Hedger {
 
   /** Looks until nothing is under way, or until `deadline` of the clock. `readBalances`: some are decided by nothing else. */
   async settle(deadline: Millis, readBalances: () => Promise<unknown>): Promise<void> {
-    while (this.#rows.isMoving && this.#o.clock.elapsed() < deadline) {
+    while (this.#rows.isMoving && this.#run.clock.elapsed() < deadline) {
       await readBalances();
       await this.turn();
-      await sleep(this.#o.clock, SOON_EVERY_MS);
+      await sleep(this.#run.clock, SOON_EVERY_MS);
     }
   }
 
@@ -111,21 +124,21 @@ export class Hedger {
     const { as, why } = this.#word;
     this.#word = null;
     if (!mayMove(open) || open.conversionId !== null) return;
-    this.#o.log.warn({ id: open.id, as, why }, `hedge ${open.id}: ${why}`);
+    this.#run.log.warn({ id: open.id, as, why }, `hedge ${open.id}: ${why}`);
     if (as === 'executed') this.#done(open, why);
     else this.#undone(open, why);
   }
 
   async #consider(): Promise<void> {
-    const { engine, rules, clock, log, pauseMs, time } = this.#o;
-    const snapshot = engine.snapshot(time());
-    // What was so at the last decision need not be so now: a book that has lost a side has no middle.
-    const refusal = () => quotingRefusal(engine.standing(time()));
-    if (snapshot.quoting !== null || refusal() !== null || !engine.isReconciled) return;
-    const wanted = toLeave(snapshot.inventory, rules);
+    const { rules, pauseMs, marginMs } = this.#setup;
+    const { clock, log, time } = this.#run;
+    const { orderPrefix } = this.#o.kept;
+    const before = this.#o.view();
+    const { inventory, instrument } = before;
+    if (before.refusal !== null || !before.isReconciled) return;
+    const wanted = toLeave(inventory, rules);
     if (wanted === 0n) return;
-    const instrument = this.#o.instrument();
-    const amount = sizeOf(instrument, snapshot, engine.standing(time()), wanted, middleOf(instrument, snapshot));
+    const amount = sizeOf(before, wanted);
     this.#restUntil = clock.elapsed() + pauseMs;
     if (amount === 0n)
       return log.info({}, 'hedge: everything that should leave is locked or reserved by our own orders');
@@ -133,17 +146,16 @@ export class Hedger {
     const left = rules.costDayMax === undefined ? null : money(rules.costDayMax - dayCost);
     this.#rows.begin(amount, dayCost);
     const asked = clock.elapsed();
-    const ways = await waysOf(this.#offers, this.#o, instrument, amount, middleOf(instrument, snapshot));
-    const seen = engine.snapshot(time());
+    const ways = await waysOf(this.#offers, this.#setup, instrument, amount, before.middle);
     // What was offered is weighed against the book as it is now, or not at all.
-    const not = seen.quoting ?? refusal();
-    if (not !== null) return this.#fail(`the book is not to go by: ${not}`);
-    const middle = middleOf(instrument, seen);
-    ways.push(bookWay(this.#o, engine.standing(time()), amount, middle));
+    const seen = this.#o.view();
+    const { middle } = seen;
+    if (seen.refusal !== null) return this.#fail(`the book is not to go by: ${seen.refusal}`);
+    ways.push(bookWay(this.#setup, orderPrefix !== undefined, seen, amount));
     const outs = ways.map(({ out }) => out);
-    const decision = weigh(instrument, amount, snapshot.inventory, middle, outs, rules, left);
+    const decision = weigh(instrument, amount, inventory, middle, outs, rules, left);
     const weighed = weighedText(decision);
-    const known = { weighed, middle: textOfMoney(middle), inventory: textOfMoney(snapshot.inventory) };
+    const known = { weighed, middle: textOfMoney(middle), inventory: textOfMoney(inventory) };
     const row = this.#rows.change({ state: 'quoted', ...known });
     log.info(
       { id: row.id, weighed },
@@ -157,8 +169,9 @@ export class Hedger {
       const major = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
       const costMax = taken.by === 'route' ? routeCostMax(major, middle, rules, left) : decision.most;
       const route = taken.by === 'route' ? { route: routeFrom(taken.route, amount, middle, costMax) } : {};
-      const room = roomMoney(engine.standing(time()), amount > 0n ? 'sell' : 'buy');
-      if (clock.elapsed() - asked > offer.lifeMs - this.#o.marginMs) this.#fail('the offer would expire on its way');
+      // The row's change was told, and the engine may have decided since.
+      const room = roomMoney(this.#o.view(), amount > 0n ? 'sell' : 'buy');
+      if (clock.elapsed() - asked > offer.lifeMs - marginMs) this.#fail('the offer would expire on its way');
       else if (major > room) this.#fail('orders of ours took its room meanwhile');
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
     }
@@ -171,7 +184,8 @@ export class Hedger {
 
   /** Nothing is accepted that is not on disk first; what was is never asked for again. */
   async #accept({ way, id, give, get, lifeMs }: ConversionOffer, and: Partial<HedgeRow>): Promise<void> {
-    const { desk, log, time } = this.#o;
+    const { desk } = this.#setup;
+    const { log, time } = this.#run;
     const offer = { way, id, give, get, lifeMs };
     const row = this.#rows.change({
       state: 'accepted',
@@ -202,22 +216,24 @@ export class Hedger {
 
   /** The order's own intent becomes durable with this row, before it is sent. */
   #take({ take, out }: Extract<Way, { by: 'take' }>, costMax: Money): void {
-    const { orderPrefix, time, step, persist, mayAct } = this.#o;
-    const id = `${orderPrefix}${++this.#takes}`;
+    const { kept, persist, mayAct } = this.#o;
+    const { time, step } = this.#run;
+    const id = `${kept.orderPrefix}${++this.#takes}`;
     const offer = { way: 'book', id, give: out.give, get: out.get, lifeMs: TAKE_WITHIN_MS } as const;
     this.#rows.change({ state: 'accepted', offer, acceptedAt: time(), costMax: textOfMoney(costMax) });
     if (!persist() || !mayAct()) {
       this.#end('failed', 'it could not be written to disk, or trading was stopped');
       return;
     }
+    this.#order = { id, state: 'waiting' };
     step({ kind: 'take', at: time(), id, ...take, until: time() + TAKE_WITHIN_MS });
   }
 
   async #resolve(row: HedgeRow): Promise<void> {
-    const { desk } = this.#o;
+    const { desk } = this.#setup;
     const { offer, conversionId } = row;
     if (offer === null) throw new Error(`hedge ${row.id} was accepted without an offer`);
-    if (offer.way === 'book') this.#lookAtOrder(row, offer.id);
+    if (offer.way === 'book') this.#lookAtOrder(row);
     else if (conversionId !== null) {
       const outcome = await desk.state(offer.way, conversionId);
       if (outcome.kind === 'done') this.#hear(row, outcome.value);
@@ -240,9 +256,8 @@ export class Hedger {
   }
 
   /** The order is the engine's: its end is this hedge's. */
-  #lookAtOrder(row: HedgeRow, id: string): void {
-    const { engine } = this.#o;
-    const seen = becameOf(row, engine.order(id), engine.taking, id);
+  #lookAtOrder(row: HedgeRow): void {
+    const seen = becameOf(row, this.#order);
     if (seen === null) return;
     if (seen.costMax !== undefined) this.#rows.change({ costMax: textOfMoney(seen.costMax) });
     if (seen.state === 'completed' || seen.state === 'failed') this.#end(seen.state, seen.why);
@@ -251,19 +266,18 @@ export class Hedger {
 
   /** Not found by its quote: the balances read since then must say the same for the settle time; where they say nothing, the exchange's word that there is none. */
   #askBalances(row: HedgeRow, isNowhere: boolean): void {
-    const { engine, balancesAt, settleMs } = this.#o;
-    const readAt = balancesAt();
-    const verdict = balancesSay(conversionOf(row), engine.differences()) ?? (isNowhere ? 'failed' : null);
+    const { at: readAt, differences } = this.#o.view().balances;
+    const verdict = balancesSay(conversionOf(row), differences) ?? (isNowhere ? 'failed' : null);
     // Between a fill and the next read they say nothing; only the contrary takes back what they said.
     if (verdict === null || !this.#isPast(row, readAt)) return;
-    if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= settleMs)) return;
+    if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.settleMs)) return;
     if (verdict === 'completed') this.#done(row, 'the balances say so');
     else this.#undone(row, isNowhere ? 'the exchange knows no conversion of its quote' : 'the balances say so');
   }
 
   /** Its offer has expired, whatever was on its way has arrived, and its record is there. */
-  #isPast({ acceptedAt, offer }: HedgeRow, at: Millis = this.#o.time()): boolean {
-    const { fenceMs, settleMs } = this.#o;
+  #isPast({ acceptedAt, offer }: HedgeRow, at: Millis = this.#run.time()): boolean {
+    const { fenceMs, settleMs } = this.#setup;
     return at - (acceptedAt ?? Infinity) >= Math.max(fenceMs, offer?.lifeMs ?? 0) + settleMs;
   }
 
@@ -274,11 +288,11 @@ export class Hedger {
       return;
     }
     const { give, get } = conversion;
-    const until = this.#o.time() + this.#waitMs;
+    const until = this.#run.time() + this.#waitMs;
     this.#rows.change({ state: 'between', why: null, route: { ...row.route, holds: textOfMoney(get.amount), until } });
     this.#tell('done', conversion);
     this.#restUntil = -Infinity;
-    this.#o.log.info(
+    this.#run.log.info(
       { id: row.id },
       `hedge ${row.id}: first leg, ${textOfMoney(give.amount)} ${give.currency} became ${textOfMoney(get.amount)} ${get.currency}`,
     );
@@ -293,26 +307,26 @@ export class Hedger {
       return;
     }
     this.#plan(this.#rows.change({ state: 'between', why: `second leg: ${why}` }));
-    this.#o.log.warn({ id: row.id, why }, `hedge ${row.id}: the second leg was not carried out: ${why}`);
+    this.#run.log.warn({ id: row.id, why }, `hedge ${row.id}: the second leg was not carried out: ${why}`);
     this.#o.persist();
   }
 
   /** Between the legs of a route: the second one is asked for until it is within the limits of the whole, or its time is over. */
   async #goOn(row: HedgeRow): Promise<void> {
-    const { clock, log, time, marginMs } = this.#o;
+    const { clock, log, time } = this.#run;
     const { route } = row;
     if (route === undefined) throw new Error(`hedge ${row.id} is no route`);
     if (!(time() < (route.until ?? Infinity))) {
-      const lies = `${route.holds} ${route.via}, counted for ${route.worth} ${this.#o.instrument().minor}`;
+      const lies = `${route.holds} ${route.via}, counted for ${route.worth} ${this.#o.pair.minor}`;
       this.#end('stranded', `no second leg within its limits was had in time: ${lies}, lie between its legs`);
       log.warn({ id: row.id }, `hedge ${row.id} stopped between its legs: ${lies}: convert them by hand`);
       return;
     }
     this.#restUntil = clock.elapsed() + SECOND_LEG_EVERY_MS;
     const asked = clock.elapsed();
-    const { get } = plannedOf(row, this.#o.instrument());
+    const { get } = plannedOf(row, this.#o.pair);
     const offer = await secondOf(this.#offers, route.via, get.currency, moneyOf(route.holds));
-    const isLate = typeof offer === 'object' && clock.elapsed() - asked > offer.lifeMs - marginMs;
+    const isLate = typeof offer === 'object' && clock.elapsed() - asked > offer.lifeMs - this.#setup.marginMs;
     const isDear = typeof offer === 'object' && moneyOf(offer.get.amount) < moneyOf(route.least);
     if (typeof offer === 'object' && !isLate && !isDear) return this.#accept(offer, { route: { ...route, leg: 2 } });
     const why = `second leg: ${typeof offer === 'string' ? offer : isLate ? 'the offer would expire on its way' : `it brings less than ${route.least} ${get.currency}`}`;
@@ -329,20 +343,20 @@ export class Hedger {
     const row = this.#rows.change({ state, why });
     if (end) this.#tell(end.phase, end.conversion);
     // What was planned after it has come with it, or comes no more.
-    if (row.route && state !== 'completed') this.#tell('failed', plannedOf(row, this.#o.instrument()));
-    this.#o.log.info({ id: row.id, why }, toldOf(row, end?.conversion));
+    if (row.route && state !== 'completed') this.#tell('failed', plannedOf(row, this.#o.pair));
+    this.#run.log.info({ id: row.id, why }, toldOf(row, end?.conversion));
     this.#o.persist();
   }
 
   get #waitMs(): Millis {
-    return this.#o.routes?.waitMs ?? SECOND_LEG_WAIT_MS;
+    return this.#setup.routes?.waitMs ?? SECOND_LEG_WAIT_MS;
   }
 
   #plan(row: HedgeRow): void {
-    this.#tell('planned', plannedOf(row, this.#o.instrument()));
+    this.#tell('planned', plannedOf(row, this.#o.pair));
   }
 
   #tell(phase: 'planned' | 'in flight' | 'done' | 'failed', conversion: Conversion): void {
-    this.#o.step({ kind: 'conversion', at: this.#o.time(), phase, conversion });
+    this.#run.step({ kind: 'conversion', at: this.#run.time(), phase, conversion });
   }
 }

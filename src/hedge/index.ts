@@ -2,6 +2,8 @@
 export { Offers } from './offers.ts';
 export { Hedger } from './hedger.ts';
 export type { HedgerOptions, HedgeSetup } from './setup.ts';
+export { hedgeViewOf } from './view.ts';
+export type { HedgeView } from './view.ts';
 export type { HedgeLog } from './log.ts';
 export { balancesSay } from './balanceEvidence.ts';
 export { conversionOf, explained, isOver } from './row.ts';

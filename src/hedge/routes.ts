@@ -122,7 +122,10 @@ export function routeCostMax(major: Money, middle: Money, rules: HedgeRules, day
 }
 
 /** The second leg as it will be, for the worst case: not yet asked for. */
-export function plannedOf({ id, amount, route }: HedgeRow, { major, minor }: Instrument): Conversion {
+export function plannedOf(
+  { id, amount, route }: HedgeRow,
+  { major, minor }: Pick<Instrument, 'major' | 'minor'>,
+): Conversion {
   if (route === undefined) throw new Error(`hedge ${id} is no route`);
   const wanted = moneyOf(amount);
   return {

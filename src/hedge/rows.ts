@@ -1,28 +1,22 @@
 /** The hedges of a bot: the one that goes on, and the last ones that are over. Every change is noted in the recording. */
 import { textOfMoney } from '../core/index.ts';
-import type { EngineEvent, HedgeRow, Millis, Money } from '../core/index.ts';
+import type { HedgeRow, Millis, Money } from '../core/index.ts';
 import { isOver, mayMove } from './row.ts';
+import type { HedgeRun, HedgesKept } from './setup.ts';
 
 /** Hedges that are kept after their end. */
 const ROWS_KEPT = 20;
 
-export type RowsOptions = {
-  /** Begins the ids of hedges of this run. */
-  readonly prefix: string;
-  /** What the last run left. */
-  readonly rows: readonly HedgeRow[];
-  readonly time: () => Millis;
-  readonly step: (event: EngineEvent) => void;
-};
-
 export class HedgeRows {
-  readonly #o: RowsOptions;
+  readonly #run: Pick<HedgeRun, 'time' | 'step'>;
+  readonly #prefix: string;
   #list: readonly HedgeRow[];
   #counter = 0;
 
-  constructor(options: RowsOptions) {
-    this.#o = options;
-    this.#list = options.rows;
+  constructor({ rows, prefix }: Pick<HedgesKept, 'rows' | 'prefix'>, run: Pick<HedgeRun, 'time' | 'step'>) {
+    this.#run = run;
+    this.#prefix = prefix;
+    this.#list = rows;
   }
 
   /**
@@ -30,7 +24,7 @@ export class HedgeRows {
    * legs does from now on: the clock may have been set since.
    */
   restore(waitMs: Millis): void {
-    const now = this.#o.time();
+    const now = this.#run.time();
     this.#list = this.#list.map(row => {
       if (isOver(row)) return row;
       if (mayMove(row)) return { ...row, acceptedAt: now };
@@ -56,8 +50,8 @@ export class HedgeRows {
   /** A new one; `dayCost` is what those before it may have cost on its UTC day. */
   begin(amount: Money, dayCost: Money): void {
     const row: HedgeRow = {
-      id: `${this.#o.prefix}${++this.#counter}`,
-      at: this.#o.time(),
+      id: `${this.#prefix}${++this.#counter}`,
+      at: this.#run.time(),
       state: 'requested',
       amount: textOfMoney(amount),
       weighed: [],
@@ -82,6 +76,6 @@ export class HedgeRows {
   }
 
   #note(row: HedgeRow): void {
-    this.#o.step({ kind: 'hedge', at: this.#o.time(), row });
+    this.#run.step({ kind: 'hedge', at: this.#run.time(), row });
   }
 }

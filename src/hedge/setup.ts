@@ -1,9 +1,19 @@
 /** What a hedger is set up with: its ways out, rules and times, and what it reaches of the bot. */
-import type { Clock, ConversionDesk, ConversionWay, Engine, HedgeRules, Instrument, Millis } from '../core/index.ts';
+import type {
+  Clock,
+  ConversionDesk,
+  ConversionWay,
+  EngineEvent,
+  HedgeRow,
+  HedgeRules,
+  Instrument,
+  Millis,
+} from '../core/index.ts';
 import type { HedgeLog } from './log.ts';
 import type { RouteRules } from './routes.ts';
-import type { RowsOptions } from './rows.ts';
+import type { HedgeView } from './view.ts';
 
+/** What the configuration says. */
 export type HedgeSetup = {
   readonly desk: ConversionDesk;
   /** `book`: by an order that takes liquidity. */
@@ -20,19 +30,33 @@ export type HedgeSetup = {
   readonly settleMs: Millis;
 };
 
-export type HedgerOptions = HedgeSetup &
-  RowsOptions & {
-    readonly clock: Clock;
-    readonly engine: Engine;
-    readonly instrument: () => Instrument;
-    readonly takerRate: () => number;
-    readonly log: HedgeLog;
-    /** When the last read of the balances began, in the engine's time: how old `engine.differences` are. */
-    readonly balancesAt: () => Millis;
-    /** Makes the ledger and the hedges durable; false when the disk does not take them. */
-    readonly persist: () => boolean;
-    /** False after a stop, a halt, or a latch. */
-    readonly mayAct: () => boolean;
-    /** Begins the origin ids of orders that take, never used before; absent: the book is no way out here. */
-    readonly orderPrefix?: string;
-  };
+/** The run that it belongs to: `time` is the engine's, `step` takes an event into the engine and its recording. */
+export type HedgeRun = {
+  readonly clock: Clock;
+  readonly time: () => Millis;
+  readonly log: HedgeLog;
+  readonly step: (event: EngineEvent) => void;
+};
+
+/** What earlier runs left, and how what this one begins is named. */
+export type HedgesKept = {
+  readonly rows: readonly HedgeRow[];
+  /** Begins the ids of hedges of this run. */
+  readonly prefix: string;
+  /** Begins the origin ids of orders that take, never used before; absent: the book is no way out here. */
+  readonly orderPrefix?: string;
+};
+
+export type HedgerOptions = {
+  readonly setup: HedgeSetup;
+  readonly run: HedgeRun;
+  readonly kept: HedgesKept;
+  /** Of the book; they never change. */
+  readonly pair: Pick<Instrument, 'major' | 'minor'>;
+  /** Made anew each time: once for a look, and again after everything that takes time. */
+  readonly view: () => HedgeView;
+  /** Makes the ledger and the hedges durable; false when the disk does not take them. */
+  readonly persist: () => boolean;
+  /** False after a stop, a halt, or a latch. */
+  readonly mayAct: () => boolean;
+};

@@ -1,41 +1,22 @@
 /** How much may leave now, and what hedges have cost today. */
-import { money, moneyOf, roomOf } from '../core/index.ts';
-import type { HedgeRow, Instrument, Millis, Money, Snapshot, RiskContext } from '../core/index.ts';
+import { money, moneyOf } from '../core/index.ts';
+import type { HedgeRow, Millis, Money, Side } from '../core/index.ts';
+import type { HedgeView } from './view.ts';
 
-/**
- * As much of `wanted` (above zero: sold) as is not locked in our own orders, and as the worst case has room for: everything of ours that may
- * live could still fill on the same side.
- */
-export function sizeOf(
-  { major, minor, ...instrument }: Instrument,
-  { orders, holdings }: Snapshot,
-  standing: RiskContext,
-  wanted: Money,
-  middle: Money,
-): Money {
+/** As much of `wanted` (above zero: sold) as is not locked in our own orders, and as the worst case has room for. */
+export function sizeOf(view: HedgeView, wanted: Money): Money {
   const sells = wanted > 0n;
   const side = sells ? 'sell' : 'buy';
-  let locked = 0n;
-  for (const order of orders) {
-    if (order.side !== side) continue;
-    const lots = BigInt(order.amount - order.filled);
-    locked += sells ? lots * instrument.lotMoney : lots * BigInt(order.price) * instrument.tickLotMoney;
-  }
-  const rest = (holdings.get(sells ? major : minor) ?? 0n) - locked;
+  const { free } = view.sides[side];
   // What is to be paid is not known yet: a hundredth more than the middle.
-  const affordable = sells ? rest : (rest * ONE * 100n) / (middle * 101n);
-  const room = roomMoney(standing, side);
-  const size = [sells ? wanted : -wanted, affordable, room].reduce((a, b) => (b < a ? b : a));
+  const affordable = sells ? free : (free * ONE * 100n) / (view.middle * 101n);
+  const size = [sells ? wanted : -wanted, affordable, roomMoney(view, side)].reduce((a, b) => (b < a ? b : a));
   return money(size > 0n ? (sells ? size : -size) : 0n);
 }
 
-/** The price of one major in the middle of the book. */
-export const middleOf = ({ tickMoney }: Instrument, { bid, ask }: Snapshot): Money =>
-  money(((BigInt(bid) + BigInt(ask)) * tickMoney) / 2n);
-
 /** By how much the worst case of a side may still grow, in the major currency. */
-export const roomMoney = (standing: RiskContext, side: 'buy' | 'sell'): bigint =>
-  BigInt(Math.max(0, roomOf(side, standing))) * standing.instrument.lotMoney;
+export const roomMoney = ({ sides, instrument }: HedgeView, side: Side): bigint =>
+  BigInt(sides[side].room) * instrument.lotMoney;
 
 /** What the hedges of the UTC day of `at` may have cost, in the minor currency: each row says what those before it did. */
 export function spentOnDay(rows: readonly HedgeRow[], at: Millis): Money {

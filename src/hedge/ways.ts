@@ -1,20 +1,11 @@
 /** The ways out as they are priced now: what the desk offers directly and over third currencies, and the book. */
 import { money, sweepCost } from '../core/index.ts';
-import type {
-  ConversionOffer,
-  ConversionWay,
-  HedgeRules,
-  Instrument,
-  Money,
-  RiskContext,
-  PricedWay,
-  Take,
-  WayOut,
-} from '../core/index.ts';
+import type { ConversionOffer, Instrument, Money, PricedWay, Take, WayOut } from '../core/index.ts';
 import type { Offers } from './offers.ts';
 import { routeOf } from './routes.ts';
 import type { RouteOffer, RouteRules } from './routes.ts';
-import { roomMoney } from './sizes.ts';
+import type { HedgeSetup } from './setup.ts';
+import type { HedgeView } from './view.ts';
 
 /** A way out with what it is carried out with. */
 export type Way =
@@ -23,10 +14,7 @@ export type Way =
   | { readonly by: 'take'; readonly out: PricedWay; readonly take: Take }
   | { readonly by: 'nothing'; readonly out: WayOut };
 
-type Asked = {
-  readonly ways: readonly (ConversionWay | 'book')[];
-  readonly routes?: RouteRules | undefined;
-};
+type Asked = Pick<HedgeSetup, 'ways' | 'routes'>;
 
 /** Asks the desk for all of them at once. `amount` above zero: sold. */
 export async function waysOf(
@@ -55,24 +43,18 @@ export async function waysOf(
   return Promise.all([...direct, ...(routes ? over(routes) : [])]);
 }
 
-/** An order that takes; where that is no way out, what it would bring, for comparison. */
+/** An order that takes; where that is no way out (`mayTake`), what it would bring, for comparison. `amount` above zero: sold. */
 export function bookWay(
-  {
-    ways,
-    rules,
-    orderPrefix,
-    takerRate,
-  }: Asked & { readonly rules: HedgeRules; readonly orderPrefix?: string; readonly takerRate: () => number },
-  standing: RiskContext,
+  { ways, rules }: Pick<HedgeSetup, 'ways' | 'rules'>,
+  mayTake: boolean,
+  { sides, limits, instrument, depth, takerRate, middle }: HedgeView,
   amount: Money,
-  middle: Money,
 ): Way {
-  const { limits, instrument, depth } = standing;
   if (limits === null) return { by: 'nothing', out: { way: 'book', not: 'there are no limits' } };
-  const isAllowed = ways.includes('book') && orderPrefix !== undefined;
-  const room = Number(roomMoney(standing, amount > 0n ? 'sell' : 'buy') / instrument.lotMoney);
+  const isAllowed = mayTake && ways.includes('book');
+  const { room } = sides[amount > 0n ? 'sell' : 'buy'];
   const costMaxBps = isAllowed ? rules.costMaxBps : limits.collarBps;
-  const { take, ...out } = sweepCost(instrument, depth, amount, takerRate(), middle, { ...limits, costMaxBps, room });
+  const { take, ...out } = sweepCost(instrument, depth, amount, takerRate, middle, { ...limits, costMaxBps, room });
   if ('not' in out) return { by: 'nothing', out };
   if (take !== undefined && isAllowed) return { by: 'take', out, take };
   return { by: 'nothing', out: { ...out, but: 'orders of ours never take liquidity' } };

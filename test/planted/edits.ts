@@ -371,9 +371,9 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'a hedge sells what our own asks lock',
-    file: 'src/hedge/sizes.ts',
-    from: ' - locked;',
-    to: ';',
+    file: 'src/hedge/view.ts',
+    from: ' - locked);',
+    to: ');',
     test: 'test/live/hedge/sizes.test.ts',
     title: 'what leaves is as much of what should as is free and has room, never more, and never the other way',
   },

@@ -649,6 +649,7 @@ class Simulation {
       case 'placing':
       case 'canceling':
       case 'taking':
+      case 'not taken':
       case 'regime':
       case 'refused':
       case 'regime':

@@ -74,6 +74,8 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
     case 'halted':
       log.error({ reason: news.reason }, `halted: ${news.reason}; look, then lift it with: ${resumeCommand}`);
       return;
+    // A hedge tells its own end.
+    case 'not taken':
     case 'count':
       return;
   }

@@ -41,7 +41,6 @@ import { reducedPlan } from '../quoting/regimeAdjustments.ts';
 import { snapshotOf } from './snapshot.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
 import { TakerOrder } from '../hedging/takerOrder.ts';
-import type { TakerState } from '../hedging/takerOrder.ts';
 import type { Figure, LastFill, Quote, View } from '../quoting/strategy.ts';
 import { money, textOfMoney, type Amount, type Millis, type Money, type Side } from '../model/units.ts';
 
@@ -59,7 +58,7 @@ export class Engine {
   readonly #adverse: AdverseSelection | null;
   readonly #reconciliation: Reconciliation;
   readonly #inFlight = new PendingConversions();
-  readonly #taking = new TakerOrder();
+  readonly #taking: TakerOrder;
   readonly #askAgain: UnknownOrderResolver;
   #lockedByOthers: Readonly<Record<Side, Money>> = { buy: money(0n), sell: money(0n) };
   #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
@@ -95,6 +94,7 @@ export class Engine {
     this.#holdings = new Holdings(options.instrument, options.target);
     const { settleMs, listWaitMs = 0 } = options.patience;
     this.#reconciliation = new Reconciliation(this.#holdings, settleMs, listWaitMs);
+    this.#taking = new TakerOrder((id, why) => options.onNews?.({ kind: 'not taken', id, why }));
     this.#decisions = new Decisions(options.isTraced ?? false);
     this.#regimes = new RegimeWatch(options.regimes, (to, from) => options.onNews?.({ kind: 'regime', to, from }));
     this.#guard = options.halts ? new KillSwitch(options.halts) : null;
@@ -205,11 +205,6 @@ export class Engine {
   /** By its origin id, also for a while after its end. */
   order(id: string): Order | undefined {
     return this.#orders.get(id);
-  }
-
-  /** What became of the last order that was to take liquidity. */
-  get taking(): TakerState | null {
-    return this.#taking.last;
   }
 
   /** Grows with every change of what `ledger` tells. */

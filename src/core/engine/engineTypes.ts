@@ -2,6 +2,7 @@
 import type { AdverseSelectionOptions, WidenBps } from '../quoting/adverseSelection.ts';
 import type { DecisionCount } from './decisions.ts';
 import type { MarkoutCurve } from '../estimators/markouts.ts';
+import type { NotTaken } from '../hedging/takerOrder.ts';
 import type { HaltLimits } from '../risk/killSwitch.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { NormalizedLevel, LevelRefusal } from '../quoting/normalizeQuote.ts';
@@ -51,8 +52,9 @@ export type EngineOptions = {
 export type EngineNews =
   | { readonly kind: 'order'; readonly news: OrderNews }
   | { readonly kind: 'placing'; readonly command: PlaceCommand; readonly level: NormalizedLevel }
-  /** An order that takes liquidity, for the hedger. */
+  /** An order that takes liquidity, for the hedger; and one that is not sent, now or ever. */
   | { readonly kind: 'taking'; readonly command: PlaceCommand }
+  | { readonly kind: 'not taken'; readonly id: string; readonly why: NotTaken }
   | { readonly kind: 'canceling'; readonly order: Order; readonly reason: CancelReason | RiskRefusal }
   | { readonly kind: 'refused'; readonly order: Order; readonly code: string; readonly message: string }
   | { readonly kind: 'fill'; readonly fill: Fill }

@@ -16,27 +16,25 @@ export type TakerRequest = {
   readonly until: Millis;
 };
 
-/** What became of the last request. Once it is `sent`, the order itself tells the rest. */
-export type TakerState =
-  | { readonly id: string; readonly state: 'waiting' | 'sent' }
-  | { readonly id: string; readonly state: 'refused'; readonly why: RiskRefusal | 'too late' };
+/** Why a request is never sent. */
+export type NotTaken = RiskRefusal | 'too late';
 
 export class TakerOrder {
+  readonly #onRefused: (id: string, why: NotTaken) => void;
   #request: TakerRequest | null = null;
-  #last: TakerState | null = null;
+
+  /** `onRefused`: told once of each request that is never sent. */
+  constructor(onRefused: (id: string, why: NotTaken) => void) {
+    this.#onRefused = onRefused;
+  }
 
   ask(request: TakerRequest): void {
     if (this.#request !== null) throw new Error(`${request.id} was asked for while ${this.#request.id} waits`);
     this.#request = request;
-    this.#last = { id: request.id, state: 'waiting' };
   }
 
   get isWaiting(): boolean {
     return this.#request !== null;
-  }
-
-  get last(): TakerState | null {
-    return this.#last;
   }
 
   /** The order to be approved now; null when there is none, or it is too late for it. */
@@ -52,14 +50,14 @@ export class TakerOrder {
 
   sent(): void {
     if (this.#request === null) throw new Error('no order waits to be sent');
-    this.#last = { id: this.#request.id, state: 'sent' };
     this.#request = null;
   }
 
-  refuse(why: RiskRefusal | 'too late'): void {
+  refuse(why: NotTaken): void {
     if (this.#request === null) return;
-    this.#last = { id: this.#request.id, state: 'refused', why };
+    const { id } = this.#request;
     this.#request = null;
+    this.#onRefused(id, why);
   }
 
   /** What may be shown meanwhile: nothing that the order would trade with. */

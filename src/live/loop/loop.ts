@@ -1,6 +1,6 @@
 /** The loop: feeds the engine from one exchange in real time, carries out what it approves, and stops cleanly. */
 import { approveByIds, sleep } from '../../core/index.ts';
-import type { Approved, Command, EngineEvent, Millis, PlaceCommand } from '../../core/index.ts';
+import type { Approved, Command, EngineEvent, EngineNews, Millis, PlaceCommand } from '../../core/index.ts';
 import type { Hedger } from '../../hedge/index.ts';
 import { BalanceReads } from '../account/balanceReads.ts';
 import { cancelAll } from '../safety/cancelAllAndVerify.ts';
@@ -82,8 +82,7 @@ export class Loop {
     this.#keeper = new LedgerKeeper(options.engine, options.journal, this.#reads, options.clock, hedges, known);
     this.#sleep = new SleepWatch(options.clock);
     this.#hedger = hedgerOf(options, this.#reads, {
-      instrument: () => this.rules.instrument,
-      takerRate: () => this.rules.takerRate,
+      rules: () => this.rules,
       time: this.time,
       step: event => this.#step(event),
       persist: () => this.#flush(),
@@ -352,6 +351,11 @@ export class Loop {
     if (failed.kind === 'refused' && this.#options.isAboutRules?.(failed.code)) this.#rules.doubt();
     const final = this.#refusals.failed(what, failed);
     if (final !== null) this.#fail(new Error(final));
+  }
+
+  /** The engine's news, for those of the loop that go by them. */
+  heard(news: EngineNews): void {
+    this.#hedger?.heard(news);
   }
 
   /** Somebody says that a conversion has moved: the hedger looks, and believes the exchange alone. */

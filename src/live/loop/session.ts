@@ -59,6 +59,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const onNews = (news: EngineNews) => {
     if (news.kind === 'order' && news.news.kind === 'ended') journal.ended(news.news.order.id, news.news.ending);
     if (news.kind === 'halted') latch.set({ reason: news.reason, at: now(), by: 'bot' });
+    loop.heard(news);
     try {
       options.onNews?.(news, rules);
     } catch (error) {

@@ -132,6 +132,7 @@ const NEWS: Cases<EngineNews> = {
       ['info', 'taking: sell 0.05 at 1499000.00 or better, what cannot be had at once is gone'],
     ],
   ],
+  'not taken': [[{ kind: 'not taken', id: command.id, why: 'too late' }, null]],
   canceling: [[{ kind: 'canceling', order, reason: 'not ready' }, ['debug', 'canceling buy at 1499000.00: not ready']]],
   refused: [
     [

@@ -1,10 +1,12 @@
 /** What hedges of a day have cost is known from the rows alone, whatever became of each, and after any restart. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
+import { emptyDepth, money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import type { HedgeRow, HedgeState, Order, OrderState, Snapshot, RiskContext } from '../../../src/core/index.ts';
 import { HedgeRows } from '../../../src/hedge/rows.ts';
-import { middleOf, roomMoney, sizeOf, spentOnDay } from '../../../src/hedge/sizes.ts';
+import { roomMoney, sizeOf, spentOnDay } from '../../../src/hedge/sizes.ts';
+import { hedgeViewOf } from '../../../src/hedge/view.ts';
+import type { HedgeView } from '../../../src/hedge/view.ts';
 import { btcMxn, plain } from '../../core/market.ts';
 
 const DAY_MS = 86_400_000;
@@ -22,7 +24,7 @@ test('the cost of a day is that of every hedge which was not certainly left undo
       let now = 10 * DAY_MS;
       let spent = 0;
       const made = (rows: readonly HedgeRow[]) =>
-        new HedgeRows({ prefix: 'h', rows, time: () => now, step: () => undefined });
+        new HedgeRows({ prefix: 'h', rows }, { time: () => now, step: () => undefined });
       let rows = made([]);
       for (const { days, cost, end, restarts } of list) {
         if (days > 0) spent = 0;
@@ -45,6 +47,13 @@ test('the cost of a day is that of every hedge which was not certainly left undo
     }),
   );
 });
+
+/** What a hedger sees of that. */
+function viewOf(snapshot: object, standing: RiskContext): HedgeView {
+  const shown = { snapshot: () => snapshot as Snapshot, standing: () => standing, differences: () => [] };
+  const { instrument } = standing;
+  return hedgeViewOf({ ...shown, isReconciled: true }, { instrument, takerRate: 0, balancesAt: 0 }, 0);
+}
 
 /** Orders of ours in any state, what is held, and how far inventory is from its target. */
 const standings = fc
@@ -84,23 +93,24 @@ const standings = fc
       [instrument.major, money(major)],
       [instrument.minor, money(minor)],
     ]);
-    const snapshot = { orders: list, holdings, bid, ask: bid + spread } as unknown as Snapshot;
+    const snapshot = { orders: list, holdings, bid, ask: bid + spread };
     const standing = {
       ...of,
       instrument,
       orders: list,
+      depth: emptyDepth(1),
       limits: { positionMax: of.positionMax },
     } as unknown as RiskContext;
-    return { instrument, snapshot, standing, major, minor };
+    return { instrument, snapshot, standing, view: viewOf(snapshot, standing), major, minor };
   });
 const left = ({ amount, filled }: Order): bigint => BigInt(amount - filled);
 
 test('what leaves is as much of what should as is free and has room, never more, and never the other way', () => {
   const wanted = fc.bigInt({ min: -(10n ** 26n), max: 10n ** 26n }).filter(sum => sum !== 0n);
   fc.assert(
-    fc.property(standings, wanted, ({ instrument, snapshot, standing, major, minor }, sum) => {
-      const middle = middleOf(instrument, snapshot);
-      const size = sizeOf(instrument, snapshot, standing, money(sum), middle);
+    fc.property(standings, wanted, ({ instrument, snapshot, standing, view, major, minor }, sum) => {
+      const { middle } = view;
+      const size = sizeOf(view, money(sum));
       const [sells, abs] = [sum > 0n, size < 0n ? -size : size];
       if (size !== 0n) expect(size > 0n).toBe(sells);
       const own = snapshot.orders.filter(({ side }) => side === (sells ? 'sell' : 'buy'));
@@ -128,12 +138,12 @@ test('what leaves is as much of what should as is free and has room, never more,
 
 test('room counts orders that may still be filled as filled, and is never below zero', () => {
   fc.assert(
-    fc.property(standings, ({ instrument, standing }) => {
+    fc.property(standings, ({ instrument, snapshot, standing, view }) => {
       for (const side of ['buy', 'sell'] as const) {
-        const room = roomMoney(standing, side);
+        const room = roomMoney(view, side);
         expect(room >= 0n && room % instrument.lotMoney === 0n).toBe(true);
         const order = { side, amount: 1_000, filled: 0, state: 'unknown' } as unknown as Order;
-        const more = roomMoney({ ...standing, orders: [...standing.orders, order] }, side);
+        const more = roomMoney(viewOf(snapshot, { ...standing, orders: [...standing.orders, order] }), side);
         const less = room - 1_000n * instrument.lotMoney;
         expect(more).toBe(less > 0n ? less : 0n);
       }
@@ -143,12 +153,13 @@ test('room counts orders that may still be filled as filled, and is never below 
 
 test('the middle is exactly half way between the best prices, also where it is between two ticks', () => {
   fc.assert(
-    fc.property(standings, ({ instrument, snapshot }) => {
-      const middle = middleOf(instrument, snapshot);
+    fc.property(standings, ({ instrument, snapshot, view: { middle } }) => {
       const [bid, ask] = [BigInt(snapshot.bid) * instrument.tickMoney, BigInt(snapshot.ask) * instrument.tickMoney];
       expect(middle - bid).toBe(ask - middle);
       expect(bid < middle && middle < ask).toBe(true);
     }),
   );
-  expect(textOfMoney(middleOf(plain, { bid: 10, ask: 11 } as unknown as Snapshot))).toBe('10.5');
+  const none = { instrument: plain, orders: [], converting: { buy: 0, sell: 0 }, depth: emptyDepth(1) };
+  const { middle } = viewOf({ orders: [], holdings: new Map(), bid: 10, ask: 11 }, none as unknown as RiskContext);
+  expect(textOfMoney(middle)).toBe('10.5');
 });
