@@ -12,7 +12,7 @@ import { written } from '../../app/backtest/csvFiles.ts';
 import { decimalFlag, seedNumber, threadNumber } from '../terminal/flags.ts';
 import { latenciesOf } from '../../app/backtest/latencies.ts';
 import { pageParts } from '../../app/backtest/reportFiles.ts';
-import { version } from './source.ts';
+import { version } from '../terminal/version.ts';
 
 type CompareFlags = {
   readonly config: readonly string[];

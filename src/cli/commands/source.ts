@@ -1,5 +1,4 @@
 /** What a command works on: the configuration, the recording, the exchange and the key, found and cleaned up the same way for all. */
-import { readFileSync } from 'node:fs';
 import { readSecrets } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { Secret } from '../../exchange/index.ts';
@@ -11,12 +10,10 @@ import type { ReferenceTapes } from '../../app/backtest/externalReference.ts';
 import type { OpenedTape } from '../../app/backtest/market.ts';
 import type { VenueAccess } from '../../app/wiring/bot.ts';
 import { FeesTooHigh, readConfig, readShipped, shippedConfig, UsageError } from '../../app/wiring/configFile.ts';
-import { startEmbedded } from '../../app/wiring/embedded.ts';
 import type { Embedded } from '../../app/wiring/embedded.ts';
 import { EXIT } from '../../app/messages/exits.ts';
 import { logger } from '../terminal/logger.ts';
 import { readSecretFile } from '../../app/wiring/secretFiles.ts';
-import { banner, onPaper, openPaper } from '../../app/wiring/paper.ts';
 
 export type Source = {
   readonly config?: string;
@@ -120,6 +117,7 @@ export async function withVenue(
   try {
     let venue: VenueAccess;
     if (config.exchange.kind === 'embedded') {
+      const { startEmbedded } = await import('../../app/wiring/embedded.ts');
       embedded = await startEmbedded(config, clock, {
         tape,
         port: config.exchange.port,
@@ -160,6 +158,7 @@ async function withPaper(
 ): Promise<void> {
   if (options.speed !== 1)
     throw new UsageError('--speed is for the embedded exchange; a followed one keeps its own time');
+  const { banner, onPaper, openPaper } = await import('../../app/wiring/paper.ts');
   const plain = logger(config.log.level, []);
   plain.warn({}, banner(config));
   const log = onPaper(plain);
@@ -202,6 +201,7 @@ export async function withMarket(
     const addresses = { restUrl: restAddress(restUrl), ...(streamUrl === undefined ? {} : { streamUrl }) };
     return work(addresses, Math.floor(Math.random() * 2 ** 31));
   }
+  const { startEmbedded } = await import('../../app/wiring/embedded.ts');
   const embedded = await startEmbedded(config, clock, {
     tape,
     port: exchange.port,
@@ -262,15 +262,3 @@ export function signalsToStop(
 
 /** To be spread into options: without --seed there is no key, so that the configuration's own seed holds. */
 export const seedOf = ({ seed }: Source): { readonly seed?: number } => (seed === undefined ? {} : { seed });
-
-/** Of package.json, from the source tree and from the built one; 'unknown' where neither can be read. */
-export function version(): string {
-  for (const up of ['../../../package.json', '../../../../package.json']) {
-    try {
-      return (JSON.parse(readFileSync(new URL(up, import.meta.url), 'utf8')) as { version: string }).version;
-    } catch {
-      continue;
-    }
-  }
-  return 'unknown';
-}

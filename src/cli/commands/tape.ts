@@ -9,7 +9,8 @@ import { calibrate } from '../../app/backtest/calibrate.ts';
 import { latenciesOf } from '../../app/backtest/latencies.ts';
 import { driftNumber, seedNumber, tapeBook, threadNumber } from '../terminal/flags.ts';
 import { writeReport, reportFiles } from '../../app/backtest/reportFiles.ts';
-import { chosen, chosenStored, referenceTapes, tapeOf, version } from './source.ts';
+import { chosen, chosenStored, referenceTapes, tapeOf } from './source.ts';
+import { version } from '../terminal/version.ts';
 import { exportStored, lookAtTape } from '../../app/tapes/storedTape.ts';
 
 type BacktestFlags = {

@@ -3,20 +3,16 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
-import { check } from '../../app/inspect/check.ts';
 import { readConfig, UsageError } from '../../app/wiring/configFile.ts';
 import { heedEarlierPlace } from '../../app/run/earlierPlace.ts';
-import { startEmbedded } from '../../app/wiring/embedded.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
 import { EXIT } from '../../app/messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
 import { logger } from '../terminal/logger.ts';
 import { ownCommand } from '../../app/messages/ownCommand.ts';
-import { run } from '../../app/run/run.ts';
-import { sentinel } from '../../app/run/sentinel.ts';
-import { chosen, remoteVenue, seedOf, signalsToStop, version, withVenue } from './source.ts';
+import { chosen, remoteVenue, seedOf, signalsToStop, withVenue } from './source.ts';
+import { version } from '../terminal/version.ts';
 import type { Source } from './source.ts';
-import { withWhatLives } from '../../app/run/whatLives.ts';
 import { describe } from '../../app/messages/summary.ts';
 
 /** How to reach an exchange: a row each on a terminal, where nothing may break in two that is copied; one JSON object for programs. */
@@ -62,6 +58,7 @@ function addRun(program: Command): void {
         const { config: given, tape, file } = await chosen(options);
         if (given.paper.only && !options.paper)
           throw new UsageError('this configuration is for paper only (paper.only): run it with --paper');
+        const { run } = await import('../../app/run/run.ts');
         await withVenue(given, tape, options, clock, async (venue, log, seed, shaped) => {
           const config = {
             ...shaped,
@@ -100,9 +97,9 @@ function addRun(program: Command): void {
       };
       const { config: file, state, paper } = options;
       await started().catch(async (error: unknown) => {
-        throw isOpened || paper || file === undefined
-          ? error
-          : await withWhatLives(error, { file, ...(state === undefined ? {} : { state }) }, clock);
+        if (isOpened || paper || file === undefined) throw error;
+        const { withWhatLives } = await import('../../app/run/whatLives.ts');
+        throw await withWhatLives(error, { file, ...(state === undefined ? {} : { state }) }, clock);
       });
     });
 }
@@ -116,6 +113,7 @@ function addCheck(program: Command): void {
     .option('--paper', 'as with run --paper: without a key', false)
     .action(async (options: Source) => {
       const { config, tape, file } = await chosen(options);
+      const { check } = await import('../../app/inspect/check.ts');
       const clock = realClock(options.speed);
       await withVenue(config, tape, options, clock, async (venue, _log, seed) => {
         const configFile = options.config === undefined || options.paper ? undefined : file;
@@ -143,6 +141,7 @@ function addExchange(program: Command): void {
         throw new UsageError('this configuration has a remote exchange: nothing to run here');
       const clock = realClock(options.speed);
       const operatorToken = randomBytes(24).toString('base64url');
+      const { startEmbedded } = await import('../../app/wiring/embedded.ts');
       const embedded = await startEmbedded(config, clock, {
         tape,
         port: options.port,
@@ -188,6 +187,7 @@ function addSentinel(program: Command): void {
       const log = logger(config.log.level, [venue.secret.reveal(), venue.key]);
       const ended = new AbortController();
       signalsToStop().tell(() => ended.abort());
+      const { sentinel } = await import('../../app/run/sentinel.ts');
       const configFile = options.state === undefined ? options.config : undefined;
       await sentinel(config, venue, realClock(), Math.floor(Math.random() * 2 ** 31), log, ended.signal, configFile);
     });

@@ -1,5 +1,5 @@
 /** Everything that a command prints goes through here: texts of an exchange or of a recording reach the terminal as text, and command nothing there. */
-import { shownLines } from '../../core/index.ts';
+import { shownLines } from '../../core/text/shownText.ts';
 
 /** From now on console.log and console.error print no control character but tab and line end. Call once, before anything is printed. */
 export function guardTerminal(target: Pick<Console, 'log' | 'error'> = console): void {

@@ -1,0 +1,29 @@
+/** Which file adds which commands: the one that is asked for is loaded, which takes a third of the time; all of them for the list. */
+import type { Command } from 'commander';
+
+type Add = (program: Command) => void;
+
+/** In the order of the list that `--help` prints. */
+export const COMMAND_FILES: readonly { readonly names: readonly string[]; readonly load: () => Promise<Add> }[] = [
+  { names: ['run', 'check', 'exchange', 'sentinel'], load: async () => (await import('./trade.ts')).addTradeCommands },
+  { names: ['record', 'import'], load: async () => (await import('./record.ts')).addRecordCommands },
+  {
+    names: ['backtest', 'calibrate', 'tape', 'export'],
+    load: async () => (await import('./tape.ts')).addTapeCommands,
+  },
+  { names: ['compare'], load: async () => (await import('./compare.ts')).addCompareCommand },
+  {
+    names: ['replay', 'explain', 'hedges', 'halt', 'reduce', 'resume'],
+    load: async () => (await import('./state.ts')).addStateCommands,
+  },
+  { names: ['ledger'], load: async () => (await import('./ledger.ts')).addLedgerCommands },
+  { names: ['new-strategy'], load: async () => (await import('./develop.ts')).addDevelopCommands },
+  { names: ['webhooks'], load: async () => (await import('./webhooks.ts')).addWebhookCommands },
+];
+
+/** Adds the command that the first argument names; every one when it names none, so that commander lists them, or none for the version. */
+export async function addCommands(program: Command, args: readonly string[]): Promise<void> {
+  if (args[0] === '--version' || args[0] === '-V') return;
+  const asked = COMMAND_FILES.filter(({ names }) => args[0] !== undefined && names.includes(args[0]));
+  for (const { load } of asked.length > 0 ? asked : COMMAND_FILES) (await load())(program);
+}
