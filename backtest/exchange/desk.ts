@@ -14,7 +14,7 @@ import type {
   Price,
   Random,
 } from '../../src/core/index.ts';
-import { Account, VenueConversions, RfqDesk, switchesOf } from '../../src/sandbox/index.ts';
+import { Account, EXECUTED_BEFORE, NOT_FOUND, VenueConversions, RfqDesk, switchesOf } from '../../src/sandbox/index.ts';
 import type { VenueConversion, DeskConversion, DeskSum, DeskWorld, Switches } from '../../src/sandbox/index.ts';
 import type { SimulatedExchange } from './simulatedExchange.ts';
 import type { Travel } from './latency.ts';
@@ -132,7 +132,7 @@ export class ReplayDesk implements ConversionDesk {
         return found ? done(stateOf(found)) : refused('rfq_conversion_not_found');
       }
       const found = this.#conversions.find(this.#account, conversionId);
-      return found ? done(stateOfConversion(found)) : refused('1401');
+      return found ? done(stateOfConversion(found)) : refused(NOT_FOUND);
     });
 
   find: ConversionDesk['find'] = (way, quoteId) =>
@@ -218,7 +218,12 @@ function worldOf({ switches, capacity }: ReplayDeskOptions, scene: DeskScene): D
 }
 
 const done = <T>(value: T): Outcome<T> => ({ kind: 'done', value });
-const refused = (code: string): Outcome<never> => ({ kind: 'refused', code, message: code });
+const refused = (code: string): Outcome<never> => ({
+  kind: 'refused',
+  code,
+  message: code,
+  ...(code === EXECUTED_BEFORE ? { meaning: 'executed before' } : {}),
+});
 const leg = ({ currency, sum }: DeskSum) => ({ currency, amount: textOfMoney(sum) });
 const stateOfConversion = ({ id, status, quote: { from, to } }: VenueConversion): ConversionState => ({
   id,

@@ -18,7 +18,7 @@ import type {
   Snapshot,
 } from '../../src/core/index.ts';
 import type { FillModel } from '../../src/fills/index.ts';
-import { RequestLimits, switchesOf } from '../../src/sandbox/index.ts';
+import { LOCKED_OUT as LOCKED_OUT_CODE, RequestLimits, switchesOf } from '../../src/sandbox/index.ts';
 import type { Switches } from '../../src/sandbox/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
 import { Collector } from '../report/collect.ts';
@@ -145,7 +145,7 @@ const HEDGES_END_MS = 3_600_000;
 export const UNDER_WAY = 'nothing more was wanted, or it was on its way';
 const PROGRESS_EVERY = 1_000;
 const OVER_BUDGET = { kind: 'refused', code: 'budget', message: 'no place in the request budget' } as const;
-const LOCKED_OUT = { kind: 'refused', code: '0801', message: 'too many requests: locked out' } as const;
+const LOCKED_OUT = { kind: 'refused', code: LOCKED_OUT_CODE, message: 'too many requests: locked out' } as const;
 
 /** Without a hedger. */
 export function runReplay(options: ReplayOptions): ReplayResult {

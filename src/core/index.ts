@@ -1,6 +1,7 @@
 /** Everything that other rooms may import from core. */
 export * from './model/units.ts';
 export * from './model/instrument.ts';
+export * from './ports/outcome.ts';
 export * from './ports/port.ts';
 export * from './ports/random.ts';
 export * from './ports/virtualClock.ts';

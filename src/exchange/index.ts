@@ -5,7 +5,7 @@ export { conversionDesk } from './rest/desk.ts';
 export { splitAddress } from './wire/address.ts';
 export type { VenueAddresses } from './wire/address.ts';
 export type { Observation } from './transport/ask.ts';
-export { meaningOf, isAboutNonce, isAboutRules } from './wire/errorCodes.ts';
+export { actsOn, meaningOf } from './wire/errorCodes.ts';
 export type { Advice, ErrorMeaning } from './wire/errorCodes.ts';
 export { nonceV1, nonceV2 } from './wire/nonce.ts';
 export type { NonceSource } from './wire/nonce.ts';

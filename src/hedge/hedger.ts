@@ -204,7 +204,7 @@ export class Hedger {
     const outcome = await desk.accept({ way, id });
     if (outcome.kind === 'done') this.#rows.change({ state: 'executing', conversionId: outcome.value.conversionId });
     // Executed before can only mean: by these very bytes.
-    else if (outcome.kind === 'unknown' || outcome.code === 'quote_already_executed') {
+    else if (outcome.kind === 'unknown' || outcome.meaning === 'executed before') {
       this.#rows.change({ state: 'unknown', why: outcome.kind === 'unknown' ? outcome.reason : outcome.code });
       log.warn(
         { id: row.id },

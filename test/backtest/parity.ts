@@ -137,7 +137,6 @@ export async function onEmbedded(
     instance: config.instance,
     timing: config.timing,
     resumeCommand: 'puntas resume',
-    isFatal: () => false,
     makeEngine: (rules, onNews) => watched(engineOf(config, rules, RUN, onNews), origin, commands),
   });
   let session: Awaited<typeof opened> | null = null;

@@ -5,6 +5,7 @@ import type {
   Command,
   EngineEvent,
   EngineOptions,
+  Meaning,
   OrderReport,
   OwnTrade,
   Quote,
@@ -24,7 +25,7 @@ export type TrueOrder = {
   isLive: boolean;
 };
 /** What becomes of a request: done and told, done and not told, not done and not told, or refused with a code. */
-export type Fate = 'done' | 'done untold' | 'lost' | { readonly code: string };
+export type Fate = 'done' | 'done untold' | 'lost' | { readonly code: string; readonly meaning?: Meaning };
 
 /** Levels at these distances from the middle, 10 lots each. */
 export const quoteAround = (...distances: number[]): Strategy => ({
@@ -244,7 +245,7 @@ export class Desk {
           ? ({ kind: 'done', value: { oid: `oid-${command.id}` } } as const)
           : typeof fate === 'string'
             ? ({ kind: 'unknown', reason: fate } as const)
-            : ({ kind: 'refused', code: fate.code, message: 'no' } as const);
+            : ({ kind: 'refused', message: 'no', ...fate } as const);
       this.step({ kind: 'placed', at, id: command.id, outcome });
       return;
     }

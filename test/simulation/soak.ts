@@ -129,7 +129,6 @@ export async function soak({ days, seed, faults, onDay }: SoakOptions): Promise<
     instance: config.instance,
     timing: config.timing,
     resumeCommand: 'puntas resume',
-    isFatal: () => false,
     makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
     onNews: news => void (fills += news.kind === 'fill' ? 1 : 0),
   });

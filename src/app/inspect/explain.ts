@@ -18,6 +18,7 @@ import type {
   Step,
 } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
+import { actsOn } from '../../exchange/index.ts';
 import type { Rules } from '../../live/loop/opening.ts';
 import { lineOf } from '../../live/replay/recording.ts';
 import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
@@ -113,16 +114,14 @@ export function explain({ dir, at, onInput }: Asked): Explanation {
   const { setup, rules } = madeFrom(dir, run);
   const engine = engineOf(setup, rules, run, undefined, true);
   const seen = new Seen();
-  const replayed = replayRun(
-    dir,
-    run,
-    engine,
-    event => {
+  const replayed = replayRun(dir, run, engine, {
+    onInput: event => {
       seen.see(event);
       onInput?.(event.at);
     },
-    at ?? Infinity,
-  );
+    until: at ?? Infinity,
+    meaningOf: actsOn,
+  });
   const { difference, gap, broke } = replayed;
   if (seen.at === null)
     throw new UsageError(`${dir}: run ${run} has no input ${at === null ? '' : `up to ${timeText(at)}`}`);

@@ -128,9 +128,10 @@ export async function cancelOwn(
 
 type Beside = Pick<Exchange, 'openOrders' | 'cancel' | 'lookUp'>;
 
-/** Credentials are wrong, or the nonce is not higher than that of another process. */
-const NONCE_REFUSED = '0201';
 const AGAIN_MS = 200;
+/** Its nonce is not higher than that of another process, or the credentials are wrong. */
+const isNonceRefused = (outcome: Outcome<unknown>): boolean =>
+  outcome.kind === 'refused' && outcome.meaning === 'nonce';
 
 /**
  * The bot's key in a second process. Its nonces are those of the clock, as the bot's are, so that either's requests stay acceptable to an exchange that
@@ -147,10 +148,10 @@ async function besideTheBot(
   const above = clientOf(config, venue, clock, seed, { nonceAbove: mark });
   const trying = async <T>(call: (of: Beside) => Promise<Outcome<T>>) => {
     const first = await call(beside);
-    if (first.kind !== 'refused' || first.code !== NONCE_REFUSED) return first;
+    if (!isNonceRefused(first)) return first;
     await sleep(clock, AGAIN_MS);
     const second = await call(beside);
-    if (second.kind !== 'refused' || second.code !== NONCE_REFUSED) return second;
+    if (!isNonceRefused(second)) return second;
     return call(above);
   };
   return {

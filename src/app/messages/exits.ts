@@ -2,14 +2,14 @@
 import { diskAdvice, diskTroubleOf } from '../../live/state/diskTrouble.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
 import { UsageError } from '../wiring/configFile.ts';
-import { remedyOf } from './remedy.ts';
+import { localRemedyOf } from './remedy.ts';
 
 /** 0 clean; 1 something broke; 2 wrong use or configuration; 3 orders of ours may be left on the exchange. */
 export const EXIT = { clean: 0, broken: 1, misused: 2, leftOrders: 3 } as const;
 
 /** One line for a person. */
 export function sentenceOf(error: unknown): string {
-  const remedy = error instanceof CannotStart ? remedyOf(error.code) : diskRemedy(error);
+  const remedy = error instanceof CannotStart ? (error.remedy ?? localRemedyOf(error.code)) : diskRemedy(error);
   const sentence = error instanceof Error ? error.message : String(error);
   return remedy === null ? sentence : `${sentence}; ${remedy}`;
 }

@@ -1,28 +1,10 @@
-/** What a person can do about a refusal that ended a start: one clause for each code that has its own, one for each advice. */
-import { meaningOf } from '../../exchange/index.ts';
+/** What a person can do when nobody was asked: the exchange's own refusals bring their remedy with them. */
+import type { LocalRefusal } from '../../core/index.ts';
 
-const OF_CODE: Readonly<Record<string, string>> = {
+const OF_OURS: Readonly<Partial<Record<LocalRefusal, string>>> = {
   'not-sent': 'check exchange.restUrl, and that the exchange runs and can be reached from here',
   budget: 'the request budget was used up: wait a minute, or raise exchange.budgets up to what the exchange allows',
-  '0201':
-    'check that PUNTAS_API_KEY is a key of this very exchange, still active, and used by no other program; a new key of the same account is taken up at the next start; a puntas exchange prints its key when it starts',
-  '0202': 'give the key the permissions to read and to trade (never to withdraw)',
-  '0206': 'let exchange.authentication name the way in which this exchange wants requests signed',
-  '0207': "set this machine's clock, and let no other program use this key",
-  '0213': "allow this machine's address for the key",
-  '0215': 'check that PUNTAS_API_SECRET is the secret of PUNTAS_API_KEY',
-  '0301': 'check the name of the book',
-  '0326': 'activate the key, or make a new one',
-  '0801': 'wait a minute: the address or the account has asked too often; other programs on it count too',
 };
 
-/** What to do about a code, or null when nothing can be said. */
-export function remedyOf(code: string | null): string | null {
-  if (code === null) return null;
-  const own = OF_CODE[code];
-  if (own !== undefined) return own;
-  const known = meaningOf(code);
-  if (known?.advice === 'halt') return `${known.meaning}: only the owner of the account can mend that, at the exchange`;
-  if (known?.advice === 'back off' || known?.advice === 'look it up') return 'try again later';
-  return null;
-}
+/** Of a code of ours; null for any other, and when nothing can be said. */
+export const localRemedyOf = (code: string | null): string | null => OF_OURS[code as LocalRefusal] ?? null;

@@ -1,7 +1,6 @@
 /** A run whose state is open: its parts, what they tell each other, and how it begins and ends. */
 import { describeTier } from '../../core/index.ts';
 import type { Clock, Millis, Snapshot } from '../../core/index.ts';
-import { isAboutNonce, isAboutRules, meaningOf } from '../../exchange/index.ts';
 import type { Client } from '../../exchange/index.ts';
 import { adjustmentsIn } from '../../live/state/adjustments.ts';
 import { settlementsIn } from '../../live/state/settlements.ts';
@@ -23,7 +22,6 @@ import { lineRoom } from '../../cli/terminal/logger.ts';
 import { logEvent } from '../messages/eventLog.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
 import { PAPER_PREFIX } from '../wiring/paper.ts';
-import { remedyOf } from '../messages/remedy.ts';
 import { status } from '../messages/status.ts';
 import { summaryOf } from '../messages/summary.ts';
 import type { Summary } from '../messages/summary.ts';
@@ -99,10 +97,6 @@ export class Running {
       book: config.book,
       instance: config.instance,
       timing: config.timing,
-      isFatal: code => meaningOf(code)?.advice === 'halt',
-      mayPass: isAboutNonce,
-      isAboutRules,
-      remedyOf,
       reference,
       makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
       onNews: (news, { instrument }) => {

@@ -8,7 +8,6 @@ import { clientOf } from '../wiring/bot.ts';
 import { UsageError } from '../wiring/configFile.ts';
 import { codeOf, EXIT, sentenceOf } from '../messages/exits.ts';
 import { cancelCommand } from './whatLives.ts';
-import { meaningOf } from '../../exchange/index.ts';
 import type { RunOptions } from './runOptions.ts';
 
 /** An exchange that does not answer at the start is not asked for long: the next start goes on. */
@@ -80,7 +79,7 @@ function takeOut(
     known,
     fenceMs,
     withinMs,
-    isFatal: code => meaningOf(code)?.advice === 'halt',
+    givesUp: true,
   }).finally(() => client.close());
 }
 

@@ -31,5 +31,6 @@ async function isKnownBy(exchange: Asked, { tid, orders }: AccountEvidence, book
 function answered<T>(what: string, outcome: Outcome<T>): T {
   if (outcome.kind === 'done') return outcome.value;
   if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
-  throw new CannotStart(`cannot ${what}: the exchange refused (${outcome.code}: ${outcome.message})`, outcome.code);
+  const { code, message, remedy } = outcome;
+  throw new CannotStart(`cannot ${what}: the exchange refused (${code}: ${message})`, code, false, remedy);
 }

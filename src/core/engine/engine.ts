@@ -26,8 +26,9 @@ import { RefusalBackoff } from '../quoting/refusalBackoff.ts';
 import { OriginIds } from '../orders/originIds.ts';
 import { reconcileSide } from '../quoting/quoteReconciler.ts';
 import { beyondLimit, PositionLimit, RESUMED_BEYOND } from '../risk/positionLimit.ts';
-import { isLocalRefusal } from '../ports/port.ts';
-import type { Outcome, OwnTrade } from '../ports/port.ts';
+import { isLocalRefusal } from '../ports/outcome.ts';
+import type { Outcome } from '../ports/outcome.ts';
+import type { OwnTrade } from '../ports/port.ts';
 import { emptyPreview, previewOf } from '../quoting/preview.ts';
 import { QuoteUptime } from './quoteUptime.ts';
 import { Reconciliation } from '../accounting/reconciliation.ts';
@@ -509,8 +510,7 @@ export class Engine {
   #placed(id: string, outcome: Outcome<{ readonly oid: string }>, at: Millis): void {
     const order = this.#orders.get(id);
     if (!order) throw new Error(`an answer for ${id}, which was never placed`);
-    // A duplicate origin id can only be our own earlier bytes: proof that the order exists.
-    const exists = outcome.kind === 'refused' && outcome.code === '0356';
+    const exists = outcome.kind === 'refused' && outcome.meaning === 'duplicate id';
     this.#orders.answered(id, outcome, exists, at);
     if (outcome.kind === 'unknown') this.#guard?.unknown(at);
     if (outcome.kind === 'done') {

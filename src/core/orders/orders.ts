@@ -1,8 +1,8 @@
 /** Every order of ours from intent to end: its state, what it still reserves, and the evidence that may close it. */
 import type { RestoredOrder } from './restoredOrder.ts';
-import { amountFloor } from '../model/instrument.ts';
-import type { Instrument } from '../model/instrument.ts';
-import type { OrderReport, Outcome } from '../ports/port.ts';
+import { amountFloor, type Instrument } from '../model/instrument.ts';
+import type { Outcome } from '../ports/outcome.ts';
+import type { OrderReport } from '../ports/port.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
 /**

@@ -1,6 +1,7 @@
 /** The ports: what the outside world must be for the rooms of this project. Everything that waits, asks or rolls dice comes in here. */
 import type { BookRules } from '../model/instrument.ts';
 import type { DecimalText, Millis, Money, Side } from '../model/units.ts';
+import type { Outcome } from './outcome.ts';
 
 /** Time. Both readings run on one scale: at speed 20 a clock shows 20 s while a wall second passes. */
 export interface Clock {
@@ -40,29 +41,6 @@ export interface Random {
   /** Uniform integer in [from, to], both included. */
   integer(from: number, to: number): number;
 }
-
-/**
- * How a request ended. `done`: answered with success. `refused`: certainly not carried out, with the exchange's code or one of ours.
- * `unknown`: it may or may not have been carried out; never assume either.
- */
-export type Outcome<T> =
-  | { readonly kind: 'done'; readonly value: T }
-  | { readonly kind: 'refused'; readonly code: string; readonly message: string; readonly status?: number }
-  | { readonly kind: 'unknown'; readonly reason: string };
-
-/** Refusal codes of our own, beside the exchange's four digits. */
-export type LocalRefusal =
-  /** No byte of the request left this machine. */
-  | 'not-sent'
-  /** The request budget did not free a place before the deadline. */
-  | 'budget'
-  /** The client is closed. */
-  | 'closed';
-
-const LOCAL_REFUSALS: readonly string[] = ['not-sent', 'budget', 'closed'] satisfies readonly LocalRefusal[];
-
-/** True when the exchange has not seen the request. */
-export const isLocalRefusal = (code: string): boolean => LOCAL_REFUSALS.includes(code);
 
 /** One level of an aggregated book, or one order of a whole book (then with `oid`). */
 export type BookEntry = { readonly price: DecimalText; readonly amount: DecimalText; readonly oid?: string };

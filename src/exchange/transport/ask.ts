@@ -3,11 +3,13 @@ import { maskedText, shownText, TransportFailure } from '../../core/index.ts';
 import type { Clock, Millis, Outcome, Transport, WireReply, WireRequest } from '../../core/index.ts';
 import { classify } from '../wire/classify.ts';
 import type { ReplyReading } from '../wire/classify.ts';
+import { actsOn } from '../wire/errorCodes.ts';
 import { lanes, URGENCY } from './lanes.ts';
 import type { Lane, LaneLimits } from './lanes.ts';
 import { Budget } from './limit.ts';
 import type { Slot } from './limit.ts';
 import type { NonceSource } from '../wire/nonce.ts';
+import { remedyOf } from '../wire/remedies.ts';
 import { authHeaders } from '../wire/sign.ts';
 import type { Credentials } from '../wire/sign.ts';
 import { WireFault } from '../wire/wire.ts';
@@ -117,7 +119,7 @@ export function asker(options: AskOptions): Asker {
     let status: number | undefined;
     const flight = answer(question, reply => (status = reply.status));
     underWay.add(flight);
-    const outcome = fitToShow(await flight.finally(() => underWay.delete(flight)), signer?.credentials);
+    const outcome = explained(fitToShow(await flight.finally(() => underWay.delete(flight)), signer?.credentials));
     options.onRequest?.({
       endpoint: question.endpoint,
       outcome: outcome.kind,
@@ -191,6 +193,13 @@ function fitToShow<T>(outcome: Outcome<T>, credentials: Credentials | undefined)
     case 'unknown':
       return { ...outcome, reason: fit(outcome.reason) };
   }
+}
+
+/** With what the exchange's code means, and what a person can do about it. */
+function explained<T>(outcome: Outcome<T>): Outcome<T> {
+  if (outcome.kind !== 'refused' || outcome.status === undefined) return outcome;
+  const [meaning, remedy] = [actsOn(outcome.code), remedyOf(outcome.code)];
+  return { ...outcome, ...(meaning === undefined ? {} : { meaning }), ...(remedy === null ? {} : { remedy }) };
 }
 
 const EXEMPT: Slot = { end: () => undefined, giveBack: () => undefined };

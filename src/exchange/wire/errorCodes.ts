@@ -1,4 +1,5 @@
 /** What the exchange's error codes mean and what a bot does about each: one table, for both REST interfaces and RFQ. */
+import type { Meaning } from '../../core/index.ts';
 
 /**
  * `look it up`: says nothing about whether the request took effect, or it is still being worked on; ask before acting.
@@ -26,12 +27,19 @@ export function provesRefusal(code: string): boolean {
   return known ? known.advice !== 'look it up' : /^(?:03|04|05|06|17)\d\d$/.test(code);
 }
 
-/** Whether a nonce that came twice or a wrong clock may be all that this code means: the next request may be accepted. */
-export const isAboutNonce = (code: string): boolean => NONCE_CODES.has(code);
+/** What a bot decides on; undefined for a code that is a refusal and no more. */
+export function actsOn(code: string): Meaning | undefined {
+  if (code === '0356') return 'duplicate id';
+  if (code === 'quote_already_executed') return 'executed before';
+  if (RULE_CODES.has(code)) return 'rules';
+  if (isAboutNonce(code)) return 'nonce';
+  return meaningOf(code)?.advice === 'halt' ? 'person' : undefined;
+}
 
-/** Whether this code, answered to an order, says that the book's ticks or bounds are others than we know, or that the book is gone. */
-export const isAboutRules = (code: string): boolean => RULE_CODES.has(code);
+/** Whether a nonce that came twice or a wrong clock may be all that this code means. */
+const isAboutNonce = (code: string): boolean => NONCE_CODES.has(code);
 
+/** Answered to an order: ticks or bounds are others than we know, or the book is gone. */
 const RULE_CODES: ReadonlySet<string> = new Set([
   ...['0301', '0401', '0402', '0403', '0404', '0405', '0406', '0407', '20'],
 ]);

@@ -62,7 +62,7 @@ export class Loop {
     this.#reads = new Reads(exchange, book, opening.lastTid, this.time, timing.settleMs, tids);
     const hedges = () => this.#hedger?.rows ?? [];
     this.#reach = new ConnectivityLog(options.log, options.clock);
-    this.#refusals = new Refusals(options, this.#reach);
+    this.#refusals = new Refusals(options.clock, this.#reach);
     this.#sentinel = new SentinelWatch(options, event => this.#step({ ...event, at: this.time() }));
     this.#rules = new RulesReads(options, this.#reach, event => this.#step({ ...event, at: this.time() }));
     this.#balances = new BalanceReads({
@@ -348,7 +348,7 @@ export class Loop {
 
   /** Says what a request ended in; a refusal that only a person can mend halts. */
   #note(what: string, failed: Failed): void {
-    if (failed.kind === 'refused' && this.#options.isAboutRules?.(failed.code)) this.#rules.doubt();
+    if (failed.kind === 'refused' && failed.meaning === 'rules') this.#rules.doubt();
     const final = this.#refusals.failed(what, failed);
     if (final !== null) this.#fail(new Error(final));
   }

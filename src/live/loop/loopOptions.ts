@@ -39,14 +39,6 @@ export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
     /** How late the exchange may list a transfer that is in the balances already, and how early one that is not yet. */
     readonly transferListDelayMaxMs: Millis;
   };
-  /** True for a refusal code after which trading must stop until a person has looked. */
-  readonly isFatal: (code: string) => boolean;
-  /** Of those, true for one that may pass by itself: it must be all that is answered for a minute. */
-  readonly mayPass?: ((code: string) => boolean) | undefined;
-  /** What a person can do about such a code, in a clause; null when nothing can be said. */
-  readonly remedyOf?: ((code: string) => string | null) | undefined;
-  /** True for a refusal code that says that the book's rules changed: they are read again before anything else is placed. */
-  readonly isAboutRules?: ((code: string) => boolean) | undefined;
   /** Lets inventory leave by conversions; absent: it leaves by quotes alone. */
   readonly hedge?: HedgeSetup | undefined;
   /** The exchange's lists of deposits and withdrawals; absent: only a person explains what came or went. */

@@ -28,11 +28,14 @@ export class CannotStart extends Error {
   readonly code: string | null;
   /** The same start may go on later, without a person doing anything. */
   readonly mayPass: boolean;
-  constructor(message: string, code: string | null = null, mayPass = false) {
+  /** What a person can do, in a clause; null when nothing can be said. */
+  readonly remedy: string | null;
+  constructor(message: string, code: string | null = null, mayPass = false, remedy: string | null = null) {
     super(message);
     this.name = 'CannotStart';
     this.code = code;
     this.mayPass = mayPass;
+    this.remedy = remedy;
   }
 }
 
@@ -105,8 +108,8 @@ async function need<T>(what: string, first: Promise<Outcome<T>>): Promise<T> {
   const outcome = await first;
   if (outcome.kind === 'done') return outcome.value;
   if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
-  const { code, message, status } = outcome;
+  const { code, message, status, remedy = null } = outcome;
   // Without a status nobody answered: the refusal is our own client's.
   const who = status === undefined ? 'nobody was asked' : 'the exchange refused';
-  throw new CannotStart(`cannot ${what}: ${who} (${code}: ${message})`, code, status === undefined);
+  throw new CannotStart(`cannot ${what}: ${who} (${code}: ${message})`, code, status === undefined, remedy);
 }

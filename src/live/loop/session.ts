@@ -20,10 +20,6 @@ export type SessionOptions = {
   readonly book: string;
   readonly instance: string;
   readonly timing: LoopOptions['timing'];
-  readonly isFatal: (code: string) => boolean;
-  readonly remedyOf?: LoopOptions['remedyOf'];
-  readonly mayPass?: LoopOptions['mayPass'];
-  readonly isAboutRules?: LoopOptions['isAboutRules'];
   /** Makes the engine of a run once the rules are known. Throws in one line when it must not start. */
   readonly makeEngine: (rules: Rules, onNews: (news: EngineNews) => void, run: number) => Engine;
   /** When they have just been read; absent: they are read here. */

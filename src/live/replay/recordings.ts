@@ -22,6 +22,8 @@ export type RecordedRun = {
   readonly startedAt: Millis;
   /** Its configuration, as text. */
   readonly setup: string;
+  /** Absent in the first format: its refusals have the exchange's code and no meaning. */
+  readonly format?: 2;
 };
 
 /** The recording of the run that goes on. */

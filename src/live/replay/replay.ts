@@ -1,9 +1,9 @@
 /** Feeds a recorded run through a fresh engine again: every command must come out as it did. */
 import { OrderBook } from '../../core/index.ts';
-import type { Command, Engine, EngineEvent, Millis } from '../../core/index.ts';
+import type { Command, Engine, EngineEvent, Meaning, Millis } from '../../core/index.ts';
 import type { Rules } from '../loop/opening.ts';
 import { brokenBy, eventOf, lineOf } from './recording.ts';
-import type { Answer } from './recording.ts';
+import type { Answer, RecordingLine } from './recording.ts';
 import { readRecording } from './recordings.ts';
 
 export type Replayed = {
@@ -29,16 +29,21 @@ export function firstRules(dir: string, run: number): Rules | null {
   return null;
 }
 
-/**
- * Stops at the first difference, and before the first input that is later than `until`. `onInput` sees each input with the engine's answer, for
- * explanations.
- */
+export type ReplayRunOptions = {
+  /** Sees each input with the engine's answer, for explanations. */
+  readonly onInput?: (event: EngineEvent, commands: readonly Command[]) => void;
+  /** Stops before the first input that is later. */
+  readonly until?: Millis;
+  /** What the exchange's codes mean, for recordings that have them alone. */
+  readonly meaningOf?: (code: string) => Meaning | undefined;
+};
+
+/** Stops at the first difference. */
 export function replayRun(
   dir: string,
   run: number,
   engine: Engine,
-  onInput?: (event: EngineEvent, commands: readonly Command[]) => void,
-  until: Millis = Infinity,
+  { onInput, until = Infinity, meaningOf = () => undefined }: ReplayRunOptions = {},
 ): Replayed {
   let inputs = 0;
   let commands = 0;
@@ -59,8 +64,10 @@ export function replayRun(
       ? null
       : `after ${last} (input ${inputs}) the engine now ${textOf(given)}, recorded was that it ${textOf(recorded)}`;
   try {
-    for (const text of readRecording(dir, run)?.lines ?? []) {
-      const line = lineOf(text);
+    const recording = readRecording(dir, run);
+    const read = recording?.of.format === 2 ? lineOf : (text: string) => translated(lineOf(text), meaningOf);
+    for (const text of recording?.lines ?? []) {
+      const line = read(text);
       if (line.kind === 'gap') return result(compared(NO_COMMANDS), true);
       if (line.kind !== 'input') {
         const difference = compared(line);
@@ -94,6 +101,15 @@ function answerOf(engine: Engine, event: EngineEvent): Answer {
   } catch (error) {
     return brokenBy(error);
   }
+}
+
+/** A line of the first format: what its refusal means is looked up. */
+function translated(line: RecordingLine, meaningOf: (code: string) => Meaning | undefined): RecordingLine {
+  if (line.kind !== 'input' || line.event.kind !== 'placed' || line.event.outcome.kind !== 'refused') return line;
+  const { event } = line;
+  const { outcome } = line.event;
+  const meaning = meaningOf(outcome.code);
+  return meaning === undefined ? line : { ...line, event: { ...event, outcome: { ...outcome, meaning } } };
 }
 
 const textOf = (answer: Answer): string =>

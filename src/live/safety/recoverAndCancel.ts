@@ -1,4 +1,5 @@
 /** What is left to do when the state cannot be trusted: place nothing, take every order of this instance out, verify, and say so. */
+import { isFatal } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { cancelAllAndVerify } from './cancelAllAndVerify.ts';
 import type { CancelAllOptions } from './cancelAllAndVerify.ts';
@@ -11,11 +12,11 @@ export type RecoverOptions = Omit<CancelAllOptions, 'reach'> & {
   readonly fenceMs: Millis;
   /** Bound of everything, beyond the fence. */
   readonly withinMs: Millis;
-  /** Whether a refusal by this code will not pass by asking again: a wrong key stays wrong. */
-  readonly isFatal?: (code: string) => boolean;
+  /** Ends when asking again will not help: a wrong key stays wrong. */
+  readonly givesUp?: boolean;
 };
 
-/** So many refusals in a row by such a code, and nothing more is asked: one may be about a nonce. */
+/** So many such refusals in a row, and nothing more is asked: one may be about a nonce. */
 const FATAL_IN_A_ROW = 3;
 
 export type Recovered = {
@@ -39,10 +40,10 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
   const seen = new Set<string>();
   let isCut = false;
   let refused = 0;
-  const { exchange, isFatal } = options;
+  const { exchange, givesUp = false } = options;
   const openOrders: typeof exchange.openOrders = async query => {
     const outcome = await exchange.openOrders(query);
-    refused = outcome.kind === 'refused' && isFatal?.(outcome.code) === true ? refused + 1 : 0;
+    refused = givesUp && outcome.kind === 'refused' && isFatal(outcome.meaning) ? refused + 1 : 0;
     return outcome;
   };
   const left = await cancelAllAndVerify(

@@ -1,30 +1,21 @@
 /** When a refusal that only a person can mend halts: at once, or, where a nonce or a wrong clock explains it too, after a minute of nothing else. */
-import type { Clock, Millis } from '../../core/index.ts';
+import { isFatal } from '../../core/index.ts';
+import type { Clock, Meaning, Millis } from '../../core/index.ts';
 import type { ConnectivityLog } from '../loop/connectivityLog.ts';
 import type { Failed } from '../account/reads.ts';
 
-/** For so long, and in so many refusals, a code that may pass is taken for one that will. */
+/** For so long, and in so many refusals, one that may pass is taken for one that will. */
 const PASSES_WITHIN_MS = 60_000;
 const PASSES_WITHIN = 3;
 
-export type RefusalRules = {
-  readonly clock: Pick<Clock, 'elapsed'>;
-  /** True for a refusal code after which trading must stop until a person has looked. */
-  readonly isFatal: (code: string) => boolean;
-  /** Of those, true for one that a single request may be answered with: its nonce came twice, or the clock is being set. */
-  readonly mayPass?: ((code: string) => boolean) | undefined;
-  /** What a person can do about such a code, in a clause; null when nothing can be said. */
-  readonly remedyOf?: ((code: string) => string | null) | undefined;
-};
-
 export class Refusals {
-  readonly #rules: RefusalRules;
+  readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #reach: Pick<ConnectivityLog, 'answered' | 'failed'>;
   #since: Millis | null = null;
   #count = 0;
 
-  constructor(rules: RefusalRules, reach: Pick<ConnectivityLog, 'answered' | 'failed'>) {
-    this.#rules = rules;
+  constructor(clock: Pick<Clock, 'elapsed'>, reach: Pick<ConnectivityLog, 'answered' | 'failed'>) {
+    this.#clock = clock;
     this.#reach = reach;
   }
 
@@ -38,15 +29,15 @@ export class Refusals {
   /** Says what a request ended in. Why trading must stop, or null when it need not. */
   failed(what: string, failed: Failed): string | null {
     this.#reach.failed(what, failed);
-    if (failed.kind !== 'refused' || !this.#isFinal(failed.code)) return null;
-    const remedy = this.#rules.remedyOf?.(failed.code) ?? null;
-    return `${what} was refused with ${failed.code}: ${failed.message}${remedy === null ? '' : `; ${remedy}`}`;
+    if (failed.kind !== 'refused' || !this.#isFinal(failed.meaning)) return null;
+    const { code, message, remedy } = failed;
+    return `${what} was refused with ${code}: ${message}${remedy === undefined ? '' : `; ${remedy}`}`;
   }
 
-  #isFinal(code: string): boolean {
-    if (!this.#rules.isFatal(code)) return false;
-    if (this.#rules.mayPass?.(code) !== true) return true;
-    const now = this.#rules.clock.elapsed();
+  #isFinal(meaning: Meaning | undefined): boolean {
+    if (!isFatal(meaning)) return false;
+    if (meaning !== 'nonce') return true;
+    const now = this.#clock.elapsed();
     this.#since ??= now;
     return ++this.#count >= PASSES_WITHIN && now - this.#since >= PASSES_WITHIN_MS;
   }

@@ -139,7 +139,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   let recorder: RunRecorder | null = null;
   if (recordings) {
     forgetOld(recordings.dir, run, recordings.earlierBytesMax, RUNS_MAX);
-    recorder = recorderIn(recordings.dir, { run, startedAt: at, setup });
+    recorder = recorderIn(recordings.dir, { run, startedAt: at, setup, format: 2 });
   }
   const writeIntents = intentsIn(db, account);
   const marks = marksIn(db);

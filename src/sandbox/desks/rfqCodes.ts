@@ -27,6 +27,9 @@ const TABLE = {
   unexpected: [500, 'Something unexpected happened'],
 } as const satisfies Record<string, readonly [number, string]>;
 
+/** A second acceptance of one quote. */
+export const EXECUTED_BEFORE = 'quote_already_executed' satisfies RfqCode;
+
 export type RfqCode = keyof typeof TABLE;
 export const RFQ_CODES = Object.keys(TABLE) as readonly RfqCode[];
 

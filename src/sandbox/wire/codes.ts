@@ -86,4 +86,8 @@ export function statusOf(code: Code): number {
   return category === '14' ? 404 : 400;
 }
 
+/** Whoever asks for a minute after more than the limit is told so. */
+export const LOCKED_OUT = '0801' satisfies Code;
+/** Of a conversion that is in no list. */
+export const NOT_FOUND = '1401' satisfies Code;
 export const CODES: readonly Code[] = Object.keys(MESSAGES) as Code[];

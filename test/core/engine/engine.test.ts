@@ -273,7 +273,7 @@ describe('the engine', () => {
   it('takes 0356 for proof that the order exists: it is looked up, not refused, and not placed again', () => {
     const news: EngineNews[] = [];
     const desk = new Desk({ onNews: n => news.push(n) }).open();
-    desk.fateOfPlace = () => ({ code: '0356' });
+    desk.fateOfPlace = () => ({ code: 'taken', meaning: 'duplicate id' });
     desk.round();
     const ids = desk.places().map(c => c.id);
     expect(ids.length).toBe(2);

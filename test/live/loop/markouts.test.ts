@@ -43,13 +43,14 @@ function lived(run: number): {
   const states = new Set<string>();
   let widened = 0;
   let version = -1;
-  replayRun(dir, run, engine, (event: EngineEvent) => {
+  const onInput = (event: EngineEvent): void => {
     if (engine.ledgerVersion === version) return;
     version = engine.ledgerVersion;
     states.add(JSON.stringify(engine.ledger([])?.adverse));
     const { buy, sell } = engine.snapshot(event.at).markouts!.widenBps;
     widened = Math.max(widened, buy, sell);
-  });
+  };
+  replayRun(dir, run, engine, { onInput });
   const [text = ''] = readRecording(dir, run)!.lines;
   const line = lineOf(text);
   const ledger = line.kind === 'input' && line.event.kind === 'restore' ? line.event.ledger : null;

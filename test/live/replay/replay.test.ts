@@ -123,6 +123,39 @@ describe('a replay', () => {
     expect(result.difference).toMatch(/the engine now gives .*recorded was that it/);
   });
 
+  test('of the first format, whose refusals have a code alone, looks up what it means', () => {
+    const dir = folders.copyOf(recorded);
+    const { run, of, lines } = lastOf(dir);
+    const engine = engineOf(JSON.parse(of.setup) as Config, firstRules(dir, run)!, run);
+    const outcome = { kind: 'refused', code: '0356', message: 'taken', status: 400 } as const;
+    const written: string[] = [];
+    const book = new OrderBook();
+    let placed = 0;
+    for (const text of lines) {
+      const line = lineOf(text);
+      if (line.kind !== 'input') continue;
+      let event = eventOf(line, book);
+      let input = text;
+      if (event.kind === 'placed' && event.outcome.kind === 'done' && ++placed === 1) {
+        input = text.replace(JSON.stringify(event.outcome), JSON.stringify(outcome));
+        event = { ...event, outcome: { ...outcome, meaning: 'duplicate id' } };
+      }
+      const commands = engine.step(event);
+      written.push(input, ...(commands.length === 0 ? [] : [`o${JSON.stringify(commands)}`]));
+    }
+    const isSame = (head: typeof of) => {
+      rmSync(join(dir, `run-${run}.rec`));
+      const recorder = recorderIn(dir, head);
+      recorder.write(written);
+      recorder.close();
+      return replayed(dir).same;
+    };
+    const { format, ...first } = of;
+    expect([placed > 0, format]).toEqual([true, 2]);
+    expect(isSame(first)).toBe(true);
+    expect(isSame(of)).toBe(false);
+  });
+
   test.each([
     ['at its end', -1],
     ['in its middle', -20_000],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
-import { isAboutNonce, meaningOf } from '../../../src/exchange/index.ts';
+import { actsOn } from '../../../src/exchange/index.ts';
 import { ConnectivityLog } from '../../../src/live/loop/connectivityLog.ts';
 import { Refusals } from '../../../src/live/safety/refusals.ts';
 import { memoryLog } from '../../memoryLog.ts';
@@ -9,9 +9,17 @@ const MINUTE = 60_000;
 
 function world() {
   const clock = new VirtualClock();
-  const isFatal = (code: string) => meaningOf(code)?.advice === 'halt';
-  const refusals = new Refusals({ clock, isFatal, mayPass: isAboutNonce }, new ConnectivityLog(memoryLog().log, clock));
-  const refused = (code: string) => refusals.failed('balance', { kind: 'refused', code, message: 'no', status: 401 });
+  const refusals = new Refusals(clock, new ConnectivityLog(memoryLog().log, clock));
+  const refused = (code: string) => {
+    const meaning = actsOn(code);
+    return refusals.failed('balance', {
+      kind: 'refused',
+      code,
+      message: 'no',
+      status: 401,
+      ...(meaning && { meaning }),
+    });
+  };
   return { clock, refusals, refused };
 }
 

@@ -3,7 +3,7 @@ import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/app/wi
 import { logEvent } from '../../../src/app/messages/eventLog.ts';
 
 import type { ConversionDesk, Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../../src/core/index.ts';
-import { isAboutRules, isAboutNonce, meaningOf, Secret } from '../../../src/exchange/index.ts';
+import { Secret } from '../../../src/exchange/index.ts';
 import type { Client } from '../../../src/exchange/index.ts';
 import { Watch } from '../../../src/live/safety/heartbeat.ts';
 import { openRolling } from '../../../src/live/loop/rolling.ts';
@@ -232,9 +232,6 @@ export class Bot {
       resumeCommand: 'puntas resume',
       ...(config.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),
       hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
-      isFatal: code => meaningOf(code)?.advice === 'halt',
-      mayPass: isAboutNonce,
-      isAboutRules,
       makeEngine: (rules, onNews, run) => engineOf(seams.engineConfig?.(config) ?? config, rules, run, onNews),
       onNews: (news, { instrument }) => {
         logEvent(UNHEARD, instrument, news, 'puntas resume');

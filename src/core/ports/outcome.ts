@@ -1,0 +1,51 @@
+/** How a request to an exchange ended, and what a refusal means, in words that are no exchange's own. */
+
+/** What a refusal means, whatever the exchange's own word for it is. Nothing is ever decided on the word. */
+export type Meaning =
+  /** An order with this id of ours exists already: our own earlier bytes came through. */
+  | 'duplicate id'
+  /** The quote was executed before: by our own earlier bytes. */
+  | 'executed before'
+  /** The book's tick or bounds are others than we know, or it is gone: they are read before anything else is placed. */
+  | 'rules'
+  /** A nonce that came twice, or a clock that is wrong: the next request may be accepted. If none is, only a person can mend it. */
+  | 'nonce'
+  /** Nothing is accepted until a person has mended the key, its permissions or the account. */
+  | 'person';
+
+/**
+ * How a request ended. `done`: answered with success. `refused`: certainly not carried out, with the exchange's code or one of ours.
+ * `unknown`: it may or may not have been carried out; never assume either.
+ */
+export type Outcome<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | {
+      readonly kind: 'refused';
+      /** For people; the exchange's own, or a `LocalRefusal`. */
+      readonly code: string;
+      readonly message: string;
+      /** HTTP status; absent when nobody answered. */
+      readonly status?: number;
+      /** Absent: nothing that a bot acts on beyond the refusal itself. */
+      readonly meaning?: Meaning;
+      /** What a person can do about it, in a clause. */
+      readonly remedy?: string;
+    }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** Refusal codes of our own, beside the exchange's. */
+export type LocalRefusal =
+  /** No byte of the request left this machine. */
+  | 'not-sent'
+  /** The request budget did not free a place before the deadline. */
+  | 'budget'
+  /** The client is closed. */
+  | 'closed';
+
+const LOCAL_REFUSALS: readonly string[] = ['not-sent', 'budget', 'closed'] satisfies readonly LocalRefusal[];
+
+/** True when the exchange has not seen the request. */
+export const isLocalRefusal = (code: string): boolean => LOCAL_REFUSALS.includes(code);
+
+/** True for a refusal that only a person can mend, for good or where it goes on. */
+export const isFatal = (meaning: Meaning | undefined): boolean => meaning === 'person' || meaning === 'nonce';

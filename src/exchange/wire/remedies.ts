@@ -1,0 +1,25 @@
+/** What a person can do about a refusal: one clause for each code that has its own, one for each advice. */
+import { meaningOf } from './errorCodes.ts';
+
+const OF_CODE: Readonly<Record<string, string>> = {
+  '0201':
+    'check that PUNTAS_API_KEY is a key of this very exchange, still active, and used by no other program; a new key of the same account is taken up at the next start; a puntas exchange prints its key when it starts',
+  '0202': 'give the key the permissions to read and to trade (never to withdraw)',
+  '0206': 'let exchange.authentication name the way in which this exchange wants requests signed',
+  '0207': "set this machine's clock, and let no other program use this key",
+  '0213': "allow this machine's address for the key",
+  '0215': 'check that PUNTAS_API_SECRET is the secret of PUNTAS_API_KEY',
+  '0301': 'check the name of the book',
+  '0326': 'activate the key, or make a new one',
+  '0801': 'wait a minute: the address or the account has asked too often; other programs on it count too',
+};
+
+/** What to do about a code, in a clause; null when nothing can be said. */
+export function remedyOf(code: string): string | null {
+  const own = OF_CODE[code];
+  if (own !== undefined) return own;
+  const known = meaningOf(code);
+  if (known?.advice === 'halt') return `${known.meaning}: only the owner of the account can mend that, at the exchange`;
+  if (known?.advice === 'back off' || known?.advice === 'look it up') return 'try again later';
+  return null;
+}
