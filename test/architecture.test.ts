@@ -80,6 +80,22 @@ describe('the arrows between rooms', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('the app prints nothing and reads no flag: it imports nothing of the command line, and leaves console and exit code alone', () => {
+    const app = files.filter(({ path }) => path.startsWith('src/app/'));
+    const printing = ['commander', 'cli-progress', 'pino', 'pino-pretty'];
+    const wrong = app.flatMap(({ path, text, arrows }) => [
+      ...arrows.filter(({ to }) => /^src\/(cli\/|main\.ts)/.test(to) || printing.includes(to)).map(({ to }) => to),
+      ...(text.match(/\bconsole\.|\bprocess\.(?:exit|std|argv)\w*/g) ?? []).map(word => `${path}: ${word}`),
+    ]);
+    expect(wrong).toEqual([]);
+    expect(app.length).toBeGreaterThan(20);
+  });
+
+  test('the program begins in main.ts alone: what else has flags of its own is for developers, in test/', () => {
+    const programs = files.filter(({ text }) => /\.parse(?:Async)?\(\)/.test(text)).map(({ path }) => path);
+    expect(programs).toEqual(['src/main.ts']);
+  });
+
   test.each([
     ['decimal.js', 'src/core/model/instrument.ts'],
     ['pure-rand', 'src/core/ports/random.ts'],

@@ -8,7 +8,7 @@ import { addLedgerCommands } from '../../src/cli/commands/ledger.ts';
 import { faceText } from '../../src/cli/commands/trade.ts';
 import { editorHelp } from '../../src/cli/terminal/editorHelp.ts';
 import { tapeOf } from '../../src/cli/commands/source.ts';
-import { timeLeft } from '../../src/cli/terminal/timeLeft.ts';
+import { timeLeft } from '../../src/cli/terminal/progressBar.ts';
 import { ROOT } from './program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'puntas-person-'));

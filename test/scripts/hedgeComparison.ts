@@ -7,6 +7,7 @@ import type { Config } from '../../src/config.ts';
 import { backtest } from '../../src/app/backtest/backtest.ts';
 import { readConfig, shippedConfig, UsageError } from '../../src/app/wiring/configFile.ts';
 import { decimalFlag, driftNumber, seedNumber } from '../../src/cli/terminal/flags.ts';
+import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
 import { hedgePlot } from './hedgePlot.ts';
 import { tapeOf } from '../../src/cli/commands/source.ts';
 
@@ -65,7 +66,7 @@ const program = new Command('hedge-comparison')
           models: MODELS,
           version: '',
           files: null,
-          progress: false,
+          progress: NO_PROGRESS,
         },
         latencies: { orders: latency, cancels: latency, answers: latency, feed },
         latencyText: { orders: String(MS), feed: '0' },

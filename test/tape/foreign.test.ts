@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import yazl from 'yazl';
+import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
 import { importTape } from '../../src/app/tapes/import.ts';
 import { amount, price, textOfAmount, textOfPrice } from '../../src/core/index.ts';
 import { findRecording, formats, KIND, openTape, importRecording, RecordedBook, SIDE } from '../../src/tape/index.ts';
@@ -492,7 +493,7 @@ describe('an import', () => {
     async dir => {
       const tape = await openTape(dir);
       await withFolder({}, async out => {
-        const report = await importTape({ from: dir, out: join(out, 'tape'), progress: false });
+        const report = await importTape({ from: dir, out: join(out, 'tape'), progress: NO_PROGRESS });
         const stored = await openTape(join(out, 'tape'));
         expect(rowsOf(stored)).toEqual(rowsOf(tape));
         expect(stored.columns.id).toEqual(tape.columns.id);

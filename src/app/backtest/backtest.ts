@@ -1,6 +1,5 @@
 /** The backtest command: one tape, the configured bot, several fill models side by side; the report of all. */
 import { createHash } from 'node:crypto';
-import { SingleBar } from 'cli-progress';
 import { MODEL_NAMES, recordFlow } from '../../../backtest/index.ts';
 import type { BacktestReport, ModelName } from '../../../backtest/index.ts';
 import type { Config } from '../../config.ts';
@@ -16,7 +15,7 @@ import type { ReferenceTapes } from './externalReference.ts';
 import { marketOf } from './market.ts';
 import type { OpenedTape } from './market.ts';
 import type { ReportFiles } from './reportFiles.ts';
-import { timeLeft } from '../../cli/terminal/timeLeft.ts';
+import type { Progress } from '../messages/progress.ts';
 
 export type BacktestOptions = {
   readonly config: Config;
@@ -43,8 +42,7 @@ export type BacktestOptions = {
   readonly threads: number;
   /** Where fills and orders go; null for nowhere. */
   readonly files: ReportFiles | null;
-  /** Draw how far it is, on stderr. */
-  readonly progress: boolean;
+  readonly progress: Progress;
 };
 
 /** Throws `UsageError` for what a person must change. */
@@ -59,17 +57,15 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const reference = options.reference ?? new Map<string, Tape>();
   const elsewhere = recordedElsewhere(config, reference, span) ?? undefined;
   const noReference = missingReference(config, reference);
-  const bar = options.progress
-    ? new SingleBar({ format: '[{bar}] {percentage}% | {eta_formatted}', formatTime: timeLeft })
-    : null;
+  const { progress } = options;
   const jobs = models.map(model => {
     const csv = files?.csv(model, config.hedge !== undefined) ?? null;
     return { model, config, instrument, gaps, ...span, seed, latencies, ...account, csv, elsewhere };
   });
-  bar?.start(1000, 0);
-  const reports = await runModels(jobs, rows, threads, share => bar?.update(Math.floor(share * 1000)));
-  bar?.update(1000);
-  bar?.stop();
+  progress.begin(1000, config.book);
+  const reports = await runModels(jobs, rows, threads, share => progress.at(share * 1000));
+  progress.at(1000);
+  progress.end();
   return {
     book: config.book,
     strategy: config.strategy.name,

@@ -1,5 +1,4 @@
 /** `puntas compare`: several bots on several recordings, under several fill models and fee tiers, in one page and one JSON. */
-import { SingleBar } from 'cli-progress';
 import { comparedModel, Fees, hashOfRuns, mainModel, remarksOf } from '../../../backtest/index.ts';
 import type {
   ComparedRun,
@@ -28,7 +27,7 @@ import { UsageError } from '../wiring/configFile.ts';
 import { missingReference, recordedElsewhere } from './externalReference.ts';
 import { marketOf } from './market.ts';
 import type { RecordedMarket, OpenedTape } from './market.ts';
-import { timeLeft } from '../../cli/terminal/timeLeft.ts';
+import type { Progress } from '../messages/progress.ts';
 
 export const TIERS = ['entry', 'best', 'config'] as const;
 export type TierName = (typeof TIERS)[number];
@@ -48,7 +47,7 @@ export type CompareOptions = {
   readonly seed: number;
   readonly threads: number;
   readonly version: string;
-  readonly progress: boolean;
+  readonly progress: Progress;
 };
 
 /** Throws `UsageError` for what a person must change. */
@@ -211,23 +210,20 @@ function lastPrice({ columns: { kind, price, length } }: Tape): number {
 async function runAll(prepared: readonly Prepared[], options: CompareOptions): Promise<readonly ComparedTape[]> {
   const costs = prepared.map(costOf);
   const all = costs.reduce((sum, cost) => sum + cost, 0);
-  const bar = options.progress
-    ? new SingleBar({ format: '[{bar}] {percentage}% | {eta_formatted} | {what}', etaBuffer: 60, formatTime: timeLeft })
-    : null;
-  bar?.start(1000, 0, { what: '' });
+  const { progress } = options;
+  progress.begin(1000, '');
   const tapes: ComparedTape[] = [];
   let done = 0;
   try {
     for (const [i, tape] of prepared.entries()) {
       const cost = costs[i] ?? 0;
-      const tell = (share: number) =>
-        bar?.update(Math.floor((1000 * (done + share * cost)) / Math.max(1, all)), { what: tape.name });
+      const tell = (share: number) => progress.at((1000 * (done + share * cost)) / Math.max(1, all), tape.name);
       tell(0);
       tapes.push(await runTape(tape, options, tell));
       done += cost;
     }
   } finally {
-    bar?.stop();
+    progress.end();
   }
   return tapes;
 }

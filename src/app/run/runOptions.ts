@@ -11,6 +11,8 @@ export type RunOptions = {
   readonly seed: number;
   readonly log: Log;
   readonly version: string;
+  /** Characters that fit into a row where the log is shown; absent: as many as there are. */
+  readonly rowRoom?: () => number;
   /** Where the configuration was read, when its state is where it says: named to a person in every command to type. */
   readonly configFile?: string | undefined;
   /** Called once the state is opened, or found not to be usable: from then on a failing start speaks of its orders itself. */

@@ -18,7 +18,6 @@ import { startInbox } from '../wiring/inbox.ts';
 import { LastScrape } from '../wiring/lastScrape.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../wiring/monitored.ts';
 import type { InboxSide } from '../wiring/inbox.ts';
-import { lineRoom } from '../../cli/terminal/logger.ts';
 import { logEvent } from '../messages/eventLog.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
 import { PAPER_PREFIX } from '../wiring/paper.ts';
@@ -205,7 +204,7 @@ export class Running {
 
   /** The line of a terminal. */
   #showStatus(rolling: Rolling): void {
-    const { venue, clock, log } = this.#options;
+    const { venue, clock, log, rowRoom = () => Infinity } = this.#options;
     const line = status({
       log,
       // A change of the tick begins a run on another grid.
@@ -214,7 +213,7 @@ export class Running {
       clock,
       speed: venue.speed,
       queueAhead: () => rolling.session.loop.market.status.queueAhead,
-      room: () => lineRoom() - (venue.paper === undefined ? 0 : PAPER_PREFIX.length),
+      room: () => rowRoom() - (venue.paper === undefined ? 0 : PAPER_PREFIX.length),
     });
     this.#ends.push(() => line.stop());
   }

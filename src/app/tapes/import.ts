@@ -1,7 +1,6 @@
 /** `puntas import`: recordings of other programs, and what a bot saw, as a tape. All of it or nothing. */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { SingleBar } from 'cli-progress';
 import {
   describeDirt,
   findRecording,
@@ -13,6 +12,7 @@ import {
 import type { ImportReport, Recording, StoredTape } from '../../tape/index.ts';
 import { tapeRules } from '../../tape/model/tapeRules.ts';
 import { isStateFolder, stateRecording } from './stateRecording.ts';
+import type { Progress } from '../messages/progress.ts';
 import { UsageError } from '../wiring/configFile.ts';
 
 export type ImportOptions = {
@@ -22,8 +22,7 @@ export type ImportOptions = {
   readonly format?: string;
   readonly tick?: string;
   readonly lot?: string;
-  /** Draw how far it is, on stderr. */
-  readonly progress: boolean;
+  readonly progress: Progress;
 };
 
 export type ImportResult = ImportReport & {
@@ -40,7 +39,7 @@ export type ImportResult = ImportReport & {
 /** Throws `UsageError` for what a person must change; then nothing is left in the folder. */
 export async function importTape(options: ImportOptions): Promise<ImportResult> {
   const started = performance.now();
-  const bar = progressBar(options.progress);
+  const bar = bytesShown(options.progress);
   const { from, out, book, tick, lot } = options;
   const unfinished: string[] = [];
   try {
@@ -125,30 +124,17 @@ function bytesAt(path: string): number {
   return readdirSync(path).reduce((sum, name) => sum + (statSync(join(path, name)).size || 0), 0);
 }
 
-/** Shows itself only for what takes longer. */
-function progressBar(isShown: boolean) {
-  const bar = isShown
-    ? new SingleBar({ format: '{what} [{bar}] {percentage}% | {eta_formatted} left', etaBuffer: 100 })
-    : null;
+/** Bytes one after another; shown only for what takes longer. */
+function bytesShown(progress: Progress) {
   let done = 0;
-  let isOn = false;
-  const end = () => {
-    if (isOn) bar?.stop();
-    isOn = false;
-  };
   return {
     begin: (what: string, bytes: number) => {
-      end();
+      progress.end();
       done = 0;
-      if (!(bytes > SHOWN_FROM_BYTES)) return;
-      bar?.start(bytes, 0, { what });
-      isOn = true;
+      if (bytes > SHOWN_FROM_BYTES) progress.begin(bytes, what);
     },
-    add: (bytes: number) => {
-      done += bytes;
-      if (isOn) bar?.update(Math.floor(done));
-    },
-    end,
+    add: (bytes: number) => progress.at((done += bytes)),
+    end: () => progress.end(),
   };
 }
 

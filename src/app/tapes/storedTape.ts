@@ -1,7 +1,7 @@
 /** `puntas tape` and `puntas export`: what a stored tape holds, and its rows for other programs. */
-import { SingleBar } from 'cli-progress';
 import { exportTape, openStoredTape } from '../../tape/index.ts';
 import type { StoredTape, StoredTapeOptions } from '../../tape/index.ts';
+import type { Progress } from '../messages/progress.ts';
 import { UsageError } from '../wiring/configFile.ts';
 
 /** What is wrong with a tape, at opening or while it is read, is for a person to put right. */
@@ -47,22 +47,24 @@ function describeStored(tape: StoredTape): string {
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 const timeOf = (at: number): string => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
 
-/** Writes the rows to a file, with a progress line on a terminal. */
-export const exportStored = (dir: string, options: StoredTapeOptions, file: string): Promise<string> =>
+/** Writes the rows to a file; resolves to one line that says how many. */
+export const exportStored = (
+  dir: string,
+  options: StoredTapeOptions,
+  file: string,
+  progress: Progress,
+): Promise<string> =>
   orUsageError(async () => {
     const tape = openStoredTape(dir, options);
-    const bar = process.stderr.isTTY
-      ? new SingleBar({ clearOnComplete: true, format: '{bar} {percentage} % {eta_formatted}' })
-      : null;
     let written = 0;
-    bar?.start(tape.rows, 0);
+    progress.begin(tape.rows, tape.book);
     try {
       await exportTape(tape, file, rows => {
         written += rows;
-        bar?.update(Math.min(written, tape.rows));
+        progress.at(Math.min(written, tape.rows));
       });
     } finally {
-      bar?.stop();
+      progress.end();
     }
     return `${file}: ${written} rows of ${tape.book}`;
   });

@@ -12,6 +12,7 @@ import { written } from '../../app/backtest/csvFiles.ts';
 import { decimalFlag, seedNumber, threadNumber } from '../terminal/flags.ts';
 import { latenciesOf } from '../../app/backtest/latencies.ts';
 import { pageParts } from '../../app/backtest/reportFiles.ts';
+import { progressBar } from '../terminal/progressBar.ts';
 import { version } from '../terminal/version.ts';
 
 type CompareFlags = {
@@ -78,7 +79,7 @@ export function addCompareCommand(program: Command): void {
         seed,
         threads: flags.threads ?? THREADS,
         version: version(),
-        progress: process.stderr.isTTY,
+        progress: progressBar(process.stderr.isTTY),
       });
       if (page !== null) {
         written(page.json, () => mkdirSync(dirname(page.json), { recursive: true }));

@@ -7,7 +7,9 @@ import { decimalFlag, durationFlag, sources } from '../terminal/flags.ts';
 import { describeImport, importTape } from '../../app/tapes/import.ts';
 import { logger } from '../terminal/logger.ts';
 import { describeRecorded, record } from '../../app/tapes/record.ts';
-import { chosen, signalsToStop, withMarket } from './source.ts';
+import { progressBar } from '../terminal/progressBar.ts';
+import { signalsToStop } from '../terminal/signals.ts';
+import { chosen, withMarketOf } from './source.ts';
 import type { Source } from './source.ts';
 
 type ImportFlags = {
@@ -46,7 +48,7 @@ export function addRecordCommands(program: Command): void {
       const { config, tape } = await chosen(source);
       const clock = realClock(options.speed);
       const log = logger(config.log.level, []);
-      await withMarket(config, tape, options, clock, async (addresses, seed) => {
+      await withMarketOf(config, tape, options, clock, async (addresses, seed) => {
         const isTerminal = process.stderr.isTTY;
         const recorded = await record({
           config,
@@ -90,7 +92,7 @@ export function addRecordCommands(program: Command): void {
       const report = await importTape({
         ...options,
         ...(format === 'auto' ? {} : { format }),
-        progress: process.stderr.isTTY && !json,
+        progress: progressBar(process.stderr.isTTY && !json),
       });
       console.log(json ? JSON.stringify(report) : describeImport(report));
     });

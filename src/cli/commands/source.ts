@@ -1,7 +1,5 @@
-/** What a command works on: the configuration, the recording, the exchange and the key, found and cleaned up the same way for all. */
-import { readSecrets } from '../../config.ts';
+/** What a command works on, by its flags: the configuration, the recording, the exchange. */
 import type { Config } from '../../config.ts';
-import { Secret } from '../../exchange/index.ts';
 import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import { isStoredTape, openStoredTape, openTape } from '../../tape/index.ts';
@@ -9,11 +7,9 @@ import type { Tape } from '../../tape/index.ts';
 import type { ReferenceTapes } from '../../app/backtest/externalReference.ts';
 import type { OpenedTape } from '../../app/backtest/market.ts';
 import type { VenueAccess } from '../../app/wiring/bot.ts';
-import { FeesTooHigh, readConfig, readShipped, shippedConfig, UsageError } from '../../app/wiring/configFile.ts';
-import type { Embedded } from '../../app/wiring/embedded.ts';
-import { EXIT } from '../../app/messages/exits.ts';
+import { readConfig, readShipped, shippedConfig, UsageError } from '../../app/wiring/configFile.ts';
+import { withMarket, withVenue } from '../../app/wiring/venue.ts';
 import { logger } from '../terminal/logger.ts';
-import { readSecretFile } from '../../app/wiring/secretFiles.ts';
 
 export type Source = {
   readonly config?: string;
@@ -102,162 +98,39 @@ export async function referenceTapes(given: readonly string[]): Promise<Referenc
 }
 
 /**
- * Starts the embedded exchange when the configuration asks for it, hands over an address and a key, and cleans up. What `work` resolves to is the
- * exit code. Rejects with `UsageError` on flags that a remote exchange has no use for, and without a key.
+ * As `withVenue` of the app; what `work` resolves to is the exit code. Rejects with `UsageError` on flags that only the embedded exchange has a
+ * use for.
  */
-export async function withVenue(
+export async function withVenueOf(
   config: Config,
   tape: Tape | null,
   options: Source,
   clock: Clock,
   work: (venue: VenueAccess, log: Log, seed: number, config: Config) => Promise<number>,
 ): Promise<void> {
-  if (options.paper) return withPaper(config, options, clock, work);
-  let embedded: Embedded | null = null;
-  try {
-    let venue: VenueAccess;
-    if (config.exchange.kind === 'embedded') {
-      const { startEmbedded } = await import('../../app/wiring/embedded.ts');
-      embedded = await startEmbedded(config, clock, {
-        tape,
-        port: config.exchange.port,
-        portFrom: 'exchange.port',
-        ...seedOf(options),
-      });
-      const { origin, key, secret, born } = embedded;
-      const streamUrl = origin.replace(/^http/, 'ws');
-      venue = { restUrl: `${origin}/api`, streamUrl, key, secret, speed: options.speed, born };
-    } else {
-      if (options.seed !== undefined)
-        throw new UsageError('--seed is for the embedded exchange; a remote one rolls its own dice');
-      if (options.speed !== 1)
-        throw new UsageError('--speed is for the embedded exchange; a remote one keeps its own time');
-      const { restUrl, streamUrl, rfqUrl, webhookUrl } = config.exchange;
-      venue = {
-        ...remoteVenue(restUrl),
-        ...(streamUrl === undefined ? {} : { streamUrl }),
-        ...(rfqUrl === undefined ? {} : { rfqUrl }),
-        ...(webhookUrl === undefined ? {} : { webhookUrl }),
-      };
-    }
-    const log = logger(config.log.level, [venue.secret.reveal(), venue.key]);
-    if (embedded) log.info({ url: embedded.origin }, `embedded exchange at ${embedded.origin}`);
-    const seed = embedded?.seed ?? Math.floor(Math.random() * 2 ** 31);
-    process.exitCode = await work(venue, log, seed, config);
-  } finally {
-    await embedded?.stop();
+  if (options.paper) realTime(options, 'a followed one');
+  else if (config.exchange.kind === 'remote') {
+    if (options.seed !== undefined)
+      throw new UsageError('--seed is for the embedded exchange; a remote one rolls its own dice');
+    realTime(options, 'a remote one');
   }
+  process.exitCode = await withVenue(config, tape, { ...options, openLog: logger }, clock, work);
 }
 
-/** The same on paper: the work gets the configuration that it runs with. */
-async function withPaper(
-  config: Config,
-  options: Source,
-  clock: Clock,
-  work: (venue: VenueAccess, log: Log, seed: number, config: Config) => Promise<number>,
-): Promise<void> {
-  if (options.speed !== 1)
-    throw new UsageError('--speed is for the embedded exchange; a followed one keeps its own time');
-  const { banner, onPaper, openPaper } = await import('../../app/wiring/paper.ts');
-  const plain = logger(config.log.level, []);
-  plain.warn({}, banner(config));
-  const log = onPaper(plain);
-  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
-  const onBroken = (error: unknown) =>
-    queueMicrotask(() => {
-      throw error;
-    });
-  const paper = await openPaper(config, clock, { log, seed, onBroken });
-  try {
-    process.exitCode = await work(paper.venue, log, seed, paper.config);
-  } catch (error) {
-    if (!(error instanceof FeesTooHigh)) throw error;
-    throw new UsageError([
-      error.message,
-      `these are the fees of an account that has traded ${config.paper.volume30d} in 30 days (paper.volume30d), as a new one with money would pay them${error.tier === null ? '' : `: ${error.tier}`}`,
-      'to go on, widen the spread as said; or see how it does in another tier, with a higher paper.volume30d in the YAML (docs/paper.md)',
-    ]);
-  } finally {
-    await paper.stop();
-  }
-}
-
-/**
- * The same for who only reads the market: no key is read, none is needed. The exit code is left to `work`. Rejects with `UsageError` on --speed with a
- * remote exchange.
- */
-export async function withMarket(
+/** As `withMarket` of the app. Rejects with `UsageError` on --speed with a remote exchange. */
+export async function withMarketOf(
   config: Config,
   tape: Tape | null,
   options: Source,
   clock: Clock,
   work: (addresses: { readonly restUrl: string; readonly streamUrl?: string }, seed: number) => Promise<void>,
 ): Promise<void> {
-  const { exchange } = config;
-  if (exchange.kind === 'remote') {
-    if (options.speed !== 1)
-      throw new UsageError('--speed is for the embedded exchange; a remote one keeps its own time');
-    const { restUrl, streamUrl } = exchange;
-    const addresses = { restUrl: restAddress(restUrl), ...(streamUrl === undefined ? {} : { streamUrl }) };
-    return work(addresses, Math.floor(Math.random() * 2 ** 31));
-  }
-  const { startEmbedded } = await import('../../app/wiring/embedded.ts');
-  const embedded = await startEmbedded(config, clock, {
-    tape,
-    port: exchange.port,
-    portFrom: 'exchange.port',
-    ...seedOf(options),
-  });
-  try {
-    const { origin, seed } = embedded;
-    await work({ restUrl: `${origin}/api`, streamUrl: origin.replace(/^http/, 'ws') }, seed);
-  } finally {
-    await embedded.stop();
-  }
+  if (config.exchange.kind === 'remote') realTime(options, 'a remote one');
+  await withMarket(config, tape, options, clock, work);
 }
 
-/** The exchange of a configuration, with the key of the environment. Throws `UsageError` when the key is missing, or could be shown to anybody. */
-export function remoteVenue(address: string): VenueAccess {
-  // Node takes any certificate then: whoever stands in between reads the key and answers in the name of the exchange.
-  if (process.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
-    throw new UsageError(
-      'NODE_TLS_REJECT_UNAUTHORIZED=0 is set in the environment: any server could pass for the exchange, and read the key; take it away (unset NODE_TLS_REJECT_UNAUTHORIZED), and name the certificate of a proxy of your own in NODE_EXTRA_CA_CERTS',
-    );
-  const read = readSecrets(process.env, readSecretFile, text => new Secret(text));
-  if (!read.ok) throw new UsageError(read.errors);
-  for (const name of ['PUNTAS_API_KEY', 'PUNTAS_API_SECRET']) delete process.env[name];
-  return { restUrl: restAddress(address), key: read.secrets.apiKey, secret: read.secrets.apiSecret, speed: 1 };
-}
-
-const restAddress = (address: string): string =>
-  new URL(address).pathname === '/' ? `${address.replace(/\/$/, '')}/api` : address;
-
-/**
- * The first SIGINT, SIGTERM or SIGHUP (a terminal that is closed) stops cleanly, at the end of the start when it came during the start; a second one leaves at once and says
- * what that may mean.
- */
-export function signalsToStop(
-  leaving = 'leaving without verifying; orders may be left on the exchange',
-  code: number = EXIT.leftOrders,
-): { tell(stop: (why: string) => void): void } {
-  let asked: string | null = null;
-  let stop: ((why: string) => void) | null = null;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      if (asked !== null) {
-        console.error(`second ${signal}: ${leaving}`);
-        process.exit(code);
-      }
-      asked = signal;
-      stop?.(signal);
-    });
-  }
-  return {
-    tell: call => {
-      stop = call;
-      if (asked !== null) call(asked);
-    },
-  };
+function realTime({ speed }: Source, which: string): void {
+  if (speed !== 1) throw new UsageError(`--speed is for the embedded exchange; ${which} keeps its own time`);
 }
 
 /** To be spread into options: without --seed there is no key, so that the configuration's own seed holds. */

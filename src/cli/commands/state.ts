@@ -16,7 +16,7 @@ import type { SettleAsk } from '../../app/inspect/settleHedge.ts';
 import { SETTLED_AS } from '../../live/state/settlements.ts';
 import { logger } from '../terminal/logger.ts';
 import type { WhichBot } from '../../app/messages/ownCommand.ts';
-import { remoteVenue } from './source.ts';
+import { remoteVenue } from '../../app/wiring/venue.ts';
 import { reduce, replay, resume } from '../../app/inspect/stateCommands.ts';
 import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';

@@ -8,6 +8,7 @@ import type { StoredTapeOptions } from '../../tape/index.ts';
 import { calibrate } from '../../app/backtest/calibrate.ts';
 import { latenciesOf } from '../../app/backtest/latencies.ts';
 import { driftNumber, seedNumber, tapeBook, threadNumber } from '../terminal/flags.ts';
+import { progressBar } from '../terminal/progressBar.ts';
 import { writeReport, reportFiles } from '../../app/backtest/reportFiles.ts';
 import { chosen, chosenStored, referenceTapes, tapeOf } from './source.ts';
 import { version } from '../terminal/version.ts';
@@ -90,7 +91,7 @@ function addBacktest(program: Command): void {
         latencyText: { orders: options.latencyMs, feed: options.feedLatencyMs },
         threads: options.threads ?? Infinity,
         files,
-        progress: process.stderr.isTTY,
+        progress: progressBar(process.stderr.isTTY),
       });
       if (files) writeReport(files, report);
       const page = files ? `\nreport: ${files.page}` : '';
@@ -130,7 +131,7 @@ function addStored(program: Command): void {
     .requiredOption('--tape <dir>', 'folder of the tape')
     .requiredOption('--out <file>', 'a name that ends in .parquet or .csv')
     .action(async ({ tape, out, ...flags }: StoredFlags & { readonly tape: string; readonly out: string }) => {
-      console.log(await exportStored(tape, storedOptions(flags), out));
+      console.log(await exportStored(tape, storedOptions(flags), out, progressBar(process.stderr.isTTY)));
     });
 }
 

@@ -8,10 +8,12 @@ import { heedEarlierPlace } from '../../app/run/earlierPlace.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
 import { EXIT } from '../../app/messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
-import { logger } from '../terminal/logger.ts';
+import { lineRoom, logger } from '../terminal/logger.ts';
 import { ownCommand } from '../../app/messages/ownCommand.ts';
-import { chosen, remoteVenue, seedOf, signalsToStop, withVenue } from './source.ts';
+import { remoteVenue } from '../../app/wiring/venue.ts';
+import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
+import { chosen, seedOf, withVenueOf } from './source.ts';
 import type { Source } from './source.ts';
 import { describe } from '../../app/messages/summary.ts';
 
@@ -59,7 +61,7 @@ function addRun(program: Command): void {
         if (given.paper.only && !options.paper)
           throw new UsageError('this configuration is for paper only (paper.only): run it with --paper');
         const { run } = await import('../../app/run/run.ts');
-        await withVenue(given, tape, options, clock, async (venue, log, seed, shaped) => {
+        await withVenueOf(given, tape, options, clock, async (venue, log, seed, shaped) => {
           const config = {
             ...shaped,
             ...(options.state === undefined ? {} : { state: { dir: options.state } }),
@@ -78,6 +80,7 @@ function addRun(program: Command): void {
             seed,
             log,
             version: version(),
+            rowRoom: lineRoom,
             onOpened: () => (isOpened = true),
             onStarted: (stop, broke) => {
               signals.tell(stop);
@@ -115,7 +118,7 @@ function addCheck(program: Command): void {
       const { config, tape, file } = await chosen(options);
       const { check } = await import('../../app/inspect/check.ts');
       const clock = realClock(options.speed);
-      await withVenue(config, tape, options, clock, async (venue, _log, seed) => {
+      await withVenueOf(config, tape, options, clock, async (venue, _log, seed) => {
         const configFile = options.config === undefined || options.paper ? undefined : file;
         const { text, problem } = await check(config, venue, clock, seed, configFile);
         console.log(text);

@@ -11,7 +11,7 @@ import { clientOf } from '../../app/wiring/bot.ts';
 import { readConfig, UsageError } from '../../app/wiring/configFile.ts';
 import { callbackOf, webhookTokens } from '../../app/wiring/inbox.ts';
 import { folderOf } from './ledger.ts';
-import { remoteVenue } from './source.ts';
+import { remoteVenue } from '../../app/wiring/venue.ts';
 
 /** `webhooks register` (rfq 4.7) ends in 1 when the exchange refuses or does not answer; `webhooks list` reads the state directory alone. */
 export function addWebhookCommands(program: Command): void {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { recordFlow } from '../../../backtest/index.ts';
 import { backtest, describeBacktest } from '../../../src/app/backtest/backtest.ts';
+import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
 import { referenceTapes } from '../../../src/cli/commands/source.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
@@ -46,7 +47,7 @@ const run = (config: Config, reference: ReadonlyMap<string, Tape> = new Map()) =
     latencyText: { orders: '25', feed: '0' },
     threads: 1,
     files: null,
-    progress: false,
+    progress: NO_PROGRESS,
   });
 
 describe.each([
