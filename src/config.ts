@@ -4,6 +4,8 @@ import type { Document, Node, ParsedNode } from 'yaml';
 import { crossProblems } from './config/crossFieldChecks.ts';
 import { problemsOf } from './config/problems.ts';
 import type { Problem } from './config/problems.ts';
+import { asWritten, OLD_KEYS_END, withCurrentKeys } from './config/renamedKeys.ts';
+import type { RenamedKey } from './config/renamedKeys.ts';
 import { configSchema } from './config/schema.ts';
 import type { Config } from './config/schema.ts';
 
@@ -23,10 +25,10 @@ export type {
 export { readSecrets, readWebhookTokens } from './config/secrets.ts';
 export type { Secrets } from './config/secrets.ts';
 
-export type Loaded =
-  | { readonly ok: true; readonly config: Config }
-  /** One line each, `file:line:column path: what is wrong`, in the order of the file. */
-  | { readonly ok: false; readonly errors: readonly string[] };
+/** Lines like `file:line:column path: what is wrong`, in the order of the file. `warnings`: old names of keys, which are taken. */
+export type Loaded = { readonly warnings: readonly string[] } & (
+  { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly errors: readonly string[] }
+);
 
 /** Files larger than this are not configurations. */
 const TEXT_MAX = 262_144;
@@ -34,46 +36,68 @@ const TEXT_MAX = 262_144;
 /** Checks the text of a YAML file. `fileName` is only used in the errors. */
 export function loadConfig(text: string, fileName: string): Loaded {
   if (!(text.length <= TEXT_MAX)) {
-    return { ok: false, errors: [`${fileName}: larger than ${TEXT_MAX} characters, this is no configuration`] };
+    return refused(`${fileName}: larger than ${TEXT_MAX} characters, this is no configuration`);
   }
-  const lines = new LineCounter();
+  const counter = new LineCounter();
   // The parser's own look for repeated keys compares each key with every other.
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: false });
   const place = (offset: number) => {
-    const { line, col } = lines.linePos(offset);
+    const { line, col } = counter.linePos(offset);
     return `${fileName}:${line}:${col}`;
   };
   // The first only: what a parser says after it has lost its way is noise.
   const flaw = document.errors[0] ?? document.warnings[0];
   if (flaw) {
-    return { ok: false, errors: [`${place(flaw.pos[0])} not valid YAML: ${flaw.message.split('\n')[0]}`] };
+    return refused(`${place(flaw.pos[0])} not valid YAML: ${flaw.message.split('\n')[0]}`);
   }
   const repeated = repeatedKey(document);
-  if (repeated !== null) return { ok: false, errors: [`${place(repeated)} not valid YAML: Map keys must be unique`] };
-  if (!isMap(document.contents)) {
-    return { ok: false, errors: [`${place(0)} expected keys and values, like book: btc_mxn`] };
-  }
-  const value = valueOf(document);
-  if (value === null) return { ok: false, errors: [`${place(0)} not valid YAML: keys must be words, and aliases few`] };
+  if (repeated !== null) return refused(`${place(repeated)} not valid YAML: Map keys must be unique`);
+  if (!isMap(document.contents)) return refused(`${place(0)} expected keys and values, like book: btc_mxn`);
+  const given = valueOf(document);
+  if (given === null) return refused(`${place(0)} not valid YAML: keys must be words, and aliases few`);
 
+  const { value, taken, twice } = withCurrentKeys(given);
   const secretPaths = pathsOfSecrets(document.contents);
   const parsed = configSchema.safeParse(value);
-  const source = (path: readonly PropertyKey[]) => sourceAt(document, path, text);
+  const source = (path: readonly PropertyKey[]) => sourceAt(document, asWritten(path, taken), text);
   const found = parsed.success
     ? crossProblems(parsed.data)
     : parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, value, source));
   const told = new Set([...secretPaths.map(path => path.join('.')), ...found.flatMap(problem => problem.meant ?? [])]);
   const problems: readonly Problem[] = [
     ...secretPaths.map(path => ({ path, message: SECRET_ADVICE, aboutKey: true })),
+    ...twice.map(givenTwice),
     ...found.filter(problem => !told.has(problem.path.join('.'))),
   ];
-  if (parsed.success && problems.length === 0) return { ok: true, config: parsed.data };
-  const errors = problems
-    .map(problem => ({ problem, offset: offsetOf(document.contents, problem) }))
-    .sort((a, b) => a.offset - b.offset)
-    .map(({ problem, offset }) => `${place(offset)} ${problem.path.map(String).join('.')}: ${problem.message}`);
-  return { ok: false, errors };
+  const lines = (of: readonly Problem[]) =>
+    of
+      .map(problem => ({
+        problem,
+        offset: offsetOf(document.contents, { ...problem, path: asWritten(problem.path, taken) }),
+      }))
+      .sort((a, b) => a.offset - b.offset)
+      .map(({ problem, offset }) => `${place(offset)} ${problem.path.map(String).join('.')}: ${problem.message}`);
+  const warnings = lines(taken.map(oldName));
+  if (parsed.success && problems.length === 0) return { ok: true, config: parsed.data, warnings };
+  return { ok: false, errors: lines(problems), warnings };
 }
+
+const refused = (error: string): Loaded => ({ ok: false, errors: [error], warnings: [] });
+
+const oldName = ({ old, now }: RenamedKey): Problem => ({
+  path: old,
+  message: `an old name of ${now.join('.')}: write ${now.at(-1)}; from Puntas ${OLD_KEYS_END} on the old name is refused`,
+  aboutKey: true,
+});
+
+const givenTwice = ({ old, now }: RenamedKey): Problem => ({
+  path: old,
+  message: `an old name of ${now.join('.')}, which is given too; take out ${old.at(-1)}`,
+  aboutKey: true,
+});
+
+/** The configuration of a recorded run, as it was written then: JSON, checked and with its defaults, under the names of now. */
+export const recordedConfig = (setup: string): Config => withCurrentKeys(JSON.parse(setup)).value as Config;
 
 /** Where a key stands that its map has already; null when there is none. */
 function repeatedKey(document: Document.Parsed): number | null {

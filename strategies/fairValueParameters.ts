@@ -58,7 +58,7 @@ export const imbalanceKeys = {
     .max(5_000)
     .default(30)
     .describe('Amounts up to this many bps from the middle count, on both sides.'),
-  leanBps: bps
+  bpsPerDeviation: bps
     .default(2)
     .describe(
       `How far the fair value is moved towards where the book is thin by one standard deviation of imbalance, in bps; at most ${DEVIATIONS_MAX} deviations count.`,

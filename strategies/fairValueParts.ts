@@ -123,7 +123,7 @@ export class Basis {
   }
 }
 
-/** In ticks: leanBps of the middle for each deviation, up where bids are heavier than usual, at most 3 either way. */
+/** In ticks: bpsPerDeviation of the middle for each deviation, up where bids are heavier than usual, at most 3 either way. */
 export const imbalancePart = (p: Of<'depthImbalance'>): Part => {
   const memoryMs = millisOf(p.memory);
   const usual = new Unusual(memoryMs);
@@ -133,7 +133,7 @@ export const imbalancePart = (p: Of<'depthImbalance'>): Part => {
     look(view) {
       const deviations = usual.deviations(view.at, depthImbalance(view.depth, view.mid, p.depthBps));
       if (!Number.isFinite(deviations)) return 'the imbalance of the book is not known';
-      return (clamp(deviations, -DEVIATIONS_MAX, DEVIATIONS_MAX) * p.leanBps * view.mid) / 10_000;
+      return (clamp(deviations, -DEVIATIONS_MAX, DEVIATIONS_MAX) * p.bpsPerDeviation * view.mid) / 10_000;
     },
   };
 };

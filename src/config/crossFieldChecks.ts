@@ -14,7 +14,7 @@ export function crossProblems(config: Config): readonly Problem[] {
     ...referenceProblems(config),
     ...timingProblems(config),
     ...hedgeProblems(config),
-    ...witnessProblems(config),
+    ...rfqReferenceProblems(config),
     ...deskProblems(config),
     ...exchangeProblems(config),
   ];
@@ -56,7 +56,7 @@ const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readon
 
 function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
   if (!hedge) return [];
-  const [band, rest, most] = [moneyOf(hedge.band), moneyOf(hedge.rest), moneyOf(limits.positionMax)];
+  const [band, residual, most] = [moneyOf(hedge.band), moneyOf(hedge.residual), moneyOf(limits.positionMax)];
   const problems: Problem[] = [];
   const own = hedge.routes?.via.filter(currency => book.split('_').includes(currency)) ?? [];
   if (own.length > 0)
@@ -64,7 +64,8 @@ function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
       path: ['hedge', 'routes', 'via'],
       message: `expected other currencies than those of ${book}, found ${own.join(', ')}`,
     });
-  if (!(rest < band)) problems.push({ path: ['hedge', 'rest'], message: `must be below hedge.band (${hedge.band})` });
+  if (!(residual < band))
+    problems.push({ path: ['hedge', 'residual'], message: `must be below hedge.band (${hedge.band})` });
   if (!(band < most))
     problems.push({ path: ['hedge', 'band'], message: `must be below limits.positionMax (${limits.positionMax})` });
   return problems;
@@ -77,13 +78,16 @@ function deskProblems({ backtest: { desk } }: Config): readonly Problem[] {
 }
 
 /** Readings that nobody goes by, or that are too old before the next. */
-function witnessProblems({ witness }: Config): readonly Problem[] {
-  if (!witness) return [];
+function rfqReferenceProblems({ rfqReference }: Config): readonly Problem[] {
+  if (!rfqReference) return [];
   const problems: Problem[] = [];
-  if (witness.thinBps === undefined && !witness.capsSkew)
-    problems.push({ path: ['witness'], message: 'nothing goes by it: expected thinBps, or capsSkew: true' });
-  if (!(witness.staleAfterMs > witness.everyMs))
-    problems.push({ path: ['witness', 'staleAfterMs'], message: `must be above witness.everyMs (${witness.everyMs})` });
+  if (rfqReference.thinBps === undefined && !rfqReference.capsSkew)
+    problems.push({ path: ['rfqReference'], message: 'nothing goes by it: expected thinBps, or capsSkew: true' });
+  if (!(rfqReference.staleAfterMs > rfqReference.everyMs))
+    problems.push({
+      path: ['rfqReference', 'staleAfterMs'],
+      message: `must be above rfqReference.everyMs (${rfqReference.everyMs})`,
+    });
   return problems;
 }
 
@@ -92,7 +96,7 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
   const demand = (holds: boolean, key: keyof Config['timing'], message: string) => {
     if (!holds) problems.push({ path: ['timing', key], message });
   };
-  const { bookPollMs, privatePollMs, staleAfterMs, fenceMs, settleMs, shutdownMs } = timing;
+  const { bookPollMs, privatePollMs, staleAfterMs, requestDelayMaxMs, tradeReportDelayMaxMs, shutdownMs } = timing;
   const { budgets, requestTimeoutMs } = exchange;
   demand(
     staleAfterMs > bookPollMs,
@@ -111,14 +115,14 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
     `two reads every ${privatePollMs} ms are more than budgets.privatePerMinute ${budgets.privatePerMinute}: at least ${Math.ceil(120_000 / budgets.privatePerMinute)}`,
   );
   demand(
-    fenceMs > requestTimeoutMs,
-    'fenceMs',
-    `${fenceMs} must be above exchange.requestTimeoutMs ${requestTimeoutMs}: a request may still be under way`,
+    requestDelayMaxMs > requestTimeoutMs,
+    'requestDelayMaxMs',
+    `${requestDelayMaxMs} must be above exchange.requestTimeoutMs ${requestTimeoutMs}: a request may still be under way`,
   );
   demand(
-    shutdownMs >= settleMs,
+    shutdownMs >= tradeReportDelayMaxMs,
     'shutdownMs',
-    `${shutdownMs} must be at least settleMs ${settleMs}: late trades would be missed when stopping`,
+    `${shutdownMs} must be at least tradeReportDelayMaxMs ${tradeReportDelayMaxMs}: late trades would be missed when stopping`,
   );
   return problems;
 }

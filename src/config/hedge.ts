@@ -25,20 +25,20 @@ const routes = z.strictObject({
 
 export const hedge = z.strictObject({
   band: aboveZero.describe(
-    'Inventory this far from its target leaves as soon as a way within costMaxBps is offered; in the major currency, as quoted decimal text. Below limits.positionMax.',
+    'Inventory this far from its target leaves as soon as that costs at most costMaxBps; in the major currency, as quoted decimal text. Below limits.positionMax.',
   ),
-  rest: decimalText
+  residual: decimalText
     .default('0')
     .describe('What is left of it then; in the major currency, as quoted decimal text. Below the band.'),
-  ways: z
+  venues: z
     .array(z.enum(['rfq', 'conversion', 'book']))
     .min(1)
     .max(3)
     .default(['rfq', 'conversion'])
     .describe(
-      'Ways out: quotes (rfq), the conversions of the REST interface, and taking the book (book): orders that take liquidity, within limits.collarBps and limits.orderValueMax. Without book no order of the bot ever takes.',
+      'Where it may leave: quotes (rfq), the conversions of the REST interface, and taking the book (book): orders that take liquidity, within limits.collarBps and limits.orderValueMax. Without book no order of the bot ever takes.',
     ),
-  routes: routes.optional().describe('Quotes over a third currency as further ways out. Left out: none.'),
+  routes: routes.optional().describe('Quotes over a third currency too. Left out: none.'),
   costMaxBps: bps(50).describe(
     'The most that leaving may cost, in bps of what leaves, against the middle of the book.',
   ),
@@ -48,7 +48,7 @@ export const hedge = z.strictObject({
       'The most that hedges of one UTC day may cost together; in the minor currency, as quoted decimal text. Left out: only costMaxBps holds.',
     ),
   carryBpsPerHour: bps(0).describe(
-    'What carrying inventory as large as the band costs in an hour, in bps of its value. Above 0, inventory beyond rest leaves also below the band when that is cheaper than carrying it.',
+    'What carrying inventory as large as the band costs in an hour, in bps of its value. Above 0, inventory beyond residual leaves also below the band when that is cheaper than carrying it.',
   ),
   unwindMs: millis(1_000, 86_400_000)
     .default(600_000)
@@ -57,5 +57,7 @@ export const hedge = z.strictObject({
   pauseMs: millis(1_000, 3_600_000)
     .default(30_000)
     .describe('Time in ms after a look that led to questions until the next one: each asks for quotes.'),
-  marginMs: millis(0, 60_000).default(5_000).describe('An offer that ends in less than this many ms is not accepted.'),
+  quoteLifeMinMs: millis(0, 60_000)
+    .default(5_000)
+    .describe('A quote that ends in less than this many ms is not accepted.'),
 });

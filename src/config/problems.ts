@@ -1,6 +1,7 @@
 /** Turns what is wrong with a configuration into lines that a person can act on: where it stands, what was expected, what was found. */
 import type { z } from 'zod';
 import { nearest } from './nearest.ts';
+import { nowCalled, oldKeysIn } from './renamedKeys.ts';
 import { keysOf, pathsOfKey, schemaAt, unwrap } from './shape.ts';
 
 /** One thing that is wrong. `aboutKey`: the key itself is wrong, not what stands behind it. */
@@ -41,9 +42,11 @@ export function problemsOf(
 
 function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$ZodType, value: unknown): Problem {
   const known = keysOf(schemaAt(schema, value, above));
-  const near = nearest(key, known);
+  const old = [...oldKeysIn(above)].filter(([, now]) => known.includes(now));
+  const like = nearest(key, [...known, ...old.map(([name]) => name)]);
+  const near = like === null || known.includes(like) ? like : nowCalled(like);
   const here = [...above, key].join('.');
-  const elsewhere = pathsOfKey(schema, key).filter(path => path !== here);
+  const elsewhere = pathsOfKey(schema, nowCalled(key)).filter(path => path !== here);
   const meant = near === null ? elsewhere[0] : [...above, near].join('.');
   // A key of another kind of the same section (`exchange.seed` where `kind: remote`) has its own place already.
   if (near === null && pathsOfKey(schema, key).includes(here))

@@ -8,7 +8,7 @@ import { markouts } from './markouts.ts';
 import { paper } from './paper.ts';
 import { regimes } from './regimes.ts';
 import { reference } from './reference.ts';
-import { witness } from './witness.ts';
+import { rfqReference } from './rfqReference.ts';
 import { aboveZero, decimalText } from '../../strategies/index.ts';
 import { address, addressRange, balances, baseAddress, millis, port } from './values.ts';
 
@@ -141,12 +141,12 @@ const timing = z.strictObject({
   staleAfterMs: millis(500, 120_000)
     .default(5_000)
     .describe('A book that is older than this many ms is not quoted on: orders are withdrawn.'),
-  fenceMs: millis(1_000, 600_000)
+  requestDelayMaxMs: millis(1_000, 600_000)
     .default(50_000)
     .describe(
       'Longest time in ms that the network or the exchange is assumed to hold a request back. An order with an unknown outcome stays reserved at least this long.',
     ),
-  settleMs: millis(0, 600_000)
+  tradeReportDelayMaxMs: millis(0, 600_000)
     .default(20_000)
     .describe('Time in ms for which a closed order stays reserved, because its last trades may be listed late.'),
   transferListDelayMaxMs: millis(0, 86_400_000)
@@ -224,10 +224,10 @@ export const configSchema = z
       .describe(
         'Follows what the price does after our fills, and moves a side out whose fills are followed by moves against them. Left out: neither.',
       ),
-    witness: witness
+    rfqReference: rfqReference
       .optional()
       .describe(
-        'Asks RFQ for its prices, as a witness where the book is thin and as the bound of the skew. Left out: never.',
+        'Asks RFQ for its prices, as a second opinion where the book is thin and as the bound of the skew. Left out: never.',
       ),
     regimes: regimes
       .optional()

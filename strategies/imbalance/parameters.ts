@@ -13,7 +13,7 @@ export type ImbalanceParameters = z.infer<typeof imbalanceParameters>;
 
 /** None when the levels fit the limits, with the fair value leaning by three deviations. */
 export const imbalanceLimitProblems = (p: ImbalanceParameters, limits: LimitsAsked): readonly LimitProblem[] =>
-  spreadLimitProblems(p, limits, DEVIATIONS_MAX * p.leanBps);
+  spreadLimitProblems(p, limits, DEVIATIONS_MAX * p.bpsPerDeviation);
 
 /** Null, or why the spread is less than two maker fees and minEdgeBps. `makerRate` in parts of 10^-8. */
 export const imbalanceEdgeProblem = (p: ImbalanceParameters, makerRate: number): string | null =>

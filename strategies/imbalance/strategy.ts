@@ -19,7 +19,7 @@ export function imbalance(p: ImbalanceParameters, instrument: Instrument): Strat
       if (unknown !== null) return silent(unknown);
       const deviations = usual.deviations(view.at, depthImbalance(view.depth, view.mid, p.depthBps));
       if (!Number.isFinite(deviations)) return silent('the imbalance of the book is not known');
-      const lean = (clamp(deviations, -DEVIATIONS_MAX, DEVIATIONS_MAX) * p.leanBps * view.mid) / 10_000;
+      const lean = (clamp(deviations, -DEVIATIONS_MAX, DEVIATIONS_MAX) * p.bpsPerDeviation * view.mid) / 10_000;
       return quoteAround(p, lots, view, [...fairSteps(view), { name: 'book imbalance', ticks: lean }]);
     },
   };

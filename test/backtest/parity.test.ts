@@ -20,7 +20,7 @@ const tight = {
 const mixture = {
   fairValue: {
     weightedMid: {},
-    depthImbalance: { leanBps: 1 },
+    depthImbalance: { bpsPerDeviation: 1 },
     orderFlowImbalance: { bpsPerUnit: 1 },
   },
 };

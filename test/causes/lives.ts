@@ -439,7 +439,10 @@ export const LIVES: readonly Life[] = [
   {
     name: 'unknown orders',
     shipped: 'sandbox',
-    changes: { exchange: { requestTimeoutMs: 1_000 }, timing: { fenceMs: 5_000, settleMs: 1_000 } },
+    changes: {
+      exchange: { requestTimeoutMs: 1_000 },
+      timing: { requestDelayMaxMs: 5_000, tradeReportDelayMaxMs: 1_000 },
+    },
     exchange: 'shared',
     code: 0,
     steps: [
@@ -462,7 +465,7 @@ export const LIVES: readonly Life[] = [
     shipped: 'sandbox',
     changes: {
       exchange: { requestTimeoutMs: 1_000 },
-      timing: { fenceMs: 5_000, settleMs: 1_000 },
+      timing: { requestDelayMaxMs: 5_000, tradeReportDelayMaxMs: 1_000 },
       halts: { unknownsPerMinute: 3 },
     },
     exchange: 'shared',
@@ -488,7 +491,7 @@ export const LIVES: readonly Life[] = [
     changes: {
       exchange: { requestTimeoutMs: 1_000 },
       strategy: { levels: 1 },
-      timing: { fenceMs: 20_000, settleMs: 1_000 },
+      timing: { requestDelayMaxMs: 20_000, tradeReportDelayMaxMs: 1_000 },
     },
     exchange: 'by hand',
     code: 0,
@@ -751,7 +754,7 @@ export const LIVES: readonly Life[] = [
   {
     name: 'a later run',
     shipped: 'sandbox',
-    changes: { timing: { settleMs: 1_000, shutdownMs: 5_000 } },
+    changes: { timing: { tradeReportDelayMaxMs: 1_000, shutdownMs: 5_000 } },
     exchange: 'shared',
     code: 3,
     steps: [
@@ -1015,14 +1018,14 @@ export const LIVES: readonly Life[] = [
   {
     name: 'a hedge',
     shipped: 'hedged',
-    changes: { hedge: { ways: ['book'], costMaxBps: 100 } },
+    changes: { hedge: { venues: ['book'], costMaxBps: 100 } },
     exchange: 'by hand',
     before: ({ market }) => market.show({ half: 3_000 }),
     code: 0,
     steps: [
       {
         of: ['level: makes way for a hedge'],
-        cause: 'a deposit beyond `hedge.band`, with `ways: [book]`',
+        cause: 'a deposit beyond `hedge.band`, with `venues: [book]`',
         does: scene => scene.deposit('btc', '0.1'),
         log: ['taking: sell … at … or better, what cannot be had at once is gone'],
         metrics: ['decision="not placed",reason="makes way for a hedge"} '],

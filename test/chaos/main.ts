@@ -348,7 +348,7 @@ function configFile(name: string, port: number): string {
       ...tree,
       instance: INSTANCE,
       exchange: { kind: 'remote', restUrl, streamUrl: `ws://127.0.0.1:${port}`, requestTimeoutMs: 2_000 },
-      timing: { fenceMs: FENCE_MS, settleMs: SETTLE_MS, privatePollMs: 1_000 },
+      timing: { requestDelayMaxMs: FENCE_MS, tradeReportDelayMaxMs: SETTLE_MS, privatePollMs: 1_000 },
       // The wire of this campaign is worse than any halt allows.
       halts: { unknownsPerMinute: 10_000, refusalsPerMinute: 10_000 },
       metrics: { port: 0 },

@@ -78,7 +78,13 @@ describe('defaults', () => {
       },
       strategy: { reference: 'mid', skew: { priceBpsAtLimit: 0 }, optimization: { enabled: false }, pingPong: false },
       inventory: {},
-      timing: { decideEveryMs: 1000, bookPollMs: 1250, fenceMs: 50_000, settleMs: 20_000, shutdownMs: 60_000 },
+      timing: {
+        decideEveryMs: 1000,
+        bookPollMs: 1250,
+        requestDelayMaxMs: 50_000,
+        tradeReportDelayMaxMs: 20_000,
+        shutdownMs: 60_000,
+      },
       metrics: { host: '127.0.0.1', port: 9464, allowedHosts: [] },
       state: { dir: './state' },
       log: { level: 'info' },
@@ -240,8 +246,11 @@ describe('an error', () => {
       'timing: {privatePollMs: 300}',
       /timing\.privatePollMs: two reads every 300 ms are more than .* 300: at least 400/,
     ],
-    ['timing: {fenceMs: 5000}', /timing\.fenceMs: 5000 must be above exchange\.requestTimeoutMs 5000/],
-    ['timing: {shutdownMs: 1000}', /timing\.shutdownMs: 1000 must be at least settleMs 20000/],
+    [
+      'timing: {requestDelayMaxMs: 5000}',
+      /timing\.requestDelayMaxMs: 5000 must be above exchange\.requestTimeoutMs 5000/,
+    ],
+    ['timing: {shutdownMs: 1000}', /timing\.shutdownMs: 1000 must be at least tradeReportDelayMaxMs 20000/],
   ])('%s does not fit the rest and says so', (line, expected) => {
     expect(errorsOf(withLine(line))).toEqual([expect.stringMatching(expected)]);
   });

@@ -45,7 +45,8 @@ export function configReference(): string {
 const INTRODUCTION = `One YAML file describes one process, and one process quotes one book. \`puntas check -c FILE\` reads it, prints what it
 understood and the quotes it would place, and places nothing.
 
-- A key that is not on this page is refused, with the key that was probably meant.
+- A key that is not on this page is refused, with the key that was probably meant. One that was renamed is taken under its old
+  name for one version, with a line that names the new one ([upgrading](upgrading.md)).
 - Money, amounts and limits are **quoted decimal text**, like \`"0.25"\`. A bare number is refused: YAML would turn it into a
   binary fraction, and \`0x10\`, \`1e3\` and \`.inf\` into something nobody meant.
 - All errors are told at once, one line each: \`file:line:column key: what was expected, what was found\`.
@@ -71,7 +72,7 @@ tied to the address of the machine.
 
 At the start, and by \`puntas check\`: the amounts of one side's levels together stay within \`limits.positionMax\`; the levels
 of two sides within \`limits.ordersMax\`; the furthest level within \`limits.collarBps\`; polling within the request budgets;
-\`timing.staleAfterMs\` above \`bookPollMs\`; \`fenceMs\` above \`exchange.requestTimeoutMs\`; \`shutdownMs\` at least \`settleMs\`;
+\`timing.staleAfterMs\` above \`bookPollMs\`; \`requestDelayMaxMs\` above \`exchange.requestTimeoutMs\`; \`shutdownMs\` at least \`tradeReportDelayMaxMs\`;
 the money of a risk in the book's minor currency; and, once the account's fees are read, both spreads together (of a grid: its spacing)
 at least both maker fees plus \`strategy.minEdgeBps\`.`;
 

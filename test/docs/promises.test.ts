@@ -39,8 +39,12 @@ describe('the page of promises', () => {
       properties: Record<string, { properties: Record<string, { default: number }> }>;
     };
     const { timing, sentinel } = schema.properties;
-    expect(page).toContain(`\`timing.fenceMs\`, ${timing!.properties['fenceMs']!.default / 1000} s`);
-    expect(page).toContain(`\`timing.settleMs\`, ${timing!.properties['settleMs']!.default / 1000} s`);
+    expect(page).toContain(
+      `\`timing.requestDelayMaxMs\`, ${timing!.properties['requestDelayMaxMs']!.default / 1000} s`,
+    );
+    expect(page).toContain(
+      `\`timing.tradeReportDelayMaxMs\`, ${timing!.properties['tradeReportDelayMaxMs']!.default / 1000} s`,
+    );
     expect(page).toContain(`(${sentinel!.properties['ttlMs']!.default / 1000} s + 10 s)`);
   });
 });

@@ -18,7 +18,7 @@ type Flags = {
   readonly flowDrift: number;
   readonly seeds: number;
   readonly band?: string;
-  readonly rest: string;
+  readonly residual: string;
   readonly deskSpread?: number;
   readonly svg?: string;
 };
@@ -32,20 +32,20 @@ const program = new Command('hedge-comparison')
   .description('the same strategy with and without its hedger, on one tape or on seeded flows with a trend')
   .option('-c, --config <file>', 'YAML file', shippedConfig('hedged'))
   .option('--band <amount>', 'hedge.band, for a file without a hedge section', decimalFlag)
-  .option('--rest <amount>', 'hedge.rest then', decimalFlag, '0')
+  .option('--residual <amount>', 'hedge.residual then', decimalFlag, '0')
   .option('--desk-spread <bps>', 'backtest.desk.spreadBps, instead of that of the file', seedNumber)
   .option('--tape <dir>', 'a recording of its book; without it seeded flows')
   .option('--flow-seconds <n>', 'length of each flow', seedNumber, 3_600)
   .option('--flow-drift <bps>', 'their trend, in bps an hour', driftNumber, -600)
   .option('--seeds <n>', 'how many flows: seeds 1 to n', seedNumber, 10)
   .option('--svg <file>', 'draw the first of them there')
-  .action(async ({ config: file, tape: dir, seeds, svg, band, rest, deskSpread, ...flow }: Flags) => {
+  .action(async ({ config: file, tape: dir, seeds, svg, band, residual, deskSpread, ...flow }: Flags) => {
     const { hedge: own, ...without } = readConfig(file);
     const hedge =
       own ??
       (band === undefined
         ? undefined
-        : hedgeKeys.parse({ band, rest, costMaxBps: 30, ways: ['rfq', 'conversion', 'book'] }));
+        : hedgeKeys.parse({ band, residual, costMaxBps: 30, venues: ['rfq', 'conversion', 'book'] }));
     if (!hedge) throw new UsageError(`${file}: expected a hedge section to compare with, or --band`);
     const { desk } = without.backtest;
     const config = {

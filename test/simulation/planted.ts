@@ -98,11 +98,15 @@ export const PLANTED: readonly Planted[] = [
         },
       })),
   },
-  { name: 'short fence', mistake: 'unknown orders are given up after 5 s', seams: () => timing({ fenceMs: 5_000 }) },
+  {
+    name: 'short fence',
+    mistake: 'unknown orders are given up after 5 s',
+    seams: () => timing({ requestDelayMaxMs: 5_000 }),
+  },
   {
     name: 'no settle time',
     mistake: 'a closed order is settled at once, whatever trades are still to be recorded',
-    seams: () => timing({ settleMs: 0 }),
+    seams: () => timing({ tradeReportDelayMaxMs: 0 }),
   },
   {
     name: 'unknown not reserved',

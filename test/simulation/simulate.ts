@@ -305,7 +305,7 @@ class Simulation {
     });
   }
 
-  #hedgeJudge({ costMaxBps, marginMs }: NonNullable<Scenario['config']['hedge']>): HedgeJudge {
+  #hedgeJudge({ costMaxBps, quoteLifeMinMs }: NonNullable<Scenario['config']['hedge']>): HedgeJudge {
     const world = this.#world;
     const account = this.#exchange.venue.accounts.get(this.#account.id)!;
     const [major = '', minor = ''] = BOOK.split('_');
@@ -328,7 +328,7 @@ class Simulation {
       },
       kept: () => this.#store.hedges,
       costMaxBps,
-      marginMs,
+      quoteLifeMinMs,
       bookAgeMaxMs: world.drawn('frozen book') > 0 ? FROZEN_BOOK_MS : BOOK_AGE_MS,
     });
   }

@@ -111,7 +111,7 @@ const ANY: Readonly<Partial<Record<StrategyName, fc.Arbitrary<object>>>> = {
     spacingBps: tenths(1, 300),
     anchorPrice: fc.constantFrom('1', '1500000'),
   }),
-  imbalance: fc.record({ ...spreads, depthBps: tenths(1, 100), leanBps: tenths(0, 20) }),
+  imbalance: fc.record({ ...spreads, depthBps: tenths(1, 100), bpsPerDeviation: tenths(0, 20) }),
   peg: fc.record({ ...spreads, weight: tenths(0.1, 1), basisMemory: fc.constantFrom('1m', '1h') }),
 };
 

@@ -169,7 +169,7 @@ describe('any mixture', () => {
       microprice: fc.constant(TABLE),
       lastTrades: fc.constant({}),
       reference: fc.record({ weight: fc.integer({ min: 1, max: 9 }), basisMemory: fc.constantFrom('1m', '1h') }),
-      depthImbalance: fc.record({ leanBps: fc.integer({ min: 0, max: 20 }) }),
+      depthImbalance: fc.record({ bpsPerDeviation: fc.integer({ min: 0, max: 20 }) }),
       orderFlowImbalance: fc.record({ bpsPerUnit: fc.integer({ min: -50, max: 50 }) }),
       withinBps: fc.integer({ min: 1, max: 200 }),
     },
@@ -408,11 +408,15 @@ test('kinds of strategies know how far the fair value can lie', () => {
   const p = { halfSpreadBps: 60, levels: 1, amount: '0.1' };
   const parameters = kindOf('imbalance');
   expect(
-    parameters.limitProblems({ ...p, levelSpacingBps: 0, skewBpsAtLimit: 0, leanBps: 0 } as never, limits, 'btc_mxn'),
+    parameters.limitProblems(
+      { ...p, levelSpacingBps: 0, skewBpsAtLimit: 0, bpsPerDeviation: 0 } as never,
+      limits,
+      'btc_mxn',
+    ),
   ).toEqual([]);
   expect(
     parameters.limitProblems(
-      { ...p, levelSpacingBps: 0, skewBpsAtLimit: 0, leanBps: 0 } as never,
+      { ...p, levelSpacingBps: 0, skewBpsAtLimit: 0, bpsPerDeviation: 0 } as never,
       { ...limits, fairValueBps: 50 },
       'btc_mxn',
     ),

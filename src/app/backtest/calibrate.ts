@@ -91,7 +91,7 @@ function slopes({ orderFlow, memoryMs, imbalance, depthBps, imbalanceMemoryMs, a
     ...part('orderFlowImbalance', 'bpsPerUnit', orderFlow, `    memory: ${memoryMs / 1_000}s`),
     ...part(
       'depthImbalance',
-      'leanBps',
+      'bpsPerDeviation',
       imbalance,
       `    depthBps: ${depthBps}\n    memory: ${imbalanceMemoryMs / 60_000}m`,
     ),

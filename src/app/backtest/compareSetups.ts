@@ -140,7 +140,10 @@ const DERIVED: Readonly<Partial<Record<StrategyName, Derive>>> = {
     spacingBps: short(2 * halfSpread(terms, feeBps)),
     refreshToleranceBps: short(0.2 * halfSpread(terms, feeBps)),
   }),
-  imbalance: (terms, feeBps) => ({ ...(around(terms, feeBps) as Parameters), leanBps: short(terms.adverseBps / 2) }),
+  imbalance: (terms, feeBps) => ({
+    ...(around(terms, feeBps) as Parameters),
+    bpsPerDeviation: short(terms.adverseBps / 2),
+  }),
   peg: () => 'it quotes around the price in other books, and which is for a configuration to say (-c FILE)',
 };
 

@@ -17,6 +17,7 @@ import type {
   Snapshot,
   Step,
 } from '../../core/index.ts';
+import { recordedConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { actsOn } from '../../exchange/index.ts';
 import type { Rules } from '../../live/loop/opening.ts';
@@ -179,7 +180,7 @@ function madeFrom(dir: string, run: number): { readonly setup: Config; readonly 
   const recording = damaged(dir, run, () => readRecording(dir, run));
   const rules = firstRulesOf(dir, run);
   if (recording === null || rules === null) throw new UsageError(`${dir}: run ${run} ended before it read its rules`);
-  return { setup: JSON.parse(recording.of.setup) as Config, rules };
+  return { setup: recordedConfig(recording.of.setup), rules };
 }
 
 function damaged<T>(dir: string, run: number, read: () => T): T {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { sleep } from '../../core/index.ts';
 import type { Clock, Exchange, Millis, Outcome } from '../../core/index.ts';
+import { recordedConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { cancelAll, cutText } from '../../live/safety/cancelAllAndVerify.ts';
 import { readPulse } from '../../live/safety/heartbeat.ts';
@@ -58,7 +59,7 @@ export function lastConfigOf(stateDir: string): Config {
     throw new UsageError(
       `${stateDir}: no run is recorded there that says at which exchange it trades: name the bot's YAML with -c FILE`,
     );
-  return JSON.parse(recording.of.setup) as Config;
+  return recordedConfig(recording.of.setup);
 }
 
 /** Why there is nothing of such a bot that another process could cancel; null when there may be. */
@@ -89,7 +90,7 @@ export async function cancelOwn(
     const reach = new ConnectivityLog(log, clock);
     if (known.length > 0) await cancelAll({ exchange, reach }, known);
     // Who stopped by itself had verified that nothing is on its way.
-    const fenceMs = readPulse(state.dir, 'bot')?.state === 'stopped' ? 0 : timing.fenceMs;
+    const fenceMs = readPulse(state.dir, 'bot')?.state === 'stopped' ? 0 : timing.requestDelayMaxMs;
     const bounds = { fenceMs, withinMs: timing.shutdownMs };
     const { left, canceled, isCut } = await recoverAndCancel({
       exchange,

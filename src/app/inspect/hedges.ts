@@ -1,6 +1,6 @@
 /** `puntas hedges`: what was to leave, every way out with its cost at the decision, and what became of it; from the recordings of a state directory. */
 import { existsSync } from 'node:fs';
-import type { Config } from '../../config.ts';
+import { recordedConfig } from '../../config.ts';
 import type { HedgeLine, HedgeRow } from '../../core/index.ts';
 import { lineOf } from '../../live/replay/recording.ts';
 import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
@@ -20,7 +20,7 @@ export function hedgesIn(dir: string): readonly ToldHedge[] {
     try {
       const recording = readRecording(dir, run);
       if (recording === null) continue;
-      const { book } = JSON.parse(recording.of.setup) as Config;
+      const { book } = recordedConfig(recording.of.setup);
       for (const text of recording.lines) {
         // Every other line is left as it is: there are millions of them.
         if (!text.startsWith(BEGINS)) continue;

@@ -1,6 +1,6 @@
 /** `puntas replay`, `puntas reduce` and `puntas resume`: what a state directory can be asked after and told. */
 import { existsSync } from 'node:fs';
-import type { Config } from '../../config.ts';
+import { recordedConfig } from '../../config.ts';
 import { actsOn } from '../../exchange/index.ts';
 import { isBeyondLimit } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
@@ -34,7 +34,7 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     const rules = firstRules(dir, run);
     if (recording === null || rules === null)
       return { same: true, text: 'ended before the rules of its book were read; nothing to replay' };
-    const engine = engineOf(JSON.parse(recording.of.setup) as Config, rules, run);
+    const engine = engineOf(recordedConfig(recording.of.setup), rules, run);
     const { inputs, commands, difference, gap, broke } = replayRun(dir, run, engine, { meaningOf: actsOn });
     const verdict = difference === null ? 'every command the same' : `DIFFERENT ${difference}`;
     const end = gap ? ', up to where the disk took no more of the recording' : '';

@@ -13,7 +13,7 @@ import type { Rolling } from '../../live/loop/rolling.ts';
 import type { Session } from '../../live/loop/session.ts';
 import { metrics, serveMonitor, showProcess } from '../../monitor/index.ts';
 import type { Metrics } from '../../monitor/index.ts';
-import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, witnessOf } from '../wiring/bot.ts';
+import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../wiring/bot.ts';
 import { startInbox } from '../wiring/inbox.ts';
 import { LastScrape } from '../wiring/lastScrape.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../wiring/monitored.ts';
@@ -104,7 +104,7 @@ export class Running {
         if (news.kind === 'fill') this.#page?.fill(news.fill.side, volumeOf(news.fill, instrument));
       },
       hedge: hedgeOf(config, client),
-      witness: witnessOf(config, client),
+      witness: rfqReferenceOf(config, client),
       moneyLists: client,
       adjustments: adjustmentsIn(config.state.dir),
       settlements: settlementsIn(config.state.dir),
@@ -195,10 +195,10 @@ export class Running {
 
   #sayAssumptions(): void {
     const { config, log } = this.#options;
-    const { fenceMs, settleMs } = config.timing;
+    const { requestDelayMaxMs, tradeReportDelayMaxMs } = config.timing;
     log.info(
-      { fenceMs, settleMs },
-      `assuming that no request is held on its way longer than ${fenceMs / 1000} s (timing.fenceMs) and that no trade is listed later than ${settleMs / 1000} s (timing.settleMs)`,
+      { requestDelayMaxMs, tradeReportDelayMaxMs },
+      `assuming that no request is held on its way longer than ${requestDelayMaxMs / 1000} s (timing.requestDelayMaxMs) and that no trade is listed later than ${tradeReportDelayMaxMs / 1000} s (timing.tradeReportDelayMaxMs)`,
     );
   }
 

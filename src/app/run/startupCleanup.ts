@@ -20,7 +20,10 @@ export async function giveUp(error: unknown, leftovers: Leftovers['orders'], opt
   log.error({}, `cannot start: ${why}`);
   // Only what was sent lately may still be on its way.
   const newest = Math.max(...leftovers.map(({ at }) => at));
-  const fenceMs = Math.min(config.timing.fenceMs, Math.max(0, newest + config.timing.fenceMs - clock.now()));
+  const fenceMs = Math.min(
+    config.timing.requestDelayMaxMs,
+    Math.max(0, newest + config.timing.requestDelayMaxMs - clock.now()),
+  );
   const withinMs = error instanceof CannotStart && error.mayPass ? SHORT_MS : config.timing.shutdownMs;
   const known = leftovers.map(({ id }) => id);
   const { left, canceled, isCut } = await takeOut(options, fenceMs, withinMs, known);
@@ -47,7 +50,7 @@ export async function giveUpOn(damaged: DamagedState, options: RunOptions): Prom
   const { config, log } = options;
   log.error({}, damaged.message);
   // An embedded exchange ended with the run before.
-  const fenceMs = config.exchange.kind === 'embedded' ? 0 : config.timing.fenceMs;
+  const fenceMs = config.exchange.kind === 'embedded' ? 0 : config.timing.requestDelayMaxMs;
   const { left, canceled, isCut } = await takeOut(options, fenceMs, config.timing.shutdownMs, []);
   const { advice } = damaged;
   if (left?.length === 0)

@@ -1,6 +1,6 @@
 /** What a bot saw, from the recording in its state directory, as a recording to import: its books and the trades that it was told of. */
 import { existsSync, statSync } from 'node:fs';
-import type { Config } from '../../config.ts';
+import { recordedConfig } from '../../config.ts';
 import type { EngineEvent, Instrument } from '../../core/index.ts';
 import { lineOf } from '../../live/replay/recording.ts';
 import type { LevelChange, RecordingLine } from '../../live/replay/recording.ts';
@@ -62,7 +62,7 @@ function runsIn(dir: string): readonly Run[] {
       const recording = readRecording(dir, run);
       const rules = firstRules(dir, run);
       if (recording === null || rules === null) return [];
-      return [{ run, book: (JSON.parse(recording.of.setup) as Config).book, instrument: rules.instrument }];
+      return [{ run, book: recordedConfig(recording.of.setup).book, instrument: rules.instrument }];
     } catch (error) {
       throw new UsageError(
         `${dir}: run ${run}: ${error instanceof Error ? error.message : String(error)}; move its file away`,

@@ -151,7 +151,7 @@ export function engineOf(
   return new Engine({
     instrument,
     strategy: withRfqReference(
-      config.witness,
+      config.rfqReference,
       withFairValue(config.fairValue, kind.make(strategy, instrument), instrument),
     ),
     limits: limitsOf(config, instrument),
@@ -165,8 +165,8 @@ export function engineOf(
     run,
     target: inventory.target === undefined ? null : amountFloor(instrument, inventory.target),
     patience: {
-      fenceMs: timing.fenceMs,
-      settleMs: timing.settleMs,
+      fenceMs: timing.requestDelayMaxMs,
+      settleMs: timing.tradeReportDelayMaxMs,
       cancelAgainMs: timing.privatePollMs,
       decideEveryMs: timing.decideEveryMs,
       lookEveryMs: Math.min(500, timing.privatePollMs),
@@ -187,26 +187,26 @@ export function hedgeOf(config: Config, client: Client): HedgeSetup | undefined 
 }
 
 /** How RFQ is asked for its prices alone; undefined when it is not. */
-export function witnessOf({ witness }: Config, client: Client): RfqReferenceSetup | undefined {
-  return witness && { ...witness, amount: moneyOf(witness.amount), desk: conversionDesk(client) };
+export function rfqReferenceOf({ rfqReference }: Config, client: Client): RfqReferenceSetup | undefined {
+  return rfqReference && { ...rfqReference, amount: moneyOf(rfqReference.amount), desk: conversionDesk(client) };
 }
 
 /** The same for any desk. */
 export function hedgePlanOf({ hedge, timing }: Config): Omit<HedgeSetup, 'desk'> | undefined {
   if (!hedge) return undefined;
-  const { ways, band, rest, costDayMax, ...others } = hedge;
-  const { fenceMs, settleMs } = timing;
+  const { venues, band, residual, quoteLifeMinMs, costDayMax, ...others } = hedge;
   return {
-    ways,
+    ways: venues,
     rules: {
       ...others,
       band: moneyOf(band),
-      rest: moneyOf(rest),
+      rest: moneyOf(residual),
       costDayMax: costDayMax === undefined ? undefined : moneyOf(costDayMax),
     },
     ...others,
-    fenceMs,
-    settleMs,
+    marginMs: quoteLifeMinMs,
+    fenceMs: timing.requestDelayMaxMs,
+    settleMs: timing.tradeReportDelayMaxMs,
   };
 }
 

@@ -1,4 +1,4 @@
-/** Finds, reads and checks the configuration of a command. Everything wrong is one line each, and ends the command with code 2. */
+/** Finds, reads and checks the configuration of a command. Everything wrong is one line each, and ends the command with code 2; old names of keys are warned of. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -58,8 +58,17 @@ function checked(path: string): Config {
     );
   }
   const loaded = loadConfig(text, path);
+  for (const warning of loaded.warnings) warnOnce(warning);
   if (!loaded.ok) throw new UsageError(loaded.errors);
   return loaded.config;
+}
+
+const warned = new Set<string>();
+
+/** Some commands read their file twice. */
+function warnOnce(line: string): void {
+  if (!warned.has(line)) console.error(line);
+  warned.add(line);
 }
 
 /** Every path that a configuration can name, absolute. */

@@ -1,5 +1,5 @@
 /**
- * What RFQ would pay and ask, as a second witness of what a thin book says and as the bound of what inventory may cost: around any strategy,
+ * What RFQ would pay and ask, as a second opinion of what a thin book says and as the bound of what inventory may cost: around any strategy,
  * by rules of its own. It never moves a quote towards the market, but for the part of the skew that leaving would be cheaper than.
  */
 import { bestOf } from '../model/book.ts';

@@ -59,7 +59,7 @@ export class Loop {
     this.#origin = options.clock.now() - options.clock.elapsed();
     const { exchange, book, opening, timing } = options;
     const tids = opening.kind === 'restored' ? opening.tids : [];
-    this.#reads = new Reads(exchange, book, opening.lastTid, this.time, timing.settleMs, tids);
+    this.#reads = new Reads(exchange, book, opening.lastTid, this.time, timing.tradeReportDelayMaxMs, tids);
     const hedges = () => this.#hedger?.rows ?? [];
     this.#reach = new ConnectivityLog(options.log, options.clock);
     this.#refusals = new Refusals(options.clock, this.#reach);

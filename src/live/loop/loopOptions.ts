@@ -35,7 +35,7 @@ export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
     readonly privatePollMs: Millis;
     readonly shutdownMs: Millis;
     /** How late the record of a trade may be. */
-    readonly settleMs: Millis;
+    readonly tradeReportDelayMaxMs: Millis;
     /** How late the exchange may list a transfer that is in the balances already, and how early one that is not yet. */
     readonly transferListDelayMaxMs: Millis;
   };

@@ -10,7 +10,7 @@ const worlds: World[] = [];
 afterEach(() => worlds.splice(0).forEach(world => world.end()));
 
 test('every hedge is told with its alternatives and what they would have cost, and the run replays', async () => {
-  const made = hedgedWorld(3, { ways: ['rfq', 'conversion', 'book'], routes: { via: ['usd'] }, costDayMax: '9000' });
+  const made = hedgedWorld(3, { venues: ['rfq', 'conversion', 'book'], routes: { via: ['usd'] }, costDayMax: '9000' });
   worlds.push(made);
   dollars(made, 100);
   const running = await started(made);

@@ -20,7 +20,7 @@ type Report = {
 
 /** Hedges soon and often, before a desk that loses and refuses. */
 const hedged = (text: string): string =>
-  `${text}\nhedge: { band: '0.004', rest: '0', pauseMs: 5000 }\nbacktest: { desk: { lostShare: 0.2, refusedShare: 0.2 } }\n`;
+  `${text}\nhedge: { band: '0.004', residual: '0', pauseMs: 5000 }\nbacktest: { desk: { lostShare: 0.2, refusedShare: 0.2 } }\n`;
 
 describe('puntas backtest', () => {
   test('without a tape trades the seeded market: three models, and the same report twice', async () => {

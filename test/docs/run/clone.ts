@@ -125,7 +125,7 @@ export class Clone {
       },
       paper: { balances: { btc: '0.05', mxn: '75000' } },
       // What a halt with --cancel waits for; on this machine no request is on its way for longer.
-      timing: { fenceMs: 6_000 },
+      timing: { requestDelayMaxMs: 6_000 },
     };
     const whole = [...added, own].reduce(mergedTree, { ...base, exchange: {} });
     if ('webhooks' in whole)

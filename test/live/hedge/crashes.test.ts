@@ -66,7 +66,7 @@ describe('a bot that is killed over a route', () => {
   ] as const)(
     'at its request %i, which is %s, finishes it or says where it stopped, and carries no leg out twice',
     async (n, fate) => {
-      const { made } = await killedAt(n, fate, { ways: ['rfq'], routes: { via: ['usd'] } }, world =>
+      const { made } = await killedAt(n, fate, { venues: ['rfq'], routes: { via: ['usd'] } }, world =>
         dollars(world, 100),
       );
       // Two legs of one route, or, where the first never was carried out, of the next one.
@@ -80,7 +80,7 @@ describe('a bot that is killed as it takes the book', () => {
   test.each(['lost', 'unanswered'] as const)(
     'with an order that is %s, sells at most what was to leave',
     async fate => {
-      const { rows, fatal } = await killedAt(1, fate, { ways: ['book'] }, () => undefined);
+      const { rows, fatal } = await killedAt(1, fate, { venues: ['book'] }, () => undefined);
       expect(fatal).toMatch(/POST .*orders/);
       expect(rows[0]?.state).toBe(fate === 'lost' ? 'failed' : 'completed');
     },

@@ -10,7 +10,7 @@ export const hedgedWorld = (seed: number, hedge: object = {}, btc = '1.58', othe
   worldOf(seed, {
     exchange: { balances: { btc, mxn: '2000000' } },
     strategy: { halfSpreadBps: 150, levels: 1 },
-    timing: { fenceMs: 20_000, settleMs: 5_000 },
+    timing: { requestDelayMaxMs: 20_000, tradeReportDelayMaxMs: 5_000 },
     hedge: { band: '0.05', costMaxBps: 100, ...hedge },
     ...others,
   });

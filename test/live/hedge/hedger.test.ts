@@ -50,7 +50,7 @@ describe('inventory past its band', () => {
   });
 
   test('leaves below the band only when carrying it costs more than leaving', async () => {
-    const rest = { band: '0.09', rest: '0' };
+    const rest = { band: '0.09', residual: '0' };
     for (const [carryBpsPerHour, leaves] of [
       [1, false],
       [5_000, true],
@@ -64,7 +64,7 @@ describe('inventory past its band', () => {
   });
 
   test('is asked for in a size that can be confirmed; what cannot is never accepted', async () => {
-    const made = world(3, { ways: ['rfq'] });
+    const made = world(3, { venues: ['rfq'] });
     made.box.exchange.venue.set({ rfqCapacityPips: 20 });
     const running = await started(made);
     await made.clock.advance(120_000);
@@ -76,7 +76,7 @@ describe('inventory past its band', () => {
   });
 
   test('is not accepted when the offer would expire on its way', async () => {
-    const made = world(3, { marginMs: 40_000 });
+    const made = world(3, { quoteLifeMinMs: 40_000 });
     const running = await started(made);
     await made.clock.advance(60_000);
     await running.stop();
@@ -94,7 +94,7 @@ describe('a hedge whose answers go wrong', () => {
   test.each(FATES.flatMap(([name, fate]) => (['rfq', 'conversion'] as const).map(way => [way, name, fate] as const)))(
     'by %s, when its acceptance %s, is found out, carried out at most once, and the ledger stays exact',
     async (way, _, fate) => {
-      const made = world(5, { ways: [way], pauseMs: 600_000 });
+      const made = world(5, { venues: [way], pauseMs: 600_000 });
       let accepts = 0;
       const running = await started(made, {
         fate: request => {
@@ -121,7 +121,7 @@ describe('a hedge whose answers go wrong', () => {
   ] as const)(
     'by conversion, when its acceptance %s while somebody else moves both of its currencies, is asked for by its quote and known within its settle time',
     async (_, fate, count) => {
-      const made = world(5, { ways: ['conversion'], pauseMs: 600_000 });
+      const made = world(5, { venues: ['conversion'], pauseMs: 600_000 });
       const { venue } = made.box.exchange;
       const account = venue.accounts.get(made.box.account.id)!;
       let moved = false;
@@ -186,7 +186,7 @@ describe('a bot that is killed with a hedge under way', () => {
     ['as it leaves, which never arrives', 'lost' as const],
     ['as it leaves, and it is carried out', 'unanswered' as const],
   ])('%s, finds out after its start, and carries nothing out twice', async (_, fate) => {
-    const made = world(7, { ways: ['rfq'], pauseMs: 600_000 });
+    const made = world(7, { venues: ['rfq'], pauseMs: 600_000 });
     const { left } = await doomed(made, folders, request => (isAccept(request) ? fate : null));
     for (let n = 0; n < 200 && left() === null; n++) await made.clock.advance(500);
     const dir = left();

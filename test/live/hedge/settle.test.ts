@@ -25,7 +25,7 @@ const clock = realClock();
 const unknownIn = (dir: string) => hedgesIn(dir).find(({ state }) => state === 'unknown')!;
 
 function world(seed: number): World {
-  const made = hedgedWorld(seed, { ways: ['conversion'], pauseMs: 600_000, costMaxBps: 150 });
+  const made = hedgedWorld(seed, { venues: ['conversion'], pauseMs: 600_000, costMaxBps: 150 });
   worlds.push(made);
   return made;
 }

@@ -19,7 +19,7 @@ describe('taking the book', () => {
     ['sold', '1.58'],
     ['bought', '1.42'],
   ])('is the way by which inventory is %s when it is the cheapest, in one order that never rests', async (_, btc) => {
-    const made = kept(hedgedWorld(3, { ways: ['book', 'rfq'] }, btc, wide));
+    const made = kept(hedgedWorld(3, { venues: ['book', 'rfq'] }, btc, wide));
     made.box.exchange.venue.set({ rfqSpreadPips: 80 });
     const running = await started(made);
     await made.clock.advance(90_000);
@@ -36,7 +36,7 @@ describe('taking the book', () => {
   });
 
   test('never happens unless it is among the ways', async () => {
-    const made = kept(hedgedWorld(3, { ways: ['rfq'], costMaxBps: 50 }, '1.58', wide));
+    const made = kept(hedgedWorld(3, { venues: ['rfq'], costMaxBps: 50 }, '1.58', wide));
     made.box.exchange.venue.set({ rfqSpreadPips: 300 });
     const running = await started(made);
     await made.clock.advance(60_000);
@@ -46,7 +46,7 @@ describe('taking the book', () => {
 
   test('whose answer is lost is found by its origin id, counted once, and never sent twice', async () => {
     for (const fate of ['unanswered', 'lost', { heldMs: 15_000 }] as const) {
-      const made = kept(hedgedWorld(5, { ways: ['book'], pauseMs: 600_000 }, '1.58', wide));
+      const made = kept(hedgedWorld(5, { venues: ['book'], pauseMs: 600_000 }, '1.58', wide));
       const running = await started(made, { fate: request => (isTake(request) ? fate : 'arrives') });
       await made.clock.advance(150_000);
       const { summary, left, failure } = await running.stop();
@@ -65,7 +65,7 @@ describe('a route over a third currency', () => {
   ])(
     'is taken when inventory is %s best that way, in two legs, and nothing stays between them',
     async (_, btc, bps) => {
-      const made = kept(hedgedWorld(3, { ways: ['rfq', 'conversion'], routes: { via: ['usd'] } }, btc));
+      const made = kept(hedgedWorld(3, { venues: ['rfq', 'conversion'], routes: { via: ['usd'] } }, btc));
       dollars(made, bps);
       const running = await started(made);
       await made.clock.advance(60_000);
@@ -83,7 +83,7 @@ describe('a route over a third currency', () => {
   );
 
   test('is not taken when what it may lose between its legs makes it dearer', async () => {
-    const made = kept(hedgedWorld(3, { ways: ['rfq'], routes: { via: ['usd'], riskBps: 200 } }));
+    const made = kept(hedgedWorld(3, { venues: ['rfq'], routes: { via: ['usd'], riskBps: 200 } }));
     dollars(made, 100);
     const running = await started(made);
     await made.clock.advance(40_000);
@@ -93,7 +93,7 @@ describe('a route over a third currency', () => {
   });
 
   test('whose second leg costs more than the hedge may is waited with, and then stranded by name; it counts as what it was worth', async () => {
-    const made = kept(hedgedWorld(3, { ways: ['rfq'], costMaxBps: 30, routes: { via: ['usd'], waitMs: 20_000 } }));
+    const made = kept(hedgedWorld(3, { venues: ['rfq'], costMaxBps: 30, routes: { via: ['usd'], waitMs: 20_000 } }));
     dollars(made, 40);
     const running = await started(made, {
       // The desk wants more than two per cent from the moment at which the first leg is accepted.

@@ -101,8 +101,10 @@ describe('after a kill', () => {
       for (let i = 0; first.left() === null && i < 200; i++) await world.clock.advance(SECOND);
       await world.clock.advance(3 * SECOND);
       const second = await restarted(world, first.left()!);
-      const { fenceMs, settleMs } = world.config.timing;
-      expect(await secondsToQuote(world, (fenceMs + settleMs) / SECOND + 30)).toBeLessThan(Infinity);
+      const { requestDelayMaxMs, tradeReportDelayMaxMs } = world.config.timing;
+      expect(await secondsToQuote(world, (requestDelayMaxMs + tradeReportDelayMaxMs) / SECOND + 30)).toBeLessThan(
+        Infinity,
+      );
       expect(new Set(placedIds(second)).size).toBe(placedIds(second).length);
       expect(placedIds(second).filter(id => placedIds(first.running).includes(id))).toEqual([]);
       await endsClean(world, second);
@@ -240,7 +242,7 @@ describe('a start that cannot go on', () => {
     const live = ours(world).map(order => order.originId!);
     const from = world.clock.elapsed();
     const error = await failedStart(world, dir, { fate: () => 'not sent' });
-    expect(world.clock.elapsed() - from).toBeLessThan(world.config.timing.fenceMs + 20 * SECOND);
+    expect(world.clock.elapsed() - from).toBeLessThan(world.config.timing.requestDelayMaxMs + 20 * SECOND);
     expect(error).toBeInstanceOf(UsageError);
     expect((error as UsageError).code).toBe(3);
     const said = [...(error as UsageError).message.matchAll(/^not verified to be gone: (.*)$/gm)].map(([, id]) => id);

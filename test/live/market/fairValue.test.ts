@@ -22,7 +22,7 @@ const CHANGES = {
     microprice: { tick: '10', imbalanceBuckets: 2, spreadsTicks: [], adjustTicks: [[-2, 2]] },
     lastTrades: { memory: '1m', maxAgeMs: 600_000 },
     reference: { basisMemory: '1h' },
-    depthImbalance: { leanBps: 0.5 },
+    depthImbalance: { bpsPerDeviation: 0.5 },
     orderFlowImbalance: { bpsPerUnit: 0.5, maxBps: 2 },
   },
 };

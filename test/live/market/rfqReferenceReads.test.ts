@@ -9,7 +9,7 @@ const worlds: World[] = [];
 afterEach(() => worlds.splice(0).forEach(world => world.end()));
 /** Every book is thin to it. */
 const thin = (): World => {
-  const made = worldOf(3, { witness: { amount: '0.01', everyMs: 5_000, thinBps: 0.01, capsSkew: true } });
+  const made = worldOf(3, { rfqReference: { amount: '0.01', everyMs: 5_000, thinBps: 0.01, capsSkew: true } });
   worlds.push(made);
   return made;
 };

@@ -90,6 +90,23 @@ describe('a replay', () => {
     expect(Number.parseInt(first, 10)).toBeGreaterThan(10);
   });
 
+  test('of runs that were recorded under old names of keys gives the same', () => {
+    const dir = folders.copyOf(recorded);
+    for (const { run } of recordingsIn(dir)) {
+      const { lines, of } = readRecording(dir, run)!;
+      const setup = of.setup
+        .replace('"requestDelayMaxMs"', '"fenceMs"')
+        .replace('"tradeReportDelayMaxMs"', '"settleMs"');
+      expect(setup).toMatch(/"fenceMs":.*"settleMs":/);
+      const kept = [...lines];
+      rmSync(join(dir, `run-${run}.rec`));
+      const recorder = recorderIn(dir, { ...of, setup });
+      recorder.write(kept);
+      recorder.close();
+    }
+    expect(replayed(dir)).toEqual(replayed(folders.copyOf(recorded)));
+  });
+
   test.each<readonly [string, (lines: string[]) => string[]]>([
     ['a command that was left out', lines => lines.filter((_, i) => i !== lines.findIndex(l => l.startsWith('o')))],
     [

@@ -78,7 +78,7 @@ describe('a start on a damaged state', () => {
     const world = worldOf(52);
     const { first, dir } = await damaged(world);
     const late = world.other();
-    world.clock.after(world.config.timing.fenceMs - 2 * SECOND, () => {
+    world.clock.after(world.config.timing.requestDelayMaxMs - 2 * SECOND, () => {
       late.limit('btc_mxn', 'buy', '1000000', '0.001', { origin_id: 'demo-1-77' });
     });
     const { error } = await startOn(world, dir);
@@ -100,8 +100,8 @@ describe('a start on a damaged state', () => {
     const { first, dir } = await damaged(world);
     const from = world.clock.elapsed();
     const { error } = await startOn(world, dir, fate as (request: WireRequest) => Fate);
-    const { fenceMs, shutdownMs } = world.config.timing;
-    expect(world.clock.elapsed() - from).toBeLessThan(fenceMs + shutdownMs + 20 * SECOND);
+    const { requestDelayMaxMs, shutdownMs } = world.config.timing;
+    expect(world.clock.elapsed() - from).toBeLessThan(requestDelayMaxMs + shutdownMs + 20 * SECOND);
     expect(error.code).toBe(3);
     expect(error.message).toMatch(says);
     expect(ours(world).length).toBeGreaterThan(0);

@@ -58,7 +58,7 @@ export type HedgeJudgeOptions = {
   readonly ours: (side: 'buy' | 'sell') => ReadonlyMap<number, number>;
   readonly kept: () => readonly KeptHedge[];
   readonly costMaxBps: number;
-  readonly marginMs: number;
+  readonly quoteLifeMinMs: number;
   /** The bot may be shown a book that is so old. */
   readonly bookAgeMaxMs: number;
 };
@@ -118,7 +118,7 @@ export class HedgeJudge {
 
   /** Bytes of an acceptance leave the bot. */
   accepting(request: Request): void {
-    const { now, marginMs, kept, marks } = this.#options;
+    const { now, quoteLifeMinMs, kept, marks } = this.#options;
     const id = quoteIn(request);
     const at = now();
     const offer = this.#offers.get(id);
@@ -134,7 +134,7 @@ export class HedgeJudge {
         this.#break('H2', `offer ${id} was accepted while ${other} might still be carried out`);
     }
     if (!offer.canConfirm) this.#break('H3', `offer ${id} was accepted, and could not be confirmed`);
-    if (!(offer.expiresAt - at >= marginMs - QUEUED_MS))
+    if (!(offer.expiresAt - at >= quoteLifeMinMs - QUEUED_MS))
       this.#break('H3', `offer ${id} was accepted ${(offer.expiresAt - at).toFixed(0)} ms before its end`);
     this.#checkCost(offer);
     if (!this.#acceptances.has(id))

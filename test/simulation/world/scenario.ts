@@ -106,7 +106,12 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
     inventory: { target: hedging?.target ?? '1.5' },
     ...(hedging ? { hedge: hedging.hedge } : {}),
     timing: {
-      ...{ fenceMs, settleMs, transferListDelayMaxMs: LIST_WAIT_MS, privatePollMs: chance.pick([1_000, 2_000, 2_000]) },
+      ...{
+        requestDelayMaxMs: fenceMs,
+        tradeReportDelayMaxMs: settleMs,
+        transferListDelayMaxMs: LIST_WAIT_MS,
+        privatePollMs: chance.pick([1_000, 2_000, 2_000]),
+      },
       // A restart must find room beside the second reader of the book.
       ...(fairValue?.reference ? { bookPollMs: 1_600 } : {}),
     },
@@ -146,7 +151,7 @@ function fairValueOf(chance: Chance, usesStream: boolean) {
     weightedMid: some({ weight: 2 }),
     lastTrades: usesStream ? some({ maxAgeMs: 600_000 }) : undefined,
     reference: some({ maxAgeMs: 30_000, ...(chance.hit(0.5) ? { basisMemory: '1m' } : {}) }),
-    depthImbalance: some({ leanBps: 1 }),
+    depthImbalance: some({ bpsPerDeviation: 1 }),
     orderFlowImbalance: some({ bpsPerUnit: chance.pick([0.5, 4]) }),
   };
 }
@@ -161,13 +166,13 @@ function hedgingOf(chance: Chance, amount: number, room: number) {
     target: ((1_500 - offset) / 1_000).toFixed(3),
     hedge: {
       band: (band / 1_000).toFixed(4),
-      rest: chance.pick(['0', (band / 2_000).toFixed(5)]),
-      ways: chance.pick([['rfq'], ['conversion'], ['rfq', 'conversion'], ['rfq', 'conversion']]),
+      residual: chance.pick(['0', (band / 2_000).toFixed(5)]),
+      venues: chance.pick([['rfq'], ['conversion'], ['rfq', 'conversion'], ['rfq', 'conversion']]),
       costMaxBps: chance.pick([25, 60, 150]),
       carryBpsPerHour: chance.pick([0, 0, 500]),
       everyMs: chance.pick([500, 1_000, 2_000]),
       pauseMs: chance.pick([2_000, 2_000, 10_000]),
-      marginMs: chance.pick([3_000, 5_000]),
+      quoteLifeMinMs: chance.pick([3_000, 5_000]),
     },
     desks: {
       rfqSpreadPips: chance.pick([5, 15, 40]),

@@ -5,7 +5,7 @@ import { millis } from './values.ts';
 
 const bps = () => z.number().min(0).max(5_000);
 
-export const witness = z.strictObject({
+export const rfqReference = z.strictObject({
   amount: aboveZero.describe(
     'What RFQ prices are asked for, bought and sold; in the major currency, as quoted decimal text. Nothing is ever accepted.',
   ),
@@ -18,7 +18,7 @@ export const witness = z.strictObject({
   thinBps: bps()
     .optional()
     .describe(
-      'The book is thin where its best prices are further apart than this, in bps of its middle; then the RFQ price is a second witness. Left out: the book is never taken for thin.',
+      'The book is thin where its best prices are further apart than this, in bps of its middle; then the RFQ prices are a second opinion. Left out: the book is never taken for thin.',
     ),
   withinBps: bps()
     .default(30)

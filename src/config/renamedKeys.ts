@@ -1,0 +1,79 @@
+/** Keys of the YAML that were renamed. The old name is taken for one version, and who wrote it is told the new one. */
+
+/** The version of Puntas that knows the old names no more: whoever releases it empties the table. */
+export const OLD_KEYS_END = '0.2.0';
+
+/** From the old path to the key that is its last part now. */
+const RENAMED: Readonly<Record<string, string>> = {
+  'fairValue.depthImbalance.leanBps': 'bpsPerDeviation',
+  'hedge.marginMs': 'quoteLifeMinMs',
+  'hedge.rest': 'residual',
+  'hedge.ways': 'venues',
+  'strategy.leanBps': 'bpsPerDeviation',
+  'timing.fenceMs': 'requestDelayMaxMs',
+  'timing.settleMs': 'tradeReportDelayMaxMs',
+  witness: 'rfqReference',
+};
+
+type Path = readonly PropertyKey[];
+
+/** The same key before and after. */
+export type RenamedKey = { readonly old: readonly string[]; readonly now: readonly string[] };
+
+const KEYS: readonly RenamedKey[] = Object.entries(RENAMED).map(([path, key]) => {
+  const old = path.split('.');
+  return { old, now: old.with(-1, key) };
+});
+
+/** The same value under the names of now. `taken`: the old ones that stood there; `twice`: old ones beside their new one, left out. */
+export function withCurrentKeys(given: unknown): {
+  readonly value: unknown;
+  readonly taken: readonly RenamedKey[];
+  readonly twice: readonly RenamedKey[];
+} {
+  const [taken, twice]: [RenamedKey[], RenamedKey[]] = [[], []];
+  let value = given;
+  for (const key of KEYS) {
+    const [old, now] = [key.old.at(-1)!, key.now.at(-1)!];
+    value = changedAt(value, key.old.slice(0, -1), section => {
+      if (!Object.hasOwn(section, old)) return section;
+      const isTwice = Object.hasOwn(section, now);
+      (isTwice ? twice : taken).push(key);
+      const entries = Object.entries(section);
+      return Object.fromEntries(
+        isTwice ? entries.filter(([name]) => name !== old) : entries.map(([name, v]) => [name === old ? now : name, v]),
+      );
+    });
+  }
+  return { value, taken, twice };
+}
+
+/** Where the file has what is at a path of now. */
+export function asWritten(path: Path, taken: readonly RenamedKey[]): Path {
+  const under = taken.find(({ now }) => now.every((step, i) => step === path[i]));
+  return under === undefined ? path : [...under.old, ...path.slice(under.old.length)];
+}
+
+/** The old names in one section, each with that of now. */
+export const oldKeysIn = (section: Path): ReadonlyMap<string, string> =>
+  new Map(
+    KEYS.filter(({ old }) => old.slice(0, -1).join('.') === section.join('.')).map(({ old, now }) => [
+      old.at(-1)!,
+      now.at(-1)!,
+    ]),
+  );
+
+/** What an old name is called now; the name itself where it is none. */
+export const nowCalled = (key: string): string => KEYS.find(({ old }) => old.at(-1) === key)?.now.at(-1) ?? key;
+
+type Section = Readonly<Record<string, unknown>>;
+
+function changedAt(value: unknown, path: readonly string[], change: (section: Section) => Section): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const section = value as Section;
+  const [first, ...rest] = path;
+  if (first === undefined) return change(section);
+  if (!Object.hasOwn(section, first)) return section;
+  const inner = changedAt(section[first], rest, change);
+  return inner === section[first] ? section : { ...section, [first]: inner };
+}
