@@ -29,7 +29,7 @@ const sorted = (word: string): string =>
     .sort()
     .join('');
 
-/** Levenshtein distance, one row at a time. */
+/** Levenshtein distance, one row at a time: twelve lines, not worth a package in each image (leven 4.1.0, fastest-levenshtein 1.0.16: the same numbers). */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

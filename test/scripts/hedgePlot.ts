@@ -1,4 +1,5 @@
 /** Draws inventory and profit of one strategy with and without its hedger, as SVG. */
+import { pathOf } from '../docs/quotesPlot.ts';
 import type { BacktestReport, ReplayReport } from '../../backtest/index.ts';
 
 const WIDTH = 720;
@@ -63,17 +64,8 @@ function panel(
         `<text x="${x((hour / hours) * (count - 1)).toFixed(1)}" y="${top + PANEL + 14}" text-anchor="middle">${hour}</text>`,
     ),
     ...values.map(
-      (list, i) => `<path fill="none" stroke="${COLOURS[i]}" stroke-width="1.5" d="${pathOf(list, x, y)}"/>`,
+      (list, i) =>
+        `<path fill="none" stroke="${COLOURS[i]}" stroke-width="1.5" d="${pathOf(list.map((value, at) => (value === null ? null : `${x(at).toFixed(1)} ${y(value).toFixed(1)}`)))}"/>`,
     ),
   ];
-}
-
-function pathOf(list: readonly (number | null)[], x: (i: number) => number, y: (value: number) => number): string {
-  let pen = 'M';
-  const parts: string[] = [];
-  list.forEach((value, i) => {
-    if (value !== null) parts.push(`${pen}${x(i).toFixed(1)} ${y(value).toFixed(1)}`);
-    pen = value === null ? 'M' : 'L';
-  });
-  return parts.join('');
 }

