@@ -3,10 +3,37 @@ import { amountFloor } from '../src/core/index.ts';
 import type { Amount, Figure, Instrument, Level, Quote, Side, Step, Strategy, View } from '../src/core/index.ts';
 import { RollingMarket } from './market.ts';
 import type { MarketParameters } from './market.ts';
-import { millisOf, tickLotsOf } from './parameters.ts';
+import { levelTuning, millisOf, tickLotsOf } from './parameters.ts';
 import { fullLots, shiftFor, usualOrders } from './risk.ts';
-import { ADVERSE, awayOf, fairPrice, fairSteps, inventoryRoom, quoteLevelsOf, silent } from './quoteLevels.ts';
+import {
+  ADVERSE,
+  awayOf,
+  fairPrice,
+  fairSteps,
+  inventoryRoom,
+  LEVEL_STEPS,
+  quoteLevelsOf,
+  silent,
+} from './quoteLevels.ts';
 import { unknownIn } from './spread.ts';
+import { linear, among } from './tuning.ts';
+
+/** What the steps mean of a maker that quotes by a model. */
+export const MODEL_STEPS = {
+  ...LEVEL_STEPS,
+  edge: 'What a quote earns that few trades reach: the distance at which price times arrivals is best for who minds no risk.',
+  'maker fee': 'Our fee for a fill that makes.',
+  'risk of one order': 'What the model asks for the risk of one more order, at no inventory.',
+  inventory: 'What the model moves this side by for the inventory that is held.',
+};
+
+/** What tuning may vary of it. Volatility and arrivals are measured, the risk is the user's. */
+export const modelTuning = {
+  ...levelTuning,
+  levelSpacingBps: linear(0, 20),
+  'market.adverseBps': linear(0, 10),
+  'market.memory': among('10m', '30m', '2h', '6h'),
+} as const;
 
 /** What markouts ask a side to move out, as a share of the price. */
 const widenOf = (side: Side, view: View): number => {

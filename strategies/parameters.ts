@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { moneyOf, valueFloor } from '../src/core/index.ts';
 import type { DecimalText, Instrument, RequoteTolerance } from '../src/core/index.ts';
+import { linear, among } from './tuning.ts';
 
 export const decimalText = z.string().regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'expected quoted decimal text like "0.25"');
 export const aboveZero = decimalText.refine(text => /[1-9]/.test(text), 'must be above zero');
@@ -48,6 +49,9 @@ export const levelParameters = {
     .default(1_800_000)
     .describe('A live order older than this many ms is replaced even within the tolerance.'),
 };
+
+/** What tuning may vary of them. */
+export const levelTuning = { levels: among(1, 2, 3, 5, 8), refreshToleranceBps: linear(0, 20) };
 
 type Levels = {
   readonly amount: DecimalText;

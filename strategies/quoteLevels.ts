@@ -1,6 +1,19 @@
 /** Levels out of prices: amounts within the room that inventory leaves, and steps that add up to each price. */
 import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.ts';
 
+/** Name of what is paid for the price moving against us after a fill. */
+export const ADVERSE = 'adverse selection';
+
+/** What the steps mean that any strategy may have here; `*` stands for what varies. */
+export const LEVEL_STEPS = {
+  'fair value: mid':
+    'The middle of the touch, which everything is counted from where no section `fairValue` says otherwise.',
+  [ADVERSE]:
+    'Further out, for what the price usually does after our fills: measured by `markouts`, and configured for a model.',
+  'level *': 'Further out than the first level, for the second one and those behind it.',
+  'not before the level inside': 'Moved out to the level before it, which would otherwise lie behind it.',
+};
+
 /** The price that the steps make, in ticks, not on the grid; 0 of none. */
 export const totalOf = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + step.ticks, 0);
 
@@ -25,9 +38,6 @@ export function adverseSteps(side: Side, view: View, fair: number): readonly Ste
   const bps = view.widenBps[side];
   return bps > 0 && bps < Infinity ? [{ name: ADVERSE, ticks: (awayOf(side) * bps * fair) / 10_000 }] : [];
 }
-
-/** Name of what is paid for the price moving against us after a fill. */
-export const ADVERSE = 'adverse selection';
 
 /** Lots that may still be bought (sold) before the position is `cap` lots from the target; 0 when a number is none. */
 export function inventoryRoom(side: Side, view: View, cap: number): number {

@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.ts';
 import { roundTripShare } from './fees.ts';
-import { bps, feesBps, levelParameters, levelProblems, narrowProblem } from './parameters.ts';
+import { bps, feesBps, levelParameters, levelProblems, levelTuning, narrowProblem } from './parameters.ts';
 import type { LimitProblem, LimitsAsked } from './parameters.ts';
-import { adverseSteps, awayOf, clamp, inventoryRoom, quoteLevelsOf, totalOf } from './quoteLevels.ts';
+import { adverseSteps, awayOf, clamp, inventoryRoom, LEVEL_STEPS, quoteLevelsOf, totalOf } from './quoteLevels.ts';
+import { linear } from './tuning.ts';
 
 export const minEdge = z
   .number()
@@ -23,6 +24,23 @@ export const spreadParameters = {
     .describe(
       'How far both sides are moved against the inventory when it is positionMax away from the target, in bps; in proportion in between.',
     ),
+};
+
+/** What the steps of `quoteAround` mean. */
+export const SPREAD_STEPS = {
+  ...LEVEL_STEPS,
+  inventory: 'Both sides moved against our inventory: down when we hold more than the target, up when less.',
+  spread: 'The configured distance of the first level.',
+  'minimum edge': 'Further out, until a round trip earns `minEdgeBps` over both maker fees.',
+};
+
+/** What tuning may vary of them. Never below the fees: who pays for volume says so. */
+export const spreadTuning = {
+  halfSpreadBps: linear(0, 300),
+  levelSpacingBps: linear(0, 50),
+  minEdgeBps: linear(0, 30),
+  skewBpsAtLimit: linear(0, 100),
+  ...levelTuning,
 };
 
 type SpreadParameters = z.infer<z.ZodObject<typeof spreadParameters>>;

@@ -128,6 +128,36 @@ describe('the arrows between rooms', () => {
   });
 });
 
+/**
+ * A strategy is one folder and one entry of the registry. Other code that knows a strategy by its name would have to learn the next one's too. Tests may
+ * name those that they are about; so may YAML and prose, which are written for people.
+ */
+describe('a strategy', () => {
+  const names = readdirSync(join(root, 'strategies'), { withFileTypes: true })
+    .filter(entry => entry.isDirectory())
+    .map(({ name }) => name);
+  /** A word that says something else there. */
+  const OTHER_WORDS = ['backtest/page/draw.ts: grid'];
+
+  test('is named by its folder and by the registry alone', () => {
+    const outside = files.filter(({ path }) => path !== 'strategies/index.ts');
+    const told = outside.flatMap(({ path, text }) =>
+      namesIn(path, text, names)
+        .filter(name => !path.startsWith(`strategies/${name}/`))
+        .map(name => `${path}: ${name}`),
+    );
+    expect(told.filter(line => !OTHER_WORDS.includes(line))).toEqual([]);
+  });
+
+  test('is seen where it is named: in a comparison, in a table, in an import', () => {
+    const seen = (text: string) => namesIn('src/x.ts', text, names);
+    expect(seen("if (name === 'glft') stop();")).toEqual(['glft']);
+    expect(seen('const of = { ladder: 1, peg: 2, more: 3 };')).toEqual(['ladder', 'peg']);
+    expect(seen("import { x } from '../strategies/ladder/strategy.ts';")).toEqual(['ladder']);
+    expect(seen("import { of } from './grid.ts'; const { imbalance } = truth; const all = { imbalance };")).toEqual([]);
+  });
+});
+
 describe('every folder', () => {
   const folders = new Map<string, number>();
   for (const { path } of files) folders.set(dirname(path), (folders.get(dirname(path)) ?? 0) + 1);
@@ -272,6 +302,27 @@ function arrowsIn(path: string, text: string): readonly Arrow[] {
   };
   visit(source);
   return arrows;
+}
+
+/** Names of strategies that the text goes by: whole strings, folders of imports, and the keys of a table with two of them or more. */
+function namesIn(path: string, text: string, names: readonly string[]): readonly string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node))
+      found.push(...names.filter(name => node.text === name || node.text.includes(`/${name}/`)));
+    const members = ts.isObjectLiteralExpression(node)
+      ? node.properties
+      : ts.isTypeLiteralNode(node)
+        ? node.members
+        : [];
+    const keys = members
+      .flatMap(({ name }) => (name && ts.isIdentifier(name) ? [name.text] : []))
+      .filter(key => names.includes(key));
+    if (keys.length > 1) found.push(...keys);
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true));
+  return found;
 }
 
 /** Circles of imports, of types too, each told once from its first file. */

@@ -1,15 +1,30 @@
 /** Avellaneda-Stoikov: quotes around a reservation price that falls with inventory, with a finite or an infinite horizon. */
-import type { Instrument, Strategy } from '../../src/core/index.ts';
-import { modelMaker } from '../model.ts';
+import { defineStrategy } from '../defineStrategy.ts';
+import { feeInside } from '../fees.ts';
+import { modelFromMarket } from '../fromMarket.ts';
+import { MODEL_STEPS, modelMaker, modelTuning } from '../model.ts';
 import type { ModelInput, Solution } from '../model.ts';
-import { millisOf } from '../parameters.ts';
+import { millisOf, toleranceOf } from '../parameters.ts';
 import { ADVERSE, clamp } from '../quoteLevels.ts';
+import { among } from '../tuning.ts';
 import { edge, finite, infinite } from './formula.ts';
-import type { AvellanedaStoikovParameters } from './parameters.ts';
+import { avellanedaStoikovLimitProblems, avellanedaStoikovParameters } from './parameters.ts';
 
-/** By formulas E2 without a horizon, by formulas E1 with one, whose sessions follow each other since 1970 UTC. `p` as the schema lets it through. */
-export const avellanedaStoikov = (p: AvellanedaStoikovParameters, instrument: Instrument): Strategy =>
-  modelMaker(p, instrument, p.horizon === 'infinite' ? withoutEnd : toTheEndOf(millisOf(p.horizon)));
+export const avellanedaStoikov = defineStrategy({
+  name: 'avellaneda-stoikov',
+  summary: 'Quotes around a reservation price that falls with inventory.',
+  needs: 'volatility, arrivals, your risk',
+  parameters: avellanedaStoikovParameters,
+  steps: MODEL_STEPS,
+  tuning: { ...modelTuning, horizon: among('infinite', '4h', '1d') },
+  fromMarket: modelFromMarket,
+  // By formulas E2 without a horizon, by formulas E1 with one, whose sessions follow each other since 1970 UTC.
+  make: (p, instrument) =>
+    modelMaker(p, instrument, p.horizon === 'infinite' ? withoutEnd : toTheEndOf(millisOf(p.horizon))),
+  edgeProblem: feeInside,
+  limitProblems: avellanedaStoikovLimitProblems,
+  tolerance: toleranceOf,
+});
 
 /** The shift of the reservation price by one order, gamma sigma^2 left, is what the risk asks for half way through the session. */
 const toTheEndOf =

@@ -1,14 +1,29 @@
 /** GLFT: optimal quotes under inventory risk, exact under a hard cap or in closed form. */
-import type { Instrument, Strategy } from '../../src/core/index.ts';
-import { modelMaker } from '../model.ts';
+import { defineStrategy } from '../defineStrategy.ts';
+import { feeInside } from '../fees.ts';
+import { modelFromMarket } from '../fromMarket.ts';
+import { MODEL_STEPS, modelMaker, modelTuning } from '../model.ts';
 import type { ModelInput, Solution } from '../model.ts';
+import { toleranceOf } from '../parameters.ts';
 import { ADVERSE, clamp } from '../quoteLevels.ts';
+import { among } from '../tuning.ts';
 import { askDistance, aversionFor, bidDistance, closedForm, exactDistances } from './formula.ts';
-import type { GlftParameters } from './parameters.ts';
+import { glftLimitProblems, glftParameters } from './parameters.ts';
 
-/** By formulas E3; exact distances are those of whole orders, with straight lines between. `p` as the schema lets it through. */
-export const glft = (p: GlftParameters, instrument: Instrument): Strategy =>
-  modelMaker(p, instrument, p.solution === 'exact' ? exact : closed);
+export const glft = defineStrategy({
+  name: 'glft',
+  summary: 'Optimal quotes under inventory risk, exact under a hard cap.',
+  needs: 'volatility, arrivals, your risk',
+  parameters: glftParameters,
+  steps: MODEL_STEPS,
+  tuning: { ...modelTuning, solution: among('exact', 'closed form') },
+  fromMarket: modelFromMarket,
+  // By formulas E3; exact distances are those of whole orders, with straight lines between.
+  make: (p, instrument) => modelMaker(p, instrument, p.solution === 'exact' ? exact : closed),
+  edgeProblem: feeInside,
+  limitProblems: glftLimitProblems,
+  tolerance: toleranceOf,
+});
 
 function exact(input: ModelInput): Solution {
   const { market, gamma, parts } = common(input);

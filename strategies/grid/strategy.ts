@@ -1,6 +1,9 @@
 /** The grid: orders on fixed lines, bids on those below the market and asks on those above; each line that fills is sold or bought back one line on. */
 import { amountFloor } from '../../src/core/index.ts';
 import type { Instrument, Level, Side, Step, Strategy, View } from '../../src/core/index.ts';
+import { defineStrategy } from '../defineStrategy.ts';
+import { fourDigits, halfSpreadBps, LEVELS_A_SIDE, orderAmount } from '../fromMarket.ts';
+import { levelTuning, toleranceOf } from '../parameters.ts';
 import {
   ADVERSE,
   adverseSteps,
@@ -8,15 +11,36 @@ import {
   fairPrice,
   fairSteps,
   inventoryRoom,
+  LEVEL_STEPS,
   quoteLevelsOf,
   silent,
 } from '../quoteLevels.ts';
 import { unknownIn } from '../spread.ts';
-import { gridEdgeProblem } from './parameters.ts';
+import { linear, log } from '../tuning.ts';
+import { gridEdgeProblem, gridLimitProblems, gridParameters } from './parameters.ts';
 import type { GridParameters } from './parameters.ts';
 
+export const grid = defineStrategy({
+  name: 'grid',
+  summary: 'Orders on fixed lines below and above the market.',
+  needs: 'a spacing',
+  parameters: gridParameters,
+  steps: { ...LEVEL_STEPS, 'to the line': 'From the fair value to the line of the grid.' },
+  tuning: { ...levelTuning, spacingBps: log(1, 300), minEdgeBps: linear(0, 30) },
+  fromMarket: (terms, feeBps) => ({
+    amount: orderAmount(terms),
+    levels: LEVELS_A_SIDE,
+    spacingBps: fourDigits(2 * halfSpreadBps(terms, feeBps)),
+    refreshToleranceBps: fourDigits(0.2 * halfSpreadBps(terms, feeBps)),
+  }),
+  make: onLines,
+  edgeProblem: gridEdgeProblem,
+  limitProblems: gridLimitProblems,
+  tolerance: toleranceOf,
+});
+
 /** Lines lie at anchor (1 + spacing)^n for every whole n. Remembers nothing. */
-export function grid(p: GridParameters, instrument: Instrument): Strategy {
+function onLines(p: GridParameters, instrument: Instrument): Strategy {
   const lots = amountFloor(instrument, p.amount);
   const step = Math.log1p(p.spacingBps / 10_000);
   const ticksOf = (text: string): number => Number(text) / Number(instrument.tick);

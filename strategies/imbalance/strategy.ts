@@ -1,15 +1,43 @@
 /** The imbalance maker: a spread around a fair value that leans to where the book is heavy less than usual. */
 import { amountFloor, depthImbalance, Unusual } from '../../src/core/index.ts';
 import type { Instrument, Strategy } from '../../src/core/index.ts';
+import { defineStrategy } from '../defineStrategy.ts';
 import { DEVIATIONS_MAX } from '../fairValueParameters.ts';
-import { millisOf } from '../parameters.ts';
+import { fourDigits, spreadFromMarket } from '../fromMarket.ts';
+import { millisOf, toleranceOf } from '../parameters.ts';
 import { clamp, fairSteps, silent } from '../quoteLevels.ts';
-import { quoteAround, unknownIn } from '../spread.ts';
-
+import { quoteAround, SPREAD_STEPS, spreadTuning, unknownIn } from '../spread.ts';
+import { linear, log, among } from '../tuning.ts';
+import { imbalanceEdgeProblem, imbalanceLimitProblems, imbalanceParameters } from './parameters.ts';
 import type { ImbalanceParameters } from './parameters.ts';
 
+export const imbalance = defineStrategy({
+  name: 'imbalance',
+  summary: 'A spread around a fair value that leans with the imbalance of the book.',
+  needs: 'a spread, a slope',
+  parameters: imbalanceParameters,
+  steps: {
+    ...SPREAD_STEPS,
+    'book imbalance': 'Towards the side on which the book is thinner than usual: `bpsPerDeviation` for each deviation.',
+  },
+  tuning: {
+    ...spreadTuning,
+    depthBps: log(1, 100),
+    bpsPerDeviation: linear(0, 20),
+    memory: among('1m', '5m', '10m', '30m', '1h'),
+  },
+  fromMarket: (terms, feeBps) => ({
+    ...spreadFromMarket(terms, feeBps),
+    bpsPerDeviation: fourDigits(terms.adverseBps / 2),
+  }),
+  make: leaning,
+  edgeProblem: imbalanceEdgeProblem,
+  limitProblems: imbalanceLimitProblems,
+  tolerance: toleranceOf,
+});
+
 /** Remembers the mean and the deviation of the imbalance; nothing else. */
-export function imbalance(p: ImbalanceParameters, instrument: Instrument): Strategy {
+function leaning(p: ImbalanceParameters, instrument: Instrument): Strategy {
   const lots = amountFloor(instrument, p.amount);
   const usual = new Unusual(millisOf(p.memory));
 

@@ -1,11 +1,8 @@
 /** The ladder's parameters as they stand in the YAML: one schema, from which checks, defaults, documentation and types come. */
 import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
+import { aboveZero, bps, decimalText } from '../parameters.ts';
 import type { LimitProblem, LimitsAsked } from '../parameters.ts';
-
-const decimalText = z.string().regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'expected quoted decimal text like "0.25"');
-const aboveZero = decimalText.refine(text => /[1-9]/.test(text), 'must be above zero');
-const bps = z.number().min(0).max(5_000);
 
 /** The parameters of a ladder. One bps is 0.01 % of the reference price. */
 export const ladderParameters = z
@@ -201,12 +198,3 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
 /** bps as whole millionths, so that 10.1 + 10.1 is 20.2. */
 const micro = (x: number): number => Math.round(x * 1e6);
 const plain = (x: number): string => String(micro(x) / 1e6);
-
-/** When the planner leaves a live order where it is. */
-export const ladderTolerance = (
-  p: LadderParameters,
-): { readonly priceBps: number; readonly amountShare: number; readonly maxAgeMs: number } => ({
-  priceBps: p.refreshToleranceBps,
-  amountShare: 0.5,
-  maxAgeMs: p.maxOrderAgeMs,
-});

@@ -2,15 +2,50 @@
 import { amountFloor, bestOf, priceCeil, priceFloor } from '../../src/core/index.ts';
 import type { Amount, Instrument, Level, Quote, Side, Step, Strategy, View } from '../../src/core/index.ts';
 import { roundTripShare } from '../fees.ts';
+import { defineStrategy } from '../defineStrategy.ts';
+import { spreadFromMarket } from '../fromMarket.ts';
+import { toleranceOf } from '../parameters.ts';
 import { adverseSteps } from '../quoteLevels.ts';
-import { spreadsOf } from './parameters.ts';
+import { SPREAD_STEPS, spreadTuning } from '../spread.ts';
+import { among } from '../tuning.ts';
+import { ladderEdgeProblem, ladderLimitProblems, ladderParameters, spreadsOf } from './parameters.ts';
 import type { LadderParameters } from './parameters.ts';
+
+const { skewBpsAtLimit: skewRange, ...tuning } = spreadTuning;
+
+export const ladder = defineStrategy({
+  name: 'ladder',
+  summary: 'Several levels on each side of a reference price.',
+  needs: 'a spread',
+  parameters: ladderParameters,
+  steps: {
+    ...SPREAD_STEPS,
+    'reference: *': 'The price that `reference` names.',
+    optimization: "Moved back to one tick better than the best of everybody else's.",
+    amount:
+      'Of an amount: that of the first level. Its other steps are what a further level has more, and the lean of `skew.sizeRange` against inventory.',
+  },
+  tuning: {
+    ...tuning,
+    reference: among('mid', 'weightedMid', 'bestBidAsk'),
+    'skew.priceBpsAtLimit': skewRange,
+    'optimization.enabled': among(false, true),
+  },
+  fromMarket: (terms, feeBps) => {
+    const { skewBpsAtLimit, ...rest } = spreadFromMarket(terms, feeBps);
+    return { ...rest, skew: { priceBpsAtLimit: skewBpsAtLimit } };
+  },
+  make: laddering,
+  edgeProblem: ladderEdgeProblem,
+  limitProblems: ladderLimitProblems,
+  tolerance: toleranceOf,
+});
 
 /** Time constant of the slow average that `movingPriceBandPct` is measured from. */
 const BAND_TAU_MS = 600_000;
 
 /** Makes a ladder for one instrument. It remembers its last quote (for refreshMs) and its slow average; nothing else. */
-export function ladder(parameters: LadderParameters, instrument: Instrument): Strategy {
+function laddering(parameters: LadderParameters, instrument: Instrument): Strategy {
   const p = onGrid(parameters, instrument);
   let slow = Number.NaN;
   let slowAt = Number.NaN;

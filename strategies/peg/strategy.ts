@@ -1,14 +1,40 @@
 /** The peg: a spread around a price from elsewhere, as long as it is fresh and our own market agrees roughly. */
 import { amountFloor } from '../../src/core/index.ts';
 import type { Instrument, Step, Strategy } from '../../src/core/index.ts';
+import { defineStrategy } from '../defineStrategy.ts';
 import { Basis, unusableReference } from '../fairValueParts.ts';
-import { millisOf } from '../parameters.ts';
+import { millisOf, toleranceOf } from '../parameters.ts';
 import { fairPrice, silent, totalOf } from '../quoteLevels.ts';
-import { quoteAround, unknownIn } from '../spread.ts';
+import { quoteAround, SPREAD_STEPS, spreadTuning, unknownIn } from '../spread.ts';
+import { linear, among } from '../tuning.ts';
+import { pegEdgeProblem, pegLimitProblems, pegParameters } from './parameters.ts';
 import type { PegParameters } from './parameters.ts';
 
+const { 'fair value: mid': _, ...aroundSteps } = SPREAD_STEPS;
+
+export const peg = defineStrategy({
+  name: 'peg',
+  summary: 'A spread around a price from elsewhere: another book through a cross rate.',
+  needs: 'a spread, the other books',
+  parameters: pegParameters,
+  steps: {
+    ...aroundSteps,
+    'fair value: reference': 'The price from elsewhere, which everything is counted from.',
+    'usual basis': 'What our book usually is above or below it, followed over `basisMemory`.',
+    'own middle': 'Back towards the middle of our own book, by what `weight` leaves it.',
+    'own fair value': 'The same, with a section `fairValue`: towards its price.',
+  },
+  tuning: { ...spreadTuning, weight: linear(0.1, 1), basisMemory: among('1m', '10m', '1h', '6h') },
+  fromMarket: () => 'it quotes around the price in other books, and which is for a configuration to say (-c FILE)',
+  make: pegging,
+  edgeProblem: pegEdgeProblem,
+  limitProblems: pegLimitProblems,
+  tolerance: toleranceOf,
+  needsReference: true,
+});
+
 /** Remembers the usual ratio of our book to the reference, if asked to; nothing else. */
-export function peg(p: PegParameters, instrument: Instrument): Strategy {
+function pegging(p: PegParameters, instrument: Instrument): Strategy {
   const lots = amountFloor(instrument, p.amount);
   const basis = p.basisMemory === undefined ? null : new Basis(millisOf(p.basisMemory));
 

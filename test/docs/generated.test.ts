@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, test } from 'vitest';
@@ -7,8 +8,8 @@ import { embeddedReference } from './embeddedReference.ts';
 import { metricsReference } from './metricsReference.ts';
 import { quotesPlot } from './quotesPlot.ts';
 import { commandsPage, PAGE } from './run/pages.ts';
-import { strategies } from '../../strategies/index.ts';
-import type { StrategyName } from '../../strategies/index.ts';
+import { strategyReference, strategyTable, withGenerated } from './strategyReference.ts';
+import { NAMES } from '../strategies/examples.ts';
 
 /** Formatted as the linter wants it. `npm run docs` writes these files anew. */
 async function formatted(text: string, parser: 'markdown' | 'json'): Promise<string> {
@@ -43,12 +44,25 @@ describe('a generated page is what the code says', () => {
     );
   });
 
+  test('docs/strategies.md has every strategy in its table', async () => {
+    const page = readFileSync(new URL('../../docs/strategies.md', import.meta.url), 'utf8');
+    const table = await formatted(strategyTable(), 'markdown');
+    await expect(withGenerated(page, table)).toMatchFileSnapshot('../../docs/strategies.md');
+  });
+
+  test.each(NAMES)('strategies/%s/README.md has its steps, and what tuning may vary', async name => {
+    const path = `../../strategies/${name}/README.md`;
+    const page = readFileSync(new URL(path, import.meta.url), 'utf8');
+    await expect(withGenerated(page, await formatted(strategyReference(name), 'markdown'))).toMatchFileSnapshot(path);
+  });
+
+  // After the pages that it reads.
   test('docs/development/commands.md lists every command of the pages, and what becomes of it', async () => {
     const root = fileURLToPath(new URL('../..', import.meta.url));
     await expect(await formatted(commandsPage(root), 'markdown')).toMatchFileSnapshot(`../../${PAGE}`);
   });
 
-  test.each(Object.keys(strategies) as StrategyName[])('strategies/%s/quotes.svg is what it quotes', async name => {
+  test.each(NAMES)('strategies/%s/quotes.svg is what it quotes', async name => {
     await expect(quotesPlot(name)).toMatchFileSnapshot(`../../strategies/${name}/quotes.svg`);
   });
 

@@ -7,7 +7,19 @@ import { plain } from '../core/market.ts';
 import { earningFees } from '../../strategies/fees.ts';
 import { kindOf, strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
-import { anyView, COIN, EXAMPLES, instrument, MID, NAMES, parametersOf, strategyOf, viewOf } from './examples.ts';
+import {
+  anyView,
+  changed,
+  COIN,
+  EXAMPLES,
+  instrument,
+  MID,
+  NAMES,
+  parametersOf,
+  strategyOf,
+  tuningOf,
+  viewOf,
+} from './examples.ts';
 
 const RUNS = { numRuns: 60 };
 const tenthsUpTo = (max: number) => fc.integer({ min: 0, max: 10 * max }).map(x => x / 10);
@@ -52,6 +64,32 @@ describe.each(NAMES)('%s', name => {
       }),
       RUNS,
     );
+  });
+
+  test('says of each step of a price or an amount what it means', () => {
+    const declared = Object.entries(strategies[name].steps);
+    for (const [step, meaning] of declared) expect(meaning, step).toMatch(/^[A-Z].*\.$/);
+    const known = declared.map(([step]) => new RegExp(`^${step.replaceAll(/\W/g, '\\$&').replace('\\*', '.+')}$`));
+    fc.assert(
+      fc.property(cases, ([parameters, view]) => {
+        const { bids, asks } = quote(parameters, { ...view, widenBps: { buy: 3, sell: 3 } });
+        const steps = [...bids, ...asks].flatMap(({ why, amounts = [] }) => [...why, ...amounts]);
+        expect(steps.map(step => step.name).filter(step => !known.some(one => one.test(step)))).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  test('takes both ends of each range that tuning may vary, and each choice', () => {
+    const { parameters } = strategies[name];
+    const ranges = Object.entries(tuningOf(name));
+    expect(ranges.length).toBeGreaterThan(0);
+    for (const [path, range] of ranges) {
+      if (range.scale !== 'choice')
+        expect([range.from < range.to, range.scale === 'linear' || range.from > 0]).toEqual([true, true]);
+      for (const value of range.scale === 'choice' ? range.values : [range.from, range.to])
+        expect(parameters.safeParse(changed(EXAMPLES[name], path, value)).error, `${path}: ${value}`).toBeUndefined();
+    }
   });
 
   test('shows no bid at the long cap and no ask at the short cap, and says why', () => {

@@ -1,5 +1,5 @@
 /** Parameters of every strategy, fixed and arbitrary, and views of any book and inventory: what the laws for all strategies are tried on. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { shippedConfig } from '../../src/app/wiring/configFile.ts';
@@ -7,6 +7,7 @@ import { amount, instrumentOf, price } from '../../src/core/index.ts';
 import type { Strategy, View } from '../../src/core/index.ts';
 import { kindOf, strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
+import type { TuningRange } from '../../strategies/tuning.ts';
 import { bookRules, depthOf } from '../core/market.ts';
 
 /** Tick 10, lot 10^-8: at a middle of 150,000 ticks one bps is 15 ticks. */
@@ -14,8 +15,9 @@ export const instrument = instrumentOf(bookRules({ tickSize: '10', minimumPrice:
 export const COIN = 100_000_000;
 export const MID = 150_000;
 
-/** The ladder's configuration is the default one. */
-export const fileOf = (name: StrategyName): string => (name === 'ladder' ? 'sandbox' : name);
+/** The configuration of its name, or the default one. */
+export const fileOf = (name: StrategyName): string =>
+  existsSync(new URL(`../../config/${name}.yaml`, import.meta.url)) ? name : 'sandbox';
 
 export const NAMES = Object.keys(strategies) as readonly StrategyName[];
 
@@ -69,53 +71,50 @@ const risks = fc.record({
   amount: fc.integer({ min: 1, max: 1_000_000 }).map(x => `${x} mxn`),
   per: fc.constantFrom('1m', '1h', '1d'),
 });
-const spreads = {
+/** What no tuning varies, by the key that a strategy has it under. */
+const OTHERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   amount: amounts,
   levels,
-  halfSpreadBps: tenths(0, 300),
-  levelSpacingBps: tenths(0, 50),
   minEdgeBps: tenths(-10, 30),
-  skewBpsAtLimit: tenths(0, 100),
+  anchorPrice: fc.constantFrom('1', '1500000'),
+  market: markets,
+  risk: risks,
 };
 
-/** Any parameters that the schema takes, within reason; for a strategy that is not here, the laws are tried on its configuration alone. */
-const ANY: Readonly<Partial<Record<StrategyName, fc.Arbitrary<object>>>> = {
-  ladder: fc.record({
-    reference: fc.constantFrom('mid', 'weightedMid', 'bestBidAsk'),
-    halfSpreadBps: tenths(0, 300),
-    levels,
-    levelSpacingBps: tenths(0, 50),
-    amount: amounts,
-    skew: fc.record({ priceBpsAtLimit: tenths(0, 100) }),
-    optimization: fc.record({ enabled: fc.boolean() }),
-  }),
-  'avellaneda-stoikov': fc.record({
-    amount: amounts,
-    levels,
-    levelSpacingBps: tenths(0, 20),
-    horizon: fc.constantFrom('infinite', '1h', '1d'),
-    risk: risks,
-    market: markets,
-  }),
-  glft: fc.record({
-    amount: amounts,
-    levels,
-    levelSpacingBps: tenths(0, 20),
-    solution: fc.constantFrom('exact', 'closed form'),
-    risk: risks,
-    market: markets,
-  }),
-  grid: fc.record({
-    amount: amounts,
-    levels,
-    spacingBps: tenths(1, 300),
-    anchorPrice: fc.constantFrom('1', '1500000'),
-  }),
-  imbalance: fc.record({ ...spreads, depthBps: tenths(1, 100), bpsPerDeviation: tenths(0, 20) }),
-  peg: fc.record({ ...spreads, weight: tenths(0.1, 1), basisMemory: fc.constantFrom('1m', '1h') }),
+/** Any value of the range, its ends among them. */
+const anyOf = (range: TuningRange): fc.Arbitrary<unknown> => {
+  if (range.scale === 'choice') return fc.constantFrom(...range.values);
+  const { scale, from, to } = range;
+  return fc
+    .integer({ min: 0, max: 200 })
+    .map(n =>
+      Number((scale === 'log' ? from * (to / from) ** (n / 200) : from + ((to - from) * n) / 200).toPrecision(6)),
+    );
 };
 
-export const parametersOf = (name: StrategyName): fc.Arbitrary<object> => ANY[name] ?? fc.constant(EXAMPLES[name]);
+export const tuningOf = (name: StrategyName): Readonly<Record<string, TuningRange>> => strategies[name].tuning;
+
+/** The parameters with one changed, by its key or its section's and its own, like `skew.priceBpsAtLimit`. */
+export function changed(parameters: object, path: string, value: unknown): object {
+  const [key, inner] = path.split('.') as [string, string?];
+  if (inner === undefined) return { ...parameters, [key]: value };
+  return { ...parameters, [key]: { ...(parameters as Record<string, object>)[key], [inner]: value } };
+}
+
+/** Any parameters within reason: those of its configuration, with what tuning may vary, and the market, the risk and the amounts, as they may be. */
+export function parametersOf(name: StrategyName): fc.Arbitrary<object> {
+  const { shape } = strategies[name].parameters;
+  const others = Object.fromEntries(Object.entries(OTHERS).filter(([key]) => key in shape));
+  const tuned = Object.fromEntries(Object.entries(tuningOf(name)).map(([path, range]) => [path, anyOf(range)]));
+  return fc
+    .record({ tuned: fc.record(tuned), others: fc.record(others) })
+    .map(({ tuned, others }) =>
+      Object.entries({ ...tuned, ...others }).reduce(
+        (parameters, [path, value]) => changed(parameters, path, value),
+        EXAMPLES[name],
+      ),
+    );
+}
 
 /** A two-sided book that is not crossed, around any middle; any inventory. */
 export const anyView: fc.Arbitrary<View> = fc

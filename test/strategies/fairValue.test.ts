@@ -256,7 +256,9 @@ describe('any mixture', () => {
     for (const { price: at, why } of [...quote.bids, ...quote.asks])
       expect(why.reduce((sum, { ticks }) => sum + ticks, 0)).toBeCloseTo(at, 6);
     const names = quote.bids[0]?.why.map(step => step.name);
-    expect(names).toEqual(expect.arrayContaining(name === 'peg' ? ['fair value: reference'] : ['weighted mid']));
+    expect(names).toEqual(
+      expect.arrayContaining(kindOf(name).needsReference ? ['fair value: reference'] : ['weighted mid']),
+    );
     expect(strategy.quote({ ...leaning, reference: null })).toMatchObject({
       bids: [],
       noBid: 'no fair value: no reference was seen yet',

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { amount, instrumentOf, normalizeQuote, price } from '../../src/core/index.ts';
 import type { Amount, Level, Quote, Side, View } from '../../src/core/index.ts';
-import { ladderParameters, ladderTolerance } from '../../strategies/ladder/parameters.ts';
 import { ladder } from '../../strategies/ladder/strategy.ts';
 import { bookRules, depthOf } from '../core/market.ts';
 
@@ -15,7 +14,8 @@ const COIN = 100_000_000;
 const BASE = { halfSpreadBps: 20, levels: 3, levelSpacingBps: 10, amount: '0.1', levelAmountStep: '0.05' };
 
 type Changes = Readonly<Record<string, unknown>>;
-const strategyOf = (changes: Changes = {}) => ladder(ladderParameters.parse({ ...BASE, ...changes }), instrument);
+const parametersOf = (changes: Changes = {}) => ladder.parameters.parse({ ...BASE, ...changes });
+const strategyOf = (changes: Changes = {}) => ladder.make(parametersOf(changes), instrument);
 
 function viewOf(changes: Partial<View> = {}): View {
   const depth = depthOf(
@@ -105,7 +105,7 @@ describe('each parameter does what the README says', () => {
   });
 
   test('refreshToleranceBps and maxOrderAgeMs are what the planner is told', () => {
-    const told = ladderTolerance(ladderParameters.parse({ ...BASE, refreshToleranceBps: 7, maxOrderAgeMs: 60_000 }));
+    const told = ladder.tolerance(parametersOf({ refreshToleranceBps: 7, maxOrderAgeMs: 60_000 }));
     expect(told).toMatchObject({ priceBps: 7, maxAgeMs: 60_000 });
   });
 

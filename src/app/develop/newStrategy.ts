@@ -1,4 +1,4 @@
-/** `puntas new-strategy`: the smallest strategy that passes the laws for all, as a folder, a line in the index, a configuration and a test. */
+/** `puntas new-strategy`: the smallest strategy that passes the laws for all, as a folder, an entry in the index, a configuration and a test. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../wiring/configFile.ts';
@@ -31,29 +31,11 @@ export function newStrategy(root: string, name: string): readonly string[] {
 }
 
 function indexWith(text: string, name: string, word: string): string {
-  const imports = "import { toleranceOf } from './parameters.ts';\n";
-  const end = '} as const;\n';
-  if (!(text.includes(imports) && text.includes(end))) {
+  const list = /\n(\nexport const strategies = byName\(\{\n[^}]*)(\}\);\n)/;
+  if (!list.test(text)) {
     throw new UsageError('strategies/index.ts is not as it was: add the line by hand (docs/strategies.md)');
   }
-  const entry = [
-    `  ${/-/.test(name) ? `'${name}'` : name}: {`,
-    `    parameters: ${word}Parameters,`,
-    "    summary: 'A spread around the middle, leaning against inventory.',",
-    `    make: ${word},`,
-    `    edgeProblem: ${word}EdgeProblem,`,
-    `    limitProblems: ${word}LimitProblems,`,
-    '    tolerance: toleranceOf,',
-    '  },',
-    '',
-  ].join('\n');
-  return text
-    .replace(
-      imports,
-      `import { ${word}EdgeProblem, ${word}LimitProblems, ${word}Parameters } from './${name}/parameters.ts';\n` +
-        `import { ${word} } from './${name}/strategy.ts';\n${imports}`,
-    )
-    .replace(end, `${entry}${end}`);
+  return text.replace(list, `\nimport { ${word} } from './${name}/strategy.ts';\n$1  ${word},\n$2`);
 }
 
 type Names = {
@@ -101,12 +83,33 @@ export const ${word}EdgeProblem = (p: ${type}, makerRate: number): string | null
 const strategyFile = ({ name, word, type }: Names): string => `/** Say here in one sentence what ${name} is for. */
 import { amountFloor } from '../../src/core/index.ts';
 import type { Instrument, Strategy } from '../../src/core/index.ts';
+import { defineStrategy } from '../defineStrategy.ts';
+import { spreadFromMarket } from '../fromMarket.ts';
+import { toleranceOf } from '../parameters.ts';
 import { fairSteps, silent } from '../quoteLevels.ts';
-import { quoteAround, unknownIn } from '../spread.ts';
+import { quoteAround, SPREAD_STEPS, spreadTuning, unknownIn } from '../spread.ts';
+import { ${word}EdgeProblem, ${word}LimitProblems, ${word}Parameters } from './parameters.ts';
 import type { ${type} } from './parameters.ts';
 
+export const ${word} = defineStrategy({
+  name: '${name}',
+  summary: 'A spread around the middle, leaning against inventory.',
+  needs: 'a spread',
+  parameters: ${word}Parameters,
+  // Every step that its prices may have: what it means.
+  steps: { ...SPREAD_STEPS },
+  // What tuning may vary, and how far: linear, log or among of ../tuning.ts.
+  tuning: { ...spreadTuning },
+  // Parameters for a market, for puntas compare; or a text that says why none follow from it.
+  fromMarket: (terms, feeBps) => ({ ...spreadFromMarket(terms, feeBps) }),
+  make: quoting,
+  edgeProblem: ${word}EdgeProblem,
+  limitProblems: ${word}LimitProblems,
+  tolerance: toleranceOf,
+});
+
 /** Say what it remembers between two quotes; now: nothing. */
-export function ${word}(p: ${type}, instrument: Instrument): Strategy {
+function quoting(p: ${type}, instrument: Instrument): Strategy {
   const lots = amountFloor(instrument, p.amount);
   return {
     quote(view) {
@@ -134,6 +137,10 @@ What it is, in one sentence.
 ## Parameters
 
 All keys with bounds: [docs/configuration.md](../../docs/configuration.md).
+
+<!-- Generated from what each strategy says of itself, up to the next mark. -->
+
+<!-- By hand again. -->
 `;
 
 const configurationFile = ({ name }: Names): string => `# yaml-language-server: $schema=./schema.json
