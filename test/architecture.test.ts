@@ -17,11 +17,12 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   core: ['decimal.js', 'pure-rand'],
   config: ['core', 'strategies', 'zod', 'yaml'],
   exchange: ['core', 'undici', 'p-queue', 'ws'],
-  tape: ['core', 'yauzl', 'hyparquet-writer'],
+  marketdata: ['core'],
+  tape: ['core', 'marketdata', 'yauzl', 'hyparquet-writer'],
   fills: [],
   sandbox: ['core', 'tape', 'fills', 'ws'],
   hedge: ['core'],
-  live: ['core', 'hedge', 'libsql', 'fastify'],
+  live: ['core', 'marketdata', 'hedge', 'libsql', 'fastify'],
   monitor: ['core', 'prom-client', 'fastify'],
   strategies: ['core', 'zod'],
   backtest: ['core', 'tape', 'fills', 'sandbox', 'strategies', 'config', 'hedge', 'uplot'],
@@ -33,6 +34,7 @@ const NODE: Readonly<Record<string, readonly string[]>> = {
   config: [],
   strategies: [],
   hedge: [],
+  marketdata: [],
 };
 const COMPUTING = ['node:assert', 'node:crypto', 'node:util', 'node:zlib', 'node:events', 'node:stream', 'node:buffer'];
 

@@ -20,6 +20,7 @@ export * from './accounting/ledger.ts';
 export * from './quoting/normalizeQuote.ts';
 export type { LimitName, LimitUse } from './risk/limitUse.ts';
 export * from './marketdata/l3Book.ts';
+export * from './marketdata/stepSequence.ts';
 export { isBeyondLimit, RESUMED_BEYOND } from './risk/positionLimit.ts';
 export * from './orders/orders.ts';
 export * from './orders/restoredOrder.ts';

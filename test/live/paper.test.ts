@@ -90,8 +90,8 @@ describe('trading on paper', () => {
     expect(world.ours().length).toBeGreaterThan(0);
     expect(world.said().filter(text => text.startsWith('the followed market'))).toEqual([
       'the followed market is polled',
-      'the followed market is there',
       'the followed market comes from the stream',
+      'the followed market is there',
       'the followed market is polled: closed by us',
       'the followed market is silent, behind or gone: it is not shown until it is back',
       'the followed market is there',

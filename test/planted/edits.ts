@@ -257,10 +257,10 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'one page of public trades only',
-    file: 'src/live/market/publicTradeFeed.ts',
+    file: 'src/marketdata/publicTradeTail.ts',
     from: 'if (last === null || trades.value.length < PAGE) break;',
     to: 'break;',
-    test: 'test/live/market/publicTradeFeed.test.ts',
+    test: 'test/marketdata/publicTradeTail.test.ts',
     title: 'tells each trade since the last read once and in order, over as many pages as it takes',
   },
   {

@@ -4,6 +4,8 @@ import { amountFloor, priceCeil, priceFloor } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Order } from '../orders/orders.ts';
 import type { BookDiff, BookSnapshot, OrderChange } from '../ports/port.ts';
+import { StepSequence } from './stepSequence.ts';
+import type { L3Step } from './stepSequence.ts';
 import type { Amount, DecimalText, Price, Side } from '../model/units.ts';
 
 /** An order of ours that may be in the book under an oid that we have not been told yet. */
@@ -18,17 +20,10 @@ export type L3BookOptions = {
   readonly onOwn?: (oid: string, change: 'filled' | 'gone') => void;
 };
 
-/**
- * What came of a step. `applied`: the book is one step further. `old`: known already. `held`: kept until a snapshot comes.
- * `gap`: steps before it were lost, and a new snapshot is needed.
- */
-export type L3Step = 'applied' | 'old' | 'held' | 'gap';
-
 /** `too old`: steps between it and those held are missing. `no ids`: it is not a whole book. `too large`: more orders than are kept. */
 export type Seeding = 'live' | 'too old' | 'no ids' | 'too large';
 
-/** Steps that are kept for a snapshot, and orders of one book. */
-export const HELD_MAX = 20_000;
+/** Orders of one book. */
 export const L3_ORDERS_MAX = 500_000;
 /** Oids of ours, and origin ids, that are remembered: those of finished orders too, because the feed may be behind. */
 const OWN_MAX = 10_000;
@@ -63,8 +58,7 @@ export class L3Book {
   /** Origin ids whose oid was told: they wait for nothing more, even while they are still called pending. */
   readonly #toldIds = new Set<string>();
   #arrivals = 0;
-  #sequence: bigint | null = null;
-  #held: BookDiff[] = [];
+  readonly #steps = new StepSequence();
   #shown = false;
 
   constructor(options: L3BookOptions) {
@@ -73,7 +67,7 @@ export class L3Book {
 
   /** Step that the book stands at; null while it waits for a snapshot. */
   get sequence(): bigint | null {
-    return this.#sequence;
+    return this.#steps.at;
   }
 
   /** Orders in the book. */
@@ -106,16 +100,9 @@ export class L3Book {
 
   /** Takes a step in any order and any number of times. */
   take(diff: BookDiff): L3Step {
-    if (this.#sequence === null) {
-      this.#hold(diff);
-      return 'held';
-    }
-    if (diff.sequence <= this.#sequence) return 'old';
-    if (diff.sequence !== this.#sequence + 1n) {
-      this.lose();
-      this.#hold(diff);
-      return 'gap';
-    }
+    const step = this.#steps.take(diff);
+    if (step === 'gap') this.#shown = false;
+    if (step !== 'applied') return step;
     this.#dropSettledGuesses();
     this.#apply(diff);
     if (this.#entries.size <= L3_ORDERS_MAX) return 'applied';
@@ -125,8 +112,7 @@ export class L3Book {
 
   /** Starts over from a whole book and the steps held since; the levels are no longer shown. */
   seed(snapshot: BookSnapshot): Seeding {
-    const first = this.#held[0];
-    if (first && first.sequence > snapshot.sequence + 1n) return 'too old';
+    if (!this.#steps.reaches(snapshot.sequence)) return 'too old';
     if (snapshot.bids.length + snapshot.asks.length > L3_ORDERS_MAX) return 'too large';
     if (![...snapshot.bids, ...snapshot.asks].every(entry => entry.oid !== undefined)) return 'no ids';
     this.#shown = false;
@@ -139,27 +125,25 @@ export class L3Book {
     for (const { oid, price, amount } of snapshot.bids) this.#open(oid!, 'buy', price, amount);
     for (const { oid, price, amount } of snapshot.asks) this.#open(oid!, 'sell', price, amount);
     this.#former = new Map();
-    this.#sequence = snapshot.sequence;
-    for (const diff of this.#held) if (diff.sequence > this.#sequence) this.#apply(diff);
-    this.#held = [];
+    for (const diff of this.#steps.begin(snapshot.sequence)) this.#apply(diff);
     return 'live';
   }
 
   /** Something was missed: from here on it waits for a snapshot, and writes nothing. */
   lose(): void {
-    this.#sequence = null;
-    this.#held = [];
+    this.#steps.lose();
     this.#shown = false;
   }
 
-  /** Writes all levels, and from here on every change. Only while there is a sequence. */
-  show(): void {
-    if (this.#shown || this.#sequence === null) return;
+  /** Writes all levels, and from here on every change. False when they are written already, or there is no sequence. */
+  show(): boolean {
+    if (this.#shown || this.#steps.at === null) return false;
     this.#shown = true;
     this.#options.book.clear();
     for (const side of ['buy', 'sell'] as const) {
       for (const [price, level] of this.#levels[side]) this.#options.book.set(side, price, level.others as Amount);
     }
+    return true;
   }
 
   /** Somebody else has written the book: nothing is written until it is shown again. */
@@ -201,7 +185,7 @@ export class L3Book {
   }
 
   #aheadOf(side: Side, price: Price, isReached: (entry: Entry) => boolean): Amount | null {
-    if (this.#sequence === null) return null;
+    if (this.#steps.at === null) return null;
     let lots = 0;
     for (const [other, { queue }] of this.#levels[side]) {
       if (side === 'buy' ? other <= price : other >= price) continue;
@@ -214,16 +198,7 @@ export class L3Book {
     return lots as Amount;
   }
 
-  /** What is held is always one run of steps: after a gap in it only what follows can still be of use. */
-  #hold(diff: BookDiff): void {
-    const last = this.#held[this.#held.length - 1];
-    if (last && diff.sequence <= last.sequence) return;
-    if (last && (diff.sequence !== last.sequence + 1n || this.#held.length >= HELD_MAX)) this.#held = [];
-    this.#held.push(diff);
-  }
-
   #apply(diff: BookDiff): void {
-    this.#sequence = diff.sequence;
     for (const change of diff.changes) this.#change(change);
   }
 

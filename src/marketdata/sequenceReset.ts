@@ -1,5 +1,5 @@
 /** Tells an exchange that has begun to count its books anew from one that answers with an old book now and then. */
-import type { Millis } from '../../core/index.ts';
+import type { Millis } from '../core/index.ts';
 
 /** An answer that was held on its way, or in a cache, is not so much older than the last one for so long. */
 const ANEW_AFTER_MS = 60_000;
