@@ -53,7 +53,9 @@ type Beside = Pick<HedgeView, 'instrument' | 'takerRate'> & { readonly balancesA
 
 /** The view of the moment `at`, in the engine's time. */
 export function hedgeViewOf(
-  engine: Pick<Engine, 'snapshot' | 'standing' | 'differences' | 'isReconciled'>,
+  engine: Pick<Engine, 'snapshot' | 'standing'> & {
+    readonly account: Pick<Engine['account'], 'differences' | 'isReconciled'>;
+  },
   { instrument, takerRate, balancesAt }: Beside,
   at: Millis,
 ): HedgeView {
@@ -69,12 +71,12 @@ export function hedgeViewOf(
     limits: standing.limits,
     // What was so at the last decision need not be so now: a book that has lost a side has no middle.
     refusal: snapshot.quoting ?? quotingRefusal(standing),
-    isReconciled: engine.isReconciled,
+    isReconciled: engine.account.isReconciled,
     inventory: snapshot.inventory,
     middle: money(((BigInt(snapshot.bid) + BigInt(snapshot.ask)) * instrument.tickMoney) / 2n),
     depth: copyOf(standing.depth),
     sides: { buy: sideOf('buy'), sell: sideOf('sell') },
-    balances: { at: balancesAt, differences: engine.differences() },
+    balances: { at: balancesAt, differences: engine.account.differences() },
   };
 }
 

@@ -273,7 +273,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'position lots rounded away from zero',
-    file: 'src/core/accounting/holdings.ts',
+    file: 'src/core/accounting/inventory.ts',
     from: 'Number(this.position() / this.#instrument.lotMoney)',
     to: 'Number((this.position() + (this.position() < 0n ? 1n - this.#instrument.lotMoney : this.#instrument.lotMoney - 1n)) / this.#instrument.lotMoney)',
     test: 'test/core/accounting/holdings.test.ts',
@@ -339,8 +339,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'locked by others below zero',
     file: 'src/core/accounting/foreignLocks.ts',
-    from: 'money(locked > own[side] ? locked - own[side] : 0n)',
-    to: 'money(locked - own[side])',
+    from: 'money(locked > held ? locked - held : 0n)',
+    to: 'money(locked - held)',
     test: 'test/core/accounting/foreignLocks.test.ts',
     title: 'is what is locked less what is left of our own live orders, and never below nothing',
   },

@@ -378,7 +378,7 @@ class Simulation {
       if (engine === null) return null;
       if (engine.haltedBecause !== null || this.#store.halt !== null) return 'halted';
       if (this.#checker.wasHaltedWithin(QUOTED_WITHIN_MS)) return 'halted a moment ago';
-      if (engine.unexplained !== null && this.#bot.listsCannotTell) return 'waits for a person, and halts next';
+      if (engine.account.unexplained !== null && this.#bot.listsCannotTell) return 'waits for a person, and halts next';
       // A limit may have held until a moment ago, or the run may just be giving way to the next.
       const isExcused = world.clock.elapsed() - this.#excusedAt[side] < QUOTED_WITHIN_MS;
       return isExcused ? 'the bot said which limit forbids it' : null;

@@ -5,24 +5,32 @@ import { mayLive } from '../orders/orders.ts';
 import type { Order } from '../orders/orders.ts';
 import type { Balance } from '../ports/port.ts';
 import { money, moneyOf } from '../model/units.ts';
-import type { Amount, Money, Side } from '../model/units.ts';
+import type { Amount, Money } from '../model/units.ts';
 
-/** Locked beyond our own orders: minor for buys, major for sells. An order of ours that is just on its way may count twice for one read. */
-export function lockedByOthers(
-  instrument: Instrument,
-  orders: Iterable<Order>,
-  balances: readonly Balance[],
-): Readonly<Record<Side, Money>> {
-  const own: Record<Side, bigint> = { buy: 0n, sell: 0n };
+/** What our own orders that may live hold, by currency: minor for buys, major for sells. */
+export function lockedByOrders(instrument: Instrument, orders: Iterable<Order>): ReadonlyMap<string, Money> {
+  let [minor, major] = [0n, 0n];
   for (const order of orders) {
     if (!mayLive(order)) continue;
     const lots = (order.amount - order.filled) as Amount;
-    own[order.side] +=
-      order.side === 'buy' ? moneyOfValue(instrument, valueOf(order.price, lots)) : moneyOfAmount(instrument, lots);
+    if (order.side === 'buy') minor += moneyOfValue(instrument, valueOf(order.price, lots));
+    else major += moneyOfAmount(instrument, lots);
   }
-  const beyond = (side: Side, currency: string): Money => {
+  return new Map([
+    [instrument.minor, money(minor)],
+    [instrument.major, money(major)],
+  ]);
+}
+
+/** Locked beyond our own orders, in their currencies. An order of ours that is just on its way may count twice for one read. */
+export function lockedByOthers(
+  own: ReadonlyMap<string, Money>,
+  balances: readonly Balance[],
+): ReadonlyMap<string, Money> {
+  const beyond = new Map<string, Money>();
+  for (const [currency, held] of own) {
     const locked = moneyOf(balances.find(balance => balance.currency === currency)?.locked ?? '0');
-    return money(locked > own[side] ? locked - own[side] : 0n);
-  };
-  return { buy: beyond('buy', instrument.minor), sell: beyond('sell', instrument.major) };
+    beyond.set(currency, money(locked > held ? locked - held : 0n));
+  }
+  return beyond;
 }

@@ -10,14 +10,15 @@ import type { AccountEvent, EngineEvent, RestoredLedger } from './event.ts';
 import { Freshness } from '../marketdata/freshness.ts';
 import { KillSwitch } from '../risk/killSwitch.ts';
 import type { HaltReason } from '../risk/halts.ts';
-import { Holdings } from '../accounting/holdings.ts';
-import { PendingConversions } from '../accounting/pendingConversions.ts';
+import { TradingAccount } from '../accounting/tradingAccount.ts';
+import type { AccountView } from '../accounting/tradingAccount.ts';
+import type { Booked } from '../accounting/holdings.ts';
+import { Inventory } from '../accounting/inventory.ts';
 import { amountExact, priceExact, priceFloor } from '../model/instrument.ts';
-import type { LedgerEntry } from '../accounting/ledger.ts';
 import { normalizeQuote } from '../quoting/normalizeQuote.ts';
 import type { NormalizedLevel } from '../quoting/normalizeQuote.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
-import { lockedByOthers } from '../accounting/foreignLocks.ts';
+import { lockedByOrders } from '../accounting/foreignLocks.ts';
 import { MarketView } from '../marketdata/marketView.ts';
 import { mayLive, Orders } from '../orders/orders.ts';
 import type { Order, OrderNews } from '../orders/orders.ts';
@@ -31,8 +32,6 @@ import type { Outcome } from '../ports/outcome.ts';
 import type { OwnTrade } from '../ports/port.ts';
 import { emptyPreview, previewOf } from '../quoting/preview.ts';
 import { QuoteUptime } from './quoteUptime.ts';
-import { Reconciliation } from '../accounting/reconciliation.ts';
-import type { BalanceCheck, Unexplained } from '../accounting/reconciliation.ts';
 import type { RegimeState } from '../risk/regimes.ts';
 import { RegimeWatch } from '../risk/regimeWatch.ts';
 import { approveByIds, approvePlace, quotingRefusal } from '../risk/preTradeRisk.ts';
@@ -43,7 +42,7 @@ import { snapshotOf } from './snapshot.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
 import { TakerOrder } from '../hedging/takerOrder.ts';
 import type { Figure, LastFill, Quote, View } from '../quoting/strategy.ts';
-import { money, textOfMoney, type Amount, type Millis, type Money, type Side } from '../model/units.ts';
+import { textOfMoney, type Amount, type Millis, type Money, type Side } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
 /** Refusals that only forbid new quotes: those that stand stay while the strategy still wants them. */
@@ -54,14 +53,12 @@ export class Engine {
   readonly #market = new MarketView();
   readonly #ids: OriginIds;
   readonly #orders: Orders;
-  readonly #holdings: Holdings;
+  readonly #account: TradingAccount;
+  readonly #inventory: Inventory;
   readonly #guard: KillSwitch | null;
   readonly #adverse: AdverseSelection | null;
-  readonly #reconciliation: Reconciliation;
-  readonly #inFlight = new PendingConversions();
   readonly #taking: TakerOrder;
   readonly #askAgain: UnknownOrderResolver;
-  #lockedByOthers: Readonly<Record<Side, Money>> = { buy: money(0n), sell: money(0n) };
   #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
   readonly #rules: BookTerms;
   readonly #positionLimit: PositionLimit;
@@ -81,7 +78,7 @@ export class Engine {
   readonly #regimes: RegimeWatch;
   #at: Millis = -Infinity;
   /** How near each limit is at this time. */
-  readonly limitUses = (at: Millis) => limitUsesOf(this.standing(at), this.#guard, this.#holdings.profit().total, at);
+  readonly limitUses = (at: Millis) => limitUsesOf(this.standing(at), this.#guard, this.#inventory.profit().total, at);
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -92,9 +89,8 @@ export class Engine {
     this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
     this.#askAgain = new UnknownOrderResolver(this.#orders, options.patience.lookEveryMs);
     this.#strangers = new OrphanOrders(this.#ids, this.#orders);
-    this.#holdings = new Holdings(options.instrument, options.target);
-    const { settleMs, listWaitMs = 0 } = options.patience;
-    this.#reconciliation = new Reconciliation(this.#holdings, settleMs, listWaitMs);
+    this.#inventory = new Inventory(options.instrument, options.target);
+    this.#account = new TradingAccount(options.patience, booked => this.#booked(booked));
     this.#taking = new TakerOrder((id, why) => options.onNews?.({ kind: 'not taken', id, why }));
     this.#decisions = new Decisions(options.isTraced ?? false);
     this.#regimes = new RegimeWatch(options.regimes, (to, from) => options.onNews?.({ kind: 'regime', to, from }));
@@ -135,9 +131,7 @@ export class Engine {
         this.#readAccount(event);
         break;
       case 'conversion':
-        this.#inFlight.hear(event);
-        if (event.phase === 'done') this.#holdings.convert(event.conversion, event.at);
-        this.#reconciliation.again();
+        this.#account.convert(event);
         this.#dirty = true;
         break;
       case 'take':
@@ -147,8 +141,7 @@ export class Engine {
       case 'hedge':
         return NOTHING;
       case 'transfer':
-        this.#holdings.transfer(event);
-        this.#reconciliation.explained();
+        this.#account.transfer(event);
         this.#dirty = true;
         break;
       case 'stop':
@@ -174,7 +167,7 @@ export class Engine {
         break;
       case 'resume':
         this.#regimes.take(event);
-        this.#reconciliation.resumed(event.at);
+        this.#account.resumed(event.at);
         this.#guard?.reset();
         this.#positionLimit.resumed();
         break;
@@ -193,11 +186,6 @@ export class Engine {
     return [...this.#orders.live].filter(mayLive);
   }
 
-  /** A conversion may be carried out at any moment, or has been. */
-  get isConverting(): boolean {
-    return !this.#inFlight.isEmpty;
-  }
-
   /** Orders that may live or may still be filled. */
   get unfinished(): readonly Order[] {
     return [...this.#orders.live];
@@ -208,44 +196,25 @@ export class Engine {
     return this.#orders.get(id);
   }
 
+  /** The account that it trades in. */
+  get account(): AccountView {
+    return this.#account;
+  }
+
   /** Grows with every change of what `ledger` tells. */
   get ledgerVersion(): number {
-    return this.#holdings.version + (this.#adverse?.version ?? 0);
+    return this.#account.version + (this.#adverse?.version ?? 0);
   }
 
   /** What a later run must know of this one's ledger; `recent` are the ids of the trades that it may be told again. */
   ledger(recent: readonly string[]): RestoredLedger | null {
-    if (!this.#holdings.isOpen) return null;
+    if (!this.#account.isOpen) return null;
     return {
-      ...this.#holdings.kept(recent),
-      guard: this.#guard?.state(this.#holdings.profit().total) ?? null,
+      ...this.#account.kept(recent),
+      target: this.#inventory.targetLots(this.#account.total(this.#rules.instrument.major)),
+      guard: this.#guard?.state(this.#inventory.profit().total) ?? null,
       ...(this.#adverse ? { adverse: this.#adverse.state() } : {}),
     };
-  }
-
-  /** Tells every entry of the ledger from now on, as it is booked. */
-  onEntry(call: (entry: LedgerEntry) => void): void {
-    this.#holdings.onEntry(call);
-  }
-
-  /** The last comparison of the exchange's balances with the ledger; null before the first. */
-  get checked(): BalanceCheck | null {
-    return this.#reconciliation.checked;
-  }
-
-  /** A difference that waits for the exchange's lists to explain it, while nothing is quoted; null when there is none. */
-  get unexplained(): Unexplained | null {
-    return this.#reconciliation.unexplained;
-  }
-
-  /** Currencies in which the exchange's last balances differ from our ledger: reported minus ours. */
-  differences(): readonly { readonly currency: string; readonly difference: Money }[] {
-    return this.#holdings.differences();
-  }
-
-  /** The balances equalled the ledger since the start, and since a person last resumed. */
-  get isReconciled(): boolean {
-    return this.#reconciliation.hasEqualled;
   }
 
   /** When it next decides, unless something makes it decide before: drivers send a timer then. */
@@ -284,7 +253,7 @@ export class Engine {
 
   /** Inventory is known, and no farther from its target than its limit. */
   get isWithinLimit(): boolean {
-    return this.#holdings.isOpen && this.#positionLimit.isWithin(this.#holdings.positionLots());
+    return this.#account.isOpen && this.#positionLimit.isWithin(this.#inventory.positionLots());
   }
 
   snapshot(at: Millis): Snapshot {
@@ -292,7 +261,8 @@ export class Engine {
       standing: this.standing(at),
       regimes: this.#regimes,
       decisions: this.#decisions,
-      holdings: this.#holdings,
+      account: this.#account,
+      inventory: this.#inventory,
       market: this.#market,
       adverse: this.#adverse,
       counts: this.#counts,
@@ -346,12 +316,10 @@ export class Engine {
   #readAccount(event: AccountEvent): void {
     switch (event.kind) {
       case 'balances':
-        this.#holdings.read(event.balances, event.startedAt);
-        this.#lockedByOthers = lockedByOthers(this.#rules.instrument, this.#orders.live, event.balances);
-        if (event.quiet && this.#inFlight.isEmpty) this.#halt(this.#reconciliation.read(event.startedAt));
+        this.#halt(this.#account.read(event, lockedByOrders(this.#rules.instrument, this.#orders.live)));
         break;
       case 'trades':
-        for (const trade of event.trades) this.#trade(trade, event.at);
+        for (const trade of event.trades) this.#account.trade(trade);
         if (event.complete) {
           this.#orders.tradesRead(event.startedAt);
           this.#fresh.read('trades', event.startedAt);
@@ -382,22 +350,23 @@ export class Engine {
   #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
     for (const order of orders) this.#orders.restore(order, at);
     if (ledger === null) return;
-    this.#holdings.restore(ledger);
+    this.#account.restore(ledger);
+    this.#inventory.restore(this.#account.total(this.#rules.instrument.major), ledger.target);
     if (ledger.guard !== null) this.#guard?.restore(ledger.guard);
     if (ledger.adverse !== undefined) this.#adverse?.restore(ledger.adverse);
   }
 
   #checkHalts(at: Millis): void {
-    if (this.#guard === null || this.haltedBecause !== null || !this.#holdings.isOpen) return;
-    this.#halt(this.#guard.breach(this.#holdings.profit().total, at));
-    const { reduces, halts } = this.#positionLimit.heed(this.#holdings.positionLots(), this.reducingBecause !== null);
+    if (this.#guard === null || this.haltedBecause !== null || !this.#account.isOpen) return;
+    this.#halt(this.#guard.breach(this.#inventory.profit().total, at));
+    const { reduces, halts } = this.#positionLimit.heed(this.#inventory.positionLots(), this.reducingBecause !== null);
     if (reduces) this.#regimes.take({ kind: 'reduce', at, reason: RESUMED_BEYOND });
     if (halts) this.#halt(this.#beyondLimit());
   }
 
   #beyondLimit(): HaltReason | null {
-    if (!this.#positionLimit.isBeyond(this.#holdings.positionLots())) return null;
-    return beyondLimit(`${textOfMoney(this.#holdings.position())} ${this.#rules.instrument.major}`);
+    if (!this.#positionLimit.isBeyond(this.#inventory.positionLots())) return null;
+    return beyondLimit(`${textOfMoney(this.#inventory.position())} ${this.#rules.instrument.major}`);
   }
 
   #halt(reason: string | null): void {
@@ -410,12 +379,12 @@ export class Engine {
 
   #drawdown(): Money | null {
     const isAsked = this.#options.regimes?.reduceOnly?.drawdown !== undefined;
-    if (!isAsked || this.#guard === null || !this.#holdings.isOpen) return null;
-    return this.#guard.drawdown(this.#holdings.profit().total);
+    if (!isAsked || this.#guard === null || !this.#account.isOpen) return null;
+    return this.#guard.drawdown(this.#inventory.profit().total);
   }
 
   #shaped(quote: Quote): Quote {
-    return this.#regimes.shape(quote, this.#market.mid, this.#holdings.positionLots());
+    return this.#regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
   }
 
   #quote(at: Millis, standing: RiskContext, commands: Approved<Command>[], cancels: string[]): void {
@@ -486,16 +455,22 @@ export class Engine {
     this.#fresh.read('book', startedAt ?? at);
     this.#market.read(book, startedAt, this.#orders);
     const mid = this.#market.isQuotable ? this.#market.mid : 0;
-    if (mid > 0) this.#holdings.mark(2 * mid);
+    if (mid > 0) this.#inventory.mark(2 * mid);
     this.#adverse?.market(at, mid);
   }
 
+  /** What was booked in the account moves this book's position; a trade in the book may be of an order of ours. */
+  #booked(booked: Booked): void {
+    if (booked.kind === 'trade' && booked.trade.book === this.#rules.instrument.symbol)
+      this.#trade(booked.trade, this.#at);
+    else this.#inventory.moved(booked);
+  }
+
   #trade(trade: OwnTrade, at: Millis): void {
-    if (trade.book !== this.#rules.instrument.symbol) return this.#holdings.otherTrade(trade);
     // The price is for show, and somebody else's may be off our grid; the money of a trade is exact whatever its price.
     const price = priceExact(this.#rules.instrument, trade.price) ?? priceFloor(this.#rules.instrument, trade.price);
-    const fill = this.#holdings.trade(trade, price, this.#ids.ownerOf(trade, this.#orders));
-    if (fill === null || fill.id === null) return;
+    const fill = this.#inventory.trade(trade, price, this.#ids.ownerOf(trade, this.#orders));
+    if (fill.id === null) return;
     const lots = amountExact(this.#rules.instrument, trade.major);
     if (lots === null) throw new RangeError(`trade ${trade.tid} is off the lot grid: ${trade.major}`);
     this.#orders.filled(fill.id, trade.oid, lots, at);
@@ -549,13 +524,13 @@ export class Engine {
       privateStaleAfterMs: patience.privateStaleAfterMs,
       sentinelMissing: !this.#sentinel.alive,
       heldBySentinel: this.#sentinel.holds === true,
-      ledgerDiffers: this.#reconciliation.differs,
+      ledgerDiffers: this.#account.differs,
       depth: this.#market.depth,
-      position: this.#holdings.positionLots(),
-      converting: this.#inFlight.lots(this.#rules.instrument),
+      position: this.#inventory.positionLots(),
+      converting: this.#account.converting(this.#rules.instrument),
       orders: [...this.#orders.live],
-      majorFunds: money(this.#holdings.total(major) - this.#lockedByOthers.sell - this.#inFlight.taken(major)),
-      minorFunds: money(this.#holdings.total(minor) - this.#lockedByOthers.buy - this.#inFlight.taken(minor)),
+      majorFunds: this.#account.funds(major),
+      minorFunds: this.#account.funds(minor),
       unknownMax: unknownMax ?? 2,
       reduceOnly: this.#regimes.isReduceOnly,
     };
@@ -565,8 +540,7 @@ export class Engine {
   #missing(at: Millis): string | null {
     return missingOf({
       fees: this.#rules.hasFees,
-      balances: this.#holdings.isOpen,
-      compared: this.#reconciliation.hasEqualled,
+      balances: this.#account.missing,
       account: this.#fresh.account !== -Infinity,
       alone: !this.#strangers.mayPlaceAgain(at),
       clear: this.liveOrders.every(order => this.#ids.isOfThisRun(order.id)),
@@ -578,7 +552,7 @@ export class Engine {
       at,
       instrument: this.#rules.instrument,
       ...this.#market.view,
-      position: this.#holdings.positionLots(),
+      position: this.#inventory.positionLots(),
       positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
       makerRate: this.#rules.makerRate,
       takerRate: this.#rules.takerRate,

@@ -11,14 +11,19 @@ import type { TakerRequest } from '../hedging/takerOrder.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 
-/** The ledger of an earlier run of this account: trades after its marker are not in it. */
-export type RestoredLedger = {
+/** The ledger of an earlier run, of whatever books: trades after its marker are not in it. */
+export type AccountLedger = {
   /** By currency, why the balance is what it is. */
   readonly causes: ReadonlyMap<string, Causes>;
   /** The last transfers, conversions and adjustments that are in it. */
   readonly sources: readonly string[];
   /** Trades after the marker that are in it all the same, with what was said of each. */
   readonly seen: ReadonlyMap<string, string>;
+};
+
+/** The same with what its one book kept beside it. */
+export type RestoredLedger = AccountLedger & {
+  /** What was to be held, in lots. */
   readonly target: Amount;
   readonly guard: KillSwitchState | null;
   /** Markouts of earlier fills; absent when none were followed. */

@@ -6,9 +6,9 @@ import type { UnshownSides } from './whyNot.ts';
 
 export type ReadinessFacts = {
   readonly fees: boolean;
-  readonly balances: boolean;
-  /** Balances equalled the ledger. */
-  readonly compared: boolean;
+  /** What is missing of balances and ledger, in words; null when nothing is. */
+  readonly balances: string | null;
+  /** Open orders and trades were read. */
   readonly account: boolean;
   /** Nobody else's orders come under this name. */
   readonly alone: boolean;
@@ -17,10 +17,9 @@ export type ReadinessFacts = {
 };
 
 /** Null when nothing is missing. */
-export function missingOf({ fees, balances, compared, account, alone, clear }: ReadinessFacts): string | null {
+export function missingOf({ fees, balances, account, alone, clear }: ReadinessFacts): string | null {
   if (!fees) return 'rules and fees are not read yet';
-  if (!balances) return 'balances are not read yet';
-  if (!compared) return 'balances and ledger are not compared yet';
+  if (balances !== null) return balances;
   if (!account) return 'open orders and trades are not read yet';
   if (!alone) return 'orders of this name came that this run did not place: another process may live';
   return clear ? null : 'orders of an earlier run are not known to be gone yet';

@@ -3,7 +3,8 @@ import type { AdverseSelection } from '../quoting/adverseSelection.ts';
 import { bestOf } from '../model/book.ts';
 import type { Decisions } from './decisions.ts';
 import type { Snapshot } from './engineTypes.ts';
-import type { Holdings } from '../accounting/holdings.ts';
+import type { TradingAccount } from '../accounting/tradingAccount.ts';
+import type { Inventory } from '../accounting/inventory.ts';
 import type { MarketView } from '../marketdata/marketView.ts';
 import type { OrderCounts } from '../orders/orderCounts.ts';
 import type { QuoteUptime } from './quoteUptime.ts';
@@ -16,7 +17,8 @@ export type Shown = {
   readonly standing: RiskContext;
   readonly regimes: RegimeWatch;
   readonly decisions: Decisions;
-  readonly holdings: Holdings;
+  readonly account: TradingAccount;
+  readonly inventory: Inventory;
   readonly market: MarketView;
   readonly adverse: AdverseSelection | null;
   readonly counts: OrderCounts;
@@ -27,7 +29,7 @@ export type Shown = {
 
 /** Prices in ticks, 0 for an empty side; sums in 10^-18. Orders, holdings and counts are the engine's own: read them before its next step. */
 export function snapshotOf(of: Shown, at: Millis): Snapshot {
-  const { standing, regimes, decisions, holdings, market, adverse } = of;
+  const { standing, regimes, decisions, account, inventory, market, adverse } = of;
   const { state } = regimes;
   return {
     at,
@@ -44,10 +46,10 @@ export function snapshotOf(of: Shown, at: Millis): Snapshot {
     counts: of.counts.all,
     decisions: decisions.counts,
     fills: of.fills,
-    profit: holdings.profit(),
-    inventory: holdings.position(),
+    profit: inventory.profit(),
+    inventory: inventory.position(),
     markouts: adverse && { curves: adverse.curves(), widenBps: { ...adverse.widenBps(at) } },
-    holdings: holdings.totals,
+    holdings: account.totals,
     bid: bestOf(market.depth, 'buy'),
     ask: bestOf(market.depth, 'sell'),
     bookAge: standing.bookAge,

@@ -89,7 +89,7 @@ export class BalanceReads {
     const quiet = (await readTrades()) && newest === reads.newest;
     step({ ...event, at: time(), quiet });
     if (!quiet) return false;
-    const differs = engine.differences().length > 0;
+    const differs = engine.account.differences().length > 0;
     const now = this.#o.clock.elapsed();
     if (!differs && this.#shown !== null) this.#transfers?.seenEqual(this.#shown, now);
     this.#shown = null;
@@ -104,10 +104,10 @@ export class BalanceReads {
   async match(): Promise<boolean> {
     const { engine, clock, log } = this.#o;
     for (let tries = 0; tries < TRIES; tries++) {
-      if ((await this.read()) && engine.differences().length === 0) return true;
+      if ((await this.read()) && engine.account.differences().length === 0) return true;
       await sleep(clock, TRY_EVERY_MS);
     }
-    for (const { currency, difference } of engine.differences()) {
+    for (const { currency, difference } of engine.account.differences()) {
       log.error(
         { currency, difference: textOfMoney(difference) },
         'our ledger and the balance differ (reported minus ours)',
@@ -145,7 +145,7 @@ export class BalanceReads {
   /** What the lists show before the balances are read, when it is time to learn it; the transfers among it that cancel out are booked. */
   async #lookBefore(): Promise<FoundTransfers | null> {
     const now = this.#o.clock.elapsed();
-    if (this.#transfers === null || now < this.#lookAt || this.#o.engine.differences().length > 0) return null;
+    if (this.#transfers === null || now < this.#lookAt || this.#o.engine.account.differences().length > 0) return null;
     const found = await this.#look();
     const isSoon = found === null || now < this.#linesMayComeUntil;
     this.#lookAt = now + (isSoon ? LOOK_AGAIN_MS : LOOK_ANYWAY_MS);
@@ -164,12 +164,14 @@ export class BalanceReads {
     }
     const now = this.#o.clock.elapsed();
     // What a conversion has moved would be taken for what a list shows, which may have been offset by something that no list has.
-    const everyMs = this.#o.engine.unexplained === null ? LOOK_SOON_MS : LOOK_EVERY_MS;
-    if (this.#o.engine.isConverting || now - this.#lookedAt < everyMs) return;
+    const everyMs = this.#o.engine.account.unexplained === null ? LOOK_SOON_MS : LOOK_EVERY_MS;
+    if (this.#o.engine.account.isConverting || now - this.#lookedAt < everyMs) return;
     this.#lookedAt = now;
     const found = await this.#look();
     if (found === null) return;
-    const differences = new Map(this.#o.engine.differences().map(({ currency, difference }) => [currency, difference]));
+    const differences = new Map(
+      this.#o.engine.account.differences().map(({ currency, difference }) => [currency, difference]),
+    );
     const transfers = this.#transfers;
     const booked = explaining(found.transfers, differences, transfer => transfers.isEarly(transfer));
     this.#take(found, booked);
@@ -178,7 +180,7 @@ export class BalanceReads {
   /** Once for each difference, and once a minute while it stays. */
   #sayUnexplained(): void {
     const { engine, reach, time } = this.#o;
-    const { unexplained } = engine;
+    const { unexplained } = engine.account;
     if (unexplained === null || engine.haltedBecause !== null) return;
     const { difference, haltsAt } = unexplained;
     const seconds = Math.max(0, Math.round((haltsAt - time()) / 1000));

@@ -25,7 +25,7 @@ export class LedgerKeeper {
     hedges: () => readonly HedgeRow[] = () => [],
     transfers: () => readonly string[] | null = () => null,
   ) {
-    engine.onEntry(entry => void this.#entries.push(entry));
+    engine.account.onEntry(entry => void this.#entries.push(entry));
     this.#transfers = transfers;
     this.#hedges = hedges;
     this.#engine = engine;
@@ -50,7 +50,7 @@ export class LedgerKeeper {
     if (!isLast && state === this.#kept.state && now - this.#kept.at < KEEP_EVERY_MS) return;
     const ledger = this.#engine.ledger(tids);
     if (ledger === null) return;
-    const { checked } = this.#engine;
+    const { checked } = this.#engine.account;
     this.#journal.keep({ ledger, marker, live, hedges, transfers, checked, profit: this.#profit() }, this.#entries);
     this.#entries = [];
     this.#kept = { state, at: now };

@@ -184,8 +184,8 @@ export class Loop {
   /** What differed once is compared again soon: it may only have been a trade whose record is late. */
   readonly #balancesEveryMs = (): Millis => {
     const { engine } = this.#options;
-    const differedOnce = engine.unexplained === null && engine.differences().length > 0;
-    return engine.isReconciled && !differedOnce ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS;
+    const differedOnce = engine.account.unexplained === null && engine.account.differences().length > 0;
+    return engine.account.isReconciled && !differedOnce ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS;
   };
 
   #decide(signal: AbortSignal): Promise<void> {

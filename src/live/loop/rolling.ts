@@ -86,7 +86,7 @@ export class Rolling {
     if (!isDue) return null;
     // Without a ledger there is nothing to go on with; a halt that is not on disk would be forgotten.
     if (engine.ledger([]) === null || (engine.haltedBecause !== null && latch.read() === null)) return null;
-    const isCalm = engine.isReconciled && !engine.isConverting && engine.unfinished.every(isFound);
+    const isCalm = engine.account.isReconciled && !engine.account.isConverting && engine.unfinished.every(isFound);
     if (!isCalm && bytes < 2 * roll.bytes) return null;
     // What cannot be read now could not be read by the next run either.
     return readRules(exchange, book).catch(() => null);

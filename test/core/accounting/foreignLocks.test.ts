@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import type { Order, OrderState, Side } from '../../../src/core/index.ts';
-import { lockedByOthers } from '../../../src/core/accounting/foreignLocks.ts';
+import { lockedByOrders, lockedByOthers } from '../../../src/core/accounting/foreignLocks.ts';
 import { plain } from '../market.ts';
 
 const states = ['sending', 'open', 'partially filled', 'canceling', 'unknown', 'closed-unsettled', 'done'] as const;
@@ -29,9 +29,10 @@ describe('what others have locked', () => {
         const row = (currency: string, locked: number) => ({
           ...{ currency, total: '1000000', locked: String(locked), available: '0' },
         });
-        const locked = lockedByOthers(plain, orders, [row('mxn', minor), row('btc', major)]);
-        expect(locked.buy).toBe(moneyOf(String(Math.max(0, minor - held.buy))));
-        expect(textOfMoney(locked.sell)).toBe(String(Math.max(0, major - held.sell)));
+        const own = lockedByOrders(plain, orders);
+        const locked = lockedByOthers(own, [row('mxn', minor), row('btc', major), row('usd', 7)]);
+        expect(locked.get('mxn')).toBe(moneyOf(String(Math.max(0, minor - held.buy))));
+        expect(textOfMoney(locked.get('btc')!)).toBe(String(Math.max(0, major - held.sell)));
       }),
     );
   });

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { amount, money, moneyOf, Position, price, textOfMoney } from '../../../src/core/index.ts';
 import type { Fill, OwnTrade, Side } from '../../../src/core/index.ts';
-import { Holdings } from '../../../src/core/accounting/holdings.ts';
 import { btcMxn } from '../market.ts';
+import { OneBook } from './oneBook.ts';
 
 const side = fc.constantFrom<Side>('buy', 'sell');
 const atto = fc.bigInt({ min: 1n, max: 10n ** 22n });
@@ -55,12 +55,12 @@ describe('the position', () => {
     const atOnce = fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n });
     fc.assert(
       fc.property(atOnce, moved => {
-        const holdings = new Holdings(btcMxn, amount(0));
+        const holdings = new OneBook(btcMxn, amount(0));
         holdings.read([{ currency: 'btc', total: '0', locked: '0', available: '0' }], 0);
         const transfer = { source: 'x', cause: 'deposits', currency: 'btc', occurredAt: 0, why: '' } as const;
         holdings.transfer({ ...transfer, amount: money(moved) });
-        const rest = holdings.position() - BigInt(holdings.positionLots()) * btcMxn.lotMoney;
-        expect(holdings.position()).toBe(moved);
+        const rest = holdings.inventory.position() - BigInt(holdings.inventory.positionLots()) * btcMxn.lotMoney;
+        expect(holdings.inventory.position()).toBe(moved);
         expect(moved < 0n ? -rest : rest).toBeGreaterThanOrEqual(0n);
         expect(moved < 0n ? -rest : rest).toBeLessThan(btcMxn.lotMoney);
       }),
@@ -190,18 +190,16 @@ const someTrades = fc.array(anyTrade, { maxLength: 12 }).map(all =>
   }),
 );
 
-function opened(): Holdings {
-  const holdings = new Holdings(btcMxn, null);
+function opened(): OneBook {
+  const holdings = new OneBook(btcMxn, null);
   const balance = (currency: string) => ({ currency, total: '1000', locked: '0', available: '1000' });
   holdings.read([balance('btc'), balance('mxn'), balance('eth')], 0);
-  holdings.mark(20_000);
+  holdings.inventory.mark(20_000);
   return holdings;
 }
 
-function take(holdings: Holdings, trade: OwnTrade, isOurs: boolean): void {
-  if (trade.book === 'btc_mxn') holdings.trade(trade, price(1), isOurs ? 'a-1-1' : null);
-  else holdings.otherTrade(trade);
-}
+const take = (holdings: OneBook, trade: OwnTrade, isOurs: boolean): void =>
+  holdings.take(trade, isOurs ? 'a-1-1' : null);
 
 describe('the ledger', () => {
   it('is opening plus trades less fees, in every currency, to the last digit', () => {
@@ -218,7 +216,7 @@ describe('the ledger', () => {
           add(trade.feeCurrency, -moneyOf(trade.feeAmount));
         }
         expect(new Map(holdings.totals)).toEqual(expected);
-        expect(holdings.position()).toBe(expected.get('btc')! - moneyOf('1000'));
+        expect(holdings.inventory.position()).toBe(expected.get('btc')! - moneyOf('1000'));
       }),
     );
   });
@@ -239,8 +237,8 @@ describe('the ledger', () => {
           for (const trade of shuffled) take(other, trade, true);
           for (const n of repeats) if (trades[n]) take(other, trades[n], true);
           expect(new Map(other.totals)).toEqual(new Map(one.totals));
-          expect(other.position()).toBe(one.position());
-          expect(other.profit()).toEqual(one.profit());
+          expect(other.inventory.position()).toBe(one.inventory.position());
+          expect(other.inventory.profit()).toEqual(one.inventory.profit());
         },
       ),
     );
@@ -264,9 +262,9 @@ describe('the ledger', () => {
       fc.property(someTrades, trades => {
         const holdings = opened();
         for (const trade of trades) take(holdings, trade, false);
-        expect(holdings.profit()).toEqual({ spread: 0n, inventory: 0n, hedging: 0n, fees: 0n, total: 0n });
+        expect(holdings.inventory.profit()).toEqual({ spread: 0n, inventory: 0n, hedging: 0n, fees: 0n, total: 0n });
         // But what it brought is held, and counts toward the position.
-        expect(holdings.position()).toBe(holdings.total('btc') - moneyOf('1000'));
+        expect(holdings.inventory.position()).toBe(holdings.total('btc') - moneyOf('1000'));
       }),
     );
   });
@@ -292,6 +290,6 @@ describe('the ledger', () => {
       feeCurrency: 'btc',
       maker: true,
     } as const;
-    expect(() => new Holdings(btcMxn, null).trade(trade, price(1), null)).toThrow(/opening balances/);
+    expect(() => new OneBook(btcMxn, null).take(trade, null)).toThrow(/opening balances/);
   });
 });

@@ -1,10 +1,10 @@
 /** The ledger: both sides of every entry add up to nothing, the causes of a currency are its balance, and histories in any order, told any number of times, give one ledger. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { causesFrom, Ledger, money, moneyOf, postingsOf, price, sumOfCauses } from '../../../src/core/index.ts';
+import { causesFrom, Ledger, money, moneyOf, postingsOf, sumOfCauses } from '../../../src/core/index.ts';
 import type { Balance, Cause, Conversion, LedgerEntry, Money, OwnTrade } from '../../../src/core/index.ts';
-import { Holdings } from '../../../src/core/accounting/holdings.ts';
 import { btcMxn } from '../market.ts';
+import { OneBook } from './oneBook.ts';
 
 const currency = fc.constantFrom('btc', 'mxn', 'usd');
 const sum = fc.bigInt({ min: 1n, max: 10n ** 24n }).map(money);
@@ -67,23 +67,22 @@ const OPENING: readonly Balance[] = ['btc', 'mxn'].map(each => ({
   ...{ currency: each, total: '1000.00000001', locked: '0', available: '1000' },
 }));
 
-function opened(): { readonly holdings: Holdings; readonly entries: LedgerEntry[] } {
-  const holdings = new Holdings(btcMxn, null);
+function opened(): { readonly holdings: OneBook; readonly entries: LedgerEntry[] } {
+  const holdings = new OneBook(btcMxn, null);
   const entries: LedgerEntry[] = [];
   holdings.onEntry(entry => void entries.push(entry));
   holdings.read(OPENING, 0);
-  holdings.mark(20_000);
+  holdings.inventory.mark(20_000);
   return { holdings, entries };
 }
 
-function tell(holdings: Holdings, told: Told): void {
+function tell(holdings: OneBook, told: Told): void {
   if (told.kind === 'conversion') holdings.convert(told.conversion, 1);
   else if (told.kind === 'transfer') holdings.transfer({ ...told, occurredAt: 1, why: '' });
-  else if (told.trade.book === btcMxn.symbol) holdings.trade(told.trade, price(1), 'a-1-1');
-  else holdings.otherTrade(told.trade);
+  else holdings.take(told.trade, 'a-1-1');
 }
 
-const booksOf = (holdings: Holdings) => [...holdings.kept([]).causes].sort(([a], [b]) => (a < b ? -1 : 1));
+const booksOf = (holdings: OneBook) => [...holdings.kept([]).causes].sort(([a], [b]) => (a < b ? -1 : 1));
 
 describe('the ledger', () => {
   it('has both sides of every entry, which add up to nothing, and causes that add up to the balance, always', () => {
@@ -122,8 +121,8 @@ describe('the ledger', () => {
         expect(booksOf(other.holdings)).toEqual(booksOf(one.holdings));
         expect(other.entries).toHaveLength(one.entries.length);
         expect(new Set(other.entries.map(({ source }) => source)).size).toBe(other.entries.length);
-        expect(other.holdings.position()).toBe(one.holdings.position());
-        expect(other.holdings.profit()).toEqual(one.holdings.profit());
+        expect(other.holdings.inventory.position()).toBe(one.holdings.inventory.position());
+        expect(other.holdings.inventory.profit()).toEqual(one.holdings.inventory.profit());
       }),
     );
   });
@@ -134,9 +133,10 @@ describe('the ledger', () => {
         const [whole, first] = [opened(), opened()];
         for (const told of history) tell(whole.holdings, told);
         for (const told of history.slice(0, cut % (history.length + 1))) tell(first.holdings, told);
-        const second = new Holdings(btcMxn, null);
+        const second = new OneBook(btcMxn, null);
         const tids = history.flatMap(told => (told.kind === 'trade' ? [told.trade.tid] : []));
-        second.restore({ ...first.holdings.kept(tids), guard: null });
+        second.restore(first.holdings.kept(tids));
+        second.inventory.restore(second.total('btc'), first.holdings.inventory.targetLots(first.holdings.total('btc')));
         for (const told of shuffled) tell(second, told);
         expect(booksOf(second)).toEqual(booksOf(whole.holdings));
       }),
@@ -159,7 +159,7 @@ const balances = (btc: string, mxn: string): readonly Balance[] => [
   { currency: 'btc', total: btc, locked: '0', available: btc },
   { currency: 'mxn', total: mxn, locked: '0', available: mxn },
 ];
-const causeOf = (holdings: Holdings, name: string, cause: Cause) => holdings.kept([]).causes.get(name)?.[cause];
+const causeOf = (holdings: OneBook, name: string, cause: Cause) => holdings.kept([]).causes.get(name)?.[cause];
 
 describe('profit', () => {
   it('is what it was after any deposit, withdrawal, refund or adjustment, with and without a target', () => {
@@ -174,14 +174,14 @@ describe('profit', () => {
         ),
         fc.constantFrom(null, 5 as never),
         (moved, target) => {
-          const holdings = new Holdings(btcMxn, target);
+          const holdings = new OneBook(btcMxn, target);
           holdings.read(OPENING, 0);
-          holdings.mark(20_000);
-          const before = holdings.profit();
+          holdings.inventory.mark(20_000);
+          const before = holdings.inventory.profit();
           moved.forEach(([cause, name, amount], n) =>
             holdings.transfer({ source: `t${n}`, cause, currency: name, amount, occurredAt: 1, why: '' }),
           );
-          expect(holdings.profit()).toEqual(before);
+          expect(holdings.inventory.profit()).toEqual(before);
         },
       ),
     );
@@ -193,7 +193,7 @@ describe('profit', () => {
     holdings.transfer({ ...rebate, source: 'r1', currency: 'mxn', amount: moneyOf('2') });
     holdings.transfer({ ...rebate, source: 'r2', currency: 'btc', amount: moneyOf('0.01') });
     // The mark is 100 mxn: half of 20,000 half ticks of 0.01.
-    expect(holdings.profit()).toMatchObject({ fees: moneyOf('3'), total: moneyOf('3') });
+    expect(holdings.inventory.profit()).toMatchObject({ fees: moneyOf('3'), total: moneyOf('3') });
     expect(causeOf(holdings, 'mxn', 'fees')).toBe(moneyOf('2'));
   });
 });
@@ -204,10 +204,10 @@ describe('what rounding leaves of a conversion', () => {
     give: { currency: 'btc', amount: moneyOf('1') },
     get: { currency: 'mxn', amount: moneyOf('99') },
   };
-  const after = (btc: string, mxn: string, at = 1): Holdings => {
-    const holdings = new Holdings(btcMxn, null);
+  const after = (btc: string, mxn: string, at = 1): OneBook => {
+    const holdings = new OneBook(btcMxn, null);
     holdings.read(balances('10', '1000'), 0);
-    holdings.mark(20_000);
+    holdings.inventory.mark(20_000);
     holdings.convert(conversion, at);
     holdings.read(balances(btc, mxn), at + 1);
     holdings.settleResidue(at + 1);
@@ -218,7 +218,7 @@ describe('what rounding leaves of a conversion', () => {
     const holdings = after('9', '1098.99999999');
     expect(holdings.differences()).toEqual([]);
     expect(causeOf(holdings, 'mxn', 'conversions')).toBe(moneyOf('98.99999999'));
-    expect(holdings.profit().hedging).toBe(moneyOf('-1.00000001'));
+    expect(holdings.inventory.profit().hedging).toBe(moneyOf('-1.00000001'));
     // Once: the next last digit is nobody's.
     holdings.read(balances('9', '1098.99999998'), 3);
     holdings.settleResidue(3);

@@ -50,9 +50,10 @@ test('the cost of a day is that of every hedge which was not certainly left undo
 
 /** What a hedger sees of that. */
 function viewOf(snapshot: object, standing: RiskContext): HedgeView {
-  const shown = { snapshot: () => snapshot as Snapshot, standing: () => standing, differences: () => [] };
+  const account = { differences: () => [], isReconciled: true };
+  const shown = { snapshot: () => snapshot as Snapshot, standing: () => standing, account };
   const { instrument } = standing;
-  return hedgeViewOf({ ...shown, isReconciled: true }, { instrument, takerRate: 0, balancesAt: 0 }, 0);
+  return hedgeViewOf(shown, { instrument, takerRate: 0, balancesAt: 0 }, 0);
 }
 
 /** Orders of ours in any state, what is held, and how far inventory is from its target. */

@@ -1,0 +1,25 @@
+/** The holdings of an account in which one book trades, and that book's inventory, put together as the engine does it. */
+import { price } from '../../../src/core/index.ts';
+import type { Amount, Instrument, OwnTrade } from '../../../src/core/index.ts';
+import { Holdings } from '../../../src/core/accounting/holdings.ts';
+import { Inventory } from '../../../src/core/accounting/inventory.ts';
+
+export class OneBook extends Holdings {
+  readonly inventory: Inventory;
+  /** Under which origin id a trade in the book is ours; null: it is not. */
+  id: string | null = 'a-1-1';
+
+  constructor(instrument: Instrument, target: Amount | null) {
+    super(booked => {
+      if (booked.kind === 'trade' && booked.trade.book === instrument.symbol)
+        this.inventory.trade(booked.trade, price(1), this.id);
+      else this.inventory.moved(booked);
+    });
+    this.inventory = new Inventory(instrument, target);
+  }
+
+  take(trade: OwnTrade, id: string | null): void {
+    this.id = id;
+    this.trade(trade);
+  }
+}
