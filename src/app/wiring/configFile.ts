@@ -63,11 +63,17 @@ function checked(path: string): Config {
   return loaded.config;
 }
 
+let warn: (line: string) => void = () => undefined;
 const warned = new Set<string>();
+
+/** From now on what is no error in a file, such as an old name of a key, is told there, a line each; nowhere before. */
+export function warnOfConfigs(to: (line: string) => void): void {
+  warn = to;
+}
 
 /** Some commands read their file twice. */
 function warnOnce(line: string): void {
-  if (!warned.has(line)) console.error(line);
+  if (!warned.has(line)) warn(line);
   warned.add(line);
 }
 
