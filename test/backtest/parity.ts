@@ -8,6 +8,7 @@ import type { Command, Engine, EngineEvent } from '../../src/core/index.ts';
 import { Secret } from '../../src/exchange/index.ts';
 import { journalIn, openDatabase } from '../../src/live/state/journal.ts';
 import { openSession } from '../../src/live/loop/session.ts';
+import type { Halt } from '../../src/live/safety/latch.ts';
 import { createVenue, feesOf, inProcessStream, tapeMarket } from '../../src/sandbox/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 import { wireTo } from '../live/inProcess.ts';
@@ -119,24 +120,21 @@ export async function onEmbedded(
   const quiet = () => undefined;
   const client = clientOf(config, at, clock, 1, { journal });
   const stream = marketStreamOf(config, at, clock, 1);
+  const latch = {
+    read: () => null,
+    set: ({ reason }: Halt) => void problems.push(reason),
+    lift: quiet,
+    readHold: () => null,
+    setHold: quiet,
+    liftHold: quiet,
+  };
   const opened = openSession({
-    exchange: client,
-    ...(stream && { stream }),
+    bot: { book: config.book, instance: config.instance, resumeCommand: 'puntas resume' },
     clock,
-    journal,
-    latch: {
-      read: () => null,
-      set: ({ reason }) => void problems.push(reason),
-      lift: quiet,
-      readHold: () => null,
-      setHold: quiet,
-      liftHold: quiet,
-    },
     log,
-    book: config.book,
-    instance: config.instance,
+    venue: { exchange: client, stream },
+    state: { journal, latch },
     timing: config.timing,
-    resumeCommand: 'puntas resume',
     makeEngine: (rules, onNews) => watched(engineOf(config, rules, RUN, onNews), origin, commands),
   });
   let session: Awaited<typeof opened> | null = null;

@@ -118,17 +118,13 @@ export async function soak({ days, seed, faults, onDay }: SoakOptions): Promise<
   };
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const opening = openRolling({
-    exchange: clientOf(config, venue, clock, seed, { journal }),
-    roll: { afterMs: config.journal.rollHours * 3_600_000, bytes: Infinity },
-    onRolled: () => runs++,
+    bot: { book: BOOK, instance: config.instance, resumeCommand: 'puntas resume' },
     clock,
-    journal,
-    latch,
     log: silent,
-    book: BOOK,
-    instance: config.instance,
+    venue: { exchange: clientOf(config, venue, clock, seed, { journal }) },
+    state: { journal, latch },
     timing: config.timing,
-    resumeCommand: 'puntas resume',
+    roll: { afterMs: config.journal.rollHours * 3_600_000, bytes: Infinity, onRolled: () => runs++ },
     makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
     onNews: news => void (fills += news.kind === 'fill' ? 1 : 0),
   });

@@ -85,34 +85,35 @@ export class Running {
     const reference = referenceOf(config);
     if (reference) this.#ends.push(() => reference.close());
     const rolling = await openRolling({
-      exchange: client,
-      newStream: () => marketStreamOf(config, venue, clock, seed),
-      roll: journalLimits(config),
-      onRolled: (ended, next) => this.#rolled(ended, next),
+      bot: { book: config.book, instance: config.instance, resumeCommand: this.#resumeCommand },
       clock,
-      journal: this.#journal,
-      latch: this.#latch,
       log,
-      book: config.book,
-      instance: config.instance,
+      venue: {
+        exchange: client,
+        newStream: () => marketStreamOf(config, venue, clock, seed),
+        moneyLists: client,
+      },
+      beside: { reference, hedge: hedgeOf(config, client), rfqReference: rfqReferenceOf(config, client) },
+      state: {
+        journal: this.#journal,
+        latch: this.#latch,
+        adjustments: adjustmentsIn(config.state.dir),
+        settlements: settlementsIn(config.state.dir),
+      },
       timing: config.timing,
-      reference,
+      roll: { ...journalLimits(config), onRolled: (ended, next) => this.#rolled(ended, next) },
       makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
       onNews: (news, { instrument }) => {
         logEvent(log, instrument, news, this.#resumeCommand);
         if (news.kind === 'count') this.#page?.order(news.side, news.event);
         if (news.kind === 'fill') this.#page?.fill(news.fill.side, volumeOf(news.fill, instrument));
       },
-      hedge: hedgeOf(config, client),
-      witness: rfqReferenceOf(config, client),
-      moneyLists: client,
-      adjustments: adjustmentsIn(config.state.dir),
-      settlements: settlementsIn(config.state.dir),
-      onStep: ms => this.#page?.loop(ms),
-      onReconciled: () => this.#heart.read(),
-      onTurn: isKeptOut => this.#heart.beat(isKeptOut ? 'kept out' : 'alive'),
-      resumeCommand: this.#resumeCommand,
-      ...(config.sentinel.required ? { sentinelAlive: sentinelIn(config.state.dir, clock) } : {}),
+      watchers: {
+        onStep: ms => this.#page?.loop(ms),
+        onReconciled: () => this.#heart.read(),
+        onTurn: isKeptOut => this.#heart.beat(isKeptOut ? 'kept out' : 'alive'),
+        ...(config.sentinel.required ? { sentinelAlive: sentinelIn(config.state.dir, clock) } : {}),
+      },
     });
     if (this.#journal.client === null && ownerOf(config, venue).venue !== null) {
       const status = await client.accountStatus();

@@ -1,28 +1,17 @@
 /** Balances against the ledger: read on a quiet cut, and what differs looked for among the exchange's transfers and the bookings of a person. */
 import { sleep, textOfMoney } from '../../core/index.ts';
-import type { Clock, Engine, EngineEvent, Millis, MoneyLists } from '../../core/index.ts';
+import type { Engine, Millis, MoneyLists } from '../../core/index.ts';
 import type { AdjustmentBox } from '../state/adjustments.ts';
 import { explaining } from './explaining.ts';
-import type { Log } from '../log.ts';
+import type { RunContext } from '../runContext.ts';
 import type { ConnectivityLog } from '../loop/connectivityLog.ts';
 import { isFailed } from './reads.ts';
 import type { Failed, Reads } from './reads.ts';
 import { TransferReads } from './transferReads.ts';
 import type { Booking, FoundTransfers, ListedTransfer } from './transferReads.ts';
 
-export type BalanceReadsOptions = {
-  readonly engine: Engine;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly reach: ConnectivityLog;
-  readonly reads: Reads;
-  /** The engine's time. */
-  readonly time: () => Millis;
-  readonly step: (event: EngineEvent) => void;
-  readonly readTrades: () => Promise<boolean>;
-  readonly note: (what: string, failed: Failed) => void;
-  /** Makes the ledger durable; false when the disk does not take it. */
-  readonly persist: () => boolean;
+/** What explains a difference of the balances. */
+export type Explanations = {
   /** Absent: nothing explains what came or went, except a person. */
   readonly lists?: MoneyLists | undefined;
   readonly adjustments?: AdjustmentBox | undefined;
@@ -30,6 +19,18 @@ export type BalanceReadsOptions = {
   readonly known: readonly string[] | null;
   /** A list is not ahead of the balances by more than this. */
   readonly listAheadMaxMs: Millis;
+};
+
+export type BalanceReadsOptions = {
+  readonly run: RunContext;
+  readonly engine: Engine;
+  readonly reach: ConnectivityLog;
+  readonly reads: Reads;
+  readonly explained: Explanations;
+  readonly readTrades: () => Promise<boolean>;
+  readonly note: (what: string, failed: Failed) => void;
+  /** Makes the ledger durable; false when the disk does not take it. */
+  readonly persist: () => boolean;
 };
 
 /** Transfers that cancel out are seen in no balance: the lists are looked at now and then all the same. */
@@ -60,13 +61,14 @@ export class BalanceReads {
 
   constructor(options: BalanceReadsOptions) {
     this.#o = options;
-    this.#linesMayComeUntil = options.clock.elapsed() + options.listAheadMaxMs;
-    this.#transfers = options.lists ? new TransferReads(options.lists, options.known, options.listAheadMaxMs) : null;
+    const { lists, known, listAheadMaxMs } = options.explained;
+    this.#linesMayComeUntil = options.run.clock.elapsed() + listAheadMaxMs;
+    this.#transfers = lists ? new TransferReads(lists, known, listAheadMaxMs) : null;
   }
 
   /** Transfers that are in the ledger or were before it; for the journal. */
   get known(): readonly string[] | null {
-    return this.#transfers === null ? this.#o.known : this.#transfers.known;
+    return this.#transfers === null ? this.#o.explained.known : this.#transfers.known;
   }
 
   /** Balances between two equal readings of the trades; true when nothing was traded meanwhile. One after the other, so that nothing is booked twice. */
@@ -77,7 +79,8 @@ export class BalanceReads {
   }
 
   async #readNow(): Promise<boolean> {
-    const { reads, readTrades, engine, step, time, note } = this.#o;
+    const { reads, readTrades, engine, note } = this.#o;
+    const { step, time } = this.#o.run;
     this.#shown = (await this.#lookBefore()) ?? this.#shown;
     if (!(await readTrades())) return false;
     const newest = reads.newest;
@@ -90,10 +93,10 @@ export class BalanceReads {
     step({ ...event, at: time(), quiet });
     if (!quiet) return false;
     const differs = engine.account.differences().length > 0;
-    const now = this.#o.clock.elapsed();
+    const now = this.#o.run.clock.elapsed();
     if (!differs && this.#shown !== null) this.#transfers?.seenEqual(this.#shown, now);
     this.#shown = null;
-    if (!differs && this.#isUnbooked) this.#linesMayComeUntil = now + this.#o.listAheadMaxMs;
+    if (!differs && this.#isUnbooked) this.#linesMayComeUntil = now + this.#o.explained.listAheadMaxMs;
     this.#isUnbooked = differs;
     if (differs) await this.#explain();
     this.#sayUnexplained();
@@ -102,7 +105,8 @@ export class BalanceReads {
 
   /** Balances on a quiet cut must equal the ledger; trades that are still being recorded get a moment. */
   async match(): Promise<boolean> {
-    const { engine, clock, log } = this.#o;
+    const { engine } = this.#o;
+    const { clock, log } = this.#o.run;
     for (let tries = 0; tries < TRIES; tries++) {
       if ((await this.read()) && engine.account.differences().length === 0) return true;
       await sleep(clock, TRY_EVERY_MS);
@@ -118,7 +122,9 @@ export class BalanceReads {
 
   /** Books what a person has left. */
   takeUp(): void {
-    const { adjustments, persist, log, reach } = this.#o;
+    const { explained, persist, reach } = this.#o;
+    const { adjustments } = explained;
+    const { log } = this.#o.run;
     if (!adjustments) return;
     const waiting = adjustments.waiting(name =>
       reach.say(name, { name }, `${name} in the state directory cannot be read: nothing of it is booked`, 'error'),
@@ -144,7 +150,7 @@ export class BalanceReads {
 
   /** What the lists show before the balances are read, when it is time to learn it; the transfers among it that cancel out are booked. */
   async #lookBefore(): Promise<FoundTransfers | null> {
-    const now = this.#o.clock.elapsed();
+    const now = this.#o.run.clock.elapsed();
     if (this.#transfers === null || now < this.#lookAt || this.#o.engine.account.differences().length > 0) return null;
     const found = await this.#look();
     const isSoon = found === null || now < this.#linesMayComeUntil;
@@ -162,7 +168,7 @@ export class BalanceReads {
       this.#lookAt = -Infinity;
       return;
     }
-    const now = this.#o.clock.elapsed();
+    const now = this.#o.run.clock.elapsed();
     // What a conversion has moved would be taken for what a list shows, which may have been offset by something that no list has.
     const everyMs = this.#o.engine.account.unexplained === null ? LOOK_SOON_MS : LOOK_EVERY_MS;
     if (this.#o.engine.account.isConverting || now - this.#lookedAt < everyMs) return;
@@ -179,7 +185,8 @@ export class BalanceReads {
 
   /** Once for each difference, and once a minute while it stays. */
   #sayUnexplained(): void {
-    const { engine, reach, time } = this.#o;
+    const { engine, reach } = this.#o;
+    const { time } = this.#o.run;
     const { unexplained } = engine.account;
     if (unexplained === null || engine.haltedBecause !== null) return;
     const { difference, haltsAt } = unexplained;
@@ -210,11 +217,11 @@ export class BalanceReads {
   #take(found: FoundTransfers, booked: readonly ListedTransfer[]): void {
     for (const { id: _line, ...transfer } of booked) this.#book(transfer);
     if (booked.length > 0) this.#isUnbooked = false;
-    this.#transfers?.take(found, booked, this.#o.clock.elapsed());
+    this.#transfers?.take(found, booked, this.#o.run.clock.elapsed());
   }
 
   #book(transfer: Booking): void {
-    const { step, time, log } = this.#o;
+    const { step, time, log } = this.#o.run;
     const { source, cause, currency, amount, why } = transfer;
     step({ kind: 'transfer', at: time(), ...transfer });
     log[cause === 'withdrawals' ? 'warn' : 'info'](

@@ -1,31 +1,34 @@
 /** The hedger of a run, put together from what the loop has. */
 import { Hedger, hedgeViewOf } from '../../hedge/index.ts';
 import type { HedgerOptions } from '../../hedge/index.ts';
+import type { Millis } from '../../core/index.ts';
+import type { RunContext } from '../runContext.ts';
 import type { LoopOptions } from './loopOptions.ts';
 import type { Rules } from './opening.ts';
-import type { Reads } from '../account/reads.ts';
 
-type OfLoop = Pick<HedgerOptions, 'persist' | 'mayAct'> &
-  Pick<HedgerOptions['run'], 'time' | 'step'> & { readonly rules: () => Rules };
+type OfLoop = Pick<HedgerOptions, 'persist' | 'mayAct'> & {
+  readonly rules: () => Rules;
+  /** When the last read of the balances began. */
+  readonly balancesAt: () => Millis;
+};
 
 /** The hedger of one run; null when inventory leaves by quotes alone. */
 export function hedgerOf(
-  { hedge, clock, engine, journal, log, instance, rules: { instrument: pair } }: LoopOptions,
-  reads: Pick<Reads, 'balancesAt'>,
-  { rules, time, step, persist, mayAct }: OfLoop,
+  { beside, bot: { instance }, engine, start, state: { journal } }: LoopOptions,
+  run: RunContext,
+  { rules, balancesAt, ...gate }: OfLoop,
 ): Hedger | null {
-  if (!hedge) return null;
+  if (!beside?.hedge) return null;
   return new Hedger({
-    setup: hedge,
-    run: { clock, time, log, step },
+    setup: beside.hedge,
+    run,
     kept: {
       rows: journal.leftovers.hedges,
       prefix: `${instance}-h${journal.run}-`,
       orderPrefix: `${instance}-${journal.run}-t`,
     },
-    pair,
-    view: () => hedgeViewOf(engine, { ...rules(), balancesAt: reads.balancesAt }, time()),
-    persist,
-    mayAct,
+    pair: start.rules.instrument,
+    view: () => hedgeViewOf(engine, { ...rules(), balancesAt: balancesAt() }, run.time()),
+    ...gate,
   });
 }

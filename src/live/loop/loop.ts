@@ -10,12 +10,14 @@ import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData } from '../market/marketData.ts';
 import type { LoopOptions, StopReport } from './loopOptions.ts';
 import type { Rules } from './opening.ts';
+import type { RunContext } from '../runContext.ts';
 import { obstacleTo } from '../safety/obstacle.ts';
 import { recordedTurn } from '../replay/recordedTurn.ts';
 import { LineWriter } from '../replay/recording.ts';
 import { isFailed, Reads, type Failed } from '../account/reads.ts';
 import { ConnectivityLog } from './connectivityLog.ts';
 import { Refusals } from '../safety/refusals.ts';
+import { repeat } from './repeat.ts';
 import { RulesReads } from './rulesReads.ts';
 import { takeUpSettlements } from '../state/settlements.ts';
 import { takeUpHalt, watchHalt } from '../safety/haltWatch.ts';
@@ -36,6 +38,7 @@ const EMPTY_READS_TO_STOP = 2;
 
 export class Loop {
   readonly #options: LoopOptions;
+  readonly #run: RunContext;
   readonly #reads: Reads;
   readonly market: MarketData;
   readonly #stopping = new AbortController();
@@ -57,48 +60,52 @@ export class Loop {
   constructor(options: LoopOptions) {
     this.#options = options;
     this.#origin = options.clock.now() - options.clock.elapsed();
-    const { exchange, book, opening, timing } = options;
+    const { bot, clock, engine, log, start, state, timing, venue, beside = {} } = options;
+    const { opening } = start;
+    const { exchange } = venue;
+    const run = { clock, log, time: this.time, step: (event: EngineEvent) => this.#step(event) };
+    this.#run = run;
     const tids = opening.kind === 'restored' ? opening.tids : [];
-    this.#reads = new Reads(exchange, book, opening.lastTid, this.time, timing.tradeReportDelayMaxMs, tids);
+    this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, timing.tradeReportDelayMaxMs, tids);
     const hedges = () => this.#hedger?.rows ?? [];
-    this.#reach = new ConnectivityLog(options.log, options.clock);
-    this.#refusals = new Refusals(options.clock, this.#reach);
-    this.#sentinel = new SentinelWatch(options, event => this.#step({ ...event, at: this.time() }));
-    this.#rules = new RulesReads(options, this.#reach, event => this.#step({ ...event, at: this.time() }));
+    this.#reach = new ConnectivityLog(log, clock);
+    this.#refusals = new Refusals(clock, this.#reach);
+    this.#sentinel = new SentinelWatch(run, state.latch, bot.resumeCommand, options.watchers?.sentinelAlive);
+    this.#rules = new RulesReads(run, { exchange, book: bot.book, first: start.rules }, this.#reach);
+    const readTrades = () => this.#readTrades();
+    const note = (what: string, failed: Failed) => this.#note(what, failed);
+    const persist = () => this.#flush();
     this.#balances = new BalanceReads({
-      ...options,
+      ...{ run, engine, readTrades, note, persist },
       reach: this.#reach,
       reads: this.#reads,
-      time: this.time,
-      step: event => this.#step(event),
-      readTrades: () => this.#readTrades(),
-      note: (what, failed) => this.#note(what, failed),
-      persist: () => this.#flush(),
-      lists: options.moneyLists,
-      known: opening.kind === 'restored' ? options.journal.leftovers.transfers : null,
-      listAheadMaxMs: timing.transferListDelayMaxMs,
+      explained: {
+        lists: venue.moneyLists,
+        adjustments: state.adjustments,
+        known: opening.kind === 'restored' ? state.journal.leftovers.transfers : null,
+        listAheadMaxMs: timing.transferListDelayMaxMs,
+      },
     });
     const known = () => this.#balances.known;
-    this.#keeper = new LedgerKeeper(options.engine, options.journal, this.#reads, options.clock, hedges, known);
-    this.#sleep = new SleepWatch(options.clock);
-    this.#hedger = hedgerOf(options, this.#reads, {
+    this.#keeper = new LedgerKeeper(engine, state.journal, this.#reads, clock, hedges, known);
+    this.#sleep = new SleepWatch(clock);
+    this.#hedger = hedgerOf(options, run, {
+      balancesAt: () => this.#reads.balancesAt,
       rules: () => this.rules,
-      time: this.time,
-      step: event => this.#step(event),
-      persist: () => this.#flush(),
+      persist,
       mayAct: () => this.#obstacle() === null,
     });
     this.market = new MarketData({
-      ...options,
+      ...run,
+      ...venue,
+      ...bot,
+      ...{ engine, timing, readTrades, note },
+      reference: beside.reference,
       reads: this.#reads,
       instrument: () => this.rules.instrument,
-      time: this.time,
-      step: event => this.#step(event),
-      note: (what, failed) => this.#note(what, failed),
       onTurn: () => this.#look(),
       isWaking: () => this.#sleep.isWaking,
       onBroken: error => this.#fail(error),
-      readTrades: () => this.#readTrades(),
       readBalances: () => this.#balances.read(),
       look: async ids => {
         for (const command of approveByIds('look', ids)) await this.#send(command);
@@ -116,11 +123,12 @@ export class Loop {
 
   /** Starts reading and quoting. `onFailure` is called once if something breaks that only a stop can answer. */
   start(onFailure: () => void): void {
-    const { latch, opening, timing } = this.#options;
+    const { state, timing, beside, engine } = this.#options;
+    const { opening } = this.#options.start;
     this.#onFailure = onFailure;
-    const { orders, ledger: left } = this.#options.journal.leftovers;
+    const { orders, ledger: left } = state.journal.leftovers;
     this.#step({ kind: 'restore', at: this.time(), orders, ledger: opening.kind === 'restored' ? left : null });
-    takeUpReduce(latch, this.time(), event => this.#step(event));
+    takeUpReduce(state.latch, this.time(), this.#run.step);
     this.#step({ kind: 'rules', at: this.time(), ...this.rules });
     if (opening.kind === 'fresh') {
       const { startedAt, balances } = opening;
@@ -135,13 +143,8 @@ export class Loop {
     this.#repeat(LOOK_EVERY_MS, async () => this.#look(), LOOK_EVERY_MS);
     this.#repeat(this.#balancesEveryMs, () => this.#balances.read());
     if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
-    const witness = rfqReferenceReadsOf(
-      this.#options,
-      () => this.rules.instrument,
-      this.time,
-      event => this.#step(event),
-    );
-    if (witness) this.#repeat(witness.everyMs, () => witness.read());
+    const rfqReference = rfqReferenceReadsOf(beside?.rfqReference, this.#run, engine, () => this.rules.instrument);
+    if (rfqReference) this.#repeat(rfqReference.everyMs, () => rfqReference.read());
     this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
     this.#repeat(LATCH_EVERY_MS, async () => this.#watchLatch(), LATCH_EVERY_MS);
     this.#repeat(RULES_LOOK_EVERY_MS, () => this.#rules.readWhenDue());
@@ -152,7 +155,7 @@ export class Loop {
    * clock and the requests then under way. To be called once.
    */
   async stop(): Promise<StopReport> {
-    const { clock, engine, timing } = this.#options;
+    const { clock, engine, timing, venue } = this.#options;
     this.#step({ kind: 'stop', at: this.time() });
     this.#stopping.abort();
     await Promise.all([...this.#tasks, this.market.stop()]);
@@ -170,7 +173,7 @@ export class Loop {
       ];
       empty = left.length === 0 ? empty + 1 : 0;
       // A broken engine may no longer ask for cancels: then what was seen is canceled directly.
-      if (this.#failure !== null && seen !== null) await cancelAll({ ...this.#options, reach: this.#reach }, seen);
+      if (this.#failure !== null && seen !== null) await cancelAll({ ...venue, reach: this.#reach }, seen);
       if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
     }
     verified.abort();
@@ -189,26 +192,13 @@ export class Loop {
   };
 
   #decide(signal: AbortSignal): Promise<void> {
-    return decisionTimer({ ...this.#options, time: this.time, step: event => this.#step(event) }, signal);
+    const { engine, timing } = this.#options;
+    return decisionTimer(this.#run, engine, timing.decideEveryMs, signal);
   }
 
   #repeat(everyMs: Millis | (() => Millis), task: () => Promise<unknown>, delayMs: Millis = 0): void {
-    const { clock } = this.#options;
-    const { signal } = this.#stopping;
-    const run = async () => {
-      await sleep(clock, delayMs, signal);
-      while (!signal.aborted) {
-        const started = clock.elapsed();
-        try {
-          await task();
-        } catch (error) {
-          this.#fail(error);
-        }
-        const every = typeof everyMs === 'number' ? everyMs : everyMs();
-        await sleep(clock, Math.max(1, every - (clock.elapsed() - started)), signal);
-      }
-    };
-    this.#tasks.push(run());
+    const onBroken = (error: unknown) => this.#fail(error);
+    this.#tasks.push(repeat(this.#run.clock, this.#stopping.signal, { everyMs, delayMs, task, onBroken }));
   }
 
   /** Open orders and trades; the origin ids of ours that are open, or null when they could not be read whole. */
@@ -222,8 +212,8 @@ export class Loop {
     this.#refusals.accepted();
     this.#step(event);
     if (!event.complete) return null;
-    if (isWhole) this.#options.onReconciled?.();
-    const prefix = `${this.#options.instance}-`;
+    if (isWhole) this.#options.watchers?.onReconciled?.();
+    const prefix = `${this.#options.bot.instance}-`;
     return event.orders.flatMap(({ originId }) => (originId?.startsWith(prefix) ? [originId] : []));
   }
 
@@ -249,7 +239,7 @@ export class Loop {
   }
 
   #step(told: EngineEvent): void {
-    const { clock, engine, journal, onStep } = this.#options;
+    const { clock, engine, state, watchers } = this.#options;
     // What waited for another answer is told late: the engine decides on the time of now, or old data would look young.
     const now = this.time();
     const event = told.at < now ? { ...told, at: now } : told;
@@ -257,20 +247,20 @@ export class Loop {
     let commands: readonly Approved<Command>[];
     try {
       this.market.learn(event);
-      commands = recordedTurn(event, engine, journal, this.#writer);
+      commands = recordedTurn(event, engine, state.journal, this.#writer);
     } catch (error) {
       this.#fail(error);
       return;
     }
     // Before anything is written: what the ledger has, the marker must have too.
     if (event.kind === 'trades') this.#reads.take(event);
-    onStep?.(clock.elapsed() - started);
+    watchers?.onStep?.(clock.elapsed() - started);
     this.#carryOut(commands);
   }
 
   /** The ledger and the recording become durable together; a disk that takes neither is told by the next intent. */
   #flush(isLast = false): boolean {
-    const { journal } = this.#options;
+    const { journal } = this.#options.state;
     try {
       if (this.#failure === null) this.#keeper.keep(isLast);
       journal.flush();
@@ -283,26 +273,27 @@ export class Loop {
 
   /** A halt that somebody else latched holds here too; one that a person lifted is lifted here. */
   #watchLatch(): void {
-    const { engine, latch } = this.#options;
+    const { engine, log, state } = this.#options;
+    const { latch, settlements } = state;
     this.#showLife();
     this.#balances.takeUp();
-    takeUpSettlements(this.#options.settlements, this.#hedger, () => this.#flush(), this.#options.log);
+    takeUpSettlements(settlements, this.#hedger, () => this.#flush(), log);
     this.#sentinel.look();
-    watchHalt(engine, latch, this.time(), this.#failure !== null, event => this.#step(event));
-    watchReduce(engine, latch, this.time(), event => this.#step(event));
+    watchHalt(engine, latch, this.time(), this.#failure !== null, this.#run.step);
+    watchReduce(engine, latch, this.time(), this.#run.step);
   }
 
   #showLife(): void {
-    const { exchange, onTurn } = this.#options;
-    onTurn?.(!(exchange.budget().private > 0));
+    const { venue, watchers } = this.#options;
+    watchers?.onTurn?.(!(venue.exchange.budget().private > 0));
   }
 
   /** Intents are on disk before the first byte leaves; when they cannot be written, only cancels and look-ups leave. */
   #carryOut(commands: readonly Approved<Command>[]): void {
     const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
-    const { engine, latch } = this.#options;
+    const { engine, state } = this.#options;
     // A halt of another process is told before what it keeps back.
-    const latched = places.length > 0 ? takeUpHalt(engine, latch, this.time(), event => this.#step(event)) : null;
+    const latched = places.length > 0 ? takeUpHalt(engine, state.latch, this.time(), this.#run.step) : null;
     const obstacle = places.length === 0 ? null : (this.#obstacle(latched) ?? this.#intend(places));
     for (const command of commands) {
       if (command.kind === 'place' && obstacle !== null) {
@@ -317,14 +308,14 @@ export class Loop {
     }
   }
 
-  #obstacle(latched = this.#options.latch.read()): string | null {
-    const { engine, latch } = this.#options;
-    return obstacleTo(this.#stopping.signal.aborted, engine, latched, latch, this.#rules.areInDoubt);
+  #obstacle(latched = this.#options.state.latch.read()): string | null {
+    const { engine, state } = this.#options;
+    return obstacleTo(this.#stopping.signal.aborted, engine, latched, state.latch, this.#rules.areInDoubt);
   }
 
   /** Null when they are on disk. */
   #intend(places: readonly Approved<PlaceCommand>[]): string | null {
-    const { journal } = this.#options;
+    const { journal } = this.#options.state;
     try {
       if (this.#failure === null) this.#keeper.keep();
       journal.intend(places, this.time());
@@ -337,9 +328,15 @@ export class Loop {
   }
 
   async #send(command: Approved<Command>): Promise<void> {
-    const { exchange, book } = this.#options;
+    const { bot, venue } = this.#options;
     const { instrument } = this.rules;
-    const at = { exchange, book, instrument, time: this.time, mayPlace: () => this.#obstacle() === null };
+    const at = {
+      exchange: venue.exchange,
+      book: bot.book,
+      instrument,
+      time: this.time,
+      mayPlace: () => this.#obstacle() === null,
+    };
     const { event, what, failed } = await send(command, at);
     if (failed === null) this.#refusals.accepted();
     else this.#note(what, failed);

@@ -1,56 +1,93 @@
-/** What the loop is made of, and what it says at its end. */
-import type { Clock, Engine, Exchange, Millis, MoneyLists } from '../../core/index.ts';
+/** What a run is made of, in parts by what they are about, and what it says at its end. */
+import type { Clock, Engine, Exchange, MarketStream, Millis, MoneyLists } from '../../core/index.ts';
 import type { HedgeSetup } from '../../hedge/index.ts';
 import type { AdjustmentBox } from '../state/adjustments.ts';
 import type { Journal } from '../state/journal.ts';
 import type { Latch } from '../safety/latch.ts';
 import type { Log } from '../log.ts';
 import type { SettlementBox } from '../state/settlements.ts';
-import type { MarketDataOptions } from '../market/marketData.ts';
+import type { ReferenceOptions } from '../market/reference.ts';
 import type { RfqReferenceSetup } from '../market/rfqReferenceReads.ts';
 import type { Opening, Rules } from './opening.ts';
 
-export type LoopOptions = Pick<MarketDataOptions, 'stream' | 'reference'> & {
-  readonly exchange: Exchange;
-  readonly engine: Engine;
-  readonly clock: Clock;
-  readonly journal: Journal;
-  readonly log: Log;
+/** Which bot it is. */
+export type BotName = {
+  /** Symbol of the book that it quotes on. */
   readonly book: string;
+  /** Begins every origin id of its orders. */
   readonly instance: string;
-  readonly rules: Rules;
-  readonly opening: Opening;
-  readonly latch: Latch;
-  /** Told after each whole and successful private read: what a watcher goes by. */
-  readonly onReconciled?: () => void;
-  /** Told every two seconds that the loop turns, and whether no private request may be sent, because of a lock-out or a budget that is used up. */
-  readonly onTurn?: (isKeptOut: boolean) => void;
   /** What a person types to lift a halt of this very bot. */
   readonly resumeCommand: string;
-  /** Whether the sentinel shows life; absent: none is asked for. */
-  readonly sentinelAlive?: () => boolean;
-  readonly timing: {
-    readonly decideEveryMs: Millis;
-    readonly bookPollMs: Millis;
-    readonly privatePollMs: Millis;
-    readonly shutdownMs: Millis;
-    /** How late the record of a trade may be. */
-    readonly tradeReportDelayMaxMs: Millis;
-    /** How late the exchange may list a transfer that is in the balances already, and how early one that is not yet. */
-    readonly transferListDelayMaxMs: Millis;
-  };
+};
+
+/** The exchange: what is asked of it, and what it tells by itself. */
+export type ExchangeSide = {
+  readonly exchange: Exchange;
+  /** Without it books are polled only. */
+  readonly stream?: MarketStream | undefined;
+  /** Its lists of deposits and withdrawals; absent: only a person explains what came or went. */
+  readonly moneyLists?: MoneyLists | undefined;
+};
+
+/** What it may do beside quoting on its book. */
+export type BesideQuoting = {
+  /** What our price is elsewhere, and how often it is read; absent: never. */
+  readonly reference?: ReferenceOptions | undefined;
+  /** Asks RFQ for its prices; absent: never. */
+  readonly rfqReference?: RfqReferenceSetup | undefined;
   /** Lets inventory leave by conversions; absent: it leaves by quotes alone. */
   readonly hedge?: HedgeSetup | undefined;
-  /** The exchange's lists of deposits and withdrawals; absent: only a person explains what came or went. */
-  readonly moneyLists?: MoneyLists | undefined;
+};
+
+/** What outlives the run. */
+export type StateSide = {
+  readonly journal: Journal;
+  readonly latch: Latch;
   /** Where a person leaves bookings. */
   readonly adjustments?: AdjustmentBox | undefined;
   /** Where a person leaves word of hedges that nobody can look up. */
   readonly settlements?: SettlementBox | undefined;
-  /** Asks RFQ for its prices; absent: never. */
-  readonly witness?: RfqReferenceSetup | undefined;
-  /** Called after every step of the engine with the milliseconds that it took. */
+};
+
+export type LoopTiming = {
+  readonly decideEveryMs: Millis;
+  readonly bookPollMs: Millis;
+  readonly privatePollMs: Millis;
+  readonly shutdownMs: Millis;
+  /** How late the record of a trade may be. */
+  readonly tradeReportDelayMaxMs: Millis;
+  /** How late the exchange may list a transfer that is in the balances already, and how early one that is not yet. */
+  readonly transferListDelayMaxMs: Millis;
+};
+
+/** Who watches over the run from outside. */
+export type Watchers = {
+  /** Told after each whole and successful private read: what a watcher goes by. */
+  readonly onReconciled?: () => void;
+  /** Told every two seconds that the loop turns, and whether no private request may be sent, because of a lock-out or a budget that is used up. */
+  readonly onTurn?: (isKeptOut: boolean) => void;
+  /** Told after every step of the engine how many milliseconds it took. */
   readonly onStep?: (ms: Millis) => void;
+  /** Whether the sentinel shows life; absent: none is asked for. */
+  readonly sentinelAlive?: () => boolean;
+};
+
+/** All of a run but its engine, which is made once the rules are known. */
+export type RunParts = {
+  readonly bot: BotName;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly venue: ExchangeSide;
+  readonly beside?: BesideQuoting;
+  readonly state: StateSide;
+  readonly timing: LoopTiming;
+  readonly watchers?: Watchers;
+};
+
+export type LoopOptions = RunParts & {
+  readonly engine: Engine;
+  /** What was read before the first quote. */
+  readonly start: { readonly rules: Rules; readonly opening: Opening };
 };
 
 export type StopReport = {

@@ -5,23 +5,25 @@
 import { sleep, textOfPrice, worstPrice } from '../../core/index.ts';
 import type { Instrument, MarketStream, Millis, Order } from '../../core/index.ts';
 import type { Journal } from '../state/journal.ts';
-import type { StopReport } from './loopOptions.ts';
+import type { ExchangeSide, StopReport } from './loopOptions.ts';
 import { readRules } from './opening.ts';
 import type { Rules } from './opening.ts';
 import { isOtherGrid } from './rulesChange.ts';
 import { openSession } from './session.ts';
 import type { Session, SessionOptions } from './session.ts';
 
-export type RollingOptions = Omit<SessionOptions, 'rules' | 'stream'> & {
-  /** Every run has a stream of its own. */
-  readonly newStream?: () => MarketStream | undefined;
+export type RollingOptions = Omit<SessionOptions, 'rules' | 'venue'> & {
+  readonly venue: Omit<ExchangeSide, 'stream'> & {
+    /** Every run has a stream of its own. */
+    readonly newStream?: () => MarketStream | undefined;
+  };
   readonly roll: {
     readonly afterMs: Millis;
     /** Of a recording; twice this, and a run ends also when it is no good moment. */
     readonly bytes: number;
+    /** Called between two runs, with the one that has ended and the journal of the next. */
+    readonly onRolled?: (ended: Session, journal: Journal) => void;
   };
-  /** Called between two runs, with the one that has ended and the journal of the next. */
-  readonly onRolled?: (ended: Session, journal: Journal) => void;
 };
 
 const LOOK_EVERY_MS = 5_000;
@@ -40,7 +42,7 @@ export class Rolling {
   /** Use `openRolling`. */
   constructor(options: RollingOptions, session: Session) {
     this.#options = options;
-    this.#journal = options.journal;
+    this.#journal = options.state.journal;
     this.#session = session;
     this.#startedAt = options.clock.elapsed();
   }
@@ -79,21 +81,21 @@ export class Rolling {
 
   /** The rules of the book when a next run should begin and can: a run that has nothing unknown leaves little to do to the next. */
   async #rulesToRollWith(): Promise<Rules | null> {
-    const { clock, exchange, book, latch, roll } = this.#options;
+    const { bot, clock, roll, state, venue } = this.#options;
     const { engine } = this.#session;
     const bytes = this.#journal.recordedBytes();
     const isDue = engine.isOutdated || clock.elapsed() - this.#startedAt >= roll.afterMs || bytes >= roll.bytes;
     if (!isDue) return null;
     // Without a ledger there is nothing to go on with; a halt that is not on disk would be forgotten.
-    if (engine.ledger([]) === null || (engine.haltedBecause !== null && latch.read() === null)) return null;
+    if (engine.ledger([]) === null || (engine.haltedBecause !== null && state.latch.read() === null)) return null;
     const isCalm = engine.account.isReconciled && !engine.account.isConverting && engine.unfinished.every(isFound);
     if (!isCalm && bytes < 2 * roll.bytes) return null;
     // What cannot be read now could not be read by the next run either.
-    return readRules(exchange, book).catch(() => null);
+    return readRules(venue.exchange, bot.book).catch(() => null);
   }
 
   async #roll(known: Rules): Promise<void> {
-    const { clock, log, onRolled, exchange, book } = this.#options;
+    const { bot, clock, log, roll, venue } = this.#options;
     let rules: Rules | null = known;
     const ended = this.#session;
     const from = clock.elapsed();
@@ -107,9 +109,9 @@ export class Rolling {
     while (!this.#stopping.signal.aborted) {
       try {
         this.#journal = this.#journal.next(clock.now());
-        const next = rules ?? (await readRules(exchange, book));
+        const next = rules ?? (await readRules(venue.exchange, bot.book));
         const journal = onGridOf(this.#journal, ended.rules.instrument, next.instrument);
-        this.#session = await sessionOf({ ...this.#options, rules: next, journal });
+        this.#session = await sessionOf({ ...this.#options, rules: next, state: { ...this.#options.state, journal } });
         break;
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
@@ -120,7 +122,7 @@ export class Rolling {
       }
     }
     if (this.#session === ended) return;
-    onRolled?.(ended, this.#journal);
+    roll.onRolled?.(ended, this.#journal);
     this.#ended = null;
     this.#startedAt = clock.elapsed();
     this.#session.start(this.#onFailure);
@@ -147,7 +149,7 @@ export async function openRolling(options: RollingOptions): Promise<Rolling> {
   return new Rolling(options, await sessionOf(options));
 }
 
-function sessionOf({ newStream, ...options }: RollingOptions & { readonly rules?: Rules }): Promise<Session> {
-  const stream = newStream?.();
-  return openSession({ ...options, ...(stream ? { stream } : {}) });
+function sessionOf(options: RollingOptions & { readonly rules?: Rules }): Promise<Session> {
+  const { newStream, ...venue } = options.venue;
+  return openSession({ ...options, venue: { ...venue, stream: newStream?.() } });
 }

@@ -1,6 +1,6 @@
 /** Rules and fees of the book while the bot runs: read every few minutes, and at once after an order was refused as if they were others. */
-import type { Clock, EngineEvent, Millis } from '../../core/index.ts';
-import type { LoopOptions } from './loopOptions.ts';
+import type { Exchange, Millis } from '../../core/index.ts';
+import type { RunContext } from '../runContext.ts';
 import { CannotStart, NO_SUCH_BOOK, readRules, type Rules } from './opening.ts';
 import type { ConnectivityLog } from './connectivityLog.ts';
 import { isOtherGrid, rulesChange } from './rulesChange.ts';
@@ -10,31 +10,26 @@ const AGAIN_MS = 15_000;
 /** After a refusal that speaks of them; not more often. */
 const SOON_MS = 2_000;
 
-type RulesEvent = Extract<EngineEvent, { kind: 'rules' | 'book removed' }>;
-/** An event whose time whoever steps the engine adds. */
-type Untimed<E> = E extends unknown ? Omit<E, 'at'> : never;
-
 export class RulesReads {
-  readonly #options: Pick<LoopOptions, 'exchange' | 'book' | 'log'>;
-  readonly #clock: Clock;
+  readonly #run: RunContext;
+  readonly #of: { readonly exchange: Exchange; readonly book: string };
   readonly #reach: ConnectivityLog;
-  readonly #step: (event: Untimed<RulesEvent>) => void;
   #known: Rules;
   #areInDoubt = false;
   #readAt: Millis = -Infinity;
   #dueAt: Millis;
 
+  /** `first`: as they were read before the run began. */
   constructor(
-    options: Pick<LoopOptions, 'exchange' | 'book' | 'log' | 'clock' | 'rules'>,
+    run: RunContext,
+    { first, ...of }: { readonly exchange: Exchange; readonly book: string; readonly first: Rules },
     reach: ConnectivityLog,
-    step: (event: Untimed<RulesEvent>) => void,
   ) {
-    this.#options = options;
-    this.#clock = options.clock;
+    this.#run = run;
+    this.#of = of;
     this.#reach = reach;
-    this.#step = step;
-    this.#known = options.rules;
-    this.#dueAt = options.clock.elapsed() + EVERY_MS;
+    this.#known = first;
+    this.#dueAt = run.clock.elapsed() + EVERY_MS;
   }
 
   /** As they were read last, on the grid of this run. */
@@ -53,9 +48,10 @@ export class RulesReads {
   }
 
   async readWhenDue(): Promise<void> {
-    if (this.#clock.elapsed() < this.#dueAt) return;
-    const { exchange, book, log } = this.#options;
-    this.#readAt = this.#clock.elapsed();
+    const { clock, log, step, time } = this.#run;
+    const { exchange, book } = this.#of;
+    if (clock.elapsed() < this.#dueAt) return;
+    this.#readAt = clock.elapsed();
     this.#dueAt = this.#readAt + AGAIN_MS;
     let read: Rules;
     try {
@@ -68,23 +64,23 @@ export class RulesReads {
       }
       return;
     }
-    this.#dueAt = this.#clock.elapsed() + EVERY_MS;
+    this.#dueAt = clock.elapsed() + EVERY_MS;
     this.#areInDoubt = false;
     const change = rulesChange(this.#known, read);
     const isOther = isOtherGrid(this.#known.instrument, read.instrument);
     const fields = { tick: read.instrument.tick, makerRate: read.makerRate, takerRate: read.takerRate };
     const then = isOther ? 'quotes are withdrawn, the next run takes it up' : 'taken up at once';
     if (change !== null) log.warn(fields, `the exchange changed ${change}; ${then}`);
-    this.#step({ kind: 'rules', ...read });
+    step({ kind: 'rules', ...read, at: time() });
     // What is on its way is still counted on the old grid.
     if (!isOther) this.#known = read;
   }
 
   #removed(): void {
-    const { book } = this.#options;
+    const { book } = this.#of;
     const again = AGAIN_MS / 1000;
     const text = `the exchange does not list ${book} any more: nothing is quoted until it does (asked again every ${again} s); to trade another book, stop the bot and change book in its YAML`;
     this.#reach.say('book', { book }, text, 'error');
-    this.#step({ kind: 'book removed' });
+    this.#run.step({ kind: 'book removed', at: this.#run.time() });
   }
 }

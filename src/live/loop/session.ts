@@ -1,40 +1,18 @@
 /** One run of the bot from its first read to its clean end: journal, latch, engine and loop, wired the same way live, boxed and simulated. */
-import type { Clock, Engine, EngineNews, Exchange, MarketStream, Millis } from '../../core/index.ts';
-import type { Journal } from '../state/journal.ts';
+import type { Engine, EngineNews } from '../../core/index.ts';
 import { stubbornLatch } from '../safety/latch.ts';
-import type { Latch } from '../safety/latch.ts';
 import { Loop } from './loop.ts';
-import type { Log } from '../log.ts';
-import type { LoopOptions, StopReport } from './loopOptions.ts';
+import type { RunParts, StopReport } from './loopOptions.ts';
 import { readOpening, readRules } from './opening.ts';
 import type { Opening, Rules } from './opening.ts';
 
-export type SessionOptions = {
-  readonly exchange: Exchange;
-  readonly stream?: MarketStream | undefined;
-  readonly reference?: LoopOptions['reference'];
-  readonly clock: Clock;
-  readonly journal: Journal;
-  readonly latch: Latch;
-  readonly log: Log;
-  readonly book: string;
-  readonly instance: string;
-  readonly timing: LoopOptions['timing'];
+export type SessionOptions = RunParts & {
   /** Makes the engine of a run once the rules are known. Throws in one line when it must not start. */
   readonly makeEngine: (rules: Rules, onNews: (news: EngineNews) => void, run: number) => Engine;
   /** When they have just been read; absent: they are read here. */
   readonly rules?: Rules;
+  /** Told the engine's news as it happens. */
   readonly onNews?: (news: EngineNews, rules: Rules) => void;
-  readonly onStep?: (ms: Millis) => void;
-  readonly onReconciled?: () => void;
-  readonly onTurn?: (isKeptOut: boolean) => void;
-  readonly resumeCommand: string;
-  readonly sentinelAlive?: () => boolean;
-  readonly hedge?: LoopOptions['hedge'];
-  readonly witness?: LoopOptions['witness'];
-  readonly moneyLists?: LoopOptions['moneyLists'];
-  readonly adjustments?: LoopOptions['adjustments'];
-  readonly settlements?: LoopOptions['settlements'];
 };
 
 export type Session = {
@@ -48,9 +26,11 @@ export type Session = {
 
 /** Reads what a start needs. Rejects with `CannotStart` when the exchange does not let it. */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { exchange, clock, journal } = options;
-  const latch = stubbornLatch(options.latch, options.log);
-  const rules = options.rules ?? (await readRules(exchange, options.book));
+  const { clock, log } = options;
+  const { exchange } = options.venue;
+  const { journal } = options.state;
+  const latch = stubbornLatch(options.state.latch, log);
+  const rules = options.rules ?? (await readRules(exchange, options.bot.book));
   const now = () => loop.time();
   const onNews = (news: EngineNews) => {
     if (news.kind === 'order' && news.news.kind === 'ended') journal.ended(news.news.order.id, news.news.ending);
@@ -72,6 +52,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
           lastTid: journal.leftovers.marker,
           tids: [...journal.leftovers.ledger.seen.keys()],
         };
-  const loop: Loop = new Loop({ ...options, latch, engine, rules, opening });
+  const state = { ...options.state, latch };
+  const loop: Loop = new Loop({ ...options, state, engine, start: { rules, opening } });
   return { rules, engine, loop, start: onFailure => loop.start(onFailure), stop: () => loop.stop() };
 }

@@ -1,16 +1,8 @@
 /** Asks RFQ now and then what it would pay and ask, and tells the engine. It accepts nothing: it has nothing to accept with. */
 import { isThin, moneyOf } from '../../core/index.ts';
-import type {
-  Clock,
-  ConversionDesk,
-  ConversionOffer,
-  Engine,
-  EngineEvent,
-  Instrument,
-  Millis,
-  Money,
-} from '../../core/index.ts';
+import type { ConversionDesk, ConversionOffer, Engine, Instrument, Millis, Money } from '../../core/index.ts';
 import { Offers } from '../../hedge/index.ts';
+import type { RunContext } from '../runContext.ts';
 
 export type RfqReferenceSetup = {
   readonly desk: Pick<ConversionDesk, 'offer' | 'pairs'>;
@@ -23,12 +15,9 @@ export type RfqReferenceSetup = {
 };
 
 type Surroundings = {
-  readonly clock: Clock;
+  readonly run: Omit<RunContext, 'log'>;
   readonly engine: Engine;
   readonly instrument: () => Instrument;
-  /** Time for the engine. */
-  readonly time: () => Millis;
-  readonly step: (event: EngineEvent) => void;
 };
 
 export class RfqReferenceReads {
@@ -37,7 +26,7 @@ export class RfqReferenceReads {
 
   constructor(options: RfqReferenceSetup & Surroundings) {
     this.#o = options;
-    this.#offers = new Offers(options.desk, options.clock);
+    this.#offers = new Offers(options.desk, options.run.clock);
   }
 
   get everyMs(): Millis {
@@ -46,7 +35,8 @@ export class RfqReferenceReads {
 
   /** One reading, where somebody goes by it: a thin book, or inventory whose skew it bounds. As old as its first request. */
   async read(): Promise<void> {
-    const { engine, time, step, amount, instrument } = this.#o;
+    const { engine, amount, instrument } = this.#o;
+    const { time, step } = this.#o.run;
     if (!this.#isWanted()) return;
     const startedAt = time();
     const { major, minor, tickMoney } = instrument();
@@ -61,24 +51,20 @@ export class RfqReferenceReads {
   }
 
   #isWanted(): boolean {
-    const { engine, time, capsSkew } = this.#o;
-    const { bid, ask, inventory } = engine.snapshot(time());
+    const { engine, run, capsSkew } = this.#o;
+    const { bid, ask, inventory } = engine.snapshot(run.time());
     return isThin(this.#o, bid, ask) || (capsSkew && inventory !== 0n);
   }
 }
 
 /** The reads of one run; null where nobody wants them. */
 export function rfqReferenceReadsOf(
-  {
-    witness,
-    clock,
-    engine,
-  }: { readonly witness?: RfqReferenceSetup | undefined } & Pick<Surroundings, 'clock' | 'engine'>,
+  setup: RfqReferenceSetup | undefined,
+  run: RunContext,
+  engine: Engine,
   instrument: () => Instrument,
-  time: () => Millis,
-  step: (event: EngineEvent) => void,
 ): RfqReferenceReads | null {
-  return witness ? new RfqReferenceReads({ ...witness, clock, engine, instrument, time, step }) : null;
+  return setup ? new RfqReferenceReads({ ...setup, run, engine, instrument }) : null;
 }
 
 /** A model's number: a float, in 10^-18 of the minor currency for one major. */

@@ -1,33 +1,40 @@
 /** The bot's side of the sentinel: quotes wait while one that is asked for shows no life, and while one holds them back. */
-import type { EngineEvent } from '../../core/index.ts';
-import type { LoopOptions } from '../loop/loopOptions.ts';
+import type { RunContext } from '../runContext.ts';
+import type { Latch } from './latch.ts';
 
 export class SentinelWatch {
-  readonly #options: Pick<LoopOptions, 'latch' | 'log' | 'sentinelAlive' | 'resumeCommand'>;
-  readonly #step: (event: Omit<Extract<EngineEvent, { kind: 'sentinel' }>, 'at'>) => void;
+  readonly #run: RunContext;
+  readonly #latch: Pick<Latch, 'readHold'>;
+  readonly #resumeCommand: string;
+  readonly #isAlive: () => boolean;
   #alive = true;
   #isHeld = false;
 
+  /** `isAlive`: whether the sentinel shows life; absent: none is asked for. */
   constructor(
-    options: Pick<LoopOptions, 'latch' | 'log' | 'sentinelAlive' | 'resumeCommand'>,
-    step: (event: Omit<Extract<EngineEvent, { kind: 'sentinel' }>, 'at'>) => void,
+    run: RunContext,
+    latch: Pick<Latch, 'readHold'>,
+    resumeCommand: string,
+    isAlive: () => boolean = () => true,
   ) {
-    this.#options = options;
-    this.#step = step;
+    this.#run = run;
+    this.#latch = latch;
+    this.#resumeCommand = resumeCommand;
+    this.#isAlive = isAlive;
   }
 
   look(): void {
-    const { latch, log, sentinelAlive, resumeCommand } = this.#options;
-    const alive = sentinelAlive?.() ?? true;
-    const hold = latch.readHold();
+    const { log, step, time } = this.#run;
+    const alive = this.#isAlive();
+    const hold = this.#latch.readHold();
     if (hold !== null && !this.#isHeld)
       log.warn(
         { reason: hold.reason },
-        `${hold.reason}: quotes are held back; the sentinel lifts that when this bot reads the exchange again, and without a sentinel ${resumeCommand} does`,
+        `${hold.reason}: quotes are held back; the sentinel lifts that when this bot reads the exchange again, and without a sentinel ${this.#resumeCommand} does`,
       );
     if (alive === this.#alive && (hold !== null) === this.#isHeld) return;
     this.#alive = alive;
     this.#isHeld = hold !== null;
-    this.#step({ kind: 'sentinel', alive, holds: this.#isHeld });
+    step({ kind: 'sentinel', alive, holds: this.#isHeld, at: time() });
   }
 }

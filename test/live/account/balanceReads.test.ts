@@ -40,7 +40,8 @@ function readsOver(trades: OwnTrade[], onBalances: () => Outcome<readonly Balanc
   };
   const { log, lines } = memoryLog();
   const balances = new BalanceReads({
-    ...{ engine, clock, log, reads, time, step, lists, known: null, listAheadMaxMs: 0 },
+    ...{ engine, reads, run: { clock, log, time, step } },
+    explained: { lists, known: null, listAheadMaxMs: 0 },
     reach: new ConnectivityLog(log, clock),
     readTrades: async () => {
       const event = await reads.trades();

@@ -208,30 +208,36 @@ export class Bot {
     const hedge = hedgeOf(seams.engineConfig?.(config) ?? config, seams.client?.(client) ?? client);
     const heart = store.heart(life, 'bot');
     const rolling = await openRolling({
-      exchange,
-      newStream: () => marketStreamOf(config, venue, life.clock, world.seed + life.number),
-      roll: { afterMs: this.#options.scenario.rollAfterMs, bytes: Infinity },
-      onRolled: (_, { run }) => {
-        this.#journalRun = run;
-        events.rolled(life, run);
-      },
+      bot: { book: config.book, instance: config.instance, resumeCommand: 'puntas resume' },
       clock: life.clock,
-      journal,
-      latch: (seams.latch ?? same)(store.latch(life, 'bot')),
       log: this.#log(life),
-      book: config.book,
-      instance: config.instance,
-      timing: config.timing,
-      reference: config.reference && {
-        legs: [{ book: config.book, divides: false }],
-        everyMs: config.reference.everyMs,
+      venue: {
+        exchange,
+        newStream: () => marketStreamOf(config, venue, life.clock, world.seed + life.number),
+        moneyLists: seams.client?.(client) ?? client,
       },
-      moneyLists: seams.client?.(client) ?? client,
-      onReconciled: () => heart.read(),
-      onTurn: isKeptOut => heart.beat(isKeptOut ? 'kept out' : 'alive'),
-      resumeCommand: 'puntas resume',
-      ...(config.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),
-      hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
+      beside: {
+        reference: config.reference && {
+          legs: [{ book: config.book, divides: false }],
+          everyMs: config.reference.everyMs,
+        },
+        hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
+      },
+      state: { journal, latch: (seams.latch ?? same)(store.latch(life, 'bot')) },
+      timing: config.timing,
+      roll: {
+        afterMs: this.#options.scenario.rollAfterMs,
+        bytes: Infinity,
+        onRolled: (_, { run }) => {
+          this.#journalRun = run;
+          events.rolled(life, run);
+        },
+      },
+      watchers: {
+        onReconciled: () => heart.read(),
+        onTurn: isKeptOut => heart.beat(isKeptOut ? 'kept out' : 'alive'),
+        ...(config.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),
+      },
       makeEngine: (rules, onNews, run) => engineOf(seams.engineConfig?.(config) ?? config, rules, run, onNews),
       onNews: (news, { instrument }) => {
         logEvent(UNHEARD, instrument, news, 'puntas resume');
