@@ -63,9 +63,9 @@ const partNames = ({ withinBps: _, ...parts }: FairValueParameters): readonly st
 function fairOf(parts: readonly Part[], withinBps: number): (view: View) => Fair | string {
   const weights = parts.reduce((sum, part) => sum + (part.weight ?? 0), 0);
   return view => {
-    const { mid: middle, at } = view;
-    let why = middle > 0 && middle < Infinity ? null : 'the fair value is not known';
-    const steps: Step[] = [{ name: 'fair value: mid', ticks: middle }];
+    const { mid, at } = view;
+    let why = mid > 0 && mid < Infinity ? null : 'the fair value is not known';
+    const steps: Step[] = [{ name: 'fair value: mid', ticks: mid }];
     for (const part of parts) {
       const away = part.look(view);
       if (typeof away === 'string') why ??= away;
@@ -76,7 +76,7 @@ function fairOf(parts: readonly Part[], withinBps: number): (view: View) => Fair
     }
     if (why !== null) return why;
     const price = totalOf(steps);
-    if (!(price > 0 && Math.abs(price - middle) * 10_000 <= withinBps * middle))
+    if (!(price > 0 && Math.abs(price - mid) * 10_000 <= withinBps * mid))
       return 'the fair value is too far from our book';
     return { price, steps };
   };

@@ -26,12 +26,12 @@ export const mid = ({ weight }: Of<'mid'>): Part => ({ name: 'mid', weight, look
 export const weightedMid = ({ weight }: Of<'weightedMid'>): Part => ({
   name: 'weighted mid',
   weight,
-  look({ depth, mid: middle }) {
+  look({ depth, mid }) {
     const [bidAmount, askAmount] = [depth.bidAmounts[0] ?? 0, depth.askAmounts[0] ?? 0];
     const share = bidAmount / (bidAmount + askAmount);
     if (!(depth.bids > 0 && depth.asks > 0 && share >= 0 && share <= 1))
       return 'the amounts of the touch are not known';
-    return share * (depth.askPrices[0] ?? 0) + (1 - share) * (depth.bidPrices[0] ?? 0) - middle;
+    return share * (depth.askPrices[0] ?? 0) + (1 - share) * (depth.bidPrices[0] ?? 0) - mid;
   },
 });
 
@@ -146,7 +146,7 @@ export const orderFlow = (p: Of<'orderFlowImbalance'>, instrument: Instrument): 
   return {
     name: 'order flow',
     isNew: at => !(at - flow.since >= memoryMs),
-    look({ at, depth, mid: middle }) {
+    look({ at, depth, mid }) {
       flow.see({
         at,
         bid: depth.bids > 0 ? (depth.bidPrices[0] ?? 0) : 0,
@@ -156,7 +156,7 @@ export const orderFlow = (p: Of<'orderFlowImbalance'>, instrument: Instrument): 
       });
       const moveBps = p.bpsPerUnit * flow.sum * unitsPerLot;
       if (!Number.isFinite(moveBps)) return 'the order flow is not known';
-      return (clamp(moveBps, -p.maxBps, p.maxBps) * middle) / 10_000;
+      return (clamp(moveBps, -p.maxBps, p.maxBps) * mid) / 10_000;
     },
   };
 };

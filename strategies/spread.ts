@@ -48,13 +48,13 @@ type SpreadParameters = z.infer<z.ZodObject<typeof spreadParameters>>;
 /** `centre`: the steps that make the fair value. Both first levels move apart, each by half, until a round trip earns minEdgeBps over two maker fees; then each by what its markouts ask. */
 export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centre: readonly Step[]): Quote {
   const fair = totalOf(centre);
-  const lean = -clamp(view.position / view.positionMax, -1, 1) * (p.skewBpsAtLimit / 10_000) * fair;
-  const needed = (roundTripShare(view.makerRate) + p.minEdgeBps / 10_000) * Math.max(fair, fair + lean);
+  const skew = -clamp(view.position / view.positionMax, -1, 1) * (p.skewBpsAtLimit / 10_000) * fair;
+  const needed = (roundTripShare(view.makerRate) + p.minEdgeBps / 10_000) * Math.max(fair, fair + skew);
   const missing = needed - (2 * p.halfSpreadBps * fair) / 10_000;
   const levels = (side: Side): Level[] => {
     const away = awayOf(side);
     const first: Step[] = [...centre];
-    if (lean !== 0) first.push({ name: 'inventory', ticks: lean });
+    if (skew !== 0) first.push({ name: 'inventory', ticks: skew });
     first.push({ name: 'spread', ticks: (away * p.halfSpreadBps * fair) / 10_000 });
     if (missing > 0) first.push({ name: 'minimum edge', ticks: (away * missing) / 2 });
     first.push(...adverseSteps(side, view, fair));

@@ -128,9 +128,9 @@ class GoldenRun {
     if (bid === 0 || ask === last) return;
     const { halfSpreadTicks, orderLots, positionMaxLots } = this.#options;
     const mid = (bid + ask) / 2;
-    const lean = 0.5 * (this.#position / orderLots);
-    const wantBid = Math.min(Math.floor(mid - halfSpreadTicks - lean), bid);
-    const wantAsk = Math.max(Math.ceil(mid + halfSpreadTicks - lean), ask);
+    const skew = 0.5 * (this.#position / orderLots);
+    const wantBid = Math.min(Math.floor(mid - halfSpreadTicks - skew), bid);
+    const wantAsk = Math.max(Math.ceil(mid + halfSpreadTicks - skew), ask);
     const buys = this.#position < positionMaxLots;
     const sells = this.#position > -positionMaxLots;
     let bidTaken = false;

@@ -47,8 +47,8 @@ function leaning(p: ImbalanceParameters, instrument: Instrument): Strategy {
       if (unknown !== null) return silent(unknown);
       const deviations = usual.deviations(view.at, depthImbalance(view.depth, view.mid, p.depthBps));
       if (!Number.isFinite(deviations)) return silent('the imbalance of the book is not known');
-      const lean = (clamp(deviations, -DEVIATIONS_MAX, DEVIATIONS_MAX) * p.bpsPerDeviation * view.mid) / 10_000;
-      return quoteAround(p, lots, view, [...fairSteps(view), { name: 'book imbalance', ticks: lean }]);
+      const shift = (clamp(deviations, -DEVIATIONS_MAX, DEVIATIONS_MAX) * p.bpsPerDeviation * view.mid) / 10_000;
+      return quoteAround(p, lots, view, [...fairSteps(view), { name: 'book imbalance', ticks: shift }]);
     },
   };
 }

@@ -64,25 +64,25 @@ function laddering(parameters: LadderParameters, instrument: Instrument): Strate
   function compute(view: View): Quote {
     const centre = reference(p, view);
     if (centre === null) return { bids: [], asks: [], noBid: 'no trade was seen yet', noAsk: 'no trade was seen yet' };
-    average(centre.middle, view.at);
-    const noBid = silence(p, 'buy', view, centre.middle, slow);
-    const noAsk = silence(p, 'sell', view, centre.middle, slow);
-    const lean = clamp(view.position / view.positionMax, -1, 1);
-    const first = { buy: firstPrice(p, 'buy', view, centre, lean), sell: firstPrice(p, 'sell', view, centre, lean) };
-    keepEdge(p.minEdgeBps, first, centre.middle, view);
-    for (const side of ['buy', 'sell'] as const) first[side].push(...adverseSteps(side, view, centre.middle));
+    average(centre.mid, view.at);
+    const noBid = silence(p, 'buy', view, centre.mid, slow);
+    const noAsk = silence(p, 'sell', view, centre.mid, slow);
+    const skew = clamp(view.position / view.positionMax, -1, 1);
+    const first = { buy: firstPrice(p, 'buy', view, centre, skew), sell: firstPrice(p, 'sell', view, centre, skew) };
+    keepEdge(p.minEdgeBps, first, centre.mid, view);
+    for (const side of ['buy', 'sell'] as const) first[side].push(...adverseSteps(side, view, centre.mid));
     return {
-      bids: noBid === null ? levelsOf(p, 'buy', first.buy, centre.middle, view) : [],
-      asks: noAsk === null ? levelsOf(p, 'sell', first.sell, centre.middle, view) : [],
+      bids: noBid === null ? levelsOf(p, 'buy', first.buy, centre.mid, view) : [],
+      asks: noAsk === null ? levelsOf(p, 'sell', first.sell, centre.mid, view) : [],
       ...(noBid === null ? {} : { noBid }),
       ...(noAsk === null ? {} : { noAsk }),
     };
   }
 
   /** Irregular exponential average with a time constant, so that it does not depend on how often it is asked. */
-  function average(middle: number, at: number): void {
+  function average(reference: number, at: number): void {
     const weight = Number.isNaN(slow) ? 1 : 1 - Math.exp(-Math.max(0, at - slowAt) / BAND_TAU_MS);
-    slow = Number.isNaN(slow) ? middle : slow + weight * (middle - slow);
+    slow = Number.isNaN(slow) ? reference : slow + weight * (reference - slow);
     slowAt = at;
   }
 }
@@ -114,14 +114,14 @@ const onGrid = (p: LadderParameters, instrument: Instrument): OnGrid => ({
 });
 
 /** Price of the first level, as the steps that lead to it. */
-function firstPrice(p: OnGrid, side: Side, view: View, centre: Centre, lean: number): Step[] {
+function firstPrice(p: OnGrid, side: Side, view: View, centre: Centre, skew: number): Step[] {
   const away = side === 'buy' ? -1 : 1;
   const steps: Step[] = view.fair
     ? [...view.fair.steps]
     : [{ name: `reference: ${p.reference}`, ticks: side === 'buy' ? centre.bid : centre.ask }];
-  const shift = -lean * (p.skew.priceBpsAtLimit / 10_000) * centre.middle;
+  const shift = -skew * (p.skew.priceBpsAtLimit / 10_000) * centre.mid;
   if (shift !== 0) steps.push({ name: 'inventory', ticks: shift });
-  steps.push({ name: 'spread', ticks: away * ((side === 'buy' ? p.bidBps : p.askBps) / 10_000) * centre.middle });
+  steps.push({ name: 'spread', ticks: away * ((side === 'buy' ? p.bidBps : p.askBps) / 10_000) * centre.mid });
   if (p.optimization.enabled) {
     const price = total(steps);
     const front = frontOf(view, side, p.overlooked);
@@ -132,9 +132,9 @@ function firstPrice(p: OnGrid, side: Side, view: View, centre: Centre, lean: num
 }
 
 /** Moves both first levels apart, each by half, until a round trip earns minEdgeBps over two maker fees. */
-function keepEdge(minEdgeBps: number, first: Record<Side, Step[]>, middle: number, view: View): void {
+function keepEdge(minEdgeBps: number, first: Record<Side, Step[]>, reference: number, view: View): void {
   const [buy, sell] = [total(first.buy), total(first.sell)];
-  const needed = (roundTripShare(view.makerRate) + minEdgeBps / 10_000) * Math.max(middle, (buy + sell) / 2);
+  const needed = (roundTripShare(view.makerRate) + minEdgeBps / 10_000) * Math.max(reference, (buy + sell) / 2);
   const missing = needed - (sell - buy);
   // A fee that is no number must not pass for no fee: it spoils both prices, and then nothing is shown.
   if (missing <= 0) return;
@@ -142,13 +142,15 @@ function keepEdge(minEdgeBps: number, first: Record<Side, Step[]>, middle: numbe
   first.sell.push({ name: 'minimum edge', ticks: missing / 2 });
 }
 
-function levelsOf(p: OnGrid, side: Side, first: readonly Step[], middle: number, view: View): Level[] {
+function levelsOf(p: OnGrid, side: Side, first: readonly Step[], reference: number, view: View): Level[] {
   const away = side === 'buy' ? -1 : 1;
   const share = clamp(1 + (away * view.position) / p.sizeRange, 0, 2);
   const base = p.lots[0]!;
   return p.lots.map((amount, i): Level => {
     const why =
-      i === 0 ? first : [...first, { name: `level ${i + 1}`, ticks: away * i * (p.levelSpacingBps / 10_000) * middle }];
+      i === 0
+        ? first
+        : [...first, { name: `level ${i + 1}`, ticks: away * i * (p.levelSpacingBps / 10_000) * reference }];
     const wanted = Math.floor(amount * share) as Amount;
     if (wanted === amount && i === 0) return { price: total(why), amount, why };
     const steps = [{ name: 'amount', lots: base as number }];
@@ -159,12 +161,12 @@ function levelsOf(p: OnGrid, side: Side, first: readonly Step[], middle: number,
 }
 
 /** Why a side shows nothing now, or null; `slow` is the average of the middle. */
-function silence(p: OnGrid, side: Side, view: View, middle: number, slow: number): string | null {
+function silence(p: OnGrid, side: Side, view: View, reference: number, slow: number): string | null {
   const buy = side === 'buy';
   if (!((buy ? view.position : -view.position) < view.positionMax)) return 'inventory is at its limit';
-  if (buy && !(middle <= p.ceiling)) return 'reference above priceCeiling';
-  if (!buy && !(middle >= p.floor)) return 'reference below priceFloor';
-  const drift = (middle / slow - 1) * 100;
+  if (buy && !(reference <= p.ceiling)) return 'reference above priceCeiling';
+  if (!buy && !(reference >= p.floor)) return 'reference below priceFloor';
+  const drift = (reference / slow - 1) * 100;
   if (p.movingPriceBandPct !== undefined && !((buy ? drift : -drift) <= p.movingPriceBandPct))
     return 'outside movingPriceBandPct';
   const own = buy ? view.lastBuy : view.lastSell;
@@ -175,12 +177,12 @@ function silence(p: OnGrid, side: Side, view: View, middle: number, slow: number
 }
 
 /** Where spreads are counted from: one price for each side, and their middle. */
-type Centre = { readonly bid: number; readonly ask: number; readonly middle: number };
+type Centre = { readonly bid: number; readonly ask: number; readonly mid: number };
 
 function reference(p: LadderParameters, view: View): Centre | null {
   const bid = bestOf(view.depth, 'buy');
   const ask = bestOf(view.depth, 'sell');
-  const at = (price: number): Centre => ({ bid: price, ask: price, middle: price });
+  const at = (price: number): Centre => ({ bid: price, ask: price, mid: price });
   // The configuration then has no other reference than the default.
   if (view.fair) return at(view.fair.price);
   switch (p.reference) {
@@ -191,7 +193,7 @@ function reference(p: LadderParameters, view: View): Centre | null {
       return at(share * ask + (1 - share) * bid);
     }
     case 'bestBidAsk':
-      return { bid, ask, middle: view.mid };
+      return { bid, ask, mid: view.mid };
     case 'lastTrade':
       return view.lastTrade > 0 ? at(view.lastTrade) : null;
   }

@@ -51,7 +51,7 @@ function ours(operations: readonly Operation[]): { seconds: number; executions: 
   const start = performance.now();
   for (const op of operations) {
     if (op.kind === 'cancel') book.cancel(ids[op.target]!);
-    else ids[op.target] = book.place(op.buy ? 'buy' : 'sell', price(op.price), amount(op.amount), 'rest', 0, 0);
+    else ids[op.target] = book.place(op.buy ? 'buy' : 'sell', price(op.price), amount(op.amount), 'GTC', 0, 0);
   }
   return { seconds: (performance.now() - start) / 1000, executions };
 }

@@ -21,11 +21,11 @@ const RICH = { mxn: '10000000', btc: '10', usd: '100000', eth: '50' };
 export async function stockedMarket(switches: Partial<Switches> = {}): Promise<Market> {
   const exchange = createVenue({ clock: realClock(), seed: 11, switches: { ...CALM, ...switches } });
   const house = exchange.marketplace('btc_mxn');
-  house.place('sell', price(150_000), amount(2_000_000), 'rest');
-  house.place('buy', price(150_000), amount(2_000_000), 'take');
+  house.place('sell', price(150_000), amount(2_000_000), 'GTC');
+  house.place('buy', price(150_000), amount(2_000_000), 'IOC');
   for (let i = 1; i <= 5; i++) {
-    house.place('buy', price(150_000 - i), amount(100_000_000), 'rest');
-    house.place('sell', price(150_000 + i), amount(100_000_000), 'rest');
+    house.place('buy', price(150_000 - i), amount(100_000_000), 'GTC');
+    house.place('sell', price(150_000 + i), amount(100_000_000), 'GTC');
   }
   const served = await serve(exchange, { host: '127.0.0.1', port: 0 });
   const bob = new Trader(exchange, exchange.openAccount({ balances: RICH }));

@@ -218,7 +218,7 @@ everyWay(open => {
     const stage = open();
     const { ann } = stage;
     await traded(stage, 3);
-    stage.house('usd_mxn').place('sell', price(18_310), amount(10 ** 13), 'rest');
+    stage.house('usd_mxn').place('sell', price(18_310), amount(10 ** 13), 'GTC');
     const quote = done(await ann.client.requestConversion({ from: 'mxn', to: 'usd', spend: '5200' }));
     done(await ann.client.executeConversion(quote.id));
     await stage.clock.advance(3000);

@@ -10,8 +10,8 @@ const ASK = { from: 'mxn', to: 'usd', spend: '5200' } as const;
 /** usd_mxn at 18.300 to 18.310, deep. */
 function deep(open: Open, noPaceBecause?: string): Stage {
   const stage = open({}, noPaceBecause);
-  stage.house('usd_mxn').place('buy', price(18_300), amount(10 ** 13), 'rest');
-  stage.house('usd_mxn').place('sell', price(18_310), amount(10 ** 13), 'rest');
+  stage.house('usd_mxn').place('buy', price(18_300), amount(10 ** 13), 'GTC');
+  stage.house('usd_mxn').place('sell', price(18_310), amount(10 ** 13), 'GTC');
   return stage;
 }
 
@@ -178,7 +178,7 @@ everyWay(open => {
   it('public-facts 13 the book may be the first of two where no book joins the currencies', async () => {
     const stage = deep(open);
     stage.exchange.venue.closeBook('btc_usd');
-    stage.house('btc_mxn').place('buy', price(150_000), amount(10 ** 9), 'rest');
+    stage.house('btc_mxn').place('buy', price(150_000), amount(10 ** 9), 'GTC');
     const quote = done(await stage.ann.client.requestConversion({ from: 'btc', to: 'usd', spend: '0.01' }));
     expect(quote).toMatchObject({ book: 'btc_mxn', rateCurrency: 'btc' });
     expect(Number(quote.toAmount)).toBeCloseTo(((0.01 * 1_500_000) / 18.31) * 0.99, 4);

@@ -8,8 +8,8 @@ import type { Fields, Stage } from './driver.ts';
 async function stocked({ house, ann }: Stage): Promise<string> {
   const book = house('btc_mxn');
   for (let i = 0; i < 60; i++) {
-    book.place('buy', price(150_000 - i), amount(1000 + i), 'rest');
-    book.place('sell', price(150_001 + i), amount(1000 + i), 'rest');
+    book.place('buy', price(150_000 - i), amount(1000 + i), 'GTC');
+    book.place('sell', price(150_001 + i), amount(1000 + i), 'GTC');
   }
   return ann.limit('buy', '1500000', '0.1');
 }
@@ -196,7 +196,7 @@ everyWay(open => {
     await clock.advance(90_000);
     expect(await updatedAt()).toBe(0);
     const steps: (() => Promise<unknown>)[] = [
-      async () => house('btc_mxn').place('buy', price(140_000), amount(1000), 'rest'),
+      async () => house('btc_mxn').place('buy', price(140_000), amount(1000), 'GTC'),
       () => ann.limit('sell', '1500000', '0.1', { origin_id: 'a' }),
       () => bob.limit('buy', '1500000', '0.05'),
       () => ann.call('PATCH', '/api/v4/orders?origin_id=a', { price: '1510000' }),

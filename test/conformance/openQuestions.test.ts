@@ -18,8 +18,8 @@ async function session({ ann, bob, clock, house, stranger }: Stage): Promise<Rec
   const of = (originId: string) =>
     ({ book: 'btc_mxn', side: 'sell', price: '1500000', major: '0.1', originId, timeInForce: 'postonly' }) as const;
   const usd = house('usd_mxn');
-  usd.place('buy', price(18_300), amount(10 ** 13), 'rest');
-  usd.place('sell', price(18_310), amount(10 ** 13), 'rest');
+  usd.place('buy', price(18_300), amount(10 ** 13), 'GTC');
+  usd.place('sell', price(18_310), amount(10 ** 13), 'GTC');
   const out: Record<string, Outcome<unknown>> = {};
   const placed = (out['place'] = await client.place(of('a')));
   out['post-only cross'] = await bob.client.place({ ...of('x'), side: 'buy' });

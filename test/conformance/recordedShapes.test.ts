@@ -46,12 +46,12 @@ function stage() {
   const { exchange, ann, bob, clock } = arena();
   const house = exchange.marketplace('btc_mxn');
   for (let i = 1; i <= 3; i++) {
-    house.place('buy', price(150_000 - i), amount(1000), 'rest');
-    house.place('sell', price(150_000 + i), amount(1000), 'rest');
+    house.place('buy', price(150_000 - i), amount(1000), 'GTC');
+    house.place('sell', price(150_000 + i), amount(1000), 'GTC');
   }
   const usd = exchange.marketplace('usd_mxn');
-  usd.place('buy', price(18_300), amount(10 ** 13), 'rest');
-  usd.place('sell', price(18_310), amount(10 ** 13), 'rest');
+  usd.place('buy', price(18_300), amount(10 ** 13), 'GTC');
+  usd.place('sell', price(18_310), amount(10 ** 13), 'GTC');
   ann.limit('btc_mxn', 'sell', '1500000', '0.01');
   bob.limit('btc_mxn', 'buy', '1500000', '0.005');
   ann.limit('btc_mxn', 'buy', '1400000', '0.01');

@@ -368,7 +368,7 @@ everyWay(openPlain => {
     const { ann, exchange } = open({ rfqCancelMovePips: 10 });
     const [sell, buy] = [await quoteFor(ann), await quoteFor(ann, { source: 'USD', target: 'MXN' })];
     // A higher bid: one mxn is worth less usd than it was.
-    exchange.marketplace('usd_mxn').place('buy', 18_320 as never, (10 ** 11) as never, 'rest');
+    exchange.marketplace('usd_mxn').place('buy', 18_320 as never, (10 ** 11) as never, 'GTC');
     around(exchange, 'usd_mxn', 18_360, 18_380);
     expect(errorOf(await convert(ann, sell.id))).toBe('400 quote_cancelled');
     expect((await convert(ann, buy.id)).status).toBe(200);

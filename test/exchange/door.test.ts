@@ -16,8 +16,8 @@ const RFQ = { source: 'MXN', target: 'USD', source_amount: '100' };
 function replies(): readonly (readonly [string, unknown, Call])[] {
   const { exchange, ann, bob } = arena();
   const usd = exchange.marketplace('usd_mxn');
-  usd.place('buy', price(18_300), amount(10 ** 13), 'rest');
-  usd.place('sell', price(18_310), amount(10 ** 13), 'rest');
+  usd.place('buy', price(18_300), amount(10 ** 13), 'GTC');
+  usd.place('sell', price(18_310), amount(10 ** 13), 'GTC');
   ann.limit('btc_mxn', 'sell', '1500000', '0.01', { origin_id: 'a', margin_order_type: 'CROSS_MARGIN' });
   bob.limit('btc_mxn', 'buy', '1500000', '0.005');
   ann.limit('btc_mxn', 'buy', '1400000', '0.01');

@@ -13,8 +13,8 @@ export function stock(exchange: EmbeddedExchange): void {
 
 export function around(exchange: EmbeddedExchange, book: string, bid: number, ask: number): void {
   const house = exchange.marketplace(book);
-  house.place('buy', price(bid), amount(10 ** 11), 'rest');
-  house.place('sell', price(ask), amount(10 ** 11), 'rest');
+  house.place('buy', price(bid), amount(10 ** 11), 'GTC');
+  house.place('sell', price(ask), amount(10 ** 11), 'GTC');
 }
 
 export type Transacted = Record<string, unknown> & { id: string; type: string; status: string; updated_at: string };

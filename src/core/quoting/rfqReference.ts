@@ -49,8 +49,8 @@ function capSkew(quote: Quote, { position, mid }: View, { bid, ask }: Witness): 
   if (position === 0) return quote;
   const most = Math.max(0, position > 0 ? mid - bid : ask - mid);
   const capped = (level: Level): Level => {
-    const lean = level.why.reduce((sum, { name, ticks }) => (name === 'inventory' ? sum + ticks : sum), 0);
-    const excess = position > 0 ? -lean - most : lean - most;
+    const skew = level.why.reduce((sum, { name, ticks }) => (name === 'inventory' ? sum + ticks : sum), 0);
+    const excess = position > 0 ? -skew - most : skew - most;
     if (!(excess > 0)) return level;
     return withStep(level, { name: 'no more than leaving costs', ticks: position > 0 ? excess : -excess });
   };

@@ -154,8 +154,8 @@ function pathOf(venue: DeskWorld, from: string, to: string): readonly Hop[] | nu
   const direct = hopOf(venue, from, to);
   if (direct) return [direct];
   for (const { instrument } of venue.books.values()) {
-    for (const middle of [instrument.minor, instrument.major]) {
-      const [first, second] = [hopOf(venue, from, middle), hopOf(venue, middle, to)];
+    for (const third of [instrument.minor, instrument.major]) {
+      const [first, second] = [hopOf(venue, from, third), hopOf(venue, third, to)];
       if (first && second) return [first, second];
     }
   }

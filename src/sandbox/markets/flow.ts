@@ -131,7 +131,7 @@ class Flow implements Market {
   }
 
   #act(actor: number, seconds: number): void {
-    this.#value.advance(seconds, this.#arrivals.lean);
+    this.#value.advance(seconds, this.#arrivals.imbalance);
     this.#fade(seconds);
     const maker = this.#makers[actor];
     if (maker) {
@@ -149,7 +149,7 @@ class Flow implements Market {
 
   /** Buys what is offered below the efficient price, or sells to who bids above it, as far as it pays. */
   #informed(seconds: number): void {
-    const fair = this.#scale.startTicks * Math.exp(this.#value.expectedLog(this.#arrivals.lean));
+    const fair = this.#scale.startTicks * Math.exp(this.#value.expectedLog(this.#arrivals.imbalance));
     const edge = fair * this.#scale.halfSpread * INFORMED.edge;
     const ask = this.#place!.bestAsk();
     const bid = this.#place!.bestBid();
@@ -170,7 +170,7 @@ class Flow implements Market {
     const lots = Math.min(instrument.amountMax, Math.max(1, Math.floor(size * this.#scale.typicalLots)));
     if (!(limit >= instrument.priceMin && limit <= instrument.priceMax)) return;
     this.#taking = true;
-    const { traded } = this.#place!.place(side, limit as Price, lots as Amount, 'take');
+    const { traded } = this.#place!.place(side, limit as Price, lots as Amount, 'IOC');
     this.#taking = false;
     this.#arrivals.excite(seconds, side, informed ? INFORMED.followed : 1);
     this.#alert(seconds);

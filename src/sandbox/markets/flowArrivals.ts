@@ -56,14 +56,14 @@ export class Arrivals {
     this.#last = side;
   }
 
-  /** Where the crowd leans at present: above 0 to buying, mostly within -1 and 1. */
-  get lean(): number {
+  /** On which side more orders come at present: above 0 buys, mostly within -1 and 1. */
+  get imbalance(): number {
     return Math.tanh(TILT_STRENGTH * this.#tilt);
   }
 
   side(): Side {
     if (this.#random.next() < FOLLOW) return this.#last;
-    return this.#random.next() * 2 - 1 < this.lean ? 'buy' : 'sell';
+    return this.#random.next() * 2 - 1 < this.imbalance ? 'buy' : 'sell';
   }
 
   /** In typical amounts. */

@@ -79,14 +79,14 @@ export class FlowMaker {
   refresh(scene: MakerScene): void {
     this.#learn(scene);
     const { halfSpread } = this.#scale;
-    const middle = this.#view + scene.pressure + this.#error;
+    const mid = this.#view + scene.pressure + this.#error;
     const width = halfSpread * this.#kind.width * scene.caution;
     const targets = { buy: [] as number[], sell: [] as number[] };
     for (const side of ['buy', 'sell'] as const) {
       let distance = width;
       let step = width * this.#kind.spacing;
       for (const slot of this.#slots[side]) {
-        const target = this.#ticks(side, middle + (side === 'buy' ? -distance : distance));
+        const target = this.#ticks(side, mid + (side === 'buy' ? -distance : distance));
         targets[side].push(target);
         if (!this.#keeps(slot, target)) this.#withdraw(slot);
         distance += step;
@@ -140,7 +140,7 @@ export class FlowMaker {
     const size = this.#kind.amount * this.#kind.growth ** level * Math.exp(AMOUNT_DEVIATION * normal(this.#random));
     const lots = Math.max(1, Math.floor(size * this.#scale.typicalLots));
     if (!(price >= instrument.priceMin && price <= instrument.priceMax && lots <= instrument.amountMax)) return;
-    const { id, rested } = this.#place.place(side, price as Price, lots as Amount, 'rest');
+    const { id, rested } = this.#place.place(side, price as Price, lots as Amount, 'GTC');
     slot.id = id;
     slot.price = price;
     slot.left = rested;

@@ -16,21 +16,21 @@ const STEP_BPS = 2;
 export function linkedMarket({ price, everyMs }: LinkedMarketOptions): Market {
   let timer: Timer | undefined;
   let laid: number[] = [];
-  let middle = Number.NaN;
+  let mid = Number.NaN;
   let stopped = false;
 
   function lay(place: Marketplace): void {
     const now = Math.round(price());
-    if (now > LEVELS && now !== middle) {
+    if (now > LEVELS && now !== mid) {
       for (const id of laid) place.cancel(id);
       laid = [];
-      middle = now;
+      mid = now;
       const { amountMin, amountMax } = place.instrument;
       const lots = Math.min(amountMax, 1_000 * amountMin) as Amount;
       for (let i = 1; i <= LEVELS; i++) {
         const away = Math.max(i, Math.ceil((now * STEP_BPS * i) / 10_000));
-        laid.push(place.place('buy', (now - away) as Price, lots, 'rest').id);
-        laid.push(place.place('sell', (now + away) as Price, lots, 'rest').id);
+        laid.push(place.place('buy', (now - away) as Price, lots, 'GTC').id);
+        laid.push(place.place('sell', (now + away) as Price, lots, 'GTC').id);
       }
     }
     if (!stopped) timer = place.clock.after(everyMs, () => lay(place));

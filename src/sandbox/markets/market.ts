@@ -11,7 +11,7 @@ export interface Marketplace {
     side: Side,
     price: Price,
     amount: Amount,
-    life: 'rest' | 'take',
+    timeInForce: 'GTC' | 'IOC',
   ): { readonly id: number; readonly traded: Amount; readonly rested: Amount };
   /** Removes what is left of a house order; returns that amount, 0 when nothing was left. */
   cancel(id: number): Amount;

@@ -193,7 +193,7 @@ class Replay implements Market {
     sweep.begin(at, maker === 'sell' ? 1 : -1);
     this.#clearBefore(maker, price);
     this.#met.length = 0;
-    const { traded } = this.#place!.place(side, price, amount, 'take');
+    const { traded } = this.#place!.place(side, price, amount, 'IOC');
     let others = 0;
     let passed = 0;
     for (const { price: there, lots } of this.#met) {

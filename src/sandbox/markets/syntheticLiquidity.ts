@@ -149,7 +149,7 @@ export class SyntheticLiquidity {
         missing += merged.left;
         this.#took(level, merged, merged.left, this.#place.cancel(merged.id));
       }
-      const result = this.#place.place(side, price, missing as Amount, 'rest');
+      const result = this.#place.place(side, price, missing as Amount, 'GTC');
       level.spent += blocked ? result.traded : 0;
       if (result.rested > 0) {
         const order = { id: result.id, left: result.rested };

@@ -3,7 +3,7 @@ import type { Amount, Millis, Price, Side, Value } from '../../core/index.ts';
 import { PriceLevels } from './priceLevels.ts';
 
 /** What becomes of the part that does not match at once: it rests, is dropped, forbids the whole order, or any match forbids it. */
-export type Life = 'rest' | 'take' | 'all' | 'post';
+export type EngineTimeInForce = 'GTC' | 'IOC' | 'FOK' | 'postOnly';
 
 /** What happens when an order meets one of the same owner: they trade, the new one is dropped, or the old one is removed. */
 export type SelfTrade = 'allow' | 'drop-new' | 'remove-old';
@@ -79,11 +79,11 @@ export class MatchingBook {
     return this.#orders;
   }
 
-  /** Matches what crosses and treats the rest by its life. Returns the id, under which `rested` stays in the book. */
-  place(side: Side, price: Price, amount: Amount, life: Life, owner: number, at: Millis): number {
+  /** Matches what crosses and treats the rest by its time in force. Returns the id, under which `rested` stays in the book. */
+  place(side: Side, price: Price, amount: Amount, timeInForce: EngineTimeInForce, owner: number, at: Millis): number {
     const slot = this.#claim(owner, at);
     const id = this.#id[slot]!;
-    this.#enter(slot, side === 'buy' ? BUY : SELL, price, amount, life);
+    this.#enter(slot, side === 'buy' ? BUY : SELL, price, amount, timeInForce);
     return id;
   }
 
@@ -152,14 +152,14 @@ export class MatchingBook {
    * Takes an order out and enters it again under its id, at the end of the queue of its new price; it may match.
    * `between` runs while it is out: the venue tells its listeners of the removal there. False when it is gone.
    */
-  modify(id: number, price: Price, amount: Amount, life: Life, between?: () => void): boolean {
+  modify(id: number, price: Price, amount: Amount, timeInForce: EngineTimeInForce, between?: () => void): boolean {
     const slot = this.#slotOf(id);
     if (slot < 0) return false;
     const side = this.#side[this.#level[slot]!]!;
     this.#unlink(slot);
     this.sequence++;
     between?.();
-    this.#enter(slot, side, price, amount, life);
+    this.#enter(slot, side, price, amount, timeInForce);
     return true;
   }
 
@@ -223,21 +223,22 @@ export class MatchingBook {
     }
   }
 
-  #enter(slot: number, side: number, price: Price, amount: Amount, life: Life): void {
+  #enter(slot: number, side: number, price: Price, amount: Amount, timeInForce: EngineTimeInForce): void {
     if (!(price > 0 && amount > 0 && Number.isSafeInteger(price) && Number.isSafeInteger(amount))) {
       throw new RangeError(`order of ${amount} lots at ${price} ticks: expected whole numbers above 0`);
     }
     this.traded = 0 as Amount;
     this.rested = 0 as Amount;
     const crossing = this.#crossesNow(side, price);
-    if (crossing && life === 'post') return this.#release(slot);
-    if (life === 'all' && !(crossing && this.#coverable(slot, side, price, amount))) return this.#release(slot);
+    if (crossing && timeInForce === 'postOnly') return this.#release(slot);
+    if (timeInForce === 'FOK' && !(crossing && this.#coverable(slot, side, price, amount))) return this.#release(slot);
     const ordersBefore = this.#orders;
     const left = crossing ? this.#match(slot, side, price, amount, null) : amount;
     this.traded = (amount - left) as Amount;
     // A dropped newcomer leaves with its rest: it met its own order, behind which it must not queue crossed.
     const dropped = left > 0 && crossing && this.selfTrade === 'drop-new' && this.#crossesNow(side, price);
-    if (left > 0 && !dropped && (life === 'rest' || life === 'post')) this.#rest(slot, side, price, left);
+    if (left > 0 && !dropped && (timeInForce === 'GTC' || timeInForce === 'postOnly'))
+      this.#rest(slot, side, price, left);
     else this.#release(slot);
     if (this.traded > 0 || this.rested > 0 || this.#orders < ordersBefore) this.sequence++;
   }

@@ -11,7 +11,7 @@ export function marketplaceOf(venue: Venue, name: string): FollowedPlace {
     instrument: book.instrument,
     clock: venue.clock,
     random: venue.marketRandom,
-    place: (side, price, amount, life) => book.placeHouse(side, price, amount, life),
+    place: (side, price, amount, timeInForce) => book.placeHouse(side, price, amount, timeInForce),
     cancel: id => book.cancelHouse(id),
     reduce: (id, by) => book.reduceHouse(id, by),
     bestBid: () => engine.bestBid(),

@@ -4,7 +4,7 @@ import type { Amount, BookRules, Clock, Instrument, Millis, Money, Price, Side, 
 import type { FeeSchedule } from './books.ts';
 import { COMMANDS_MAX, EngineQueue } from '../matching/engineQueue.ts';
 import { HOUSE, MatchingBook, ORDERS_MAX } from '../matching/matching.ts';
-import type { ExecutionSink, Life } from '../matching/matching.ts';
+import type { ExecutionSink, EngineTimeInForce } from '../matching/matching.ts';
 import { resolved } from './modification.ts';
 import type { Modification } from './modification.ts';
 import { derivedOid } from '../wire/oid.ts';
@@ -75,11 +75,11 @@ export interface BookHost {
 
 /** Untriggered stop orders that one book holds. */
 export const STOPS_MAX = 10_000;
-const LIVES: Readonly<Record<VenueOrder['timeInForce'], Life>> = {
-  goodtillcancelled: 'rest',
-  immediateorcancel: 'take',
-  fillorkill: 'all',
-  postonly: 'post',
+const TIME_IN_FORCE: Readonly<Record<VenueOrder['timeInForce'], EngineTimeInForce>> = {
+  goodtillcancelled: 'GTC',
+  immediateorcancel: 'IOC',
+  fillorkill: 'FOK',
+  postonly: 'postOnly',
 };
 const RATE_ONE = 100_000_000n;
 
@@ -193,11 +193,16 @@ export class VenueBook implements ExecutionSink {
   }
 
   /** A house order; see Marketplace. */
-  placeHouse(side: Side, price: Price, amount: Amount, life: Life): { id: number; traded: Amount; rested: Amount } {
+  placeHouse(
+    side: Side,
+    price: Price,
+    amount: Amount,
+    timeInForce: EngineTimeInForce,
+  ): { id: number; traded: Amount; rested: Amount } {
     if (this.#matching) throw new Error(`book ${this.rules.book}: a market actor placed an order inside a match`);
     const at = this.#host.clock.now();
     this.#begin(null, side);
-    const id = this.engine.place(side, price, amount, life, HOUSE, at);
+    const id = this.engine.place(side, price, amount, timeInForce, HOUSE, at);
     const { traded, rested } = this.engine;
     if (rested > 0) this.#noteHouse(id, { side, price, at }, rested, 'open');
     this.#commit();
@@ -302,8 +307,15 @@ export class VenueBook implements ExecutionSink {
       return;
     }
     this.#begin(order, order.side);
-    const life = LIVES[order.timeInForce];
-    const id = this.engine.place(order.side, order.price, unfilled(order), life, order.account.owner, order.createdAt);
+    const timeInForce = TIME_IN_FORCE[order.timeInForce];
+    const id = this.engine.place(
+      order.side,
+      order.price,
+      unfilled(order),
+      timeInForce,
+      order.account.owner,
+      order.createdAt,
+    );
     this.#conclude(order, id);
     this.#commit();
   }
@@ -382,7 +394,7 @@ export class VenueBook implements ExecutionSink {
     const id = order.engineId;
     this.#resting.delete(id);
     order.engineId = 0;
-    this.engine.modify(id, order.price, left, LIVES[order.timeInForce], () => {
+    this.engine.modify(id, order.price, left, TIME_IN_FORCE[order.timeInForce], () => {
       this.#note(order, before.left, 'cancelled', before.price);
       this.#commit();
       this.#begin(order, order.side);

@@ -15,8 +15,8 @@ async function following(way: (inner: StreamTransport, clock: VirtualClock) => S
   const clock = new VirtualClock();
   const exchange = createVenue({ clock, switches: { feedDelayMinMs: 0, feedDelayMaxMs: 0 } });
   const house = exchange.marketplace(BOOK);
-  house.place('buy', price(149_900), amount(50_000), 'rest');
-  house.place('sell', price(150_100), amount(50_000), 'rest');
+  house.place('buy', price(149_900), amount(50_000), 'GTC');
+  house.place('sell', price(150_100), amount(50_000), 'GTC');
   const random = randomOf(1);
   const client = exchangeClient({ clock, random, transport: wireTo({ exchange, clock, random, latencyMs: [5, 5] }) });
   const transport = way(inProcessStream(exchange.stream, clock, 5), clock);
@@ -66,7 +66,7 @@ describe('a follower', () => {
     'tells of an execution before the level that it changed, also when the %s frames come later',
     async type => {
       const { clock, house, told } = await following(changed(type, 100));
-      house.place('buy', price(150_100), amount(20_000), 'take');
+      house.place('buy', price(150_100), amount(20_000), 'IOC');
       await clock.advance(SECOND);
       expect(told).toEqual(['buy trade 150100: 20000', 'sell 150100: 30000', 'flush']);
     },
@@ -74,11 +74,11 @@ describe('a follower', () => {
 
   test('waits for no trade when an order is canceled, and not for ever when a trade never comes', async () => {
     const { clock, house, told } = await following(changed('trades', null));
-    const { id } = house.place('sell', price(150_200), amount(10_000), 'rest');
+    const { id } = house.place('sell', price(150_200), amount(10_000), 'GTC');
     house.cancel(id);
     await clock.advance(20);
     expect(told).toEqual(['sell 150200: 10000', 'flush', 'sell 150200: 0', 'flush']);
-    house.place('buy', price(150_100), amount(20_000), 'take');
+    house.place('buy', price(150_100), amount(20_000), 'IOC');
     await clock.advance(200);
     expect(told.length).toBe(4);
     await clock.advance(100);

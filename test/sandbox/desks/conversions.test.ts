@@ -9,11 +9,11 @@ const PATH = '/api/v4/currency_conversions';
 /** A deep usd_mxn at 18.300 to 18.310, and btc_mxn at 1,499,000 to 1,500,000. */
 function stocked(exchange: EmbeddedExchange): void {
   const usd = exchange.marketplace('usd_mxn');
-  usd.place('buy', price(18_300), amount(10 ** 13), 'rest');
-  usd.place('sell', price(18_310), amount(10 ** 13), 'rest');
+  usd.place('buy', price(18_300), amount(10 ** 13), 'GTC');
+  usd.place('sell', price(18_310), amount(10 ** 13), 'GTC');
   const btc = exchange.marketplace('btc_mxn');
-  btc.place('buy', price(149_900), amount(10 ** 10), 'rest');
-  btc.place('sell', price(150_000), amount(10 ** 10), 'rest');
+  btc.place('buy', price(149_900), amount(10 ** 10), 'GTC');
+  btc.place('sell', price(150_000), amount(10 ** 10), 'GTC');
 }
 
 describe('a conversion', () => {

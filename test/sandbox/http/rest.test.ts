@@ -48,8 +48,8 @@ describe('order_book', () => {
     const { exchange, ann } = arena();
     const house = exchange.marketplace('btc_mxn');
     for (let i = 0; i < 60; i++) {
-      house.place('buy', price(150_000 - i), amount(100 + i), 'rest');
-      house.place('sell', price(150_001 + i), amount(100 + i), 'rest');
+      house.place('buy', price(150_000 - i), amount(100 + i), 'GTC');
+      house.place('sell', price(150_001 + i), amount(100 + i), 'GTC');
     }
     const oid = ann.limit('btc_mxn', 'buy', '1500000', '0.1');
     type Book = { sequence: string; updated_at: string; bids: Row[]; asks: Row[] };
@@ -95,7 +95,7 @@ describe('order_book', () => {
       const side = random.next() < 0.5 ? 'buy' : 'sell';
       const ticks = 150_000 + random.integer(-8, 8);
       const dice = random.next();
-      if (dice < 0.4) houseIds.push(house.place(side, price(ticks), amount(random.integer(1, 5) * 100_000), 'rest').id);
+      if (dice < 0.4) houseIds.push(house.place(side, price(ticks), amount(random.integer(1, 5) * 100_000), 'GTC').id);
       else if (dice < 0.7) (random.next() < 0.5 ? ann : bob).limit('btc_mxn', side, String(ticks * 10), '0.003');
       else if (dice < 0.8) house.cancel(houseIds[random.integer(0, Math.max(0, houseIds.length - 1))] ?? 0);
       else if (dice < 0.9)
@@ -145,8 +145,8 @@ describe('market data', () => {
     const { exchange } = arena();
     const house = exchange.marketplace('btc_mxn');
     for (let i = 0; i < 130; i++) {
-      house.place('sell', price(150_000), amount(1000), 'rest');
-      house.place('buy', price(150_000), amount(1000), 'take');
+      house.place('sell', price(150_000), amount(1000), 'GTC');
+      house.place('buy', price(150_000), amount(1000), 'IOC');
     }
     const tids = (query: string) =>
       (publicCall(exchange, `/api/v3/trades?book=btc_mxn${query}`).body.payload as { tid: number }[]).map(
@@ -178,11 +178,11 @@ describe('market data', () => {
     const { exchange, clock } = arena();
     const house = exchange.marketplace('btc_mxn');
     for (const ticks of [150_000, 151_000, 149_000, 149_500]) {
-      house.place('sell', price(ticks), amount(1_000_000), 'rest');
-      house.place('buy', price(ticks), amount(1_000_000), 'take');
+      house.place('sell', price(ticks), amount(1_000_000), 'GTC');
+      house.place('buy', price(ticks), amount(1_000_000), 'IOC');
       await clock.advance(60_000);
     }
-    house.place('buy', price(149_000), amount(1_000_000), 'rest');
+    house.place('buy', price(149_000), amount(1_000_000), 'GTC');
     expect(publicCall(exchange, '/api/v3/ticker/?book=btc_mxn').body.payload).toEqual({
       book: 'btc_mxn',
       last: '1495000',

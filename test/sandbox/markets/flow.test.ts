@@ -129,7 +129,7 @@ describe('the seeded flow', () => {
     let swept = 0;
     const { exchange } = recordMarket(seededFlow({ seed: 2, profile: PROFILE }), RULES, 660, (market, clock) => {
       if (swept > 0 || clock.elapsed() < 600_000) return;
-      swept = market.placeFor('whale', 'buy', 4_000_000 as never, 1e12, 'take').traded;
+      swept = market.placeFor('whale', 'buy', 4_000_000 as never, 1e12, 'IOC').traded;
       expect(market.bestAsk()).toBe(0);
     });
     expect(swept).toBeGreaterThan(0);
@@ -183,8 +183,8 @@ function naiveMaker(seed: number, seconds: number) {
     for (; mids.length <= clock.elapsed() / 1000; mids.push(mid)) {
       for (const id of live) exchange.cancel(id);
       live = [
-        exchange.placeFor('user', 'buy', Math.min(Math.floor(mid * 0.999), ask - 1) as never, 100_000, 'rest').id,
-        exchange.placeFor('user', 'sell', Math.max(Math.ceil(mid * 1.001), bid + 1) as never, 100_000, 'rest').id,
+        exchange.placeFor('user', 'buy', Math.min(Math.floor(mid * 0.999), ask - 1) as never, 100_000, 'GTC').id,
+        exchange.placeFor('user', 'sell', Math.max(Math.ceil(mid * 1.001), bid + 1) as never, 100_000, 'GTC').id,
       ];
     }
   });

@@ -38,15 +38,15 @@ const priceOf = (of: Side, depth: number): Price => price(of === 'buy' ? BASE + 
 /** Plays everybody else's part of a script. */
 function others(exchange: EmbeddedExchange) {
   const house = exchange.marketplace(BOOK);
-  house.place('buy', price(BASE - 50), amount(10 ** 9), 'rest');
-  house.place('sell', price(BASE + 50), amount(10 ** 9), 'rest');
+  house.place('buy', price(BASE - 50), amount(10 ** 9), 'GTC');
+  house.place('sell', price(BASE + 50), amount(10 ** 9), 'GTC');
   const ids: number[] = [];
   return (each: Step) => {
     if (each.act === 'rest') {
-      ids.push(house.place(each.side, priceOf(each.side, each.depth), amount(each.lots * UNIT), 'rest').id);
+      ids.push(house.place(each.side, priceOf(each.side, each.depth), amount(each.lots * UNIT), 'GTC').id);
     } else if (each.act === 'take') {
       const limit = price(each.side === 'buy' ? BASE + 60 : BASE - 60);
-      house.place(each.side, limit, amount(each.lots * UNIT), 'take');
+      house.place(each.side, limit, amount(each.lots * UNIT), 'IOC');
     } else if (each.act !== 'ours') {
       const id = ids[each.which];
       if (id !== undefined && each.act === 'cancel') house.cancel(id);

@@ -32,11 +32,11 @@ export class ReferenceMarketplace implements Marketplace {
     this.random = random;
   }
 
-  place(side: Side, price: Price, amount: Amount, life: 'rest' | 'take') {
-    return this.placeFor('house', side, price, amount, life);
+  place(side: Side, price: Price, amount: Amount, timeInForce: 'GTC' | 'IOC') {
+    return this.placeFor('house', side, price, amount, timeInForce);
   }
 
-  placeFor(owner: string, side: Side, price: Price, amount: number, life: 'rest' | 'take') {
+  placeFor(owner: string, side: Side, price: Price, amount: number, timeInForce: 'GTC' | 'IOC') {
     if (!(Number.isSafeInteger(price) && price > 0 && Number.isSafeInteger(amount) && amount > 0)) {
       throw new RangeError(`order of ${amount} at ${price}`);
     }
@@ -46,7 +46,7 @@ export class ReferenceMarketplace implements Marketplace {
     while (left > 0) {
       const best = against[0];
       if (!best || (side === 'buy' ? best.price > price : best.price < price)) break;
-      if (owner === 'house' && best.owner === 'house' && life === 'rest')
+      if (owner === 'house' && best.owner === 'house' && timeInForce === 'GTC')
         throw new Error('the house quotes against itself');
       const traded = Math.min(left, best.left);
       left -= traded;
@@ -64,7 +64,7 @@ export class ReferenceMarketplace implements Marketplace {
         taker: owner,
       });
     }
-    const rested = life === 'rest' ? left : 0;
+    const rested = timeInForce === 'GTC' ? left : 0;
     if (rested > 0) {
       const own = this.book[side];
       const behind = own.findIndex(order => (side === 'buy' ? order.price < price : order.price > price));

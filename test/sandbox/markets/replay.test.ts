@@ -54,8 +54,8 @@ describe('a replayed tape', () => {
 
   it('lets a recorded trade fill resting users in their turn: better prices first, then the queue', async () => {
     const { clock, exchange, fills } = open(tapeOf([...BOOK, { at: 1000, trade: SIDE.sell, price: 100, amount: 60 }]));
-    exchange.placeFor('late', 'buy', price(100), 20, 'rest');
-    exchange.placeFor('better', 'buy', price(101), 5, 'rest');
+    exchange.placeFor('late', 'buy', price(100), 20, 'GTC');
+    exchange.placeFor('better', 'buy', price(101), 5, 'GTC');
     await clock.advance(1000);
     expect(fills.map(fill => [fill.maker, fill.price, fill.amount])).toEqual([
       ['better', 101, 5],
@@ -73,7 +73,7 @@ describe('a replayed tape', () => {
       { at: 4000, trade: SIDE.sell, price: 100, amount: 1 },
     ]);
     const { clock, exchange, fills } = open(tape);
-    exchange.placeFor('user', 'buy', price(100), 10, 'rest');
+    exchange.placeFor('user', 'buy', price(100), 10, 'GTC');
     await clock.advance(3000);
     // As recorded again, behind the user.
     expect(exchange.amountOf('house', 'buy', price(100))).toBe(60);
@@ -89,7 +89,7 @@ describe('a replayed tape', () => {
       { at, level: SIDE.sell, price: 108, amount: 30 },
     ];
     const { clock, exchange, fills } = open(tapeOf([...BOOK, ...picture(1000), ...picture(2000), ...picture(3000)]));
-    exchange.placeFor('user', 'sell', price(105), 100, 'rest');
+    exchange.placeFor('user', 'sell', price(105), 100, 'GTC');
     await clock.advance(5000);
     expect(fills.filter(fill => fill.maker === 'user').map(fill => [fill.price, fill.amount])).toEqual([[105, 30]]);
     expect(exchange.amountOf('user', 'sell', price(105))).toBe(70);
@@ -97,7 +97,7 @@ describe('a replayed tape', () => {
 
   it('restores what a user took when the next book row comes', async () => {
     const { clock, exchange } = open(tapeOf([...BOOK, { at: 1000, level: SIDE.buy, price: 98, amount: 5 }]));
-    exchange.placeFor('user', 'buy', price(103), 60, 'take');
+    exchange.placeFor('user', 'buy', price(103), 60, 'IOC');
     expect(exchange.amountAt('sell', price(103))).toBe(0);
     await clock.advance(1000);
     expect(exchange.amountAt('sell', price(103))).toBe(60);
@@ -186,7 +186,7 @@ const levelRow = fc.record({
   pause: fc.integer({ min: 0, max: 2 }),
 });
 const userAct = fc.record({
-  act: fc.constantFrom('rest', 'take', 'cancel'),
+  act: fc.constantFrom('GTC', 'IOC', 'cancel'),
   side: fc.constantFrom<Side>('buy', 'sell'),
   price: fc.integer({ min: 92, max: 109 }),
   amount: fc.integer({ min: 1, max: 60 }),

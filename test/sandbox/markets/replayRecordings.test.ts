@@ -25,8 +25,8 @@ function play(tape: Tape, seconds: number) {
     next += 1000;
     for (const id of live) exchange.cancel(id);
     live = [];
-    if (bid > 0) live.push(exchange.placeFor('user', 'buy', bid, 1000, 'rest').id);
-    if (ask > 0) live.push(exchange.placeFor('user', 'sell', ask, 1000, 'rest').id);
+    if (bid > 0) live.push(exchange.placeFor('user', 'buy', bid, 1000, 'GTC').id);
+    if (ask > 0) live.push(exchange.placeFor('user', 'sell', ask, 1000, 'GTC').id);
   }
   for (const id of live) exchange.cancel(id);
   market.stop();

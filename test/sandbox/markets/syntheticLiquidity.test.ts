@@ -25,7 +25,7 @@ describe('the levels of the house', () => {
     const { exchange, house, want } = open();
     for (let at = 100; at < 1100; at++) {
       want('buy', at, 5);
-      if (at % 2 === 0) exchange.placeFor('user', 'sell', price(at), 5, 'take');
+      if (at % 2 === 0) exchange.placeFor('user', 'sell', price(at), 5, 'IOC');
       want('buy', at, 0);
     }
     expect(house.prices('buy')).toEqual([]);
@@ -52,7 +52,7 @@ describe('the levels of the house', () => {
           return exchange.book.buy.slice(0, index).reduce((sum, order) => sum + order.left, 0);
         };
         want('buy', 100, 20);
-        const { id } = exchange.placeFor('first', 'buy', price(100), 10_000, 'rest');
+        const { id } = exchange.placeFor('first', 'buy', price(100), 10_000, 'GTC');
         let traded = 0;
         let cancelledAhead = 0;
         for (const { act, lots } of steps) {
@@ -66,8 +66,8 @@ describe('the levels of the house', () => {
             expect(before - ahead(id)).toBe(Math.max(0, shrunk - behind));
             cancelledAhead += before - ahead(id);
           } else if (act === 'take' && lots > 0)
-            traded += exchange.placeFor('t', 'sell', price(100), lots, 'take').traded;
-          else if (lots > 0) exchange.placeFor('later', 'buy', price(100), lots, 'rest');
+            traded += exchange.placeFor('t', 'sell', price(100), lots, 'IOC').traded;
+          else if (lots > 0) exchange.placeFor('later', 'buy', price(100), lots, 'GTC');
         }
         expect(ahead(id)).toBe(Math.max(0, 20 - traded - cancelledAhead));
       }),

@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { amount, price, value } from '../../../src/core/index.ts';
 import type { Amount, Price, Side } from '../../../src/core/index.ts';
 import { MatchingBook } from '../../../src/sandbox/matching/matching.ts';
-import type { Life, SelfTrade } from '../../../src/sandbox/matching/matching.ts';
+import type { EngineTimeInForce, SelfTrade } from '../../../src/sandbox/matching/matching.ts';
 import { NaiveBook } from './naiveBook.ts';
 import type { NaiveFill } from './naiveBook.ts';
 
 const SIDES: readonly Side[] = ['buy', 'sell'];
-const LIVES: readonly Life[] = ['rest', 'take', 'all', 'post'];
+const TIMES_IN_FORCE: readonly EngineTimeInForce[] = ['GTC', 'IOC', 'FOK', 'postOnly'];
 const SELF: readonly SelfTrade[] = ['allow', 'drop-new', 'remove-old'];
 
 type Operation =
-  | { kind: 'place'; side: Side; price: number; amount: number; life: Life; owner: number }
+  | { kind: 'place'; side: Side; price: number; amount: number; timeInForce: EngineTimeInForce; owner: number }
   | { kind: 'take'; side: Side; limit: number; amount: number; budget: bigint | null; owner: number }
   | { kind: 'cancel'; which: number }
   | { kind: 'reduce'; which: number; by: number }
@@ -29,7 +29,10 @@ const operations: fc.Arbitrary<Operation> = fc.oneof(
       side: pick(SIDES),
       price: prices,
       amount: amounts,
-      life: fc.oneof({ weight: 5, arbitrary: fc.constant<Life>('rest') }, { weight: 3, arbitrary: pick(LIVES) }),
+      timeInForce: fc.oneof(
+        { weight: 5, arbitrary: fc.constant<EngineTimeInForce>('GTC') },
+        { weight: 3, arbitrary: pick(TIMES_IN_FORCE) },
+      ),
       owner: fc.integer({ min: 0, max: 3 }),
     }),
   },
@@ -90,7 +93,7 @@ describe('the matching engine', () => {
             const name = ids.length;
             const id =
               op.kind === 'place'
-                ? book.place(op.side, price(op.price), amount(op.amount), op.life, op.owner, 0)
+                ? book.place(op.side, price(op.price), amount(op.amount), op.timeInForce, op.owner, 0)
                 : book.take(
                     op.side,
                     price(op.limit),
@@ -102,7 +105,7 @@ describe('the matching engine', () => {
             ids.push(id);
             nameOf.set(id, name);
             settle(name);
-            if (op.kind === 'place') naive.place(name, op.side, op.price, op.amount, op.life, op.owner);
+            if (op.kind === 'place') naive.place(name, op.side, op.price, op.amount, op.timeInForce, op.owner);
             else naive.take(name, op.side, op.limit, op.amount, op.budget, op.owner);
           } else if (ids.length > 0) {
             const name = op.which % ids.length;
@@ -110,8 +113,8 @@ describe('the matching engine', () => {
             if (op.kind === 'cancel') expect(book.cancel(id)).toBe(naive.cancel(name));
             else if (op.kind === 'reduce') expect(book.reduce(id, amount(op.by))).toBe(naive.reduce(name, op.by));
             else {
-              expect(book.modify(id, price(op.price), amount(op.amount), 'rest')).toBe(
-                naive.modify(name, op.price, op.amount, 'rest'),
+              expect(book.modify(id, price(op.price), amount(op.amount), 'GTC')).toBe(
+                naive.modify(name, op.price, op.amount, 'GTC'),
               );
               settle(name);
             }
@@ -152,7 +155,7 @@ describe('the matching engine', () => {
         const ids: number[] = [];
         for (const op of list) {
           if (op.kind === 'place') {
-            ids.push(book.place(op.side, price(op.price), amount(op.amount), op.life, op.owner, 0));
+            ids.push(book.place(op.side, price(op.price), amount(op.amount), op.timeInForce, op.owner, 0));
             placed += op.amount;
             removed += op.amount - book.traded - book.rested;
           } else if (op.kind === 'cancel' && ids.length > 0) removed += book.cancel(ids[op.which % ids.length]!);
@@ -170,7 +173,7 @@ describe('the matching engine', () => {
       executed: (_m, _mo, _t, _to, p, a) => void fills.push([p, a]),
       prevented: () => {},
     });
-    for (let i = 0; i < 3000; i++) book.place('sell', price(1000 + ((i * 7919) % 1500)), amount(1 + i), 'rest', 1, i);
+    for (let i = 0; i < 3000; i++) book.place('sell', price(1000 + ((i * 7919) % 1500)), amount(1 + i), 'GTC', 1, i);
     expect(book.size).toBe(3000);
     book.take('buy', price(5000), amount(Number.MAX_SAFE_INTEGER), null, 0, 0);
     expect(fills.length).toBe(3000);
@@ -180,9 +183,9 @@ describe('the matching engine', () => {
 
   it('never takes the id of a gone order for a later one', () => {
     const book = new MatchingBook({ executed: () => {}, prevented: () => {} });
-    const first = book.place('buy', price(1), amount(1), 'rest', 0, 0);
+    const first = book.place('buy', price(1), amount(1), 'GTC', 0, 0);
     expect(book.cancel(first)).toBe(1);
-    const second = book.place('buy', price(1), amount(1), 'rest', 0, 0);
+    const second = book.place('buy', price(1), amount(1), 'GTC', 0, 0);
     expect(second).not.toBe(first);
     expect(book.cancel(first)).toBe(0);
     expect(book.leftOf(second)).toBe(1);
@@ -190,10 +193,10 @@ describe('the matching engine', () => {
 
   it('lets nothing rest that would take a level past what whole numbers can count', () => {
     const book = new MatchingBook({ executed: () => {}, prevented: () => {} });
-    book.place('buy', price(5), amount(Number.MAX_SAFE_INTEGER), 'rest', 0, 0);
-    book.place('buy', price(5), amount(1), 'rest', 0, 0);
+    book.place('buy', price(5), amount(Number.MAX_SAFE_INTEGER), 'GTC', 0, 0);
+    book.place('buy', price(5), amount(1), 'GTC', 0, 0);
     expect(book.rested).toBe(0);
     expect(book.amountAt('buy', price(5))).toBe(Number.MAX_SAFE_INTEGER);
-    expect(() => book.place('buy', price(Number.NaN), amount(1), 'rest', 0, 0)).toThrow(RangeError);
+    expect(() => book.place('buy', price(Number.NaN), amount(1), 'GTC', 0, 0)).toThrow(RangeError);
   });
 });

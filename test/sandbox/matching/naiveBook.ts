@@ -1,6 +1,6 @@
 /** A book so plain that it is right at first sight: one array, sorted whenever it matters. The fast one is checked against it. */
 import type { Side } from '../../../src/core/index.ts';
-import type { Life, SelfTrade } from '../../../src/sandbox/matching/matching.ts';
+import type { EngineTimeInForce, SelfTrade } from '../../../src/sandbox/matching/matching.ts';
 
 export type NaiveOrder = { name: number; side: Side; price: number; left: number; owner: number; turn: number };
 export type NaiveFill = { maker: number; taker: number; price: number; amount: number; makerLeft: number };
@@ -18,8 +18,8 @@ export class NaiveBook {
     return this.orders.filter(o => o.side === side).sort((a, b) => better(a, b) || a.turn - b.turn);
   }
 
-  place(name: number, side: Side, price: number, amount: number, life: Life, owner: number): void {
-    if (this.#enter(name, side, price, amount, life, owner)) this.sequence++;
+  place(name: number, side: Side, price: number, amount: number, timeInForce: EngineTimeInForce, owner: number): void {
+    if (this.#enter(name, side, price, amount, timeInForce, owner)) this.sequence++;
   }
 
   take(name: number, side: Side, limit: number, amount: number, budget: bigint | null, owner: number): void {
@@ -45,21 +45,28 @@ export class NaiveBook {
     return order.left;
   }
 
-  modify(name: number, price: number, amount: number, life: Life): boolean {
+  modify(name: number, price: number, amount: number, timeInForce: EngineTimeInForce): boolean {
     const order = this.orders.find(o => o.name === name);
     if (!order) return false;
     this.cancel(name);
-    this.place(name, order.side, price, amount, life, order.owner);
+    this.place(name, order.side, price, amount, timeInForce, order.owner);
     return true;
   }
 
-  #enter(name: number, side: Side, price: number, amount: number, life: Life, owner: number): boolean {
+  #enter(
+    name: number,
+    side: Side,
+    price: number,
+    amount: number,
+    timeInForce: EngineTimeInForce,
+    owner: number,
+  ): boolean {
     const before = JSON.stringify(this.orders);
     const reachable = this.side(side === 'buy' ? 'sell' : 'buy').filter(o =>
       side === 'buy' ? o.price <= price : o.price >= price,
     );
-    if (life === 'post' && reachable.length > 0) return false;
-    if (life === 'all') {
+    if (timeInForce === 'postOnly' && reachable.length > 0) return false;
+    if (timeInForce === 'FOK') {
       let covered = 0;
       for (const maker of reachable) {
         if (covered >= amount) break;
@@ -70,7 +77,7 @@ export class NaiveBook {
       if (covered < amount) return false;
     }
     const { left, dropped } = this.#match(name, side, price, amount, null, owner);
-    if (left > 0 && !dropped && (life === 'rest' || life === 'post')) {
+    if (left > 0 && !dropped && (timeInForce === 'GTC' || timeInForce === 'postOnly')) {
       this.orders.push({ name, side, price, left, owner, turn: this.#turn++ });
     }
     return JSON.stringify(this.orders) !== before;

@@ -33,8 +33,8 @@ const statusAfter = (who: Trader, fields: Row) => {
 };
 const usd = ({ exchange }: Arena) => {
   const place = exchange.marketplace('usd_mxn');
-  place.place('buy', price(18_300), amount(10 ** 13), 'rest');
-  place.place('sell', price(18_310), amount(10 ** 13), 'rest');
+  place.place('buy', price(18_300), amount(10 ** 13), 'GTC');
+  place.place('sell', price(18_310), amount(10 ** 13), 'GTC');
 };
 const tradeOnce = ({ ann, bob }: Arena) => {
   const oid = ann.place(SELL);
@@ -184,7 +184,7 @@ const PROBES: Readonly<Record<string, Probe>> = {
   feeRounding: {
     // 0.78 percent of 0.00000100 BTC is 0.0000000078, and of 0.00000060 BTC 0.00000000468.
     see: ({ exchange, ann }) => {
-      exchange.marketplace('btc_mxn').place('sell', price(4_000_000), amount(10_000), 'rest');
+      exchange.marketplace('btc_mxn').place('sell', price(4_000_000), amount(10_000), 'GTC');
       for (const major of ['0.00000100', '0.00000060']) ann.limit('btc_mxn', 'buy', '40000000', major);
       return ann.get<Row[]>('GET', '/api/v3/user_trades').map(t => t['fees_amount']);
     },

@@ -16,7 +16,7 @@ describe('an exchange that runs for months', () => {
     let last = '';
     const order = { book: 'btc_mxn', side: 'buy', type: 'limit', price: '1500000', major: '0.00001' };
     for (let i = 0; i < OWN_TRADES_MAX + 6000; i++) {
-      house.place('sell', price(150_000), amount(1000), 'rest');
+      house.place('sell', price(150_000), amount(1000), 'GTC');
       const checked = checkedOrder(venue, account, { ...order, origin_id: `o-${i}` });
       if (checked.kind === 'refused') throw new Error(checked.message);
       last = venue.accept(account, checked.value.book, checked.value.draft, checked.value.lock).oid;

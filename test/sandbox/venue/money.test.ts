@@ -116,7 +116,7 @@ describe('money at the embedded exchange', () => {
             const oid = traders[s.who]!.place({ book: 'xrp_mxn', ...body });
             if (oid.length === 16) placed.push({ who: s.who, oid });
           } else if (s.kind === 'house') {
-            house.place(s.side, price(s.ticks), amount(s.lots), 'rest');
+            house.place(s.side, price(s.ticks), amount(s.lots), 'GTC');
           } else if (s.kind === 'wait') await clock.advance(s.ms);
           else if (s.kind === 'cancelAll') traders[s.who]!.get('DELETE', '/api/v3/orders/all');
           else if (placed.length > 0) {

@@ -187,7 +187,7 @@ describe('an order at the embedded exchange', () => {
     const house = exchange.marketplace('btc_mxn');
     const fills: number[] = [];
     house.onHouseFill((id, _side, _price, traded, maker) => void fills.push(maker ? traded : -id));
-    const { id, rested } = house.place('sell', price(150_000), amount(10_000_000), 'rest');
+    const { id, rested } = house.place('sell', price(150_000), amount(10_000_000), 'GTC');
     expect(rested).toBe(10_000_000);
     const oid = ann.limit('btc_mxn', 'buy', '1500000', '0.04');
     expect(ann.order(oid)!['status']).toBe('completed');
