@@ -9,6 +9,7 @@ import type { Quote, View } from '../../src/core/index.ts';
 import { kindOf } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
 import { bookRules, depthOf } from '../core/market.ts';
+import { pathOf } from '../scripts/svgPath.ts';
 import { fileOf } from '../strategies/examples.ts';
 
 const WIDTH = 640;
@@ -100,15 +101,4 @@ function draw(points: readonly Point[], mid: number, most: number, title: string
     '</svg>',
     '',
   ].join('\n');
-}
-
-/** Of a line through `x y`, broken at each null. */
-export function pathOf(points: readonly (string | null)[]): string {
-  let pen = 'M';
-  const parts: string[] = [];
-  for (const point of points) {
-    if (point !== null) parts.push(`${pen}${point}`);
-    pen = point === null ? 'M' : 'L';
-  }
-  return parts.join('');
 }

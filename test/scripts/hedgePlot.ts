@@ -1,6 +1,6 @@
 /** Draws inventory and profit of one strategy with and without its hedger, as SVG. */
-import { pathOf } from '../docs/quotesPlot.ts';
 import type { BacktestReport, ReplayReport } from '../../backtest/index.ts';
+import { pathOf } from './svgPath.ts';
 
 const WIDTH = 720;
 const PANEL = 170;
