@@ -96,19 +96,20 @@ export class Loop {
       mayAct: () => this.#obstacle() === null,
     });
     this.market = new MarketData({
-      ...run,
-      ...venue,
-      ...bot,
-      ...{ engine, timing, readTrades, note },
-      reference: beside.reference,
-      reads: this.#reads,
+      ...{ run, bot, venue, engine, note },
+      account: {
+        reads: this.#reads,
+        readTrades,
+        readBalances: () => this.#balances.read(),
+        look: ids => this.#lookUp(ids),
+      },
       instrument: () => this.rules.instrument,
-      onTurn: () => this.#look(),
-      isWaking: () => this.#sleep.isWaking,
-      onBroken: error => this.#fail(error),
-      readBalances: () => this.#balances.read(),
-      look: async ids => {
-        for (const command of approveByIds('look', ids)) await this.#send(command);
+      reference: beside.reference,
+      bookPollMs: timing.bookPollMs,
+      host: {
+        onTurn: () => this.#look(),
+        isWaking: () => this.#sleep.isWaking,
+        onBroken: error => this.#fail(error),
       },
     });
   }
@@ -327,16 +328,15 @@ export class Loop {
     }
   }
 
+  async #lookUp(ids: readonly string[]): Promise<void> {
+    for (const command of approveByIds('look', ids)) await this.#send(command);
+  }
+
   async #send(command: Approved<Command>): Promise<void> {
-    const { bot, venue } = this.#options;
+    const { exchange } = this.#options.venue;
+    const { book } = this.#options.bot;
     const { instrument } = this.rules;
-    const at = {
-      exchange: venue.exchange,
-      book: bot.book,
-      instrument,
-      time: this.time,
-      mayPlace: () => this.#obstacle() === null,
-    };
+    const at = { exchange, book, instrument, time: this.time, mayPlace: () => this.#obstacle() === null };
     const { event, what, failed } = await send(command, at);
     if (failed === null) this.#refusals.accepted();
     else this.#note(what, failed);

@@ -34,23 +34,25 @@ export class MarketData {
 
   constructor(options: MarketDataOptions) {
     this.#options = options;
-    const { engine, timing } = options;
-    this.#prompt = new EventDrivenReads(options);
-    this.#reference = options.reference ? new ReferenceReads({ ...options, ...options.reference }) : null;
+    const { account, bookPollMs, bot, engine, instrument, note, reference, run, venue } = options;
+    const { clock, time } = run;
+    const { isWaking, onBroken } = options.host;
+    const { exchange, stream } = venue;
+    this.#prompt = new EventDrivenReads({ clock, engine, exchange, onBroken, ...account });
+    this.#reference = reference ? new ReferenceReads(reference, { run, exchange, instrument, note, onBroken }) : null;
     const feed = new L3Book({
-      instrument: options.instrument(),
+      instrument: instrument(),
       book: this.#book,
       pending: () => engine.liveOrders.filter(order => order.oid === null && mayLive(order)),
       onOwn: (oid, change) =>
         this.#prompt.seen(change === 'filled' ? { kind: 'traded', tid: null } : { kind: 'gone', oid }),
     });
     this.#feed = feed;
-    const { exchange, stream, clock, book, time, isWaking, onBroken } = options;
     this.#supervisor = new MarketDataSupervisor({
       exchange,
       stream,
       clock,
-      book,
+      book: bot.book,
       time,
       isWaking,
       onBroken,
@@ -60,7 +62,7 @@ export class MarketData {
         seed: whole => feed.seed(whole),
         lose: () => feed.lose(),
       },
-      pollMs: () => timing.bookPollMs,
+      pollMs: () => bookPollMs,
       polls: 'levels',
       ahead: 'show',
       user: this.#user(),
@@ -94,7 +96,7 @@ export class MarketData {
     const isStream = this.#supervisor.source === 'stream';
     const ahead = (side: Side) => (isStream ? this.#feed.aheadOfBest(side) : null);
     return {
-      streamUp: this.#options.stream === undefined ? null : isStream,
+      streamUp: this.#options.venue.stream === undefined ? null : isStream,
       queueAhead: { buy: ahead('buy'), sell: ahead('sell') },
     };
   }
@@ -111,7 +113,7 @@ export class MarketData {
   learn(event: EngineEvent): void {
     if (event.kind === 'book') return;
     let changed = false;
-    for (const { oid, id } of oursIn(event, `${this.#options.instance}-`)) {
+    for (const { oid, id } of oursIn(event, `${this.#options.bot.instance}-`)) {
       if (this.#feed.own(oid, id)) changed = true;
     }
     if (this.#untold) this.#tell(this.#untold.startedAt);
@@ -119,9 +121,10 @@ export class MarketData {
   }
 
   #user(): MarketDataUser {
-    const { log, note, onTurn } = this.#options;
+    const { note, host, run } = this.#options;
+    const { log } = run;
     return {
-      onNews: onTurn,
+      onNews: host.onTurn,
       onCurrent: was => {
         this.#feed.show();
         if (was !== 'stream') {
@@ -149,14 +152,15 @@ export class MarketData {
   }
 
   #lost(reason: string, was: BookSource): void {
-    const { log } = this.#options;
+    const { log } = this.#options.run;
     this.#untold = null;
     if (was === 'stream') log.warn({ reason }, `market data is polled: ${reason}`);
     else if (was === 'none') log.info({ reason }, `market data is polled until the stream is there: ${reason}`);
   }
 
   #hearTrades(trades: readonly StreamTrade[]): void {
-    const { instrument, time, step } = this.#options;
+    const { instrument, run } = this.#options;
+    const { time, step } = run;
     for (const trade of trades) {
       if (this.#feed.isOwn(trade.makerOid) || this.#feed.isOwn(trade.takerOid))
         this.#prompt.seen({ kind: 'traded', tid: trade.tid });
@@ -171,10 +175,11 @@ export class MarketData {
 
   /** The last trade, now and then, while the stream does not tell of them. */
   async #readTrade(): Promise<void> {
-    const { clock, instrument, note, reads, step } = this.#options;
+    const { account, instrument, note, run } = this.#options;
+    const { clock, step } = run;
     if (this.#supervisor.source === 'stream' || clock.elapsed() - this.#tradeAt < TRADE_EVERY_MS) return;
     this.#tradeAt = clock.elapsed();
-    const event = await reads.publicTrade(instrument());
+    const event = await account.reads.publicTrade(instrument());
     if (event === null) return;
     if (isFailed(event)) note('trades', event);
     else step(event);
@@ -182,7 +187,7 @@ export class MarketData {
 
   /** At once, but not again before a pause has passed: frames may come by the hundred, and each event is recorded. */
   #tellSoon(startedAt: Millis | null): void {
-    const { clock } = this.#options;
+    const { clock } = this.#options.run;
     this.#untold = { startedAt };
     const pause = this.#toldAt + TELL_EVERY_MS - clock.elapsed();
     if (pause <= 0) this.#tell(startedAt);
@@ -196,7 +201,8 @@ export class MarketData {
 
   #tell(startedAt: Millis | null): void {
     this.#untold = null;
-    this.#toldAt = this.#options.clock.elapsed();
-    this.#options.step({ kind: 'book', at: this.#options.time(), startedAt, book: this.#book });
+    const { clock, step, time } = this.#options.run;
+    this.#toldAt = clock.elapsed();
+    step({ kind: 'book', at: time(), startedAt, book: this.#book });
   }
 }

@@ -1,31 +1,40 @@
 /** What market data is made of, and what it shows of itself. */
-import type { Amount, EngineEvent, Exchange, Instrument, MarketStream, Millis, Side } from '../../core/index.ts';
-import type { Log } from '../log.ts';
+import type { Amount, Engine, Exchange, Instrument, MarketStream, Millis, Side } from '../../core/index.ts';
+import type { RunContext } from '../runContext.ts';
 import type { EventDrivenReadsOptions } from '../account/eventDrivenReads.ts';
 import type { Failed, Reads } from '../account/reads.ts';
 import type { ReferenceOptions } from './reference.ts';
 
-export type MarketDataOptions = EventDrivenReadsOptions & {
-  readonly exchange: Exchange;
-  /** Without it books are polled only. */
-  readonly stream?: MarketStream | undefined;
+/** Reads of the account that the stream's news of our orders begin. */
+export type AccountDoor = Pick<EventDrivenReadsOptions, 'readTrades' | 'readBalances' | 'look'> & {
+  readonly reads: Reads;
+};
+
+export type MarketDataOptions = {
+  readonly run: RunContext;
+  readonly bot: { readonly book: string; readonly instance: string };
+  /** Without a stream books are polled only. */
+  readonly venue: { readonly exchange: Exchange; readonly stream?: MarketStream | undefined };
+  readonly engine: Engine;
+  readonly account: AccountDoor;
+  readonly instrument: () => Instrument;
   /** What our price is elsewhere, and how often it is read. */
   readonly reference?: ReferenceOptions | undefined;
-  readonly log: Log;
-  readonly book: string;
-  readonly instance: string;
-  readonly reads: Reads;
-  /** `bookPollMs`: between two polls, and after which a stream without a frame is not trusted without one. */
-  readonly timing: { readonly bookPollMs: Millis };
-  readonly instrument: () => Instrument;
-  /** Time for the engine. */
-  readonly time: () => Millis;
-  readonly step: (event: EngineEvent) => void;
+  /** Between two polls, and after which a stream without a frame is not trusted without one. */
+  readonly bookPollMs: Millis;
+  /** Told how a read that failed ended. */
   readonly note: (what: string, failed: Failed) => void;
+  readonly host: HostWatch;
+};
+
+/** What befalls the process that all this runs in. */
+export type HostWatch = {
   /** Called at each frame, before it is looked at. */
   readonly onTurn: () => void;
   /** What is heard now may have waited while this process stood still. */
   readonly isWaking: () => boolean;
+  /** Something of our own broke. */
+  readonly onBroken: (error: unknown) => void;
 };
 
 export type MarketDataStatus = {

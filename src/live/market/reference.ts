@@ -1,8 +1,8 @@
 /** Reads, now and then, what other books of the exchange and feeds say our price is, and tells the engine. */
 import { priceAcross } from '../../core/index.ts';
-import type { BookSnapshot, Clock, EngineEvent, Exchange, Instrument, Leg, Millis, Timer } from '../../core/index.ts';
+import type { BookSnapshot, EngineEvent, Exchange, Instrument, Leg, Millis, Timer } from '../../core/index.ts';
 import type { Feed } from './feed.ts';
-import type { Log } from '../log.ts';
+import type { RunContext } from '../runContext.ts';
 import type { Failed } from '../account/reads.ts';
 
 /** `feeds`: instead of the exchange, by the book that they tell. */
@@ -13,14 +13,10 @@ export type ReferenceOptions = {
 };
 
 type Surroundings = {
+  readonly run: RunContext;
   readonly exchange: Exchange;
-  readonly clock: Clock;
   readonly instrument: () => Instrument;
-  /** Time for the engine. */
-  readonly time: () => Millis;
-  readonly step: (event: EngineEvent) => void;
   readonly note: (what: string, failed: Failed) => void;
-  readonly log: Pick<Log, 'warn'>;
   readonly onBroken: (error: unknown) => void;
 };
 
@@ -28,7 +24,7 @@ export type FeedFailed = { readonly kind: 'feed failed'; readonly name: string; 
 
 /** One reading: as old as the oldest price in it, and as the first request of it. Null when a book has not two sides. */
 export async function readReference(
-  { exchange, instrument, time }: Pick<Surroundings, 'exchange' | 'instrument' | 'time'>,
+  { exchange, instrument, time }: Pick<Surroundings, 'exchange' | 'instrument'> & Pick<RunContext, 'time'>,
   { legs, feeds }: Pick<ReferenceOptions, 'legs' | 'feeds'>,
 ): Promise<Extract<EngineEvent, { kind: 'reference' }> | Failed | FeedFailed | null> {
   let startedAt = time();
@@ -59,19 +55,21 @@ const middleOf = ({ bids, asks }: BookSnapshot): number =>
 const SAY_EVERY_MS: Millis = 60_000;
 
 export class ReferenceReads {
-  readonly #options: Surroundings & ReferenceOptions;
+  readonly #setup: ReferenceOptions;
+  readonly #of: Surroundings;
   #timer: Timer | null = null;
   #stopped = false;
   #reading: Promise<void> = Promise.resolve();
   /** When it was last said that a feed fails; null while all are well. */
   #saidAt: Millis | null = null;
 
-  constructor(options: Surroundings & ReferenceOptions) {
-    this.#options = options;
+  constructor(setup: ReferenceOptions, of: Surroundings) {
+    this.#setup = setup;
+    this.#of = of;
   }
 
   start(): void {
-    this.#reading = this.#read().catch(this.#options.onBroken);
+    this.#reading = this.#read().catch(this.#of.onBroken);
   }
 
   /** Resolves when the reading under way has ended. */
@@ -82,9 +80,11 @@ export class ReferenceReads {
   }
 
   async #read(): Promise<void> {
-    const { clock, everyMs, note, step } = this.#options;
+    const { exchange, instrument, note, run } = this.#of;
+    const { clock, step, time } = run;
+    const { everyMs } = this.#setup;
     const startedAt = clock.elapsed();
-    const event = await readReference(this.#options, this.#options);
+    const event = await readReference({ exchange, instrument, time }, this.#setup);
     if (this.#stopped) return;
     this.#timer = clock.after(Math.max(0, everyMs - (clock.elapsed() - startedAt)), () => this.start());
     if (event === null) return;
@@ -96,7 +96,7 @@ export class ReferenceReads {
   }
 
   #say({ name, why }: FeedFailed): void {
-    const { clock, log } = this.#options;
+    const { clock, log } = this.#of.run;
     const now = clock.elapsed();
     if (this.#saidAt !== null && now - this.#saidAt < SAY_EVERY_MS) return;
     this.#saidAt = now;
@@ -106,6 +106,6 @@ export class ReferenceReads {
   #isWell(): void {
     if (this.#saidAt === null) return;
     this.#saidAt = null;
-    this.#options.log.warn({}, 'the feeds tell prices again');
+    this.#of.run.log.warn({}, 'the feeds tell prices again');
   }
 }

@@ -31,25 +31,32 @@ function market() {
     budget: () => ({ public: 60, private: 300 }),
   } as unknown as Exchange;
   const data = new MarketData({
-    clock,
+    run: {
+      clock,
+      time: () => clock.elapsed(),
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      step: event => void told.push(event),
+    },
+    bot: { book: 'btc_mxn', instance: 'mm' },
+    venue: {
+      exchange,
+      stream: { start: listener => void (hear = listener), restart: () => undefined, close: () => undefined },
+    },
     engine: { liveOrders: [] } as unknown as Engine,
-    exchange,
-    stream: { start: listener => void (hear = listener), restart: () => undefined, close: () => undefined },
-    log: { debug() {}, info() {}, warn() {}, error() {} },
-    book: 'btc_mxn',
-    instance: 'mm',
-    reads: new Reads(exchange, 'btc_mxn', undefined, () => clock.elapsed()),
-    timing: { bookPollMs: 1_000 },
+    account: {
+      reads: new Reads(exchange, 'btc_mxn', undefined, () => clock.elapsed()),
+      readTrades: async () => undefined,
+      readBalances: async () => undefined,
+      look: async () => undefined,
+    },
     instrument: () => instrument,
-    time: () => clock.elapsed(),
-    step: event => void told.push(event),
+    bookPollMs: 1_000,
     note: (what, failed) => void noted.push(`${what} ${failed.kind === 'refused' ? failed.code : failed.reason}`),
-    onTurn: () => undefined,
-    isWaking: () => false,
-    onBroken: error => void broken.push(error),
-    readTrades: async () => undefined,
-    readBalances: async () => undefined,
-    look: async () => undefined,
+    host: {
+      onTurn: () => undefined,
+      isWaking: () => false,
+      onBroken: error => void broken.push(error),
+    },
   });
   data.start();
   const answer = async (value: BookSnapshot) => {

@@ -29,20 +29,15 @@ function reading(feeds: ReadonlyMap<string, Feed> = new Map(), books = ['btc_usd
       return answers[book];
     },
   } as unknown as Exchange;
-  const reads = new ReferenceReads({
+  const setup = { legs: legsOf('btc_mxn', books)!, feeds, everyMs: 1_000 };
+  const reads = new ReferenceReads(setup, {
+    run: { clock, log, time: () => clock.elapsed(), step: event => void events.push(event) },
     exchange,
-    clock,
     instrument: () => btcMxn,
-    time: () => clock.elapsed(),
-    step: event => void events.push(event),
     note: what => void noted.push(what),
     onBroken: error => {
       throw error;
     },
-    log,
-    legs: legsOf('btc_mxn', books)!,
-    feeds,
-    everyMs: 1_000,
   });
   return { clock, events, noted, texts, answers, reads };
 }
