@@ -519,10 +519,13 @@ describe('a recording by polls', () => {
     await world.time(10 * SECOND);
     less = 10n ** 6n;
     const anewAt = world.clock.now();
-    await world.time(30 * SECOND);
+    await world.time(90 * SECOND);
     stop();
-    const { columns } = tapeIn(world.dir);
+    const { columns, gaps } = tapeIn(world.dir);
     const levelTimes = [...columns.at].filter((_, row) => columns.kind[row] === KIND.level);
-    expect(levelTimes.at(-1)! - anewAt).toBeGreaterThan(20 * SECOND);
+    expect(levelTimes.at(-1)! - anewAt).toBeGreaterThan(80 * SECOND);
+    // Nothing is believed before a minute of growing books.
+    expect(levelTimes.filter(at => at > anewAt && at < anewAt + 60 * SECOND)).toEqual([]);
+    expect(gaps).toHaveLength(1);
   });
 });

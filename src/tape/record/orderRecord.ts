@@ -152,6 +152,10 @@ export class OrderRecord {
 /** The other side: rows of trades have the taker's, the exchange's messages that of the order that rested. */
 export const takerCodeOf = (makerSide: Side): SideCode => (makerSide === 'buy' ? SIDE.sell : SIDE.buy);
 
+/** True for a whole book; one of levels has no order ids. */
+export const isOrderByOrder = ({ bids, asks }: Pick<BookSnapshot, 'bids' | 'asks'>): boolean =>
+  [...bids, ...asks].every(({ oid }) => oid !== undefined);
+
 /** A whole book with later steps taken, in no order of price; steps up to its own sequence are passed over. */
 export function advanced(snapshot: BookSnapshot, steps: readonly BookDiff[]): Pick<BookSnapshot, 'bids' | 'asks'> {
   const sides: Readonly<Record<Side, Map<string, BookEntry>>> = { buy: new Map(), sell: new Map() };

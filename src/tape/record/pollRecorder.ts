@@ -1,9 +1,10 @@
 /** Records one book of an exchange without its stream: the levels that a poll shows, and the trades by pages. */
 import { amountFloor, instrumentOf, priceExact } from '../../core/index.ts';
-import type { BookEntry, BookRules, Instrument, Millis } from '../../core/index.ts';
+import type { BookEntry, BookRules, BookSnapshot, Instrument, Millis, Timer } from '../../core/index.ts';
+import { MarketDataSupervisor, PublicTradeTail } from '../../marketdata/index.ts';
 import { KIND, SIDE } from '../model/tape.ts';
+import { changedRules, RULES_EVERY_MS } from './recordedRules.ts';
 import { ReorderBuffer } from './reorderBuffer.ts';
-import { rulesOf } from './recorderTypes.ts';
 import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
 import { TradeRecord } from './tradeRecord.ts';
 
@@ -15,18 +16,15 @@ export type PollRecorderOptions = Omit<RecorderOptions, 'stream' | 'checkEveryMs
 const FLUSH_MS = 400;
 /** Polls that may fail before what lies between is a gap. */
 const POLLS_MISSED = 3;
-const RULES_EVERY = 400;
 
 export class PollRecorder {
   readonly #options: PollRecorderOptions;
   readonly #outlet: ReorderBuffer;
   readonly #trades: TradeRecord;
+  readonly #market: MarketDataSupervisor;
   #rules: BookRules;
   #instrument: Instrument;
   readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
-  #sequence = -1n;
-  /** Books in a row that were older than one before. */
-  #older = 0;
   /** Exchange time of the last book that was read; null before the first. */
   #readAt: Millis | null;
   /** Our time of it. */
@@ -34,25 +32,55 @@ export class PollRecorder {
   #begunAt: Millis = Infinity;
   #resumed: boolean;
   #stopped = false;
+  readonly #timers = new Map<string, Timer>();
 
   constructor(options: PollRecorderOptions) {
     this.#options = options;
-    this.#rules = options.rules;
-    this.#instrument = instrumentOf(options.rules);
-    this.#outlet = new ReorderBuffer(options.sink, options.clock);
-    this.#trades = new TradeRecord(this.#instrument);
-    this.#readAt = options.resumedFrom;
-    this.#resumed = options.resumedFrom !== null;
+    const { clock, exchange, onBroken, pollMs, resumedFrom, rules, sink } = options;
+    this.#rules = rules;
+    this.#instrument = instrumentOf(rules);
+    this.#outlet = new ReorderBuffer(sink, clock);
+    this.#trades = new TradeRecord(this.#instrument, (side, at, price, amount, id) => {
+      if (at >= this.#begunAt && !this.#stopped) this.#outlet.trade(side, at, clock.now(), price, amount, id, null);
+    });
+    this.#readAt = resumedFrom;
+    this.#resumed = resumedFrom !== null;
+    this.#market = new MarketDataSupervisor({
+      exchange,
+      clock,
+      book: rules.book,
+      pollMs: () => pollMs,
+      polls: 'levels',
+      ahead: 'wait',
+      time: () => clock.elapsed(),
+      trades: new PublicTradeTail({
+        exchange,
+        book: rules.book,
+        listener: { trade: trade => this.#trades.take(trade) },
+      }),
+      user: {
+        onCurrent: () => undefined,
+        takeBook: book => this.#take(book),
+        onBook: () => undefined,
+        onLost: () => undefined,
+        // What is missing is told as a gap, once a book is read again.
+        onUnread: () => undefined,
+      },
+      onBroken,
+    });
   }
 
   start(): void {
-    void this.#loop(FLUSH_MS, () => this.#outlet.flush());
-    void this.#loop(this.#options.pollMs, turn => this.#poll(turn));
+    this.#every('flush', FLUSH_MS, () => this.#outlet.flush());
+    this.#every('rules', this.#options.rulesEveryMs ?? RULES_EVERY_MS, () => this.#readRules());
+    this.#market.keepPolling();
   }
 
   stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;
+    for (const timer of this.#timers.values()) timer.stop();
+    void this.#market.stop();
     this.#outlet.flush(true);
   }
 
@@ -61,49 +89,39 @@ export class PollRecorder {
     return { ...this.#outlet.counts, orders, source: this.#begunAt < Infinity ? 'polled' : 'none' };
   }
 
-  async #loop(ms: Millis, work: (turn: number) => unknown): Promise<void> {
+  #every(what: string, ms: Millis, work: () => unknown): void {
     const { clock, onBroken } = this.#options;
-    for (let turn = 0; !this.#stopped; turn++) {
-      try {
-        await work(turn);
-      } catch (error) {
-        onBroken(error);
-        return;
-      }
-      await new Promise<void>(resolve => clock.after(ms, resolve));
-    }
+    const turn = async (): Promise<void> => {
+      await work();
+      if (!this.#stopped) this.#every(what, ms, work);
+    };
+    this.#timers.set(
+      what,
+      clock.after(ms, () => void turn().catch(onBroken)),
+    );
   }
 
-  async #poll(turn: number): Promise<void> {
-    const { exchange, clock, pollMs } = this.#options;
-    const book = await exchange.orderBook(this.#rules.book, true);
-    if (this.#stopped) return;
-    // After the book and written before it: an execution comes before the levels that it changed.
-    await this.#pollTrades();
-    if (turn % RULES_EVERY === RULES_EVERY - 1) await this.#readRules();
-    if (this.#stopped || book.kind !== 'done') return;
-    // A late reply; an exchange that counts anew is believed after as many polls as may fail.
-    if (book.value.sequence < this.#sequence && ++this.#older <= POLLS_MISSED) return;
-    this.#older = 0;
+  #take(book: BookSnapshot): boolean {
+    const { clock, pollMs } = this.#options;
     const local = clock.now();
     // By our own clock: a book may say when it was read or when it last changed, and a quiet one was read all the same.
     const elapsed = clock.elapsed();
     const isLate = elapsed - this.#readElapsed > POLLS_MISSED * pollMs + 1_000;
     this.#readElapsed = elapsed;
-    const at = Math.max(book.value.updatedAt, this.#outlet.lastAt);
+    const at = Math.max(book.updatedAt, this.#outlet.lastAt);
     if (this.#readAt !== null && (this.#resumed || isLate)) {
       const why = this.#resumed ? 'the recorder was not running' : 'no book could be read';
       this.#outlet.gap({ from: this.#readAt, to: at, why });
     }
     this.#resumed = false;
     this.#readAt = at;
-    this.#sequence = book.value.sequence;
     if (this.#begunAt === Infinity) {
       this.#outlet.book(KIND.clear, SIDE.unknown, at, local, 0, 0, 0);
       this.#begunAt = at;
     }
-    this.#show(SIDE.buy, book.value.bids, at, local);
-    this.#show(SIDE.sell, book.value.asks, at, local);
+    this.#show(SIDE.buy, book.bids, at, local);
+    this.#show(SIDE.sell, book.asks, at, local);
+    return true;
   }
 
   /** Writes what differs from the picture before. */
@@ -127,26 +145,10 @@ export class PollRecorder {
     }
   }
 
-  async #pollTrades(): Promise<void> {
-    const missed = await this.#trades.missed(this.#options.exchange);
-    if (missed === null || this.#stopped) return;
-    const local = this.#options.clock.now();
-    this.#trades.take(missed.trades, (side, at, price, amount, id) => {
-      if (at >= this.#begunAt) this.#outlet.trade(side, at, local, price, amount, id, null);
-    });
-    if (!missed.whole)
-      this.#outlet.dirt({
-        what: 'trades of a long break',
-        count: 1,
-        done: 'left out: more than can be read afterwards',
-      });
-  }
-
   async #readRules(): Promise<void> {
-    const books = await this.#options.exchange.availableBooks();
-    const row = books.kind === 'done' ? books.value.find(({ book }) => book === this.#rules.book) : undefined;
-    const rules = row && rulesOf(row);
-    if (!rules || this.#stopped || JSON.stringify(rules) === JSON.stringify(this.#rules)) return;
+    const { exchange, log } = this.#options;
+    const rules = await changedRules(exchange, this.#rules, log);
+    if (rules === null || this.#stopped) return;
     const isOtherTick = rules.tickSize !== this.#rules.tickSize;
     this.#rules = rules;
     this.#instrument = instrumentOf(rules);

@@ -1,5 +1,5 @@
 /** What a recorder is given, and what it tells of itself. */
-import type { AvailableBook, BookRules, Clock, Exchange, MarketStream, Millis } from '../../core/index.ts';
+import type { BookRules, Clock, Exchange, MarketStream, Millis } from '../../core/index.ts';
 import type { RecordSink } from './reorderBuffer.ts';
 
 export type RecorderOptions = {
@@ -30,9 +30,3 @@ export type RecorderStatus = {
   /** `stream`: step by step; `polled`: whole books now and then, with gaps between; `none`: nothing yet. */
   readonly source: 'stream' | 'polled' | 'none';
 };
-
-/** The bounds and the tick, without what else the exchange says of a book. */
-export function rulesOf(row: AvailableBook): BookRules {
-  const { book, tickSize, minimumAmount, maximumAmount, minimumPrice, maximumPrice, minimumValue, maximumValue } = row;
-  return { book, tickSize, minimumAmount, maximumAmount, minimumPrice, maximumPrice, minimumValue, maximumValue };
-}
