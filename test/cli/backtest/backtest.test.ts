@@ -25,7 +25,7 @@ const hedged = (text: string): string =>
 describe('puntas backtest', () => {
   test('without a tape trades the seeded market: three models, and the same report twice', async () => {
     const out = bench.path('report');
-    const args = ['backtest', '-c', bench.config(), '--flow-seconds', '300', '--json'];
+    const args = ['backtest', '-c', bench.config(), '--flow-seconds', '90', '--json'];
     const [first, second] = [await ran([...args, '--out', out]), await ran(args)];
     expect([first.code, first.stderr]).toEqual([0, '']);
     expect(second.stdout).toBe(first.stdout);
@@ -41,7 +41,7 @@ describe('puntas backtest', () => {
 
   test('gives the same report whatever the number of threads, in memory and from a stored tape, with latencies that are drawn and a desk that fails', async () => {
     const dir = bench.path('tape');
-    const tape = recordFlow('btc_mxn', 3, 200);
+    const tape = recordFlow('btc_mxn', 3, 70);
     const writer = new TapeWriter({ dir, rules: tape.rules, source: 'flow', blockRows: 900 });
     writer.append(tape.columns);
     writer.close();
@@ -54,7 +54,7 @@ describe('puntas backtest', () => {
       '3',
     ];
     for (const market of [
-      ['--flow-seconds', '200', '--seed', '3'],
+      ['--flow-seconds', '70', '--seed', '3'],
       ['--tape', dir],
     ]) {
       const args = ['backtest', '-c', bench.config('sandbox', hedged), ...market, ...drawn, '--json'];
@@ -70,7 +70,7 @@ describe('puntas backtest', () => {
 
   test('another seed is another market', async () => {
     const hash = async (seed: string) => {
-      const args = ['--flow-seconds', '60', '--models', 'expected', '--json', '--seed', seed];
+      const args = ['--flow-seconds', '20', '--models', 'expected', '--json', '--seed', seed];
       return (JSON.parse((await ran(['backtest', '-c', bench.config(), ...args])).stdout) as Report).tape.hash;
     };
     expect(await hash('5')).not.toBe(await hash('6'));
