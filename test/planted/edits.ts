@@ -363,7 +363,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'withdraw forgets partly filled',
-    file: 'src/core/engine/engine.ts',
+    file: 'src/core/engine/quoter.ts',
     from: "if (order.state !== 'open' && order.state !== 'partially filled') continue;",
     to: "if (order.state !== 'open') continue;",
     test: 'test/core/engine/engine.test.ts',

@@ -15,17 +15,13 @@ import type { AccountView } from '../accounting/tradingAccount.ts';
 import type { Booked } from '../accounting/holdings.ts';
 import { Inventory } from '../accounting/inventory.ts';
 import { amountExact, priceExact, priceFloor } from '../model/instrument.ts';
-import { normalizeQuote } from '../quoting/normalizeQuote.ts';
-import type { NormalizedLevel } from '../quoting/normalizeQuote.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
 import { lockedByOrders } from '../accounting/foreignLocks.ts';
 import { MarketView } from '../marketdata/marketView.ts';
 import { mayLive, Orders } from '../orders/orders.ts';
 import type { Order, OrderNews } from '../orders/orders.ts';
 import { OrderCounts } from '../orders/orderCounts.ts';
-import { RefusalBackoff } from '../quoting/refusalBackoff.ts';
 import { OriginIds } from '../orders/originIds.ts';
-import { reconcileSide } from '../quoting/quoteReconciler.ts';
 import { beyondLimit, PositionLimit, RESUMED_BEYOND } from '../risk/positionLimit.ts';
 import { isLocalRefusal } from '../ports/outcome.ts';
 import type { Outcome } from '../ports/outcome.ts';
@@ -34,19 +30,16 @@ import { emptyPreview, previewOf } from '../quoting/preview.ts';
 import { QuoteUptime } from './quoteUptime.ts';
 import type { RegimeState } from '../risk/regimes.ts';
 import { RegimeWatch } from '../risk/regimeWatch.ts';
-import { approveByIds, approvePlace, quotingRefusal } from '../risk/preTradeRisk.ts';
-import type { Approved, Command, PlaceCommand, RiskRefusal, RiskContext } from '../risk/preTradeRisk.ts';
+import { approveByIds, quotingRefusal } from '../risk/preTradeRisk.ts';
+import type { Approved, Command, RiskContext } from '../risk/preTradeRisk.ts';
 import { missingOf, QuotingNews } from './readiness.ts';
-import { reducedPlan } from '../quoting/regimeAdjustments.ts';
+import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
-import { TakerOrder } from '../hedging/takerOrder.ts';
-import type { Figure, LastFill, Quote, View } from '../quoting/strategy.ts';
+import type { LastFill, Quote, View } from '../quoting/strategy.ts';
 import { textOfMoney, type Amount, type Millis, type Money, type Side } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
-/** Refusals that only forbid new quotes: those that stand stay while the strategy still wants them. */
-const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
 
 export class Engine {
   readonly #options: EngineOptions;
@@ -57,7 +50,6 @@ export class Engine {
   readonly #inventory: Inventory;
   readonly #guard: KillSwitch | null;
   readonly #adverse: AdverseSelection | null;
-  readonly #taking: TakerOrder;
   readonly #askAgain: UnknownOrderResolver;
   #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
   readonly #rules: BookTerms;
@@ -67,11 +59,10 @@ export class Engine {
   #stopping = false;
   #dirty = false;
   readonly #quotingNews = new QuotingNews();
-  #figures: readonly Figure[] = [];
   #fills = 0;
   readonly #lastFill: Record<Side, LastFill | null> = { buy: null, sell: null };
   readonly #counts: OrderCounts;
-  readonly #pauses = new RefusalBackoff();
+  readonly #quoter: Quoter;
   readonly #strangers: OrphanOrders;
   readonly #quoteTime = new QuoteUptime();
   readonly #decisions: Decisions;
@@ -91,11 +82,16 @@ export class Engine {
     this.#strangers = new OrphanOrders(this.#ids, this.#orders);
     this.#inventory = new Inventory(options.instrument, options.target);
     this.#account = new TradingAccount(options.patience, booked => this.#booked(booked));
-    this.#taking = new TakerOrder((id, why) => options.onNews?.({ kind: 'not taken', id, why }));
     this.#decisions = new Decisions(options.isTraced ?? false);
     this.#regimes = new RegimeWatch(options.regimes, (to, from) => options.onNews?.({ kind: 'regime', to, from }));
     this.#guard = options.halts ? new KillSwitch(options.halts) : null;
     this.#adverse = options.adverse ? new AdverseSelection(options.adverse, options.instrument.tick) : null;
+    this.#quoter = new Quoter(options, {
+      ids: this.#ids,
+      orders: this.#orders,
+      decisions: this.#decisions,
+      adverse: this.#adverse,
+    });
   }
 
   /** Takes one event and returns the commands to carry out, in order. Throws only when a belief about our own code is broken. */
@@ -135,7 +131,7 @@ export class Engine {
         this.#dirty = true;
         break;
       case 'take':
-        this.#taking.ask(event);
+        this.#quoter.taking.ask(event);
         this.#dirty = true;
         break;
       case 'hedge':
@@ -267,7 +263,7 @@ export class Engine {
       adverse: this.#adverse,
       counts: this.#counts,
       quoteTime: this.#quoteTime,
-      figures: this.#figures,
+      figures: this.#quoter.figures,
       fills: this.#fills,
     };
     return snapshotOf(shown, at);
@@ -279,8 +275,7 @@ export class Engine {
     const standing = this.standing(at);
     const refusal = quotingRefusal(standing);
     if (refusal !== null && !this.#market.isQuotable) return emptyPreview(halt, refusal);
-    const quote = this.#shaped(this.#options.strategy.quote(this.#view(at)));
-    return previewOf(quote, standing, { halt, refusal, mid: this.#market.mid });
+    return previewOf(this.#wanted(at), standing, { halt, refusal, mid: this.#market.mid });
   }
 
   #decide(at: Millis): readonly Approved<Command>[] {
@@ -288,17 +283,12 @@ export class Engine {
     this.#decidedAt = at;
     this.#orders.tick(at);
     this.#checkHalts(at);
-    const commands: Approved<Command>[] = [];
-    const cancels: string[] = [];
     let standing = this.standing(at);
     const refusal = quotingRefusal(standing);
     const positionMax = standing.limits?.positionMax ?? 0;
     this.#regimes.look(at, this.#market.depth, refusal, standing.position, positionMax, this.#drawdown());
     if (this.#regimes.isReduceOnly !== standing.reduceOnly) standing = this.standing(at);
-    this.#decisions.begin(at, refusal);
-    if (this.#taking.isWaiting) this.#take(at, refusal, commands);
-    if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, standing, commands, cancels);
-    else this.#withdraw(refusal, standing.missing, cancels);
+    const { places, cancels } = this.#quoter.decide(at, refusal, standing, () => this.#wanted(at));
     const news = this.#quotingNews.heed(refusal, this.#decisions.unshown, () => this.standing(at));
     if (news !== null) this.#options.onNews?.(news);
     // Cancels go out first: they free what placements may need, and they are what must not wait.
@@ -306,7 +296,7 @@ export class Engine {
     // And first of all those of orders that are known to live: the requests for unknown ones are many, and may all wait for a dead line.
     const ordered: Approved<Command>[] = [...approveByIds('cancel', cancels), ...unknown];
     for (const id of cancels) this.#orders.cancelSent(id, at);
-    ordered.push(...commands);
+    ordered.push(...places);
     if (this.#guard) for (const command of ordered) if (command.kind !== 'look') this.#guard.message(at);
     ordered.push(...this.#askAgain.looks(at));
     return ordered;
@@ -383,68 +373,10 @@ export class Engine {
     return this.#guard.drawdown(this.#inventory.profit().total);
   }
 
-  #shaped(quote: Quote): Quote {
+  /** The strategy's quote, as the regime lets it be. */
+  #wanted(at: Millis): Quote {
+    const quote = this.#options.strategy.quote(this.#view(at));
     return this.#regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
-  }
-
-  #quote(at: Millis, standing: RiskContext, commands: Approved<Command>[], cancels: string[]): void {
-    const quote = this.#shaped(this.#options.strategy.quote(this.#view(at)));
-    this.#figures = quote.figures ?? this.#figures;
-    const legal = normalizeQuote(this.#rules.instrument, this.#market.depth, quote);
-    const levels = this.#taking.isWaiting ? this.#taking.besides(legal.levels) : legal.levels;
-    this.#decisions.asked(quote, legal, levels);
-    for (const side of ['buy', 'sell'] as const) {
-      const full = this.#taking.cleared(reconcileSide(side, levels, this.#orders.live, this.#options.tolerance, at));
-      const plan = standing.reduceOnly ? reducedPlan(full, side, standing.position) : full;
-      this.#decisions.planned(side, plan);
-      for (const { order, reason } of plan.cancel) {
-        cancels.push(order.id);
-        this.#options.onNews?.({ kind: 'canceling', order, reason });
-      }
-      const isPaused = this.#pauses.isPaused(side, at);
-      for (const level of plan.place)
-        if (isPaused) this.#decisions.notPlaced(level, 'paused after refusals');
-        else this.#place(level, standing, at, commands);
-    }
-  }
-
-  #place(level: NormalizedLevel, standing: RiskContext, at: Millis, commands: Approved<Command>[]): void {
-    const id = this.#ids.next;
-    const command: PlaceCommand = { kind: 'place', id, side: level.side, price: level.price, amount: level.amount };
-    // Checked and reserved in one step: the next placement already sees this one.
-    const verdict = approvePlace(command, { ...standing, orders: [...this.#orders.live] });
-    if (typeof verdict === 'string') return this.#decisions.notPlaced(level, verdict);
-    this.#ids.take();
-    this.#orders.intend(id, level.side, level.price, level.amount, at);
-    this.#orders.sent(id);
-    this.#adverse?.placed(id, level.index);
-    commands.push(verdict);
-    this.#decisions.placed(level, this.#orders.get(id)!);
-    this.#options.onNews?.({ kind: 'placing', command, level });
-  }
-
-  /** Quotes of ours that it would trade with are on their way out: until they are gone it waits. */
-  #take(at: Millis, refusal: RiskRefusal | null, commands: Approved<Command>[]): void {
-    const command = this.#taking.due(at);
-    if (command === null) return;
-    const verdict = refusal ?? approvePlace(command, this.standing(at));
-    if (verdict === 'would cross our own order') return;
-    if (typeof verdict === 'string') return this.#taking.refuse(verdict);
-    this.#taking.sent();
-    this.#orders.intend(command.id, command.side, command.price, command.amount, at, true);
-    this.#orders.sent(command.id);
-    commands.push(verdict);
-    this.#options.onNews?.({ kind: 'taking', command });
-  }
-
-  #withdraw(reason: RiskRefusal, missing: string | null, cancels: string[]): void {
-    this.#decisions.refused(reason, reason === 'not ready' ? missing : null);
-    for (const order of this.#orders.live) {
-      if (order.state !== 'open' && order.state !== 'partially filled') continue;
-      cancels.push(order.id);
-      this.#decisions.tell(order.side, 'canceled', reason, null, null, order);
-      this.#options.onNews?.({ kind: 'canceling', order, reason });
-    }
   }
 
   #heardTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
@@ -490,7 +422,7 @@ export class Engine {
     if (outcome.kind === 'unknown') this.#guard?.unknown(at);
     if (outcome.kind === 'done') {
       this.#counts.add(order.side, 'placed');
-      this.#pauses.accepted(order.side);
+      this.#quoter.pauses.accepted(order.side);
     }
     if (outcome.kind === 'refused' && !exists) {
       this.#counts.add(order.side, 'refused');
@@ -498,7 +430,7 @@ export class Engine {
       const isLocal = isLocalRefusal(outcome.code);
       this.#decisions.count(order.side, 'not placed', isLocal ? 'not sent' : 'refused by the exchange');
       if (!isLocal) this.#guard?.refusal(at);
-      this.#pauses.refused(order.side, at);
+      this.#quoter.pauses.refused(order.side, at);
       this.#options.onNews?.({ kind: 'refused', order, code: outcome.code, message: outcome.message });
     }
   }

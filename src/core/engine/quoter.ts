@@ -1,0 +1,127 @@
+/** What one decision sends: what the strategy wants made legal, planned against the orders that live, and approved one by one. */
+import type { AdverseSelection } from '../quoting/adverseSelection.ts';
+import type { Decisions } from './decisions.ts';
+import type { EngineOptions } from './engineTypes.ts';
+import { normalizeQuote } from '../quoting/normalizeQuote.ts';
+import type { NormalizedLevel } from '../quoting/normalizeQuote.ts';
+import type { Orders } from '../orders/orders.ts';
+import type { OriginIds } from '../orders/originIds.ts';
+import { reconcileSide } from '../quoting/quoteReconciler.ts';
+import { approvePlace } from '../risk/preTradeRisk.ts';
+import type { Approved, PlaceCommand, RiskContext, RiskRefusal } from '../risk/preTradeRisk.ts';
+import { reducedPlan } from '../quoting/regimeAdjustments.ts';
+import { RefusalBackoff } from '../quoting/refusalBackoff.ts';
+import type { Figure, Quote } from '../quoting/strategy.ts';
+import { TakerOrder } from '../hedging/takerOrder.ts';
+import type { Millis } from '../model/units.ts';
+
+/** Refusals that only forbid new quotes: those that stand stay while the strategy still wants them. */
+const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
+
+/** What the engine shares with it. */
+export type QuoterParts = {
+  readonly ids: OriginIds;
+  readonly orders: Orders;
+  readonly decisions: Decisions;
+  readonly adverse: AdverseSelection | null;
+};
+
+/** Placements are approved and reserved; `cancels` are origin ids of orders that live, a list of the caller's own. */
+export type Deeds = { readonly places: readonly Approved<PlaceCommand>[]; readonly cancels: string[] };
+
+export class Quoter {
+  /** An order that is to take liquidity, until it is sent or refused. */
+  readonly taking: TakerOrder;
+  /** Pauses of a side after refusals. */
+  readonly pauses = new RefusalBackoff();
+  readonly #options: Pick<EngineOptions, 'onNews' | 'tolerance'>;
+  readonly #parts: QuoterParts;
+  #figures: readonly Figure[] = [];
+  #places: Approved<PlaceCommand>[] = [];
+  #cancels: string[] = [];
+
+  constructor(options: Pick<EngineOptions, 'onNews' | 'tolerance'>, parts: QuoterParts) {
+    this.#options = options;
+    this.#parts = parts;
+    this.taking = new TakerOrder((id, why) => options.onNews?.({ kind: 'not taken', id, why }));
+  }
+
+  /** What the strategy computed with at its last quote. */
+  get figures(): readonly Figure[] {
+    return this.#figures;
+  }
+
+  /** `refusal`: why nothing new is placed, or null. `wanted` is asked for only where it is shown. */
+  decide(at: Millis, refusal: RiskRefusal | null, standing: RiskContext, wanted: () => Quote): Deeds {
+    this.#places = [];
+    this.#cancels = [];
+    this.#parts.decisions.begin(at, refusal);
+    if (this.taking.isWaiting) this.#take(at, refusal, standing);
+    if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, standing, wanted());
+    else this.#withdraw(refusal, standing.missing);
+    return { places: this.#places, cancels: this.#cancels };
+  }
+
+  #quote(at: Millis, standing: RiskContext, quote: Quote): void {
+    const { orders, decisions } = this.#parts;
+    this.#figures = quote.figures ?? this.#figures;
+    const legal = normalizeQuote(standing.instrument, standing.depth, quote);
+    const levels = this.taking.isWaiting ? this.taking.besides(legal.levels) : legal.levels;
+    decisions.asked(quote, legal, levels);
+    for (const side of ['buy', 'sell'] as const) {
+      const full = this.taking.cleared(reconcileSide(side, levels, orders.live, this.#options.tolerance, at));
+      const plan = standing.reduceOnly ? reducedPlan(full, side, standing.position) : full;
+      decisions.planned(side, plan);
+      for (const { order, reason } of plan.cancel) {
+        this.#cancels.push(order.id);
+        this.#options.onNews?.({ kind: 'canceling', order, reason });
+      }
+      const isPaused = this.pauses.isPaused(side, at);
+      for (const level of plan.place)
+        if (isPaused) decisions.notPlaced(level, 'paused after refusals');
+        else this.#place(level, standing, at);
+    }
+  }
+
+  #place(level: NormalizedLevel, standing: RiskContext, at: Millis): void {
+    const { ids, orders, decisions, adverse } = this.#parts;
+    const id = ids.next;
+    const command: PlaceCommand = { kind: 'place', id, side: level.side, price: level.price, amount: level.amount };
+    // Checked and reserved in one step: the next placement already sees this one.
+    const verdict = approvePlace(command, { ...standing, orders: [...orders.live] });
+    if (typeof verdict === 'string') return decisions.notPlaced(level, verdict);
+    ids.take();
+    orders.intend(id, level.side, level.price, level.amount, at);
+    orders.sent(id);
+    adverse?.placed(id, level.index);
+    this.#places.push(verdict);
+    decisions.placed(level, orders.get(id)!);
+    this.#options.onNews?.({ kind: 'placing', command, level });
+  }
+
+  /** Quotes of ours that it would trade with are on their way out: until they are gone it waits. */
+  #take(at: Millis, refusal: RiskRefusal | null, standing: RiskContext): void {
+    const { orders } = this.#parts;
+    const command = this.taking.due(at);
+    if (command === null) return;
+    const verdict = refusal ?? approvePlace(command, standing);
+    if (verdict === 'would cross our own order') return;
+    if (typeof verdict === 'string') return this.taking.refuse(verdict);
+    this.taking.sent();
+    orders.intend(command.id, command.side, command.price, command.amount, at, true);
+    orders.sent(command.id);
+    this.#places.push(verdict);
+    this.#options.onNews?.({ kind: 'taking', command });
+  }
+
+  #withdraw(reason: RiskRefusal, missing: string | null): void {
+    const { orders, decisions } = this.#parts;
+    decisions.refused(reason, reason === 'not ready' ? missing : null);
+    for (const order of orders.live) {
+      if (order.state !== 'open' && order.state !== 'partially filled') continue;
+      this.#cancels.push(order.id);
+      decisions.tell(order.side, 'canceled', reason, null, null, order);
+      this.#options.onNews?.({ kind: 'canceling', order, reason });
+    }
+  }
+}
