@@ -15,13 +15,22 @@ const NO_PROFIT: Profit = { spread: NOTHING, inventory: NOTHING, fees: NOTHING, 
 export class Inventory {
   readonly #instrument: Instrument;
   readonly #target: Amount | null;
-  /** Null until the account's balances are known. */
   #position: Position | null = null;
 
   /** `target`: lots to hold; null: what is held at the start. */
   constructor(instrument: Instrument, target: Amount | null) {
     this.#instrument = instrument;
     this.#target = target;
+  }
+
+  /** In what it is counted: the major currency of the book. */
+  get currency(): string {
+    return this.#instrument.major;
+  }
+
+  /** True once the account's balances are known. */
+  get isOpen(): boolean {
+    return this.#position !== null;
   }
 
   /** Goes on where an earlier run left off: `held` of the major currency, and the target that it had, in lots. */

@@ -8,8 +8,6 @@ import type { Decision } from './decisions.ts';
 import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
 import type { AccountEvent, EngineEvent, RestoredLedger } from './event.ts';
 import { Freshness } from '../marketdata/freshness.ts';
-import { KillSwitch } from '../risk/killSwitch.ts';
-import type { HaltReason } from '../risk/halts.ts';
 import { TradingAccount } from '../accounting/tradingAccount.ts';
 import type { AccountView } from '../accounting/tradingAccount.ts';
 import type { Booked } from '../accounting/holdings.ts';
@@ -22,14 +20,13 @@ import { mayLive, Orders } from '../orders/orders.ts';
 import type { Order, OrderNews } from '../orders/orders.ts';
 import { OrderCounts } from '../orders/orderCounts.ts';
 import { OriginIds } from '../orders/originIds.ts';
-import { beyondLimit, PositionLimit, RESUMED_BEYOND } from '../risk/positionLimit.ts';
+import { RiskSupervisor } from '../risk/riskSupervisor.ts';
 import { isLocalRefusal } from '../ports/outcome.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import type { OwnTrade } from '../ports/port.ts';
 import { emptyPreview, previewOf } from '../quoting/preview.ts';
 import { QuoteUptime } from './quoteUptime.ts';
 import type { RegimeState } from '../risk/regimes.ts';
-import { RegimeWatch } from '../risk/regimeWatch.ts';
 import { approveByIds, quotingRefusal } from '../risk/preTradeRisk.ts';
 import type { Approved, Command, RiskContext } from '../risk/preTradeRisk.ts';
 import { missingOf, QuotingNews } from './readiness.ts';
@@ -37,7 +34,7 @@ import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
 import type { LastFill, Quote, View } from '../quoting/strategy.ts';
-import { textOfMoney, type Amount, type Millis, type Money, type Side } from '../model/units.ts';
+import type { Amount, Millis, Side } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
 
@@ -48,12 +45,11 @@ export class Engine {
   readonly #orders: Orders;
   readonly #account: TradingAccount;
   readonly #inventory: Inventory;
-  readonly #guard: KillSwitch | null;
+  readonly #risk: RiskSupervisor;
   readonly #adverse: AdverseSelection | null;
   readonly #askAgain: UnknownOrderResolver;
   #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
   readonly #rules: BookTerms;
-  readonly #positionLimit: PositionLimit;
   readonly #fresh = new Freshness();
   #decidedAt = -Infinity;
   #stopping = false;
@@ -66,16 +62,15 @@ export class Engine {
   readonly #strangers: OrphanOrders;
   readonly #quoteTime = new QuoteUptime();
   readonly #decisions: Decisions;
-  readonly #regimes: RegimeWatch;
   #at: Millis = -Infinity;
   /** How near each limit is at this time. */
-  readonly limitUses = (at: Millis) => limitUsesOf(this.standing(at), this.#guard, this.#inventory.profit().total, at);
+  readonly limitUses = (at: Millis) =>
+    limitUsesOf(this.standing(at), this.#risk.killSwitch, this.#inventory.profit().total, at);
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#ids = new OriginIds(options.instance, options.run);
     this.#rules = new BookTerms(options.instrument);
-    this.#positionLimit = new PositionLimit(options.limits?.positionMax ?? null);
     this.#counts = new OrderCounts((side, event) => options.onNews?.({ kind: 'count', side, event }));
     this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
     this.#askAgain = new UnknownOrderResolver(this.#orders, options.patience.lookEveryMs);
@@ -83,8 +78,7 @@ export class Engine {
     this.#inventory = new Inventory(options.instrument, options.target);
     this.#account = new TradingAccount(options.patience, booked => this.#booked(booked));
     this.#decisions = new Decisions(options.isTraced ?? false);
-    this.#regimes = new RegimeWatch(options.regimes, (to, from) => options.onNews?.({ kind: 'regime', to, from }));
-    this.#guard = options.halts ? new KillSwitch(options.halts) : null;
+    this.#risk = new RiskSupervisor(options, this.#inventory, news => options.onNews?.(news));
     this.#adverse = options.adverse ? new AdverseSelection(options.adverse, options.instrument.tick) : null;
     this.#quoter = new Quoter(options, {
       ids: this.#ids,
@@ -149,7 +143,7 @@ export class Engine {
         break;
       case 'reduce':
       case 'reduced':
-        this.#regimes.take(event);
+        this.#risk.regimes.take(event);
         this.#dirty = true;
         break;
       case 'slept':
@@ -162,10 +156,8 @@ export class Engine {
         this.#dirty = true;
         break;
       case 'resume':
-        this.#regimes.take(event);
+        this.#risk.resume(event);
         this.#account.resumed(event.at);
-        this.#guard?.reset();
-        this.#positionLimit.resumed();
         break;
     }
     if (!this.#dirty && event.at - this.#decidedAt < this.#options.patience.decideEveryMs) return NOTHING;
@@ -208,7 +200,7 @@ export class Engine {
     return {
       ...this.#account.kept(recent),
       target: this.#inventory.targetLots(this.#account.total(this.#rules.instrument.major)),
-      guard: this.#guard?.state(this.#inventory.profit().total) ?? null,
+      guard: this.#risk.killSwitch?.state(this.#inventory.profit().total) ?? null,
       ...(this.#adverse ? { adverse: this.#adverse.state() } : {}),
     };
   }
@@ -229,12 +221,12 @@ export class Engine {
   }
 
   get haltedBecause(): string | null {
-    return this.#regimes.state.halt;
+    return this.#risk.haltedBecause;
   }
 
   /** The last changes of the regime, oldest first. */
   get regimeChanges(): readonly RegimeState[] {
-    return this.#regimes.changes;
+    return this.#risk.regimes.changes;
   }
 
   /** The last decision in full; null before it, and for an engine that is not traced. */
@@ -244,18 +236,18 @@ export class Engine {
 
   /** Why only inventory is closed until a resume; null when it is not, or only because inventory is near its limit. */
   get reducingBecause(): string | null {
-    return this.#regimes.state.reduce;
+    return this.#risk.reducingBecause;
   }
 
   /** Inventory is known, and no farther from its target than its limit. */
   get isWithinLimit(): boolean {
-    return this.#account.isOpen && this.#positionLimit.isWithin(this.#inventory.positionLots());
+    return this.#risk.isWithinLimit;
   }
 
   snapshot(at: Millis): Snapshot {
     const shown = {
       standing: this.standing(at),
-      regimes: this.#regimes,
+      regimes: this.#risk.regimes,
       decisions: this.#decisions,
       account: this.#account,
       inventory: this.#inventory,
@@ -271,7 +263,7 @@ export class Engine {
 
   /** Decides without doing: what the strategy wants now, what the rules make of it, and what the gate would say to each order. */
   preview(at: Millis): Preview {
-    const halt = this.haltedBecause ?? (this.reducingBecause === null ? this.#beyondLimit() : null);
+    const halt = this.#risk.haltToCome;
     const standing = this.standing(at);
     const refusal = quotingRefusal(standing);
     if (refusal !== null && !this.#market.isQuotable) return emptyPreview(halt, refusal);
@@ -282,12 +274,11 @@ export class Engine {
     this.#dirty = false;
     this.#decidedAt = at;
     this.#orders.tick(at);
-    this.#checkHalts(at);
+    if (this.#risk.check(at)) this.#dirty = true;
     let standing = this.standing(at);
     const refusal = quotingRefusal(standing);
-    const positionMax = standing.limits?.positionMax ?? 0;
-    this.#regimes.look(at, this.#market.depth, refusal, standing.position, positionMax, this.#drawdown());
-    if (this.#regimes.isReduceOnly !== standing.reduceOnly) standing = this.standing(at);
+    this.#risk.look(at, standing, refusal);
+    if (this.#risk.regimes.isReduceOnly !== standing.reduceOnly) standing = this.standing(at);
     const { places, cancels } = this.#quoter.decide(at, refusal, standing, () => this.#wanted(at));
     const news = this.#quotingNews.heed(refusal, this.#decisions.unshown, () => this.standing(at));
     if (news !== null) this.#options.onNews?.(news);
@@ -297,7 +288,8 @@ export class Engine {
     const ordered: Approved<Command>[] = [...approveByIds('cancel', cancels), ...unknown];
     for (const id of cancels) this.#orders.cancelSent(id, at);
     ordered.push(...places);
-    if (this.#guard) for (const command of ordered) if (command.kind !== 'look') this.#guard.message(at);
+    const { killSwitch } = this.#risk;
+    if (killSwitch) for (const command of ordered) if (command.kind !== 'look') killSwitch.message(at);
     ordered.push(...this.#askAgain.looks(at));
     return ordered;
   }
@@ -342,41 +334,20 @@ export class Engine {
     if (ledger === null) return;
     this.#account.restore(ledger);
     this.#inventory.restore(this.#account.total(this.#rules.instrument.major), ledger.target);
-    if (ledger.guard !== null) this.#guard?.restore(ledger.guard);
+    if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
     if (ledger.adverse !== undefined) this.#adverse?.restore(ledger.adverse);
-  }
-
-  #checkHalts(at: Millis): void {
-    if (this.#guard === null || this.haltedBecause !== null || !this.#account.isOpen) return;
-    this.#halt(this.#guard.breach(this.#inventory.profit().total, at));
-    const { reduces, halts } = this.#positionLimit.heed(this.#inventory.positionLots(), this.reducingBecause !== null);
-    if (reduces) this.#regimes.take({ kind: 'reduce', at, reason: RESUMED_BEYOND });
-    if (halts) this.#halt(this.#beyondLimit());
-  }
-
-  #beyondLimit(): HaltReason | null {
-    if (!this.#positionLimit.isBeyond(this.#inventory.positionLots())) return null;
-    return beyondLimit(`${textOfMoney(this.#inventory.position())} ${this.#rules.instrument.major}`);
   }
 
   #halt(reason: string | null): void {
     if (reason === null) return;
     this.#dirty = true;
-    if (this.haltedBecause !== null) return;
-    this.#regimes.take({ kind: 'halt', at: this.#at, reason });
-    this.#options.onNews?.({ kind: 'halted', reason });
-  }
-
-  #drawdown(): Money | null {
-    const isAsked = this.#options.regimes?.reduceOnly?.drawdown !== undefined;
-    if (!isAsked || this.#guard === null || !this.#account.isOpen) return null;
-    return this.#guard.drawdown(this.#inventory.profit().total);
+    this.#risk.halt(this.#at, reason);
   }
 
   /** The strategy's quote, as the regime lets it be. */
   #wanted(at: Millis): Quote {
     const quote = this.#options.strategy.quote(this.#view(at));
-    return this.#regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
+    return this.#risk.regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
   }
 
   #heardTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
@@ -407,7 +378,7 @@ export class Engine {
     if (lots === null) throw new RangeError(`trade ${trade.tid} is off the lot grid: ${trade.major}`);
     this.#orders.filled(fill.id, trade.oid, lots, at);
     this.#fills++;
-    this.#guard?.fill(at);
+    this.#risk.killSwitch?.fill(at);
     this.#lastFill[trade.side] = { at, side: trade.side, price };
     if (fill.maker) this.#adverse?.fill(fill.id, trade.side, price, price * lots, trade.createdAt, at);
     this.#dirty = true;
@@ -419,7 +390,7 @@ export class Engine {
     if (!order) throw new Error(`an answer for ${id}, which was never placed`);
     const exists = outcome.kind === 'refused' && outcome.meaning === 'duplicate id';
     this.#orders.answered(id, outcome, exists, at);
-    if (outcome.kind === 'unknown') this.#guard?.unknown(at);
+    if (outcome.kind === 'unknown') this.#risk.killSwitch?.unknown(at);
     if (outcome.kind === 'done') {
       this.#counts.add(order.side, 'placed');
       this.#quoter.pauses.accepted(order.side);
@@ -429,7 +400,7 @@ export class Engine {
       // Our own client's refusals say nothing about what we ask for: a minute without budget must not need a person.
       const isLocal = isLocalRefusal(outcome.code);
       this.#decisions.count(order.side, 'not placed', isLocal ? 'not sent' : 'refused by the exchange');
-      if (!isLocal) this.#guard?.refusal(at);
+      if (!isLocal) this.#risk.killSwitch?.refusal(at);
       this.#quoter.pauses.refused(order.side, at);
       this.#options.onNews?.({ kind: 'refused', order, code: outcome.code, message: outcome.message });
     }
@@ -464,7 +435,7 @@ export class Engine {
       majorFunds: this.#account.funds(major),
       minorFunds: this.#account.funds(minor),
       unknownMax: unknownMax ?? 2,
-      reduceOnly: this.#regimes.isReduceOnly,
+      reduceOnly: this.#risk.regimes.isReduceOnly,
     };
   }
 
