@@ -10,8 +10,8 @@ export {
   recordedLatencies,
   requestsTook,
   travel,
-} from './exchange/latency.ts';
-export type { Latency, LatencySpec, Travel } from './exchange/latency.ts';
+} from './rows/latency.ts';
+export type { Latency, LatencySpec, Travel } from './rows/latency.ts';
 export { runHedgedReplay, runReplay } from './replay/replay.ts';
 export type { ReplayDeskOptions } from './exchange/desk.ts';
 export type { ReplayedHedge, HedgeOptions } from './replay/hedging.ts';

@@ -17,7 +17,7 @@ import type {
 import { Account, EXECUTED_BEFORE, NOT_FOUND, VenueConversions, RfqDesk, switchesOf } from '../../src/sandbox/index.ts';
 import type { VenueConversion, DeskConversion, DeskSum, DeskWorld, Switches } from '../../src/sandbox/index.ts';
 import type { SimulatedExchange } from './simulatedExchange.ts';
-import type { Travel } from './latency.ts';
+import type { Travel } from '../rows/latency.ts';
 
 /** Plain data, so that it can be handed to another thread. Shares are from 0 to 1. */
 export type ReplayDeskOptions = {

@@ -3,14 +3,14 @@ import type { Amount, Price, Side } from '../../src/core/index.ts';
 import type { FillModel } from '../../src/fills/index.ts';
 import { MESSAGE, MessageRing } from './messages.ts';
 import { Sweep } from '../../src/fills/index.ts';
-import type { Latency } from './latency.ts';
+import type { Latency } from '../rows/latency.ts';
 import { OwnSide } from './ownOrders.ts';
 import type { OwnOrder } from './ownOrders.ts';
 import { BUY, FLAG, SELL } from '../rows/rows.ts';
 import type { MarketRows } from '../rows/rows.ts';
 import { TickBook } from '../rows/tickBook.ts';
-import { NOBODY } from '../replay/watch.ts';
-import type { Watcher } from '../replay/watch.ts';
+import { NOBODY } from './watch.ts';
+import type { Watcher } from './watch.ts';
 
 /** What we took from a level is not there for so long. */
 const TAKEN_MS = 60_000;

@@ -3,7 +3,7 @@ import { priceAcross } from '../../src/core/index.ts';
 import type { Instrument, Leg, Millis } from '../../src/core/index.ts';
 import type { RecordedMids } from '../../src/tape/index.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
-import type { Latency } from '../exchange/latency.ts';
+import type { Latency } from '../rows/latency.ts';
 
 /** `middles` of each leg in their order. */
 export type ExternalReferenceOptions = {

@@ -13,12 +13,12 @@ import { explained, Hedger, hedgeViewOf, isOver } from '../../src/hedge/index.ts
 import type { HedgeRow, HedgeSetup } from '../../src/hedge/index.ts';
 import type { DeskSum } from '../../src/sandbox/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
-import type { Collector } from '../report/collect.ts';
+import type { Collector } from '../collect/collect.ts';
 import { ReplayDesk } from '../exchange/desk.ts';
 import type { ReplayDeskOptions, DeskScene } from '../exchange/desk.ts';
 import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
-import type { Latency } from '../exchange/latency.ts';
+import type { Latency } from '../rows/latency.ts';
 
 /** Plain data, so that it can be handed to another thread. */
 export type HedgeOptions = {

@@ -1,7 +1,7 @@
 /** Our end of a replay's orders: sends requests, and learns from the answers what became of them. */
 import { MESSAGE } from '../exchange/messages.ts';
 import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
-import type { Latency } from '../exchange/latency.ts';
+import type { Latency } from '../rows/latency.ts';
 import { LOCAL, OrderPool } from '../exchange/ownOrders.ts';
 import type { OwnOrder } from '../exchange/ownOrders.ts';
 import type { SideIndex } from '../rows/rows.ts';

@@ -2,8 +2,8 @@
 import { approximately, money, textOfMoney } from '../../src/core/index.ts';
 import type { Instrument, MarkoutCurve, Money, Side } from '../../src/core/index.ts';
 import type { Dirt, Gap } from '../../src/tape/index.ts';
-import type { Collected, LevelOrders } from './collect.ts';
-import type { Durations } from './distributions.ts';
+import type { Collected, LevelOrders } from '../collect/collect.ts';
+import type { Durations } from '../collect/distributions.ts';
 import type { ReplayedHedge } from '../replay/hedging.ts';
 import type { FillRow, OrderRow, ReplayResult } from '../replay/replay.ts';
 

@@ -1,7 +1,7 @@
 /** Rows of a tape of levels, piece by piece: pictures become changes, what stays as it is becomes nothing, unknown takers get a side. */
 import { KIND, SIDE } from '../../src/tape/index.ts';
 import type { Columns } from '../../src/tape/index.ts';
-import type { Travel } from '../exchange/latency.ts';
+import type { Travel } from './latency.ts';
 import { FLAG } from './rows.ts';
 import type { RowsOut } from './rows.ts';
 import { TickBook } from './tickBook.ts';

@@ -1,7 +1,7 @@
 /** Rows of a tape that tells single orders: levels summed up from them, executions told where they happened, and each order's place in time. */
 import { KIND, SIDE } from '../../src/tape/index.ts';
 import type { Columns } from '../../src/tape/index.ts';
-import type { Travel } from '../exchange/latency.ts';
+import type { Travel } from './latency.ts';
 import { FLAG, RowBuilder } from './rows.ts';
 import type { MarketRows } from './rows.ts';
 

@@ -1,7 +1,7 @@
 /** Turns a tape into the rows of a replay, all at once or as they slide past. */
 import { KIND } from '../../src/tape/index.ts';
 import type { Columns, StoredTape, Tape } from '../../src/tape/index.ts';
-import type { Travel } from '../exchange/latency.ts';
+import type { Travel } from './latency.ts';
 import { LevelRows } from './levelRows.ts';
 import { rowsOfOrders } from './orderRows.ts';
 import { RowBuilder, windowOfRange } from './rows.ts';

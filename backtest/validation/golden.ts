@@ -1,7 +1,7 @@
 /** The golden run: a plain two-sided quote on a recorded market, whose every count and amount is known from an independent engine. */
 import { power, wholeOrders } from '../../src/fills/index.ts';
 import { SimulatedExchange } from '../exchange/simulatedExchange.ts';
-import { constantLatency } from '../exchange/latency.ts';
+import { constantLatency } from '../rows/latency.ts';
 import { LocalOrders } from '../replay/localOrders.ts';
 import { LOCAL } from '../exchange/ownOrders.ts';
 import { BUY, FLAG, SELL } from '../rows/rows.ts';

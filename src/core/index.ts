@@ -12,7 +12,7 @@ export * from './text/errorText.ts';
 export * from './engine/event.ts';
 export * from './accounting/feeTier.ts';
 export * from './risk/killSwitch.ts';
-export type { HaltKind, HaltReason } from './risk/halts.ts';
+export type { HaltKind, HaltReason } from './model/halts.ts';
 export * from './hedging/hedgeRow.ts';
 export * from './hedging/hedging.ts';
 export * from './text/jsonKeys.ts';

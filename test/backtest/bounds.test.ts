@@ -7,7 +7,7 @@ import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { BUY, SELL } from '../../backtest/rows/rows.ts';
 import type { SideIndex } from '../../backtest/rows/rows.ts';
-import { NOBODY } from '../../backtest/replay/watch.ts';
+import { NOBODY } from '../../backtest/exchange/watch.ts';
 import { randomOf } from '../../src/core/index.ts';
 import type { NaiveRow } from './naiveReplay.ts';
 import { rowsOf, syntheticMarket } from './syntheticMarket.ts';

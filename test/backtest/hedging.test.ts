@@ -5,7 +5,7 @@ import { constantLatency, exponentialLatency, fillModel, RowBuilder } from '../.
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { BUY } from '../../backtest/rows/rows.ts';
-import { NOBODY } from '../../backtest/replay/watch.ts';
+import { NOBODY } from '../../backtest/exchange/watch.ts';
 import type { ReplayDeskOptions, HedgeOptions, ReplayOptions } from '../../backtest/index.ts';
 import { moneyOf, randomOf } from '../../src/core/index.ts';
 import type { Conversion, Engine, EngineEvent } from '../../src/core/index.ts';

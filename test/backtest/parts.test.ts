@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Fees } from '../../backtest/exchange/fees.ts';
-import { constantLatency, exponentialLatency, recordedLatencies, travel } from '../../backtest/exchange/latency.ts';
-import type { LatencySpec } from '../../backtest/exchange/latency.ts';
+import { constantLatency, exponentialLatency, recordedLatencies, travel } from '../../backtest/rows/latency.ts';
+import type { LatencySpec } from '../../backtest/rows/latency.ts';
 import { MESSAGE, MessageRing } from '../../backtest/exchange/messages.ts';
 import { NO_ASK, NO_BID, OrderPool, OwnOrder, OwnSide } from '../../backtest/exchange/ownOrders.ts';
 import { RequestBudget } from '../../backtest/exchange/requestBudget.ts';

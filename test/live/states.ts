@@ -6,7 +6,7 @@ import { causesOf, moneyOf } from '../../src/core/index.ts';
 import type { Amount, PlaceCommand, Price } from '../../src/core/index.ts';
 import { openJournal } from '../../src/live/state/journal.ts';
 import type { Journal, Leftovers } from '../../src/live/state/journal.ts';
-import type { LedgerCheckpoint } from '../../src/live/state/ledgerText.ts';
+import type { LedgerCheckpoint } from '../../src/live/recording/ledgerText.ts';
 import type { Owner } from '../../src/live/state/owner.ts';
 
 export const ACCOUNT = 'account-of-the-test';

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import yazl from 'yazl';
-import { readRecording, recorderIn, recordingsIn } from '../../src/live/replay/recordings.ts';
+import { readRecording, recorderIn, recordingsIn } from '../../src/live/recording/recordings.ts';
 import { FrameFile } from '../../src/tape/format/frames.ts';
 import { hftbacktestGrid } from '../../src/tape/import/hftbacktest.ts';
 import { lineBatches } from '../../src/tape/import/lines.ts';

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
 import type { HedgeLine, HedgeRow } from '../../core/index.ts';
-import { lineOf } from '../../live/replay/recording.ts';
-import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
+import { lineOf } from '../../live/recording/recording.ts';
+import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
 import { UsageError } from '../wiring/configFile.ts';
 
 /** A hedge with the run that last changed it, and the states that it went through. */

@@ -5,7 +5,7 @@ import { actsOn } from '../../exchange/index.ts';
 import { isBeyondLimit } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { latchIn } from '../../live/safety/latch.ts';
-import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
+import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../wiring/bot.ts';
 import { UsageError } from '../wiring/configFile.ts';

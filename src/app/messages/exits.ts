@@ -1,5 +1,5 @@
 /** Exit codes of the program, and which error ends in which. */
-import { diskAdvice, diskTroubleOf } from '../../live/state/diskTrouble.ts';
+import { diskAdvice, diskTroubleOf } from '../../live/files/diskTrouble.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
 import { UsageError } from '../wiring/configFile.ts';
 import { localRemedyOf } from './remedy.ts';

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { textOfAmount, textOfPrice } from '../../core/index.ts';
 import type { Clock } from '../../core/index.ts';
-import { recordingsIn } from '../../live/replay/recordings.ts';
+import { recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules } from '../../live/replay/replay.ts';
 import { StateInUse } from '../../live/state/stateFile.ts';
 import { lookInto } from '../../live/state/stateLook.ts';

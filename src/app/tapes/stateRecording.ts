@@ -2,9 +2,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
 import type { EngineEvent, Instrument } from '../../core/index.ts';
-import { lineOf } from '../../live/replay/recording.ts';
-import type { LevelChange, RecordingLine } from '../../live/replay/recording.ts';
-import { readRecording, recordingsIn } from '../../live/replay/recordings.ts';
+import { lineOf } from '../../live/recording/recording.ts';
+import type { LevelChange, RecordingLine } from '../../live/recording/recording.ts';
+import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules } from '../../live/replay/replay.ts';
 import { KIND, RowBuffer, SIDE, sideCodeOf } from '../../tape/index.ts';
 import type { Chunk, Recording } from '../../tape/index.ts';

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { WebhookSettings } from '../../config.ts';
 import { textOfError } from '../../core/index.ts';
-import { diskRoom } from '../../live/state/diskRoom.ts';
+import { diskRoom } from '../../live/files/diskRoom.ts';
 import { openInbox } from '../../live/inbox/listener.ts';
 import type { InboxCounts } from '../../live/inbox/listener.ts';
 import { signatureCheck } from '../../live/inbox/signature.ts';

@@ -1,5 +1,5 @@
 /** Whether the exchange's balances equal our ledger: when not, what is done about it, and when a person's word takes them for it. */
-import type { HaltReason } from '../risk/halts.ts';
+import type { HaltReason } from '../model/halts.ts';
 import type { Holdings } from './holdings.ts';
 import { textOfMoney } from '../model/units.ts';
 import type { Millis, Money } from '../model/units.ts';

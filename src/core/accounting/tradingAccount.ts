@@ -9,7 +9,7 @@ import { PendingConversions } from './pendingConversions.ts';
 import { Reconciliation } from './reconciliation.ts';
 import type { BalanceCheck, Unexplained } from './reconciliation.ts';
 import type { OwnTrade } from '../ports/port.ts';
-import type { HaltReason } from '../risk/halts.ts';
+import type { HaltReason } from '../model/halts.ts';
 import { money } from '../model/units.ts';
 import type { Millis, Money, Side } from '../model/units.ts';
 

@@ -1,7 +1,7 @@
 /** The engine: an event goes in, approved commands come out. Synchronous and deterministic; it keeps no clock, dice, file or promise. */
 import { AdverseSelection, NOT_WIDENED } from '../quoting/adverseSelection.ts';
 import { UnknownOrderResolver } from '../orders/unknownOrderResolver.ts';
-import { BookTerms } from '../model/bookTerms.ts';
+import { BookTerms } from './bookTerms.ts';
 import type { Depth } from '../model/book.ts';
 import { Decisions } from './decisions.ts';
 import type { Decision } from './decisions.ts';
@@ -15,7 +15,7 @@ import { Inventory } from '../accounting/inventory.ts';
 import { amountExact, priceExact, priceFloor } from '../model/instrument.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
 import { lockedByOrders } from '../accounting/foreignLocks.ts';
-import { MarketView } from '../marketdata/marketView.ts';
+import { MarketView } from './marketView.ts';
 import { mayLive, Orders } from '../orders/orders.ts';
 import type { Order, OrderNews } from '../orders/orders.ts';
 import { OrderCounts } from '../orders/orderCounts.ts';
@@ -24,7 +24,7 @@ import { RiskSupervisor } from '../risk/riskSupervisor.ts';
 import { isLocalRefusal } from '../ports/outcome.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import type { OwnTrade } from '../ports/port.ts';
-import { emptyPreview, previewOf } from '../quoting/preview.ts';
+import { emptyPreview, previewOf } from './preview.ts';
 import { QuoteUptime } from './quoteUptime.ts';
 import type { RegimeState } from '../risk/regimes.ts';
 import { approveByIds, quotingRefusal } from '../risk/preTradeRisk.ts';

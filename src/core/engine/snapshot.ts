@@ -5,7 +5,7 @@ import type { Decisions } from './decisions.ts';
 import type { Snapshot } from './engineTypes.ts';
 import type { TradingAccount } from '../accounting/tradingAccount.ts';
 import type { Inventory } from '../accounting/inventory.ts';
-import type { MarketView } from '../marketdata/marketView.ts';
+import type { MarketView } from './marketView.ts';
 import type { OrderCounts } from '../orders/orderCounts.ts';
 import type { QuoteUptime } from './quoteUptime.ts';
 import type { RegimeWatch } from '../risk/regimeWatch.ts';

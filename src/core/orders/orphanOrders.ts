@@ -1,6 +1,6 @@
 /** Orders of this bot's name that this run did not place: left over from an earlier one, or another process's. */
 import type { EngineEvent } from '../engine/event.ts';
-import type { HaltReason } from '../risk/halts.ts';
+import type { HaltReason } from '../model/halts.ts';
 import { amountFloor, worstPrice } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Order, Orders } from './orders.ts';

@@ -1,5 +1,5 @@
 /** The limits after which trading stops until a person has looked: losses, and behaviour that no healthy bot shows. */
-import type { CountedHalt, HaltReason } from './halts.ts';
+import type { CountedHalt, HaltReason } from '../model/halts.ts';
 import { money, textOfMoney } from '../model/units.ts';
 import type { Millis, Money } from '../model/units.ts';
 

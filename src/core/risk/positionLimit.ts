@@ -1,6 +1,6 @@
 /** Inventory beyond its limit: a halt, and once a person has resumed, only closed until it is within. */
 
-import type { HaltReason } from './halts.ts';
+import type { HaltReason } from '../model/halts.ts';
 
 /** Why only inventory is closed then. Ends by itself. */
 export const RESUMED_BEYOND =

@@ -1,5 +1,5 @@
 /** What stops a book or lets it only close inventory: its kill switch, its position limit, and the regime that comes of these and the market. */
-import type { HaltReason } from './halts.ts';
+import type { HaltReason } from '../model/halts.ts';
 import type { Inventory } from '../accounting/inventory.ts';
 import { KillSwitch } from './killSwitch.ts';
 import type { HaltLimits } from './killSwitch.ts';

@@ -4,7 +4,7 @@ import type { Engine, Millis, MoneyLists } from '../../core/index.ts';
 import type { AdjustmentBox } from '../state/adjustments.ts';
 import { explaining } from './explaining.ts';
 import type { RunContext } from '../runContext.ts';
-import type { ConnectivityLog } from '../loop/connectivityLog.ts';
+import type { ConnectivityLog } from '../connectivityLog.ts';
 import { isFailed } from './reads.ts';
 import type { Failed, Reads } from './reads.ts';
 import { TransferReads } from './transferReads.ts';

@@ -2,7 +2,7 @@
 import type { Exchange, Millis } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 import { CannotStart, NO_SUCH_BOOK, readRules, type Rules } from './opening.ts';
-import type { ConnectivityLog } from './connectivityLog.ts';
+import type { ConnectivityLog } from '../connectivityLog.ts';
 import { isOtherGrid, rulesChange } from './rulesChange.ts';
 
 const EVERY_MS = 300_000;

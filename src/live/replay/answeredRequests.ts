@@ -1,7 +1,7 @@
 /** When requests of recorded runs were sent and answered, from the recordings in a state directory. */
 import type { Millis } from '../../core/index.ts';
-import { lineOf } from './recording.ts';
-import { readRecording, recordingsIn } from './recordings.ts';
+import { lineOf } from '../recording/recording.ts';
+import { readRecording, recordingsIn } from '../recording/recordings.ts';
 
 export type AnsweredRequest = { readonly sent: Millis; readonly answered: Millis };
 

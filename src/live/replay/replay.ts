@@ -2,9 +2,9 @@
 import { OrderBook } from '../../core/index.ts';
 import type { Command, Engine, EngineEvent, Meaning, Millis } from '../../core/index.ts';
 import type { Rules } from '../loop/opening.ts';
-import { brokenBy, eventOf, lineOf } from './recording.ts';
-import type { Answer, RecordingLine } from './recording.ts';
-import { readRecording } from './recordings.ts';
+import { brokenBy, eventOf, lineOf } from '../recording/recording.ts';
+import type { Answer, RecordingLine } from '../recording/recording.ts';
+import { readRecording } from '../recording/recordings.ts';
 
 export type Replayed = {
   readonly run: number;

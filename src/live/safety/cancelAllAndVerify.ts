@@ -1,7 +1,7 @@
 /** Takes every order of one instance out of the exchange by what the exchange itself lists, and verifies it. Needs no journal and no engine. */
 import { CANCEL_CHUNK, sleep } from '../../core/index.ts';
 import type { Clock, Exchange } from '../../core/index.ts';
-import type { ConnectivityLog } from '../loop/connectivityLog.ts';
+import type { ConnectivityLog } from '../connectivityLog.ts';
 
 export type CancelAllOptions = {
   readonly exchange: Pick<Exchange, 'openOrders' | 'cancel' | 'lookUp'>;

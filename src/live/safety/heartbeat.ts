@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock, Millis } from '../../core/index.ts';
-import { writeWhole } from '../state/durableFiles.ts';
+import { writeWhole } from '../files/durableFiles.ts';
 
 /** What a process says of itself. */
 export type Pulse = {

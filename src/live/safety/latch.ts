@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
-import { appendLine, overwrite, syncFolder, writeDurably } from '../state/durableFiles.ts';
+import { appendLine, overwrite, syncFolder, writeDurably } from '../files/durableFiles.ts';
 import type { Log } from '../log.ts';
-import { heedStateDir } from '../state/stateDir.ts';
+import { heedStateDir } from '../files/stateDir.ts';
 
 export type Halt = { readonly reason: string; readonly at: Millis; readonly by: 'bot' | 'sentinel' | 'person' };
 

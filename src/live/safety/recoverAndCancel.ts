@@ -4,7 +4,7 @@ import type { Millis } from '../../core/index.ts';
 import { cancelAllAndVerify } from './cancelAllAndVerify.ts';
 import type { CancelAllOptions } from './cancelAllAndVerify.ts';
 import type { Log } from '../log.ts';
-import { ConnectivityLog } from '../loop/connectivityLog.ts';
+import { ConnectivityLog } from '../connectivityLog.ts';
 
 export type RecoverOptions = Omit<CancelAllOptions, 'reach'> & {
   readonly log: Log;

@@ -1,7 +1,7 @@
 /** When a refusal that only a person can mend halts: at once, or, where a nonce or a wrong clock explains it too, after a minute of nothing else. */
 import { isFatal } from '../../core/index.ts';
 import type { Clock, Meaning, Millis } from '../../core/index.ts';
-import type { ConnectivityLog } from '../loop/connectivityLog.ts';
+import type { ConnectivityLog } from '../connectivityLog.ts';
 import type { Failed } from '../account/reads.ts';
 
 /** For so long, and in so many refusals, one that may pass is taken for one that will. */

@@ -13,7 +13,7 @@ import { isThere } from './heartbeat.ts';
 import type { Heartbeat, Pulse, Sight, Watch } from './heartbeat.ts';
 import type { Latch } from './latch.ts';
 import type { Log } from '../log.ts';
-import { ConnectivityLog } from '../loop/connectivityLog.ts';
+import { ConnectivityLog } from '../connectivityLog.ts';
 
 /** The exchange is to be reached with a key of its own, so that the bot's nonces and lock-outs are not the sentinel's. */
 export type SentinelOptions = Omit<CancelAllOptions, 'reach'> & {

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { moneyOf, textOfMoney } from '../../core/index.ts';
 import type { Millis, Money } from '../../core/index.ts';
-import { syncFolder, writeDurably } from './durableFiles.ts';
-import { heedStateDir } from './stateDir.ts';
+import { syncFolder, writeDurably } from '../files/durableFiles.ts';
+import { heedStateDir } from '../files/stateDir.ts';
 
 export type Adjustment = {
   /** Never used before: the same one is booked once. */

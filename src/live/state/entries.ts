@@ -2,7 +2,7 @@
 import type Database from 'libsql';
 import { CAUSES, causesFrom } from '../../core/index.ts';
 import type { Cause, Causes, LedgerEntry, Millis } from '../../core/index.ts';
-import { entryOf, textOfEntry } from './ledgerText.ts';
+import { entryOf, textOfEntry } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
 
 /** Entries kept one by one, some months of a busy bot; the oldest are brought forward as one. Each costs a start 20 us. */

@@ -11,8 +11,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { syncFolder } from './durableFiles.ts';
-import { recordingsIn } from '../replay/recordings.ts';
+import { syncFolder } from '../files/durableFiles.ts';
+import { recordingsIn } from '../recording/recordings.ts';
 import { STATE_FILE } from './stateFile.ts';
 
 const FILE = 'puntas.commits';

@@ -2,7 +2,7 @@
 import type Database from 'libsql';
 import type { Causes, BalanceCheck, Clock, LedgerEntry, Profit } from '../../core/index.ts';
 import { entriesIn } from './entries.ts';
-import { checkpointOf } from './ledgerText.ts';
+import { checkpointOf } from '../recording/ledgerText.ts';
 import { fromCopy } from './stateCopy.ts';
 
 export type LedgerFile = {

@@ -1,6 +1,6 @@
 /** Whose a state directory is: written at first use, and looked at before anything in it is taken up. */
 import type Database from 'libsql';
-import { checkpointOf } from './ledgerText.ts';
+import { checkpointOf } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
 
 /** One bot on one account. */

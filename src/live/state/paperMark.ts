@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { STATE_FILE } from './journal.ts';
-import { claimStateDir } from './stateDir.ts';
+import { claimStateDir } from '../files/stateDir.ts';
 
 const MARK = 'PAPER';
 const TEXT = 'This is the state of paper trading. Nothing in it is about real orders or real money.\n';

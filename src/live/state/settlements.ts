@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import type { Hedger } from '../../hedge/index.ts';
-import { syncFolder, writeDurably } from './durableFiles.ts';
+import { syncFolder, writeDurably } from '../files/durableFiles.ts';
 import type { Log } from '../log.ts';
 
 export const SETTLED_AS = ['executed', 'failed'] as const;

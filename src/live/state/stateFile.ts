@@ -2,9 +2,9 @@
 import { dirname } from 'node:path';
 import Database from 'libsql';
 import { CAUSES } from '../../core/index.ts';
-import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
+import { diskAdvice, diskTroubleOf, tryDisk } from '../files/diskTrouble.ts';
 import { writeEntries } from './entries.ts';
-import { checkpointOf } from './ledgerText.ts';
+import { checkpointOf } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
 
 /** Its name in a state directory. */

@@ -1,8 +1,8 @@
 /** How much the RFQ desk still takes in each direction of a pair: what it took fades over time. */
 import { money, moneyOfValue } from '../../core/index.ts';
 import type { Clock, Money } from '../../core/index.ts';
-import { midOf } from '../venue/crossRates.ts';
-import type { Cross } from '../venue/crossRates.ts';
+import { midOf } from './crossRates.ts';
+import type { Cross } from './crossRates.ts';
 import type { Switches } from '../switches/switches.ts';
 
 const ONE = 10n ** 18n;

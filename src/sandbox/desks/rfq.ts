@@ -2,8 +2,8 @@
 import { money } from '../../core/index.ts';
 import type { Millis, Money, Random, Timer } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
-import { crossesFrom } from '../venue/crossRates.ts';
-import type { Cross, Rate } from '../venue/crossRates.ts';
+import { crossesFrom } from './crossRates.ts';
+import type { Cross, Rate } from './crossRates.ts';
 import { DeskCapacity } from './deskCapacity.ts';
 import type { DeskWorld } from './deskWorld.ts';
 import { currenciesOf } from '../venue/currencies.ts';

@@ -11,7 +11,7 @@ import type {
   OwnTrade,
 } from '../../../src/core/index.ts';
 import { BalanceReads } from '../../../src/live/account/balanceReads.ts';
-import { ConnectivityLog } from '../../../src/live/loop/connectivityLog.ts';
+import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { isFailed, Reads } from '../../../src/live/account/reads.ts';
 import { Desk } from '../../core/desk.ts';
 import { memoryLog } from '../../memoryLog.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
-import { recordingsIn } from '../../../src/live/replay/recordings.ts';
+import { recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
 import type { Fate } from '../inProcess.ts';
 import { started, worldOf } from '../world.ts';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { moneyOf, textOfPrice } from '../../../src/core/index.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
-import { recordingsIn } from '../../../src/live/replay/recordings.ts';
+import { recordingsIn } from '../../../src/live/recording/recordings.ts';
 import type { Fate } from '../inProcess.ts';
 import { started, worldOf } from '../world.ts';
 import type { Running, World } from '../world.ts';

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
-import { lineOf } from '../../../src/live/replay/recording.ts';
-import { readRecording, recordingsIn } from '../../../src/live/replay/recordings.ts';
+import { lineOf } from '../../../src/live/recording/recording.ts';
+import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { inProcessStream } from '../../../src/sandbox/index.ts';
 import { doomed, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { randomOf } from '../../../src/core/index.ts';
 import { exchangeClient, Secret } from '../../../src/exchange/index.ts';
 import { cancelAll, cancelAllAndVerify } from '../../../src/live/safety/cancelAllAndVerify.ts';
-import { ConnectivityLog } from '../../../src/live/loop/connectivityLog.ts';
+import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { arena } from '../../sandbox/trader.ts';
 import { wireTo } from '../inProcess.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { actsOn } from '../../../src/exchange/index.ts';
-import { ConnectivityLog } from '../../../src/live/loop/connectivityLog.ts';
+import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { Refusals } from '../../../src/live/safety/refusals.ts';
 import { memoryLog } from '../../memoryLog.ts';
 

@@ -7,7 +7,7 @@ import type { Causes, LedgerEntry } from '../../../src/core/index.ts';
 import { entriesIn, foldEntries, isBroughtForward } from '../../../src/live/state/entries.ts';
 import { atomically } from '../../../src/live/state/stateFile.ts';
 import { closeDatabase, DamagedState, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';
-import type { LedgerCheckpoint } from '../../../src/live/state/ledgerText.ts';
+import type { LedgerCheckpoint } from '../../../src/live/recording/ledgerText.ts';
 import { sumOf } from '../../../src/live/state/sums.ts';
 import { ACCOUNT, AT, Folders, markOf, opened } from '../states.ts';
 

@@ -16,7 +16,7 @@ import {
 } from '../../../src/live/state/journal.ts';
 import type { Leftovers } from '../../../src/live/state/journal.ts';
 import { NotOurs } from '../../../src/live/state/owner.ts';
-import { recordingsIn } from '../../../src/live/replay/recordings.ts';
+import { recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { ACCOUNT, AT, Folders, markOf, opened, OPENING, OWNER, place, textOf } from '../states.ts';
 
 const folders = new Folders();

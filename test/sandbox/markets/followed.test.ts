@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SimulatedExchange } from '../../../backtest/exchange/simulatedExchange.ts';
-import { constantLatency } from '../../../backtest/exchange/latency.ts';
+import { constantLatency } from '../../../backtest/rows/latency.ts';
 import { MESSAGE } from '../../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../../backtest/exchange/ownOrders.ts';
 import type { OwnOrder } from '../../../backtest/exchange/ownOrders.ts';

@@ -1,7 +1,17 @@
 /** A ledger, its entries, and the mark that is made of it, as text and back, to the last digit. */
 import type { HedgeRow } from '../../hedge/index.ts';
 import { CAUSES, causesOf, money, moneyOf, textOfMoney } from '../../core/index.ts';
-import type { Amount, Cause, Causes, BalanceCheck, LedgerEntry, Millis, Money, Profit, RestoredLedger } from '../../core/index.ts';
+import type {
+  Amount,
+  Cause,
+  Causes,
+  BalanceCheck,
+  LedgerEntry,
+  Millis,
+  Money,
+  Profit,
+  RestoredLedger,
+} from '../../core/index.ts';
 
 type WrittenCauses = [currency: string, causes: Partial<Record<Cause, string>>][];
 
@@ -105,7 +115,14 @@ type WrittenMark = Omit<LedgerCheckpoint, 'ledger' | 'marker' | 'checked' | 'pro
 };
 
 /** JSON with the ledger's own text inside. Sums as decimal text, `filled` in lots, times in ms since 1970. */
-export const textOfCheckpoint = ({ ledger, marker, live, hedges = [], transfers = null, ...rest }: LedgerCheckpoint): string => {
+export const textOfCheckpoint = ({
+  ledger,
+  marker,
+  live,
+  hedges = [],
+  transfers = null,
+  ...rest
+}: LedgerCheckpoint): string => {
   const { checked = null, profit = null } = rest;
   return JSON.stringify({
     ledger: textOfLedger(ledger),

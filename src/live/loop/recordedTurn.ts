@@ -1,7 +1,7 @@
 /** One turn of the engine with its recording: the input before, what it answered after, or that it broke. */
 import type { Approved, Command, Engine, EngineEvent } from '../../core/index.ts';
 import type { Journal } from '../state/journal.ts';
-import type { LineWriter } from './recording.ts';
+import type { LineWriter } from '../recording/recording.ts';
 
 /** The engine's commands. Throws what the engine throws, once the recording says so: a replay must break there too. */
 export function recordedTurn(

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { VirtualClock } from '../../../src/core/index.ts';
-import { ConnectivityLog } from '../../../src/live/loop/connectivityLog.ts';
-import { memoryLog } from '../../memoryLog.ts';
-import { started, worldOf } from '../world.ts';
-import type { Fate } from '../inProcess.ts';
+import { VirtualClock } from '../../src/core/index.ts';
+import { ConnectivityLog } from '../../src/live/connectivityLog.ts';
+import { memoryLog } from '../memoryLog.ts';
+import { started, worldOf } from './world.ts';
+import type { Fate } from './inProcess.ts';
 
 const SECOND = 1_000;
 const lost = { kind: 'unknown', reason: 'no whole answer within 5000 ms' } as const;

@@ -1,6 +1,6 @@
 /** Rules and fees of the book as they were read last, and why nothing can be quoted under them. */
-import type { EngineEvent } from '../engine/event.ts';
-import type { Instrument } from './instrument.ts';
+import type { EngineEvent } from './event.ts';
+import type { Instrument } from '../model/instrument.ts';
 import type { RiskContext } from '../risk/preTradeRisk.ts';
 
 type BookRefusal = NonNullable<RiskContext['bookRefusal']>;

@@ -1,5 +1,5 @@
 /** Rates between any two currencies: the mid of the book that joins them, or the product along the shortest chain of books. */
-import type { DeskBook, DeskWorld } from '../desks/deskWorld.ts';
+import type { DeskBook, DeskWorld } from './deskWorld.ts';
 
 /** Units of the target for one unit of the source, exactly: over / under. */
 export type Rate = { readonly over: bigint; readonly under: bigint };

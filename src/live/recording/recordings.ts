@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Millis } from '../../core/index.ts';
-import { syncFolder } from '../state/durableFiles.ts';
+import { syncFolder } from '../files/durableFiles.ts';
 
 /** What a run was made from: the first line of its recording. */
 export type RecordedRun = {

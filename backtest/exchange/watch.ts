@@ -1,5 +1,5 @@
 /** Who looks at the exchange's end of a replay, at times of its own choosing, and changes nothing. */
-import type { OwnOrder } from '../exchange/ownOrders.ts';
+import type { OwnOrder } from './ownOrders.ts';
 import type { TickBook } from '../rows/tickBook.ts';
 
 /** All times are the exchange's. */

@@ -22,7 +22,7 @@ import type { RequestBudget } from '../exchange/requestBudget.ts';
 import { Returns } from './returns.ts';
 import { BUY } from '../rows/rows.ts';
 import type { TickBook } from '../rows/tickBook.ts';
-import type { Watcher } from '../replay/watch.ts';
+import type { Watcher } from '../exchange/watch.ts';
 
 export type CollectOptions = {
   readonly instrument: Instrument;

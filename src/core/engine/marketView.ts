@@ -1,7 +1,7 @@
 /** What is seen of the market: the book without our own orders, the last public trade, and a price from elsewhere. */
 import { bestOf, emptyDepth, subtractOwn } from '../model/book.ts';
 import type { BookLevels, Depth } from '../model/book.ts';
-import type { EngineEvent } from '../engine/event.ts';
+import type { EngineEvent } from './event.ts';
 import type { Order, Orders } from '../orders/orders.ts';
 import type { Reference, View, Witness } from '../quoting/strategy.ts';
 import type { Amount, Millis, Price } from '../model/units.ts';

@@ -1,11 +1,11 @@
 /** Decides without doing: what the rules make of a quote, and what the gate would say to each of its orders. */
-import { Decisions } from '../engine/decisions.ts';
-import type { Preview } from '../engine/engineTypes.ts';
-import { normalizeQuote } from './normalizeQuote.ts';
+import { Decisions } from './decisions.ts';
+import type { Preview } from './engineTypes.ts';
+import { normalizeQuote } from '../quoting/normalizeQuote.ts';
 import { approvePlace } from '../risk/preTradeRisk.ts';
 import type { RiskRefusal, RiskContext } from '../risk/preTradeRisk.ts';
-import type { Quote } from './strategy.ts';
-import { whyNot } from '../engine/whyNot.ts';
+import type { Quote } from '../quoting/strategy.ts';
+import { whyNot } from './whyNot.ts';
 
 /** Nothing can be computed: there is no market to quote on. `mid` is NaN. */
 export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): Preview => ({

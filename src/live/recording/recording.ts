@@ -11,7 +11,7 @@ import type {
   RestoredLedger,
   Side,
 } from '../../core/index.ts';
-import { ledgerOf, textOfLedger } from '../state/ledgerText.ts';
+import { ledgerOf, textOfLedger } from './ledgerText.ts';
 
 /** One line of the recording. */
 export type RecordingLine =
