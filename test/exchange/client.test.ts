@@ -10,6 +10,7 @@ import type { Observation } from '../../src/exchange/transport/ask.ts';
 import { nonceV1 } from '../../src/exchange/wire/nonce.ts';
 import { signatureOf } from '../../src/exchange/wire/sign.ts';
 import { httpTransport } from '../../src/exchange/transport/transport.ts';
+import { ROUTES } from '../../src/sandbox/index.ts';
 import { credentials, json, ok, scriptedClient } from './fakes.ts';
 
 const limit = {
@@ -104,6 +105,13 @@ const ENDPOINTS: readonly [string, (client: Client) => Promise<unknown>, string,
   ],
   ['execute a conversion', c => c.executeConversion('kT4b'), 'PUT /api/v4/currency_conversions/kT4b'],
   ['conversion', c => c.conversion('8123'), 'GET /api/v4/currency_conversions/8123'],
+  ['conversion by its quote', c => c.conversionOfQuote('kT4b'), 'GET /api/v3/currency_conversions/kT4b'],
+  [
+    'ledger of the exchange',
+    c => c.moneyMoved('fundings', { limit: 25 }),
+    'GET /api/v3/ledger/fundings?sort=desc&limit=25',
+  ],
+  ['keys of deliveries', c => c.webhookKeys(), 'GET /v4/webhooks/public-key'],
   ['rfq pairs', c => c.rfq.pairs(), 'GET /rfq/v1/pairs'],
   ['rfq pairs of', c => c.rfq.pairs({ source: 'BTC', target: 'MXN' }), 'GET /rfq/v1/pairs?source=BTC&target=MXN'],
   [
@@ -129,7 +137,15 @@ const ENDPOINTS: readonly [string, (client: Client) => Promise<unknown>, string,
   ],
 ];
 
-const PUBLIC = /^GET \/api\/v3\/(available_books|order_book|trades|ticker|ohlc)/;
+/** By the routes of the embedded exchange. */
+const isPublic = (line: string): boolean =>
+  ROUTES.some(
+    ({ scope, method, pattern }) =>
+      scope === 'public' && `${method} ${pattern}` === line.replace(' /api/', ' /').replace(/\?.*/, ''),
+  );
+
+/** What is no endpoint. */
+const OTHERS = ['budget', 'close', 'lockOuts'];
 
 describe('an endpoint', () => {
   it.each(ENDPOINTS)('%s goes out as documented, signed when private', async (_, call, line, body = '') => {
@@ -142,12 +158,36 @@ describe('an endpoint', () => {
     expect(request.headers['content-type']).toBe(body === '' ? undefined : 'application/json');
     const [, key, nonce, signature] =
       /^Bitso ([^:]+):(\d{19}):([0-9a-f]{64})$/.exec(request.headers['authorization'] ?? '') ?? [];
-    if (PUBLIC.test(line)) {
+    if (isPublic(line)) {
       expect(request.headers).toEqual({ accept: 'application/json' });
     } else {
       expect(key).toBe('the-key');
       expect(signature).toBe(signatureOf(credentials.secret, nonce!, request));
     }
+  });
+
+  it('of the client is in this table, whichever it is', async () => {
+    const called = new Set<string>();
+    const { client } = scriptedClient();
+    const noting = <T extends object>(of: T, prefix = ''): T =>
+      new Proxy(of, {
+        get(at, key) {
+          const found: unknown = Reflect.get(at, key);
+          if (typeof found === 'object' && found !== null) return noting(found, `${String(key)}.`);
+          called.add(`${prefix}${String(key)}`);
+          return found;
+        },
+      });
+    for (const [, call] of ENDPOINTS) await call(noting(client));
+    const namesIn = (of: object, prefix = ''): readonly string[] =>
+      Object.entries(of).flatMap(([key, value]: [string, unknown]) =>
+        typeof value === 'object' && value !== null ? namesIn(value, `${key}.`) : [`${prefix}${key}`],
+      );
+    expect(
+      namesIn(client)
+        .filter(name => !called.has(name))
+        .sort(),
+    ).toEqual(OTHERS);
   });
 
   it.each(ENDPOINTS)('%s ends in an outcome whatever the answer, never in an exception', async (_, call) => {

@@ -53,6 +53,13 @@ describe('a new strategy', () => {
     expect(loaded.ok ? [] : loaded.errors).toEqual([]);
   });
 
+  test('has what the architecture asks of every file: a first sentence, and a comment at each exported function', () => {
+    for (const path of written.filter(path => path.startsWith('strategies/my-trial/') && path.endsWith('.ts'))) {
+      expect(textOf(path)).toMatch(/^\/\*\* .*\. \*\/\n/);
+      expect(textOf(path)).not.toMatch(/(?<!\*\/)\nexport (?:function|const \w+ = \()/);
+    }
+  });
+
   test.each([
     ['my-trial', /my-trial\/parameters.ts exists/],
     ['Order_Flow', /small letters, digits and dashes/],

@@ -76,6 +76,7 @@ export type ${type} = z.infer<typeof ${word}Parameters>;
 export const ${word}LimitProblems = (p: ${type}, limits: LimitsAsked): readonly LimitProblem[] =>
   spreadLimitProblems(p, limits, 0);
 
+/** Null, or why the spread does not earn this maker fee, in parts of 10^-8. */
 export const ${word}EdgeProblem = (p: ${type}, makerRate: number): string | null =>
   spreadEdgeProblem(p, makerRate);
 `;
