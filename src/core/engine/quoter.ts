@@ -27,7 +27,7 @@ export type QuoterParts = {
 };
 
 /** Placements are approved and reserved; `cancels` are origin ids of orders that live, a list of the caller's own. */
-export type Deeds = { readonly places: readonly Approved<PlaceCommand>[]; readonly cancels: string[] };
+export type DecidedCommands = { readonly places: readonly Approved<PlaceCommand>[]; readonly cancels: string[] };
 
 export class Quoter {
   /** An order that is to take liquidity, until it is sent or refused. */
@@ -52,7 +52,7 @@ export class Quoter {
   }
 
   /** `refusal`: why nothing new is placed, or null. `wanted` is asked for only where it is shown. */
-  decide(at: Millis, refusal: RiskRefusal | null, standing: RiskContext, wanted: () => Quote): Deeds {
+  decide(at: Millis, refusal: RiskRefusal | null, standing: RiskContext, wanted: () => Quote): DecidedCommands {
     this.#places = [];
     this.#cancels = [];
     this.#parts.decisions.begin(at, refusal);

@@ -1,0 +1,113 @@
+/** One account in which two books trade: each has its own inventory and profit, and both share the funds. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { instrumentOf, money, moneyOf, price } from '../../../src/core/index.ts';
+import type { Balance, EngineEvent, Instrument, Money, OwnTrade, Side } from '../../../src/core/index.ts';
+import { Inventory } from '../../../src/core/accounting/inventory.ts';
+import { TradingAccount } from '../../../src/core/accounting/tradingAccount.ts';
+import { bookRules, btcMxn } from '../market.ts';
+
+const ethMxn = instrumentOf(bookRules({ book: 'eth_mxn' }));
+const BOOKS = [btcMxn, ethMxn];
+const CURRENCIES = ['btc', 'eth', 'mxn'];
+
+const balancesOf = (total: string, locked = '0'): readonly Balance[] =>
+  CURRENCIES.map(currency => ({ currency, total, locked, available: total }));
+
+/** An account with both books, open with 1,000 of each currency. */
+function shared() {
+  const books = BOOKS.map(instrument => ({ instrument, inventory: new Inventory(instrument, null) }));
+  const account = new TradingAccount({ settleMs: 1_000 }, booked => {
+    for (const { instrument, inventory } of books)
+      if (booked.kind === 'trade' && booked.trade.book === instrument.symbol)
+        inventory.trade(booked.trade, price(1), 'a-1-1');
+      else inventory.moved(booked);
+  });
+  const read = (startedAt: number, balances: readonly Balance[], own: ReadonlyMap<string, Money> = new Map()) =>
+    account.read({ kind: 'balances', at: startedAt, startedAt, quiet: true, balances }, own);
+  expect([account.missing, account.isOpen]).toEqual(['balances are not read yet', false]);
+  read(0, balancesOf('1000'));
+  const [btc, eth] = books.map(({ inventory }) => inventory);
+  for (const { inventory } of books) inventory.mark(20_000);
+  return { account, btc: btc!, eth: eth!, read };
+}
+
+const trades = fc.array(
+  fc.record({
+    book: fc.constantFrom(...BOOKS),
+    side: fc.constantFrom<Side>('buy', 'sell'),
+    major: fc.integer({ min: 1, max: 10 ** 6 }),
+    minor: fc.integer({ min: 1, max: 10 ** 6 }),
+    isFeeMajor: fc.boolean(),
+  }),
+  { maxLength: 15 },
+);
+type Drawn = { book: Instrument; side: Side; major: number; minor: number; isFeeMajor: boolean };
+const tradeOf = ({ book, side, major, minor, isFeeMajor }: Drawn, n: number): OwnTrade => ({
+  ...{ book: book.symbol, tid: `${n}`, oid: `o${n}`, createdAt: n, side, price: '1', maker: true },
+  ...{ major: `${major}`, minor: `${minor}`, feeAmount: '0.5', feeCurrency: isFeeMajor ? book.major : book.minor },
+});
+
+const conversion = (phase: 'in flight' | 'done'): Extract<EngineEvent, { kind: 'conversion' }> => ({
+  ...{ kind: 'conversion', at: 1, phase },
+  conversion: {
+    id: 'h1',
+    give: { currency: 'mxn', amount: moneyOf('300') },
+    get: { currency: 'btc', amount: moneyOf('2') },
+  },
+});
+
+describe('an account that two books share', () => {
+  it('gives each the position that its own currency moved by, and the profit that its own trades made', () => {
+    fc.assert(
+      fc.property(trades, drawn => {
+        const both = shared();
+        const [alone, other] = [shared(), shared()];
+        drawn.map(tradeOf).forEach(trade => {
+          both.account.trade(trade);
+          (trade.book === btcMxn.symbol ? alone : other).account.trade(trade);
+        });
+        for (const [inventory, name] of [[both.btc, 'btc'] as const, [both.eth, 'eth'] as const])
+          expect(inventory.position()).toBe(both.account.total(name) - moneyOf('1000'));
+        expect(both.btc.profit()).toEqual(alone.btc.profit());
+        expect(both.eth.profit()).toEqual(other.eth.profit());
+        const spent = (one: TradingAccount) => one.total('mxn') - moneyOf('1000');
+        expect(spent(both.account)).toBe(spent(alone.account) + spent(other.account));
+      }),
+    );
+  });
+
+  it('has one sum of funds: what a conversion may take and what others have locked neither book has', () => {
+    const { account, read, btc, eth } = shared();
+    read(
+      10,
+      balancesOf('1000', '50'),
+      new Map([
+        ['mxn', moneyOf('30')],
+        ['btc', moneyOf('80')],
+      ]),
+    );
+    expect([account.funds('mxn'), account.funds('btc')]).toEqual([moneyOf('980'), moneyOf('1000')]);
+    account.convert(conversion('in flight'));
+    expect(account.funds('mxn')).toBe(moneyOf('680'));
+    expect([account.converting(btcMxn).buy, account.converting(ethMxn).buy]).toEqual([
+      Number(moneyOf('2') / btcMxn.lotMoney),
+      0,
+    ]);
+    account.convert(conversion('done'));
+    expect(account.funds('mxn')).toBe(moneyOf('680'));
+    // A hedge of the one book; the other has nothing of it but the funds.
+    expect([btc.position(), eth.position()]).toEqual([moneyOf('2'), money(0n)]);
+    expect(btc.profit().hedging).not.toBe(0n);
+    expect(eth.profit().hedging).toBe(0n);
+  });
+
+  it('stops both when its balances differ, and says so with currency and sum', () => {
+    const { account, read } = shared();
+    expect([account.missing, account.differs]).toEqual([null, false]);
+    expect(read(20_000, balancesOf('999'))).toBeNull();
+    const reasons = [40_000, 60_000].map(at => read(at, balancesOf('999')));
+    expect(account.differs).toBe(true);
+    expect(reasons.at(-1)).toContain('-1 mxn');
+  });
+});
