@@ -26,7 +26,7 @@ const PASSED_OVER: UnreadBook = {
 const TRADES_UNREAD: UnreadBook = { kind: 'unknown', reason: 'the trades before it could not be read to their end' };
 
 const NO_STEPS: SteppedBook = {
-  sequence: () => null,
+  sequence: null,
   take: () => 'old',
   seed: () => 'no ids',
   lose: () => undefined,
@@ -105,7 +105,7 @@ export class MarketDataSupervisor {
     if (this.#reading || this.#stopped) return;
     if (this.isFresh && !trades?.needsPages) return;
     // A whole book that was read for the stream was a poll too.
-    if (now - this.#readAt >= pollMs() / 2) await this.#read(polls === 'levels' || this.#stepped.sequence() !== null);
+    if (now - this.#readAt >= pollMs() / 2) await this.#read(polls === 'levels' || this.#stepped.sequence !== null);
     await user.alsoPoll?.();
   }
 
@@ -219,7 +219,7 @@ export class MarketDataSupervisor {
 
   /** The exchange has just been heard: what the stepped book holds is the book of now, unless a poll has seen more. */
   #confirm(): void {
-    const sequence = this.#stepped.sequence();
+    const sequence = this.#stepped.sequence;
     if (sequence === null || sequence < this.#newest) return;
     this.#newest = sequence;
     this.#options.user.onCurrent(this.#heard());
@@ -249,7 +249,7 @@ export class MarketDataSupervisor {
 
   /** The stream tells steps, and there is no book yet that they go on from. */
   get #needsWhole(): boolean {
-    return this.#isUp && !this.#sendsBooks && this.#stepped !== NO_STEPS && this.#stepped.sequence() === null;
+    return this.#isUp && !this.#sendsBooks && this.#stepped !== NO_STEPS && this.#stepped.sequence === null;
   }
 
   /** A whole book as soon as the bound on them allows. */
@@ -323,7 +323,7 @@ export class MarketDataSupervisor {
     // The connection may have been lost while the book was on its way.
     const seeding = this.#needsWhole && !isOld ? this.#stepped.seed(snapshot) : null;
     if (seeding === 'live') {
-      if (this.#stepped.sequence()! >= this.#newest) this.#confirm();
+      if (this.#stepped.sequence! >= this.#newest) this.#confirm();
       else this.#behindSince ??= clock.elapsed();
       return;
     }
@@ -333,7 +333,7 @@ export class MarketDataSupervisor {
 
   #polled(snapshot: BookSnapshot, startedAt: Millis, whole: boolean): void {
     const { clock, time, user } = this.#options;
-    const stepped = this.#stepped.sequence();
+    const stepped = this.#stepped.sequence;
     if (stepped !== null && stepped === snapshot.sequence) {
       if (time() - startedAt <= CONFIRM_WITHIN_MS) this.#confirm();
       return;

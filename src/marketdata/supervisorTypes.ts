@@ -21,14 +21,15 @@ export type BookSource = 'none' | 'poll' | 'stream';
 export type UnreadBook = Exclude<Outcome<never>, { readonly kind: 'done' }>;
 
 /** A book that is kept order by order, from a whole one and every step after it. */
-export type SteppedBook = {
+export interface SteppedBook {
   /** Step that it stands at; null while it waits for a whole book. */
-  readonly sequence: () => bigint | null;
-  readonly take: (diff: BookDiff) => L3Step;
+  readonly sequence: bigint | null;
+  take(diff: BookDiff): L3Step;
   /** Begins anew from a whole book and the steps held since; anything but `live` changed nothing. */
-  readonly seed: (whole: BookSnapshot) => Seeding;
-  readonly lose: () => void;
-};
+  seed(whole: BookSnapshot): Seeding;
+  /** Something was missed: it waits for a whole book. */
+  lose(): void;
+}
 
 /** Who uses the market data. Everything is told in the order in which it happened. */
 export type MarketDataUser = {

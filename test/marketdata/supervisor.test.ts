@@ -44,7 +44,9 @@ function supervised(changes: Partial<MarketDataSupervisorOptions> = {}) {
     clock,
     book: 'btc_mxn',
     stepped: {
-      sequence: () => steps.at,
+      get sequence() {
+        return steps.at;
+      },
       take: diff => steps.take(diff),
       seed: ({ sequence }) => {
         if (!steps.reaches(sequence)) return 'too old';

@@ -83,12 +83,7 @@ export class Follower {
       stream: stream && new ExecutionsFirst({ stream, clock, isToldOf: diff => this.#isToldOf(diff), onBroken }),
       clock,
       book: instrument.symbol,
-      stepped: {
-        sequence: () => feed.sequence,
-        take: diff => feed.take(diff),
-        seed: whole => feed.seed(whole),
-        lose: () => feed.lose(),
-      },
+      stepped: feed,
       pollMs: () => this.#everyMs,
       polls: 'levels',
       ahead: 'wait',

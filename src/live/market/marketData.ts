@@ -56,12 +56,7 @@ export class MarketData {
       time,
       isWaking,
       onBroken,
-      stepped: {
-        sequence: () => feed.sequence,
-        take: diff => feed.take(diff),
-        seed: whole => feed.seed(whole),
-        lose: () => feed.lose(),
-      },
+      stepped: feed,
       pollMs: () => bookPollMs,
       polls: 'levels',
       ahead: 'show',

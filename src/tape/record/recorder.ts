@@ -56,20 +56,23 @@ export class Recorder {
   #supervisor(): MarketDataSupervisor {
     const { clock, exchange, log, onBroken, rules, stream } = this.#options;
     const { book } = rules;
+    const steps = this.#steps;
     return new MarketDataSupervisor({
       exchange,
       stream,
       clock,
       book,
       stepped: {
-        sequence: () => this.#steps.at,
+        get sequence() {
+          return steps.at;
+        },
         take: diff => {
-          const step = this.#steps.take(diff);
+          const step = steps.take(diff);
           if (step === 'applied') this.#apply(diff);
           return step;
         },
         seed: whole => this.#seed(whole),
-        lose: () => this.#steps.lose(),
+        lose: () => steps.lose(),
       },
       pollMs: () => WHOLE_EVERY_MS,
       polls: 'orders',
