@@ -161,11 +161,11 @@ export class Collector implements Watcher {
   look(at: Millis, book: TickBook, ownBid: number, ownAsk: number): void {
     const { bid, ask, last } = book;
     const known = bid > 0 && ask < last && !this.#gaps.isIn(at);
-    const middle = known ? (bid + ask) / 2 + this.#options.base : 0;
-    this.#markouts.look(at, middle);
+    const midTicks = known ? (bid + ask) / 2 + this.#options.base : 0;
+    this.#markouts.look(at, midTicks);
     if (at >= this.#lookAt) {
-      if (known) this.#position.mark(2 * middle);
-      this.#sample(at, middle, known ? ask - bid : 0, ownBid, ownAsk);
+      if (known) this.#position.mark(2 * midTicks);
+      this.#sample(at, midTicks, known ? ask - bid : 0, ownBid, ownAsk);
       this.#lookAt = at >= this.#options.to ? Infinity : Math.min(at + LOOK_MS, this.#options.to);
     }
     this.#schedule();
@@ -181,16 +181,16 @@ export class Collector implements Watcher {
   filled(order: OwnOrder, lots: number, at: Millis, mid: number, place: number): void {
     const { base } = this.#options;
     const ticks = place + base;
-    const middle = mid === 0 ? 0 : mid / 2 + base;
+    const midTicks = mid === 0 ? 0 : mid / 2 + base;
     // One that took never stood in a queue, and is no quote.
     if (!order.takes) this.#quoted(order, lots, at);
     this.#hold(at);
-    if (middle > 0) this.#position.mark(2 * middle);
+    if (midTicks > 0) this.#position.mark(2 * midTicks);
     const value = this.#book(order, lots, at, ticks);
     this.#lots = this.#inLots();
     const bought = order.side === BUY;
     if (!order.takes)
-      this.#markouts.fill(at, bought ? 'buy' : 'sell', order.level, ticks, approximately(value), middle);
+      this.#markouts.fill(at, bought ? 'buy' : 'sell', order.level, ticks, approximately(value), midTicks);
     this.#fell(at);
     this.#series.put(bought ? 'boughtLots' : 'soldLots', at, lots);
     this.#series.put(bought ? 'boughtTickLots' : 'soldTickLots', at, lots * ticks);
@@ -299,7 +299,7 @@ export class Collector implements Watcher {
     return minor;
   }
 
-  #sample(at: Millis, middle: number, width: number, ownBid: number, ownAsk: number): void {
+  #sample(at: Millis, midTicks: number, width: number, ownBid: number, ownAsk: number): void {
     const { budget, instrument } = this.#options;
     const series = this.#series;
     const { spread, inventory, fees, hedging, total } = this.#position.profit();
@@ -327,15 +327,15 @@ export class Collector implements Watcher {
     const used = budget.usedAt(at);
     this.#requestsMost = Math.max(this.#requestsMost, used);
     series.put('requests', at, used);
-    if (middle === 0) return;
-    series.put('middle', at, middle * approximately(instrument.tickMoney));
-    const marketBps = (width * 10_000) / middle;
+    if (midTicks === 0) return;
+    series.put('middle', at, midTicks * approximately(instrument.tickMoney));
+    const marketBps = (width * 10_000) / midTicks;
     this.#market += marketBps;
     this.#marketLooks++;
     series.put('marketBps', at, marketBps);
     series.put('marketLooks', at, 1);
     if (this.isMissing) return;
-    const oursBps = ((ownAsk - ownBid) * 10_000) / middle;
+    const oursBps = ((ownAsk - ownBid) * 10_000) / midTicks;
     this.#ours += oursBps;
     this.#oursLooks++;
     series.put('oursBps', at, oursBps);

@@ -1,6 +1,6 @@
 /** What came of several bots on several recordings, as plain numbers and text for JSON; everything is as in the report of a backtest unless it is said here. */
 import { createHash } from 'node:crypto';
-import type { Calibration, Dirt } from '../../src/tape/index.ts';
+import type { Calibration, DataFlaw } from '../../src/tape/index.ts';
 import type { MarkoutCurve } from '../../src/core/index.ts';
 import type { ReplayReport } from '../report/report.ts';
 
@@ -29,7 +29,7 @@ export type ComparedTape = {
   readonly major: string;
   readonly minor: string;
   readonly hash: string;
-  readonly dirt: readonly Dirt[];
+  readonly dirt: readonly DataFlaw[];
   readonly gaps: { readonly count: number; readonly seconds: number };
   /** Of trading; what lies before is what the parameters come from. ISO 8601. */
   readonly tapeFrom: string;

@@ -1,5 +1,5 @@
 /** What kept a run from trading, in sentences: numbers without them would be read as the strategy's doing. */
-import type { Dirt } from '../../src/tape/index.ts';
+import type { DataFlaw } from '../../src/tape/index.ts';
 import { UNDER_WAY } from '../replay/replay.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel } from './comparison.ts';
@@ -11,22 +11,22 @@ const REASONS_SHOWN = 2;
 
 /**
  * Halts of every model; of the main one: both sides quoted for under 90 % of the time, requests over the budget, fewer than 30 fills. Empty where
- * nothing was run. Of the recording's `dirt` only locked and crossed books are told, where a crossed book is the first reason.
+ * nothing was run. Of the recording's `flaws` only locked and crossed books are told, where a crossed book is the first reason.
  */
-export function remarksOf(models: readonly ComparedModel[], dirt: readonly Dirt[]): readonly string[] {
+export function remarksOf(models: readonly ComparedModel[], flaws: readonly DataFlaw[]): readonly string[] {
   const main = mainModel(models);
   if (main === null) return [];
   return [
     ...models.flatMap(({ model, haltedBecause }) =>
       haltedBecause === null ? [] : [`${model} halted itself: ${haltedBecause}`],
     ),
-    ...unquoted(main, dirt),
+    ...unquoted(main, flaws),
     ...outOfBudget(main),
     ...fewFills(main),
   ];
 }
 
-function unquoted({ uptime, missing, decisions }: ComparedModel, dirt: readonly Dirt[]): string[] {
+function unquoted({ uptime, missing, decisions }: ComparedModel, flaws: readonly DataFlaw[]): string[] {
   if (uptime.both >= QUOTED_LEAST) return [];
   const reasons = missing
     .filter(({ reason }) => reason !== UNDER_WAY)
@@ -34,7 +34,7 @@ function unquoted({ uptime, missing, decisions }: ComparedModel, dirt: readonly 
     .map(({ reason, decisions: times }) => `${reason} (${percent(times / decisions)} of decisions)`);
   const why = reasons.length === 0 ? '' : `: ${reasons.join(', ')}`;
   const crossed = missing[0]?.reason === 'book crossed';
-  const found = crossed ? dirt.filter(({ what }) => /^(locked|crossed) books$/.test(what)) : [];
+  const found = crossed ? flaws.filter(({ what }) => /^(locked|crossed) books$/.test(what)) : [];
   const data = found.map(({ what, count }) => `; the recording itself has ${count.toLocaleString('en-US')} ${what}`);
   return [`both sides quoted ${percent(uptime.both)} of the time${why}${data.join('')}`];
 }

@@ -30,7 +30,7 @@ export class SimulatedExchange {
   readonly #ends: OwnOrder[] = [];
   readonly #onFill = (order: OwnOrder, lots: number): void => {
     const now = this.#now;
-    const mid = now === this.#movedAt ? this.#midBefore : this.#middle();
+    const mid = now === this.#movedAt ? this.#midBefore : this.#twiceMid();
     this.#watcher.filled(order, lots, now, mid, order.place);
     if (this.#watcher.dueAt < this.#until) this.#until = this.#watcher.dueAt;
     this.answers.push(now + this.#latency.back(now), MESSAGE.filled, order, lots, now, mid);
@@ -67,8 +67,8 @@ export class SimulatedExchange {
   }
 
   /** Twice the middle of the recorded book, as places; 0 when a side is empty. */
-  get middle(): number {
-    return this.#middle();
+  get twiceMid(): number {
+    return this.#twiceMid();
   }
 
   /** Best prices as everybody sees them, with our orders and without what they have met; 0, and the book's last, for an empty side. */
@@ -176,14 +176,14 @@ export class SimulatedExchange {
   #bestMoved(at: number): void {
     if (at !== this.#movedAt) {
       this.#movedAt = at;
-      this.#midBefore = this.#middle();
+      this.#midBefore = this.#twiceMid();
     }
     this.#bid = this.book.bid;
     this.#ask = this.book.ask;
   }
 
   /** Twice the middle of the best places that were last seen. */
-  #middle(): number {
+  #twiceMid(): number {
     return this.#bid === 0 || this.#ask === this.book.last ? 0 : this.#bid + this.#ask;
   }
 
@@ -257,7 +257,7 @@ export class SimulatedExchange {
     const buys = order.side === BUY;
     const { bids, asks, last } = this.book;
     const levels = buys ? asks : bids;
-    const mid = this.#middle();
+    const mid = this.#twiceMid();
     for (const [place, { at }] of this.#taken) if (now - at > TAKEN_MS) this.#taken.delete(place);
     this.#answer(MESSAGE.accepted, order, order.left);
     const step = buys ? 1 : -1;

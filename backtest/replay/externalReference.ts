@@ -8,7 +8,7 @@ import type { Latency } from '../rows/latency.ts';
 /** `middles` of each leg in their order. */
 export type ExternalReferenceOptions = {
   readonly legs: readonly Leg[];
-  readonly middles: readonly RecordedMids[];
+  readonly mids: readonly RecordedMids[];
   readonly everyMs: Millis;
 };
 
@@ -18,15 +18,15 @@ export type ExternalReferenceReading = { readonly at: Millis; readonly price: nu
 export class ExternalReferenceReplay {
   readonly everyMs: Millis;
   readonly #legs: readonly Leg[];
-  readonly #cursors: readonly MiddleCursor[];
+  readonly #cursors: readonly MidCursor[];
   readonly #latency: Latency;
   readonly #tick: number;
 
-  constructor({ legs, middles, everyMs }: ExternalReferenceOptions, instrument: Instrument, latency: Latency) {
-    if (legs.length !== middles.length) throw new RangeError(`${middles.length} recordings for ${legs.length} books`);
+  constructor({ legs, mids, everyMs }: ExternalReferenceOptions, instrument: Instrument, latency: Latency) {
+    if (legs.length !== mids.length) throw new RangeError(`${mids.length} recordings for ${legs.length} books`);
     this.everyMs = everyMs;
     this.#legs = legs;
-    this.#cursors = middles.map(recorded => new MiddleCursor(recorded));
+    this.#cursors = mids.map(recorded => new MidCursor(recorded));
     this.#latency = latency;
     this.#tick = Number(instrument.tick);
   }
@@ -45,7 +45,7 @@ export class ExternalReferenceReplay {
   }
 }
 
-class MiddleCursor {
+class MidCursor {
   readonly #recorded: RecordedMids;
   readonly #gaps: GapIterator;
   #next = 0;
@@ -57,9 +57,9 @@ class MiddleCursor {
 
   /** NaN where nothing is known. */
   at(time: Millis): number {
-    const { at, middle, to } = this.#recorded;
+    const { at, mid, to } = this.#recorded;
     while (this.#next < at.length && at[this.#next]! <= time) this.#next++;
     if (!(time <= to) || this.#gaps.isIn(time)) return Number.NaN;
-    return middle[this.#next - 1] ?? Number.NaN;
+    return mid[this.#next - 1] ?? Number.NaN;
   }
 }

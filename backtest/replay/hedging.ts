@@ -250,7 +250,7 @@ export class Hedging {
     const sells = pay.currency === instrument.major;
     const [major, minor] = sells ? [-pay.sum, receive.sum] : [receive.sum, -pay.sum];
     const at = this.#clock.now();
-    const cost = collector.converted(money(major), money(minor), at, exchange.middle);
+    const cost = collector.converted(money(major), money(minor), at, exchange.twiceMid);
     this.#unheard = { at, major, minor, cost };
   }
 

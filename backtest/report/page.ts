@@ -30,7 +30,7 @@ export function reportPage(report: BacktestReport, parts: PageParts): string {
     ${section('Fills by side and level', levelTable(report))}
     ${report.models.some(({ hedges }) => hedges !== null) ? section('Hedges', hedgeTable(report)) : NO_HTML}
     ${section('Why a quote was missing', missingTable(report))}
-    ${section('What was found in the recording', dirtTable(report))}
+    ${section('What was found in the recording', flawTable(report))}
     ${section(
       'What was run',
       html`${runTable(report)}
@@ -212,7 +212,7 @@ function missingTable({ models }: BacktestReport): Html {
 
 const REASONS_SHOWN = 20;
 
-function dirtTable({ tape: { dirt, gaps } }: BacktestReport): Html {
+function flawTable({ tape: { dirt, gaps } }: BacktestReport): Html {
   if (dirt.length === 0 && gaps.length === 0) return html`<p>Nothing: no dirt, no gaps.</p>`;
   const shown = gaps.slice(0, GAPS_SHOWN);
   const rows = [

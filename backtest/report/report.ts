@@ -1,7 +1,7 @@
 /** What came of a backtest, as plain numbers and text for JSON, and its fills and orders as lines of CSV. */
 import { approximately, money, textOfMoney } from '../../src/core/index.ts';
 import type { Instrument, MarkoutCurve, Money, Side } from '../../src/core/index.ts';
-import type { Dirt, Gap } from '../../src/tape/index.ts';
+import type { DataFlaw, Gap } from '../../src/tape/index.ts';
 import type { Collected, LevelOrders } from '../collect/collect.ts';
 import type { Durations } from '../collect/distributions.ts';
 import type { ReplayedHedge } from '../replay/hedging.ts';
@@ -17,7 +17,7 @@ export type BacktestReport = {
   readonly tape: {
     readonly source: string;
     readonly hash: string;
-    readonly dirt: readonly Dirt[];
+    readonly dirt: readonly DataFlaw[];
     readonly gaps: readonly Gap[];
   };
   /** Where the price from elsewhere came from; absent when there was none. */

@@ -76,9 +76,9 @@ function recorded(sent: Float64Array, took: Float64Array): Travel {
     let high = n - 1;
     // The last one that was sent at or before the time.
     while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (sent[middle]! <= time) low = middle;
-      else high = middle - 1;
+      const pivot = (low + high + 1) >> 1;
+      if (sent[pivot]! <= time) low = pivot;
+      else high = pivot - 1;
     }
     const next = Math.min(low + 1, n - 1);
     const apart = sent[next]! - sent[low]!;

@@ -1,4 +1,4 @@
-/** Rows of a tape of levels, piece by piece: pictures become changes, what stays as it is becomes nothing, unknown takers get a side. */
+/** Rows of a tape of levels, piece by piece: snapshots become changes, what stays as it is becomes nothing, unknown takers get a side. */
 import { KIND, SIDE } from '../../src/tape/index.ts';
 import type { Columns } from '../../src/tape/index.ts';
 import type { Travel } from './latency.ts';
@@ -12,21 +12,21 @@ export type LevelRowsOptions = {
   readonly places: number;
   /** Least time from the exchange to us of what happens at a time, in the unit of the rows. */
   readonly feed: Travel;
-  /** Whether there may be pictures of the whole book. */
-  readonly pictures: boolean;
+  /** Whether there may be snapshots of the whole book. */
+  readonly hasSnapshots: boolean;
 };
 
-type Picture = { readonly at: number; readonly local: number; readonly levels: Level[] };
+type LevelSnapshot = { readonly at: number; readonly local: number; readonly levels: Level[] };
 type Level = { readonly local: number; readonly side: number; readonly tick: number; readonly lots: number };
 
 export class LevelRows {
   readonly #options: LevelRowsOptions;
   readonly #out: RowsOut;
   readonly #book: TickBook;
-  /** Ticks that have an amount, bids and asks; only kept where there may be pictures. */
+  /** Ticks that have an amount, bids and asks; only kept where there may be snapshots. */
   readonly #there = [new Set<number>(), new Set<number>()] as const;
   /** One whose levels may not all have been read. */
-  #picture: Picture | null = null;
+  #snapshot: LevelSnapshot | null = null;
 
   constructor(options: LevelRowsOptions, out: RowsOut) {
     this.#options = options;
@@ -38,25 +38,25 @@ export class LevelRows {
   take({ kind, side, at, local, price, amount, length }: Columns): void {
     for (let row = 0; row < length; row++) {
       const what = kind[row]!;
-      if (this.#picture !== null) {
-        if (what === KIND.level && at[row] === this.#picture.at) {
-          this.#picture.levels.push({ local: local[row]!, side: side[row]!, tick: price[row]!, lots: amount[row]! });
+      if (this.#snapshot !== null) {
+        if (what === KIND.level && at[row] === this.#snapshot.at) {
+          this.#snapshot.levels.push({ local: local[row]!, side: side[row]!, tick: price[row]!, lots: amount[row]! });
           continue;
         }
         this.end();
       }
       if (what === KIND.level) this.#level(at[row]!, local[row]!, side[row]!, price[row]!, amount[row]!);
       else if (what === KIND.trade) this.#trade(at[row]!, local[row]!, side[row]!, price[row]!, amount[row]!);
-      else if (what === KIND.clear) this.#picture = { at: at[row]!, local: local[row]!, levels: [] };
+      else if (what === KIND.clear) this.#snapshot = { at: at[row]!, local: local[row]!, levels: [] };
     }
   }
 
   /** There are no more rows. */
   end(): void {
-    const picture = this.#picture;
-    if (picture === null) return;
-    this.#picture = null;
-    const { at, local, levels } = picture;
+    const snapshot = this.#snapshot;
+    if (snapshot === null) return;
+    this.#snapshot = null;
+    const { at, local, levels } = snapshot;
     for (const code of [SIDE.buy, SIDE.sell]) {
       const shown = new Set<number>();
       for (const { side, tick, lots } of levels) if (lots > 0 && sideOf(side) === code) shown.add(tick);
@@ -66,14 +66,14 @@ export class LevelRows {
   }
 
   #level(at: number, local: number, side: number, tick: number, lots: number): void {
-    const { base, feed, pictures } = this.#options;
+    const { base, feed, hasSnapshots } = this.#options;
     const place = tick - base;
     const book = this.#book;
     if (!(place > 0 && place < book.last)) return;
     const sell = sideOf(side) === SIDE.sell;
     const before = sell ? book.setAsk(place, lots) : book.setBid(place, lots);
     if (before === lots) return;
-    if (pictures) {
+    if (hasSnapshots) {
       const there = this.#there[sell ? SIDE.sell : SIDE.buy];
       if (lots === 0) there.delete(tick);
       else if (before === 0) there.add(tick);

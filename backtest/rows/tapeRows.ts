@@ -26,7 +26,7 @@ export function rowsOfTape(tape: Tape, options: TapeRowsOptions = {}): MarketRow
   if (from === 'orders') return rowsOfOrders(columns, feed);
   const window = windowOfColumns(columns);
   const rows = new RowBuilder();
-  const levels = new LevelRows({ ...window, feed, pictures: columns.kind.includes(KIND.clear) }, rows);
+  const levels = new LevelRows({ ...window, feed, hasSnapshots: columns.kind.includes(KIND.clear) }, rows);
   levels.take(columns);
   levels.end();
   return rows.rows(null, window);
@@ -52,7 +52,7 @@ export function windowOfLevels(tape: StoredTape, feed: Travel = AT_ONCE): RowWin
     levels.take(value.columns);
     return true;
   });
-  const levels = new LevelRows({ ...window, feed, pictures: kinds.has(KIND.clear) }, rows);
+  const levels = new LevelRows({ ...window, feed, hasSnapshots: kinds.has(KIND.clear) }, rows);
   return rows;
 }
 

@@ -2,7 +2,7 @@
 export * from './model/tape.ts';
 export { RecordedBook, RecordedSide } from './model/recordedBook.ts';
 export { booksIn, isStoredTape, openTape } from './format/open.ts';
-export { describeDirt, describeTape, finishTape } from './analysis/finish.ts';
+export { describeFlaw, describeTape, finishTape } from './analysis/finish.ts';
 export { findRecording, formats } from './import/find.ts';
 export { importRecording } from './import/recording.ts';
 export type { ImportReport, Recording, RecordingSink } from './import/recording.ts';

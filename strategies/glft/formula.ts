@@ -164,9 +164,9 @@ export function aversionFor(m: FlowModel, shift: number): number {
   let low = Math.log(m.k) - LOG_RANGE;
   let high = Math.log(m.k) + LOG_RANGE;
   for (let turn = 0; turn < 60; turn++) {
-    const middle = (low + high) / 2;
-    if (shiftPerOrder(m, Math.exp(middle)) < shift) low = middle;
-    else high = middle;
+    const pivot = (low + high) / 2;
+    if (shiftPerOrder(m, Math.exp(pivot)) < shift) low = pivot;
+    else high = pivot;
   }
   return Math.exp(low);
 }

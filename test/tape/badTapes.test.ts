@@ -96,7 +96,7 @@ describe('a writer that died', () => {
           levels(again, there.length, 30);
           again.close();
           expect(amountsOf()).toEqual(numbers(1, there.length + 31));
-          expect(openStoredTape(dir).dirt).toEqual([]);
+          expect(openStoredTape(dir).flaws).toEqual([]);
         },
       ),
       { numRuns: 25 },
@@ -112,7 +112,7 @@ describe('a writer that died', () => {
     const tail = join(dayFolder(), 'rows.tail');
     truncateSync(tail, statSync(tail).size - 3);
     const stored = openStoredTape(dir);
-    expect(stored.dirt.map(({ what }) => what)).toContain(`torn end of ${tail}`);
+    expect(stored.flaws.map(({ what }) => what)).toContain(`torn end of ${tail}`);
     expect(amountsOf()).toEqual(numbers(1, 21));
     const again = writerOf();
     expect(again.mended).toEqual([
@@ -173,7 +173,7 @@ describe('a damaged tape', () => {
           expect(() => {
             const read = plainRows(openStoredTape(dir));
             // Damage in the last frame is a torn end: it is named.
-            if (openStoredTape(dir).dirt.length === 0) expect(read).toEqual(rows);
+            if (openStoredTape(dir).flaws.length === 0) expect(read).toEqual(rows);
             else expect(rows.slice(0, read.length)).toEqual(read);
             throw new Error('rows.tape: byte');
           }).toThrow(/rows\.tape.*(byte|frame)/);
@@ -194,7 +194,7 @@ describe('a damaged tape', () => {
     );
     const stored = openStoredTape(dir, { damaged: 'skip' });
     expect(stored.gaps).toEqual([{ from: START + 19_000, to: START + 159_000, why: 'a damaged block' }]);
-    expect(stored.dirt).toEqual([
+    expect(stored.flaws).toEqual([
       {
         what: `damaged block in ${rowsFile()}`,
         count: 1,
@@ -220,14 +220,17 @@ describe('a damaged tape', () => {
     const [, , third] = frames(rowsFile(), TAG.rows);
     truncateSync(rowsFile(), third!.at + 20);
     const stored = openStoredTape(dir);
-    expect(stored.dirt.map(({ what }) => what)).toEqual([`torn end of ${rowsFile()}`, 'day 2026-11-21 was not closed']);
+    expect(stored.flaws.map(({ what }) => what)).toEqual([
+      `torn end of ${rowsFile()}`,
+      'day 2026-11-21 was not closed',
+    ]);
     expect(amountsOf()).toEqual(numbers(1, 21));
   });
 
   test('cut off exactly between two frames is named all the same', () => {
     closed(50);
     truncateSync(rowsFile(), frames(rowsFile(), TAG.rows)[2]!.at);
-    expect(openStoredTape(dir).dirt.map(({ what }) => what)).toEqual(['day 2026-11-21 was not closed']);
+    expect(openStoredTape(dir).flaws.map(({ what }) => what)).toEqual(['day 2026-11-21 was not closed']);
   });
 
   test('is not written on: a damaged block with whole ones behind it refuses the writer', () => {
@@ -306,7 +309,7 @@ describe('a missing day', () => {
     rmSync(dayFolder('2026-11-22'), { recursive: true });
     const stored = openStoredTape(dir);
     expect(stored.gaps).toEqual([{ from: START + 29_000, to: START + 2 * DAY, why: 'day 2026-11-22 is missing' }]);
-    expect(stored.dirt).toEqual([
+    expect(stored.flaws).toEqual([
       {
         what: 'day 2026-11-22 is missing',
         count: 1,
@@ -327,7 +330,7 @@ describe('a missing day', () => {
     levels(tape, 0, 3);
     levels(tape, 0, 3, START + 5 * DAY);
     tape.close();
-    expect(openStoredTape(dir)).toMatchObject({ gaps: [], dirt: [] });
+    expect(openStoredTape(dir)).toMatchObject({ gaps: [], flaws: [] });
     expect(existsSync(dayFolder('2026-11-23'))).toBe(false);
     expect(amountsOf()).toEqual([1, 2, 3, 1, 2, 3]);
   });

@@ -21,7 +21,7 @@ const RUNS = { numRuns: 15 };
 type PlainRow = readonly number[];
 const rowsOf = ({ columns: { length, kind, side, at, local, price: prices, amount: amounts } }: Tape): PlainRow[] =>
   Array.from({ length }, (_, i) => [kind[i]!, side[i]!, at[i]!, local[i]!, prices[i]!, amounts[i]!]);
-const dirtOf = ({ dirt }: Pick<Tape, 'dirt'>) => Object.fromEntries(dirt.map(({ what, count }) => [what, count]));
+const flawsIn = ({ flaws }: Pick<Tape, 'flaws'>) => Object.fromEntries(flaws.map(({ what, count }) => [what, count]));
 const report = (path: string, given = {}): Promise<ImportReport> =>
   findRecording(path, given).then(recording =>
     importRecording(recording, { append: () => undefined, gap: () => undefined }),
@@ -100,7 +100,7 @@ describe('Tardis files', () => {
     const snapshots = [false, true, true, false, true];
     const text = [L2, ...rows.map((row, i) => l2Row(snapshots[i]!, row))].join('\n');
     const tape = await withFolder({ 'x.csv': text }, dir => openTape(dir));
-    expect(dirtOf(tape)).toMatchObject({ 'updates before the first snapshot': 1 });
+    expect(flawsIn(tape)).toMatchObject({ 'updates before the first snapshot': 1 });
     expect(tape.gaps).toHaveLength(1);
     const book = new RecordedBook(tape.columns);
     for (let row = 0; row < tape.columns.length; row++) book.apply(row);
@@ -299,7 +299,7 @@ describe('hftbacktest arrays', () => {
       depth(BOTH + BUY + 11, 5, 0, 5n, 77n),
     ]);
     expect(bids).toEqual([[6, 100_000_000]]);
-    expect(dirtOf(tape)['changes of orders that never came']).toBe(1);
+    expect(flawsIn(tape)['changes of orders that never came']).toBe(1);
     expect([...new Set(tape.columns.id)]).toEqual([1, 2]);
   });
 
@@ -307,7 +307,7 @@ describe('hftbacktest arrays', () => {
     const { bids, tape } = await bookAfter([depth(2 ** 31 + BUY + 1, 5, 2), depth((1 << 30) + BUY + 1, 5, 2)]);
     expect(bids).toEqual([[5, 200_000_000]]);
     expect(tape.columns.length).toBe(1);
-    expect(dirtOf(tape)['records for the local clock alone']).toBe(1);
+    expect(flawsIn(tape)['records for the local clock alone']).toBe(1);
   });
 
   it.each([
@@ -449,7 +449,7 @@ describe('recorded replies of the exchange', () => {
       expect([tape.instrument.tick, tape.rules.minimumValue]).toEqual(['0.05', '5']);
       expect(tape.columns.kind.filter(kind => kind === KIND.clear)).toHaveLength(2);
       expect(tape.gaps).toEqual([{ from: MS + 1_000, to: MS + 60_000, why: 'no book for that long' }]);
-      expect(dirtOf(tape)).toMatchObject({
+      expect(flawsIn(tape)).toMatchObject({
         'books that were read again unchanged': 1,
         'books older than the one before': 1,
       });
@@ -482,7 +482,7 @@ describe('recorded replies of the exchange', () => {
   itOnRecording('bitso-api-fixtures', 'of other people are read: a whole file that is one reply', async dir => {
     const { book: name, trades, dirt } = await report(join(dir, 'bitso-java'));
     expect([name, trades]).toEqual(['btc_mxn', 25]);
-    expect(dirtOf({ dirt })['replies without a market in them']).toBeGreaterThan(0);
+    expect(flawsIn({ flaws: dirt })['replies without a market in them']).toBeGreaterThan(0);
   });
 });
 
@@ -497,7 +497,7 @@ describe('an import', () => {
         const stored = await openTape(join(out, 'tape'));
         expect(rowsOf(stored)).toEqual(rowsOf(tape));
         expect(stored.columns.id).toEqual(tape.columns.id);
-        expect(stored.dirt).toEqual(tape.dirt);
+        expect(stored.flaws).toEqual(tape.flaws);
         expect([stored.depth, stored.rules]).toEqual([tape.depth, tape.rules]);
         expect(report).toMatchObject({ rows: tape.columns.length, days: 1, format: 'bitstamp' });
       });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openStoredTape, SIDE, TapeWriter } from '../../src/tape/index.ts';
-import { dirtOf, gapOf, headOf } from '../../src/tape/format/dayFiles.ts';
+import { flawsOf, gapOf, headOf } from '../../src/tape/format/dayFiles.ts';
 import { jsonFrame, TAG } from '../../src/tape/format/frames.ts';
 import { amount, price } from '../../src/core/index.ts';
 import { RULES, START } from './storedRows.ts';
@@ -69,7 +69,7 @@ describe('a frame of dirt or of a gap', () => {
   }
 
   test('with text where a number is meant is refused: this is how markup came into a report', () => {
-    withFrame(TAG.dirt, { entries: [{ what: 'a', count: MARKUP, done: 'b' }] });
+    withFrame(TAG.flaws, { entries: [{ what: 'a', count: MARKUP, done: 'b' }] });
     expect(() => openStoredTape(dir)).toThrow(/rows\.tape: DIRT at byte \d+ does not say what it should$/);
   });
 
@@ -79,8 +79,8 @@ describe('a frame of dirt or of a gap', () => {
   });
 
   test('tells its sentences without what a terminal obeys', () => {
-    withFrame(TAG.dirt, { entries: [{ what: `a${ESCAPES}`, count: 1, done: `b${ESCAPES}`, first: `c${ESCAPES}` }] });
-    const { dirt } = openStoredTape(dir);
+    withFrame(TAG.flaws, { entries: [{ what: `a${ESCAPES}`, count: 1, done: `b${ESCAPES}`, first: `c${ESCAPES}` }] });
+    const { flaws: dirt } = openStoredTape(dir);
     expect(
       dirt.some(
         ({ what, done, first }) => /^a\ufffd/.test(what) && /^b\ufffd/.test(done) && /^c\ufffd/.test(first ?? ''),
@@ -95,7 +95,7 @@ describe('a frame of dirt or of a gap', () => {
         const gap = gapOf(value ?? {});
         if (gap !== null)
           expect([Number.isFinite(gap.from), Number.isFinite(gap.to), typeof gap.why]).toEqual([true, true, 'string']);
-        for (const { what, count, done } of dirtOf([value]) ?? [])
+        for (const { what, count, done } of flawsOf([value]) ?? [])
           expect([typeof what, Number.isSafeInteger(count), typeof done]).toEqual(['string', true, 'string']);
       }),
     );

@@ -121,7 +121,7 @@ describe('what is written to a file comes back from the importer', () => {
           ),
         );
         expect(rowsOf(tape, [KIND.trade])).toEqual([[KIND.trade, SIDE.sell, at(0), 5, 1000, 77]]);
-        expect(tape.dirt.map(entry => entry.what)).toContain('trades sent again after a reconnect');
+        expect(tape.flaws.map(entry => entry.what)).toContain('trades sent again after a reconnect');
       }),
       RUNS,
     );
@@ -148,7 +148,7 @@ describe('what is written to a file comes back from the importer', () => {
           ]),
         );
         expect(rowsOf(tape, [KIND.trade])).toEqual([[KIND.trade, SIDE.unknown, at(0), 5001, 10_000, 0]]);
-        expect(tape.dirt.find(entry => entry.what === 'book rows that appear twice')?.count).toBe(books.length);
+        expect(tape.flaws.find(entry => entry.what === 'book rows that appear twice')?.count).toBe(books.length);
       }),
       RUNS,
     );

@@ -4,7 +4,7 @@ import type { Tape } from '../../src/tape/index.ts';
 import { itOnRecording } from './folder.ts';
 
 const tradesOf = (tape: Tape) => tape.columns.kind.reduce((sum, kind) => sum + (kind === KIND.trade ? 1 : 0), 0);
-const dirtOf = (tape: Tape) => Object.fromEntries(tape.dirt.map(entry => [entry.what, entry.count]));
+const dirtOf = (tape: Tape) => Object.fromEntries(tape.flaws.map(entry => [entry.what, entry.count]));
 
 describe('the recordings', () => {
   itOnRecording('gemini-ethusd-2021-07-01-l1-trades', 'Gemini: a clean day with 25,222 trades', async dir => {

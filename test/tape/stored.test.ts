@@ -188,7 +188,7 @@ describe('what a stored tape says beside its rows', () => {
         { from: START, to: START + 500, why: 'the stream was down' },
         { from: START + DAY, to: START + DAY + 9, why: 'not recorded' },
       ],
-      dirt: [{ what: 'crossed books', count: 5, done: 'kept' }],
+      flaws: [{ what: 'crossed books', count: 5, done: 'kept' }],
       days: [
         { day: '2026-11-21', rows: 1, closed: true },
         { day: '2026-11-22', rows: 2, closed: true },

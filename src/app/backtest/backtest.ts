@@ -49,7 +49,7 @@ export type BacktestOptions = {
 export async function backtest(options: BacktestOptions): Promise<BacktestReport> {
   const { config, models, seed, latencies, latencyText, threads, files } = options;
   const given = options.tape ?? flowOf(options);
-  const { instrument, source, dirt, gaps } = 'options' in given ? given.tape : given;
+  const { instrument, source, flaws, gaps } = 'options' in given ? given.tape : given;
   if (instrument.symbol !== config.book)
     throw new UsageError(`the tape is of ${instrument.symbol}, the configuration trades ${config.book}`);
   const { rows, firstTicks, span, hash } = marketOf(given, options);
@@ -71,8 +71,8 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
     strategy: config.strategy.name,
     major: instrument.major,
     minor: instrument.minor,
-    tape: { source, hash, dirt, gaps },
-    ...(elsewhere && { reference: elsewhere.middles.map(({ book, source: from }) => ({ book, source: from })) }),
+    tape: { source, hash, dirt: flaws, gaps },
+    ...(elsewhere && { reference: elsewhere.mids.map(({ book, source: from }) => ({ book, source: from })) }),
     ...(noReference !== null && { noReference }),
     latencyMs: latencyText.orders,
     feedLatencyMs: latencyText.feed,

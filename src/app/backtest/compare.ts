@@ -57,13 +57,13 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   const given = configs.length === 0 ? null : givenSetups(configs);
   const { found, leftOut } = await findTapes(options.paths);
   const prepared: Prepared[] = [];
-  const strangers: LeftOut[] = [];
+  const unprepared: LeftOut[] = [];
   for (const tape of found) {
     const ready = given === null ? derived(tape, options) : givenFor(tape, given, found, options);
-    if (typeof ready === 'string') strangers.push({ path: tape.name, why: ready });
+    if (typeof ready === 'string') unprepared.push({ path: tape.name, why: ready });
     else prepared.push(ready);
   }
-  const out = [...leftOut, ...strangers];
+  const out = [...leftOut, ...unprepared];
   if (prepared.length === 0)
     throw new UsageError(
       `nothing to compare: ${out.map(({ path, why }) => `${path}: ${why}`).join('; ') || 'no recording was found'}`,
@@ -243,7 +243,7 @@ async function runTape(
   onProgress: (share: number) => void,
 ): Promise<ComparedTape> {
   const { instrument, span, rows } = market;
-  const { source, gaps, dirt } = 'options' in given ? given.tape : given;
+  const { source, gaps, flaws } = 'options' in given ? given.tape : given;
   const jobs = planned.flatMap(({ setup: { config }, account }): ModelJob[] =>
     config === null || account === null
       ? []
@@ -262,13 +262,13 @@ async function runTape(
     return {
       ...{ name: setup.name, strategy: setup.strategy, tier, feeBps, config: setup.text, notRun },
       positionMax: config === null ? null : Number(config.limits.positionMax),
-      remarks: remarksOf(ran, dirt),
+      remarks: remarksOf(ran, flaws),
       models: ran,
     };
   });
   return {
     ...{ name, source, book: instrument.symbol, major: instrument.major, minor: instrument.minor, hash: market.hash },
-    dirt,
+    dirt: flaws,
     gaps: {
       count: gaps.length,
       seconds: gaps.reduce((sum, gap) => sum + Math.max(0, gap.to - Math.max(gap.from, from)), 0) / 1000,

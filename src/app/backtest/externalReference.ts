@@ -24,7 +24,7 @@ export function recordedElsewhere(
   for (const book of tapes.keys())
     if (!books.includes(book))
       throw new UsageError(`--reference ${book}: the reference goes through ${books.join(', ')}`);
-  const middles = books.map(book => {
+  const mids = books.map(book => {
     const tape = tapes.get(book);
     if (tape === undefined) throw new UsageError(`--reference: no recording of ${book}; give ${flagsFor(books)}`);
     const found = midsOf(tape);
@@ -36,7 +36,7 @@ export function recordedElsewhere(
     }
     return found;
   });
-  return { legs, middles, everyMs };
+  return { legs, mids, everyMs };
 }
 
 /** What to tell somebody whose configuration quotes around a reference that the backtest has not; null when all is well. */

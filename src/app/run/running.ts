@@ -46,9 +46,9 @@ export class Running {
   readonly #ends: Ends;
   readonly #resumeCommand: string;
   readonly #latch: Latch;
-  readonly #heart: ReturnType<typeof heartbeatIn>;
+  readonly #heartbeat: ReturnType<typeof heartbeatIn>;
   readonly #client: Client;
-  readonly #tally = new RunTotals();
+  readonly #runTotals = new RunTotals();
   /** Of the run that goes on: one follows the other in this process. */
   #journal: Journal;
   #runSince: Millis;
@@ -66,7 +66,7 @@ export class Running {
     ends.push(() => this.#journal.close());
     this.#latch = latchIn(config.state.dir);
     this.#latch.reserve?.();
-    this.#heart = heartbeatIn(config.state.dir, 'bot', clock);
+    this.#heartbeat = heartbeatIn(config.state.dir, 'bot', clock);
     this.#client = clientOf(config, venue, clock, seed, {
       journal,
       onRequest: ({ endpoint, outcome, ms }) => {
@@ -110,8 +110,8 @@ export class Running {
       },
       watchers: {
         onStep: ms => this.#page?.loop(ms),
-        onReconciled: () => this.#heart.read(),
-        onTurn: isKeptOut => this.#heart.beat(isKeptOut ? 'kept out' : 'alive'),
+        onReconciled: () => this.#heartbeat.read(),
+        onTurn: isKeptOut => this.#heartbeat.beat(isKeptOut ? 'kept out' : 'alive'),
         ...(config.sentinel.required ? { sentinelAlive: sentinelIn(config.state.dir, clock) } : {}),
       },
     });
@@ -167,7 +167,7 @@ export class Running {
     log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
     const report = await rolling.stop();
     if (report.left.length === 0) {
-      this.#heart.beat('stopped');
+      this.#heartbeat.beat('stopped');
       // A run that broke ends without anybody having asked for it.
       this.#isStoppedCleanly = report.failure === null;
       // Otherwise Prometheus would only see that nobody answers, as after a crash.
@@ -186,12 +186,12 @@ export class Running {
   #rolled({ engine, loop }: Session, next: Journal): void {
     const { clock } = this.#options;
     this.#journal = next;
-    this.#tally.add(engine.snapshot(loop.time()), clock.elapsed() - this.#runSince);
+    this.#runTotals.add(engine.snapshot(loop.time()), clock.elapsed() - this.#runSince);
     this.#runSince = clock.elapsed();
   }
 
   #snapshot({ engine, loop }: Session): Snapshot {
-    return this.#tally.with(engine.snapshot(loop.time()), this.#options.clock.elapsed() - this.#runSince);
+    return this.#runTotals.with(engine.snapshot(loop.time()), this.#options.clock.elapsed() - this.#runSince);
   }
 
   #sayAssumptions(): void {

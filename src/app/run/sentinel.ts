@@ -29,7 +29,7 @@ export async function sentinel(
         clock,
         log,
         latch: latchIn(dir),
-        heart: heartbeatIn(dir, 'sentinel', clock),
+        heartbeat: heartbeatIn(dir, 'sentinel', clock),
         watch: new Watch(
           () => readPulse(dir, 'bot'),
           () => clock.elapsed(),

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  describeDirt,
+  describeFlaw,
   findRecording,
   isStoredTape,
   openStoredTape,
@@ -106,7 +106,7 @@ export function describeImport(report: ImportResult): string {
   return [
     `${book}, ${format}, ${source}: ${rows} rows, ${trades} trades, ${time(from)} to ${time(to)}, tick ${tick}, lot ${lot}`,
     ...notes.map(note => `  ${note}`),
-    ...dirt.map(describeDirt),
+    ...dirt.map(describeFlaw),
     ...gaps
       .slice(0, GAPS_SHOWN)
       .map(gap => `  gap of ${((gap.to - gap.from) / 1000).toFixed(1)} s from ${time(gap.from)}: ${gap.why}`),

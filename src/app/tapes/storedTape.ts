@@ -22,13 +22,13 @@ export const lookAtTape = (dir: string, options: StoredTapeOptions, json: boolea
   });
 
 function factsOf(tape: StoredTape): object {
-  const { dir, source, book, lot, rules, days, rows, bytes, depth, quotesOnly, gaps, dirt } = tape;
+  const { dir, source, book, lot, rules, days, rows, bytes, depth, quotesOnly, gaps, flaws } = tape;
   const facts = { dir, book, source, lot, depth: depth === Infinity ? null : depth, quotesOnly, rules, days };
-  return { ...facts, rows, bytes, bytesPerRow: bytes / rows, gaps, dirt, hash: tape.hash() };
+  return { ...facts, rows, bytes, bytesPerRow: bytes / rows, gaps, dirt: flaws, hash: tape.hash() };
 }
 
 function describeStored(tape: StoredTape): string {
-  const { book, source, lot, rules, days, rows, bytes, depth, quotesOnly, gaps, dirt } = tape;
+  const { book, source, lot, rules, days, rows, bytes, depth, quotesOnly, gaps, flaws } = tape;
   const shown = depth === Infinity ? 'whole books' : `${depth} levels a side`;
   return [
     `${book} from ${source}: ${days.length} day(s), ${rows} rows, ${megabytes(bytes)} MB, ${(bytes / rows).toFixed(2)} bytes a row`,
@@ -39,7 +39,7 @@ function describeStored(tape: StoredTape): string {
         `  ${day}: ${rows} rows, ${megabytes(bytes)} MB, ${timeOf(from)} to ${timeOf(to)}${closed ? '' : ', not closed'}`,
     ),
     ...gaps.map(({ from, to, why }) => `  gap of ${((to - from) / 1000).toFixed(1)} s from ${timeOf(from)}: ${why}`),
-    ...dirt.map(({ what, count, done }) => `  ${what}: ${count} (${done})`),
+    ...flaws.map(({ what, count, done }) => `  ${what}: ${count} (${done})`),
     `  hash ${tape.hash()}`,
   ].join('\n');
 }

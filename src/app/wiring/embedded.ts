@@ -72,13 +72,13 @@ export function openBox(
   const group = book.split('_')[1]!;
   const account = venue.openAccount({ balances: exchange.balances, volume30d: { [group]: exchange.volume30d } });
   market.start(venue.marketplace(book));
-  const elsewhere = startReference(config, venue, seed);
+  const referenceMarkets = startReference(config, venue, seed);
   return {
     exchange: venue,
     account,
     seed,
     stop: () => {
-      for (const other of elsewhere) other.stop();
+      for (const other of referenceMarkets) other.stop();
       market.stop();
       venue.close();
     },
@@ -117,18 +117,18 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
 
 /** Markets in the books of the configured reference: the last ones their own flow, the first so that the price through all is that of our book a moment ago. */
 function startReference(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
-  const elsewhere = externalReferenceOf(config);
-  const [first, ...others] = elsewhere?.legs ?? [];
-  if (elsewhere === null || first === undefined) return [];
+  const reference = externalReferenceOf(config);
+  const [first, ...others] = reference?.legs ?? [];
+  if (reference === null || first === undefined) return [];
   // What a feed tells is not for us to lead: the other books live their own lives.
-  if (elsewhere.feeds.size > 0) {
-    return elsewhere.read.map((book, i) => {
+  if (reference.feeds.size > 0) {
+    return reference.read.map((book, i) => {
       const flow = flowOf(book, seed + 1 + i);
       flow.start(venue.marketplace(book));
       return flow;
     });
   }
-  const middle = (book: string): number => {
+  const mid = (book: string): number => {
     const place = venue.marketplace(book);
     const [bid, ask] = [place.bestBid(), place.bestAsk()];
     return bid > 0 && ask > 0 ? ((bid + ask) / 2) * Number(place.instrument.tick) : Number.NaN;
@@ -136,10 +136,10 @@ function startReference(config: Config, venue: EmbeddedExchange, seed: number): 
   const flows = others.map((leg, i): [string, Market] => [leg.book, flowOf(leg.book, seed + 1 + i)]);
   const price = (): number => {
     const rest =
-      middle(config.book) /
+      mid(config.book) /
       priceAcross(
         others,
-        others.map(({ book }) => middle(book)),
+        others.map(({ book }) => mid(book)),
       );
     return (first.divides ? 1 / rest : rest) / Number(venue.marketplace(first.book).instrument.tick);
   };

@@ -22,23 +22,23 @@ export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): 
 /** `mid` in ticks. The gate is asked of each order as if it were the only new one: all together may be more than funds and limits let through. */
 export function previewOf(
   quote: Quote,
-  standing: RiskContext,
+  riskContext: RiskContext,
   { halt, refusal, mid }: Pick<Preview, 'halt' | 'refusal' | 'mid'>,
 ): Preview {
-  const legal = normalizeQuote(standing.instrument, standing.depth, quote);
+  const normalized = normalizeQuote(riskContext.instrument, riskContext.depth, quote);
   const decisions = new Decisions(false);
   decisions.begin(0, refusal);
-  decisions.asked(quote, legal, legal.levels);
-  const levels = legal.levels.map(level => {
+  decisions.asked(quote, normalized, normalized.levels);
+  const levels = normalized.levels.map(level => {
     const verdict = approvePlace(
       { kind: 'place', id: '', side: level.side, price: level.price, amount: level.amount },
-      standing,
+      riskContext,
     );
     if (typeof verdict === 'string') decisions.notPlaced(level, verdict);
     else decisions.placed(level, null);
     return { level, verdict: typeof verdict === 'string' ? verdict : ('would be placed' as const) };
   });
   const unshown = refusal === null ? decisions.unshown : { buy: null, sell: null };
-  const why = whyNot(unshown, standing);
-  return { halt, refusal, mid, quote, levels, refusals: legal.refusals, unshown, whyNot: why };
+  const why = whyNot(unshown, riskContext);
+  return { halt, refusal, mid, quote, levels, refusals: normalized.refusals, unshown, whyNot: why };
 }

@@ -81,26 +81,26 @@ export class Markouts {
   }
 
   /** `middle` and `ticks` in ticks; `middle` 0 when a side of the book was empty; `level` from 0, null when it is not known. */
-  fill(at: Millis, side: Side, level: number | null, ticks: number, weight: number, middle: number): void {
+  fill(at: Millis, side: Side, level: number | null, ticks: number, weight: number, mid: number): void {
     const group =
       level === null
         ? SIDES + sideIndex(side)
         : sideIndex(side) * MARKOUT_LEVELS_MAX + Math.min(level, MARKOUT_LEVELS_MAX - 1);
-    this.#wait(at, ticks, weight, group, middle);
-    if (middle > 0) this.#add(0, (this.#tail - 1) & (this.#size - 1), middle);
+    this.#wait(at, ticks, weight, group, mid);
+    if (mid > 0) this.#add(0, (this.#tail - 1) & (this.#size - 1), mid);
     this.#heads[0] = this.#tail;
     this.#schedule();
   }
 
   /** The market at `at`, or at any moment up to it; 0 where it is not known. Settles everything that was due by then. */
-  look(at: Millis, middle: number | ((due: Millis) => number)): void {
+  look(at: Millis, mid: number | ((due: Millis) => number)): void {
     if (at < this.dueAt) return;
     for (let h = 1; h < this.#horizons.length; h++) {
       while (this.#heads[h]! < this.#tail) {
         const i = this.#heads[h]! & (this.#size - 1);
         const due = this.#at[i]! + this.#horizons[h]! * 1000;
         if (!(due <= at)) break;
-        const then = typeof middle === 'number' ? middle : middle(due);
+        const then = typeof mid === 'number' ? mid : mid(due);
         if (then > 0) this.#add(h, i, then);
         this.#heads[h]! += 1;
       }
@@ -157,7 +157,7 @@ export class Markouts {
     };
   }
 
-  #wait(at: Millis, ticks: number, weight: number, group: number, middle: number): void {
+  #wait(at: Millis, ticks: number, weight: number, group: number, mid: number): void {
     if (this.#waitingMax !== null && this.#tail - this.#oldest() >= this.#waitingMax) this.#giveUpOldest();
     if (this.#tail - this.#oldest() === this.#size) this.#grow();
     const i = this.#tail++ & (this.#size - 1);
@@ -165,22 +165,22 @@ export class Markouts {
     this.#price[i] = ticks;
     this.#weight[i] = weight;
     this.#group[i] = group;
-    this.#before[i] = middle;
+    this.#before[i] = mid;
   }
 
-  #add(h: number, i: number, middle: number): void {
+  #add(h: number, i: number, mid: number): void {
     const group = this.#group[i]!;
     const ofSide = group >= SIDES ? group : group < MARKOUT_LEVELS_MAX ? SIDES : SIDES + 1;
     const isBuy = ofSide === SIDES;
     const [price, before, weight, at] = [this.#price[i]!, this.#before[i]!, this.#weight[i]!, this.#at[i]!];
-    const bps = ((isBuy ? middle - price : price - middle) * 10_000) / price;
+    const bps = ((isBuy ? mid - price : price - mid) * 10_000) / price;
     const cluster = Math.floor(at / clusterMsOf(this.#horizons[h]!));
     const count = this.#horizons.length;
     if (group !== ofSide) this.#means[group * count + h]!.add(bps, weight, cluster);
     this.#means[ofSide * count + h]!.add(bps, weight, cluster);
     this.#means[ALL * count + h]!.add(bps, weight, cluster);
     if (h === 0 || this.#onAdverse === undefined || !(before > 0)) return;
-    const adverse = ((isBuy ? before - middle : middle - before) * 10_000) / price;
+    const adverse = ((isBuy ? before - mid : mid - before) * 10_000) / price;
     this.#onAdverse(this.#horizons[h]!, isBuy ? 'buy' : 'sell', adverse, weight, at);
   }
 

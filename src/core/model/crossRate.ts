@@ -18,8 +18,8 @@ export function legsOf(symbol: string, books: readonly string[]): readonly Leg[]
 }
 
 /** The price at the end of the chain, of the middles of its books in their order. */
-export const priceAcross = (legs: readonly Leg[], middles: readonly number[]): number =>
+export const priceAcross = (legs: readonly Leg[], mids: readonly number[]): number =>
   legs.reduce((price, { divides }, i) => {
-    const middle = middles[i] ?? Number.NaN;
-    return divides ? price / middle : price * middle;
+    const mid = mids[i] ?? Number.NaN;
+    return divides ? price / mid : price * mid;
   }, 1);

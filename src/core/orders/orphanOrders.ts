@@ -11,7 +11,7 @@ import type { Amount, Millis } from '../model/units.ts';
 export class OrphanOrders {
   readonly #ids: OriginIds;
   readonly #orders: Orders;
-  readonly #rivals = new DuplicateInstance();
+  readonly #duplicates = new DuplicateInstance();
 
   constructor(ids: OriginIds, orders: Orders) {
     this.#ids = ids;
@@ -26,7 +26,7 @@ export class OrphanOrders {
   ): HaltReason | null {
     const { instance } = this.#ids;
     let halt: HaltReason | null = null;
-    let strangers = 0;
+    let orphans = 0;
     for (const report of orders) {
       const { originId } = report;
       if (originId === undefined || !this.#ids.isOurs(originId)) continue;
@@ -36,14 +36,14 @@ export class OrphanOrders {
         continue;
       }
       // Two processes that cancel each other's orders for ever help nobody.
-      if (this.#rivals.isSure) continue;
-      strangers++;
+      if (this.#duplicates.isSure) continue;
+      orphans++;
       const price = worstPrice(instrument, report.side, report.price);
       const original = amountFloor(instrument, report.originalAmount);
       const filled = (original - amountFloor(instrument, report.unfilledAmount)) as Amount;
       adopted(this.#orders.adopt({ ...report, originId }, price, original, filled, at));
     }
-    if (!this.#rivals.saw(strangers, at)) return halt;
+    if (!this.#duplicates.saw(orphans, at)) return halt;
     return (
       halt ?? `orders of ${instance} keep coming that this process did not place: another one trades under this name`
     );
@@ -51,6 +51,6 @@ export class OrphanOrders {
 
   /** Another process may live that has not placed again yet. */
   mayPlaceAgain(at: Millis): boolean {
-    return this.#rivals.mayLive(at);
+    return this.#duplicates.mayLive(at);
   }
 }

@@ -52,8 +52,8 @@ export class AdverseSelection {
   readonly #options: AdverseSelectionOptions;
   readonly #tick: string;
   readonly #markouts: Markouts;
-  readonly #adverse: Readonly<Record<Side, ClusteredMean>>;
-  readonly #middles = new Middles();
+  readonly #means: Readonly<Record<Side, ClusteredMean>>;
+  readonly #mids = new Mids();
   readonly #levels = new Map<string, number>();
   readonly #widen = { buy: 0, sell: 0 };
   #version = 0;
@@ -63,7 +63,7 @@ export class AdverseSelection {
     this.#tick = tick;
     const memoryMs = options.halfLifeMs / Math.LN2;
     const mean = () => new ClusteredMean(memoryMs / clusterMsOf(options.horizonMs / 1000));
-    this.#adverse = { buy: mean(), sell: mean() };
+    this.#means = { buy: mean(), sell: mean() };
     const limit = OUTLIER * (options.toleratedBps + 2 * options.widenBpsMax);
     this.#markouts = new Markouts({
       horizons: LIVE_HORIZONS,
@@ -72,7 +72,7 @@ export class AdverseSelection {
       onAdverse: (horizon, side, bps, weight, at) => {
         if (horizon * 1000 !== options.horizonMs) return;
         const bounded = Math.max(-limit, Math.min(limit, bps));
-        this.#adverse[side].add(bounded, weight, this.#clusterOf(at));
+        this.#means[side].add(bounded, weight, this.#clusterOf(at));
       },
     });
   }
@@ -89,10 +89,10 @@ export class AdverseSelection {
   }
 
   /** The market as it is from `at` on; 0 while it is not two-sided. Times do not go back. */
-  market(at: Millis, middle: number): void {
-    this.#middles.see(at, middle);
+  market(at: Millis, mid: number): void {
+    this.#mids.see(at, mid);
     if (at < this.#markouts.dueAt) return;
-    this.#markouts.look(at, due => this.#middles.at(due));
+    this.#markouts.look(at, due => this.#mids.at(due));
     this.#version++;
   }
 
@@ -100,14 +100,14 @@ export class AdverseSelection {
   fill(id: string, side: Side, price: Price, weight: number, tradedAt: Millis, heardAt: Millis): void {
     const at = Math.min(tradedAt, heardAt);
     if (!(price > 0 && weight > 0 && Number.isFinite(at))) return;
-    this.#markouts.fill(at, side, this.#levels.get(id) ?? null, price, weight, this.#middles.at(at));
+    this.#markouts.fill(at, side, this.#levels.get(id) ?? null, price, weight, this.#mids.at(at));
     this.#version++;
   }
 
   /** How far each side is to move out, in bps; the same object each time. */
   widenBps(at: Millis): WidenBps {
-    this.#widen.buy = this.#widenOf(this.#adverse.buy, at);
-    this.#widen.sell = this.#widenOf(this.#adverse.sell, at);
+    this.#widen.buy = this.#widenOf(this.#means.buy, at);
+    this.#widen.sell = this.#widenOf(this.#means.sell, at);
     return this.#widen;
   }
 
@@ -116,7 +116,7 @@ export class AdverseSelection {
   }
 
   state(): AdverseSelectionState {
-    const { buy, sell } = this.#adverse;
+    const { buy, sell } = this.#means;
     return {
       tick: this.#tick,
       horizonMs: this.#options.horizonMs,
@@ -129,8 +129,8 @@ export class AdverseSelection {
   restore({ tick, horizonMs, markouts, adverse }: AdverseSelectionState): void {
     this.#markouts.restore(tick === this.#tick ? markouts : { ...markouts, waiting: [] });
     if (horizonMs !== this.#options.horizonMs) return;
-    this.#adverse.buy.restore(adverse.buy);
-    this.#adverse.sell.restore(adverse.sell);
+    this.#means.buy.restore(adverse.buy);
+    this.#means.sell.restore(adverse.sell);
   }
 
   #widenOf(mean: ClusteredMean, at: Millis): number {
@@ -148,17 +148,17 @@ export class AdverseSelection {
 }
 
 /** The last few thousand changes of the middle, so that a fill that is heard of late meets the market of its own time. */
-class Middles {
+class Mids {
   readonly #size = 4_096;
   /** Each middle held from `from` on; of the last one it is known until when. */
   readonly #from = new Float64Array(this.#size);
   readonly #until = new Float64Array(this.#size);
-  readonly #middle = new Float64Array(this.#size);
+  readonly #mid = new Float64Array(this.#size);
   #count = 0;
 
-  see(at: Millis, middle: number): void {
+  see(at: Millis, mid: number): void {
     const last = (this.#count - 1) & (this.#size - 1);
-    if (this.#count > 0 && this.#middle[last] === middle && at - this.#until[last]! <= GAP_MS) {
+    if (this.#count > 0 && this.#mid[last] === mid && at - this.#until[last]! <= GAP_MS) {
       this.#until[last] = at;
       return;
     }
@@ -166,7 +166,7 @@ class Middles {
     const i = this.#count++ & (this.#size - 1);
     this.#from[i] = at;
     this.#until[i] = at;
-    this.#middle[i] = middle;
+    this.#mid[i] = mid;
   }
 
   /** The middle as it stood at a time up to now; the first one after a gap in which that lies; 0 when it is not known. */
@@ -182,9 +182,9 @@ class Middles {
     const before = (low - 1) & (this.#size - 1);
     if (low > Math.max(0, this.#count - this.#size)) {
       const isLast = low === this.#count;
-      if (time <= this.#until[before]! + (isLast ? GAP_MS : 0)) return this.#middle[before]!;
+      if (time <= this.#until[before]! + (isLast ? GAP_MS : 0)) return this.#mid[before]!;
     }
     const after = low & (this.#size - 1);
-    return low < this.#count && this.#from[after]! - time <= GAP_MS ? this.#middle[after]! : 0;
+    return low < this.#count && this.#from[after]! - time <= GAP_MS ? this.#mid[after]! : 0;
   }
 }

@@ -18,12 +18,12 @@ export type LimitUse = { readonly limit: LimitName } & (
 
 /** Every limit of a bot: empty where none was set. `profit` is the total so far, in the minor currency. */
 export function limitUsesOf(
-  standing: RiskContext,
+  riskContext: RiskContext,
   guard: KillSwitch | null,
   profit: Money,
   at: Millis,
 ): readonly LimitUse[] {
-  return [...riskUses(standing), ...(guard === null ? [] : guardUses(guard, standing, profit, at))];
+  return [...riskUses(riskContext), ...(guard === null ? [] : guardUses(guard, riskContext, profit, at))];
 }
 
 function riskUses({ limits, orders, position, instrument, depth }: RiskContext): readonly LimitUse[] {

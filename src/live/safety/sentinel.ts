@@ -20,10 +20,10 @@ export type SentinelOptions = Omit<CancelAllOptions, 'reach'> & {
   readonly log: Log;
   readonly latch: Latch;
   /** Its own signs of life, for the bot. */
-  readonly heart: Pick<Heartbeat, 'beat'>;
+  readonly heartbeat: Pick<Heartbeat, 'beat'>;
   /** The bot's. */
   readonly watch: Watch;
-  /** The bot is taken for dead when its heart has stood still this long, and for cut off when it has read nothing for so long. */
+  /** The bot is taken for dead when its heartbeat has stood still this long, and for cut off when it has read nothing for so long. */
   readonly ttlMs: Millis;
   /** More live orders of the bot than this are a reason too. */
   readonly ordersMax: number;
@@ -56,7 +56,7 @@ export async function watchOver(options: SentinelOptions, signal: AbortSignal): 
     await sentinel.turn(signal);
     await sleep(options.clock, LOOK_EVERY_MS, signal);
   }
-  options.heart.beat('stopped');
+  options.heartbeat.beat('stopped');
 }
 
 class Sentinel {
@@ -97,8 +97,8 @@ class Sentinel {
 
   /** Why nothing of the bot may live, as of now. Each death is latched once: a person who resumes after it has decided. */
   #look(): string | null {
-    const { heart, watch, latch } = this.#options;
-    heart.beat('alive');
+    const { heartbeat, watch, latch } = this.#options;
+    heartbeat.beat('alive');
     const sight = watch.look();
     const gone = this.#goneBecause(sight);
     if ((gone !== null) !== this.#wasGone) this.#owed = gone;

@@ -73,9 +73,9 @@ export class PriceLevels {
     }
     let low = Math.max(0, high - step);
     while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (keys[middle]! < key) low = middle + 1;
-      else high = middle;
+      const pivot = (low + high) >>> 1;
+      if (keys[pivot]! < key) low = pivot + 1;
+      else high = pivot;
     }
     return low;
   }

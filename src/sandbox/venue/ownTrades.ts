@@ -74,9 +74,9 @@ export class OwnTrades {
     let low = this.#gone;
     let high = this.#all.length;
     while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#all[middle]!.tid <= tid) low = middle + 1;
-      else high = middle;
+      const pivot = (low + high) >>> 1;
+      if (this.#all[pivot]!.tid <= tid) low = pivot + 1;
+      else high = pivot;
     }
     return low;
   }

@@ -113,9 +113,9 @@ function firstAbove(trades: readonly TradeRow[], tid: number): number {
   let low = 0;
   let high = trades.length;
   while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (trades[middle]!.tid <= tid) low = middle + 1;
-    else high = middle;
+    const pivot = (low + high) >>> 1;
+    if (trades[pivot]!.tid <= tid) low = pivot + 1;
+    else high = pivot;
   }
   return low;
 }

@@ -1,7 +1,7 @@
 /** The last step of every import: the checks that need the whole tape, and the tape itself. */
 import { Inspection } from './inspection.ts';
 import { KIND } from '../model/tape.ts';
-import type { Columns, Dirt, Gap, Tape } from '../model/tape.ts';
+import type { Columns, DataFlaw, Gap, Tape } from '../model/tape.ts';
 import { tapeRules } from '../model/tapeRules.ts';
 
 export type Imported = {
@@ -13,7 +13,7 @@ export type Imported = {
   readonly quotesOnly?: boolean;
   readonly gaps?: readonly Gap[];
   /** What the importer itself met; entries with a count of 0 are left out. */
-  readonly dirt?: readonly Dirt[];
+  readonly flaws?: readonly DataFlaw[];
 };
 
 /** Counts what is wrong with the books and drops the trades that no book stands behind. */
@@ -24,7 +24,7 @@ export function finishTape(imported: Imported): Tape {
     ...tapeRules(imported.book, imported.tick),
     columns,
     gaps: imported.gaps ?? [],
-    dirt: [...(imported.dirt ?? []), ...found.dirt].filter(entry => entry.count > 0),
+    flaws: [...(imported.flaws ?? []), ...found.flaws].filter(entry => entry.count > 0),
     depth: imported.depth,
     quotesOnly: imported.quotesOnly ?? false,
   };
@@ -37,13 +37,13 @@ export function describeTape(tape: Tape): string[] {
   const trades = countRows(columns, row => columns.kind[row] === KIND.trade);
   return [
     `${tape.source}: ${instrument.symbol}, tick ${instrument.tick}, ${columns.length} rows, ${trades} trades, ${seconds.toFixed(0)} s`,
-    ...tape.dirt.map(describeDirt),
+    ...tape.flaws.map(describeFlaw),
     ...tape.gaps.map(gap => `  gap of ${((gap.to - gap.from) / 1000).toFixed(1)} s: ${gap.why}`),
   ];
 }
 
-/** One kind of dirt in a line for people. */
-export const describeDirt = ({ what, count, done, first }: Dirt): string =>
+/** One kind of flaw in a line for people. */
+export const describeFlaw = ({ what, count, done, first }: DataFlaw): string =>
   `  ${what}: ${count} (${done}${first === undefined ? '' : `; first at ${first}`})`;
 
 function countRows(columns: Columns, test: (row: number) => boolean): number {
@@ -52,12 +52,12 @@ function countRows(columns: Columns, test: (row: number) => boolean): number {
   return count;
 }
 
-function inspected({ columns, source }: Imported): { readonly columns: Columns; readonly dirt: readonly Dirt[] } {
-  const dirt = new Map<string, { what: string; count: number; done: string }>();
+function inspected({ columns, source }: Imported): { readonly columns: Columns; readonly flaws: readonly DataFlaw[] } {
+  const flaws = new Map<string, { what: string; count: number; done: string }>();
   const inspection = new Inspection(!columns.kind.includes(KIND.level), (what, done) => {
-    const entry = dirt.get(what);
+    const entry = flaws.get(what);
     if (entry) entry.count++;
-    else dirt.set(what, { what, count: 1, done });
+    else flaws.set(what, { what, count: 1, done });
   });
   const { kind, side, at, local, price, amount, id } = columns;
   const kept = new Uint8Array(columns.length);
@@ -66,7 +66,7 @@ function inspected({ columns, source }: Imported): { readonly columns: Columns; 
   }
   inspection.end();
   if (!inspection.begun) throw new RangeError(`${source}: no book in the recording`);
-  const found = { dirt: [...dirt.values()] };
+  const found = { flaws: [...flaws.values()] };
   const length = kept.reduce((sum, one) => sum + one, 0);
   if (length === columns.length) return { columns, ...found };
   const bytes = (from: Uint8Array) => from.filter((_, row) => kept[row] === 1);

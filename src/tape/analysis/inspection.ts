@@ -2,7 +2,7 @@
 import { RowBook } from '../model/recordedBook.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 
-/** Told of each piece of dirt: `isBook` when the book shows it as the last of its rows left it, otherwise the row that is being taken does. */
+/** Told of each flaw: `isBook` when the book shows it as the last of its rows left it, otherwise the row that is being taken does. */
 export type OnFlaw = (what: string, done: string, isBook: boolean) => void;
 
 /** Rows are given in order; the book is looked at after the last row of each time at which it changed. */

@@ -171,9 +171,9 @@ function midAt(mids: Mids, at: number): number {
   let low = 0;
   let high = mids.at.length;
   while (low < high) {
-    const middle = (low + high) >> 1;
-    if (mids.at[middle]! <= at) low = middle + 1;
-    else high = middle;
+    const pivot = (low + high) >> 1;
+    if (mids.at[pivot]! <= at) low = pivot + 1;
+    else high = pivot;
   }
   return mids.mid[low - 1] ?? Number.NaN;
 }

@@ -1,4 +1,4 @@
-/** Reads the rows of scanned days into columns that the caller gives, block after block; begins in the middle with a picture of the book. */
+/** Reads the rows of scanned days into columns that the caller gives, block after block; begins in the middle with a snapshot of the book. */
 import { instrumentOf } from '../../core/index.ts';
 import type { BookRules, Instrument, Millis } from '../../core/index.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
@@ -16,7 +16,7 @@ export type ReadOptions = {
   readonly to: Millis;
   readonly micros: boolean;
   /** Without them only what the days' rows are; default true. */
-  readonly pictures?: boolean;
+  readonly snapshots?: boolean;
 };
 
 type Step = { readonly block: ScannedBlock; readonly rules: number };
@@ -39,7 +39,7 @@ export class ChunkReader {
     this.#unit = options.micros ? 1000 : 1;
     this.#tickSizes = days.flatMap(day => day.rules.map(({ rules }) => rules.tickSize));
     const all = stepsOf(days, options);
-    const begin = all.findIndex(({ block }) => !block.picture && block.to >= options.from);
+    const begin = all.findIndex(({ block }) => !block.isSnapshot && block.to >= options.from);
     const { from } = options;
     if (from === -Infinity || begin < 0) {
       this.#steps = all.filter(isWanted(days, all));
@@ -82,26 +82,26 @@ export class ChunkReader {
 
   /** Makes the book as it was at `from`, and the rest of the block in which that time lies. */
   #lead(steps: readonly Step[]): void {
-    const picture = new TapeSnapshot();
+    const snapshot = new TapeSnapshot();
     const buffers = columnBuffers(BLOCK_ROWS);
     const first = this.#options.from * this.#unit;
     const last = this.#options.to * this.#unit;
     let at = first;
     let before: Step | undefined;
     for (const step of steps) {
-      if (before && this.#tickSizes[step.rules] !== this.#tickSizes[before.rules]) picture.forget();
+      if (before && this.#tickSizes[step.rules] !== this.#tickSizes[before.rules]) snapshot.forget();
       before = step;
       const rows = firstRows(buffers, this.#read(step.block, buffers, 0));
       let begin = 0;
-      while (begin < rows.length && (step.block.picture || rows.at[begin]! < first)) begin++;
-      if (step.block.picture) at = Math.max(at, rows.at[0] ?? at);
-      picture.applyRows(rows, 0, begin);
+      while (begin < rows.length && (step.block.isSnapshot || rows.at[begin]! < first)) begin++;
+      if (step.block.isSnapshot) at = Math.max(at, rows.at[0] ?? at);
+      snapshot.applyRows(rows, 0, begin);
       if (step !== steps.at(-1)) continue;
       let end = begin;
       while (end < rows.length && rows.at[end]! <= last) end++;
       if (end < rows.length) this.#ended = true;
       this.#madeRules = step.rules;
-      this.#made = [picture.rows(at), firstRows(buffers, end - begin, begin)].filter(({ length }) => length > 0);
+      this.#made = [snapshot.rows(at), firstRows(buffers, end - begin, begin)].filter(({ length }) => length > 0);
     }
   }
 
@@ -123,7 +123,7 @@ export class ChunkReader {
   }
 }
 
-/** What a reader of these days meets; a beginning in the middle brings a picture, with its `clear`. */
+/** What a reader of these days meets; a beginning in the middle brings a snapshot, with its `clear`. */
 export function blocksMet(days: readonly ScannedDay[], options: ReadOptions): readonly ScannedBlock[] {
   const all = stepsOf(days, options);
   const begin = Math.max(
@@ -138,43 +138,43 @@ export function blocksMet(days: readonly ScannedDay[], options: ReadOptions): re
     .map(({ block }) => block);
 }
 
-function stepsOf(days: readonly ScannedDay[], { to, pictures = true }: ReadOptions): Step[] {
+function stepsOf(days: readonly ScannedDay[], { to, snapshots = true }: ReadOptions): Step[] {
   let rulesBefore = 0;
   return days.flatMap(day => {
     const base = rulesBefore;
     rulesBefore += day.rules.length;
     return day.blocks
-      .filter(block => block.from <= to && (pictures || !block.picture))
+      .filter(block => block.from <= to && (snapshots || !block.isSnapshot))
       .map(block => ({ block, rules: base + block.rules }));
   });
 }
 
-/** Pictures are read only where the rows before them are not known. */
+/** Snapshots are read only where the rows before them are not known. */
 function isWanted(days: readonly ScannedDay[], all: readonly Step[]): (step: Step) => boolean {
   const unknown = new Set(days.filter((day, i) => !follows(days[i - 1], day)).flatMap(day => opening(day.blocks)));
-  // In a reader of the first day alone there is nothing before the first picture.
+  // In a reader of the first day alone there is nothing before the first snapshot.
   const first = new Set(opening(all.map(({ block }) => block)));
-  return ({ block }) => !block.picture || block.afterLoss || unknown.has(block) || first.has(block);
+  return ({ block }) => !block.isSnapshot || block.afterLoss || unknown.has(block) || first.has(block);
 }
 
-/** The day goes on where `before` ended, and its pictures tell nothing new: that one was closed, and this one names it. */
+/** The day goes on where `before` ended, and its snapshots tell nothing new: that one was closed, and this one names it. */
 export function follows(before: ScannedDay | undefined, day: ScannedDay): boolean {
   return before?.closed === true && day.head.previous === before.day;
 }
 
-/** The pictures with which the blocks begin. */
+/** The snapshots with which the blocks begin. */
 function opening(blocks: readonly ScannedBlock[]): readonly ScannedBlock[] {
-  const end = blocks.findIndex(block => !block.picture);
+  const end = blocks.findIndex(block => !block.isSnapshot);
   return end < 0 ? blocks : blocks.slice(0, end);
 }
 
-/** Where to begin reading to know the book at a step: the last picture before it, or the first block of its day. */
+/** Where to begin reading to know the book at a step: the last snapshot before it, or the first block of its day. */
 function leadOf(all: readonly Step[], begin: number): number {
   const path = (i: number) => all[i]?.block.path.replace(/[^/\\]*$/, '');
   let lead = begin;
   while (lead > 0 && path(lead - 1) === path(begin)) {
     lead--;
-    if (all[lead]?.block.picture && !all[lead - 1]?.block.picture) break;
+    if (all[lead]?.block.isSnapshot && !all[lead - 1]?.block.isSnapshot) break;
   }
   return lead;
 }

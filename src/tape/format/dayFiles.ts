@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDecimalText, shownText } from '../../core/index.ts';
 import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
-import type { Dirt, Gap } from '../model/tape.ts';
+import type { DataFlaw, Gap } from '../model/tape.ts';
 
 /** Sealed blocks. */
 export const ROWS_FILE = 'rows.tape';
@@ -82,14 +82,14 @@ export function gapOf({ from, to, why }: Readonly<Record<string, unknown>>): Gap
   return { from: from as number, to: to as number, why: toldText(String(why)) };
 }
 
-/** Dirt as a frame tells it; null when any of it is none. */
-export function dirtOf(entries: unknown): readonly Dirt[] | null {
+/** Flaws as a frame tells it; null when any of it is none. */
+export function flawsOf(entries: unknown): readonly DataFlaw[] | null {
   if (!Array.isArray(entries)) return null;
-  const found: Dirt[] = [];
+  const found: DataFlaw[] = [];
   for (const entry of entries as readonly unknown[]) {
     const { what, count, done, first } = (entry ?? {}) as Readonly<Record<string, unknown>>;
-    const isDirt = typeof what === 'string' && typeof done === 'string' && Number.isSafeInteger(count);
-    if (!isDirt || !(first === undefined || typeof first === 'string')) return null;
+    const isFlaw = typeof what === 'string' && typeof done === 'string' && Number.isSafeInteger(count);
+    if (!isFlaw || !(first === undefined || typeof first === 'string')) return null;
     const place = first === undefined ? {} : { first: toldText(first) };
     found.push({ what: toldText(what), count: count as number, done: toldText(done), ...place });
   }

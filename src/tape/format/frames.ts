@@ -7,10 +7,10 @@ import { SUMMARY_BYTES } from './rowsCodec.ts';
 export const TAG = {
   head: 'HEAD',
   rows: 'ROWS',
-  picture: 'BOOK',
+  snapshot: 'BOOK',
   rules: 'RULE',
   gap: 'GAPS',
-  dirt: 'DIRT',
+  flaws: 'DIRT',
   end: 'DONE',
 } as const;
 export type Tag = (typeof TAG)[keyof typeof TAG];

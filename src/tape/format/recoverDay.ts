@@ -28,11 +28,11 @@ export type RecoveredDay = {
 
 type Expected = { readonly book: string; readonly lot: DecimalText; readonly rules: BookRules };
 
-/** Applies every row to `picture` and leaves the rows that are in no sealed block in `pending`. */
+/** Applies every row to `snapshot` and leaves the rows that are in no sealed block in `pending`. */
 export function recoverDay(
   folder: string,
   expected: Expected,
-  picture: TapeSnapshot,
+  snapshot: TapeSnapshot,
   pending: ColumnBuffers,
 ): RecoveredDay {
   const mended: string[] = [];
@@ -51,15 +51,15 @@ export function recoverDay(
     } else if (frame.tag === TAG.rules) {
       const changed = (file.json(frame) as { readonly rules?: unknown }).rules;
       if (!isRules(changed)) throw new Error(`${path}: the rules at byte ${frame.at} are incomplete`);
-      if (changed.tickSize !== rules.tickSize) picture.forget();
+      if (changed.tickSize !== rules.tickSize) snapshot.forget();
       rules = changed;
-    } else if (frame.tag === TAG.rows || frame.tag === TAG.picture) {
+    } else if (frame.tag === TAG.rows || frame.tag === TAG.snapshot) {
       const block = file.payload(frame);
       const { firstRow } = blockSummaryOf(block);
       if (firstRow !== sealed) throw new Error(`${path}: row ${firstRow} at byte ${frame.at}, expected row ${sealed}`);
       const rows = firstRows(scratch, decoder.decode(block, scratch, 0));
-      picture.applyRows(rows, 0, rows.length);
-      if (frame.tag === TAG.picture) return;
+      snapshot.applyRows(rows, 0, rows.length);
+      if (frame.tag === TAG.snapshot) return;
       hash.add(rows);
       sealed += rows.length;
       lastAt = rows.at[rows.length - 1] ?? lastAt;
@@ -78,7 +78,7 @@ export function recoverDay(
       }
       stale = false;
       decoder.decode(block, pending, count);
-      picture.applyRows(firstRows(pending, rows, count), 0, rows);
+      snapshot.applyRows(firstRows(pending, rows, count), 0, rows);
       count += rows;
       lastAt = pending.at[count - 1] ?? lastAt;
     });

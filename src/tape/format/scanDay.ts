@@ -2,20 +2,20 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BookRules, Millis } from '../../core/index.ts';
-import { dirtOf, gapOf, headOf, isRules, ROWS_FILE, startOfDay, TAIL_FILE } from './dayFiles.ts';
+import { flawsOf, gapOf, headOf, isRules, ROWS_FILE, startOfDay, TAIL_FILE } from './dayFiles.ts';
 import type { Head } from './dayFiles.ts';
 import { FrameFile, REMEDY, TAG } from './frames.ts';
 import type { Frame } from './frames.ts';
 import { blockSummaryOf } from './rowsCodec.ts';
 import type { BlockSummary } from './rowsCodec.ts';
-import type { Dirt, Gap } from '../model/tape.ts';
+import type { DataFlaw, Gap } from '../model/tape.ts';
 
-/** A block of rows, or a part of a picture of the book as it was before them. Plain data, so that another thread can have it. Times in ms. */
+/** A block of rows, or a part of a snapshot of the book as it was before them. Plain data, so that another thread can have it. Times in ms. */
 export type ScannedBlock = BlockSummary & {
   readonly path: string;
   readonly frame: Frame;
-  readonly picture: boolean;
-  /** What came before it was lost: the picture is needed. */
+  readonly isSnapshot: boolean;
+  /** What came before it was lost: the snapshot is needed. */
   readonly afterLoss: boolean;
   /** Which of the day's rules are in force. */
   readonly rules: number;
@@ -34,7 +34,7 @@ export type ScannedDay = {
   readonly blocks: readonly ScannedBlock[];
   readonly rules: readonly { readonly at: Millis; readonly rules: BookRules }[];
   readonly gaps: readonly Gap[];
-  readonly dirt: readonly Dirt[];
+  readonly flaws: readonly DataFlaw[];
 };
 
 type Expected = { readonly book: string; readonly day: string; readonly skip: boolean };
@@ -63,7 +63,7 @@ class DayScan {
   readonly #blocks: ScannedBlock[] = [];
   readonly #rules: { at: Millis; rules: BookRules }[] = [];
   readonly #gaps: Gap[] = [];
-  readonly #dirt: Dirt[] = [];
+  readonly #flaws: DataFlaw[] = [];
 
   constructor(expected: Expected) {
     this.#expected = expected;
@@ -76,12 +76,12 @@ class DayScan {
       const { frames, damaged, end } = file.frames(this.#expected.skip);
       if (end < file.size) {
         const what = `torn end of ${path}`;
-        this.#dirt.push({ what, count: file.size - end, done: 'bytes after the last whole frame; not read' });
+        this.#flaws.push({ what, count: file.size - end, done: 'bytes after the last whole frame; not read' });
       }
       const [first] = damaged;
       if (first && !this.#expected.skip) throw new Error(`${path}: damaged at byte ${first.at}; ${REMEDY}`);
       for (const frame of damaged) {
-        this.#dirt.push({ what: `damaged block in ${path}`, count: 1, done: `at byte ${frame.at}; left out, a gap` });
+        this.#flaws.push({ what: `damaged block in ${path}`, count: 1, done: `at byte ${frame.at}; left out, a gap` });
       }
       let met = 0;
       for (const frame of frames) {
@@ -100,7 +100,7 @@ class DayScan {
       return;
     }
     this.#closed = frame.tag === TAG.end;
-    if (frame.tag === TAG.rows || frame.tag === TAG.picture) this.#block(file, frame);
+    if (frame.tag === TAG.rows || frame.tag === TAG.snapshot) this.#block(file, frame);
     else this.#record(file, frame);
   }
 
@@ -114,14 +114,14 @@ class DayScan {
   #block(file: FrameFile, frame: Frame): void {
     const summary = blockSummaryOf(file.summaryBytes(frame));
     const { firstRow, rows } = summary;
-    const picture = frame.tag === TAG.picture;
+    const isSnapshot = frame.tag === TAG.snapshot;
     // The writer died between sealing a block and emptying the tail.
-    if (!picture && firstRow + rows <= this.#next) return;
+    if (!isSnapshot && firstRow + rows <= this.#next) return;
     const where = `${file.path}: rows ${firstRow} to ${firstRow + rows} at byte ${frame.at}`;
     if (firstRow !== this.#next) {
       if (this.#lost === null) throw new Error(`${where} do not follow row ${this.#next}; ${REMEDY}`);
     }
-    if (this.#lost !== null && !picture) {
+    if (this.#lost !== null && !isSnapshot) {
       this.#next = firstRow + rows;
       return;
     }
@@ -132,20 +132,20 @@ class DayScan {
     if (!(from >= start && to < start + 86_400_000)) throw new Error(`${where} are not of ${this.#expected.day}`);
     if (this.#lost !== null && Number.isFinite(this.#to))
       this.#gaps.push({ from: this.#to, to: from, why: this.#lost });
-    const afterLoss = this.#lost !== null || (picture && this.#blocks.at(-1)?.afterLoss === true);
+    const afterLoss = this.#lost !== null || (isSnapshot && this.#blocks.at(-1)?.afterLoss === true);
     this.#blocks.push({
       ...summary,
       from,
       to,
       path: file.path,
       frame,
-      picture,
+      isSnapshot,
       afterLoss,
       rules: this.#rules.length - 1,
     });
     this.#lost = null;
-    this.#next = picture ? firstRow : firstRow + rows;
-    if (!picture) {
+    this.#next = isSnapshot ? firstRow : firstRow + rows;
+    if (!isSnapshot) {
       this.#rows += rows;
       this.#to = to;
     }
@@ -155,17 +155,17 @@ class DayScan {
     const value = file.json(frame) as Readonly<Record<string, unknown>>;
     const { at, rules, entries, hash } = value;
     const gap = frame.tag === TAG.gap ? gapOf(value) : null;
-    const dirt = frame.tag === TAG.dirt ? dirtOf(entries) : null;
+    const flaws = frame.tag === TAG.flaws ? flawsOf(entries) : null;
     if (frame.tag === TAG.rules && typeof at === 'number' && isRules(rules)) this.#rules.push({ at, rules });
     else if (gap !== null) this.#gaps.push(gap);
-    else if (dirt !== null) for (const entry of dirt) this.#dirt.push(entry);
+    else if (flaws !== null) for (const entry of flaws) this.#flaws.push(entry);
     else if (frame.tag === TAG.end && typeof hash === 'string' && /^[0-9a-f]{1,128}$/.test(hash)) this.#hash = hash;
     else throw new Error(`${file.path}: ${frame.tag} at byte ${frame.at} does not say what it should`);
   }
 
   result(path: string): ScannedDay {
     if (this.#head === null) throw new Error(`${path}: holds no whole frame: nothing was recorded`);
-    // What was lost up to the end has no picture behind it.
+    // What was lost up to the end has no snapshot behind it.
     if (this.#lost !== null && Number.isFinite(this.#to)) {
       this.#gaps.push({ from: this.#to, to: startOfDay(this.#head.day) + 86_400_000, why: this.#lost });
     }
@@ -175,14 +175,14 @@ class DayScan {
       head: this.#head,
       rows: this.#rows,
       bytes: this.#bytes,
-      from: this.#blocks.find(block => !block.picture)?.from ?? Infinity,
+      from: this.#blocks.find(block => !block.isSnapshot)?.from ?? Infinity,
       to: this.#to,
       closed: this.#closed,
       hash: whole ? this.#hash : null,
       blocks: this.#blocks,
       rules: this.#rules,
       gaps: this.#gaps,
-      dirt: this.#dirt,
+      flaws: this.#flaws,
     };
   }
 }

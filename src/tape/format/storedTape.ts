@@ -12,7 +12,7 @@ import { bookFolder, DAY_MS, partitions, startOfDay } from './dayFiles.ts';
 import { scanDay } from './scanDay.ts';
 import type { ScannedDay } from './scanDay.ts';
 import { KIND, TapeBuilder } from '../model/tape.ts';
-import type { Dirt, Gap, Kind, Tape } from '../model/tape.ts';
+import type { DataFlaw, Gap, Kind, Tape } from '../model/tape.ts';
 
 export type StoredTapeOptions = {
   /** Which book of the folder; not needed where there is one. */
@@ -20,7 +20,7 @@ export type StoredTapeOptions = {
   /** Rows at these times and between; the first chunk then begins with the book as it was at `from`. */
   readonly from?: Millis;
   readonly to?: Millis;
-  /** What to do about a block whose bytes are wrong: refuse (default), or leave it out, make a gap of it and go on with the next picture of the book. */
+  /** What to do about a block whose bytes are wrong: refuse (default), or leave it out, make a gap of it and go on with the next snapshot of the book. */
   readonly damaged?: 'refuse' | 'skip';
 };
 
@@ -54,7 +54,7 @@ export type StoredTape = {
   readonly from: Millis;
   readonly to: Millis;
   readonly gaps: readonly Gap[];
-  readonly dirt: readonly Dirt[];
+  readonly flaws: readonly DataFlaw[];
   readonly depth: number;
   readonly quotesOnly: boolean;
   readonly kinds: ReadonlySet<Kind>;
@@ -113,7 +113,7 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
     bytes: days.reduce((sum, day) => sum + day.bytes, 0),
     ...bounds,
     gaps,
-    dirt: summed([...days.flatMap(day => day.dirt), ...missing.dirt]),
+    flaws: summed([...days.flatMap(day => day.flaws), ...missing.flaws]),
     depth: first.head.depth ?? Infinity,
     quotesOnly: first.head.quotesOnly,
     kinds: new Set(Object.values(KIND).filter(kind => (kinds & (1 << kind)) !== 0)),
@@ -136,18 +136,18 @@ function chosenBook(dir: string, asked: string | undefined): string {
   return asked;
 }
 
-/** Days that are not there, and ends of days that were never closed, are gaps and told as dirt. */
+/** Days that are not there, and ends of days that were never closed, are gaps and told as flaws. */
 function missingBetween(days: readonly ScannedDay[]): {
   readonly gaps: readonly Gap[];
-  readonly dirt: readonly Dirt[];
+  readonly flaws: readonly DataFlaw[];
 } {
   const gaps: Gap[] = [];
-  const dirt: Dirt[] = [];
+  const flaws: DataFlaw[] = [];
   days.forEach((day, i) => {
     const next = days[i + 1];
     if (!day.closed) {
       const done = next ? 'a gap until the next day' : 'read as far as it goes';
-      dirt.push({ what: `day ${day.day} was not closed`, count: 1, done });
+      flaws.push({ what: `day ${day.day} was not closed`, count: 1, done });
     }
     if (!next) return;
     if (follows(day, next)) return;
@@ -156,10 +156,10 @@ function missingBetween(days: readonly ScannedDay[]): {
     else {
       const why = previous === null ? `${next.day} was recorded anew` : `day ${previous} is missing`;
       gaps.push({ from: day.to, to: next.from, why });
-      dirt.push({ what: why, count: 1, done: `a gap after ${day.day}; ${next.day} begins with its own book` });
+      flaws.push({ what: why, count: 1, done: `a gap after ${day.day}; ${next.day} begins with its own book` });
     }
   });
-  return { gaps, dirt };
+  return { gaps, flaws };
 }
 
 /** In force at a time. */
@@ -177,9 +177,9 @@ function rulesOf(days: readonly ScannedDay[]): RulesChange[] {
   return changes;
 }
 
-function summed(dirt: readonly Dirt[]): readonly Dirt[] {
-  const found = new Map<string, Dirt>();
-  for (const one of dirt) {
+function summed(flaws: readonly DataFlaw[]): readonly DataFlaw[] {
+  const found = new Map<string, DataFlaw>();
+  for (const one of flaws) {
     const key = `${one.what}\n${one.done}`;
     found.set(key, { ...one, count: one.count + (found.get(key)?.count ?? 0) });
   }
@@ -201,7 +201,7 @@ function hashOf(what: object, days: readonly ScannedDay[]): string {
 /** Of all rows of a day, read anew. */
 function rowsHashOf(day: ScannedDay): string {
   const hash = new ContentHash();
-  const options = { from: -Infinity, to: Infinity, micros: false, pictures: false };
+  const options = { from: -Infinity, to: Infinity, micros: false, snapshots: false };
   for (const { columns } of chunksHere([day], options)) hash.add(columns);
   return hash.digest();
 }
@@ -215,8 +215,8 @@ export function loadStoredTape(stored: StoredTape): Tape {
     }
     builder.append(columns);
   }
-  const { source, instrument, rules, gaps, dirt, depth, quotesOnly } = stored;
+  const { source, instrument, rules, gaps, flaws, depth, quotesOnly } = stored;
   const [first] = rules;
   if (!first) throw new Error(`${stored.dir}: has no rules`);
-  return { source, instrument, rules: first.rules, columns: builder.columns(), gaps, dirt, depth, quotesOnly };
+  return { source, instrument, rules: first.rules, columns: builder.columns(), gaps, flaws, depth, quotesOnly };
 }

@@ -26,7 +26,7 @@ import { recoverDay } from './recoverDay.ts';
 import { BLOCK_ROWS, columnBuffers, encodeRows, firstRows } from './rowsCodec.ts';
 import { RowSink } from '../model/rowSink.ts';
 import { KIND } from '../model/tape.ts';
-import type { Dirt, Gap, Kind, SideCode } from '../model/tape.ts';
+import type { DataFlaw, Gap, Kind, SideCode } from '../model/tape.ts';
 
 export type TapeWriterOptions = {
   /** The tape's folder; made when it is not there, continued when it is. */
@@ -43,8 +43,8 @@ export type TapeWriterOptions = {
   readonly blockRows?: number;
 };
 
-/** A picture of the book stands before every so many blocks: the price of reading from the middle. */
-const PICTURE_EVERY = 16;
+/** A snapshot of the book stands before every so many blocks: the price of reading from the middle. */
+const SNAPSHOT_EVERY = 16;
 /** 2255: beyond it a microsecond is not a whole number any more. */
 const MICROS_MAX = Number.MAX_SAFE_INTEGER;
 
@@ -56,7 +56,7 @@ export class TapeWriter extends RowSink {
   readonly #options: TapeWriterOptions;
   readonly #blockRows: number;
   readonly #pending = columnBuffers(BLOCK_ROWS);
-  readonly #picture = new TapeSnapshot();
+  readonly #snapshot = new TapeSnapshot();
   #rules: BookRules;
   #day: OpenDay | null = null;
   #dayEnd = -Infinity;
@@ -83,7 +83,7 @@ export class TapeWriter extends RowSink {
     const lot = options.lot ?? LOT;
     const folder = dayFolder(options.dir, options.rules.book, last);
     const expected = { book: options.rules.book, lot, rules: this.#rules };
-    const found = recoverDay(folder, expected, this.#picture, this.#pending);
+    const found = recoverDay(folder, expected, this.#snapshot, this.#pending);
     this.mended = found.mended;
     this.resumedFrom = Number.isFinite(found.lastAt) ? found.lastAt : null;
     this.#lastAt = found.lastAt;
@@ -121,7 +121,7 @@ export class TapeWriter extends RowSink {
   rulesChanged(rules: BookRules, at: Millis): void {
     if (rules.book !== this.#rules.book)
       throw new Error(`the tape is of ${this.#rules.book}, found rules of ${rules.book}`);
-    if (rules.tickSize !== this.#rules.tickSize) this.#picture.forget();
+    if (rules.tickSize !== this.#rules.tickSize) this.#snapshot.forget();
     this.#rules = plainRules(rules);
     if (this.#day === null) return;
     this.#seal();
@@ -135,10 +135,10 @@ export class TapeWriter extends RowSink {
   }
 
   /** What was found wrong in the source. Durable with the next flush. */
-  dirt(entries: readonly Dirt[]): void {
+  dirt(entries: readonly DataFlaw[]): void {
     if (entries.length === 0) return;
     this.#open(Math.max(this.#lastAt, 0));
-    this.#write(jsonFrame(TAG.dirt, { entries }));
+    this.#write(jsonFrame(TAG.flaws, { entries }));
   }
 
   /** When it returns, every row so far survives whatever becomes of this process or machine. Throws when the disk does not take it. */
@@ -201,7 +201,7 @@ export class TapeWriter extends RowSink {
     to.amount[n] = amount + 0;
     to.id[n] = kind >= KIND.trade ? id + 0 : 0;
     this.#lastAt = time;
-    this.#picture.apply(kind, side, price, amount, id);
+    this.#snapshot.apply(kind, side, price, amount, id);
     this.#count = n + 1;
     this.#rows++;
     if (this.#count >= this.#blockRows) this.#seal();
@@ -233,7 +233,7 @@ export class TapeWriter extends RowSink {
     };
     this.#write(jsonFrame(TAG.head, head));
     this.#blocks = 0;
-    this.#writePicture(at);
+    this.#writeSnapshot(at);
     fdatasyncSync(this.#day.file);
     for (const name of [folder, bookFolder(dir, rules.book), dir]) syncFolder(name);
   }
@@ -253,14 +253,14 @@ export class TapeWriter extends RowSink {
     this.#count = 0;
     this.#flushed = 0;
     this.#blocks++;
-    if (this.#blocks % PICTURE_EVERY === 0) this.#writePicture(this.#lastAt);
+    if (this.#blocks % SNAPSHOT_EVERY === 0) this.#writeSnapshot(this.#lastAt);
   }
 
-  #writePicture(at: Millis): void {
-    const rows = this.#picture.rows(at);
+  #writeSnapshot(at: Millis): void {
+    const rows = this.#snapshot.rows(at);
     for (let from = 0; from < rows.length; from += BLOCK_ROWS) {
       const to = Math.min(rows.length, from + BLOCK_ROWS);
-      this.#write(frameOf(TAG.picture, encodeRows(rows, from, to, this.#day?.rows ?? 0)));
+      this.#write(frameOf(TAG.snapshot, encodeRows(rows, from, to, this.#day?.rows ?? 0)));
     }
   }
 

@@ -25,10 +25,10 @@ export async function collectTape(recording: Recording): Promise<Tape> {
         builder.order(what, time, received, code, ticks, lots, id);
     }
   };
-  const { dirt } = await importRecording(recording, { append, gap: gap => void gaps.push(gap) });
+  const { dirt: flaws } = await importRecording(recording, { append, gap: gap => void gaps.push(gap) });
   const { instrument, source, depth, quotesOnly } = recording;
   const { rules } = recording.rules
     ? { rules: recording.rules }
     : tapeRules(instrument.symbol, instrument.tick, instrument.lot);
-  return { source, instrument, rules, columns: builder.columns(), gaps, dirt, depth, quotesOnly };
+  return { source, instrument, rules, columns: builder.columns(), gaps, flaws, depth, quotesOnly };
 }

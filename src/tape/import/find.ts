@@ -140,7 +140,7 @@ async function gridOf(
   };
 }
 
-/** Files of one instrument, in order of time; pictures and updates of one book are two recordings of it. */
+/** Files of one instrument, in order of time; snapshots and updates of one book are two recordings of it. */
 async function tardisBooks({ dir, files }: Found): Promise<readonly Choice[]> {
   const byMarket = new Map<string, { symbol: string; files: { kind: string; path: string; from: number }[] }>();
   for (const name of files.filter(file => /\.csv(\.gz)?$/.test(file))) {
@@ -158,7 +158,7 @@ async function tardisBooks({ dir, files }: Found): Promise<readonly Choice[]> {
         .filter(file => file.kind === kind)
         .sort((a, b) => a.from - b.from)
         .map(({ path }) => path);
-    // Updates tell more than pictures of 25 levels.
+    // Updates tell more than snapshots of 25 levels.
     const kind = of.some(file => file.kind === 'incremental_book_L2') ? 'incremental_book_L2' : 'book_snapshot';
     const set: TardisFiles = { kind, books: pathsOf(kind), trades: pathsOf('trades'), symbol };
     if (set.books.length === 0) return [];

@@ -1,5 +1,5 @@
 /** What an import found to be dirty: each kind once, with how often, where first, and what was done about it. */
-import type { Dirt } from '../model/tape.ts';
+import type { DataFlaw } from '../model/tape.ts';
 
 /** The whole file is not what it was taken for: nothing of it can be used. */
 export class WrongFile extends Error {}
@@ -43,7 +43,7 @@ export class Findings {
     throw new WrongFile(`${this.#firstUnread}${more}`);
   }
 
-  get dirt(): readonly Dirt[] {
+  get flaws(): readonly DataFlaw[] {
     return [...this.#kinds].map(([what, { count, first, done }]) => ({
       what,
       count,

@@ -1,4 +1,4 @@
-/** Reads Hyperliquid recordings: pictures of 20 levels a side about twice a second, and trades. */
+/** Reads Hyperliquid recordings: snapshots of 20 levels a side about twice a second, and trades. */
 import type { DecimalText, Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import { tapeRules } from '../model/tapeRules.ts';

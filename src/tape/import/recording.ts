@@ -2,7 +2,7 @@
 import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
 import { Inspection } from '../analysis/inspection.ts';
 import { KIND } from '../model/tape.ts';
-import type { Columns, Dirt, Gap } from '../model/tape.ts';
+import type { Columns, DataFlaw, Gap } from '../model/tape.ts';
 import { Findings, WrongFile } from './findings.ts';
 import type { ImportReading } from './lines.ts';
 import { mergeRows } from './rows.ts';
@@ -50,7 +50,7 @@ export type ImportReport = {
   readonly from: Millis;
   readonly to: Millis;
   readonly gaps: readonly Gap[];
-  readonly dirt: readonly Dirt[];
+  readonly dirt: readonly DataFlaw[];
   readonly notes: readonly string[];
 };
 
@@ -106,7 +106,7 @@ export async function importRecording(
     from,
     to,
     gaps,
-    dirt: findings.dirt,
+    dirt: findings.flaws,
     notes,
   };
 }

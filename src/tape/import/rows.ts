@@ -11,7 +11,7 @@ export type Chunk = { readonly columns: Columns; readonly file: string; readonly
 /** A file whose times jump back by more than this is not sorted; setting all that follows to one time would bend it. */
 const BACK_MAX_MS = 60_000;
 const FIRST_ROWS = 4_096;
-/** A picture of a book of 100,000 orders is one line. */
+/** A snapshot of a book of 100,000 orders is one line. */
 const ROWS_MAX = 8_000_000;
 
 /** Collects the rows of some lines; a line that turns out to be unreadable can be taken back. */

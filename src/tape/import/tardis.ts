@@ -60,7 +60,7 @@ export function tardis(files: TardisFiles, instrument: Instrument, notes: readon
     quotesOnly: false,
     notes: trades.length === 0 ? [...notes, 'no trades beside the books: a replay will fill little'] : notes,
     streams: reading => [
-      kind === 'book_snapshot' ? pictures(books, files.symbol, reading) : updates(books, files.symbol, reading),
+      kind === 'book_snapshot' ? snapshots(books, files.symbol, reading) : updates(books, files.symbol, reading),
       tradeRows(trades, files.symbol, reading),
     ],
   };
@@ -123,7 +123,7 @@ function updates(files: readonly string[], symbol: string, reading: ImportReadin
 }
 
 /** Levels that are not there are empty cells. */
-function pictures(files: readonly string[], symbol: string, reading: ImportReading): AsyncGenerator<Chunk> {
+function snapshots(files: readonly string[], symbol: string, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   const silence = new Silence(reading);
   let cellCount = 0;

@@ -2,7 +2,7 @@
 import type { Side } from '../../core/index.ts';
 
 /**
- * What a row says. `clear` begins a whole new picture of the book: the `level` rows that follow it are all there is.
+ * What a row says. `clear` begins a whole new snapshot of the book: the `level` rows that follow it are all there is.
  * `level` sets the absolute amount at a price, 0 removes it. `add`, `change` (to the amount left) and `remove` (with the
  * amount that was left: 0 when it was filled) concern one resting order, named by its id. `trade` is one execution; its side is the taker's.
  */

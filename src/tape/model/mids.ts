@@ -7,7 +7,7 @@ export type RecordedMids = {
   readonly book: string;
   readonly source: string;
   readonly at: Float64Array;
-  readonly middle: Float64Array;
+  readonly mid: Float64Array;
   readonly gaps: readonly Gap[];
   readonly to: number;
 };
@@ -17,7 +17,7 @@ export function midsOf(tape: Tape): RecordedMids {
   const { columns, instrument, source, gaps } = tape;
   const tick = Number(instrument.tick);
   const at: number[] = [];
-  const middle: number[] = [];
+  const mid: number[] = [];
   let last = Number.NaN;
   walk(tape, {
     touch: (time, { bid, ask }) => {
@@ -25,12 +25,12 @@ export function midsOf(tape: Tape): RecordedMids {
       if (now === last) return;
       last = now;
       at.push(time);
-      middle.push(now);
+      mid.push(now);
     },
     trade: () => undefined,
   });
   const to = columns.length === 0 ? -Infinity : columns.at[columns.length - 1]!;
-  return { book: instrument.symbol, source, at: shared(at), middle: shared(middle), gaps, to };
+  return { book: instrument.symbol, source, at: shared(at), mid: shared(mid), gaps, to };
 }
 
 function shared(values: readonly number[]): Float64Array {

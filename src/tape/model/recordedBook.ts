@@ -54,12 +54,12 @@ export class RecordedSide {
     const key = price * this.#sign;
     let low = 0;
     let high = this.#length;
-    // Pictures of a book come best first, so that the place is mostly the end.
+    // Snapshots of a book come best first, so that the place is mostly the end.
     if (high > 0 && this.#prices[high - 1]! * this.#sign < key) return high;
     while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#prices[middle]! * this.#sign < key) low = middle + 1;
-      else high = middle;
+      const pivot = (low + high) >> 1;
+      if (this.#prices[pivot]! * this.#sign < key) low = pivot + 1;
+      else high = pivot;
     }
     return low;
   }

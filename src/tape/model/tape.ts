@@ -6,8 +6,13 @@ import { RowSink } from './rowSink.ts';
 
 export * from './columns.ts';
 
-/** One kind of dirt in a recording: how often it was found, where first (file:line, where that is known), and what was done about it. */
-export type Dirt = { readonly what: string; readonly count: number; readonly done: string; readonly first?: string };
+/** One kind of flaw in a recording: how often it was found, where first (file:line, where that is known), and what was done about it. */
+export type DataFlaw = {
+  readonly what: string;
+  readonly count: number;
+  readonly done: string;
+  readonly first?: string;
+};
 
 export type Gap = { readonly from: Millis; readonly to: Millis; readonly why: string };
 
@@ -18,7 +23,7 @@ export type Tape = {
   readonly rules: BookRules;
   readonly columns: Columns;
   readonly gaps: readonly Gap[];
-  readonly dirt: readonly Dirt[];
+  readonly flaws: readonly DataFlaw[];
   /** Levels per side that the recording shows; Infinity for a whole book. */
   readonly depth: number;
   /** Best prices without amounts: good for statistics, not for a replay. */

@@ -37,7 +37,7 @@ export function walk({ columns }: Tape, walker: Walker): void {
       continue;
     }
     book.apply(row);
-    // A picture of several rows is one change.
+    // A snapshot of several rows is one change.
     if (row + 1 < columns.length && columns.at[row + 1] === at && columns.kind[row + 1] !== KIND.trade) continue;
     const { bids, asks } = book;
     const touch = {

@@ -1,13 +1,13 @@
 /** Where a recorder's rows go: held a moment, so that an execution told late stands before the change that it caused, then into the tape. */
 import type { BookRules, Clock, Millis } from '../../core/index.ts';
 import { KIND } from '../model/tape.ts';
-import type { Columns, Dirt, Gap } from '../model/tape.ts';
+import type { Columns, DataFlaw, Gap } from '../model/tape.ts';
 
 /** What the outlet needs of a writer of tapes. */
 export interface RecordSink {
   append(columns: Columns): void;
   gap(gap: Gap): void;
-  dirt(entries: readonly Dirt[]): void;
+  dirt(entries: readonly DataFlaw[]): void;
   rulesChanged(rules: BookRules, at: Millis): void;
   flush(): void;
 }
@@ -102,7 +102,7 @@ export class ReorderBuffer {
     this.#gapMs += gap.to - gap.from;
   }
 
-  dirt(entry: Dirt): void {
+  dirt(entry: DataFlaw): void {
     this.#sink.dirt([entry]);
   }
 

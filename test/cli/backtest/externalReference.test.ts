@@ -120,7 +120,7 @@ describe('a recording that cannot stand in is refused in one line:', () => {
 });
 
 test('the middles of a recording are in its currency, change by change', () => {
-  const { at, middle, to, book } = midsOf(USD_MXN);
+  const { at, mid: middle, to, book } = midsOf(USD_MXN);
   expect([book, to]).toEqual(['usd_mxn', USD_MXN.columns.at[USD_MXN.columns.length - 1]]);
   expect(at.length).toBeGreaterThan(10);
   for (let i = 1; i < at.length; i++) {

@@ -49,7 +49,7 @@ function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () =>
       clock,
       log,
       latch: latchIn(stateDir),
-      heart: heartbeatIn(stateDir, 'sentinel', clock),
+      heartbeat: heartbeatIn(stateDir, 'sentinel', clock),
       watch: new Watch(
         () => readPulse(stateDir, 'bot'),
         () => clock.elapsed(),

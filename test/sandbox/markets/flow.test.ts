@@ -67,7 +67,7 @@ describe('the seeded flow', () => {
   it('has the spread, the rates and the bursts that docs/market-model.md promises, at little cost', () => {
     const { tape, timers, cpuMs } = recordMarket(seededFlow({ seed: 3, profile: PROFILE }), RULES, 4 * HOUR);
     const s = statisticsOf(tape);
-    expect(tape.dirt).toEqual([]);
+    expect(tape.flaws).toEqual([]);
     expect(s.spreadBps.median).toBeGreaterThan(8);
     expect(s.spreadBps.median).toBeLessThan(17);
     expect(s.takersPerSecond).toBeGreaterThan(0.15);
@@ -98,7 +98,7 @@ describe('the seeded flow', () => {
     const half = (part: number[]) => part.reduce((sum, one) => sum + one, 0) / part.length;
     expect(half(hours.slice(6)) / half(hours.slice(0, 6))).toBeGreaterThan(0.6);
     expect(half(hours.slice(6)) / half(hours.slice(0, 6))).toBeLessThan(1.7);
-    expect(tape.dirt).toEqual([]);
+    expect(tape.flaws).toEqual([]);
   }, 30_000);
 
   it('keeps the efficient price within a factor of three for years', () => {
@@ -118,7 +118,7 @@ describe('the seeded flow', () => {
     for (const [book, profile] of Object.entries(FLOW_PROFILES)) {
       const tick = Number(profile.startPrice) > 1000 ? '1' : '0.001';
       const { tape, exchange } = recordMarket(seededFlow({ seed: 1, profile }), flowRules(book, tick), 600);
-      expect(tape.dirt.filter(entry => entry.what !== 'one-sided books')).toEqual([]);
+      expect(tape.flaws.filter(entry => entry.what !== 'one-sided books')).toEqual([]);
       const mid = ((exchange.bestBid() + exchange.bestAsk()) / 2) * Number(tick);
       expect(mid / Number(profile.startPrice)).toBeGreaterThan(0.97);
       expect(mid / Number(profile.startPrice)).toBeLessThan(1.03);

@@ -119,7 +119,7 @@ export class SentinelProcess {
       clock,
       log,
       latch: seams.latch?.(latch) ?? latch,
-      heart: store.heart(life, 'sentinel'),
+      heartbeat: store.heart(life, 'sentinel'),
       watch: new Watch(
         () => store.pulse('bot'),
         () => clock.elapsed(),
