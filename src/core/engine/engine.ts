@@ -2,7 +2,6 @@
 import { AdverseSelection, NOT_WIDENED } from '../quoting/adverseSelection.ts';
 import { UnknownOrderResolver } from '../orders/unknownOrderResolver.ts';
 import { BookTerms } from './bookTerms.ts';
-import type { Depth } from '../model/book.ts';
 import { Decisions } from './decisions.ts';
 import type { Decision } from './decisions.ts';
 import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
@@ -162,11 +161,6 @@ export class Engine {
     }
     if (!this.#dirty && event.at - this.#decidedAt < this.#options.patience.decideEveryMs) return NOTHING;
     return this.#decide(event.at);
-  }
-
-  /** The book without our own orders, as it was last read; to be read at once. */
-  get depth(): Readonly<Depth> {
-    return this.#market.depth;
   }
 
   /** Orders of ours that may be in the exchange's book. */
