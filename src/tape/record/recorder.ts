@@ -37,6 +37,8 @@ export class Recorder {
   #begunAt: Millis = Infinity;
   /** Trades that were told before it. */
   readonly #untilFirst: Parameters<TradeCall>[] = [];
+  /** Why the last book could not be taken: said once. */
+  #complaint = '';
   #checkedAt: Millis = -Infinity;
   /** While a check is under way: the steps since it was asked for, or the whole book that is ahead of the record. */
   #check: { readonly since: BookDiff[]; ahead: BookSnapshot | null } | null = null;
@@ -92,7 +94,9 @@ export class Recorder {
         onLost: (reason, was) => this.#lost(reason, was),
         onUnread: why => {
           const what = why.kind === 'refused' ? why.message : why.reason;
-          log(`${book}: a whole book or trades could not be read (${what}); trying again`);
+          if (what !== this.#complaint)
+            log(`${book}: a whole book or trades could not be read (${what}); trying again`);
+          this.#complaint = what;
         },
       },
       onBroken,
@@ -153,6 +157,7 @@ export class Recorder {
   /** A whole book with nothing known between it and what was known before: a gap up to here; the next begins here. */
   #picture(whole: BookSnapshot): void {
     const { clock } = this.#options;
+    this.#complaint = '';
     this.#market.clockOffset.saw(clock.elapsed(), whole.updatedAt);
     const at = Math.max(this.#exchangeTime(), this.#outlet.lastAt);
     if (this.#gapFrom !== null) this.#outlet.gap({ from: this.#gapFrom, to: at, why: this.#gapWhy });
