@@ -1,7 +1,7 @@
 /** What is said about requests that failed: once that the exchange cannot be reached, then once a minute, and once when it is back. */
 import type { Clock, Millis } from '../core/index.ts';
 import type { Log } from './log.ts';
-import type { Failed } from './account/reads.ts';
+import type { Failed } from './failed.ts';
 
 const AGAIN_MS = 60_000;
 /** Answers get lost; it is the exchange that cannot be reached when there was none for this long. */

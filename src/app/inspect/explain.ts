@@ -20,7 +20,7 @@ import type {
 import { recordedConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { actsOn } from '../../exchange/index.ts';
-import type { Rules } from '../../live/loop/opening.ts';
+import type { Rules } from '../../live/rules.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../live/replay/replay.ts';

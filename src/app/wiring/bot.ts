@@ -36,7 +36,7 @@ import type { HedgeSetup } from '../../hedge/index.ts';
 import { durableNonces } from '../../live/state/durableNonces.ts';
 import type { Journal } from '../../live/state/journal.ts';
 import type { ReferenceOptions } from '../../live/market/reference.ts';
-import type { Rules } from '../../live/loop/opening.ts';
+import type { Rules } from '../../live/rules.ts';
 import type { RfqReferenceSetup } from '../../live/market/rfqReferenceReads.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../../strategies/index.ts';
 import { FeesTooHigh, UsageError } from './configFile.ts';

@@ -1,5 +1,5 @@
 /** What the account holds by currency: its opening balances and all that came and went since, each once; and what the exchange says of it. */
-import type { AccountLedger, Conversion, EngineEvent } from '../engine/event.ts';
+import type { AccountLedger, Conversion, TransferEvent } from './accountEvents.ts';
 import { Ledger } from './ledger.ts';
 import type { Change, LedgerEntry } from './ledger.ts';
 import type { Balance, OwnTrade } from '../ports/port.ts';
@@ -190,4 +190,4 @@ export class Holdings {
   }
 }
 
-type Transfer = Omit<Extract<EngineEvent, { kind: 'transfer' }>, 'kind' | 'at'>;
+type Transfer = Omit<TransferEvent, 'kind' | 'at'>;

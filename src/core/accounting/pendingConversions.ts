@@ -1,5 +1,5 @@
 /** Conversions that may be carried out at any moment, or have been: they count both ways until their end is known. */
-import type { Conversion, EngineEvent } from '../engine/event.ts';
+import type { Conversion, ConversionEvent } from './accountEvents.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { money } from '../model/units.ts';
 import type { Money, Side } from '../model/units.ts';
@@ -7,7 +7,7 @@ import type { Money, Side } from '../model/units.ts';
 export class PendingConversions {
   readonly #conversions = new Map<string, { readonly conversion: Conversion; readonly hasLeft: boolean }>();
 
-  hear({ phase, conversion }: Extract<EngineEvent, { kind: 'conversion' }>): void {
+  hear({ phase, conversion }: ConversionEvent): void {
     if (phase === 'in flight' || phase === 'planned')
       this.#conversions.set(conversion.id, { conversion, hasLeft: phase === 'in flight' });
     else this.#conversions.delete(conversion.id);

@@ -1,5 +1,5 @@
 /** The account at the exchange, whatever books trade in it: its ledger against its balances, conversions under way, what others have locked. */
-import type { AccountLedger, EngineEvent } from '../engine/event.ts';
+import type { AccountLedger, BalancesEvent, ConversionEvent, TransferEvent } from './accountEvents.ts';
 import { lockedByOthers } from './foreignLocks.ts';
 import { Holdings } from './holdings.ts';
 import type { Booked } from './holdings.ts';
@@ -40,10 +40,7 @@ export class TradingAccount {
   }
 
   /** Balances were read. `own`: what orders of ours lock, by currency. Returns why to halt, or null. */
-  read(
-    { balances, startedAt, quiet }: Extract<EngineEvent, { kind: 'balances' }>,
-    own: ReadonlyMap<string, Money>,
-  ): HaltReason | null {
+  read({ balances, startedAt, quiet }: BalancesEvent, own: ReadonlyMap<string, Money>): HaltReason | null {
     this.#holdings.read(balances, startedAt);
     this.#lockedByOthers = lockedByOthers(own, balances);
     return quiet && this.#pending.isEmpty ? this.#reconciliation.read(startedAt) : null;
@@ -55,14 +52,14 @@ export class TradingAccount {
   }
 
   /** A conversion of ours is planned, under way or over. */
-  convert(event: Extract<EngineEvent, { kind: 'conversion' }>): void {
+  convert(event: ConversionEvent): void {
     this.#pending.hear(event);
     if (event.phase === 'done') this.#holdings.convert(event.conversion, event.at);
     this.#reconciliation.again();
   }
 
   /** Money came or went, and it is known why. */
-  transfer(event: Extract<EngineEvent, { kind: 'transfer' }>): void {
+  transfer(event: TransferEvent): void {
     this.#holdings.transfer(event);
     this.#reconciliation.explained();
   }

@@ -11,7 +11,9 @@ import type { CancelReason, RequoteTolerance } from '../quoting/quoteReconciler.
 import type { Fill, Profit } from '../accounting/position.ts';
 import type { Regime, RegimeState } from '../risk/regimes.ts';
 import type { RegimeRules } from '../risk/regimeWatch.ts';
-import type { PlaceCommand, RiskLimits, RiskRefusal } from '../risk/preTradeRisk.ts';
+import type { PlaceCommand } from '../orders/commands.ts';
+import type { OrderCount } from '../orders/orderCounts.ts';
+import type { RiskLimits, RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Figure, Quote, Strategy } from '../quoting/strategy.ts';
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 import type { UnshownSides } from './whyNot.ts';
@@ -64,8 +66,6 @@ export type EngineNews =
   | { readonly kind: 'regime'; readonly to: RegimeState; readonly from: RegimeState }
   /** Trading stops until a person resumes it. */
   | { readonly kind: 'halted'; readonly reason: string };
-
-export type OrderCount = 'placed' | 'canceled' | 'filled' | 'refused' | 'unknown';
 
 /** Everything that metrics, summaries and pages show; plain data, made on request. */
 export type Snapshot = {

@@ -4,22 +4,12 @@ import type { HedgeRow } from '../hedging/hedgeRow.ts';
 import type { BookLevels } from '../model/book.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Outcome } from '../ports/outcome.ts';
-import type { Balance, OrderReport, OwnTrade } from '../ports/port.ts';
+import type { OrderReport, OwnTrade } from '../ports/port.ts';
 import type { KillSwitchState } from '../risk/killSwitch.ts';
-import type { Cause, Causes } from '../accounting/ledger.ts';
+import type { AccountLedger, BalancesEvent, ConversionEvent, TransferEvent } from '../accounting/accountEvents.ts';
 import type { TakerRequest } from '../hedging/takerOrder.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
-import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
-
-/** The ledger of an earlier run, of whatever books: trades after its marker are not in it. */
-export type AccountLedger = {
-  /** By currency, why the balance is what it is. */
-  readonly causes: ReadonlyMap<string, Causes>;
-  /** The last transfers, conversions and adjustments that are in it. */
-  readonly sources: readonly string[];
-  /** Trades after the marker that are in it all the same, with what was said of each. */
-  readonly seen: ReadonlyMap<string, string>;
-};
+import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
 /** The same with what its one book kept beside it. */
 export type RestoredLedger = AccountLedger & {
@@ -28,17 +18,6 @@ export type RestoredLedger = AccountLedger & {
   readonly guard: KillSwitchState | null;
   /** Markouts of earlier fills; absent when none were followed. */
   readonly adverse?: AdverseSelectionState;
-};
-
-/** An exchange of one currency for another outside the book; `id` is ours. */
-export type Conversion = {
-  readonly id: string;
-  readonly give: { readonly currency: string; readonly amount: Money };
-  readonly get: { readonly currency: string; readonly amount: Money };
-  /** Of one leg of a route: what its third currency is counted for, in the minor currency of the book. */
-  readonly worth?: Money;
-  /** How it is known that it was carried out, where the exchange did not say so itself. */
-  readonly why?: string;
 };
 
 export type EngineEvent =
@@ -85,14 +64,7 @@ export type EngineEvent =
       readonly makerRate: number;
       readonly takerRate: number;
     }
-  | {
-      readonly kind: 'balances';
-      readonly at: Millis;
-      readonly startedAt: Millis;
-      /** No trade was recorded between the reads around it: then the totals must equal our ledger. */
-      readonly quiet: boolean;
-      readonly balances: readonly Balance[];
-    }
+  | BalancesEvent
   /** All trades of the account since the last such event, oldest first; `complete` when nothing newer was left unread. */
   | {
       readonly kind: 'trades';
@@ -129,33 +101,12 @@ export type EngineEvent =
       readonly ids: readonly string[];
       readonly outcome: Outcome<readonly string[]>;
     }
-  /**
-   * `planned`: it will follow on another one; it counts both ways, and explains no difference of balances. `in flight`: it may be carried out from now on, or may have been; it counts both ways until `done`, which gives the amounts that moved, or
-   * `failed`: it was not, and never will be.
-   */
-  | {
-      readonly kind: 'conversion';
-      readonly at: Millis;
-      readonly phase: 'planned' | 'in flight' | 'done' | 'failed';
-      readonly conversion: Conversion;
-    }
+  | ConversionEvent
   /** An order that takes liquidity, towards the target: it is approved once nothing of ours would trade with it. */
   | ({ readonly kind: 'take'; readonly at: Millis } & TakerRequest)
   /** A hedge changed: for those who read the recording; the engine makes nothing of it. */
   | { readonly kind: 'hedge'; readonly at: Millis; readonly row: HedgeRow }
-  /** Money that came (above zero) or went, and is explained. The same `source` again changes nothing. */
-  | {
-      readonly kind: 'transfer';
-      readonly at: Millis;
-      readonly source: string;
-      /** `fees`: some that had been paid were given back. */
-      readonly cause: Extract<Cause, 'fees' | 'deposits' | 'withdrawals' | 'refunds' | 'adjustments'>;
-      readonly currency: string;
-      readonly amount: Money;
-      /** By whoever moved it. */
-      readonly occurredAt: Millis;
-      readonly why: string;
-    }
+  | TransferEvent
   /** From here on only cancels pass. There is no way back. */
   | { readonly kind: 'stop'; readonly at: Millis }
   | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }

@@ -1,7 +1,8 @@
 /** One order that takes liquidity on purpose: asked for by the hedger, kept until none of ours stands in its way, and sent once or never. */
 import type { NormalizedLevel } from '../quoting/normalizeQuote.ts';
 import type { QuotePlan } from '../quoting/quoteReconciler.ts';
-import type { PlaceCommand, RiskRefusal } from '../risk/preTradeRisk.ts';
+import type { PlaceCommand } from '../orders/commands.ts';
+import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
 export type TakerRequest = {

@@ -1,7 +1,8 @@
 /** Counts of what became of orders, by side. */
-import type { OrderCount } from '../engine/engineTypes.ts';
 import type { OrderNews } from './orders.ts';
 import type { Side } from '../model/units.ts';
+
+export type OrderCount = 'placed' | 'canceled' | 'filled' | 'refused' | 'unknown';
 
 const none = (): Record<OrderCount, number> => ({ placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 });
 

@@ -1,11 +1,11 @@
 /** Orders of this bot's name that this run did not place: left over from an earlier one, or another process's. */
-import type { EngineEvent } from '../engine/event.ts';
 import type { HaltReason } from '../model/halts.ts';
 import { amountFloor, worstPrice } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Order, Orders } from './orders.ts';
 import type { OriginIds } from './originIds.ts';
 import { DuplicateInstance } from './duplicateInstance.ts';
+import type { OrderReport } from '../ports/port.ts';
 import type { Amount, Millis } from '../model/units.ts';
 
 export class OrphanOrders {
@@ -20,7 +20,7 @@ export class OrphanOrders {
 
   /** Takes up what a read shows of an earlier run, to be counted and canceled: each is told to `adopted`. Returns why to halt, or null. */
   seen(
-    { orders, at }: Extract<EngineEvent, { kind: 'open orders' }>,
+    { orders, at }: { readonly orders: readonly OrderReport[]; readonly at: Millis },
     instrument: Instrument,
     adopted: (order: Order) => void,
   ): HaltReason | null {

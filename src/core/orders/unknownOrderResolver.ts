@@ -1,7 +1,7 @@
 /** What is asked again about orders whose end is not known: cancels that proved nothing, and look-ups. */
+import { approveByIds } from './commands.ts';
+import type { Approved, Command } from './commands.ts';
 import type { Orders } from './orders.ts';
-import { approveByIds } from '../risk/preTradeRisk.ts';
-import type { Approved, Command } from '../risk/preTradeRisk.ts';
 import type { Millis } from '../model/units.ts';
 
 export class UnknownOrderResolver {

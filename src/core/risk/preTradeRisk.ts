@@ -1,33 +1,13 @@
 /** The risk gate: the last hop before the exchange, and the only place that can approve a command. */
 import { bestOf, crosses } from '../model/book.ts';
 import type { Depth } from '../model/book.ts';
+import type { Approved, PlaceCommand } from '../orders/commands.ts';
 import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { mayLive, remaining } from '../orders/orders.ts';
 import type { Order } from '../orders/orders.ts';
 import { money } from '../model/units.ts';
 import type { Amount, Millis, Money, Price, Side, Value } from '../model/units.ts';
-
-export type PlaceCommand = {
-  readonly kind: 'place';
-  readonly id: string;
-  readonly side: Side;
-  readonly price: Price;
-  readonly amount: Amount;
-  /** It may trade at once, and what of it does not is gone; without, it never does. */
-  readonly takes?: true;
-};
-/** Cancels orders by their origin ids; at most `CANCEL_CHUNK` of them, so that the request's address stays short. */
-export type CancelCommand = { readonly kind: 'cancel'; readonly ids: readonly string[] };
-/** Asks the exchange what became of orders. */
-export type LookCommand = { readonly kind: 'look'; readonly ids: readonly string[] };
-export type Command = PlaceCommand | CancelCommand | LookCommand;
-
-declare const approved: unique symbol;
-/** A command that passed the gate. Nothing else may be sent. */
-export type Approved<C extends Command> = C & { readonly [approved]: true };
-
-export const CANCEL_CHUNK = 50;
 
 export type RiskLimits = {
   /** Bound of |inventory - target| if every order of ours that may live fills, in lots. */
@@ -168,18 +148,6 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
   if (s.reduceOnly && !(amount <= roomOf(side, s) - limits.positionMax)) return 'reduce only';
   if (!(neededFor(side, price, amount, s) <= fundsFor(side, s))) return 'insufficient funds';
   return command as Approved<PlaceCommand>;
-}
-
-/** Cancels and look-ups are never refused; they are cut into chunks. */
-export function approveByIds<K extends 'cancel' | 'look'>(
-  kind: K,
-  ids: readonly string[],
-): Approved<Command & { kind: K }>[] {
-  const chunks: Approved<Command & { kind: K }>[] = [];
-  for (let i = 0; i < ids.length; i += CANCEL_CHUNK) {
-    chunks.push({ kind, ids: ids.slice(i, i + CANCEL_CHUNK) } as unknown as Approved<Command & { kind: K }>);
-  }
-  return chunks;
 }
 
 /** Lots by which the worst case of a side may still grow: everything of ours that may live or is converting counts as done. */

@@ -5,8 +5,9 @@ import type { AdjustmentBox } from '../state/adjustments.ts';
 import { explaining } from './explaining.ts';
 import type { RunContext } from '../runContext.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
-import { isFailed } from './reads.ts';
-import type { Failed, Reads } from './reads.ts';
+import { isFailed } from '../failed.ts';
+import type { Failed } from '../failed.ts';
+import type { Reads } from './reads.ts';
 import { TransferReads } from './transferReads.ts';
 import type { Booking, FoundTransfers, ListedTransfer } from './transferReads.ts';
 

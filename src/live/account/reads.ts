@@ -1,7 +1,8 @@
 /** Reads of the exchange as engine events: each says when it started, and whether it saw everything. */
 import { amountFloor, OrderBook, priceFloor } from '../../core/index.ts';
-import type { Amount, EngineEvent, Exchange, Instrument, Millis, Outcome, OwnTrade, Price } from '../../core/index.ts';
-import { writeLevels } from '../market/polledBook.ts';
+import type { Amount, EngineEvent, Exchange, Instrument, Millis, OwnTrade, Price } from '../../core/index.ts';
+import type { Failed } from '../failed.ts';
+import { writeLevels } from '../../marketdata/index.ts';
 
 const TRADES_PAGE = 100;
 const TRADES_PAGES_MAX = 50;
@@ -9,12 +10,6 @@ const TRADES_PAGES_MAX = 50;
 const OPEN_ORDERS_PAGE = 500;
 
 type EventOf<K extends EngineEvent['kind']> = Extract<EngineEvent, { kind: K }>;
-
-/** What a read without a result ended in. */
-export type Failed = Exclude<Outcome<never>, { kind: 'done' }>;
-/** Tells it from an event, which has a `kind` too. Null is no failure: there was an answer, and nothing in it to tell. */
-export const isFailed = (x: object | null): x is Failed =>
-  x !== null && 'kind' in x && (x.kind === 'refused' || x.kind === 'unknown');
 
 export class Reads {
   #balancesAt: Millis = -Infinity;

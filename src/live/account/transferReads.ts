@@ -1,8 +1,8 @@
 /** Deposits, withdrawals, refunds and rebates, from the exchange's own lists: a bounded read of what is newest there, told once each. */
 import { MONEY_LISTS, money } from '../../core/index.ts';
 import type { EngineEvent, Millis, MoneyList, MoneyLists, MoneyMoved, Money } from '../../core/index.ts';
-import { isFailed } from './reads.ts';
-import type { Failed } from './reads.ts';
+import { isFailed } from '../failed.ts';
+import type { Failed } from '../failed.ts';
 
 /** A transfer as the engine is told of it. */
 export type Booking = Omit<Extract<EngineEvent, { kind: 'transfer' }>, 'kind' | 'at'>;

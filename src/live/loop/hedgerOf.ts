@@ -4,7 +4,7 @@ import type { HedgerOptions } from '../../hedge/index.ts';
 import type { Millis } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 import type { LoopOptions } from './loopOptions.ts';
-import type { Rules } from './opening.ts';
+import type { Rules } from '../rules.ts';
 
 type OfLoop = Pick<HedgerOptions, 'persist' | 'mayAct'> & {
   readonly rules: () => Rules;

@@ -8,7 +8,8 @@ import type { Log } from '../log.ts';
 import type { SettlementBox } from '../state/settlements.ts';
 import type { ReferenceOptions } from '../market/reference.ts';
 import type { RfqReferenceSetup } from '../market/rfqReferenceReads.ts';
-import type { Opening, Rules } from './opening.ts';
+import type { Opening } from './opening.ts';
+import type { Rules } from '../rules.ts';
 
 /** Which bot it is. */
 export type BotName = {

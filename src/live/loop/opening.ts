@@ -1,23 +1,7 @@
 /** What is read before the first quote: the book's rules, our rates, and balances on a quiet cut of the trade history. */
 import { accountTierOf, instrumentOf, rateCeil } from '../../core/index.ts';
-import type {
-  AccountTier,
-  AvailableBook,
-  Balance,
-  BookFee,
-  Exchange,
-  Instrument,
-  Millis,
-  Outcome,
-} from '../../core/index.ts';
-
-export type Rules = {
-  readonly instrument: Instrument;
-  readonly makerRate: number;
-  readonly takerRate: number;
-  /** For people: null or absent where the exchange does not tell the volume. */
-  readonly tier?: AccountTier | null;
-};
+import type { AvailableBook, Balance, BookFee, Exchange, Millis, Outcome } from '../../core/index.ts';
+import type { Rules } from '../rules.ts';
 
 /** Of a book that the exchange does not list. */
 export const NO_SUCH_BOOK = 'no-such-book';

@@ -7,7 +7,7 @@ import type { Instrument, MarketStream, Millis, Order } from '../../core/index.t
 import type { Journal } from '../state/journal.ts';
 import type { ExchangeSide, StopReport } from './loopOptions.ts';
 import { readRules } from './opening.ts';
-import type { Rules } from './opening.ts';
+import type { Rules } from '../rules.ts';
 import { isOtherGrid } from './rulesChange.ts';
 import { openSession } from './session.ts';
 import type { Session, SessionOptions } from './session.ts';

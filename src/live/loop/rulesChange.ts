@@ -1,7 +1,7 @@
 /** What differs between the rules and fees of a book as they were read twice, in one line for a person. */
 import { money, textOfMoney } from '../../core/index.ts';
 import type { Instrument, Price } from '../../core/index.ts';
-import type { Rules } from './opening.ts';
+import type { Rules } from '../rules.ts';
 
 /** Null when nothing does. Rates are parts of 10^-8. */
 export function rulesChange(from: Rules, to: Rules): string | null {

@@ -1,7 +1,8 @@
 /** Rules and fees of the book while the bot runs: read every few minutes, and at once after an order was refused as if they were others. */
 import type { Exchange, Millis } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
-import { CannotStart, NO_SUCH_BOOK, readRules, type Rules } from './opening.ts';
+import { CannotStart, NO_SUCH_BOOK, readRules } from './opening.ts';
+import type { Rules } from '../rules.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 import { isOtherGrid, rulesChange } from './rulesChange.ts';
 

@@ -1,7 +1,7 @@
 /** Carries out one approved command and tells how it ended, as an event for the engine. */
 import { textOfAmount, textOfPrice } from '../../core/index.ts';
 import type { Approved, Command, EngineEvent, Exchange, Instrument, Millis, Outcome } from '../../core/index.ts';
-import type { Failed } from '../account/reads.ts';
+import type { Failed } from '../failed.ts';
 
 export type Sent = {
   readonly event: EngineEvent;

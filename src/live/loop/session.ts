@@ -4,7 +4,8 @@ import { stubbornLatch } from '../safety/latch.ts';
 import { Loop } from './loop.ts';
 import type { RunParts, StopReport } from './loopOptions.ts';
 import { readOpening, readRules } from './opening.ts';
-import type { Opening, Rules } from './opening.ts';
+import type { Opening } from './opening.ts';
+import type { Rules } from '../rules.ts';
 
 export type SessionOptions = RunParts & {
   /** Makes the engine of a run once the rules are known. Throws in one line when it must not start. */

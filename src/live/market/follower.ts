@@ -13,13 +13,12 @@ import type {
   Side,
   Timer,
 } from '../../core/index.ts';
-import { MarketDataSupervisor, PublicTradeTail } from '../../marketdata/index.ts';
+import { levelsOf, MarketDataSupervisor, PublicTradeTail } from '../../marketdata/index.ts';
 import type { MarketDataUser } from '../../marketdata/index.ts';
 import type { Log } from '../log.ts';
 import { Executions } from './executions.ts';
 import type { TradeSink } from './executions.ts';
 import { ExecutionsFirst } from './executionsFirst.ts';
-import { levelsOf } from './polledBook.ts';
 
 /** Where what is followed goes. An execution comes before the levels that it changed. */
 export interface MarketSink extends TradeSink {

@@ -1,14 +1,14 @@
 /** Market data for the engine: the stream by default, polled books whenever it is silent, behind or gone; each book has one source at a time. */
 import { mayLive, opposite, L3Book, OrderBook } from '../../core/index.ts';
 import type { BookSnapshot, EngineEvent, Millis, Side, StreamTrade, Timer } from '../../core/index.ts';
-import { MarketDataSupervisor } from '../../marketdata/index.ts';
+import { MarketDataSupervisor, writeLevels } from '../../marketdata/index.ts';
 import type { BookSource, MarketDataUser } from '../../marketdata/index.ts';
 import type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
 import { oursIn } from '../account/ourOids.ts';
-import { writeLevels } from './polledBook.ts';
 import { EventDrivenReads } from '../account/eventDrivenReads.ts';
 import { ReferenceReads } from './reference.ts';
-import { amountOrNull, isFailed, priceOrNull } from '../account/reads.ts';
+import { amountOrNull, priceOrNull } from '../account/reads.ts';
+import { isFailed } from '../failed.ts';
 
 export type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
 

@@ -2,7 +2,8 @@
 import type { Amount, Engine, Exchange, Instrument, MarketStream, Millis, Side } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 import type { EventDrivenReadsOptions } from '../account/eventDrivenReads.ts';
-import type { Failed, Reads } from '../account/reads.ts';
+import type { Reads } from '../account/reads.ts';
+import type { Failed } from '../failed.ts';
 import type { ReferenceOptions } from './reference.ts';
 
 /** Reads of the account that the stream's news of our orders begin. */

@@ -3,7 +3,7 @@ import { priceAcross } from '../../core/index.ts';
 import type { BookSnapshot, EngineEvent, Exchange, Instrument, Leg, Millis, Timer } from '../../core/index.ts';
 import type { Feed } from './feed.ts';
 import type { RunContext } from '../runContext.ts';
-import type { Failed } from '../account/reads.ts';
+import type { Failed } from '../failed.ts';
 
 /** `feeds`: instead of the exchange, by the book that they tell. */
 export type ReferenceOptions = {

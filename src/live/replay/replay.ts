@@ -1,7 +1,7 @@
 /** Feeds a recorded run through a fresh engine again: every command must come out as it did. */
 import { OrderBook } from '../../core/index.ts';
 import type { Command, Engine, EngineEvent, Meaning, Millis } from '../../core/index.ts';
-import type { Rules } from '../loop/opening.ts';
+import type { Rules } from '../rules.ts';
 import { brokenBy, eventOf, lineOf } from '../recording/recording.ts';
 import type { Answer, RecordingLine } from '../recording/recording.ts';
 import { readRecording } from '../recording/recordings.ts';

@@ -2,7 +2,7 @@
 import { isFatal } from '../../core/index.ts';
 import type { Clock, Meaning, Millis } from '../../core/index.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
-import type { Failed } from '../account/reads.ts';
+import type { Failed } from '../failed.ts';
 
 /** For so long, and in so many refusals, one that may pass is taken for one that will. */
 const PASSES_WITHIN_MS = 60_000;

@@ -12,7 +12,8 @@ import type {
 } from '../../../src/core/index.ts';
 import { BalanceReads } from '../../../src/live/account/balanceReads.ts';
 import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
-import { isFailed, Reads } from '../../../src/live/account/reads.ts';
+import { Reads } from '../../../src/live/account/reads.ts';
+import { isFailed } from '../../../src/live/failed.ts';
 import { Desk } from '../../core/desk.ts';
 import { memoryLog } from '../../memoryLog.ts';
 

@@ -1,6 +1,6 @@
 /** A book as it was read over REST, by levels or by orders, as levels in ticks and lots. */
-import { amountFloor, priceCeil, priceFloor } from '../../core/index.ts';
-import type { Amount, BookSnapshot, Instrument, OrderBook, Price, Side } from '../../core/index.ts';
+import { amountFloor, priceCeil, priceFloor } from '../core/index.ts';
+import type { Amount, BookSnapshot, Instrument, OrderBook, Price, Side } from '../core/index.ts';
 
 export type PolledLevel = readonly [Side, Price, Amount];
 
