@@ -1,5 +1,6 @@
 /** Risk in money and time, and what follows from it: how much inventory is full, and how hard to lean. */
 import { z } from 'zod';
+import { pairOf } from '../src/core/index.ts';
 import { currencyOf, duration, sumOfMoney } from './parameters.ts';
 import type { LimitProblem } from './parameters.ts';
 
@@ -37,7 +38,7 @@ export const usualOrders = (k: number, shift: number): number => 1 / Math.sqrt(2
 
 /** The risk must be in the book's minor currency. */
 export function riskProblems(risk: { readonly amount: string }, book: string): readonly LimitProblem[] {
-  const minor = book.split('_')[1] ?? '';
+  const [, minor] = pairOf(book);
   if (currencyOf(risk.amount) === minor) return [];
   return [{ key: 'risk', message: `risk.amount must be in ${minor}, the minor currency of ${book}` }];
 }

@@ -1,5 +1,5 @@
 /** The checks that no single key can fail: whether the parts of a configuration fit each other, and the account's fees. */
-import { moneyOf } from '../core/index.ts';
+import { pairOf, moneyOf } from '../core/index.ts';
 import { fairValueReachBps, kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
 import { referenceProblems } from './reference.ts';
@@ -58,7 +58,7 @@ function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
   if (!hedge) return [];
   const [band, residual, most] = [moneyOf(hedge.band), moneyOf(hedge.residual), moneyOf(limits.positionMax)];
   const problems: Problem[] = [];
-  const own = hedge.routes?.via.filter(currency => book.split('_').includes(currency)) ?? [];
+  const own = hedge.routes?.via.filter(currency => pairOf(book).includes(currency)) ?? [];
   if (own.length > 0)
     problems.push({
       path: ['hedge', 'routes', 'via'],
@@ -129,8 +129,7 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
 
 function exchangeProblems({ exchange, book }: Config): readonly Problem[] {
   if (exchange.kind === 'remote') return [];
-  return book
-    .split('_')
+  return pairOf(book)
     .filter(currency => exchange.balances[currency] === undefined)
     .map(currency => ({
       path: ['exchange', 'balances'],

@@ -1,11 +1,11 @@
 /** The keys of the price from elsewhere: the books that lead to ours, and the feeds that tell those that are not read at the exchange. */
 import { z } from 'zod';
-import { legsOf } from '../core/index.ts';
+import { BOOK_NAME, pairOf, legsOf } from '../core/index.ts';
 import type { Leg } from '../core/index.ts';
 import type { Problem } from './problems.ts';
 import { millis } from './values.ts';
 
-const bookName = z.string().regex(/^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/, 'expected <major>_<minor>, like btc_usd');
+const bookName = z.string().regex(BOOK_NAME, 'expected <major>_<minor>, like btc_usd');
 const pointer = z
   .string()
   .regex(/^(\/([^/~]|~[01])*)+$/, 'expected a JSON pointer, like /data/last or /bids/0/0')
@@ -128,7 +128,7 @@ export function referenceProblems(config: Asked): readonly Problem[] {
   const elsewhere = externalReferenceOf(config);
   if (problems.length === 0 && (elsewhere === null || elsewhere.read.includes(book))) {
     const found = (wanted.books ?? fed).join(', ');
-    const message = `expected other books that lead from ${book.replace('_', ' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${found}`;
+    const message = `expected other books that lead from ${pairOf(book).join(' to ')}, like [btc_usd, usd_mxn] for btc_mxn; found ${found}`;
     problems.push({ path: ['reference', wanted.books === undefined ? 'feeds' : 'books'], message });
   }
   const most = exchange.budgets.publicPerMinute;

@@ -1,5 +1,6 @@
 /** The schema of the YAML: every key with its unit, its default and its bounds. Nothing that is not here is accepted. */
 import { z } from 'zod';
+import { BOOK_NAME } from '../core/index.ts';
 import { fairValueParameters, strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
 import { backtestKeys } from './backtest.ts';
@@ -83,6 +84,10 @@ const remote = z.strictObject({
   kind: z
     .literal('remote')
     .describe('An exchange somewhere else, with your key. Real money on the production address.'),
+  venue: z
+    .string()
+    .optional()
+    .describe('Which exchange it is. There is one: bitso, which is also meant when this is left out.'),
   restUrl: baseAddress.describe(
     'Base address of the REST interface, like https://api.bitso.com. https, except on this machine.',
   ),
@@ -178,7 +183,7 @@ export const configSchema = z
   .strictObject({
     book: z
       .string()
-      .regex(/^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/, 'expected <major>_<minor>, like btc_mxn')
+      .regex(BOOK_NAME, 'expected <major>_<minor>, like btc_mxn')
       .describe('The book to quote, <major>_<minor>. One process quotes one book.'),
     instance: z
       .string()

@@ -1,9 +1,11 @@
 /** Everything that other rooms may import from core. */
 export * from './model/units.ts';
+export * from './model/bookName.ts';
 export * from './model/instrument.ts';
 export * from './ports/outcome.ts';
 export * from './ports/port.ts';
 export * from './ports/random.ts';
+export * from './ports/venue.ts';
 export * from './ports/virtualClock.ts';
 export * from './model/book.ts';
 export * from './model/crossRate.ts';
@@ -35,6 +37,7 @@ export * from './risk/regimes.ts';
 export * from './risk/regimeWatch.ts';
 export * from './risk/preTradeRisk.ts';
 export * from './quoting/regimeAdjustments.ts';
+export * from './text/secret.ts';
 export * from './text/shownText.ts';
 export * from './quoting/strategy.ts';
 export * from './hedging/takerOrder.ts';

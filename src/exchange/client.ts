@@ -1,5 +1,5 @@
 /** The client of the exchange: every endpoint of both interface documents, each call ending in an Outcome. */
-import type { Clock, Exchange, MoneyLists, Random, Transport } from '../core/index.ts';
+import type { Clock, Exchange, MoneyLists, NonceSource, Random, Transport } from '../core/index.ts';
 import { account } from './rest/account.ts';
 import type { AccountEndpoints } from './rest/account.ts';
 import { asker } from './transport/ask.ts';
@@ -9,8 +9,8 @@ import type { ConversionEndpoints } from './rest/conversions.ts';
 import { market } from './rest/market.ts';
 import type { MarketEndpoints } from './rest/market.ts';
 import { moneyMoved } from './rest/moneyMoved.ts';
+import { PAGES } from './wire/path.ts';
 import { nonceV2 } from './wire/nonce.ts';
-import type { NonceSource } from './wire/nonce.ts';
 import { orders } from './rest/orders.ts';
 import type { OrderEndpoints } from './rest/orders.ts';
 import { rfq } from './rest/rfq.ts';
@@ -65,6 +65,7 @@ export function exchangeClient(options: ClientOptions): Client {
     ...(credentials ? { signer: { credentials, nonces: options.nonces ?? nonceV2(clock, random) } } : {}),
   });
   return {
+    limits: PAGES,
     ...market(ask),
     ...orders(ask),
     ...account(ask),

@@ -14,13 +14,12 @@ export type TradeListener = {
 };
 
 export type PublicTradeTailOptions = {
-  readonly exchange: Pick<Exchange, 'trades'>;
+  readonly exchange: Pick<Exchange, 'limits' | 'trades'>;
   /** Symbol. */
   readonly book: string;
   readonly listener: TradeListener;
 };
 
-const PAGE = 100;
 /** Pages of one turn: trades of about an hour of a busy book. What lies further on is read in the next turn. */
 const PAGES_MAX = 20;
 /** Orders whose executions the stream has told of lately, and trades that wait for a page. */
@@ -84,18 +83,19 @@ export class PublicTradeTail {
    */
   async fill(): Promise<boolean> {
     const { exchange, book, listener } = this.#options;
+    const { tradesPage } = exchange.limits;
     const doubts = this.#doubts;
     listener.opened?.();
     for (let page = 0; ; page++) {
       const last = this.#last;
       if (page === PAGES_MAX) return false;
-      const query = last === null ? { limit: 1 } : { marker: String(last), sort: 'asc' as const, limit: PAGE };
+      const query = last === null ? { limit: 1 } : { marker: String(last), sort: 'asc' as const, limit: tradesPage };
       const trades = await exchange.trades(book, query);
       if (trades.kind !== 'done') return false;
       // Trades from before the beginning are not part of it.
       if (last === null) this.#last = BigInt(trades.value[0]?.tid ?? 0);
       else for (const trade of trades.value) this.#tell(trade, 'page');
-      if (last === null || trades.value.length < PAGE) break;
+      if (last === null || trades.value.length < tradesPage) break;
     }
     listener.closed?.();
     if (this.#early === null) return true;

@@ -3,9 +3,8 @@ import { constantLatency, fillModel, FLAG, rowsOfTape, runReplay } from '../../b
 import type { ModelName } from '../../backtest/index.ts';
 import { clientOf, engineOf, marketStreamOf } from '../../src/app/wiring/bot.ts';
 import type { Config } from '../../src/config.ts';
-import { randomOf, settle, textOfAmount, textOfPrice, VirtualClock } from '../../src/core/index.ts';
+import { randomOf, Secret, settle, textOfAmount, textOfPrice, VirtualClock } from '../../src/core/index.ts';
 import type { Command, Engine, EngineEvent } from '../../src/core/index.ts';
-import { Secret } from '../../src/exchange/index.ts';
 import { journalIn, openDatabase } from '../../src/live/state/journal.ts';
 import { openSession } from '../../src/live/loop/session.ts';
 import type { Halt } from '../../src/live/safety/latch.ts';

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
-import { randomOf } from '../../src/core/index.ts';
-import { exchangeClient, httpTransport, Secret, splitAddress } from '../../src/exchange/index.ts';
+import { randomOf, Secret } from '../../src/core/index.ts';
+import { exchangeClient, httpTransport, splitAddress } from '../../src/exchange/index.ts';
 import type { Client } from '../../src/exchange/index.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { within } from '../chaos/programs.ts';

@@ -1,8 +1,8 @@
 /** Who asks: the header, the signature, the nonce and what a key may do. */
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { randomOf, VirtualClock } from '../../src/core/index.ts';
-import { meaningOf, nonceV2, Secret, signatureOf } from '../../src/exchange/index.ts';
+import { randomOf, Secret, VirtualClock } from '../../src/core/index.ts';
+import { meaningOf, nonceV2, signatureOf } from '../../src/exchange/index.ts';
 import { ROUTES } from '../../src/sandbox/index.ts';
 import { json, scriptedClient } from '../exchange/fakes.ts';
 import { everyWay, done, refusal } from './driver.ts';
@@ -139,7 +139,7 @@ everyWay(open => {
       price: '1000000',
       major: '0.0001',
       originId: 'a',
-      timeInForce: 'postonly',
+      timeInForce: 'post only',
     } as const;
     const reads = exchange.venue.addKey(id, { permissions: ['account'] });
     const reader = client(reads.key, reads.secret);

@@ -92,7 +92,7 @@ everyWay(open => {
 
   it('rest-api 0 origin_id takes a-z, A-Z, 0-9, _ and -, at most 40 of them', async () => {
     const { ann } = open();
-    const order = { book: 'btc_mxn', side: 'buy', price: '1000000', major: '0.01', timeInForce: 'postonly' } as const;
+    const order = { book: 'btc_mxn', side: 'buy', price: '1000000', major: '0.01', timeInForce: 'post only' } as const;
     for (const originId of ['a', 'Z9_-', 'x'.repeat(40)])
       expect(done(await ann.client.place({ ...order, originId })).oid).toMatch(/^\w{16}$/);
     const raw = { book: 'btc_mxn', side: 'buy', type: 'limit', price: '1000000', major: '0.01' };

@@ -3,9 +3,9 @@
  * again with the switches as they are shipped.
  */
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import { randomOf, VirtualClock } from '../../src/core/index.ts';
+import { randomOf, Secret, VirtualClock } from '../../src/core/index.ts';
 import type { Outcome, Transport, WireReply, WireRequest } from '../../src/core/index.ts';
-import { exchangeClient, httpTransport, Secret } from '../../src/exchange/index.ts';
+import { exchangeClient, httpTransport } from '../../src/exchange/index.ts';
 import type { Client } from '../../src/exchange/index.ts';
 import { createVenue, serve } from '../../src/sandbox/index.ts';
 import type { AccountOptions, EmbeddedExchange, Marketplace, Served, Switches } from '../../src/sandbox/index.ts';

@@ -16,7 +16,7 @@ const VARIANTS = Object.entries(SWITCHES).flatMap(([name, row]): [string, string
 async function session({ ann, bob, clock, house, stranger }: Stage): Promise<Record<string, Outcome<unknown>>> {
   const { client } = ann;
   const of = (originId: string) =>
-    ({ book: 'btc_mxn', side: 'sell', price: '1500000', major: '0.1', originId, timeInForce: 'postonly' }) as const;
+    ({ book: 'btc_mxn', side: 'sell', price: '1500000', major: '0.1', originId, timeInForce: 'post only' }) as const;
   const usd = house('usd_mxn');
   usd.place('buy', price(18_300), amount(10 ** 13), 'GTC');
   usd.place('sell', price(18_310), amount(10 ** 13), 'GTC');
@@ -24,7 +24,7 @@ async function session({ ann, bob, clock, house, stranger }: Stage): Promise<Rec
   const placed = (out['place'] = await client.place(of('a')));
   out['post-only cross'] = await bob.client.place({ ...of('x'), side: 'buy' });
   out['again'] = await client.place(of('a'));
-  out['stop'] = await client.placeOrder({ ...of('s'), type: 'limit', stop: '1400000' });
+  out['stop'] = await client.placeOrder({ ...of('s'), type: 'limit', timeInForce: 'postonly', stop: '1400000' });
   await clock.advance(30);
   out['taken'] = await bob.client.placeOrder({
     book: 'btc_mxn',

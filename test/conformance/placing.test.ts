@@ -11,7 +11,7 @@ const OURS = { book: 'btc_mxn', side: 'buy', type: 'limit', price: '1500000', ma
 everyWay(open => {
   it('rest-api 4.11 POST orders places an order and answers with its oid', async () => {
     const { ann } = open();
-    const { oid } = done(await ann.client.place({ ...OURS, originId: 'mm-1', timeInForce: 'postonly' }));
+    const { oid } = done(await ann.client.place({ ...OURS, originId: 'mm-1', timeInForce: 'post only' }));
     expect(done(await ann.client.openOrders())).toMatchObject([
       { oid, originId: 'mm-1', side: 'buy', price: '1500000' },
     ]);
@@ -44,7 +44,7 @@ everyWay(open => {
 
   it('public-facts 5.1 an origin_id is taken while its order is active, and free afterwards', async () => {
     const { ann, bob } = open();
-    const place = { ...OURS, originId: 'one', timeInForce: 'goodtillcancelled' } as const;
+    const place = { ...OURS, originId: 'one', timeInForce: 'good till canceled' } as const;
     done(await ann.client.place(place));
     expect(refusal(await ann.client.place({ ...place, price: '1400000' }))).toBe('0356');
     done(await bob.client.place(place));
@@ -54,7 +54,7 @@ everyWay(open => {
 
   it('rest-api 9 active orders alone hold an origin_id: a finished one gives it back, a dash is allowed in it', async () => {
     const { ann, bob } = open();
-    const place = { ...OURS, originId: 'with-dash', timeInForce: 'goodtillcancelled' } as const;
+    const place = { ...OURS, originId: 'with-dash', timeInForce: 'good till canceled' } as const;
     done(await ann.client.place(place));
     await bob.limit('sell', '1500000', '0.1');
     done(await ann.client.place(place));
@@ -176,9 +176,9 @@ everyWay(open => {
   it('public-facts 5.3 one order too many is 1001, a suspended account 1008', async () => {
     const { ann, exchange } = open({ openOrdersMax: 1 });
     await ann.limit('buy', '1400000', '0.01');
-    expect(refusal(await ann.client.place({ ...OURS, originId: 'b', timeInForce: 'postonly' }))).toBe('1001');
+    expect(refusal(await ann.client.place({ ...OURS, originId: 'b', timeInForce: 'post only' }))).toBe('1001');
     exchange.venue.accounts.get(ann.id)!.trading = false;
-    expect(refusal(await ann.client.place({ ...OURS, originId: 'b', timeInForce: 'postonly' }))).toBe('1008');
+    expect(refusal(await ann.client.place({ ...OURS, originId: 'b', timeInForce: 'post only' }))).toBe('1008');
   });
 
   it('public-facts 5.4 an order whose reply was lost is found by its origin_id', async () => {
@@ -187,7 +187,7 @@ everyWay(open => {
     expect(done(await ann.client.lookUp({ originIds: ['lost'] }))).toMatchObject([
       { originId: 'lost', status: 'open' },
     ]);
-    expect(refusal(await ann.client.place({ ...OURS, originId: 'lost', timeInForce: 'postonly' }))).toBe('0356');
+    expect(refusal(await ann.client.place({ ...OURS, originId: 'lost', timeInForce: 'post only' }))).toBe('0356');
   });
 
   it('public-facts 16.1 goodtillcancelled matches what crosses, and the rest stays', async () => {
@@ -223,7 +223,7 @@ everyWay(open => {
   it('public-facts 16.1 postonly that would match is accepted, then cancelled without a fill', async () => {
     const { ann, bob } = open();
     await ann.limit('sell', '1500000', '0.1');
-    const { oid } = done(await bob.client.place({ ...OURS, originId: 'p', timeInForce: 'postonly' }));
+    const { oid } = done(await bob.client.place({ ...OURS, originId: 'p', timeInForce: 'post only' }));
     expect(done(await bob.client.order(oid))[0]).toMatchObject({ status: 'cancelled', unfilledAmount: '0.10000000' });
     expect(done(await ann.client.openOrders())[0]!.status).toBe('open');
   });

@@ -6,7 +6,7 @@ import { randomOf, settle, TransportFailure, VirtualClock } from '../../src/core
 import type { Exchange, Outcome, WireReply } from '../../src/core/index.ts';
 import { exchangeClient } from '../../src/exchange/client.ts';
 import type { Client } from '../../src/exchange/client.ts';
-import type { Observation } from '../../src/exchange/transport/ask.ts';
+import type { Observation } from '../../src/core/index.ts';
 import { nonceV1 } from '../../src/exchange/wire/nonce.ts';
 import { signatureOf } from '../../src/exchange/wire/sign.ts';
 import { httpTransport } from '../../src/exchange/transport/transport.ts';
@@ -19,7 +19,7 @@ const limit = {
   price: '1502340',
   major: '0.00250000',
   originId: 'mm-ask-000017',
-  timeInForce: 'postonly',
+  timeInForce: 'post only',
 } as const;
 
 /** Every endpoint of both documents: the call, and the request that it must become. */
@@ -81,7 +81,14 @@ const ENDPOINTS: readonly [string, (client: Client) => Promise<unknown>, string,
   ],
   [
     'place a stop-limit order',
-    c => c.placeOrder({ ...limit, type: 'limit', stop: '1500000', marginOrderType: 'CROSS_MARGIN' }),
+    c =>
+      c.placeOrder({
+        ...limit,
+        type: 'limit',
+        timeInForce: 'postonly',
+        stop: '1500000',
+        marginOrderType: 'CROSS_MARGIN',
+      }),
     'POST /api/v3/orders',
     '{"book":"btc_mxn","side":"sell","type":"limit","major":"0.00250000","stop":"1500000","price":"1502340","time_in_force":"postonly","origin_id":"mm-ask-000017","margin_order_type":"CROSS_MARGIN"}',
   ],

@@ -8,8 +8,8 @@ import { logger } from '../../src/cli/terminal/logger.ts';
 import { remoteVenue } from '../../src/app/wiring/venue.ts';
 import { guardTerminal } from '../../src/cli/terminal/terminal.ts';
 import { loadConfig } from '../../src/config.ts';
-import { maskedText, randomOf, shownLines, shownText, VirtualClock } from '../../src/core/index.ts';
-import { exchangeClient, httpTransport, Secret } from '../../src/exchange/index.ts';
+import { maskedText, randomOf, Secret, shownLines, shownText, VirtualClock } from '../../src/core/index.ts';
+import { exchangeClient, httpTransport } from '../../src/exchange/index.ts';
 
 const KEY = 'the-key+of/an=account';
 const SECRET = 'the-secret-of-the-account';
@@ -61,7 +61,7 @@ describe('an error that says what it was sent', () => {
         price: '1',
         major: '1',
         originId: 'x',
-        timeInForce: 'postonly',
+        timeInForce: 'post only',
       });
       const lines: string[] = [];
       const log = logger('debug', [SECRET, KEY], { write: line => void lines.push(line) });
@@ -114,7 +114,7 @@ describe('an environment in which any certificate passes', () => {
     const before = { ...process.env };
     ends.push(() => (process.env = before));
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
-    expect(() => remoteVenue('https://api.example.com')).toThrow(
+    expect(() => remoteVenue({ restUrl: 'https://api.example.com' })).toThrow(
       /^NODE_TLS_REJECT_UNAUTHORIZED=0 is set .* take it away \(unset NODE_TLS_REJECT_UNAUTHORIZED\), .* NODE_EXTRA_CA_CERTS$/,
     );
   });

@@ -3,7 +3,7 @@ import { randomOf, VirtualClock } from '../../src/core/index.ts';
 import type { Transport, WireReply, WireRequest } from '../../src/core/index.ts';
 import { exchangeClient } from '../../src/exchange/client.ts';
 import type { ClientOptions } from '../../src/exchange/client.ts';
-import { Secret } from '../../src/exchange/wire/secret.ts';
+import { Secret } from '../../src/core/text/secret.ts';
 
 export type Answer = (request: WireRequest) => WireReply | Promise<WireReply>;
 

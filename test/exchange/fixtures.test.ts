@@ -39,7 +39,14 @@ const RECORDED: readonly [string, string, Call, number][] = [
   ['order book of 2017', text('bitso-java/publicOrderBook.json'), c => c.orderBook('btc_mxn'), 1],
 ];
 
-const ORDER = { book: 'btc_mxn', side: 'buy', price: '1', major: '1', originId: 'a', timeInForce: 'postonly' } as const;
+const ORDER = {
+  book: 'btc_mxn',
+  side: 'buy',
+  price: '1',
+  major: '1',
+  originId: 'a',
+  timeInForce: 'post only',
+} as const;
 
 const asking = (reply: string, call: Call, status = 200) => call(scriptedClient(() => json(reply, status)).client);
 

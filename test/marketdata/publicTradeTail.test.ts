@@ -16,7 +16,11 @@ const tradeOf = (tid: number): PublicTrade => ({
 const streamed = (tid: number): StreamTrade => ({ ...tradeOf(tid), makerOid: `m${tid}`, takerOid: `t${tid}` });
 
 /** As the exchange does: newest first, or those beyond the marker, ascending. `read` is told before each answer. */
-const exchangeWith = (trades: readonly PublicTrade[], read = () => undefined as void): Pick<Exchange, 'trades'> => ({
+const exchangeWith = (
+  trades: readonly PublicTrade[],
+  read = () => undefined as void,
+): Pick<Exchange, 'limits' | 'trades'> => ({
+  limits: { ordersPage: 500, tradesPage: 100, depth: 50 },
   trades: async (_, { marker, sort, limit = 25 } = {}) => {
     const value = (
       sort === 'asc' ? trades.filter(({ tid }) => Number(tid) > Number(marker ?? -1)) : [...trades].reverse()

@@ -57,7 +57,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'verified none left with a page full of foreign orders',
     file: 'src/live/safety/cancelAllAndVerify.ts',
-    from: '!(list.length > PAGE && list.length < LARGE_PAGE)',
+    from: '!(list.length > page && list.length < LARGE_PAGE)',
     to: 'false',
     test: 'test/live/safety/cancelAllAndVerify.test.ts',
     title: 'verifies nothing while the list of open orders is full of orders of others, and all of it once it is not',
@@ -258,7 +258,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'one page of public trades only',
     file: 'src/marketdata/publicTradeTail.ts',
-    from: 'if (last === null || trades.value.length < PAGE) break;',
+    from: 'if (last === null || trades.value.length < tradesPage) break;',
     to: 'break;',
     test: 'test/marketdata/publicTradeTail.test.ts',
     title: 'tells each trade since the last read once and in order, over as many pages as it takes',
@@ -290,8 +290,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'the nonce mark in another unit',
     file: 'src/app/wiring/bot.ts',
-    from: 'nonceV2(clock, random, journal?.nonceMark ?? nonceAbove)',
-    to: 'nonceV2(clock, random, (journal?.nonceMark ?? nonceAbove) / 1_000_000n)',
+    from: 'nonceAbove: journal?.nonceMark ?? nonceAbove,',
+    to: 'nonceAbove: (journal?.nonceMark ?? nonceAbove) / 1_000_000n,',
     test: 'test/live/loop/recovery.test.ts',
     title: 'every nonce is above all that left before, also when the clock was set back meanwhile',
   },

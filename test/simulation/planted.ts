@@ -288,7 +288,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'takes liquidity',
     mistake: 'orders are not post-only',
-    seams: () => exchange(inner => ({ place: order => inner.place({ ...order, timeInForce: 'goodtillcancelled' }) })),
+    seams: () => exchange(inner => ({ place: order => inner.place({ ...order, timeInForce: 'good till canceled' }) })),
   },
   {
     name: 'cancels wait in the limiter',

@@ -1,9 +1,8 @@
 /** Days in the life of the shipped bot beside the embedded exchange, to see whether either grows: the heap once a day, after a forced collection. */
 import { clientOf, engineOf } from '../../src/app/wiring/bot.ts';
 import { loadConfig } from '../../src/config.ts';
-import { randomOf, settle, TransportFailure, VirtualClock } from '../../src/core/index.ts';
+import { randomOf, Secret, settle, TransportFailure, VirtualClock } from '../../src/core/index.ts';
 import type { Clock, Millis, Transport, WireReply } from '../../src/core/index.ts';
-import { Secret } from '../../src/exchange/index.ts';
 import { journalIn, openDatabase } from '../../src/live/state/journal.ts';
 import type { Latch } from '../../src/live/safety/latch.ts';
 import { openRolling } from '../../src/live/loop/rolling.ts';

@@ -19,12 +19,12 @@ import type {
 } from '../../core/index.ts';
 import { recordedConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
-import { actsOn } from '../../exchange/index.ts';
 import type { Rules } from '../../live/rules.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../wiring/bot.ts';
+import { venueOf } from '../wiring/venueRegistry.ts';
 import { UsageError } from '../wiring/configFile.ts';
 
 /** As `--json` prints it (docs/json.md). Prices and amounts are exact decimal text, steps are in ticks. */
@@ -121,7 +121,7 @@ export function explain({ dir, at, onInput }: Asked): Explanation {
       onInput?.(event.at);
     },
     until: at ?? Infinity,
-    meaningOf: actsOn,
+    meaningOf: venueOf(setup).meaningOf,
   });
   const { difference, gap, broke } = replayed;
   if (seen.at === null)

@@ -127,7 +127,7 @@ export async function cancelOwn(
   }
 }
 
-type Beside = Pick<Exchange, 'openOrders' | 'cancel' | 'lookUp'>;
+type Beside = Pick<Exchange, 'limits' | 'openOrders' | 'cancel' | 'lookUp'>;
 
 const AGAIN_MS = 200;
 /** Its nonce is not higher than that of another process, or the credentials are wrong. */
@@ -157,6 +157,7 @@ async function besideTheBot(
   };
   return {
     exchange: {
+      limits: beside.limits,
       openOrders: ask => trying(of => of.openOrders(ask)),
       cancel: ids => trying(of => of.cancel(ids)),
       lookUp: ids => trying(of => of.lookUp(ids)),

@@ -1,6 +1,7 @@
 /** `puntas hedges`: what was to leave, every way out with its cost at the decision, and what became of it; from the recordings of a state directory. */
 import { existsSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
+import { pairOf } from '../../core/index.ts';
 import type { HedgeLine, HedgeRow } from '../../core/index.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
@@ -53,7 +54,7 @@ export function hedges(dir: string, json: boolean): readonly string[] {
 
 /** One hedge for a person: the decision, its alternatives, and its end. */
 export function linesOf({ book, route, ...row }: ToldHedge): readonly string[] {
-  const [major, minor] = book.split('_') as [string, string];
+  const [major, minor] = pairOf(book);
   const what = row.amount.startsWith('-')
     ? `${row.amount.slice(1)} ${major} to come`
     : `${row.amount} ${major} to leave`;

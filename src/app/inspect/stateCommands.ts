@@ -1,13 +1,13 @@
 /** `puntas replay`, `puntas reduce` and `puntas resume`: what a state directory can be asked after and told. */
 import { existsSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
-import { actsOn } from '../../exchange/index.ts';
 import { isBeyondLimit } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../wiring/bot.ts';
+import { venueOf } from '../wiring/venueRegistry.ts';
 import { UsageError } from '../wiring/configFile.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
 import type { WhichBot } from '../messages/ownCommand.ts';
@@ -34,8 +34,11 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     const rules = firstRules(dir, run);
     if (recording === null || rules === null)
       return { same: true, text: 'ended before the rules of its book were read; nothing to replay' };
-    const engine = engineOf(recordedConfig(recording.of.setup), rules, run);
-    const { inputs, commands, difference, gap, broke } = replayRun(dir, run, engine, { meaningOf: actsOn });
+    const setup = recordedConfig(recording.of.setup);
+    const engine = engineOf(setup, rules, run);
+    const { inputs, commands, difference, gap, broke } = replayRun(dir, run, engine, {
+      meaningOf: venueOf(setup).meaningOf,
+    });
     const verdict = difference === null ? 'every command the same' : `DIFFERENT ${difference}`;
     const end = gap ? ', up to where the disk took no more of the recording' : '';
     const broken = broke === null ? '' : `, and broke as it did then: ${broke}`;

@@ -1,7 +1,6 @@
 /** A run whose state is open: its parts, what they tell each other, and how it begins and ends. */
 import { describeTier } from '../../core/index.ts';
-import type { Clock, Millis, Snapshot } from '../../core/index.ts';
-import type { Client } from '../../exchange/index.ts';
+import type { Clock, Millis, Snapshot, VenueClient } from '../../core/index.ts';
 import { adjustmentsIn } from '../../live/state/adjustments.ts';
 import { settlementsIn } from '../../live/state/settlements.ts';
 import type { Journal } from '../../live/state/journal.ts';
@@ -47,7 +46,7 @@ export class Running {
   readonly #resumeCommand: string;
   readonly #latch: Latch;
   readonly #heartbeat: ReturnType<typeof heartbeatIn>;
-  readonly #client: Client;
+  readonly #client: VenueClient;
   readonly #runTotals = new RunTotals();
   /** Of the run that goes on: one follows the other in this process. */
   #journal: Journal;
@@ -91,7 +90,7 @@ export class Running {
       venue: {
         exchange: client,
         newStream: () => marketStreamOf(config, venue, clock, seed),
-        moneyLists: client,
+        moneyLists: client.moneyLists,
       },
       beside: { reference, hedge: hedgeOf(config, client), rfqReference: rfqReferenceOf(config, client) },
       state: {
@@ -116,8 +115,8 @@ export class Running {
       },
     });
     if (this.#journal.client === null && ownerOf(config, venue).venue !== null) {
-      const status = await client.accountStatus();
-      if (status.kind === 'done') this.#journal.ownedBy(status.value.clientId);
+      const id = await client.account?.id();
+      if (id?.kind === 'done') this.#journal.ownedBy(id.value);
     }
     return rolling;
   }

@@ -2,13 +2,12 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomOf, sleep } from '../../core/index.ts';
-import type { BookRules, Clock } from '../../core/index.ts';
+import type { BookRules, Clock, VenueClient } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
-import { exchangeClient, httpTransport, marketStream, socketTransport, splitAddress } from '../../exchange/index.ts';
-import type { Client } from '../../exchange/index.ts';
 import { PollRecorder, Recorder, rulesOf, TapeWriter } from '../../tape/index.ts';
 import type { RecorderStatus } from '../../tape/index.ts';
 import { UsageError } from '../wiring/configFile.ts';
+import { venueOf } from '../wiring/venueRegistry.ts';
 
 export type RecordOptions = {
   readonly config: Config;
@@ -94,19 +93,21 @@ export async function record(options: RecordOptions): Promise<Recorded> {
 
 function openRecording(
   rules: BookRules,
-  client: Client,
+  client: VenueClient,
   options: RecordOptions,
   onBroken: (error: unknown) => void,
 ): Recording {
   const { config, addresses, clock, out, seed, log } = options;
   const { book } = rules;
-  const streamUrl = config.exchange.stream ? addresses.streamUrl : undefined;
-  const writer = openWriter(out, rules, addresses.restUrl, streamUrl === undefined ? POLLED_DEPTH : Infinity);
+  const url = config.exchange.stream ? addresses.streamUrl : undefined;
+  const of = { clock, random: randomOf(seed ^ 0x57), book };
+  const stream = url === undefined ? undefined : venueOf(config).marketStream?.({ ...of, url });
+  const writer = openWriter(out, rules, addresses.restUrl, stream ? Infinity : client.limits.depth);
   for (const line of writer.mended) log(line);
   const common = { exchange: client, clock, sink: writer, rules, resumedFrom: writer.resumedFrom, log, onBroken };
   if (writer.resumedFrom !== null)
     log(`${book}: going on with the tape that ends at ${new Date(writer.resumedFrom).toISOString()}`);
-  if (streamUrl === undefined) {
+  if (!stream) {
     // A round is two reads; a tenth of the budget is left.
     const roundMs = (2.2 * 60_000 * options.books.length) / config.exchange.budgets.publicPerMinute;
     return {
@@ -115,13 +116,8 @@ function openRecording(
       recorder: new PollRecorder({ ...common, pollMs: Math.max(config.timing.bookPollMs, roundMs) }),
     };
   }
-  const transport = socketTransport({ url: streamUrl });
-  const stream = marketStream({ transport, clock, random: randomOf(seed ^ 0x57), book });
   return { book, writer, recorder: new Recorder({ ...common, stream }) };
 }
-
-/** Levels a side of an aggregated book (public facts 4.3). */
-const POLLED_DEPTH = 50;
 
 function openWriter(dir: string, rules: BookRules, source: string, depth: number): TapeWriter {
   try {
@@ -131,14 +127,13 @@ function openWriter(dir: string, rules: BookRules, source: string, depth: number
   }
 }
 
-function publicClient({ config, addresses, clock, seed }: RecordOptions): Client {
-  const { origin, basePath } = splitAddress(addresses.restUrl);
+function publicClient({ config, addresses, clock, seed }: RecordOptions): VenueClient {
   const { budgets, requestTimeoutMs } = config.exchange;
-  return exchangeClient({
+  return venueOf(config).connect({
     clock,
     random: randomOf(seed),
-    transport: httpTransport({ origin, deadlineMs: Math.max(requestTimeoutMs, WHOLE_BOOK_MS) }),
-    basePath,
+    restUrl: addresses.restUrl,
+    deadlineMs: Math.max(requestTimeoutMs, WHOLE_BOOK_MS),
     budgets: { public: budgets.publicPerMinute, private: budgets.privatePerMinute },
   });
 }
@@ -147,7 +142,7 @@ function publicClient({ config, addresses, clock, seed }: RecordOptions): Client
 const WHOLE_BOOK_MS = 15_000;
 
 async function rulesOfBooks(
-  client: Client,
+  client: VenueClient,
   options: RecordOptions,
   signal: AbortSignal,
 ): Promise<readonly BookRules[]> {

@@ -11,27 +11,21 @@ import {
 } from '../../core/index.ts';
 import type {
   Clock,
+  ConversionDesk,
   EngineNews,
   Instrument,
   MarketStream,
   Millis,
+  Observation,
   RegimeRules,
   RiskLimits,
+  SecretText,
   StreamTransport,
   Transport,
+  VenueClient,
 } from '../../core/index.ts';
 import { edgeProblem, externalReferenceOf } from '../../config.ts';
 import type { Config } from '../../config.ts';
-import {
-  conversionDesk,
-  exchangeClient,
-  httpTransport,
-  marketStream,
-  nonceV2,
-  socketTransport,
-  splitAddress,
-} from '../../exchange/index.ts';
-import type { Client, Observation, Secret } from '../../exchange/index.ts';
 import type { HedgeSetup } from '../../hedge/index.ts';
 import { durableNonces } from '../../live/state/durableNonces.ts';
 import type { Journal } from '../../live/state/journal.ts';
@@ -41,12 +35,13 @@ import type { RfqReferenceSetup } from '../../live/market/rfqReferenceReads.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../../strategies/index.ts';
 import { FeesTooHigh, UsageError } from './configFile.ts';
 import { feedOf } from './feeds.ts';
+import { venueOf } from './venueRegistry.ts';
 
 /** Where to trade, and as whom. */
 export type VenueAccess = {
   readonly restUrl: string;
   readonly key: string;
-  readonly secret: Secret;
+  readonly secret: SecretText;
   /** How many times faster than real time the venue's clock and ours run. */
   readonly speed: number;
   /** When it began, for an exchange that forgets everything when it ends: what was left at an earlier one is not looked for here. */
@@ -69,7 +64,7 @@ const DEADLINE_MIN_MS = 500;
 /** A client for the venue. Its nonces continue above those of earlier runs when a journal is given. */
 export function clientOf(
   config: Config,
-  venue: VenueAccess,
+  at: VenueAccess,
   clock: Clock,
   seed: number,
   options: {
@@ -78,47 +73,38 @@ export function clientOf(
     readonly nonceAbove?: bigint;
     readonly onRequest?: (seen: Observation) => void;
   } = {},
-): Client {
-  const { origin, basePath } = splitAddress(venue.restUrl);
+): VenueClient {
   const { budgets, requestTimeoutMs, authentication } = config.exchange;
-  const random = randomOf(seed);
   const { journal, nonceAbove = 0n, onRequest } = options;
-  const source = nonceV2(clock, random, journal?.nonceMark ?? nonceAbove);
-  const deadlineMs = Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / venue.speed);
-  const door = (name: 'rfq' | 'webhooks', url: string | undefined) => {
-    if (url === undefined) return {};
-    const at = splitAddress(url);
-    return { [name]: { transport: httpTransport({ origin: at.origin, deadlineMs }), basePath: at.basePath } };
-  };
-  return exchangeClient({
+  return venueOf(config).connect({
     clock,
-    random,
-    transport: venue.transport ?? httpTransport({ origin, deadlineMs }),
-    basePath,
-    ...door('rfq', venue.rfqUrl),
-    ...door('webhooks', venue.webhookUrl),
+    random: randomOf(seed),
+    ...at,
+    deadlineMs: Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / at.speed),
     credentials: {
-      key: venue.key,
-      secret: venue.secret,
-      headers: authentication === 'headers' ? 'three' : 'authorization',
+      key: at.key,
+      secret: at.secret,
+      authentication,
+      nonceAbove: journal?.nonceMark ?? nonceAbove,
+      ...(journal ? { durable: source => durableNonces(source, journal) } : {}),
     },
-    nonces: journal ? durableNonces(source, journal) : source,
     budgets: { public: budgets.publicPerMinute, private: budgets.privatePerMinute },
-    ...(onRequest ? { onRequest } : {}),
+    onRequest,
   });
 }
 
 /** The stream of the configured book; undefined when it is switched off or the venue has none. */
 export function marketStreamOf(
   config: Config,
-  venue: VenueAccess,
+  { streamUrl: url, streamTransport: transport }: VenueAccess,
   clock: Clock,
   seed: number,
 ): MarketStream | undefined {
-  const { streamUrl, streamTransport } = venue;
-  if (!config.exchange.stream || (streamUrl === undefined && streamTransport === undefined)) return undefined;
-  const transport = streamTransport ?? socketTransport({ url: streamUrl! });
-  return marketStream({ transport, clock, random: randomOf(seed ^ 0x57), book: config.book });
+  if (!config.exchange.stream) return undefined;
+  const of = { clock, random: randomOf(seed ^ 0x57), book: config.book };
+  const { marketStream } = venueOf(config);
+  if (transport) return marketStream?.({ ...of, transport });
+  return url === undefined ? undefined : marketStream?.({ ...of, url });
 }
 
 /** What the configured price from elsewhere is read from, and how its feeds are closed; undefined when there is none. */
@@ -181,14 +167,22 @@ export function engineOf(
 }
 
 /** How inventory leaves by conversions; undefined when it does not. */
-export function hedgeOf(config: Config, client: Client): HedgeSetup | undefined {
+export function hedgeOf(config: Config, client: VenueClient): HedgeSetup | undefined {
   const plan = hedgePlanOf(config);
-  return plan && { ...plan, desk: conversionDesk(client) };
+  return plan && { ...plan, desk: deskOf(client, 'hedge') };
 }
 
 /** How RFQ is asked for its prices alone; undefined when it is not. */
-export function rfqReferenceOf({ rfqReference }: Config, client: Client): RfqReferenceSetup | undefined {
-  return rfqReference && { ...rfqReference, amount: moneyOf(rfqReference.amount), desk: conversionDesk(client) };
+export function rfqReferenceOf({ rfqReference }: Config, client: VenueClient): RfqReferenceSetup | undefined {
+  return (
+    rfqReference && { ...rfqReference, amount: moneyOf(rfqReference.amount), desk: deskOf(client, 'rfqReference') }
+  );
+}
+
+/** Throws `UsageError` where nothing can be converted. */
+function deskOf({ desk }: VenueClient, key: string): ConversionDesk {
+  if (desk) return desk;
+  throw new UsageError(`${key}: nothing can be converted at this exchange; leave the key out`);
 }
 
 /** The same for any desk. */

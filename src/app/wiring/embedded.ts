@@ -1,9 +1,8 @@
 /** Starts the embedded exchange with its market and one funded account, as the configuration asks. */
-import { priceAcross } from '../../core/index.ts';
+import { pairOf, priceAcross, Secret } from '../../core/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import { externalReferenceOf } from '../../config.ts';
 import type { Config } from '../../config.ts';
-import { Secret } from '../../exchange/index.ts';
 import {
   createVenue,
   FLOW_PROFILES,
@@ -69,7 +68,7 @@ export function openBox(
     ...(tape === null ? {} : { books: [tape.rules] }),
     ...(options.deliveries && { deliveries: options.deliveries }),
   });
-  const group = book.split('_')[1]!;
+  const [, group] = pairOf(book);
   const account = venue.openAccount({ balances: exchange.balances, volume30d: { [group]: exchange.volume30d } });
   market.start(venue.marketplace(book));
   const referenceMarkets = startReference(config, venue, seed);

@@ -3,8 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { readWebhookTokens } from '../../config.ts';
 import type { Config, WebhookSettings } from '../../config.ts';
 import { textOfError } from '../../core/index.ts';
-import type { Millis } from '../../core/index.ts';
-import type { Client } from '../../exchange/index.ts';
+import type { Millis, VenueClient } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import { UsageError } from './configFile.ts';
 import { readSecretFile } from './secretFiles.ts';
@@ -38,11 +37,12 @@ export const callbackOf = (base: string, token: string): string => `${base}/hook
 export async function startInbox(
   config: Config,
   settings: WebhookSettings,
-  client: Pick<Client, 'webhookKeys'>,
+  client: Pick<VenueClient, 'webhooks'>,
   log: Log,
   looks: InboxLooks,
 ): Promise<InboxSide> {
-  const workerData: ThreadData = { dir: config.state.dir, settings, tokens: webhookTokens() };
+  const venue = config.exchange.kind === 'remote' ? config.exchange.venue : undefined;
+  const workerData: ThreadData = { venue, dir: config.state.dir, settings, tokens: webhookTokens() };
   const thread = new Worker(new URL('./inboxThread.js', import.meta.url), { workerData });
   const say = (message: ToThread) => thread.postMessage(message);
   const hear = inboxHearing(log, looks, () => performance.now());
@@ -133,11 +133,12 @@ function contradicted({ id, contradictions }: Told, log: Log): void {
 }
 
 async function fetchKeys(
-  client: Pick<Client, 'webhookKeys'>,
+  client: Pick<VenueClient, 'webhooks'>,
   log: Log,
   say: (message: ToThread) => void,
 ): Promise<void> {
-  const outcome = await client.webhookKeys();
+  const outcome = await client.webhooks?.keys();
+  if (!outcome) return;
   if (outcome.kind === 'done') say({ kind: 'keys', keys: outcome.value });
   else
     log.warn(

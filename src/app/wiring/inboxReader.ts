@@ -1,7 +1,6 @@
 /** What a stored delivery says, joined with everything that was said of the same transaction before. */
 import { contradictionsOf, joinTransactions, transactionOf } from '../../core/index.ts';
-import type { TransactionEvent, TransactionState } from '../../core/index.ts';
-import { delivery } from '../../exchange/index.ts';
+import type { TransactionEvent, TransactionState, VenueWebhooks } from '../../core/index.ts';
 
 export type InboxNews =
   | {
@@ -42,21 +41,21 @@ function stageOf({ kinds, status, finals, refund }: TransactionState): string {
 }
 
 /** Reads deliveries one after the other; null for one that is about something else, or says what is known. */
-export function inboxReader(): (body: Buffer) => InboxNews | null {
+export function inboxReader(read: VenueWebhooks['read']): (body: Buffer) => InboxNews | null {
   const join = transactions();
   return body => {
-    const read = delivery(body.toString('utf8'));
-    if (read.kind === 'unreadable') return { kind: 'unreadable', why: read.reason };
-    if (read.kind !== 'transaction') return null;
-    const state = join(read.event);
+    const told = read(body.toString('utf8'));
+    if (told.kind === 'unreadable') return { kind: 'unreadable', why: told.reason };
+    if (told.kind !== 'transaction') return null;
+    const state = join(told.event);
     if (state === null) return null;
     return {
       kind: 'transaction',
-      id: read.event.id,
-      type: read.event.kind,
+      id: told.event.id,
+      type: told.event.kind,
       status: state.status.value,
       refund: state.refund?.status.value ?? null,
-      quoteId: read.event.kind === 'CONVERSION' ? read.event.quoteId : null,
+      quoteId: told.event.kind === 'CONVERSION' ? told.event.quoteId : null,
       contradictions: contradictionsOf(state),
     };
   };

@@ -2,16 +2,18 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { WebhookSettings } from '../../config.ts';
 import { textOfError } from '../../core/index.ts';
+import type { WebhookKey } from '../../core/index.ts';
 import { diskRoom } from '../../live/files/diskRoom.ts';
 import { openInbox } from '../../live/inbox/listener.ts';
 import type { InboxCounts } from '../../live/inbox/listener.ts';
-import { signatureCheck } from '../../live/inbox/signature.ts';
-import type { PublicKey } from '../../live/inbox/signature.ts';
 import { openInboxStore } from '../../live/inbox/store.ts';
 import { inboxReader } from './inboxReader.ts';
 import type { InboxNews } from './inboxReader.ts';
+import { venueNamed } from './venueRegistry.ts';
 
 export type ThreadData = {
+  /** `exchange.venue`. */
+  readonly venue: string | undefined;
   readonly dir: string;
   readonly settings: WebhookSettings;
   readonly tokens: readonly string[];
@@ -35,19 +37,21 @@ export type FromThread =
   | { readonly kind: 'state'; readonly state: InboxState }
   | { readonly kind: 'closed' };
 
-export type ToThread = { readonly kind: 'keys'; readonly keys: readonly PublicKey[] } | { readonly kind: 'close' };
+export type ToThread = { readonly kind: 'keys'; readonly keys: readonly WebhookKey[] } | { readonly kind: 'close' };
 
 /** What a start reads of what is kept: enough to know a repetition, and to see a contradiction. */
 const REMEMBERED = { rows: 2_000, bytes: 4_000_000 };
 const STATE_EVERY_MS = 1_000;
 
-async function listen({ dir, settings, tokens }: ThreadData, tell: (news: FromThread) => void): Promise<void> {
+async function listen({ venue, dir, settings, tokens }: ThreadData, tell: (news: FromThread) => void): Promise<void> {
   const elapsed = () => performance.now();
   const now = () => Date.now();
   const store = openInboxStore(dir, { rows: settings.keep, bytes: settings.keepMb * 1_000_000 });
-  const read = inboxReader();
+  const { webhooks } = venueNamed(venue);
+  if (!webhooks) throw new Error('webhooks: this exchange delivers nothing; leave the section out');
+  const read = inboxReader(body => webhooks.read(body));
   for (const { body } of store.newest(REMEMBERED)) read(body);
-  const signatures = signatureCheck({ now, elapsed }, () => tell({ kind: 'keys wanted' }));
+  const signatures = webhooks.signatures({ now, elapsed }, () => tell({ kind: 'keys wanted' }));
   const inbox = await openInbox({
     ...settings,
     tokens,

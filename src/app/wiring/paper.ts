@@ -1,25 +1,17 @@
 /** Paper trading: an embedded exchange in this process whose market is another exchange's, read without a key and traded with play money. */
-import { randomOf, sleep, textOfAmount } from '../../core/index.ts';
-import type { Amount, AvailableBook, Clock, Instrument, StreamTransport, Transport } from '../../core/index.ts';
+import { pairOf, randomOf, Secret, sleep, textOfAmount } from '../../core/index.ts';
+import type { Amount, AvailableBook, Clock, Instrument, Transport, StreamTransport } from '../../core/index.ts';
 import { externalReferenceOf, readsPerMinute } from '../../config.ts';
 import type { Config, RemoteSettings } from '../../config.ts';
-import {
-  exchangeClient,
-  httpTransport,
-  marketStream,
-  Secret,
-  socketTransport,
-  splitAddress,
-} from '../../exchange/index.ts';
 import { levelModel } from '../../fills/index.ts';
 import { Follower } from '../../live/market/follower.ts';
 import type { Log } from '../../live/log.ts';
 import { CannotStart, readBookRow } from '../../live/loop/opening.ts';
-import { createVenue, feesOf, FollowedMarket, inProcessStream } from '../../sandbox/index.ts';
+import { createVenue, feesOf, FollowedMarket, inProcessStream, paperWay } from '../../sandbox/index.ts';
 import type { EmbeddedExchange, FollowedCounts, FollowedQueues } from '../../sandbox/index.ts';
 import type { VenueAccess } from './bot.ts';
 import { UsageError } from './configFile.ts';
-import { paperWay } from './paperWay.ts';
+import { venueOf } from './venueRegistry.ts';
 
 export type PaperOptions = {
   readonly log: Log;
@@ -49,15 +41,15 @@ const NO_BOUND = '9999999999';
 /** Resolves when the followed book is there. Rejects in one line when it cannot be followed, or the configuration lacks something. */
 export async function openPaper(config: Config, clock: Clock, options: PaperOptions): Promise<Paper> {
   const { book, paper } = config;
-  const followed = followedBy(config);
-  const balances = balancesOf(config);
+  const [followed, balances] = [followedBy(config), balancesOf(config)];
   const { log, seed, onBroken } = options;
-  const { origin, basePath } = splitAddress(restAddress(followed));
-  const client = exchangeClient({
+  const there = venueOf(config);
+  const client = there.connect({
     clock,
     random: randomOf(seed ^ 0x9a),
-    transport: options.ways?.rest ?? httpTransport({ origin, deadlineMs: followed.requestTimeoutMs }),
-    basePath,
+    restUrl: there.restUrl(followed.restUrl),
+    transport: options.ways?.rest,
+    deadlineMs: followed.requestTimeoutMs,
     budgets: { public: followed.budgets.publicPerMinute },
   });
   const ends: (() => unknown)[] = [() => client.close()];
@@ -66,7 +58,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
   };
   try {
     const row = await readBookRow(client, book);
-    const { group } = feesOf(row.book.split('_')[1] ?? '');
+    const { group } = feesOf(pairOf(row.book)[1]);
     const box = boxOf(row, group, config.paper, clock, seed);
     ends.push(() => box.close());
     const account = box.openAccount({ balances, volume30d: { [group]: paper.volume30d } });
@@ -76,10 +68,10 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       lotsUpTo: (side, price, arrival) => follower.queues.lotsUpTo(side, price, arrival),
     };
     const market = new FollowedMarket(place, levelModel(paper.fills), paper.fills === 'expected' ? queues : null);
-    const streamWay = options.ways ? options.ways.stream : streamWayOf(followed);
+    const streamWay = streamWayOf(followed, options.ways);
     const follower: Follower = new Follower({
       exchange: client,
-      stream: streamWay && marketStream({ transport: streamWay, clock, random: randomOf(seed ^ 0x9b), book }),
+      stream: streamWay && there.marketStream?.({ clock, random: randomOf(seed ^ 0x9b), book, ...streamWay }),
       sink: market,
       clock,
       log,
@@ -175,10 +167,10 @@ function followedBy({ exchange }: Config): RemoteSettings {
 }
 
 function balancesOf({ book, paper }: Config): Readonly<Record<string, string>> {
-  const missing = book.split('_').filter(currency => paper.balances?.[currency] === undefined);
+  const missing = pairOf(book).filter(currency => paper.balances?.[currency] === undefined);
   if (paper.balances === undefined || missing.length > 0) {
     throw new UsageError(
-      `paper.balances: expected what to begin with of ${missing.join(' and ')}, like  paper: { balances: { ${book.replace('_', ": '1', ")}: '1000' } }`,
+      `paper.balances: expected what to begin with of ${missing.join(' and ')}, like  paper: { balances: { ${pairOf(book).join(": '1', ")}: '1000' } }`,
     );
   }
   return paper.balances;
@@ -216,17 +208,15 @@ const runsWith = (config: Config, followed: RemoteSettings, balances: Readonly<R
   webhooks: undefined,
 });
 
-function streamWayOf({ stream, streamUrl }: RemoteSettings): StreamTransport | undefined {
-  return stream && streamUrl !== undefined ? socketTransport({ url: streamUrl }) : undefined;
+function streamWayOf({ stream, streamUrl: url }: RemoteSettings, ways: PaperOptions['ways']) {
+  if (ways) return ways.stream && { transport: ways.stream };
+  return stream && url !== undefined ? { url } : undefined;
 }
 
 /** Of what is left when the strategy's other books are read, a tenth is for whole books; one in ten seconds is the least. */
 function bookReadsPerMinute(config: Config, { budgets }: RemoteSettings): number {
   return Math.max(6, READS_SHARE * (budgets.publicPerMinute - readsPerMinute(externalReferenceOf(config))));
 }
-
-const restAddress = ({ restUrl }: RemoteSettings): string =>
-  new URL(restUrl).pathname === '/' ? `${restUrl.replace(/\/$/, '')}/api` : restUrl;
 
 async function arrival(follower: Follower, clock: Clock, why: string): Promise<void> {
   const until = clock.elapsed() + READY_WITHIN_MS;

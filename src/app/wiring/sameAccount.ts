@@ -1,15 +1,15 @@
 /** Whether a new API key is of the account that a state directory belongs to: the exchange is asked, nothing is believed. */
-import type { Outcome } from '../../core/index.ts';
-import type { Client } from '../../exchange/index.ts';
+import type { Outcome, VenueClient } from '../../core/index.ts';
 import type { AccountEvidence, OtherKey } from '../../live/state/owner.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
 import { UsageError } from './configFile.ts';
 
-type Asked = Pick<Client, 'accountStatus' | 'userTradesByTid' | 'openOrders'>;
+type Asked = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;
 
 /** The number of the account, for which the state may then be opened. Rejects in one line when the key is not known to be of the same account. */
 export async function verifiedAccountOf(exchange: Asked, other: OtherKey, book: string): Promise<string> {
-  const { clientId } = answered('read account_status', await exchange.accountStatus());
+  if (!exchange.account) throw new UsageError(other.message);
+  const clientId = answered('read account_status', await exchange.account.id());
   // What the state knows is compared where it is opened.
   if (other.known.client !== null || (await isKnownBy(exchange, other.known, book))) return clientId;
   throw new UsageError(
@@ -21,10 +21,10 @@ export async function verifiedAccountOf(exchange: Asked, other: OtherKey, book: 
 async function isKnownBy(exchange: Asked, { tid, orders }: AccountEvidence, book: string): Promise<boolean> {
   if (tid === null && orders.length === 0) return true;
   if (tid !== null) {
-    const trades = await exchange.userTradesByTid([tid]);
-    if (trades.kind === 'done' && trades.value.some(trade => trade.tid === tid)) return true;
+    const has = await exchange.account?.hasTrade(tid);
+    if (has?.kind === 'done' && has.value) return true;
   }
-  const live = orders.length === 0 ? null : await exchange.openOrders({ book, limit: 500 });
+  const live = orders.length === 0 ? null : await exchange.openOrders({ book, limit: exchange.limits.ordersPage });
   return live?.kind === 'done' && live.value.some(({ originId }) => orders.some(id => id === originId));
 }
 

@@ -1,7 +1,7 @@
 /** The exchange and the key that a command works with, found and cleaned up the same way for all. */
 import { readSecrets } from '../../config.ts';
-import type { Config } from '../../config.ts';
-import { Secret } from '../../exchange/index.ts';
+import type { Config, RemoteSettings } from '../../config.ts';
+import { Secret } from '../../core/index.ts';
 import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import type { Tape } from '../../tape/index.ts';
@@ -9,6 +9,7 @@ import type { VenueAccess } from './bot.ts';
 import { FeesTooHigh, UsageError } from './configFile.ts';
 import type { Embedded } from './embedded.ts';
 import { readSecretFile } from './secretFiles.ts';
+import { venueNamed, venueOf } from './venueRegistry.ts';
 
 export type VenueChoice = {
   /** How many times faster than real time the embedded exchange runs; 1 for any other. */
@@ -50,9 +51,9 @@ export async function withVenue<T>(
       const streamUrl = origin.replace(/^http/, 'ws');
       venue = { restUrl: `${origin}/api`, streamUrl, key, secret, speed: options.speed, born };
     } else {
-      const { restUrl, streamUrl, rfqUrl, webhookUrl } = config.exchange;
+      const { streamUrl, rfqUrl, webhookUrl } = config.exchange;
       venue = {
-        ...remoteVenue(restUrl),
+        ...remoteVenue(config.exchange),
         ...(streamUrl === undefined ? {} : { streamUrl }),
         ...(rfqUrl === undefined ? {} : { rfqUrl }),
         ...(webhookUrl === undefined ? {} : { webhookUrl }),
@@ -104,7 +105,7 @@ export async function withMarket(
   const { exchange } = config;
   if (exchange.kind === 'remote') {
     const { restUrl, streamUrl } = exchange;
-    const addresses = { restUrl: restAddress(restUrl), ...(streamUrl === undefined ? {} : { streamUrl }) };
+    const addresses = { restUrl: venueOf(config).restUrl(restUrl), ...(streamUrl === undefined ? {} : { streamUrl }) };
     return work(addresses, Math.floor(Math.random() * 2 ** 31));
   }
   const { startEmbedded } = await import('./embedded.ts');
@@ -123,7 +124,7 @@ export async function withMarket(
 }
 
 /** The exchange of a configuration, with the key of the environment. Throws `UsageError` when the key is missing, or could be shown to anybody. */
-export function remoteVenue(address: string): VenueAccess {
+export function remoteVenue({ venue, restUrl }: Pick<RemoteSettings, 'venue' | 'restUrl'>): VenueAccess {
   // Node takes any certificate then: whoever stands in between reads the key and answers in the name of the exchange.
   if (process.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
     throw new UsageError(
@@ -132,8 +133,6 @@ export function remoteVenue(address: string): VenueAccess {
   const read = readSecrets(process.env, readSecretFile, text => new Secret(text));
   if (!read.ok) throw new UsageError(read.errors);
   for (const name of ['PUNTAS_API_KEY', 'PUNTAS_API_SECRET']) delete process.env[name];
-  return { restUrl: restAddress(address), key: read.secrets.apiKey, secret: read.secrets.apiSecret, speed: 1 };
+  const { apiKey: key, apiSecret: secret } = read.secrets;
+  return { restUrl: venueNamed(venue).restUrl(restUrl), key, secret, speed: 1 };
 }
-
-const restAddress = (address: string): string =>
-  new URL(address).pathname === '/' ? `${address.replace(/\/$/, '')}/api` : address;

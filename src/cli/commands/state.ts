@@ -123,7 +123,7 @@ function addHalt(program: Command): void {
     const config = { ...(given ?? lastConfigOf(which.stateDir)), state: { dir: which.stateDir } };
     const nothing = nothingToCancel(config, which.stateDir);
     if (nothing !== null || config.exchange.kind !== 'remote') return console.log(nothing);
-    const venue = remoteVenue(config.exchange.restUrl);
+    const venue = remoteVenue(config.exchange);
     const log = logger(config.log.level, [venue.secret.reveal()]);
     const { lines, code } = await cancelOwn(config, venue, clock, Math.floor(Math.random() * 2 ** 31), log);
     for (const line of lines) console.log(line);

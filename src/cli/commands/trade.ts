@@ -186,7 +186,7 @@ function addSentinel(program: Command): void {
         throw new UsageError(
           `${config.state.dir} belongs to paper trading, which leaves no order anywhere: it needs no sentinel`,
         );
-      const venue = remoteVenue(config.exchange.restUrl);
+      const venue = remoteVenue(config.exchange);
       const log = logger(config.log.level, [venue.secret.reveal(), venue.key]);
       const ended = new AbortController();
       signalsToStop().tell(() => ended.abort());

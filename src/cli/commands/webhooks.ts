@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { contradictionsOf, joinTransactions, transactionOf } from '../../core/index.ts';
-import type { TransactionState } from '../../core/index.ts';
-import { delivery } from '../../exchange/index.ts';
+import type { TransactionState, ExchangeVenue } from '../../core/index.ts';
 import { INBOX_FILE, openInboxStore } from '../../live/inbox/store.ts';
 import { realClock } from '../../live/realClock.ts';
 import { clientOf } from '../../app/wiring/bot.ts';
 import { readConfig, UsageError } from '../../app/wiring/configFile.ts';
 import { callbackOf, webhookTokens } from '../../app/wiring/inbox.ts';
+import { venueNamed, venueOf } from '../../app/wiring/venueRegistry.ts';
 import { folderOf } from './ledger.ts';
 import { remoteVenue } from '../../app/wiring/venue.ts';
 
@@ -31,16 +31,16 @@ export function addWebhookCommands(program: Command): void {
       if (base === undefined)
         throw new UsageError('webhooks.callbackUrl is missing: the address at which the exchange reaches this bot');
       const [token = ''] = webhookTokens();
-      const venue = remoteVenue(config.exchange.restUrl);
+      const venue = remoteVenue(config.exchange);
       const { webhookUrl } = config.exchange;
       const client = clientOf(config, webhookUrl === undefined ? venue : { ...venue, webhookUrl }, realClock(), 1);
       try {
-        const outcome = await client.registerWebhook(callbackOf(base, token));
+        if (!client.webhooks) throw new UsageError('this exchange delivers nothing');
+        const outcome = await client.webhooks.register(callbackOf(base, token));
         if (outcome.kind === 'refused') throw new UsageError(`the exchange refused: ${outcome.message}`, 1);
         if (outcome.kind === 'unknown')
           throw new UsageError(`no usable answer (${outcome.reason}): it may be registered; register again to see`, 1);
-        for (const { id, event } of outcome.value.webhooks)
-          console.log(`registered as ${id} for ${event}: ${base}/hooks/…`);
+        for (const { id, event } of outcome.value) console.log(`registered as ${id} for ${event}: ${base}/hooks/…`);
       } finally {
         await client.close();
       }
@@ -56,18 +56,19 @@ export function addWebhookCommands(program: Command): void {
       const dir = options.config === undefined && options.state === undefined ? './state' : folderOf(options);
       if (!existsSync(join(dir, INBOX_FILE)))
         throw new UsageError(`${dir}: no ${INBOX_FILE} there; expected the state directory of a bot with webhooks`);
-      for (const line of listed(dir, options.json)) console.log(line);
+      const venue = options.config === undefined ? venueNamed(undefined) : venueOf(readConfig(options.config));
+      for (const line of listed(dir, options.json, venue)) console.log(line);
     });
 }
 
-function listed(dir: string, asJson: boolean): string[] {
+function listed(dir: string, asJson: boolean, venue: ExchangeVenue): string[] {
   const states = new Map<string, TransactionState>();
   const store = openInboxStore(dir, { rows: Infinity, bytes: Infinity });
   let unread = 0;
   try {
     for (const { body } of store.all()) {
-      const read = delivery(body.toString('utf8'));
-      if (read.kind !== 'transaction') {
+      const read = venue.webhooks?.read(body.toString('utf8'));
+      if (read?.kind !== 'transaction') {
         unread++;
         continue;
       }

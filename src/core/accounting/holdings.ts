@@ -1,5 +1,6 @@
 /** What the account holds by currency: its opening balances and all that came and went since, each once; and what the exchange says of it. */
 import type { AccountLedger, Conversion, TransferEvent } from './accountEvents.ts';
+import { pairOf } from '../model/bookName.ts';
 import { Ledger } from './ledger.ts';
 import type { Change, LedgerEntry } from './ledger.ts';
 import type { Balance, OwnTrade } from '../ports/port.ts';
@@ -109,7 +110,7 @@ export class Holdings {
   trade(trade: OwnTrade): void {
     if (!this.#isNew(trade)) return;
     const { tid, oid, book, side, createdAt: at } = trade;
-    const [major, minor] = book.split('_') as [string, string];
+    const [major, minor] = pairOf(book);
     const sign = side === 'buy' ? 1n : -1n;
     const changes: readonly Change[] = [
       { cause: 'trades', currency: major, amount: money(sign * moneyOf(trade.major)) },

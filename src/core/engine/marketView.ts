@@ -1,12 +1,10 @@
 /** What is seen of the market: the book without our own orders, the last public trade, and a price from elsewhere. */
-import { bestOf, emptyDepth, subtractOwn } from '../model/book.ts';
+import { bestOf, DEPTH_LEVELS, emptyDepth, subtractOwn } from '../model/book.ts';
 import type { BookLevels, Depth } from '../model/book.ts';
 import type { EngineEvent } from './event.ts';
 import type { Order, Orders } from '../orders/orders.ts';
 import type { Reference, View, Witness } from '../quoting/strategy.ts';
 import type { Amount, Millis, Price } from '../model/units.ts';
-
-const DEPTH_LEVELS = 50;
 
 export class MarketView {
   /** The book without our own orders, as it was last read. */

@@ -19,6 +19,9 @@ export type Depth = {
   asks: number;
 };
 
+/** Levels a side that decisions see, and that recordings keep. */
+export const DEPTH_LEVELS = 50;
+
 /** Room for this many levels of each side; prices in ticks, amounts in lots. */
 export const emptyDepth = (levels: number): Depth => ({
   bidPrices: new Float64Array(levels),

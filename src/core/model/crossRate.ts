@@ -1,15 +1,16 @@
 /** The price of a book through other books: a chain from its major to its minor currency. */
+import { pairOf } from './bookName.ts';
 
 /** One book of the chain; its price multiplies, or divides where the chain goes from its minor to its major. */
 export type Leg = { readonly book: string; readonly divides: boolean };
 
 /** How these books lead, in their order, from the major to the minor currency of `symbol` (<major>_<minor>); null when they do not. */
 export function legsOf(symbol: string, books: readonly string[]): readonly Leg[] | null {
-  const [major, minor] = symbol.split('_');
+  const [major, minor] = pairOf(symbol);
   const legs: Leg[] = [];
   let at = major;
   for (const book of books) {
-    const [from, to] = book.split('_');
+    const [from, to] = pairOf(book);
     if (at !== from && at !== to) return null;
     legs.push({ book, divides: at === to });
     at = at === from ? to : from;

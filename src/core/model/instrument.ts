@@ -1,5 +1,6 @@
 /** The rules of one order book, and the only place where decimal text becomes ticks and lots and back. */
 import { Decimal } from 'decimal.js';
+import { pairOf } from './bookName.ts';
 import { isDecimalText, MONEY_DECIMALS, moneyOf } from './units.ts';
 import type { Amount, DecimalText, Money, Price, Side, Value } from './units.ts';
 
@@ -50,10 +51,7 @@ export function instrumentOf(rules: BookRules, lot: DecimalText = LOT): Instrume
     }
     return new Exact(text);
   };
-  const [major, minor, extra] = rules.book.split('_');
-  if (!major || !minor || extra !== undefined) {
-    throw new RangeError(`book ${JSON.stringify(rules.book)}: expected <major>_<minor>, like btc_mxn`);
-  }
+  const [major, minor] = pairOf(rules.book);
   const tick = decimal('tick_size', rules.tickSize);
   const step = decimal('lot', lot);
   if (!(tick.gt(0) && step.gt(0))) throw new RangeError(`book ${rules.book}: tick_size and lot must be above zero`);

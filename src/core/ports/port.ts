@@ -103,7 +103,6 @@ export type OrderReport = {
   readonly price?: DecimalText;
   readonly originalAmount: DecimalText;
   readonly unfilledAmount: DecimalText;
-  readonly timeInForce?: string;
   readonly createdAt: Millis;
 };
 
@@ -125,7 +124,7 @@ export type BookFee = {
   readonly nextMaker?: DecimalText;
 };
 
-export type TimeInForce = 'goodtillcancelled' | 'fillorkill' | 'immediateorcancel' | 'postonly';
+export type TimeInForce = 'good till canceled' | 'fill or kill' | 'immediate or cancel' | 'post only';
 
 /** A limit order as the loop places it. */
 export type NewOrder = {
@@ -139,11 +138,22 @@ export type NewOrder = {
 
 export type Page = { readonly marker?: string; readonly limit?: number; readonly sort?: 'asc' | 'desc' };
 
+/** How much one reply holds. */
+export type ExchangeLimits = {
+  /** Open orders on its usual page: a reply of this many may be cut. */
+  readonly ordersPage: number;
+  /** The most trades that may be asked for at once. */
+  readonly tradesPage: number;
+  /** Levels a side of an aggregated book. */
+  readonly depth: number;
+};
+
 /**
  * What the loop needs of an exchange. Every call has a deadline inside and never rejects for what the world does: it resolves to an Outcome.
  * `placeable` and the read lanes keep the request budget; cancels are exempt.
  */
 export interface Exchange {
+  readonly limits: ExchangeLimits;
   availableBooks(): Promise<Outcome<readonly AvailableBook[]>>;
   orderBook(book: string, aggregate?: boolean): Promise<Outcome<BookSnapshot>>;
   trades(book: string, page?: Page): Promise<Outcome<readonly PublicTrade[]>>;
@@ -180,15 +190,21 @@ export type MoneyMoved = {
   readonly ref?: string;
 };
 
-/** Lists of the exchange's ledger that a bot looks into when its balances are not what it knows of. */
-export const MONEY_LISTS = ['fundings', 'withdrawals', 'fees'] as const;
-export type MoneyList = (typeof MONEY_LISTS)[number];
+/** A list of the exchange's own ledger that a bot looks into when its balances are not what it knows of. */
+export type MoneyList = {
+  /** The exchange's word for it; part of what is remembered of each of its lines. */
+  readonly name: string;
+  readonly of: 'deposits' | 'withdrawals' | 'fees';
+};
 
 /** Every call as in `Exchange`. */
 export interface MoneyLists {
-  /** One page, newest first, older than the one with the id `marker` when given. */
+  readonly lists: readonly MoneyList[];
+  /** The most lines that may be asked for at once. */
+  readonly linesPage: number;
+  /** One page of the list of that name, newest first, older than the line with the id `marker` when given. */
   moneyMoved(
-    list: MoneyList,
+    list: string,
     page: { readonly marker?: string; readonly limit: number },
   ): Promise<Outcome<readonly MoneyMoved[]>>;
 }

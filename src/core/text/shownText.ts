@@ -10,10 +10,11 @@ export const shownText = (text: string): string => text.replace(/[\t\n\r]+/g, ' 
 export const shownLines = (text: string): string =>
   text.replace(UNSHOWN, sign => (/[\t\n]/.test(sign) ? sign : '\ufffd'));
 
-/** A signature in hex, also behind what a web address spells as %3A; not a hash that begins with 0x. */
-const SIGNATURE = /(?:(?<![0-9a-z])|(?<=%[0-9a-f]{2}))[0-9a-f]{64}(?![0-9a-z])/gi;
-/** The scheme, a key, a nonce, and whatever stands behind them, however they are joined. */
-const AUTHORIZATION = /\bBitso(?:\s|%20|\+)+[^\s:"]+?(?::|%3A)\d+(?::|%3A)[^\s"'\\,;]*/gi;
+/** A signature in hex (of 256 or 512 bits), also behind what a web address spells as %3A; not a hash that begins with 0x. */
+const SIGNATURE = /(?:(?<![0-9a-z])|(?<=%[0-9a-f]{2}))(?:[0-9a-f]{64}){1,2}(?![0-9a-z])/gi;
+/** A scheme, a key, a nonce, and whatever stands behind them, however they are joined; no time of the day. */
+const AUTHORIZATION =
+  /\b([a-z]+)(?:\s|%20|\+)+[^\s:"]+?(?::|%3A)(?:\d{10,}(?::|%3A)[^\s"'\\,;]*|\d+(?::|%3A)[^\s"'\\,;]{16,})/gi;
 
 /** Masks the texts of `secrets` (of four characters and more), anything in the form of a signature, and the value of an Authorization header. */
 export function maskedText(text: string, secrets: readonly string[]): string {
@@ -24,5 +25,5 @@ export function maskedText(text: string, secrets: readonly string[]): string {
     for (const spelled of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]))
       masked = masked.replaceAll(spelled, '[redacted]');
   }
-  return masked.replace(AUTHORIZATION, 'Bitso [redacted]').replace(SIGNATURE, '[redacted]');
+  return masked.replace(AUTHORIZATION, '$1 [redacted]').replace(SIGNATURE, '[redacted]');
 }

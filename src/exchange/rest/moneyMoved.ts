@@ -1,21 +1,28 @@
 /** The exchange's own ledger: what moved balances, page by page (public-facts 9.4; old documentation and a client's samples, so every field is checked). */
-import type { MoneyList, MoneyLists, MoneyMoved } from '../../core/index.ts';
+import type { MoneyLists, MoneyMoved } from '../../core/index.ts';
 import { asked } from '../transport/ask.ts';
 import type { Ask } from '../transport/ask.ts';
 import { limitPart, query, quotePart } from '../wire/path.ts';
 import * as wire from '../wire/wire.ts';
 
 const PAGE_MAX = 100;
+const LISTS: MoneyLists['lists'] = [
+  { name: 'fundings', of: 'deposits' },
+  { name: 'withdrawals', of: 'withdrawals' },
+  { name: 'fees', of: 'fees' },
+];
 
 /** Private, 1 to 100 entries a page (public-facts 9.4); another limit, or a marker that is no id, is refused as `not-sent`. */
 export function moneyMoved(ask: Ask): MoneyLists {
   return {
-    moneyMoved: (list: MoneyList, { marker, limit }) =>
+    lists: LISTS,
+    linesPage: PAGE_MAX,
+    moneyMoved: (list, { marker, limit }) =>
       asked(ask, () => ({
         endpoint: `GET ledger/${list}`,
         lane: 'private read',
         method: 'GET',
-        path: `/v3/ledger/${list}${query({
+        path: `/v3/ledger/${listPart(list)}${query({
           marker: marker === undefined ? undefined : quotePart(marker),
           sort: 'desc',
           limit: limitPart(limit, PAGE_MAX),
@@ -26,6 +33,11 @@ export function moneyMoved(ask: Ask): MoneyLists {
       })),
   };
 }
+
+const listPart = (name: string): string => {
+  if (!LISTS.some(list => list.name === name)) throw wire.fault('list', LISTS.map(list => list.name).join(', '), name);
+  return name;
+};
 
 /** One page, in its order; `ref` is the `fid` or `wid` among the details. Throws a WireFault on another shape. */
 export const movements = (payload: unknown): readonly MoneyMoved[] =>

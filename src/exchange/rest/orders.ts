@@ -18,6 +18,15 @@ import {
 } from '../wire/path.ts';
 import { fault, present } from '../wire/wire.ts';
 
+/** rest-api 4.1. */
+const TIME_IN_FORCE = {
+  'good till canceled': 'goodtillcancelled',
+  'fill or kill': 'fillorkill',
+  'immediate or cancel': 'immediateorcancel',
+  'post only': 'postonly',
+} as const satisfies Record<TimeInForce, string>;
+export type WireTimeInForce = (typeof TIME_IN_FORCE)[TimeInForce];
+
 type AnyOrder = {
   readonly book: string;
   readonly side: Side;
@@ -30,7 +39,7 @@ type Limit = {
   readonly type: 'limit';
   readonly price: DecimalText;
   readonly major: DecimalText;
-  readonly timeInForce?: TimeInForce;
+  readonly timeInForce?: WireTimeInForce;
 };
 /** `slippageTolerance` is in percent, 0 to 100; without it the exchange protects from nothing. */
 type Sweep = { readonly type: 'market'; readonly slippageTolerance?: DecimalText } & ByOne;
@@ -68,7 +77,10 @@ export function orders(ask: Ask) {
   const placing = (order: OrderRequest) => accepting('POST orders', 'POST', '/v3/orders', orderBody(order));
   return {
     place: (order: NewOrder, isWanted: () => boolean = () => true) =>
-      asked(ask, () => ({ ...placing({ ...order, type: 'limit' }), isWanted })),
+      asked(ask, () => ({
+        ...placing({ ...order, type: 'limit', timeInForce: TIME_IN_FORCE[order.timeInForce] }),
+        isWanted,
+      })),
     placeOrder: (order: OrderRequest) => asked(ask, () => placing(order)),
     /** v3: a new order takes the old one's place, even when the old one is filled meanwhile. A bot should cancel and place instead. */
     replace: (of: Id, by: Replacement) =>
@@ -149,7 +161,7 @@ const reading = <T>(name: string, rest: string, read: (payload: unknown) => T): 
   read,
 });
 
-const TIMES_IN_FORCE: readonly TimeInForce[] = ['goodtillcancelled', 'fillorkill', 'immediateorcancel', 'postonly'];
+const TIMES_IN_FORCE: readonly WireTimeInForce[] = Object.values(TIME_IN_FORCE);
 
 function orderBody(order: OrderRequest): Record<string, unknown> {
   const { book, side, type, major, originId, stop, marginOrderType } = order;

@@ -1,6 +1,15 @@
 /** The way of one request: budget, lane, nonce and signature, transport, verdict. Everything that the client asks goes through here. */
 import { maskedText, shownText, TransportFailure } from '../../core/index.ts';
-import type { Clock, Millis, Outcome, Transport, WireReply, WireRequest } from '../../core/index.ts';
+import type {
+  Clock,
+  Millis,
+  NonceSource,
+  Observation,
+  Outcome,
+  Transport,
+  WireReply,
+  WireRequest,
+} from '../../core/index.ts';
 import { classify } from '../wire/classify.ts';
 import type { ReplyReading } from '../wire/classify.ts';
 import { actsOn } from '../wire/errorCodes.ts';
@@ -8,7 +17,6 @@ import { lanes, URGENCY } from './lanes.ts';
 import type { Lane, LaneLimits } from './lanes.ts';
 import { Budget } from './limit.ts';
 import type { Slot } from './limit.ts';
-import type { NonceSource } from '../wire/nonce.ts';
 import { remedyOf } from '../wire/remedies.ts';
 import { authHeaders } from '../wire/sign.ts';
 import type { Credentials } from '../wire/sign.ts';
@@ -37,18 +45,6 @@ export type Question<T> = ReplyReading<T> & {
 
 /** Always resolves: to what the exchange answered, or to why there is no answer. */
 export type Ask = <T>(question: Question<T>) => Promise<Outcome<T>>;
-
-/** What became of one request, for metrics. */
-export type Observation = {
-  readonly endpoint: string;
-  readonly outcome: Outcome<unknown>['kind'];
-  /** The code of a refusal. */
-  readonly code?: string;
-  /** From the call to its outcome, waiting included, on the injected clock. */
-  readonly ms: Millis;
-  /** HTTP status; absent when no answer came. */
-  readonly status?: number;
-};
 
 export type AskOptions = {
   readonly clock: Clock;

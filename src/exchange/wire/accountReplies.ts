@@ -6,6 +6,7 @@ import type { Row } from './wire.ts';
 
 /** An order with everything that the lookup shows beyond what the loop needs. */
 export type OrderDetails = OrderReport & {
+  readonly timeInForce?: string;
   readonly originalValue?: DecimalText;
   readonly stop?: DecimalText;
   readonly triggeredAt?: Millis;

@@ -1,14 +1,5 @@
 /** Nonces for signed requests: never repeated and never lower than an earlier one, even when the clock steps back. */
-import type { Clock, Random } from '../../core/index.ts';
-
-/** One source per API key and process. */
-export interface NonceSource {
-  next(): string;
-  /** The highest nonce given out (or the mark it started above): what a restart must start above. */
-  last(): bigint;
-  /** True when the exchange wants them to arrive in order, so that only one signed request may be under way. */
-  readonly ordered: boolean;
-}
+import type { Clock, NonceSource, Random } from '../../core/index.ts';
 
 const SALT = 1_000_000n;
 const LOWEST = 10n ** 18n;

@@ -1,6 +1,6 @@
 /** Builds paths and queries from checked values only: what is not an id, a symbol or a number cannot reach the request line. */
 import { isDecimalText } from '../../core/index.ts';
-import type { DecimalText, Page } from '../../core/index.ts';
+import type { DecimalText, ExchangeLimits, Page } from '../../core/index.ts';
 import { fault } from './wire.ts';
 
 const checked =
@@ -38,6 +38,9 @@ export function limitPart(value: number, max: number): string {
   return String(value);
 }
 
+/** Public facts 4.3, 8; rest-api 4.1, 4.4, 8. */
+export const PAGES: ExchangeLimits = { ordersPage: 500, tradesPage: 100, depth: 50 };
+
 /** Ids per request: 500 origin_ids would make a request line that proxies refuse, and then nothing is canceled (failure modes A25). */
 export const IDS_PER_REQUEST = 50;
 
@@ -51,7 +54,7 @@ export function query(pairs: Readonly<Record<string, string | undefined>>): stri
 export const pageQuery = (page: Page): Record<string, string | undefined> => ({
   marker: page.marker === undefined ? undefined : tidPart(page.marker),
   sort: page.sort === undefined ? undefined : sortPart(page.sort),
-  limit: page.limit === undefined ? undefined : limitPart(page.limit, 100),
+  limit: page.limit === undefined ? undefined : limitPart(page.limit, PAGES.tradesPage),
 });
 
 const sortPart = checked(/^(?:asc|desc)$/, 'asc or desc');

@@ -1,11 +1,10 @@
 /** Signs requests: HMAC-SHA256 over nonce, method, target and body exactly as they are sent (public facts 2.1, 2.2). */
 import { createHmac } from 'node:crypto';
-import type { WireRequest } from '../../core/index.ts';
-import type { Secret } from './secret.ts';
+import type { SecretText, WireRequest } from '../../core/index.ts';
 
 export type Credentials = {
   readonly key: string;
-  readonly secret: Secret;
+  readonly secret: SecretText;
   /** `authorization` (default) is the one header of the public wire; `three` sends `key`, `signature` and `nonce` apart. */
   readonly headers?: 'authorization' | 'three';
 };
@@ -13,7 +12,7 @@ export type Credentials = {
 type Unsigned = Pick<WireRequest, 'method' | 'target' | 'body'>;
 
 /** Lower-case hex of the signature. */
-export const signatureOf = (secret: Secret, nonce: string, { method, target, body }: Unsigned): string =>
+export const signatureOf = (secret: SecretText, nonce: string, { method, target, body }: Unsigned): string =>
   createHmac('sha256', secret.reveal()).update(`${nonce}${method}${target}${body}`, 'utf8').digest('hex');
 
 /** The headers that make the exchange believe it is us. */

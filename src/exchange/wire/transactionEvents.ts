@@ -1,6 +1,7 @@
 /** Reads what the exchange delivers to a callback URL: issuances, redemptions, crypto deposits and withdrawals, conversions (rfq-and-webhooks 2.5, 2.6). */
 import { ambiguityOf, TRANSACTION_KINDS, TRANSACTION_STATUSES } from '../../core/index.ts';
 import type {
+  Delivery,
   Moved,
   Receiver,
   Refundable,
@@ -11,12 +12,6 @@ import type {
 import { parseExactJson } from './json.ts';
 import * as wire from './wire.ts';
 import type { Row } from './wire.ts';
-
-export type Delivery =
-  | { readonly kind: 'transaction'; readonly event: TransactionEvent }
-  /** Of a kind of event that was not registered. */
-  | { readonly kind: 'other' }
-  | { readonly kind: 'unreadable'; readonly reason: string };
 
 /** What a delivery says. Whoever receives it answers first, within five seconds, and reads later. */
 export function delivery(body: string): Delivery {

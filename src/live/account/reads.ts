@@ -4,10 +4,7 @@ import type { Amount, EngineEvent, Exchange, Instrument, Millis, OwnTrade, Price
 import type { Failed } from '../failed.ts';
 import { writeLevels } from '../../marketdata/index.ts';
 
-const TRADES_PAGE = 100;
 const TRADES_PAGES_MAX = 50;
-/** The exchange's default page; a reply of this many orders may be cut. */
-const OPEN_ORDERS_PAGE = 500;
 
 type EventOf<K extends EngineEvent['kind']> = Extract<EngineEvent, { kind: K }>;
 
@@ -77,10 +74,11 @@ export class Reads {
 
   async openOrders(): Promise<EventOf<'open orders'> | Failed> {
     const startedAt = this.#time();
-    const outcome = await this.#exchange.openOrders({ book: this.#book, limit: OPEN_ORDERS_PAGE });
+    const { ordersPage } = this.#exchange.limits;
+    const outcome = await this.#exchange.openOrders({ book: this.#book, limit: ordersPage });
     if (outcome.kind !== 'done') return outcome;
     const orders = outcome.value;
-    return { kind: 'open orders', at: this.#time(), startedAt, complete: orders.length < OPEN_ORDERS_PAGE, orders };
+    return { kind: 'open orders', at: this.#time(), startedAt, complete: orders.length < ordersPage, orders };
   }
 
   /**
@@ -95,13 +93,14 @@ export class Reads {
 
   async #tradesNow(): Promise<EventOf<'trades'> | Failed> {
     const startedAt = this.#time();
+    const { tradesPage } = this.#exchange.limits;
     const trades: OwnTrade[] = [];
     let cursor = this.#marker;
     let complete = false;
     for (let page = 0; page < TRADES_PAGES_MAX && !complete; page++) {
       const outcome = await this.#exchange.userTrades({
         sort: 'asc',
-        limit: TRADES_PAGE,
+        limit: tradesPage,
         ...(cursor === undefined ? {} : { marker: cursor }),
       });
       if (outcome.kind !== 'done') {
@@ -110,7 +109,7 @@ export class Reads {
       }
       const sorted = [...outcome.value].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
       trades.push(...sorted);
-      complete = sorted.length < TRADES_PAGE;
+      complete = sorted.length < tradesPage;
       const last = sorted[sorted.length - 1]?.tid;
       // A full page may end between the two records of a trade of the account with itself: its last trade is read again.
       const before = complete ? undefined : sorted.findLast(({ tid }) => tid !== last)?.tid;

@@ -1,5 +1,5 @@
 /** Deposits, withdrawals, refunds and rebates, from the exchange's own lists: a bounded read of what is newest there, told once each. */
-import { MONEY_LISTS, money } from '../../core/index.ts';
+import { money } from '../../core/index.ts';
 import type { EngineEvent, Millis, MoneyList, MoneyLists, MoneyMoved, Money } from '../../core/index.ts';
 import { isFailed } from '../failed.ts';
 import type { Failed } from '../failed.ts';
@@ -12,7 +12,6 @@ export type ListedTransfer = Booking & { readonly id: string };
 /** What a look found: transfers that are not in the ledger, oldest first. `ids` are to be given to `take` with them. */
 export type FoundTransfers = { readonly transfers: readonly ListedTransfer[]; readonly ids: readonly string[] };
 
-const PAGE = 100;
 const PAGES_MAX = 10;
 /** Ids remembered: a page of each list, and what came lately. */
 const KNOWN_MAX = 500;
@@ -45,11 +44,11 @@ export class TransferReads {
   async look(): Promise<FoundTransfers | Failed> {
     const transfers: ListedTransfer[] = [];
     const ids: string[] = [];
-    for (const list of MONEY_LISTS) {
+    for (const list of this.#lists.lists) {
       const moved = await this.#newest(list);
       if (isFailed(moved)) return moved;
       for (const each of moved) {
-        const id = `${list} ${each.id}`;
+        const id = `${list.name} ${each.id}`;
         ids.push(id);
         if (this.#known !== null && !this.#known.has(id)) transfers.push(...transfersOf(list, each, id));
       }
@@ -102,14 +101,15 @@ export class TransferReads {
   async #newest(list: MoneyList): Promise<readonly MoneyMoved[] | Failed> {
     const all: MoneyMoved[] = [];
     let marker: string | undefined;
+    const limit = this.#lists.linesPage;
     for (let page = 0; page < PAGES_MAX; page++) {
-      const outcome = await this.#lists.moneyMoved(list, { limit: PAGE, ...(marker === undefined ? {} : { marker }) });
+      const outcome = await this.#lists.moneyMoved(list.name, { limit, ...(marker === undefined ? {} : { marker }) });
       if (outcome.kind !== 'done') return outcome;
       // Trades fill the list of fees, and their fees are theirs: only what came back is looked for, among the newest.
-      all.push(...(list === 'fees' ? outcome.value.filter(isGain) : outcome.value));
+      all.push(...(list.of === 'fees' ? outcome.value.filter(isGain) : outcome.value));
       marker = outcome.value[outcome.value.length - 1]?.id;
-      const meets = outcome.value.some(({ id }) => this.#known?.has(`${list} ${id}`) ?? true);
-      if (meets || list === 'fees' || outcome.value.length < PAGE) break;
+      const meets = outcome.value.some(({ id }) => this.#known?.has(`${list.name} ${id}`) ?? true);
+      if (meets || list.of === 'fees' || outcome.value.length < limit) break;
     }
     return all;
   }
@@ -117,10 +117,10 @@ export class TransferReads {
 
 const isGain = ({ updates }: MoneyMoved): boolean => updates.every(({ amount }) => amount > 0n);
 
-/** A funding below zero was taken back, a withdrawal above zero came back. */
-function causeOf(list: MoneyList, amount: Money): ListedTransfer['cause'] {
-  if (list === 'fees') return 'fees';
-  if (list === 'fundings') return amount > 0n ? 'deposits' : 'refunds';
+/** A deposit below zero was taken back, a withdrawal above zero came back. */
+function causeOf({ of }: MoneyList, amount: Money): ListedTransfer['cause'] {
+  if (of === 'fees') return 'fees';
+  if (of === 'deposits') return amount > 0n ? 'deposits' : 'refunds';
   return amount < 0n ? 'withdrawals' : 'refunds';
 }
 
@@ -131,11 +131,11 @@ function transfersOf(list: MoneyList, { id, createdAt, updates, ref }: MoneyMove
     .filter(([, sum]) => sum !== 0n)
     .map(([currency, sum]) => ({
       id: line,
-      source: `${list} ${id}${sums.size > 1 ? ` ${currency}` : ''}`,
+      source: `${list.name} ${id}${sums.size > 1 ? ` ${currency}` : ''}`,
       cause: causeOf(list, money(sum)),
       currency,
       amount: money(sum),
       occurredAt: createdAt,
-      why: ref === undefined ? `listed under ${list}` : `listed under ${list} as ${ref}`,
+      why: ref === undefined ? `listed under ${list.name}` : `listed under ${list.name} as ${ref}`,
     }));
 }

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Millis } from '../../core/index.ts';
+import type { Millis, WebhookCheck } from '../../core/index.ts';
 import { boundCallers, CONNECTIONS } from './callers.ts';
 import { Desk } from './desk.ts';
 import type { DeskCounts, DeskOptions } from './desk.ts';
@@ -21,13 +21,8 @@ export type InboxOptions = DeskOptions & {
   readonly proxies: readonly string[];
   readonly now: () => Millis;
   /** Whether a body is signed by the exchange; absent: not asked. */
-  readonly signed?: (headers: SignatureHeaders, body: Buffer) => Promise<SignatureVerdict>;
+  readonly signed?: WebhookCheck;
 };
-
-/** `later` when the key could not be had; when it is signed, what it says: the same in another wrapping is the same delivery. */
-export type SignatureVerdict = { readonly kind: 'no' | 'later' } | { readonly kind: 'yes'; readonly says: string };
-
-export type SignatureHeaders = { readonly signature: string | undefined; readonly keyId: string | undefined };
 
 export type Inbox = {
   /** Without the secret path. */
@@ -114,7 +109,7 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
     },
     async (request, reply) => {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const verdict = await options.signed?.(signatureOf(request), body);
+      const verdict = await options.signed?.(name => first(request.headers[name]), body);
       // A key that cannot be had now may be had later: the sender comes again.
       if (verdict?.kind === 'later') return comeAgain(reply);
       if (verdict?.kind === 'no') return turnAway(reply);
@@ -143,10 +138,6 @@ const comeAgain = (reply: FastifyReply): FastifyReply => answer(reply.header('re
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-const signatureOf = ({ headers }: FastifyRequest): SignatureHeaders => ({
-  signature: first(headers['x-bitso-webhook-event-signature']),
-  keyId: first(headers['x-bitso-key-id']),
-});
 const first = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' ? header : header?.[0];
 

@@ -33,7 +33,7 @@ export async function send(
         price: textOfPrice(instrument, command.price),
         major: textOfAmount(instrument, command.amount),
         originId: command.id,
-        timeInForce: command.takes ? 'immediateorcancel' : 'postonly',
+        timeInForce: command.takes ? 'immediate or cancel' : 'post only',
       } as const;
       const outcome = await exchange.place(order, mayPlace);
       const event = { kind: 'placed', at: time(), id: command.id, outcome } as const;

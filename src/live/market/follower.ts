@@ -37,7 +37,7 @@ export type Queues = {
 };
 
 export type FollowerOptions = {
-  readonly exchange: Pick<Exchange, 'orderBook' | 'trades'>;
+  readonly exchange: Pick<Exchange, 'limits' | 'orderBook' | 'trades'>;
   /** Without it books are polled only. */
   readonly stream?: MarketStream | undefined;
   readonly sink: MarketSink;
@@ -56,8 +56,6 @@ export type FollowerOptions = {
 /** So much longer than a round of reads may a market be unconfirmed before it counts as stale. */
 const ROUNDS_FRESH = 1.5;
 const LOOK_EVERY_MS = 100;
-/** Price levels of a side in an aggregated book (public facts 4.3): behind the last of so many there may be more. */
-const POLLED_LEVELS = 50;
 
 export class Follower {
   readonly #options: FollowerOptions;
@@ -179,12 +177,12 @@ export class Follower {
 
   /** False, with nothing shown, when a number does not fit. */
   #show(snapshot: BookSnapshot, isWhole: boolean): boolean {
-    const { instrument, sink } = this.#options;
+    const { exchange, instrument, sink } = this.#options;
     const levels = levelsOf(snapshot, instrument);
     if (levels === null) return false;
     const reach = (side: Side, all: number): Price => {
       const prices = levels.filter(([of]) => of === side).map(([, price]) => price);
-      if (isWhole || prices.length < POLLED_LEVELS) return all as Price;
+      if (isWhole || prices.length < exchange.limits.depth) return all as Price;
       return (side === 'buy' ? Math.min(...prices) : Math.max(...prices)) as Price;
     };
     sink.clear({ buy: reach('buy', 0), sell: reach('sell', Infinity) });

@@ -1,5 +1,5 @@
 /** The engine's inputs and answers as lines of text, and back: what a run can be replayed from, command by command. */
-import { emptyDepth } from '../../core/index.ts';
+import { DEPTH_LEVELS, emptyDepth } from '../../core/index.ts';
 import type {
   Amount,
   BookLevels,
@@ -15,7 +15,7 @@ import { ledgerOf, textOfLedger } from './ledgerText.ts';
 
 /** One line of the recording. */
 export type RecordingLine =
-  /** An input. `levels`: changes of the best 50 levels since the line before that had any, as side, price, amount. */
+  /** An input. `levels`: changes of the best levels since the line before that had any, as side, price, amount. */
   | { readonly kind: 'input'; readonly event: RecordedEvent; readonly levels: readonly LevelChange[] }
   | Answer
   /** Lines are missing here: the disk did not take them. */
@@ -37,7 +37,7 @@ export const GAP = 'g';
 
 /** Writes lines; remembers the depth that was written last. */
 export class LineWriter {
-  readonly #depth = emptyDepth(50);
+  readonly #depth = emptyDepth(DEPTH_LEVELS);
   readonly #written: Record<Side, Map<number, number>> = { buy: new Map(), sell: new Map() };
 
   input(told: EngineEvent): string {

@@ -35,7 +35,7 @@ export type ReplayRunOptions = {
   /** Stops before the first input that is later. */
   readonly until?: Millis;
   /** What the exchange's codes mean, for recordings that have them alone. */
-  readonly meaningOf?: (code: string) => Meaning | undefined;
+  readonly meaningOf?: ((code: string) => Meaning | undefined) | undefined;
 };
 
 /** Stops at the first difference. */

@@ -4,7 +4,7 @@ import type { Clock, Exchange } from '../../core/index.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 
 export type CancelAllOptions = {
-  readonly exchange: Pick<Exchange, 'openOrders' | 'cancel' | 'lookUp'>;
+  readonly exchange: Pick<Exchange, 'limits' | 'openOrders' | 'cancel' | 'lookUp'>;
   readonly clock: Clock;
   /** Told how each request ended: it says what a person must hear, and how often. */
   readonly reach: ConnectivityLog;
@@ -20,9 +20,7 @@ export type CancelAllOptions = {
 export type ListedOrder = { readonly oid: string; readonly id: string };
 
 const READ_EVERY_MS = 500;
-/** The exchange's default page: a reply of this many may be cut. */
-export const PAGE = 500;
-/** Asked for where it is: what comes is whole where it is more than a page, and less than this. */
+/** Asked for where a page is full: what comes is whole where it is more than a page, and less than this. */
 const LARGE_PAGE = 50_000;
 const EMPTY_READS = 2;
 
@@ -38,14 +36,15 @@ export async function found(options: CancelAllOptions): Promise<readonly ListedO
 /** `asked`: origin ids that are asked for one by one where the list is cut. Null: the exchange told too little. */
 async function pageOf(options: CancelAllOptions, asked: readonly string[]): Promise<Page | null> {
   const { instance } = options;
-  const first = await listed(options, PAGE);
+  const page = options.exchange.limits.ordersPage;
+  const first = await listed(options, page);
   if (first === null) return null;
-  const more = first.length < PAGE ? null : await listed(options, LARGE_PAGE);
+  const more = first.length < page ? null : await listed(options, LARGE_PAGE);
   const list = more ?? first;
   const live = list.flatMap(({ oid, originId }) =>
     originId?.startsWith(`${instance}-`) ? [{ oid, id: originId }] : [],
   );
-  const isCut = first.length >= PAGE && !(list.length > PAGE && list.length < LARGE_PAGE);
+  const isCut = first.length >= page && !(list.length > page && list.length < LARGE_PAGE);
   if (!isCut) return { live, isCut };
   options.reach.say(
     'cut',

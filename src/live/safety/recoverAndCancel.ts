@@ -49,7 +49,12 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
   const left = await cancelAllAndVerify(
     {
       ...options,
-      exchange: { openOrders, cancel: by => exchange.cancel(by), lookUp: by => exchange.lookUp(by) },
+      exchange: {
+        limits: exchange.limits,
+        openOrders,
+        cancel: by => exchange.cancel(by),
+        lookUp: by => exchange.lookUp(by),
+      },
       reach: new ConnectivityLog(log, clock),
       onSeen: (ids, wasCut) => {
         isCut = wasCut;

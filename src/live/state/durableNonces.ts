@@ -1,7 +1,6 @@
 /** Nonces that never repeat across restarts: a mark above everything that may be sent is on disk before it is sent. */
+import type { NonceSource } from '../../core/index.ts';
 import type { Journal } from './journal.ts';
-
-type Source = { next(): string; last(): bigint; readonly ordered: boolean };
 
 /** Of 19-digit nonces (milliseconds and six digits of salt). */
 const PER_MS = 1_000_000n;
@@ -12,7 +11,7 @@ const SPARE = 10_000n * PER_MS;
 const FEW = PER_MS;
 
 /** Throws when the disk takes nothing at the start. */
-export function durableNonces(source: Source, journal: Pick<Journal, 'nonceMark' | 'reserveNonces'>): Source {
+export function durableNonces(source: NonceSource, journal: Pick<Journal, 'nonceMark' | 'reserveNonces'>): NonceSource {
   let mark = journal.nonceMark;
   const draw = (): { readonly nonce: bigint; readonly isAhead: boolean } => {
     const before = source.last();

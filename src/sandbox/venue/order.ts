@@ -1,6 +1,7 @@
 /** An order of an account, as the embedded exchange keeps it: what was asked, how far it has come, and what it locks. */
 import { money, moneyOfAmount, moneyOfValue, valueOf } from '../../core/index.ts';
-import type { Amount, Instrument, Millis, Money, Price, Side, TimeInForce } from '../../core/index.ts';
+import type { TimeInForceWord } from '../wire/wire.ts';
+import type { Amount, Instrument, Millis, Money, Price, Side } from '../../core/index.ts';
 import { ceil8 } from '../wire/rounding.ts';
 
 export type OrderStatus = 'queued' | 'open' | 'partially filled' | 'completed' | 'cancelled';
@@ -9,7 +10,7 @@ export type OrderStatus = 'queued' | 'open' | 'partially filled' | 'completed' |
 export type Draft = {
   readonly side: Side;
   readonly type: 'limit' | 'market';
-  readonly timeInForce: TimeInForce;
+  readonly timeInForce: TimeInForceWord;
   /** 0 on market orders. */
   readonly price: Price;
   /** 0 on a market order by value. */
@@ -41,7 +42,7 @@ export type VenueOrder = {
   readonly marginOrderType: 'CROSS_MARGIN' | undefined;
   readonly side: Side;
   readonly type: 'limit' | 'market';
-  readonly timeInForce: TimeInForce;
+  readonly timeInForce: TimeInForceWord;
   readonly slippage: bigint | undefined;
   readonly createdAt: Millis;
   price: Price;

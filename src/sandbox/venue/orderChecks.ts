@@ -1,6 +1,7 @@
 /** The checks of a new order, a replacement and a modification, in a documented order, each with its code (public-facts 5.3). */
 import { isDecimalText, money, moneyOf, moneyOfAmount, valueOf } from '../../core/index.ts';
-import type { Amount, DecimalText, Instrument, Money, Price, Side, TimeInForce } from '../../core/index.ts';
+import type { TimeInForceWord } from '../wire/wire.ts';
+import type { Amount, DecimalText, Instrument, Money, Price, Side } from '../../core/index.ts';
 import type { Account } from './accounts.ts';
 import { done, refused } from '../wire/codes.ts';
 import type { Refused, Verdict } from '../wire/codes.ts';
@@ -185,7 +186,7 @@ const TEXT_FIELDS = [
   'margin_order_type',
 ] as const;
 const TIMES_IN_FORCE: readonly string[] = ['goodtillcancelled', 'fillorkill', 'immediateorcancel', 'postonly'];
-const isTimeInForce = (text: string): text is TimeInForce => TIMES_IN_FORCE.includes(text);
+const isTimeInForce = (text: string): text is TimeInForceWord => TIMES_IN_FORCE.includes(text);
 
 const noPrice = (text: string | undefined): Verdict<Price> =>
   text === undefined ? done(0 as Price) : refused('0304', 'a market order has no price');

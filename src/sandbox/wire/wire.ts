@@ -5,6 +5,9 @@ import { refused, statusOf } from './codes.ts';
 import type { Code, Refused } from './codes.ts';
 import type { Switches } from '../switches/switches.ts';
 
+/** rest-api 4.1. */
+export type TimeInForceWord = 'goodtillcancelled' | 'fillorkill' | 'immediateorcancel' | 'postonly';
+
 const JSON_TYPE = { 'content-type': 'application/json' } as const;
 
 /** Status 200, the payload as JSON inside the envelope of v3 (public-facts 3). RFQ has none: `bare`. */

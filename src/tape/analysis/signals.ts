@@ -1,5 +1,5 @@
 /** What order flow and the imbalance of the book foretell of the middle: the slope of its next move on each, seen once a second as a bot sees it. */
-import { depthImbalance, emptyDepth, OrderFlow, Unusual } from '../../core/index.ts';
+import { DEPTH_LEVELS, depthImbalance, emptyDepth, OrderFlow, Unusual } from '../../core/index.ts';
 import type { Depth, Millis } from '../../core/index.ts';
 import { estimateOf, STRETCHES } from './jackknife.ts';
 import type { Estimate } from './jackknife.ts';
@@ -24,7 +24,6 @@ const MEMORY_MS = 10_000;
 const IMBALANCE_MEMORY_MS = 600_000;
 const DEPTH_BPS = 30;
 const AHEAD_S = 10;
-const DEPTH_LEVELS = 50;
 
 type Sums = { xx: number; xy: number };
 

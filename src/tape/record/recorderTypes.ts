@@ -3,7 +3,7 @@ import type { BookRules, Clock, Exchange, MarketStream, Millis } from '../../cor
 import type { RecordSink } from './reorderBuffer.ts';
 
 export type RecorderOptions = {
-  readonly exchange: Pick<Exchange, 'availableBooks' | 'orderBook' | 'trades'>;
+  readonly exchange: Pick<Exchange, 'limits' | 'availableBooks' | 'orderBook' | 'trades'>;
   readonly stream: MarketStream;
   readonly clock: Clock;
   readonly sink: RecordSink;

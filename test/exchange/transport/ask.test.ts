@@ -10,7 +10,7 @@ const order: NewOrder = {
   price: '100',
   major: '1',
   originId: 'a-1-1',
-  timeInForce: 'postonly',
+  timeInForce: 'post only',
 };
 
 describe('a request that waits for its turn', () => {

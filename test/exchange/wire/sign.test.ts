@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../../src/core/index.ts';
-import { Secret } from '../../../src/exchange/wire/secret.ts';
+import { Secret } from '../../../src/core/text/secret.ts';
 import { authHeaders, signatureOf } from '../../../src/exchange/wire/sign.ts';
 
 const secret = new Secret('demo_secret_0f1e2d3c');

@@ -29,6 +29,7 @@ function readsOver(trades: OwnTrade[], onBalances: () => Outcome<readonly Balanc
   const clock = new VirtualClock();
   const { engine } = new Desk().open();
   const exchange = {
+    limits: { ordersPage: 500, tradesPage: 100, depth: 50 },
     userTrades: async () => ({ kind: 'done', value: [...trades] }),
     balances: async () => onBalances() ?? { kind: 'done', value: [balance('btc'), balance('mxn')] },
   } as Partial<Exchange> as Exchange;
@@ -89,7 +90,15 @@ describe('a read of the balances', () => {
         isFirst = false;
         return answer;
       },
-      { moneyMoved },
+      {
+        lists: [
+          { name: 'fundings', of: 'deposits' },
+          { name: 'withdrawals', of: 'withdrawals' },
+          { name: 'fees', of: 'fees' },
+        ],
+        linesPage: 100,
+        moneyMoved,
+      },
     );
     expect([await balances.read(), balances.known]).toEqual([false, null]);
     expect([await balances.read(), balances.known]).toEqual([true, ['fundings f1']]);

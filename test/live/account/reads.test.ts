@@ -12,6 +12,7 @@ const tradeOf = (tid: number, oid: string): OwnTrade => ({
 /** Answers pages of own trades as the exchange does: those beyond the marker, ascending. */
 const exchangeWith = (trades: readonly OwnTrade[]) =>
   ({
+    limits: { ordersPage: 500, tradesPage: 100, depth: 50 },
     userTrades: async ({ marker, limit }: Page) => ({
       kind: 'done',
       value: trades.filter(({ tid }) => Number(tid) > Number(marker ?? -1)).slice(0, limit),
@@ -27,6 +28,7 @@ describe('a read', () => {
       return Promise.resolve({ kind: 'done', value } as const);
     };
     const exchange = {
+      limits: { ordersPage: 500, tradesPage: 100, depth: 50 },
       openOrders: () => after([]),
       userTrades: () => after([]),
       balances: () => after([]),
@@ -55,7 +57,12 @@ describe('a read', () => {
       kind: 'done',
       value: Array.from({ length: Math.min(count, limit ?? 500) }, () => row),
     });
-    const reads = new Reads({ openOrders } as Partial<Exchange> as Exchange, 'btc_mxn', '0', () => 0);
+    const reads = new Reads(
+      { limits: { ordersPage: 500, tradesPage: 100, depth: 50 }, openOrders } as Partial<Exchange> as Exchange,
+      'btc_mxn',
+      '0',
+      () => 0,
+    );
     expect(await reads.openOrders()).toMatchObject({ complete });
   });
 });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { inboxReader } from '../../../src/app/wiring/inboxReader.ts';
+import { delivery } from '../../../src/exchange/index.ts';
 import { boundCallers } from '../../../src/live/inbox/callers.ts';
 import { Desk, RESERVE_BYTES } from '../../../src/live/inbox/desk.ts';
 import { KNOWN_SENDERS, Rates, ROW_BYTES, senderOf, UNKNOWN_SENDERS } from '../../../src/live/inbox/rates.ts';
@@ -170,7 +171,7 @@ describe('a transaction that was told of', () => {
     );
 
   test('is news again only when it has come further: a replay, or a late word of an earlier stage, makes nobody look', () => {
-    const read = inboxReader();
+    const read = inboxReader(delivery);
     expect(read(told('PENDING', '2026-01-01T00:00:01Z'))).toMatchObject({ status: 'PENDING' });
     expect(read(told('PENDING', '2026-01-01T00:00:01Z'))).toBeNull();
     expect(read(told('COMPLETE', '2026-01-01T00:00:03Z'))).toMatchObject({ status: 'COMPLETE' });
@@ -181,11 +182,11 @@ describe('a transaction that was told of', () => {
 
   test('is not read at all when its text says something twice', () => {
     const text = told('COMPLETE', '2026-01-01T00:00:01Z').toString('utf8');
-    expect(inboxReader()(Buffer.from(text.replace('{"event"', '{"payload":{},"event"')))).toEqual({
+    expect(inboxReader(delivery)(Buffer.from(text.replace('{"event"', '{"payload":{},"event"')))).toEqual({
       kind: 'unreadable',
       why: 'the key "payload" stands twice in one object',
     });
-    expect(inboxReader()(Buffer.from(text.replace('"asset"', '"\\u0061mount":"9","asset"')))).toMatchObject({
+    expect(inboxReader(delivery)(Buffer.from(text.replace('"asset"', '"\\u0061mount":"9","asset"')))).toMatchObject({
       kind: 'unreadable',
       why: 'the key "amount" stands twice in one object',
     });

@@ -9,7 +9,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { request } from 'undici';
 import { openInbox } from '../../../src/live/inbox/listener.ts';
 import type { Inbox, InboxOptions } from '../../../src/live/inbox/listener.ts';
-import { signatureCheck } from '../../../src/live/inbox/signature.ts';
+import { signatureCheck } from '../../../src/exchange/index.ts';
 import { openInboxStore } from '../../../src/live/inbox/store.ts';
 import type { InboxStore } from '../../../src/live/inbox/store.ts';
 

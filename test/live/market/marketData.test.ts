@@ -26,6 +26,7 @@ function market() {
   const trades = { value: [{ price: '105' }] as unknown };
   let hear: (news: StreamNews) => void = () => undefined;
   const exchange = {
+    limits: { ordersPage: 500, tradesPage: 100, depth: 50 },
     orderBook: () => new Promise(resolve => answers.push(resolve)),
     trades: async () => ({ kind: 'done', value: trades.value }),
     budget: () => ({ public: 60, private: 300 }),

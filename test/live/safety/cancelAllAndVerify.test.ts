@@ -1,8 +1,8 @@
 /** Taking every order of one instance out of the exchange: what is verified is what the exchange's own list shows whole. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { randomOf } from '../../../src/core/index.ts';
-import { exchangeClient, Secret } from '../../../src/exchange/index.ts';
+import { randomOf, Secret } from '../../../src/core/index.ts';
+import { exchangeClient } from '../../../src/exchange/index.ts';
 import { cancelAll, cancelAllAndVerify } from '../../../src/live/safety/cancelAllAndVerify.ts';
 import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { memoryLog } from '../../memoryLog.ts';

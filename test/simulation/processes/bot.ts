@@ -2,8 +2,17 @@
 import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/app/wiring/bot.ts';
 import { logEvent } from '../../../src/app/messages/eventLog.ts';
 
-import type { ConversionDesk, Engine, EngineNews, Exchange, Millis, StreamTransport } from '../../../src/core/index.ts';
-import { Secret } from '../../../src/exchange/index.ts';
+import type {
+  ConversionDesk,
+  Engine,
+  EngineNews,
+  Exchange,
+  Millis,
+  StreamTransport,
+  VenueClient,
+} from '../../../src/core/index.ts';
+import { Secret } from '../../../src/core/index.ts';
+import { venueClient } from '../../../src/exchange/index.ts';
 import type { Client } from '../../../src/exchange/index.ts';
 import { Watch } from '../../../src/live/safety/heartbeat.ts';
 import { openRolling } from '../../../src/live/loop/rolling.ts';
@@ -203,9 +212,10 @@ export class Bot {
       transport: network.transport(life),
       streamTransport: this.#options.stream(life),
     };
-    const client = clientOf(config, venue, life.clock, world.seed + life.number, { journal });
-    const exchange = seams.exchange?.(client, life) ?? client;
-    const hedge = hedgeOf(seams.engineConfig?.(config) ?? config, seams.client?.(client) ?? client);
+    const plain = clientOf(config, venue, life.clock, world.seed + life.number, { journal });
+    const client = seams.client ? venueClient(seams.client(plain as VenueClient & Client)) : plain;
+    const exchange = seams.exchange?.(plain, life) ?? plain;
+    const hedge = hedgeOf(seams.engineConfig?.(config) ?? config, client);
     const heart = store.heart(life, 'bot');
     const rolling = await openRolling({
       bot: { book: config.book, instance: config.instance, resumeCommand: 'puntas resume' },
@@ -214,7 +224,7 @@ export class Bot {
       venue: {
         exchange,
         newStream: () => marketStreamOf(config, venue, life.clock, world.seed + life.number),
-        moneyLists: seams.client?.(client) ?? client,
+        moneyLists: client.moneyLists,
       },
       beside: {
         reference: config.reference && {

@@ -2,6 +2,7 @@
 import Database from 'libsql';
 import { inboxHearing } from '../../../src/app/wiring/inbox.ts';
 import { inboxReader } from '../../../src/app/wiring/inboxReader.ts';
+import { delivery } from '../../../src/exchange/index.ts';
 import { money } from '../../../src/core/index.ts';
 import { Desk } from '../../../src/live/inbox/desk.ts';
 import { inboxStoreIn } from '../../../src/live/inbox/store.ts';
@@ -57,7 +58,7 @@ export class InboxWire implements DeliveryPort {
   open(life: Life, moved: () => void): void {
     const { world, store, seams, numbers, breaks } = this.#options;
     const { clock } = life;
-    const read = inboxReader();
+    const read = inboxReader(delivery);
     for (const { body } of this.#store.all()) read(body);
     const hear = inboxHearing(
       heardLog(none),
@@ -122,7 +123,7 @@ export class InboxWire implements DeliveryPort {
   /** What was answered is on disk, once, and says what the exchange says. */
   check(exchange: EmbeddedExchange): void {
     const { breaks } = this.#options;
-    const read = inboxReader();
+    const read = inboxReader(delivery);
     const kept = new Set<string>();
     const said = new Map<string, { status: string; refund: string | null }>();
     for (const { body } of this.#store.all()) {

@@ -2,20 +2,13 @@
 import { createPublicKey, createVerify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { ambiguityOf, memberText } from '../../core/index.ts';
-import type { Millis } from '../../core/index.ts';
-import type { InboxOptions } from './listener.ts';
+import type { Millis, VenueWebhooks } from '../../core/index.ts';
 
-export type PublicKey = {
-  readonly id: string;
-  /** Base64 of the DER SubjectPublicKeyInfo. */
-  readonly key: string;
-};
+const SIGNATURE = 'x-bitso-webhook-event-signature';
+const KEY_ID = 'x-bitso-key-id';
 
 /** Keys come in by `learn`; `onUnknown` asks for them, at most once in ten seconds, whoever makes up key ids. */
-export function signatureCheck(
-  { now, elapsed }: { readonly now: () => Millis; readonly elapsed: () => Millis },
-  onUnknown: () => void,
-): { readonly check: NonNullable<InboxOptions['signed']>; readonly learn: (keys: readonly PublicKey[]) => void } {
+export const signatureCheck: VenueWebhooks['signatures'] = ({ now, elapsed }, onUnknown) => {
   const known = new Map<string, KeyObject>();
   let askedAt = -Infinity;
   let learned = false;
@@ -30,7 +23,8 @@ export function signatureCheck(
         }
       }
     },
-    check: async ({ signature, keyId }, body) => {
+    check: async (header, body) => {
+      const [signature, keyId] = [header(SIGNATURE), header(KEY_ID)];
       if (signature === undefined || keyId === undefined) return NO;
       const key = known.get(keyId);
       if (key === undefined) {
@@ -46,7 +40,7 @@ export function signatureCheck(
       return { kind: 'yes', says: signed.says };
     },
   };
-}
+};
 
 const ASK_EVERY_MS = 10_000;
 const NO = { kind: 'no' } as const;

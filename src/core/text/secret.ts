@@ -1,9 +1,10 @@
 /** A text that must not reach a log: it prints as [redacted] and is read in one way only. */
 import { inspect } from 'node:util';
+import type { SecretText } from '../ports/venue.ts';
 
 const HIDDEN = '[redacted]';
 
-export class Secret {
+export class Secret implements SecretText {
   readonly #text: string;
 
   constructor(text: string) {

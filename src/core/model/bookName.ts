@@ -1,0 +1,12 @@
+/** The name of a book as this program writes it everywhere, <major>_<minor>; how an exchange spells it stays in that exchange's folder. */
+
+/** Of a book that a configuration may name. */
+export const BOOK_NAME = /^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/;
+
+/** Its two currencies. Throws a RangeError on any other text. */
+export function pairOf(book: string): readonly [major: string, minor: string] {
+  const [major, minor, extra] = book.split('_');
+  if (!major || !minor || extra !== undefined)
+    throw new RangeError(`book ${JSON.stringify(book)}: expected <major>_<minor>, like btc_mxn`);
+  return [major, minor];
+}

@@ -1,0 +1,67 @@
+/** This exchange as a venue: the one value that the registry of venues has of it. */
+import type { Connection, Outcome, ExchangeVenue, VenueClient } from '../core/index.ts';
+import { exchangeClient } from './client.ts';
+import type { Client } from './client.ts';
+import { conversionDesk } from './rest/desk.ts';
+import { marketStream } from './stream/stream.ts';
+import { socketTransport } from './stream/streamTransport.ts';
+import type { Door } from './transport/ask.ts';
+import { httpTransport } from './transport/transport.ts';
+import { splitAddress } from './wire/address.ts';
+import { actsOn } from './wire/errorCodes.ts';
+import { nonceV2 } from './wire/nonce.ts';
+import { delivery } from './wire/transactionEvents.ts';
+import { signatureCheck } from './wire/webhookSignature.ts';
+
+export const bitso: ExchangeVenue = {
+  name: 'bitso',
+  restUrl: address => (new URL(address).pathname === '/' ? `${address.replace(/\/$/, '')}/api` : address),
+  connect: to => venueClient(clientAt(to)),
+  marketStream: of =>
+    marketStream({ ...of, transport: 'transport' in of ? of.transport : socketTransport({ url: of.url }) }),
+  meaningOf: actsOn,
+  webhooks: { signatures: signatureCheck, read: delivery },
+};
+
+function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to }: Connection): Client {
+  const doorAt = (address: string): Door => {
+    const { origin, basePath } = splitAddress(address);
+    return { transport: httpTransport({ origin, ...(deadlineMs === undefined ? {} : { deadlineMs }) }), basePath };
+  };
+  const { clock, random, transport, budgets, onRequest } = to;
+  const rest = transport ? { transport, basePath: splitAddress(restUrl).basePath } : doorAt(restUrl);
+  const signed = () => {
+    if (!credentials) return {};
+    const { key, secret, authentication, nonceAbove, durable = same => same } = credentials;
+    const headers = authentication === 'headers' ? 'three' : 'authorization';
+    return { credentials: { key, secret, headers }, nonces: durable(nonceV2(clock, random, nonceAbove)) } as const;
+  };
+  return exchangeClient({
+    clock,
+    random,
+    ...rest,
+    ...(rfqUrl === undefined ? {} : { rfq: doorAt(rfqUrl) }),
+    ...(webhookUrl === undefined ? {} : { webhooks: doorAt(webhookUrl) }),
+    ...signed(),
+    budgets,
+    ...(onRequest ? { onRequest } : {}),
+  });
+}
+
+/** The client with what a venue may have besides. */
+export const venueClient = (client: Client): VenueClient => ({
+  ...client,
+  desk: conversionDesk(client),
+  moneyLists: client,
+  account: {
+    id: async () => map(await client.accountStatus(), ({ clientId }) => clientId),
+    hasTrade: async tid => map(await client.userTradesByTid([tid]), trades => trades.some(trade => trade.tid === tid)),
+  },
+  webhooks: {
+    keys: client.webhookKeys,
+    register: async url => map(await client.registerWebhook(url), ({ webhooks }) => webhooks),
+  },
+});
+
+const map = <T, U>(outcome: Outcome<T>, to: (value: T) => U): Outcome<U> =>
+  outcome.kind === 'done' ? { kind: 'done', value: to(outcome.value) } : outcome;

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Where one exchange may be spoken: its client, and the embedded exchange, which speaks the same interface. */
+const SPEAKS = /^src\/(?:exchange|sandbox)\//;
+
+/** What only one exchange says, and the files besides that may say it, each with its reason. */
+const WORDS: readonly (readonly [what: string, word: RegExp, also: RegExp])[] = [
+  // The registry; what a user of it writes in a configuration; formats of recordings that others made of it.
+  ['its name', /bitso(?!f)/i, /^src\/(?:app\/wiring\/venueRegistry|config\/schema|tape\/import\/\w+)\.ts$/],
+  ['a code of its errors', /(['"`])0[1-9]\d\d\1/, /^$/],
+  // A replay asks the desks of the embedded exchange without a wire between them.
+  [
+    'a word of its errors',
+    /['"`](?:quote_(?:al|not|can)|rfq_conv|invalid_(?:so|ta|pr|pa)|insufficient_|forbidden_)\w+['"`]/,
+    /^backtest\/exchange\/desk\.ts$/,
+  ],
+  ['how long an order lasts', /goodtillcancelled|fillorkill|immediateorcancel|postonly/, /^$/],
+  ['a list of its ledger', /['"`]fundings?['"`]/, /^$/],
+  ['a path', /\bv[34]\\?\/[a-z]|rfq\/v1/, /^$/],
+  [
+    'a field of its replies',
+    /['"`](?:origin_ids?|time_in_force|unfilled_amount|updated_at)['"`]/,
+    /^src\/tape\/import\/\w+\.ts$/,
+  ],
+  ['where its symbols are cut', /split\('_'\)/, /^src\/(?:core\/model\/bookName|tape\/import\/gemini)\.ts$/],
+];
+
+const files = ['src', 'strategies', 'backtest'].flatMap(folder =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.ts'))
+    .map(name => ({ path: `${folder}/${name}`, text: readFileSync(join(root, folder, name), 'utf8') })),
+);
+
+const breaches = (word: RegExp, also: RegExp) =>
+  files
+    .filter(({ path }) => !SPEAKS.test(path) && !also.test(path))
+    .flatMap(({ path, text }) =>
+      text.split('\n').flatMap((line, i) => (word.test(line) ? [`${path}:${i + 1} ${line.trim()}`] : [])),
+    );
+
+test.each(WORDS)('%s is said in its folder alone', (_, word, also) => {
+  expect(breaches(word, also)).toEqual([]);
+});
+
+test.each(WORDS)('%s would be found: it is said there', (_, word) => {
+  expect(files.some(({ path, text }) => SPEAKS.test(path) && text.split('\n').some(line => word.test(line)))).toBe(
+    true,
+  );
+});
+
+test('the client is imported by the registry of venues alone', () => {
+  const importers = files.filter(
+    ({ path, text }) =>
+      !SPEAKS.test(path) && /from '(?:\.\.\/)+(?:src\/)?exchange\//.test(text) && !/^backtest\//.test(path),
+  );
+  // Deliveries of the embedded exchange go out by the same HTTP transport.
+  expect(importers.map(({ path }) => path).sort()).toEqual([
+    'src/app/wiring/deliveries.ts',
+    'src/app/wiring/venueRegistry.ts',
+  ]);
+});
