@@ -18,8 +18,6 @@ export type { ReplayedHedge, HedgeOptions } from './replay/hedging.ts';
 export type { FillRow, OrderRow, ReplayOptions, ReplayResult, ReplaySink } from './replay/replay.ts';
 export { rowsOfTape, windowOfLevels } from './rows/tapeRows.ts';
 export type { TapeRowsOptions } from './rows/tapeRows.ts';
-export { runGolden } from './validation/golden.ts';
-export type { GoldenCounts, GoldenOptions } from './validation/golden.ts';
 export { RowWindow, windowOfTape } from './rows/rowWindow.ts';
 export { FLAG, inUnit, RowBuilder, rowsInShared } from './rows/rows.ts';
 export type { MarketRows } from './rows/rows.ts';
@@ -37,8 +35,6 @@ export {
 export type { BacktestReport, ReplayReport } from './report/report.ts';
 export { reportPage } from './report/page.ts';
 export type { PageParts } from './report/pageFrame.ts';
-export { recordedOrders, scoreQueueModel } from './validation/queueTruth.ts';
-export type { QueueScore, RecordedOrder } from './validation/queueTruth.ts';
 export { Fees } from './exchange/fees.ts';
 export { comparedModel, hashOfRuns, mainModel, withoutCurves } from './compare/comparison.ts';
 export type { ComparedModel, ComparedRun, ComparedTape, Comparison, Measured } from './compare/comparison.ts';

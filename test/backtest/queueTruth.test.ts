@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { fillModel, recordedOrders, rowsOfTape, scoreQueueModel } from '../../backtest/index.ts';
+import { fillModel, rowsOfTape } from '../../backtest/index.ts';
+import { recordedOrders, scoreQueueModel } from '../scripts/queueTruth.ts';
 import { amount, price } from '../../src/core/index.ts';
 import { finishTape, KIND, openTape, SIDE, TapeBuilder } from '../../src/tape/index.ts';
 import { itOnRecording } from '../tape/folder.ts';

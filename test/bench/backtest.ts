@@ -10,13 +10,13 @@ import {
   inUnit,
   readEventFile,
   rowsInShared,
-  runGolden,
   storeEventFile,
   TickBook,
   windowOfLevels,
   windowOfTape,
 } from '../../backtest/index.ts';
 import type { MarketRows, RowWindow } from '../../backtest/index.ts';
+import { runGolden } from '../scripts/goldenRun.ts';
 import { openStoredTape, TapeWriter } from '../../src/tape/index.ts';
 import { production, REFERENCE_RULES } from './production.ts';
 import { decoding, lineOf, secondsSince } from './tape.ts';

@@ -1,8 +1,10 @@
 /** Prints how the queue models do against a recording that tells single orders, as the table of docs/backtest.md: `npm run queue:models`. */
 import { Command } from 'commander';
-import { fillModel, recordedOrders, rowsOfTape, scoreQueueModel } from '../../backtest/index.ts';
-import type { ModelName, QueueScore } from '../../backtest/index.ts';
+import { fillModel, rowsOfTape } from '../../backtest/index.ts';
+import type { ModelName } from '../../backtest/index.ts';
 import { openTape } from '../../src/tape/index.ts';
+import { recordedOrders, scoreQueueModel } from './queueTruth.ts';
+import type { QueueScore } from './queueTruth.ts';
 
 const LEVEL_MODELS: readonly ModelName[] = ['pessimistic', 'power1', 'power2', 'power3', 'log', 'optimistic'];
 

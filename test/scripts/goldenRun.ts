@@ -1,13 +1,13 @@
 /** The golden run: a plain two-sided quote on a recorded market, whose every count and amount is known from an independent engine. */
 import { power, wholeOrders } from '../../src/fills/index.ts';
-import { SimulatedExchange } from '../exchange/simulatedExchange.ts';
-import { constantLatency } from '../rows/latency.ts';
-import { LocalOrders } from '../replay/localOrders.ts';
-import { LOCAL } from '../exchange/ownOrders.ts';
-import { BUY, FLAG, SELL } from '../rows/rows.ts';
-import type { MarketRows, SideIndex } from '../rows/rows.ts';
-import { RowWindow } from '../rows/rowWindow.ts';
-import { TickBook } from '../rows/tickBook.ts';
+import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
+import { constantLatency } from '../../backtest/rows/latency.ts';
+import { LocalOrders } from '../../backtest/replay/localOrders.ts';
+import { LOCAL } from '../../backtest/exchange/ownOrders.ts';
+import { BUY, FLAG, SELL } from '../../backtest/rows/rows.ts';
+import type { MarketRows, SideIndex } from '../../backtest/rows/rows.ts';
+import { RowWindow } from '../../backtest/rows/rowWindow.ts';
+import { TickBook } from '../../backtest/rows/tickBook.ts';
 
 /** Times in the unit of the rows. */
 export type GoldenOptions = {
