@@ -53,28 +53,28 @@ type Beside = Pick<HedgeView, 'instrument' | 'takerRate'> & { readonly balancesA
 
 /** The view of the moment `at`, in the engine's time. */
 export function hedgeViewOf(
-  engine: Pick<Engine, 'snapshot' | 'standing'> & {
+  engine: Pick<Engine, 'snapshot' | 'riskContext'> & {
     readonly account: Pick<Engine['account'], 'differences' | 'isReconciled'>;
   },
   { instrument, takerRate, balancesAt }: Beside,
   at: Millis,
 ): HedgeView {
   const snapshot = engine.snapshot(at);
-  const standing = engine.standing(at);
+  const riskContext = engine.riskContext(at);
   const sideOf = (side: Side): SideRoom => ({
     free: freeOf(instrument, snapshot, side),
-    room: Math.max(0, roomOf(side, standing)),
+    room: Math.max(0, roomOf(side, riskContext)),
   });
   return {
     instrument,
     takerRate,
-    limits: standing.limits,
+    limits: riskContext.limits,
     // What was so at the last decision need not be so now: a book that has lost a side has no middle.
-    refusal: snapshot.quoting ?? quotingRefusal(standing),
+    refusal: snapshot.quoting ?? quotingRefusal(riskContext),
     isReconciled: engine.account.isReconciled,
     inventory: snapshot.inventory,
     middle: money(((BigInt(snapshot.bid) + BigInt(snapshot.ask)) * instrument.tickMoney) / 2n),
-    depth: copyOf(standing.depth),
+    depth: copyOf(riskContext.depth),
     sides: { buy: sideOf('buy'), sell: sideOf('sell') },
     balances: { at: balancesAt, differences: engine.account.differences() },
   };

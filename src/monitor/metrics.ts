@@ -25,7 +25,7 @@ const USUAL: readonly DecisionCount[] = SIDES.flatMap(side =>
       ['canceled', 'too old'],
       ['canceled', 'level not wanted'],
     ] as const
-  ).map(([deed, reason]) => ({ side, deed, reason, count: 0 })),
+  ).map(([action, reason]) => ({ side, action, reason, count: 0 })),
 );
 
 const sumOf = (sum: Money | null): number | null => (sum === null ? null : approximately(sum));
@@ -62,7 +62,10 @@ const QUOTING: readonly MetricEntry[] = [
     help: 'What decisions did about each level: placed, kept, waits (for an order on its way), canceled, not placed; and why.',
     labels: ['book', 'side', 'decision', 'reason'],
     read: now =>
-      [...USUAL, ...now.decisions].map(({ side, deed, reason, count }) => [{ side, decision: deed, reason }, count]),
+      [...USUAL, ...now.decisions].map(({ side, action, reason, count }) => [
+        { side, decision: action, reason },
+        count,
+      ]),
   }),
   gauge({
     name: 'puntas_regime',

@@ -54,8 +54,8 @@ export const engineOf =
       run: 1,
       target: null,
       patience: {
-        fenceMs: 50_000,
-        settleMs: 20_000,
+        requestDelayMaxMs: 50_000,
+        tradeReportDelayMaxMs: 20_000,
         cancelAgainMs: 2_000,
         decideEveryMs: 500,
         lookEveryMs: 500,

@@ -39,8 +39,8 @@ function openEngine(name: StrategyName = 'ladder', fairValue?: FairValueParamete
     run: 1,
     target: null,
     patience: {
-      fenceMs: 45_000,
-      settleMs: 20_000,
+      requestDelayMaxMs: 45_000,
+      tradeReportDelayMaxMs: 20_000,
       cancelAgainMs: 2000,
       decideEveryMs: DECIDE_EVERY_MS,
       lookEveryMs: 1000,

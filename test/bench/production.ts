@@ -54,8 +54,8 @@ export function production(rows: MarketRows | RowWindow, model: ModelName, to?: 
       run: 1,
       target: null,
       patience: {
-        fenceMs: 50_000,
-        settleMs: 20_000,
+        requestDelayMaxMs: 50_000,
+        tradeReportDelayMaxMs: 20_000,
         cancelAgainMs: 2_000,
         decideEveryMs: 1_000,
         lookEveryMs: 500,

@@ -74,8 +74,8 @@ export class Desk {
       run: 7,
       target: null,
       patience: {
-        fenceMs: 10_000,
-        settleMs: 3000,
+        requestDelayMaxMs: 10_000,
+        tradeReportDelayMaxMs: 3000,
         cancelAgainMs: 1000,
         decideEveryMs: 0,
         lookEveryMs: 50,

@@ -128,7 +128,7 @@ describe('the page', () => {
     const shown = metrics('btc_mxn', '1', () => now);
     const usual = 'puntas_decisions_total{book="btc_mxn",side="buy",decision="kept",reason="queue place"}';
     expect(line(await shown.text(), usual)).toMatch(/ 0$/);
-    now = { ...now, decisions: [{ side: 'sell', deed: 'not placed', reason: 'position limit', count: 7 }] };
+    now = { ...now, decisions: [{ side: 'sell', action: 'not placed', reason: 'position limit', count: 7 }] };
     await shown.text();
     const other = 'puntas_decisions_total{book="btc_mxn",side="sell",decision="not placed",reason="position limit"}';
     expect(line(await shown.text(), other)).toMatch(/ 7$/);

@@ -138,8 +138,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'evidence counted from the end of a read of open orders',
     file: 'src/core/orders/orders.ts',
-    from: '        if (startedAt >= this.#fence(order)) order.absences++;',
-    to: '        if (at >= this.#fence(order)) order.absences++;',
+    from: '        if (startedAt >= this.#expiry(order)) order.absences++;',
+    to: '        if (at >= this.#expiry(order)) order.absences++;',
     test: 'test/core/orders/orders.test.ts',
     title:
       'that is unknown is not closed while a read of open orders began before its fence, however late its answer came',
@@ -147,16 +147,16 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'evidence counted from the end of a look-up',
     file: 'src/core/orders/orders.ts',
-    from: '!present.has(id) && startedAt >= this.#fence(order)',
-    to: '!present.has(id) && at >= this.#fence(order)',
+    from: '!present.has(id) && startedAt >= this.#expiry(order)',
+    to: '!present.has(id) && at >= this.#expiry(order)',
     test: 'test/core/orders/orders.test.ts',
     title: 'that is unknown is not closed while a look-up began before its fence, however late its answer came',
   },
   {
     name: 'evidence counted from the end of a cancel',
     file: 'src/core/orders/orders.ts',
-    from: "if (order?.state === 'unknown' && startedAt >= this.#fence(order)) order.emptyCancels++;",
-    to: "if (order?.state === 'unknown' && at >= this.#fence(order)) order.emptyCancels++;",
+    from: "if (order?.state === 'unknown' && startedAt >= this.#expiry(order)) order.emptyCancels++;",
+    to: "if (order?.state === 'unknown' && at >= this.#expiry(order)) order.emptyCancels++;",
     test: 'test/core/orders/orders.test.ts',
     title:
       'that is unknown is not closed while a cancel of its own began before its fence, however late its answer came',

@@ -283,7 +283,7 @@ function begun(bid: readonly Step[], ask: readonly Step[]): readonly Step[] {
 }
 
 function levelOf(
-  { side, deed, reason, detail, index, level, order }: Decided,
+  { side, action, reason, detail, index, level, order }: Decided,
   wanted: Level | undefined,
   instrument: Instrument,
   snapshot: Snapshot,
@@ -293,7 +293,7 @@ function levelOf(
   return {
     side: nameOf(side),
     level: index === null ? null : index + 1,
-    decision: deed,
+    decision: action,
     reason,
     detail,
     price: level && textOfPrice(instrument, level.price),

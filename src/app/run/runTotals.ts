@@ -52,7 +52,7 @@ const regimesOf = (a: Snapshot['regimes'], b: Snapshot['regimes']): Snapshot['re
 function decisionsOf(before: readonly DecisionCount[], now: readonly DecisionCount[]): readonly DecisionCount[] {
   const all = new Map<string, DecisionCount>();
   for (const one of [...before, ...now]) {
-    const key = `${one.side} ${one.deed} ${one.reason}`;
+    const key = `${one.side} ${one.action} ${one.reason}`;
     all.set(key, { ...one, count: one.count + (all.get(key)?.count ?? 0) });
   }
   return [...all.values()];

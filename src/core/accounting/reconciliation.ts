@@ -27,7 +27,7 @@ const REFUSE_AFTER_MS = 10_000;
 
 export class Reconciliation {
   readonly #holdings: Holdings;
-  readonly #settleMs: Millis;
+  readonly #tradeReportDelayMaxMs: Millis;
   readonly #listWaitMs: Millis;
   /** Quiet balance reads in a row that differed from the ledger. */
   #mismatches = 0;
@@ -41,9 +41,9 @@ export class Reconciliation {
   #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
 
   /** `listWaitMs`: how long the exchange's lists may take to show what moved the balances. */
-  constructor(holdings: Holdings, settleMs: Millis, listWaitMs: Millis) {
+  constructor(holdings: Holdings, tradeReportDelayMaxMs: Millis, listWaitMs: Millis) {
     this.#holdings = holdings;
-    this.#settleMs = settleMs;
+    this.#tradeReportDelayMaxMs = tradeReportDelayMaxMs;
     this.#listWaitMs = listWaitMs;
   }
 
@@ -127,7 +127,7 @@ export class Reconciliation {
       this.#adjusting = { difference: list, since: startedAt };
       return;
     }
-    if (!(startedAt - before.since >= this.#settleMs)) return;
+    if (!(startedAt - before.since >= this.#tradeReportDelayMaxMs)) return;
     this.#holdings.adjust(startedAt);
     this.#adjusting = null;
     this.#equalled = true;

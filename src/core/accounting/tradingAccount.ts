@@ -14,7 +14,7 @@ import { money } from '../model/units.ts';
 import type { Millis, Money, Side } from '../model/units.ts';
 
 /** `listWaitMs`: how long the exchange's lists may take to show what moved a balance; absent: a difference that stays halts at once. */
-export type AccountPatience = { readonly settleMs: Millis; readonly listWaitMs?: Millis };
+export type AccountPatience = { readonly tradeReportDelayMaxMs: Millis; readonly listWaitMs?: Millis };
 
 /** What is shown of it to those who decide nothing on orders: drivers, the journal, the hedger. */
 export type AccountView = Pick<
@@ -29,9 +29,9 @@ export class TradingAccount {
   #lockedByOthers: ReadonlyMap<string, Money> = new Map();
 
   /** `told`: called with everything that is booked, for the books that trade here. */
-  constructor({ settleMs, listWaitMs = 0 }: AccountPatience, told: (booked: Booked) => void) {
+  constructor({ tradeReportDelayMaxMs, listWaitMs = 0 }: AccountPatience, told: (booked: Booked) => void) {
     this.#holdings = new Holdings(told);
-    this.#reconciliation = new Reconciliation(this.#holdings, settleMs, listWaitMs);
+    this.#reconciliation = new Reconciliation(this.#holdings, tradeReportDelayMaxMs, listWaitMs);
   }
 
   /** Goes on with the ledger of an earlier run. */

@@ -4,7 +4,7 @@ import type { NormalizedLevel, NormalizedQuote } from '../quoting/normalizeQuote
 import { remaining } from '../orders/orders.ts';
 import type { Order, OrderState } from '../orders/orders.ts';
 import type { QuotePlan } from '../quoting/quoteReconciler.ts';
-import { DEEDS, REASONS, silenceOf } from './reasons.ts';
+import { ACTIONS, REASONS, silenceOf } from './reasons.ts';
 import type { DecisionAction, Reason } from './reasons.ts';
 import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Quote } from '../quoting/strategy.ts';
@@ -14,14 +14,14 @@ import type { Amount, Millis, Price, Side } from '../model/units.ts';
 /** How often decisions did this for this reason, on one side. */
 export type DecisionCount = {
   readonly side: Side;
-  readonly deed: DecisionAction;
+  readonly action: DecisionAction;
   readonly reason: Reason;
   readonly count: number;
 };
 
 export type Decided = {
   readonly side: Side;
-  readonly deed: DecisionAction;
+  readonly action: DecisionAction;
   readonly reason: Reason;
   /** What there is to say beyond the reason, in words. */
   readonly detail: string | null;
@@ -51,7 +51,9 @@ export type Decision = {
 };
 
 const REASON_AT = Object.fromEntries(REASONS.map((reason, i) => [reason, i])) as Readonly<Record<Reason, number>>;
-const DEED_AT = Object.fromEntries(DEEDS.map((deed, i) => [deed, i])) as Readonly<Record<DecisionAction, number>>;
+const ACTION_AT = Object.fromEntries(ACTIONS.map((action, i) => [action, i])) as Readonly<
+  Record<DecisionAction, number>
+>;
 const WAITING: Readonly<Partial<Record<OrderState, Reason>>> = {
   unknown: 'its order is unknown',
   canceling: 'its order is being canceled',
@@ -62,7 +64,7 @@ const NOT_READY: Unshown = { reason: 'not ready', words: null, level: null };
 const NO_LEVELS: Unshown = { reason: 'held back by the strategy', words: null, level: null };
 
 export class Decisions {
-  readonly #counts = new Float64Array(SIDES.length * DEEDS.length * REASONS.length);
+  readonly #counts = new Float64Array(SIDES.length * ACTIONS.length * REASONS.length);
   readonly #isTraced: boolean;
   #silent: string[] = [];
   /** Of each side: whether anything of it is shown, and what came first of what is not. */
@@ -145,16 +147,16 @@ export class Decisions {
 
   tell(
     side: Side,
-    deed: DecisionAction,
+    action: DecisionAction,
     reason: Reason,
     index: number | null = null,
     level: NormalizedLevel | null = null,
     order: Order | null = null,
     detail: string | null = null,
   ): void {
-    this.count(side, deed, reason);
+    this.count(side, action, reason);
     if (this.#last === null) return;
-    this.#last.decided.push({ side, deed, reason, detail, index, level, order: order && asDecided(order) });
+    this.#last.decided.push({ side, action, reason, detail, index, level, order: order && asDecided(order) });
   }
 
   /** What a plan does about levels that have an order. */
@@ -169,8 +171,8 @@ export class Decisions {
   }
 
   /** Something that is no part of a decision, like a refusal by the exchange. */
-  count(side: Side, deed: DecisionAction, reason: Reason): void {
-    const at = ((side === 'buy' ? 0 : DEEDS.length) + DEED_AT[deed]) * REASONS.length + REASON_AT[reason];
+  count(side: Side, action: DecisionAction, reason: Reason): void {
+    const at = ((side === 'buy' ? 0 : ACTIONS.length) + ACTION_AT[action]) * REASONS.length + REASON_AT[reason];
     this.#counts[at] = this.#counts[at]! + 1;
   }
 
@@ -184,10 +186,10 @@ export class Decisions {
     const list: DecisionCount[] = [];
     let at = 0;
     for (const side of SIDES)
-      for (const deed of DEEDS)
+      for (const action of ACTIONS)
         for (const reason of REASONS) {
           const count = this.#counts[at++]!;
-          if (count > 0) list.push({ side, deed, reason, count });
+          if (count > 0) list.push({ side, action, reason, count });
         }
     return list;
   }

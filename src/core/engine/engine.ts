@@ -47,8 +47,8 @@ export class Engine {
   readonly #account: TradingAccount;
   readonly #inventory: Inventory;
   readonly #risk: RiskSupervisor;
-  readonly #adverse: AdverseSelection | null;
-  readonly #askAgain: UnknownOrderResolver;
+  readonly #adverseSelection: AdverseSelection | null;
+  readonly #unknownOrders: UnknownOrderResolver;
   #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
   readonly #rules: BookTerms;
   readonly #fresh = new Freshness();
@@ -60,13 +60,13 @@ export class Engine {
   readonly #lastFill: Record<Side, LastFill | null> = { buy: null, sell: null };
   readonly #counts: OrderCounts;
   readonly #quoter: Quoter;
-  readonly #strangers: OrphanOrders;
-  readonly #quoteTime = new QuoteUptime();
+  readonly #orphanOrders: OrphanOrders;
+  readonly #quoteUptime = new QuoteUptime();
   readonly #decisions: Decisions;
   #at: Millis = -Infinity;
   /** How near each limit is at this time. */
   readonly limitUses = (at: Millis) =>
-    limitUsesOf(this.standing(at), this.#risk.killSwitch, this.#inventory.profit().total, at);
+    limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.profit().total, at);
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -74,26 +74,28 @@ export class Engine {
     this.#rules = new BookTerms(options.instrument);
     this.#counts = new OrderCounts((side, event) => options.onNews?.({ kind: 'count', side, event }));
     this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
-    this.#askAgain = new UnknownOrderResolver(this.#orders, options.patience.lookEveryMs);
-    this.#strangers = new OrphanOrders(this.#ids, this.#orders);
+    this.#unknownOrders = new UnknownOrderResolver(this.#orders, options.patience.lookEveryMs);
+    this.#orphanOrders = new OrphanOrders(this.#ids, this.#orders);
     this.#inventory = new Inventory(options.instrument, options.target);
     this.#account = new TradingAccount(options.patience, booked => this.#booked(booked));
     this.#decisions = new Decisions(options.isTraced ?? false);
     this.#risk = new RiskSupervisor(options, this.#inventory, news => options.onNews?.(news));
-    this.#adverse = options.adverse ? new AdverseSelection(options.adverse, options.instrument.tick) : null;
+    this.#adverseSelection = options.adverseSelection
+      ? new AdverseSelection(options.adverseSelection, options.instrument.tick)
+      : null;
     this.#quoter = new Quoter(options, {
       ids: this.#ids,
       orders: this.#orders,
       decisions: this.#decisions,
-      adverse: this.#adverse,
+      adverseSelection: this.#adverseSelection,
     });
   }
 
   /** Takes one event and returns the commands to carry out, in order. Throws only when a belief about our own code is broken. */
   step(event: EngineEvent): readonly Approved<Command>[] {
     this.#at = event.at;
-    if (!this.#stopping && (this.#quoteTime.isRunning || this.#missing(event.at) === null))
-      this.#quoteTime.pass(event.at, this.#orders);
+    if (!this.#stopping && (this.#quoteUptime.isRunning || this.#missing(event.at) === null))
+      this.#quoteUptime.pass(event.at, this.#orders);
     switch (event.kind) {
       case 'timer':
         break;
@@ -126,7 +128,7 @@ export class Engine {
         this.#dirty = true;
         break;
       case 'take':
-        this.#quoter.taking.ask(event);
+        this.#quoter.takerOrder.ask(event);
         this.#dirty = true;
         break;
       case 'hedge':
@@ -187,7 +189,7 @@ export class Engine {
 
   /** Grows with every change of what `ledger` tells. */
   get ledgerVersion(): number {
-    return this.#account.version + (this.#adverse?.version ?? 0);
+    return this.#account.version + (this.#adverseSelection?.version ?? 0);
   }
 
   /** What a later run must know of this one's ledger; `recent` are the ids of the trades that it may be told again. */
@@ -197,7 +199,7 @@ export class Engine {
       ...this.#account.kept(recent),
       target: this.#inventory.targetLots(this.#account.total(this.#rules.instrument.major)),
       guard: this.#risk.killSwitch?.state(this.#inventory.profit().total) ?? null,
-      ...(this.#adverse ? { adverse: this.#adverse.state() } : {}),
+      ...(this.#adverseSelection ? { adverse: this.#adverseSelection.state() } : {}),
     };
   }
 
@@ -242,15 +244,15 @@ export class Engine {
 
   snapshot(at: Millis): Snapshot {
     const shown = {
-      standing: this.standing(at),
+      riskContext: this.riskContext(at),
       regimes: this.#risk.regimes,
       decisions: this.#decisions,
       account: this.#account,
       inventory: this.#inventory,
       market: this.#market,
-      adverse: this.#adverse,
+      adverseSelection: this.#adverseSelection,
       counts: this.#counts,
-      quoteTime: this.#quoteTime,
+      quoteUptime: this.#quoteUptime,
       figures: this.#quoter.figures,
       fills: this.#fills,
     };
@@ -260,10 +262,10 @@ export class Engine {
   /** Decides without doing: what the strategy wants now, what the rules make of it, and what the gate would say to each order. */
   preview(at: Millis): Preview {
     const halt = this.#risk.haltToCome;
-    const standing = this.standing(at);
-    const refusal = quotingRefusal(standing);
+    const riskContext = this.riskContext(at);
+    const refusal = quotingRefusal(riskContext);
     if (refusal !== null && !this.#market.isQuotable) return emptyPreview(halt, refusal);
-    return previewOf(this.#wanted(at), standing, { halt, refusal, mid: this.#market.mid });
+    return previewOf(this.#wanted(at), riskContext, { halt, refusal, mid: this.#market.mid });
   }
 
   #decide(at: Millis): readonly Approved<Command>[] {
@@ -271,22 +273,22 @@ export class Engine {
     this.#decidedAt = at;
     this.#orders.tick(at);
     if (this.#risk.check(at)) this.#dirty = true;
-    let standing = this.standing(at);
-    const refusal = quotingRefusal(standing);
-    this.#risk.look(at, standing, refusal);
-    if (this.#risk.regimes.isReduceOnly !== standing.reduceOnly) standing = this.standing(at);
-    const { places, cancels } = this.#quoter.decide(at, refusal, standing, () => this.#wanted(at));
-    const news = this.#quotingNews.heed(refusal, this.#decisions.unshown, () => this.standing(at));
+    let riskContext = this.riskContext(at);
+    const refusal = quotingRefusal(riskContext);
+    this.#risk.look(at, riskContext, refusal);
+    if (this.#risk.regimes.isReduceOnly !== riskContext.reduceOnly) riskContext = this.riskContext(at);
+    const { places, cancels } = this.#quoter.decide(at, refusal, riskContext, () => this.#wanted(at));
+    const news = this.#quotingNews.heed(refusal, this.#decisions.unshown, () => this.riskContext(at));
     if (news !== null) this.#options.onNews?.(news);
     // Cancels go out first: they free what placements may need, and they are what must not wait.
-    const unknown = this.#askAgain.cancels(at, cancels);
+    const unknown = this.#unknownOrders.cancels(at, cancels);
     // And first of all those of orders that are known to live: the requests for unknown ones are many, and may all wait for a dead line.
     const ordered: Approved<Command>[] = [...approveByIds('cancel', cancels), ...unknown];
     for (const id of cancels) this.#orders.cancelSent(id, at);
     ordered.push(...places);
     const { killSwitch } = this.#risk;
     if (killSwitch) for (const command of ordered) if (command.kind !== 'look') killSwitch.message(at);
-    ordered.push(...this.#askAgain.looks(at));
+    ordered.push(...this.#unknownOrders.looks(at));
     return ordered;
   }
 
@@ -305,7 +307,7 @@ export class Engine {
         break;
       case 'open orders':
         this.#halt(
-          this.#strangers.seen(event, this.#rules.instrument, order =>
+          this.#orphanOrders.seen(event, this.#rules.instrument, order =>
             this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' }),
           ),
         );
@@ -331,7 +333,7 @@ export class Engine {
     this.#account.restore(ledger);
     this.#inventory.restore(this.#account.total(this.#rules.instrument.major), ledger.target);
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
-    if (ledger.adverse !== undefined) this.#adverse?.restore(ledger.adverse);
+    if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
   }
 
   #halt(reason: string | null): void {
@@ -355,7 +357,7 @@ export class Engine {
     this.#market.read(book, startedAt, this.#orders);
     const mid = this.#market.isQuotable ? this.#market.mid : 0;
     if (mid > 0) this.#inventory.mark(2 * mid);
-    this.#adverse?.market(at, mid);
+    this.#adverseSelection?.market(at, mid);
   }
 
   /** What was booked in the account moves this book's position; a trade in the book may be of an order of ours. */
@@ -376,7 +378,7 @@ export class Engine {
     this.#fills++;
     this.#risk.killSwitch?.fill(at);
     this.#lastFill[trade.side] = { at, side: trade.side, price };
-    if (fill.maker) this.#adverse?.fill(fill.id, trade.side, price, price * lots, trade.createdAt, at);
+    if (fill.maker) this.#adverseSelection?.fill(fill.id, trade.side, price, price * lots, trade.createdAt, at);
     this.#dirty = true;
     this.#options.onNews?.({ kind: 'fill', fill });
   }
@@ -389,7 +391,7 @@ export class Engine {
     if (outcome.kind === 'unknown') this.#risk.killSwitch?.unknown(at);
     if (outcome.kind === 'done') {
       this.#counts.add(order.side, 'placed');
-      this.#quoter.pauses.accepted(order.side);
+      this.#quoter.refusalBackoff.accepted(order.side);
     }
     if (outcome.kind === 'refused' && !exists) {
       this.#counts.add(order.side, 'refused');
@@ -397,7 +399,7 @@ export class Engine {
       const isLocal = isLocalRefusal(outcome.code);
       this.#decisions.count(order.side, 'not placed', isLocal ? 'not sent' : 'refused by the exchange');
       if (!isLocal) this.#risk.killSwitch?.refusal(at);
-      this.#quoter.pauses.refused(order.side, at);
+      this.#quoter.refusalBackoff.refused(order.side, at);
       this.#options.onNews?.({ kind: 'refused', order, code: outcome.code, message: outcome.message });
     }
   }
@@ -408,7 +410,7 @@ export class Engine {
     this.#options.onNews?.({ kind: 'order', news });
   }
 
-  standing(at: Millis): RiskContext {
+  riskContext(at: Millis): RiskContext {
     const { limits, patience, unknownMax } = this.#options;
     const { major, minor } = this.#rules.instrument;
     return {
@@ -441,7 +443,7 @@ export class Engine {
       fees: this.#rules.hasFees,
       balances: this.#account.missing,
       account: this.#fresh.account !== -Infinity,
-      alone: !this.#strangers.mayPlaceAgain(at),
+      alone: !this.#orphanOrders.mayPlaceAgain(at),
       clear: this.liveOrders.every(order => this.#ids.isOfThisRun(order.id)),
     });
   }
@@ -455,7 +457,7 @@ export class Engine {
       positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
       makerRate: this.#rules.makerRate,
       takerRate: this.#rules.takerRate,
-      widenBps: this.#adverse?.widenBps(at) ?? NOT_WIDENED,
+      widenBps: this.#adverseSelection?.widenBps(at) ?? NOT_WIDENED,
       lastBuy: this.#lastFill.buy,
       lastSell: this.#lastFill.sell,
     };

@@ -44,7 +44,7 @@ export type EngineOptions = {
   /** Absent: no market makes the spread wide, and no loss lets inventory only be closed. */
   readonly regimes?: RegimeRules | null;
   /** Absent: markouts are not followed. */
-  readonly adverse?: AdverseSelectionOptions;
+  readonly adverseSelection?: AdverseSelectionOptions;
   readonly onNews?: (news: EngineNews) => void;
   /** Keeps the last decision in full, for `Engine.decision`. */
   readonly isTraced?: boolean;

@@ -3,7 +3,7 @@ import { bestOf, DEPTH_LEVELS, emptyDepth, subtractOwn } from '../model/book.ts'
 import type { BookLevels, Depth } from '../model/book.ts';
 import type { EngineEvent } from './event.ts';
 import type { Order, Orders } from '../orders/orders.ts';
-import type { Reference, View, Witness } from '../quoting/strategy.ts';
+import type { Reference, View, RfqPrices } from '../quoting/strategy.ts';
 import type { Amount, Millis, Price } from '../model/units.ts';
 
 export class MarketView {
@@ -14,7 +14,7 @@ export class MarketView {
   /** A driver that keeps the book itself hears a feed, and every trade with it. */
   hearsTrades = false;
   #reference: Reference | null = null;
-  #witness: Witness | null = null;
+  #rfqPrices: RfqPrices | null = null;
   #sleptAt: Millis = -Infinity;
 
   /** A reading that began before the process stood still may be older than it looks. */
@@ -26,11 +26,11 @@ export class MarketView {
     const at = event.startedAt;
     if (!(at >= this.#sleptAt)) return;
     if (event.kind === 'reference') this.#reference = { at, price: event.price };
-    else this.#witness = { at, bid: event.bid, ask: event.ask };
+    else this.#rfqPrices = { at, bid: event.bid, ask: event.ask };
   }
 
   /** What a strategy sees of it. */
-  get view(): Pick<View, 'depth' | 'mid' | 'lastTrade' | 'hearsTrades' | 'reference' | 'witness'> {
+  get view(): Pick<View, 'depth' | 'mid' | 'lastTrade' | 'hearsTrades' | 'reference' | 'rfqPrices'> {
     const { depth, mid, hearsTrades } = this;
     return {
       depth,
@@ -38,13 +38,13 @@ export class MarketView {
       lastTrade: this.#lastTrade,
       hearsTrades,
       reference: this.#reference,
-      witness: this.#witness,
+      rfqPrices: this.#rfqPrices,
     };
   }
 
   slept(at: Millis): void {
     this.#sleptAt = at;
-    this.#witness = null;
+    this.#rfqPrices = null;
     this.#reference = null;
   }
 

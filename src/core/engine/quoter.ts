@@ -24,7 +24,7 @@ export type QuoterParts = {
   readonly ids: OriginIds;
   readonly orders: Orders;
   readonly decisions: Decisions;
-  readonly adverse: AdverseSelection | null;
+  readonly adverseSelection: AdverseSelection | null;
 };
 
 /** Placements are approved and reserved; `cancels` are origin ids of orders that live, a list of the caller's own. */
@@ -32,9 +32,9 @@ export type DecidedCommands = { readonly places: readonly Approved<PlaceCommand>
 
 export class Quoter {
   /** An order that is to take liquidity, until it is sent or refused. */
-  readonly taking: TakerOrder;
+  readonly takerOrder: TakerOrder;
   /** Pauses of a side after refusals. */
-  readonly pauses = new RefusalBackoff();
+  readonly refusalBackoff = new RefusalBackoff();
   readonly #options: Pick<EngineOptions, 'onNews' | 'tolerance'>;
   readonly #parts: QuoterParts;
   #figures: readonly Figure[] = [];
@@ -44,7 +44,7 @@ export class Quoter {
   constructor(options: Pick<EngineOptions, 'onNews' | 'tolerance'>, parts: QuoterParts) {
     this.#options = options;
     this.#parts = parts;
-    this.taking = new TakerOrder((id, why) => options.onNews?.({ kind: 'not taken', id, why }));
+    this.takerOrder = new TakerOrder((id, why) => options.onNews?.({ kind: 'not taken', id, why }));
   }
 
   /** What the strategy computed with at its last quote. */
@@ -53,62 +53,62 @@ export class Quoter {
   }
 
   /** `refusal`: why nothing new is placed, or null. `wanted` is asked for only where it is shown. */
-  decide(at: Millis, refusal: RiskRefusal | null, standing: RiskContext, wanted: () => Quote): DecidedCommands {
+  decide(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext, wanted: () => Quote): DecidedCommands {
     this.#places = [];
     this.#cancels = [];
     this.#parts.decisions.begin(at, refusal);
-    if (this.taking.isWaiting) this.#take(at, refusal, standing);
-    if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, standing, wanted());
-    else this.#withdraw(refusal, standing.missing);
+    if (this.takerOrder.isWaiting) this.#take(at, refusal, riskContext);
+    if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, riskContext, wanted());
+    else this.#withdraw(refusal, riskContext.missing);
     return { places: this.#places, cancels: this.#cancels };
   }
 
-  #quote(at: Millis, standing: RiskContext, quote: Quote): void {
+  #quote(at: Millis, riskContext: RiskContext, quote: Quote): void {
     const { orders, decisions } = this.#parts;
     this.#figures = quote.figures ?? this.#figures;
-    const legal = normalizeQuote(standing.instrument, standing.depth, quote);
-    const levels = this.taking.isWaiting ? this.taking.besides(legal.levels) : legal.levels;
-    decisions.asked(quote, legal, levels);
+    const normalized = normalizeQuote(riskContext.instrument, riskContext.depth, quote);
+    const levels = this.takerOrder.isWaiting ? this.takerOrder.besides(normalized.levels) : normalized.levels;
+    decisions.asked(quote, normalized, levels);
     for (const side of ['buy', 'sell'] as const) {
-      const full = this.taking.cleared(reconcileSide(side, levels, orders.live, this.#options.tolerance, at));
-      const plan = standing.reduceOnly ? reducedPlan(full, side, standing.position) : full;
+      const full = this.takerOrder.cleared(reconcileSide(side, levels, orders.live, this.#options.tolerance, at));
+      const plan = riskContext.reduceOnly ? reducedPlan(full, side, riskContext.position) : full;
       decisions.planned(side, plan);
       for (const { order, reason } of plan.cancel) {
         this.#cancels.push(order.id);
         this.#options.onNews?.({ kind: 'canceling', order, reason });
       }
-      const isPaused = this.pauses.isPaused(side, at);
+      const isPaused = this.refusalBackoff.isPaused(side, at);
       for (const level of plan.place)
         if (isPaused) decisions.notPlaced(level, 'paused after refusals');
-        else this.#place(level, standing, at);
+        else this.#place(level, riskContext, at);
     }
   }
 
-  #place(level: NormalizedLevel, standing: RiskContext, at: Millis): void {
-    const { ids, orders, decisions, adverse } = this.#parts;
+  #place(level: NormalizedLevel, riskContext: RiskContext, at: Millis): void {
+    const { ids, orders, decisions, adverseSelection } = this.#parts;
     const id = ids.next;
     const command: PlaceCommand = { kind: 'place', id, side: level.side, price: level.price, amount: level.amount };
     // Checked and reserved in one step: the next placement already sees this one.
-    const verdict = approvePlace(command, { ...standing, orders: [...orders.live] });
+    const verdict = approvePlace(command, { ...riskContext, orders: [...orders.live] });
     if (typeof verdict === 'string') return decisions.notPlaced(level, verdict);
     ids.take();
     orders.intend(id, level.side, level.price, level.amount, at);
     orders.sent(id);
-    adverse?.placed(id, level.index);
+    adverseSelection?.placed(id, level.index);
     this.#places.push(verdict);
     decisions.placed(level, orders.get(id)!);
     this.#options.onNews?.({ kind: 'placing', command, level });
   }
 
   /** Quotes of ours that it would trade with are on their way out: until they are gone it waits. */
-  #take(at: Millis, refusal: RiskRefusal | null, standing: RiskContext): void {
+  #take(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext): void {
     const { orders } = this.#parts;
-    const command = this.taking.due(at);
+    const command = this.takerOrder.due(at);
     if (command === null) return;
-    const verdict = refusal ?? approvePlace(command, standing);
+    const verdict = refusal ?? approvePlace(command, riskContext);
     if (verdict === 'would cross our own order') return;
-    if (typeof verdict === 'string') return this.taking.refuse(verdict);
-    this.taking.sent();
+    if (typeof verdict === 'string') return this.takerOrder.refuse(verdict);
+    this.takerOrder.sent();
     orders.intend(command.id, command.side, command.price, command.amount, at, true);
     orders.sent(command.id);
     this.#places.push(verdict);

@@ -29,18 +29,18 @@ export function missingOf({ fees, balances, account, alone, clear }: ReadinessFa
 export class QuotingNews {
   #told: string | null = 'not ready';
 
-  /** After each decision; `standing` is asked for only when there is something to tell. */
+  /** After each decision; `riskContext` is asked for only when there is something to tell. */
   heed(
     refusal: RiskRefusal | null,
     unshown: UnshownSides,
-    standing: () => RiskContext,
+    riskContext: () => RiskContext,
   ): Extract<EngineNews, { kind: 'quoting' }> | null {
     const { buy, sell } = unshown;
     const isEmpty = refusal === null && buy !== null && sell !== null;
     const told = isEmpty ? `${buy.reason}, ${sell.reason}` : refusal;
     if (told === this.#told) return null;
     this.#told = told;
-    const why = refusal === 'not ready' ? standing().missing : isEmpty ? whyNot(unshown, standing()) : null;
+    const why = refusal === 'not ready' ? riskContext().missing : isEmpty ? whyNot(unshown, riskContext()) : null;
     return { kind: 'quoting', reason: refusal, why };
   }
 }

@@ -4,8 +4,8 @@ import type { CancelReason } from '../quoting/quoteReconciler.ts';
 import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 
 /** What a decision did about a wanted level, or about an order that no level wants. */
-export const DEEDS = ['placed', 'kept', 'waits', 'canceled', 'not placed'] as const;
-export type DecisionAction = (typeof DEEDS)[number];
+export const ACTIONS = ['placed', 'kept', 'waits', 'canceled', 'not placed'] as const;
+export type DecisionAction = (typeof ACTIONS)[number];
 
 /** Why a strategy shows nothing on a side; its own words say more. */
 export type SilenceReason =

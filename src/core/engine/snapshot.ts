@@ -14,45 +14,45 @@ import type { Millis } from '../model/units.ts';
 import { whyNot } from './whyNot.ts';
 
 export type Shown = {
-  readonly standing: RiskContext;
+  readonly riskContext: RiskContext;
   readonly regimes: RegimeWatch;
   readonly decisions: Decisions;
   readonly account: TradingAccount;
   readonly inventory: Inventory;
   readonly market: MarketView;
-  readonly adverse: AdverseSelection | null;
+  readonly adverseSelection: AdverseSelection | null;
   readonly counts: OrderCounts;
-  readonly quoteTime: QuoteUptime;
+  readonly quoteUptime: QuoteUptime;
   readonly figures: Snapshot['figures'];
   readonly fills: number;
 };
 
 /** Prices in ticks, 0 for an empty side; sums in 10^-18. Orders, holdings and counts are the engine's own: read them before its next step. */
 export function snapshotOf(of: Shown, at: Millis): Snapshot {
-  const { standing, regimes, decisions, account, inventory, market, adverse } = of;
+  const { riskContext, regimes, decisions, account, inventory, market, adverseSelection } = of;
   const { state } = regimes;
   return {
     at,
-    symbol: standing.instrument.symbol,
+    symbol: riskContext.instrument.symbol,
     quoting: state.refusal,
-    waitsFor: state.refusal === 'not ready' ? (standing.missing ?? 'until the next decision') : null,
+    waitsFor: state.refusal === 'not ready' ? (riskContext.missing ?? 'until the next decision') : null,
     unshown: decisions.unshown,
-    whyNot: whyNot(decisions.unshown, standing),
+    whyNot: whyNot(decisions.unshown, riskContext),
     regime: state,
     regimes: regimes.counts,
     silent: decisions.silent,
     figures: of.figures,
-    orders: standing.orders,
+    orders: riskContext.orders,
     counts: of.counts.all,
     decisions: decisions.counts,
     fills: of.fills,
     profit: inventory.profit(),
     inventory: inventory.position(),
-    markouts: adverse && { curves: adverse.curves(), widenBps: { ...adverse.widenBps(at) } },
+    markouts: adverseSelection && { curves: adverseSelection.curves(), widenBps: { ...adverseSelection.widenBps(at) } },
     holdings: account.totals,
     bid: bestOf(market.depth, 'buy'),
     ask: bestOf(market.depth, 'sell'),
-    bookAge: standing.bookAge,
-    uptime: of.quoteTime.shares(),
+    bookAge: riskContext.bookAge,
+    uptime: of.quoteUptime.shares(),
   };
 }

@@ -51,8 +51,8 @@ export const needsPerson = ({ buy, sell }: UnshownSides): boolean =>
   buy !== null && sell !== null && [buy, sell].some(({ reason }) => LASTING.includes(reason));
 
 /** What is empty and why, in the words of every explanation, with the numbers behind it; null when both sides show something. */
-export function whyNot({ buy, sell }: UnshownSides, standing: RiskContext): string | null {
-  const [bid, ask] = [textOf('buy', buy, standing), textOf('sell', sell, standing)];
+export function whyNot({ buy, sell }: UnshownSides, riskContext: RiskContext): string | null {
+  const [bid, ask] = [textOf('buy', buy, riskContext), textOf('sell', sell, riskContext)];
   if (bid !== null && bid === ask) return `no bid and no ask: ${bid}`;
   // The numbers of one side are like those of the other, unless they are of two currencies.
   if (bid !== null && buy?.reason === sell?.reason && buy?.words === sell?.words && !OF_A_SIDE.includes(buy!.reason))
@@ -61,18 +61,18 @@ export function whyNot({ buy, sell }: UnshownSides, standing: RiskContext): stri
   return parts.length === 0 ? null : parts.join('; ');
 }
 
-function textOf(side: Side, of: Unshown | null, standing: RiskContext): string | null {
+function textOf(side: Side, of: Unshown | null, riskContext: RiskContext): string | null {
   if (of === null) return null;
-  const detail = of.words ?? (of.level === null ? null : numbersOf(side, of.reason, of.level, standing));
+  const detail = of.words ?? (of.level === null ? null : numbersOf(side, of.reason, of.level, riskContext));
   return detail === null || detail === of.reason ? of.reason : `${of.reason} (${detail})`;
 }
 
 /** The numbers of a refusal, and what to change; null when its name says all. */
-function numbersOf(side: Side, reason: Reason, level: RefusedLevel, standing: RiskContext): string | null {
-  const { instrument } = standing;
+function numbersOf(side: Side, reason: Reason, level: RefusedLevel, riskContext: RiskContext): string | null {
+  const { instrument } = riskContext;
   const { price, amount } = onGrid(level, instrument);
   const value = moneyOfValue(instrument, valueOf(price, amount));
-  return NUMBERS[reason]?.({ side, level, price, amount, value, standing, write: writer(instrument) }) ?? null;
+  return NUMBERS[reason]?.({ side, level, price, amount, value, riskContext, write: writer(instrument) }) ?? null;
 }
 
 type Refused = {
@@ -81,7 +81,7 @@ type Refused = {
   readonly price: Price;
   readonly amount: Amount;
   readonly value: Money;
-  readonly standing: RiskContext;
+  readonly riskContext: RiskContext;
   readonly write: ReturnType<typeof writer>;
 };
 
@@ -98,7 +98,7 @@ const RULE = 'a rule of the exchange';
 
 const NUMBERS: Readonly<Partial<Record<Reason, (of: Refused) => string | null>>> = {
   'order value limit': of => {
-    const { instrument, limits } = of.standing;
+    const { instrument, limits } = of.riskContext;
     if (limits === null) return null;
     const { write } = of;
     const most = moneyOfValue(instrument, limits.orderValueMax);
@@ -107,35 +107,35 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: Refused) => string | null>>>
       ? `limits.orderValueMax ${write.minor(most)} is below the least value of an order in ${instrument.symbol}, ${write.minor(least)}, ${RULE}: raise it`
       : `${write.order(of)} is worth ${write.minor(of.value)}, limits.orderValueMax is ${write.minor(most)}: raise it, or lower strategy.amount`;
   },
-  'below the minimum amount': ({ level, amount, standing: { instrument }, write }) =>
+  'below the minimum amount': ({ level, amount, riskContext: { instrument }, write }) =>
     `${write.amount(amount)} is below the least amount of an order in ${instrument.symbol}, ${write.amount(instrument.amountMin)}, ${RULE}${raise(level)}`,
   'below the minimum value': of => {
-    const { instrument } = of.standing;
+    const { instrument } = of.riskContext;
     const least = of.write.minor(moneyOfValue(instrument, instrument.valueMin));
     return `${of.write.order(of)} is worth ${of.write.minor(of.value)}, below the least value of an order in ${instrument.symbol}, ${least}, ${RULE}${raise(of.level)}`;
   },
-  'price below the minimum': ({ standing: { instrument }, write }) =>
+  'price below the minimum': ({ riskContext: { instrument }, write }) =>
     `the lowest price in ${instrument.symbol} is ${write.price(instrument.priceMin)}, ${RULE}: bring the quotes nearer`,
-  'price above the maximum': ({ standing: { instrument }, write }) =>
+  'price above the maximum': ({ riskContext: { instrument }, write }) =>
     `the highest price in ${instrument.symbol} is ${write.price(instrument.priceMax)}, ${RULE}: bring the quotes nearer`,
   'price outside the collar': of => {
-    const { depth, limits } = of.standing;
+    const { depth, limits } = of.riskContext;
     const mid = (bestOf(depth, 'buy') + bestOf(depth, 'sell')) / 2;
     const bps = ((Math.abs(of.price - mid) * 10_000) / mid).toFixed(1);
     return `${of.write.order(of)} is ${bps} bps from the middle, limits.collarBps is ${limits?.collarBps ?? 0}: raise it, or bring the quotes nearer`;
   },
-  'order count limit': ({ standing: { orders, limits } }) =>
+  'order count limit': ({ riskContext: { orders, limits } }) =>
     `${orders.filter(mayLive).length} orders may live, limits.ordersMax is ${limits?.ordersMax ?? 0}`,
-  'position limit': ({ side, amount, standing, write }) =>
-    `${write.amount(amount)} more, and limits.positionMax ${write.amount(standing.limits?.positionMax ?? 0)} leaves room for ${write.amount(roomOf(side, standing))}`,
+  'position limit': ({ side, amount, riskContext, write }) =>
+    `${write.amount(amount)} more, and limits.positionMax ${write.amount(riskContext.limits?.positionMax ?? 0)} leaves room for ${write.amount(roomOf(side, riskContext))}`,
   'insufficient funds': of => {
-    const { side, amount, value, standing, write } = of;
-    const funds = fundsFor(side, standing);
+    const { side, amount, value, riskContext, write } = of;
+    const funds = fundsFor(side, riskContext);
     const free = funds > 0n ? funds : money(0n);
     const [needed, left] =
       side === 'buy'
         ? [write.minor(value), write.minor(free)]
-        : [write.major(moneyOfAmount(standing.instrument, amount)), write.major(free)];
+        : [write.major(moneyOfAmount(riskContext.instrument, amount)), write.major(free)];
     return `${write.order(of)} needs ${needed}, free are ${left}: pay in, or lower strategy.amount`;
   },
 };

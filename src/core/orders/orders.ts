@@ -160,9 +160,9 @@ type Live = {
 /** Assumptions about the exchange, all in milliseconds. */
 export type Patience = {
   /** How long a request may be held on its way and still be carried out. */
-  readonly fenceMs: Millis;
+  readonly requestDelayMaxMs: Millis;
   /** How late the record of a trade may be. */
-  readonly settleMs: Millis;
+  readonly tradeReportDelayMaxMs: Millis;
   /** Pause before a cancel that proved nothing is sent again. */
   readonly cancelAgainMs: Millis;
 };
@@ -337,7 +337,7 @@ export class Orders {
     }
     if (ids.length !== 1 || outcome.value.length > 0) return;
     const order = this.#live.get(ids[0]!);
-    if (order?.state === 'unknown' && startedAt >= this.#fence(order)) order.emptyCancels++;
+    if (order?.state === 'unknown' && startedAt >= this.#expiry(order)) order.emptyCancels++;
   }
 
   /**
@@ -379,7 +379,7 @@ export class Orders {
     }
     for (const id of ids) {
       const order = this.#live.get(id);
-      if (order?.state === 'unknown' && !present.has(id) && startedAt >= this.#fence(order)) order.negativeLookUps++;
+      if (order?.state === 'unknown' && !present.has(id) && startedAt >= this.#expiry(order)) order.negativeLookUps++;
     }
   }
 
@@ -387,7 +387,7 @@ export class Orders {
   tradesRead(startedAt: Millis): void {
     this.#tradesReadAt = Math.max(this.#tradesReadAt, startedAt);
     for (const order of this.#live.values()) {
-      if (order.state === 'unknown' && startedAt >= this.#fence(order)) order.emptyTradeReads++;
+      if (order.state === 'unknown' && startedAt >= this.#expiry(order)) order.emptyTradeReads++;
     }
   }
 
@@ -437,7 +437,7 @@ export class Orders {
       if (order.state === 'unknown' && this.#isProvenGone(order)) this.#close(order, 'never arrived', at);
       if (
         order.state === 'closed-unsettled' &&
-        this.#tradesReadAt - order.closedAt >= this.#patience.settleMs &&
+        this.#tradesReadAt - order.closedAt >= this.#patience.tradeReportDelayMaxMs &&
         // The trades of an adopted order cannot be told apart from those before it: its end is waited for by time alone.
         (order.finalFilled === null || order.toldFilled > 0)
       ) {
@@ -474,8 +474,8 @@ export class Orders {
   }
 
   /** Counted from the lost answer: the request may have waited for its turn after it was decided, but left before it was given up. */
-  #fence(order: Live): Millis {
-    return Math.max(order.placedAt, order.answeredAt) + this.#patience.fenceMs;
+  #expiry(order: Live): Millis {
+    return Math.max(order.placedAt, order.answeredAt) + this.#patience.requestDelayMaxMs;
   }
 
   #see(order: Live, report: OrderReport, startedAt: Millis, at: Millis): void {
@@ -505,7 +505,7 @@ export class Orders {
   #absent(order: Live, startedAt: Millis, at: Millis): void {
     switch (order.state) {
       case 'unknown':
-        if (startedAt >= this.#fence(order)) order.absences++;
+        if (startedAt >= this.#expiry(order)) order.absences++;
         return;
       case 'open':
       case 'partially filled':
@@ -514,9 +514,8 @@ export class Orders {
         if (order.oid === null || startedAt <= order.answeredAt) return;
         order.absences++;
         // Reads may lag behind: a fill or a look-up tells sooner; silence alone closes only after the settle time.
-        if (order.absences >= ABSENCES_TO_CLOSE_OPEN && startedAt - order.answeredAt >= this.#patience.settleMs) {
-          this.#close(order, 'vanished', at);
-        }
+        if (order.absences < ABSENCES_TO_CLOSE_OPEN) return;
+        if (startedAt - order.answeredAt >= this.#patience.tradeReportDelayMaxMs) this.#close(order, 'vanished', at);
         return;
       case 'intent':
       case 'sending':

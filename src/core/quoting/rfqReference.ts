@@ -3,7 +3,7 @@
  * by rules of its own. It never moves a quote towards the market, but for the part of the skew that leaving would be cheaper than.
  */
 import { bestOf } from '../model/book.ts';
-import type { Level, Quote, Step, Strategy, View, Witness } from './strategy.ts';
+import type { Level, Quote, Step, Strategy, View, RfqPrices } from './strategy.ts';
 import type { Millis } from '../model/units.ts';
 
 export type RfqReferenceRules = {
@@ -19,7 +19,7 @@ export type RfqReferenceRules = {
   readonly capsSkew: boolean;
 };
 
-/** The same strategy, bound by the witness. */
+/** The same strategy, bound by the RFQ prices. */
 export const withRfqReference = (rules: RfqReferenceRules | undefined, strategy: Strategy): Strategy =>
   rules === undefined ? strategy : { ...strategy, quote: view => bound(rules, view, strategy.quote(view)) };
 
@@ -28,12 +28,12 @@ export const isThin = ({ thinBps }: Pick<RfqReferenceRules, 'thinBps'>, bid: num
   thinBps !== undefined && !((ask - bid) * 20_000 <= thinBps * (ask + bid));
 
 function bound(rules: RfqReferenceRules, view: View, quote: Quote): Quote {
-  const last = view.witness ?? null;
-  const witness = last !== null && view.at - last.at <= rules.staleAfterMs ? last : null;
-  const capped = rules.capsSkew && witness !== null ? capSkew(quote, view, witness) : quote;
+  const last = view.rfqPrices ?? null;
+  const rfqPrices = last !== null && view.at - last.at <= rules.staleAfterMs ? last : null;
+  const capped = rules.capsSkew && rfqPrices !== null ? capSkew(quote, view, rfqPrices) : quote;
   if (!isThin(rules, bestOf(view.depth, 'buy'), bestOf(view.depth, 'sell'))) return capped;
-  if (witness === null) return nothing(quote, 'the book is thin, and there is no fresh RFQ price');
-  const fair = (witness.bid + witness.ask) / 2;
+  if (rfqPrices === null) return nothing(quote, 'the book is thin, and there is no fresh RFQ price');
+  const fair = (rfqPrices.bid + rfqPrices.ask) / 2;
   const away = fair - view.mid;
   const bps = (Math.abs(away) * 10_000) / fair;
   if (bps <= rules.withinBps) return capped;
@@ -45,7 +45,7 @@ function bound(rules: RfqReferenceRules, view: View, quote: Quote): Quote {
 }
 
 /** Whoever leans further than leaving costs pays the difference for nothing. */
-function capSkew(quote: Quote, { position, mid }: View, { bid, ask }: Witness): Quote {
+function capSkew(quote: Quote, { position, mid }: View, { bid, ask }: RfqPrices): Quote {
   if (position === 0) return quote;
   const most = Math.max(0, position > 0 ? mid - bid : ask - mid);
   const capped = (level: Level): Level => {

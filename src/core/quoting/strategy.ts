@@ -46,7 +46,7 @@ export type SeenTrade = {
 export type Reference = { readonly at: Millis; readonly price: number };
 
 /** What RFQ would pay (bid) and ask for one major, in ticks, not on the grid; as it was at `at`. */
-export type Witness = { readonly at: Millis; readonly bid: number; readonly ask: number };
+export type RfqPrices = { readonly at: Millis; readonly bid: number; readonly ask: number };
 
 /** What our price is taken to be, as the steps in ticks that lead to it: the middle, then what each part adds. The steps add up to the price. */
 export type Fair = { readonly price: number; readonly steps: readonly Step[] };
@@ -68,7 +68,7 @@ export type View = {
   /** The last price from elsewhere, of any age; null when there is none. */
   readonly reference: Reference | null;
   /** The last RFQ price, of any age; null when there is none. */
-  readonly witness?: Witness | null;
+  readonly rfqPrices?: RfqPrices | null;
   /** Major currency held beyond the target, in lots; negative when short of it. */
   readonly position: number;
   /** Bound of |position| in the worst case. */

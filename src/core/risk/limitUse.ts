@@ -19,11 +19,14 @@ export type LimitUse = { readonly limit: LimitName } & (
 /** Every limit of a bot: empty where none was set. `profit` is the total so far, in the minor currency. */
 export function limitUsesOf(
   riskContext: RiskContext,
-  guard: KillSwitch | null,
+  killSwitch: KillSwitch | null,
   profit: Money,
   at: Millis,
 ): readonly LimitUse[] {
-  return [...riskUses(riskContext), ...(guard === null ? [] : guardUses(guard, riskContext, profit, at))];
+  return [
+    ...riskUses(riskContext),
+    ...(killSwitch === null ? [] : killSwitchUses(killSwitch, riskContext, profit, at)),
+  ];
 }
 
 function riskUses({ limits, orders, position, instrument, depth }: RiskContext): readonly LimitUse[] {
@@ -49,9 +52,14 @@ function riskUses({ limits, orders, position, instrument, depth }: RiskContext):
 
 const valueOfRest = ({ price, amount }: Order): bigint => valueOf(price, amount);
 
-function guardUses(guard: KillSwitch, { instrument }: RiskContext, profit: Money, at: Millis): readonly LimitUse[] {
-  const { limits } = guard;
-  const lost = guard.state(profit);
+function killSwitchUses(
+  killSwitch: KillSwitch,
+  { instrument }: RiskContext,
+  profit: Money,
+  at: Millis,
+): readonly LimitUse[] {
+  const { limits } = killSwitch;
+  const lost = killSwitch.state(profit);
   const loss = (limit: 'drawdownMax' | 'dayLossMax', sum: Money | undefined): LimitUse => {
     const used = sum !== undefined && sum > 0n ? sum : money(0n);
     return { limit, currency: instrument.minor, max: limits[limit], used };
@@ -59,6 +67,6 @@ function guardUses(guard: KillSwitch, { instrument }: RiskContext, profit: Money
   return [
     loss('drawdownMax', lost?.drawdown),
     loss('dayLossMax', lost?.dayLoss),
-    ...guard.counts(at).map(({ limit, max, used }) => ({ limit, currency: null, max, used })),
+    ...killSwitch.counts(at).map(({ limit, max, used }) => ({ limit, currency: null, max, used })),
   ];
 }

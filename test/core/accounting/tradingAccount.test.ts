@@ -17,7 +17,7 @@ const balancesOf = (total: string, locked = '0'): readonly Balance[] =>
 /** An account with both books, open with 1,000 of each currency. */
 function shared() {
   const books = BOOKS.map(instrument => ({ instrument, inventory: new Inventory(instrument, null) }));
-  const account = new TradingAccount({ settleMs: 1_000 }, booked => {
+  const account = new TradingAccount({ tradeReportDelayMaxMs: 1_000 }, booked => {
     for (const { instrument, inventory } of books)
       if (booked.kind === 'trade' && booked.trade.book === instrument.symbol)
         inventory.trade(booked.trade, price(1), 'a-1-1');

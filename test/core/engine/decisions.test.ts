@@ -1,7 +1,7 @@
 /** What the engine says of each level: once, with a word of the closed set, and as the commands have it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEEDS, REASONS, silenceOf } from '../../../src/core/index.ts';
+import { ACTIONS, REASONS, silenceOf } from '../../../src/core/index.ts';
 import type { Decision, EngineOptions, Quote, Side, Strategy, View } from '../../../src/core/index.ts';
 import { Desk, quoteAround } from '../desk.ts';
 import type { Fate } from '../desk.ts';
@@ -15,7 +15,7 @@ const decisionOf = (desk: Desk): Decision => {
 const saidOf = (desk: Desk, side: Side): string[] =>
   decisionOf(desk)
     .decided.filter(one => one.side === side)
-    .map(({ deed, reason }) => `${deed}: ${reason}`);
+    .map(({ action, reason }) => `${action}: ${reason}`);
 
 /** Levels as far from the middle as the numbers say, of so many lots; some are no prices, some too small, some alike. */
 const anyLevels: Strategy = {
@@ -54,7 +54,7 @@ describe('a decision', () => {
             expect(told.sort()).toEqual(wanted.map((_, i) => i));
           }
           // The desk answers at once, so that a step may hold several decisions: the last one's are among them.
-          const now = decided.filter(({ deed }) => deed === 'placed').map(({ order }) => order?.id);
+          const now = decided.filter(({ action }) => action === 'placed').map(({ order }) => order?.id);
           expect(
             desk
               .places()
@@ -63,7 +63,9 @@ describe('a decision', () => {
           ).toEqual(expect.arrayContaining(now));
         }
         const { decisions } = desk.engine.snapshot(desk.now);
-        const placements = decisions.filter(({ deed }) => deed === 'placed').reduce((sum, { count }) => sum + count, 0);
+        const placements = decisions
+          .filter(({ action }) => action === 'placed')
+          .reduce((sum, { count }) => sum + count, 0);
         expect(placements).toBe(desk.places().length);
       }),
       { numRuns: 60 },
@@ -95,7 +97,7 @@ describe('a decision', () => {
     desk.now += 200;
     desk.readBook();
     const all = desk.engine.snapshot(desk.now).decisions.filter(({ side }) => side === 'buy');
-    expect(all.map(({ deed, reason }) => `${deed}: ${reason}`)).toEqual(expect.arrayContaining(said.slice()));
+    expect(all.map(({ action, reason }) => `${action}: ${reason}`)).toEqual(expect.arrayContaining(said.slice()));
   });
 
   it('tells what a level waits for, and of a side that pauses after refusals', () => {
@@ -109,7 +111,7 @@ describe('a decision', () => {
     refused.round();
     expect(saidOf(refused, 'buy')).toEqual(['not placed: paused after refusals']);
     const counts = refused.engine.snapshot(refused.now).decisions;
-    expect(counts).toContainEqual({ side: 'buy', deed: 'not placed', reason: 'refused by the exchange', count: 1 });
+    expect(counts).toContainEqual({ side: 'buy', action: 'not placed', reason: 'refused by the exchange', count: 1 });
   });
 
   it("gives a silent side the strategy's own words beside the reason", () => {
@@ -129,7 +131,7 @@ describe('a decision', () => {
 });
 
 it('there are few enough reasons for the labels of a metric', () => {
-  expect(2 * DEEDS.length * REASONS.length).toBeLessThan(600);
+  expect(2 * ACTIONS.length * REASONS.length).toBeLessThan(600);
   expect(new Set(REASONS).size).toBe(REASONS.length);
 });
 

@@ -115,7 +115,7 @@ describe('an order that takes', () => {
       ask(desk, 'sell', 990, 20);
       expect(desk.engine.order(ID)?.state).toBe('unknown');
       // Long 20 and 20 that may be sold: 100 are the limit, and 20 of the room are taken.
-      expect(roomOf('sell', desk.engine.standing(desk.now))).toBeLessThanOrEqual(100);
+      expect(roomOf('sell', desk.engine.riskContext(desk.now))).toBeLessThanOrEqual(100);
       desk.fateOfPlace = () => 'done';
       desk.rounds(200);
       expect(desk.engine.order(ID)?.state).toBe('done');

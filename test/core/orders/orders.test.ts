@@ -12,7 +12,7 @@ const HOLD_MAX = 990;
 const TRADE_LAG_MAX = 290;
 const READ_LAG_MAX = 100;
 const TIMEOUT = 400;
-const patience = { fenceMs: FENCE, settleMs: SETTLE, cancelAgainMs: 50 };
+const patience = { requestDelayMaxMs: FENCE, tradeReportDelayMaxMs: SETTLE, cancelAgainMs: 50 };
 
 /** One order as it truly is on the exchange. */
 type True = {

@@ -200,7 +200,7 @@ describe('an engine that follows markouts', () => {
         collarBps: 1000,
         staleAfterMs: 3000,
       } as never,
-      adverse: { ...OPTIONS, horizonMs: 5_000, minFills: 2, toleratedBps: 0, widenBpsMax: 8 },
+      adverseSelection: { ...OPTIONS, horizonMs: 5_000, minFills: 2, toleratedBps: 0, widenBpsMax: 8 },
     }).open();
     const around = (mid: number) => {
       desk.bids = [[mid - 3, 500]];

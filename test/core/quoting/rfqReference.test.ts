@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { withRfqReference } from '../../../src/core/index.ts';
-import type { Level, Strategy, Witness, RfqReferenceRules } from '../../../src/core/index.ts';
+import type { Level, Strategy, RfqPrices, RfqReferenceRules } from '../../../src/core/index.ts';
 import { Desk } from '../desk.ts';
 
 const rules: RfqReferenceRules = { staleAfterMs: 10_000, thinBps: 100, withinBps: 30, beyond: 'stop', capsSkew: false };
@@ -20,7 +20,7 @@ const lean = (ticks: number): Strategy => ({
   },
 });
 /** A book of 990 to 1010, which is 200 bps; `position` lots long. */
-function quoted(changes: Partial<RfqReferenceRules>, witness: Omit<Witness, 'at'> | null, ticks = 0, position = 0) {
+function quoted(changes: Partial<RfqReferenceRules>, witness: Omit<RfqPrices, 'at'> | null, ticks = 0, position = 0) {
   const desk = new Desk({ strategy: withRfqReference({ ...rules, ...changes }, lean(ticks)) }).open();
   desk.round();
   if (position !== 0) {

@@ -51,7 +51,7 @@ test('the cost of a day is that of every hedge which was not certainly left undo
 /** What a hedger sees of that. */
 function viewOf(snapshot: object, standing: RiskContext): HedgeView {
   const account = { differences: () => [], isReconciled: true };
-  const shown = { snapshot: () => snapshot as Snapshot, standing: () => standing, account };
+  const shown = { snapshot: () => snapshot as Snapshot, riskContext: () => standing, account };
   const { instrument } = standing;
   return hedgeViewOf(shown, { instrument, takerRate: 0, balancesAt: 0 }, 0);
 }
