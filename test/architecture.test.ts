@@ -1,13 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-
-const root = fileURLToPath(new URL('..', import.meta.url));
-
-type Arrow = { readonly to: string; readonly names: readonly string[]; readonly typesOnly: boolean };
-type File = { readonly path: string; readonly text: string; readonly arrows: readonly Arrow[] };
+import { foldersOf, foldersInCircles } from './folders.ts';
+import { root, sourcesIn } from './imports.ts';
+import type { Arrow } from './imports.ts';
 
 /**
  * The map: what a room may import. Rooms of this project by name (then only through the files in DOORS), packages by theirs.
@@ -49,7 +46,7 @@ const LONG = [
 
 const EXPORTED = /^export (?:abstract )?(?:async )?(?:type|interface|class|const|function\*?) (\w+)/gm;
 
-const files = ['src', 'strategies', 'backtest'].flatMap(read);
+const files = ['src', 'strategies', 'backtest'].flatMap(sourcesIn);
 const rooms = Object.keys(MAY);
 
 describe('the arrows between rooms', () => {
@@ -127,6 +124,10 @@ describe('the arrows between rooms', () => {
 
   test('files do not import each other in a circle, types counted', () => {
     expect(circles()).toEqual([]);
+  });
+
+  test('nor do the folders of a room', () => {
+    expect(foldersInCircles(foldersOf(files))).toEqual([]);
   });
 });
 
@@ -232,6 +233,8 @@ test('the test can see: there are files, and arrows between them and to packages
   expect(allowed('strategies', 'src/monitor/index.ts')).toBe(false);
   expect(allowed('strategies', 'src/core/model/units.ts')).toBe(true);
   expect(allowed('core', 'zod')).toBe(false);
+  const arrows = ['a b', 'b c', 'c a', 'd a'].map(way => ({ from: way[0]!, to: way[2]!, imports: 1 }));
+  expect(foldersInCircles([{ name: 'room', folders: [], arrows }])).toEqual(['a > b', 'b > c', 'c > a']);
 });
 
 /** src/core/model/units.ts is core; src/config.ts is config; main.ts, the command line and the app are the root; a strategy's folder is strategies. */
@@ -256,54 +259,6 @@ const isDoor = (path: string): boolean => /\/index\.ts$/.test(path) || path === 
 
 function arrowsOf(keep: (arrow: Arrow) => boolean): readonly { readonly from: string; readonly to: string }[] {
   return files.flatMap(file => file.arrows.filter(keep).map(({ to }) => ({ from: file.path, to })));
-}
-
-function read(folder: string): readonly File[] {
-  let names: readonly string[];
-  try {
-    names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-  } catch {
-    return [];
-  }
-  return names
-    .filter(name => name.endsWith('.ts'))
-    .map(name => {
-      const path = `${folder}/${name.replaceAll('\\', '/')}`;
-      const text = readFileSync(join(root, path), 'utf8');
-      return { path, text, arrows: arrowsIn(path, text) };
-    });
-}
-
-/** Every import, re-export and dynamic import, read by the compiler's own parser. */
-function arrowsIn(path: string, text: string): readonly Arrow[] {
-  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
-  const arrows: Arrow[] = [];
-  const add = (specifier: string, names: readonly string[], typesOnly: boolean) => {
-    const to = specifier.startsWith('.')
-      ? relative(root, join(root, dirname(path), specifier)).replaceAll('\\', '/')
-      : specifier;
-    arrows.push({ to, names, typesOnly });
-  };
-  const visit = (node: ts.Node): void => {
-    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
-      const bindings = node.importClause?.namedBindings;
-      const elements = bindings && ts.isNamedImports(bindings) ? [...bindings.elements] : [];
-      const names = elements
-        .filter(element => !element.isTypeOnly)
-        .map(element => (element.propertyName ?? element.name).text);
-      const whole = elements.length === 0 ? ['*'] : names;
-      const typesOnly = node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
-      add(node.moduleSpecifier.text, whole, typesOnly || (elements.length > 0 && names.length === 0));
-    } else if (ts.isExportDeclaration(node) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier)) {
-      add(node.moduleSpecifier.text, ['*'], node.isTypeOnly);
-    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-      const [argument] = node.arguments;
-      add(argument && ts.isStringLiteral(argument) ? argument.text : '(computed)', ['*'], false);
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return arrows;
 }
 
 /** Names of strategies that the text goes by: whole strings, folders of imports, and the keys of a table with two of them or more. */

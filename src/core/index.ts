@@ -45,6 +45,7 @@ export * from './hedging/sweepCost.ts';
 export * from './quoting/rfqReference.ts';
 export * from './engine/whyNot.ts';
 export * from './accounting/transactions.ts';
+export * from './ports/transactionEvents.ts';
 export * from './quoting/adverseSelection.ts';
 export * from './engine/engine.ts';
 export * from './engine/engineTypes.ts';

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, test } from 'vitest';
+import { architecturePage } from './architecturePage.ts';
 import { causesReference } from './causesReference.ts';
 import { configJsonSchema, configReference } from './configReference.ts';
 import { embeddedReference } from './embeddedReference.ts';
@@ -35,6 +36,12 @@ describe('a generated page is what the code says', () => {
   test('docs/embedded-exchange.md lists every operator call and every switch', async () => {
     await expect(await formatted(embeddedReference(), 'markdown')).toMatchFileSnapshot(
       '../../docs/embedded-exchange.md',
+    );
+  });
+
+  test('docs/development/architecture.md shows the rooms, and the folders of each, as they import each other', async () => {
+    await expect(await formatted(architecturePage(), 'markdown')).toMatchFileSnapshot(
+      '../../docs/development/architecture.md',
     );
   });
 

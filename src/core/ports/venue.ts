@@ -1,5 +1,4 @@
 /** An exchange as a whole, as the composition root knows it: adding one is one value of `ExchangeVenue`, and one line in the registry of `src/app/wiring/venueRegistry.ts`. */
-import type { TransactionEvent } from '../accounting/transactions.ts';
 import type { Millis } from '../model/units.ts';
 import type { Meaning, Outcome } from './outcome.ts';
 import type {
@@ -12,6 +11,7 @@ import type {
   StreamTransport,
   Transport,
 } from './port.ts';
+import type { TransactionEvent } from './transactionEvents.ts';
 
 /** Everything that knows how one exchange spells. */
 export type ExchangeVenue = {

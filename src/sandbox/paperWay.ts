@@ -1,7 +1,7 @@
 /** The bot's way to its exchange on paper: in process, with latency; what a strategy reads of other books comes from the followed exchange. */
-import { sleep, TransportFailure } from '../../core/index.ts';
-import type { BookEntry, Clock, Exchange, Millis, Transport, WireReply } from '../../core/index.ts';
-import type { EmbeddedExchange } from '../exchange.ts';
+import { sleep, TransportFailure } from '../core/index.ts';
+import type { BookEntry, Clock, Exchange, Millis, Transport, WireReply } from '../core/index.ts';
+import type { EmbeddedExchange } from './exchange.ts';
 
 export type PaperWayOptions = {
   readonly box: EmbeddedExchange;

@@ -1,0 +1,60 @@
+/** What an exchange tells of money that moves, as it happens (rfq-and-webhooks 2.5, 2.6). */
+import type { DecimalText, Millis } from '../model/units.ts';
+
+export const TRANSACTION_KINDS = [
+  'ISSUANCE',
+  'REDEMPTION',
+  'CRYPTO_DEPOSIT',
+  'CRYPTO_WITHDRAWAL',
+  'CONVERSION',
+] as const;
+export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
+export const TRANSACTION_STATUSES = ['PENDING', 'IN_PROGRESS', 'COMPLETE', 'FAILED'] as const;
+export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
+
+/** Events come more than once and out of order: `id` and a final status tell whether one is known, `updatedAt` which is newer. */
+export type TransactionEvent = {
+  readonly id: string;
+  readonly status: TransactionStatus;
+  readonly createdAt: Millis;
+  readonly updatedAt: Millis;
+  readonly externalRef?: string;
+} & TransactionParticulars;
+
+export type TransactionParticulars =
+  | ({ readonly kind: 'ISSUANCE' } & Moved & Refundable & Sender & { readonly externalFiatId?: string })
+  | ({ readonly kind: 'REDEMPTION' } & Moved & Refundable & { readonly receiver?: Receiver })
+  | ({ readonly kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL' } & Moved)
+  | ({ readonly kind: 'CONVERSION' } & Converted);
+
+/** A destination and a hash are told of complete transactions only. */
+export type Moved = {
+  readonly network: string;
+  readonly asset: string;
+  readonly amount: DecimalText;
+  readonly sourceAddress?: string;
+  readonly destinationAddress?: string;
+  readonly txHash?: string;
+  readonly failureReason?: string;
+};
+type Sender = { readonly senderClabe?: string; readonly senderName?: string; readonly receiverClabe?: string };
+export type Receiver = { readonly type: string; readonly clabe?: string; readonly externalFiatId?: string };
+export type Refundable = {
+  readonly method: 'SPEI' | 'PLATFORM_TRANSFER';
+  readonly refunded: boolean;
+  readonly error?: { readonly code: string; readonly message: string };
+  /** Apart from `status`, and there only once a refund is triggered. */
+  readonly refund?: { readonly status: TransactionStatus; readonly steps: readonly RefundStep[] };
+};
+export type RefundStep = {
+  readonly step: string;
+  readonly status: 'IN_PROGRESS' | 'COMPLETE' | 'FAILED';
+  /** Comes with a later event; never for some that failed. */
+  readonly id?: string;
+};
+type Converted = {
+  readonly quoteId: string;
+  readonly from: { readonly asset: string; readonly amount: DecimalText };
+  readonly to: { readonly asset: string; readonly amount: DecimalText };
+  readonly rate: DecimalText;
+};

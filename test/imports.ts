@@ -1,0 +1,60 @@
+/** The sources with their imports, read by the compiler's own parser: for tests of how the rooms hang together, and for their pictures. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** `to` is a path from the root, or a package. */
+export type Arrow = { readonly to: string; readonly names: readonly string[]; readonly typesOnly: boolean };
+export type SourceFile = { readonly path: string; readonly text: string; readonly arrows: readonly Arrow[] };
+
+/** Every source below a folder of the root; none where there is no such folder. */
+export function sourcesIn(folder: string): readonly SourceFile[] {
+  let names: readonly string[];
+  try {
+    names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+  } catch {
+    return [];
+  }
+  return names
+    .filter(name => name.endsWith('.ts'))
+    .map(name => {
+      const path = `${folder}/${name.replaceAll('\\', '/')}`;
+      const text = readFileSync(join(root, path), 'utf8');
+      return { path, text, arrows: arrowsIn(path, text) };
+    });
+}
+
+/** Every import, re-export and dynamic import. */
+function arrowsIn(path: string, text: string): readonly Arrow[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
+  const arrows: Arrow[] = [];
+  const add = (specifier: string, names: readonly string[], typesOnly: boolean) => {
+    const to = specifier.startsWith('.')
+      ? relative(root, join(root, dirname(path), specifier)).replaceAll('\\', '/')
+      : specifier;
+    arrows.push({ to, names, typesOnly });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+      const bindings = node.importClause?.namedBindings;
+      const elements = bindings && ts.isNamedImports(bindings) ? [...bindings.elements] : [];
+      const names = elements
+        .filter(element => !element.isTypeOnly)
+        .map(element => (element.propertyName ?? element.name).text);
+      const whole = elements.length === 0 ? ['*'] : names;
+      const typesOnly = node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
+      add(node.moduleSpecifier.text, whole, typesOnly || (elements.length > 0 && names.length === 0));
+    } else if (ts.isExportDeclaration(node) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier)) {
+      add(node.moduleSpecifier.text, ['*'], node.isTypeOnly);
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const [argument] = node.arguments;
+      add(argument && ts.isStringLiteral(argument) ? argument.text : '(computed)', ['*'], false);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return arrows;
+}
