@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import type { Amount, EngineNews, Price } from '../../src/core/index.ts';
+import { becameOf, takenOrderOf } from '../../src/hedge/takenOrder.ts';
+import type { TakenOrder } from '../../src/hedge/takenOrder.ts';
+import { hedgeViewOf } from '../../src/hedge/view.ts';
+import { Desk, quoteAround } from '../core/desk.ts';
+import { plain } from '../core/market.ts';
+
+const ID = 'mm-7-t1';
+
+/** Long by ten lots, with quotes two ticks from the middle; the last that is told of the order that takes. */
+function traded() {
+  let told: TakenOrder | null = null;
+  const onNews = (news: EngineNews) => {
+    const order = takenOrderOf(news);
+    if (order?.id === ID) told = order;
+  };
+  const desk = new Desk({ strategy: quoteAround(2), onNews }).open();
+  desk.rounds(2);
+  desk.fill(desk.live.find(({ side }) => side === 'buy')!.id, 10);
+  desk.rounds(2);
+  const take = (price: number, amount: number) =>
+    desk.step({
+      ...{ kind: 'take', at: desk.now, id: ID, side: 'sell', until: desk.now + 5_000 },
+      price: price as Price,
+      amount: amount as Amount,
+    });
+  return { desk, take, told: () => told };
+}
+const viewOf = (desk: Desk) =>
+  hedgeViewOf(desk.engine, { instrument: plain, takerRate: 0, balancesAt: desk.now }, desk.now);
+
+test("a hedger's view stays what it was, whatever the engine takes afterwards", () => {
+  const { desk } = traded();
+  const view = viewOf(desk);
+  const before = structuredClone(view);
+  desk.bids = [[900, 7]];
+  desk.asks = [[1100, 7]];
+  desk.rounds(3);
+  desk.fill(desk.live.find(({ side }) => side === 'sell')!.id, 10);
+  desk.rounds(3);
+  expect(viewOf(desk)).not.toEqual(before);
+  expect(view).toEqual(before);
+});
+
+describe('what the engine tells of an order that takes', () => {
+  test('ends its hedge with the share of its cost that traded', () => {
+    const { desk, take, told } = traded();
+    take(990, 10);
+    desk.rounds(3);
+    expect(becameOf({ costMax: '8' }, told())).toMatchObject({
+      state: 'completed',
+      why: null,
+      costMax: 8n * 10n ** 18n,
+    });
+  });
+
+  test('fails its hedge when it is not sent', () => {
+    const { desk, take, told } = traded();
+    take(800, 10);
+    desk.rounds(3);
+    expect(becameOf({ costMax: '8' }, told())).toEqual({
+      state: 'failed',
+      why: 'it was not sent: price outside the collar',
+    });
+  });
+
+  test('leaves its hedge unknown while nothing tells whether it arrived', () => {
+    const { desk, take, told } = traded();
+    desk.fateOfPlace = () => 'lost';
+    take(990, 10);
+    expect(becameOf({ costMax: '8' }, told())).toEqual({ state: 'unknown' });
+  });
+});
+
+test('an order of which nothing is told since the start had its end before it; one that waits is waited for', () => {
+  expect(becameOf({}, null)).toMatchObject({ state: 'completed', why: expect.stringContaining('restart') });
+  expect(becameOf({}, { id: ID, state: 'waiting' })).toBeNull();
+});
