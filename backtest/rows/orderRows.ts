@@ -28,7 +28,7 @@ class OrderRows {
   readonly #feed: Travel;
   readonly #rows = new RowBuilder();
   readonly #resting = new Map<number, Resting>();
-  readonly #taking = new Map<number, { readonly side: number; readonly tick: number; lots: number }>();
+  readonly #takers = new Map<number, { readonly side: number; readonly tick: number; lots: number }>();
   readonly #bids = new Map<number, number>();
   readonly #asks = new Map<number, number>();
   readonly #hasTrades: boolean;
@@ -99,7 +99,7 @@ class OrderRows {
 
   /** A book begins anew: after a gap, or where two recordings meet. */
   #onClear(row: number): void {
-    this.#taking.clear();
+    this.#takers.clear();
     for (const order of this.#resting.values()) this.#shrink(row, order, 0, false);
     this.#resting.clear();
   }
@@ -108,17 +108,17 @@ class OrderRows {
     const { side, price, amount, id } = this.#columns;
     if (this.#resting.has(id[row]!) || amount[row] === 0) return;
     if (this.#crosses(side[row]!, price[row]!)) {
-      this.#taking.set(id[row]!, { side: side[row]!, tick: price[row]!, lots: amount[row]! });
+      this.#takers.set(id[row]!, { side: side[row]!, tick: price[row]!, lots: amount[row]! });
     } else this.#rest(row, id[row]!, side[row]!, price[row]!, amount[row]!, this.#rows.length);
   }
 
   #onLess(row: number): void {
     const { kind, price, amount, id } = this.#columns;
     const name = id[row]!;
-    const taker = this.#taking.get(name);
+    const taker = this.#takers.get(name);
     if (taker) {
       taker.lots = amount[row]!;
-      if (kind[row] === KIND.remove) this.#taking.delete(name);
+      if (kind[row] === KIND.remove) this.#takers.delete(name);
       return;
     }
     const order = this.#resting.get(name);
@@ -150,9 +150,9 @@ class OrderRows {
 
   /** A taker that was not met whole rests, once nothing is left that it crosses. */
   #restTakers(row: number): void {
-    for (const [id, { side, tick, lots }] of this.#taking) {
+    for (const [id, { side, tick, lots }] of this.#takers) {
       if (this.#crosses(side, tick)) continue;
-      this.#taking.delete(id);
+      this.#takers.delete(id);
       this.#rest(row, id, side, tick, lots, this.#rows.length);
     }
   }

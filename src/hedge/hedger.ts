@@ -130,7 +130,7 @@ export class Hedger {
   }
 
   async #consider(): Promise<void> {
-    const { rules, pauseMs, marginMs } = this.#setup;
+    const { rules, pauseMs, quoteLifeMinMs } = this.#setup;
     const { clock, log, time } = this.#run;
     const { orderPrefix } = this.#o.kept;
     const before = this.#o.view();
@@ -146,16 +146,16 @@ export class Hedger {
     const left = rules.costDayMax === undefined ? null : money(rules.costDayMax - dayCost);
     this.#rows.begin(amount, dayCost);
     const asked = clock.elapsed();
-    const ways = await waysOf(this.#offers, this.#setup, instrument, amount, before.middle);
+    const ways = await waysOf(this.#offers, this.#setup, instrument, amount, before.mid);
     // What was offered is weighed against the book as it is now, or not at all.
     const seen = this.#o.view();
-    const { middle } = seen;
+    const { mid } = seen;
     if (seen.refusal !== null) return this.#fail(`the book is not to go by: ${seen.refusal}`);
     ways.push(bookWay(this.#setup, orderPrefix !== undefined, seen, amount));
     const outs = ways.map(({ out }) => out);
-    const decision = weigh(instrument, amount, inventory, middle, outs, rules, left);
+    const decision = weigh(instrument, amount, inventory, mid, outs, rules, left);
     const weighed = weighedText(decision);
-    const known = { weighed, middle: textOfMoney(middle), inventory: textOfMoney(inventory) };
+    const known = { weighed, middle: textOfMoney(mid), inventory: textOfMoney(inventory) };
     const row = this.#rows.change({ state: 'quoted', ...known });
     log.info(
       { id: row.id, weighed },
@@ -167,11 +167,11 @@ export class Hedger {
     else {
       const offer = taken.by === 'route' ? taken.route.first : taken.offer;
       const major = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
-      const costMax = taken.by === 'route' ? routeCostMax(major, middle, rules, left) : decision.most;
-      const route = taken.by === 'route' ? { route: routeFrom(taken.route, amount, middle, costMax) } : {};
+      const costMax = taken.by === 'route' ? routeCostMax(major, mid, rules, left) : decision.most;
+      const route = taken.by === 'route' ? { route: routeFrom(taken.route, amount, mid, costMax) } : {};
       // The row's change was told, and the engine may have decided since.
       const room = roomMoney(this.#o.view(), amount > 0n ? 'sell' : 'buy');
-      if (clock.elapsed() - asked > offer.lifeMs - marginMs) this.#fail('the offer would expire on its way');
+      if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs) this.#fail('the offer would expire on its way');
       else if (major > room) this.#fail('orders of ours took its room meanwhile');
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
     }
@@ -270,15 +270,15 @@ export class Hedger {
     const verdict = balancesSay(conversionOf(row), differences) ?? (isNowhere ? 'failed' : null);
     // Between a fill and the next read they say nothing; only the contrary takes back what they said.
     if (verdict === null || !this.#isPast(row, readAt)) return;
-    if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.settleMs)) return;
+    if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.tradeReportDelayMaxMs)) return;
     if (verdict === 'completed') this.#done(row, 'the balances say so');
     else this.#undone(row, isNowhere ? 'the exchange knows no conversion of its quote' : 'the balances say so');
   }
 
   /** Its offer has expired, whatever was on its way has arrived, and its record is there. */
   #isPast({ acceptedAt, offer }: HedgeRow, at: Millis = this.#run.time()): boolean {
-    const { fenceMs, settleMs } = this.#setup;
-    return at - (acceptedAt ?? Infinity) >= Math.max(fenceMs, offer?.lifeMs ?? 0) + settleMs;
+    const { requestDelayMaxMs, tradeReportDelayMaxMs } = this.#setup;
+    return at - (acceptedAt ?? Infinity) >= Math.max(requestDelayMaxMs, offer?.lifeMs ?? 0) + tradeReportDelayMaxMs;
   }
 
   #done(row: HedgeRow, why: string | null): void {
@@ -326,7 +326,7 @@ export class Hedger {
     const asked = clock.elapsed();
     const { get } = plannedOf(row, this.#o.pair);
     const offer = await secondOf(this.#offers, route.via, get.currency, moneyOf(route.holds));
-    const isLate = typeof offer === 'object' && clock.elapsed() - asked > offer.lifeMs - this.#setup.marginMs;
+    const isLate = typeof offer === 'object' && clock.elapsed() - asked > offer.lifeMs - this.#setup.quoteLifeMinMs;
     const isDear = typeof offer === 'object' && moneyOf(offer.get.amount) < moneyOf(route.least);
     if (typeof offer === 'object' && !isLate && !isDear) return this.#accept(offer, { route: { ...route, leg: 2 } });
     const why = `second leg: ${typeof offer === 'string' ? offer : isLate ? 'the offer would expire on its way' : `it brings less than ${route.least} ${get.currency}`}`;

@@ -37,7 +37,7 @@ export async function routeOf(
   offers: Offers,
   { major, minor }: Instrument,
   amount: Money,
-  middle: Money,
+  mid: Money,
   via: string,
   { riskBps }: RouteRules,
 ): Promise<RouteOffer | string> {
@@ -46,7 +46,7 @@ export async function routeOf(
   if (typeof legs === 'string') return legs;
   const [first, second] = legs;
   const size = moneyOf(amount > 0n ? first.give.amount : second.get.amount);
-  const risk = money((((size * middle) / ONE) * BigInt(Math.round(riskBps * 100))) / 1_000_000n);
+  const risk = money((((size * mid) / ONE) * BigInt(Math.round(riskBps * 100))) / 1_000_000n);
   return {
     via,
     first,
@@ -101,10 +101,10 @@ export async function secondOf(
  * What a route is carried out with. What the first leg brings is counted for what the second one would give for it now (sold), or for what was
  * paid for it (bought); the second leg is not taken for less than keeps the whole within `costMax`.
  */
-export function routeFrom({ via, holds, out }: RouteOffer, amount: Money, middle: Money, costMax: Money): HedgeRoute {
+export function routeFrom({ via, holds, out }: RouteOffer, amount: Money, mid: Money, costMax: Money): HedgeRoute {
   const [give, get] = [moneyOf(out.give.amount), moneyOf(out.get.amount)];
   const sells = amount > 0n;
-  const least = sells ? (give * middle) / ONE - costMax : ((give - costMax) * ONE + middle - 1n) / middle;
+  const least = sells ? (give * mid) / ONE - costMax : ((give - costMax) * ONE + mid - 1n) / mid;
   return {
     via,
     leg: 1,
@@ -116,8 +116,8 @@ export function routeFrom({ via, holds, out }: RouteOffer, amount: Money, middle
 }
 
 /** The most that a route may cost in all, its second leg being had at the worst price that is taken. */
-export function routeCostMax(major: Money, middle: Money, rules: HedgeRules, dayLeft: Money | null): Money {
-  const limit = costLimit(major, middle, rules);
+export function routeCostMax(major: Money, mid: Money, rules: HedgeRules, dayLeft: Money | null): Money {
+  const limit = costLimit(major, mid, rules);
   return dayLeft !== null && dayLeft < limit ? dayLeft : limit;
 }
 

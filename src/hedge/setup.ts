@@ -17,17 +17,17 @@ import type { HedgeView } from './view.ts';
 export type HedgeSetup = {
   readonly desk: ConversionDesk;
   /** `book`: by an order that takes liquidity. */
-  readonly ways: readonly (ConversionWay | 'book')[];
+  readonly venues: readonly (ConversionWay | 'book')[];
   readonly rules: HedgeRules;
   readonly routes?: RouteRules | undefined;
   /** Between two looks at the inventory, and after one that led to nothing. */
   readonly everyMs: Millis;
   readonly pauseMs: Millis;
   /** An offer is not accepted later than this before its end. */
-  readonly marginMs: Millis;
+  readonly quoteLifeMinMs: Millis;
   /** How long a request may be held on its way, and how late a record may be. */
-  readonly fenceMs: Millis;
-  readonly settleMs: Millis;
+  readonly requestDelayMaxMs: Millis;
+  readonly tradeReportDelayMaxMs: Millis;
 };
 
 /** The run that it belongs to: `time` is the engine's, `step` takes an event into the engine and its recording. */

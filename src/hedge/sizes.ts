@@ -9,7 +9,7 @@ export function sizeOf(view: HedgeView, wanted: Money): Money {
   const side = sells ? 'sell' : 'buy';
   const { free } = view.sides[side];
   // What is to be paid is not known yet: a hundredth more than the middle.
-  const affordable = sells ? free : (free * ONE * 100n) / (view.middle * 101n);
+  const affordable = sells ? free : (free * ONE * 100n) / (view.mid * 101n);
   const size = [sells ? wanted : -wanted, affordable, roomMoney(view, side)].reduce((a, b) => (b < a ? b : a));
   return money(size > 0n ? (sells ? size : -size) : 0n);
 }

@@ -25,7 +25,7 @@ export type HedgeView = {
   /** Major beyond its target; below zero: short of it. */
   readonly inventory: Money;
   /** The price of one major in the middle of the book, without our own orders. */
-  readonly middle: Money;
+  readonly mid: Money;
   /** The same book's levels. */
   readonly depth: Readonly<Depth>;
   readonly sides: Readonly<Record<Side, SideRoom>>;
@@ -73,7 +73,7 @@ export function hedgeViewOf(
     refusal: snapshot.quoting ?? quotingRefusal(riskContext),
     isReconciled: engine.account.isReconciled,
     inventory: snapshot.inventory,
-    middle: money(((BigInt(snapshot.bid) + BigInt(snapshot.ask)) * instrument.tickMoney) / 2n),
+    mid: money(((BigInt(snapshot.bid) + BigInt(snapshot.ask)) * instrument.tickMoney) / 2n),
     depth: copyOf(riskContext.depth),
     sides: { buy: sideOf('buy'), sell: sideOf('sell') },
     balances: { at: balancesAt, differences: engine.account.differences() },

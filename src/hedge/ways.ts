@@ -14,20 +14,20 @@ export type Way =
   | { readonly by: 'take'; readonly out: PricedWay; readonly take: Take }
   | { readonly by: 'nothing'; readonly out: WayOut };
 
-type Asked = Pick<HedgeSetup, 'ways' | 'routes'>;
+type Asked = Pick<HedgeSetup, 'venues' | 'routes'>;
 
 /** Asks the desk for all of them at once. `amount` above zero: sold. */
 export async function waysOf(
   offers: Offers,
-  { ways, routes }: Asked,
+  { venues, routes }: Asked,
   instrument: Instrument,
   amount: Money,
-  middle: Money,
+  mid: Money,
 ): Promise<Way[]> {
   const sells = amount > 0n;
   const [from, to] = sells ? [instrument.major, instrument.minor] : [instrument.minor, instrument.major];
   const wish = { from, to, fixed: sells ? 'give' : 'get', size: sells ? amount : money(-amount) } as const;
-  const direct = ways
+  const direct = venues
     .filter(way => way !== 'book')
     .map(async (way): Promise<Way> => {
       const offer = await (way === 'rfq' ? offers.rfq(wish) : offers.of(way, wish, instrument.lotMoney));
@@ -36,7 +36,7 @@ export async function waysOf(
     });
   const over = (rules: RouteRules) =>
     rules.via.map(async (via): Promise<Way> => {
-      const route = await routeOf(offers, instrument, amount, middle, via, rules);
+      const route = await routeOf(offers, instrument, amount, mid, via, rules);
       if (typeof route === 'string') return { by: 'nothing', out: { way: `rfq via ${via}`, not: route } };
       return { by: 'route', out: route.out, route };
     });
@@ -45,16 +45,16 @@ export async function waysOf(
 
 /** An order that takes; where that is no way out (`mayTake`), what it would bring, for comparison. `amount` above zero: sold. */
 export function bookWay(
-  { ways, rules }: Pick<HedgeSetup, 'ways' | 'rules'>,
+  { venues, rules }: Pick<HedgeSetup, 'venues' | 'rules'>,
   mayTake: boolean,
-  { sides, limits, instrument, depth, takerRate, middle }: HedgeView,
+  { sides, limits, instrument, depth, takerRate, mid }: HedgeView,
   amount: Money,
 ): Way {
   if (limits === null) return { by: 'nothing', out: { way: 'book', not: 'there are no limits' } };
-  const isAllowed = mayTake && ways.includes('book');
+  const isAllowed = mayTake && venues.includes('book');
   const { room } = sides[amount > 0n ? 'sell' : 'buy'];
   const costMaxBps = isAllowed ? rules.costMaxBps : limits.collarBps;
-  const { take, ...out } = sweepCost(instrument, depth, amount, takerRate, middle, { ...limits, costMaxBps, room });
+  const { take, ...out } = sweepCost(instrument, depth, amount, takerRate, mid, { ...limits, costMaxBps, room });
   if ('not' in out) return { by: 'nothing', out };
   if (take !== undefined && isAllowed) return { by: 'take', out, take };
   return { by: 'nothing', out: { ...out, but: 'orders of ours never take liquidity' } };

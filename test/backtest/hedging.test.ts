@@ -14,7 +14,7 @@ import { engineOf, run, runHedged, tape } from './ladderRun.ts';
 const DESK: ReplayDeskOptions = { timeoutMs: 5_000, refusedShare: 0, lostShare: 0, seed: 1 };
 const RULES = {
   band: moneyOf('0.01'),
-  rest: moneyOf('0.002'),
+  residual: moneyOf('0.002'),
   costMaxBps: 30,
   carryBpsPerHour: 0,
   unwindMs: 600_000,
@@ -25,13 +25,13 @@ function hedge(desk: Partial<ReplayDeskOptions> = {}, setup: Partial<HedgeOption
     desk: { ...DESK, ...desk },
     orderPrefix: 'test-1-t',
     setup: {
-      ways: ['rfq', 'conversion'],
+      venues: ['rfq', 'conversion'],
       rules: RULES,
       everyMs: 2_000,
       pauseMs: 10_000,
-      marginMs: 5_000,
-      fenceMs: 50_000,
-      settleMs: 20_000,
+      quoteLifeMinMs: 5_000,
+      requestDelayMaxMs: 50_000,
+      tradeReportDelayMaxMs: 20_000,
       ...setup,
     },
   };
@@ -53,7 +53,7 @@ const desks = fc.record({
   }),
 });
 const rules = fc.record({
-  ways: fc.constantFrom<HedgeOptions['setup']['ways']>(['rfq', 'conversion'], ['rfq', 'book'], ['book']),
+  ways: fc.constantFrom<HedgeOptions['setup']['venues']>(['rfq', 'conversion'], ['rfq', 'book'], ['book']),
   costMaxBps: fc.integer({ min: 0, max: 60 }),
   band: fc.constantFrom('0.005', '0.02'),
   carryBpsPerHour: fc.constantFrom(0, 500),
@@ -109,7 +109,7 @@ describe('a backtest with a hedger', () => {
         const { engine, conversions, takes } = watching(costMaxBps);
         const { result, fills, hedges } = await runHedged({
           engine,
-          hedge: hedge(desk, { ways, rules: { ...RULES, costMaxBps, band: moneyOf(band), carryBpsPerHour } }),
+          hedge: hedge(desk, { venues: ways, rules: { ...RULES, costMaxBps, band: moneyOf(band), carryBpsPerHour } }),
         });
         expect(result.haltedBecause).toBe(null);
         // The replay itself throws where a fill or a conversion does not add up. What is left: money kept a second time, from the lists.
@@ -189,7 +189,7 @@ describe('a backtest with a hedger', () => {
 });
 
 describe('the book as a way out of a replay', () => {
-  const cheap = { ways: ['book'] as const, rules: { ...RULES, costMaxBps: 60 } };
+  const cheap = { venues: ['book'] as const, rules: { ...RULES, costMaxBps: 60 } };
 
   test("is taken best level first, at the taker's fee, and is no quote in the report", async () => {
     const { result, fills, hedges } = await runHedged({ hedge: hedge({}, cheap) });
@@ -246,10 +246,10 @@ describe('the desk inside a replay', () => {
 
   test('takes its spread from the middle of the book as everybody sees it', async () => {
     const switches = { rfqSpreadPips: 10, rfqDelayMinMs: 0, rfqDelayMaxMs: 0 };
-    const cheap = await done({ switches }, { ways: ['rfq'] }, { latency: constantLatency(0, 0) });
+    const cheap = await done({ switches }, { venues: ['rfq'] }, { latency: constantLatency(0, 0) });
     const dear = await done(
       { switches: { ...switches, rfqSpreadPips: 25 } },
-      { ways: ['rfq'] },
+      { venues: ['rfq'] },
       { latency: constantLatency(0, 0) },
     );
     const bps = (lines: typeof cheap) =>
@@ -266,7 +266,7 @@ describe('the desk inside a replay', () => {
 
   test('takes no more in one direction than its capacity, until it has rested', async () => {
     const most = Math.max(
-      ...(await done({ capacity: '5000' }, { ways: ['rfq'] })).map(({ gave, got, gaveCurrency }) =>
+      ...(await done({ capacity: '5000' }, { venues: ['rfq'] })).map(({ gave, got, gaveCurrency }) =>
         Number(gaveCurrency === 'btc' ? got : gave),
       ),
     );
@@ -283,7 +283,7 @@ describe('the desk inside a replay', () => {
   test('answers after its latency, and carries out after its delay', async () => {
     const lines = await done(
       { latencyMs: 400, switches: { rfqDelayMinMs: 1_000, rfqDelayMaxMs: 1_000 } },
-      { ways: ['rfq'] },
+      { venues: ['rfq'] },
     );
     expect(lines.length).toBeGreaterThan(3);
     for (const { acceptedAt, executedAt, heardAt } of lines) {

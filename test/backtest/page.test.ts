@@ -195,9 +195,16 @@ test('a run with a hedger tells what its hedges cost, and why others were not ca
     orderPrefix: 'test-1-t',
     desk: { timeoutMs: 5_000, refusedShare: 0.3, lostShare: 0, seed: 1 },
     setup: {
-      ...{ ways: ['rfq'], everyMs: 2_000, pauseMs: 10_000, marginMs: 5_000, fenceMs: 50_000, settleMs: 20_000 },
+      ...{
+        venues: ['rfq'],
+        everyMs: 2_000,
+        pauseMs: 10_000,
+        quoteLifeMinMs: 5_000,
+        requestDelayMaxMs: 50_000,
+        tradeReportDelayMaxMs: 20_000,
+      },
       rules: {
-        ...{ band: moneyOf('0.01'), rest: moneyOf('0') },
+        ...{ band: moneyOf('0.01'), residual: moneyOf('0') },
         ...{ costMaxBps: 30, carryBpsPerHour: 0, unwindMs: 600_000 },
       },
     },

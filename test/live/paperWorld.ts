@@ -70,7 +70,7 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
   const opened = openPaper(config, clock, {
     log,
     seed,
-    ways: { rest, ...(stream ? { stream: line.transport } : {}) },
+    transports: { rest, ...(stream ? { stream: line.transport } : {}) },
     onBroken: error => void broken.push(error),
   });
   const paper: Paper = await passing(clock, opened);

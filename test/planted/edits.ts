@@ -130,8 +130,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a heartbeat counter that fell looks dead',
     file: 'src/live/safety/heartbeat.ts',
-    from: 'pulse.counter !== this.#last?.counter',
-    to: 'pulse.counter > (this.#last?.counter ?? -1)',
+    from: 'record.counter !== this.#last?.counter',
+    to: 'record.counter > (this.#last?.counter ?? -1)',
     test: 'test/live/safety/sentinel.test.ts',
     title: 'whose counter changed is life, whether it rose or fell: a state directory may have been put back',
   },
@@ -404,7 +404,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a crash loop gives an unread account its time anew',
     file: 'src/live/safety/heartbeat.ts',
-    from: "pulse.reads === 0 && !wasAway && this.#last !== null && this.#last.state !== 'stopped'",
+    from: "record.reads === 0 && !wasAway && this.#last !== null && this.#last.state !== 'stopped'",
     to: 'false',
     test: 'test/live/safety/sentinel.test.ts',
     title: 'of a process that is started again and again counts what nobody has read, until one has, or has stopped',

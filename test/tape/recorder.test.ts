@@ -102,7 +102,7 @@ function worldOf(seed: number, epoch = Date.parse('2026-11-21T12:00:00Z')) {
   const lazily = (writer: TapeWriter): RecordSink => ({
     append: columns => writer.append(columns),
     gap: gap => writer.gap(gap),
-    dirt: entries => writer.dirt(entries),
+    flaws: entries => writer.flaws(entries),
     rulesChanged: (to, at) => writer.rulesChanged(to, at),
     flush: () => undefined,
   });
@@ -407,7 +407,7 @@ describe('a recording from the stream', () => {
       sink: {
         append: ({ length, local }) => void waiting.push(...local.subarray(0, length)),
         gap: () => undefined,
-        dirt: () => undefined,
+        flaws: () => undefined,
         rulesChanged: () => undefined,
         flush: () => {
           late.push(...waiting.map(heard => world.clock.now() - heard));
@@ -440,7 +440,7 @@ describe('a recording from the stream', () => {
       sink: {
         append: () => undefined,
         gap: () => undefined,
-        dirt: () => undefined,
+        flaws: () => undefined,
         rulesChanged: () => undefined,
         flush: full,
       },

@@ -167,13 +167,13 @@ describe('what a stored tape says beside its rows', () => {
     const tape = new TapeWriter(options);
     tape.clear(START, START + 3);
     tape.gap({ from: START, to: START + 500, why: 'the stream was down' });
-    tape.dirt([{ what: 'crossed books', count: 2, done: 'kept' }]);
+    tape.flaws([{ what: 'crossed books', count: 2, done: 'kept' }]);
     tape.clear(START + DAY, START + DAY);
     tape.close();
     const again = new TapeWriter(options);
     expect(again.resumedFrom).toBe(START + DAY);
     again.gap({ from: START + DAY, to: START + DAY + 9, why: 'not recorded' });
-    again.dirt([{ what: 'crossed books', count: 3, done: 'kept' }]);
+    again.flaws([{ what: 'crossed books', count: 3, done: 'kept' }]);
     again.clear(START + DAY + 10, START + DAY + 10);
     again.close();
     expect(openStoredTape(dir)).toMatchObject({

@@ -5,7 +5,7 @@ import type { Clock, Exchange, Millis, Outcome } from '../../core/index.ts';
 import { recordedConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { cancelAll, cutText } from '../../live/safety/cancelAllAndVerify.ts';
-import { readPulse } from '../../live/safety/heartbeat.ts';
+import { readHeartbeat } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Log } from '../../live/log.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
@@ -87,11 +87,11 @@ export async function cancelOwn(
   const own = await besideTheBot(config, venue, clock, seed);
   const { exchange } = own;
   try {
-    const reach = new ConnectivityLog(log, clock);
-    if (known.length > 0) await cancelAll({ exchange, reach }, known);
+    const connectivity = new ConnectivityLog(log, clock);
+    if (known.length > 0) await cancelAll({ exchange, connectivity }, known);
     // Who stopped by itself had verified that nothing is on its way.
-    const fenceMs = readPulse(state.dir, 'bot')?.state === 'stopped' ? 0 : timing.requestDelayMaxMs;
-    const bounds = { fenceMs, withinMs: timing.shutdownMs };
+    const requestDelayMaxMs = readHeartbeat(state.dir, 'bot')?.state === 'stopped' ? 0 : timing.requestDelayMaxMs;
+    const bounds = { requestDelayMaxMs, withinMs: timing.shutdownMs };
     const { left, canceled, isCut } = await recoverAndCancel({
       exchange,
       clock,

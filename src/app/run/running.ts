@@ -4,7 +4,7 @@ import type { Clock, Millis, Snapshot, VenueClient } from '../../core/index.ts';
 import { adjustmentsIn } from '../../live/state/adjustments.ts';
 import { settlementsIn } from '../../live/state/settlements.ts';
 import type { Journal } from '../../live/state/journal.ts';
-import { heartbeatIn, readPulse, Watch } from '../../live/safety/heartbeat.ts';
+import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Latch } from '../../live/safety/latch.ts';
 import { openRolling } from '../../live/loop/rolling.ts';
@@ -233,7 +233,7 @@ export class Running {
 /** Whether the sentinel of a state directory has shown life within the last minute; it has a minute to begin with. */
 function sentinelIn(dir: string, clock: Clock): () => boolean {
   const watch = new Watch(
-    () => readPulse(dir, 'sentinel'),
+    () => readHeartbeat(dir, 'sentinel'),
     () => clock.elapsed(),
   );
   return () => {

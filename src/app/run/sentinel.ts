@@ -1,7 +1,7 @@
 /** `puntas sentinel`: the second process, beside the bot or on another host that shares its state directory. */
 import type { Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
-import { heartbeatIn, readPulse, Watch } from '../../live/safety/heartbeat.ts';
+import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Log } from '../../live/log.ts';
 import { watchOver } from '../../live/safety/sentinel.ts';
@@ -31,7 +31,7 @@ export async function sentinel(
         latch: latchIn(dir),
         heartbeat: heartbeatIn(dir, 'sentinel', clock),
         watch: new Watch(
-          () => readPulse(dir, 'bot'),
+          () => readHeartbeat(dir, 'bot'),
           () => clock.elapsed(),
         ),
         book: config.book,

@@ -20,13 +20,13 @@ export async function giveUp(error: unknown, leftovers: Leftovers['orders'], opt
   log.error({}, `cannot start: ${why}`);
   // Only what was sent lately may still be on its way.
   const newest = Math.max(...leftovers.map(({ at }) => at));
-  const fenceMs = Math.min(
+  const requestDelayMaxMs = Math.min(
     config.timing.requestDelayMaxMs,
     Math.max(0, newest + config.timing.requestDelayMaxMs - clock.now()),
   );
   const withinMs = error instanceof CannotStart && error.mayPass ? SHORT_MS : config.timing.shutdownMs;
   const known = leftovers.map(({ id }) => id);
-  const { left, canceled, isCut } = await takeOut(options, fenceMs, withinMs, known);
+  const { left, canceled, isCut } = await takeOut(options, requestDelayMaxMs, withinMs, known);
   if (left?.length === 0) {
     throw new UsageError(
       `${why}; ${countOf(canceled)} of the last run canceled, and two reads show none left`,
@@ -50,8 +50,8 @@ export async function giveUpOn(damaged: DamagedState, options: RunOptions): Prom
   const { config, log } = options;
   log.error({}, damaged.message);
   // An embedded exchange ended with the run before.
-  const fenceMs = config.exchange.kind === 'embedded' ? 0 : config.timing.requestDelayMaxMs;
-  const { left, canceled, isCut } = await takeOut(options, fenceMs, config.timing.shutdownMs, []);
+  const requestDelayMaxMs = config.exchange.kind === 'embedded' ? 0 : config.timing.requestDelayMaxMs;
+  const { left, canceled, isCut } = await takeOut(options, requestDelayMaxMs, config.timing.shutdownMs, []);
   const { advice } = damaged;
   if (left?.length === 0)
     throw new UsageError(
@@ -68,7 +68,7 @@ export async function giveUpOn(damaged: DamagedState, options: RunOptions): Prom
 
 function takeOut(
   { config, venue, clock, seed, log }: RunOptions,
-  fenceMs: number,
+  requestDelayMaxMs: number,
   withinMs: number,
   known: readonly string[],
 ): Promise<Recovered> {
@@ -80,7 +80,7 @@ function takeOut(
     book: config.book,
     instance: config.instance,
     known,
-    fenceMs,
+    requestDelayMaxMs,
     withinMs,
     givesUp: true,
   }).finally(() => client.close());

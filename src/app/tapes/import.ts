@@ -84,7 +84,7 @@ async function written(recording: Recording, dir: string, onBytes: (count: numbe
   });
   try {
     const report = await importRecording(recording, writer, onBytes);
-    writer.dirt(report.dirt);
+    writer.flaws(report.dirt);
     return report;
   } finally {
     writer.close();

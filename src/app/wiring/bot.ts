@@ -190,17 +190,17 @@ export function hedgePlanOf({ hedge, timing }: Config): Omit<HedgeSetup, 'desk'>
   if (!hedge) return undefined;
   const { venues, band, residual, quoteLifeMinMs, costDayMax, ...others } = hedge;
   return {
-    ways: venues,
+    venues,
     rules: {
       ...others,
       band: moneyOf(band),
-      rest: moneyOf(residual),
+      residual: moneyOf(residual),
       costDayMax: costDayMax === undefined ? undefined : moneyOf(costDayMax),
     },
     ...others,
-    marginMs: quoteLifeMinMs,
-    fenceMs: timing.requestDelayMaxMs,
-    settleMs: timing.tradeReportDelayMaxMs,
+    quoteLifeMinMs,
+    requestDelayMaxMs: timing.requestDelayMaxMs,
+    tradeReportDelayMaxMs: timing.tradeReportDelayMaxMs,
   };
 }
 

@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 import { money, moneyOfAmount } from '../../core/index.ts';
 import type { Amount, Clock, Fill, Instrument, Money, Order, Price, Side, Snapshot } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
-import { readPulse, Watch } from '../../live/safety/heartbeat.ts';
+import { readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import type { Session } from '../../live/loop/session.ts';
 import type { Metrics, Monitored } from '../../monitor/index.ts';
 
@@ -57,7 +57,7 @@ export type Beside = () => Omit<Monitored['limits'], 'uses'>;
 /** Looks at both in the state directory, at each call. */
 export function besideOf({ state, sentinel }: Config, clock: Clock): Beside {
   const watch = new Watch(
-    () => readPulse(state.dir, 'sentinel'),
+    () => readHeartbeat(state.dir, 'sentinel'),
     () => clock.elapsed(),
   );
   return () => ({

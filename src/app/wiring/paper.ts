@@ -17,7 +17,7 @@ export type PaperOptions = {
   readonly log: Log;
   readonly seed: number;
   /** Instead of sockets to the followed exchange. */
-  readonly ways?: { readonly rest: Transport; readonly stream?: StreamTransport };
+  readonly transports?: { readonly rest: Transport; readonly stream?: StreamTransport };
   /** A belief about our own code is broken. */
   readonly onBroken: (error: unknown) => void;
 };
@@ -48,7 +48,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
     clock,
     random: randomOf(seed ^ 0x9a),
     restUrl: there.restUrl(followed.restUrl),
-    transport: options.ways?.rest,
+    transport: options.transports?.rest,
     deadlineMs: followed.requestTimeoutMs,
     budgets: { public: followed.budgets.publicPerMinute },
   });
@@ -68,7 +68,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       lotsUpTo: (side, price, arrival) => follower.queues.lotsUpTo(side, price, arrival),
     };
     const market = new FollowedMarket(place, levelModel(paper.fills), paper.fills === 'expected' ? queues : null);
-    const streamWay = streamWayOf(followed, options.ways);
+    const streamWay = streamWayOf(followed, options.transports);
     const follower: Follower = new Follower({
       exchange: client,
       stream: streamWay && there.marketStream?.({ clock, random: randomOf(seed ^ 0x9b), book, ...streamWay }),
@@ -208,8 +208,8 @@ const runsWith = (config: Config, followed: RemoteSettings, balances: Readonly<R
   webhooks: undefined,
 });
 
-function streamWayOf({ stream, streamUrl: url }: RemoteSettings, ways: PaperOptions['ways']) {
-  if (ways) return ways.stream && { transport: ways.stream };
+function streamWayOf({ stream, streamUrl: url }: RemoteSettings, transports: PaperOptions['transports']) {
+  if (transports) return transports.stream && { transport: transports.stream };
   return stream && url !== undefined ? { url } : undefined;
 }
 

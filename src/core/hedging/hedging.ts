@@ -9,7 +9,7 @@ export type HedgeRules = {
   /** Inventory beyond the target, either way, that leaves as soon as it can; major currency. */
   readonly band: Money;
   /** What is left of it then. Below the band. */
-  readonly rest: Money;
+  readonly residual: Money;
   /** The most that leaving may cost against the middle of the book, in basis points of what leaves. */
   readonly costMaxBps: number;
   /** What carrying inventory as large as the band costs in an hour, in basis points of its value; 0: only the band counts. */
@@ -54,21 +54,21 @@ export type HedgeDecision = {
   readonly weighed: readonly Weighed[];
 };
 
-/** What should leave now: nothing while inventory is small; all beyond `rest` when it is past the band, or when carrying it is not free. */
-export function toLeave(inventory: Money, { band, rest, carryBpsPerHour }: HedgeRules): Money {
+/** What should leave now: nothing while inventory is small; all beyond `residual` when it is past the band, or when carrying it is not free. */
+export function toLeave(inventory: Money, { band, residual, carryBpsPerHour }: HedgeRules): Money {
   const size = inventory < 0n ? -inventory : inventory;
-  const isLeaving = size > band || (carryBpsPerHour > 0 && size > rest);
-  if (!isLeaving || size <= rest) return money(0n);
-  return money(inventory > 0n ? size - rest : rest - size);
+  const isLeaving = size > band || (carryBpsPerHour > 0 && size > residual);
+  if (!isLeaving || size <= residual) return money(0n);
+  return money(inventory > 0n ? size - residual : residual - size);
 }
 
 /**
  * What carrying `amount` until quotes bring it back is expected to cost, in the minor currency: the rate per hour at the band, times the
  * time that it takes, times how much of the band it is - twice, because more inventory is carried longer.
  */
-export function carryCost(amount: Money, middle: Money, { band, carryBpsPerHour, unwindMs }: HedgeRules): Money {
+export function carryCost(amount: Money, mid: Money, { band, carryBpsPerHour, unwindMs }: HedgeRules): Money {
   const size = amount < 0n ? -amount : amount;
-  const value = (size * middle) / ONE;
+  const value = (size * mid) / ONE;
   // An estimate: parts of a million are enough, and a float never meets a sum.
   const share = band > 0n ? (size * 1_000_000n) / band : 0n;
   const rate = BigInt(Math.round(((carryBpsPerHour * unwindMs) / HOUR_MS) * 1_000_000));
@@ -83,18 +83,18 @@ export function weigh(
   instrument: Instrument,
   amount: Money,
   inventory: Money,
-  middle: Money,
+  mid: Money,
   ways: readonly WayOut[],
   rules: HedgeRules,
   dayLeft: Money | null = null,
 ): HedgeDecision {
   const size = amount < 0n ? -amount : amount;
   const isPastBand = (inventory < 0n ? -inventory : inventory) > rules.band;
-  const value = (size * middle) / ONE;
+  const value = (size * mid) / ONE;
   const priced = ways.map(way =>
     'not' in way ? { way: way.way, cost: null, most: NONE, why: way.not } : pricedOf(way),
   );
-  const waiting = carryCost(amount, middle, rules);
+  const waiting = carryCost(amount, mid, rules);
 
   function pricedOf({ way, give, get, risk = NONE, most, but }: PricedWay) {
     const none = (why: string) => ({ way, cost: null, most: NONE, why });
@@ -106,14 +106,14 @@ export function weigh(
       : [moneyOf(get.amount), moneyOf(give.amount)];
     if (major > size) return none('it is of more than was asked for');
     if (!(major > 0n)) return none('it is of nothing');
-    const fair = (major * middle) / ONE;
+    const fair = (major * mid) / ONE;
     const cost = (sells ? fair - minor : minor - fair) + risk;
     // Of less than all: what stays is carried on. Compared for the whole, so that a small cheap part does not win by being small.
     const whole = money((cost * size) / major);
     const spends = positive(most ?? money(cost));
     const why =
       but ??
-      (whole > costLimit(size, middle, rules) || spends > costLimit(major, middle, rules)
+      (whole > costLimit(size, mid, rules) || spends > costLimit(major, mid, rules)
         ? `more than ${rules.costMaxBps} bps`
         : dayLeft !== null && spends > dayLeft
           ? 'more than is left for today'
@@ -154,8 +154,8 @@ export function weigh(
 }
 
 /** The most that leaving may cost for so much of the major currency; minor currency, rounded down. */
-export function costLimit(major: bigint, middle: Money, { costMaxBps }: HedgeRules): Money {
-  return money((((major * middle) / ONE) * BigInt(Math.floor(costMaxBps * 100 + 1e-6))) / 1_000_000n);
+export function costLimit(major: bigint, mid: Money, { costMaxBps }: HedgeRules): Money {
+  return money((((major * mid) / ONE) * BigInt(Math.floor(costMaxBps * 100 + 1e-6))) / 1_000_000n);
 }
 
 const ONE = 10n ** 18n;

@@ -30,7 +30,7 @@ export function sweepCost(
   depth: Depth,
   amount: Money,
   takerRate: number,
-  middle: Money,
+  mid: Money,
   bounds: TakeBounds,
 ): WayOut & { readonly take?: Take } {
   const side: Side = amount > 0n ? 'sell' : 'buy';
@@ -40,7 +40,7 @@ export function sweepCost(
     : [depth.askPrices, depth.askAmounts, depth.asks];
   const not = (why: string) => ({ way: 'book', not: why }) as const;
   if (!(takerRate >= 0 && takerRate < RATE_ONE)) return not("the taker's fee is not known");
-  const worst = worstTicks(Number(middle) / Number(instrument.tickMoney), sells, takerRate, bounds);
+  const worst = worstTicks(Number(mid) / Number(instrument.tickMoney), sells, takerRate, bounds);
   let lots = Math.min(Number((sells ? amount : -amount) / instrument.lotMoney), instrument.amountMax, bounds.room);
   let price = 0;
   let value = 0n;
@@ -67,7 +67,7 @@ export function sweepCost(
     sells ? [money(major), money(net(minor))] : [money(net(major)), money(minor)];
   const [given, cash] = bring(minorAt(value));
   const [, atWorst] = bring(minorAt(valueOf(order.price, order.amount)));
-  const fair = (given * middle) / ONE;
+  const fair = (given * mid) / ONE;
   const one = { currency: instrument.major, amount: textOfMoney(given) };
   const other = { currency: instrument.minor, amount: textOfMoney(cash) };
   return {
@@ -80,11 +80,11 @@ export function sweepCost(
 }
 
 /** The last tick at which a unit, its fee included, costs at most what it may, and which is within the collar. */
-function worstTicks(middle: number, sells: boolean, takerRate: number, { costMaxBps, collarBps }: TakeBounds): number {
+function worstTicks(mid: number, sells: boolean, takerRate: number, { costMaxBps, collarBps }: TakeBounds): number {
   const keeps = 1 - takerRate / RATE_ONE;
   const sign = sells ? -1 : 1;
-  const byCost = middle * (1 + (sign * costMaxBps) / 10_000) * (sells ? 1 / keeps : keeps);
-  const byCollar = middle * (1 + (sign * collarBps) / 10_000);
+  const byCost = mid * (1 + (sign * costMaxBps) / 10_000) * (sells ? 1 / keeps : keeps);
+  const byCollar = mid * (1 + (sign * collarBps) / 10_000);
   return sells ? Math.ceil(Math.max(byCost, byCollar)) : Math.floor(Math.min(byCost, byCollar));
 }
 

@@ -25,7 +25,7 @@ export type Explanations = {
 export type BalanceReadsOptions = {
   readonly run: RunContext;
   readonly engine: Engine;
-  readonly reach: ConnectivityLog;
+  readonly connectivity: ConnectivityLog;
   readonly reads: Reads;
   readonly explained: Explanations;
   readonly readTrades: () => Promise<boolean>;
@@ -123,12 +123,17 @@ export class BalanceReads {
 
   /** Books what a person has left. */
   takeUp(): void {
-    const { explained, persist, reach } = this.#o;
+    const { explained, persist, connectivity } = this.#o;
     const { adjustments } = explained;
     const { log } = this.#o.run;
     if (!adjustments) return;
     const waiting = adjustments.waiting(name =>
-      reach.say(name, { name }, `${name} in the state directory cannot be read: nothing of it is booked`, 'error'),
+      connectivity.say(
+        name,
+        { name },
+        `${name} in the state directory cannot be read: nothing of it is booked`,
+        'error',
+      ),
     );
     if (waiting.length === 0) return;
     for (const { id, at, currency, amount, reason, by } of waiting) {
@@ -186,13 +191,13 @@ export class BalanceReads {
 
   /** Once for each difference, and once a minute while it stays. */
   #sayUnexplained(): void {
-    const { engine, reach } = this.#o;
+    const { engine, connectivity } = this.#o;
     const { time } = this.#o.run;
     const { unexplained } = engine.account;
     if (unexplained === null || engine.haltedBecause !== null) return;
     const { difference, haltsAt } = unexplained;
     const seconds = Math.max(0, Math.round((haltsAt - time()) / 1000));
-    reach.say(
+    connectivity.say(
       `unexplained ${difference}`,
       { difference, seconds },
       `the exchange's balances differ from our ledger by ${difference} (reported minus ours): nothing is quoted while ${this.#asked(seconds)} (timing.transferListDelayMaxMs) trading halts. If you know what it is, book it: puntas ledger adjust --help`,
@@ -211,7 +216,7 @@ export class BalanceReads {
     if (!isFailed(found)) return found;
     const why = found.kind === 'refused' ? `${found.code} ${found.message}` : found.reason;
     const text = `deposits and withdrawals cannot be looked up (${why}): what they change, a person has to book`;
-    this.#o.reach.also('transfers', {}, text);
+    this.#o.connectivity.also('transfers', {}, text);
     return null;
   }
 

@@ -49,7 +49,7 @@ export class Loop {
   readonly #writer = new LineWriter();
   readonly #balances: BalanceReads;
   readonly #keeper: LedgerKeeper;
-  readonly #reach: ConnectivityLog;
+  readonly #connectivity: ConnectivityLog;
   readonly #refusals: Refusals;
   readonly #sleep: SleepWatch;
   readonly #hedger: Hedger | null;
@@ -69,16 +69,16 @@ export class Loop {
     const tids = opening.kind === 'restored' ? opening.tids : [];
     this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, timing.tradeReportDelayMaxMs, tids);
     const hedges = () => this.#hedger?.rows ?? [];
-    this.#reach = new ConnectivityLog(log, clock);
-    this.#refusals = new Refusals(clock, this.#reach);
+    this.#connectivity = new ConnectivityLog(log, clock);
+    this.#refusals = new Refusals(clock, this.#connectivity);
     this.#sentinel = new SentinelWatch(run, state.latch, bot.resumeCommand, options.watchers?.sentinelAlive);
-    this.#rules = new RulesReads(run, { exchange, book: bot.book, first: start.rules }, this.#reach);
+    this.#rules = new RulesReads(run, { exchange, book: bot.book, first: start.rules }, this.#connectivity);
     const readTrades = () => this.#readTrades();
     const note = (what: string, failed: Failed) => this.#note(what, failed);
     const persist = () => this.#flush();
     this.#balances = new BalanceReads({
       ...{ run, engine, readTrades, note, persist },
-      reach: this.#reach,
+      connectivity: this.#connectivity,
       reads: this.#reads,
       explained: {
         lists: venue.moneyLists,
@@ -175,7 +175,8 @@ export class Loop {
       ];
       empty = left.length === 0 ? empty + 1 : 0;
       // A broken engine may no longer ask for cancels: then what was seen is canceled directly.
-      if (this.#failure !== null && seen !== null) await cancelAll({ ...venue, reach: this.#reach }, seen);
+      if (this.#failure !== null && seen !== null)
+        await cancelAll({ ...venue, connectivity: this.#connectivity }, seen);
       if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
     }
     verified.abort();
@@ -268,7 +269,7 @@ export class Loop {
       journal.flush();
       return this.#failure === null;
     } catch (error) {
-      this.#reach.say('journal', { error: String(error) }, 'the journal cannot be written to disk', 'error');
+      this.#connectivity.say('journal', { error: String(error) }, 'the journal cannot be written to disk', 'error');
       return false;
     }
   }
@@ -324,7 +325,7 @@ export class Loop {
       return null;
     } catch (error) {
       const text = 'intents cannot be written to disk: nothing is placed';
-      this.#reach.say('intents', { error: String(error) }, text, 'error');
+      this.#connectivity.say('intents', { error: String(error) }, text, 'error');
       return 'its intent cannot be written to disk';
     }
   }

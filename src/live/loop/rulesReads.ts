@@ -14,7 +14,7 @@ const SOON_MS = 2_000;
 export class RulesReads {
   readonly #run: RunContext;
   readonly #of: { readonly exchange: Exchange; readonly book: string };
-  readonly #reach: ConnectivityLog;
+  readonly #connectivity: ConnectivityLog;
   #known: Rules;
   #areInDoubt = false;
   #readAt: Millis = -Infinity;
@@ -24,11 +24,11 @@ export class RulesReads {
   constructor(
     run: RunContext,
     { first, ...of }: { readonly exchange: Exchange; readonly book: string; readonly first: Rules },
-    reach: ConnectivityLog,
+    connectivity: ConnectivityLog,
   ) {
     this.#run = run;
     this.#of = of;
-    this.#reach = reach;
+    this.#connectivity = connectivity;
     this.#known = first;
     this.#dueAt = run.clock.elapsed() + EVERY_MS;
   }
@@ -61,7 +61,7 @@ export class RulesReads {
       if (error instanceof CannotStart && error.code === NO_SUCH_BOOK) this.#removed();
       else {
         const text = 'the rules of the book could not be refreshed: the last ones hold';
-        this.#reach.also('rules', { error: String(error) }, text);
+        this.#connectivity.also('rules', { error: String(error) }, text);
       }
       return;
     }
@@ -81,7 +81,7 @@ export class RulesReads {
     const { book } = this.#of;
     const again = AGAIN_MS / 1000;
     const text = `the exchange does not list ${book} any more: nothing is quoted until it does (asked again every ${again} s); to trade another book, stop the bot and change book in its YAML`;
-    this.#reach.say('book', { book }, text, 'error');
+    this.#connectivity.say('book', { book }, text, 'error');
     this.#run.step({ kind: 'book removed', at: this.#run.time() });
   }
 }

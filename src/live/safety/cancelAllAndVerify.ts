@@ -7,7 +7,7 @@ export type CancelAllOptions = {
   readonly exchange: Pick<Exchange, 'limits' | 'openOrders' | 'cancel' | 'lookUp'>;
   readonly clock: Clock;
   /** Told how each request ended: it says what a person must hear, and how often. */
-  readonly reach: ConnectivityLog;
+  readonly connectivity: ConnectivityLog;
   readonly book: string;
   readonly instance: string;
   /** Origin ids that a journal knows: where the list is cut they are asked for one by one. */
@@ -46,7 +46,7 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
   );
   const isCut = first.length >= page && !(list.length > page && list.length < LARGE_PAGE);
   if (!isCut) return { live, isCut };
-  options.reach.say(
+  options.connectivity.say(
     'cut',
     { orders: list.length },
     `open_orders shows ${list.length} orders and may leave out others: no order of ${instance} counts as gone until it shows fewer; cancel some of the other programs' orders on ${options.book}, or look at the exchange by hand`,
@@ -54,7 +54,7 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
   if (asked.length === 0) return { live, isCut };
   const outcome = await options.exchange.lookUp({ originIds: asked });
   if (outcome.kind !== 'done') {
-    options.reach.failed('lookup', outcome);
+    options.connectivity.failed('lookup', outcome);
     return live.length > 0 ? { live, isCut } : null;
   }
   for (const { oid, originId: id, status } of outcome.value) {
@@ -64,10 +64,10 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
   return { live, isCut };
 }
 
-async function listed({ exchange, book, reach }: CancelAllOptions, limit: number) {
+async function listed({ exchange, book, connectivity }: CancelAllOptions, limit: number) {
   const outcome = await exchange.openOrders({ book, limit });
-  if (outcome.kind === 'done') reach.answered();
-  else reach.failed('open_orders', outcome);
+  if (outcome.kind === 'done') connectivity.answered();
+  else connectivity.failed('open_orders', outcome);
   return outcome.kind === 'done' ? outcome.value : null;
 }
 
@@ -100,12 +100,12 @@ export async function cancelAllAndVerify(
 
 /** Cancels by origin ids, a bounded number at a time. What it proves is for a read to say. */
 export async function cancelAll(
-  { exchange, reach }: Pick<CancelAllOptions, 'exchange' | 'reach'>,
+  { exchange, connectivity }: Pick<CancelAllOptions, 'exchange' | 'connectivity'>,
   ids: readonly string[],
 ): Promise<void> {
   for (let i = 0; i < ids.length; i += CANCEL_CHUNK) {
     const outcome = await exchange.cancel({ originIds: ids.slice(i, i + CANCEL_CHUNK) });
-    if (outcome.kind !== 'done') reach.failed('cancel', outcome);
+    if (outcome.kind !== 'done') connectivity.failed('cancel', outcome);
   }
 }
 

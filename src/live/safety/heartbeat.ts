@@ -6,7 +6,7 @@ import type { Clock, Millis } from '../../core/index.ts';
 import { writeWhole } from '../files/durableFiles.ts';
 
 /** What a process says of itself. */
-export type Pulse = {
+export type HeartbeatRecord = {
   readonly counter: number;
   /** `kept out`: no private request may be sent for now. `stopped`: ended by itself with nothing left to watch. */
   readonly state: 'alive' | 'kept out' | 'stopped';
@@ -22,7 +22,7 @@ export type Pulse = {
 
 export interface Heartbeat {
   /** One sign of life. Never throws: a disk that does not take it looks like death, which is what it should look like. */
-  beat(state: Pulse['state']): void;
+  beat(state: HeartbeatRecord['state']): void;
   /** The same, after a whole read of its own orders and trades. */
   read(): void;
 }
@@ -34,18 +34,18 @@ export type Whose = keyof typeof FILES;
 export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' | 'elapsed'>): Heartbeat {
   const file = join(dir, FILES[whose]);
   // A restart must not look like standing still.
-  let counter = (readPulse(dir, whose)?.counter ?? 0) + 1;
+  let counter = (readHeartbeat(dir, whose)?.counter ?? 0) + 1;
   const born = clock.now();
   let reads = 0;
   let readAt = clock.elapsed();
-  const beat = (state: Pulse['state']): void => {
+  const beat = (state: HeartbeatRecord['state']): void => {
     const unreadMs = Math.round(clock.elapsed() - readAt);
-    const pulse: Pulse = {
+    const record: HeartbeatRecord = {
       ...{ counter: counter++, state, born, reads, unreadMs },
       process: { pid: process.pid, host: hostname() },
     };
     try {
-      writeWhole(file, JSON.stringify(pulse));
+      writeWhole(file, JSON.stringify(record));
     } catch {
       return;
     }
@@ -61,9 +61,9 @@ export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' 
 }
 
 /** The last sign of life, or null when there is none that can be read. */
-export function readPulse(dir: string, whose: Whose): Pulse | null {
+export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null {
   try {
-    const told = JSON.parse(readFileSync(join(dir, FILES[whose]), 'utf8')) as Partial<Pulse>;
+    const told = JSON.parse(readFileSync(join(dir, FILES[whose]), 'utf8')) as Partial<HeartbeatRecord>;
     const { counter, state, process: where } = told;
     if (!Number.isSafeInteger(counter)) return null;
     const number = (x: number | undefined): number => (Number.isFinite(x) ? x! : 0);
@@ -81,7 +81,7 @@ export function readPulse(dir: string, whose: Whose): Pulse | null {
 }
 
 /** Whether the process behind a pulse is still there; null where that cannot be seen: on another host, or nobody said which it is. */
-export function isThere({ process: where }: Pulse): boolean | null {
+export function isThere({ process: where }: HeartbeatRecord): boolean | null {
   if (where === undefined || where.host !== hostname()) return null;
   try {
     process.kill(where.pid, 0);
@@ -93,7 +93,7 @@ export function isThere({ process: where }: Pulse): boolean | null {
 
 /** What is seen of a process that has begun, and not stopped by itself. */
 export type Sight = {
-  readonly pulse: Pulse;
+  readonly record: HeartbeatRecord;
   /** Milliseconds since the last sign of life. */
   readonly stillMs: Millis;
   /** Milliseconds since its last whole read; while it has made none, since that of the process before it, unless that one had stopped. */
@@ -105,16 +105,16 @@ const UNWATCHED_MAX_MS = 30_000;
 
 /** Says how long a pulse has stood still, by the watcher's own clock. */
 export class Watch {
-  readonly #read: () => Pulse | null;
+  readonly #read: () => HeartbeatRecord | null;
   readonly #elapsed: () => Millis;
-  #last: Pulse | null = null;
+  #last: HeartbeatRecord | null = null;
   #movedAt: Millis;
   #lookedAt: Millis;
   /** How long nobody had read, when the pulse last moved. */
   #unreadMs: Millis = 0;
 
   /** Standing still is counted from now on. */
-  constructor(read: () => Pulse | null, elapsed: () => Millis) {
+  constructor(read: () => HeartbeatRecord | null, elapsed: () => Millis) {
     this.#read = read;
     this.#elapsed = elapsed;
     this.#movedAt = elapsed();
@@ -122,27 +122,27 @@ export class Watch {
   }
 
   /** The last pulse that could be read, also of one that stopped. */
-  get last(): Pulse | null {
+  get last(): HeartbeatRecord | null {
     return this.#last;
   }
 
   /** Null when there is nothing to watch: it never beat, or it stopped by itself. */
   look(): Sight | null {
-    const pulse = this.#read();
+    const record = this.#read();
     const now = this.#elapsed();
-    const hasMoved = pulse !== null && (pulse.counter !== this.#last?.counter || pulse.born !== this.#last.born);
+    const hasMoved = record !== null && (record.counter !== this.#last?.counter || record.born !== this.#last.born);
     const wasAway = now - this.#lookedAt > UNWATCHED_MAX_MS;
     if (hasMoved) {
       // One that is started again and again, and reads nothing, looks after the orders as little as one that stands still.
-      const goesOn = pulse.reads === 0 && !wasAway && this.#last !== null && this.#last.state !== 'stopped';
-      this.#unreadMs = Math.max(pulse.unreadMs, goesOn ? this.#unreadMs + now - this.#movedAt : 0);
-      this.#last = pulse;
+      const goesOn = record.reads === 0 && !wasAway && this.#last !== null && this.#last.state !== 'stopped';
+      this.#unreadMs = Math.max(record.unreadMs, goesOn ? this.#unreadMs + now - this.#movedAt : 0);
+      this.#last = record;
     }
     if (hasMoved || wasAway) this.#movedAt = now;
     this.#lookedAt = now;
-    if (this.#last === null || pulse?.state === 'stopped') return null;
+    if (this.#last === null || record?.state === 'stopped') return null;
     const stillMs = now - this.#movedAt;
-    return { pulse: this.#last, stillMs, unreadMs: this.#unreadMs + stillMs };
+    return { record: this.#last, stillMs, unreadMs: this.#unreadMs + stillMs };
   }
 
   /** Milliseconds since the last sign of life; null when there is nothing to watch. */

@@ -6,10 +6,10 @@ import type { CancelAllOptions } from './cancelAllAndVerify.ts';
 import type { Log } from '../log.ts';
 import { ConnectivityLog } from '../connectivityLog.ts';
 
-export type RecoverOptions = Omit<CancelAllOptions, 'reach'> & {
+export type RecoverOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly log: Log;
   /** How long a request of the run before may be held on its way: reads count as empty only after that. */
-  readonly fenceMs: Millis;
+  readonly requestDelayMaxMs: Millis;
   /** Bound of everything, beyond the fence. */
   readonly withinMs: Millis;
   /** Ends when asking again will not help: a wrong key stays wrong. */
@@ -30,12 +30,12 @@ export type Recovered = {
 
 /** Never rejects for what the exchange does. */
 export async function recoverAndCancel(options: RecoverOptions): Promise<Recovered> {
-  const { clock, log, fenceMs, withinMs, instance } = options;
+  const { clock, log, requestDelayMaxMs, withinMs, instance } = options;
   const began = clock.elapsed();
   const passed = () => clock.elapsed() - began;
   log.error(
     { instance },
-    `nothing is quoted: canceling every order of ${instance}, and watching ${fenceMs / 1000} s for requests that may still be on their way`,
+    `nothing is quoted: canceling every order of ${instance}, and watching ${requestDelayMaxMs / 1000} s for requests that may still be on their way`,
   );
   const seen = new Set<string>();
   let isCut = false;
@@ -55,14 +55,14 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
         cancel: by => exchange.cancel(by),
         lookUp: by => exchange.lookUp(by),
       },
-      reach: new ConnectivityLog(log, clock),
+      connectivity: new ConnectivityLog(log, clock),
       onSeen: (ids, wasCut) => {
         isCut = wasCut;
         ids.forEach(id => seen.add(id));
       },
     },
-    () => passed() < fenceMs + withinMs && refused < FATAL_IN_A_ROW,
-    () => passed() < fenceMs,
+    () => passed() < requestDelayMaxMs + withinMs && refused < FATAL_IN_A_ROW,
+    () => passed() < requestDelayMaxMs,
   );
   const ids = left === null ? null : left.map(({ id }) => id);
   // Where the list was cut, what had been seen was asked for by itself.

@@ -10,25 +10,25 @@ const PASSES_WITHIN = 3;
 
 export class Refusals {
   readonly #clock: Pick<Clock, 'elapsed'>;
-  readonly #reach: Pick<ConnectivityLog, 'answered' | 'failed'>;
+  readonly #connectivity: Pick<ConnectivityLog, 'answered' | 'failed'>;
   #since: Millis | null = null;
   #count = 0;
 
-  constructor(clock: Pick<Clock, 'elapsed'>, reach: Pick<ConnectivityLog, 'answered' | 'failed'>) {
+  constructor(clock: Pick<Clock, 'elapsed'>, connectivity: Pick<ConnectivityLog, 'answered' | 'failed'>) {
     this.#clock = clock;
-    this.#reach = reach;
+    this.#connectivity = connectivity;
   }
 
   /** Something signed was accepted: the key is good. */
   accepted(): void {
-    this.#reach.answered();
+    this.#connectivity.answered();
     this.#since = null;
     this.#count = 0;
   }
 
   /** Says what a request ended in. Why trading must stop, or null when it need not. */
   failed(what: string, failed: Failed): string | null {
-    this.#reach.failed(what, failed);
+    this.#connectivity.failed(what, failed);
     if (failed.kind !== 'refused' || !this.#isFinal(failed.meaning)) return null;
     const { code, message, remedy } = failed;
     return `${what} was refused with ${code}: ${message}${remedy === undefined ? '' : `; ${remedy}`}`;

@@ -10,13 +10,13 @@ import type { Millis } from '../../core/index.ts';
 import { cancelAllAndVerify, found } from './cancelAllAndVerify.ts';
 import type { CancelAllOptions } from './cancelAllAndVerify.ts';
 import { isThere } from './heartbeat.ts';
-import type { Heartbeat, Pulse, Sight, Watch } from './heartbeat.ts';
+import type { Heartbeat, HeartbeatRecord, Sight, Watch } from './heartbeat.ts';
 import type { Latch } from './latch.ts';
 import type { Log } from '../log.ts';
 import { ConnectivityLog } from '../connectivityLog.ts';
 
 /** The exchange is to be reached with a key of its own, so that the bot's nonces and lock-outs are not the sentinel's. */
-export type SentinelOptions = Omit<CancelAllOptions, 'reach'> & {
+export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly log: Log;
   readonly latch: Latch;
   /** Its own signs of life, for the bot. */
@@ -61,7 +61,7 @@ export async function watchOver(options: SentinelOptions, signal: AbortSignal): 
 
 class Sentinel {
   readonly #options: SentinelOptions;
-  readonly #reach: ConnectivityLog;
+  readonly #connectivity: ConnectivityLog;
   #wasGone = false;
   /** Why to halt, until the disk has taken it: a full one must not keep the cancels back. */
   #owed: HaltReason | null = null;
@@ -78,7 +78,7 @@ class Sentinel {
 
   constructor(options: SentinelOptions) {
     this.#options = options;
-    this.#reach = new ConnectivityLog(options.log, options.clock);
+    this.#connectivity = new ConnectivityLog(options.log, options.clock);
     this.#answeredAt = options.clock.elapsed();
   }
 
@@ -114,13 +114,13 @@ class Sentinel {
 
   #goneBecause(sight: Sight | null): HaltReason | null {
     if (sight === null || sight.stillMs <= this.#options.ttlMs) return null;
-    const there = isThere(sight.pulse);
+    const there = isThere(sight.record);
     const kind =
       there === null
         ? ''
         : there
-          ? `; frozen: its process ${sight.pulse.process?.pid} is there`
-          : `; dead: its process ${sight.pulse.process?.pid} is gone`;
+          ? `; frozen: its process ${sight.record.process?.pid} is there`
+          : `; dead: its process ${sight.record.process?.pid} is gone`;
     return `the bot has shown no life for ${seconds(sight.stillMs)}${kind}`;
   }
 
@@ -129,8 +129,8 @@ class Sentinel {
     const { watch, ttlMs, ordersMax } = this.#options;
     const isBlind = (): boolean => {
       const sight = watch.look();
-      if (sight === null || sight.stillMs > ttlMs || silenceOf(sight.pulse) === this.#heldFor) return false;
-      return sight.unreadMs > (sight.pulse.state === 'kept out' ? KEPT_OUT_MAX_MS : ttlMs);
+      if (sight === null || sight.stillMs > ttlMs || silenceOf(sight.record) === this.#heldFor) return false;
+      return sight.unreadMs > (sight.record.state === 'kept out' ? KEPT_OUT_MAX_MS : ttlMs);
     };
     if (!this.#isTime(isBlind() || !this.#isAnswered ? ASK_EVERY_MS : COUNT_EVERY_MS)) return null;
     const live = await this.#live();
@@ -140,7 +140,7 @@ class Sentinel {
     if (live === null) {
       const text =
         'the exchange answers neither the bot, which lives, nor the sentinel: nothing is halted, and the bot goes on when it is back';
-      this.#reach.say('neither', {}, text);
+      this.#connectivity.say('neither', {}, text);
     } else if (this.#options.clock.elapsed() - this.#answersSince >= OUTAGE_MS) return this.#hold();
     return null;
   }
@@ -150,15 +150,20 @@ class Sentinel {
     const { clock, latch, watch } = this.#options;
     const sight = watch.look();
     if (sight === null) return null;
-    const { pulse, unreadMs } = sight;
+    const { record, unreadMs } = sight;
     const why = `cut off: the bot lives and has read nothing for ${seconds(unreadMs)}, the exchange answers the sentinel`;
     try {
-      const { born, reads } = pulse;
+      const { born, reads } = record;
       latch.setHold({ reason: `sentinel: ${why}`, at: clock.now(), by: 'sentinel', born, reads });
-      this.#heldFor = silenceOf(pulse);
+      this.#heldFor = silenceOf(record);
       this.#owedHold = null;
     } catch (error) {
-      this.#reach.say('hold', { error: String(error) }, 'the hold cannot be written, it is tried again', 'error');
+      this.#connectivity.say(
+        'hold',
+        { error: String(error) },
+        'the hold cannot be written, it is tried again',
+        'error',
+      );
       this.#owedHold = why;
     }
     return this.#owedHold;
@@ -168,12 +173,12 @@ class Sentinel {
   #liftOwnHold(sight: Sight | null): void {
     const { clock, latch, log, watch, ttlMs, resumeCommand } = this.#options;
     const hold = latch.readHold();
-    const pulse = watch.last;
-    if (hold === null || pulse === null) return;
+    const record = watch.last;
+    if (hold === null || record === null) return;
     const at = clock.now();
-    const readsAgain = pulse.reads > hold.reads && (sight === null || sight.unreadMs <= ttlMs);
+    const readsAgain = record.reads > hold.reads && (sight === null || sight.unreadMs <= ttlMs);
     try {
-      if (pulse.born !== hold.born) {
+      if (record.born !== hold.born) {
         // Nobody looked after the orders between two processes.
         const why =
           `the bot was started anew while it was held back (${hold.reason.replace(/^sentinel: /, '')})` as const;
@@ -186,7 +191,7 @@ class Sentinel {
         log.warn({ lifted: hold.reason }, `sentinel: ${why}: its quotes are no longer held back`);
       }
     } catch (error) {
-      this.#reach.say('lift', { error: String(error) }, 'the hold cannot be lifted, it is tried again', 'error');
+      this.#connectivity.say('lift', { error: String(error) }, 'the hold cannot be lifted, it is tried again', 'error');
     }
   }
 
@@ -197,7 +202,7 @@ class Sentinel {
       log.error({}, 'sentinel: the halt cannot be written, it is tried again; a restarted bot would trade');
     // No longer than there is a reason: a bot that was resumed meanwhile quotes.
     const left = await cancelAllAndVerify(
-      { ...this.#options, reach: this.#reach },
+      { ...this.#options, connectivity: this.#connectivity },
       () => !signal.aborted && this.#look() !== null,
     );
     this.#cleared = left?.length === 0;
@@ -217,7 +222,7 @@ class Sentinel {
   async #live(): ReturnType<typeof found> {
     const { clock } = this.#options;
     this.#countedAt = clock.elapsed();
-    const live = await found({ ...this.#options, reach: this.#reach });
+    const live = await found({ ...this.#options, connectivity: this.#connectivity });
     const now = clock.elapsed();
     this.#isAnswered = live !== null;
     if (live === null) return null;
@@ -239,6 +244,6 @@ class Sentinel {
 }
 
 /** Names the time from one whole read of a process to the next. */
-const silenceOf = ({ born, reads }: Pulse): string => `${born}/${reads}`;
+const silenceOf = ({ born, reads }: HeartbeatRecord): string => `${born}/${reads}`;
 
 const seconds = (ms: Millis): string => `${Math.round(ms / 1000)} s`;

@@ -135,7 +135,7 @@ export class TapeWriter extends RowSink {
   }
 
   /** What was found wrong in the source. Durable with the next flush. */
-  dirt(entries: readonly DataFlaw[]): void {
+  flaws(entries: readonly DataFlaw[]): void {
     if (entries.length === 0) return;
     this.#open(Math.max(this.#lastAt, 0));
     this.#write(jsonFrame(TAG.flaws, { entries }));

@@ -117,7 +117,7 @@ export class Recorder {
     this.#stopped = true;
     for (const timer of this.#timers) timer.stop();
     void this.#market.stop();
-    this.#endDirt();
+    this.#endFlaws();
     this.#outlet.flush(true);
   }
 
@@ -238,10 +238,10 @@ export class Recorder {
   }
 
   #note(what: string, done: string, count = 1): void {
-    this.#outlet.dirt({ what, count, done });
+    this.#outlet.flaw({ what, count, done });
   }
 
-  #endDirt(): void {
+  #endFlaws(): void {
     const { offTick } = this.#orders;
     const { offGrid } = this.#trades;
     if (offTick > 0) this.#note('orders between two ticks', 'set to the tick towards the other side', offTick);

@@ -7,7 +7,7 @@ import type { Columns, DataFlaw, Gap } from '../model/tape.ts';
 export interface RecordSink {
   append(columns: Columns): void;
   gap(gap: Gap): void;
-  dirt(entries: readonly DataFlaw[]): void;
+  flaws(entries: readonly DataFlaw[]): void;
   rulesChanged(rules: BookRules, at: Millis): void;
   flush(): void;
 }
@@ -102,8 +102,8 @@ export class ReorderBuffer {
     this.#gapMs += gap.to - gap.from;
   }
 
-  dirt(entry: DataFlaw): void {
-    this.#sink.dirt([entry]);
+  flaw(entry: DataFlaw): void {
+    this.#sink.flaws([entry]);
   }
 
   rules(rules: BookRules, at: Millis): void {

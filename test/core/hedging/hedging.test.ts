@@ -16,7 +16,7 @@ import { btcMxn, depthOf, plain } from '../market.ts';
 
 const rules: HedgeRules = {
   band: moneyOf('1'),
-  rest: moneyOf('0.2'),
+  residual: moneyOf('0.2'),
   costMaxBps: 50,
   carryBpsPerHour: 0,
   unwindMs: 3_600_000,

@@ -44,7 +44,7 @@ function readsOver(trades: OwnTrade[], onBalances: () => Outcome<readonly Balanc
   const balances = new BalanceReads({
     ...{ engine, reads, run: { clock, log, time, step } },
     explained: { lists, known: null, listAheadMaxMs: 0 },
-    reach: new ConnectivityLog(log, clock),
+    connectivity: new ConnectivityLog(log, clock),
     readTrades: async () => {
       const event = await reads.trades();
       if (isFailed(event)) return false;

@@ -110,7 +110,7 @@ test('what leaves is as much of what should as is free and has room, never more,
   const wanted = fc.bigInt({ min: -(10n ** 26n), max: 10n ** 26n }).filter(sum => sum !== 0n);
   fc.assert(
     fc.property(standings, wanted, ({ instrument, snapshot, standing, view, major, minor }, sum) => {
-      const { middle } = view;
+      const { mid: middle } = view;
       const size = sizeOf(view, money(sum));
       const [sells, abs] = [sum > 0n, size < 0n ? -size : size];
       if (size !== 0n) expect(size > 0n).toBe(sells);
@@ -154,13 +154,13 @@ test('room counts orders that may still be filled as filled, and is never below 
 
 test('the middle is exactly half way between the best prices, also where it is between two ticks', () => {
   fc.assert(
-    fc.property(standings, ({ instrument, snapshot, view: { middle } }) => {
+    fc.property(standings, ({ instrument, snapshot, view: { mid: middle } }) => {
       const [bid, ask] = [BigInt(snapshot.bid) * instrument.tickMoney, BigInt(snapshot.ask) * instrument.tickMoney];
       expect(middle - bid).toBe(ask - middle);
       expect(bid < middle && middle < ask).toBe(true);
     }),
   );
   const none = { instrument: plain, orders: [], converting: { buy: 0, sell: 0 }, depth: emptyDepth(1) };
-  const { middle } = viewOf({ orders: [], holdings: new Map(), bid: 10, ask: 11 }, none as unknown as RiskContext);
+  const { mid: middle } = viewOf({ orders: [], holdings: new Map(), bid: 10, ask: 11 }, none as unknown as RiskContext);
   expect(textOfMoney(middle)).toBe('10.5');
 });

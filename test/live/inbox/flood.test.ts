@@ -13,7 +13,7 @@ import { boundCallers } from '../../../src/live/inbox/callers.ts';
 import { Desk, RESERVE_BYTES } from '../../../src/live/inbox/desk.ts';
 import { KNOWN_SENDERS, Rates, ROW_BYTES, senderOf, UNKNOWN_SENDERS } from '../../../src/live/inbox/rates.ts';
 import { openInboxStore } from '../../../src/live/inbox/store.ts';
-import { heartbeatIn, readPulse } from '../../../src/live/safety/heartbeat.ts';
+import { heartbeatIn, readHeartbeat } from '../../../src/live/safety/heartbeat.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 
 const ends: (() => unknown)[] = [];
@@ -263,6 +263,6 @@ describe('a heartbeat', () => {
     expect(readdirSync(dir)).toEqual(['heartbeat.json']);
     expect(readFileSync(join(dir, 'heartbeat.json'), 'utf8')).toBe(before);
     heart.beat('alive');
-    expect(readPulse(dir, 'bot')!.counter).toBeGreaterThan((JSON.parse(before) as { counter: number }).counter);
+    expect(readHeartbeat(dir, 'bot')!.counter).toBeGreaterThan((JSON.parse(before) as { counter: number }).counter);
   });
 });

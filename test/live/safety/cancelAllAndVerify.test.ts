@@ -36,8 +36,11 @@ describe('clearing out', () => {
     const { client, exchange } = clientOf(at, 500);
     const { log, lines } = memoryLog();
     let isOver = false;
-    const reach = new ConnectivityLog(log, clock);
-    const clearing = cancelAllAndVerify({ exchange, clock, reach, book: 'btc_mxn', instance: 'mm' }, () => true);
+    const connectivity = new ConnectivityLog(log, clock);
+    const clearing = cancelAllAndVerify(
+      { exchange, clock, connectivity: connectivity, book: 'btc_mxn', instance: 'mm' },
+      () => true,
+    );
     void clearing.then(() => (isOver = true));
     await clock.advance(60_000);
     expect([isOver, isLive(at, ours)]).toEqual([false, true]);
@@ -72,7 +75,13 @@ describe('clearing out', () => {
           for (let i = 0; i < after; i++) bid(at, `other-b${i}`);
           const { client, exchange } = clientOf(at, caps ? 500 : Infinity);
           const { log } = memoryLog();
-          const options = { exchange, clock, reach: new ConnectivityLog(log, clock), book: 'btc_mxn', instance: 'mm' };
+          const options = {
+            exchange,
+            clock,
+            connectivity: new ConnectivityLog(log, clock),
+            book: 'btc_mxn',
+            instance: 'mm',
+          };
           let isCut = false;
           const until = clock.elapsed() + 20_000;
           const cleared = cancelAllAndVerify(
@@ -113,7 +122,7 @@ describe('clearing out', () => {
     });
     const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
     const canceling = cancelAll(
-      { exchange: client, reach: new ConnectivityLog(silent, clock) },
+      { exchange: client, connectivity: new ConnectivityLog(silent, clock) },
       oids.map((_, i) => `mm-1-${i}`),
     );
     await clock.advance(10_000);

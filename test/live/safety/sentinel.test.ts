@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { clientOf } from '../../../src/app/wiring/bot.ts';
 import { randomOf, Secret, settle } from '../../../src/core/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
-import { heartbeatIn, readPulse, Watch } from '../../../src/live/safety/heartbeat.ts';
+import { heartbeatIn, readHeartbeat, Watch } from '../../../src/live/safety/heartbeat.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { watchOver } from '../../../src/live/safety/sentinel.ts';
 import { wireTo } from '../inProcess.ts';
@@ -50,7 +50,7 @@ function sentinelOver(world: World, fate: (request: WireRequest) => Fate = () =>
       latch: latchIn(stateDir),
       heartbeat: heartbeatIn(stateDir, 'sentinel', clock),
       watch: new Watch(
-        () => readPulse(stateDir, 'bot'),
+        () => readHeartbeat(stateDir, 'bot'),
         () => clock.elapsed(),
       ),
       book: config.book,
@@ -415,7 +415,7 @@ describe('the sentinel', () => {
     const clock = world.clock;
     const beat = heartbeatIn(world.stateDir, 'bot', clock);
     const watch = new Watch(
-      () => readPulse(world.stateDir, 'bot'),
+      () => readHeartbeat(world.stateDir, 'bot'),
       () => clock.elapsed(),
     );
     beat.read();
@@ -425,7 +425,7 @@ describe('the sentinel', () => {
     beat.read();
     await clock.advance(100 * SECOND);
     beat.beat('kept out');
-    expect(watch.look()).toMatchObject({ stillMs: 0, unreadMs: 100 * SECOND, pulse: { reads: 2, state: 'kept out' } });
+    expect(watch.look()).toMatchObject({ stillMs: 0, unreadMs: 100 * SECOND, record: { reads: 2, state: 'kept out' } });
     // And nothing at all is counted from waking, not from before.
     await clock.advance(300 * SECOND);
     expect(watch.look()?.stillMs).toBe(0);
@@ -541,7 +541,7 @@ describe('a pulse', () => {
   const time = { now: () => clock.ms, elapsed: () => clock.ms };
   const watchOn = (dir: string) =>
     new Watch(
-      () => readPulse(dir, 'bot'),
+      () => readHeartbeat(dir, 'bot'),
       () => clock.ms,
     );
 

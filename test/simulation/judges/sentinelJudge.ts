@@ -2,7 +2,7 @@
  * The laws of the sentinel, as the world sees it: what a bot leaves that is dead, or cut off, is gone in time; the dead one's trading is latched until
  * a person resumes, the other's is held back until it reads again, and no longer; and nothing is ever placed.
  */
-import type { Pulse } from '../../../src/live/safety/heartbeat.ts';
+import type { HeartbeatRecord } from '../../../src/live/safety/heartbeat.ts';
 import type { Marks } from './sometimes.ts';
 
 export type SentinelPromises = {
@@ -61,7 +61,7 @@ export class SentinelJudge {
     this.#options = options;
   }
 
-  botBeat(state: Pulse['state'], isRead: boolean): void {
+  botBeat(state: HeartbeatRecord['state'], isRead: boolean): void {
     const at = state === 'stopped' ? null : this.#options.now();
     if (this.#beatAt === null && at !== null) this.#watchedAt = at;
     this.#beatAt = at;

@@ -5,7 +5,7 @@ import { entriesIn } from '../../../src/live/state/entries.ts';
 import { journalIn, openDatabase } from '../../../src/live/state/journal.ts';
 import type { HedgeRow } from '../../../src/hedge/index.ts';
 import type { Journal } from '../../../src/live/state/journal.ts';
-import type { Heartbeat, Pulse } from '../../../src/live/safety/heartbeat.ts';
+import type { Heartbeat, HeartbeatRecord } from '../../../src/live/safety/heartbeat.ts';
 import type { Halt, Hold, Latch } from '../../../src/live/safety/latch.ts';
 import type { Life } from './life.ts';
 import type { World } from '../world/world.ts';
@@ -21,7 +21,7 @@ const ACCOUNT = 'simulated';
 
 /** Told of what the two processes leave for each other. */
 export type StoreEvents = {
-  beat(whose: 'bot' | 'sentinel', state: Pulse['state'], isRead: boolean): void;
+  beat(whose: 'bot' | 'sentinel', state: HeartbeatRecord['state'], isRead: boolean): void;
   /** The bot has read, and a full disk keeps it from saying so. */
   readUntold(): void;
   /** Quotes are held back, or no longer; by whom, for what the sentinel says of the bot at that time. */
@@ -34,7 +34,7 @@ export type StoreEvents = {
 export class Store {
   readonly #world: World;
   readonly #events: StoreEvents;
-  readonly #pulses: Record<'bot' | 'sentinel', Pulse | null> = { bot: null, sentinel: null };
+  readonly #pulses: Record<'bot' | 'sentinel', HeartbeatRecord | null> = { bot: null, sentinel: null };
   readonly #db: Database.Database = openDatabase(':memory:');
   readonly #intent: Database.Statement;
   readonly #open: Database.Statement;
@@ -138,7 +138,7 @@ export class Store {
     };
   }
 
-  pulse(whose: 'bot' | 'sentinel'): Pulse | null {
+  pulse(whose: 'bot' | 'sentinel'): HeartbeatRecord | null {
     return this.#pulses[whose];
   }
 
@@ -149,7 +149,7 @@ export class Store {
     const born = life.number;
     let reads = 0;
     let readAt = life.clock.elapsed();
-    const beat = (state: Pulse['state'], isRead: boolean) => {
+    const beat = (state: HeartbeatRecord['state'], isRead: boolean) => {
       if (!life.isAlive) return;
       if (this.#isFull) {
         if (isRead && whose === 'bot') this.#events.readUntold();
