@@ -74,6 +74,8 @@ describe('what the engine tells of an order that takes', () => {
 });
 
 test('an order of which nothing is told since the start had its end before it; one that waits is waited for', () => {
-  expect(becameOf({}, null)).toMatchObject({ state: 'completed', why: expect.stringContaining('restart') });
+  const lost = becameOf({}, null);
+  expect(lost?.state).toBe('completed');
+  expect(lost && 'why' in lost && lost.why).toMatch(/a restart came before/);
   expect(becameOf({}, { id: ID, state: 'waiting' })).toBeNull();
 });
