@@ -247,7 +247,7 @@ class Replay {
     this.#orders = new LocalOrders(this.#exchange, latency);
     this.#hedging = options.hedge ? this.#hedgingOf(options.hedge, from) : null;
     if (options.elsewhere)
-      this.#readElsewhere(new ExternalReferenceReplay(options.elsewhere, instrument, latency), from);
+      this.#readReference(new ExternalReferenceReplay(options.elsewhere, instrument, latency), from);
   }
 
   run(): ReplayResult {
@@ -312,10 +312,10 @@ class Replay {
   }
 
   /** One reading after the other, as `live/market/reference.ts` does. */
-  #readElsewhere(elsewhere: ExternalReferenceReplay, startedAt: Millis): void {
+  #readReference(elsewhere: ExternalReferenceReplay, startedAt: Millis): void {
     const { at, price } = elsewhere.read(startedAt);
     this.#answerAt(at, () => {
-      this.#readElsewhere(elsewhere, Math.max(startedAt + elsewhere.everyMs, at));
+      this.#readReference(elsewhere, Math.max(startedAt + elsewhere.everyMs, at));
       return price === null ? { kind: 'timer', at } : { kind: 'reference', at, startedAt, price };
     });
   }

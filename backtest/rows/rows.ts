@@ -176,8 +176,8 @@ export function windowOfRange(
 ): { readonly base: number; readonly places: number } {
   let { low, high } = prices;
   if (high - low + 2 * MARGIN > PLACES_MAX) {
-    const middle = traded === null ? middleOf() : 0;
-    const { low: from, high: to } = traded ?? { low: middle, high: middle };
+    const centre = traded === null ? middleOf() : 0;
+    const { low: from, high: to } = traded ?? { low: centre, high: centre };
     const margin = Math.max(MARGIN, Math.floor(Math.min(from / 4, (PLACES_MAX - (to - from)) / 2 - MARGIN)));
     low = Math.max(low, from - margin);
     high = Math.min(high, to + margin);

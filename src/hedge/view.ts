@@ -1,4 +1,4 @@
-/** What a hedger is shown of the bot: one picture of one moment, made by whoever drives it, in which nothing changes afterwards. */
+/** What a hedger is shown of the bot: one view of one moment, made by whoever drives it, in which nothing changes afterwards. */
 import { money, quotingRefusal, roomOf } from '../core/index.ts';
 import type {
   Depth,

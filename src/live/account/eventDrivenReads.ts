@@ -3,7 +3,7 @@ import { CANCEL_CHUNK, sleep } from '../../core/index.ts';
 import type { Clock, Engine, Exchange, Millis } from '../../core/index.ts';
 import type { Reads } from './reads.ts';
 
-/** What the stream showed of an order of ours: hearsay, on which the account is read. */
+/** What the stream showed of an order of ours: unconfirmed; the account is read for it. */
 export type OwnSeen =
   | { readonly kind: 'traded'; readonly tid: string | null }
   | { readonly kind: 'gone'; readonly oid: string }

@@ -69,7 +69,7 @@ class Flow implements Market {
   #pressure = 0;
   #heat = 0;
   #fadedAt = 0;
-  #taking = false;
+  #isTaking = false;
 
   constructor(options: FlowOptions) {
     this.#options = options;
@@ -169,9 +169,9 @@ class Flow implements Market {
     const { instrument } = this.#place!;
     const lots = Math.min(instrument.amountMax, Math.max(1, Math.floor(size * this.#scale.typicalLots)));
     if (!(limit >= instrument.priceMin && limit <= instrument.priceMax)) return;
-    this.#taking = true;
+    this.#isTaking = true;
     const { traded } = this.#place!.place(side, limit as Price, lots as Amount, 'IOC');
-    this.#taking = false;
+    this.#isTaking = false;
     this.#arrivals.excite(seconds, side, informed ? INFORMED.followed : 1);
     this.#alert(seconds);
     this.#options.onTake?.({ informed, side, traded });
@@ -187,7 +187,7 @@ class Flow implements Market {
   /** Whoever took, makers feel it: own takers by their own executions, others by those of the quotes they hit. */
   #onFill(id: number, side: Side, amount: number, maker: boolean): void {
     if (maker) this.#makers.some(one => one.filled(id, side, amount));
-    if (maker === this.#taking) return;
+    if (maker === this.#isTaking) return;
     const { typicalLots } = this.#scale;
     const minuteMove = this.#options.profile.volatilityBps / 1e4;
     const takerBuys = maker ? side === 'sell' : side === 'buy';

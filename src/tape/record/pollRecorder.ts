@@ -124,7 +124,7 @@ export class PollRecorder {
     return true;
   }
 
-  /** Writes what differs from the picture before. */
+  /** Writes what differs from the snapshot before. */
   #show(side: 0 | 1, entries: readonly BookEntry[], at: Millis, local: Millis): void {
     const before = this.#levels[side];
     const now = new Map<number, number>();
@@ -155,7 +155,7 @@ export class PollRecorder {
     this.#outlet.rules(rules, this.#outlet.lastAt);
     this.#trades.rules(this.#instrument);
     if (!isOtherTick) return;
-    // The next picture begins anew, in the new ticks.
+    // The next snapshot begins anew, in the new ticks.
     for (const side of this.#levels) side.clear();
     this.#begunAt = Infinity;
   }

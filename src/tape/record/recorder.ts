@@ -87,7 +87,7 @@ export class Recorder {
         onCurrent: () => undefined,
         takeBook: whole => {
           if (!isOrderByOrder(whole)) return false;
-          this.#picture(whole);
+          this.#writeSnapshot(whole);
           return true;
         },
         onBook: () => undefined,
@@ -142,7 +142,7 @@ export class Recorder {
   #seed(whole: BookSnapshot): Seeding {
     if (!isOrderByOrder(whole)) return 'no ids';
     if (!this.#steps.reaches(whole.sequence)) return 'too old';
-    this.#picture(whole);
+    this.#writeSnapshot(whole);
     for (const diff of this.#steps.begin(whole.sequence)) this.#apply(diff);
     this.#gapFrom = null;
     this.#checkedAt = this.#options.clock.elapsed();
@@ -155,7 +155,7 @@ export class Recorder {
   }
 
   /** A whole book with nothing known between it and what was known before: a gap up to here; the next begins here. */
-  #picture(whole: BookSnapshot): void {
+  #writeSnapshot(whole: BookSnapshot): void {
     const { clock } = this.#options;
     this.#complaint = '';
     this.#market.clockOffset.saw(clock.elapsed(), whole.updatedAt);

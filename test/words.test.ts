@@ -1,0 +1,96 @@
+/** One word for one thing: private words that the field has no use for do not come back as names (src/README.md, "Words"). */
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+import { sourcesIn } from './imports.ts';
+
+/** A word that was given up as a whole name, and what the field says. */
+const RETIRED: Readonly<Record<string, string>> = {
+  askAgain: 'unknownOrderResolver',
+  deed: 'action',
+  dirt: 'flaws (data quality)',
+  fenceMs: 'requestDelayMaxMs',
+  gapCursor: 'gapIterator',
+  givingUp: 'startupCleanup',
+  hearsay: 'unconfirmed',
+  heart: 'heartbeat',
+  houseLevels: 'syntheticLiquidity',
+  lean: 'skew, or imbalance',
+  legalise: 'normalizeQuote',
+  marginMs: 'quoteLifeMinMs',
+  middle: 'mid',
+  narrator: 'eventLog',
+  picture: 'snapshot',
+  pulse: 'heartbeat record',
+  rivals: 'duplicateInstance',
+  rungs: 'quoteLevels',
+  settleMs: 'tradeReportDelayMaxMs',
+  shadow: 'linkedMarket',
+  shapedQuotes: 'regimeAdjustments',
+  strangers: 'orphanOrders',
+  throughBook: 'sweepCost',
+  witness: 'rfqReference',
+};
+
+/** Keys of JSON that is printed, of rows that are kept and of old configurations: what others read stays as it is. */
+const FORMATS: Readonly<Record<string, readonly string[]>> = {
+  dirt: [
+    'backtest/compare/comparison.ts',
+    'backtest/compare/page.ts',
+    'backtest/report/page.ts',
+    'backtest/report/report.ts',
+    'src/app/backtest/backtest.ts',
+    'src/app/backtest/compare.ts',
+    'src/app/tapes/import.ts',
+    'src/app/tapes/storedTape.ts',
+    'src/tape/import/collect.ts',
+    'src/tape/import/recording.ts',
+  ],
+  middle: [
+    'backtest/collect/collect.ts',
+    'backtest/report/plots.ts',
+    'backtest/report/report.ts',
+    'src/app/inspect/hedges.ts',
+    'src/core/hedging/hedgeRow.ts',
+    'src/hedge/hedger.ts',
+  ],
+  witness: ['src/config/renamedKeys.ts'],
+};
+
+const files = ['src', 'strategies', 'backtest'].flatMap(sourcesIn);
+
+/** `path: word` of each retired word that is a name in the text, told once. */
+function retiredIn(path: string, text: string): readonly string[] {
+  const found = new Set<string>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) {
+      const word = node.text.replace(/^#/, '');
+      if (Object.hasOwn(RETIRED, word) && FORMATS[word]?.includes(path) !== true)
+        found.add(`${path}: ${word}; the word is ${RETIRED[word]}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true));
+  return [...found];
+}
+
+describe('a retired word', () => {
+  test('is no name in the program', () => {
+    expect(files.length).toBeGreaterThan(100);
+    expect(files.flatMap(({ path, text }) => retiredIn(path, text))).toEqual([]);
+  });
+
+  test('is seen as a local, a field, a parameter and a key, and not within other words or in text', () => {
+    const told = (word: string) => [`src/x.ts: ${word}; the word is ${RETIRED[word]}`];
+    expect(retiredIn('src/x.ts', 'const lean = 1;')).toEqual(told('lean'));
+    expect(retiredIn('src/x.ts', 'class A { #picture = 0; }')).toEqual(told('picture'));
+    expect(retiredIn('src/x.ts', 'const f = (middle: number) => middle;')).toEqual(told('middle'));
+    expect(retiredIn('src/x.ts', 'const o = { fenceMs: 1 };')).toEqual(told('fenceMs'));
+    expect(retiredIn('src/x.ts', "// the middle\nconst clean = 'dirt'; const middleOf = clean;")).toEqual([]);
+  });
+
+  test('has an exception only where its format is', () => {
+    for (const [word, paths] of Object.entries(FORMATS))
+      for (const path of paths)
+        expect(files.find(file => file.path === path)?.text, `${path}: ${word}`).toMatch(new RegExp(`\\b${word}\\b`));
+  });
+});
