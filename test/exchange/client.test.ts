@@ -187,9 +187,10 @@ describe('an endpoint', () => {
       });
     for (const [, call] of ENDPOINTS) await call(noting(client));
     const namesIn = (of: object, prefix = ''): readonly string[] =>
-      Object.entries(of).flatMap(([key, value]: [string, unknown]) =>
-        typeof value === 'object' && value !== null ? namesIn(value, `${key}.`) : [`${prefix}${key}`],
-      );
+      Object.entries(of).flatMap(([key, value]: [string, unknown]) => {
+        if (typeof value === 'object' && value !== null) return namesIn(value, `${key}.`);
+        return typeof value === 'function' ? [`${prefix}${key}`] : [];
+      });
     expect(
       namesIn(client)
         .filter(name => !called.has(name))
