@@ -293,6 +293,18 @@ describe('many ids', () => {
     expect(await client.lookUp({ oids })).toMatchObject({ kind: 'unknown' });
   });
 
+  it('brings with a refusal what it means and what a person can do; one of our own has neither', async () => {
+    const code = '0201';
+    const { client } = scriptedClient(() => json({ success: false, error: { code, message: 'no' } }, 401));
+    const refused = await client.balances();
+    expect(refused).toMatchObject({ kind: 'refused', code, status: 401, meaning: 'nonce' });
+    expect(refused).toHaveProperty('remedy', expect.stringContaining('PUNTAS_API_KEY'));
+    await client.close();
+    const closed = await client.balances();
+    expect(closed).toMatchObject({ kind: 'refused', code: 'closed' });
+    expect(['meaning', 'remedy'].filter(name => name in closed)).toEqual([]);
+  });
+
   it.each(['0312', '0357'])('of which one is refused with %s as unknown never hide the others', async code => {
     const originIds = Array.from({ length: 40 }, (_, i) => `mm-${i}`);
     const { client, transport } = scriptedClient(({ method, target }) => {

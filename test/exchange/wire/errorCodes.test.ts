@@ -3,7 +3,7 @@ import type { WireReply } from '../../../src/core/index.ts';
 import { acceptedOrder } from '../../../src/exchange/wire/accountReplies.ts';
 import { classify } from '../../../src/exchange/wire/classify.ts';
 import type { ReplyReading } from '../../../src/exchange/wire/classify.ts';
-import { errorIn, meaningOf, provesRefusal } from '../../../src/exchange/wire/errorCodes.ts';
+import { actsOn, errorIn, meaningOf, provesRefusal } from '../../../src/exchange/wire/errorCodes.ts';
 
 const placing: ReplyReading<{ readonly oid: string }> = { effect: 'write', envelope: 'payload', read: acceptedOrder };
 const reply = (status: number, body: unknown): WireReply => ({
@@ -165,6 +165,21 @@ describe('an error', () => {
     codes.push('0506', '0729', '0732', '1700', '1707', 'both_amounts_missing', 'forbidden_request', 'quote_cancelled');
     for (const code of codes) expect(meaningOf(code)?.meaning, code).toBeTruthy();
     expect(meaningOf('0200')).toBeUndefined();
+  });
+
+  it.each([
+    ['0356', 'duplicate id'],
+    ['quote_already_executed', 'executed before'],
+    ['0301', 'rules'],
+    ['0407', 'rules'],
+    ['0201', 'nonce'],
+    ['104', 'nonce'],
+    ['0202', 'person'],
+    ['0379', undefined],
+    ['0801', undefined],
+    ['brand_new', undefined],
+  ])('%s is acted on as %s', (code, meaning) => {
+    expect(actsOn(code)).toBe(meaning);
   });
 
   it('proves a refusal only when the request was checked and not begun', () => {
