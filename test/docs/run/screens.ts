@@ -13,6 +13,7 @@ const OTHERS: readonly { readonly page: RegExp; readonly begins: RegExp; readonl
   { page: /^strategies\/|fair-value/, begins: / = |1\/gamma/, what: 'formulas' },
   { page: /recording/, begins: /^\{"at"/, what: 'JSON that is read' },
   { page: /tape/, begins: /^select/, what: 'SQL' },
+  { page: /development\/architecture\.md$/, begins: /^graph /, what: 'a picture in Mermaid' },
 ];
 
 /** The sign before a term of a sum; other terms may stand before it. */
