@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { foldersOf, foldersInCircles } from './folders.ts';
-import { root, sourcesIn } from './imports.ts';
+import { arrowsIn, root, sourcesIn } from './imports.ts';
 import type { Arrow } from './imports.ts';
 
 /**
@@ -67,6 +67,13 @@ describe('the arrows between rooms', () => {
     expect(homeless).toEqual([]);
   });
 
+  test.each(rooms)('what the page of the map lets %s import is what is let here', room => {
+    const row = rowsOfMap('room').find(([names]) => /`(?:\.\.\/)?(\w+)\/`/.exec(names!)?.[1] === room);
+    const words = new Set(row?.at(-1)?.split(/[^\w.-]+/));
+    const known = [...rooms, ...Object.values(MAY).flat()].filter(name => name !== room);
+    expect([...new Set(known)].filter(name => words.has(name)).sort()).toEqual([...MAY[room]!].sort());
+  });
+
   test('no room imports the composition root', () => {
     const wrong = arrowsOf(({ to }) => roomOf(to) === 'root').filter(({ from }) => roomOf(from) !== 'root');
     expect(wrong).toEqual([]);
@@ -81,7 +88,7 @@ describe('the arrows between rooms', () => {
 
   test('the app prints nothing and reads no flag: it imports nothing of the command line, and leaves console and exit code alone', () => {
     const app = files.filter(({ path }) => path.startsWith('src/app/'));
-    const printing = ['commander', 'cli-progress', 'pino', 'pino-pretty'];
+    const printing = ['commander', 'cli-progress', 'pino', 'pino-pretty', 'node:process', 'node:console'];
     const wrong = app.flatMap(({ path, text, arrows }) => [
       ...arrows.filter(({ to }) => /^src\/(cli\/|main\.ts)/.test(to) || printing.includes(to)).map(({ to }) => to),
       ...(text.match(/\bconsole\.|\bprocess\.(?:exit|std|argv)\w*/g) ?? []).map(word => `${path}: ${word}`),
@@ -91,7 +98,9 @@ describe('the arrows between rooms', () => {
   });
 
   test('the program begins in main.ts alone: what else has flags of its own is for developers, in test/', () => {
-    const programs = files.filter(({ text }) => /\.parse(?:Async)?\(\)/.test(text)).map(({ path }) => path);
+    const programs = files
+      .filter(({ text }) => /\.parse(?:Async)?\(\)|\bparseArgs\b/.test(text))
+      .map(({ path }) => path);
     expect(programs).toEqual(['src/main.ts']);
   });
 
@@ -174,6 +183,15 @@ describe('every folder', () => {
     expect(unnamed).toEqual(['src']);
   });
 
+  test('has that line once, and no line is of what is not there', () => {
+    for (const title of ['room', 'folder']) {
+      const told = rowsOfMap(title).flatMap(([names]) => [...names!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
+      expect(told.length).toBeGreaterThan(10);
+      expect(told.filter((name, i) => told.indexOf(name) !== i)).toEqual([]);
+      expect(told.filter(name => !existsSync(join(root, 'src', name)))).toEqual([]);
+    }
+  });
+
   test('has at most 20 files', () => {
     expect([...folders].filter(([, count]) => count > 20)).toEqual([]);
   });
@@ -215,14 +233,11 @@ describe('every exported name', () => {
   });
 
   test('of a function has a comment that says what the name does not', () => {
-    const silent = files.flatMap(({ path, text }) =>
-      [
-        ...text.matchAll(
-          /(?<!\*\/)\nexport (?:async )?function (\w+)|(?<!\*\/)\nexport const (\w+) = (?:async )?(?:<.*>)?(?:\(.*|\w+ )=>/g,
-        ),
-      ].map(([, name, arrow]) => `${path}: ${name ?? arrow}`),
-    );
-    expect(silent).toEqual([]);
+    expect(files.flatMap(({ path, text }) => uncommentedIn(path, text))).toEqual([]);
+    const seen = (text: string) => uncommentedIn('src/x.ts', text);
+    expect(seen('export const f: F = (\n  a: number,\n): number => a;')).toEqual(['src/x.ts: f']);
+    expect(seen('// no\nexport async function* g() {}\nexport const [a, b] = [1, 2];')).toEqual(['src/x.ts: g']);
+    expect(seen('/** What it is. */\nexport const f = <T>(a: T) => a;')).toEqual([]);
   });
 });
 
@@ -233,6 +248,9 @@ test('the test can see: there are files, and arrows between them and to packages
   expect(allowed('strategies', 'src/monitor/index.ts')).toBe(false);
   expect(allowed('strategies', 'src/core/model/units.ts')).toBe(true);
   expect(allowed('core', 'zod')).toBe(false);
+  const ways =
+    "type A = import('./a.ts').A; void import('./b.ts'); export type { C } from './c.ts'; import { type D } from './d.ts';";
+  expect(arrowsIn('src/x.ts', ways).map(({ to }) => to)).toEqual(['src/a.ts', 'src/b.ts', 'src/c.ts', 'src/d.ts']);
   const arrows = ['a b', 'b c', 'c a', 'd a'].map(way => ({ from: way[0]!, to: way[2]!, imports: 1 }));
   expect(foldersInCircles([{ name: 'room', folders: [], arrows }])).toEqual(['a > b', 'b > c', 'c > a']);
 });
@@ -259,6 +277,29 @@ const isDoor = (path: string): boolean => /\/index\.ts$/.test(path) || path === 
 
 function arrowsOf(keep: (arrow: Arrow) => boolean): readonly { readonly from: string; readonly to: string }[] {
   return files.flatMap(file => file.arrows.filter(keep).map(({ to }) => ({ from: file.path, to })));
+}
+
+/** The rows of a table of the map, as cells, by the title of its first column. */
+function rowsOfMap(title: string): readonly (readonly string[])[] {
+  const map = readFileSync(join(root, 'src/README.md'), 'utf8');
+  const [, table = ''] = map.split(`\n| ${title} |`);
+  const rows = table.split('\n\n')[0]!.split('\n').slice(2);
+  return rows.map(row => row.split('|').slice(1, -1));
+}
+
+/** Exported functions without a comment of their own right above. */
+function uncommentedIn(path: string, text: string): readonly string[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
+  return source.statements.flatMap(node => {
+    const isExported =
+      ts.canHaveModifiers(node) && node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+    if (isExported !== true || /\*\/\n$/.test(text.slice(node.getFullStart(), node.getStart()))) return [];
+    if (ts.isFunctionDeclaration(node)) return [`${path}: ${node.name?.text}`];
+    if (!ts.isVariableStatement(node)) return [];
+    return node.declarationList.declarations
+      .filter(({ initializer: is }) => is && (ts.isArrowFunction(is) || ts.isFunctionExpression(is)))
+      .map(({ name }) => `${path}: ${name.getText()}`);
+  });
 }
 
 /** Names of strategies that the text goes by: whole strings, folders of imports, and the keys of a table with two of them or more. */

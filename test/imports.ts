@@ -27,8 +27,8 @@ export function sourcesIn(folder: string): readonly SourceFile[] {
     });
 }
 
-/** Every import, re-export and dynamic import. */
-function arrowsIn(path: string, text: string): readonly Arrow[] {
+/** Every import, re-export and dynamic import, and every type that is imported where it stands. */
+export function arrowsIn(path: string, text: string): readonly Arrow[] {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
   const arrows: Arrow[] = [];
   const add = (specifier: string, names: readonly string[], typesOnly: boolean) => {
@@ -52,6 +52,8 @@ function arrowsIn(path: string, text: string): readonly Arrow[] {
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
       const [argument] = node.arguments;
       add(argument && ts.isStringLiteral(argument) ? argument.text : '(computed)', ['*'], false);
+    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      if (ts.isStringLiteral(node.argument.literal)) add(node.argument.literal.text, ['*'], true);
     }
     ts.forEachChild(node, visit);
   };

@@ -1,9 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-
-const root = fileURLToPath(new URL('..', import.meta.url));
+import { sourcesIn } from './imports.ts';
 
 /** Where one exchange may be spoken: its client, and the embedded exchange, which speaks the same interface. */
 const SPEAKS = /^src\/(?:exchange|sandbox)\//;
@@ -30,11 +26,7 @@ const WORDS: readonly (readonly [what: string, word: RegExp, also: RegExp])[] = 
   ['where its symbols are cut', /split\('_'\)/, /^src\/(?:core\/model\/bookName|tape\/import\/gemini)\.ts$/],
 ];
 
-const files = ['src', 'strategies', 'backtest'].flatMap(folder =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith('.ts'))
-    .map(name => ({ path: `${folder}/${name}`, text: readFileSync(join(root, folder, name), 'utf8') })),
-);
+const files = ['src', 'strategies', 'backtest'].flatMap(sourcesIn);
 
 const breaches = (word: RegExp, also: RegExp) =>
   files
@@ -55,8 +47,7 @@ test.each(WORDS)('%s would be found: it is said there', (_, word) => {
 
 test('the client is imported by the registry of venues alone', () => {
   const importers = files.filter(
-    ({ path, text }) =>
-      !SPEAKS.test(path) && /from '(?:\.\.\/)+(?:src\/)?exchange\//.test(text) && !/^backtest\//.test(path),
+    ({ path, arrows }) => !SPEAKS.test(path) && arrows.some(({ to }) => /^src\/exchange\//.test(to)),
   );
   // Deliveries of the embedded exchange go out by the same HTTP transport.
   expect(importers.map(({ path }) => path).sort()).toEqual([
