@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { meaningOf } from '../src/exchange/wire/errorCodes.ts';
 import { sourcesIn } from './imports.ts';
 
 /** Where one exchange may be spoken: its client, and the embedded exchange, which speaks the same interface. */
@@ -43,6 +44,23 @@ test.each(WORDS)('%s would be found: it is said there', (_, word) => {
   expect(files.some(({ path, text }) => SPEAKS.test(path) && text.split('\n').some(line => word.test(line)))).toBe(
     true,
   );
+});
+
+test('no other file has a code of its whole table as a text of its own', () => {
+  const codes = ({ text }: { readonly text: string }) =>
+    [...text.matchAll(/(['"`])(\w+)\1/g)].map(([, , word]) => word!).filter(word => meaningOf(word) !== undefined);
+  const told = files
+    .filter(({ path }) => !SPEAKS.test(path))
+    .flatMap(file => codes(file).map(code => `${file.path}: ${code}`));
+  expect(told.sort()).toEqual([
+    // The desks of the embedded exchange without a wire between, as above.
+    'backtest/exchange/desk.ts: invalid_target_currency',
+    'backtest/exchange/desk.ts: rfq_conversion_not_found',
+    'backtest/exchange/desk.ts: unexpected',
+    // An amount in an example.
+    'src/app/wiring/paper.ts: 1000',
+  ]);
+  expect(codes({ text: "if (code === '1002' || code === '104') stop();" })).toEqual(['1002', '104']);
 });
 
 test('the client is imported by the registry of venues alone', () => {
