@@ -234,6 +234,8 @@ describe('what breaks the rules of the interface', () => {
     ['a price with an exponent', c => c.place({ ...limit, price: '1e5' })],
     ['a negative amount', c => c.place({ ...limit, major: '-1' })],
     ['an amount that is not a number', c => c.place({ ...limit, major: 'NaN' })],
+    ['a time in force that is none', c => c.place({ ...limit, timeInForce: 'postonly' as never })],
+    ['no time in force', c => c.place({ ...limit, timeInForce: undefined as never })],
     ['no change', c => c.modify({ oid: 'a' }, { cancel: true })],
     ['two amounts', c => c.modify({ oid: 'a' }, { major: '1', minor: '1' })],
     [

@@ -78,7 +78,7 @@ export function orders(ask: Ask) {
   return {
     place: (order: NewOrder, isWanted: () => boolean = () => true) =>
       asked(ask, () => ({
-        ...placing({ ...order, type: 'limit', timeInForce: TIME_IN_FORCE[order.timeInForce] }),
+        ...placing({ ...order, type: 'limit', timeInForce: wireTimeInForce(order.timeInForce) }),
         isWanted,
       })),
     placeOrder: (order: OrderRequest) => asked(ask, () => placing(order)),
@@ -162,6 +162,12 @@ const reading = <T>(name: string, rest: string, read: (payload: unknown) => T): 
 });
 
 const TIMES_IN_FORCE: readonly WireTimeInForce[] = Object.values(TIME_IN_FORCE);
+
+/** Throws a WireFault on a word that is none: without one the exchange would take the order for good till canceled, which may take liquidity. */
+function wireTimeInForce(word: TimeInForce): WireTimeInForce {
+  if (!Object.hasOwn(TIME_IN_FORCE, word)) throw fault('timeInForce', Object.keys(TIME_IN_FORCE).join(', '), word);
+  return TIME_IN_FORCE[word];
+}
 
 function orderBody(order: OrderRequest): Record<string, unknown> {
   const { book, side, type, major, originId, stop, marginOrderType } = order;
