@@ -22,7 +22,8 @@ export function takenOrderOf(news: EngineNews): TakenOrder | null {
   if (news.kind !== 'order') return null;
   const { kind, order } = news.news;
   const { id, state, filled, amount, ending } = order;
-  if (state === 'done') return { id, state, filled, amount, ending };
+  // Told that it lives after all before its state says so.
+  if (state === 'done' && kind !== 'reopened') return { id, state, filled, amount, ending };
   return { id, state: kind === 'unknown' ? 'unknown' : 'executing' };
 }
 

@@ -65,6 +65,20 @@ describe('what the engine tells of an order that takes', () => {
     });
   });
 
+  test('goes on with its hedge when the exchange shows the order again after its end', () => {
+    const { desk, take, told } = traded();
+    desk.fateOfPlace = () => 'done untold';
+    take(990, 10);
+    const order = desk.truth.get(ID)!;
+    const shown = (isLive: boolean) => desk.report({ ...order, isLive, filled: 0 });
+    const outcome = { kind: 'done', value: [shown(false)] } as const;
+    desk.step({ kind: 'looked up', at: desk.now, startedAt: desk.now, ids: [ID], outcome });
+    expect(told()).toMatchObject({ state: 'done', filled: 0 });
+    const at = desk.now + 1;
+    desk.step({ kind: 'open orders', at, startedAt: at, complete: false, orders: [shown(true)] });
+    expect(becameOf({ costMax: '8' }, told())).toEqual({ state: 'executing' });
+  });
+
   test('leaves its hedge unknown while nothing tells whether it arrived', () => {
     const { desk, take, told } = traded();
     desk.fateOfPlace = () => 'lost';
