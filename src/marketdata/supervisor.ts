@@ -218,11 +218,11 @@ export class MarketDataSupervisor {
   }
 
   /** The exchange has just been heard: what the stepped book holds is the book of now, unless a poll has seen more. */
-  #confirm(): void {
+  #confirm(polledAt: Millis | null = null): void {
     const sequence = this.#stepped.sequence;
     if (sequence === null || sequence < this.#newest) return;
     this.#newest = sequence;
-    this.#options.user.onCurrent(this.#heard());
+    this.#options.user.onCurrent(this.#heard(), polledAt);
   }
 
   /** Returns the source before. */
@@ -335,7 +335,7 @@ export class MarketDataSupervisor {
     const { clock, time, user } = this.#options;
     const stepped = this.#stepped.sequence;
     if (stepped !== null && stepped === snapshot.sequence) {
-      if (time() - startedAt <= CONFIRM_WITHIN_MS) this.#confirm();
+      if (time() - startedAt <= CONFIRM_WITHIN_MS) this.#confirm(startedAt);
       return;
     }
     // The stream may have overtaken the answer: then it says nothing about now.

@@ -37,8 +37,11 @@ export type MarketDataUser = {
   readonly onNews?: (news: StreamNews) => void;
   /** The stepped book is a step further; whether it is the book of now says `onCurrent`. */
   readonly onStep?: (diff: BookDiff) => void;
-  /** The stepped book is the book of now: told at every step, sign of life and poll that says so. `was`: the source before. */
-  readonly onCurrent: (was: BookSource) => void;
+  /**
+   * The stepped book is the book of now: told at every step, sign of life and poll that says so. `was`: the source before. `polledAt`, by
+   * `time`: when the poll began that says so, which is how old its word is; null when the stream itself does.
+   */
+  readonly onCurrent: (was: BookSource, polledAt: Millis | null) => void;
   /** Takes a book by levels, or `whole` by orders, that is newer than all before. False, with nothing taken, when a number in it does not fit. */
   readonly takeBook: (book: BookSnapshot, whole: boolean) => boolean;
   /** The book just taken is the book of now. `startedAt`, by `time`: our orders that were in the book then are in it. */

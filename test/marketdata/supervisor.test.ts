@@ -60,7 +60,8 @@ function supervised(changes: Partial<MarketDataSupervisorOptions> = {}) {
     ahead: 'show',
     time: () => clock.elapsed(),
     user: {
-      onCurrent: () => void told.push(`stream ${steps.at}`),
+      onCurrent: (_, polledAt) =>
+        void told.push(`stream ${steps.at}${polledAt === null ? '' : `, says a poll of ${polledAt}`}`),
       takeBook: ({ sequence }) => {
         told.push(`book ${sequence}`);
         return true;
@@ -103,6 +104,21 @@ describe('a book by steps', () => {
     expect(since()).toEqual([]);
     step(6);
     expect([since(), supervisor.source]).toEqual([['lost: a frame was lost'], 'poll']);
+  });
+
+  test('that a poll says is the one of now is as old as the poll', async () => {
+    const { clock, step, since, supervisor, rest } = await streaming();
+    step(2);
+    since();
+    rest.sequence = 2;
+    rest.slowMs = 300;
+    supervisor.keepPolling();
+    await clock.advance(5 * SECOND);
+    const polled = since().map(line => Number(/^stream 2, says a poll of (\d+)$/.exec(line)?.[1]));
+    expect(polled.length).toBeGreaterThan(2);
+    expect(polled.every((at, i) => at >= (polled[i - 1] ?? 0) && at <= clock.elapsed() - 300)).toBe(true);
+    expect(supervisor.source).toBe('stream');
+    await supervisor.stop();
   });
 
   test('is read whole less and less often while no stream comes of it', async () => {

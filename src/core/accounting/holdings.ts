@@ -1,6 +1,6 @@
 /** What the account holds by currency: its opening balances and all that came and went since, each once; and what the exchange says of it. */
 import type { AccountLedger, Conversion, TransferEvent } from './accountEvents.ts';
-import { pairOf } from '../model/bookName.ts';
+import { pairOrNull } from '../model/bookName.ts';
 import { Ledger } from './ledger.ts';
 import type { Change, LedgerEntry } from './ledger.ts';
 import type { Balance, OwnTrade } from '../ports/port.ts';
@@ -106,15 +106,19 @@ export class Holdings {
     return result;
   }
 
-  /** A trade of this account, in whatever book; a repeat changes nothing. Throws an Error on one that was told differently before. */
+  /**
+   * A trade of this account, in whatever book; a repeat changes nothing. Of a book whose name does not tell its two currencies the fee alone is
+   * booked: the rest shows as a difference of the balances, which a person looks at. Throws an Error on one that was told differently before.
+   */
   trade(trade: OwnTrade): void {
     if (!this.#isNew(trade)) return;
     const { tid, oid, book, side, createdAt: at } = trade;
-    const [major, minor] = pairOf(book);
+    const pair = pairOrNull(book);
     const sign = side === 'buy' ? 1n : -1n;
+    const legs = (amounts: readonly bigint[]) =>
+      (pair ?? []).map((currency, leg): Change => ({ cause: 'trades', currency, amount: money(amounts[leg]!) }));
     const changes: readonly Change[] = [
-      { cause: 'trades', currency: major, amount: money(sign * moneyOf(trade.major)) },
-      { cause: 'trades', currency: minor, amount: money(-sign * moneyOf(trade.minor)) },
+      ...legs([sign * moneyOf(trade.major), -sign * moneyOf(trade.minor)]),
       { cause: 'fees', currency: trade.feeCurrency, amount: money(-moneyOf(trade.feeAmount)) },
     ];
     this.#ledger.post({ source: `trade ${tid} ${oid}`, at, why: `${book} at ${trade.price}`, changes });

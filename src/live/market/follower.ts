@@ -153,10 +153,11 @@ export class Follower {
     const { clock, log, sink } = this.#options;
     return {
       onStep: () => sink.flush(),
-      onCurrent: was => {
+      onCurrent: (was, polledAt) => {
         if (this.#feed.show()) sink.flush();
-        this.#freshAt = clock.elapsed();
-        if (!this.#trades.needsPages) this.#executions.confirm();
+        this.#freshAt = Math.max(this.#freshAt, polledAt ?? clock.elapsed());
+        // What was executed since the exchange answered a poll is not told yet; the stream tells in order.
+        if (polledAt === null && !this.#trades.needsPages) this.#executions.confirm();
         const sequence = String(this.#feed.sequence);
         if (was !== 'stream') log.info({ sequence }, 'the followed market comes from the stream');
       },

@@ -18,6 +18,8 @@ const CHECK_MS = 10 * 60_000;
 const WHOLE_EVERY_MS = 10_000;
 /** The stream is given a moment: a book that was read before it came up would begin the tape with a gap. */
 const FIRST_AFTER_MS = 1_000;
+/** So many trades wait for the first book at most. */
+const UNTIL_FIRST_MAX = 50_000;
 
 export class Recorder {
   readonly #options: RecorderOptions;
@@ -206,7 +208,11 @@ export class Recorder {
   /** Without those from before the first book: nothing stands behind them. */
   #writeTrade(...trade: Parameters<TradeCall>): void {
     const [side, at, price, amount, id, maker] = trade;
-    if (this.#begunAt === Infinity) this.#untilFirst.push(trade);
+    if (this.#begunAt === Infinity) {
+      this.#untilFirst.push(trade);
+      // Where no whole book ever comes; those just before the first one are the newest.
+      if (this.#untilFirst.length > UNTIL_FIRST_MAX) this.#untilFirst.splice(0, UNTIL_FIRST_MAX / 2);
+    }
     if (this.#stopped || !(at >= this.#begunAt)) return;
     const order = maker === null ? null : this.#orders.numberOf(maker);
     this.#outlet.trade(side, at, this.#options.clock.now(), price, amount, id, order);

@@ -276,6 +276,18 @@ describe('the ledger', () => {
     expect(textOfMoney(holdings.total('btc'))).toBe('1000');
   });
 
+  it('books of a trade in a book whose name tells no two currencies its fee alone, and the rest shows as a difference', () => {
+    for (const book of ['btcmxn', 'btc_mxn_perp', '_mxn', '']) {
+      const holdings = opened();
+      const trade = { book, tid: '1', oid: 'x', createdAt: 0, side: 'buy', price: '10', feeAmount: '0.1' } as const;
+      take(holdings, { ...trade, major: '2', minor: '20', feeCurrency: 'mxn', maker: true }, false);
+      const totals = (['btc', 'mxn'] as const).map(currency => textOfMoney(holdings.total(currency)));
+      expect(totals).toEqual(['1000', '999.9']);
+      holdings.read([{ currency: 'btc', total: '1002', locked: '0', available: '1002' }], 1);
+      expect(holdings.differences()).toContainEqual({ currency: 'btc', difference: moneyOf('2') });
+    }
+  });
+
   it('refuses a trade before the opening balances', () => {
     const trade = {
       book: 'btc_mxn',
