@@ -118,7 +118,9 @@ describe('a book by steps', () => {
     expect(polled.length).toBeGreaterThan(2);
     expect(polled.every((at, i) => at >= (polled[i - 1] ?? 0) && at <= clock.elapsed() - 300)).toBe(true);
     expect(supervisor.source).toBe('stream');
-    await supervisor.stop();
+    const stopped = supervisor.stop();
+    await clock.advance(300);
+    await stopped;
   });
 
   test('is read whole less and less often while no stream comes of it', async () => {
