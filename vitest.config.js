@@ -1,5 +1,6 @@
 // Tests: everything under test/ that is called *.test.ts. Where a test needs recordings, PUNTAS_DATA says where they lie.
 import { statfsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const PROGRAM = 'test/cli/**/*.test.ts';
@@ -23,7 +24,8 @@ export default defineConfig({
     // A test that passes only the second time is a failing test.
     retry: 0,
     allowOnly: false,
-    maxWorkers: '100%',
+    // Two more than there are cores: who runs the program waits for it most of the time.
+    maxWorkers: availableParallelism() + 2,
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],

@@ -6,7 +6,7 @@ import { scenarioOf } from './world/scenario.ts';
 import type { Scenario } from './world/scenario.ts';
 import { simulate } from './simulate.ts';
 
-/** A few seeds only: `npm run sim` runs hundreds. */
+/** A few seeds only: `npm run sim` runs hundreds, of which 5, 34 and 158 found a mistake once. */
 const SEEDS = [10, 16];
 /** Shorter than a campaign's: a busy machine must get through. */
 const SHORT = { safetyMs: 90_000 };
@@ -18,7 +18,7 @@ describe('the simulation', () => {
     expect(run.requests).toBeGreaterThan(100);
   });
 
-  it.each([5, 34, 158, 110139, 110485, 120107, 132702])(
+  it.each([110139, 110485, 120107, 132702])(
     'of seed %i, which found a mistake of the hedger once, breaks no law',
     async seed => {
       expect((await simulate(seed)).violations).toEqual([]);

@@ -58,10 +58,10 @@ describe('puntas backtest', () => {
       ['--tape', dir],
     ]) {
       const args = ['backtest', '-c', bench.config('sandbox', hedged), ...market, ...drawn, '--json'];
-      const reports = await Promise.all(['1', '2', '3'].map(threads => ran([...args, '--threads', threads])));
-      const [one, two, three] = reports.map(({ stdout }) => stdout);
-      expect(reports.map(({ code, stderr }) => [code, stderr])).toEqual([0, 0, 0].map(code => [code, '']));
-      expect([two, three]).toEqual([one, one]);
+      const reports = await Promise.all(['1', '3'].map(threads => ran([...args, '--threads', threads])));
+      const [one, three] = reports.map(({ stdout }) => stdout);
+      expect(reports.map(({ code, stderr }) => [code, stderr])).toEqual([0, 0].map(code => [code, '']));
+      expect(three).toBe(one);
       expect((JSON.parse(one!) as Report).models.every(({ fills, hedges }) => fills > 0 && hedges.begun > 0)).toBe(
         true,
       );
