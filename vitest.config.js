@@ -1,9 +1,13 @@
 // Tests: everything under test/ that is called *.test.ts. Where a test needs recordings, PUNTAS_DATA says where they lie.
 import { statfsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const PROGRAM = 'test/cli/**/*.test.ts';
+// The program's tests that take longest, most of it waiting for real time: .ci/run has them, `npm test` does not (`npm run test:long`).
+const LONG = ['backtest/backtest', 'backtest/compare', 'cannotQuote', 'ruleChange', 'run/paper', 'tapes/record'].map(
+  name => `test/cli/${name}.test.ts`,
+);
+const ofTheProgram = { globalSetup: ['test/cli/build.ts'], testTimeout: 300_000 };
 
 // Tests in virtual time write and sync a journal thousands of times a second: in memory where there is room. The program's tests keep the disk.
 const SHM = '/dev/shm';
@@ -24,8 +28,7 @@ export default defineConfig({
     // A test that passes only the second time is a failing test.
     retry: 0,
     allowOnly: false,
-    // Two more than there are cores: who runs the program waits for it most of the time.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: '100%',
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],
@@ -46,8 +49,9 @@ export default defineConfig({
       // These run the built program as a user does; it is built once before them.
       {
         extends: true,
-        test: { name: 'program', include: [PROGRAM], globalSetup: ['test/cli/build.ts'], testTimeout: 300_000 },
+        test: { name: 'program', include: [PROGRAM], exclude: LONG, ...ofTheProgram },
       },
+      { extends: true, test: { name: 'long', include: LONG, ...ofTheProgram } },
     ],
   },
 });

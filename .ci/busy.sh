@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# npm test beside eight busy loops, N times (10 when none is given): prints how often it was green, and fails when it was not every time.
+# Every test beside eight busy loops, N times (10 when none is given): prints how often it was green, and fails when it was not every time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 times=${1:-10}
