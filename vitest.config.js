@@ -3,10 +3,16 @@ import { statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 
 const PROGRAM = 'test/cli/**/*.test.ts';
-// The program's tests that take longest, most of it waiting for real time: .ci/run has them, `npm test` does not (`npm run test:long`).
-const LONG = ['backtest/backtest', 'backtest/compare', 'cannotQuote', 'ruleChange', 'run/paper', 'tapes/record'].map(
-  name => `test/cli/${name}.test.ts`,
-);
+// The program's tests that take longest, most of it real time or starts: .ci/run has them, `npm test` does not (`npm run test:long`).
+const LONG = [
+  'backtest/backtest',
+  'backtest/compare',
+  'badInput',
+  'cannotQuote',
+  'ruleChange',
+  'run/paper',
+  'tapes/record',
+].map(name => `test/cli/${name}.test.ts`);
 const ofTheProgram = { globalSetup: ['test/cli/build.ts'], testTimeout: 300_000 };
 
 // Tests in virtual time write and sync a journal thousands of times a second: in memory where there is room. The program's tests keep the disk.
