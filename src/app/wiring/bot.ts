@@ -58,7 +58,7 @@ export type VenueAccess = {
   readonly paper?: { readonly follows: string; readonly fills: string; outcome(): string };
 };
 
-/** A faster clock shortens the fence too; a request must be given up before it, in real time, but not before a busy machine can answer. */
+/** A faster clock shortens the longest delay of a request too; a request must be given up before that, in real time, but not before a busy machine can answer. */
 const DEADLINE_MIN_MS = 500;
 
 /** A client for the venue. Its nonces continue above those of earlier runs when a journal is given. */

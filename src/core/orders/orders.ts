@@ -266,7 +266,7 @@ export class Orders {
   /** An order of an earlier run that may live: unknown until evidence says otherwise. */
   restore(left: RestoredOrder, at: Millis): void {
     const order = this.intend(left.id, left.side, left.price, left.amount, Math.min(left.at, at)) as Live;
-    // The wall clock may have been set between two runs: its fence begins now.
+    // The wall clock may have been set between two runs: its longest delay is counted from now.
     order.answeredAt = at;
     order.filled = left.filled;
     order.traded = left.filled;
@@ -342,7 +342,7 @@ export class Orders {
 
   /**
    * A read of open orders. Presence is proof. Absence counts only in a complete read that started after the order was last known to
-   * be on its way: for an unknown after its fence, for the others after their placement was answered or they were first seen.
+   * be on its way: for an unknown after `requestDelayMaxMs`, for the others after their placement was answered or they were first seen.
    */
   read(reports: readonly OrderReport[], complete: boolean, startedAt: Millis, at: Millis): void {
     const present = new Set<string>();

@@ -80,7 +80,7 @@ export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null
   }
 }
 
-/** Whether the process behind a pulse is still there; null where that cannot be seen: on another host, or nobody said which it is. */
+/** Whether the process behind a heartbeat is still there; null where that cannot be seen: on another host, or nobody said which it is. */
 export function isThere({ process: where }: HeartbeatRecord): boolean | null {
   if (where === undefined || where.host !== hostname()) return null;
   try {
@@ -103,14 +103,14 @@ export type Sight = {
 /** Who has not looked for so long has stood still itself, and gives the other its time anew. */
 const UNWATCHED_MAX_MS = 30_000;
 
-/** Says how long a pulse has stood still, by the watcher's own clock. */
+/** Says how long a heartbeat has stood still, by the watcher's own clock. */
 export class Watch {
   readonly #read: () => HeartbeatRecord | null;
   readonly #elapsed: () => Millis;
   #last: HeartbeatRecord | null = null;
   #movedAt: Millis;
   #lookedAt: Millis;
-  /** How long nobody had read, when the pulse last moved. */
+  /** How long nobody had read, when the heartbeat last moved. */
   #unreadMs: Millis = 0;
 
   /** Standing still is counted from now on. */
@@ -121,7 +121,7 @@ export class Watch {
     this.#lookedAt = elapsed();
   }
 
-  /** The last pulse that could be read, also of one that stopped. */
+  /** The last heartbeat that could be read, also of one that stopped. */
   get last(): HeartbeatRecord | null {
     return this.#last;
   }

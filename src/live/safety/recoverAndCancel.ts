@@ -10,7 +10,7 @@ export type RecoverOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly log: Log;
   /** How long a request of the run before may be held on its way: reads count as empty only after that. */
   readonly requestDelayMaxMs: Millis;
-  /** Bound of everything, beyond the fence. */
+  /** Bound of everything, beyond `requestDelayMaxMs`. */
   readonly withinMs: Millis;
   /** Ends when asking again will not help: a wrong key stays wrong. */
   readonly givesUp?: boolean;
@@ -20,7 +20,7 @@ export type RecoverOptions = Omit<CancelAllOptions, 'connectivity'> & {
 const FATAL_IN_A_ROW = 3;
 
 export type Recovered = {
-  /** Origin ids that may live; empty only when two whole reads after the fence showed none. Null: nothing could be read. */
+  /** Origin ids that may live; empty only when two whole reads after `requestDelayMaxMs` showed none. Null: nothing could be read. */
   readonly left: readonly string[] | null;
   /** Orders that were seen to live, and are not left. */
   readonly canceled: number;
