@@ -18,7 +18,8 @@ import {
 import type { MarketRows, RowWindow } from '../../backtest/index.ts';
 import { runGolden } from '../scripts/goldenRun.ts';
 import { openStoredTape, TapeWriter } from '../../src/tape/index.ts';
-import { production, REFERENCE_RULES } from './production.ts';
+import { production } from './production.ts';
+import { REFERENCE_RULES } from '../scripts/referenceRules.ts';
 import { decoding, lineOf, secondsSince } from './tape.ts';
 import type { TapeFigures } from './tape.ts';
 

@@ -4,18 +4,7 @@ import type { MarketRows, ModelName } from '../../backtest/index.ts';
 import { Engine, instrumentOf, money } from '../../src/core/index.ts';
 import type { Amount, EngineNews, Value } from '../../src/core/index.ts';
 import { strategies } from '../../strategies/index.ts';
-
-/** What the reference tape says of itself nowhere. */
-export const REFERENCE_RULES = {
-  book: 'btc_usd',
-  tickSize: '0.1',
-  minimumAmount: '0.001',
-  maximumAmount: '500',
-  minimumPrice: '0.1',
-  maximumPrice: '1000000',
-  minimumValue: '1',
-  maximumValue: '200000000',
-};
+import { REFERENCE_RULES } from '../scripts/referenceRules.ts';
 
 /** The engine with its gate, a ladder of two levels a side, accounting, one fill model; distances and times as in the default configuration. */
 export function production(rows: MarketRows | RowWindow, model: ModelName, to?: number): void {

@@ -7,7 +7,7 @@ import { storeEventFile, windowOfTape } from '../../backtest/index.ts';
 import { runGolden } from '../scripts/goldenRun.ts';
 import { openStoredTape, TapeWriter } from '../../src/tape/index.ts';
 import type { StoredTape } from '../../src/tape/index.ts';
-import { REFERENCE_RULES } from './production.ts';
+import { REFERENCE_RULES } from '../scripts/referenceRules.ts';
 
 const BENCH = process.env['PUNTAS_BENCH'] ?? '../shared/bench';
 const MILLION = 1_000_000;

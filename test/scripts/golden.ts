@@ -3,10 +3,10 @@ import { statSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { readEventFile, RowWindow, storeEventFile, windowOfTape } from '../../backtest/index.ts';
 import { money, textOfMoney } from '../../src/core/index.ts';
-import type { BookRules } from '../../src/core/index.ts';
 import { openStoredTape, TapeWriter } from '../../src/tape/index.ts';
 import { runGolden } from './goldenRun.ts';
 import type { GoldenCounts } from './goldenRun.ts';
+import { REFERENCE_RULES } from './referenceRules.ts';
 
 /** Of the golden run: tick 0.1, lot 0.001, orders of 0.05, at most 1.0 held, 10 ms each way, a rebate of 1 bp. Rows are in microseconds. */
 const LATENCY_US = 10_000;
@@ -16,18 +16,6 @@ const LOT = 10n ** 15n;
 const TICK_LOT = 10n ** 14n;
 const REBATE_BPS = 1n;
 const SHOWN = 10n ** 14n;
-
-/** What an event file is of; it says neither itself. */
-const RULES: BookRules = {
-  book: 'btc_usd',
-  tickSize: '0.1',
-  minimumAmount: '0.001',
-  maximumAmount: '500',
-  minimumPrice: '0.1',
-  maximumPrice: '1000000',
-  minimumValue: '1',
-  maximumValue: '200000000',
-};
 
 type Flags = {
   readonly tape: string;
@@ -75,7 +63,7 @@ program.parseAsync().catch((error: unknown) => {
 });
 
 function stored(file: string, dir: string, times: number): object {
-  const writer = new TapeWriter({ dir, rules: RULES, lot: '0.001', source: file });
+  const writer = new TapeWriter({ dir, rules: REFERENCE_RULES, lot: '0.001', source: file });
   storeEventFile(file, writer, times);
   writer.close();
   const { rows, bytes } = openStoredTape(dir);
