@@ -33,8 +33,8 @@ export type Loaded = { readonly warnings: readonly string[] } & (
 /** Files larger than this are not configurations. */
 const TEXT_MAX = 262_144;
 
-/** Checks the text of a YAML file. `fileName` is only used in the errors. */
-export function loadConfig(text: string, fileName: string): Loaded {
+/** Checks the text of a YAML file. `fileName` is only used in the errors; `venues` are the names that `exchange.venue` may have, any where it is left out. */
+export function loadConfig(text: string, fileName: string, venues?: readonly string[]): Loaded {
   if (!(text.length <= TEXT_MAX)) {
     return refused(`${fileName}: larger than ${TEXT_MAX} characters, this is no configuration`);
   }
@@ -61,7 +61,7 @@ export function loadConfig(text: string, fileName: string): Loaded {
   const parsed = configSchema.safeParse(value);
   const source = (path: readonly PropertyKey[]) => sourceAt(document, asWritten(path, taken), text);
   const found = parsed.success
-    ? crossProblems(parsed.data)
+    ? crossProblems(parsed.data, venues)
     : parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, value, source));
   const told = new Set([...secretPaths.map(path => path.join('.')), ...found.flatMap(problem => problem.meant ?? [])]);
   const problems: readonly Problem[] = [

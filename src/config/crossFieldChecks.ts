@@ -5,8 +5,8 @@ import type { Problem } from './problems.ts';
 import { referenceProblems } from './reference.ts';
 import type { Config } from './schema.ts';
 
-/** What is wrong between the keys of a configuration. */
-export function crossProblems(config: Config): readonly Problem[] {
+/** What is wrong between the keys of a configuration, and with the name of the venue where `venues` says which there are. */
+export function crossProblems(config: Config, venues?: readonly string[]): readonly Problem[] {
   return [
     ...strategyProblems(config),
     ...missingReference(config),
@@ -16,7 +16,7 @@ export function crossProblems(config: Config): readonly Problem[] {
     ...hedgeProblems(config),
     ...rfqReferenceProblems(config),
     ...deskProblems(config),
-    ...exchangeProblems(config),
+    ...exchangeProblems(config, venues),
   ];
 }
 
@@ -127,8 +127,13 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
   return problems;
 }
 
-function exchangeProblems({ exchange, book }: Config): readonly Problem[] {
-  if (exchange.kind === 'remote') return [];
+function exchangeProblems({ exchange, book }: Config, venues: readonly string[] | undefined): readonly Problem[] {
+  if (exchange.kind === 'remote') {
+    const { venue } = exchange;
+    if (venue === undefined || venues === undefined || venues.includes(venue)) return [];
+    const message = `expected one of ${venues.join(', ')}, found ${JSON.stringify(venue)}`;
+    return [{ path: ['exchange', 'venue'], message }];
+  }
   return pairOf(book)
     .filter(currency => exchange.balances[currency] === undefined)
     .map(currency => ({

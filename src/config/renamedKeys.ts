@@ -1,4 +1,5 @@
 /** Keys of the YAML that were renamed. The old name is taken for one version, and who wrote it is told the new one. */
+import { strategies } from '../../strategies/index.ts';
 
 /** The version of Puntas that knows the old names no more: whoever releases it empties the table. */
 export const OLD_KEYS_END = '0.2.0';
@@ -36,7 +37,7 @@ export function withCurrentKeys(given: unknown): {
   for (const key of KEYS) {
     const [old, now] = [key.old.at(-1)!, key.now.at(-1)!];
     value = changedAt(value, key.old.slice(0, -1), section => {
-      if (!Object.hasOwn(section, old)) return section;
+      if (!Object.hasOwn(section, old) || !isKnownThere(key, section)) return section;
       const isTwice = Object.hasOwn(section, now);
       (isTwice ? twice : taken).push(key);
       const entries = Object.entries(section);
@@ -46,6 +47,12 @@ export function withCurrentKeys(given: unknown): {
     });
   }
   return { value, taken, twice };
+}
+
+/** A strategy that never had the key is not told its new name. */
+function isKnownThere({ now }: RenamedKey, { name }: Section): boolean {
+  if (now[0] !== 'strategy' || typeof name !== 'string' || !Object.hasOwn(strategies, name)) return true;
+  return Object.hasOwn(strategies[name as keyof typeof strategies].parameters.shape, now[1]!);
 }
 
 /** Where the file has what is at a path of now. */

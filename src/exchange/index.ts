@@ -1,19 +1,13 @@
 /** What other rooms and the composition root use of the exchange's protocol. */
 export { exchangeClient } from './client.ts';
-export type { Client, ClientOptions } from './client.ts';
-export { conversionDesk } from './rest/desk.ts';
+export type { Client } from './client.ts';
 export { splitAddress } from './wire/address.ts';
-export type { VenueAddresses } from './wire/address.ts';
 export { actsOn, meaningOf } from './wire/errorCodes.ts';
-export type { Advice, ErrorMeaning } from './wire/errorCodes.ts';
-export { nonceV1, nonceV2 } from './wire/nonce.ts';
+export { nonceV2 } from './wire/nonce.ts';
 export { signatureOf } from './wire/sign.ts';
-export type { Credentials } from './wire/sign.ts';
 export { marketStream } from './stream/stream.ts';
 export { socketTransport } from './stream/streamTransport.ts';
-export type { SocketOptions } from './stream/streamTransport.ts';
 export { httpTransport } from './transport/transport.ts';
-export type { HttpOptions } from './transport/transport.ts';
 export { delivery } from './wire/transactionEvents.ts';
 export { bitso, venueClient } from './venue.ts';
 export { signatureCheck } from './wire/webhookSignature.ts';

@@ -262,6 +262,24 @@ describe('an error', () => {
   });
 });
 
+describe('the name of a venue', () => {
+  const remote = (venue: string) => textOf('live.yaml').replace('kind: remote', `kind: remote\n  venue: ${venue}`);
+  const said = (venue: string, venues?: readonly string[]) => {
+    const loaded = loadConfig(remote(venue), 'my.yaml', venues);
+    return loaded.ok ? [] : loaded.errors.filter(line => line.includes('exchange.venue'));
+  };
+
+  test('that there is none of is told at its line', () => {
+    expect(said('bitsoo', ['bitso', 'toy'])).toEqual([
+      expect.stringMatching(/^my\.yaml:\d+:\d+ exchange\.venue: expected one of bitso, toy, found "bitsoo"$/),
+    ]);
+  });
+
+  test('is taken where it is one of them, and where nobody says which there are', () => {
+    expect([said('toy', ['bitso', 'toy']), said('toy')]).toEqual([[], []]);
+  });
+});
+
 describe('an address', () => {
   const remote = (url: string) => replaced('kind: embedded', `kind: remote\n  restUrl: ${url}`);
   test.each(['https://api.bitso.com', 'http://127.0.0.1:8080', 'http://localhost:1', 'http://[::1]:1'])(

@@ -94,6 +94,15 @@ describe('an old name of a key', () => {
       });
   });
 
+  test('of a strategy is unknown to another that never had it, with one line', () => {
+    const text = textOf('config/sandbox.yaml').replace(/^strategy:\n/m, 'strategy:\n  leanBps: 2\n');
+    expect(loadConfig(text, 'a.yaml')).toEqual({
+      ok: false,
+      warnings: [],
+      errors: [expect.stringMatching(/^a\.yaml:\d+:3 strategy\.leanBps: unknown key/)],
+    });
+  });
+
   test('in the record of a run is one of now', () => {
     const loaded = loadConfig(`${hedged}rfqReference: { amount: '0.01', thinBps: 40 }\n`, 'a.yaml');
     if (!loaded.ok) throw new Error(loaded.errors.join());

@@ -5,7 +5,8 @@ import type { BacktestReport, ModelName, ReplayReport } from '../../backtest/ind
 import { hedge as hedgeKeys } from '../../src/config/hedge.ts';
 import type { Config } from '../../src/config.ts';
 import { backtest } from '../../src/app/backtest/backtest.ts';
-import { readConfig, shippedConfig, UsageError } from '../../src/app/wiring/configFile.ts';
+import { readConfig, shippedConfig } from '../../src/app/wiring/configFile.ts';
+import { UsageError } from '../../src/app/wiring/usageError.ts';
 import { decimalFlag, driftNumber, seedNumber } from '../../src/cli/terminal/flags.ts';
 import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
 import { hedgePlot } from './hedgePlot.ts';

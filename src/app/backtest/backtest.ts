@@ -9,7 +9,7 @@ import { feesOf } from '../../sandbox/index.ts';
 import type { Tape } from '../../tape/index.ts';
 import type { Latencies } from './backtestModel.ts';
 import { runModels } from './backtestThreads.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 import { missingReference, recordedElsewhere } from './externalReference.ts';
 import type { ReferenceTapes } from './externalReference.ts';
 import { marketOf } from './market.ts';

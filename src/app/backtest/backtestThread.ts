@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { runModel } from './backtestModel.ts';
 import type { ThreadResult, ThreadWork } from './backtestThreads.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 
 const { job, source, shares, index } = workerData as ThreadWork;
 const tell = (result: ThreadResult) => parentPort?.postMessage(result);

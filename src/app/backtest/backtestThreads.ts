@@ -6,7 +6,7 @@ import { rowsInShared } from '../../../backtest/index.ts';
 import type { ReplayReport } from '../../../backtest/index.ts';
 import { runModel } from './backtestModel.ts';
 import type { ModelJob, RowSource } from './backtestModel.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 
 /** What a thread is given. `shares[index]` is how far its job is. */
 export type ThreadWork = {

@@ -24,7 +24,7 @@ import { derivedSetups, givenSetups, termsOf } from './compareSetups.ts';
 import type { Setup } from './compareSetups.ts';
 import { findTapes, firstPart } from './compareTapes.ts';
 import type { FoundTape, LeftOut } from './compareTapes.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 import { missingReference, recordedElsewhere } from './externalReference.ts';
 import { marketOf } from './market.ts';
 import type { RecordedMarket, OpenedTape } from './market.ts';

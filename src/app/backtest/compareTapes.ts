@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { booksIn, isStoredTape, KIND, loadStoredTape, openStoredTape, openTape } from '../../tape/index.ts';
 import type { Tape } from '../../tape/index.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 import type { OpenedTape } from './market.ts';
 
 export type FoundTape = {

@@ -5,7 +5,7 @@ import type { Config } from '../../config.ts';
 import { midsOf } from '../../tape/index.ts';
 import type { Tape } from '../../tape/index.ts';
 import { kindOf } from '../../../strategies/index.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 
 /** Recordings by the book that they are of. */
 export type ReferenceTapes = ReadonlyMap<string, Tape>;

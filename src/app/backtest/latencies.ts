@@ -4,7 +4,7 @@ import { latencySpecOf, recordedLatencies, requestsTook } from '../../../backtes
 import type { LatencySpec } from '../../../backtest/index.ts';
 import { answeredRequests } from '../../live/replay/answeredRequests.ts';
 import type { Latencies } from './backtestModel.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 
 export type LatencyFlags = {
   readonly latencyMs: string;

@@ -5,7 +5,7 @@ import { KIND, loadStoredTape } from '../../tape/index.ts';
 import type { StoredTape, StoredTapeOptions, Tape } from '../../tape/index.ts';
 import { rowsInMemory } from './backtestModel.ts';
 import type { Latencies, RowSource } from './backtestModel.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 
 /** A stored tape, and what it was opened with: threads open it again. */
 export type OpenedTape = { readonly tape: StoredTape; readonly options: StoredTapeOptions };

@@ -1,7 +1,7 @@
 /** `puntas new-strategy`: the smallest strategy that passes the laws for all, as a folder, an entry in the index, a configuration and a test. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 
 /** Words of small letters and digits with dashes between, as in avellaneda-stoikov. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;

@@ -11,7 +11,7 @@ import { isFailed } from '../../live/failed.ts';
 import { readReference } from '../../live/market/reference.ts';
 import { clientOf, engineOf, referenceOf } from '../wiring/bot.ts';
 import type { VenueAccess } from '../wiring/bot.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
 
 export type CheckResult = {

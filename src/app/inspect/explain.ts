@@ -25,7 +25,7 @@ import { readRecording, recordingsIn } from '../../live/recording/recordings.ts'
 import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../wiring/bot.ts';
 import { venueOf } from '../wiring/venueRegistry.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 
 /** As `--json` prints it (docs/json.md). Prices and amounts are exact decimal text, steps are in ticks. */
 export type Explanation = {

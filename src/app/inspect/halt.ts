@@ -15,7 +15,7 @@ import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
 import { lookInto, nonceMarkOf } from '../../live/state/stateLook.ts';
 import { clientOf } from '../wiring/bot.ts';
 import type { VenueAccess } from '../wiring/bot.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 import { EXIT } from '../messages/exits.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
 import type { WhichBot } from '../messages/ownCommand.ts';

@@ -10,7 +10,7 @@ import { isBroughtForward } from '../../live/state/entries.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
 
 export type LedgerAsk = {

@@ -8,7 +8,7 @@ import { readRecording, recordingsIn } from '../../live/recording/recordings.ts'
 import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../wiring/bot.ts';
 import { venueOf } from '../wiring/venueRegistry.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
 import type { WhichBot } from '../messages/ownCommand.ts';
 

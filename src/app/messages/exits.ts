@@ -1,7 +1,7 @@
 /** Exit codes of the program, and which error ends in which. */
 import { diskAdvice, diskTroubleOf } from '../../live/files/diskTrouble.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 import { localRemedyOf } from './remedy.ts';
 
 /** 0 clean; 1 something broke; 2 wrong use or configuration; 3 orders of ours may be left on the exchange. */

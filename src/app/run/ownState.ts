@@ -8,7 +8,7 @@ import type { Owner } from '../../live/state/owner.ts';
 import { claimState } from '../../live/state/paperMark.ts';
 import { clientOf } from '../wiring/bot.ts';
 import type { VenueAccess } from '../wiring/bot.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 import { verifiedAccountOf } from '../wiring/sameAccount.ts';
 import { sentenceOf } from '../messages/exits.ts';
 import type { RunOptions } from './runOptions.ts';

@@ -9,7 +9,7 @@ import { firstRules } from '../../live/replay/replay.ts';
 import { StateInUse } from '../../live/state/stateFile.ts';
 import { lookInto } from '../../live/state/stateLook.ts';
 import type { LiveOrder } from '../../live/state/stateLook.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 import { EXIT, sentenceOf } from '../messages/exits.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
 import type { WhichBot } from '../messages/ownCommand.ts';

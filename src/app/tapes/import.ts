@@ -13,7 +13,7 @@ import type { ImportReport, Recording, StoredTape } from '../../tape/index.ts';
 import { tapeRules } from '../../tape/model/tapeRules.ts';
 import { isStateFolder, stateRecording } from './stateRecording.ts';
 import type { Progress } from '../messages/progress.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 
 export type ImportOptions = {
   readonly from: string;

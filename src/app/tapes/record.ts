@@ -6,7 +6,7 @@ import type { BookRules, Clock, VenueClient } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { PollRecorder, Recorder, rulesOf, TapeWriter } from '../../tape/index.ts';
 import type { RecorderStatus } from '../../tape/index.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 import { venueOf } from '../wiring/venueRegistry.ts';
 
 export type RecordOptions = {

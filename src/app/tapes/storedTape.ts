@@ -2,7 +2,7 @@
 import { exportTape, openStoredTape } from '../../tape/index.ts';
 import type { StoredTape, StoredTapeOptions } from '../../tape/index.ts';
 import type { Progress } from '../messages/progress.ts';
-import { UsageError } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 
 /** What is wrong with a tape, at opening or while it is read, is for a person to put right. */
 async function orUsageError<T>(work: () => T | Promise<T>): Promise<T> {

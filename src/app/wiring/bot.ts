@@ -33,7 +33,7 @@ import type { ReferenceOptions } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import type { RfqReferenceSetup } from '../../live/market/rfqReferenceReads.ts';
 import { fairValueProblem, kindOf, withFairValue } from '../../../strategies/index.ts';
-import { FeesTooHigh, UsageError } from './configFile.ts';
+import { FeesTooHigh, UsageError } from './usageError.ts';
 import { feedOf } from './feeds.ts';
 import { venueOf } from './venueRegistry.ts';
 

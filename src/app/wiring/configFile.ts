@@ -4,26 +4,8 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
-
-/** What a person did wrong, told in lines; `code` is the exit code. */
-export class UsageError extends Error {
-  readonly code: number;
-  constructor(lines: string | readonly string[], code = 2) {
-    super(typeof lines === 'string' ? lines : lines.join('\n'));
-    this.name = 'UsageError';
-    this.code = code;
-  }
-}
-
-/** The strategy cannot earn the account's fees. */
-export class FeesTooHigh extends UsageError {
-  /** Where the account stands between the exchange's tiers; null when that is not known. */
-  readonly tier: string | null;
-  constructor(problem: string, tier: string | null) {
-    super(problem);
-    this.tier = tier;
-  }
-}
+import { UsageError } from './usageError.ts';
+import { VENUES } from './venueRegistry.ts';
 
 /** The configurations that come with the program, from the source tree and from the built one. */
 export function shippedConfig(name: string): string {
@@ -57,7 +39,8 @@ function checked(path: string): Config {
       `${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; name a YAML file with -c FILE`,
     );
   }
-  const loaded = loadConfig(text, path);
+  const venues = VENUES.map(({ name }) => name);
+  const loaded = loadConfig(text, path, venues);
   for (const warning of loaded.warnings) warnOnce(warning);
   if (!loaded.ok) throw new UsageError(loaded.errors);
   return loaded.config;

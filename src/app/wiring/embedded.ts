@@ -14,7 +14,7 @@ import {
 } from '../../sandbox/index.ts';
 import type { DeliveryPort, EmbeddedExchange, Market } from '../../sandbox/index.ts';
 import type { Tape } from '../../tape/index.ts';
-import { UsageError } from './configFile.ts';
+import { UsageError } from './usageError.ts';
 import { httpDeliveries } from './deliveries.ts';
 
 export type Embedded = {

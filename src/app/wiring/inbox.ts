@@ -5,7 +5,7 @@ import type { Config, WebhookSettings } from '../../config.ts';
 import { textOfError } from '../../core/index.ts';
 import type { Millis, VenueClient } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
-import { UsageError } from './configFile.ts';
+import { UsageError } from './usageError.ts';
 import { readSecretFile } from './secretFiles.ts';
 import type { FromThread, InboxState, ThreadData, ToThread } from './inboxThread.ts';
 

@@ -10,7 +10,7 @@ import { CannotStart, readBookRow } from '../../live/loop/opening.ts';
 import { createVenue, feesOf, FollowedMarket, inProcessStream, paperWay } from '../../sandbox/index.ts';
 import type { EmbeddedExchange, FollowedCounts, FollowedQueues } from '../../sandbox/index.ts';
 import type { VenueAccess } from './bot.ts';
-import { UsageError } from './configFile.ts';
+import { UsageError } from './usageError.ts';
 import { venueOf } from './venueRegistry.ts';
 
 export type PaperOptions = {

@@ -2,7 +2,7 @@
 import type { Outcome, VenueClient } from '../../core/index.ts';
 import type { AccountEvidence, OtherKey } from '../../live/state/owner.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
-import { UsageError } from './configFile.ts';
+import { UsageError } from './usageError.ts';
 
 type Asked = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;
 

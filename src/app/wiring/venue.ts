@@ -6,7 +6,7 @@ import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import type { Tape } from '../../tape/index.ts';
 import type { VenueAccess } from './bot.ts';
-import { FeesTooHigh, UsageError } from './configFile.ts';
+import { FeesTooHigh, UsageError } from './usageError.ts';
 import type { Embedded } from './embedded.ts';
 import { readSecretFile } from './secretFiles.ts';
 import { venueNamed, venueOf } from './venueRegistry.ts';

@@ -2,7 +2,7 @@
 import type { ExchangeVenue } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { bitso } from '../../exchange/index.ts';
-import { UsageError } from './configFile.ts';
+import { UsageError } from './usageError.ts';
 
 /** The first is meant where no name is given. */
 export const VENUES: ExchangeVenue[] = [bitso];

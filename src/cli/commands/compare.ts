@@ -7,7 +7,7 @@ import { comparisonPage, withoutCurves } from '../../../backtest/index.ts';
 import { modelsOf } from '../../app/backtest/backtest.ts';
 import { compare, describeComparison, TIERS } from '../../app/backtest/compare.ts';
 import type { TierName } from '../../app/backtest/compare.ts';
-import { UsageError } from '../../app/wiring/configFile.ts';
+import { UsageError } from '../../app/wiring/usageError.ts';
 import { written } from '../../app/backtest/csvFiles.ts';
 import { decimalFlag, seedNumber, threadNumber } from '../terminal/flags.ts';
 import { latenciesOf } from '../../app/backtest/latencies.ts';

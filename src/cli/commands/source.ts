@@ -7,7 +7,8 @@ import type { Tape } from '../../tape/index.ts';
 import type { ReferenceTapes } from '../../app/backtest/externalReference.ts';
 import type { OpenedTape } from '../../app/backtest/market.ts';
 import type { VenueAccess } from '../../app/wiring/bot.ts';
-import { readConfig, readShipped, shippedConfig, UsageError } from '../../app/wiring/configFile.ts';
+import { readConfig, readShipped, shippedConfig } from '../../app/wiring/configFile.ts';
+import { UsageError } from '../../app/wiring/usageError.ts';
 import { withMarket, withVenue } from '../../app/wiring/venue.ts';
 import { logger } from '../terminal/logger.ts';
 
