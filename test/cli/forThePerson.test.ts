@@ -8,7 +8,7 @@ import { addLedgerCommands } from '../../src/cli/commands/ledger.ts';
 import { faceText } from '../../src/cli/commands/trade.ts';
 import { editorHelp } from '../../src/cli/terminal/editorHelp.ts';
 import { tapeOf } from '../../src/cli/commands/source.ts';
-import { timeLeft } from '../../src/cli/terminal/progressBar.ts';
+import { progressBar, timeLeft } from '../../src/cli/terminal/progressBar.ts';
 import { ROOT } from './program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'puntas-person-'));
@@ -76,4 +76,40 @@ test.each([
   [7_260, '2 h 1 min left'],
 ])('a progress bar with %j to go says: %s', (seconds, says) => {
   expect(timeLeft(seconds)).toBe(says);
+});
+
+describe('progress off a terminal', () => {
+  const lines: string[] = [];
+  let time = 0;
+  const bar = progressBar({ write: (line: string) => lines.push(line) > 0 }, () => time);
+  const work = (seconds: number) => {
+    lines.length = 0;
+    bar.begin(100, 'btc_mxn');
+    for (const end = time + 1_000 * seconds, from = time; time < end; time += 100)
+      bar.at((100 * (time - from)) / (end - from));
+    bar.end();
+    bar.at(100);
+  };
+
+  test('is nothing for what is done in two seconds', () => {
+    work(2);
+    expect(lines).toEqual([]);
+  });
+
+  test('is a line with the time left, each after twice as long as the one before', () => {
+    work(20);
+    expect(lines).toEqual([
+      'btc_mxn: 10 %, 18 s left\n',
+      'btc_mxn: 20 %, 16 s left\n',
+      'btc_mxn: 40 %, 12 s left\n',
+      'btc_mxn: 80 %, 4 s left\n',
+    ]);
+  });
+
+  test('is one a minute in the end', () => {
+    work(3_600);
+    expect(lines.length).toBeGreaterThan(60);
+    expect(lines.length).toBeLessThan(66);
+    expect(lines.at(-1)).toMatch(/^btc_mxn: 9\d %, \d+ s left\n$/);
+  });
 });

@@ -9,9 +9,13 @@ import { parse, stringify } from 'yaml';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = join(ROOT, 'dist/src/main.js');
 
+/** `stderr` without the lines of progress, which come on a slow machine only. */
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
+const PROGRESS = /^(?:[^\n]*: )?\d+ %, (?:[^\n]* left|time left not known yet)\n/gm;
+
 export type Program = {
+  readonly pid: number;
   readonly ended: Promise<Ended>;
   /** Resolves with the match; rejects when the program ends, or four minutes pass, without it. */
   sees(pattern: RegExp): Promise<RegExpExecArray>;
@@ -42,8 +46,11 @@ export function puntas(args: readonly string[], environment: Readonly<Record<str
   };
   child.stdout.setEncoding('utf8').on('data', hear('stdout'));
   child.stderr.setEncoding('utf8').on('data', hear('stderr'));
-  const ended = new Promise<Ended>(resolve => child.on('close', code => resolve({ code, ...heard })));
+  const ended = new Promise<Ended>(resolve =>
+    child.on('close', code => resolve({ code, ...heard, stderr: heard.stderr.replace(PROGRESS, '') })),
+  );
   return {
+    pid: child.pid!,
     ended,
     signal: name => void child.kill(name),
     sees: pattern =>

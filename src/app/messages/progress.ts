@@ -7,4 +7,21 @@ export type Progress = {
   end(): void;
 };
 
+/** Hears now and then the share of a piece of work that is behind, from 0 to 1. */
+export type OnShare = (share: number) => void;
+
+/** The work is a bar of its own, from its beginning to its end. */
+export async function withProgress<T>(
+  progress: Progress,
+  what: string,
+  work: (onShare: OnShare) => T | Promise<T>,
+): Promise<T> {
+  progress.begin(1_000, what);
+  try {
+    return await work(share => progress.at(1_000 * share));
+  } finally {
+    progress.end();
+  }
+}
+
 export const NO_PROGRESS: Progress = { begin: () => undefined, at: () => undefined, end: () => undefined };

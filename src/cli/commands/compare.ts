@@ -79,7 +79,7 @@ export function addCompareCommand(program: Command): void {
         seed,
         threads: flags.threads ?? THREADS,
         version: version(),
-        progress: progressBar(process.stderr.isTTY),
+        progress: progressBar(),
       });
       if (page !== null) {
         written(page.json, () => mkdirSync(dirname(page.json), { recursive: true }));

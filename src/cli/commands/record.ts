@@ -92,7 +92,7 @@ export function addRecordCommands(program: Command): void {
       const report = await importTape({
         ...options,
         ...(format === 'auto' ? {} : { format }),
-        progress: progressBar(process.stderr.isTTY && !json),
+        progress: progressBar(),
       });
       console.log(json ? JSON.stringify(report) : describeImport(report));
     });

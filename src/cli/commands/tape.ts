@@ -91,7 +91,7 @@ function addBacktest(program: Command): void {
         latencyText: { orders: options.latencyMs, feed: options.feedLatencyMs },
         threads: options.threads ?? Infinity,
         files,
-        progress: progressBar(process.stderr.isTTY),
+        progress: progressBar(),
       });
       if (files) writeReport(files, report);
       const page = files ? `\nreport: ${files.page}` : '';
@@ -131,7 +131,7 @@ function addStored(program: Command): void {
     .requiredOption('--tape <dir>', 'folder of the tape')
     .requiredOption('--out <file>', 'a name that ends in .parquet or .csv')
     .action(async ({ tape, out, ...flags }: StoredFlags & { readonly tape: string; readonly out: string }) => {
-      console.log(await exportStored(tape, storedOptions(flags), out, progressBar(process.stderr.isTTY)));
+      console.log(await exportStored(tape, storedOptions(flags), out, progressBar()));
     });
 }
 

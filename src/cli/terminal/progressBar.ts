@@ -1,33 +1,71 @@
-/** A bar on stderr that says how far a long piece of work is, and when it will be done. */
+/** How far a long piece of work is and when it will be done, on stderr: a bar on a terminal, elsewhere a line now and then. */
+import type { WriteStream } from 'node:tty';
 import { SingleBar } from 'cli-progress';
-import { NO_PROGRESS } from '../../app/messages/progress.ts';
 import type { Progress } from '../../app/messages/progress.ts';
 
 const FORMAT = '[{bar}] {percentage}% | {eta_formatted} | {what}';
+/** What is done sooner shows nothing. */
+const BAR_AFTER_MS = 1_000;
+const LINE_AFTER_MS = 2_000;
+const LINE_EVERY_MS = 60_000;
 
-/** Draws nothing unless `isShown`, which is for a terminal alone. */
-export function progressBar(isShown: boolean): Progress {
-  if (!isShown) return NO_PROGRESS;
-  const bar = new SingleBar({ format: FORMAT, etaBuffer: 60, formatTime: timeLeft });
+type Out = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean };
+
+/** `now`: milliseconds that only grow. */
+export const progressBar = (to: Out = process.stderr, now = (): number => performance.now()): Progress =>
+  to.isTTY === true ? barOn(to as WriteStream, now) : linesTo(to, now);
+
+function barOn(stream: WriteStream, now: () => number): Progress {
+  const bar = new SingleBar({ stream, format: FORMAT, etaBuffer: 60, formatTime: timeLeft });
+  let [total, what, began] = [0, '', 0];
   let isOn = false;
   const end = () => {
     if (isOn) bar.stop();
     isOn = false;
+    total = 0;
   };
   return {
-    begin: (total, what) => {
+    begin: (all, about) => {
       end();
-      bar.start(total, 0, { what });
-      isOn = true;
+      [total, what, began] = [all, about, now()];
     },
-    at: (done, what) => {
-      if (isOn) bar.update(Math.floor(done), what === undefined ? {} : { what });
+    at: (done, about = what) => {
+      what = about;
+      if (isOn) bar.update(Math.floor(done), { what });
+      else if (total > 0 && now() - began >= BAR_AFTER_MS) {
+        bar.start(total, Math.floor(done), { what });
+        isOn = true;
+      }
     },
     end,
   };
 }
 
-/** What the bar says of the time that is left: the package gives words instead of a number while it cannot tell. */
+/** The first after two seconds, each next one after twice as long, in the end one a minute. */
+function linesTo(stream: Out, now: () => number): Progress {
+  let [total, what, began, due] = [0, '', 0, 0];
+  return {
+    begin: (all, about) => {
+      [total, what, began] = [all, about, now()];
+      due = began + LINE_AFTER_MS;
+    },
+    at: (done, about = what) => {
+      what = about;
+      const time = now();
+      if (total === 0 || time < due) return;
+      const spent = time - began;
+      due = time + Math.min(spent, LINE_EVERY_MS);
+      const share = Math.min(1, done / total);
+      const left = timeLeft(((spent / 1_000) * (1 - share)) / share);
+      stream.write(`${what === '' ? '' : `${what}: `}${Math.floor(100 * share)} %, ${left}\n`);
+    },
+    end: () => {
+      total = 0;
+    },
+  };
+}
+
+/** What is said of the time that is left; words instead of a number: nobody can tell yet. */
 export function timeLeft(seconds: number | string): string {
   const s = Number(seconds);
   if (!(s >= 0 && s < 360_000)) return 'time left not known yet';
