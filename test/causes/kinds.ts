@@ -80,6 +80,8 @@ const LEVEL: Readonly<Record<Level, true>> = {
   'its order is unknown': true,
   'paused after refusals': true,
   'refused by the exchange': true,
+  'refused as post-only': true,
+  'post-only refused, waits for the book': true,
   'not sent': true,
   'makes way for a hedge': true,
   'price is not a number': true,
@@ -153,5 +155,15 @@ export const ELSEWHERE: readonly { readonly of: Kind; readonly why: string; read
     of: 'level: not towards the target',
     why: 'a hedge is as large as the inventory, and is asked for anew when that falls',
     test: 'test/core/hedging/takerOrder.test.ts',
+  },
+  {
+    of: 'level: refused as post-only',
+    why: 'the market must move through a quote while that is on its way, within milliseconds',
+    test: 'test/core/engine/postOnly.test.ts',
+  },
+  {
+    of: 'level: post-only refused, waits for the book',
+    why: 'the same',
+    test: 'test/core/engine/postOnly.test.ts',
   },
 ];

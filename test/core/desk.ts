@@ -8,6 +8,7 @@ import type {
   Meaning,
   OrderReport,
   OwnTrade,
+  PlaceCommand,
   Quote,
   Side,
   Strategy,
@@ -24,8 +25,9 @@ export type TrueOrder = {
   filled: number;
   isLive: boolean;
 };
-/** What becomes of a request: done and told, done and not told, not done and not told, or refused with a code. */
-export type Fate = 'done' | 'done untold' | 'lost' | { readonly code: string; readonly meaning?: Meaning };
+/** What becomes of a request: done and told, done and not told, not done and not told, taken and at once canceled by the exchange, or refused with a code. */
+export type Fate =
+  'done' | 'done untold' | 'lost' | 'canceled on arrival' | { readonly code: string; readonly meaning?: Meaning };
 
 /** Levels at these distances from the middle, 10 lots each. */
 export const quoteAround = (...distances: number[]): Strategy => ({
@@ -44,7 +46,7 @@ export class Desk {
   now = 1_000_000;
   bids: [number, number][] = [[990, 50]];
   asks: [number, number][] = [[1010, 50]];
-  fateOfPlace: () => Fate = () => 'done';
+  fateOfPlace: (command: PlaceCommand) => Fate = () => 'done';
   fateOfCancel: () => Fate = () => 'done';
   /** False: look-ups are lost. */
   canLook = true;
@@ -236,16 +238,16 @@ export class Desk {
   #carryOut(command: Approved<Command>): void {
     const at = this.now;
     if (command.kind === 'place') {
-      const fate = this.fateOfPlace();
-      if (fate === 'done' || fate === 'done untold')
-        this.plant(command.id, command.side, command.price, command.amount);
+      const fate = this.fateOfPlace(command);
+      const isTaken = fate === 'done' || fate === 'canceled on arrival';
+      if (isTaken || fate === 'done untold') this.plant(command.id, command.side, command.price, command.amount);
+      if (fate === 'canceled on arrival') this.truth.get(command.id)!.isLive = false;
       if (command.takes && this.truth.has(command.id)) this.take(command.id);
-      const outcome =
-        fate === 'done'
-          ? ({ kind: 'done', value: { oid: `oid-${command.id}` } } as const)
-          : typeof fate === 'string'
-            ? ({ kind: 'unknown', reason: fate } as const)
-            : ({ kind: 'refused', message: 'no', ...fate } as const);
+      const outcome = isTaken
+        ? ({ kind: 'done', value: { oid: `oid-${command.id}` } } as const)
+        : typeof fate === 'string'
+          ? ({ kind: 'unknown', reason: fate } as const)
+          : ({ kind: 'refused', message: 'no', ...fate } as const);
       this.step({ kind: 'placed', at, id: command.id, outcome });
       return;
     }

@@ -22,7 +22,7 @@ import { OriginIds } from '../orders/originIds.ts';
 import { RiskSupervisor } from '../risk/riskSupervisor.ts';
 import { isLocalRefusal } from '../ports/outcome.ts';
 import type { Outcome } from '../ports/outcome.ts';
-import type { OwnTrade } from '../ports/port.ts';
+import type { OrderReport, OwnTrade } from '../ports/port.ts';
 import { emptyPreview, previewOf } from './preview.ts';
 import { QuoteUptime } from './quoteUptime.ts';
 import type { RegimeState } from '../risk/regimes.ts';
@@ -285,6 +285,8 @@ export class Engine {
     // And first of all those of orders that are known to live: the requests for unknown ones are many, and may all wait for a dead line.
     const ordered: Approved<Command>[] = [...approveByIds('cancel', cancels), ...unknown];
     for (const id of cancels) this.#orders.cancelSent(id, at);
+    for (const command of ordered)
+      if (command.kind === 'cancel') for (const id of command.ids) this.#quoter.postOnlyBackoff.touched(id);
     ordered.push(...places);
     const { killSwitch } = this.#risk;
     if (killSwitch) for (const command of ordered) if (command.kind !== 'look') killSwitch.message(at);
@@ -311,12 +313,16 @@ export class Engine {
             this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' }),
           ),
         );
+        this.#seen(event.orders);
         this.#orders.read(event.orders, event.complete, event.startedAt, event.at);
         if (event.complete) this.#fresh.read('openOrders', event.startedAt);
         break;
       case 'looked up':
-        if (event.outcome.kind === 'done')
-          this.#orders.lookedUp(event.ids, event.outcome.value, event.startedAt, event.at);
+        if (event.outcome.kind === 'done') {
+          const { value } = event.outcome;
+          this.#seen(value.filter(({ status }) => status !== 'completed' && status !== 'cancelled'));
+          this.#orders.lookedUp(event.ids, value, event.startedAt, event.at);
+        }
         break;
       case 'placed':
         this.#placed(event.id, event.outcome, event.at);
@@ -325,6 +331,12 @@ export class Engine {
         this.#orders.cancelAnswered(event.ids, event.outcome, event.startedAt, event.at);
         this.#dirty = true;
     }
+  }
+
+  /** In the book, as the exchange tells. */
+  #seen(reports: readonly OrderReport[]): void {
+    for (const { originId, oid } of reports)
+      this.#quoter.postOnlyBackoff.touched(originId ?? this.#orders.byOid(oid)?.id ?? oid);
   }
 
   #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
@@ -355,6 +367,7 @@ export class Engine {
   #readBook({ book, startedAt, at }: Extract<EngineEvent, { kind: 'book' }>): void {
     this.#fresh.read('book', startedAt ?? at);
     this.#market.read(book, startedAt, this.#orders);
+    this.#quoter.postOnlyBackoff.seen(this.#market.depth, startedAt);
     const mid = this.#market.isQuotable ? this.#market.mid : 0;
     if (mid > 0) this.#inventory.mark(2 * mid);
     this.#adverseSelection?.market(at, mid);
@@ -407,6 +420,8 @@ export class Engine {
   #onOrderNews(news: OrderNews): void {
     this.#counts.hear(news);
     this.#dirty = true;
+    if (news.kind === 'ended' && this.#quoter.postOnlyBackoff.ended(news.order, news.ending, this.#at))
+      this.#decisions.count(news.order.side, 'not placed', 'refused as post-only');
     this.#options.onNews?.({ kind: 'order', news });
   }
 

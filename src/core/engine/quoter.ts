@@ -11,6 +11,7 @@ import { approvePlace } from '../risk/preTradeRisk.ts';
 import type { Approved, PlaceCommand } from '../orders/commands.ts';
 import type { RiskContext, RiskRefusal } from '../risk/preTradeRisk.ts';
 import { reducedPlan } from '../quoting/regimeAdjustments.ts';
+import { PostOnlyBackoff } from '../quoting/postOnlyBackoff.ts';
 import { RefusalBackoff } from '../quoting/refusalBackoff.ts';
 import type { Figure, Quote } from '../quoting/strategy.ts';
 import { TakerOrder } from '../hedging/takerOrder.ts';
@@ -35,6 +36,8 @@ export class Quoter {
   readonly takerOrder: TakerOrder;
   /** Pauses of a side after refusals. */
   readonly refusalBackoff = new RefusalBackoff();
+  /** Prices that would trade, though the book that we see does not show it. */
+  readonly postOnlyBackoff = new PostOnlyBackoff();
   readonly #options: Pick<EngineOptions, 'onNews' | 'tolerance'>;
   readonly #parts: QuoterParts;
   #figures: readonly Figure[] = [];
@@ -80,6 +83,8 @@ export class Quoter {
       const isPaused = this.refusalBackoff.isPaused(side, at);
       for (const level of plan.place)
         if (isPaused) decisions.notPlaced(level, 'paused after refusals');
+        else if (this.postOnlyBackoff.holds(side, level.price, at))
+          decisions.notPlaced(level, 'post-only refused, waits for the book');
         else this.#place(level, riskContext, at);
     }
   }
@@ -94,6 +99,7 @@ export class Quoter {
     ids.take();
     orders.intend(id, level.side, level.price, level.amount, at);
     orders.sent(id);
+    this.postOnlyBackoff.placed(id, level.side);
     adverseSelection?.placed(id, level.index);
     this.#places.push(verdict);
     decisions.placed(level, orders.get(id)!);

@@ -27,6 +27,10 @@ export type Reason =
   /** Only this side: after the exchange refused a placement. */
   | 'paused after refusals'
   | 'refused by the exchange'
+  /** The exchange took it and canceled it, because it would have traded on arrival. */
+  | 'refused as post-only'
+  /** Alike to one that was: the book that we see does not show yet why. */
+  | 'post-only refused, waits for the book'
   /** Our own client refused it: no budget, or a halt or stop just before. */
   | 'not sent'
   /** A hedge is about to take liquidity there. */
@@ -44,6 +48,8 @@ const ALL: Readonly<Record<Reason, true>> = {
   'its order is unknown': true,
   'paused after refusals': true,
   'refused by the exchange': true,
+  'refused as post-only': true,
+  'post-only refused, waits for the book': true,
   'not sent': true,
   'makes way for a hedge': true,
   'price moved': true,

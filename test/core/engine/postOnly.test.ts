@@ -1,0 +1,133 @@
+/** The engine before a book that is behind: what the exchange refuses as post-only is not sent again and again. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { EngineNews, EngineOptions, PlaceCommand, Side } from '../../../src/core/index.ts';
+import { Desk, quoteAround } from '../desk.ts';
+import type { Fate } from '../desk.ts';
+
+/** The market as it is; the desk's book is what the bot sees of it. */
+type Touch = { readonly bid: number; readonly ask: number };
+
+const STEP_MS = 200;
+
+class LateDesk extends Desk {
+  truly: Touch = { bid: 990, ask: 1010 };
+  /** Refusals as they were heard of. */
+  readonly refused: { readonly at: number; readonly side: Side; readonly price: number }[] = [];
+  readonly sent: { readonly at: number; readonly side: Side; readonly price: number }[] = [];
+
+  constructor(options: Partial<EngineOptions> = {}) {
+    const onNews = (news: EngineNews) => this.#hear(news);
+    super({ isTraced: true, strategy: quoteAround(2), onNews, ...options });
+    this.showsOwn = false;
+    this.fateOfPlace = command => this.#fateOf(command);
+    this.open();
+  }
+
+  #fateOf({ side, price }: PlaceCommand): Fate {
+    this.sent.push({ at: this.now, side, price });
+    const crosses = side === 'buy' ? price >= this.truly.ask : price <= this.truly.bid;
+    return crosses ? 'canceled on arrival' : 'done';
+  }
+
+  #hear(news: EngineNews): void {
+    if (news.kind !== 'order' || news.news.kind !== 'ended') return;
+    const { side, price, id } = news.news.order;
+    if (news.news.ending === 'canceled' && !this.canceledIds.has(id)) this.refused.push({ at: this.now, side, price });
+  }
+
+  get canceledIds(): ReadonlySet<string> {
+    return new Set(this.log.flatMap(command => (command.kind === 'cancel' ? command.ids : [])));
+  }
+
+  /** The bot sees the market as it is. */
+  catchUp(): this {
+    this.bids = [[this.truly.bid, 50]];
+    this.asks = [[this.truly.ask, 50]];
+    return this.round(STEP_MS);
+  }
+
+  sentOf(side: Side): readonly number[] {
+    return this.sent.filter(one => one.side === side).map(({ price }) => price);
+  }
+}
+
+describe('an order that the exchange takes and cancels as post-only', () => {
+  it('is not sent again while the book does not show why; the reason is told, and the other side is quoted', () => {
+    const desk = new LateDesk();
+    desk.truly = { bid: 980, ask: 997 };
+    desk.rounds(20, STEP_MS);
+    expect(desk.sentOf('buy')).toEqual([998]);
+    expect(desk.prices('sell')).toEqual([1002]);
+    const { decisions, unshown, whyNot, silent } = desk.engine.snapshot(desk.now);
+    expect(decisions).toContainEqual({ side: 'buy', action: 'not placed', reason: 'refused as post-only', count: 1 });
+    expect(unshown.buy?.reason).toBe('post-only refused, waits for the book');
+    expect(whyNot).toBe('no bid: post-only refused, waits for the book');
+    expect(silent).toEqual(['bid: post-only refused, waits for the book']);
+    const told = desk.engine.decision!.decided.filter(({ side }) => side === 'buy');
+    expect(told).toMatchObject([{ action: 'not placed', reason: 'post-only refused, waits for the book', index: 0 }]);
+    // It shows why: what is wanted now is placed at once.
+    desk.catchUp().rounds(3, STEP_MS);
+    expect(desk.sentOf('buy')).toEqual([998, 986]);
+    expect(desk.prices('buy')).toEqual([986]);
+  });
+
+  it('is sent again after a pause when the book never shows why', () => {
+    const desk = new LateDesk();
+    desk.truly = { bid: 980, ask: 997 };
+    desk.rounds(300, STEP_MS);
+    // After 5, 10, 20 and 40 s: not each 400 ms, as its evidence takes.
+    expect(desk.sentOf('buy').length).toBe(4);
+    expect(desk.engine.haltedBecause).toBe(null);
+  });
+
+  it.each([
+    ['was canceled by us', (desk: LateDesk) => void ((desk.truly = { bid: 960, ask: 980 }), desk.catchUp())],
+    ['was seen in the book', (desk: LateDesk) => void desk.live.forEach(order => (order.isLive = false))],
+  ])('is not what %s', (_, happens) => {
+    const desk = new LateDesk();
+    desk.rounds(2, STEP_MS);
+    happens(desk);
+    desk.rounds(20, STEP_MS);
+    const { decisions } = desk.engine.snapshot(desk.now);
+    expect(decisions.filter(({ reason }) => reason.includes('post-only'))).toEqual([]);
+    expect(desk.sentOf('buy').length).toBeGreaterThan(1);
+  });
+
+  it('whatever the market does and however late the book is, nothing alike is sent before the book shows it or 5 s are over', () => {
+    const moves = fc.array(fc.integer({ min: -8, max: 8 }), { minLength: 20, maxLength: 80 });
+    let refusals = 0;
+    fc.assert(
+      fc.property(moves, fc.integer({ min: 1, max: 15 }), (by, late) => {
+        const desk = new LateDesk();
+        const seen: { at: number; ask: number; bid: number }[] = [];
+        const market: Touch[] = [desk.truly];
+        for (const ticks of by) {
+          const before = market.at(-1)!;
+          market.push((desk.truly = { bid: before.bid + ticks, ask: before.ask + ticks }));
+          const shown = market[Math.max(0, market.length - 1 - late)]!;
+          desk.bids = [[shown.bid, 50]];
+          desk.asks = [[shown.ask, 50]];
+          seen.push({ at: desk.now + STEP_MS, ...shown });
+          desk.round(STEP_MS);
+        }
+        refusals += desk.refused.length;
+        for (const { at, side, price } of desk.refused) {
+          const shows = (one: Touch) => (side === 'buy' ? one.ask <= price : one.bid >= price);
+          const shownAt = seen.find(one => one.at > at && shows(one))?.at ?? Infinity;
+          const free = Math.min(at + 5_000, shownAt);
+          const alike = desk.sent.filter(
+            one =>
+              one.side === side &&
+              one.at > at &&
+              one.at < free &&
+              (side === 'buy' ? one.price >= price : one.price <= price),
+          );
+          expect(alike).toEqual([]);
+        }
+      }),
+      { numRuns: 30 },
+    );
+    expect(refusals).toBeGreaterThan(5);
+  });
+});
