@@ -1,6 +1,5 @@
 /** What Prometheus is told of the disk: whether it takes the journal, and what the webhook inbox stores there. */
 import { gauge, total } from './entry.ts';
-import type { MetricEntry } from './entry.ts';
 import type { InboxOutcome } from './monitored.ts';
 
 const OUTCOMES: Readonly<Record<InboxOutcome, string>> = {
@@ -13,7 +12,7 @@ const OUTCOMES: Readonly<Record<InboxOutcome, string>> = {
   failed: 'failed',
 };
 
-export const DISK: readonly MetricEntry[] = [
+export const DISK = [
   gauge({
     name: 'puntas_journal_writable',
     help: '1 while the disk takes the journal, 0 while it does not: then nothing is placed.',

@@ -19,7 +19,6 @@ export type Events = {
 };
 
 type Named<L extends string> = {
-  readonly name: string;
   /** What it is, in which unit, and when it is absent. */
   readonly help: string;
   /** As they are shown, in this order. */
@@ -54,17 +53,34 @@ type Histogram<L extends string> = Named<L> &
     readonly buckets: readonly number[];
   };
 
-export type MetricEntry =
-  | ({ readonly type: 'gauge' } & Gauge<string>)
-  | ({ readonly type: 'total' } & Total<string>)
-  | ({ readonly type: 'counter' } & Counter<string>)
-  | ({ readonly type: 'histogram' } & Histogram<string>);
+/** What the names of a metric and of its alerts are, to the compiler. */
+type Called<N extends string, A extends string> = {
+  readonly name: N;
+  /** Rules of config/prometheus/alerts.yml that are about it. */
+  readonly alerts?: readonly A[];
+};
+
+export type MetricEntry<N extends string = string, A extends string = string> = Called<N, A> &
+  (
+    | ({ readonly type: 'gauge' } & Gauge<string>)
+    | ({ readonly type: 'total' } & Total<string>)
+    | ({ readonly type: 'counter' } & Counter<string>)
+    | ({ readonly type: 'histogram' } & Histogram<string>)
+  );
 
 /** A number of the snapshot. */
-export const gauge = <L extends string>(entry: Gauge<L>): MetricEntry => ({ type: 'gauge', ...entry });
+export const gauge = <L extends string, const N extends string, const A extends string = never>(
+  entry: Gauge<L> & Called<N, A>,
+): MetricEntry<N, A> => ({ type: 'gauge', ...entry });
 /** A count of the snapshot, which whoever makes the snapshot keeps. */
-export const total = <L extends string>(entry: Total<L>): MetricEntry => ({ type: 'total', ...entry });
+export const total = <L extends string, const N extends string, const A extends string = never>(
+  entry: Total<L> & Called<N, A>,
+): MetricEntry<N, A> => ({ type: 'total', ...entry });
 /** A count that is kept here, event by event. */
-export const counter = <L extends string>(entry: Counter<L>): MetricEntry => ({ type: 'counter', ...entry });
+export const counter = <L extends string, const N extends string, const A extends string = never>(
+  entry: Counter<L> & Called<N, A>,
+): MetricEntry<N, A> => ({ type: 'counter', ...entry });
 /** How often something took how long, event by event. */
-export const histogram = <L extends string>(entry: Histogram<L>): MetricEntry => ({ type: 'histogram', ...entry });
+export const histogram = <L extends string, const N extends string, const A extends string = never>(
+  entry: Histogram<L> & Called<N, A>,
+): MetricEntry<N, A> => ({ type: 'histogram', ...entry });

@@ -2,12 +2,11 @@
 import { approximately } from '../core/index.ts';
 import type { AccountTier, Money } from '../core/index.ts';
 import { gauge } from './entry.ts';
-import type { MetricEntry } from './entry.ts';
 import type { Monitored } from './monitored.ts';
 
 const labels = ['book', 'currency'] as const;
 
-export const FEES: readonly MetricEntry[] = [
+export const FEES = [
   gauge({
     name: 'puntas_maker_fee',
     help: "The account's maker fee on the book, as a fraction.",

@@ -1,7 +1,11 @@
 /** Everything that other rooms may import from monitor. */
-export { METRICS } from './metrics.ts';
+export { watchEventLoop } from './eventLoop.ts';
+export { keptPage } from './keptPage.ts';
+export type { KeptPage } from './keptPage.ts';
+export { ALERT_NAMES, METRICS } from './metrics.ts';
+export type { AlertName, MetricName } from './metrics.ts';
 export { metrics, showProcess } from './registry.ts';
 export type { Metrics } from './registry.ts';
 export type { Monitored, OrderEvent, PnlPart, RequestOutcome } from './monitored.ts';
-export { serveMonitor } from './serve.ts';
+export { CONSOLE_AGENT, serveMonitor } from './serve.ts';
 export type { MonitorOptions, MonitorServer } from './serve.ts';

@@ -2,12 +2,11 @@
 import { approximately } from '../core/index.ts';
 import type { LimitUse } from '../core/index.ts';
 import { gauge } from './entry.ts';
-import type { MetricEntry } from './entry.ts';
 import type { Monitored } from './monitored.ts';
 
 const labels = ['book', 'limit', 'currency'] as const;
 
-export const LIMITS: readonly MetricEntry[] = [
+export const LIMITS = [
   gauge({
     name: 'puntas_limit',
     help: 'What may not be exceeded, named by its key in the configuration; sums with their currency.',
@@ -16,18 +15,21 @@ export const LIMITS: readonly MetricEntry[] = [
   }),
   gauge({
     name: 'puntas_limit_used',
+    alerts: ['PuntasDrawdownNear', 'PuntasDayLossNear'],
     help: 'How much of each limit is used now: positionMax (distance of inventory from its target), orderValueMax (largest live order), ordersMax, collarBps (farthest live order), drawdownMax (fall of the profit from its highest), dayLossMax (loss since the start of the UTC day), and what happened in the last minute or ten. The distance to a limit is puntas_limit - puntas_limit_used.',
     labels,
     read: now => ofUses(now, ({ used }) => used),
   }),
   gauge({
     name: 'puntas_sentinel_age_seconds',
+    alerts: ['PuntasSentinelGone'],
     help: 'Time since the sentinel last showed life; +Inf when one is required and none ever did; absent when there is none to expect.',
     labels: ['book'],
     read: ({ limits: { sentinelAgeMs } }) => (sentinelAgeMs === null ? null : sentinelAgeMs / 1000),
   }),
   gauge({
     name: 'puntas_state_free_bytes',
+    alerts: ['PuntasDiskLow'],
     help: 'Bytes that may still be written where the state directory is.',
     labels: ['book'],
     read: ({ limits }) => limits.diskFreeBytes,

@@ -1,13 +1,12 @@
 /** What Prometheus is told of markouts: by side and level at each horizon, and how far quotes moved out for them. */
 import type { MarkoutCurve } from '../core/index.ts';
 import { gauge } from './entry.ts';
-import type { MetricEntry } from './entry.ts';
 import { SIDES } from './monitored.ts';
 import type { Monitored } from './monitored.ts';
 
 const labels = ['book', 'side', 'level', 'seconds'] as const;
 
-export const MARKOUTS: readonly MetricEntry[] = [
+export const MARKOUTS = [
   gauge({
     name: 'puntas_markout_bps',
     help: 'Mean gain of our fills against the middle so many seconds later, in bps of the price, before fees, weighted by value, older fills less; by side and level (all: the whole side). 0 seconds: against the middle just before the fill. Absent without fills and without the section markouts.',

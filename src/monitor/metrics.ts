@@ -3,7 +3,6 @@ import { approximately } from '../core/index.ts';
 import type { DecisionCount, Money, Regime } from '../core/index.ts';
 import { DISK } from './disk.ts';
 import { counter, gauge, histogram, total } from './entry.ts';
-import type { MetricEntry } from './entry.ts';
 import { FEES } from './fees.ts';
 import { LIMITS } from './limits.ts';
 import { MARKOUTS } from './markouts.ts';
@@ -31,7 +30,7 @@ const USUAL: readonly DecisionCount[] = SIDES.flatMap(side =>
 const sumOf = (sum: Money | null): number | null => (sum === null ? null : approximately(sum));
 const currencyOf = ({ minorCurrency: currency }: Monitored) => ({ currency });
 
-const QUOTING: readonly MetricEntry[] = [
+const QUOTING = [
   gauge({
     name: 'puntas_build_info',
     help: 'Always 1; the version of Puntas is in the label.',
@@ -46,12 +45,14 @@ const QUOTING: readonly MetricEntry[] = [
   }),
   gauge({
     name: 'puntas_quotes_live',
+    alerts: ['PuntasOneSided'],
     help: 'Orders of ours that are live in the book.',
     labels: ['book', 'side'],
     read: now => SIDES.map(side => [{ side }, now.quotesLive[side]]),
   }),
   counter({
     name: 'puntas_orders_total',
+    alerts: ['PuntasOrdersUnknown', 'PuntasOrdersRefused'],
     help: 'Orders by what became of them: placed (accepted by the exchange), canceled, filled (in full), refused (by the exchange), unknown (outcome not known when the request ended).',
     labels: ['book', 'side', 'event'],
     zeros: () => SIDES.flatMap(side => ORDER_EVENTS.map(event => ({ side, event }))),
@@ -69,6 +70,7 @@ const QUOTING: readonly MetricEntry[] = [
   }),
   gauge({
     name: 'puntas_regime',
+    alerts: ['PuntasHalted'],
     help: '1 for the regime that holds, otherwise 0: normal, wide, reduce only, paused, halted.',
     labels: ['book', 'regime'],
     read: now => REGIMES.map(regime => [{ regime }, regime === now.regime ? 1 : 0]),
@@ -81,6 +83,7 @@ const QUOTING: readonly MetricEntry[] = [
   }),
   counter({
     name: 'puntas_fills_total',
+    alerts: ['PuntasNoFills'],
     help: 'Executions of our orders, partial ones included.',
     labels: ['book', 'side'],
     zeros: () => SIDES.map(side => ({ side })),
@@ -135,6 +138,7 @@ const QUOTING: readonly MetricEntry[] = [
   }),
   gauge({
     name: 'puntas_book_age_seconds',
+    alerts: ['PuntasBookStale'],
     help: 'Time since the last whole order book was received; +Inf before the first.',
     labels: ['book'],
     read: now => (now.bookAgeMs === null ? Infinity : now.bookAgeMs / 1000),
@@ -153,6 +157,7 @@ const QUOTING: readonly MetricEntry[] = [
   }),
   histogram({
     name: 'puntas_request_seconds',
+    alerts: ['PuntasRequestsSlow', 'PuntasRequestsFailing'],
     help: 'Time that requests to the exchange took, by endpoint and outcome: done, refused (certainly not carried out), unknown.',
     labels: ['endpoint', 'outcome'],
     bounded: ['endpoint'],
@@ -161,16 +166,24 @@ const QUOTING: readonly MetricEntry[] = [
   }),
   gauge({
     name: 'puntas_request_budget_remaining',
+    alerts: ['PuntasBudgetSpent'],
     help: 'Requests that may still be sent in the current 60 s.',
     labels: ['scope'],
     read: ({ budget }) => (['public', 'private'] as const).map(scope => [{ scope }, budget[scope]]),
   }),
   histogram({
     name: 'puntas_loop_seconds',
+    alerts: ['PuntasLoopSlow'],
     help: 'Time that one decision took, from the event to its approved commands.',
     labels: [],
     buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
     hear: { loop: ms => [[{}, ms / 1000]] },
+  }),
+  gauge({
+    name: 'puntas_event_loop_delay_seconds',
+    help: 'How late the event loop was in the last 30 to 60 seconds, or since the scrape before where that is longer ago: median, 99th percentile (p99) and longest. So long requests, decisions and this page wait for whatever holds it up.',
+    labels: ['book', 'stat'],
+    read: ({ eventLoop }) => Object.entries(eventLoop).map(([stat, ms]) => [{ stat }, ms / 1000]),
   }),
   gauge({
     name: 'puntas_strategy_figure',
@@ -182,6 +195,7 @@ const QUOTING: readonly MetricEntry[] = [
   }),
   gauge({
     name: 'puntas_not_quoting',
+    alerts: ['PuntasNotQuoting', 'PuntasLedgerDiffers'],
     help: '1 while this keeps a wanted quote from being shown, otherwise 0.',
     labels: ['book', 'reason'],
     bounded: ['reason'],
@@ -190,10 +204,18 @@ const QUOTING: readonly MetricEntry[] = [
   }),
   gauge({
     name: 'puntas_stopped_cleanly',
+    alerts: ['PuntasDown'],
     help: '1 once the run was stopped by request and every order of ours is verified to be gone, until the process ends; else 0.',
     labels: ['book'],
     read: now => Number(now.isStoppedCleanly),
   }),
 ];
 
-export const METRICS: readonly MetricEntry[] = [...QUOTING, ...MARKOUTS, ...FEES, ...LIMITS, ...DISK];
+export const METRICS = [...QUOTING, ...MARKOUTS, ...FEES, ...LIMITS, ...DISK] as const;
+
+/** The compiler knows them: a panel or an alert on a metric that is not here does not compile. */
+export type MetricName = (typeof METRICS)[number]['name'];
+export type AlertName = NonNullable<(typeof METRICS)[number]['alerts']>[number];
+
+/** Of the rules that ship, in the order of their metrics. */
+export const ALERT_NAMES: readonly AlertName[] = METRICS.flatMap(({ alerts = [] }) => alerts);

@@ -1,5 +1,6 @@
 /** The snapshot that metrics are read from: one book of a running bot, as it stands at the moment of asking. */
 import type { AccountTier, DecisionCount, LimitUse, Millis, Money, Regime, Side, Snapshot } from '../core/index.ts';
+import type { EventLoopDelay } from './eventLoop.ts';
 
 /** What is shown of one book, as it stands at the moment of asking. */
 export type Monitored = {
@@ -43,6 +44,7 @@ export type Monitored = {
   /** The run was stopped by request, and every order of ours is verified to be gone. */
   readonly isStoppedCleanly: boolean;
   readonly disk: MonitoredDisk;
+  readonly eventLoop: EventLoopDelay;
   /** Nothing here is real money. */
   readonly isPaper: boolean;
 };

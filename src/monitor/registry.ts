@@ -1,4 +1,4 @@
-/** Shows all entries to Prometheus: they are read from a snapshot at the moment of the scrape, so that a stalled loop cannot look fresh. */
+/** Shows all entries to Prometheus: they are read from a snapshot when somebody asks, so that a stalled loop cannot look fresh. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { MetricEntry, Events, Labels, MetricSample } from './entry.ts';
 import { METRICS } from './metrics.ts';
@@ -7,7 +7,7 @@ import type { Monitored } from './monitored.ts';
 export type Metrics = {
   readonly registry: Registry;
   /** The page in Prometheus' text format, gauges read now. */
-  text(): Promise<string>;
+  readonly text: () => Promise<string>;
 } & { readonly [E in keyof Events]: (...told: Events[E]) => void };
 
 /** A label takes at most this many values; what comes later is counted under "other". */

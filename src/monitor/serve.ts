@@ -2,7 +2,8 @@
 import { isIP } from 'node:net';
 import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Metrics } from './registry.ts';
+import { Registry } from 'prom-client';
+import type { KeptPage } from './keptPage.ts';
 
 export type MonitorServer = {
   /** Base address, with the port that was really taken. */
@@ -11,7 +12,7 @@ export type MonitorServer = {
 };
 
 export type MonitorOptions = {
-  readonly metrics: Pick<Metrics, 'text' | 'registry'>;
+  readonly page: Pick<KeptPage, 'text'>;
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
@@ -52,6 +53,9 @@ export async function serveMonitor(options: MonitorOptions): Promise<MonitorServ
   return { url: `http://${name}:${address.port}`, close: () => server.close() };
 }
 
+/** Who asks for metrics to show them on the console's page. */
+export const CONSOLE_AGENT = 'puntas-console';
+
 const HEADERS = {
   'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
@@ -79,11 +83,17 @@ function guard(server: FastifyInstance, { host, allowedHosts = [] }: MonitorOpti
   server.setErrorHandler(async (_error, _request, reply) => plain(reply, 500, 'failed'));
 }
 
-function addPages(server: FastifyInstance, { metrics, notReady, warnings = () => [], onScrape }: MonitorOptions): void {
+function addPages(server: FastifyInstance, { page, notReady, warnings = () => [], onScrape }: MonitorOptions): void {
   server.get(
     '/metrics',
-    { onResponse: async ({ ip, headers }) => onScrape?.(`${ip} ${headers['user-agent'] ?? ''}`) },
-    async (_, reply) => reply.type(metrics.registry.contentType).send(await metrics.text()),
+    {
+      onResponse: async ({ ip, headers }) => {
+        const agent = headers['user-agent'] ?? '';
+        // No stop waits for a page that somebody looks at.
+        if (agent !== CONSOLE_AGENT) onScrape?.(`${ip} ${agent}`);
+      },
+    },
+    async (_, reply) => reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await page.text()),
   );
   server.get('/healthz', async (_, reply) => plain(reply, 200, 'ok'));
   server.get('/readyz', async (_, reply) => {

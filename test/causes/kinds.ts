@@ -2,7 +2,8 @@
 import { REGIMES } from '../../src/core/index.ts';
 import type { HaltKind, QuotingRefusal, Reason, Regime, WideWhy } from '../../src/core/index.ts';
 import type { SentinelHalt } from '../../src/live/safety/sentinel.ts';
-import { alertNames } from './prometheus.ts';
+import { ALERT_NAMES } from '../../src/monitor/index.ts';
+import type { AlertName } from '../../src/monitor/index.ts';
 
 /** The engine's own, the sentinel's, and what holds whoever said it. */
 type Halt = HaltKind | `sentinel: ${SentinelHalt}` | 'a person' | 'something broke' | 'the latch cannot be read';
@@ -21,7 +22,7 @@ export type Kind =
   | `halt: ${Halt}`
   | `pause: ${Pause}`
   | `level: ${Level}`
-  | `alert: ${string}`;
+  | `alert: ${AlertName}`;
 
 /** The compiler finds one that is missing. */
 const WIDE: Readonly<Record<WideWhy, true>> = {
@@ -120,7 +121,7 @@ export const KINDS: readonly Kind[] = [
   ...named('halt', Object.keys(HALT)),
   ...named('pause', Object.keys(PAUSE)),
   ...named('level', Object.keys(LEVEL)),
-  ...named('alert', alertNames()),
+  ...named('alert', ALERT_NAMES),
 ];
 
 /** What a process that ships cannot be brought to, why, and the test that holds it instead. */

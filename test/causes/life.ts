@@ -1,4 +1,5 @@
 /** What a row of the table is: the life of one bot process, and in it one cause after the other, with what a person reads of each. */
+import type { AlertName } from '../../src/monitor/index.ts';
 import type { Kind } from './kinds.ts';
 import type { Scene } from './scene.ts';
 
@@ -18,7 +19,7 @@ export type Step = {
   /** Lines of /metrics. */
   readonly metrics?: readonly string[];
   /** By name, with the summary that a person gets. */
-  readonly alerts?: Readonly<Record<string, string>>;
+  readonly alerts?: Readonly<Partial<Record<AlertName, string>>>;
 };
 
 export type Life = {
@@ -50,5 +51,5 @@ export const patternOf = (text: string): RegExp =>
 
 export const kindsOf = ({ of, alerts = {} }: Step): readonly Kind[] => [
   ...of,
-  ...Object.keys(alerts).map(name => `alert: ${name}` as const),
+  ...Object.keys(alerts).map(name => `alert: ${name as AlertName}` as const),
 ];

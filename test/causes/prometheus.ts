@@ -11,10 +11,6 @@ const RULES = new URL('../../config/prometheus/alerts.yml', import.meta.url);
 
 export type Alert = { readonly name: string; readonly summary: string; readonly instance: string | undefined };
 
-/** By name, from the file that ships. */
-export const alertNames = (): readonly string[] =>
-  [...readFileSync(RULES, 'utf8').matchAll(/^ +- alert: (\w+)$/gm)].map(([, name]) => name!);
-
 export class Prometheus {
   readonly #dir: string;
   readonly #targets = new Set<string>();
@@ -84,12 +80,21 @@ export class Prometheus {
       }));
   }
 
+  /** The values of an instant query; throws where it is none. */
+  async asks(expr: string): Promise<readonly string[]> {
+    const reply = await fetch(`${this.#url}/api/v1/query?query=${encodeURIComponent(expr)}`);
+    const { data, error } = (await reply.json()) as {
+      data?: { result: { value: [number, string] }[] };
+      error?: string;
+    };
+    if (data === undefined) throw new Error(`${expr}: ${error}`);
+    return data.result.map(({ value: [, value] }) => value);
+  }
+
   /** How often this target has answered, or has been asked at all. */
   async scrapes(target: string, how: 'answered' | 'asked'): Promise<number> {
-    const query = encodeURIComponent(`${how === 'asked' ? 'count' : 'sum'}_over_time(up{instance="${target}"}[1h])`);
-    const reply = await fetch(`${this.#url}/api/v1/query?query=${query}`);
-    const { data } = (await reply.json()) as { data: { result: { value: [number, string] }[] } };
-    return Number(data.result[0]?.value[1] ?? 0);
+    const [value] = await this.asks(`${how === 'asked' ? 'count' : 'sum'}_over_time(up{instance="${target}"}[1h])`);
+    return Number(value ?? 0);
   }
 
   async close(): Promise<void> {

@@ -6,10 +6,12 @@ import { architecturePage } from './architecturePage.ts';
 import { causesReference } from './causesReference.ts';
 import { configJsonSchema, configReference } from './configReference.ts';
 import { embeddedReference } from './embeddedReference.ts';
+import { grafanaDashboard, metricsOf, ROWS } from './grafanaDashboard.ts';
 import { metricsReference } from './metricsReference.ts';
 import { quotesPlot } from './quotesPlot.ts';
 import { commandsPage, PAGE } from './run/pages.ts';
 import { strategyReference, strategyTable, withGenerated } from './strategyReference.ts';
+import { METRICS } from '../../src/monitor/index.ts';
 import { NAMES } from '../strategies/examples.ts';
 
 /** Formatted as the linter wants it. `npm run docs` writes these files anew. */
@@ -31,6 +33,14 @@ describe('a generated page is what the code says', () => {
 
   test('docs/metrics.md lists every metric of the registry', async () => {
     await expect(await formatted(metricsReference(), 'markdown')).toMatchFileSnapshot('../../docs/metrics.md');
+  });
+
+  test('config/grafana/puntas.json is the dashboard, and a panel of it shows each metric of the registry', async () => {
+    const shown = ROWS.flatMap(({ panels }) => panels).flatMap(metricsOf);
+    expect(METRICS.filter(metric => !shown.includes(metric))).toEqual([]);
+    await expect(await formatted(JSON.stringify(grafanaDashboard()), 'json')).toMatchFileSnapshot(
+      '../../config/grafana/puntas.json',
+    );
   });
 
   test('docs/embedded-exchange.md lists every operator call and every switch', async () => {

@@ -5,9 +5,9 @@ import { METRICS } from '../../src/monitor/index.ts';
 
 /** docs/metrics.md as Markdown, before formatting. */
 export function metricsReference(): string {
-  const rows = METRICS.map(({ name, type, labels, help }) => {
+  const rows = METRICS.map(({ name, type, labels, alerts = [], help }) => {
     const kind = type === 'total' ? 'counter' : type;
-    return `| \`${name}\` | ${kind} | ${labels.map(label => `\`${label}\``).join(', ')} | ${help} |`;
+    return `| \`${name}\` | ${kind} | ${labels.map(label => `\`${label}\``).join(', ')} | ${help}${alerts.length === 0 ? '' : ` Alerts: ${alerts.join(', ')}.`} |`;
   });
   return [
     '<!-- Generated from src/monitor/metrics.ts by `npm run docs`. A test fails when this page is not what the code says. -->',
@@ -23,7 +23,7 @@ const INTRODUCTION = `While it runs, Puntas serves three addresses, by default o
 
 | address | answer |
 |---|---|
-| \`/metrics\` | Everything below, in Prometheus' text format. Gauges are read at the moment of the scrape. |
+| \`/metrics\` | Everything below, in Prometheus' text format. Rendered when it is asked for and at most once a second: what it says is at most a second old, and many who ask take nothing from quoting. |
 | \`/healthz\` | 200 while the process answers. For a container's health check. |
 | \`/readyz\` | 200 while something is quoted or about to be, on one side at least, otherwise 503 with the reason, in the words of \`puntas explain\`; the body is JSON: \`{"ready": false, "reasons": ["book stale"], "warnings": []}\`. Warnings keep nothing from being quoted: that webhook deliveries are not stored, say. |
 
@@ -33,7 +33,7 @@ into \`metrics.allowedHosts\`. There is no password: do not serve it to a networ
 
 const outroduction =
   () => `Beside these stand the usual metrics of a process, under the names that every Node program uses: \`process_start_time_seconds\`,
-\`process_resident_memory_bytes\`, \`process_cpu_seconds_total\`, \`process_open_fds\`, \`nodejs_eventloop_lag_p99_seconds\` and their like.
+\`process_resident_memory_bytes\`, \`process_cpu_seconds_total\`, \`process_open_fds\`, \`nodejs_heap_size_used_bytes\` and their like.
 
 How near a limit is: \`puntas_limit_used / puntas_limit\`, 1 being the limit; the distance is \`puntas_limit - puntas_limit_used\`. Both have the label \`limit\`, named as the key
 in the configuration (\`drawdownMax\` is the drawdown). Sums of money have their currency in the label \`currency\`, never in a name.
@@ -49,7 +49,13 @@ sees then. Their tests are in [\`alerts.test.yml\`](../config/prometheus/alerts.
 ${alerts()}
 
 A stop that left nothing raises no alert: the bot says \`puntas_stopped_cleanly 1\`, and whoever has asked for its metrics regularly is given the time to ask
-once more (15 s at the most) before the process ends. A target that is gone for good is taken out of \`prometheus.yml\`.`;
+once more (15 s at the most) before the process ends. A target that is gone for good is taken out of \`prometheus.yml\`.
+
+## Grafana
+
+[\`config/grafana/puntas.json\`](../config/grafana/puntas.json) is a dashboard of all of them: in Grafana *Dashboards → New → Import*, or from the folder that its provisioning names.
+It asks which Prometheus to read and which bots to show; each panel says in its description what its metrics mean. It is made from the same registry as this page, and
+\`.ci/metrics.sh\` holds that each of its queries gets data from a real Prometheus beside a bot that quotes.`;
 
 /** The alerts that are shipped, one a row. */
 function alerts(): string {

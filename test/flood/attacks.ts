@@ -137,8 +137,10 @@ try {
   const isLow = async () => (await ready()).warnings.some(text => /MB are free/.test(text));
   expectThat(await until(isLow), '/readyz has no warning of the disk');
   expectThat((await post(real, pathname, deliveryOf(1_000))) === 503, 'a delivery was stored out of the reserve');
-  const page = await (await fetch(`${metrics}/metrics`)).text();
-  expectThat(/puntas_inbox_storing\{[^}]*\} 0/.test(page), 'puntas_inbox_storing is not 0');
+  // The page is rendered once a second at most.
+  const isToldOfIt = async () =>
+    /puntas_inbox_storing\{[^}]*\} 0/.test(await (await fetch(`${metrics}/metrics`)).text());
+  expectThat(await until(isToldOfIt), 'puntas_inbox_storing is not 0');
   const heartbeat = readFileSync(join(bot.state, 'heartbeat.json'), 'utf8');
   expectThat(/^\{"counter":\d+/.test(heartbeat), `the heartbeat is ${JSON.stringify(heartbeat)}`);
   rmSync(join(disk, 'ballast'));

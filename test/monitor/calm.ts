@@ -66,5 +66,6 @@ export const calm = (): Monitored => ({
       problem: null,
     },
   },
+  eventLoop: { median: 0.1, p99: 4, longest: 62.5 },
   isPaper: false,
 });

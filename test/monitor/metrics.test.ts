@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { moneyOf } from '../../src/core/index.ts';
-import { metrics, showProcess } from '../../src/monitor/index.ts';
+import { ALERT_NAMES, METRICS, metrics, showProcess } from '../../src/monitor/index.ts';
 import { calm } from './calm.ts';
 
 const bought = [
@@ -22,6 +22,7 @@ describe('the page', () => {
     expect(line(first, 'puntas_spread_bps{')).toMatch(/ 22$/);
     expect(line(first, 'puntas_book_age_seconds{')).toMatch(/ 0\.4$/);
     expect(line(first, 'puntas_request_budget_remaining{scope="public"}')).toMatch(/ 40$/);
+    expect(line(first, 'puntas_event_loop_delay_seconds{book="btc_mxn",stat="longest"}')).toMatch(/ 0\.0625$/);
     expect(line(first, 'puntas_build_info{version="1.2.3"}')).toMatch(/ 1$/);
     now = { ...now, quotesLive: { buy: 0, sell: 3 }, position: new Map([['btc', moneyOf('2')]]) };
     const second = await shown.text();
@@ -177,10 +178,18 @@ describe('the alert rules', () => {
   type Rules = { groups: { rules: { alert: string; expr: string }[] }[] };
   const rules = parse(readFileSync(new URL('../../config/prometheus/alerts.yml', import.meta.url), 'utf8')) as Rules;
 
-  test('speak only of metrics that exist', async () => {
-    const names = (await metrics('b_q', '1', calm).registry.getMetricsAsJSON()).map(metric => metric.name);
-    const used = rules.groups.flatMap(group => group.rules.flatMap(rule => rule.expr.match(/puntas_[a-z_]+/g) ?? []));
+  const of = new Map(rules.groups.flatMap(group => group.rules.map(({ alert, expr }) => [alert, expr] as const)));
+
+  test('speak only of metrics that exist', () => {
+    const names: readonly string[] = METRICS.map(({ name }) => name);
+    const used = [...of.values()].flatMap(expr => expr.match(/puntas_[a-z_]+/g) ?? []);
     expect(used.length).toBeGreaterThan(8);
     for (const name of used) expect(names).toContain(name.replace(/_(bucket|count|sum)$/, ''));
+  });
+
+  test('are those of the registry by name, each about its metric', () => {
+    expect([...of.keys()].sort()).toEqual([...ALERT_NAMES].sort());
+    for (const { name, alerts = [] } of METRICS)
+      for (const alert of alerts) expect(of.get(alert), alert).toMatch(new RegExp(`\\b${name}(?:_bucket|_count)?\\b`));
   });
 });

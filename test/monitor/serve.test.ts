@@ -23,7 +23,7 @@ const ask = (url: string, method = 'GET', headers: Record<string, string> = {}):
 let reasons: readonly string[] = [];
 let server: MonitorServer;
 const serve = (host = '127.0.0.1', port = 0, allowedHosts: readonly string[] = ['bot.internal']) =>
-  serveMonitor({ metrics: metrics('btc_mxn', '1', calm), host, port, allowedHosts, notReady: () => reasons });
+  serveMonitor({ page: metrics('btc_mxn', '1', calm), host, port, allowedHosts, notReady: () => reasons });
 
 beforeAll(async () => {
   server = await serve();
@@ -111,7 +111,7 @@ describe('the monitor', () => {
 
   test('a snapshot that cannot be read is a 500 without its reason, and the process stays alive', async () => {
     const broken = await serveMonitor({
-      metrics: metrics('btc_mxn', '1', () => {
+      page: metrics('btc_mxn', '1', () => {
         throw new Error('canary of the inside');
       }),
       host: '127.0.0.1',

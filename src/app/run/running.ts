@@ -10,8 +10,8 @@ import type { Latch } from '../../live/safety/latch.ts';
 import { openRolling } from '../../live/loop/rolling.ts';
 import type { Rolling } from '../../live/loop/rolling.ts';
 import type { Session } from '../../live/loop/session.ts';
-import { metrics, serveMonitor, showProcess } from '../../monitor/index.ts';
-import type { Metrics } from '../../monitor/index.ts';
+import { keptPage, metrics, serveMonitor, showProcess, watchEventLoop } from '../../monitor/index.ts';
+import type { KeptPage, Metrics } from '../../monitor/index.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../wiring/bot.ts';
 import { startInbox } from '../wiring/inbox.ts';
 import { LastScrape } from '../wiring/lastScrape.ts';
@@ -52,7 +52,8 @@ export class Running {
   #journal: Journal;
   #runSince: Millis;
   #requests = 0;
-  #page: Metrics | null = null;
+  #metrics: Metrics | null = null;
+  #page: KeptPage | null = null;
   #inbox: InboxSide | null = null;
   #isStoppedCleanly = false;
 
@@ -70,7 +71,7 @@ export class Running {
       journal,
       onRequest: ({ endpoint, outcome, ms }) => {
         this.#requests++;
-        this.#page?.request(endpoint, outcome, ms);
+        this.#metrics?.request(endpoint, outcome, ms);
       },
     });
     ends.push(() => this.#client.close());
@@ -104,11 +105,11 @@ export class Running {
       makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
       onNews: (news, { instrument }) => {
         logEvent(log, instrument, news, this.#resumeCommand);
-        if (news.kind === 'count') this.#page?.order(news.side, news.event);
-        if (news.kind === 'fill') this.#page?.fill(news.fill.side, volumeOf(news.fill, instrument));
+        if (news.kind === 'count') this.#metrics?.order(news.side, news.event);
+        if (news.kind === 'fill') this.#metrics?.fill(news.fill.side, volumeOf(news.fill, instrument));
       },
       watchers: {
-        onStep: ms => this.#page?.loop(ms),
+        onStep: ms => this.#metrics?.loop(ms),
         onReconciled: () => this.#heartbeat.read(),
         onTurn: isKeptOut => this.#heartbeat.beat(isKeptOut ? 'kept out' : 'alive'),
         ...(config.sentinel.required ? { sentinelAlive: sentinelIn(config.state.dir, clock) } : {}),
@@ -126,16 +127,22 @@ export class Running {
     const { config, venue, clock, log } = this.#options;
     const beside = besideOf(config, clock);
     const scrapes = new LastScrape(clock, venue.speed);
-    this.#page = metrics(config.book, this.#options.version, () => ({
+    const wall = () => clock.elapsed() / venue.speed;
+    const eventLoop = watchEventLoop(wall);
+    this.#ends.push(() => eventLoop.close());
+    const shown = metrics(config.book, this.#options.version, () => ({
       ...monitored(this.#snapshot(rolling.session), rolling.session, beside),
       budget: this.#client.budget(),
       isPaper: venue.paper !== undefined,
       isStoppedCleanly: this.#isStoppedCleanly,
       disk: { journalWritable: this.#journal.isWritable(), inbox: this.#inbox?.state() ?? null },
+      eventLoop: eventLoop.read(),
     }));
-    showProcess(this.#page);
+    showProcess(shown);
+    this.#metrics = shown;
+    this.#page = keptPage(shown.text, wall);
     const monitor = await serveMonitor({
-      metrics: this.#page,
+      page: this.#page,
       host: config.metrics.host,
       port: config.metrics.port,
       allowedHosts: config.metrics.allowedHosts,
@@ -171,6 +178,7 @@ export class Running {
       this.#isStoppedCleanly = report.failure === null;
       // Otherwise Prometheus would only see that nobody answers, as after a crash.
       await scrapes.next();
+      this.#page?.forget();
     }
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const summary = summaryOf(instrument, this.#snapshot(rolling.session), report, {

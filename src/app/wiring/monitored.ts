@@ -12,7 +12,7 @@ export function monitored(
   snapshot: Snapshot,
   { rules, loop, engine }: Session,
   beside: Beside,
-): Omit<Monitored, 'budget' | 'isPaper' | 'isStoppedCleanly' | 'disk'> {
+): Omit<Monitored, 'budget' | 'isPaper' | 'isStoppedCleanly' | 'disk' | 'eventLoop'> {
   const { instrument } = rules;
   const bid = best(snapshot.orders, 'buy');
   const ask = best(snapshot.orders, 'sell');
