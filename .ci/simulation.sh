@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The short form of the simulation: 200 seeds, every tenth again in another process, and the planted bugs, each of which must be found.
+# The short form of the simulation: 200 seeds, every tenth again in another process, and the planted bugs, each of which must be found; then a thousand
+# changes of the configuration of bots that run, good and bad.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out="${PUNTAS_CI_OUT:-$(mktemp -d)}/simulation.txt"
@@ -20,4 +21,18 @@ node -e "
   if (flaws.length > 0) process.exit(1);
 " "$out"
 if [[ $status != 0 ]]; then echo "the simulation ended with $status" >&2; exit "$status"; fi
+changes="${out%.txt}-reloads.txt"
+npm run --silent sim -- --seeds 40 --reloads | tee "$changes" || status=$?
+node -e "
+  const s = JSON.parse(require('fs').readFileSync(process.argv[1], 'utf8').trim().split('\n').at(-1));
+  const { asked, taken, refused } = s.reloads;
+  const flaws = [
+    [asked >= 1000, 'a thousand changes of the configuration, found ' + asked],
+    [taken >= 200 && refused >= 200, 'good and bad ones, found ' + taken + ' taken and ' + refused + ' refused'],
+    [s.violations === 0 && s.mismatches === 0, 'no violation and no mismatch, found ' + s.violations + ' and ' + s.mismatches],
+  ].filter(([holds]) => !holds).map(([, what]) => what);
+  for (const flaw of flaws) console.error('expected ' + flaw);
+  if (flaws.length > 0) process.exit(1);
+" "$changes"
+if [[ $status != 0 ]]; then echo "the simulation with changes of the configuration ended with $status" >&2; exit "$status"; fi
 echo "simulated in $((SECONDS - began)) s"

@@ -9,6 +9,8 @@ import type { RenamedKey } from './config/renamedKeys.ts';
 import { configSchema } from './config/schema.ts';
 import type { Config } from './config/schema.ts';
 
+export { configChanges } from './config/changes.ts';
+export type { ConfigChange } from './config/changes.ts';
 export { edgeProblem } from './config/crossFieldChecks.ts';
 export { externalReferenceOf, readsPerMinute } from './config/reference.ts';
 export type { ExternalReference, FeedConfig } from './config/reference.ts';
@@ -22,6 +24,7 @@ export type {
   Timing,
   WebhookSettings,
 } from './config/schema.ts';
+export type { TakesEffect } from './config/takesEffect.ts';
 export { readSecrets, readWebhookTokens } from './config/secrets.ts';
 export type { Secrets } from './config/secrets.ts';
 

@@ -11,6 +11,8 @@ import { regimes } from './regimes.ts';
 import { reference } from './reference.ts';
 import { rfqReference } from './rfqReference.ts';
 import { aboveZero, decimalText } from '../../strategies/index.ts';
+import { timing } from './timing.ts';
+import { AT_RELOAD, ELSEWHERE, AT_ONCE } from './takesEffect.ts';
 import { address, addressRange, balances, baseAddress, millis, port } from './values.ts';
 
 const requests = {
@@ -137,35 +139,6 @@ const halts = z.strictObject({
   messagesPerMinute: perMinute(600).describe('More placements and cancels than this in a minute halt trading.'),
 });
 
-const timing = z.strictObject({
-  decideEveryMs: millis(50, 60_000).default(1_000).describe('Time between two decisions, in ms.'),
-  bookPollMs: millis(100, 60_000)
-    .default(1_250)
-    .describe('Time between two reads of the book while the stream is silent or not there, in ms.'),
-  privatePollMs: millis(200, 60_000).default(2_000).describe('Time between two reads of own orders and trades, in ms.'),
-  staleAfterMs: millis(500, 120_000)
-    .default(5_000)
-    .describe('A book that is older than this many ms is not quoted on: orders are withdrawn.'),
-  requestDelayMaxMs: millis(1_000, 600_000)
-    .default(50_000)
-    .describe(
-      'Longest time in ms that the network or the exchange is assumed to hold a request back. An order with an unknown outcome stays reserved at least this long.',
-    ),
-  tradeReportDelayMaxMs: millis(0, 600_000)
-    .default(20_000)
-    .describe('Time in ms for which a closed order stays reserved, because its last trades may be listed late.'),
-  transferListDelayMaxMs: millis(0, 86_400_000)
-    .default(600_000)
-    .describe(
-      'How late in ms the exchange may list a deposit or withdrawal that is in the balance already. A difference that nothing explains withdraws quotes at once, and halts after this long.',
-    ),
-  shutdownMs: millis(1_000, 600_000)
-    .default(60_000)
-    .describe(
-      'Bound in ms for canceling and verifying when stopping. What is not verified by then is listed, exit code 3.',
-    ),
-});
-
 /** The name of a strategy and its parameters beside it, for every strategy in the index. */
 export type StrategyConfig = {
   readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']> & { readonly name: K };
@@ -192,16 +165,19 @@ export const configSchema = z
         'Name of this bot in its order ids, <instance>-<run>-<counter>: 1 to 12 letters and digits. Never give one name to two bots on one account.',
       ),
     exchange: z.discriminatedUnion('kind', [embedded, remote]).describe('Where to trade.'),
-    strategy: strategy.describe('What to quote: the name of a strategy and its parameters.'),
-    fairValue: fairValueParameters.optional(),
+    strategy: strategy.meta(AT_RELOAD).describe('What to quote: the name of a strategy and its parameters.'),
+    fairValue: fairValueParameters.optional().meta(AT_RELOAD),
     paper: paper
       .prefault({})
       .describe(
         "For puntas run --paper: trades the remote exchange's market on paper, without a key and without money.",
       ),
-    limits: limits.describe('What can never be exceeded. All are required: without them the book is not traded.'),
+    limits: limits
+      .meta(AT_RELOAD)
+      .describe('What can never be exceeded. All are required: without them the book is not traded.'),
     halts: halts
       .prefault({})
+      .meta(AT_RELOAD)
       .describe(
         'Behaviour that no healthy bot shows. A halt cancels everything and stays, also after a restart, until puntas resume.',
       ),
@@ -210,32 +186,33 @@ export const configSchema = z
         required: z
           .boolean()
           .default(false)
+          .meta(AT_RELOAD)
           .describe('Nothing is quoted while no sentinel (puntas sentinel) shows life. Recommended with real money.'),
         ttlMs: millis(5_000, 600_000)
           .default(30_000)
+          .meta(ELSEWHERE)
           .describe(
             'The sentinel takes the bot for dead when it has shown no life for this many ms, and for cut off when it lives and has read nothing of its own orders for as long while the exchange answers the sentinel.',
           ),
       })
       .prefault({})
       .describe("The second process that takes the bot's orders out when the bot is dead or frozen."),
-    reference: reference.optional(),
+    reference: reference.optional().meta(AT_RELOAD),
     hedge: hedge
       .optional()
+      .meta(AT_RELOAD)
       .describe('Lets inventory leave by conversions. Left out: it leaves by quotes and their skew alone.'),
-    backtest: backtestKeys.prefault({}).describe('What puntas backtest assumes that no tape tells.'),
-    markouts: markouts
-      .optional()
-      .describe(
-        'Follows what the price does after our fills, and moves a side out whose fills are followed by moves against them. Left out: neither.',
-      ),
+    backtest: backtestKeys.prefault({}).meta(ELSEWHERE).describe('What puntas backtest assumes that no tape tells.'),
+    markouts: markouts.optional().meta(AT_RELOAD),
     rfqReference: rfqReference
       .optional()
+      .meta(AT_RELOAD)
       .describe(
         'Asks RFQ for its prices, as a second opinion where the book is thin and as the bound of the skew. Left out: never.',
       ),
     regimes: regimes
       .optional()
+      .meta(AT_RELOAD)
       .describe(
         'When the bot by itself quotes wider, or only closes inventory. Left out: it never does; puntas reduce lets it close inventory only.',
       ),
@@ -248,8 +225,9 @@ export const configSchema = z
           ),
       })
       .prefault({})
+      .meta(AT_RELOAD)
       .describe('What to hold.'),
-    timing: timing.prefault({}).describe('When things happen.'),
+    timing: timing.prefault({}).meta(AT_RELOAD).describe('When things happen.'),
     metrics: z
       .strictObject({
         host: z
@@ -301,6 +279,7 @@ export const configSchema = z
           .describe('What the recordings of all runs may take on disk, in MB (10^6 bytes): the oldest are deleted.'),
       })
       .prefault({})
+      .meta(AT_RELOAD)
       .describe('How much of what happened is kept, for puntas replay.'),
     webhooks: z
       .strictObject({
@@ -312,6 +291,7 @@ export const configSchema = z
         port: port.describe('Port; 0 takes a free one.'),
         callbackUrl: address(/^https?:$/, 'https://bot.example.com')
           .optional()
+          .meta(ELSEWHERE)
           .describe(
             'Address at which the exchange reaches the listener; the secret path is put behind it. For puntas webhooks register.',
           ),
@@ -357,6 +337,7 @@ export const configSchema = z
         level: z
           .enum(['debug', 'info', 'warn', 'error'])
           .default('info')
+          .meta(AT_ONCE)
           .describe('Least important kind of line that is written.'),
       })
       .prefault({})

@@ -7,4 +7,6 @@ export interface Log {
   info(known: object, sentence: string): void;
   warn(known: object, sentence: string): void;
   error(known: object, sentence: string): void;
+  /** From now on lines of this level and above are written; absent where that cannot be changed. */
+  setLevel?(level: string): void;
 }

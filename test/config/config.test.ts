@@ -71,7 +71,7 @@ describe('defaults', () => {
     expect(checked(VALID)).toMatchObject({
       exchange: {
         market: { kind: 'flow' },
-        budgets: { publicPerMinute: 60, privatePerMinute: 300 },
+        budgets: { publicPerMinute: 54, privatePerMinute: 270 },
         requestTimeoutMs: 5000,
         authentication: 'bitso',
         port: 0,
@@ -240,11 +240,11 @@ describe('an error', () => {
     ['timing: {staleAfterMs: 1000}', /timing\.staleAfterMs: 1000 must be above bookPollMs 1250/],
     [
       'timing: {bookPollMs: 900}',
-      /timing\.bookPollMs: a read every 900 ms is more than budgets\.publicPerMinute 60: at least 1000/,
+      /timing\.bookPollMs: a read every 900 ms is more than budgets\.publicPerMinute 54: at least 1112/,
     ],
     [
       'timing: {privatePollMs: 300}',
-      /timing\.privatePollMs: two reads every 300 ms are more than .* 300: at least 400/,
+      /timing\.privatePollMs: two reads every 300 ms are more than .* 270: at least 445/,
     ],
     [
       'timing: {requestDelayMaxMs: 5000}',
@@ -384,6 +384,30 @@ describe('money text', () => {
         expect(checked(replaced("'50000'", `"${exact}"`)).limits.orderValueMax).toBe(exact);
       }),
     );
+  });
+});
+
+describe('a hedge without a band', () => {
+  const errorsOf = (hedge: string): string => {
+    const loaded = loadConfig(`${textOf('sandbox.yaml')}hedge: ${hedge}\n`, 'a.yaml');
+    return loaded.ok ? '' : loaded.errors.join('\n');
+  };
+  const flow = 'flow: { volatilityBps: 57, fillsPerMinute: 1, decayPerBps: 0.19 }';
+
+  test('says its risk in the minor currency, and the flow', () => {
+    expect(errorsOf(`{ risk: 100 mxn, ${flow} }`)).toBe('');
+    expect(errorsOf('{ risk: 100 mxn }')).toMatch(/expected a band, or what it follows from: risk and flow/);
+    expect(errorsOf(`{ ${flow} }`)).toMatch(/expected a band, or what it follows from/);
+    expect(errorsOf(`{ risk: 100 btc, ${flow} }`)).toMatch(/must be in mxn/);
+  });
+
+  test('has no rest and no price of carrying by hand, and a band by hand wins', () => {
+    expect(errorsOf(`{ risk: 100 mxn, ${flow}, residual: '0.01' }`)).toMatch(/residual.*follows with the band/);
+    expect(errorsOf(`{ risk: 100 mxn, ${flow}, carryBpsPerHour: 5 }`)).toMatch(
+      /carryBpsPerHour.*follows with the band/,
+    );
+    expect(errorsOf(`{ band: '0.05', residual: '0.01', risk: 100 mxn, ${flow} }`)).toBe('');
+    expect(errorsOf("{ band: '0.5' }")).toMatch(/must be below limits.positionMax/);
   });
 });
 

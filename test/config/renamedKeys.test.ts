@@ -6,7 +6,10 @@ import { OLD_KEYS_END } from '../../src/config/renamedKeys.ts';
 
 const root = new URL('../../', import.meta.url);
 const textOf = (path: string): string => readFileSync(new URL(path, root), 'utf8');
-const hedged = textOf('config/hedged.yaml');
+const hedged = textOf('config/hedged.yaml').replace(
+  /^ {2}risk:[^]*? {2}costMaxBps/m,
+  "  band: '0.08'\n  residual: '0.02'\n  costMaxBps",
+);
 const imbalance = textOf('config/imbalance.yaml');
 
 /** What is added to a shipped file or changed in it, under the new name; then the old path, and the new one. */

@@ -68,7 +68,7 @@ describe('an error of a strategy is one line that says what was expected and wha
       'peg',
       'everyMs: 4000',
       'everyMs: 2000',
-      'reference.everyMs: with timing.bookPollMs 2000 that makes 90 public requests a minute, more than budgets.publicPerMinute 60',
+      'reference.everyMs: with timing.bookPollMs 2500 that makes 84 public requests a minute, more than budgets.publicPerMinute 54',
     ],
     [
       'a risk in another currency',

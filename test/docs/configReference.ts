@@ -1,6 +1,7 @@
 /** Writes the page of every configuration key, and the JSON Schema for editors, out of the one schema that checks the file. */
 import { z } from 'zod';
 import { configSchema } from '../../src/config.ts';
+import type { TakesEffect } from '../../src/config.ts';
 
 type Node = {
   readonly type?: string | readonly string[];
@@ -19,6 +20,7 @@ type Node = {
   readonly oneOf?: readonly Node[];
   readonly anyOf?: readonly Node[];
   readonly pattern?: string;
+  readonly takesEffect?: TakesEffect;
 };
 
 /** The schema as editors read it, through `# yaml-language-server: $schema=./schema.json`. */
@@ -43,7 +45,9 @@ export function configReference(): string {
 }
 
 const INTRODUCTION = `One YAML file describes one process, and one process quotes one book. \`puntas check -c FILE\` reads it, prints what it
-understood and the quotes it would place, and places nothing.
+understood and the quotes it would place, and places nothing. \`puntas init FILE\` writes one with comments: it asks ten questions at a terminal,
+or takes \`--exchange\`, \`--book\` and the others as flags, reads the account's fees and the book's rules, and proposes the rest with its reason (\`--yes\` takes that).
+Each value says where it comes from. A file that is there is never overwritten.
 
 - A key that is not on this page is refused, with the key that was probably meant. One that was renamed is taken under its old
   name for one version, with a line that names the new one ([upgrading](upgrading.md)).
@@ -52,6 +56,8 @@ understood and the quotes it would place, and places nothing.
 - All errors are told at once, one line each: \`file:line:column key: what was expected, what was found\`.
 - Limits have no defaults. Without them the book is not traded.
 - Lengths of time are whole milliseconds and say so in their name; bps are hundredths of a percent.
+- *Taken up* says when a bot that runs goes by a changed key: \`live\` at once, \`reload\` at the change of runs of a
+  [reload](reload.md), \`restart\` only when it is started anew, \`elsewhere\` never: another command or process reads it when it is started.
 - Editors that speak JSON Schema complete and check the file: its first line names [\`config/schema.json\`](../config/schema.json).`;
 
 const OUTRODUCTION = `## Key and secret
@@ -63,6 +69,8 @@ like one is refused by name. Only \`exchange.kind: remote\` needs them.
 |---|---|
 | \`PUNTAS_API_KEY\`, \`PUNTAS_API_SECRET\` | The key and the secret themselves. |
 | \`PUNTAS_API_KEY_FILE\`, \`PUNTAS_API_SECRET_FILE\` | Paths of files that hold them, as Docker and Kubernetes mount secrets. |
+
+Those of alerts (\`PUNTAS_TELEGRAM_TOKEN\`, \`PUNTAS_ALERT_WEBHOOK_SECRET\`, \`PUNTAS_ALERT_WEBHOOK_URL\`) are read the same way ([alerts](alerts.md)).
 
 Set one form of each, never both. White space around the text is trimmed. Prefer files, readable by the bot's user alone: the
 environment of a process shows in \`docker inspect\` and in \`/proc\`. Use a key that may trade and read but not withdraw,
@@ -79,7 +87,8 @@ at least both maker fees plus \`strategy.minEdgeBps\`.`;
 function section(key: string, node: Node): readonly string[] {
   const head = [`## ${key}`, ...(node.description === undefined ? [] : [node.description])];
   const members = node.oneOf ?? node.anyOf;
-  if (members === undefined) return [...head, table([[`${key}.`, node]])];
+  const taken = node.takesEffect ?? 'restart';
+  if (members === undefined) return [...head, table([[`${key}.`, node]], taken)];
   return [
     ...head,
     ...members.flatMap(member => {
@@ -87,38 +96,41 @@ function section(key: string, node: Node): readonly string[] {
       return [
         `### ${key}: ${word} ${String(named.const)}`,
         named.description ?? '',
-        table([[`${key}.`, without(member, word)]]),
+        table([[`${key}.`, without(member, word)]], taken),
       ];
     }),
   ];
 }
 
 /** Rows of an object, nested objects unfolded below it. */
-function table(objects: readonly (readonly [prefix: string, node: Node])[]): string {
-  const rows = objects.flatMap(([prefix, node]) => rowsOf(prefix, node));
-  return ['| key | form | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
+function table(objects: readonly (readonly [prefix: string, node: Node])[], taken: TakesEffect = 'restart'): string {
+  const rows = objects.flatMap(([prefix, node]) => rowsOf(prefix, node, taken));
+  return ['| key | form | default | taken up | meaning |', '|---|---|---|---|---|', ...rows].join('\n');
 }
 
-function rowsOf(prefix: string, object: Node): readonly string[] {
+/** `above`: when changes of what has no mark of its own are taken up. */
+function rowsOf(prefix: string, object: Node, above: TakesEffect): readonly string[] {
   return Object.entries(object.properties ?? {}).flatMap(([key, node]) => {
     const name = `${prefix}${key}`;
+    const taken = node.takesEffect ?? above;
     const members = node.oneOf ?? node.anyOf;
     if (members !== undefined) {
       return members.flatMap(member => {
         const [word, named] = discriminatorOf(member);
-        const title = `| \`${name}.${word}\` | \`${String(named.const)}\` | ${standard(node, word, named.const)} | ${escaped(named.description)} |`;
-        return [title, ...rowsOf(`${name}.`, without(member, word))];
+        const title = `| \`${name}.${word}\` | \`${String(named.const)}\` | ${standard(node, word, named.const)} | ${taken} | ${escaped(named.description)} |`;
+        return [title, ...rowsOf(`${name}.`, without(member, word), taken)];
       });
     }
     const needed = object.required?.includes(key) ?? false;
     const preset = node.default === undefined ? (needed ? '**required**' : 'none') : code(node.default);
     if (node.properties) {
       // Whether it stands there at all says something where nothing stands by default.
-      const own = preset === 'none' ? [`| \`${name}\` | keys below | none | ${escaped(node.description)} |`] : [];
-      return [...own, ...rowsOf(`${name}.`, node)];
+      const own =
+        preset === 'none' ? [`| \`${name}\` | keys below | none | ${taken} | ${escaped(node.description)} |`] : [];
+      return [...own, ...rowsOf(`${name}.`, node, taken)];
     }
-    const item = node.items?.properties ? rowsOf(`${name}[].`, node.items) : [];
-    return [`| \`${name}\` | ${formOf(node)} | ${preset} | ${escaped(node.description)} |`, ...item];
+    const item = node.items?.properties ? rowsOf(`${name}[].`, node.items, taken) : [];
+    return [`| \`${name}\` | ${formOf(node)} | ${preset} | ${taken} | ${escaped(node.description)} |`, ...item];
   });
 }
 

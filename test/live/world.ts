@@ -6,6 +6,7 @@ import { parse, stringify } from 'yaml';
 import { shippedConfig } from '../../src/app/wiring/configFile.ts';
 import { openBox } from '../../src/app/wiring/embedded.ts';
 import type { Box } from '../../src/app/wiring/embedded.ts';
+import type { ConfigSource } from '../../src/app/run/reloading.ts';
 import { run } from '../../src/app/run/run.ts';
 import type { RunResult } from '../../src/app/run/run.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -74,6 +75,8 @@ export type Running = {
   readonly arrived: readonly WireRequest[];
   /** Resolves when the run has ended by itself; rejects when it could not start. */
   readonly ended: Promise<RunResult>;
+  /** As SIGHUP. */
+  hangUp(): void;
   /** Lets time pass until the run is over. */
   stop(why?: string): Promise<RunResult>;
 };
@@ -89,6 +92,8 @@ export type RunChanges = {
   readonly onLine?: (line: LogLine) => void;
   /** Without one books are polled. */
   readonly stream?: StreamTransport;
+  /** Where another configuration is read from; without one it stays. */
+  readonly source?: ConfigSource;
 };
 
 /** Starts a run and returns when it reads and quotes. Rejects when it cannot start. */
@@ -114,6 +119,7 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
     changes.onLine?.(line);
   });
   let stop: ((why: string) => void) | null = null;
+  let reload: (() => void) | null = null;
   let over = false;
   const ended = run({
     config,
@@ -129,7 +135,11 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
     seed,
     log: heard,
     version: 'test',
-    onStarted: call => (stop = call),
+    ...(changes.source ? { source: changes.source } : {}),
+    onStarted: (call, _, again) => {
+      stop = call;
+      reload = again;
+    },
   }).finally(() => (over = true));
   ended.catch(() => undefined);
   await until(clock, wire, () => over || stop !== null);
@@ -139,6 +149,7 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
     log,
     arrived,
     ended,
+    hangUp: () => reload!(),
     stop: async (why = 'the test is over') => {
       stop!(why);
       await settle();

@@ -14,6 +14,7 @@ export type Task = {
   readonly planted?: string;
   /** Time with faults, instead of what the seed draws. */
   readonly safetyMs?: number;
+  readonly reloads?: boolean;
 };
 
 /** `ms` is processor time: what else the machine does is no part of it. */
@@ -28,6 +29,7 @@ export async function carryOut(task: Task): Promise<TaskResult> {
   try {
     const run = await simulate(task.seed, {
       ...(task.only ? { only: task.only } : {}),
+      ...(task.reloads === true ? { reloads: true } : {}),
       ...(task.safetyMs === undefined ? {} : { safetyMs: task.safetyMs }),
       ...(plant ? { seams: plant.seams(), untilBroken: true } : {}),
     });
@@ -102,7 +104,9 @@ export async function runTasks(
 export async function shrunk(failing: Run, run: (task: Task) => Promise<Run>): Promise<readonly Fault[]> {
   const law = failing.violations[0]!.law;
   const breaks = async (only: readonly Fault[]) =>
-    (await run({ seed: failing.seed, only })).violations.some(violation => violation.law === law);
+    (await run({ seed: failing.seed, only, reloads: failing.reloads !== null })).violations.some(
+      violation => violation.law === law,
+    );
   let classes = [...failing.classes];
   // Halves first: most classes have nothing to do with it.
   for (let size = Math.ceil(classes.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {

@@ -34,6 +34,7 @@ type Options = {
   readonly twice?: boolean;
   readonly planted?: boolean | string;
   readonly days?: string;
+  readonly reloads?: boolean;
 };
 
 if (process.argv.includes('--child')) serveTasks();
@@ -51,6 +52,7 @@ else {
       '--days <count>',
       'instead of seeds: a month or so of the shipped bot, once calm and once with lost requests, for its heap',
     )
+    .option('--reloads', 'somebody changes the configuration every few seconds, well and badly')
     .option('--planted [name]', 'runs the planted bugs too, or one of them alone')
     .parse()
     .opts<Options>();
@@ -67,6 +69,7 @@ async function one(options: Options): Promise<number> {
   else
     run = await simulate(seed, {
       ...only,
+      ...(options.reloads === true ? { reloads: true } : {}),
       ...(options.trace === true ? { print: line => void process.stdout.write(line) } : {}),
     });
   const { violations, ...rest } = run;
@@ -97,7 +100,10 @@ async function campaign(options: Options): Promise<number> {
 async function seeds(options: Options, jobs: number, tally: Tally): Promise<void> {
   const from = whole(options.from);
   const count = whole(options.seeds);
-  const all = Array.from({ length: count }, (_, i): Task => ({ seed: from + i }));
+  const all = Array.from({ length: count }, (_, i): Task => ({
+    seed: from + i,
+    ...(options.reloads === true ? { reloads: true } : {}),
+  }));
   const hashes = new Map<number, string>();
   await runTasks(MAIN, jobs, oneByOne(all), ({ task, run, ms }) => {
     hashes.set(task.seed, run.hash);
@@ -130,7 +136,9 @@ function tell(run: Run): void {
 async function explain(run: Run): Promise<void> {
   const classes = await shrunk(run, async task => (await carryOut(task)).run);
   say(`seed ${run.seed} needs ${classes.length === 0 ? 'no fault' : classes.join(', ')}`);
-  say(`  npm run sim -- --seed ${run.seed} --only ${JSON.stringify(numbersOf(classes))} --trace`);
+  say(
+    `  npm run sim -- --seed ${run.seed}${run.reloads === null ? '' : ' --reloads'} --only ${JSON.stringify(numbersOf(classes))} --trace`,
+  );
 }
 
 async function findPlanted(names: readonly string[], jobs: number): Promise<readonly PlantedFind[]> {

@@ -1,5 +1,6 @@
 /** What a campaign tells: the block for people, and the last line for machines. */
 import { SOMETIMES } from './judges/sometimes.ts';
+import type { ReloadCounts } from './processes/reloads.ts';
 import type { Run } from './simulate.ts';
 
 export type PlantedFind = { readonly name: string; readonly seeds: number | null; readonly law: string | null };
@@ -39,6 +40,21 @@ export class Tally {
     return all === 0 ? 0 : picked.reduce((sum, run) => sum + run.uptime.both, 0) / all;
   }
 
+  /** `awayMs`: of calm seeds, the half and the longest. */
+  get reloads(): Omit<ReloadCounts, 'awayMs'> & { readonly awayMs: readonly [median: number, most: number] } {
+    const sum = (of: (counts: ReloadCounts) => number) =>
+      this.sum(({ reloads }) => (reloads === null ? 0 : of(reloads)));
+    const away = this.runs.flatMap(({ calm, reloads }) => (calm ? (reloads?.awayMs ?? []) : [])).sort((a, b) => a - b);
+    return {
+      asked: sum(({ asked }) => asked),
+      taken: sum(({ taken }) => taken),
+      refused: sum(({ refused }) => refused),
+      putOff: sum(({ putOff }) => putOff),
+      fellBack: sum(({ fellBack }) => fellBack),
+      awayMs: [away[Math.floor(away.length / 2)] ?? 0, away.at(-1) ?? 0],
+    };
+  }
+
   get speedup(): number {
     return this.cpuMs === 0 ? 0 : this.sum(run => run.simMs) / this.cpuMs;
   }
@@ -56,6 +72,7 @@ export function block(tally: Tally, planted: readonly PlantedFind[], wallMs: num
     ['crashes', count(tally.sum(run => run.crashes))],
     ['fills applied', count(tally.sum(run => run.fills))],
     ['lock-outs by the exchange itself', count(tally.sum(run => run.lockOuts))],
+    ...(tally.reloads.asked === 0 ? [] : [['changes of the configuration', reloadsText(tally)] as const]),
     ['violations', count(tally.failing.reduce((sum, run) => sum + run.violations.length, 0))],
     ['same seed, same trace', `${tally.mismatches} mismatches in ${tally.compared} comparisons`],
     ['sometimes', `${SOMETIMES.length - tally.unseen.length} of ${SOMETIMES.length} seen`],
@@ -83,6 +100,7 @@ export const lastLine = (tally: Tally, planted: readonly PlantedFind[]): string 
     faults: [...tally.faults.values()].reduce((sum, n) => sum + n, 0),
     unknowns: tally.sum(run => run.unknowns),
     crashes: tally.sum(run => run.crashes),
+    ...(tally.reloads.asked === 0 ? {} : { reloads: tally.reloads }),
     violations: tally.failing.reduce((sum, run) => sum + run.violations.length, 0),
     mismatches: tally.mismatches,
     compared: tally.compared,
@@ -103,6 +121,8 @@ export const lastLine = (tally: Tally, planted: readonly PlantedFind[]): string 
     },
   });
 
+const reloadsText = ({ reloads: { asked, taken, refused, putOff, fellBack, awayMs } }: Tally): string =>
+  `${asked}: ${taken} taken, ${refused} refused, ${putOff} put off, ${fellBack} fell back; quotes away ${awayMs[0]} ms where nothing else is wrong, ${awayMs[1]} at most`;
 const count = (n: number): string => n.toLocaleString('en-US');
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 const round = (x: number, digits: number): number => Number(x.toFixed(digits));

@@ -16,6 +16,8 @@ import { Network } from './world/network.ts';
 import type { Watcher } from './world/network.ts';
 import { startOthers } from './world/others.ts';
 import { ReplyFaults } from './world/replyFaults.ts';
+import { Reloads } from './processes/reloads.ts';
+import type { ReloadCounts } from './processes/reloads.ts';
 import { SentinelProcess } from './processes/sentinel.ts';
 import { SentinelJudge } from './judges/sentinelJudge.ts';
 import { BOOK, INSTANCE, scenarioOf } from './world/scenario.ts';
@@ -46,6 +48,8 @@ export type Run = {
   /** Seconds with both quotes live, and seconds in all from the first such moment to the operator's stop. */
   readonly uptime: { readonly both: number; readonly all: number };
   readonly calm: boolean;
+  /** Null without them. */
+  readonly reloads: ReloadCounts | null;
 };
 
 export type RunOptions = {
@@ -53,6 +57,8 @@ export type RunOptions = {
   readonly seams?: Seams;
   /** Time with faults, instead of what the seed draws. */
   readonly safetyMs?: Millis;
+  /** Somebody changes the configuration every few seconds. */
+  readonly reloads?: boolean;
   /** Ends at the first violation. */
   readonly untilBroken?: boolean;
   readonly print?: (line: string) => void;
@@ -86,6 +92,7 @@ class Simulation {
   readonly #store: Store;
   readonly #checker: Checker;
   readonly #bot: Bot;
+  readonly #reloads: Reloads | null;
   readonly #sentinel: SentinelProcess | null;
   readonly #judge: SentinelJudge | null;
   readonly #hedges: HedgeJudge | null;
@@ -253,6 +260,12 @@ class Simulation {
       seams: options.seams ?? {},
       events: this.#botEvents(),
     });
+    this.#reloads = options.reloads
+      ? new Reloads({
+          ...{ world, scenario, bot: this.#bot, isCalm: this.#isCalm },
+          breaks: (law, what) => this.#checker.breaks(law, what),
+        })
+      : null;
     this.#sentinel = this.#judge
       ? new SentinelProcess({
           world,
@@ -527,10 +540,14 @@ class Simulation {
       tried: (request, topic) => this.#checker.tried(request, topic),
       sent: (life, request, topic) => {
         this.#checker.sent(life.number, request, topic);
-        if (topic === 'place') this.#judge?.placing(orderIn(request).originId, this.#checker.runsSince(life.number));
+        if (topic !== 'place') return;
+        const { originId, major } = orderIn(request);
+        this.#judge?.placing(originId, this.#checker.runsSince(life.number));
+        this.#reloads?.sent(originId, major);
       },
       arrived: (request, topic, reply, { sentAt, again }) => {
         this.#checker.arrived(request, topic, reply);
+        if (topic === 'place' && isSuccess(reply)) this.#reloads?.rests(orderIn(request).originId);
         if (topic === 'place' && world.clock.elapsed() - sentAt > 6_000 && isSuccess(reply))
           see('a late request found its order forgotten by nobody');
         if (topic === 'place' && again && envelopeOf(reply)?.error?.code === '0201')
@@ -676,6 +693,7 @@ class Simulation {
       sometimes: Object.fromEntries(world.marks.counts),
       uptime: this.#checker.uptime,
       calm: this.#isCalm,
+      reloads: this.#reloads?.counts ?? null,
     };
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Config } from '../../src/config.ts';
 import { carryOut, shrunk } from './campaign.ts';
 import { FAULTS, isCalm, swarmOf } from './world/faults.ts';
 import { PLANTED } from './planted.ts';
@@ -28,6 +29,20 @@ describe('the simulation', () => {
   it('of seed 7001108, in which the sentinel canceled long after the resume of a person, breaks no law', async () => {
     const only = ['partitions', 'lock-outs', 'orphans', 'sentinel trouble'] as const;
     expect((await simulate(7001108, { only })).violations).toEqual([]);
+  });
+
+  it.each([10, 16])('of seed %i with a configuration that changes every few seconds breaks no law', async seed => {
+    const { violations, reloads } = await simulate(seed, { ...SHORT, reloads: true });
+    expect(violations).toEqual([]);
+    expect(reloads!.taken).toBeGreaterThan(0);
+    expect(reloads!.refused).toBeGreaterThan(0);
+  });
+
+  it('finds a run whose engine has another configuration than is recorded of it', async () => {
+    let first: Config | null = null;
+    const engineConfig = (config: Config) => (first ??= config);
+    const { violations } = await simulate(10, { ...SHORT, reloads: true, untilBroken: true, seams: { engineConfig } });
+    expect(violations.map(({ law }) => law)).toContain('C1');
   });
 
   it('of one seed is the same the second time, event for event', async () => {

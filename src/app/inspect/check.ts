@@ -5,14 +5,11 @@ import type { Amount, Clock, Instrument, NormalizedLevel, Preview } from '../../
 import type { Config } from '../../config.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Halt } from '../../live/safety/latch.ts';
-import { readOpening, readRules } from '../../live/loop/opening.ts';
-import { Reads } from '../../live/account/reads.ts';
-import { isFailed } from '../../live/failed.ts';
-import { readReference } from '../../live/market/reference.ts';
-import { clientOf, engineOf, referenceOf } from '../wiring/bot.ts';
+import { readRules } from '../../live/loop/opening.ts';
+import { clientOf } from '../wiring/bot.ts';
 import type { VenueAccess } from '../wiring/bot.ts';
-import { UsageError } from '../wiring/usageError.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
+import { previewNow } from './previewNow.ts';
 
 export type CheckResult = {
   /** Lines for stdout. */
@@ -30,40 +27,9 @@ export async function check(
   configFile: string | undefined,
 ): Promise<CheckResult> {
   const client = clientOf(config, venue, clock, seed);
-  const around = referenceOf(config);
   try {
     const rules = await readRules(client, config.book);
-    const engine = engineOf(config, rules, 0);
-    const opening = await readOpening(client, () => clock.now());
-    const time = () => clock.now();
-    const reads = new Reads(client, config.book, opening.lastTid, time);
-    engine.step({ kind: 'rules', at: time(), ...rules });
-    engine.step({
-      kind: 'balances',
-      at: time(),
-      startedAt: opening.startedAt,
-      quiet: true,
-      balances: opening.balances,
-    });
-    for (const read of [
-      ...(around ? [readReference({ exchange: client, instrument: () => rules.instrument, time }, around)] : []),
-      reads.trades(),
-      reads.openOrders(),
-      reads.publicTrade(rules.instrument),
-      reads.book(rules.instrument),
-    ]) {
-      const event = await read;
-      if (isFailed(event))
-        throw new UsageError(
-          `the exchange could not be read: ${event.kind === 'refused' ? `${event.code} ${event.message}` : event.reason}`,
-          1,
-        );
-      if (event?.kind === 'feed failed') throw new UsageError(`the feed ${event.name} tells no price: ${event.why}`, 1);
-      if (event !== null) engine.step(event);
-    }
-    const reducing = latchIn(config.state.dir).readReduce?.() ?? null;
-    if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });
-    const preview = engine.preview(time());
+    const { preview, own } = await previewNow(config, client, rules, clock);
     const text = [
       '# configuration, with every default filled in',
       stringify(config).trimEnd(),
@@ -71,11 +37,13 @@ export async function check(
       `# quotes that it would place now (maker fee ${percent(rules.makerRate)}, taker fee ${percent(rules.takerRate)})`,
       ...(rules.tier ? [describeTier(rules.tier)] : []),
       ...halts(preview.halt, config.state.dir, configFile),
+      ...(own === 0
+        ? []
+        : [`${own} live orders of ${config.instance} are counted as taken out: a run does that first`]),
       ...describe(rules.instrument, preview),
     ].join('\n');
     return { text, problem: needsPerson(preview.unshown) ? `nothing would be quoted: ${preview.whyNot ?? ''}` : null };
   } finally {
-    await around?.close();
     await client.close();
   }
 }

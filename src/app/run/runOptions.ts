@@ -1,8 +1,9 @@
 /** What a run is started with: a checked configuration, a venue, a clock and a log. */
 import type { Config } from '../../config.ts';
-import type { Clock } from '../../core/index.ts';
+import type { Clock, EngineNews, Instrument } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import type { VenueAccess } from '../wiring/bot.ts';
+import type { ConfigSource } from './reloading.ts';
 
 export type RunOptions = {
   readonly config: Config;
@@ -17,6 +18,15 @@ export type RunOptions = {
   readonly configFile?: string | undefined;
   /** Called once the state is opened, or found not to be usable: from then on a failing start speaks of its orders itself. */
   readonly onOpened?: () => void;
+  /** Told the engine's news as it happens, after the log. */
+  readonly onNews?: (news: EngineNews, instrument: Instrument) => void;
   /** Called with a function that ends the run; its argument says why. */
-  readonly onStarted: (stop: (why: string) => void, broke: (error: unknown) => void) => void;
+  readonly onStarted: (
+    stop: (why: string) => void,
+    broke: (error: unknown) => void,
+    /** Reads the file anew; does nothing without `source`. */
+    reload: () => void,
+  ) => void;
+  /** Where a new configuration comes from; absent: this one stays. */
+  readonly source?: ConfigSource;
 };

@@ -1,14 +1,16 @@
 /** A run whose state is open: its parts, what they tell each other, and how it begins and ends. */
+import type { Config } from '../../config.ts';
 import { describeTier } from '../../core/index.ts';
 import type { Clock, Millis, Snapshot, VenueClient } from '../../core/index.ts';
 import { adjustmentsIn } from '../../live/state/adjustments.ts';
 import { settlementsIn } from '../../live/state/settlements.ts';
 import type { Journal } from '../../live/state/journal.ts';
+import { reloadsIn } from '../../live/state/reloads.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Latch } from '../../live/safety/latch.ts';
 import { openRolling } from '../../live/loop/rolling.ts';
-import type { Rolling } from '../../live/loop/rolling.ts';
+import type { Reloaded, Rolling, RunSetup } from '../../live/loop/rolling.ts';
 import type { Session } from '../../live/loop/session.ts';
 import { keptPage, metrics, serveMonitor, showProcess, watchEventLoop } from '../../monitor/index.ts';
 import type { KeptPage, Metrics } from '../../monitor/index.ts';
@@ -23,6 +25,7 @@ import { PAPER_PREFIX } from '../wiring/paper.ts';
 import { status } from '../messages/status.ts';
 import { summaryOf } from '../messages/summary.ts';
 import type { Summary } from '../messages/summary.ts';
+import { Reloading } from './reloading.ts';
 import { journalLimits, misplaced, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
 import { RunTotals } from './runTotals.ts';
@@ -56,10 +59,14 @@ export class Running {
   #page: KeptPage | null = null;
   #inbox: InboxSide | null = null;
   #isStoppedCleanly = false;
+  /** What it runs with; a reload changes it. */
+  #config: Config;
+  #reference: ReturnType<typeof referenceOf>;
 
   constructor(options: RunOptions, journal: Journal, ends: Ends) {
     const { config, venue, clock, seed } = options;
     this.#options = options;
+    this.#config = config;
     this.#ends = ends;
     this.#resumeCommand = ownCommand('resume', { configFile: options.configFile, stateDir: config.state.dir });
     this.#journal = journal;
@@ -82,8 +89,9 @@ export class Running {
   async open(): Promise<Rolling> {
     const { config, venue, clock, seed, log } = this.#options;
     const client = this.#client;
-    const reference = referenceOf(config);
-    if (reference) this.#ends.push(() => reference.close());
+    const first = this.#setupOf(config);
+    this.#reference = first.beside?.reference;
+    this.#ends.push(() => this.#reference?.close());
     const rolling = await openRolling({
       bot: { book: config.book, instance: config.instance, resumeCommand: this.#resumeCommand },
       clock,
@@ -93,26 +101,18 @@ export class Running {
         newStream: () => marketStreamOf(config, venue, clock, seed),
         moneyLists: client.moneyLists,
       },
-      beside: { reference, hedge: hedgeOf(config, client), rfqReference: rfqReferenceOf(config, client) },
+      ...first,
       state: {
         journal: this.#journal,
         latch: this.#latch,
         adjustments: adjustmentsIn(config.state.dir),
         settlements: settlementsIn(config.state.dir),
       },
-      timing: config.timing,
-      roll: { ...journalLimits(config), onRolled: (ended, next) => this.#rolled(ended, next) },
-      makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
       onNews: (news, { instrument }) => {
         logEvent(log, instrument, news, this.#resumeCommand);
         if (news.kind === 'count') this.#metrics?.order(news.side, news.event);
         if (news.kind === 'fill') this.#metrics?.fill(news.fill.side, volumeOf(news.fill, instrument));
-      },
-      watchers: {
-        onStep: ms => this.#metrics?.loop(ms),
-        onReconciled: () => this.#heartbeat.read(),
-        onTurn: isKeptOut => this.#heartbeat.beat(isKeptOut ? 'kept out' : 'alive'),
-        ...(config.sentinel.required ? { sentinelAlive: sentinelIn(config.state.dir, clock) } : {}),
+        this.#options.onNews?.(news, instrument);
       },
     });
     if (this.#journal.client === null && ownerOf(config, venue).venue !== null) {
@@ -122,10 +122,73 @@ export class Running {
     return rolling;
   }
 
+  /** What of a run its configuration makes. Throws `UsageError` where it asks for what is not there. */
+  #setupOf(config: Config) {
+    const { clock } = this.#options;
+    const client = this.#client;
+    const [hedge, rfqReference] = [hedgeOf(config, client), rfqReferenceOf(config, client)];
+    return {
+      setup: JSON.stringify(config),
+      beside: { reference: referenceOf(config), hedge, rfqReference },
+      timing: config.timing,
+      roll: {
+        ...journalLimits(config),
+        onRolled: (ended: Session, next: Journal) => this.#rolled(ended, next),
+      },
+      makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
+      watchers: {
+        onStep: ms => {
+          this.#metrics?.loop(ms);
+        },
+        onReconciled: () => this.#heartbeat.read(),
+        onTurn: isKeptOut => this.#heartbeat.beat(isKeptOut ? 'kept out' : 'alive'),
+        ...(config.sentinel.required ? { sentinelAlive: sentinelIn(config.state.dir, clock) } : {}),
+      },
+    } satisfies RunSetup;
+  }
+
+  /** Takes requests for another configuration from here on; nothing without a file to read it from. */
+  #reloads(rolling: Rolling): Reloading | null {
+    const { clock, log, source, venue } = this.#options;
+    if (source === undefined) return null;
+    const reloading = new Reloading({
+      ...{ clock, log, source },
+      client: this.#client,
+      box: reloadsIn(this.#config.state.dir),
+      // On paper the followed market is polled as the start had it.
+      onlyAtStart: venue.paper === undefined ? [] : ['timing.bookPollMs'],
+      engine: () => rolling.session.engine,
+      time: () => rolling.session.loop.time(),
+      config: () => this.#config,
+      take: async (config, hasRun) => {
+        const end = hasRun
+          ? await this.#rollTo(rolling, config)
+          : ({ kind: 'taken', run: this.#journal.run, ms: 0 } as const);
+        if (end.kind === 'taken') {
+          this.#config = config;
+          log.setLevel?.(config.log.level);
+        }
+        return end;
+      },
+    });
+    const looking = reloading.start();
+    this.#ends.push(() => looking.stop());
+    return reloading;
+  }
+
+  async #rollTo(rolling: Rolling, config: Config): Promise<Reloaded> {
+    const next = this.#setupOf(config);
+    const end = await rolling.reload(next);
+    const { reference } = next.beside;
+    await (end.kind === 'taken' ? this.#reference : reference)?.close();
+    if (end.kind === 'taken') this.#reference = reference;
+    return end;
+  }
+
   /** Serves metrics and probes from here on. */
   async serve(rolling: Rolling): Promise<LastScrape> {
     const { config, venue, clock, log } = this.#options;
-    const beside = besideOf(config, clock);
+    const beside = besideOf(() => this.#config, clock);
     const scrapes = new LastScrape(clock, venue.speed);
     const wall = () => clock.elapsed() / venue.speed;
     const eventLoop = watchEventLoop(wall);
@@ -168,7 +231,13 @@ export class Running {
     const stopped = new Promise<string>(resolve => (stop = resolve));
     rolling.start(() => stop('something broke'));
     onStarted();
-    this.#options.onStarted(stop, error => rolling.session.loop.broke(error));
+    const reloading = this.#reloads(rolling);
+    const hangup = { id: 'SIGHUP', by: 'SIGHUP', reason: '', digest: null, isPreview: false };
+    this.#options.onStarted(
+      stop,
+      error => rolling.session.loop.broke(error),
+      () => reloading?.ask(hangup),
+    );
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
     const report = await rolling.stop();

@@ -24,12 +24,18 @@ export function shippedConfig(name: string): string {
 }
 
 /** A checked configuration. Its relative paths are taken from the folder of the file, wherever the command is given. */
-export const readConfig = (path: string): Config => pathsFrom(dirname(resolve(path)), checked(path));
+export const readConfig = (path: string): Config => readConfigText(path).config;
+
+/** The same, with the text that was read; of a shipped file that nobody named paths stay as they are. */
+export function readConfigText(path: string, isShipped = false): { readonly config: Config; readonly text: string } {
+  const { config, text } = checked(path);
+  return { config: isShipped ? config : pathsFrom(dirname(resolve(path)), config), text };
+}
 
 /** One that comes with Puntas, for a command without -c: there is no file of the user's, so that its paths are taken from the working directory. */
-export const readShipped = (name: string): Config => checked(shippedConfig(name));
+export const readShipped = (name: string): Config => checked(shippedConfig(name)).config;
 
-function checked(path: string): Config {
+function checked(path: string): { readonly config: Config; readonly text: string } {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -43,7 +49,7 @@ function checked(path: string): Config {
   const loaded = loadConfig(text, path, venues);
   for (const warning of loaded.warnings) warnOnce(warning);
   if (!loaded.ok) throw new UsageError(loaded.errors);
-  return loaded.config;
+  return { config: loaded.config, text };
 }
 
 let warn: (line: string) => void = () => undefined;

@@ -55,14 +55,15 @@ type Volume = Parameters<Metrics['fill']>[1];
 export type Beside = () => Omit<Monitored['limits'], 'uses'>;
 
 /** Looks at both in the state directory, at each call. */
-export function besideOf({ state, sentinel }: Config, clock: Clock): Beside {
+export function besideOf(config: () => Config, clock: Clock): Beside {
+  const { dir } = config().state;
   const watch = new Watch(
-    () => readHeartbeat(state.dir, 'sentinel'),
+    () => readHeartbeat(dir, 'sentinel'),
     () => clock.elapsed(),
   );
   return () => ({
-    sentinelAgeMs: watch.stillForMs() ?? (sentinel.required ? Infinity : null),
-    diskFreeBytes: freeBytes(state.dir),
+    sentinelAgeMs: watch.stillForMs() ?? (config().sentinel.required ? Infinity : null),
+    diskFreeBytes: freeBytes(dir),
   });
 }
 

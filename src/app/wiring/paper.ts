@@ -153,6 +153,7 @@ export const onPaper = (log: Log): Log => ({
   info: (known, text) => log.info(known, `${PAPER_PREFIX}${text}`),
   warn: (known, text) => log.warn(known, `${PAPER_PREFIX}${text}`),
   error: (known, text) => log.error(known, `${PAPER_PREFIX}${text}`),
+  setLevel: level => log.setLevel?.(level),
 });
 
 /** What the followed market did, and what of it came to us. */

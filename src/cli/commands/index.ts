@@ -16,6 +16,7 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
     names: ['replay', 'explain', 'hedges', 'halt', 'reduce', 'resume'],
     load: async () => (await import('./state.ts')).addStateCommands,
   },
+  { names: ['reload'], load: async () => (await import('./reload.ts')).addReloadCommand },
   { names: ['ledger'], load: async () => (await import('./ledger.ts')).addLedgerCommands },
   { names: ['new-strategy'], load: async () => (await import('./develop.ts')).addDevelopCommands },
   { names: ['webhooks'], load: async () => (await import('./webhooks.ts')).addWebhookCommands },

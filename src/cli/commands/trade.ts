@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
-import { readConfig } from '../../app/wiring/configFile.ts';
+import { readConfig, readConfigText } from '../../app/wiring/configFile.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
 import { heedEarlierPlace } from '../../app/run/earlierPlace.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
@@ -54,7 +54,7 @@ function addRun(program: Command): void {
       false,
     )
     .action(async (options: Source & { for?: number; state?: string; metricsPort?: number; json: boolean }) => {
-      const signals = signalsToStop();
+      const signals = signalsToStop(undefined, undefined, true);
       const clock = realClock(options.speed);
       let isOpened = false;
       const started = async () => {
@@ -83,8 +83,10 @@ function addRun(program: Command): void {
             version: version(),
             rowRoom: lineRoom,
             onOpened: () => (isOpened = true),
-            onStarted: (stop, broke) => {
+            source: { file, given, read: () => readConfigText(file, options.config === undefined) },
+            onStarted: (stop, broke, reload) => {
               signals.tell(stop);
+              signals.onReload(reload);
               // What nobody caught halts, cancels and is told; it is never logged and gone on from.
               process.on('uncaughtException', broke);
               if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();

@@ -1,6 +1,6 @@
 /** The log: pino's JSON lines on stderr, readable on a terminal; secrets never get through, whatever field or sentence they are in. */
 import { pino } from 'pino';
-import type { DestinationStream } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
 import pretty from 'pino-pretty';
 import { maskedText } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
@@ -36,9 +36,9 @@ export function logger(level: string, secrets: readonly string[], to?: Destinati
     },
     hooks: { streamWrite: mask },
   };
-  if (to !== undefined) return pino(options, to);
-  if (!process.stderr.isTTY) return pino(options, pino.destination({ dest: 2, sync: true }));
-  return pino(
+  if (to !== undefined) return withLevel(pino(options, to));
+  if (!process.stderr.isTTY) return withLevel(pino(options, pino.destination({ dest: 2, sync: true })));
+  const shown = pino(
     options,
     pretty({
       destination: 2,
@@ -49,4 +49,7 @@ export function logger(level: string, secrets: readonly string[], to?: Destinati
       messageFormat: (line, key) => [line[key], line['stack']].filter(part => typeof part === 'string').join('\n'),
     }),
   );
+  return withLevel(shown);
 }
+
+const withLevel = (log: Logger): Log => Object.assign(log, { setLevel: (level: string) => void (log.level = level) });

@@ -1,5 +1,5 @@
 /**
- * One run after the other in one process, so that no recording grows without end: when a run is long enough, it ends as a stop would, and the
+ * One run after the other in one process: when a run is long enough, or the next one is to be configured otherwise, it ends as a stop would, and the
  * next begins as a restart would, with a number, an engine and a recording of its own. Every recording can be replayed from its beginning.
  */
 import { sleep, textOfPrice, worstPrice } from '../../core/index.ts';
@@ -21,15 +21,36 @@ export type RollingOptions = Omit<SessionOptions, 'rules' | 'venue'> & {
     readonly afterMs: Millis;
     /** Of a recording; twice this, and a run ends also when it is no good moment. */
     readonly bytes: number;
+    /** What the recordings of earlier runs may take; absent: as the journal was opened. */
+    readonly recordings?: number;
     /** Called between two runs, with the one that has ended and the journal of the next. */
     readonly onRolled?: (ended: Session, journal: Journal) => void;
   };
 };
 
+/** All of a run that its configuration makes; `setup` is that, as text. */
+export type RunSetup = { readonly setup: string } & Pick<
+  RollingOptions,
+  'beside' | 'timing' | 'watchers' | 'makeEngine' | 'roll'
+>;
+
+/** What became of a new configuration. `kept`: the run that was, or one like it, goes on, and why. */
+export type Reloaded =
+  | { readonly kind: 'taken'; readonly run: number; readonly ms: Millis }
+  | { readonly kind: 'kept'; readonly why: string };
+
+type Asked = { readonly next: RunSetup; readonly since: Millis; tell(end: Reloaded): void };
+
 const LOOK_EVERY_MS = 5_000;
+/** While a new configuration waits for a good moment. */
+const ASKED_LOOK_EVERY_MS = 250;
+/** Longer than any order stays unknown by the defaults; what is not calm by then needs a person. */
+const ASKED_WAIT_MAX_MS = 120_000;
+const STOPPING = 'the bot is stopping';
 
 export class Rolling {
-  readonly #options: RollingOptions;
+  /** Of the run that goes on. */
+  #options: RollingOptions;
   readonly #stopping = new AbortController();
   #journal: Journal;
   #session: Session;
@@ -38,6 +59,15 @@ export class Rolling {
   #rolling: Promise<void> = Promise.resolve();
   /** Of the last run, while there is no next one. */
   #ended: StopReport | null = null;
+  /** A new configuration that waits for its run. */
+  #asked: Asked | null = null;
+  /** Why no next run can be made, as it was told last. */
+  #whyNotNext: string | null = null;
+  /** Rules were asked for in vain last time. */
+  #isUnread = false;
+  /** Ends a pause before its time. */
+  #wake = new AbortController();
+  #isOver = false;
 
   /** Use `openRolling`. */
   constructor(options: RollingOptions, session: Session) {
@@ -62,73 +92,170 @@ export class Rolling {
   /** Ends the run that goes on, or waits for the end of the one that is ending. To be called once. */
   async stop(): Promise<StopReport> {
     this.#stopping.abort();
+    this.#wake.abort();
     await this.#rolling;
     return this.#ended ?? this.#session.stop();
+  }
+
+  /**
+   * The next run has another configuration, as soon as nothing is unknown. It is taken whole or not at all: where its engine cannot be made the run goes on
+   * untouched, and where its run cannot begin the configuration that was takes over again. One at a time.
+   */
+  reload(next: RunSetup): Promise<Reloaded> {
+    if (this.#isOver) return Promise.resolve({ kind: 'kept', why: STOPPING });
+    if (this.#asked !== null) return Promise.resolve({ kind: 'kept', why: 'another reload is under way' });
+    return new Promise(tell => {
+      this.#asked = { next, since: this.#options.clock.elapsed(), tell };
+      this.#wake.abort();
+    });
+  }
+
+  /** Of the one that waits. */
+  #answer(end: Reloaded): void {
+    const asked = this.#asked;
+    this.#asked = null;
+    asked?.tell(end);
   }
 
   async #watch(): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#stopping;
     for (;;) {
-      await sleep(clock, LOOK_EVERY_MS, signal);
-      if (signal.aborted) return;
+      if (this.#asked === null) this.#wake = new AbortController();
+      const pause = this.#asked === null || this.#isUnread ? LOOK_EVERY_MS : ASKED_LOOK_EVERY_MS;
+      await sleep(clock, pause, this.#asked === null ? this.#wake.signal : signal);
+      if (signal.aborted) break;
       const rules = await this.#rulesToRollWith();
-      if (rules === null || signal.aborted) continue;
+      if (signal.aborted) break;
+      if (this.#asked !== null && clock.elapsed() - this.#asked.since > ASKED_WAIT_MAX_MS)
+        this.#answer({
+          kind: 'kept',
+          why: `no good moment came within ${ASKED_WAIT_MAX_MS / 1000} s: something stayed unknown, or the exchange could not be read`,
+        });
+      if (rules === null) continue;
+      const isDue = this.#isDue();
+      const refusal = this.#asked === null ? null : this.#refusalOf(this.#asked.next, rules);
+      if (refusal !== null) this.#answer({ kind: 'kept', why: refusal });
+      if (this.#asked === null && (!isDue || this.#mustStay(rules))) continue;
       await this.#roll(rules);
-      if (this.#ended !== null) return;
+      if (this.#ended !== null) break;
     }
+    this.#isOver = true;
+    this.#answer({ kind: 'kept', why: STOPPING });
+  }
+
+  /** Why an engine cannot be made for a next run; null when it can. */
+  #refusalOf({ makeEngine }: Pick<RunSetup, 'makeEngine'>, rules: Rules): string | null {
+    try {
+      makeEngine(rules, () => undefined, this.#journal.run + 1);
+      return null;
+    } catch (error) {
+      return textOf(error);
+    }
+  }
+
+  /** The next run, of the same configuration, could not begin: the one that goes on is better than none. */
+  #mustStay(rules: Rules): boolean {
+    const { log, roll } = this.#options;
+    const why = this.#refusalOf(this.#options, rules);
+    const isTold = why === this.#whyNotNext;
+    this.#whyNotNext = why;
+    // It can quote no more, or would take more of the disk than it may.
+    if (why === null || this.#session.engine.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes)
+      return false;
+    if (!isTold) log.error({ run: this.#journal.run }, `the next run could not begin, so this one goes on: ${why}`);
+    return true;
+  }
+
+  #isDue(): boolean {
+    const { clock, roll } = this.#options;
+    return (
+      this.#session.engine.isOutdated ||
+      clock.elapsed() - this.#startedAt >= roll.afterMs ||
+      this.#journal.recordedBytes() >= roll.bytes
+    );
   }
 
   /** The rules of the book when a next run should begin and can: a run that has nothing unknown leaves little to do to the next. */
   async #rulesToRollWith(): Promise<Rules | null> {
-    const { bot, clock, roll, state, venue } = this.#options;
+    const { bot, roll, state, venue } = this.#options;
     const { engine } = this.#session;
+    this.#isUnread = false;
     const bytes = this.#journal.recordedBytes();
-    const isDue = engine.isOutdated || clock.elapsed() - this.#startedAt >= roll.afterMs || bytes >= roll.bytes;
-    if (!isDue) return null;
+    if (this.#asked === null && !this.#isDue()) return null;
     // Without a ledger there is nothing to go on with; a halt that is not on disk would be forgotten.
     if (engine.ledger([]) === null || (engine.haltedBecause !== null && state.latch.read() === null)) return null;
     const isCalm = engine.account.isReconciled && !engine.account.isConverting && engine.unfinished.every(isFound);
     if (!isCalm && bytes < 2 * roll.bytes) return null;
     // What cannot be read now could not be read by the next run either.
-    return readRules(venue.exchange, bot.book).catch(() => null);
+    const rules = await readRules(venue.exchange, bot.book).catch(() => null);
+    this.#isUnread = rules === null;
+    return rules;
   }
 
   async #roll(known: Rules): Promise<void> {
-    const { bot, clock, log, roll, venue } = this.#options;
-    let rules: Rules | null = known;
+    const { clock, log } = this.#options;
     const ended = this.#session;
     const from = clock.elapsed();
     const last = this.#journal.run;
-    log.info(
-      { run: last, bytes: this.#journal.recordedBytes() },
-      `${ended.engine.isOutdated ? `run ${last} counts in an old tick` : `run ${last} is long enough`}: the next one takes over`,
-    );
+    const why = ended.engine.isOutdated
+      ? 'counts in an old tick'
+      : this.#asked
+        ? 'ends for another configuration'
+        : 'is long enough';
+    log.info({ run: last, bytes: this.#journal.recordedBytes() }, `run ${last} ${why}: the next one takes over`);
     this.#ended = await ended.stop();
     if (this.#ended.failure !== null) return;
-    while (!this.#stopping.signal.aborted) {
-      try {
-        this.#journal = this.#journal.next(clock.now());
-        const next = rules ?? (await readRules(venue.exchange, bot.book));
-        const journal = onGridOf(this.#journal, ended.rules.instrument, next.instrument);
-        this.#session = await sessionOf({ ...this.#options, rules: next, state: { ...this.#options.state, journal } });
-        break;
-      } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        log.error({ error: String(error) }, `the next run cannot begin yet, nothing is quoted until it does: ${why}`);
-        // What was read before may be why.
-        rules = null;
-        await sleep(clock, LOOK_EVERY_MS, this.#stopping.signal);
-      }
-    }
+    const taken = await this.#openNext(known, ended);
     if (this.#session === ended) return;
-    roll.onRolled?.(ended, this.#journal);
+    this.#options.roll.onRolled?.(ended, this.#journal);
     this.#ended = null;
     this.#startedAt = clock.elapsed();
     this.#session.start(this.#onFailure);
-    log.info({ run: this.#journal.run, ms: clock.elapsed() - from }, `run ${this.#journal.run} goes on`);
+    const ms = clock.elapsed() - from;
+    log.info({ run: this.#journal.run, ms }, `run ${this.#journal.run} goes on`);
+    // One that came while the run was opened waits for the next.
+    if (taken !== null) this.#answer({ kind: 'taken', run: this.#journal.run, ms });
+  }
+
+  /** Tries until the next run has begun, or all is to end. A new configuration has one try: then the one that was takes over again. The one that was taken, or null. */
+  async #openNext(known: Rules, ended: Session): Promise<Asked | null> {
+    const before = { options: this.#options, setup: this.#journal.setup };
+    const { bot, clock, log, venue } = before.options;
+    let rules: Rules | null = known;
+    while (!this.#stopping.signal.aborted) {
+      // Another may come while this try waits for the exchange.
+      const asked = this.#asked;
+      const { setup = before.setup, ...parts } = asked?.next ?? {};
+      const options = { ...before.options, ...parts };
+      try {
+        this.#journal = this.#journal.next(clock.now(), setup, options.roll.recordings);
+        const next = rules ?? (await readRules(venue.exchange, bot.book));
+        const journal = onGridOf(this.#journal, ended.rules.instrument, next.instrument);
+        this.#session = await sessionOf({ ...options, rules: next, state: { ...options.state, journal } });
+        this.#options = options;
+        return asked;
+      } catch (error) {
+        const why = textOf(error);
+        // What was read before may be why.
+        rules = null;
+        if (asked !== null) {
+          log.error(
+            { error: String(error) },
+            `the next run cannot begin with the new configuration, the one before takes over again: ${why}`,
+          );
+          this.#answer({ kind: 'kept', why });
+          continue;
+        }
+        log.error({ error: String(error) }, `the next run cannot begin yet, nothing is quoted until it does: ${why}`);
+        await sleep(clock, LOOK_EVERY_MS, this.#stopping.signal);
+      }
+    }
+    return null;
   }
 }
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The next run finds it at the exchange, or its end. One that never arrived, or went without a word, it would have to wait for once more. */
 const isFound = ({ state, ending }: Order): boolean =>

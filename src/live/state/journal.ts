@@ -46,6 +46,8 @@ export type Leftovers = {
 export type Journal = {
   /** Number of this run: never used before in this state directory, and above those of a state directory that was lost. */
   readonly run: number;
+  /** Everything that its engine was made of, as text. */
+  readonly setup: string;
   /** Highest nonce that may have been sent by an earlier run; 0 at the first. */
   readonly nonceMark: bigint;
   readonly leftovers: Leftovers;
@@ -69,8 +71,11 @@ export type Journal = {
   recordedBytes(): number;
   /** False while the disk does not take what is to be durable: nothing is placed then. */
   isWritable(): boolean;
-  /** The journal of a next run in the same process, as a restart would find it; this one is not to be used any more, unless it throws. */
-  next(at: Millis): Journal;
+  /**
+   * The journal of a next run in the same process, as a restart would find it; this one is not to be used any more, unless it throws. `setup`: when its engine
+   * is made of something else; `earlierBytesMax`: when the recordings of earlier runs may take something else.
+   */
+  next(at: Millis, setup?: string, earlierBytesMax?: number): Journal;
   close(): void;
 };
 
@@ -173,6 +178,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   };
   return {
     run,
+    setup,
     nonceMark,
     leftovers,
     intend: commit,
@@ -197,9 +203,10 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     ownedBy: counted((told: string) => noteClient(db, told)),
     recordedBytes: () => recorder?.bytes ?? 0,
     isWritable: () => isWritable,
-    next: nextAt => {
+    next: (nextAt, another = setup, earlierBytesMax = recordings?.earlierBytesMax ?? 0) => {
       recorder?.close();
-      return journalIn(db, { ...options, at: nextAt });
+      const kept = recordings ? { recordings: { ...recordings, earlierBytesMax } } : {};
+      return journalIn(db, { ...options, ...kept, at: nextAt, setup: another });
     },
     close: () => {
       recorder?.close();

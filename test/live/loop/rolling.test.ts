@@ -2,9 +2,17 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { clientOf, engineOf, marketStreamOf } from '../../../src/app/wiring/bot.ts';
+import { randomOf, Secret, settle } from '../../../src/core/index.ts';
+import type { WireRequest } from '../../../src/core/index.ts';
+import { openRolling } from '../../../src/live/loop/rolling.ts';
+import type { Reloaded, Rolling, RunSetup } from '../../../src/live/loop/rolling.ts';
+import { journalIn, openDatabase } from '../../../src/live/state/journal.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
+import { memoryLog } from '../../memoryLog.ts';
+import { wireTo } from '../inProcess.ts';
 import type { Fate } from '../inProcess.ts';
 import { started, worldOf } from '../world.ts';
 import type { World } from '../world.ts';
@@ -116,4 +124,99 @@ describe('a run that lasts', () => {
       world.end();
     },
   );
+});
+
+type Made = RunSetup['makeEngine'];
+
+/** Runs of five seconds whose engines a test makes, or not. */
+async function runsOf(world: World, makeEngine: Made, onArrival: (request: WireRequest) => void = () => undefined) {
+  const { box, clock, config, seed, stateDir } = world;
+  const { log, lines } = memoryLog();
+  const journal = journalIn(openDatabase(':memory:'), { account: 'x', at: clock.now(), setup: 'first' });
+  const random = randomOf(seed);
+  const transport = wireTo({ exchange: box.exchange, clock, random, deadlineMs: 2_000, onArrival });
+  const venue = {
+    ...{ restUrl: 'http://127.0.0.1/api', key: box.account.key, secret: new Secret(box.account.secret), speed: 1 },
+    ...{ transport, streamTransport: streamOf(world).stream },
+  };
+  const setups = new Map<number, string>([[journal.run, 'first']]);
+  const setup = {
+    timing: config.timing,
+    roll: {
+      ...{ afterMs: 5 * SECOND, bytes: Infinity },
+      onRolled: (_: unknown, { run, setup: text }: { run: number; setup: string }) => void setups.set(run, text),
+    },
+    makeEngine,
+  };
+  const opening = openRolling({
+    ...{ clock, log, ...setup, state: { journal, latch: latchIn(stateDir) } },
+    bot: { book: config.book, instance: 'demo', resumeCommand: '' },
+    venue: {
+      exchange: clientOf(config, venue, clock, seed, { journal }),
+      newStream: () => marketStreamOf(config, venue, clock, seed),
+    },
+  });
+  await clock.advance(SECOND);
+  const rolling = await opening;
+  rolling.start(() => undefined);
+  const stop = async () => {
+    let report = null as Awaited<ReturnType<Rolling['stop']>> | null;
+    void rolling.stop().then(told => (report = told));
+    for (await settle(); report === null; await clock.advance(100));
+    expect(report).toMatchObject({ left: [], ledgerMatches: true, failure: null });
+    world.end();
+  };
+  return { rolling, setups, setup, lines, stop };
+}
+
+test('a run goes on quoting while the next one, of the same configuration, could not begin', async () => {
+  const world = worldOf(86);
+  let refusal: string | null = null;
+  const runs = await runsOf(world, (rules, onNews, run) => {
+    if (refusal !== null) throw new Error(refusal);
+    return engineOf(world.config, rules, run, onNews);
+  });
+  refusal = 'its spread cannot pay the fees any more';
+  const { session } = runs.rolling;
+  await world.clock.advance(15 * SECOND);
+  for (let s = 0; s < 60; s++) {
+    await world.clock.advance(SECOND);
+    expect(oursIn(world).length, `after ${s} s`).toBeGreaterThan(0);
+  }
+  expect(runs.rolling.session).toBe(session);
+  // Once, not at each look.
+  expect(runs.lines.filter(({ level }) => level === 'error').map(({ text }) => text)).toEqual([
+    'the next run could not begin, so this one goes on: its spread cannot pay the fees any more',
+  ]);
+  refusal = null;
+  await world.clock.advance(10 * SECOND);
+  expect(runs.rolling.session).not.toBe(session);
+  await runs.stop();
+});
+
+test('a configuration that comes while the next run is opened is told to be taken by the run that has it', async () => {
+  const world = worldOf(87);
+  let isBroken = false;
+  let told: Promise<Reloaded> | null = null;
+  const makeEngine: Made = (rules, onNews, run) => {
+    if (isBroken) throw new Error('not now');
+    return engineOf(world.config, rules, run, onNews);
+  };
+  let onArrival = (_: WireRequest): void => undefined;
+  const runs = await runsOf(world, makeEngine, request => onArrival(request));
+  // The engine could be made before the last run ended, and cannot after.
+  while (!runs.lines.some(({ text }) => text.includes('long enough'))) await world.clock.advance(50);
+  isBroken = true;
+  while (!runs.lines.some(({ text }) => text.includes('cannot begin yet'))) await world.clock.advance(50);
+  isBroken = false;
+  onArrival = ({ target }) => {
+    if (target.includes('available_books')) told ??= runs.rolling.reload({ ...runs.setup, setup: 'next' });
+  };
+  let end = null as Reloaded | null;
+  while (told === null) await world.clock.advance(50);
+  void (told as Promise<Reloaded>).then(answer => (end = answer));
+  while (end === null) await world.clock.advance(50);
+  expect(end).toMatchObject({ kind: 'taken' });
+  expect(runs.setups.get((end as { run: number }).run)).toBe('next');
+  await runs.stop();
 });

@@ -16,10 +16,12 @@ import { venueClient } from '../../../src/exchange/index.ts';
 import type { Client } from '../../../src/exchange/index.ts';
 import { Watch } from '../../../src/live/safety/heartbeat.ts';
 import { openRolling } from '../../../src/live/loop/rolling.ts';
-import type { Rolling } from '../../../src/live/loop/rolling.ts';
+import type { Reloaded, Rolling, RunSetup } from '../../../src/live/loop/rolling.ts';
 import type { StopReport } from '../../../src/live/loop/loopOptions.ts';
 import type { Journal } from '../../../src/live/state/journal.ts';
 import type { Latch } from '../../../src/live/safety/latch.ts';
+import { refusedChanges } from '../../../src/app/run/reloading.ts';
+import { configChanges, loadConfig } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
 import { heardLog } from '../../memoryLog.ts';
 import type { LogLine } from '../../memoryLog.ts';
@@ -87,9 +89,17 @@ export class Bot {
   #startedAt: Millis = 0;
   /** The last run that said that no list of the exchange can explain its balances, as none was ever read while nothing differed. */
   #unlearnt = -1;
+  #file: Config;
+  /** Of the run that goes on. */
+  #config: Config;
+  readonly #configs = new Map<number, Config>();
+  /** Of the life that runs. */
+  #setupOf: ((config: Config) => RunSetup) | null = null;
 
   constructor(options: BotOptions) {
     this.#options = options;
+    this.#file = options.seams.config?.(options.scenario.config) ?? options.scenario.config;
+    this.#config = this.#file;
   }
 
   get life(): Life | null {
@@ -103,6 +113,32 @@ export class Bot {
   /** How long ago the last life began. */
   get ageMs(): Millis {
     return this.#options.world.clock.elapsed() - this.#startedAt;
+  }
+
+  /** What is recorded of a run as its configuration; undefined where none is known. */
+  configOf(run: number): Config | undefined {
+    return this.#configs.get(run);
+  }
+
+  /** What the file says; a life begins with it. */
+  writes(config: Config): void {
+    this.#file = config;
+  }
+
+  /** As SIGHUP, with the file as it is given; null while there is no bot that could take it, and never where it dies over it. */
+  async reload(text: string): Promise<Reloaded | null> {
+    const [life, rolling] = [this.#life, this.#rolling];
+    if (life === null || rolling === null || this.#stop === null || this.#setupOf === null) return null;
+    const loaded = loadConfig(text, 'reload');
+    if (!loaded.ok) return { kind: 'kept', why: loaded.errors.join('; ') };
+    const changes = configChanges(this.#config, loaded.config);
+    if (changes.length === 0) return null;
+    const refused = refusedChanges(changes, []);
+    if (refused.length > 0) return { kind: 'kept', why: refused.join('; ') };
+    const end = await rolling.reload(this.#setupOf(loaded.config));
+    if (!life.isAlive) return new Promise(() => undefined);
+    if (end.kind === 'taken') this.#config = loaded.config;
+    return end;
   }
 
   /** Number of the run that the journal gave to the last life. */
@@ -188,6 +224,7 @@ export class Bot {
     this.#life = null;
     life?.kill('its end');
     this.#rolling = null;
+    this.#setupOf = null;
     this.#stop = null;
     const chance = world.chance('restart');
     const pause: Millis = world.isFaulty ? chance.between(...RESTART_MS) : RESTART_MS[0];
@@ -196,13 +233,15 @@ export class Bot {
 
   async #run(life: Life): Promise<StopReport> {
     const { world, store, network, seams, events } = this.#options;
-    const config = seams.config?.(this.#options.scenario.config) ?? this.#options.scenario.config;
+    const config = this.#file;
+    this.#config = config;
     const seam = (inner: Journal): Journal => {
       const outer = (seams.journal ?? same)(inner);
-      return { ...outer, next: at => seam(inner.next(at)) };
+      return { ...outer, next: (at, setup) => seam(inner.next(at, setup)) };
     };
     const journal = seam(store.journal(life, JSON.stringify(config)));
     this.#journalRun = journal.run;
+    this.#configs.set(journal.run, config);
     events.started(life, journal.run);
     const venue = {
       restUrl: 'http://127.0.0.1/api',
@@ -215,8 +254,36 @@ export class Bot {
     const plain = clientOf(config, venue, life.clock, world.seed + life.number, { journal });
     const client = seams.client ? venueClient(seams.client(plain as VenueClient & Client)) : plain;
     const exchange = seams.exchange?.(plain, life) ?? plain;
-    const hedge = hedgeOf(seams.engineConfig?.(config) ?? config, client);
     const heart = store.heart(life, 'bot');
+    const setupOf = (of: Config): RunSetup => {
+      const hedge = hedgeOf(seams.engineConfig?.(of) ?? of, client);
+      return {
+        setup: JSON.stringify(of),
+        beside: {
+          reference: of.reference && {
+            legs: [{ book: of.book, divides: false }],
+            everyMs: of.reference.everyMs,
+          },
+          hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
+        },
+        timing: of.timing,
+        roll: {
+          afterMs: this.#options.scenario.rollAfterMs,
+          bytes: Infinity,
+          onRolled: (_, { run, setup }) => {
+            this.#journalRun = run;
+            this.#configs.set(run, JSON.parse(setup) as Config);
+            events.rolled(life, run);
+          },
+        },
+        watchers: {
+          onReconciled: () => heart.read(),
+          onTurn: isKeptOut => heart.beat(isKeptOut ? 'kept out' : 'alive'),
+          ...(of.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),
+        },
+        makeEngine: (rules, onNews, run) => engineOf(seams.engineConfig?.(of) ?? of, rules, run, onNews),
+      };
+    };
     const rolling = await openRolling({
       bot: { book: config.book, instance: config.instance, resumeCommand: 'puntas resume' },
       clock: life.clock,
@@ -226,29 +293,8 @@ export class Bot {
         newStream: () => marketStreamOf(config, venue, life.clock, world.seed + life.number),
         moneyLists: client.moneyLists,
       },
-      beside: {
-        reference: config.reference && {
-          legs: [{ book: config.book, divides: false }],
-          everyMs: config.reference.everyMs,
-        },
-        hedge: hedge && { ...hedge, desk: seams.desk?.(hedge.desk, life) ?? hedge.desk },
-      },
+      ...setupOf(config),
       state: { journal, latch: (seams.latch ?? same)(store.latch(life, 'bot')) },
-      timing: config.timing,
-      roll: {
-        afterMs: this.#options.scenario.rollAfterMs,
-        bytes: Infinity,
-        onRolled: (_, { run }) => {
-          this.#journalRun = run;
-          events.rolled(life, run);
-        },
-      },
-      watchers: {
-        onReconciled: () => heart.read(),
-        onTurn: isKeptOut => heart.beat(isKeptOut ? 'kept out' : 'alive'),
-        ...(config.sentinel.required ? { sentinelAlive: this.#sentinelAlive(life) } : {}),
-      },
-      makeEngine: (rules, onNews, run) => engineOf(seams.engineConfig?.(config) ?? config, rules, run, onNews),
       onNews: (news, { instrument }) => {
         logEvent(UNHEARD, instrument, news, 'puntas resume');
         if (life.isAlive) events.news(life, news);
@@ -256,6 +302,7 @@ export class Bot {
     });
     if (!life.isAlive) return new Promise(() => undefined);
     this.#rolling = rolling;
+    this.#setupOf = setupOf;
     const stopped = new Promise<void>(resolve => {
       this.#stop = () => {
         this.#stop = null;

@@ -128,9 +128,9 @@ export class Store {
       intend: (commands, at) => around('intents', () => journal.intend(commands, at)),
       flush: mark => around('flush', () => journal.flush(mark)),
       reserveNonces: upTo => around('nonces', () => journal.reserveNonces(upTo)),
-      next: at => {
+      next: (at, setup) => {
         this.#write(life, 'the next run');
-        const next = this.#ofLife(life, journal.next(at));
+        const next = this.#ofLife(life, journal.next(at, setup));
         life.step('after the next run');
         return next;
       },

@@ -66,6 +66,7 @@ export function scenarioOf(seed: number, swarm: Swarm): Scenario {
     horizonMs: adverse.pick([1_000, 5_000, 15_000]),
     halfLifeMs: adverse.pick([60_000, 600_000]),
     minFills: 2,
+    standardErrors: 0,
     toleratedBps: 0,
     widenBpsMax: adverse.pick([0, 20]),
   };

@@ -1,0 +1,89 @@
+/** What a configuration would quote now: an engine that has read what a start reads, and places nothing. */
+import { moneyOf, pairOf, textOfMoney } from '../../core/index.ts';
+import type { Balance, Clock, Exchange, Money, OrderReport, Preview, RiskContext } from '../../core/index.ts';
+import type { Config } from '../../config.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import { readOpening } from '../../live/loop/opening.ts';
+import { Reads } from '../../live/account/reads.ts';
+import { isFailed } from '../../live/failed.ts';
+import { readReference } from '../../live/market/reference.ts';
+import type { Rules } from '../../live/rules.ts';
+import { engineOf, referenceOf } from '../wiring/bot.ts';
+import { UsageError } from '../wiring/usageError.ts';
+
+export type PreviewNow = {
+  readonly preview: Preview;
+  readonly riskContext: RiskContext;
+  readonly balances: readonly Balance[];
+  /** Orders of this bot that live, of a run that was killed or still runs: counted as taken out, as a start does first. */
+  readonly own: number;
+};
+
+const isOwn = ({ book, originId }: OrderReport, config: Config): boolean =>
+  book === config.book && originId?.startsWith(`${config.instance}-`) === true;
+
+/** Without what these orders lock. */
+function unlocked(balance: Balance, own: readonly OrderReport[]): Balance {
+  const { currency, locked } = balance;
+  const one = moneyOf('1');
+  const freed = own.reduce((sum, { book, side, price = '0', unfilledAmount }) => {
+    const [major, minor] = pairOf(book);
+    if (currency !== (side === 'sell' ? major : minor)) return sum;
+    return sum + (side === 'sell' ? moneyOf(unfilledAmount) : (moneyOf(unfilledAmount) * moneyOf(price)) / one);
+  }, 0n);
+  const left = moneyOf(locked) - freed;
+  return { ...balance, locked: textOfMoney((left > 0n ? left : 0n) as Money) };
+}
+
+/** Rejects with one line for a person when the exchange cannot be read, or the quotes cannot earn the account's fees. */
+export async function previewNow(
+  config: Config,
+  client: Exchange,
+  rules: Rules,
+  clock: Pick<Clock, 'now'>,
+): Promise<PreviewNow> {
+  const around = referenceOf(config);
+  try {
+    const time = () => clock.now();
+    const engine = engineOf(config, rules, 0);
+    const opening = await readOpening(client, time);
+    const reads = new Reads(client, config.book, opening.lastTid, time);
+    const open = await reads.openOrders();
+    const own = isFailed(open) ? [] : open.orders.filter(order => isOwn(order, config));
+    engine.step({ kind: 'rules', at: time(), ...rules });
+    engine.step({
+      kind: 'balances',
+      at: time(),
+      startedAt: opening.startedAt,
+      quiet: true,
+      balances: opening.balances.map(balance => unlocked(balance, own)),
+    });
+    for (const read of [
+      ...(around ? [readReference({ exchange: client, instrument: () => rules.instrument, time }, around)] : []),
+      reads.trades(),
+      isFailed(open) ? open : { ...open, orders: open.orders.filter(order => !isOwn(order, config)) },
+      reads.publicTrade(rules.instrument),
+      reads.book(rules.instrument),
+    ]) {
+      const event = await read;
+      if (isFailed(event))
+        throw new UsageError(
+          `the exchange could not be read: ${event.kind === 'refused' ? `${event.code} ${event.message}` : event.reason}`,
+          1,
+        );
+      if (event?.kind === 'feed failed') throw new UsageError(`the feed ${event.name} tells no price: ${event.why}`, 1);
+      if (event !== null) engine.step(event);
+    }
+    const reducing = latchIn(config.state.dir).readReduce?.() ?? null;
+    if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });
+    const at = time();
+    return {
+      preview: engine.preview(at),
+      riskContext: engine.riskContext(at),
+      balances: opening.balances,
+      own: own.length,
+    };
+  } finally {
+    await around?.close();
+  }
+}

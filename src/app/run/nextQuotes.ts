@@ -1,0 +1,82 @@
+/** What a configuration would quote in place of the one that runs: an engine of its own on what the running one knows, which places nothing. */
+import { needsPerson, OrderBook, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
+import type { Amount, Engine, EngineEvent, Millis, Order, Preview, Price, Side } from '../../core/index.ts';
+import type { Config } from '../../config.ts';
+import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
+import type { Rules } from '../../live/rules.ts';
+import { engineOf } from '../wiring/bot.ts';
+
+/** What a next run would decide first, but for what only time tells: trades of others, RFQ's prices, how wild the market is. `reference`: the price from elsewhere. Throws as `engineOf`. */
+export function nextPreview(
+  config: Config,
+  rules: Rules,
+  running: Engine,
+  at: Millis,
+  reference: Extract<EngineEvent, { kind: 'reference' }> | null,
+): Preview {
+  const { depth, majorFunds, minorFunds } = running.riskContext(at);
+  const { major } = rules.instrument;
+  const ledger = running.ledger([]);
+  const engine = engineOf(config, rules, 0);
+  // As text and back: nothing that the running engine goes on changing.
+  engine.step({ kind: 'restore', at, orders: [], ledger: ledger === null ? null : ledgerOf(textOfLedger(ledger)) });
+  engine.step({ kind: 'rules', at, ...rules });
+  const balances = [...running.snapshot(at).holdings].map(([currency, total]) => {
+    const free = currency === major ? majorFunds : currency === rules.instrument.minor ? minorFunds : total;
+    const [all, available] = [textOfMoney(total), textOfMoney(free)];
+    return { currency, total: all, available, locked: textOfMoney((total - free) as typeof total) };
+  });
+  engine.step({ kind: 'balances', at, startedAt: at, quiet: true, balances });
+  engine.step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] });
+  engine.step({ kind: 'open orders', at, startedAt: at, complete: true, orders: [] });
+  if (reference !== null) engine.step(reference);
+  const book = new OrderBook();
+  for (let i = 0; i < depth.bids; i++) book.set('buy', depth.bidPrices[i] as Price, depth.bidAmounts[i] as Amount);
+  for (let i = 0; i < depth.asks; i++) book.set('sell', depth.askPrices[i] as Price, depth.askAmounts[i] as Amount);
+  engine.step({ kind: 'book', at, startedAt: null, book });
+  if (running.reducingBecause !== null) engine.step({ kind: 'reduce', at, reason: running.reducingBecause });
+  if (running.haltedBecause !== null) engine.step({ kind: 'halt', at, reason: running.haltedBecause });
+  return engine.preview(at);
+}
+
+/** Nothing could be quoted until a person changes something, where now something can, or trading would halt at once; in one line, or null. */
+export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
+  if (next.halt !== null && running.haltedBecause === null) return `it would halt at once: ${next.halt}`;
+  if (!needsPerson(next.unshown) || needsPerson(running.snapshot(at).unshown)) return null;
+  return `nothing would be quoted: ${next.whyNot ?? ''}`;
+}
+
+type Row = { readonly price: Price; readonly amount: Amount };
+
+/** The quotes that stand beside those that would: asks from above, then bids, a row a level. */
+export function quotesBeside(running: Engine, next: Preview, { instrument }: Rules): readonly string[] {
+  const text = (row: Row | undefined) =>
+    row === undefined ? '-' : `${textOfAmount(instrument, row.amount)} at ${textOfPrice(instrument, row.price)}`;
+  const rows = (side: Side): readonly (readonly [string, string, string])[] => {
+    const now = sorted(side, running.liveOrders.filter(order => order.side === side && isShown(order)).map(leftOf));
+    const placed = next.levels.filter(({ level, verdict }) => level.side === side && verdict === 'would be placed');
+    const then =
+      next.refusal === null
+        ? sorted(
+            side,
+            placed.map(({ level }) => level),
+          )
+        : [];
+    const word = side === 'buy' ? 'bid' : 'ask';
+    const all = Array.from({ length: Math.max(now.length, then.length) }, (_, i) => i);
+    const told = all.map(i => [`${word} ${i + 1}`, text(now[i]), text(then[i])] as const);
+    return side === 'buy' ? told : told.toReversed();
+  };
+  const all = [['', 'now', 'then'] as const, ...rows('sell'), ...rows('buy')];
+  const widths = [0, 1].map(column => Math.max(...all.map(row => row[column]!.length)));
+  return [
+    ...all.map(([name, now, then]) => `  ${name.padEnd(widths[0]!)}  ${now.padEnd(widths[1]!)}  ${then}`),
+    ...(next.refusal === null ? [] : [`  then: none, ${next.refusal}`]),
+    ...(next.whyNot === null ? [] : [`  then: ${next.whyNot}`]),
+  ];
+}
+
+const sorted = (side: Side, rows: readonly Row[]): readonly Row[] =>
+  rows.toSorted((a, b) => (side === 'buy' ? b.price - a.price : a.price - b.price));
+const isShown = ({ state }: Order): boolean => state === 'open' || state === 'partially filled';
+const leftOf = ({ price, amount, filled }: Order): Row => ({ price, amount: (amount - filled) as Amount });

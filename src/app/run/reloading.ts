@@ -1,0 +1,184 @@
+/** A new configuration for a bot that runs: read, checked, shown, and taken whole at a change of runs; whatever is wrong keeps the one that was. */
+import { createHash } from 'node:crypto';
+import { configChanges } from '../../config.ts';
+import type { Config, ConfigChange } from '../../config.ts';
+import type { Clock, Engine, EngineEvent, Millis, VenueClient } from '../../core/index.ts';
+import { readRules } from '../../live/loop/opening.ts';
+import type { Reloaded } from '../../live/loop/rolling.ts';
+import type { Log } from '../../live/log.ts';
+import { readReference } from '../../live/market/reference.ts';
+import type { Rules } from '../../live/rules.ts';
+import type { ReloadAnswer, ReloadBox, ReloadRequest } from '../../live/state/reloads.ts';
+import { referenceOf } from '../wiring/bot.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { sentenceOf } from '../messages/exits.ts';
+import { nextPreview, quotesBeside, quotesNothing } from './nextQuotes.ts';
+
+/** The bot's own file, as it is now. */
+export type ConfigSource = {
+  readonly file: string;
+  /** As it was read at the start, before flags changed anything. */
+  readonly given: Config;
+  /** Throws `UsageError` with everything that is wrong. */
+  read(): { readonly config: Config; readonly text: string };
+};
+
+export type ReloadHost = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly client: VenueClient;
+  readonly box: ReloadBox;
+  readonly source: ConfigSource;
+  /** Keys that this bot takes up at a start alone, whatever the schema says. */
+  readonly onlyAtStart: readonly string[];
+  readonly engine: () => Engine;
+  readonly time: () => Millis;
+  /** What the bot runs with, and what it would run with. */
+  readonly config: () => Config;
+  /** `hasRun`: a run must change for it; without, nothing but the log does. */
+  readonly take: (config: Config, hasRun: boolean) => Promise<Reloaded>;
+};
+
+/** `id` and `digest` as of a request; those of SIGHUP have neither. */
+export type ReloadAsk = Omit<ReloadRequest, 'at'>;
+
+const LOOK_EVERY_MS = 1_000;
+
+export class Reloading {
+  readonly #host: ReloadHost;
+  #given: Config;
+  #underWay: Promise<void> = Promise.resolve();
+
+  constructor(host: ReloadHost) {
+    this.#host = host;
+    this.#given = host.source.given;
+  }
+
+  /** Looks for requests until it is stopped. What was asked of an earlier process is not for this one. */
+  start(): { stop(): Promise<void> } {
+    const { box, clock, log } = this.#host;
+    let isOver = false;
+    quietly(log, () => box.take());
+    const look = (): void => {
+      if (isOver) return;
+      quietly(log, () => {
+        const asked = box.waiting();
+        if (asked === null) return;
+        box.take();
+        this.ask(asked);
+      });
+      timer = clock.after(LOOK_EVERY_MS, look);
+    };
+    let timer = clock.after(LOOK_EVERY_MS, look);
+    return {
+      stop: () => {
+        isOver = true;
+        timer.stop();
+        return this.#underWay;
+      },
+    };
+  }
+
+  /** One after the other, in the order in which they came. */
+  ask(asked: ReloadAsk): void {
+    const { box, clock, log } = this.#host;
+    this.#underWay = this.#underWay.then(async () => {
+      const { changes, ...answer } = await this.#carryOut(asked).catch((error: unknown) => ({
+        ...kept(error instanceof UsageError ? error.message.split('\n') : [sentenceOf(error)]),
+        changes: [],
+      }));
+      const { by, reason } = asked;
+      if (answer.end === 'kept') log.warn({ by, reason }, `reload: ${answer.lines.join('; ')}`);
+      else for (const line of answer.lines) log.info({ by, reason }, `reload: ${line}`);
+      quietly(log, () => {
+        if (answer.end === 'taken' || answer.end === 'kept')
+          box.note({ at: clock.now(), by, reason, ...answer, changes });
+        box.answer({ id: asked.id, ...answer });
+      });
+    });
+  }
+
+  async #carryOut(asked: ReloadAsk): Promise<Omit<ReloadAnswer, 'id'> & { readonly changes: readonly ConfigChange[] }> {
+    const { source, config, take } = this.#host;
+    const { config: given, text } = source.read();
+    if (asked.digest !== null && asked.digest !== digestOf(text))
+      return {
+        ...kept([`${source.file}, the file of this bot, does not say what you read: name that file, or try again`]),
+        changes: [],
+      };
+    const changes = configChanges(this.#given, given);
+    if (changes.length === 0) return { end: 'nothing to do', lines: ['nothing has changed'], changes };
+    const refused = refusedChanges(changes, this.#host.onlyAtStart);
+    if (refused.length > 0) return { ...kept(refused), changes };
+    const next = withOwn(given, config());
+    const hasRun = changes.some(({ takesEffect }) => takesEffect === 'reload');
+    const shown = [...changes.map(changeText), ...(hasRun ? await this.#quotes(next) : [])];
+    if (asked.isPreview) return { end: 'shown', lines: shown, changes };
+    const end = await take(next, hasRun);
+    if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };
+    this.#given = given;
+    const taken = hasRun
+      ? `taken: run ${end.run} goes on with it after ${(end.ms / 1000).toFixed(1)} s`
+      : 'taken; no quote moved for it';
+    return { end: 'taken', lines: [...shown, taken], changes };
+  }
+
+  /** Throws `UsageError` where nothing would be quoted with it, or trading would halt at once. */
+  async #quotes(next: Config): Promise<readonly string[]> {
+    const { client, engine, time } = this.#host;
+    const rules = await readRules(client, next.book);
+    const reference = await this.#reference(next, rules);
+    const [running, at] = [engine(), time()];
+    const preview = nextPreview(next, rules, running, at, reference);
+    const nothing = quotesNothing(preview, running, at);
+    if (nothing !== null) throw new UsageError(nothing);
+    return quotesBeside(running, preview, rules);
+  }
+
+  /** The price from elsewhere as it is now; null without one. */
+  async #reference(next: Config, { instrument }: Rules): Promise<Extract<EngineEvent, { kind: 'reference' }> | null> {
+    const reference = referenceOf(next);
+    if (reference === undefined) return null;
+    const { client: exchange, time } = this.#host;
+    try {
+      const read = await readReference({ exchange, instrument: () => instrument, time }, reference);
+      return read?.kind === 'reference' ? read : null;
+    } finally {
+      await reference.close();
+    }
+  }
+}
+
+/** Of the text of a configuration file, SHA-256 in hex. */
+export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** A line for each change that only a start takes up; `onlyAtStart` are more keys that do. */
+export const refusedChanges = (changes: readonly ConfigChange[], onlyAtStart: readonly string[]): readonly string[] =>
+  changes
+    .filter(({ key, takesEffect }) => takesEffect === 'restart' || onlyAtStart.includes(key))
+    .map(change => `${changeText(change)}: only a restart takes this up`);
+
+/** Such as `strategy.halfSpreadBps: 11 -> 13`. */
+const changeText = ({ key, from, to, takesEffect }: ConfigChange): string =>
+  `${key}: ${from ?? 'not set'} -> ${to ?? 'not set'}${takesEffect === 'elsewhere' ? ' (not read by a running bot)' : ''}`;
+
+/** What was given, with what flags and paper made of the parts that no reload changes. */
+const withOwn = (given: Config, { book, instance, exchange, paper, metrics, state, webhooks }: Config): Config => ({
+  ...given,
+  ...{ book, instance, exchange, paper, metrics, state, webhooks },
+});
+
+const kept = (lines: readonly string[]) =>
+  ({ end: 'kept', lines: [...lines, 'nothing was taken: the configuration that was goes on'] }) as const;
+
+/** A disk that takes no answer keeps no bot from trading. */
+function quietly(log: Log, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    log.warn(
+      { error: String(error) },
+      'what was asked of the configuration cannot be read, or the answer cannot be written',
+    );
+  }
+}

@@ -1,0 +1,38 @@
+/** The command that gives a running bot its changed configuration. */
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import { askReload } from '../../app/inspect/askReload.ts';
+import { ownName } from '../../app/inspect/ledger.ts';
+import { EXIT } from '../../app/messages/exits.ts';
+import { realClock } from '../../live/realClock.ts';
+
+type Flags = {
+  readonly config: string;
+  readonly state?: string;
+  readonly paper: boolean;
+  readonly preview: boolean;
+  readonly reason: string;
+  readonly by?: string;
+  readonly json: boolean;
+};
+
+/** Ends in 0 when the configuration was taken or shown, in 2 when the bot kept the one it has; a file with errors is `UsageError`. */
+export function addReloadCommand(program: Command): void {
+  program
+    .command('reload')
+    .description(
+      'have a running bot take up its changed YAML: what changes, the quotes now and then, then all of it at once or nothing',
+    )
+    .requiredOption('-c, --config <file>', "the bot's own YAML file")
+    .option('--state <dir>', 'its state directory, when that is elsewhere than the file says')
+    .option('--paper', 'of a run --paper', false)
+    .option('--preview', 'only show what would change', false)
+    .option('--reason <text>', 'why; kept beside the state', '')
+    .option('--by <name>', 'who says so; without it the name of your login')
+    .option('--json', 'print the answer as one JSON object (docs/json.md)', false)
+    .action(async ({ json, by = ownName(), ...flags }: Flags) => {
+      const { end, lines } = await askReload({ ...flags, by, id: randomUUID() }, realClock());
+      console.log(json ? JSON.stringify({ end, lines }) : lines.join('\n'));
+      process.exitCode = end === 'kept' ? EXIT.misused : EXIT.clean;
+    });
+}

@@ -1,0 +1,330 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { askReload } from '../../../src/app/inspect/askReload.ts';
+import { digestOf } from '../../../src/app/run/reloading.ts';
+import { replay } from '../../../src/app/inspect/stateCommands.ts';
+import { shippedConfig } from '../../../src/app/wiring/configFile.ts';
+import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { loadConfig } from '../../../src/config.ts';
+import { randomOf } from '../../../src/core/index.ts';
+import type { Random } from '../../../src/core/index.ts';
+import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
+import { latchIn } from '../../../src/live/safety/latch.ts';
+import { reloadsIn } from '../../../src/live/state/reloads.ts';
+import type { ReloadAnswer } from '../../../src/live/state/reloads.ts';
+import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
+import type { Fate } from '../inProcess.ts';
+import { started, worldOf } from '../world.ts';
+import type { RunChanges, Running, World } from '../world.ts';
+
+const SECOND = 1_000;
+
+type Tree = Record<string, Record<string, unknown>>;
+
+/** A bot whose file can be changed while it runs. */
+class Bot {
+  readonly world: World;
+  /** What the file says. */
+  text: string;
+  running!: Running;
+  #asked = 0;
+
+  constructor(seed: number) {
+    this.world = worldOf(seed);
+    const tree = parse(readFileSync(shippedConfig('sandbox'), 'utf8')) as Tree;
+    // Amounts as they are configured, whatever is held.
+    delete (tree['strategy']!['skew'] as Record<string, unknown>)['sizeRange'];
+    this.text = stringify({ ...tree, metrics: { port: 0 }, state: { dir: this.world.stateDir } });
+  }
+
+  read() {
+    const loaded = loadConfig(this.text, 'my.yaml');
+    if (!loaded.ok) throw new UsageError(loaded.errors);
+    return { config: loaded.config, text: this.text };
+  }
+
+  async start(changes: RunChanges = {}): Promise<void> {
+    const { config: given } = this.read();
+    const stream = inProcessStream(this.world.box.exchange.stream, this.world.clock);
+    const source = { file: 'my.yaml', given, read: () => this.read() };
+    this.running = await started(this.world, { stream, source, config: given, ...changes });
+    await this.world.clock.advance(10 * SECOND);
+  }
+
+  change(changes: Tree): void {
+    const tree = parse(this.text) as Tree;
+    for (const [section, keys] of Object.entries(changes))
+      tree[section] = typeof keys === 'object' ? { ...tree[section], ...keys } : keys;
+    this.text = stringify(tree);
+  }
+
+  async ask(isPreview = false, digest: string | null = null): Promise<ReloadAnswer> {
+    const { clock, stateDir } = this.world;
+    const box = reloadsIn(stateDir);
+    const id = `ask-${this.#asked++}`;
+    box.put({ id, at: clock.now(), by: 'ann', reason: 'a test', digest, isPreview });
+    for (let ms = 0; ms < 200_000; ms += 100) {
+      await clock.advance(100);
+      const answer = box.answered();
+      if (answer?.id === id) return answer;
+    }
+    throw new Error('no answer');
+  }
+
+  ours(): { side: string; price: number; id: string }[] {
+    const { box } = this.world;
+    return [...box.exchange.venue.accounts.get(box.account.id)!.active.values()].map(({ side, price, originId }) => ({
+      side,
+      price,
+      id: originId!,
+    }));
+  }
+
+  replayed(): string {
+    const lines: string[] = [];
+    replay(this.world.stateDir, 'all', line => lines.push(line));
+    return lines.join('\n');
+  }
+
+  /** Seconds without an order of ours. */
+  async away(seconds: number): Promise<number> {
+    let away = 0;
+    for (let ms = 0; ms < seconds * SECOND; ms += 100) {
+      await this.world.clock.advance(100);
+      if (this.ours().length === 0) away += 0.1;
+    }
+    return away;
+  }
+
+  async end() {
+    const result = await this.running.stop();
+    expect(result).toMatchObject({ left: [], failure: null, summary: { ledgerMatches: true, openOrdersLeft: 0 } });
+    expect(this.replayed()).not.toContain('DIFFERENT');
+    this.world.end();
+    return result;
+  }
+}
+
+async function botOf(seed: number, changes: RunChanges = {}): Promise<Bot> {
+  const bot = new Bot(seed);
+  await bot.start(changes);
+  return bot;
+}
+
+const spreadOf = (bot: Bot): number => {
+  const of = (side: string) =>
+    bot
+      .ours()
+      .filter(order => order.side === side)
+      .map(({ price }) => price);
+  return Math.min(...of('sell')) - Math.max(...of('buy'));
+};
+
+describe('a new configuration for a bot that runs', () => {
+  test('is shown with the quotes before and after, and changes nothing while it is only shown', async () => {
+    const bot = await botOf(91);
+    bot.change({ strategy: { halfSpreadBps: 40 } });
+    const answer = await bot.ask(true);
+    expect(answer.end).toBe('shown');
+    expect(answer.lines[0]).toBe('strategy.halfSpreadBps: 16 -> 40');
+    expect(answer.lines.filter(line => /^ {2}(ask|bid) \d {2}\S+ at \d+ +\S+ at \d+$/.test(line))).toHaveLength(6);
+    expect(recordingsIn(bot.world.stateDir)).toHaveLength(1);
+    expect(await bot.away(10)).toBe(0);
+    await bot.end();
+  });
+
+  test('is taken at a change of runs, quotes as it was shown, and is the recorded one from there on', async () => {
+    const bot = await botOf(92);
+    bot.change({ strategy: { halfSpreadBps: 40 } });
+    const narrow = spreadOf(bot);
+    const [answer, away] = await Promise.all([bot.ask(), bot.away(10)]);
+    expect(answer.end).toBe('taken');
+    expect(answer.lines.at(-1)).toMatch(/^taken: run \d+ goes on with it after \d\.\d s$/);
+    expect(away).toBeLessThan(4);
+    expect(spreadOf(bot)).toBeGreaterThan(2 * narrow);
+    const last = recordingsIn(bot.world.stateDir).at(-1)!.run;
+    expect(JSON.parse(readRecording(bot.world.stateDir, last)!.of.setup)).toEqual(bot.read().config);
+    const kept = readFileSync(join(bot.world.stateDir, 'reloads.jsonl'), 'utf8').trim().split('\n');
+    expect(kept.map(line => JSON.parse(line) as object)).toMatchObject([
+      { by: 'ann', reason: 'a test', end: 'taken', changes: [{ key: 'strategy.halfSpreadBps', to: '40' }] },
+    ]);
+    await bot.end();
+  });
+
+  test('of the log alone is taken at once: no quote moves', async () => {
+    const bot = await botOf(93);
+    bot.change({ log: { level: 'warn' } });
+    expect((await bot.ask()).lines).toEqual(['log.level: "info" -> "warn"', 'taken; no quote moved for it']);
+    expect(recordingsIn(bot.world.stateDir)).toHaveLength(1);
+    expect(await bot.ask()).toMatchObject({ end: 'nothing to do' });
+    await bot.end();
+  });
+
+  test('of what recordings may take holds for those of earlier runs from there on', async () => {
+    const bot = await botOf(98);
+    const bytes = () => recordingsIn(bot.world.stateDir).reduce((sum, each) => sum + each.bytes, 0);
+    await bot.world.clock.advance(1_200 * SECOND);
+    expect(bytes()).toBeGreaterThan(100_000);
+    bot.change({ journal: { keepMb: 0.1 } });
+    expect((await bot.ask()).end).toBe('taken');
+    expect(bytes()).toBeLessThanOrEqual(100_000);
+    await bot.end();
+  });
+
+  test.each([
+    ['an unknown key', { strategy: { halfSpreadBpz: 1 } }, /strategy.halfSpreadBpz: unknown key; did you mean/],
+    ['a bad value', { limits: { ordersMax: -1 } }, /limits.ordersMax/],
+    ['what contradicts itself', { limits: { ordersMax: 2 } }, /ordersMax/],
+    ['the instance', { instance: 'other' }, /^instance: "demo" -> "other": only a restart takes this up$/],
+    ['the exchange', { exchange: { seed: 5 } }, /^exchange.seed: 3 -> 5: only a restart takes this up$/],
+    ['a spread that cannot pay the fee', { strategy: { halfSpreadBps: 9 } }, /widen it to at least 21 bps/],
+    ['orders that cannot be', { strategy: { amount: '0.00000001', levelAmountStep: '0' } }, /nothing would be quoted/],
+  ])('with %s is refused by name, whole, and nothing moves', async (_, changes, told) => {
+    const bot = await botOf(94);
+    bot.change({ strategy: { levelSpacingBps: 7 } });
+    bot.change(changes as unknown as Tree);
+    const answer = await bot.ask();
+    expect(answer.end).toBe('kept');
+    expect(answer.lines.some(line => told.test(line))).toBe(true);
+    expect(answer.lines.at(-1)).toBe('nothing was taken: the configuration that was goes on');
+    expect(recordingsIn(bot.world.stateDir)).toHaveLength(1);
+    expect(await bot.away(10)).toBe(0);
+    await bot.end();
+  });
+
+  test('is refused when the file is not what the person read', async () => {
+    const bot = await botOf(95);
+    bot.change({ strategy: { levels: 2 } });
+    expect((await bot.ask(false, digestOf('something else'))).lines[0]).toMatch(/does not say what you read/);
+    expect((await bot.ask(false, digestOf(bot.text))).end).toBe('taken');
+    await bot.end();
+  });
+
+  test.each([
+    [
+      'a limit below what is held',
+      { limits: { positionMax: '0.0101' }, strategy: { amount: '0.001' } },
+      /inventory|position/,
+    ],
+    ['a loss limit below what was lost', { limits: { drawdownMax: '0.01', dayLossMax: '0.01' } }, /drawdown|loss/i],
+  ])('with %s would halt at once: kept out with the reason, also when it is only shown', async (_, changes, told) => {
+    const bot = await botOf(91);
+    // Until something is held, and something lost.
+    await bot.world.clock.advance(1_200 * SECOND);
+    bot.change(changes);
+    for (const isPreview of [true, false]) {
+      const answer = await bot.ask(isPreview);
+      expect(answer.end, answer.lines.join('; ')).toBe('kept');
+      expect(answer.lines[0]).toMatch(/^it would halt at once: /);
+      expect(answer.lines[0]).toMatch(told);
+    }
+    expect(await bot.away(10)).toBe(0);
+    expect(latchIn(bot.world.stateDir).read()).toBeNull();
+    await bot.end();
+  });
+
+  test('by SIGHUP is the same, told in the log', async () => {
+    const bot = await botOf(96);
+    bot.change({ strategy: { levels: 1 } });
+    bot.running.hangUp();
+    await bot.world.clock.advance(10 * SECOND);
+    expect(bot.ours()).toHaveLength(2);
+    const texts = bot.running.log.map(({ text }) => text);
+    expect(texts).toContain('reload: strategy.levels: 3 -> 1');
+    expect(texts.some(text => /^reload: taken: run \d+/.test(text))).toBe(true);
+    bot.change({ instance: 'x' } as unknown as Tree);
+    bot.running.hangUp();
+    await bot.world.clock.advance(SECOND);
+    expect(bot.running.log.at(-1)).toMatchObject({ level: 'warn' });
+    expect(bot.running.log.at(-1)!.text).toMatch(/^reload: instance: "demo" -> "x": only a restart/);
+    await bot.end();
+  });
+
+  test('waits while an order is unknown, and gives up after two minutes without a good moment', async () => {
+    let fate: Fate = 'arrives';
+    const bot = await botOf(97, { fate: () => fate });
+    bot.change({ strategy: { levels: 2 } });
+    fate = 'lost';
+    expect((await bot.ask()).end).toBe('kept');
+    fate = 'arrives';
+    await bot.world.clock.advance(90 * SECOND);
+    expect((await bot.ask()).end).toBe('taken');
+    await bot.end();
+  });
+
+  test('a stop while it is under way leaves nothing', async () => {
+    const bot = await botOf(99);
+    bot.change({ strategy: { levels: 2 } });
+    bot.running.hangUp();
+    await bot.world.clock.advance(300);
+    await bot.end();
+  });
+});
+
+test('a second command leaves the request of another, which waits, as it is', async () => {
+  const bot = new Bot(100);
+  const { clock, stateDir } = bot.world;
+  const config = join(stateDir, 'my.yaml');
+  writeFileSync(config, bot.text);
+  const box = reloadsIn(stateDir);
+  box.put({ id: 'bobs', at: clock.now(), by: 'bob', reason: '', digest: null, isPreview: false });
+  const asked = { config, paper: false, preview: false, reason: '', by: 'ann', id: 'anns' };
+  await expect(askReload(asked, clock)).rejects.toThrow(/what bob asked of it waits/);
+  expect(box.waiting()?.id).toBe('bobs');
+  bot.world.end();
+});
+
+/** One change, and whether it must be taken. */
+function drawn(random: Random): { readonly changes: Tree | string; readonly isGood: boolean } {
+  const pick = <T>(from: readonly T[]): T => from[random.integer(0, from.length - 1)]!;
+  const good = (): Tree =>
+    pick<() => Tree>([
+      () => ({ strategy: { halfSpreadBps: random.integer(11, 40) } }),
+      () => ({ strategy: { levels: random.integer(1, 4), amount: `0.00${random.integer(2, 9)}` } }),
+      () => ({ strategy: { levelSpacingBps: random.integer(3, 12), refreshToleranceBps: random.integer(1, 6) } }),
+      () => ({ limits: { positionMax: `0.${random.integer(1, 9)}`, collarBps: random.integer(150, 300) } }),
+      () => ({ timing: { decideEveryMs: random.integer(200, 2_000), privatePollMs: random.integer(1_000, 3_000) } }),
+      () => ({ regimes: pick([{ calmMs: 60_000 }, { leaveShare: 0.5 }]) }),
+    ])();
+  if (random.next() < 0.6) return { changes: good(), isGood: true };
+  const bad = pick<Tree | string>([
+    'book: [',
+    { strategy: { levelz: 1 } },
+    { strategy: { halfSpreadBps: 8 } },
+    { limits: { ordersMax: 0 } },
+    { book: 'eth_mxn' } as unknown as Tree,
+    { instance: 'other' } as unknown as Tree,
+    { exchange: { engineDelayMs: 20 } },
+  ]);
+  // With something good beside it: whole or not at all.
+  return { changes: typeof bad === 'string' ? bad : { ...good(), ...bad }, isGood: false };
+}
+
+test.each([1, 2])('a dozen random ones, good and bad, of seed %i: each run has one of them whole', async seed => {
+  const bot = await botOf(200 + seed);
+  const random = randomOf(seed);
+  let away = 0;
+  let taken = 0;
+  for (let i = 0; i < 12; i++) {
+    const before = bot.text;
+    const { changes, isGood } = drawn(random);
+    if (typeof changes === 'string') bot.text = changes;
+    else bot.change(changes);
+    const runs = recordingsIn(bot.world.stateDir).length;
+    const [answer, gone] = await Promise.all([bot.ask(), bot.away(random.integer(4, 9))]);
+    // Drawn as it was already: nothing to do.
+    const ends = isGood ? ['taken', 'nothing to do'] : ['kept'];
+    expect(ends, `seed ${seed}, change ${i}: ${JSON.stringify(changes)}`).toContain(answer.end);
+    if (answer.end === 'taken') taken++;
+    away = Math.max(away, gone);
+    expect(recordingsIn(bot.world.stateDir)).toHaveLength(answer.end === 'taken' ? runs + 1 : runs);
+    if (!isGood) bot.text = before;
+    const last = recordingsIn(bot.world.stateDir).at(-1)!.run;
+    expect(JSON.parse(readRecording(bot.world.stateDir, last)!.of.setup)).toEqual(bot.read().config);
+  }
+  expect(taken).toBeGreaterThan(2);
+  expect(away).toBeLessThan(8);
+  await bot.end();
+});
