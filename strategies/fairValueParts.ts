@@ -1,5 +1,5 @@
 /** The parts of a fair value: each says how far from the middle it would lie, in ticks, or why it cannot be told. */
-import { depthImbalance, micropriceAdjustment, OrderFlow, TradeMean, Unusual } from '../src/core/index.ts';
+import { Basis, depthImbalance, micropriceAdjustment, OrderFlow, TradeMean, Unusual } from '../src/core/index.ts';
 import type { Instrument, Millis, SeenTrade, View } from '../src/core/index.ts';
 import { DEVIATIONS_MAX } from './fairValueParameters.ts';
 import type { FairValueParameters } from './fairValueParameters.ts';
@@ -93,34 +93,6 @@ export function unusableReference({ at, reference: seen }: View, maxAgeMs: Milli
   if (seen === null) return 'no reference was seen yet';
   if (!(at - seen.at <= maxAgeMs)) return 'the reference is stale';
   return seen.price > 0 && seen.price < Infinity ? null : 'the reference is no price';
-}
-
-/** The usual ratio of our book to a reference: an exponential mean of its logarithm. */
-export class Basis {
-  readonly #memoryMs: Millis;
-  #log = Number.NaN;
-  #at = Number.NaN;
-  #since = Number.NaN;
-
-  constructor(memoryMs: Millis) {
-    this.#memoryMs = memoryMs;
-  }
-
-  /** Takes in what the ratio is now, and returns what it usually is. */
-  ratio(at: Millis, ratio: number): number {
-    const now = Math.log(ratio);
-    const weight = at > this.#at ? 1 - Math.exp(-(at - this.#at) / this.#memoryMs) : 0;
-    this.#log = Number.isNaN(this.#log) ? now : this.#log + weight * (now - this.#log);
-    if (Number.isFinite(at)) {
-      this.#at = at;
-      if (Number.isNaN(this.#since)) this.#since = at;
-    }
-    return Math.exp(this.#log);
-  }
-
-  isNew(at: Millis): boolean {
-    return !(at - this.#since >= this.#memoryMs);
-  }
 }
 
 /** In ticks: bpsPerDeviation of the middle for each deviation, up where bids are heavier than usual, at most 3 either way. */

@@ -27,7 +27,7 @@ export function edgeProblem(config: Config, makerRate: number): string | null {
 }
 
 /** A strategy, or a part of the fair value, without what it quotes around. */
-function missingReference({ reference, strategy, fairValue }: Config): readonly Problem[] {
+function missingReference({ reference, strategy, fairValue, pull }: Config): readonly Problem[] {
   if (reference !== undefined) return [];
   const missing = (path: string[], who: string): Problem => ({
     path,
@@ -38,15 +38,22 @@ function missingReference({ reference, strategy, fairValue }: Config): readonly 
       ? [missing(['strategy', 'name'], `strategy ${strategy.name}`)]
       : []),
     ...(fairValue?.reference ? [missing(['fairValue', 'reference'], 'this part')] : []),
+    ...(pull?.leader
+      ? [{ path: ['pull', 'leader'], message: 'expected reference: { books: [...] }, the leader' }]
+      : []),
   ];
 }
 
 /** Only the stream tells of every trade. */
-function unheardTrades({ fairValue, exchange }: Config): readonly Problem[] {
+function unheardTrades({ fairValue, pull, exchange }: Config): readonly Problem[] {
   const hasStream = exchange.stream && (exchange.kind === 'embedded' || exchange.streamUrl !== undefined);
   if (hasStream || !fairValue?.lastTrades) return [];
   const why = exchange.stream ? 'exchange.streamUrl is left out' : 'exchange.stream is false';
-  return [{ path: ['fairValue', 'lastTrades'], message: `trades are heard by the stream alone, and ${why}` }];
+  const hearing = [
+    ...(fairValue?.lastTrades ? [['fairValue', 'lastTrades']] : []),
+    ...(pull?.print ? [['pull', 'print']] : []),
+  ];
+  return hearing.map(path => ({ path, message: `trades are heard by the stream alone, and ${why}` }));
 }
 
 const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readonly Problem[] =>

@@ -7,6 +7,7 @@ import { backtestKeys } from './backtest.ts';
 import { hedge } from './hedge.ts';
 import { markouts } from './markouts.ts';
 import { paper } from './paper.ts';
+import { pull } from './pull.ts';
 import { regimes } from './regimes.ts';
 import { reference } from './reference.ts';
 import { rfqReference } from './rfqReference.ts';
@@ -204,6 +205,7 @@ export const configSchema = z
       .describe('Lets inventory leave by conversions. Left out: it leaves by quotes and their skew alone.'),
     backtest: backtestKeys.prefault({}).meta(ELSEWHERE).describe('What puntas backtest assumes that no tape tells.'),
     markouts: markouts.optional().meta(AT_RELOAD),
+    pull: pull.optional().meta(AT_RELOAD),
     rfqReference: rfqReference
       .optional()
       .meta(AT_RELOAD)

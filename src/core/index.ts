@@ -47,6 +47,7 @@ export * from './engine/whyNot.ts';
 export * from './accounting/transactions.ts';
 export * from './ports/transactionEvents.ts';
 export * from './quoting/adverseSelection.ts';
+export * from './quoting/quotePuller.ts';
 export * from './engine/engine.ts';
 export * from './engine/engineTypes.ts';
 export * from './estimators/index.ts';

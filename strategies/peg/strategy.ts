@@ -1,8 +1,8 @@
 /** The peg: a spread around a price from elsewhere, as long as it is fresh and our own market agrees roughly. */
-import { amountFloor } from '../../src/core/index.ts';
+import { amountFloor, Basis } from '../../src/core/index.ts';
 import type { Instrument, Step, Strategy } from '../../src/core/index.ts';
 import { defineStrategy } from '../defineStrategy.ts';
-import { Basis, unusableReference } from '../fairValueParts.ts';
+import { unusableReference } from '../fairValueParts.ts';
 import { millisOf, toleranceOf } from '../parameters.ts';
 import { fairPrice, silent, totalOf } from '../quoteLevels.ts';
 import { quoteAround, SPREAD_STEPS, spreadTuning, unknownIn } from '../spread.ts';

@@ -108,6 +108,8 @@ const LEVEL: Readonly<Record<Level, true>> = {
   'no fair value': true,
   'cannot earn its fees': true,
   'outside its price range': true,
+  'pulled: the leader moved': true,
+  'pulled: a large trade': true,
   'held back by the strategy': true,
 };
 
@@ -166,5 +168,10 @@ export const ELSEWHERE: readonly { readonly of: Kind; readonly why: string; read
     of: 'level: post-only refused, waits for the book',
     why: 'the same',
     test: 'test/core/engine/postOnly.test.ts',
+  },
+  {
+    of: 'level: pulled: the leader moved',
+    why: 'a second market must jump, and the exchange here has one that is made by hand',
+    test: 'test/core/quoting/quotePuller.test.ts',
   },
 ];

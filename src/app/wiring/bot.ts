@@ -17,6 +17,7 @@ import type {
   MarketStream,
   Millis,
   Observation,
+  PullRules,
   RegimeRules,
   RiskLimits,
   SecretText,
@@ -160,6 +161,7 @@ export function engineOf(
       listWaitMs: timing.transferListDelayMaxMs,
     },
     ...(markouts ? { adverseSelection: markouts } : {}),
+    ...(config.pull ? { pull: pullOf(config.pull, instrument) } : {}),
     regimes: regimesOf(config, instrument),
     ...(onNews ? { onNews } : {}),
     isTraced,
@@ -201,6 +203,13 @@ export function hedgePlanOf({ hedge, timing }: Config): Omit<HedgeSetup, 'desk'>
     quoteLifeMinMs,
     requestDelayMaxMs: timing.requestDelayMaxMs,
     tradeReportDelayMaxMs: timing.tradeReportDelayMaxMs,
+  };
+}
+
+function pullOf({ leader, print }: NonNullable<Config['pull']>, instrument: Instrument): PullRules {
+  return {
+    ...(leader ? { leader } : {}),
+    ...(print ? { print: { ...print, lots: amountFloor(instrument, print.amount) } } : {}),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The engine: an event goes in, approved commands come out. Synchronous and deterministic; it keeps no clock, dice, file or promise. */
 import { AdverseSelection, NOT_WIDENED } from '../quoting/adverseSelection.ts';
+import { QuotePuller } from '../quoting/quotePuller.ts';
 import { UnknownOrderResolver } from '../orders/unknownOrderResolver.ts';
 import { BookTerms } from './bookTerms.ts';
 import { Decisions } from './decisions.ts';
@@ -48,6 +49,7 @@ export class Engine {
   readonly #inventory: Inventory;
   readonly #risk: RiskSupervisor;
   readonly #adverseSelection: AdverseSelection | null;
+  readonly #puller: QuotePuller | null;
   readonly #unknownOrders: UnknownOrderResolver;
   #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
   readonly #rules: BookTerms;
@@ -83,6 +85,7 @@ export class Engine {
     this.#adverseSelection = options.adverseSelection
       ? new AdverseSelection(options.adverseSelection, options.instrument.tick)
       : null;
+    this.#puller = options.pull ? new QuotePuller(options.pull) : null;
     this.#quoter = new Quoter(options, {
       ids: this.#ids,
       orders: this.#orders,
@@ -110,7 +113,7 @@ export class Engine {
       case 'witness':
         this.#market.hear(event);
         if (event.kind === 'public trade') this.#heardTrade(event);
-        return NOTHING;
+        return event.kind === 'witness' ? NOTHING : this.#pull(event);
       case 'book removed':
       case 'rules':
         if (this.#rules.read(event)) this.#dirty = true;
@@ -152,6 +155,7 @@ export class Engine {
       case 'slept':
         this.#fresh.slept(event.at);
         this.#market.slept(event.at);
+        this.#puller?.slept(event.at);
         this.#dirty = true;
         break;
       case 'sentinel':
@@ -210,7 +214,7 @@ export class Engine {
 
   /** Whether the strategy hears of each public trade; otherwise the price of the last one before a decision is enough. */
   get wantsTrades(): boolean {
-    return this.#options.strategy.trade !== undefined;
+    return this.#options.strategy.trade !== undefined || this.#puller?.hearsTrades === true;
   }
 
   /** The book counts in another tick or lot than this run: only the next one can quote on it. */
@@ -357,7 +361,26 @@ export class Engine {
   /** The strategy's quote, as the regime lets it be. */
   #wanted(at: Millis): Quote {
     const quote = this.#options.strategy.quote(this.#view(at));
-    return this.#risk.regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
+    const shaped = this.#risk.regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
+    return this.#puller?.shape(shaped, at, this.#market.mid) ?? shaped;
+  }
+
+  /** Takes out at once what may not stand any more after what was heard; the next decision, in its own time, leaves the side empty while there is cause. */
+  #pull(event: Extract<EngineEvent, { kind: 'public trade' | 'reference' }>): readonly Approved<Command>[] {
+    const puller = this.#puller;
+    if (puller === null) return NOTHING;
+    const { at } = event;
+    const mid = this.#market.isQuotable ? this.#market.mid : 0;
+    puller.hear(event, mid);
+    const cancels = this.#quoter.pull(({ side, price }) => puller.why(side, price, at, mid));
+    if (cancels.length === 0) return NOTHING;
+    const ordered = [...approveByIds('cancel', cancels)];
+    for (const id of cancels) {
+      this.#orders.cancelSent(id, at);
+      this.#quoter.postOnlyBackoff.touched(id);
+    }
+    for (let n = 0; n < ordered.length; n++) this.#risk.killSwitch?.message(at);
+    return ordered;
   }
 
   #heardTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {

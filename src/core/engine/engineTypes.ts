@@ -7,6 +7,7 @@ import type { HaltLimits } from '../risk/killSwitch.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { NormalizedLevel, LevelRefusal } from '../quoting/normalizeQuote.ts';
 import type { Order, OrderNews, Patience } from '../orders/orders.ts';
+import type { PullRules } from '../quoting/quotePuller.ts';
 import type { CancelReason, RequoteTolerance } from '../quoting/quoteReconciler.ts';
 import type { Fill, Profit } from '../accounting/position.ts';
 import type { Regime, RegimeState } from '../risk/regimes.ts';
@@ -45,6 +46,8 @@ export type EngineOptions = {
   readonly regimes?: RegimeRules | null;
   /** Absent: markouts are not followed. */
   readonly adverseSelection?: AdverseSelectionOptions;
+  /** Absent: no side is pulled. */
+  readonly pull?: PullRules;
   readonly onNews?: (news: EngineNews) => void;
   /** Keeps the last decision in full, for `Engine.decision`. */
   readonly isTraced?: boolean;

@@ -4,7 +4,8 @@ import type { Decisions } from './decisions.ts';
 import type { EngineOptions } from './engineTypes.ts';
 import { normalizeQuote } from '../quoting/normalizeQuote.ts';
 import type { NormalizedLevel } from '../quoting/normalizeQuote.ts';
-import type { Orders } from '../orders/orders.ts';
+import type { Order, Orders } from '../orders/orders.ts';
+import { pullReasonOf } from '../quoting/quotePuller.ts';
 import type { OriginIds } from '../orders/originIds.ts';
 import { reconcileSide } from '../quoting/quoteReconciler.ts';
 import { approvePlace } from '../risk/preTradeRisk.ts';
@@ -64,6 +65,21 @@ export class Quoter {
     if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, riskContext, wanted());
     else this.#withdraw(refusal, riskContext.missing);
     return { places: this.#places, cancels: this.#cancels };
+  }
+
+  /** Origin ids of the quotes in the book that may not stand any more, by `why` in words; null: it may. */
+  pull(why: (order: Order) => string | null): string[] {
+    const ids: string[] = [];
+    for (const order of this.#parts.orders.live) {
+      const isInBook = order.state === 'open' || order.state === 'partially filled';
+      const words = isInBook && order.takes !== true ? why(order) : null;
+      if (words === null) continue;
+      const reason = pullReasonOf(words);
+      ids.push(order.id);
+      this.#parts.decisions.count(order.side, 'canceled', reason);
+      this.#options.onNews?.({ kind: 'canceling', order, reason });
+    }
+    return ids;
   }
 
   #quote(at: Millis, riskContext: RiskContext, quote: Quote): void {

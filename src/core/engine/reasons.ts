@@ -1,5 +1,6 @@
 /** Why a level is placed, kept, waited with, canceled or not placed: one closed set of words, for people, metrics and tests. */
 import type { LevelRefusal } from '../quoting/normalizeQuote.ts';
+import { LARGE_PRINT, LEADER_MOVED } from '../quoting/quotePuller.ts';
 import type { CancelReason } from '../quoting/quoteReconciler.ts';
 import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 
@@ -14,6 +15,8 @@ export type SilenceReason =
   | 'cannot earn its fees'
   | 'outside its price range'
   | 'reduce only'
+  | typeof LEADER_MOVED
+  | typeof LARGE_PRINT
   | 'held back by the strategy';
 
 export type Reason =
@@ -93,6 +96,8 @@ const ALL: Readonly<Record<Reason, true>> = {
   'no fair value': true,
   'cannot earn its fees': true,
   'outside its price range': true,
+  [LEADER_MOVED]: true,
+  [LARGE_PRINT]: true,
   'held back by the strategy': true,
 };
 
@@ -109,6 +114,8 @@ export function silenceOf(words: string): SilenceReason {
 /** The words that strategies begin with when they show nothing. */
 const SILENCES: readonly (readonly [string, SilenceReason])[] = [
   ['reduce only', 'reduce only'],
+  [LEADER_MOVED, LEADER_MOVED],
+  [LARGE_PRINT, LARGE_PRINT],
   ['inventory is at ', 'at the cap'],
   ['one order is more inventory than the risk allows', 'at the cap'],
   ['no fair value', 'no fair value'],

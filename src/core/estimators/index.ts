@@ -7,3 +7,4 @@ export * from './markouts.ts';
 export * from './imbalance.ts';
 export * from './orderFlow.ts';
 export * from './tradeMean.ts';
+export * from './basis.ts';

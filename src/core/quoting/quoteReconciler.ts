@@ -1,5 +1,6 @@
 /** Wanted minus live: the fewest commands that bring the book to what the strategy asked for. */
 import type { NormalizedLevel } from './normalizeQuote.ts';
+import type { PullReason } from './quotePuller.ts';
 import { mayLive, remaining } from '../orders/orders.ts';
 import type { Order } from '../orders/orders.ts';
 import type { Millis, Side } from '../model/units.ts';
@@ -14,7 +15,8 @@ export type RequoteTolerance = {
 };
 
 /** Why an order is taken out. */
-export type CancelReason = 'price moved' | 'amount changed' | 'too old' | 'level not wanted' | 'reduce only';
+export type CancelReason =
+  'price moved' | 'amount changed' | 'too old' | 'level not wanted' | 'reduce only' | PullReason;
 
 export type QuotePlan = {
   readonly place: readonly NormalizedLevel[];

@@ -1,0 +1,30 @@
+/** The usual ratio of a price to another: an exponential mean of its logarithm. */
+import type { Millis } from '../model/units.ts';
+
+export class Basis {
+  readonly #memoryMs: Millis;
+  #log = Number.NaN;
+  #at = Number.NaN;
+  #since = Number.NaN;
+
+  constructor(memoryMs: Millis) {
+    this.#memoryMs = memoryMs;
+  }
+
+  /** Takes in what the ratio is now, and returns what it usually is. */
+  ratio(at: Millis, ratio: number): number {
+    const now = Math.log(ratio);
+    const weight = at > this.#at ? 1 - Math.exp(-(at - this.#at) / this.#memoryMs) : 0;
+    this.#log = Number.isNaN(this.#log) ? now : this.#log + weight * (now - this.#log);
+    if (Number.isFinite(at)) {
+      this.#at = at;
+      if (Number.isNaN(this.#since)) this.#since = at;
+    }
+    return Math.exp(this.#log);
+  }
+
+  /** It has looked for less than its memory. */
+  isNew(at: Millis): boolean {
+    return !(at - this.#since >= this.#memoryMs);
+  }
+}

@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../../src/config.ts';
+import { LARGE_PRINT, LEADER_MOVED, price, QuotePuller } from '../../../src/core/index.ts';
+import type { EngineOptions, PullRules, Side } from '../../../src/core/index.ts';
+import { Desk, quoteAround } from '../desk.ts';
+
+const LEADER = { basisMemoryMs: 600_000, maxAgeMs: 10_000, share: 1, marginBps: 0 };
+const PRINT = { lots: 50, withinMs: 1_000, holdMs: 5_000 };
+const MID = 1_000;
+
+/** A desk of quotes 2 ticks of 1,000 from the middle, 20 bps, that has looked at the reference for a minute. */
+function deskOf(pull: PullRules | undefined, more: Partial<EngineOptions> = {}): Desk {
+  const desk = new Desk({
+    strategy: quoteAround(2),
+    ...(pull ? { pull } : {}),
+    isTraced: true,
+    ...more,
+  }).open();
+  desk.showsOwn = false;
+  for (let n = 0; n < 12; n++) {
+    desk.rounds(5, 1_000);
+    tell(desk, 50 * MID);
+  }
+  return desk;
+}
+
+const tell = (desk: Desk, reference: number): void =>
+  void desk.step({ kind: 'reference', at: desk.now, startedAt: desk.now, price: reference });
+const trade = (desk: Desk, side: Side, lots: number): void =>
+  void desk.step({ kind: 'public trade', at: desk.now, price: price(MID), amount: lots as never, side });
+const shown = (desk: Desk) => ({ bids: desk.prices('buy'), asks: desk.prices('sell') });
+const BOTH = { bids: [MID - 2], asks: [MID + 2] };
+
+describe('a leader that moves', () => {
+  test('past our bid takes it away at once, says why, and brings it back once our book has come after it', () => {
+    const desk = deskOf({ leader: LEADER });
+    expect(shown(desk)).toEqual(BOTH);
+    // The reference is fifty times our price: it falls by 30 bps, our bid bears 20.
+    tell(desk, 50 * MID * 0.997);
+    expect(shown(desk)).toEqual({ bids: [], asks: BOTH.asks });
+    const why = desk.engine.decision?.decided.find(({ side, action }) => side === 'buy' && action === 'not placed');
+    expect(why).toMatchObject({ reason: LEADER_MOVED, detail: 'pulled: the leader moved (-30.0 bps)' });
+    desk.bids = [[987, 50]];
+    desk.asks = [[1007, 50]];
+    desk.round(1_000);
+    expect(shown(desk)).toEqual({ bids: [995], asks: [999] });
+  });
+
+  test('within what the distance bears, upwards for a bid, or when it is too old, takes nothing away', () => {
+    const desk = deskOf({ leader: LEADER });
+    tell(desk, 50 * MID * 0.9985);
+    expect(shown(desk)).toEqual(BOTH);
+    tell(desk, 50 * MID * 1.003);
+    expect(shown(desk)).toEqual({ bids: BOTH.bids, asks: [] });
+    desk.rounds(11, 1_000);
+    expect(shown(desk)).toEqual(BOTH);
+  });
+
+  test('that stands still pulls nothing when our own book moves', () => {
+    for (const move of [-8, 8]) {
+      const desk = deskOf({ leader: LEADER }, { tolerance: { priceBps: 0.1, amountShare: 0.5, maxAgeMs: 3_600_000 } });
+      desk.bids = [[990 + move, 50]];
+      desk.asks = [[1010 + move, 50]];
+      desk.rounds(2, 1_000);
+      expect(shown(desk)).toEqual({ bids: [MID - 2 + move], asks: [MID + 2 + move] });
+    }
+  });
+
+  test('counts by its share, and with the margin that a quote must keep', () => {
+    const half = deskOf({ leader: { ...LEADER, share: 0.5 } });
+    tell(half, 50 * MID * 0.997);
+    expect(shown(half)).toEqual(BOTH);
+    const careful = deskOf({ leader: { ...LEADER, marginBps: 10 } });
+    tell(careful, 50 * MID * 0.9985);
+    expect(shown(careful)).toEqual({ bids: [], asks: BOTH.asks });
+  });
+
+  test('pulls nothing without the rule, and before the process has looked since it stood still', () => {
+    const without = deskOf(undefined);
+    tell(without, 50 * MID * 0.9);
+    expect(shown(without)).toEqual(BOTH);
+    const puller = new QuotePuller({ leader: LEADER });
+    puller.hear({ kind: 'reference', at: 0, startedAt: 0, price: 500 }, MID);
+    puller.hear({ kind: 'reference', at: 5_000, startedAt: 5_000, price: 400 }, MID);
+    expect(puller.why('buy', MID - 2, 5_000, MID)).toContain(LEADER_MOVED);
+    puller.slept(6_000);
+    puller.hear({ kind: 'reference', at: 6_500, startedAt: 5_900, price: 400 }, MID);
+    expect(puller.why('buy', MID - 2, 6_500, MID)).toBeNull();
+  });
+
+  test('never takes away a side that it moves away from, however it got there', () => {
+    const readings = fc.array(fc.tuple(fc.integer({ min: 1, max: 20_000 }), fc.integer({ min: 900, max: 1_100 })), {
+      minLength: 1,
+      maxLength: 50,
+    });
+    fc.assert(
+      fc.property(readings, steps => {
+        const puller = new QuotePuller({ leader: LEADER });
+        let [at, lowest, highest] = [0, Infinity, -Infinity];
+        for (const [passed, reference] of steps) {
+          at += passed;
+          [lowest, highest] = [Math.min(lowest, reference), Math.max(highest, reference)];
+          puller.hear({ kind: 'reference', at, startedAt: at, price: reference }, MID);
+          // At its lowest it is not above what is usual, at its highest not below.
+          if (reference === lowest) expect(puller.why('sell', MID + 2, at, MID)).toBeNull();
+          if (reference === highest) expect(puller.why('buy', MID - 2, at, MID)).toBeNull();
+        }
+      }),
+    );
+  });
+});
+
+describe('a large trade', () => {
+  test('takes the side away that it took from, also of several trades, for as long as it says', () => {
+    const desk = deskOf({ print: PRINT });
+    trade(desk, 'sell', 30);
+    expect(shown(desk)).toEqual(BOTH);
+    desk.now += 500;
+    trade(desk, 'sell', 20);
+    expect(shown(desk)).toEqual({ bids: [], asks: BOTH.asks });
+    const why = desk.engine.decision?.decided.find(({ side, action }) => side === 'buy' && action === 'not placed');
+    expect(why?.reason).toBe(LARGE_PRINT);
+    desk.rounds(4, 1_000);
+    expect(desk.prices('buy')).toEqual([]);
+    desk.rounds(2, 1_000);
+    expect(shown(desk)).toEqual(BOTH);
+  });
+
+  test('is none when its parts lie further apart, are of both sides, or tell no amount', () => {
+    const desk = deskOf({ print: PRINT });
+    for (let n = 0; n < 4; n++) {
+      trade(desk, 'sell', 30);
+      trade(desk, 'buy', 15);
+      desk.round(1_001);
+    }
+    void desk.step({ kind: 'public trade', at: desk.now, price: price(1) });
+    expect(shown(desk)).toEqual(BOTH);
+    expect(desk.engine.wantsTrades).toBe(true);
+    expect(deskOf({ leader: LEADER }).engine.wantsTrades).toBe(false);
+  });
+});
+
+test('what the book shows pulls nothing, however one-sided its amounts are', () => {
+  const desk = deskOf({ leader: LEADER, print: PRINT });
+  desk.bids = [[990, 1]];
+  desk.asks = [[1010, 1_000_000]];
+  desk.rounds(3, 1_000);
+  expect(shown(desk)).toEqual(BOTH);
+});
+
+test.each([
+  ['pull: { leader: {} }', '', 'pull.leader: expected reference: { books: [...] }, the leader'],
+  [
+    'pull: { print: { amount: "1" } }',
+    '  stream: false\n',
+    'pull.print: trades are heard by the stream alone, and exchange.stream is false',
+  ],
+])('%s is refused where it would hear nothing', (pull, exchange, line) => {
+  const file = readFileSync(new URL('../../../config/sandbox.yaml', import.meta.url), 'utf8');
+  const loaded = loadConfig(`${file.replace('exchange:\n', `exchange:\n${exchange}`)}\n${pull}\n`, 'a.yaml');
+  expect(loaded.ok ? '' : loaded.errors.join('\n')).toContain(line);
+});
