@@ -49,6 +49,8 @@ export class Engine {
   readonly #inventory: Inventory;
   readonly #risk: RiskSupervisor;
   readonly #adverseSelection: AdverseSelection | null;
+  /** Of an earlier run, for a later one, where this one has none. */
+  #adverseLeft: RestoredLedger['adverse'];
   readonly #puller: QuotePuller | null;
   readonly #unknownOrders: UnknownOrderResolver;
   #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
@@ -199,11 +201,12 @@ export class Engine {
   /** What a later run must know of this one's ledger; `recent` are the ids of the trades that it may be told again. */
   ledger(recent: readonly string[]): RestoredLedger | null {
     if (!this.#account.isOpen) return null;
+    const adverse = this.#adverseSelection?.state() ?? this.#adverseLeft;
     return {
       ...this.#account.kept(recent),
       target: this.#inventory.targetLots(this.#account.total(this.#rules.instrument.major)),
       guard: this.#risk.killSwitch?.state(this.#inventory.profit().total) ?? null,
-      ...(this.#adverseSelection ? { adverse: this.#adverseSelection.state() } : {}),
+      ...(adverse ? { adverse } : {}),
     };
   }
 
@@ -349,6 +352,7 @@ export class Engine {
     this.#account.restore(ledger);
     this.#inventory.restore(this.#account.total(this.#rules.instrument.major), ledger.target);
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
+    this.#adverseLeft = ledger.adverse;
     if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
   }
 

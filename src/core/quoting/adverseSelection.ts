@@ -3,6 +3,7 @@ import { ClusteredMean, clusterMsOf } from '../estimators/clusteredMean.ts';
 import type { MeanState } from '../estimators/clusteredMean.ts';
 import { Markouts } from '../estimators/markouts.ts';
 import type { MarkoutCurve, MarkoutsState } from '../estimators/markouts.ts';
+import { studentOf } from '../estimators/student.ts';
 import type { Millis, Price, Side } from '../model/units.ts';
 
 /** Seconds after a fill at which a running bot looks; the exchange tells the time of a trade in whole seconds. */
@@ -15,6 +16,8 @@ export type AdverseSelectionOptions = {
   readonly halfLifeMs: Millis;
   /** Fills that must be remembered, those of one minute counted as one, before anything follows. */
   readonly minFills: number;
+  /** What is beyond `toleratedBps` by fewer of its standard errors than this is taken for chance. */
+  readonly standardErrors: number;
   /** Adverse selection up to this is what the quotes pay for already. */
   readonly toleratedBps: number;
   readonly widenBpsMax: number;
@@ -45,7 +48,8 @@ const STEPS_PER_BPS = 10;
 /**
  * The price moves against us by xi after a fill: a maker who buys at S - d, sees S fall by xi, and sells at S - xi + d has earned 2 d - xi. So
  * half of xi on each side keeps a round trip what it was, as in GLFT (E3). xi of a side is the mean of a(horizon) = -s (M after - M before)
- * over its fills, weighted by value (E8), each bounded, less than it is the fewer fills it stands on, and 0 up to `minFills` of them. It does not
+ * over its fills, weighted by value (E8), each bounded. Of what it is beyond what is tolerated, x, with b the band that chance explains, x - b^2 / x
+ * counts: nothing up to b, and nearly all of it where it is many times b (the positive part of James and Stein's estimate, 1961). It does not
  * depend on where we quote, so that moving out does not hide what it answers to; it is forgotten, so that a side that nobody reaches comes back.
  */
 export class AdverseSelection {
@@ -134,12 +138,16 @@ export class AdverseSelection {
   }
 
   #widenOf(mean: ClusteredMean, at: Millis): number {
-    const { minFills, toleratedBps, widenBpsMax, horizonMs } = this.#options;
-    const fills = mean.effective() * mean.kept(at / clusterMsOf(horizonMs / 1000));
-    if (!(fills > minFills)) return 0;
-    const xi = (1 - minFills / fills) * (mean.mean() ?? 0);
-    const half = Math.floor(((xi - toleratedBps) / 2) * STEPS_PER_BPS) / STEPS_PER_BPS;
-    return half > 0 ? Math.min(half, widenBpsMax) : 0;
+    const { minFills, standardErrors, toleratedBps, widenBpsMax, horizonMs } = this.#options;
+    const kept = mean.kept(at / clusterMsOf(horizonMs / 1000));
+    const fills = mean.effective() * kept;
+    if (!(fills >= minFills && fills > 1)) return 0;
+    // What fades stands on fewer fills: its error grows as it is forgotten.
+    const band = (studentOf(standardErrors, fills - 1) * (mean.error() ?? Infinity)) / Math.sqrt(kept);
+    const beyond = (mean.mean() ?? 0) - toleratedBps;
+    if (!(beyond > band)) return 0;
+    const half = Math.floor(((beyond - (band * band) / beyond) / 2) * STEPS_PER_BPS) / STEPS_PER_BPS;
+    return Math.min(half, widenBpsMax);
   }
 
   #clusterOf(at: Millis): number {

@@ -14,12 +14,20 @@ type Adverse = NonNullable<RestoredLedger['adverse']>;
 
 const folders = new Folders();
 const SECOND = 1_000;
-/** A state directory with two runs: one that was killed in the middle of its trading, and the one after it. */
+/** A state directory with four runs: one that was killed in the middle of its trading, the one after it, one without markouts, and one with them again. */
 let dir: string;
+const without = ({ markouts: _, ...config }: Config): Config => config;
 
 beforeAll(async () => {
   const world = worldOf(72, {
-    markouts: { horizonMs: 5_000, halfLifeMs: 600_000, minFills: 2, toleratedBps: 0, widenBpsMax: 20 },
+    markouts: {
+      horizonMs: 5_000,
+      halfLifeMs: 600_000,
+      minFills: 2,
+      standardErrors: 0,
+      toleratedBps: 0,
+      widenBpsMax: 20,
+    },
   });
   const first = await doomed(world, folders);
   await world.clock.advance(600 * SECOND);
@@ -27,6 +35,12 @@ beforeAll(async () => {
   const second = await restarted(world, dir);
   await world.clock.advance(120 * SECOND);
   await second.stop();
+  // As the trial order of the doctor, and a reload that takes the key out.
+  const third = await restarted(world, dir, { config: without(world.config) });
+  await world.clock.advance(20 * SECOND);
+  await third.stop();
+  const fourth = await restarted(world, dir);
+  await fourth.stop();
   await first.running.stop();
   world.end();
 }, 60_000);
@@ -51,14 +65,19 @@ function lived(run: number): {
     widened = Math.max(widened, buy, sell);
   };
   replayRun(dir, run, engine, { onInput });
+  return { states: [...states], widened, restored: restoredBy(run) };
+}
+
+function restoredBy(run: number): Adverse | undefined {
   const [text = ''] = readRecording(dir, run)!.lines;
   const line = lineOf(text);
-  const ledger = line.kind === 'input' && line.event.kind === 'restore' ? line.event.ledger : null;
-  return { states: [...states], widened, restored: ledger?.adverse };
+  return line.kind === 'input' && line.event.kind === 'restore' ? line.event.ledger?.adverse : undefined;
 }
 
 test('markouts go on after a kill where they were last kept: nothing is lost but the last second', () => {
-  const [first, second] = recordingsIn(dir).map(({ run }) => lived(run));
+  const [first, second] = recordingsIn(dir)
+    .slice(0, 2)
+    .map(({ run }) => lived(run));
   expect(first!.restored).toBeUndefined();
   const fills = first!.states.length;
   expect(fills).toBeGreaterThan(20);
@@ -69,8 +88,17 @@ test('markouts go on after a kill where they were last kept: nothing is lost but
   expect(first!.widened).toBeGreaterThan(0);
 });
 
+test('a run without markouts hands on what was learned before it', () => {
+  const [third, fourth] = recordingsIn(dir)
+    .slice(2)
+    .map(({ run }) => restoredBy(run));
+  expect(third!.adverse.buy).toBeDefined();
+  expect(third!.markouts.means.length).toBeGreaterThan(10);
+  expect(fourth).toEqual(third);
+});
+
 test('a replay gives the same commands before and after the kill, with sides that were moved out', () => {
   const printed: string[] = [];
   expect(replay(dir, 'all', line => printed.push(line))).toBe(true);
-  expect(printed.join('\n').match(/every command the same$/gm)).toHaveLength(2);
+  expect(printed.join('\n').match(/every command the same$/gm)).toHaveLength(4);
 });
