@@ -51,4 +51,4 @@ export { fairValueParameters } from './fairValueParameters.ts';
 export type { FairValueParameters } from './fairValueParameters.ts';
 export type { Instrument, Strategy };
 
-export { aboveZero, decimalText } from './parameters.ts';
+export { aboveZero, currencyOf, decimalText, sumOfMoney } from './parameters.ts';

@@ -1,6 +1,6 @@
 /** The checks that no single key can fail: whether the parts of a configuration fit each other, and the account's fees. */
 import { pairOf, moneyOf } from '../core/index.ts';
-import { fairValueReachBps, kindOf } from '../../strategies/index.ts';
+import { currencyOf, fairValueReachBps, kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
 import { referenceProblems } from './reference.ts';
 import type { Config } from './schema.ts';
@@ -47,7 +47,7 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
 /** Only the stream tells of every trade. */
 function unheardTrades({ fairValue, pull, exchange }: Config): readonly Problem[] {
   const hasStream = exchange.stream && (exchange.kind === 'embedded' || exchange.streamUrl !== undefined);
-  if (hasStream || !fairValue?.lastTrades) return [];
+  if (hasStream) return [];
   const why = exchange.stream ? 'exchange.streamUrl is left out' : 'exchange.stream is false';
   const hearing = [
     ...(fairValue?.lastTrades ? [['fairValue', 'lastTrades']] : []),
@@ -63,18 +63,33 @@ const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readon
 
 function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
   if (!hedge) return [];
-  const [band, residual, most] = [moneyOf(hedge.band), moneyOf(hedge.residual), moneyOf(limits.positionMax)];
   const problems: Problem[] = [];
+  const demand = (holds: boolean, key: string, message: string) => {
+    if (!holds) problems.push({ path: ['hedge', ...key.split('.')], message });
+  };
   const own = hedge.routes?.via.filter(currency => pairOf(book).includes(currency)) ?? [];
-  if (own.length > 0)
-    problems.push({
-      path: ['hedge', 'routes', 'via'],
-      message: `expected other currencies than those of ${book}, found ${own.join(', ')}`,
-    });
-  if (!(residual < band))
-    problems.push({ path: ['hedge', 'residual'], message: `must be below hedge.band (${hedge.band})` });
-  if (!(band < most))
-    problems.push({ path: ['hedge', 'band'], message: `must be below limits.positionMax (${limits.positionMax})` });
+  demand(own.length === 0, 'routes.via', `expected other currencies than those of ${book}, found ${own.join(', ')}`);
+  if (hedge.band === undefined) {
+    const [, minor] = pairOf(book);
+    const { risk, flow, residual, carryBpsPerHour } = hedge;
+    const isWhole = risk !== undefined && flow !== undefined;
+    demand(isWhole, 'band', 'expected a band, or what it follows from: risk and flow');
+    demand(
+      risk === undefined || currencyOf(risk) === minor,
+      'risk',
+      `must be in ${minor}, the minor currency of ${book}`,
+    );
+    demand(residual === undefined, 'residual', 'follows with the band: leave it out, or give band too');
+    demand(
+      carryBpsPerHour === 0,
+      'carryBpsPerHour',
+      'what carrying costs follows with the band: leave it out, or give band too',
+    );
+    return problems;
+  }
+  const [band, residual, most] = [moneyOf(hedge.band), moneyOf(hedge.residual ?? '0'), moneyOf(limits.positionMax)];
+  demand(residual < band, 'residual', `must be below hedge.band (${hedge.band})`);
+  demand(band < most, 'band', `must be below limits.positionMax (${limits.positionMax})`);
   return problems;
 }
 

@@ -1,6 +1,6 @@
 /** The keys of hedging: when inventory leaves by a conversion, by which interfaces, and what that may cost. */
 import { z } from 'zod';
-import { aboveZero, decimalText } from '../../strategies/index.ts';
+import { aboveZero, decimalText, sumOfMoney } from '../../strategies/index.ts';
 import { millis } from './values.ts';
 
 const bps = (fallback: number) => z.number().min(0).max(5_000).default(fallback);
@@ -23,13 +23,45 @@ const routes = z.strictObject({
     ),
 });
 
+const flow = z
+  .strictObject({
+    volatilityBps: z
+      .number()
+      .gt(0)
+      .max(10_000)
+      .describe('One standard deviation of the price over an hour, in bps, as puntas calibrate says it.'),
+    fillsPerMinute: z
+      .number()
+      .gt(0)
+      .max(100_000)
+      .describe(
+        'Fills of whole orders in a minute on one side, as a backtest or the first days say it: fills a day over 2880.',
+      ),
+    decayPerBps: z
+      .number()
+      .gt(0)
+      .max(100)
+      .describe('By how much arrivals fall with distance, per bps, as puntas calibrate says it (k). Not followed.'),
+  })
+  .describe('What the band is computed from at the start; volatility and fills are followed while running.');
+
 export const hedge = z.strictObject({
-  band: aboveZero.describe(
-    'Inventory this far from its target leaves as soon as that costs at most costMaxBps; in the major currency, as quoted decimal text. Below limits.positionMax.',
-  ),
+  band: aboveZero
+    .optional()
+    .describe(
+      'Inventory this far from its target leaves as soon as that costs at most costMaxBps; in the major currency, as quoted decimal text. Below limits.positionMax. Left out: it follows from risk, flow and what leaving costs.',
+    ),
   residual: decimalText
-    .default('0')
-    .describe('What is left of it then; in the major currency, as quoted decimal text. Below the band.'),
+    .optional()
+    .describe(
+      'What is left of it then; in the major currency, as quoted decimal text. Below the band. Left out: nothing, or what follows with the band.',
+    ),
+  risk: sumOfMoney
+    .optional()
+    .describe(
+      'A loss, as one standard deviation, that you would pay as much to be rid of; a sum in the minor currency, like "2000 mxn". The smaller, the narrower the band. Only without band.',
+    ),
+  flow: flow.optional(),
   venues: z
     .array(z.enum(['rfq', 'conversion', 'book']))
     .min(1)

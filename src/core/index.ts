@@ -18,6 +18,7 @@ export * from './risk/killSwitch.ts';
 export type { HaltKind, HaltReason } from './model/halts.ts';
 export * from './hedging/hedgeRow.ts';
 export * from './hedging/hedging.ts';
+export * from './hedging/band.ts';
 export * from './text/jsonKeys.ts';
 export * from './accounting/ledger.ts';
 export * from './quoting/normalizeQuote.ts';

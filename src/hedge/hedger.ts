@@ -2,6 +2,7 @@
 import { money, moneyOf, sleep, textOfMoney, toLeave, weigh } from '../core/index.ts';
 import type { Conversion, ConversionOffer, ConversionState, EngineNews, Millis, Money } from '../core/index.ts';
 import { balancesSay, LastingWord } from './balanceEvidence.ts';
+import { BandFollower } from './bandFollower.ts';
 import { Offers } from './offers.ts';
 import { plannedOf, routeCostMax, routeFrom, secondOf } from './routes.ts';
 import { conversionOf, explained, isOver, mayMove, toldOf, weighedText } from './row.ts';
@@ -28,6 +29,8 @@ export class Hedger {
   readonly #run: HedgeRun;
   readonly #offers: Offers;
   readonly #rows: HedgeRows;
+  /** Null: the band is the one that was chosen. */
+  readonly #band: BandFollower | null;
   #takes = 0;
   /** The last that was told of the order by which the open hedge takes the book. */
   #order: TakenOrder | null = null;
@@ -44,6 +47,8 @@ export class Hedger {
     this.#run = options.run;
     this.#offers = new Offers(options.setup.desk, options.run.clock);
     this.#rows = new HedgeRows(options.kept, options.run);
+    const { bandModel, rules } = options.setup;
+    this.#band = bandModel ? new BandFollower(bandModel, rules.costMaxBps) : null;
   }
 
   get everyMs(): Millis {
@@ -82,6 +87,7 @@ export class Hedger {
 
   /** What the engine tells as it happens: the order of a hedge is followed by that, and the next look takes it up. */
   heard(news: EngineNews): void {
+    if (news.kind === 'fill' && news.fill.maker) this.#band?.fill(this.#run.time(), news.fill.major);
     const order = takenOrderOf(news);
     if (order !== null && order.id === this.#rows.open?.offer?.id) this.#order = order;
   }
@@ -130,12 +136,13 @@ export class Hedger {
   }
 
   async #consider(): Promise<void> {
-    const { rules, pauseMs, quoteLifeMinMs } = this.#setup;
+    const { pauseMs, quoteLifeMinMs } = this.#setup;
     const { clock, log, time } = this.#run;
     const { orderPrefix } = this.#o.kept;
     const before = this.#o.view();
     const { inventory, instrument } = before;
     if (before.refusal !== null || !before.isReconciled) return;
+    const rules = { ...this.#setup.rules, ...this.#band?.rules(time(), before.mid) };
     const wanted = toLeave(inventory, rules);
     if (wanted === 0n) return;
     const amount = sizeOf(before, wanted);
@@ -153,7 +160,9 @@ export class Hedger {
     if (seen.refusal !== null) return this.#fail(`the book is not to go by: ${seen.refusal}`);
     ways.push(bookWay(this.#setup, orderPrefix !== undefined, seen, amount));
     const outs = ways.map(({ out }) => out);
-    const decision = weigh(instrument, amount, inventory, mid, outs, rules, left);
+    const by = (other: Partial<typeof rules>) =>
+      weigh(instrument, amount, inventory, mid, outs, { ...rules, ...other }, left);
+    const decision = this.#band?.weighed({ at: time(), mid, inventory, amount, ways: outs }, by) ?? by({});
     const weighed = weighedText(decision);
     const known = { weighed, middle: textOfMoney(mid), inventory: textOfMoney(inventory) };
     const row = this.#rows.change({ state: 'quoted', ...known });

@@ -1,10 +1,11 @@
 /** Everything that other rooms may import of the hedger. */
 export { Offers } from './offers.ts';
+export type { BandModel } from './bandFollower.ts';
 export { Hedger } from './hedger.ts';
 export type { HedgerOptions, HedgeSetup } from './setup.ts';
 export { hedgeViewOf } from './view.ts';
 export type { HedgeView } from './view.ts';
 export type { HedgeLog } from './log.ts';
 export { balancesSay } from './balanceEvidence.ts';
-export { conversionOf, explained, isOver } from './row.ts';
+export { conversionOf, explained, isOver, mayMove } from './row.ts';
 export type { HedgeRow } from './row.ts';

@@ -9,6 +9,7 @@ import type {
   Instrument,
   Millis,
 } from '../core/index.ts';
+import type { BandModel } from './bandFollower.ts';
 import type { HedgeLog } from './log.ts';
 import type { RouteRules } from './routes.ts';
 import type { HedgeView } from './view.ts';
@@ -19,6 +20,8 @@ export type HedgeSetup = {
   /** `book`: by an order that takes liquidity. */
   readonly venues: readonly (ConversionWay | 'book')[];
   readonly rules: HedgeRules;
+  /** What band and residual follow from, instead of those of `rules`. */
+  readonly bandModel?: BandModel | undefined;
   readonly routes?: RouteRules | undefined;
   /** Between two looks at the inventory, and after one that led to nothing. */
   readonly everyMs: Millis;

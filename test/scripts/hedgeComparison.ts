@@ -6,6 +6,7 @@ import { hedge as hedgeKeys } from '../../src/config/hedge.ts';
 import type { Config } from '../../src/config.ts';
 import { backtest } from '../../src/app/backtest/backtest.ts';
 import { readConfig, shippedConfig } from '../../src/app/wiring/configFile.ts';
+import { pairOf } from '../../src/core/index.ts';
 import { UsageError } from '../../src/app/wiring/usageError.ts';
 import { decimalFlag, driftNumber, seedNumber } from '../../src/cli/terminal/flags.ts';
 import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
@@ -21,6 +22,7 @@ type Flags = {
   readonly band?: string;
   readonly residual: string;
   readonly deskSpread?: number;
+  readonly bands?: readonly string[];
   readonly svg?: string;
 };
 
@@ -39,8 +41,9 @@ const program = new Command('hedge-comparison')
   .option('--flow-seconds <n>', 'length of each flow', seedNumber, 3_600)
   .option('--flow-drift <bps>', 'their trend, in bps an hour', driftNumber, -600)
   .option('--seeds <n>', 'how many flows: seeds 1 to n', seedNumber, 10)
+  .option('--bands <list>', 'compare the band that follows with these by hand, a quarter of each left', listFlag)
   .option('--svg <file>', 'draw the first of them there')
-  .action(async ({ config: file, tape: dir, seeds, svg, band, residual, deskSpread, ...flow }: Flags) => {
+  .action(async ({ config: file, tape: dir, seeds, svg, band, residual, deskSpread, bands, ...flow }: Flags) => {
     const { hedge: own, ...without } = readConfig(file);
     const hedge =
       own ??
@@ -56,7 +59,7 @@ const program = new Command('hedge-comparison')
     };
     const tape = dir === undefined ? null : await tapeOf(dir, config.book);
     const configText = readFileSync(file, 'utf8');
-    const once = async (which: Config, seed: number): Promise<BacktestReport> =>
+    const once = async (which: Config, seed: number, models = MODELS): Promise<BacktestReport> =>
       backtest({
         ...{
           config: which,
@@ -64,15 +67,24 @@ const program = new Command('hedge-comparison')
           tape,
           seed,
           ...flow,
-          models: MODELS,
+          models,
           version: '',
           files: null,
           progress: NO_PROGRESS,
         },
         latencies: { orders: latency, cancels: latency, answers: latency, feed },
         latencyText: { orders: String(MS), feed: '0' },
-        threads: MODELS.length,
+        threads: models.length,
       });
+    if (bands !== undefined) {
+      const ways = bandsOf(config, bands);
+      const runs = ways.map((): ReplayReport[] => []);
+      for (let seed = 1; seed <= (tape === null ? seeds : 1); seed++)
+        for (const [i, { config: which }] of ways.entries())
+          runs[i]?.push(...(await once(which, seed, ['expected'])).models);
+      printBands(config, ways, runs);
+      return;
+    }
     const pairs: (readonly [BacktestReport, BacktestReport])[] = [];
     for (let seed = 1; seed <= (tape === null ? seeds : 1); seed++)
       pairs.push([await once(without, seed), await once(config, seed)]);
@@ -80,6 +92,63 @@ const program = new Command('hedge-comparison')
     const first = pairs[0];
     if (svg !== undefined && first) writeFileSync(svg, hedgePlot(first));
   });
+
+type BandRun = { readonly name: string; readonly config: Config };
+
+/** No hedger, the band that follows, and bands by hand. */
+function bandsOf(config: Config, bands: readonly string[]): readonly BandRun[] {
+  const { hedge, ...without } = config;
+  if (hedge?.risk === undefined) throw new UsageError('--bands: expected hedge.risk and hedge.flow to compare with');
+  const { risk: _, flow: __, ...others } = hedge;
+  const byHand = bands.map((band): BandRun => {
+    const residual = String(Number(band) / 4);
+    return { name: `band ${band}`, config: { ...without, hedge: { ...others, band, residual } } };
+  });
+  return [{ name: 'follows', config }, { name: 'without', config: without }, ...byHand];
+}
+
+/** Each with its net, what it is worth once the risk is paid for (what the band maximises), and that against the band that follows, seed by seed. */
+function printBands(config: Config, ways: readonly BandRun[], runs: readonly (readonly ReplayReport[])[]): void {
+  const { risk = '', flow } = config.hedge ?? {};
+  const [, minor] = pairOf(config.book);
+  const perS = ((flow?.volatilityBps ?? 0) / 600_000) ** 2;
+  const worth = ({ pnl, series: { everyMs, columns } }: ReplayReport): number => {
+    const held = columns.position.reduce<number>((sum, q, i) => sum + ((q ?? 0) * (columns.middle[i] ?? 0)) ** 2, 0);
+    return Number(pnl.total) - (perS * held * everyMs) / 1_000 / Number.parseFloat(risk);
+  };
+  console.log(
+    `| band | held on average | hedges | hedging, ${minor} | net, ${minor} (95 %) | less its risk (95 %) | against the band that follows (95 %) |`,
+  );
+  console.log('|---|---:|---:|---:|---:|---:|---:|');
+  const [own = []] = runs.map(each => each.map(worth));
+  runs.forEach((each, i) => {
+    const worths = each.map(worth);
+    const cells = [
+      ways[i]?.name,
+      meanOf(each.map(({ position }) => position.meanSize)).toFixed(4),
+      meanOf(each.map(({ hedges }) => hedges?.completed ?? 0)).toFixed(1),
+      (-meanOf(each.map(({ hedges }) => Number(hedges?.cost ?? 0)))).toFixed(0),
+      around(each.map(({ pnl }) => Number(pnl.total))),
+      around(worths),
+      i === 0 ? '' : around(worths.map((x, seed) => x - (own[seed] ?? 0))),
+    ];
+    console.log(`| ${cells.join(' | ')} |`);
+  });
+}
+
+const meanOf = (values: readonly number[]): number => values.reduce((sum, x) => sum + x, 0) / values.length;
+
+/** A mean with its 95 % interval. */
+function around(values: readonly number[]): string {
+  const mean = meanOf(values);
+  const variance = meanOf(values.map(x => (x - mean) ** 2)) * (values.length / (values.length - 1));
+  const error = 1.96 * Math.sqrt(variance / values.length);
+  return `${mean.toFixed(0)} (${(mean - error).toFixed(0)} to ${(mean + error).toFixed(0)})`;
+}
+
+function listFlag(text: string): readonly string[] {
+  return text.split(',').map(decimalFlag);
+}
 
 program.parseAsync().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));

@@ -187,16 +187,24 @@ function deskOf({ desk }: VenueClient, key: string): ConversionDesk {
   throw new UsageError(`${key}: nothing can be converted at this exchange; leave the key out`);
 }
 
+/** A band beyond so many orders is not told from another. */
+const ORDERS_MAX = 10_000;
+
 /** The same for any desk. */
-export function hedgePlanOf({ hedge, timing }: Config): Omit<HedgeSetup, 'desk'> | undefined {
+export function hedgePlanOf({ hedge, timing, strategy, limits }: Config): Omit<HedgeSetup, 'desk'> | undefined {
   if (!hedge) return undefined;
-  const { venues, band, residual, quoteLifeMinMs, costDayMax, ...others } = hedge;
+  const { venues, band, residual, risk, flow, quoteLifeMinMs, costDayMax, ...others } = hedge;
+  const [order, most] = [moneyOf(strategy.amount), moneyOf(limits.positionMax)];
+  const isFollowed = band === undefined && risk !== undefined && flow !== undefined;
   return {
     venues,
+    bandModel: isFollowed
+      ? { ...flow, order, ordersMax: Math.min(Number(most / order), ORDERS_MAX), risk: Number.parseFloat(risk) }
+      : undefined,
     rules: {
       ...others,
-      band: moneyOf(band),
-      residual: moneyOf(residual),
+      band: band === undefined ? most : moneyOf(band),
+      residual: moneyOf(residual ?? '0'),
       costDayMax: costDayMax === undefined ? undefined : moneyOf(costDayMax),
     },
     ...others,

@@ -16,6 +16,8 @@ export type HedgeRules = {
   readonly carryBpsPerHour: number;
   /** How long quotes with their skew are expected to take to bring inventory of the band's size back, in ms. */
   readonly unwindMs: Millis;
+  /** What keeping what should leave costs, in basis points of it, where the band follows from risk and flow; absent: by `carryBpsPerHour`. */
+  readonly waitBps?: number;
   /** The most that hedges of one UTC day may cost, in the minor currency; absent: no such limit. */
   readonly costDayMax?: Money | undefined;
 };
@@ -94,7 +96,10 @@ export function weigh(
   const priced = ways.map(way =>
     'not' in way ? { way: way.way, cost: null, most: NONE, why: way.not } : pricedOf(way),
   );
-  const waiting = carryCost(amount, mid, rules);
+  const waiting =
+    rules.waitBps === undefined
+      ? carryCost(amount, mid, rules)
+      : money((value * BigInt(Math.round(rules.waitBps * 1e6))) / 10_000_000_000n);
 
   function pricedOf({ way, give, get, risk = NONE, most, but }: PricedWay) {
     const none = (why: string) => ({ way, cost: null, most: NONE, why });

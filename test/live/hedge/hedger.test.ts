@@ -63,6 +63,23 @@ describe('inventory past its band', () => {
     }
   });
 
+  test('without a band by hand leaves as far as risk, flow and what leaving costs say', async () => {
+    const flow = { volatilityBps: 57, fillsPerMinute: 1, decayPerBps: 0.19 };
+    const heldAt = async (risk: string): Promise<bigint> => {
+      const made = world(3, { band: undefined, risk, flow });
+      const running = await started(made);
+      await made.clock.advance(120_000);
+      const { summary } = await running.stop();
+      expect(summary.ledgerMatches).toBe(true);
+      return held(made);
+    };
+    const [little, more, much] = [await heldAt('2 mxn'), await heldAt('20 mxn'), await heldAt('20000 mxn')];
+    expect(much).toBe(moneyOf('1.58'));
+    expect(more).toBeLessThan(much);
+    expect(little).toBeLessThan(more);
+    expect(little).toBeGreaterThanOrEqual(moneyOf('1.5'));
+  });
+
   test('is asked for in a size that can be confirmed; what cannot is never accepted', async () => {
     const made = world(3, { venues: ['rfq'] });
     made.box.exchange.venue.set({ rfqCapacityPips: 20 });

@@ -9,6 +9,7 @@ import type { WireRequest } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { realClock } from '../../../src/live/realClock.ts';
+import { openHedgeOf } from '../../../src/live/state/stateLook.ts';
 import { settlementsIn } from '../../../src/live/state/settlements.ts';
 import { doomed, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';
@@ -119,6 +120,21 @@ describe('a conversion with a lost answer whose currencies both move', () => {
     const entries = (await ledgerFileIn(dir, clock))?.entries ?? [];
     expect(entries.filter(({ source }) => source === `conversion ${open.id}`)).toHaveLength(1);
     await second.stop();
+    await first.running.stop();
+  });
+
+  test('is handed on by a run without a hedger, such as the trial order of the doctor: it is as open as it was', async () => {
+    const at = world(94);
+    const first = await doomed(at, folders, request => (isAccept(request) ? 'lost' : null));
+    await at.clock.advance(40_000);
+    const dir = first.left() ?? first.kill();
+    const open = await openHedgeOf(dir, clock);
+    expect(open).not.toBeNull();
+    const { hedge: _, ...config } = at.config;
+    const second = await restarted(at, dir, { config });
+    await at.clock.advance(10_000);
+    await second.stop();
+    expect(await openHedgeOf(dir, clock)).toBe(open);
     await first.running.stop();
   });
 

@@ -1,0 +1,143 @@
+/** The band that follows: volatility, flow of fills and cost of the way out as they are seen, and what that makes of the hedger's rules. */
+import { bandOf, EwmaVolatility, money } from '../core/index.ts';
+import type { Band, HedgeDecision, HedgeRules, Millis, Money, WayOut } from '../core/index.ts';
+
+/** What it follows from: measured numbers as a start, and the user's risk. */
+export type BandModel = {
+  /** One order, in the major currency. */
+  readonly order: Money;
+  /** As many of them as inventory may ever be. */
+  readonly ordersMax: number;
+  /** A loss of which one standard deviation is worth as much to be rid of; minor currency. Gamma is 2 over it. */
+  readonly risk: number;
+  /** One standard deviation of the price over an hour. */
+  readonly volatilityBps: number;
+  /** Fills of whole orders on one side at no inventory, in a minute. */
+  readonly fillsPerMinute: number;
+  /** k of the arrivals A e^(-k d). */
+  readonly decayPerBps: number;
+};
+
+const MEMORY_MS = 7_200_000;
+const SAMPLE_MS = 10_000;
+/** The numbers at the start count as if they had been seen for so long. */
+const PRIOR_S = MEMORY_MS / 2_000;
+/** An estimate stays between the number at the start divided and multiplied by this. */
+const WITHIN = 4;
+/** A cost that was asked for this long ago is asked for again, at half of the inventory that it would take. */
+const COST_FRESH_MS = 600_000;
+/** What has moved by less is not worth another solution. */
+const WORTH = 0.01;
+
+/** What is to be weighed; `amount` is what should leave of the inventory. */
+type Weighing = {
+  readonly at: Millis;
+  readonly mid: Money;
+  readonly inventory: Money;
+  readonly amount: Money;
+  readonly ways: readonly WayOut[];
+};
+
+type Moved = readonly [riskPerS: number, fillsPerS: number, cost: number];
+
+export class BandFollower {
+  readonly #model: BandModel;
+  readonly #costMaxBps: number;
+  readonly #volatility: EwmaVolatility;
+  /** Orders that were filled on both sides, and seconds, both fading; and when they last did. */
+  #filled = 0;
+  #seconds = 0;
+  #at = Number.NaN;
+  #cost: { readonly bps: number; readonly at: Millis } | null = null;
+  #solved: { readonly for: Moved; readonly band: Band } | null = null;
+
+  constructor(model: BandModel, costMaxBps: number) {
+    this.#model = model;
+    this.#costMaxBps = costMaxBps;
+    this.#volatility = new EwmaVolatility({
+      startPerRootSecond: model.volatilityBps / 600_000,
+      memoryMs: MEMORY_MS,
+      sampleMs: SAMPLE_MS,
+    });
+  }
+
+  /** A fill of ours that made. */
+  fill(at: Millis, major: Money): void {
+    this.#passTo(at);
+    this.#filled += Number(major) / Number(this.#model.order);
+  }
+
+  /** What the cheapest way out costs now. */
+  paid(at: Millis, bps: number): void {
+    this.#cost = { bps: this.#cost === null ? bps : (this.#cost.bps + bps) / 2, at };
+  }
+
+  /** The bands of this moment; `mid` is the price of one major. */
+  rules(at: Millis, mid: Money): { readonly band: Money; readonly residual: Money } {
+    this.#volatility.see(at, Number(mid));
+    this.#passTo(at);
+    const { orders } = this.#bandAt(at, mid);
+    const { order, ordersMax } = this.#model;
+    const residual = money(order * BigInt(orders));
+    // Halfway to the next order: what is left of one in parts is no reason.
+    return { residual, band: orders < ordersMax ? money(residual + order / 2n) : EVERYTHING };
+  }
+
+  /** What keeping the last `amount` of an inventory costs until quotes or a later hedge have brought it back, in bps of it. After `rules`. */
+  waitBps(inventory: Money, amount: Money): number {
+    const { order } = this.#model;
+    const [held, leaves] = [inventory, amount].map(x => Math.abs(Number(x)) / Number(order)) as [number, number];
+    if (this.#solved === null || !(leaves > 0)) return 0;
+    const { band, for: seen } = this.#solved;
+    let sum = 0;
+    for (let q = Math.floor(Math.max(0, held - leaves)); q < held; q++)
+      sum += (band.marginal[q] ?? seen[2]) * (Math.min(held, q + 1) - Math.max(held - leaves, q));
+    return (sum / leaves) * 10_000;
+  }
+
+  /**
+   * A decision by bands for what the ways out cost now, which `by` weighs under the rules that it is given: of what is inside them after all nothing
+   * leaves, and the next look knows better.
+   */
+  weighed(
+    { at, mid, inventory, amount, ways }: Weighing,
+    by: (rules: Partial<HedgeRules>) => HedgeDecision,
+  ): HedgeDecision {
+    const open = ways.flatMap(way => ('not' in way || way.but !== undefined ? [] : [way.way as string]));
+    const costs = by({}).weighed.flatMap(({ way, bps }) => (bps !== null && open.includes(way) ? [bps] : []));
+    if (costs.length > 0) this.paid(at, Math.max(0, Math.min(...costs)));
+    const rules = this.rules(at, mid);
+    const isInside = sizeOf(amount) > sizeOf(inventory) - rules.residual || sizeOf(inventory) <= rules.band;
+    return by({ ...(isInside ? { band: sizeOf(inventory) } : rules), waitBps: this.waitBps(inventory, amount) });
+  }
+
+  #bandAt(at: Millis, mid: Money): Band {
+    const { order, ordersMax, risk, volatilityBps, fillsPerMinute, decayPerBps } = this.#model;
+    const value = (Number(order) / 1e18) * (Number(mid) / 1e18);
+    const sigma = within(this.#volatility.perRootSecond, volatilityBps / 600_000);
+    const start = fillsPerMinute / 60;
+    const fillsPerS = within((start * PRIOR_S + this.#filled / 2) / (PRIOR_S + this.#seconds), start);
+    const isFresh = this.#cost !== null && at - this.#cost.at < COST_FRESH_MS;
+    const bps = isFresh ? (this.#cost?.bps ?? 0) : Math.min(this.#cost?.bps ?? Infinity, this.#costMaxBps) / 2;
+    const now: Moved = [(sigma * sigma * value) / risk, fillsPerS, bps / 10_000];
+    if (this.#solved?.for.every((x, i) => Math.abs(x - now[i]!) <= WORTH * x) !== true) {
+      const [riskPerS, , cost] = now;
+      const edge = 1 / (decayPerBps * 10_000);
+      this.#solved = { for: now, band: bandOf({ riskPerS, fillsPerS, edge, cost, ordersMax }) };
+    }
+    return this.#solved.band;
+  }
+
+  #passTo(at: Millis): void {
+    const passed = at - this.#at;
+    if (!(passed <= 0)) this.#at = at;
+    if (!(passed > 0)) return;
+    const kept = Math.exp(-passed / MEMORY_MS);
+    this.#filled *= kept;
+    this.#seconds = kept * this.#seconds + ((1 - kept) * MEMORY_MS) / 1_000;
+  }
+}
+
+const sizeOf = (sum: Money): Money => (sum < 0n ? money(-sum) : sum);
+const within = (x: number, start: number): number => Math.min(start * WITHIN, Math.max(start / WITHIN, x));
+const EVERYTHING = money(10n ** 36n);
