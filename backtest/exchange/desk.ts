@@ -13,9 +13,28 @@ import type {
   Outcome,
   Price,
   Random,
+  Value,
 } from '../../src/core/index.ts';
-import { Account, EXECUTED_BEFORE, NOT_FOUND, VenueConversions, RfqDesk, switchesOf } from '../../src/sandbox/index.ts';
-import type { VenueConversion, DeskConversion, DeskSum, DeskWorld, Switches } from '../../src/sandbox/index.ts';
+import {
+  Account,
+  crossesFrom,
+  EXECUTED_BEFORE,
+  NOT_FOUND,
+  VenueConversions,
+  RfqDesk,
+  switchesOf,
+} from '../../src/sandbox/index.ts';
+import type {
+  VenueConversion,
+  DeskBook,
+  DeskPair,
+  DeskConversion,
+  DeskSum,
+  DeskWorld,
+  Switches,
+} from '../../src/sandbox/index.ts';
+import type { RecordedBests } from '../../src/tape/index.ts';
+import { recordedDeskBook } from './recordedBests.ts';
 import type { SimulatedExchange } from './simulatedExchange.ts';
 import type { Travel } from '../rows/latency.ts';
 
@@ -34,6 +53,8 @@ export type ReplayDeskOptions = {
   /** Of requests whose answer never comes: half of them never arrived. */
   readonly lostShare: number;
   readonly seed: number;
+  /** Recordings of the books that conversions over third currencies go through; absent: there are none. */
+  readonly beside?: readonly RecordedBests[];
 };
 
 export type DeskScene = {
@@ -63,6 +84,8 @@ export class ReplayDesk implements ConversionDesk {
   readonly #scene: DeskScene;
   readonly #random: Random;
   readonly #rfq: RfqDesk;
+  /** Only asked what pairs it has. */
+  readonly #listed: RfqDesk;
   readonly #conversions: VenueConversions;
   readonly #account: Account;
 
@@ -73,18 +96,23 @@ export class ReplayDesk implements ConversionDesk {
     this.#account = new Funds(scene);
     const world = worldOf(options, scene);
     this.#rfq = new RfqDesk(world, randomOf(options.seed ^ 0xfa), () => undefined);
+    const books = new Map([...world.books].map(([name, book]) => [name, { ...book, engine: SOME_PRICE }]));
+    this.#listed = new RfqDesk({ ...world, books }, randomOf(0), () => undefined);
     this.#conversions = new VenueConversions(world, randomOf(options.seed ^ 0xc0));
   }
 
   pairs: ConversionDesk['pairs'] = () =>
     this.#ask('read', () =>
       done(
-        this.#rfq.pairs().map(({ source, target, sourceDecimals, targetDecimals }) => ({
-          from: source,
-          to: target,
-          fromDecimals: sourceDecimals,
-          toDecimals: targetDecimals,
-        })),
+        this.#listed
+          .pairs()
+          .filter(isRecorded)
+          .map(({ source, target, sourceDecimals, targetDecimals }) => ({
+            from: source,
+            to: target,
+            fromDecimals: sourceDecimals,
+            toDecimals: targetDecimals,
+          })),
       ),
     );
 
@@ -98,7 +126,7 @@ export class ReplayDesk implements ConversionDesk {
         const { id, from: pay, to: receive, created, expires } = quoted.value;
         return done({ way, id, give: leg(pay), get: leg(receive), lifeMs: expires - created, canConfirm: true });
       }
-      const pair = this.#rfq.pairs(from).find(({ target }) => target === to);
+      const pair = this.#rfq.pairs(from).find(one => one.target === to && isRecorded(one));
       if (!pair) return refused('invalid_target_currency');
       const asked = { pair, fixed: give === undefined ? ('target' as const) : ('source' as const), sum };
       const quoted = this.#rfq.quote(this.#account, asked);
@@ -185,17 +213,17 @@ class Funds extends Account {
     const { instrument, exchange, base } = this.#scene;
     let sum = super.locked(currency) as bigint;
     if (currency === instrument.major) for (const { left } of exchange.asks) sum += BigInt(left) * instrument.lotMoney;
-    else
+    else if (currency === instrument.minor)
       for (const { left, place } of exchange.bids)
         sum += moneyOfValue(instrument, valueOf((place + base) as Price, left as Amount));
     return money(sum);
   }
 }
 
-function worldOf({ switches, capacity }: ReplayDeskOptions, scene: DeskScene): DeskWorld {
+function worldOf({ switches, capacity, beside = [] }: ReplayDeskOptions, scene: DeskScene): DeskWorld {
   const { clock, exchange, base, instrument, isKnown, swap } = scene;
   const ticks = (place: number, none: number): number => (place === none || !isKnown() ? 0 : place + base);
-  const book = {
+  const book: DeskBook = {
     // The desk's capacity is a part of the largest order: with one of its own it is the whole of that.
     instrument: capacity === undefined ? instrument : { ...instrument, valueMax: valueFloor(instrument, capacity) },
     rules: { book: instrument.symbol },
@@ -205,10 +233,21 @@ function worldOf({ switches, capacity }: ReplayDeskOptions, scene: DeskScene): D
       eachLevel: exchange.eachLevel.bind(exchange, base),
     },
   };
+  const books = new Map([[instrument.symbol, book]]);
+  const asMuch = (other: Instrument): Value => {
+    const { minor } = instrument;
+    const rate = other.minor === minor ? ONE_TO_ONE : crossesFrom({ books }, minor).get(other.minor)?.rate;
+    const { over, under } = rate ?? NO_RATE;
+    return valueFloor(other, textOfMoney(money((moneyOf(capacity ?? '0') * over) / under)));
+  };
+  for (const recorded of beside) {
+    const valueMax = capacity === undefined ? undefined : () => asMuch(recorded.instrument);
+    books.set(recorded.instrument.symbol, recordedDeskBook(recorded, clock, valueMax));
+  }
   return {
     clock,
     switches: switchesOf({ ...switches, ...(capacity !== undefined && { rfqCapacityPips: 10_000 }) }),
-    books: new Map([[instrument.symbol, book]]),
+    books,
     swap: (account, pay, receive) => {
       if (!(pay.sum >= 0n && pay.sum <= account.available(pay.currency))) return false;
       swap(pay, receive);
@@ -217,6 +256,12 @@ function worldOf({ switches, capacity }: ReplayDeskOptions, scene: DeskScene): D
   };
 }
 
+const ONE_TO_ONE = { over: 1n, under: 1n };
+const NO_RATE = { over: 0n, under: 1n };
+/** By a book of its own: a chain around one that nobody recorded would be a price that nobody had. */
+const isRecorded = ({ cross }: DeskPair): boolean => cross.path.length === 1;
+/** Which pairs there are does not depend on what is recorded now. */
+const SOME_PRICE: DeskBook['engine'] = { bestBid: () => 1, bestAsk: () => 2, eachLevel: () => undefined };
 const done = <T>(value: T): Outcome<T> => ({ kind: 'done', value });
 const refused = (code: string): Outcome<never> => ({
   kind: 'refused',

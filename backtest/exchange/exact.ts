@@ -15,6 +15,10 @@ export function exact(rows: MarketRows): QueueModel {
       order.front = displayed;
       order.traded = 0;
     },
+    joinedUnseen: (order, guess) => {
+      order.front = guess;
+      order.traded = 0;
+    },
     traded: () => undefined,
     changed(order, _before, after, row) {
       const left = orders.executed[row] === 0 && orders.gone[row]! > 0 && orders.born[row]! < order.joined;

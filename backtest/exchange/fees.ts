@@ -1,6 +1,6 @@
 /** Fees inside a replay: on the currency received, at the tier that the volume of the last 30 days gives. */
 import { money, moneyOf, moneyOfAmount, moneyOfValue, rateCeil, valueOf } from '../../src/core/index.ts';
-import type { Amount, FeeTier, Instrument, Millis, Money, Price, Side } from '../../src/core/index.ts';
+import type { AccountTier, Amount, FeeTier, Instrument, Millis, Money, Price, Side } from '../../src/core/index.ts';
 
 export type FeeOptions = {
   /** Ascending by volume; each tier's volume is its upper bound. */
@@ -8,6 +8,20 @@ export type FeeOptions = {
   /** Volume of the 30 days before, in the minor currency: it does not expire. */
   readonly volume30d: string;
 };
+
+/** A volume of 30 days, and the tier that it gives: its place in the schedule, and its maker fee. */
+export type Pace = { readonly volume30d: number; readonly tier: number; readonly makerBps: number };
+
+/** The tier's maker fee in bps, rounded up to the exchange's smallest part of one. */
+export const makerBpsOf = ({ maker }: FeeTier): number => rateCeil(maker) / 1e4;
+
+/** Who goes on trading like this: `traded` in the minor currency in `seconds`. Approximate. `tiers` as of `FeeOptions`, at least one. */
+export function paceOf(traded: number, seconds: number, tiers: readonly FeeTier[]): Pace {
+  const volume30d = seconds > 0 ? (traded * DAYS * DAY) / 1000 / seconds : 0;
+  const found = tiers.findIndex(({ volume }) => volume30d < Number(volume));
+  const tier = found < 0 ? tiers.length - 1 : found;
+  return { volume30d: Math.round(volume30d), tier, makerBps: makerBpsOf(tiers[tier]!) };
+}
 
 const DAY = 86_400_000;
 const DAYS = 30;
@@ -37,6 +51,18 @@ export class Fees {
 
   get makerRate(): number {
     return this.#tiers[this.#index]!.maker;
+  }
+
+  /** The account's place in these tiers. */
+  get tier(): AccountTier {
+    const { makerRate } = this;
+    const volume = money(this.#base + this.#traded);
+    const { below: above } = this.#tiers[this.#index]!;
+    const next = this.#tiers[this.#index + 1];
+    const place = { currency: this.#instrument.minor, volume, makerRate };
+    if (next === undefined || !(next.maker < makerRate)) return { ...place, next: null };
+    const monthly = money((volume * BigInt(makerRate - next.maker)) / RATE_ONE);
+    return { ...place, next: { above, makerRate: next.maker, missing: money(above - volume), monthly } };
   }
 
   get takerRate(): number {

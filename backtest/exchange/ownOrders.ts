@@ -25,6 +25,8 @@ export class OwnOrder {
   joined = 0;
   /** When it came to rest. */
   restedAt = 0;
+  /** The recording has not told of its place since it came. */
+  unseen = false;
 
   // Our part.
   state: LocalState = LOCAL.sent;
@@ -62,6 +64,7 @@ export class OrderPool {
     order.traded = 0;
     order.joined = 0;
     order.restedAt = 0;
+    order.unseen = false;
     order.state = LOCAL.sent;
     order.filled = 0;
     order.messages = 0;

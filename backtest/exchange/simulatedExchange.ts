@@ -1,15 +1,17 @@
 /** The exchange's end of a replay: the recorded book at exchange time, our orders resting beside it, requests in, answers out. */
 import type { Amount, Price, Side } from '../../src/core/index.ts';
+import { Disproved } from './disproved.ts';
 import type { FillModel } from '../../src/fills/index.ts';
 import { MESSAGE, MessageRing } from './messages.ts';
-import { Sweep } from '../../src/fills/index.ts';
+import { Sweep, SWEEP_MS } from '../../src/fills/index.ts';
 import type { Latency } from '../rows/latency.ts';
 import { OwnSide } from './ownOrders.ts';
 import type { OwnOrder } from './ownOrders.ts';
 import { BUY, FLAG, SELL } from '../rows/rows.ts';
-import type { MarketRows } from '../rows/rows.ts';
+import type { MarketRows, SideIndex } from '../rows/rows.ts';
 import { TickBook } from '../rows/tickBook.ts';
 import { NOBODY } from './watch.ts';
+import { Unrecorded } from './unrecorded.ts';
 import type { Watcher } from './watch.ts';
 
 /** What we took from a level is not there for so long. */
@@ -26,7 +28,7 @@ export class SimulatedExchange {
   readonly #watcher: Watcher;
   readonly #ownBids: OwnSide;
   readonly #ownAsks: OwnSide;
-  readonly #sweep = new Sweep();
+  readonly #sweep = new Sweep(SWEEP_MS);
   readonly #ends: OwnOrder[] = [];
   readonly #onFill = (order: OwnOrder, lots: number): void => {
     const now = this.#now;
@@ -38,6 +40,15 @@ export class SimulatedExchange {
     // Our end hears of it before it could act on anything later.
     if (this.#eager && this.answers.headAt < this.#until) this.#until = this.answers.headAt;
   };
+  readonly #disproved = new Disproved();
+  readonly #unrecorded = new Unrecorded();
+  /** The book was last told by a picture, which executions may disprove. */
+  #isPicture = false;
+  /** Levels that were taken out of the recording, as executions went through them and they stayed. */
+  ghosts = 0;
+  /** Time in which the recorded book was crossed, and since when it is now. */
+  #crossed = 0;
+  #crossedSince = Infinity;
   /** What orders of ours took where, and when. */
   readonly #taken = new Map<number, { lots: number; at: number }>();
   #next = 0;
@@ -91,12 +102,19 @@ export class SimulatedExchange {
 
   /** Calls for each level that can be met, best first, until `visit` returns false; our orders are not in them. `base`: tick of place 0. */
   eachLevel(base: number, side: Side, visit: (price: Price, total: Amount) => boolean): void {
-    const { bids, asks, last } = this.book;
-    const [levels, step, first] = side === 'buy' ? [bids, -1, this.#bidLeft()] : [asks, 1, this.#askLeft()];
-    for (let place = first; place > 0 && place < last; place += step) {
-      const lots = levels[place]!;
-      if (lots > 0 && !visit((place + base) as Price, lots as Amount)) return;
+    const { book } = this;
+    if (side === 'buy') {
+      for (let place = this.#bidLeft(); place > 0; place = book.bidBelow(place))
+        if (!visit((place + base) as Price, book.bids[place]! as Amount)) return;
+    } else {
+      for (let place = this.#askLeft(); place < book.last; place = book.askAbove(place))
+        if (!visit((place + base) as Price, book.asks[place]! as Amount)) return;
     }
+  }
+
+  /** For how long up to `at`, which is not before the last row, the recorded book was crossed. */
+  crossedUpTo(at: number): number {
+    return this.#crossed + Math.max(0, at - this.#crossedSince);
   }
 
   /** The next row to be lived through. */
@@ -157,8 +175,16 @@ export class SimulatedExchange {
     const place = rows.place[row]!;
     const lots = rows.lots[row]!;
     const flags = rows.flags[row]!;
-    if ((flags & FLAG.trade) !== 0) this.#trade(flags, place, lots, row);
-    else if ((flags & FLAG.sell) !== 0) {
+    if ((flags & FLAG.trade) !== 0) {
+      this.#trade(flags, place, lots, row);
+      return;
+    }
+    const isAsk = (flags & FLAG.sell) !== 0;
+    this.#disproved.told(isAsk ? SELL : BUY, place);
+    // Plain steps of a book are nearly all there is.
+    const isPlain = flags <= FLAG.sell && !this.#isPicture && this.#crossedSince === Infinity;
+    if (!isPlain && !this.#heed(flags, row)) return;
+    if (isAsk) {
       const before = this.book.setAsk(place, lots);
       if (this.book.ask !== this.#ask || this.book.bid !== this.#bid) this.#bestMoved(rows.at[row]!);
       if (this.#ownAsks.at[place] !== 0 || (place <= this.#ownBids.best && lots > before)) {
@@ -171,6 +197,36 @@ export class SimulatedExchange {
         this.#levelChanged(BUY, place, before, lots, row);
       }
     }
+  }
+
+  /** What a row says besides its level; false when that is all. */
+  #heed(flags: number, row: number): boolean {
+    if ((flags & FLAG.ghost) !== 0) this.ghosts++;
+    if (((flags & FLAG.crossed) !== 0) !== this.#crossedSince < Infinity) this.#crossing(this.#rows.at[row]!);
+    const isPicture = (flags & FLAG.snapshot) !== 0;
+    // Steps go on from a picture: until the first of them nothing had changed.
+    if (this.#isPicture && !isPicture) this.#seen();
+    this.#isPicture = isPicture;
+    if ((flags & FLAG.unseen) !== 0) {
+      const [side, levels] = (flags & FLAG.sell) !== 0 ? [SELL, this.book.asks] : [BUY, this.book.bids];
+      const place = this.#rows.place[row]!;
+      this.#unrecorded.slidOut(side as SideIndex, place, levels[place]!);
+    }
+    if ((flags & FLAG.again) === 0) return true;
+    if ((flags & FLAG.end) !== 0) this.#pictured();
+    return false;
+  }
+
+  #pictured(): void {
+    for (const side of [BUY, SELL] as const)
+      if (!this.#unrecorded.isEmpty(side))
+        this.#unrecorded.recorded(side, this.#lastPlace(side, side === BUY ? 0 : this.book.last));
+    this.#seen();
+  }
+
+  #crossing(at: number): void {
+    this.#crossed = this.crossedUpTo(at);
+    this.#crossedSince = this.#crossedSince < Infinity ? Infinity : at;
   }
 
   #bestMoved(at: number): void {
@@ -190,11 +246,15 @@ export class SimulatedExchange {
   #trade(flags: number, place: number, lots: number, row: number): void {
     const sell = (flags & FLAG.sell) !== 0;
     const reaches = sell ? place <= this.#ownBids.best : place >= this.#ownAsks.best;
-    if (!reaches && !this.#sweep.isOpen(this.#rows.at[row]!)) return;
+    const sign = sell ? -1 : 1;
+    if (this.#isPicture) {
+      this.#disproved.traded(this.book, sell ? BUY : SELL, place, lots);
+      this.#unrecorded.traded(sell ? BUY : SELL, place, lots);
+    } else if (reaches && this.#rows.depth < Infinity) this.#seen();
+    this.#sweep.begin(this.#rows.at[row]!, sign, place);
+    if (!reaches && !this.#sweep.isOpen) return;
     this.#now = this.#rows.at[row]!;
     const own = sell ? this.#ownBids : this.#ownAsks;
-    const sign = sell ? -1 : 1;
-    this.#sweep.begin(this.#now, sign);
     this.#model.rule.traded(own.orders, sign, place, lots, this.#onFill, row, this.#sweep);
     this.#removeEnded();
   }
@@ -204,7 +264,12 @@ export class SimulatedExchange {
     const other = side === BUY ? this.#ownAsks : this.#ownBids;
     this.#now = this.#rows.at[row]!;
     if (own.at[place] !== 0) {
-      for (const order of own.orders) if (order.place === place) this.#model.queue.changed(order, before, lots, row);
+      const slidOut = (this.#rows.flags[row]! & FLAG.unseen) !== 0;
+      for (const order of own.orders) {
+        if (order.place !== place) continue;
+        if (slidOut) order.unseen = true;
+        else this.#model.queue.changed(order, before, lots, row);
+      }
     }
     if (lots > before && (side === BUY ? place >= other.best : place <= other.best)) {
       this.#model.rule.crossed(other.orders, side === BUY ? 1 : -1, place, lots - before, this.#onFill);
@@ -242,26 +307,77 @@ export class SimulatedExchange {
       this.#answer(MESSAGE.refused, order, 0);
       return;
     }
-    const displayed = (order.side === BUY ? this.book.bids : this.book.asks)[order.place] ?? 0;
     order.joined = this.#next;
-    this.#model.queue.joined(order, displayed);
-    own.add(order);
     order.restedAt = this.#now;
+    this.#join(order);
+    own.add(order);
     this.#watcher.rested(order, this.#now);
     this.#answer(MESSAGE.accepted, order, order.left);
+  }
+
+  #join(order: OwnOrder): void {
+    const { queue } = this.#model;
+    const { side, place } = order;
+    const last = this.#lastBefore(order);
+    const isBehind = last > 0;
+    order.unseen = isBehind || this.#isPicture;
+    const levels = side === BUY ? this.book.bids : this.book.asks;
+    const guess = isBehind
+      ? this.#unrecorded.at(side, place) || last
+      : this.#disproved.left(side, place, levels[place] ?? 0);
+    if (order.unseen) queue.joinedUnseen(order, guess);
+    else queue.joined(order, guess);
+  }
+
+  /** Lots of the last recorded level before an order that stands behind all of them; 0 where its place is recorded. */
+  #lastBefore({ side, place }: OwnOrder): number {
+    if (this.#rows.depth === Infinity) return 0;
+    const last = this.#lastPlace(side, place);
+    return last === place ? 0 : (side === BUY ? this.book.bids : this.book.asks)[last]!;
+  }
+
+  /** Place of the last recorded level of a side, when it is better than `limit`; `limit` when fewer are than the recording shows. */
+  #lastPlace(side: SideIndex, limit: number): number {
+    const { book } = this;
+    const { depth } = this.#rows;
+    const buys = side === BUY;
+    let count = 0;
+    for (
+      let at = buys ? book.bid : book.ask;
+      at > 0 && at < book.last && (buys ? at > limit : at < limit);
+      at = buys ? book.bidBelow(at) : book.askAbove(at)
+    )
+      if (++count >= depth) return at;
+    return limit;
+  }
+
+  /** All that is recorded has been told: who came before is among it. */
+  #seen(): void {
+    for (const { orders } of [this.#ownBids, this.#ownAsks]) {
+      for (const order of orders) {
+        if (!order.unseen || this.#lastBefore(order) > 0) continue;
+        const levels = order.side === BUY ? this.book.bids : this.book.asks;
+        order.unseen = false;
+        order.front = Math.min(order.front, levels[order.place] ?? 0);
+      }
+    }
   }
 
   /** Trades with the recorded levels, best first. The recording does not know of it: what was taken is not there again for a while. */
   #take(order: OwnOrder): void {
     const now = this.#now;
     const buys = order.side === BUY;
-    const { bids, asks, last } = this.book;
-    const levels = buys ? asks : bids;
+    const { book } = this;
+    const { last } = book;
+    const levels = buys ? book.asks : book.bids;
     const mid = this.#twiceMid();
     for (const [place, { at }] of this.#taken) if (now - at > TAKEN_MS) this.#taken.delete(place);
     this.#answer(MESSAGE.accepted, order, order.left);
-    const step = buys ? 1 : -1;
-    for (let place = buys ? this.#askLeft() : this.#bidLeft(); place > 0 && place < last; place += step) {
+    for (
+      let place = buys ? this.#askLeft() : this.#bidLeft();
+      place > 0 && place < last;
+      place = buys ? book.askAbove(place) : book.bidBelow(place)
+    ) {
       if (order.left === 0 || (buys ? place > order.place : place < order.place)) break;
       const before = this.#taken.get(place)?.lots ?? 0;
       const lots = Math.min(order.left, levels[place]! - before);
@@ -276,16 +392,20 @@ export class SimulatedExchange {
 
   /** Best price that can be met: a level at or through a resting order of ours has been met by it. */
   #askLeft(): number {
-    const { asks, last } = this.book;
-    let { ask } = this.book;
-    while (ask < last && (ask <= this.#ownBids.best || asks[ask] === 0)) ask++;
+    const { book } = this;
+    const { asks, last } = book;
+    let { ask } = book;
+    while (ask < last && (ask <= this.#ownBids.best || !(this.#disproved.left(SELL, ask, asks[ask]!) > 0)))
+      ask = book.askAbove(ask);
     return ask;
   }
 
   #bidLeft(): number {
-    const { bids } = this.book;
-    let { bid } = this.book;
-    while (bid > 0 && (bid >= this.#ownAsks.best || bids[bid] === 0)) bid--;
+    const { book } = this;
+    const { bids } = book;
+    let { bid } = book;
+    while (bid > 0 && (bid >= this.#ownAsks.best || !(this.#disproved.left(BUY, bid, bids[bid]!) > 0)))
+      bid = book.bidBelow(bid);
     return bid;
   }
 

@@ -5,6 +5,7 @@ import type {
   Engine,
   EngineEvent,
   EngineNews,
+  HedgeRoute,
   Instrument,
   Millis,
   Money,
@@ -42,12 +43,12 @@ export type HedgingScene = Pick<DeskScene, 'admit' | 'base'> & {
   readonly onEnd: (row: ReplayedHedge) => void;
 };
 
-/** One hedge that is over. Money as decimal text; what it was asked for in the major currency, above zero when it was to leave. */
+/** One hedge that is over; stranded: what its first leg brought lies in a third currency. Money as decimal text; what it was asked for in the major currency, above zero when it was to leave. */
 export type ReplayedHedge = {
   readonly id: string;
   /** When it was decided on. */
   readonly at: Millis;
-  readonly state: 'completed' | 'failed';
+  readonly state: 'completed' | 'failed' | 'stranded';
   readonly wanted: string;
   /** The way that was taken; null when none was. */
   readonly way: string | null;
@@ -68,7 +69,7 @@ export type ReplayedHedge = {
   readonly weighed: string;
 };
 
-/** What all hedges of a replay came to. Of conversions that were carried out, but for `begun` and `reasons`. */
+/** What all hedges of a replay came to. Of conversions that were carried out, first legs that stranded with them, but for `begun`, `completed` and `reasons`. */
 export type Hedged = {
   readonly requests: number;
   readonly begun: number;
@@ -87,11 +88,13 @@ const QUIET = { info: () => undefined, warn: () => undefined };
 
 type Executed = {
   readonly at: Millis;
-  /** What each currency changed by. */
+  /** What each currency changed by; what lies in a third one counts as minor, as the engine has it. */
   readonly major: bigint;
   readonly minor: bigint;
   readonly cost: Money;
 };
+/** The same of the desk, with what it swapped. */
+type Swapped = Executed & { readonly pay: DeskSum; readonly receive: DeskSum };
 
 export class Hedging {
   readonly #scene: HedgingScene;
@@ -104,9 +107,12 @@ export class Hedging {
   #isDone = false;
   #broken: { readonly error: unknown } | null = null;
   /** Carried out by the desk, and not in our ledger yet; and the last one that is, or that took the book. */
-  #unheard: Executed | null = null;
+  #unheard: Swapped | null = null;
   #heard: Executed | null = null;
   #balancesAt = -Infinity;
+  /** What the account has gained of third currencies, and what that counts for in the minor one. */
+  readonly #thirds = new Map<string, bigint>();
+  #worth = 0n;
   #begun = 0;
   #completed = 0;
   #major = 0n;
@@ -162,6 +168,11 @@ export class Hedging {
     );
   }
 
+  /** What lies in third currencies, in the minor one: counted there, and not held there. */
+  get worthBetween(): Money {
+    return money(this.#worth);
+  }
+
   /** When something happens next. */
   get dueAt(): Millis {
     return this.#scene.from + (this.#clock.nextDue() ?? Infinity);
@@ -191,12 +202,18 @@ export class Hedging {
   took(major: bigint, minor: bigint, at: Millis, mid: number): void {
     const { instrument, base } = this.#scene;
     const price = BigInt(mid + 2 * base) * instrument.tickMoney;
-    const before = this.#heard;
+    const cost = money(mid === 0 ? 0n : -((major * price) / (2n * 10n ** 18n) + minor));
+    this.#add({ at, major, minor, cost });
+  }
+
+  /** A hedge may be carried out in parts. */
+  #add({ at, major, minor, cost }: Executed): void {
+    const before = this.#heard ?? { at, major: 0n, minor: 0n, cost: 0n };
     this.#heard = {
-      at: before?.at ?? at,
-      major: major + (before?.major ?? 0n),
-      minor: minor + (before?.minor ?? 0n),
-      cost: money((before?.cost ?? 0n) - (mid === 0 ? 0n : (major * price) / (2n * 10n ** 18n) + minor)),
+      at: before.at,
+      major: major + before.major,
+      minor: minor + before.minor,
+      cost: money(cost + before.cost),
     };
   }
 
@@ -206,6 +223,8 @@ export class Hedging {
   }
 
   end(): Hedged {
+    const between = this.#hedger.rows.find(({ state }) => state === 'between');
+    if (between) this.#ended({ ...between, state: 'stranded', why: 'the replay ended between its legs' });
     return {
       requests: this.#desk.requests,
       begun: this.#begun,
@@ -240,23 +259,41 @@ export class Hedging {
   /** What the account holds at the exchange. */
   #total(currency: string): Money {
     const { balances, collector, instrument } = this.#scene;
-    const change = currency === instrument.major ? collector.moved.major : collector.moved.minor;
+    const { major, minor } = collector.moved;
+    const change =
+      currency === instrument.major
+        ? major
+        : currency === instrument.minor
+          ? minor - this.#worth
+          : (this.#thirds.get(currency) ?? 0n);
     return money(moneyOf(balances[currency] ?? '0') + change);
   }
 
   #swap(pay: DeskSum, receive: DeskSum): void {
     const { instrument, exchange, collector } = this.#scene;
     if (this.#unheard !== null) throw new Error('the desk carried out two conversions at once');
-    const sells = pay.currency === instrument.major;
-    const [major, minor] = sells ? [-pay.sum, receive.sum] : [receive.sum, -pay.sum];
+    const worth = this.#throughThird(pay, -1n) + this.#throughThird(receive, 1n);
+    this.#worth += worth;
+    const major = changeOf(instrument.major, pay, receive);
+    const minor = changeOf(instrument.minor, pay, receive) + worth;
     const at = this.#clock.now();
     const cost = collector.converted(money(major), money(minor), at, exchange.twiceMid);
-    this.#unheard = { at, major, minor, cost };
+    this.#unheard = { at, major, minor, cost, pay, receive };
+  }
+
+  /** One side of a leg of a route. Returns by how much more lies in its third currency, as the hedger counts it; 0 for our two currencies. */
+  #throughThird({ currency, sum }: DeskSum, sign: bigint): bigint {
+    const { major, minor } = this.#scene.instrument;
+    if (currency === major || currency === minor) return 0n;
+    const route = this.#hedger.rows.findLast(row => !isOver(row))?.route;
+    if (route === undefined) throw new Error(`the desk exchanged ${currency} for no route`);
+    this.#thirds.set(currency, (this.#thirds.get(currency) ?? 0n) + sign * sum);
+    return sign * moneyOf(route.worth);
   }
 
   #hear(): void {
     if (this.#unheard === null) throw new Error('the hedger counts a conversion that the desk did not carry out');
-    this.#heard = this.#unheard;
+    this.#add(this.#unheard);
     this.#unheard = null;
   }
 
@@ -265,8 +302,9 @@ export class Hedging {
     const { engine, instrument, step } = this.#scene;
     const at = (this.#balancesAt = this.#clock.now());
     const { holdings } = engine.snapshot(at);
-    const balances = [instrument.major, instrument.minor].map(currency => {
-      const moved = this.#unheard?.[currency === instrument.major ? 'major' : 'minor'] ?? 0n;
+    const unheard = this.#unheard;
+    const balances = [instrument.major, instrument.minor, ...this.#thirds.keys()].map(currency => {
+      const moved = unheard === null ? 0n : changeOf(currency, unheard.pay, unheard.receive);
       const total = textOfMoney(money((holdings.get(currency) ?? 0n) + moved));
       return { currency, total, locked: '0', available: total };
     });
@@ -282,36 +320,40 @@ export class Hedging {
     for (const row of rows) if (isOver(row) && !before.has(row.id)) this.#ended(row);
   }
 
-  #count({ major, minor, cost }: Executed): void {
-    this.#completed++;
+  #count({ major, minor, cost }: Executed, isDone: boolean): void {
+    if (isDone) this.#completed++;
     this.#major += major < 0n ? -major : major;
     this.#minor += minor < 0n ? -minor : minor;
     this.#cost += cost;
   }
 
-  #ended({ id, at, state, amount, weighed, offer, acceptedAt, why }: HedgeRow): void {
+  #ended({ id, at, state, amount, weighed, offer, acceptedAt, why, route }: HedgeRow): void {
     this.#begun++;
     const isDone = state === 'completed';
+    const isStranded = state === 'stranded';
+    const way = route === undefined ? (offer?.way ?? null) : `rfq via ${route.via}`;
     if (!isDone) {
       const reason = why ?? 'no reason was told';
       const known = this.#reasons.get(reason);
       if (known !== undefined || this.#reasons.size < REASONS_MAX) this.#reasons.set(reason, (known ?? 0) + 1);
     }
-    const executed = isDone ? this.#heard : null;
+    const executed = isDone || isStranded ? this.#heard : null;
     this.#heard = null;
-    if (executed !== null) this.#count(executed);
-    const [gave, got] = legsOf(executed, this.#scene.instrument) ?? [offer?.give, offer?.get];
+    if (executed !== null) this.#count(executed, isDone);
+    const { instrument } = this.#scene;
+    const legs = isStranded && route ? firstLegOf(executed, route, instrument) : legsOf(executed, instrument);
+    const [gave, got] = legs ?? [offer?.give, offer?.get];
     this.#scene.onEnd({
       id,
       at,
-      state: isDone ? 'completed' : 'failed',
+      state: isDone ? 'completed' : isStranded ? 'stranded' : 'failed',
       wanted: amount,
-      way: offer?.way ?? null,
+      way,
       gave: gave?.amount ?? null,
       gaveCurrency: gave?.currency ?? null,
       got: got?.amount ?? null,
       gotCurrency: got?.currency ?? null,
-      weighedBps: weighed.find(({ way }) => way === offer?.way)?.bps ?? null,
+      weighedBps: weighed.find(one => one.way === way)?.bps ?? null,
       acceptedAt,
       executedAt: executed?.at ?? null,
       cost: executed && textOfMoney(executed.cost),
@@ -320,6 +362,21 @@ export class Hedging {
       weighed: explained(weighed),
     });
   }
+}
+
+/** What a swap changes a currency by. */
+const changeOf = (currency: string, pay: DeskSum, receive: DeskSum): bigint =>
+  (receive.currency === currency ? receive.sum : 0n) - (pay.currency === currency ? pay.sum : 0n);
+
+/** What the first leg of a route exchanged. */
+function firstLegOf(
+  executed: Executed | null,
+  { via, holds, worth }: HedgeRoute,
+  { major, minor }: Instrument,
+): readonly [ConversionLeg, ConversionLeg] {
+  const sold = -(executed?.major ?? 0n);
+  const give = sold > 0n ? { currency: major, amount: textOfMoney(money(sold)) } : { currency: minor, amount: worth };
+  return [give, { currency: via, amount: holds }];
 }
 
 /** What was given and got. */

@@ -29,7 +29,8 @@ import { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import { Fees } from '../exchange/fees.ts';
 import type { FeeOptions } from '../exchange/fees.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
-import type { Latency } from '../rows/latency.ts';
+import type { Latency, Travel } from '../rows/latency.ts';
+import { FillNotices } from './fillNotices.ts';
 import { Hedging } from './hedging.ts';
 import type { Hedged, ReplayedHedge, HedgeOptions } from './hedging.ts';
 import { LocalOrders } from './localOrders.ts';
@@ -51,6 +52,8 @@ export type ReplayOptions = {
   readonly gaps: readonly Gap[];
   readonly model: FillModel;
   readonly latency: Latency;
+  /** From an execution to our hearing of it, if that is longer than an answer takes; absent: as an answer. */
+  readonly fillNotice?: Travel | undefined;
   readonly fees: FeeOptions;
   /** Opening balances, decimal text by currency. */
   readonly balances: Readonly<Record<string, string>>;
@@ -72,6 +75,8 @@ export type ReplayOptions = {
   readonly hedge?: HedgeOptions | undefined;
   /** What other recordings say our price was; absent: there is no reference. */
   readonly elsewhere?: ExternalReferenceOptions | undefined;
+  /** The volume towards the next fee tier is told while it grows, and not only when the tier is another. */
+  readonly followsTier?: boolean;
   readonly sink?: ReplaySink;
   /** Called now and then with the share of the tape that is behind, from 0 to 1. */
   readonly onProgress?: (share: number) => void;
@@ -118,6 +123,9 @@ export type ReplayResult = {
   readonly to: Millis;
   readonly events: number;
   readonly decisions: number;
+  /** What the account held at the start, decimal text by currency. */
+  readonly opening: ReplayOptions['balances'];
+  readonly feeTiers: FeeOptions['tiers'];
   readonly requests: {
     readonly placed: number;
     readonly canceled: number;
@@ -130,6 +138,8 @@ export type ReplayResult = {
   readonly collected: Collected;
   /** Null without a hedger. */
   readonly hedged: Hedged | null;
+  /** Of the time replayed: levels left out, as executions went through them and they stayed; ms in which the best bid was above the best ask. */
+  readonly recorded: { readonly ghosts: number; readonly crossedMs: Millis };
   readonly haltedBecause: string | null;
   /** Orders that were still live when the tape and the stop after it were over. */
   readonly left: number;
@@ -144,6 +154,8 @@ const HEDGES_END_MS = 3_600_000;
 /** The engine shows all that it wants: an order is on its way, or was just filled. */
 export const UNDER_WAY = 'nothing more was wanted, or it was on its way';
 const PROGRESS_EVERY = 1_000;
+/** As often as the bot reads its fees. */
+const RATES_EVERY_MS = 300_000;
 const OVER_BUDGET = { kind: 'refused', code: 'budget', message: 'no place in the request budget' } as const;
 const LOCKED_OUT = { kind: 'refused', code: LOCKED_OUT_CODE, message: 'too many requests: locked out' } as const;
 
@@ -168,6 +180,17 @@ type Placed = {
   reportedFilled: number;
 };
 
+/** An answer that has arrived at our end. */
+type Heard = {
+  readonly kind: MessageKind;
+  readonly placed: Placed;
+  readonly order: OwnOrder;
+  readonly lots: number;
+  readonly sent: Millis;
+  readonly mid: number;
+  readonly place: number;
+};
+
 type MetLevel = { readonly side: Side; readonly price: Price; readonly amount: Amount };
 const NO_LEVELS: readonly MetLevel[] = [];
 
@@ -182,9 +205,12 @@ class Replay {
   readonly #wantsTrades: boolean;
   readonly #collector: Collector;
   readonly #gaps: GapIterator;
+  /** The same, asked with times at the exchange. */
+  readonly #gapsThere: GapIterator;
   readonly #exchange: SimulatedExchange;
   readonly #orders: LocalOrders;
   readonly #fees: Fees;
+  #ratesAt = -Infinity;
   readonly #budget: RequestBudget;
   readonly #hash = createHash('sha256');
   /** By our origin id, until the order is over on both ends. */
@@ -195,15 +221,21 @@ class Replay {
   /** Answers that are not about an order's life at the exchange, by their arrival. */
   readonly #later: { readonly at: Millis; readonly event: () => EngineEvent }[] = [];
   readonly #hedging: Hedging | null;
+  readonly #notices: FillNotices<Heard>;
   readonly #limits: RequestLimits;
   readonly #switches: Switches;
   #lockedOut = 0;
+  #recorded: ReplayResult['recorded'] = { ghosts: 0, crossedMs: 0 };
   #next = 0;
   #now = 0;
   #bookChanged = false;
+  /** When, at the exchange. */
+  #changedAt = 0;
   #lastTrade = 0;
   /** Levels were left out of the book when the engine was last told of it. */
   #hid = false;
+  /** What an order of ours has just taken of the book: out of sight until the recording tells of something. */
+  #took: MetLevel[] = [];
   #tids = 0;
   #decisions = 0;
   #placed = 0;
@@ -227,6 +259,7 @@ class Replay {
     this.#options = options;
     this.#fees = new Fees(instrument, fees);
     this.#gaps = new GapIterator(gaps);
+    this.#gapsThere = new GapIterator(gaps);
     this.#budget = new RequestBudget(options.privatePerMinute);
     this.#limits = new RequestLimits({ elapsed: () => this.#now });
     this.#switches = switchesOf(options.exchangeLimits);
@@ -243,6 +276,7 @@ class Replay {
       base: rows.base,
       opening: this.#engine.snapshot(from).inventory,
     });
+    this.#notices = new FillNotices(options.fillNotice ?? null);
     this.#exchange = new SimulatedExchange(rows, model, latency, this.#collector);
     this.#orders = new LocalOrders(this.#exchange, latency);
     this.#hedging = options.hedge ? this.#hedgingOf(options.hedge, from) : null;
@@ -267,11 +301,15 @@ class Replay {
     const { from, to } = this.#span;
     const hedging = this.#hedging;
     this.#live(from);
+    this.#recorded = this.#recordedUpTo(from);
     let readAt = from;
     const wake = (): Millis =>
       Math.max(
         this.#now,
-        Math.min(this.#engine.decidesAt, readAt, this.#later[0]?.at ?? Infinity, hedging?.dueAt ?? Infinity),
+        Math.min(
+          ...[this.#engine.decidesAt, readAt, this.#later[0]?.at ?? Infinity],
+          ...[hedging?.dueAt ?? Infinity, this.#notices.dueAt],
+        ),
       );
     let turn = 0;
     for (let now = from; now < to;) {
@@ -284,10 +322,22 @@ class Replay {
         readAt = now + privatePollMs;
       }
       this.#answerLater(now);
-      if (hedging !== null && hedging.dueAt <= now) yield (this.#now = now);
+      if (hedging !== null && hedging.dueAt <= now) yield this.#hedgeAt(now);
       if (onProgress && ++turn % PROGRESS_EVERY === 0) onProgress((now - from) / (to - from));
     }
+    this.#recorded = this.#recordedUpTo(to, this.#recorded);
     yield* this.#stop(to);
+  }
+
+  /** The hedger weighs its ways out against the newest book. */
+  #hedgeAt(now: Millis): Millis {
+    this.#showBook(now, false);
+    return (this.#now = now);
+  }
+
+  #recordedUpTo(at: Millis, before = { ghosts: 0, crossedMs: 0 }): ReplayResult['recorded'] {
+    const { ghosts } = this.#exchange;
+    return { ghosts: ghosts - before.ghosts, crossedMs: this.#exchange.crossedUpTo(at) - before.crossedMs };
   }
 
   #hedgingOf(hedge: HedgeOptions, from: Millis): Hedging {
@@ -321,14 +371,14 @@ class Replay {
   }
 
   #open(at: Millis): void {
-    const { instrument, balances } = this.#options;
+    const { balances } = this.#options;
     const list = Object.entries(balances).map(([currency, total]) => ({
       currency,
       total,
       locked: '0',
       available: total,
     }));
-    this.#step({ kind: 'rules', at, instrument, ...this.#rates() });
+    this.#tellRates(at);
     this.#step({ kind: 'balances', at, startedAt: at, quiet: true, balances: list });
   }
 
@@ -336,20 +386,22 @@ class Replay {
   #live(time: Millis): Millis {
     if (this.#window !== null) this.#load(this.#window, time);
     const now = this.#exchange.runToAnswer(time);
-    const { local, place, lots, flags, base, places } = this.#rows;
+    const { at: times, local, place, lots, flags, base, places } = this.#rows;
     const book = this.#book;
     // What came before is in the book; the engine lives from then on.
     const { from } = this.#span;
     let row = this.#next;
+    if (local[row]! <= now) this.#took = [];
     while (local[row]! <= now) {
       const flag = flags[row]!;
       const at = place[row]!;
       if ((flag & FLAG.trade) !== 0) {
         this.#lastTrade = at + base;
         if (this.#wantsTrades && local[row]! >= from) this.#tellTrade(local[row]!, lots[row]! as Amount, flag);
-      } else if (at > 0 && at < places - 1) {
+      } else if (at > 0 && at < places - 1 && (flag & FLAG.again) === 0) {
         book.set((flag & FLAG.sell) !== 0 ? 'sell' : 'buy', (at + base) as Price, lots[row]! as Amount);
         this.#bookChanged = true;
+        this.#changedAt = times[row]!;
       }
       row++;
     }
@@ -377,15 +429,18 @@ class Replay {
       this.#step({ kind: 'public trade', at, price: this.#lastTrade as Price });
       this.#lastTrade = 0;
     }
-    if (!always && !this.#bookChanged && !this.#hid) return;
+    const isNews = this.#bookChanged;
+    if (!always && !isNews && !this.#hid) return;
     this.#bookChanged = false;
     this.#decisions++;
-    if (this.#gaps.isIn(at)) this.#step({ kind: 'timer', at });
+    // What was under way to us when a gap began is heard in it.
+    const isUnderWay = isNews && !this.#gapsThere.isIn(this.#changedAt);
+    if (this.#gaps.isIn(at) && !isUnderWay) this.#step({ kind: 'timer', at });
     else {
-      const met = this.#hideMet();
-      this.#hid = met.length > 0;
+      const hidden = [...this.#hideTaken(), ...this.#hideMet()].reverse();
+      this.#hid = hidden.length > 0;
       this.#step({ kind: 'book', at, startedAt: null, book: this.#book });
-      for (const { side, price, amount } of met) this.#book.set(side, price, amount);
+      for (const { side, price, amount } of hidden) this.#book.set(side, price, amount);
     }
     if (this.#collector.isMissing) this.#explain(at);
   }
@@ -394,6 +449,24 @@ class Replay {
     const { quoting, silent } = this.#engine.snapshot(at);
     if (quoting !== null) this.#collector.explain([quoting]);
     else this.#collector.explain(silent.length > 0 ? silent : [UNDER_WAY]);
+  }
+
+  #seesTaken({ side }: OwnOrder, place: number, lots: number): void {
+    this.#took.push({
+      side: side === BUY ? 'sell' : 'buy',
+      price: (place + this.#rows.base) as Price,
+      amount: lots as Amount,
+    });
+    this.#hid = true;
+  }
+
+  #hideTaken(): readonly MetLevel[] {
+    const book = this.#book;
+    return this.#took.map(({ side, price, amount: lots }) => {
+      const amount = book.amountAt(side, price);
+      book.set(side, price, Math.max(0, amount - lots) as Amount);
+      return { side, price, amount };
+    });
   }
 
   /** Takes out of the book that the engine is told what has been met by resting orders of ours: levels at their price or through it. */
@@ -424,15 +497,22 @@ class Replay {
   /** Everything that the exchange has told us by now. */
   #hear(now: Millis): void {
     const { answers } = this.#exchange;
-    if (answers.headAt > now) return;
-    const heard: { kind: MessageKind; placed: Placed; lots: number; sent: Millis; mid: number; place: number }[] = [];
+    if (answers.headAt > now && this.#notices.dueAt > now) return;
+    const heard = [...this.#notices.due(now)];
+    const closed: { readonly placed: Placed; readonly left: number }[] = [];
     while (answers.headAt <= now) {
       const { kind, order, lots, sent, mid, place } = answers;
       answers.shift();
-      this.#orders.learn(kind, order, lots);
       const placed = this.#byOrder.get(order);
       if (placed === undefined) throw new Error(`an answer for order ${order.id}, which was never placed`);
-      heard.push({ kind, placed, lots, sent, mid, place });
+      const message = { kind, placed, order, lots, sent, mid, place };
+      if (!this.#notices.keepsBack(message, now)) heard.push(message);
+      // A cancel is answered and looked up all the same: it is over, how much it got is known, and its trades are not.
+      else if (kind === MESSAGE.canceled || kind === MESSAGE.missed) closed.push({ placed, left: lots });
+    }
+    for (const { kind, order, lots, place } of heard) {
+      this.#orders.learn(kind, order, lots);
+      if (kind === MESSAGE.filled && order.takes) this.#seesTaken(order, place, lots);
     }
     this.#showBook(now, false);
     const trades: OwnTrade[] = [];
@@ -465,7 +545,16 @@ class Replay {
       this.#step({ kind: 'canceled', at: now, startedAt: now, ids: canceled.map(({ id }) => id), outcome });
     }
     const ended = [...gone, ...canceled];
-    if (ended.length > 0) this.#tellEnds(ended, now);
+    const reports = [
+      ...ended.map(one => this.#reportOf(one, 'cancelled', now)),
+      ...closed.map(({ placed: one, left }) =>
+        this.#reportAs(one, left > 0 ? 'cancelled' : 'completed', one.order.lots - left, now),
+      ),
+    ];
+    if (reports.length > 0) {
+      const ids = [...ended, ...closed.map(({ placed: one }) => one)].map(({ id }) => id);
+      this.#step({ kind: 'looked up', at: now, startedAt: now, ids, outcome: { kind: 'done', value: reports } });
+    }
     this.#forget();
   }
 
@@ -501,7 +590,9 @@ class Replay {
       feeCurrency: side === 'buy' ? instrument.major : instrument.minor,
       maker: !order.takes,
     };
-    if (this.#fees.traded(minor, at)) this.#step({ kind: 'rules', at: heardAt, instrument, ...this.#rates() });
+    const hasOtherTier = this.#fees.traded(minor, at);
+    if (hasOtherTier || (this.#options.followsTier === true && heardAt - this.#ratesAt >= RATES_EVERY_MS))
+      this.#tellRates(heardAt);
     const row: FillRow = {
       tid,
       orderId: id,
@@ -526,18 +617,22 @@ class Replay {
     this.#step({ kind: 'trades', at: now, startedAt: now, complete: true, trades });
   }
 
-  #tellEnds(ended: readonly Placed[], now: Millis): void {
-    const reports = ended.map(placed => this.#reportOf(placed, 'cancelled', now));
-    const outcome = { kind: 'done', value: reports } as const;
-    this.#step({ kind: 'looked up', at: now, startedAt: now, ids: ended.map(({ id }) => id), outcome });
+  #reportOf(placed: Placed, status: OrderReport['status'], at: Millis): OrderReport {
+    const { order, report } = placed;
+    if (report !== null && report.status === status && placed.reportedFilled === order.filled) return report;
+    placed.reportedFilled = order.filled;
+    return (placed.report = this.#reportAs(placed, status, order.filled, at));
   }
 
-  #reportOf(placed: Placed, status: OrderReport['status'], at: Millis): OrderReport {
-    const { id, oid, order, amount, report } = placed;
-    if (report !== null && report.status === status && placed.reportedFilled === order.filled) return report;
+  /** `filled`: lots. */
+  #reportAs(
+    { id, oid, order, amount }: Placed,
+    status: OrderReport['status'],
+    filled: number,
+    at: Millis,
+  ): OrderReport {
     const { instrument } = this.#options;
-    placed.reportedFilled = order.filled;
-    return (placed.report = {
+    return {
       book: instrument.symbol,
       oid,
       originId: id,
@@ -546,15 +641,17 @@ class Replay {
       status,
       price: textOfPrice(instrument, (order.place + this.#rows.base) as Price),
       originalAmount: textOfAmount(instrument, amount),
-      unfilledAmount: textOfAmount(instrument, (amount - order.filled) as Amount),
+      unfilledAmount: textOfAmount(instrument, (amount - filled) as Amount),
       createdAt: at,
-    });
+    };
   }
 
   /** A read of own orders and trades, as we know them: it keeps the engine sure that the account is watched. */
   #readAccount(at: Millis): void {
     this.#now = at;
     if (!this.#budget.take(at, 2) || !this.#isAdmitted(2)) return;
+    this.#notices.hurry(at);
+    this.#hear(at);
     this.#step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] });
     const reports: OrderReport[] = [];
     for (const order of this.#orders.orders) {
@@ -629,7 +726,8 @@ class Replay {
       case 'look': {
         const { latency } = this.#options;
         const { ids } = command;
-        this.#budget.take(at, 1);
+        // What finds no place is not sent: the engine asks again.
+        if (!this.#budget.take(at, 1)) return;
         const answeredAt = at + latency.there(at) + latency.back(at);
         const admitted = this.#isAdmitted(1);
         this.#answerAt(answeredAt, () =>
@@ -705,7 +803,7 @@ class Replay {
       this.#hear(now);
       this.#answerLater(now);
       this.#readAccount(now);
-      if (hedging !== null && hedging.dueAt <= now) yield (this.#now = now);
+      if (hedging !== null && hedging.dueAt <= now) yield this.#hedgeAt(now);
     }
   }
 
@@ -719,9 +817,10 @@ class Replay {
     // Two books kept at two ends, from the same fills.
     const { instrument, balances } = this.#options;
     const cash = (snapshot.holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
-    if (collected.position !== snapshot.inventory || collected.cash !== cash) {
+    const counted = cash + (this.#hedging?.worthBetween ?? 0n);
+    if (collected.position !== snapshot.inventory || collected.cash !== counted) {
       throw new Error(
-        `the exchange's end holds ${collected.position} and ${collected.cash}, ours ${snapshot.inventory} and ${cash}`,
+        `the exchange's end holds ${collected.position} and ${collected.cash}, ours ${snapshot.inventory} and ${counted}`,
       );
     }
     const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, snapshot.inventory, this.#minor];
@@ -729,6 +828,8 @@ class Replay {
     this.#hash.update(numbers.map(String).join(' '));
     return {
       model: this.#options.model.name,
+      opening: balances,
+      feeTiers: this.#options.fees.tiers,
       from,
       to,
       events: this.#window?.total ?? this.#rows.length,
@@ -744,10 +845,17 @@ class Replay {
       snapshot,
       collected,
       hedged,
+      recorded: this.#recorded,
       haltedBecause: this.#engine.haltedBecause,
       left,
       hash: this.#hash.digest('hex'),
     };
+  }
+
+  #tellRates(at: Millis): void {
+    const { instrument } = this.#options;
+    this.#ratesAt = at;
+    this.#step({ kind: 'rules', at, instrument, ...this.#rates(), tier: this.#fees.tier });
   }
 
   #rates(): { readonly makerRate: number; readonly takerRate: number } {

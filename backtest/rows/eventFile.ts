@@ -33,7 +33,7 @@ export function readEventFile(path: string): MarketRows {
   local[length] = Infinity;
   const { base, places } = windowOf(place.subarray(0, length), flags);
   for (let row = 0; row < length; row++) place[row] = Math.min(Math.max(place[row]! - base, 0), places - 1);
-  return { length, base, places, at, local, place, lots, flags, orders: null };
+  return { length, base, places, depth: Infinity, at, local, place, lots, flags, orders: null };
 }
 
 const emptyRows = (length: number) => ({

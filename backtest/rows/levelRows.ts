@@ -2,14 +2,17 @@
 import { KIND, SIDE } from '../../src/tape/index.ts';
 import type { Columns } from '../../src/tape/index.ts';
 import type { Travel } from './latency.ts';
-import { FLAG } from './rows.ts';
-import type { RowsOut } from './rows.ts';
+import { Ghosts } from './ghosts.ts';
+import { BUY, FLAG, SELL } from './rows.ts';
+import type { RowsOut, SideIndex } from './rows.ts';
 import { TickBook } from './tickBook.ts';
 
 export type LevelRowsOptions = {
   /** Prices outside of the window are far from everything that trades, and are left out. */
   readonly base: number;
   readonly places: number;
+  /** Levels a side that a picture shows at most. */
+  readonly depth: number;
   /** Least time from the exchange to us of what happens at a time, in the unit of the rows. */
   readonly feed: Travel;
   /** Whether there may be snapshots of the whole book. */
@@ -27,11 +30,17 @@ export class LevelRows {
   readonly #there = [new Set<number>(), new Set<number>()] as const;
   /** One whose levels may not all have been read. */
   #snapshot: LevelSnapshot | null = null;
+  readonly #ghosts: Ghosts;
+  /** The book was last told by a picture. */
+  #isPicture = false;
+  /** Executions were told since the last picture. */
+  #traded = false;
 
   constructor(options: LevelRowsOptions, out: RowsOut) {
     this.#options = options;
     this.#out = out;
     this.#book = new TickBook(options);
+    this.#ghosts = new Ghosts(this.#book);
   }
 
   /** The next rows of the tape, which are not needed any more after the call. */
@@ -45,7 +54,7 @@ export class LevelRows {
         }
         this.end();
       }
-      if (what === KIND.level) this.#level(at[row]!, local[row]!, side[row]!, price[row]!, amount[row]!);
+      if (what === KIND.level) this.#step(at[row]!, local[row]!, side[row]!, price[row]!, amount[row]!);
       else if (what === KIND.trade) this.#trade(at[row]!, local[row]!, side[row]!, price[row]!, amount[row]!);
       else if (what === KIND.clear) this.#snapshot = { at: at[row]!, local: local[row]!, levels: [] };
     }
@@ -57,36 +66,76 @@ export class LevelRows {
     if (snapshot === null) return;
     this.#snapshot = null;
     const { at, local, levels } = snapshot;
+    const { base, feed } = this.#options;
     for (const code of [SIDE.buy, SIDE.sell]) {
       const shown = new Set<number>();
       for (const { side, tick, lots } of levels) if (lots > 0 && sideOf(side) === code) shown.add(tick);
-      for (const tick of [...this.#there[code]]) if (!shown.has(tick)) this.#level(at, local, code, tick, 0);
+      const sign = code === SIDE.sell ? 1 : -1;
+      this.#ghosts.pictured(code === SIDE.sell ? SELL : BUY, place => shown.has(place + base));
+      let worst = Infinity;
+      if (shown.size >= this.#options.depth) {
+        worst = -Infinity;
+        for (const tick of shown) worst = Math.max(worst, tick * sign);
+      }
+      for (const tick of [...this.#there[code]]) {
+        if (shown.has(tick)) continue;
+        this.#level(at, local, code, tick, 0, tick * sign > worst ? FLAG.snapshot | FLAG.unseen : FLAG.snapshot);
+      }
     }
-    for (const level of levels) this.#level(at, level.local, level.side, level.tick, level.lots);
+    const again = this.#traded ? FLAG.snapshot | FLAG.again : FLAG.snapshot;
+    for (const level of levels) this.#level(at, level.local, level.side, level.tick, level.lots, again);
+    this.#traded = false;
+    this.#isPicture = true;
+    const { bids, asks, last } = this.#book;
+    const any = levels.find(({ tick }) => tick > base && tick < base + last);
+    if (any === undefined) return;
+    const isAsk = sideOf(any.side) === SIDE.sell;
+    const flags = FLAG.snapshot | FLAG.again | FLAG.end | (isAsk ? FLAG.sell : 0) | this.#crossed();
+    const lots = (isAsk ? asks : bids)[any.tick - base]!;
+    this.#out.add(at, Math.max(any.local, at + feed(at)), any.tick, lots, flags);
   }
 
-  #level(at: number, local: number, side: number, tick: number, lots: number): void {
+  #step(at: number, local: number, side: number, tick: number, lots: number): void {
+    this.#isPicture = false;
+    this.#level(at, local, side, tick, lots);
+  }
+
+  #level(at: number, local: number, side: number, tick: number, lots: number, flags = 0): void {
     const { base, feed, hasSnapshots } = this.#options;
     const place = tick - base;
     const book = this.#book;
     if (!(place > 0 && place < book.last)) return;
     const sell = sideOf(side) === SIDE.sell;
+    const there: { readonly side: SideIndex; readonly place: number } = { side: sell ? SELL : BUY, place };
+    if ((flags & FLAG.ghost) === 0 && this.#ghosts.isGhost(there, lots)) return;
     const before = sell ? book.setAsk(place, lots) : book.setBid(place, lots);
-    if (before === lots) return;
+    this.#ghosts.told(there, before, lots);
+    if (before === lots && (lots === 0 || (flags & FLAG.again) === 0)) return;
+    if (before !== lots) flags &= ~FLAG.again;
     if (hasSnapshots) {
-      const there = this.#there[sell ? SIDE.sell : SIDE.buy];
-      if (lots === 0) there.delete(tick);
-      else if (before === 0) there.add(tick);
+      const ticks = this.#there[sell ? SIDE.sell : SIDE.buy];
+      if (lots === 0) ticks.delete(tick);
+      else if (before === 0) ticks.add(tick);
     }
-    this.#out.add(at, Math.max(local, at + feed(at)), tick, lots, sell ? FLAG.sell : 0);
+    this.#out.add(at, Math.max(local, at + feed(at)), tick, lots, flags | (sell ? FLAG.sell : 0) | this.#crossed());
+  }
+
+  #crossed(): number {
+    return this.#ghosts.isCrossed ? FLAG.crossed : 0;
   }
 
   /** A trade whose taker is not known met the side that it was nearer to. */
   #trade(at: number, local: number, side: number, tick: number, lots: number): void {
     const { base, feed } = this.#options;
     const { bid, ask } = this.#book;
+    this.#traded = true;
     const sell = side === SIDE.unknown ? 2 * (tick - base) < bid + ask : side === SIDE.sell;
     this.#out.add(at, Math.max(local, at + feed(at)), tick, lots, FLAG.trade | (sell ? FLAG.sell : 0));
+    const place = tick - base;
+    if (!(place > 0 && place < this.#book.last)) return;
+    const snapshot = this.#isPicture ? FLAG.snapshot : 0;
+    for (const ghost of this.#ghosts.traded(at, place, !this.#isPicture))
+      this.#level(at, local, ghost.side === SELL ? SIDE.sell : SIDE.buy, ghost.place + base, 0, FLAG.ghost | snapshot);
   }
 }
 

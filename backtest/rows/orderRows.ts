@@ -9,7 +9,7 @@ type Resting = { readonly side: number; readonly tick: number; lots: number; bor
 
 /**
  * An order that shrinks, or goes with nothing left, was executed where it rested: told as a trade of the other side, before the level
- * that it changed. The tape's own trade rows, if it has any, confirm that, and are left out. An order that comes in at a price that trades is the taker
+ * that it changed. The tape's own trade rows, if it has any, confirm that, and are left out. An order that comes in at, or moves to, a price that trades is the taker
  * of what follows; what is left of it rests from the next trade row on at which it crosses nothing. Orders that rested before the tape
  * are taken up at the first row, as far as later rows tell of them. `feed`: least time from the exchange to us.
  */
@@ -28,7 +28,7 @@ class OrderRows {
   readonly #feed: Travel;
   readonly #rows = new RowBuilder();
   readonly #resting = new Map<number, Resting>();
-  readonly #takers = new Map<number, { readonly side: number; readonly tick: number; lots: number }>();
+  readonly #takers = new Map<number, { readonly side: number; readonly tick: number; readonly lots: number }>();
   readonly #bids = new Map<number, number>();
   readonly #asks = new Map<number, number>();
   readonly #hasTrades: boolean;
@@ -107,9 +107,7 @@ class OrderRows {
   #onAdd(row: number): void {
     const { side, price, amount, id } = this.#columns;
     if (this.#resting.has(id[row]!) || amount[row] === 0) return;
-    if (this.#crosses(side[row]!, price[row]!)) {
-      this.#takers.set(id[row]!, { side: side[row]!, tick: price[row]!, lots: amount[row]! });
-    } else this.#rest(row, id[row]!, side[row]!, price[row]!, amount[row]!, this.#rows.length);
+    this.#enter(row, id[row]!, side[row]!, price[row]!, amount[row]!);
   }
 
   #onLess(row: number): void {
@@ -117,8 +115,8 @@ class OrderRows {
     const name = id[row]!;
     const taker = this.#takers.get(name);
     if (taker) {
-      taker.lots = amount[row]!;
       if (kind[row] === KIND.remove) this.#takers.delete(name);
+      else this.#takers.set(name, { side: taker.side, tick: price[row]!, lots: amount[row]! });
       return;
     }
     const order = this.#resting.get(name);
@@ -127,8 +125,14 @@ class OrderRows {
     const left = kind[row] === KIND.remove || moved ? 0 : amount[row]!;
     const met = !moved && (kind[row] === KIND.change ? left < order.lots : amount[row] === 0);
     this.#shrink(row, order, left, met && this.#isTold(row, order.tick, order.lots - left));
-    if (moved) this.#rest(row, name, order.side, price[row]!, amount[row]!, this.#rows.length);
-    else if (left === 0) this.#resting.delete(name);
+    if (moved || left === 0) this.#resting.delete(name);
+    if (moved) this.#enter(row, name, order.side, price[row]!, amount[row]!);
+  }
+
+  /** Rests, or takes when it stands at or through a price of the other side. */
+  #enter(row: number, id: number, side: number, tick: number, lots: number): void {
+    if (this.#crosses(side, tick)) this.#takers.set(id, { side, tick, lots });
+    else this.#rest(row, id, side, tick, lots, this.#rows.length);
   }
 
   /** A trade row tells of each execution at its maker's price; an order that shrank with none was itself the taker. */

@@ -5,8 +5,14 @@ import { createVenue, FLOW_PROFILES, seededFlow } from '../../src/sandbox/index.
 import { finishTape, sideCodeOf, TapeBuilder } from '../../src/tape/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 
-/** Throws a RangeError where the embedded exchange has no flow for the book. */
-export function recordFlow(book: string, seed: number, seconds: number, driftBpsPerHour = 0): Tape {
+/** `onShare` hears how much is recorded, from 0 to 1. Throws a RangeError where the embedded exchange has no flow for the book. */
+export function recordFlow(
+  book: string,
+  seed: number,
+  seconds: number,
+  driftBpsPerHour = 0,
+  onShare: (share: number) => void = () => undefined,
+): Tape {
   const profile = FLOW_PROFILES[book];
   if (!profile) {
     throw new RangeError(
@@ -29,7 +35,10 @@ export function recordFlow(book: string, seed: number, seconds: number, driftBps
     for (const { side, price } of event.changes) level(side, price, at);
   });
   market.start(place);
-  while ((clock.nextDue() ?? Infinity) <= seconds * 1000) clock.runNext();
+  for (let n = 0; (clock.nextDue() ?? Infinity) <= seconds * 1000; n++) {
+    if ((n & 1023) === 0) onShare(clock.elapsed() / (seconds * 1000));
+    clock.runNext();
+  }
   market.stop();
   venue.close();
   const rules: BookRules | undefined = venue.venue.books.get(book)?.rules;

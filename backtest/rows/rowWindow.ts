@@ -25,9 +25,13 @@ export class RowWindow implements RowsOut {
   #local = -Infinity;
   #total = 0;
 
-  constructor(places: Pick<MarketRows, 'base' | 'places'>, more: (window: RowWindow) => boolean) {
+  constructor(
+    places: Pick<MarketRows, 'base' | 'places'> & { readonly depth?: number },
+    more: (window: RowWindow) => boolean,
+  ) {
     const { length, at, local, place, lots, flags } = emptyColumns(ROOM);
-    this.#rows = { length, base: places.base, places: places.places, at, local, place, lots, flags, orders: null };
+    const { base, depth = Infinity } = places;
+    this.#rows = { length, base, places: places.places, depth, at, local, place, lots, flags, orders: null };
     this.#more = more;
   }
 
@@ -52,6 +56,21 @@ export class RowWindow implements RowsOut {
     at[length] = Infinity;
     local[length] = Infinity;
     return moved;
+  }
+
+  /** All of them at once, for what reads them several times. */
+  whole(): MarketRows {
+    this.load(Infinity, 0);
+    const { length, base, places, depth, at, local, place, lots, flags, orders } = this.#rows;
+    return {
+      ...{ length, base, places, depth, at: at.subarray(0, length + 1), local: local.subarray(0, length + 1) },
+      ...{
+        place: place.subarray(0, length + 1),
+        lots: lots.subarray(0, length),
+        flags: flags.subarray(0, length),
+        orders,
+      },
+    };
   }
 
   /** Makes room for `count` more rows. */

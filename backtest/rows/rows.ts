@@ -1,7 +1,11 @@
 /** The columns that a replay reads: one row per event, prices as places in a window of ticks, both times, one set for both views. */
 
-/** Bits of a row's flag. */
-export const FLAG = { trade: 1, sell: 2 } as const;
+/**
+ * Bits of a row's flag. `unseen`: the level slid out of what the recording shows, and may be there all the same. `snapshot`: told by a picture of the book.
+ * `again`: nothing has changed, though executions had spoken against it. `end`: the last row of a picture, one that is told again.
+ * `ghost`: taken out, because executions went through it and it stayed. `crossed`: with this row, the best bid as recorded is above the best ask.
+ */
+export const FLAG = { trade: 1, sell: 2, unseen: 4, snapshot: 8, again: 16, end: 32, ghost: 64, crossed: 128 } as const;
 export const BUY = 0;
 export const SELL = 1;
 export type SideIndex = typeof BUY | typeof SELL;
@@ -14,6 +18,8 @@ export type MarketRows = {
   readonly length: number;
   readonly base: number;
   readonly places: number;
+  /** Levels a side that are recorded; Infinity for a whole book. What stands behind them is not known. */
+  readonly depth: number;
   /** Exchange time, never going back; one entry of Infinity after the last row, so that a loop needs no other end. */
   readonly at: Float64Array;
   /** When the row reached us: never before its exchange time, never going back; the same entry after the last. */
@@ -37,19 +43,20 @@ export type OrderColumns = {
 
 /** The same rows with times in another unit: 0.001 makes milliseconds of microseconds. */
 export function inUnit(rows: MarketRows, factor: number): MarketRows {
-  const { length, base, places, at, local, place, lots, flags, orders } = rows;
+  const { length, base, places, depth, at, local, place, lots, flags, orders } = rows;
   const scaled = (times: Float64Array): Float64Array => {
     const result = new Float64Array(times.length);
     for (let i = 0; i < times.length; i++) result[i] = times[i]! * factor;
     return result;
   };
   // Written out, in one order everywhere: then the loops over rows know one shape of object.
-  return { length, base, places, at: scaled(at), local: scaled(local), place, lots, flags, orders };
+  return { length, base, places, depth, at: scaled(at), local: scaled(local), place, lots, flags, orders };
 }
 
 /** The same rows in memory that threads share. */
 export function rowsInShared(rows: MarketRows): MarketRows {
-  const { length, base, places, at, local, place, lots, flags, orders } = rows;
+  if (rows.at.buffer instanceof SharedArrayBuffer) return rows;
+  const { length, base, places, depth, at, local, place, lots, flags, orders } = rows;
   const numbers = (from: Float64Array): Float64Array => {
     const to = new Float64Array(new SharedArrayBuffer(from.byteLength));
     to.set(from);
@@ -66,7 +73,7 @@ export function rowsInShared(rows: MarketRows): MarketRows {
     return to;
   };
   return {
-    ...{ length, base, places, at: numbers(at), local: numbers(local) },
+    ...{ length, base, places, depth, at: numbers(at), local: numbers(local) },
     ...{ place: whole(place), lots: numbers(lots), flags: bytes(flags) },
     orders: orders && { born: whole(orders.born), gone: numbers(orders.gone), executed: bytes(orders.executed) },
   };
@@ -108,7 +115,7 @@ export class RowBuilder implements RowsOut {
   }
 
   /** The rows with their window: all prices when they fit, otherwise those around what traded. */
-  rows(orders: OrderColumns | null = null, window?: Pick<MarketRows, 'base' | 'places'>): MarketRows {
+  rows(orders: OrderColumns | null = null, window?: Pick<MarketRows, 'base' | 'places'>, depth = Infinity): MarketRows {
     const n = this.#length;
     const { base, places } = window ?? windowOf(this.#tick.subarray(0, n), this.#flags);
     const at = new Float64Array(n + 1).fill(Infinity);
@@ -118,7 +125,7 @@ export class RowBuilder implements RowsOut {
     local.set(this.#local.subarray(0, n));
     for (let i = 0; i < n; i++) place[i] = placeIn(this.#tick[i]! - base, places);
     const lots = this.#lots.slice(0, n);
-    return { length: n, base, places, at, local, place, lots, flags: this.#flags.slice(0, n), orders };
+    return { length: n, base, places, depth, at, local, place, lots, flags: this.#flags.slice(0, n), orders };
   }
 
   #grow(): void {

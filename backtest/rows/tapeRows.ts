@@ -20,27 +20,27 @@ const AT_ONCE: Travel = () => 0;
 /** Times in milliseconds. Throws on a tape without amounts. */
 export function rowsOfTape(tape: Tape, options: TapeRowsOptions = {}): MarketRows {
   refuseQuotes(tape);
-  const { columns } = tape;
+  const { columns, depth } = tape;
   const from = options.from ?? (columns.kind.includes(KIND.level) ? 'levels' : 'orders');
   const feed = options.feed ?? AT_ONCE;
   if (from === 'orders') return rowsOfOrders(columns, feed);
   const window = windowOfColumns(columns);
   const rows = new RowBuilder();
-  const levels = new LevelRows({ ...window, feed, hasSnapshots: columns.kind.includes(KIND.clear) }, rows);
+  const levels = new LevelRows({ ...window, depth, feed, hasSnapshots: columns.kind.includes(KIND.clear) }, rows);
   levels.take(columns);
   levels.end();
-  return rows.rows(null, window);
+  return rows.rows(null, window, depth);
 }
 
 /** The same of a stored tape of levels, decoded ahead while it slides past. Throws where it tells single orders only, or where its tick changed. */
 export function windowOfLevels(tape: StoredTape, feed: Travel = AT_ONCE): RowWindow {
   refuseQuotes(tape);
-  const { dir, kinds, prices, traded } = tape;
+  const { dir, kinds, prices, traded, depth } = tape;
   if (prices === null || !kinds.has(KIND.level))
     throw new RangeError(`${dir}: has no levels; it is replayed in memory`);
   const window = windowOfRange(prices, traded);
   const chunks = tape.chunksAhead();
-  const rows: RowWindow = new RowWindow(window, () => {
+  const rows: RowWindow = new RowWindow({ ...window, depth }, () => {
     const { done, value } = chunks.next();
     if (done) {
       levels.end();
@@ -52,7 +52,7 @@ export function windowOfLevels(tape: StoredTape, feed: Travel = AT_ONCE): RowWin
     levels.take(value.columns);
     return true;
   });
-  const levels = new LevelRows({ ...window, feed, hasSnapshots: kinds.has(KIND.clear) }, rows);
+  const levels = new LevelRows({ ...window, depth, feed, hasSnapshots: kinds.has(KIND.clear) }, rows);
   return rows;
 }
 

@@ -1,4 +1,5 @@
 /** A book as arrays over a window of ticks, with its best prices: as little work per level as there can be. */
+import { Occupied } from './occupied.ts';
 import type { MarketRows } from './rows.ts';
 
 /**
@@ -11,12 +12,16 @@ export class TickBook {
   readonly last: number;
   bid = 0;
   ask: number;
+  readonly #bidPlaces: Occupied;
+  readonly #askPlaces: Occupied;
 
   constructor(rows: Pick<MarketRows, 'places'>) {
     this.bids = new Float64Array(rows.places);
     this.asks = new Float64Array(rows.places);
     this.last = rows.places - 1;
     this.ask = this.last;
+    this.#bidPlaces = new Occupied(rows.places);
+    this.#askPlaces = new Occupied(rows.places);
   }
 
   /** Sets the amount at a place and returns what it was; the outermost places are passed over. */
@@ -25,8 +30,12 @@ export class TickBook {
     const before = this.bids[place]!;
     this.bids[place] = lots;
     if (lots > 0) {
+      if (before === 0) this.#bidPlaces.add(place);
       if (place > this.bid) this.#raiseBid(place);
-    } else if (place === this.bid) this.bid = this.#bidBelow(place);
+    } else if (before > 0) {
+      this.#bidPlaces.remove(place);
+      if (place === this.bid) this.bid = this.bidBelow(place);
+    }
     return before;
   }
 
@@ -35,32 +44,32 @@ export class TickBook {
     const before = this.asks[place]!;
     this.asks[place] = lots;
     if (lots > 0) {
+      if (before === 0) this.#askPlaces.add(place);
       if (place < this.ask) this.#lowerAsk(place);
-    } else if (place === this.ask) this.ask = this.#askAbove(place);
+    } else if (before > 0) {
+      this.#askPlaces.remove(place);
+      if (place === this.ask) this.ask = this.askAbove(place);
+    }
     return before;
+  }
+
+  /** The next place below that has bids; 0 where there is none. */
+  bidBelow(place: number): number {
+    return this.#bidPlaces.below(place, 0);
+  }
+
+  /** The next place above that has asks; the book's last where there is none. */
+  askAbove(place: number): number {
+    return this.#askPlaces.above(place, this.last);
   }
 
   #raiseBid(place: number): void {
     this.bid = place;
-    if (place >= this.ask) this.ask = this.#askAbove(place);
+    if (place >= this.ask) this.ask = this.askAbove(place);
   }
 
   #lowerAsk(place: number): void {
     this.ask = place;
-    if (place <= this.bid) this.bid = this.#bidBelow(place);
-  }
-
-  #bidBelow(place: number): number {
-    const { bids } = this;
-    let best = place - 1;
-    while (best > 0 && bids[best] === 0) best--;
-    return best;
-  }
-
-  #askAbove(place: number): number {
-    const { asks, last } = this;
-    let best = place + 1;
-    while (best < last && asks[best] === 0) best++;
-    return best;
+    if (place <= this.bid) this.bid = this.bidBelow(place);
   }
 }

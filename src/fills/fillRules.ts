@@ -5,11 +5,21 @@ import type { Queued, QueueModel } from './queue.ts';
 export type OnFill<O extends Queued> = (order: O, lots: number) => void;
 
 /**
- * What our fills in the executions of one moment and one side left standing of others' orders, though the tape says that they were met:
- * before it comes to worse prices, the taker meets them, and has as much less for those.
+ * In ms; two executions of one taker are told at most so far apart. Of the 114 in the Bitstamp log of 2015 that follow another within this time, 107 have no
+ * order created between.
+ */
+export const SWEEP_MS = 200;
+
+/**
+ * One taker, though told as several executions: of one side, close in time, at prices that never get better again. It knows what our fills left standing of
+ * others' orders, though the tape says that they were met: before it comes to worse prices, the taker meets them, and has as much less for
+ * those. Who came to rest after its first execution was not there when the taker came.
  */
 export class Sweep {
+  readonly #window: number;
+  #began = Number.NaN;
   #at = Number.NaN;
+  #place = 0;
   #sign: 1 | -1 = 1;
   /** Prices that executions came to, and what stands there. */
   readonly #places: number[] = [];
@@ -18,20 +28,44 @@ export class Sweep {
   readonly #born: number[] = [];
   #sum = 0;
 
-  /** True when executions that do not reach ours must be told all the same. */
-  isOpen(at: number): boolean {
-    return this.#sum > 0 && at === this.#at;
+  /** `window`: longest time between two executions of one taker, in the unit of the rows; 0: one moment is one taker. */
+  constructor(window = 0) {
+    this.#window = window;
   }
 
-  /** To be called before each execution is put to a rule. */
-  begin(at: number, sign: 1 | -1): void {
-    if (at === this.#at && sign === this.#sign) return;
+  /** True when executions that do not reach ours must be told all the same. */
+  get isOpen(): boolean {
+    return this.#sum > 0;
+  }
+
+  /** To be called before each execution, whether it reaches ours or not. `sign`: +1 when it met asks. */
+  begin(at: number, sign: 1 | -1, place: number): void {
+    const since = at - this.#at;
+    const isOn = since === 0 || (since > 0 && since <= this.#window && place * sign >= this.#place * sign);
     this.#at = at;
+    this.#place = place;
+    if (isOn && sign === this.#sign) return;
+    this.#began = at;
     this.#sign = sign;
     this.#places.length = 0;
     this.#lots.length = 0;
     this.#born.length = 0;
     this.#sum = 0;
+  }
+
+  /** When its first execution was. */
+  get began(): number {
+    return this.#began;
+  }
+
+  /** When its last execution was, so far. */
+  get lastAt(): number {
+    return this.#at;
+  }
+
+  /** Whether an order was there when the taker came. */
+  meets(order: Queued): boolean {
+    return !(order.restedAt >= this.#began);
   }
 
   get places(): readonly number[] {
@@ -116,6 +150,10 @@ export function sharedVolume(queue: QueueModel): FillRule {
       let elsewhere = 0;
       for (const order of orders) {
         if (order.place * sign > place * sign) break;
+        if (!sweep.meets(order)) {
+          if (order.place === place) passBy(queue, order, Math.min(order.front, lots), lots);
+          continue;
+        }
         if (order.place !== price) {
           price = order.place;
           met = 0;
@@ -127,9 +165,7 @@ export function sharedVolume(queue: QueueModel): FillRule {
           const ahead = Math.min(Math.max(0, order.front - met), rest);
           met += ahead;
           rest -= ahead;
-          queue.traded(order, Math.min(met, lots));
-          // The level's own change will tell of the whole execution, whoever it met.
-          if (met < lots) order.traded += lots - met;
+          passBy(queue, order, Math.min(met, lots), lots);
           if (order.front > 0) continue;
         } else {
           const ahead = sweep.at(price, Math.min(Math.max(0, order.front - met), rest));
@@ -161,6 +197,10 @@ export function exactOrders(bornOf: (event: number) => number): FillRule {
       let elsewhere = 0;
       for (const order of own) {
         if (order.place * sign > place * sign) break;
+        if (!sweep.meets(order)) {
+          if (order.place === place && born < order.joined) order.front = Math.max(0, order.front - lots);
+          continue;
+        }
         let passed = sweep.before(order.place, rest);
         passed += sweep.at(order.place, rest - passed, order.joined);
         elsewhere += passed;
@@ -182,16 +222,15 @@ export function exactOrders(bornOf: (event: number) => number): FillRule {
 
 /** Any execution that reaches our price fills us whole: the bound that no honest model may exceed, under its own name. */
 export function optimistic(): FillRule {
-  const whole = <O extends Queued>(orders: readonly O[], sign: 1 | -1, place: number, fill: OnFill<O>): void => {
-    for (const order of orders) {
-      if (order.place * sign > place * sign) return;
-      take(order, order.left, fill);
-    }
-  };
   return {
     name: 'optimistic',
-    traded: (orders, sign, place, _lots, fill) => whole(orders, sign, place, fill),
-    crossed: (orders, sign, place, _lots, fill) => whole(orders, sign, place, fill),
+    traded(orders, sign, place, _lots, fill, _row, sweep) {
+      for (const order of orders) {
+        if (order.place * sign > place * sign) return;
+        if (sweep.meets(order)) take(order, order.left, fill);
+      }
+    },
+    crossed: whole,
   };
 }
 
@@ -210,13 +249,27 @@ export function wholeOrders(queue: QueueModel): FillRule {
         take(order, order.left, fill);
       }
     },
-    crossed(orders, sign, place, _lots, fill) {
-      for (const order of orders) {
-        if (order.place * sign > place * sign) return;
-        take(order, order.left, fill);
-      }
-    },
+    crossed: whole,
   };
+}
+
+function whole<O extends Queued>(
+  orders: readonly O[],
+  sign: 1 | -1,
+  place: number,
+  _lots: number,
+  fill: OnFill<O>,
+): void {
+  for (const order of orders) {
+    if (order.place * sign > place * sign) return;
+    take(order, order.left, fill);
+  }
+}
+
+/** So many lots of an execution at its price met those ahead of an order; the level's own change will tell of all of them, whoever they met. */
+function passBy(queue: QueueModel, order: Queued, met: number, lots: number): void {
+  queue.traded(order, met);
+  if (met < lots) order.traded += lots - met;
 }
 
 /** What crosses comes to our orders as far as it goes, best price and oldest first. */

@@ -11,12 +11,16 @@ export type Queued = {
   traded: number;
   /** First event that is not yet in the queue it joined. */
   readonly joined: number;
+  /** When it came to rest, on the clock of the executions. */
+  readonly restedAt: number;
 };
 
 export interface QueueModel {
   readonly name: string;
   /** Whether an execution at its price has reached an order is told by its front below zero. */
   joined(order: Queued, displayed: number): void;
+  /** It joined a queue of which the recording does not tell, or will tell only with its next picture; `guess`: what it is likely to hold. */
+  joinedUnseen(order: Queued, guess: number): void;
   traded(order: Queued, lots: number): void;
   /** The level of the order's price went from `before` to `after` in row `row`. */
   changed(order: Queued, before: number, after: number, row: number): void;
@@ -30,6 +34,8 @@ export function riskAverse(): QueueModel {
   return {
     name: 'risk-averse',
     joined,
+    // Longer than any until it is seen: only then fewer levels, or rarer pictures, never bring more.
+    joinedUnseen: order => joined(order, Infinity),
     traded,
     changed(order, _before, after) {
       order.traded = 0;
@@ -62,6 +68,7 @@ function shared(name: string, behind: Behind): QueueModel {
   return {
     name,
     joined,
+    joinedUnseen: joined,
     traded,
     changed(order, before, after) {
       // What trades took is in this change a second time.

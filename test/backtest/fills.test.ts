@@ -6,9 +6,20 @@ import { FLAG, RowBuilder, SELL } from '../../backtest/rows/rows.ts';
 import { logarithmic, optimistic, power, riskAverse, sharedVolume, Sweep, wholeOrders } from '../../src/fills/index.ts';
 import type { FillRule } from '../../src/fills/index.ts';
 
-/** A resting ask of ours with so much ahead of it. */
-function ask(place: number, lots: number, front: number, joined = 0): OwnOrder {
-  return Object.assign(new OwnOrder(), { side: SELL, place, lots, left: lots, front, joined, resting: true });
+/** A resting ask of ours with so much ahead of it, there since `restedAt`. */
+function ask(place: number, lots: number, front: number, joined = 0, restedAt = -1): OwnOrder {
+  return Object.assign(new OwnOrder(), { side: SELL, place, lots, left: lots, front, joined, resting: true, restedAt });
+}
+
+/** A tape of single orders in which every execution met one that had come after all of ours. */
+function everyOrderOf(count: number) {
+  const builder = new RowBuilder();
+  for (let i = 0; i < count; i++) builder.add(i, i, 100, 5, FLAG.sell);
+  return builder.rows({
+    born: new Int32Array(count).fill(50),
+    gone: new Float64Array(count).fill(1),
+    executed: new Uint8Array(count).fill(1),
+  });
 }
 
 /** What a taker who buys `lots` at `place` brings to each of our asks. */
@@ -22,7 +33,7 @@ function bought(
   sweep = new Sweep(),
 ): number[] {
   const before = asks.map(order => order.left);
-  sweep.begin(at, 1);
+  sweep.begin(at, 1, place);
   rule.traded(asks, 1, place, lots, () => undefined, row, sweep);
   return asks.map((order, i) => before[i]! - order.left);
 }
@@ -115,6 +126,95 @@ describe('a taker who sweeps several prices', () => {
     bought(sharedVolume(riskAverse()), asks, 100, 20, 0, 1, sweep);
     bought(sharedVolume(riskAverse()), asks, 101, 20, 0, 2, sweep);
     expect(asks.map(({ lots, left }) => lots - left)).toEqual([10, 20]);
+  });
+});
+
+describe('one sweep that is told as several executions', () => {
+  const rules = [sharedVolume(power(2)), exactFills(everyOrderOf(10)), optimistic()];
+  const after = (rule: FillRule, restedAt: number, steps: readonly (readonly [at: number, place: number])[]) => {
+    const order = ask(102, 10, 0, 20, restedAt);
+    const sweep = new Sweep(200);
+    return steps.map(([at, place], row) => bought(rule, [order], place, 5, row, at, sweep)[0]! > 0);
+  };
+
+  test.each(rules)('meets nobody who came after its first execution ($name)', rule => {
+    expect(
+      after(rule, 999, [
+        [1000, 101],
+        [1150, 102],
+      ]),
+    ).toEqual([false, true]);
+    expect(
+      after(rule, 1000, [
+        [1000, 101],
+        [1150, 102],
+        [1300, 103],
+      ]),
+    ).toEqual([false, false, false]);
+    expect(
+      after(rule, 1100, [
+        [1000, 101],
+        [1150, 102],
+        [1300, 103],
+      ]),
+    ).toEqual([false, false, false]);
+  });
+
+  test.each(rules)('is over when the next comes later, or at a better price ($name)', rule => {
+    expect(
+      after(rule, 1100, [
+        [1000, 101],
+        [1201, 103],
+      ]),
+    ).toEqual([false, true]);
+    expect(
+      after(rule, 1100, [
+        [1000, 104],
+        [1150, 103],
+      ]),
+    ).toEqual([false, true]);
+  });
+
+  test('shortens the queue before an order that it does not meet', () => {
+    const order = ask(101, 10, 8, 0, 1100);
+    const sweep = new Sweep(200);
+    bought(sharedVolume(power(2)), [order], 101, 3, 0, 1000, sweep);
+    bought(sharedVolume(power(2)), [order], 101, 4, 0, 1150, sweep);
+    power(2).changed(order, 8, 1, 0);
+    expect(order.front).toBe(1);
+  });
+
+  test('has, over all its moments, no more for our orders than it traded', () => {
+    const anyStep = fc.record({
+      wait: fc.integer({ min: 0, max: 300 }),
+      up: fc.integer({ min: 0, max: 2 }),
+      lots: fc.integer({ min: 1, max: 30 }),
+    });
+    const order = fc.record({
+      place: fc.integer({ min: 95, max: 105 }),
+      front: fc.integer({ min: 0, max: 20 }),
+      restedAt: fc.integer({ min: -1, max: 900 }),
+    });
+    fc.assert(
+      fc.property(fc.array(order, { maxLength: 6 }), fc.array(anyStep, { maxLength: 12 }), (orders, steps) => {
+        const side = new OwnSide(SELL, 200);
+        for (const { place, front, restedAt } of orders) side.add(ask(place, 10, front, 0, restedAt));
+        const sweep = new Sweep(200);
+        let [at, place, began, sum] = [0, 95, 0, 0];
+        for (const step of steps) {
+          const { wait, up, lots } = step;
+          at += wait;
+          place += up;
+          if (wait > 200 || step === steps[0]) [began, sum] = [at, 0];
+          const late = side.orders.map(one => one.restedAt >= began);
+          const got = bought(sharedVolume(riskAverse()), side.orders, place, lots, 0, at, sweep);
+          expect(got.filter((lots, i) => lots > 0 && late[i])).toEqual([]);
+          sum += lots - got.reduce((total, n) => total + n, 0);
+          expect(sum).toBeGreaterThanOrEqual(0);
+          for (const one of [...side.orders]) if (one.left === 0) side.remove(one);
+        }
+      }),
+    );
   });
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
-import { constantLatency, exponentialLatency, fillModel, RowBuilder } from '../../backtest/index.ts';
+import { constantLatency, exponentialLatency, fillModel, recordFlow, RowBuilder } from '../../backtest/index.ts';
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { BUY } from '../../backtest/rows/rows.ts';
@@ -9,7 +9,10 @@ import { NOBODY } from '../../backtest/exchange/watch.ts';
 import type { ReplayDeskOptions, HedgeOptions, ReplayOptions } from '../../backtest/index.ts';
 import { moneyOf, randomOf } from '../../src/core/index.ts';
 import type { Conversion, Engine, EngineEvent } from '../../src/core/index.ts';
+import { bestsOf } from '../../src/tape/index.ts';
+import type { RecordedBests } from '../../src/tape/index.ts';
 import { engineOf, run, runHedged, tape } from './ladderRun.ts';
+import type { HedgedRun } from './ladderRun.ts';
 
 const DESK: ReplayDeskOptions = { timeoutMs: 5_000, refusedShare: 0, lostShare: 0, seed: 1 };
 const RULES = {
@@ -57,6 +60,9 @@ const rules = fc.record({
   costMaxBps: fc.integer({ min: 0, max: 60 }),
   band: fc.constantFrom('0.005', '0.02'),
   carryBpsPerHour: fc.constantFrom(0, 500),
+  bandModel: fc.constantFrom<HedgeOptions['setup']['bandModel']>(undefined, {
+    ...{ order: moneyOf('0.004'), ordersMax: 20, risk: 5, volatilityBps: 57, fillsPerMinute: 1, decayPerBps: 0.19 },
+  }),
 });
 
 /** What every conversion cost against the middle on which it was decided, and what it may have cost; the events come from the engine's door. */
@@ -105,11 +111,15 @@ describe('a backtest with a hedger', () => {
     let failed = 0;
     let taken = 0;
     await fc.assert(
-      fc.asyncProperty(desks, rules, async (desk, { ways, costMaxBps, band, carryBpsPerHour }) => {
+      fc.asyncProperty(desks, rules, async (desk, { ways, costMaxBps, band, carryBpsPerHour, bandModel }) => {
         const { engine, conversions, takes } = watching(costMaxBps);
         const { result, fills, hedges } = await runHedged({
           engine,
-          hedge: hedge(desk, { venues: ways, rules: { ...RULES, costMaxBps, band: moneyOf(band), carryBpsPerHour } }),
+          hedge: hedge(desk, {
+            venues: ways,
+            rules: { ...RULES, costMaxBps, band: moneyOf(band), carryBpsPerHour },
+            bandModel,
+          }),
         });
         expect(result.haltedBecause).toBe(null);
         // The replay itself throws where a fill or a conversion does not add up. What is left: money kept a second time, from the lists.
@@ -296,5 +306,97 @@ describe('the desk inside a replay', () => {
     const { result, hedges } = await runHedged({ hedge: hedge(), privatePerMinute: 62 });
     expect(hedges.some(({ weighed }) => weighed.includes('no place in the request budget'))).toBe(true);
     expect(result.requests.overBudget).toBeGreaterThan(0);
+  });
+});
+
+describe('a route over a third currency in a backtest', () => {
+  const usdMxn = recordFlow('usd_mxn', 6, 60).instrument;
+  const btcUsd = recordFlow('btc_usd', 6, 60).instrument;
+  const own = bestsOf(tape);
+  const constant = (value: number) => new Float64Array([value]);
+  /** 18.31 mxn a dollar, and a btc that is dearer there by so many bps. */
+  const dollars = (bps: number): readonly RecordedBests[] => {
+    const toUsd = (Number(tape.instrument.tick) / 18.31 / Number(btcUsd.tick)) * (1 + bps / 10_000);
+    const ticks = own.bid.map((bid, i) => Math.round(((bid + own.ask[i]!) / 2) * toUsd));
+    const known = { source: 'made', gaps: [], at: own.at, to: own.to };
+    const rate = Math.round(18.31 / Number(usdMxn.tick));
+    return [
+      { ...known, instrument: btcUsd, bid: ticks.map(tick => tick - 1), ask: ticks.map(tick => tick + 1) },
+      { ...known, instrument: usdMxn, at: constant(own.at[0]!), bid: constant(rate - 1), ask: constant(rate + 1) },
+    ];
+  };
+  const routes = { via: ['usd'], riskBps: 2, waitMs: 20_000 };
+
+  /** Money kept a second time, from the lists, beside what the replay itself asserts. */
+  function expectKept({ result, fills, hedges }: HedgedRun): void {
+    const sums = new Map<string, bigint>([
+      ['btc', moneyOf('2')],
+      ['mxn', moneyOf('4000000')],
+    ]);
+    const add = (currency: string | null, sum: bigint) =>
+      void sums.set(currency ?? '', (sums.get(currency ?? '') ?? 0n) + sum);
+    for (const { side, amount, value, fee, feeCurrency } of fills) {
+      const sign = side === 'buy' ? 1n : -1n;
+      add('btc', sign * moneyOf(amount));
+      add('mxn', -sign * moneyOf(value));
+      add(feeCurrency, -moneyOf(fee));
+    }
+    let cost = 0n;
+    for (const { state, gave, got, gaveCurrency, gotCurrency, cost: paid } of hedges) {
+      if (state === 'failed') continue;
+      add(gaveCurrency, -moneyOf(gave ?? ''));
+      add(gotCurrency, moneyOf(got ?? ''));
+      cost += moneyOf(paid ?? '');
+    }
+    const { holdings } = result.snapshot;
+    for (const currency of ['btc', 'mxn'])
+      expect([currency, holdings.get(currency)]).toEqual([currency, sums.get(currency)]);
+    // What the second leg could not take for its decimals stays, less than a cent a hedge.
+    const rest = (holdings.get('usd') ?? 0n) - (sums.get('usd') ?? 0n);
+    expect(rest >= 0n && rest <= moneyOf('0.01') * BigInt(hedges.length)).toBe(true);
+    expect(result.collected.profit.hedging).toBe(-cost);
+  }
+
+  test('is taken where it is the cheapest way, both ways round, and earns what the other books pay', async () => {
+    for (const bps of [60, -60]) {
+      const run = await runHedged({ hedge: hedge({ beside: dollars(bps), capacity: '10000000' }, { routes }) });
+      expectKept(run);
+      const all = run.hedges.filter(({ way }) => way === 'rfq via usd');
+      const over = all.filter(({ why }) => why !== 'the replay ended between its legs');
+      expect(all.length - over.length).toBeLessThan(2);
+      expect(over.length).toBeGreaterThan(1);
+      for (const { state, gaveCurrency, gotCurrency, cost, weighed } of over) {
+        expect([state, gaveCurrency, gotCurrency]).toEqual(
+          bps > 0 ? ['completed', 'btc', 'mxn'] : ['completed', 'mxn', 'btc'],
+        );
+        expect(weighed).toContain('rfq via usd');
+        expect(moneyOf(cost ?? '') < 0n).toBe(true);
+      }
+      expect(run.hedges.some(({ way }) => way === 'rfq')).toBe(true);
+    }
+  });
+
+  test('is none without a price on its way, in a gap of the other recording, or with one of its books alone', async () => {
+    const [first, second] = dollars(60) as [RecordedBests, RecordedBests];
+    const gap = { from: own.at[0]! - 1, to: own.to + 1, why: 'made' };
+    for (const beside of [[], [{ ...first, gaps: [gap] }, second], [second], [{ ...first, to: own.at[0]! }, second]]) {
+      const { hedges } = await runHedged({ hedge: hedge({ beside }, { routes }) });
+      expect(hedges.length).toBeGreaterThan(1);
+      expect(hedges.filter(({ way }) => way === 'rfq via usd')).toEqual([]);
+      for (const { weighed } of hedges) expect(weighed).toMatch(/rfq via usd \(first leg: |rfq via usd \(second leg: /);
+    }
+  });
+
+  test('keeps every sum to the last digit, whatever the desk does, stranded ones with it', async () => {
+    let stranded = 0;
+    await fc.assert(
+      fc.asyncProperty(desks, fc.constantFrom(60, -60), async (desk, bps) => {
+        const run = await runHedged({ hedge: hedge({ ...desk, beside: dollars(bps) }, { routes, venues: ['rfq'] }) });
+        expectKept(run);
+        stranded += run.hedges.filter(({ state }) => state === 'stranded').length;
+      }),
+      { numRuns: 8, seed: 3 },
+    );
+    expect(stranded).toBeGreaterThan(0);
   });
 });

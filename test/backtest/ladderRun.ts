@@ -10,7 +10,7 @@ import {
 } from '../../backtest/index.ts';
 import type { FillRow, ReplayedHedge, ModelName, OrderRow, ReplayOptions, ReplayResult } from '../../backtest/index.ts';
 import { Engine, money } from '../../src/core/index.ts';
-import type { Amount, HaltLimits, Instrument, Strategy, Value } from '../../src/core/index.ts';
+import type { Amount, HaltLimits, Instrument, RequoteTolerance, Strategy, Value } from '../../src/core/index.ts';
 import { feesOf } from '../../src/sandbox/index.ts';
 import { strategies } from '../../strategies/index.ts';
 
@@ -19,7 +19,12 @@ export const rows = rowsOfTape(tape);
 const LATENCY = constantLatency(20, 30);
 
 export const engineOf =
-  (instrument: Instrument, strategy?: Strategy, halts: Partial<HaltLimits> = {}): ReplayOptions['engine'] =>
+  (
+    instrument: Instrument,
+    strategy?: Strategy,
+    halts: Partial<HaltLimits> = {},
+    tolerance?: RequoteTolerance,
+  ): ReplayOptions['engine'] =>
   (_rates, onNews) => {
     const kind = strategies.ladder;
     const parameters = kind.parameters.parse({
@@ -49,7 +54,7 @@ export const engineOf =
         messagesPerMinute: 10_000,
         ...halts,
       },
-      tolerance: kind.tolerance(parameters),
+      tolerance: tolerance ?? kind.tolerance(parameters),
       instance: 'test',
       run: 1,
       target: null,

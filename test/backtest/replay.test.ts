@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { constantLatency, exponentialLatency, recordFlow, reportOf, RowBuilder } from '../../backtest/index.ts';
+import {
+  constantLatency,
+  exponentialLatency,
+  recordFlow,
+  reportOf,
+  RowBuilder,
+  rowsOfTape,
+} from '../../backtest/index.ts';
 import type { FillRow, ModelName } from '../../backtest/index.ts';
 import { instrumentOf, money, moneyOf, multiplyMoneyFloor, randomOf, textOfMoney } from '../../src/core/index.ts';
 import type { Amount, Strategy } from '../../src/core/index.ts';
@@ -141,10 +148,28 @@ describe('the exchange inside a replay', () => {
     expect(orders.length).toBeGreaterThanOrEqual(result.refusedPostOnly);
     for (const order of orders) expect(order).toMatchObject({ ending: 'canceled', filled: '0.00000000' });
   });
+
+  test('a feed that is 2 s behind, and requests that take no time: what was refused is not sent again until the feed shows why', () => {
+    const late = rowsOfTape(tape, { feed: () => 2_000 });
+    const touch: Strategy = {
+      quote: ({ depth }) => ({
+        bids: [{ price: depth.askPrices[0]! - 1, amount: 1e6 as Amount, why: [] }],
+        asks: [{ price: depth.bidPrices[0]! + 1, amount: 1e6 as Amount, why: [] }],
+      }),
+    };
+    const { result } = run({ rows: late, latency: constantLatency(0, 0), engine: engineOf(tape.instrument, touch) });
+    expect(result.refusedPostOnly).toBeGreaterThan(10);
+    expect(result.refusedPostOnly).toBeLessThan(result.requests.placed / 2);
+    expect(result.requests).toMatchObject({ overBudget: 0, lockedOut: 0 });
+  });
 });
 
 test('the seeded flow is recorded the same twice, and differs by seed', () => {
-  const again = recordFlow('btc_mxn', 7, 60);
+  const shares: number[] = [];
+  const again = recordFlow('btc_mxn', 7, 60, 0, share => shares.push(share));
+  expect(shares).toEqual([...shares].sort((x, y) => x - y));
+  expect(shares[0]).toBe(0);
+  expect(shares.at(-1)).toBeLessThan(1);
   expect(recordFlow('btc_mxn', 7, 60).columns).toEqual(again.columns);
   expect(recordFlow('btc_mxn', 8, 60).columns).not.toEqual(again.columns);
   expect(() => recordFlow('no_book', 1, 60)).toThrow(/no flow for no_book/);

@@ -77,7 +77,7 @@ test('rows of levels are the same however the tape is cut into pieces, pictures 
 function rowsIn(columns: Columns, ends: readonly number[]): MarketRows {
   const window = { base: 0, places: 300 };
   const builder = new RowBuilder();
-  const levels = new LevelRows({ ...window, feed: () => 0, hasSnapshots: true }, builder);
+  const levels = new LevelRows({ ...window, depth: 4, feed: () => 0, hasSnapshots: true }, builder);
   let from = 0;
   for (const to of ends) {
     const { kind, side, at, local, price: prices, amount: amounts, id } = columns;

@@ -66,7 +66,75 @@ describe('the rows of a tape', () => {
         }
       }),
     );
-    expect(rows.length).toBe(1);
+    const again = Array.from(rows.flags.subarray(0, rows.length), flags => (flags & FLAG.again) !== 0);
+    // But for each picture's end.
+    expect(again).toEqual([false, true, true, true]);
+  });
+
+  describe('leave out a level that executions go through and that stays', () => {
+    const picture = (tape: TapeBuilder, at: number, stuck: number, bid = 104): void => {
+      tape.clear(at, at);
+      tape.level(at, at, SIDE.buy, price(bid), amount(7));
+      tape.level(at, at, SIDE.sell, price(106), amount(7));
+      if (stuck > 0) tape.level(at, at, SIDE.sell, price(101), amount(stuck));
+    };
+    const ghosts = (rows: MarketRows) =>
+      listed(rows)
+        .filter((_, i) => (rows.flags[i]! & FLAG.ghost) !== 0)
+        .map(({ at, side, tick }) => [at, side, tick]);
+    const made = (seconds: readonly number[], stuckAt: (at: number) => number) =>
+      rowsOfTape(
+        tapeOf(tape => {
+          for (const second of seconds) {
+            picture(tape, 1000 * second, stuckAt(second));
+            tape.trade(1000 * second + 500, 1000 * second + 500, SIDE.buy, price(106), amount(1));
+          }
+        }),
+      );
+
+    test('once they have done so for ten seconds, and until it changes', () => {
+      const seconds = Array.from({ length: 30 }, (_, i) => i + 1);
+      const rows = made(seconds, second => (second < 25 ? 5 : 6));
+      expect(ghosts(rows)).toEqual([[11_500, 'sell', 101]]);
+      const told = listed(rows).filter(({ tick, trade }) => tick === 101 && !trade);
+      expect(told.filter(({ lots }) => lots === 6).map(({ at }) => at)[0]).toBe(25_000);
+      const crossed = Array.from(rows.flags.subarray(0, rows.length), (flags, i) => [
+        rows.at[i]!,
+        flags & FLAG.crossed,
+      ]);
+      expect(crossed.filter(([at, is]) => is !== 0 && at! > 11_500 && at! < 25_000)).toEqual([]);
+      expect(crossed.filter(([at, is]) => is !== 0 && at! < 11_500).length).toBeGreaterThan(0);
+    });
+
+    test('a locked book is not crossed', () => {
+      const rows = made([1, 2], () => 0);
+      expect(rows.flags.subarray(0, rows.length).some(flags => (flags & FLAG.crossed) !== 0)).toBe(false);
+      const locked = rowsOfTape(tapeOf(tape => picture(tape, 1000, 5, 101)));
+      expect(locked.flags.subarray(0, locked.length).some(flags => (flags & FLAG.crossed) !== 0)).toBe(false);
+    });
+
+    test('but none that changes, that is met, or that no picture told again', () => {
+      const seconds = Array.from({ length: 30 }, (_, i) => i + 1);
+      expect(ghosts(made(seconds, second => second))).toEqual([]);
+      const once = tapeOf(tape => {
+        picture(tape, 1000, 5);
+        for (const at of [2000, 14_000]) tape.trade(at, at, SIDE.buy, price(106), amount(1));
+      });
+      expect(ghosts(rowsOfTape(once))).toEqual([]);
+      const met = tapeOf(tape => {
+        for (const second of seconds) {
+          picture(tape, 1000 * second, 5, 100);
+          tape.trade(
+            1000 * second + 500,
+            1000 * second + 500,
+            SIDE.buy,
+            price(second % 5 === 0 ? 101 : 106),
+            amount(1),
+          );
+        }
+      });
+      expect(ghosts(rowsOfTape(met))).toEqual([]);
+    });
   });
 
   test('are never heard before they happened, nor out of order, whatever the recording says', () => {

@@ -37,7 +37,7 @@ export type QueueScore = {
 };
 
 /** A model's order stays this long after the real one was filled: late fills count as late, not as missing. */
-const GRACE_MS = 60_000;
+export const GRACE_MS = 60_000;
 
 /** Every order that came while the tape ran; needs a tape that tells single orders. */
 export function recordedOrders(rows: MarketRows): readonly RecordedOrder[] {
@@ -148,7 +148,7 @@ function follow(
     if ((flag & FLAG.trade) !== 0) {
       // A taker of the other side that reached our price.
       if ((flag & FLAG.sell) === sellFlag || there * sign < real.place * sign) continue;
-      sweep.begin(at[row]!, sign);
+      sweep.begin(at[row]!, sign, place[row]!);
       model.rule.traded(own, sign, there, lots[row]!, () => (filledAt = at[row]!), row, sweep);
     } else if (there === real.place && (flag & FLAG.sell) === sellFlag) {
       const before = lots[row]! + orders!.gone[row]! - mine;
@@ -201,7 +201,7 @@ class View {
     for (const row of later.sort((a, b) => a - b)) {
       if (copy.left === 0) break;
       if ((flags[row]! & FLAG.trade) !== 0) {
-        sweep.begin(at[row]!, sign);
+        sweep.begin(at[row]!, sign, place[row]!);
         model.rule.traded([copy], sign, place[row]!, lots[row]!, () => (filledAt = at[row]!), row, sweep);
         continue;
       }

@@ -64,7 +64,12 @@ export function openBox(
   const venue = createVenue({
     clock,
     seed,
-    switches: { engineDelayMinMs: Math.min(1, exchange.engineDelayMs), engineDelayMaxMs: exchange.engineDelayMs },
+    switches: {
+      engineDelayMinMs: Math.min(1, exchange.engineDelayMs),
+      engineDelayMaxMs: exchange.engineDelayMs,
+      // A recording has its own.
+      ...(tape !== null && { feedDelayMinMs: 0, feedDelayMaxMs: 0 }),
+    },
     ...(tape === null ? {} : { books: [tape.rules] }),
     ...(options.deliveries && { deliveries: options.deliveries }),
   });

@@ -6,6 +6,7 @@ import type { Instrument } from '../model/instrument.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import type { OrderReport, OwnTrade } from '../ports/port.ts';
 import type { KillSwitchState } from '../risk/killSwitch.ts';
+import type { AccountTier } from '../accounting/feeTier.ts';
 import type { AccountLedger, BalancesEvent, ConversionEvent, TransferEvent } from '../accounting/accountEvents.ts';
 import type { TakerRequest } from '../hedging/takerOrder.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
@@ -63,6 +64,8 @@ export type EngineEvent =
       readonly instrument: Instrument;
       readonly makerRate: number;
       readonly takerRate: number;
+      /** The account's place in the schedule, where the exchange says it. */
+      readonly tier?: AccountTier | null;
     }
   | BalancesEvent
   /** All trades of the account since the last such event, oldest first; `complete` when nothing newer was left unread. */

@@ -3,6 +3,7 @@ export * from './volatility.ts';
 export * from './intensity.ts';
 export * from './microprice.ts';
 export * from './clusteredMean.ts';
+export * from './blockBootstrap.ts';
 export * from './student.ts';
 export * from './markouts.ts';
 export * from './imbalance.ts';

@@ -23,7 +23,9 @@ const bodyMaxOf = (request: WireRequest): number => (request.target.includes('/o
 
 /** Throws a RangeError on an origin that is not one. */
 export function httpTransport(options: HttpOptions): Transport {
-  const { deadlineMs = 5_000, connections = 16, bodyMax = bodyMaxOf } = options;
+  const { connections = 16, bodyMax = bodyMaxOf } = options;
+  // Timers take whole numbers: a deadline at three times the speed is none.
+  const deadlineMs = Math.ceil(options.deadlineMs ?? 5_000);
   const origin = checkedOrigin(options.origin, options.plainHttp ?? false);
   const pool = new Pool(origin, {
     connections,

@@ -12,7 +12,8 @@ export async function decisionTimer(
 ): Promise<void> {
   while (!signal.aborted) {
     if (engine.decidesAt <= time()) step({ kind: 'timer', at: time() });
-    // A moment at least, so that an engine that cannot come to rest does not stop everything else.
-    await sleep(clock, Math.min(Math.max(1, engine.decidesAt - time()), everyMs), signal);
+    // Of an engine that cannot come to rest a moment later, so that it does not stop everything else; else to the very moment, as a replay does.
+    const left = engine.decidesAt - time();
+    await sleep(clock, left > 0 ? Math.min(left, everyMs) : 1, signal);
   }
 }

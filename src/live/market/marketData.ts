@@ -107,6 +107,10 @@ export class MarketData {
    */
   learn(event: EngineEvent): void {
     if (event.kind === 'book') return;
+    const { engine } = this.#options;
+    // Its trades may have been told before its oid was known.
+    if (event.kind === 'placed' && engine.liveOrders.some(({ id, takes }) => takes === true && id === event.id))
+      this.#prompt.seen({ kind: 'traded', tid: null });
     let changed = false;
     for (const { oid, id } of oursIn(event, `${this.#options.bot.instance}-`)) {
       if (this.#feed.own(oid, id)) changed = true;

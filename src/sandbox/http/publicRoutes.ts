@@ -53,6 +53,7 @@ function availableBooks({ venue }: PublicAsk): WireReply {
 function orderBook({ venue, query }: PublicAsk): WireReply {
   const book = venue.books.get(query.get('book') ?? '');
   if (!book) return failureOf('0301', query.get('book') ?? 'book is missing');
+  if (isSilent(venue, book)) return failureOf('1000');
   const whole = /^false$/i.test(query.get('aggregate') ?? '');
   const sides = whole ? wholeText(book) : levelsText(book);
   const { sequence } = book.engine;
@@ -60,6 +61,9 @@ function orderBook({ venue, query }: PublicAsk): WireReply {
   const at = timeOfBook(venue.switches.bookUpdatedAt === 'reply' ? venue.clock.now() : book.changedAt, venue.switches);
   return successText(`{"updated_at":"${at}",${sides},"sequence":${counter}}`);
 }
+
+/** Its market knows nothing of it now. */
+const isSilent = ({ clock }: Venue, { feed }: VenueBook): boolean => clock.elapsed() < feed.silentUntil;
 
 type Cached = { readonly sequence: number; readonly text: string };
 const levelsCache = new WeakMap<VenueBook, Cached>();
@@ -111,6 +115,7 @@ function trades(ask: PublicAsk): WireReply {
   if (name === '') return failureOf('0301', 'book is missing');
   const book = venue.books.get(name);
   if (!book) return venue.switches.tradesOfUnknownBook === 'empty' ? success([]) : failureOf('0301', name);
+  if (isSilent(venue, book)) return failureOf('1000');
   const page = pageOf(ask);
   if (page.kind === 'refused') return failure(page);
   return success(

@@ -116,7 +116,7 @@ export class FollowedMarket {
     const own = this.#own[side].filter(order => order.seen <= mark);
     const sign = side === 'sell' ? 1 : -1;
     const rule = this.#queues === null || maker === undefined ? this.#model.rule : byNumber;
-    this.#sweep.begin(moment, sign);
+    this.#sweep.begin(moment, sign, price);
     rule.traded(own, sign, price, lots, this.#fill, maker ?? 0, this.#sweep);
     this.#dropFilled();
     this.#counts.trades++;
@@ -176,7 +176,16 @@ export class FollowedMarket {
           order.left = left;
           return order;
         }
-        const joined: Own = { id, place: price, left, front: 0, traded: 0, joined: Infinity, seen: ++this.#serial };
+        const joined: Own = {
+          id,
+          place: price,
+          left,
+          front: 0,
+          traded: 0,
+          joined: Infinity,
+          restedAt: -Infinity,
+          seen: ++this.#serial,
+        };
         this.#join(side, joined);
         return joined;
       });

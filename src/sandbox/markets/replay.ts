@@ -1,11 +1,12 @@
 /** Replays a recorded market as house orders: the book as it was recorded, with real orders resting, filling and taking among it. */
 import { opposite } from '../../core/index.ts';
 import type { Amount, Millis, Price, Side, Timer } from '../../core/index.ts';
-import { Sweep } from '../../fills/index.ts';
+import { Sweep, SWEEP_MS } from '../../fills/index.ts';
 import { KIND, RecordedBook, SIDE } from '../../tape/index.ts';
 import type { RecordedSide, Tape } from '../../tape/index.ts';
+import { RecordedQueues } from './recordedQueues.ts';
 import { SyntheticLiquidity } from './syntheticLiquidity.ts';
-import type { Market, Marketplace } from './market.ts';
+import type { FollowedPlace, Market } from './market.ts';
 
 /** What a replay met so far. */
 export type ReplayCounts = {
@@ -30,7 +31,8 @@ const SKIP_MS = 600_000;
 /**
  * At each recorded time the levels are made equal to the recorded book, and each trade is executed as a taker of its side with its
  * price as limit: what is recorded at better prices cannot have been there any more, except for what others' orders took out of the same
- * sweep. After each time the levels are the recorded ones again. Times keep their recorded distances on the marketplace's clock. Throws on a tape that has no amounts, or whose tick or lot is not the book's.
+ * sweep. After each time the levels are the recorded ones again. Where pictures tell the book, or some levels of it alone, accounts' orders have their turn by
+ * `RecordedQueues`: what the recording does not tell may be before them. Times keep their recorded distances on the marketplace's clock. Throws on a tape that has no amounts, or whose tick or lot is not the book's.
  */
 export function tapeMarket(tape: Tape, options: { readonly loop: boolean }): Market & { counts(): ReplayCounts } {
   return new Replay(tape, options.loop);
@@ -41,8 +43,10 @@ class Replay implements Market {
   readonly #loop: boolean;
   readonly #book: RecordedBook;
   readonly #first: number;
-  #place: Marketplace | undefined;
+  #place: FollowedPlace | undefined;
   #house: SyntheticLiquidity | undefined;
+  /** Null where every step of a whole book is told: the exchange's own queues are right then. */
+  #queues: RecordedQueues | null = null;
   #timer: Timer | undefined;
   /** Elapsed time of the marketplace at which the row `#first` is due in this round. */
   #origin: Millis = 0;
@@ -53,9 +57,11 @@ class Replay implements Market {
   #all = false;
   #bookChanged = false;
   #wasCrossed = false;
-  readonly #sweep = new Sweep();
+  readonly #sweep = new Sweep(SWEEP_MS);
   /** What the execution under way has met of the house. */
   readonly #met: { readonly price: Price; readonly lots: Amount }[] = [];
+  /** The next gap of the recording in this round. */
+  #gap = 0;
   #lastTrade = 0;
   #lastSide: Side = 'buy';
   #counts = { wraps: 0, trades: 0, inferredSides: 0, shortTrades: 0, shortLots: 0, hiddenBooks: 0 };
@@ -69,8 +75,8 @@ class Replay implements Market {
     this.#row = this.#first;
   }
 
-  start(place: Marketplace): void {
-    const { instrument } = this.#tape;
+  start(place: FollowedPlace): void {
+    const { instrument, columns, depth } = this.#tape;
     if (this.#place) throw new Error('a replay starts once');
     if (place.instrument.tick !== instrument.tick || place.instrument.lot !== instrument.lot) {
       throw new RangeError(
@@ -80,6 +86,8 @@ class Replay implements Market {
     this.#place = place;
     const house = new SyntheticLiquidity(place);
     this.#house = house;
+    if (columns.kind.includes(KIND.level) && (depth < Infinity || columns.kind.includes(KIND.clear)))
+      this.#queues = new RecordedQueues(place, this.#book, depth);
     // What somebody's order took of a level that came against it is there again, as recorded, once that order is gone.
     place.onCancel(() => house.regrow());
     place.onHouseFill((_id, _side, price, lots, maker) => {
@@ -120,7 +128,20 @@ class Replay implements Market {
 
   #sleepUntil(due: Millis): void {
     const clock = this.#place!.clock;
-    this.#timer = clock.after(Math.max(0, due - clock.elapsed()), () => this.#playDue());
+    const next = Math.min(due, this.#fallSilent());
+    this.#timer = clock.after(Math.max(0, next - clock.elapsed()), () => this.#playDue());
+  }
+
+  /** In a gap of the recording nobody is told anything. Returns when the next one begins, of the clock's elapsed time. */
+  #fallSilent(): Millis {
+    const { gaps, columns } = this.#tape;
+    const { clock, feed } = this.#place!;
+    const shift = this.#origin - columns.at[this.#first]!;
+    for (let gap = gaps[this.#gap]; gap !== undefined; gap = gaps[++this.#gap]) {
+      if (gap.from + shift > clock.elapsed()) return gap.from + shift;
+      feed.silentUntil = Math.max(feed.silentUntil, gap.to + shift);
+    }
+    return Infinity;
   }
 
   #wrap(origin: Millis): void {
@@ -131,6 +152,7 @@ class Replay implements Market {
     this.#all = true;
     this.#origin = origin;
     this.#row = this.#first;
+    this.#gap = 0;
     this.#counts.wraps++;
   }
 
@@ -139,20 +161,40 @@ class Replay implements Market {
     const { columns } = this.#tape;
     const from = this.#row;
     const at = columns.at[from]!;
+    const queues = this.#queues;
+    let inPicture = false;
+    const endPicture = (): void => {
+      if (inPicture) queues?.pictured();
+      inPicture = false;
+    };
+    queues?.look(this.#startedAt());
     let row = from;
+    // As the backtest has it: what was recorded at once is told at once, as late as the latest of it.
+    let heard = at;
+    for (let n = from; n < columns.length && columns.at[n] === at; n++) heard = Math.max(heard, columns.local[n]!);
+    this.#place!.feed.delayMs = heard - at;
     for (; row < columns.length && columns.at[row] === at; row++) {
       if (columns.kind[row] === KIND.trade) {
+        endPicture();
         if (this.#bookChanged) this.#sync();
         this.#trade(at, columns.side[row]!, columns.price[row]! as Price, columns.amount[row]! as Amount);
       } else if (this.#book.concerns(row)) {
+        const isLevel = columns.kind[row] === KIND.level;
+        if (!isLevel) endPicture();
+        else if (!inPicture) queues?.stepped();
+        if (columns.kind[row] === KIND.clear) inPicture = true;
         this.#book.apply(row);
         this.#bookChanged = true;
-        if (columns.kind[row] === KIND.level)
-          this.#touched[columns.side[row] === SIDE.buy ? 'buy' : 'sell'].add(columns.price[row]!);
+        if (isLevel) {
+          const side = columns.side[row] === SIDE.buy ? 'buy' : 'sell';
+          this.#touched[side].add(columns.price[row]!);
+          if (!inPicture) queues?.changed(side, columns.price[row]!);
+        }
         // An order's row may concern another price than its own: the one that it had before.
         else this.#all = true;
       }
     }
+    endPicture();
     this.#sync();
     this.#house!.regrow();
     this.#row = row;
@@ -189,26 +231,54 @@ class Replay implements Market {
   #trade(at: Millis, code: number, price: Price, amount: Amount): void {
     const side = code === SIDE.buy ? 'buy' : code === SIDE.sell ? 'sell' : this.#inferSide(price);
     const maker = opposite(side);
-    const sweep = this.#sweep;
-    sweep.begin(at, maker === 'sell' ? 1 : -1);
+    this.#sweep.begin(at, maker === 'sell' ? 1 : -1, price);
+    this.#lastTrade = price;
+    this.#lastSide = side;
+    this.#counts.trades++;
+    this.#touched[maker].add(price);
+    const missed =
+      this.#queues === null ? this.#match(side, price, amount) : this.#share(this.#queues, side, price, amount);
+    if (missed === 0) return;
+    this.#counts.shortTrades++;
+    this.#counts.shortLots += missed;
+  }
+
+  /** By the model's turns; returns what nobody recorded had. */
+  #share(queues: RecordedQueues, side: Side, price: Price, amount: Amount): number {
+    const maker = opposite(side);
+    // Levels that came through their prices may have met some.
+    queues.look(this.#startedAt());
+    const rest = amount - queues.traded(maker, price, amount, this.#sweep);
     this.#clearBefore(maker, price);
     this.#met.length = 0;
-    const { traded } = this.#place!.place(side, price, amount, 'IOC');
+    return rest > 0 ? this.#house!.take(maker, price, rest, (id, lots) => this.#place!.hit(id, lots)) : 0;
+  }
+
+  /** By the exchange's own; returns what found nobody. */
+  #match(side: Side, price: Price, amount: Amount): number {
+    const maker = opposite(side);
+    const sweep = this.#sweep;
+    const place = this.#place!;
+    // Where the other side has come to stand since, those before it are not shown again: they are met first.
+    const against = side === 'buy' ? place.bestBid() + 1 : place.bestAsk() - 1;
+    let passed = against > 0 && sweep.isOpen ? sweep.before(against, amount) : 0;
+    this.#clearBefore(maker, price);
+    this.#met.length = 0;
+    const rest = (amount - passed) as Amount;
+    const traded = rest > 0 ? place.takeStanding(side, price, rest, this.#startedAt() + sweep.began - 0.01) : 0;
     let others = 0;
-    let passed = 0;
     for (const { price: there, lots } of this.#met) {
       others += lots;
       if (there !== price) passed += sweep.at(there, lots);
     }
     sweep.end(price, passed + traded - others);
-    this.#touched[maker].add(price);
-    this.#counts.trades++;
-    if (traded < amount) {
-      this.#counts.shortTrades++;
-      this.#counts.shortLots += amount - traded;
-    }
-    this.#lastTrade = price;
-    this.#lastSide = side;
+    return rest - traded;
+  }
+
+  /** When the time 0 of the rows was, on the marketplace's clock. */
+  #startedAt(): Millis {
+    const { clock } = this.#place!;
+    return clock.now() - clock.elapsed() + this.#origin - this.#tape.columns.at[this.#first]!;
   }
 
   /** At prices better than an execution's only what its sweep has left there can stand. */

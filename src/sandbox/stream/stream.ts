@@ -134,9 +134,12 @@ class PublicStream implements Stream {
       for (const session of [...this.#sessions]) this.#end(session, 1011);
       return;
     }
-    const { feedDelayMinMs, feedDelayMaxMs } = this.#venue.switches;
+    const { clock, switches, books } = this.#venue;
+    const { feedDelayMinMs, feedDelayMaxMs } = switches;
     const delay = feedDelayMaxMs === 0 ? 0 : this.#random.integer(feedDelayMinMs, feedDelayMaxMs);
-    this.#queue.submit(delay, () => this.#publish(event, withOrders));
+    const feed = books.get(book)?.feed;
+    const least = feed === undefined ? 0 : Math.max(feed.delayMs, feed.silentUntil - clock.elapsed());
+    this.#queue.submit(Math.max(delay, least), () => this.#publish(event, withOrders));
   }
 
   #changedOrders(name: string): string | null {
@@ -179,9 +182,20 @@ class PublicStream implements Stream {
   #keepAlive(session: Session): void {
     const every = this.#venue.switches.streamKeepAliveMs;
     this.#later(session, every > 0 ? every : QUIET_CHECK_MS, () => {
-      if (every > 0 && this.#venue.switches.streamFrames === 'sent') session.send(KEEP_ALIVE);
+      if (every > 0 && this.#venue.switches.streamFrames === 'sent' && !this.#isSilent(session))
+        session.send(KEEP_ALIVE);
       this.#keepAlive(session);
     });
+  }
+
+  /** Nothing of what it hears of is told now: a sign of life would say that its books are still what they were. */
+  #isSilent({ topics }: Session): boolean {
+    const { books, clock } = this.#venue;
+    const now = clock.elapsed();
+    return (
+      topics.size > 0 &&
+      [...topics].every(topic => now < (books.get(topic.slice(topic.indexOf(':') + 1))?.feed.silentUntil ?? 0))
+    );
   }
 
   #later(session: Session, ms: Millis, call: () => void): void {

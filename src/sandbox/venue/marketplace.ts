@@ -1,6 +1,10 @@
 /** A book of the embedded exchange as a market actor sees it: house orders without account or funds. */
 import type { Venue } from './venue.ts';
 import type { FollowedPlace } from '../markets/market.ts';
+import { opposite } from '../../core/index.ts';
+import type { Amount, Millis, Price, Side } from '../../core/index.ts';
+import { HOUSE } from '../matching/matching.ts';
+import type { VenueBook } from './venueBook.ts';
 
 /** Throws a RangeError when the book is not listed. */
 export function marketplaceOf(venue: Venue, name: string): FollowedPlace {
@@ -11,7 +15,9 @@ export function marketplaceOf(venue: Venue, name: string): FollowedPlace {
     instrument: book.instrument,
     clock: venue.clock,
     random: venue.marketRandom,
+    feed: book.feed,
     place: (side, price, amount, timeInForce) => book.placeHouse(side, price, amount, timeInForce),
+    takeStanding: (side, price, amount, since) => takeStanding(book, side, price, amount, since),
     cancel: id => book.cancelHouse(id),
     reduce: (id, by) => book.reduceHouse(id, by),
     bestBid: () => engine.bestBid(),
@@ -22,4 +28,24 @@ export function marketplaceOf(venue: Venue, name: string): FollowedPlace {
     onCancel: call => void book.cancels.push(call),
     onHouseFill: call => void book.houseFills.push(call),
   };
+}
+
+function takeStanding(book: VenueBook, side: Side, limit: Price, amount: Amount, since: Millis): Amount {
+  let left: number = amount;
+  let late = false;
+  const met: { readonly id: number; readonly lots: Amount }[] = [];
+  book.engine.eachOrder(opposite(side), (id, owner, price, lots, at) => {
+    if (side === 'buy' ? price > limit : price < limit) return false;
+    if (owner !== HOUSE && at >= since) {
+      late = true;
+      return true;
+    }
+    met.push({ id, lots: Math.min(lots, left) as Amount });
+    left -= Math.min(lots, left);
+    return left > 0;
+  });
+  // Mostly nobody came in between: then it is an order as any other.
+  if (!late) return book.placeHouse(side, limit, amount, 'IOC').traded;
+  for (const { id, lots } of met) book.hit(id, lots);
+  return (amount - left) as Amount;
 }

@@ -1,4 +1,5 @@
 /** One book of the embedded exchange: it takes orders through the matching engine, and tells what came of them. */
+import type { MarketFeed } from '../markets/market.ts';
 import { instrumentOf, moneyOf, opposite } from '../../core/index.ts';
 import type { Amount, BookRules, Clock, Instrument, Millis, Money, Price, Side, Value } from '../../core/index.ts';
 import type { FeeSchedule } from './books.ts';
@@ -93,6 +94,7 @@ export class VenueBook implements ExecutionSink {
   readonly queue: EngineQueue;
   readonly houseFills: HouseFill[] = [];
   readonly cancels: (() => void)[] = [];
+  readonly feed: MarketFeed = { delayMs: 0, silentUntil: -Infinity };
   /** When the book last changed; its opening before any order. */
   changedAt: Millis;
   readonly #host: BookHost;
@@ -244,7 +246,8 @@ export class VenueBook implements ExecutionSink {
   accountOrders(side: Side): AccountOrder[] {
     const orders: AccountOrder[] = [];
     for (const [id, order] of this.#resting) {
-      if (order.side === side) orders.push({ id, price: order.price, left: this.engine.leftOf(id) });
+      const found = order.side === side ? this.engine.find(id) : undefined;
+      if (found) orders.push({ id, price: order.price, left: this.engine.leftOf(id), at: found.at });
     }
     return orders.sort((a, b) => (side === 'buy' ? b.price - a.price : a.price - b.price));
   }

@@ -1,4 +1,5 @@
-/** The middles of a recorded book over time, for who only wants to know what it was worth. */
+/** The middles and the best prices of a recorded book over time, for who only wants to know what it was worth. */
+import type { Instrument } from '../../core/index.ts';
 import type { Gap, Tape } from './tape.ts';
 import { walk } from './walk.ts';
 
@@ -10,6 +11,13 @@ export type RecordedMids = {
   readonly mid: Float64Array;
   readonly gaps: readonly Gap[];
   readonly to: number;
+};
+
+/** From each time on the best prices, in ticks; the rest as `RecordedMids`. */
+export type RecordedBests = Omit<RecordedMids, 'book' | 'mid'> & {
+  readonly instrument: Instrument;
+  readonly bid: Float64Array;
+  readonly ask: Float64Array;
 };
 
 /** Times are the exchange's own, as it would answer then. */
@@ -29,9 +37,26 @@ export function midsOf(tape: Tape): RecordedMids {
     },
     trade: () => undefined,
   });
-  const to = columns.length === 0 ? -Infinity : columns.at[columns.length - 1]!;
-  return { book: instrument.symbol, source, at: shared(at), mid: shared(mid), gaps, to };
+  return { book: instrument.symbol, source, at: shared(at), mid: shared(mid), gaps, to: endOf(columns) };
 }
+
+/** As `midsOf`, to the tick: for who deals at it. */
+export function bestsOf(tape: Tape): RecordedBests {
+  const { columns, instrument, source, gaps } = tape;
+  const [at, bids, asks]: [number[], number[], number[]] = [[], [], []];
+  walk(tape, {
+    touch: (time, { bid, ask }) => {
+      if (bid === bids.at(-1) && ask === asks.at(-1)) return;
+      at.push(time);
+      bids.push(bid);
+      asks.push(ask);
+    },
+    trade: () => undefined,
+  });
+  return { instrument, source, at: shared(at), bid: shared(bids), ask: shared(asks), gaps, to: endOf(columns) };
+}
+
+const endOf = ({ at, length }: Tape['columns']): number => (length === 0 ? -Infinity : at[length - 1]!);
 
 function shared(values: readonly number[]): Float64Array {
   const out = new Float64Array(new SharedArrayBuffer(8 * values.length));

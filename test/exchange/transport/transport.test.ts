@@ -170,6 +170,13 @@ describe('a request of which no byte was sent', () => {
 });
 
 describe('a request that may have been carried out', () => {
+  it('has a deadline of whole milliseconds, whatever was asked for: three times the speed is a third of the time', async () => {
+    const answered = await serving((_, res) => void res.end('ok'), { deadlineMs: 2_500 / 3 });
+    expect((await answered.send(post)).body).toBe('ok');
+    const silent = await serving(() => undefined, { deadlineMs: 500 / 3 });
+    expect((await failureOf(silent.send(post))).message).toContain('within 167 ms');
+  });
+
   it('fails at the deadline when no answer comes', async () => {
     const transport = await serving(() => undefined, { deadlineMs: 200 });
     const failure = await failureOf(transport.send(post));

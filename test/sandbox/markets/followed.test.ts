@@ -109,12 +109,15 @@ function onPaper(steps: readonly Step[], model: Bound): { filled: number[][]; re
 }
 
 /** The same in the backtest's exchange. */
+/** Far enough that each execution is a taker of its own, as it is on paper. */
+const APART_MS = 1000;
+
 function inBacktest(steps: readonly Step[], model: Bound): number[][] {
   const builder = new RowBuilder();
   steps.forEach((each, i) => {
     if (each.act !== 'level' && each.act !== 'trade') return;
     const taken = (each.side === 'sell' ? FLAG.sell : 0) | (each.act === 'trade' ? FLAG.trade : 0);
-    builder.add(i, i, BASE + each.at, each.lots * UNIT, taken);
+    builder.add(i * APART_MS, i * APART_MS, BASE + each.at, each.lots * UNIT, taken);
   });
   const rows = builder.rows();
   const view = new SimulatedExchange(rows, levelModel(model), constantLatency(0, 0));
@@ -124,11 +127,11 @@ function inBacktest(steps: readonly Step[], model: Bound): number[][] {
     if (each.act === 'place') {
       const order = pool.take(each.side === 'buy' ? BUY : SELL, BASE + each.at - rows.base, each.lots * UNIT);
       orders.push(order);
-      view.requests.push(i, MESSAGE.place, order, order.lots, i, 0);
+      view.requests.push(i * APART_MS, MESSAGE.place, order, order.lots, i, 0);
     }
     const gone = each.act === 'cancel' ? orders[each.which] : undefined;
-    if (gone?.resting) view.requests.push(i, MESSAGE.cancel, gone, 0, i, 0);
-    view.runTo(i);
+    if (gone?.resting) view.requests.push(i * APART_MS, MESSAGE.cancel, gone, 0, i, 0);
+    view.runTo(i * APART_MS);
     return orders.map(({ lots, left }) => lots - left);
   });
 }

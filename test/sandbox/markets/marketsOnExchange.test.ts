@@ -4,14 +4,14 @@ import { BOOKS } from '../../../src/sandbox/venue/books.ts';
 import { createVenue } from '../../../src/sandbox/exchange.ts';
 import { seededFlow } from '../../../src/sandbox/markets/flow.ts';
 import { FLOW_PROFILES } from '../../../src/sandbox/markets/flowProfile.ts';
-import type { Market, Marketplace } from '../../../src/sandbox/markets/market.ts';
+import type { FollowedPlace, Market } from '../../../src/sandbox/markets/market.ts';
 import { tapeMarket } from '../../../src/sandbox/markets/replay.ts';
 import { SIDE, TapeBuilder, finishTape, openTape } from '../../../src/tape/index.ts';
 import { itOnRecording } from '../../tape/folder.ts';
 import { ReferenceMarketplace } from './referenceMarketplace.ts';
 
 /** What a market did on a marketplace in this time: every house execution, and the best prices after each timer. */
-function doings(market: Market, clock: VirtualClock, place: Marketplace, seconds: number): string[] {
+function doings(market: Market, clock: VirtualClock, place: FollowedPlace, seconds: number): string[] {
   const seen: string[] = [];
   place.onHouseFill((_id, side, at, lots, maker) => seen.push(`${side} ${lots} at ${at} ${maker ? 'made' : 'taken'}`));
   market.start(place);

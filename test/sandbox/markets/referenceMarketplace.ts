@@ -1,9 +1,9 @@
 /** A plain price-time exchange for tests of markets: slow and obvious, with user orders beside the house's. */
 import { opposite } from '../../../src/core/index.ts';
 import type { Amount, Clock, Instrument, Price, Random, Side } from '../../../src/core/index.ts';
-import type { Marketplace } from '../../../src/sandbox/markets/market.ts';
+import type { FollowedPlace, MarketFeed, Marketplace } from '../../../src/sandbox/markets/market.ts';
 
-type Resting = { id: number; owner: string; side: Side; price: Price; left: number };
+type Resting = { id: number; owner: string; side: Side; price: Price; left: number; at: number };
 export type Fill = {
   readonly at: number;
   readonly price: Price;
@@ -13,10 +13,11 @@ export type Fill = {
   readonly taker: string;
 };
 
-export class ReferenceMarketplace implements Marketplace {
+export class ReferenceMarketplace implements FollowedPlace {
   readonly instrument: Instrument;
   readonly clock: Clock;
   readonly random: Random;
+  readonly feed: MarketFeed = { delayMs: 0, silentUntil: -Infinity };
   /** Best first, then oldest first. */
   readonly book: Record<Side, Resting[]> = { buy: [], sell: [] };
   /** Called with every execution, after the books changed. */
@@ -68,10 +69,21 @@ export class ReferenceMarketplace implements Marketplace {
     if (rested > 0) {
       const own = this.book[side];
       const behind = own.findIndex(order => (side === 'buy' ? order.price < price : order.price > price));
-      own.splice(behind < 0 ? own.length : behind, 0, { id, owner, side, price, left: rested });
+      own.splice(behind < 0 ? own.length : behind, 0, { id, owner, side, price, left: rested, at: this.clock.now() });
       this.onLevel(side, price, this.amountAt(side, price));
     }
     return { id, traded: (amount - left) as Amount, rested: rested as Amount };
+  }
+
+  /** Whoever came too late is out of the book for the length of one match. */
+  takeStanding(side: Side, price: Price, amount: Amount, since: number): Amount {
+    const against = opposite(side);
+    const late = this.book[against].filter(order => order.owner !== 'house' && order.at >= since);
+    this.book[against] = this.book[against].filter(order => !late.includes(order));
+    const { traded } = this.place(side, price, amount, 'IOC');
+    const sign = side === 'buy' ? 1 : -1;
+    this.book[against] = [...this.book[against], ...late].sort((a, b) => (a.price - b.price) * sign || a.id - b.id);
+    return traded;
   }
 
   cancel(id: number): Amount {
@@ -111,6 +123,22 @@ export class ReferenceMarketplace implements Marketplace {
 
   amountOf(owner: string, side: Side, price: Price): number {
     return this.#sum(side, price, order => order.owner === owner);
+  }
+
+  accountOrders(side: Side) {
+    const orders = this.book[side].filter(({ owner }) => owner !== 'house');
+    return orders.map(({ id, price, left, at }) => ({ id, price, left: left as Amount, at }));
+  }
+
+  /** Alone in the book for the length of one match. */
+  hit(id: number, amount: Amount): void {
+    const side = this.book.buy.some(order => order.id === id) ? 'buy' : 'sell';
+    const all = this.book[side];
+    const order = all.find(one => one.id === id);
+    if (!order || order.left < amount) throw new RangeError(`order ${id} cannot give ${amount}`);
+    this.book[side] = [order];
+    this.place(opposite(side), order.price, amount, 'IOC');
+    this.book[side] = all.filter(({ left }) => left > 0);
   }
 
   /** Nobody but the test cancels here. */

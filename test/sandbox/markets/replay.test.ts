@@ -37,7 +37,6 @@ function open(tape: Tape, loop = false) {
 }
 
 const BOOK: Row[] = [
-  { at: 0, clear: true },
   { at: 0, level: SIDE.buy, price: 100, amount: 50 },
   { at: 0, level: SIDE.buy, price: 99, amount: 80 },
   { at: 0, level: SIDE.sell, price: 103, amount: 60 },
@@ -45,6 +44,40 @@ const BOOK: Row[] = [
 ];
 
 describe('a replayed tape', () => {
+  it('tells its public data as late as it was recorded, and nothing in a gap, also when it begins again', async () => {
+    const builder = new TapeBuilder();
+    const row = (at: number, late: number, lots: number) =>
+      builder.level(EPOCH + at, EPOCH + at + late, SIDE.buy, price(100), amount(lots));
+    for (const [at, late] of [
+      [0, 0],
+      [1_000, 426],
+      [1_000, 30],
+      [9_000, 20],
+      [10_000, 0],
+    ] as const)
+      row(at, late, at + late + 1);
+    const made = { source: 'made', book: 'eth_usd', tick: '0.01', columns: builder.columns(), depth: Infinity };
+    const tape = { ...finishTape(made), gaps: [{ from: EPOCH + 2_000, to: EPOCH + 9_000, why: 'cut' }] };
+    const { clock, exchange } = open(tape, true);
+    const told = () => [exchange.feed.delayMs, Math.max(0, exchange.feed.silentUntil - clock.elapsed())];
+    const seen: unknown[] = [];
+    for (const seconds of [0.5, 1, 0.5, 0.25, 6, 1.5]) {
+      await clock.advance(seconds * 1_000);
+      seen.push(told());
+    }
+    expect(seen).toEqual([
+      [0, 0],
+      [426, 0],
+      [426, 7_000],
+      [426, 6_750],
+      [426, 750],
+      [20, 0],
+    ]);
+    // The second round began at 11 s.
+    await clock.advance(3_500);
+    expect(told()).toEqual([426, 6_750]);
+  });
+
   it('fills the book at once', () => {
     const { exchange } = open(tapeOf(BOOK));
     expect(exchange.bestBid()).toBe(100);
@@ -61,6 +94,21 @@ describe('a replayed tape', () => {
       ['better', 101, 5],
       ['house', 100, 50],
       ['late', 100, 5],
+    ]);
+  });
+
+  it('passes by who came while one taker was still being told', async () => {
+    const trade = (at: number, place: number) => ({ at, trade: SIDE.buy, price: place, amount: 10 });
+    const { clock, exchange, fills } = open(tapeOf([...BOOK, trade(1000, 103), trade(1150, 104), trade(2000, 104)]));
+    await clock.advance(1100);
+    exchange.placeFor('late', 'sell', price(102), 5, 'GTC');
+    await clock.advance(100);
+    expect(fills.map(fill => fill.maker)).toEqual(['house', 'house']);
+    expect(exchange.amountOf('late', 'sell', price(102))).toBe(5);
+    await clock.advance(1000);
+    expect(fills.slice(2).map(fill => [fill.maker, fill.amount])).toEqual([
+      ['late', 5],
+      ['house', 5],
     ]);
   });
 
@@ -104,7 +152,7 @@ describe('a replayed tape', () => {
   });
 
   it('keeps both sides of a recording of one level, though a trade was larger than the level', async () => {
-    const rows = tapeOf([BOOK[0]!, BOOK[1]!, BOOK[3]!, { at: 1000, trade: SIDE.buy, price: 103, amount: 500 }]);
+    const rows = tapeOf([BOOK[0]!, BOOK[2]!, { at: 1000, trade: SIDE.buy, price: 103, amount: 500 }]);
     const { clock, exchange, market } = open({ ...rows, depth: 1 });
     await clock.advance(1000);
     expect(exchange.amountAt('sell', price(103))).toBe(60);

@@ -6,7 +6,7 @@ import type { Tape } from '../../../src/tape/index.ts';
 import { itOnRecording } from '../../tape/folder.ts';
 import { ReferenceMarketplace } from './referenceMarketplace.ts';
 
-/** Plays `seconds` of a tape with a user who quotes a small amount at the touch each second; returns what came of it. */
+/** Plays `seconds` of a tape with a user who quotes a small amount at the touch, and looks each second whether it still is there; returns what came of it. */
 function play(tape: Tape, seconds: number) {
   const clock = new VirtualClock();
   const exchange = new ReferenceMarketplace(tape.instrument, clock, randomOf(1));
@@ -14,7 +14,7 @@ function play(tape: Tape, seconds: number) {
   exchange.onFill = fill => (userFills += fill.maker === 'user' ? 1 : 0);
   const market = tapeMarket(tape, { loop: true });
   market.start(exchange);
-  let live: number[] = [];
+  const live = { buy: { id: 0, at: 0 }, sell: { id: 0, at: 0 } };
   let next = 1000;
   let timers = 0;
   for (; clock.nextDue()! <= seconds * 1000; timers++) {
@@ -23,12 +23,17 @@ function play(tape: Tape, seconds: number) {
     if (bid > 0 && ask > 0) expect(bid).toBeLessThan(ask);
     if (clock.elapsed() < next) continue;
     next += 1000;
-    for (const id of live) exchange.cancel(id);
-    live = [];
-    if (bid > 0) live.push(exchange.placeFor('user', 'buy', bid, 1000, 'GTC').id);
-    if (ask > 0) live.push(exchange.placeFor('user', 'sell', ask, 1000, 'GTC').id);
+    for (const [side, best] of [
+      ['buy', bid],
+      ['sell', ask],
+    ] as const) {
+      const { id, at } = live[side];
+      if (best === 0 || (best === at && exchange.amountOf('user', side, best) > 0)) continue;
+      exchange.cancel(id);
+      live[side] = { id: exchange.placeFor('user', side, best, 1000, 'GTC').id, at: best };
+    }
   }
-  for (const id of live) exchange.cancel(id);
+  for (const { id } of [live.buy, live.sell]) exchange.cancel(id);
   market.stop();
   return { exchange, userFills, timers, counts: market.counts(), played: clock.elapsed() };
 }

@@ -248,6 +248,19 @@ describe('faults', () => {
     expect((await sequences({ streamFrames: 'withheld' }, 3)).frames.length).toBe(1);
   });
 
+  test('a book of which nothing is told takes the sign of life from those alone who hear of no other', async () => {
+    const { clock, exchange } = arena({ ...PROMPT, streamKeepAliveMs: 5_000 });
+    const [one, two] = [client(exchange.stream), client(exchange.stream)];
+    one.subscribe('orders');
+    for (const book of ['btc_mxn', 'usd_mxn']) two.subscribe('orders', book);
+    const lives = ({ frames }: typeof one) => frames.filter(({ type }) => type === 'ka').length;
+    exchange.venue.books.get('btc_mxn')!.feed.silentUntil = clock.elapsed() + 30_000;
+    await clock.advance(29_000);
+    expect([lives(one), lives(two)]).toEqual([0, 5]);
+    await clock.advance(10_000);
+    expect([lives(one), lives(two)]).toEqual([2, 7]);
+  });
+
   test('a delay whose bounds are swapped is refused', () => {
     expect(() => switchesOf({ feedDelayMinMs: 60 })).toThrow('feedDelayMinMs');
   });

@@ -1,0 +1,27 @@
+/** Another recorded book as the desk of a replay sees it: its best prices, and nothing behind them. */
+import type { Clock, Value } from '../../src/core/index.ts';
+import type { DeskBook } from '../../src/sandbox/index.ts';
+import type { RecordedBests } from '../../src/tape/index.ts';
+import { GapIterator } from '../rows/gapIterator.ts';
+
+/** Without a price in its gaps, before its first one and after its end. `valueMax`: instead of the book's own, asked for each time; times never go back. */
+export function recordedDeskBook(recorded: RecordedBests, clock: Clock, valueMax?: () => Value): DeskBook {
+  const { at, bid, ask, to, instrument } = recorded;
+  const gaps = new GapIterator(recorded.gaps);
+  let next = 0;
+  const best = (side: Float64Array): number => {
+    const now = clock.now();
+    while (next < at.length && at[next]! <= now) next++;
+    return now <= to && !gaps.isIn(now) ? (side[next - 1] ?? 0) : 0;
+  };
+  return {
+    instrument: {
+      ...instrument,
+      get valueMax() {
+        return valueMax === undefined ? instrument.valueMax : valueMax();
+      },
+    },
+    rules: { book: instrument.symbol },
+    engine: { bestBid: () => best(bid), bestAsk: () => best(ask), eachLevel: () => undefined },
+  };
+}

@@ -1,0 +1,80 @@
+/** Levels that a recording left behind, as executions go through them and they stay; and when the recorded book is crossed. */
+import { BUY, SELL } from './rows.ts';
+import type { SideIndex } from './rows.ts';
+import type { TickBook } from './tickBook.ts';
+
+/** In ms: executions went through a level for so long, none was at it, and it stayed as it was. */
+const STAYS_MS = 10_000;
+
+type Suspect = { readonly since: number; toldAgain: boolean };
+type Place = { readonly side: SideIndex; readonly place: number };
+
+export class Ghosts {
+  readonly #book: TickBook;
+  /** Best places as they are recorded, crossed or not. */
+  #bid = 0;
+  #ask: number;
+  /** Levels that an execution went through, since they last changed; by place, of bids and asks. */
+  readonly #suspects = [new Map<number, Suspect>(), new Map<number, Suspect>()] as const;
+  /** What those hold that are left out. */
+  readonly #ghosts = [new Map<number, number>(), new Map<number, number>()] as const;
+
+  constructor(book: TickBook) {
+    this.#book = book;
+    this.#ask = book.last;
+  }
+
+  get isCrossed(): boolean {
+    return this.#bid > this.#ask;
+  }
+
+  /** Whether what is told of a level is what was left out: then it stays out. */
+  isGhost({ side, place }: Place, lots: number): boolean {
+    const ghosts = this.#ghosts[side];
+    if (ghosts.size === 0 || !ghosts.has(place)) return false;
+    if (ghosts.get(place) === lots) return true;
+    ghosts.delete(place);
+    return false;
+  }
+
+  /** To be called for each level that is told, once it is in the book. */
+  told({ side, place }: Place, before: number, lots: number): void {
+    const suspects = this.#suspects[side];
+    if (suspects.size > 0) {
+      const suspect = suspects.get(place);
+      if (before !== lots) suspects.delete(place);
+      else if (suspect) suspect.toldAgain = true;
+    }
+    const { bids, asks, last } = this.#book;
+    if (side === SELL) {
+      if (lots > 0) this.#ask = Math.min(this.#ask, place);
+      else if (this.#ask < last && asks[this.#ask] === 0) this.#ask = this.#book.askAbove(this.#ask);
+    } else if (lots > 0) this.#bid = Math.max(this.#bid, place);
+    else if (this.#bid > 0 && bids[this.#bid] === 0) this.#bid = this.#book.bidBelow(this.#bid);
+  }
+
+  /** A picture shows these places of a side alone: a level that is gone is no ghost any more. */
+  pictured(side: SideIndex, isShown: (place: number) => boolean): void {
+    for (const place of this.#ghosts[side].keys()) if (!isShown(place)) this.#ghosts[side].delete(place);
+  }
+
+  /** An execution was at a place: no ask below it was there, and no bid above. Returns the levels to be taken out of the book. `steps`: every change is told as it happens, not in pictures. */
+  traded(at: number, place: number, steps: boolean): readonly Place[] {
+    const { bids, asks } = this.#book;
+    const found: Place[] = [];
+    for (const suspects of this.#suspects) if (suspects.size > 0) suspects.delete(place);
+    for (let low = this.#ask; low < place; low = this.#book.askAbove(low))
+      if (asks[low]! > 0 && this.#isStuck(at, SELL, low, steps)) found.push({ side: SELL, place: low });
+    for (let high = this.#bid; high > place; high = this.#book.bidBelow(high))
+      if (bids[high]! > 0 && this.#isStuck(at, BUY, high, steps)) found.push({ side: BUY, place: high });
+    for (const one of found) this.#ghosts[one.side].set(one.place, (one.side === SELL ? asks : bids)[one.place]!);
+    return found;
+  }
+
+  #isStuck(at: number, side: SideIndex, place: number, steps: boolean): boolean {
+    const suspects = this.#suspects[side];
+    const suspect = suspects.get(place);
+    if (!suspect) suspects.set(place, { since: at, toldAgain: false });
+    return suspect !== undefined && (steps || suspect.toldAgain) && at - suspect.since >= STAYS_MS;
+  }
+}

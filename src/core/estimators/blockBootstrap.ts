@@ -1,0 +1,59 @@
+/** Confidence intervals of statistics of a market, by drawing stretches of time again: what lies close in time is not independent, stretches nearly are. */
+import type { Random } from '../ports/port.ts';
+
+/** A value and the interval around it; `error` is the standard error. */
+export type BootstrapInterval = {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  readonly error: number;
+};
+
+export type BootstrapOptions = {
+  readonly random: Random;
+  /** Samples that are drawn; 1,000 without it. */
+  readonly samples?: number;
+  /** How often the interval is to hold the truth; 0.95 without it. */
+  readonly level?: number;
+};
+
+/**
+ * The statistic of all blocks, and its percentile interval from samples of as many blocks drawn with replacement (block bootstrap, Kuensch 1989). Deviations are
+ * stretched by sqrt(n / (n - 1)), as few blocks vary too little among themselves. A block is whatever the statistic can add up: sums, not means. Samples in which the statistic is no
+ * finite number are left out. Null with fewer than two blocks, without a finite value, or when half of the samples give none.
+ */
+export function blockBootstrap<Block>(
+  blocks: readonly Block[],
+  statistic: (of: readonly Block[]) => number,
+  { random, samples = 1_000, level = 0.95 }: BootstrapOptions,
+): BootstrapInterval | null {
+  const n = blocks.length;
+  const value = statistic(blocks);
+  if (n < 2 || !Number.isFinite(value)) return null;
+  const stretch = Math.sqrt(n / (n - 1));
+  const drawn: number[] = [];
+  const sample = new Array<Block>(n);
+  for (let i = 0; i < samples; i++) {
+    for (let j = 0; j < n; j++) sample[j] = blocks[random.integer(0, n - 1)]!;
+    const found = statistic(sample);
+    if (Number.isFinite(found)) drawn.push(value + stretch * (found - value));
+  }
+  if (drawn.length < samples / 2) return null;
+  drawn.sort((a, b) => a - b);
+  const mean = drawn.reduce((sum, x) => sum + x, 0) / drawn.length;
+  const variance = drawn.reduce((sum, x) => sum + (x - mean) ** 2, 0) / Math.max(1, drawn.length - 1);
+  return {
+    value,
+    low: quantile(drawn, (1 - level) / 2),
+    high: quantile(drawn, (1 + level) / 2),
+    error: Math.sqrt(variance),
+  };
+}
+
+/** Of ascending values, along the straight line between neighbours. */
+function quantile(ascending: readonly number[], share: number): number {
+  const at = share * (ascending.length - 1);
+  const low = Math.floor(at);
+  const below = ascending[low] ?? Number.NaN;
+  return below + (at - low) * ((ascending[low + 1] ?? below) - below);
+}
