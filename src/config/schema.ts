@@ -14,7 +14,7 @@ import { rfqReference } from './rfqReference.ts';
 import { aboveZero, decimalText } from '../../strategies/index.ts';
 import { timing } from './timing.ts';
 import { AT_RELOAD, ELSEWHERE, AT_ONCE } from './takesEffect.ts';
-import { address, addressRange, balances, baseAddress, millis, port } from './values.ts';
+import { address, addressRange, balances, baseAddress, millis, nextTierCounts, port } from './values.ts';
 
 const requests = {
   budgets: z
@@ -206,6 +206,7 @@ export const configSchema = z
     backtest: backtestKeys.prefault({}).meta(ELSEWHERE).describe('What puntas backtest assumes that no tape tells.'),
     markouts: markouts.optional().meta(AT_RELOAD),
     pull: pull.optional().meta(AT_RELOAD),
+    nextTierCounts: nextTierCounts.meta(AT_RELOAD),
     rfqReference: rfqReference
       .optional()
       .meta(AT_RELOAD)

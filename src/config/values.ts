@@ -56,3 +56,10 @@ function isAddressRange(text: string): boolean {
   if (!(v4 || z.ipv6().safeParse(ip).success) || more.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (v4 ? 32 : 128));
 }
+
+export const nextTierCounts = z
+  .boolean()
+  .default(false)
+  .describe(
+    'Volume towards the next fee tier is worth something: quotes are computed with a maker fee that is lower by that, never below the fee of the next tier.',
+  );

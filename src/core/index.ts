@@ -43,6 +43,7 @@ export * from './text/shownText.ts';
 export * from './quoting/strategy.ts';
 export * from './hedging/takerOrder.ts';
 export * from './hedging/sweepCost.ts';
+export * from './quoting/nextTier.ts';
 export * from './quoting/rfqReference.ts';
 export * from './engine/whyNot.ts';
 export * from './accounting/transactions.ts';

@@ -7,6 +7,7 @@ import {
   moneyOf,
   randomOf,
   valueFloor,
+  withNextTier,
   withRfqReference,
 } from '../../core/index.ts';
 import type {
@@ -139,7 +140,7 @@ export function engineOf(
     instrument,
     strategy: withRfqReference(
       config.rfqReference,
-      withFairValue(config.fairValue, kind.make(strategy, instrument), instrument),
+      withFairValue(config.fairValue, withNextTier(config.nextTierCounts, kind.make(strategy, instrument)), instrument),
     ),
     limits: limitsOf(config, instrument),
     halts: {

@@ -44,6 +44,19 @@ export function accountTierOf(fee: BookFee, schedule: readonly FeeTier[], minor:
   };
 }
 
+/**
+ * What one more unit of volume is worth because the next tier comes nearer, in parts of 10^-8 of it. Of the 30 days in which `volume` is traded, `missing` goes
+ * until the tier and the rest is at its fee: what the rest saves, spread over what is missing, is what each unit of that may cost; never more than the step
+ * between the fees, so that nobody quotes below the fee of the next tier. Nothing where as much is missing as was traded. That what leaves the 30 days is replaced is taken for given.
+ */
+export function tierWorth({ volume, makerRate, next }: AccountTier): number {
+  if (next === null) return 0;
+  const step = makerRate - next.makerRate;
+  const after = volume - next.missing;
+  if (!(after > 0n && step > 0)) return 0;
+  return after >= next.missing ? step : Number((BigInt(step) * after) / next.missing);
+}
+
 const percent = (rate: number): string => `${(rate / 1e6).toFixed(3)} %`;
 const whole = (sum: Money): string => textOfMoney(money(sum - (sum % 10n ** 16n)));
 

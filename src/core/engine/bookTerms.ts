@@ -1,4 +1,5 @@
 /** Rules and fees of the book as they were read last, and why nothing can be quoted under them. */
+import { tierWorth } from '../accounting/feeTier.ts';
 import type { EngineEvent } from './event.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { RiskContext } from '../risk/preTradeRisk.ts';
@@ -9,6 +10,8 @@ export class BookTerms {
   instrument: Instrument;
   makerRate = Number.NaN;
   takerRate = Number.NaN;
+  /** Of one more unit of volume, for the next fee tier; parts of 10^-8. */
+  tierWorth = 0;
   #refusal: BookRefusal | null = null;
 
   constructor(instrument: Instrument) {
@@ -32,11 +35,11 @@ export class BookTerms {
   /** True when what can be quoted may have changed by it. */
   read(event: Extract<EngineEvent, { kind: 'rules' | 'book removed' }>): boolean {
     if (event.kind === 'book removed') return this.#refuse('book is not traded any more');
-    const { instrument, makerRate, takerRate } = event;
+    const { instrument, makerRate, takerRate, tier } = event;
     // Every price held here is counted in the old ticks: only the next run may count in the new ones.
     if (instrument.tick !== this.instrument.tick || instrument.lot !== this.instrument.lot)
       return this.#refuse('rules of the book changed');
-    Object.assign(this, { instrument, makerRate, takerRate });
+    Object.assign(this, { instrument, makerRate, takerRate, tierWorth: tier ? tierWorth(tier) : 0 });
     return this.#refuse(null);
   }
 

@@ -499,6 +499,7 @@ export class Engine {
       positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
       makerRate: this.#rules.makerRate,
       takerRate: this.#rules.takerRate,
+      tierWorth: this.#rules.tierWorth,
       widenBps: this.#adverseSelection?.widenBps(at) ?? NOT_WIDENED,
       lastBuy: this.#lastFill.buy,
       lastSell: this.#lastFill.sell,

@@ -76,6 +76,8 @@ export type View = {
   /** Our rates in parts of 10^-8. */
   readonly makerRate: number;
   readonly takerRate: number;
+  /** What one more unit of volume is worth for the next fee tier, in parts of 10^-8; it is off `makerRate` already where the configuration counts it. */
+  readonly tierWorth?: number;
   /** How far markouts of our fills ask each side to move out, in bps of the price; 0 where they do not. */
   readonly widenBps: Readonly<Record<Side, number>>;
   /** Last execution of ours on each side. */

@@ -1,0 +1,127 @@
+/** The worth of volume for the next tier: what a unit can bring and never more, and what it does to quotes. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { money, moneyOf, tierWorth, withNextTier } from '../../../src/core/index.ts';
+import type { AccountTier, Level, Strategy } from '../../../src/core/index.ts';
+import { Fees } from '../../../backtest/exchange/fees.ts';
+import { Desk } from '../desk.ts';
+import { plain } from '../market.ts';
+import { NAMES, strategyOf, viewOf } from '../../strategies/examples.ts';
+
+const tierOf = (volume: bigint, missing: bigint, makerRate = 60_000, nextRate = 50_000): AccountTier => ({
+  ...{ currency: 'mxn', volume: money(volume * ONE), makerRate },
+  next: {
+    above: money((volume + missing) * ONE),
+    ...{ makerRate: nextRate, missing: money(missing * ONE), monthly: money(0n) },
+  },
+});
+const ONE = moneyOf('1');
+
+describe('a unit of volume', () => {
+  test.each([
+    [900n, 1_000n, 0],
+    [1_000n, 1_000n, 0],
+    [1_500n, 1_000n, 5_000],
+    [2_000n, 1_000n, 10_000],
+    [9_000n, 1_000n, 10_000],
+    [9_000n, 0n, 10_000],
+  ])('at a pace of %s, with %s missing, is worth %s', (volume, missing, worth) => {
+    expect(tierWorth(tierOf(volume, missing))).toBe(worth);
+  });
+
+  test('is worth nothing in the best tier', () => {
+    expect(tierWorth({ ...tierOf(9_000n, 1n), next: null })).toBe(0);
+  });
+
+  test('is never worth more than the step between the fees, nor all of it more than what the tier saves', () => {
+    const rates = fc.tuple(fc.integer({ min: 0, max: 900_000 }), fc.integer({ min: 1, max: 100_000 }));
+    const volumes = fc.bigInt({ min: 0n, max: 10n ** 12n });
+    fc.assert(
+      fc.property(volumes, volumes, rates, (volume, missing, [next, step]) => {
+        const worth = tierWorth(tierOf(volume, missing, next + step, next));
+        expect(worth).toBeGreaterThanOrEqual(0);
+        expect(worth).toBeLessThanOrEqual(step);
+        const saved = Number(volume) - Number(missing);
+        expect(worth * Number(missing)).toBeLessThanOrEqual(Math.max(0, step * saved) * (1 + 1e-9) + 1e-6);
+      }),
+    );
+  });
+
+  test('is worth more with more volume, and less the more is missing', () => {
+    const volumes = fc.bigInt({ min: 1n, max: 10n ** 6n });
+    fc.assert(
+      fc.property(volumes, volumes, volumes, (volume, missing, more) => {
+        const worth = tierWorth(tierOf(volume, missing));
+        expect(tierWorth(tierOf(volume + more, missing))).toBeGreaterThanOrEqual(worth);
+        expect(tierWorth(tierOf(volume, missing + more))).toBeLessThanOrEqual(worth);
+      }),
+    );
+  });
+});
+
+test('the engine shows it to strategies as it was read last, and a backtest tells what the exchange would', () => {
+  const seen = new Set<number | undefined>();
+  const desk = new Desk({ strategy: { quote: view => (seen.add(view.tierWorth), { bids: [], asks: [] }) } });
+  desk.open().rounds(3);
+  const fees = new Fees(plain, {
+    tiers: [
+      { volume: '1000', maker: '0.0006', taker: '0.001' },
+      { volume: '9000', maker: '0.0005', taker: '0.001' },
+    ],
+    volume30d: '400',
+  });
+  const told = () => ({ at: desk.now, instrument: plain, makerRate: fees.makerRate, takerRate: 0, tier: fees.tier });
+  expect(fees.tier.next).toMatchObject({ missing: moneyOf('600'), makerRate: 50_000 });
+  fees.traded(moneyOf('300'), 0);
+  desk.step({ kind: 'rules', ...told() });
+  desk.rounds(3);
+  fees.traded(moneyOf('300'), 0);
+  desk.step({ kind: 'rules', ...told() });
+  desk.rounds(3);
+  expect(fees.tier.next).toBeNull();
+  // 700 traded and 300 missing; then the better tier.
+  expect([...seen]).toEqual([0, 10_000]);
+});
+
+describe('quotes that count it', () => {
+  const view = viewOf({ makerRate: 100_000, tierWorth: 20_000 });
+  const counting = (strategy: Strategy) => withNextTier(true, strategy);
+  const steps = ({ why }: Level) => Object.fromEntries(why.map(({ name, ticks }) => [name, ticks]));
+
+  test.each(NAMES)('of %s are those of the lower fee, and their steps add up', name => {
+    const { bids, asks } = counting(strategyOf(name)).quote(view);
+    const lower = strategyOf(name).quote({ ...view, makerRate: 80_000 });
+    expect([...bids, ...asks].map(({ price }) => price)).toEqual(
+      [...lower.bids, ...lower.asks].map(({ price }) => price),
+    );
+    expect(bids.length).toBeGreaterThan(0);
+    for (const { price, why } of [...bids, ...asks])
+      expect(why.reduce((sum, { ticks }) => sum + ticks, 0)).toBeCloseTo(price, 6);
+  });
+
+  test.each(['glft', 'avellaneda-stoikov'] as const)('of %s are nearer, and say by how much for what', name => {
+    const [bid] = counting(strategyOf(name)).quote(view).bids;
+    const [plain] = strategyOf(name).quote(view).bids;
+    expect(bid!.price).toBeGreaterThan(plain!.price);
+    expect(steps(bid!)['next fee tier']).toBeCloseTo((20_000 * view.mid) / 1e8, 6);
+    expect(steps(bid!)['maker fee']).toBeCloseTo(steps(plain!)['maker fee']!, 6);
+  });
+
+  test('of a ladder come nearer only where its minimum edge holds them out', () => {
+    const narrow = { halfSpreadBps: 6, levels: 1, amount: '0.01', minEdgeBps: 1 };
+    const [held] = strategyOf('ladder', narrow).quote(view).asks;
+    const [near] = counting(strategyOf('ladder', narrow)).quote(view).asks;
+    expect(near!.price).toBeLessThan(held!.price);
+    expect(steps(near!)['next fee tier']).toBeLessThan(0);
+    const wide = { ...narrow, halfSpreadBps: 40 };
+    const of = (strategy: Strategy) => strategy.quote(view).asks.map(({ price }) => price);
+    expect(of(counting(strategyOf('ladder', wide)))).toEqual(of(strategyOf('ladder', wide)));
+  });
+
+  test('are the same without it, and where nobody counts it', () => {
+    const strategy = strategyOf('glft');
+    expect(withNextTier(false, strategy)).toBe(strategy);
+    const none = { ...view, tierWorth: 0 };
+    expect(counting(strategyOf('glft')).quote(none)).toEqual(strategyOf('glft').quote(none));
+  });
+});
