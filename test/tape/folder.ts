@@ -1,11 +1,11 @@
 /** Recordings for tests: folders written for one test, and the folder of the real ones. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { it } from 'vitest';
 
-/** Writes the files (gzipped where the name ends in .gz), calls with the folder, and removes it. */
+/** Writes the files (in folders where their names have some, gzipped where they end in .gz), calls with the folder, and removes it. */
 export async function withFolder<T>(
   files: Readonly<Record<string, string>>,
   call: (dir: string) => Promise<T>,
@@ -13,6 +13,7 @@ export async function withFolder<T>(
   const dir = mkdtempSync(join(tmpdir(), 'puntas-tape-'));
   try {
     for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(dir, name)), { recursive: true });
       writeFileSync(join(dir, name), name.endsWith('.gz') ? gzipSync(text) : text);
     }
     return await call(dir);
@@ -23,11 +24,15 @@ export async function withFolder<T>(
 
 const DATA = process.env['PUNTAS_DATA'] ?? '../shared/data';
 
-/** A test on one set of the real recordings; skipped, saying so, where they are not. */
-export function itOnRecording(set: string, name: string, test: (dir: string) => Promise<void>): void {
+/** A test on one set of the real recordings; skipped, saying so, where they are not. `patienceMs`: of a set of millions of rows, on a busy machine. */
+export function itOnRecording(
+  set: string,
+  name: string,
+  test: (dir: string) => Promise<void>,
+  patienceMs?: number,
+): void {
   const dir = join(DATA, set);
   const there = existsSync(dir);
-  it.skipIf(!there)(there ? name : `${name} (skipped: no recording at ${dir}; PUNTAS_DATA says where they are)`, () =>
-    test(dir),
-  );
+  const told = there ? name : `${name} (skipped: no recording at ${dir}; PUNTAS_DATA says where they are)`;
+  it.skipIf(!there)(told, () => test(dir), patienceMs);
 }

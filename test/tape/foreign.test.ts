@@ -1,5 +1,5 @@
 /** Recordings that other programs wrote: every row comes back, whatever was in it, and nothing that cannot be read ends in silence or in a crash. */
-import { createWriteStream, writeFileSync } from 'node:fs';
+import { createWriteStream, writeFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
@@ -493,13 +493,18 @@ describe('an import', () => {
     async dir => {
       const tape = await openTape(dir);
       await withFolder({}, async out => {
-        const report = await importTape({ from: dir, out: join(out, 'tape'), progress: NO_PROGRESS });
+        const left = join(out, 'tape', '.unfinished-import-Killed');
+        mkdirSync(left, { recursive: true });
+        const report = await importTape({ from: dir, out: join(out, 'tape'), append: false, progress: NO_PROGRESS });
         const stored = await openTape(join(out, 'tape'));
         expect(rowsOf(stored)).toEqual(rowsOf(tape));
         expect(stored.columns.id).toEqual(tape.columns.id);
         expect(stored.flaws).toEqual(tape.flaws);
         expect([stored.depth, stored.rules]).toEqual([tape.depth, tape.rules]);
         expect(report).toMatchObject({ rows: tape.columns.length, days: 1, format: 'bitstamp' });
+        expect(report.notes.at(-1)).toBe(
+          `${left}: of an import that was killed, or is under way; remove it if none is`,
+        );
       });
     },
   );

@@ -2,11 +2,14 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  bytesToRead,
   describeFlaw,
-  findRecording,
   isStoredTape,
   openStoredTape,
   importRecording,
+  LastDay,
+  mappedRecording,
+  openRecording,
   TapeWriter,
 } from '../../tape/index.ts';
 import type { ImportReport, Recording, StoredTape } from '../../tape/index.ts';
@@ -20,8 +23,12 @@ export type ImportOptions = {
   readonly out: string;
   readonly book?: string;
   readonly format?: string;
+  /** Path of a mapping file, which says what columns mean. */
+  readonly mapping?: string;
   readonly tick?: string;
   readonly lot?: string;
+  /** Goes on with the tape that is there; without one it makes one. */
+  readonly append: boolean;
   readonly progress: Progress;
 };
 
@@ -36,7 +43,12 @@ export type ImportResult = ImportReport & {
   readonly hash: string;
 };
 
-/** Throws `UsageError` for what a person must change; then nothing is left in the folder. */
+/** Begins the name of the folder in which an import is made; one that was killed leaves it behind. */
+const UNFINISHED = '.unfinished-import-';
+
+type Given = { readonly book?: string; readonly tick?: string; readonly lot?: string };
+
+/** Throws `UsageError` for what a person must change; then the folder is as it was. */
 export async function importTape(options: ImportOptions): Promise<ImportResult> {
   const started = performance.now();
   const bar = bytesShown(options.progress);
@@ -46,23 +58,35 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
     const given = { ...(book && { book }), ...(tick && { tick }), ...(lot && { lot }) };
     if (isStoredTape(from)) throw new UsageError(`${from}: is a tape already; give it to --tape as it is`);
     bar.begin('looking', bytesAt(from));
-    const recording = isStateFolder(from, options.format)
-      ? stateRecording(from, book)
-      : await findRecording(from, { ...given, ...(options.format && { format: options.format }) }, bar.add);
-    const name = recording.instrument.symbol;
+    const found = await opened(options, given, bar.add);
+    const name = found.instrument.symbol;
     const folder = join(out, `book=${name}`);
-    if (existsSync(folder))
+    if (existsSync(folder) && !options.append)
       throw new UsageError(
-        `${folder} is there already: an import makes a new tape; choose another --out, or move that one away`,
+        `${folder} is there already: an import makes a new tape; go on with it by --append, choose another --out, or move that one away`,
       );
+    const before = existsSync(folder) ? openStoredTape(out, { book: name }) : null;
+    const recording = before === null ? found : await continuing(before, found, options, given, bar.add);
     mkdirSync(out, { recursive: true });
-    const work = mkdtempSync(join(out, '.unfinished-import-'));
+    const work = mkdtempSync(join(out, UNFINISHED));
     unfinished.push(work);
-    bar.begin('reading', recording.files.reduce((sum, file) => sum + statSync(file).size, 0) * recording.passes);
-    const report = await written(recording, work, bar.add);
-    renameSync(join(work, `book=${name}`), folder);
+    const lastDay = before === null ? null : new LastDay(out, work, name);
+    bar.begin('reading', bytesToRead(recording));
+    const since = before && lastDay ? Math.max(before.to, lastDay.start) : null;
+    const report = await written(recording, work, before, since, bar.add);
+    if (lastDay === null) renameSync(join(work, `book=${name}`), folder);
+    else if (report.rows > 0) lastDay.putBack();
     const stored = openStoredTape(out, { book: name });
-    return { ...report, ...summaryOf(stored), seconds: (performance.now() - started) / 1000 };
+    const others = readdirSync(out).filter(one => one.startsWith(UNFINISHED) && join(out, one) !== work);
+    const left = others.map(
+      one => `${join(out, one)}: of an import that was killed, or is under way; remove it if none is`,
+    );
+    return {
+      ...report,
+      ...summaryOf(stored),
+      notes: [...report.notes, ...left],
+      seconds: (performance.now() - started) / 1000,
+    };
   } catch (error) {
     throw error instanceof UsageError ? error : new UsageError(error instanceof Error ? error.message : String(error));
   } finally {
@@ -71,19 +95,76 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
   }
 }
 
-async function written(recording: Recording, dir: string, onBytes: (count: number) => void): Promise<ImportReport> {
+const opened = (
+  { from, format, mapping }: ImportOptions,
+  given: Given,
+  onBytes: (count: number) => void,
+): Recording | Promise<Recording> =>
+  mapping
+    ? mappedRecording(from, mapping, given, onBytes)
+    : isStateFolder(from, format)
+      ? stateRecording(from, given.book)
+      : openRecording(from, { ...given, ...(format && { format }) }, onBytes);
+
+/** The recording, in ticks and lots of the tape that it goes on with. Throws `UsageError` where the two are not alike. */
+async function continuing(
+  tape: StoredTape,
+  found: Recording,
+  options: ImportOptions,
+  given: Given,
+  onBytes: (count: number) => void,
+): Promise<Recording> {
+  const { dir, book, lot, depth, quotesOnly } = tape;
+  const { tickSize: tick } = rulesNow(tape);
+  for (const [flag, asked, has] of [
+    ['--tick', given.tick, tick],
+    ['--lot', given.lot, lot],
+  ] as const)
+    if (asked !== undefined && asked !== has)
+      throw new UsageError(
+        `${flag} ${asked}: the tape of ${book} in ${dir} has ${has}; leave it out, or choose another --out`,
+      );
+  const { instrument, rules } = found;
+  const fits = rules !== undefined || (instrument.tick === tick && instrument.lot === lot);
+  const recording = fits ? found : await opened(options, { ...given, book, tick, lot }, onBytes);
+  if (recording.depth === depth && recording.quotesOnly === quotesOnly) return recording;
+  throw new UsageError(
+    `${dir} holds ${shapeOf(tape)} of ${book}, ${recording.source} ${shapeOf(recording)}: they are no one tape; choose another --out`,
+  );
+}
+
+const rulesNow = ({ rules, instrument, lot }: StoredTape) =>
+  rules.at(-1)?.rules ?? tapeRules(instrument.symbol, instrument.tick, lot).rules;
+
+const shapeOf = ({ depth, quotesOnly }: { readonly depth: number; readonly quotesOnly: boolean }): string =>
+  depth === 0
+    ? 'trades alone'
+    : quotesOnly
+      ? 'best prices without amounts'
+      : depth === Infinity
+        ? 'whole books'
+        : `${depth} levels a side`;
+
+async function written(
+  recording: Recording,
+  dir: string,
+  before: StoredTape | null,
+  since: number | null,
+  onBytes: (count: number) => void,
+): Promise<ImportReport> {
   const { instrument, depth, quotesOnly } = recording;
   const { symbol, tick, lot } = instrument;
   const writer = new TapeWriter({
     dir,
-    rules: recording.rules ?? tapeRules(symbol, tick, lot).rules,
+    rules: recording.rules ?? (before === null ? tapeRules(symbol, tick, lot).rules : rulesNow(before)),
     lot,
     source: `${recording.format} ${recording.source}`,
     depth,
     quotesOnly,
   });
   try {
-    const report = await importRecording(recording, writer, onBytes);
+    const end = since === null ? undefined : { at: since, shows: writer.shows.bind(writer), gaps: before?.gaps ?? [] };
+    const report = await importRecording(recording, writer, onBytes, end);
     writer.flaws(report.dirt);
     return report;
   } finally {
@@ -101,10 +182,13 @@ const summaryOf = (stored: StoredTape) => ({
 
 /** For a person. */
 export function describeImport(report: ImportResult): string {
-  const { format, source, book, tick, lot, rows, trades, from, to, gaps, dirt, notes, out, days, bytes } = report;
+  const { format, source, book, tick, lot, rows, trades, skipped, from, to, gaps, dirt, notes, out, days, bytes } =
+    report;
   const time = (at: number) => new Date(at).toISOString();
+  const span = from === null || to === null ? 'nothing newer than the tape' : `${time(from)} to ${time(to)}`;
   return [
-    `${book}, ${format}, ${source}: ${rows} rows, ${trades} trades, ${time(from)} to ${time(to)}, tick ${tick}, lot ${lot}`,
+    `${book}, ${format}, ${source}: ${rows} rows, ${trades} trades, ${span}, tick ${tick}, lot ${lot}`,
+    ...(skipped > 0 ? [`  ${skipped} rows left out: not newer than the last of the tape`] : []),
     ...notes.map(note => `  ${note}`),
     ...dirt.map(describeFlaw),
     ...gaps
@@ -124,19 +208,16 @@ function bytesAt(path: string): number {
   return readdirSync(path).reduce((sum, name) => sum + (statSync(join(path, name)).size || 0), 0);
 }
 
-/** Bytes one after another; shown only for what takes longer. */
+/** Bytes one after another. */
 function bytesShown(progress: Progress) {
   let done = 0;
   return {
     begin: (what: string, bytes: number) => {
       progress.end();
       done = 0;
-      if (bytes > SHOWN_FROM_BYTES) progress.begin(bytes, what);
+      progress.begin(bytes, what);
     },
     add: (bytes: number) => progress.at((done += bytes)),
     end: () => progress.end(),
   };
 }
-
-/** Below it an import is done before a bar is read. */
-const SHOWN_FROM_BYTES = 1_000_000;

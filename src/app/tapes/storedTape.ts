@@ -1,6 +1,7 @@
 /** `puntas tape` and `puntas export`: what a stored tape holds, and its rows for other programs. */
 import { exportTape, openStoredTape } from '../../tape/index.ts';
 import type { StoredTape, StoredTapeOptions } from '../../tape/index.ts';
+import { withProgress } from '../messages/progress.ts';
 import type { Progress } from '../messages/progress.ts';
 import { UsageError } from '../wiring/usageError.ts';
 
@@ -14,10 +15,18 @@ async function orUsageError<T>(work: () => T | Promise<T>): Promise<T> {
 }
 
 /** Reads every byte: the sums of blocks are checked as they are decoded. */
-export const lookAtTape = (dir: string, options: StoredTapeOptions, json: boolean): Promise<string> =>
-  orUsageError(() => {
+export const lookAtTape = (
+  dir: string,
+  options: StoredTapeOptions,
+  json: boolean,
+  progress: Progress,
+): Promise<string> =>
+  orUsageError(async () => {
     const tape = openStoredTape(dir, options);
-    for (const _chunk of tape.chunksAhead());
+    let read = 0;
+    await withProgress(progress, tape.book, onShare => {
+      for (const { columns } of tape.chunksAhead()) onShare(Math.min(1, (read += columns.length) / tape.rows));
+    });
     return json ? JSON.stringify(factsOf(tape)) : describeStored(tape);
   });
 

@@ -17,8 +17,10 @@ type ImportFlags = {
   readonly out: string;
   readonly book?: string;
   readonly format: string;
+  readonly mapping?: string;
   readonly tick?: string;
   readonly lot?: string;
+  readonly append: boolean;
   readonly json: boolean;
 };
 
@@ -78,15 +80,17 @@ export function addRecordCommands(program: Command): void {
     .command('import')
     .description('make a tape of a recording of another program, or of what a bot saw (its state directory)')
     .requiredOption('--from <path>', 'file or folder of the recording')
-    .requiredOption('--out <dir>', 'folder of the tape; must not hold the book yet')
+    .requiredOption('--out <dir>', 'folder of the tape; must not hold the book yet, without --append')
     .option('--book <name>', 'which book of the recording; or its name, where it has none')
     .option('--format <name>', `auto, state, ${formats().join(', ')}`, 'auto')
+    .option('--mapping <file>', 'a YAML file that says what the columns of CSV or Parquet files mean')
     .option(
       '--tick <decimal>',
       'tick of a recording that does not say it; without it inferred from its prices',
       decimalFlag,
     )
     .option('--lot <decimal>', 'lot of the tape; without it 0.00000001', decimalFlag)
+    .option('--append', 'go on with the tape that is there: rows not newer than its last are left out', false)
     .option('--json', 'print the report as one JSON object', false)
     .action(async ({ format, json, ...options }: ImportFlags) => {
       const report = await importTape({

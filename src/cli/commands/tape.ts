@@ -124,7 +124,7 @@ function addStored(program: Command): void {
     .argument('<dir>', 'folder of the tape')
     .option('--json', 'print it as one JSON object', false)
     .action(async (dir: string, { json, ...flags }: StoredFlags & { readonly json: boolean }) => {
-      console.log(await lookAtTape(dir, storedOptions(flags), json));
+      console.log(await lookAtTape(dir, storedOptions(flags), json, progressBar()));
     });
 
   stored(program.command('export').description('write a stored tape for other programs, with exact decimals'))

@@ -28,14 +28,17 @@ const SLOTS = 4;
 /** A block takes milliseconds; a thread that is silent for so long is dead. */
 const SILENCE_MAX_MS = 60_000;
 
-/** Where the program runs from its sources there is no compiled worker, and this thread decodes. */
+/** Fewer rows are decoded before another thread would have begun. */
+const ROWS_LEAST = 2_000_000;
+
+/** Of a short tape, and where the program runs from its sources and has no compiled worker, this thread decodes. */
 export function* chunksAhead({
   days,
   ...options
 }: ReadOptions & { readonly days: readonly ScannedDay[] }): Generator<TapeChunk, void, undefined> {
   const made = chunkMaker(days);
   const file = fileURLToPath(new URL('./decodeWorker.js', import.meta.url));
-  if (!existsSync(file)) {
+  if (days.reduce((sum, day) => sum + day.rows, 0) < ROWS_LEAST || !existsSync(file)) {
     yield* chunksHere(days, options);
     return;
   }

@@ -34,7 +34,7 @@ export type Head = {
   readonly lot: DecimalText;
   /** Where the rows come from, for people. */
   readonly source: string;
-  /** Levels a side that are shown; null: all. */
+  /** Levels a side that are shown, 0 for trades alone; null: all. */
   readonly depth: number | null;
   readonly quotesOnly: boolean;
   /** In force when the day began; amounts are in lots, prices in ticks of these until they change. */
@@ -56,7 +56,7 @@ export function headOf(value: unknown, path: string): Head {
     [day, previous ?? day].every(text => typeof text === 'string' && DAY.test(text)) &&
     isAmount(lot) &&
     typeof source === 'string' &&
-    (depth === null || (Number.isSafeInteger(depth) && depth! > 0)) &&
+    (depth === null || (Number.isSafeInteger(depth) && depth! >= 0)) &&
     typeof quotesOnly === 'boolean' &&
     isRules(rules);
   if (!isWhole)

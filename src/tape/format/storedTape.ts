@@ -86,6 +86,8 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
   const scanned = wanted.map(day => scanDay(join(folder, `day=${day}`), { book, day, skip: damaged === 'skip' }));
   const days = scanned.filter(day => day.rows > 0);
   const [first] = days;
+  if (!first && from === -Infinity && to === Infinity)
+    throw new Error(`${folder}: holds no rows: nothing was recorded but the days ${all[0]} to ${all.at(-1)}`);
   if (!first)
     throw new Error(`${folder}: no rows between the times asked for; it has the days ${all[0]} to ${all.at(-1)}`);
   for (const day of days) {
@@ -206,14 +208,17 @@ function rowsHashOf(day: ScannedDay): string {
   return hash.digest();
 }
 
-/** The whole tape in memory, for what needs all of it at once. Throws when it is too long for that, or when its tick changed. */
-export function loadStoredTape(stored: StoredTape): Tape {
+/** The whole tape in memory, for what needs all of it at once; `onShare` hears how much is read, from 0 to 1. Throws when it is too long for that, or when its tick changed. */
+export function loadStoredTape(stored: StoredTape, onShare: (share: number) => void = () => undefined): Tape {
   const builder = new TapeBuilder();
+  let read = 0;
   for (const { columns, rules } of stored.chunks()) {
     if (rules.tickSize !== stored.instrument.tick) {
       throw new Error(`${stored.dir}: the tick changed; choose times between the changes`);
     }
     builder.append(columns);
+    read += columns.length;
+    onShare(Math.min(1, read / stored.rows));
   }
   const { source, instrument, rules, gaps, flaws, depth, quotesOnly } = stored;
   const [first] = rules;

@@ -117,6 +117,11 @@ export class TapeWriter extends RowSink {
     return this.#backwards;
   }
 
+  /** True where the book that the rows so far tell is this one. */
+  shows(book: TapeSnapshot): boolean {
+    return this.#snapshot.equals(book);
+  }
+
   /** From the next row on; `at` says when. With another tick the book is forgotten: a `clear` and the levels in new ticks must follow. */
   rulesChanged(rules: BookRules, at: Millis): void {
     if (rules.book !== this.#rules.book)

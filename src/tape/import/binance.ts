@@ -1,130 +1,229 @@
-/** Reads Binance spot streams: depth diffs over a REST snapshot, and trades, one JSON message a line. */
-import type { DecimalText } from '../../core/index.ts';
+/** Reads Binance's streams, spot and USD-M: depth diffs over a REST snapshot, and trades, one JSON message a line or lists of them. */
+import type { Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import type { SideCode } from '../model/tape.ts';
-import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { WrongFile } from './findings.ts';
-import { rowsOfLines } from './lines.ts';
+import { rowsOfLines, shown, sourceOf } from './lines.ts';
 import type { ImportReading } from './lines.ts';
-import type { Recording } from './recording.ts';
+import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 
-const TICK: DecimalText = '0.01';
-/** Diffs kept while no snapshot has come: ten minutes of them. */
+/** Diffs kept for a snapshot that is yet to come: ten minutes of them. */
 const WAITING_MAX = 6_000;
 
 type Levels = readonly (readonly [string, string])[];
 type Depth = {
   readonly e: 'depthUpdate';
   readonly E: number;
+  readonly s?: string;
   readonly U: number;
   readonly u: number;
+  /** USD-M: `u` of the diff before, because ids of one symbol do not follow each other there. */
+  readonly pu?: number;
   readonly b: Levels;
   readonly a: Levels;
 };
 type Trade = {
-  readonly e: 'trade';
+  readonly e: 'trade' | 'aggTrade';
   readonly T: number;
-  readonly t: number;
+  readonly s?: string;
+  readonly t?: number;
+  readonly a?: number;
   readonly p: string;
   readonly q: string;
   readonly m: boolean;
 };
-type Snapshot = { readonly lastUpdateId: number; readonly bids: Levels; readonly asks: Levels };
-type Message = { readonly data: Depth | Trade | { readonly e?: undefined } } | Snapshot;
+type Snapshot = { readonly e?: undefined; readonly lastUpdateId: number; readonly bids: Levels; readonly asks: Levels };
+type Message = Depth | Trade | Snapshot | { readonly e?: undefined; readonly lastUpdateId?: undefined };
+/** `local`: time of receipt; NaN where the line does not have it. */
+type Received = { readonly message: Message; readonly local: number };
 
 /**
  * A diff may be written before the snapshot whose id it straddles. All diffs are kept until the snapshot is there, and those that
- * end after its id are applied to it; dropping them leaves levels behind that cross the book.
+ * end after its id are applied to it; dropping them leaves levels behind that cross the book. Amounts of COIN-M are contracts of dollars: refused.
  */
-export function binance(files: { stream: string; book: string }): Recording {
+export function binance({ books: files, trades: apart }: BookFiles, instrument: Instrument): Recording {
   return {
-    source: files.stream,
+    source: sourceOf(files),
     format: 'binance',
-    files: [files.stream],
-    passes: 2,
-    instrument: tapeRules(files.book, TICK).instrument,
+    files: [...files, ...apart],
+    passes: apart.length > 0 ? 1 : 2,
+    instrument,
     fromOrders: false,
     depth: Infinity,
     quotesOnly: false,
     notes: [],
-    streams: reading => [books(files.stream, reading), trades(files.stream, reading)],
+    streams: reading => [books(files, reading), trades(apart.length > 0 ? apart : files, reading)],
   };
 }
 
-function books(path: string, { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
-  let waiting: { readonly depth: Depth; readonly local: number }[] = [];
-  let synced = false;
-  let lastId = 0;
-  let lastAt = 0;
-  const put = (rows: RowBuffer, at: number, local: number, side: SideCode, levels: Levels) => {
-    for (const [price, size] of levels)
-      rows.level(at, local, side, ticksOf(instrument, price), lotsOf(instrument, size));
-  };
-  const onDepth = (rows: RowBuffer, depth: Depth, local: number) => {
-    if (!synced) {
-      if (waiting.length >= WAITING_MAX) throw new WrongFile(`${WAITING_MAX} diffs and no snapshot`);
-      waiting.push({ depth, local });
-      return;
-    }
-    if (depth.u <= lastId) {
-      findings.found('diffs older than the snapshot', 'dropped', rows.place);
-      return;
-    }
-    if (depth.U > lastId + 1)
-      reading.gap({ from: lastAt, to: depth.E, why: `diffs ${lastId + 1} to ${depth.U - 1} are missing` });
-    put(rows, depth.E, local, SIDE.buy, depth.b);
-    put(rows, depth.E, local, SIDE.sell, depth.a);
-    lastId = depth.u;
-    lastAt = depth.E;
-  };
-  const onSnapshot = (rows: RowBuffer, snapshot: Snapshot, local: number) => {
-    // It has no exchange time: it stands before the first diff that goes on from it.
-    const kept = waiting;
-    const next = kept.find(entry => entry.depth.u > snapshot.lastUpdateId) ?? kept.at(-1);
-    const at = next?.depth.E ?? (lastAt > 0 ? lastAt : local);
-    rows.clear(at, local);
-    put(rows, at, local, SIDE.buy, snapshot.bids);
-    put(rows, at, local, SIDE.sell, snapshot.asks);
-    synced = true;
-    lastId = snapshot.lastUpdateId;
-    lastAt = at;
-    waiting = [];
-    const early = kept.filter(entry => entry.depth.u > snapshot.lastUpdateId).length;
-    const what = 'diffs written before the snapshot they go on from';
-    findings.found(what, 'kept and applied after it', rows.place, early);
-    for (const entry of kept) onDepth(rows, entry.depth, entry.local);
-  };
-  return rowsOfLines([path], { findings, ...reading }, (line, _number, rows) => {
-    const local = localOf(line);
-    if (line.includes('@trade"')) return;
+function books(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
+  const book = new DiffBook(reading);
+  const check = oneSymbol();
+  return rowsOfLines(files, reading, (line, _number, rows) => {
+    if (line.includes('@trade"') || line.includes('@aggTrade"')) return;
     if (line.includes('@bookTicker"')) {
-      findings.found('tickers', 'left out; the diffs say the same', rows.place);
+      reading.findings.found('tickers', 'left out; the diffs say the same', rows.place);
       return;
     }
-    const message = messageOf(line);
-    if ('lastUpdateId' in message) onSnapshot(rows, message, local);
-    else if (message.data.e === 'depthUpdate') onDepth(rows, message.data, local);
-    else throw new RangeError('unknown message');
+    for (const { message, local } of receivedIn(line)) {
+      check(message);
+      if (message.e === 'depthUpdate') book.diff(rows, message, local);
+      else if ('lastUpdateId' in message && message.lastUpdateId !== undefined) book.snapshot(rows, message, local);
+      else if (message.e === undefined) throw new RangeError('unknown message');
+    }
   });
 }
 
-/** The second pass; the first has told of every line that cannot be read, unless it is one of a trade. */
-function trades(path: string, { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
-  return rowsOfLines([path], { findings, ...reading }, (line, _number, rows) => {
-    if (!line.includes('@trade"')) return;
-    const message = messageOf(line);
-    if (!('data' in message) || message.data.e !== 'trade') throw new RangeError('expected a trade');
-    const { T, t, p, q, m } = message.data;
-    rows.trade(T, localOf(line), m ? SIDE.sell : SIDE.buy, ticksOf(instrument, p), lotsOf(instrument, q), t);
+/** The book of diffs over snapshots, put down as rows. */
+class DiffBook {
+  readonly #reading: ImportReading;
+  #waiting: { readonly depth: Depth; readonly local: number }[] = [];
+  /** A snapshot that waits for the first diff that goes on from it: none came yet, or it is ahead of the book. */
+  #early: Snapshot | null = null;
+  #synced = false;
+  #isFirst = false;
+  #lastId = 0;
+  #lastAt = 0;
+
+  constructor(reading: ImportReading) {
+    this.#reading = reading;
+  }
+
+  diff(rows: RowBuffer, depth: Depth, local: number): void {
+    if (this.#early !== null && depth.u > this.#early.lastUpdateId) {
+      const snapshot = this.#early;
+      this.#early = null;
+      if (this.#synced) this.#checkFollows(depth);
+      this.#begin(rows, snapshot, Math.max(depth.E, this.#lastAt), local);
+    }
+    this.#waiting.push({ depth, local });
+    if (this.#waiting.length > WAITING_MAX) {
+      if (!this.#synced) throw new WrongFile(`${WAITING_MAX} diffs and no snapshot`);
+      this.#waiting.shift();
+    }
+    if (this.#synced) this.#apply(rows, depth, local);
+  }
+
+  snapshot(rows: RowBuffer, snapshot: Snapshot, local: number): void {
+    // It has no exchange time: it stands before the first diff that goes on from it. Told earlier, it would be known before its time.
+    if (this.#synced && snapshot.lastUpdateId > this.#lastId) {
+      this.#early = snapshot;
+      return;
+    }
+    const kept = this.#waiting;
+    const later = kept.filter(({ depth }) => depth.u > snapshot.lastUpdateId);
+    const next = later[0] ?? kept.at(-1);
+    const at = this.#synced ? this.#lastAt : (next?.depth.E ?? local);
+    if (Number.isNaN(at)) {
+      this.#early = snapshot;
+      return;
+    }
+    const wasSynced = this.#synced;
+    this.#begin(rows, snapshot, at, local);
+    const what = 'diffs written before the snapshot they go on from';
+    this.#reading.findings.found(what, 'kept and applied after it', rows.place, later.length);
+    for (const { depth, local: heard } of wasSynced ? later : kept) this.#apply(rows, depth, heard);
+  }
+
+  #begin(rows: RowBuffer, { bids, asks, lastUpdateId }: Snapshot, at: number, local: number): void {
+    rows.clear(at, heardAt(local, at));
+    this.#put(rows, at, local, bids, asks);
+    this.#synced = true;
+    this.#isFirst = true;
+    this.#lastId = lastUpdateId;
+    this.#lastAt = at;
+    this.#waiting = [];
+  }
+
+  #apply(rows: RowBuffer, depth: Depth, local: number): void {
+    if (depth.u <= this.#lastId) {
+      this.#reading.findings.found('diffs older than the snapshot', 'dropped', rows.place);
+      return;
+    }
+    if (this.#early !== null && !this.#follows(depth)) {
+      this.#reading.findings.found('diffs older than the snapshot', 'dropped', rows.place);
+      return;
+    }
+    this.#checkFollows(depth);
+    const at = Math.max(depth.E, this.#lastAt);
+    this.#put(rows, at, local, depth.b, depth.a);
+    this.#isFirst = false;
+    this.#lastId = depth.u;
+    this.#lastAt = at;
+  }
+
+  #follows({ U, pu }: Depth): boolean {
+    return pu === undefined || this.#isFirst ? U <= this.#lastId + 1 : pu === this.#lastId;
+  }
+
+  #checkFollows(depth: Depth): void {
+    if (this.#follows(depth)) return;
+    const missing =
+      depth.pu === undefined ? `diffs ${this.#lastId + 1} to ${depth.U - 1} are` : `a diff after ${this.#lastId} is`;
+    this.#reading.gap({ from: this.#lastAt, to: depth.E, why: `${missing} missing` });
+  }
+
+  #put(rows: RowBuffer, at: number, local: number, bids: Levels, asks: Levels): void {
+    const { instrument } = this.#reading;
+    for (const [side, levels] of [
+      [SIDE.buy, bids],
+      [SIDE.sell, asks],
+    ] as const)
+      for (const [price, size] of levels)
+        rows.level(at, heardAt(local, at), side, ticksOf(instrument, price), lotsOf(instrument, size));
+  }
+}
+
+const heardAt = (local: number, at: number): number => (Number.isNaN(local) ? at : local);
+
+/** Of streams of single and of aggregated trades beside each other, the one that comes first. */
+function trades(files: readonly string[], { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
+  let kind: Trade['e'] | null = null;
+  const check = oneSymbol();
+  return rowsOfLines(files, { findings, ...reading }, (line, _number, rows) => {
+    if (line.includes('@depth') || line.includes('@bookTicker"')) return;
+    for (const { message, local } of receivedIn(line)) {
+      if (message.e !== 'trade' && message.e !== 'aggTrade') continue;
+      check(message);
+      kind ??= message.e;
+      if (message.e !== kind) {
+        findings.found('trades told singly and summed', 'the kind that came first is kept', rows.place);
+        continue;
+      }
+      const { T, t, a, p, q, m } = message;
+      const side: SideCode = m ? SIDE.sell : SIDE.buy;
+      rows.trade(T, heardAt(local, T), side, ticksOf(instrument, p), lotsOf(instrument, q), t ?? a ?? 0);
+    }
   });
 }
 
-function localOf(line: string): number {
-  const space = line.indexOf(' ');
-  if (space < 0) throw new RangeError(`expected "local_ns json"`);
-  return Number(line.slice(0, space)) / 1e6;
+/** Throws a WrongFile when messages of a second symbol come. */
+function oneSymbol(): (message: Message) => void {
+  let symbol: string | undefined;
+  return message => {
+    if (message.e === undefined || message.s === undefined) return;
+    symbol ??= message.s;
+    if (message.s !== symbol)
+      throw new WrongFile(`expected messages of ${symbol}, found ${shown(message.s)}: one book a file, please`);
+  };
 }
 
-const messageOf = (line: string): Message => JSON.parse(line.slice(line.indexOf(' ') + 1)) as Message;
+const COIN_MARGINED = /USD_(PERP|\d{6})$/;
+
+/** `local_ns json`, or the JSON alone: a message, one wrapped as `{stream, data}`, or a list. Throws a WrongFile on COIN-M. */
+function receivedIn(line: string): readonly Received[] {
+  const [, nanos, json] = /^(?:(\d+) )?([{[].*)$/s.exec(line) ?? [];
+  if (json === undefined) throw new RangeError(`expected "local_ns json" or json`);
+  const local = nanos === undefined ? Number.NaN : Number(nanos) / 1e6;
+  const parsed = JSON.parse(json) as unknown;
+  return (Array.isArray(parsed) ? parsed : [parsed]).map((one: { readonly data?: Message } & Message) => {
+    const message: Message = one.data ?? one;
+    if (message.e !== undefined && message.s !== undefined && COIN_MARGINED.test(message.s))
+      throw new WrongFile(
+        `${message.s} is of COIN-M: amounts are contracts of dollars, paid in the coin; a tape has amounts of the coin, so it is not read`,
+      );
+    return { message, local };
+  });
+}

@@ -1,15 +1,16 @@
 /** Reads a Bitstamp log: polled books of 20 levels, every order event, and trades without a side. */
-import type { DecimalText, Price } from '../../core/index.ts';
+import type { Instrument, Price } from '../../core/index.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 import type { Kind, SideCode } from '../model/tape.ts';
-import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, plainText, ticksOf } from './digits.ts';
-import { rowsOfLines } from './lines.ts';
+import { rowsOfLines, sourceOf } from './lines.ts';
 import type { ImportReading } from './lines.ts';
-import type { Recording } from './recording.ts';
+import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
+import { Silence } from './silence.ts';
 
-const TICK: DecimalText = '0.01';
+/** Books come every 2.4 s in the middle, and up to 53 s apart when nothing changes. */
+const GAP_MS = 5 * 60_000;
 /** An order that shrank longer ago than this has nothing to do with the trade. */
 const SAME_MATCH_MS = 5_000;
 
@@ -27,23 +28,24 @@ const ORDER_KINDS: Readonly<Record<string, Kind>> = {
  * The only times given to the millisecond are the recorder's own, so they serve as exchange time too. A trade's taker is found
  * from the orders that shrank just before it: of those at the trade's price, the oldest rested, and the taker stood against it.
  */
-export function bitstamp(files: { log: string; book: string }): Recording {
+export function bitstamp({ books: logs }: BookFiles, instrument: Instrument): Recording {
   return {
-    source: files.log,
+    source: sourceOf(logs),
     format: 'bitstamp',
-    files: [files.log],
+    files: logs,
     passes: 1,
-    instrument: tapeRules(files.book, TICK).instrument,
+    instrument,
     fromOrders: false,
     depth: 20,
     quotesOnly: false,
     notes: ['the times are those of the recorder: the exchange gives whole seconds only'],
-    streams: reading => [events(files.log, reading)],
+    streams: reading => [events(logs, reading)],
   };
 }
 
-function events(path: string, { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
+function events(files: readonly string[], { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
   const shrunk: Shrunk[] = [];
+  const silence = new Silence(reading, GAP_MS, 'event');
   let place = '';
   const plain = (text: string) =>
     plainText(text, () =>
@@ -54,11 +56,12 @@ function events(path: string, { instrument, findings, ...reading }: ImportReadin
     const maker = recent.reduce<Shrunk | undefined>((old, one) => (old && old.id < one.id ? old : one), undefined);
     return maker === undefined ? SIDE.unknown : maker.side === SIDE.buy ? SIDE.sell : SIDE.buy;
   };
-  return rowsOfLines([path], { findings, ...reading }, (line, _number, rows) => {
+  return rowsOfLines(files, { findings, ...reading }, (line, _number, rows) => {
     const match = /^(\d{13}) (\w+) (\{.*\})$/.exec(line);
     if (!match) throw new RangeError(`expected "epoch_ms event json"`);
     const [at, event, json] = [Number(match[1]), match[2]!, match[3]!];
     place = rows.place;
+    silence.heard(at);
     const kind = ORDER_KINDS[event];
     if (kind !== undefined) {
       const order = JSON.parse(json) as OrderEvent;

@@ -8,9 +8,9 @@ import type { Recording } from './recording.ts';
 
 /**
  * Rules that the recording does not have are those of `tapeRules`. Rejects with a WrongFile of one line when it cannot be used, with a RangeError
- * above 20 million rows.
+ * above 20 million rows. `onBytes` hears how many more were read.
  */
-export async function collectTape(recording: Recording): Promise<Tape> {
+export async function collectTape(recording: Recording, onBytes?: (count: number) => void): Promise<Tape> {
   const builder = new TapeBuilder();
   const gaps: Gap[] = [];
   const append = ({ length, kind, side, at, local, ...of }: Columns): void => {
@@ -25,7 +25,8 @@ export async function collectTape(recording: Recording): Promise<Tape> {
         builder.order(what, time, received, code, ticks, lots, id);
     }
   };
-  const { dirt: flaws } = await importRecording(recording, { append, gap: gap => void gaps.push(gap) });
+  const sink = { append, gap: (gap: Gap) => void gaps.push(gap) };
+  const { dirt: flaws } = await importRecording(recording, sink, onBytes);
   const { instrument, source, depth, quotesOnly } = recording;
   const { rules } = recording.rules
     ? { rules: recording.rules }

@@ -30,6 +30,16 @@ export function plainText(text: string, onNoise: () => void): DecimalText {
   return `${padded.slice(0, shift)}.${padded.slice(shift)}`;
 }
 
+/** The product of two plain decimals, exactly. Throws a RangeError on text that is none. */
+export function timesUnit(text: DecimalText, unit: DecimalText): DecimalText {
+  if (unit === '1') return text;
+  const [a, b] = [text, unit].map(each => /^(\d+)(?:\.(\d+))?$/.exec(each));
+  if (!a || !b) throw new RangeError(`expected a decimal, found ${text}`);
+  const decimals = (a[2]?.length ?? 0) + (b[2]?.length ?? 0);
+  const digits = String(BigInt(a[1]! + (a[2] ?? '')) * BigInt(b[1]! + (b[2] ?? ''))).padStart(decimals + 1, '0');
+  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}
+
 /** A number that is no whole multiple of its tick or lot. */
 export class OffGrid extends RangeError {}
 

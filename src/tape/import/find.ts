@@ -1,49 +1,31 @@
 /** Finds out what a file or folder of recordings holds: every book of it, by the names and first lines of its files. */
-import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { DecimalText } from '../../core/index.ts';
 import { tapeRules } from '../model/tapeRules.ts';
 import { binance } from './binance.ts';
 import { bitsoBbo } from './bitsoBbo.ts';
 import { bitsoReplies, surveyReplies } from './bitsoReplies.ts';
 import { bitstamp } from './bitstamp.ts';
-import { bookNameOf } from './bookName.ts';
 import { WrongFile } from './findings.ts';
 import { gemini } from './gemini.ts';
 import type { Grid } from './grid.ts';
 import { hftbacktest, hftbacktestGrid, isHftbacktest, tellsOrders } from './hftbacktest.ts';
 import { hyperliquid } from './hyperliquid.ts';
 import { firstLines } from './lines.ts';
+import { bookNameOf, booksOfParts, filesAt, filesBelow, INFERRED } from './parts.ts';
+import type { BookChoice, Found, Given } from './parts.ts';
 import type { Recording } from './recording.ts';
 import { standx } from './standx.ts';
 import { tardis, tardisFile, tardisGrid } from './tardis.ts';
 import type { TardisFiles } from './tardis.ts';
 
-/** What a person may say about a recording that does not say it itself. */
-export type Given = {
-  readonly book?: string;
-  readonly format?: string;
-  readonly tick?: DecimalText;
-  readonly lot?: DecimalText;
-};
+type FormatChoice = BookChoice & { readonly format: string };
 
-/** One book that a folder can give. `name` is null where only a person knows which book it is. */
-type Choice = {
-  readonly name: string | null;
-  /** What the recording itself calls it, where that is not the name. */
-  readonly called?: string;
-  readonly open: (book: string, given: Given, onBytes: (count: number) => void) => Promise<Recording> | Recording;
-};
-
-type Found = {
-  readonly dir: string;
-  readonly files: readonly string[];
-  readonly onBytes: (count: number) => void;
-};
 type Shape = {
   readonly format: string;
   readonly looks: string;
-  readonly books: (found: Found) => readonly Choice[] | Promise<readonly Choice[]>;
+  readonly books: (found: Found) => readonly BookChoice[] | Promise<readonly BookChoice[]>;
 };
 
 /** What `Given.format` may be, in the order in which they are looked for. */
@@ -72,25 +54,37 @@ async function choicesAt(
   path: string,
   format?: string,
   onBytes: (count: number) => void = () => undefined,
-): Promise<readonly Choice[]> {
+): Promise<readonly FormatChoice[]> {
   const found = await filesAt(path);
   const shapes = SHAPES.filter(shape => format === undefined || shape.format === format);
   if (shapes.length === 0) throw new Error(`no format ${format}; there are ${formats().join(', ')}`);
-  const choices: Choice[] = [];
-  for (const shape of shapes) choices.push(...(await shape.books({ ...found, onBytes })));
-  if (choices.length === 0)
-    throw new Error(`${path}: no recording recognised; known are: ${shapes.map(({ looks }) => looks).join('; ')}`);
-  return choices;
+  const choicesOf = async (files: readonly string[]): Promise<readonly FormatChoice[]> => {
+    const choices: FormatChoice[] = [];
+    for (const shape of shapes)
+      for (const choice of await shape.books({ dir: found.dir, files, onBytes }))
+        choices.push({ ...choice, format: shape.format });
+    return choices;
+  };
+  const flat = await choicesOf(found.files);
+  if (flat.length > 0) return flat;
+  const nested = (await stat(path)).isDirectory() ? await choicesOf(await filesBelow(path)) : [];
+  if (nested.length > 0) return nested;
+  const [first = 'nothing', second, ...more] = found.files;
+  const seen = [first, ...(second === undefined ? [] : [second]), ...(more.length > 0 ? [`${more.length} more`] : [])];
+  throw new Error(
+    `${path}: no recording recognised; known are: ${shapes.map(({ looks }) => looks).join('; ')}; of other CSV and Parquet a mapping file tells the columns; found ${seen.join(', ')}`,
+  );
 }
 
 function chosenOf(
   path: string,
-  choices: readonly Choice[],
+  choices: readonly FormatChoice[],
   book: string | undefined,
-): { readonly choice: Choice; readonly book: string } {
-  const names = choices.map(({ name, called }) => name ?? called ?? '?').join(', ');
+): { readonly choice: BookChoice; readonly book: string } {
+  const names = [...new Set(choices.map(({ name, called }) => name ?? called ?? '?'))].join(', ');
   const [only, other] = choices;
   if (book === undefined) {
+    if (other !== undefined && names === only?.name) throw twice(path, choices, names);
     if (other !== undefined || only === undefined)
       throw new Error(`${path}: holds several books; choose one of: ${names}`);
     if (only.name === null)
@@ -99,6 +93,8 @@ function chosenOf(
       );
     return { choice: only, book: only.name };
   }
+  const same = choices.filter(({ name, called }) => (name ?? called) === book);
+  if (same.length > 1) throw twice(path, same, book);
   const choice =
     choices.find(({ name }) => name === book) ??
     choices.find(({ called }) => called === book) ??
@@ -107,24 +103,10 @@ function chosenOf(
   return { choice, book: choice.called === book ? (choice.name ?? book) : book };
 }
 
-async function filesAt(path: string): Promise<Pick<Found, 'dir' | 'files'>> {
-  try {
-    if ((await stat(path)).isFile()) return { dir: dirname(path), files: [basename(path)] };
-    return { dir: path, files: (await readdir(path)).sort() };
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';
-    const why = code === 'ENOENT' ? 'no such folder' : code === 'ENOTDIR' ? 'not a folder' : code;
-    throw new Error(`${path}: ${why}`, { cause: error });
-  }
-}
-
-/** Calls `make` for each file whose name matches, with the pattern's groups. */
-function matching<T>(files: readonly string[], pattern: RegExp, make: (file: string, groups: string[]) => T[]): T[] {
-  return files.flatMap(file => {
-    const match = pattern.exec(file);
-    return match ? make(file, match.slice(1)) : [];
-  });
-}
+const twice = (path: string, choices: readonly FormatChoice[], book: string) =>
+  new Error(
+    `${path}: holds ${book} in several formats; choose with --format: ${choices.map(({ format }) => format).join(', ')}`,
+  );
 
 /** The grid that was given; without a tick the one that is inferred from all prices, and what to say about it. */
 async function gridOf(
@@ -136,12 +118,12 @@ async function gridOf(
   const found = await infer();
   return {
     grid: { tick: found.tick, lot: lot ?? found.lot },
-    notes: [`tick ${found.tick} inferred from the prices (or say --tick)`],
+    notes: [INFERRED(found.tick)],
   };
 }
 
 /** Files of one instrument, in order of time; snapshots and updates of one book are two recordings of it. */
-async function tardisBooks({ dir, files }: Found): Promise<readonly Choice[]> {
+async function tardisBooks({ dir, files }: Found): Promise<readonly BookChoice[]> {
   const byMarket = new Map<string, { symbol: string; files: { kind: string; path: string; from: number }[] }>();
   for (const name of files.filter(file => /\.csv(\.gz)?$/.test(file))) {
     const path = join(dir, name);
@@ -162,7 +144,7 @@ async function tardisBooks({ dir, files }: Found): Promise<readonly Choice[]> {
     const kind = of.some(file => file.kind === 'incremental_book_L2') ? 'incremental_book_L2' : 'book_snapshot';
     const set: TardisFiles = { kind, books: pathsOf(kind), trades: pathsOf('trades'), symbol };
     if (set.books.length === 0) return [];
-    const open: Choice['open'] = async (book, given, onBytes) => {
+    const open: BookChoice['open'] = async (book, given, onBytes) => {
       const { grid, notes } = await gridOf(given, () => tardisGrid(set, onBytes));
       return tardis(set, tapeRules(book, grid.tick, grid.lot).instrument, notes);
     };
@@ -170,11 +152,12 @@ async function tardisBooks({ dir, files }: Found): Promise<readonly Choice[]> {
   });
 }
 
-async function replyBooks({ dir, files, onBytes }: Found): Promise<readonly Choice[]> {
+async function replyBooks({ dir, files, onBytes }: Found): Promise<readonly BookChoice[]> {
   const paths: string[] = [];
   for (const name of files.filter(file => /\.(jsonl|ndjson|json)(\.gz)?$/.test(file))) {
     const path = join(dir, name);
-    const [first = ''] = await firstLines(path, 1);
+    // What cannot be read is for the format that it is of to refuse.
+    const [first = ''] = await firstLines(path, 1).catch(() => []);
     // Binance lines begin with a time.
     if (first.trimStart().startsWith('{')) paths.push(path);
   }
@@ -183,10 +166,10 @@ async function replyBooks({ dir, files, onBytes }: Found): Promise<readonly Choi
   return found.map(of => ({ name: of.book, open: (_book, given) => bitsoReplies(paths, of, given) }));
 }
 
-function hftbacktestBooks({ dir, files }: Found): readonly Choice[] {
+function hftbacktestBooks({ dir, files }: Found): readonly BookChoice[] {
   const paths = files.filter(isHftbacktest).map(file => join(dir, file));
   if (paths.length === 0) return [];
-  const open: Choice['open'] = async (book, given, onBytes) => {
+  const open: BookChoice['open'] = async (book, given, onBytes) => {
     const { grid, notes } = await gridOf(given, () => hftbacktestGrid(paths, onBytes));
     const instrument = tapeRules(book, grid.tick, grid.lot).instrument;
     return hftbacktest(paths, instrument, await tellsOrders(paths), notes);
@@ -194,7 +177,14 @@ function hftbacktestBooks({ dir, files }: Found): readonly Choice[] {
   return [{ name: null, open }];
 }
 
-const HYPERLIQUID_TICKS: Readonly<Record<string, string>> = { BTC: '1', ETH: '0.1' };
+const binanceBook = (symbol: string) => {
+  const name = bookNameOf(symbol);
+  return name === null ? { name, called: symbol } : { name };
+};
+
+/** Other coins have a tick that moves with their price. */
+const HYPERLIQUID_TICKS: Readonly<Record<string, DecimalText>> = { BTC: '1', ETH: '0.1' };
+const CENT: { readonly tick: DecimalText } = { tick: '0.01' };
 
 const SHAPES: readonly Shape[] = [
   {
@@ -211,62 +201,89 @@ const SHAPES: readonly Shape[] = [
   {
     format: 'gemini',
     looks: 'Gemini top of book and trades (gemini__*__market-depth.csv, gemini__*__trade.csv)',
-    books: ({ dir, files }) =>
-      matching(files, /^gemini__(\w+)-(\w+)__(.+)__market-depth(\.csv(?:\.gz)?)$/, (file, [base, quote, day, end]) => {
-        const trades = `gemini__${base}-${quote}__${day}__trade${end}`;
-        if (!files.includes(trades)) return [];
-        const paths = { depth: join(dir, file), trades: join(dir, trades) };
-        return [{ name: `${base}_${quote}`, open: book => gemini({ ...paths, book }) }];
-      }),
+    books: found =>
+      booksOfParts(
+        found,
+        gemini,
+        /^gemini__(\w+)-(\w+)__(.+)__market-depth(\.csv(?:\.gz)?)$/,
+        ([base, quote, day, end]) => ({
+          name: `${base}_${quote}`,
+          ...CENT,
+          trades: `gemini__${base}-${quote}__${day}__trade${end}`,
+        }),
+      ),
   },
   {
     format: 'bitstamp',
     looks: 'Bitstamp log of books, orders and trades (bitstamp_*.log)',
-    books: ({ dir, files }) =>
-      matching(files, /^bitstamp_([a-z]{3})([a-z]{3})_.*\.log(?:\.gz)?$/, (file, [base, quote]) => [
-        { name: `${base}_${quote}`, open: book => bitstamp({ log: join(dir, file), book }) },
-      ]),
+    books: found =>
+      booksOfParts(found, bitstamp, /^bitstamp_([a-z]{3})([a-z]{3})_.*\.log(?:\.gz)?$/, ([base, quote]) => ({
+        name: `${base}_${quote}`,
+        ...(quote === 'usd' && CENT),
+        trades: null,
+      })),
   },
   {
     format: 'hyperliquid',
-    looks: 'Hyperliquid books and trades (orderbooks_BTC.csv, trades_BTC.csv, and ETH)',
-    books: ({ dir, files }) =>
-      matching(files, /^orderbooks_(BTC|ETH)(\.csv(?:\.gz)?)$/, (file, [coin, end]) => {
-        const trades = `trades_${coin}${end}`;
-        if (!files.includes(trades)) return [];
-        const tick = HYPERLIQUID_TICKS[coin!]!;
-        const paths = { books: join(dir, file), trades: join(dir, trades), tick };
-        return [{ name: `${coin!.toLowerCase()}_usd`, open: book => hyperliquid({ ...paths, book }) }];
-      }),
+    looks: 'Hyperliquid books and trades of any coin (orderbooks_BTC*.csv, trades_BTC*.csv)',
+    books: found =>
+      booksOfParts(
+        found,
+        hyperliquid,
+        /^orderbooks_([A-Za-z0-9]+)([-_.].*)?(\.csv(?:\.gz)?)$/,
+        ([coin, part = '', end]) => {
+          const tick = HYPERLIQUID_TICKS[coin!];
+          return {
+            name: `${coin!.toLowerCase()}_usd`,
+            ...(tick !== undefined && { tick }),
+            trades: `trades_${coin}${part}${end}`,
+          };
+        },
+      ),
   },
   {
     format: 'binance',
-    looks: 'Binance spot streams (spot_btcusdt_*.jsonl)',
-    books: ({ dir, files }) =>
-      matching(files, /^spot_([a-z]+)(usdt|usdc|btc)_.*\.jsonl(?:\.gz)?$/, (file, [base, quote]) => [
-        { name: `${base}_${quote}`, open: book => binance({ stream: join(dir, file), book }) },
-      ]),
+    looks:
+      'Binance spot and USD-M streams (spot_btcusdt_*.jsonl, usdm_btcusdt_*.jsonl), or lists (BTCUSDT_*_update.json with _snapshot and _trades)',
+    books: async found => [
+      ...(await booksOfParts(
+        found,
+        binance,
+        /^(?:spot|usdm|coinm)_([a-z0-9]+)(?:_perp)?_.*\.jsonl(?:\.gz)?$/,
+        ([symbol]) => ({
+          ...binanceBook(symbol!),
+          ...(['btcusdt', 'ethusdt'].includes(symbol!) && CENT),
+          trades: null,
+        }),
+      )),
+      ...(await booksOfParts(found, binance, /^([A-Z0-9]+)_(.+)_update(\.json(?:\.gz)?)$/, ([symbol, time, end]) => ({
+        ...binanceBook(symbol!),
+        before: `${symbol}_${time}_snapshot${end}`,
+        trades: `${symbol}_${time}_trades${end}`,
+      }))),
+    ],
   },
   {
     format: 'standx',
     looks: 'StandX books and trades (orderbook_BTC-USD_*.csv, trades_BTC-USD_*.csv)',
-    books: ({ dir, files }) =>
-      matching(files, /^orderbook_([A-Z]+)-([A-Z]+)_(.+\.csv(?:\.gz)?)$/, (file, [base, quote, end]) => {
-        const trades = `trades_${base}-${quote}_${end}`;
-        if (!files.includes(trades)) return [];
-        const paths = { books: join(dir, file), trades: join(dir, trades) };
-        return [{ name: `${base}_${quote}`.toLowerCase(), open: book => standx({ ...paths, book }) }];
-      }),
+    books: found =>
+      booksOfParts(found, standx, /^orderbook_([A-Z]+)-([A-Z]+)_(.+\.csv(?:\.gz)?)$/, ([base, quote, end]) => ({
+        name: `${base}_${quote}`.toLowerCase(),
+        // Depth is rounded to 0.1 by the venue while trades print to 0.01; the finer one keeps both exact.
+        ...(base === 'BTC' && CENT),
+        trades: `trades_${base}-${quote}_${end}`,
+      })),
   },
   {
     format: 'bitso-bbo',
     looks: 'Bitso best bid and ask (btc_mxn_*_production.csv, *_sandbox.csv)',
-    books: ({ dir, files }) =>
-      matching(files, /^([a-z]+_[a-z]+)_[\d-]+_(production|sandbox)\.csv(?:\.gz)?$/, (file, [book, where]) => {
+    books: found =>
+      booksOfParts(found, bitsoBbo, /^([a-z]+_[a-z]+)_[\d-]+_(production|sandbox)\.csv(?:\.gz)?$/, ([book, where]) => ({
+        name: where === 'production' ? book! : `${book}-sandbox`,
+        symbol: book!,
         // Production prices lie on the book's tick; the sandbox quotes finer than any published tick.
-        const tick = book === 'usd_mxn' ? '0.001' : where === 'production' ? '10' : '0.01';
-        const name = where === 'production' ? book! : `${book}-sandbox`;
-        return [{ name, open: () => bitsoBbo({ quotes: join(dir, file), book: book!, tick }) }];
-      }),
+        tick: book === 'usd_mxn' ? '0.001' : where === 'production' ? '10' : '0.01',
+        trades: null,
+      })),
   },
 ];

@@ -1,4 +1,5 @@
 /** What an import found to be dirty: each kind once, with how often, where first, and what was done about it. */
+import type { Millis } from '../../core/index.ts';
 import type { DataFlaw } from '../model/tape.ts';
 
 /** The whole file is not what it was taken for: nothing of it can be used. */
@@ -9,15 +10,43 @@ const READABLE_PER_UNREADABLE = 100;
 /** After so many unreadable lines the share is looked at while reading, not only at the end. */
 const LOOK_AFTER = 1_000;
 
+type Found = {
+  readonly what: string;
+  readonly done: string;
+  readonly place: string | undefined;
+  readonly count: number;
+};
+
 export class Findings {
+  readonly #since: Millis;
+  #ofLine: Found[] = [];
   readonly #kinds = new Map<string, { count: number; readonly first: string | undefined; readonly done: string }>();
   #lines = 0;
   #unread = 0;
   #firstUnread = '';
 
-  /** `place` is of the form file:line. */
+  /** What is found in lines whose rows are not newer than `since` is known already, and not counted. */
+  constructor(since: Millis = -Infinity) {
+    this.#since = since;
+  }
+
+  /** In the line that is being read. `place` is of the form file:line. */
   found(what: string, done: string, place?: string, count = 1): void {
     if (count === 0) return;
+    if (this.#since === -Infinity) this.counted(what, done, place, count);
+    else this.#ofLine.push({ what, done, place, count });
+  }
+
+  /** The line has been read, and its rows reach up to this time. */
+  settle(at: Millis): void {
+    if (this.#ofLine.length === 0) return;
+    if (at > this.#since)
+      for (const { what, done, place, count } of this.#ofLine) this.counted(what, done, place, count);
+    this.#ofLine = [];
+  }
+
+  /** In what came of the lines, whenever that was. */
+  counted(what: string, done: string, place?: string, count = 1): void {
     const kind = this.#kinds.get(what);
     if (kind) kind.count += count;
     else this.#kinds.set(what, { count, first: place, done });
@@ -44,6 +73,7 @@ export class Findings {
   }
 
   get flaws(): readonly DataFlaw[] {
+    this.settle(Infinity);
     return [...this.#kinds].map(([what, { count, first, done }]) => ({
       what,
       count,

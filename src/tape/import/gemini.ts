@@ -1,15 +1,13 @@
 /** Reads Gemini's top of book a second plus trades, as the ccapi project records them. */
-import type { DecimalText } from '../../core/index.ts';
+import type { Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
-import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { Findings } from './findings.ts';
-import { expectHeader, rowsOfLines, shown } from './lines.ts';
+import { expectHeader, rowsOfLines, shown, sourceOf } from './lines.ts';
 import type { ImportReading } from './lines.ts';
-import type { Recording } from './recording.ts';
+import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 
-const TICK: DecimalText = '0.01';
 /** A book that stays the same for longer than this was not recorded: the longest silence of the recorded day is 38 s. */
 const SILENCE_S = 600;
 const DEPTH_HEADER = 'time_seconds,bid_price_bid_size,ask_price_ask_size';
@@ -22,13 +20,13 @@ type Top = { readonly bid: readonly [string, string]; readonly ask: readonly [st
  * means "unchanged": after a second with trades the unchanged top is written down again, so that a replay restores it. For that the
  * seconds that traded are kept, at most 86,400 a day.
  */
-export function gemini(files: { depth: string; trades: string; book: string }): Recording {
+export function gemini(files: BookFiles, instrument: Instrument): Recording {
   return {
-    source: files.depth,
+    source: sourceOf(files.books),
     format: 'gemini',
-    files: [files.depth, files.trades],
+    files: [...files.books, ...files.trades],
     passes: 2,
-    instrument: tapeRules(files.book, TICK).instrument,
+    instrument,
     fromOrders: false,
     depth: 1,
     quotesOnly: false,
@@ -37,7 +35,7 @@ export function gemini(files: { depth: string; trades: string; book: string }): 
   };
 }
 
-async function* books(files: { depth: string; trades: string }, reading: ImportReading): AsyncGenerator<Chunk> {
+async function* books(files: BookFiles, reading: ImportReading): AsyncGenerator<Chunk> {
   const traded = await tradedSeconds(files.trades, reading);
   const { instrument, findings } = reading;
   const put = (second: number, top: Top, rows: RowBuffer) => {
@@ -47,7 +45,7 @@ async function* books(files: { depth: string; trades: string }, reading: ImportR
     rows.level(at, at, SIDE.sell, ticksOf(instrument, top.ask[0]), lotsOf(instrument, top.ask[1]));
   };
   let last: { second: number; top: Top } | undefined;
-  yield* rowsOfLines([files.depth], reading, (line, number, rows) => {
+  yield* rowsOfLines(files.books, reading, (line, number, rows) => {
     if (number === 1) return expectHeader(line, DEPTH_HEADER);
     const [time, bid, ask] = fields(line, 3);
     const second = Number(time);
@@ -69,16 +67,16 @@ async function* books(files: { depth: string; trades: string }, reading: ImportR
 }
 
 /** The first of two passes over the trades: what is dirty in them is told by the second. */
-async function tradedSeconds(path: string, reading: ImportReading): Promise<ReadonlySet<number>> {
+async function tradedSeconds(files: readonly string[], reading: ImportReading): Promise<ReadonlySet<number>> {
   const seconds = new Set<number>();
-  for await (const { columns } of trades(path, { ...reading, findings: new Findings() })) {
+  for await (const { columns } of trades(files, { ...reading, findings: new Findings() })) {
     for (const at of columns.at) seconds.add(Math.floor(at / 1000));
   }
   return seconds;
 }
 
-const trades = (path: string, reading: ImportReading): AsyncGenerator<Chunk> =>
-  rowsOfLines([path], reading, (line, number, rows) => {
+const trades = (files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> =>
+  rowsOfLines(files, reading, (line, number, rows) => {
     if (number === 1) return expectHeader(line, TRADE_HEADER);
     const { instrument } = reading;
     const [time, price, size, buyerMaker] = fields(line, 4);

@@ -1,13 +1,33 @@
 /** The tick and lot of a recording that does not say them: inferred from every price and amount in it. */
-import { LOT } from '../../core/index.ts';
+import { LOT, price, textOfPrice } from '../../core/index.ts';
 import type { DecimalText } from '../../core/index.ts';
+import { KIND } from '../model/tape.ts';
 import { plainText } from './digits.ts';
+import { Findings } from './findings.ts';
+import type { Recording } from './recording.ts';
 
 export type Grid = { readonly tick: DecimalText; readonly lot: DecimalText };
 
 /** Fewer prices say nothing about a tick beyond their last decimal. */
 const PRICES_MIN = 1_000;
 const DECIMALS_MAX = 12;
+
+/** Reads a recording that was opened with a tick finer than any, 10^-8, and finds the tick that its prices have. Rejects as its reader does. */
+export async function inferredTick(finest: Recording, onBytes: (count: number) => void): Promise<DecimalText> {
+  const { instrument } = finest;
+  const finder = new GridFinder();
+  const reading = { instrument, findings: new Findings(), gap: () => undefined, bytes: onBytes };
+  for (const stream of finest.streams(reading)) {
+    for await (const { columns } of stream) {
+      for (let row = 0; row < columns.length; row++)
+        if (columns.kind[row] !== KIND.clear) finder.price(textOfPrice(instrument, price(columns.price[row]!)));
+    }
+  }
+  return finder.grid().tick;
+}
+
+/** The tick with which a recording is opened for `inferredTick`. */
+export const FINEST: DecimalText = '0.00000001';
 
 /** Prices and amounts go in as text. */
 export class GridFinder {

@@ -17,6 +17,7 @@ import type { ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import { RowBuffer } from './rows.ts';
 import type { Chunk } from './rows.ts';
+import { Silence } from './silence.ts';
 
 /** Bits and numbers of `ev` (hftbacktest, types.rs). */
 const EXCHANGE_EVENT = 2 ** 31;
@@ -28,11 +29,13 @@ const FIELDS = ['ev', 'exch_ts', 'local_ts', 'px', 'qty', 'order_id', 'ival', 'f
 const TYPES = ['u8', 'i8', 'i8', 'f8', 'f8', 'u8', 'i8', 'f8'];
 const RECORD_BYTES = 64;
 const HEADER_MAX = 1 << 20;
+/** Between two records of the book, as in Tardis' files. */
+const GAP_MS = 10 * 60_000;
 
 /** By the ending of a file's name, .npy or .npz; what is inside is checked when it is read. */
 export const isHftbacktest = (name: string): boolean => /\.np[yz]$/.test(name);
 
-/** Files follow each other in time. `fromOrders`: they tell single orders. Nanoseconds become ms, rounded to the microsecond. */
+/** Files follow each other in time. `fromOrders`: they tell single orders. Nanoseconds become ms, rounded to the microsecond. Over 10 minutes without the book are a gap. */
 export function hftbacktest(
   files: readonly string[],
   instrument: Instrument,
@@ -89,7 +92,7 @@ const textOf = (double: number): string => String(Number(double.toPrecision(13))
 async function* events(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
   const { findings } = reading;
   const rows = new RowBuffer(findings);
-  const reader = new EventReader(reading.instrument, findings);
+  const reader = new EventReader(reading);
   for (const file of files) {
     let number = 0;
     for await (const records of recordsOf(file, reading.bytes)) {
@@ -129,13 +132,16 @@ class EventReader {
   readonly #instrument: Instrument;
   readonly #tick: number;
   readonly #lot: number;
+  readonly #silence: Silence;
   /** Prices with something on them, by side: a clear of a part of a side needs them. */
   readonly #levels = [new Set<number>(), new Set<number>()] as const;
   /** Ids of 64 bits do not fit a double: orders are numbered as they come. */
   readonly #orders = new Map<bigint, Resting>();
   #lastId = 0;
 
-  constructor(instrument: Instrument, findings: Findings) {
+  constructor(reading: ImportReading) {
+    const { instrument, findings } = reading;
+    this.#silence = new Silence(reading, GAP_MS, 'record of the book');
     this.#instrument = instrument;
     this.#findings = findings;
     this.#tick = Number(instrument.tick);
@@ -155,6 +161,7 @@ class EventReader {
     const side = (flags & BUY_EVENT) !== 0 ? SIDE.buy : (flags & SELL_EVENT) !== 0 ? SIDE.sell : SIDE.unknown;
     const px = from.readDoubleLE(offset + 24);
     const qty = from.readDoubleLE(offset + 32);
+    if (kind !== EVENT.trade && kind !== EVENT.bbo) this.#silence.heard(at);
     switch (kind) {
       case EVENT.depth:
       case EVENT.snapshot: {

@@ -1,33 +1,33 @@
 /** Reads Hyperliquid recordings: snapshots of 20 levels a side about twice a second, and trades. */
-import type { DecimalText, Instrument } from '../../core/index.ts';
+import type { Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
-import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, plainText, ticksOf } from './digits.ts';
 import { WrongFile } from './findings.ts';
-import { rowsOfLines, shown } from './lines.ts';
+import { rowsOfLines, shown, sourceOf } from './lines.ts';
 import type { ImportReading } from './lines.ts';
-import type { Recording } from './recording.ts';
+import type { BookFiles, Recording } from './recording.ts';
 import { Remembered } from './remembered.ts';
 import type { Chunk } from './rows.ts';
+import { Silence } from './silence.ts';
 
 /** A silence in a stream that sends twice a second. */
 const GAP_MS = 10_000;
 const BOOK_HEADER = 'timestamp,sequence,exchange_timestamp,bid_price_0,bid_size_0,ask_price_0,ask_size_0';
 const TRADE_HEADER = 'timestamp,price,size,side,trade_id,exchange_timestamp';
 
-/** Times of receipt are in seconds, those of the exchange in ms. Over 10 s without a book are a gap. Throws a RangeError on a wrong tick. */
-export function hyperliquid(files: { books: string; trades: string; book: string; tick: DecimalText }): Recording {
+/** Times of receipt are in seconds, those of the exchange in ms. Over 10 s without a book are a gap. */
+export function hyperliquid({ books: of, trades: by }: BookFiles, instrument: Instrument): Recording {
   return {
-    source: files.books,
+    source: sourceOf(of),
     format: 'hyperliquid',
-    files: [files.books, files.trades],
+    files: [...of, ...by],
     passes: 1,
-    instrument: tapeRules(files.book, files.tick).instrument,
+    instrument,
     fromOrders: false,
     depth: 20,
     quotesOnly: false,
     notes: [],
-    streams: reading => [books(files.books, reading), trades(files.trades, reading)],
+    streams: reading => [books(of, reading), trades(by, reading)],
   };
 }
 
@@ -35,9 +35,10 @@ const ticks = (instrument: Instrument, text: string) => ticksOf(instrument, plai
 const lots = (instrument: Instrument, text: string) => lotsOf(instrument, plainText(text, ignore));
 const ignore = () => undefined;
 
-function books(path: string, { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
+function books(files: readonly string[], { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
   let before = Number.NaN;
-  return rowsOfLines([path], { findings, ...reading }, (line, number, rows) => {
+  const silence = new Silence(reading, GAP_MS, 'book');
+  return rowsOfLines(files, { findings, ...reading }, (line, number, rows) => {
     if (number === 1) {
       if (line.startsWith(BOOK_HEADER)) return;
       throw new WrongFile(`expected a header that begins with ${BOOK_HEADER}, found ${shown(line)}`);
@@ -52,14 +53,14 @@ function books(path: string, { instrument, findings, ...reading }: ImportReading
       rows.level(at, local, SIDE.sell, ticks(instrument, cells[i + 2]!), lots(instrument, cells[i + 3]!));
     }
     if (at === before) findings.found('books with a repeated exchange time', 'kept, the last one stands', rows.place);
-    if (at - before > GAP_MS) reading.gap({ from: before, to: at, why: 'no book for that long' });
+    silence.heard(at);
     before = at;
   });
 }
 
-function trades(path: string, { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
+function trades(files: readonly string[], { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
   const known = new Remembered();
-  return rowsOfLines([path], { findings, ...reading }, (line, number, rows) => {
+  return rowsOfLines(files, { findings, ...reading }, (line, number, rows) => {
     if (number === 1) {
       if (line === TRADE_HEADER) return;
       throw new WrongFile(`expected the header ${TRADE_HEADER}, found ${shown(line)}`);

@@ -1,7 +1,7 @@
 /** Lines of text files, plain or gzipped, read in chunks and turned into rows: memory does not grow with the file. */
 import { createReadStream } from 'node:fs';
 import type { ReadStream } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import type { Readable } from 'node:stream';
 import type { Instrument } from '../../core/index.ts';
@@ -25,8 +25,13 @@ export type ImportReading = {
 /** Reads one line into rows. A RangeError or SyntaxError says that the line cannot be read, a WrongFile that the file cannot. */
 export type LineReader = (line: string, number: number, rows: RowBuffer) => void;
 
-const LINE_MAX = 8 * 1024 * 1024;
+/** A longer line is no text. */
+export const LINE_MAX = 8 * 1024 * 1024;
+/** A .json file is read at once, as one list: of a busy book's hour tens of megabytes. */
+const LIST_MAX = 128 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
+/** The mark of UTF-8 that some programs put before everything. */
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Recordings pack to a twentieth, at most a hundredth. A file that unpacks to more than this many times its size, and is not small, is made to do that. */
 const UNPACKS_MAX = 250;
@@ -41,21 +46,37 @@ export function checkUnpacked(unpacked: number, packed: number): void {
 }
 
 /** Rows of files that follow each other in time. Lines that cannot be read are left out and counted; more than one in a hundred is a WrongFile. */
-export async function* rowsOfLines(
+export const rowsOfLines = (
   files: readonly string[],
-  { findings, bytes }: Pick<ImportReading, 'findings' | 'bytes'>,
+  reading: Pick<ImportReading, 'findings' | 'bytes'>,
   read: LineReader,
+): AsyncGenerator<Chunk> =>
+  rowsOf(
+    files,
+    reading,
+    file => lineBatches(file, reading.bytes),
+    (_line, count) => count,
+    read,
+  );
+
+/** As `rowsOfLines`, of lines that something else has taken apart; `numberOf` gives the number that people know an item by. */
+export async function* rowsOf<T>(
+  files: readonly string[],
+  { findings }: Pick<ImportReading, 'findings'>,
+  batches: (file: string) => AsyncIterable<readonly T[]>,
+  numberOf: (item: T, count: number) => number,
+  read: (line: T, number: number, rows: RowBuffer, file: string) => void,
 ): AsyncGenerator<Chunk> {
   const rows = new RowBuffer(findings);
   for (const file of files) {
-    let number = 0;
-    for await (const lines of lineBatches(file, bytes)) {
+    let count = 0;
+    for await (const lines of batches(file)) {
       for (const line of lines) {
-        number++;
+        const number = numberOf(line, ++count);
         findings.line();
         rows.begin(file, number);
         try {
-          read(line, number, rows);
+          read(line, number, rows, file);
         } catch (error) {
           const why = unreadable(error);
           if (why === null) throw named(error, file, number);
@@ -88,9 +109,15 @@ export function expectHeader(line: string, header: string): void {
   if (line !== header) throw new WrongFile(`expected the header ${header}, found ${shown(line)}`);
 }
 
-/** Where a recording is, for people: its file, or the folder of its files. */
-export const sourceOf = (files: readonly string[]): string =>
-  files.length === 1 ? (files[0] ?? '') : dirname(files[0] ?? '');
+/** Where a recording is, for people: its file, or the innermost folder that has all of them. */
+export function sourceOf(files: readonly string[]): string {
+  const [first = '', ...others] = files;
+  if (others.length === 0) return first;
+  let folder = dirname(first);
+  while (folder !== dirname(folder) && others.some(file => !file.startsWith(join(folder, '/'))))
+    folder = dirname(folder);
+  return folder;
+}
 
 /** In quotes, escaped as in JSON, its first 80 characters: for messages of one line. */
 export const shown = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
@@ -111,10 +138,16 @@ export async function* lineBatches(path: string, onBytes: (count: number) => voi
       told = file.bytesRead;
       unpacked += (chunk as Buffer).length;
       checkUnpacked(unpacked, file.bytesRead);
-      rest += (chunk as Buffer).toString('latin1');
+      const isFirst = unpacked === (chunk as Buffer).length;
+      rest += (chunk as Buffer).toString('latin1', isFirst && BOM.equals((chunk as Buffer).subarray(0, 3)) ? 3 : 0);
       const lines = isOne ? [] : rest.split('\n');
       rest = lines.pop() ?? rest;
-      if (rest.length > LINE_MAX) throw new WrongFile(`a line is longer than ${LINE_MAX} bytes; this is no text`);
+      if (isOne && rest.length > LIST_MAX)
+        throw new WrongFile(
+          `is longer than ${LIST_MAX / 1024 ** 2} MiB, which is too much for one list: give it as lines of JSON, one message each`,
+        );
+      if (!isOne && rest.length > LINE_MAX)
+        throw new WrongFile(`a line is longer than ${LINE_MAX} bytes; this is no text`);
       if (lines.length > 0) yield lines.map(withoutReturn);
     }
   } catch (error) {
@@ -136,7 +169,8 @@ export async function firstLines(path: string, count: number): Promise<readonly 
 
 const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line);
 
-function reasonOf(error: unknown): string {
+/** Why a file could not be read, for people. */
+export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return 'no such file';
   if (code === 'Z_BUF_ERROR') return 'the compressed file ends early: it was cut off';
@@ -145,11 +179,13 @@ function reasonOf(error: unknown): string {
 }
 
 /** The bytes of a file, gunzipped where its name says so, and the file itself. */
-function openText(path: string): { readonly text: Readable; readonly file: ReadStream } {
+export function openText(path: string): { readonly text: Readable; readonly file: ReadStream } {
   const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
   if (!path.endsWith('.gz')) return { text: file, file };
   const unzipped = createGunzip({ chunkSize: CHUNK_BYTES });
   // pipe() does not pass errors on; without this a missing file would hang the reader.
   file.on('error', error => unzipped.destroy(error));
+  // Nor does it close the file of a reader that stops early.
+  unzipped.on('close', () => file.destroy());
   return { text: file.pipe(unzipped), file };
 }

@@ -1,12 +1,17 @@
 /** Reads a recording of any format row by row into a tape, and tells what was in it and how dirty it was. */
+import { statSync } from 'node:fs';
 import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
 import { Inspection } from '../analysis/inspection.ts';
 import { KIND } from '../model/tape.ts';
 import type { Columns, DataFlaw, Gap } from '../model/tape.ts';
+import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { Findings, WrongFile } from './findings.ts';
 import type { ImportReading } from './lines.ts';
 import { mergeRows } from './rows.ts';
 import type { Chunk } from './rows.ts';
+
+/** Files of one book, in order of time; where books and trades are in one file, `trades` is empty. */
+export type BookFiles = { readonly books: readonly string[]; readonly trades: readonly string[] };
 
 /** One book of a recording, found but not yet read. */
 export type Recording = {
@@ -22,7 +27,7 @@ export type Recording = {
   readonly rules?: BookRules;
   /** True when single orders and not levels tell the book. */
   readonly fromOrders: boolean;
-  /** Levels per side that are shown; Infinity for a whole book. */
+  /** Levels per side that are shown; Infinity for a whole book, 0 for trades without one. */
   readonly depth: number;
   readonly quotesOnly: boolean;
   /** Its rows: what comes first stands first at equal times, books before trades. */
@@ -31,11 +36,22 @@ export type Recording = {
   readonly notes: readonly string[];
 };
 
+/** Every file as often as it is read. */
+export const bytesToRead = ({ files, passes }: Pick<Recording, 'files' | 'passes'>): number =>
+  files.reduce((sum, file) => sum + statSync(file).size, 0) * passes;
+
 /** Where the rows go, in order of time: a writer of stored tapes, for one. */
 export type RecordingSink = {
   append(columns: Columns): void;
   /** Before the first row that is not older than its end. */
   gap(gap: Gap): void;
+};
+
+/** Where a tape ends that the recording goes on with: the time of its last row, whether this is its book there, and the gaps that it tells. */
+export type TapeEnd = {
+  readonly at: Millis;
+  readonly shows: (book: TapeSnapshot) => boolean;
+  readonly gaps: readonly Gap[];
 };
 
 export type ImportReport = {
@@ -46,36 +62,59 @@ export type ImportReport = {
   readonly lot: DecimalText;
   readonly rows: number;
   readonly trades: number;
-  /** Exchange time of the first and the last row, milliseconds since 1970 UTC. */
-  readonly from: Millis;
-  readonly to: Millis;
+  /** Rows that were left out because the tape that is gone on with has none as old behind its last. */
+  readonly skipped: number;
+  /** Exchange time of the first and the last row, milliseconds since 1970 UTC; null where nothing was newer than the tape. */
+  readonly from: Millis | null;
+  readonly to: Millis | null;
   readonly gaps: readonly Gap[];
   readonly dirt: readonly DataFlaw[];
   readonly notes: readonly string[];
 };
 
-/** Rejects with a WrongFile of one line when the recording cannot be used. */
+/**
+ * Rejects with a WrongFile of one line when the recording cannot be used. With `end` only rows that are newer than that are handed on, and the time
+ * between is a gap where the recording does not reach back to it.
+ */
 export async function importRecording(
   recording: Recording,
   sink: RecordingSink,
   onBytes: (count: number) => void = () => undefined,
+  end?: TapeEnd,
 ): Promise<ImportReport> {
   const { instrument, source, format, notes } = recording;
-  const findings = new Findings();
+  const since = end?.at ?? -Infinity;
+  const findings = new Findings(since);
   const gaps: Gap[] = [];
+  /** Told, but of a time that not all streams have come to: another may yet overlap it. */
+  let waiting: readonly Gap[] = [];
   const out = new Outlet(sink);
-  let told = 0;
+  const tellGaps = (upTo: Millis): void => {
+    while (waiting[0] !== undefined && waiting[0].to <= upTo) {
+      gaps.push(waiting[0]);
+      out.gap(waiting[0]);
+      waiting = waiting.slice(1);
+    }
+  };
+  const before = end === undefined ? null : new RowsBefore(end);
   let trades = 0;
-  let [from, to] = [Number.NaN, Number.NaN];
+  let from: Millis | null = null;
+  let to: Millis | null = null;
   let here: Place | null = null;
   let bookPlace: Place | null = null;
-  const inspection = new Inspection(recording.fromOrders, (what, done, isBook) =>
-    findings.found(what, done, textOfPlace(isBook ? bookPlace : here)),
-  );
+  const inspection = new Inspection(recording.fromOrders, (what, done, isBook) => {
+    const place = isBook ? bookPlace : here;
+    if (place === null || timeOf(place) > since) findings.counted(what, done, textOfPlace(place));
+  });
   const streams = recording.streams({
     instrument,
     findings,
-    gap: gap => void gaps.push(gap),
+    gap: gap => {
+      const later = { ...gap, from: Math.max(gap.from, since) };
+      // One that begins at the end of the tape may be on it already.
+      if (gap.to > since && end?.gaps.some(({ from, to }) => from <= later.from && to >= later.to) !== true)
+        waiting = mergedGaps([...waiting, later]);
+    },
     bytes: onBytes,
   });
   await mergeRows(streams, (chunk, row) => {
@@ -83,17 +122,25 @@ export async function importRecording(
     here = { chunk, row };
     const what = kind[row]!;
     const time = at[row]!;
-    if (!inspection.take(what, side[row]!, time, price[row]!, amount[row]!, id[row]!)) return;
+    if (recording.depth > 0 && !inspection.take(what, side[row]!, time, price[row]!, amount[row]!, id[row]!)) return;
     if (what !== KIND.trade) bookPlace = here;
-    while (told < gaps.length && gaps[told]!.to <= time) out.gap(gaps[told++]!);
-    if (out.rows === 0) from = time;
+    if (before?.takes(chunk.columns, row) === true) return;
+    if (from === null) waiting = mergedGaps([...waiting, ...(before?.gapTo(time) ?? [])]);
+    tellGaps(time);
+    if (from === null) {
+      const book = what === KIND.clear ? null : before?.book();
+      for (let i = 0; i < (book?.length ?? 0); i++) out.row(book!, i);
+      from = time;
+    }
     out.row(chunk.columns, row);
     if (what === KIND.trade) trades++;
     to = time;
   });
   inspection.end();
-  if (!inspection.begun) throw new WrongFile(`${source}: no book in the recording`);
-  for (; told < gaps.length; told++) out.gap(gaps[told]!);
+  const skipped = before?.rows ?? 0;
+  if (out.rows + skipped === 0 || (recording.depth > 0 && !inspection.begun))
+    throw new WrongFile(`${source}: no book in the recording`);
+  tellGaps(Infinity);
   out.flush();
   return {
     source,
@@ -103,6 +150,7 @@ export async function importRecording(
     lot: instrument.lot,
     rows: out.rows,
     trades,
+    skipped,
     from,
     to,
     gaps,
@@ -111,7 +159,52 @@ export async function importRecording(
   };
 }
 
+/** In order of time; those that overlap, of several streams, are one with what is said of each. */
+function mergedGaps(gaps: readonly Gap[]): readonly Gap[] {
+  const merged: Gap[] = [];
+  for (const gap of [...gaps].sort((a, b) => a.from - b.from)) {
+    const last = merged.at(-1);
+    if (last === undefined || gap.from >= last.to) merged.push(gap);
+    else {
+      const why = last.why.split('; ').includes(gap.why) ? last.why : `${last.why}; ${gap.why}`;
+      merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, gap.to), why };
+    }
+  }
+  return merged;
+}
+
+/** The rows of a recording that a tape is not gone on with, because it reaches as far itself. */
+class RowsBefore {
+  readonly #end: TapeEnd;
+  readonly #book = new TapeSnapshot();
+  rows = 0;
+
+  constructor(end: TapeEnd) {
+    this.#end = end;
+    this.#book.apply(KIND.clear, 0, 0, 0, 0);
+  }
+
+  /** True for a row that is not newer than the tape's last. */
+  takes({ kind, side, at, price, amount, id }: Columns, row: number): boolean {
+    if (at[row]! > this.#end.at) return false;
+    this.#book.apply(kind[row]!, side[row]!, price[row]!, amount[row]!, id[row]!);
+    this.rows++;
+    return true;
+  }
+
+  /** The time between the tape and the first row, of which neither tells. */
+  gapTo(first: Millis): readonly Gap[] {
+    return this.rows > 0 ? [] : [{ from: this.#end.at, to: first, why: 'between what was imported before and this' }];
+  }
+
+  /** The recording's own book at the end of the tape, where the tape has another: what follows is told in steps from it. */
+  book(): Columns | null {
+    return this.#end.shows(this.#book) ? null : this.#book.rows(this.#end.at);
+  }
+}
+
 type Place = { readonly chunk: Chunk; readonly row: number };
+const timeOf = ({ chunk, row }: Place): Millis => chunk.columns.at[row]!;
 const textOfPlace = (place: Place | null): string | undefined =>
   place === null ? undefined : `${place.chunk.file}:${place.chunk.line[place.row]}`;
 

@@ -22,6 +22,7 @@ export class RowBuffer {
   #start = { n: 0, last: -Infinity };
   #last = -Infinity;
   #backLine = -1;
+  #lastFile = '';
   #n = 0;
   #kind = new Uint8Array(FIRST_ROWS);
   #side = new Uint8Array(FIRST_ROWS);
@@ -38,6 +39,7 @@ export class RowBuffer {
 
   /** The rows that follow come from this line. A chunk has rows of one file only: take what there is before the next. */
   begin(file: string, line: number): void {
+    this.#findings.settle(this.#last);
     this.#file = file;
     this.#number = line;
     this.#start = { n: this.#n, last: this.#last };
@@ -91,6 +93,7 @@ export class RowBuffer {
 
   /** The rows since the last time, if any; the buffer is empty afterwards. */
   *take(): Generator<Chunk> {
+    this.#findings.settle(this.#last);
     const n = this.#n;
     if (n === 0) return;
     this.#n = 0;
@@ -113,9 +116,16 @@ export class RowBuffer {
 
   #forward(at: Millis): Millis {
     const last = this.#last;
-    if (at >= last) return (this.#last = at);
+    if (at >= last) {
+      this.#lastFile = this.#file;
+      return (this.#last = at);
+    }
     if (last - at > BACK_MAX_MS) {
       const seconds = ((last - at) / 1000).toFixed(1);
+      if (this.#lastFile !== this.#file)
+        throw new WrongFile(
+          `${this.#file}: begins ${seconds} s before ${this.#lastFile} ends: two recordings of one time; take one of them away`,
+        );
       throw new WrongFile(
         `${this.#file}: line ${this.#number}: the time goes back by ${seconds} s; sort the rows by exchange time first`,
       );

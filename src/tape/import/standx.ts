@@ -1,28 +1,28 @@
 /** Reads the StandX recording, which is dirty: doubled rows, locked books, late rows, no taker side. */
-import type { DecimalText } from '../../core/index.ts';
+import type { Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import type { SideCode } from '../model/tape.ts';
-import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
-import { expectHeader, rowsOfLines, shown } from './lines.ts';
+import { expectHeader, rowsOfLines, shown, sourceOf } from './lines.ts';
 import type { ImportReading } from './lines.ts';
-import type { Recording } from './recording.ts';
+import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
+import { Silence } from './silence.ts';
 
-/** Depth is rounded to 0.1 by the venue while trades print to 0.01; the finer one keeps both exact. */
-const TICK: DecimalText = '0.01';
+/** Books come several times a second. */
+const GAP_MS = 10_000;
 const LATE_MS = 1_000;
 const BOOK_HEADER = 'timestamp_ms,received_ms,bids,asks';
 const TRADE_HEADER = 'timestamp_ms,received_ms,price,quantity,side,is_buyer_taker';
 
-/** Times are in ms, the tick is 0.01. Throws a RangeError on a book that is not like btc_usd. */
-export function standx(files: { books: string; trades: string; book: string }): Recording {
+/** Times are in ms. Over 10 s without a book are a gap. */
+export function standx(files: BookFiles, instrument: Instrument): Recording {
   return {
-    source: files.books,
+    source: sourceOf(files.books),
     format: 'standx',
-    files: [files.books, files.trades],
+    files: [...files.books, ...files.trades],
     passes: 1,
-    instrument: tapeRules(files.book, TICK).instrument,
+    instrument,
     fromOrders: false,
     depth: 20,
     quotesOnly: false,
@@ -31,8 +31,9 @@ export function standx(files: { books: string; trades: string; book: string }): 
   };
 }
 
-function books(path: string, { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
+function books(files: readonly string[], { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
   let before = '';
+  const silence = new Silence(reading, GAP_MS, 'book');
   const side = (rows: RowBuffer, at: number, local: number, code: SideCode, text: string) => {
     if (text === '') return;
     for (const level of text.split('|')) {
@@ -42,7 +43,7 @@ function books(path: string, { instrument, findings, ...reading }: ImportReading
       rows.level(at, local, code, ticksOf(instrument, price), lotsOf(instrument, quantity));
     }
   };
-  return rowsOfLines([path], { findings, ...reading }, (line, number, rows) => {
+  return rowsOfLines(files, { findings, ...reading }, (line, number, rows) => {
     if (number === 1) return expectHeader(line, BOOK_HEADER);
     if (line === before) {
       findings.found('book rows that appear twice', 'dropped', rows.place);
@@ -53,6 +54,7 @@ function books(path: string, { instrument, findings, ...reading }: ImportReading
     if (asks === undefined) throw new RangeError('torn row');
     const [at, local] = [Number(time), Number(received)];
     rows.clear(at, local);
+    silence.heard(at);
     side(rows, at, local, SIDE.buy, bids!);
     side(rows, at, local, SIDE.sell, asks);
     if (local - at > LATE_MS)
@@ -60,8 +62,8 @@ function books(path: string, { instrument, findings, ...reading }: ImportReading
   });
 }
 
-const trades = (path: string, reading: ImportReading): AsyncGenerator<Chunk> =>
-  rowsOfLines([path], reading, (line, number, rows) => {
+const trades = (files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> =>
+  rowsOfLines(files, reading, (line, number, rows) => {
     if (number === 1) return expectHeader(line, TRADE_HEADER);
     const { instrument } = reading;
     const cells = line.split(',');

@@ -11,6 +11,7 @@ import type { ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import { Remembered } from './remembered.ts';
 import type { Chunk } from './rows.ts';
+import { Silence } from './silence.ts';
 
 const L2_HEADER = 'exchange,symbol,timestamp,local_timestamp,is_snapshot,side,price,amount';
 const TRADES_HEADER = 'exchange,symbol,timestamp,local_timestamp,id,side,price,amount';
@@ -93,7 +94,7 @@ export async function tardisGrid(files: TardisFiles, onBytes: (count: number) =>
 /** A snapshot after a row that was none replaces the book. Rows before the first snapshot were buffered from before it: left out. */
 function updates(files: readonly string[], symbol: string, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
-  const silence = new Silence(reading);
+  const silence = new Silence(reading, GAP_MS, 'row of the book');
   let inSnapshot = false;
   let begun = false;
   let before = '';
@@ -125,7 +126,7 @@ function updates(files: readonly string[], symbol: string, reading: ImportReadin
 /** Levels that are not there are empty cells. */
 function snapshots(files: readonly string[], symbol: string, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
-  const silence = new Silence(reading);
+  const silence = new Silence(reading, GAP_MS, 'row of the book');
   let cellCount = 0;
   let before = '';
   return rowsOfLines(files, reading, (line, number, rows) => {
@@ -177,22 +178,6 @@ function tradeRows(files: readonly string[], symbol: string, reading: ImportRead
       Number.isSafeInteger(numericId) && numericId > 0 ? numericId : 0,
     );
   });
-}
-
-/** Tells of a book that was silent for too long to have been recorded: a missing day is one. */
-class Silence {
-  readonly #reading: ImportReading;
-  #before = Number.NaN;
-
-  constructor(reading: ImportReading) {
-    this.#reading = reading;
-  }
-
-  heard(at: number): void {
-    if (at - this.#before > GAP_MS)
-      this.#reading.gap({ from: this.#before, to: at, why: 'no row of the book for that long' });
-    if (!(at < this.#before)) this.#before = at;
-  }
 }
 
 function fields(line: string, count: number, symbol: string): string[] {

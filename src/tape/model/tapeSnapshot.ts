@@ -35,6 +35,21 @@ export class TapeSnapshot {
     this.#known = false;
   }
 
+  /** The same levels, and the same orders in the same queue. */
+  equals(other: TapeSnapshot): boolean {
+    const same = (a: ReadonlyMap<number, number>, b: ReadonlyMap<number, number>) =>
+      a.size === b.size && [...a].every(([ticks, lots]) => b.get(ticks) === lots);
+    if (!this.#levels.every((levels, i) => same(levels, other.#levels[i]!))) return false;
+    const theirs = [...other.#orders];
+    return (
+      this.#orders.size === theirs.length &&
+      [...this.#orders].every(([id, { side, price, amount }], i) => {
+        const [otherId, their] = theirs[i]!;
+        return id === otherId && side === their.side && price === their.price && amount === their.amount;
+      })
+    );
+  }
+
   #empty(): void {
     this.#levels[0].clear();
     this.#levels[1].clear();

@@ -19,15 +19,19 @@ export type Walker = {
   trade(at: Millis, price: number, amount: number, side: Side): void;
 };
 
+const SHARE_ROWS = 1 << 14;
+
 /**
  * Prices in ticks, amounts in lots, times in ms. Rows of the book at one time are one change; a touch that is the same as before, one-sided, locked
- * or crossed is not told. A trade whose side is not known is a buy at the middle and above it.
+ * or crossed is not told. A trade whose side is not known is a buy at the middle and above it. `onShare` hears now and then the share of the rows that is
+ * behind, from 0 to 1.
  */
-export function walk({ columns }: Tape, walker: Walker): void {
+export function walk({ columns }: Tape, walker: Walker, onShare: (share: number) => void = () => undefined): void {
   const book = new RecordedBook(columns);
   let last: Touch = { bid: 0, ask: 0, bidAmount: 0, askAmount: 0 };
   for (let row = 0; row < columns.length; row++) {
     const at = columns.at[row]!;
+    if ((row & (SHARE_ROWS - 1)) === 0) onShare(row / columns.length);
     walker.time?.(at);
     if (columns.kind[row] === KIND.trade) {
       const price = columns.price[row]!;

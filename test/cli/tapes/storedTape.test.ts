@@ -48,6 +48,61 @@ describe('puntas tape', () => {
   });
 });
 
+describe('a tape of hardly anything', () => {
+  const of = (name: string, count: number): string => {
+    const small = bench.path(`small-${name}`);
+    const tape = new TapeWriter({ dir: small, rules: RULES, source: 'a test' });
+    if (count === 0) tape.gap({ from: START, to: START + 1_000, why: 'nothing came' });
+    for (let i = 0; i < count; i++) {
+      const at = START + 40 * Math.floor(i / 4);
+      if (i % 4 === 0) tape.clear(at, at);
+      else if (i % 4 === 3) tape.trade(at, at, SIDE.buy, price(102 + (i % 3)), amount(1), i);
+      else tape.level(at, at, i % 4 === 1 ? SIDE.buy : SIDE.sell, price(99 + (i % 4)), amount(5));
+    }
+    tape.close();
+    return small;
+  };
+
+  test('without a row is refused by that name', async () => {
+    const { code, stderr } = await puntas(['tape', of('none', 0)]).ended;
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/book=btc_mxn: holds no rows: nothing was recorded but the days/),
+    ]);
+  });
+
+  test.each([
+    ['one row', 1],
+    ['one book and one trade', 4],
+    ['two moments', 8],
+    ['a hundred moments', 400],
+  ])('of %s is told, measured and replayed without a number that is none', async (name, count) => {
+    const small = of(name, count);
+    const page = bench.path(`${name}.html`);
+    const commands = [
+      ['tape', small],
+      ['tape', small, '--json'],
+      ['calibrate', '--tape', small],
+      ['backtest', '--tape', small, '--models', 'expected', '--out', page],
+    ];
+    const ends = await Promise.all(commands.map(args => puntas(args).ended));
+    for (const { code, stdout, stderr } of ends) {
+      // A tape of one row has no book to replay.
+      if (code !== 0)
+        expect([count, code, stderr.trimEnd().split('\n')]).toEqual([
+          1,
+          2,
+          [expect.stringMatching(/has no rows of a book/)],
+        ]);
+      expect(stdout + stderr).not.toMatch(/\bNaN\b|Infinity|undefined|Cannot read/);
+    }
+    if (count > 1)
+      expect(readFileSync(page, 'utf8').replace(/<script[^]*?<\/script>/g, '')).not.toMatch(
+        /\bNaN\b|Infinity|undefined/,
+      );
+  });
+});
+
 describe('puntas export', () => {
   test('writes the rows of a time, and refuses an ending that it does not know', async () => {
     const out = bench.path('rows.csv');

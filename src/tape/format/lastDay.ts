@@ -1,0 +1,55 @@
+/** The last day of a stored tape, copied to be gone on with elsewhere and put back whole: whoever is killed meanwhile has harmed nothing. */
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Millis } from '../../core/index.ts';
+import { bookFolder, dayFolder, partitions, ROWS_FILE, startOfDay, TAIL_FILE } from './dayFiles.ts';
+
+/** A tape of one book in `work` that begins with the last day of the one in `dir`. */
+export class LastDay {
+  readonly #dir: string;
+  readonly #work: string;
+  readonly #book: string;
+  readonly #day: string;
+  readonly #copied: readonly number[];
+
+  /** Copies. Throws where the tape has no day. */
+  constructor(dir: string, work: string, book: string) {
+    const day = partitions(bookFolder(dir, book), 'day=').at(-1);
+    if (day === undefined) throw new Error(`${bookFolder(dir, book)}: holds no days`);
+    [this.#dir, this.#work, this.#book, this.#day] = [dir, work, book, day];
+    mkdirSync(bookFolder(work, book), { recursive: true });
+    this.#copied = this.#sizes();
+    cpSync(dayFolder(dir, book, day), dayFolder(work, book, day), { recursive: true });
+  }
+
+  /** Midnight with which it begins, in ms since 1970: nothing older can follow it. */
+  get start(): Millis {
+    return startOfDay(this.#day);
+  }
+
+  /**
+   * The oldest day first, each at once: a tape that is left in between ends with a whole day. Throws an Error of one line when somebody else wrote to the
+   * tape since it was copied.
+   */
+  putBack(): void {
+    if (this.#sizes().some((size, i) => size !== this.#copied[i]))
+      throw new Error(
+        `${dayFolder(this.#dir, this.#book, this.#day)}: changed meanwhile: does another process record into it?`,
+      );
+    for (const day of partitions(bookFolder(this.#work, this.#book), 'day=')) {
+      const [from, to] = [dayFolder(this.#work, this.#book, day), dayFolder(this.#dir, this.#book, day)];
+      if (!existsSync(to)) {
+        renameSync(from, to);
+        continue;
+      }
+      renameSync(join(from, ROWS_FILE), join(to, ROWS_FILE));
+      // Its rows are in the other file now.
+      rmSync(join(to, TAIL_FILE), { force: true });
+    }
+  }
+
+  #sizes(): readonly number[] {
+    const folder = dayFolder(this.#dir, this.#book, this.#day);
+    return [ROWS_FILE, TAIL_FILE].map(name => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0);
+  }
+}

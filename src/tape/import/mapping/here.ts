@@ -1,0 +1,43 @@
+/** Mapping files beside what they describe, `mapping.yaml` or `NAME.mapping.yaml`: with one a folder is a recording like those whose format is known. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findRecording, recordedBooks } from '../find.ts';
+import { filesAt } from '../parts.ts';
+import type { Given } from '../parts.ts';
+import type { Recording } from '../recording.ts';
+import { mappedRecording } from './mapped.ts';
+import { mappingOf } from './mapping.ts';
+
+/** As `findRecording`; a mapping file in the folder goes before the known formats, unless one of them is asked for. */
+export async function openRecording(
+  path: string,
+  given: Given = {},
+  onBytes: (count: number) => void = () => undefined,
+): Promise<Recording> {
+  const mappings = given.format === undefined ? await mappingsIn(path) : [];
+  const [only, other] = mappings;
+  if (only === undefined) return findRecording(path, given, onBytes);
+  const names = mappings.map(({ book }) => book).join(', ');
+  if (given.book === undefined && other !== undefined)
+    throw new Error(`${path}: holds several books; choose one of: ${names}`);
+  const chosen = given.book === undefined ? only : mappings.find(({ book }) => book === given.book);
+  if (chosen === undefined) throw new Error(`${path}: holds no book ${given.book}; it has: ${names}`);
+  return mappedRecording(path, chosen.file, given, onBytes);
+}
+
+/** As `recordedBooks`, of what `openRecording` opens. */
+export async function booksAt(path: string): Promise<readonly (string | undefined)[]> {
+  const mappings = await mappingsIn(path);
+  return mappings.length > 0 ? mappings.map(({ book }) => book) : recordedBooks(path);
+}
+
+async function mappingsIn(path: string): Promise<readonly { readonly book: string; readonly file: string }[]> {
+  const { dir, files } = await filesAt(path);
+  const names = files.filter(name => /^(?:.+\.)?mapping\.ya?ml$/.test(name) && join(dir, name) !== path);
+  return Promise.all(
+    names.map(async name => {
+      const file = join(dir, name);
+      return { book: mappingOf(await readFile(file, 'utf8'), file).book, file };
+    }),
+  );
+}

@@ -1,0 +1,22 @@
+/** Tells of a source that was silent for too long to have been recorded: a lost connection, a missing hour or day. */
+import type { Millis } from '../../core/index.ts';
+import type { ImportReading } from './lines.ts';
+
+export class Silence {
+  readonly #gap: ImportReading['gap'];
+  readonly #maxMs: Millis;
+  readonly #why: string;
+  #before = Number.NaN;
+
+  /** More than `maxMs` between two times is a gap. `what` was not heard, for people. */
+  constructor({ gap }: Pick<ImportReading, 'gap'>, maxMs: Millis, what: string) {
+    this.#gap = gap;
+    this.#maxMs = maxMs;
+    this.#why = `no ${what} for that long`;
+  }
+
+  heard(at: Millis): void {
+    if (at - this.#before > this.#maxMs) this.#gap({ from: this.#before, to: at, why: this.#why });
+    if (!(at < this.#before)) this.#before = at;
+  }
+}
