@@ -23,17 +23,23 @@ const requests = {
         .int()
         .min(1)
         .max(100_000)
-        .default(60)
-        .describe('Public requests in any 60 s. The exchange allows 60 for one address.'),
+        .default(54)
+        .describe(
+          'Public requests in any 60 s. The exchange allows 60 for one address: the default leaves a tenth of it free.',
+        ),
       privatePerMinute: z
         .int()
         .min(1)
         .max(100_000)
-        .default(300)
-        .describe('Private requests in any 60 s, cancels not counted. The exchange allows 300 for one account.'),
+        .default(270)
+        .describe(
+          'Private requests in any 60 s, cancels not counted. The exchange allows 300 for one account: the default leaves a tenth of it free.',
+        ),
     })
     .prefault({})
-    .describe('Requests that may be sent. More than the exchange allows gets the address locked out for a minute.'),
+    .describe(
+      'Requests that may be sent. More than the exchange allows, with those of your other programs, gets address or account locked out for a minute.',
+    ),
   requestTimeoutMs: millis(100, 60_000)
     .default(5_000)
     .describe('A request without a whole answer after this many ms has an unknown outcome.'),

@@ -35,7 +35,7 @@ export type {
 export type { TapeChunk } from './format/chunkReader.ts';
 export { BLOCK_ROWS } from './format/rowsCodec.ts';
 export { Recorder } from './record/recorder.ts';
-export { rulesOf } from './record/recordedRules.ts';
+export { RULES_EVERY_MS, rulesOf } from './record/recordedRules.ts';
 export type { RecorderOptions, RecorderStatus } from './record/recorderTypes.ts';
 export type { RecordSink } from './record/reorderBuffer.ts';
 export { PollRecorder } from './record/pollRecorder.ts';

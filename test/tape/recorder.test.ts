@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openBox } from '../../src/app/wiring/embedded.ts';
-import { randomOf, settle, VirtualClock } from '../../src/core/index.ts';
+import { instrumentOf, randomOf, settle, VirtualClock } from '../../src/core/index.ts';
 import type { BookRules, Exchange, StreamConnection, StreamTransport } from '../../src/core/index.ts';
 import { exchangeClient, marketStream } from '../../src/exchange/index.ts';
 import { inProcessStream } from '../../src/sandbox/index.ts';
@@ -21,6 +21,7 @@ import {
 } from '../../src/tape/index.ts';
 import { loadStoredTape } from '../../src/tape/index.ts';
 import type { RecordSink, Tape } from '../../src/tape/index.ts';
+import { OrderRecord } from '../../src/tape/record/orderRecord.ts';
 import { wireTo } from '../live/inProcess.ts';
 import { sandboxConfig } from '../live/world.ts';
 
@@ -453,6 +454,20 @@ describe('a recording from the stream', () => {
     await world.clock.advance(SECOND);
     expect(String(broken[0])).toMatch(/ENOSPC/);
     await settle();
+  });
+});
+
+describe('the record of single orders', () => {
+  test('takes a price that the whole book spells otherwise than the stream for the same, and another for another', () => {
+    const world = { book: 'ltc_mxn', tickSize: '0.1', minimumAmount: '0.001', maximumAmount: '1000' };
+    const rules = { ...world, minimumPrice: '1', maximumPrice: '100000', minimumValue: '1', maximumValue: '1000000' };
+    const record = new OrderRecord(instrumentOf(rules));
+    const rows: (readonly number[])[] = [];
+    const row = (...of: readonly number[]) => void rows.push(of);
+    record.apply({ changes: [{ kind: 'open', oid: 'a', side: 'buy', price: '1700', amount: '2' }] }, row);
+    const whole = (price: string) => ({ bids: [{ oid: 'a', price, amount: '2.00000000' }], asks: [] });
+    expect([record.become(whole('1700.0'), row), rows.length]).toEqual([0, 1]);
+    expect(record.become(whole('1700.1'), row)).toBe(2);
   });
 });
 

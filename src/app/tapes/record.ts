@@ -2,10 +2,11 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomOf, sleep } from '../../core/index.ts';
-import type { BookRules, Clock, VenueClient } from '../../core/index.ts';
+import type { AvailableBook, BookRules, Clock, VenueClient } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
-import { PollRecorder, Recorder, rulesOf, TapeWriter } from '../../tape/index.ts';
+import { PollRecorder, Recorder, RULES_EVERY_MS, rulesOf, TapeWriter } from '../../tape/index.ts';
 import type { RecorderStatus } from '../../tape/index.ts';
+import { publicClientOf } from '../wiring/bot.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { venueOf } from '../wiring/venueRegistry.ts';
 
@@ -13,8 +14,11 @@ export type RecordOptions = {
   readonly config: Config;
   /** Without it, and where the configuration switches it off, books are polled. */
   readonly addresses: { readonly restUrl: string; readonly streamUrl?: string };
-  readonly books: readonly string[];
+  /** Names; or which of those that the exchange lists. */
+  readonly books: readonly string[] | ((listed: readonly AvailableBook[]) => readonly string[]);
   readonly out: string;
+  /** The list of books is read once: it rejects with `UsageError` when that fails, instead of trying again. */
+  readonly once?: boolean;
   readonly clock: Clock;
   readonly seed: number;
   /** One line for a person. */
@@ -48,12 +52,13 @@ export async function record(options: RecordOptions): Promise<Recorded> {
   const recordings: Recording[] = [];
   let stop: (why: string) => void = () => undefined;
   const stopped = new Promise<string>(resolve => (stop = resolve));
+  const asked = new AbortController();
   let failure: string | null = null;
   const onBroken = (error: unknown): void => {
     failure ??= error instanceof Error ? error.message : String(error);
+    asked.abort();
     stop('something broke');
   };
-  const asked = new AbortController();
   options.onStarted(why => {
     asked.abort();
     stop(why);
@@ -61,8 +66,8 @@ export async function record(options: RecordOptions): Promise<Recorded> {
   const started = clock.elapsed();
   try {
     const rules = await rulesOfBooks(client, options, asked.signal);
-    for (const row of rules) recordings.push(openRecording(row, client, options, onBroken));
-    for (const { recorder } of recordings) recorder.start();
+    for (const row of rules) recordings.push(openRecording(row, rules.length, client, options, onBroken));
+    startInTurn(recordings, options, asked.signal);
     const line = setInterval(
       () => onProgress(recordings.map(one => progressOf(one, (clock.elapsed() - started) / 1000)).join(' | ')),
       PROGRESS_MS,
@@ -91,8 +96,32 @@ export async function record(options: RecordOptions): Promise<Recorded> {
   };
 }
 
+/** Each first read of a book takes up to this many requests: the newest trade, a whole book, the trades until then, and one to spare. */
+const FIRST_REQUESTS = 4;
+
+/** So many at once as the budget has requests for, each further one when there are more. */
+function startInTurn(recordings: readonly Recording[], { clock, config }: RecordOptions, signal: AbortSignal): void {
+  const perMinute = publicPerMinute(config);
+  const atOnce = Math.max(1, Math.floor(perMinute / FIRST_REQUESTS));
+  for (const [i, { recorder }] of recordings.entries()) {
+    if (i < atOnce) recorder.start();
+    else {
+      const ms = ((i + 1 - atOnce) * FIRST_REQUESTS * 60_000) / perMinute;
+      void sleep(clock, ms, signal).then(() => {
+        if (!signal.aborted) recorder.start();
+      });
+    }
+  }
+}
+
+/** A round of polls is two reads a book; a tenth of the budget is left. */
+const roundMs = (books: number, config: Config): number => (2.2 * 60_000 * books) / publicPerMinute(config);
+
+const publicPerMinute = ({ exchange }: Config): number => exchange.budgets.publicPerMinute;
+
 function openRecording(
   rules: BookRules,
+  books: number,
   client: VenueClient,
   options: RecordOptions,
   onBroken: (error: unknown) => void,
@@ -107,16 +136,14 @@ function openRecording(
   const common = { exchange: client, clock, sink: writer, rules, resumedFrom: writer.resumedFrom, log, onBroken };
   if (writer.resumedFrom !== null)
     log(`${book}: going on with the tape that ends at ${new Date(writer.resumedFrom).toISOString()}`);
+  const everyMs = roundMs(books, config);
+  // One list has the rules of all books.
+  const rulesEveryMs = RULES_EVERY_MS * books;
   if (!stream) {
-    // A round is two reads; a tenth of the budget is left.
-    const roundMs = (2.2 * 60_000 * options.books.length) / config.exchange.budgets.publicPerMinute;
-    return {
-      book,
-      writer,
-      recorder: new PollRecorder({ ...common, pollMs: Math.max(config.timing.bookPollMs, roundMs) }),
-    };
+    const pollMs = Math.max(config.timing.bookPollMs, everyMs);
+    return { book, writer, recorder: new PollRecorder({ ...common, rulesEveryMs, pollMs }) };
   }
-  return { book, writer, recorder: new Recorder({ ...common, stream }) };
+  return { book, writer, recorder: new Recorder({ ...common, rulesEveryMs, stream, wholeEveryMs: everyMs }) };
 }
 
 function openWriter(dir: string, rules: BookRules, source: string, depth: number): TapeWriter {
@@ -127,16 +154,8 @@ function openWriter(dir: string, rules: BookRules, source: string, depth: number
   }
 }
 
-function publicClient({ config, addresses, clock, seed }: RecordOptions): VenueClient {
-  const { budgets, requestTimeoutMs } = config.exchange;
-  return venueOf(config).connect({
-    clock,
-    random: randomOf(seed),
-    restUrl: addresses.restUrl,
-    deadlineMs: Math.max(requestTimeoutMs, WHOLE_BOOK_MS),
-    budgets: { public: budgets.publicPerMinute, private: budgets.privatePerMinute },
-  });
-}
+const publicClient = ({ config, addresses, clock, seed }: RecordOptions): VenueClient =>
+  publicClientOf(config, addresses.restUrl, clock, seed, { deadlineMs: WHOLE_BOOK_MS });
 
 /** A whole book is up to some megabytes. */
 const WHOLE_BOOK_MS = 15_000;
@@ -146,10 +165,11 @@ async function rulesOfBooks(
   options: RecordOptions,
   signal: AbortSignal,
 ): Promise<readonly BookRules[]> {
-  const { books, clock, log } = options;
+  const { clock, log, once = false } = options;
   while (!signal.aborted) {
     const outcome = await client.availableBooks();
     if (outcome.kind === 'done') {
+      const books = typeof options.books === 'function' ? options.books(outcome.value) : options.books;
       return books.map(book => {
         const row = outcome.value.find(each => each.book === book);
         if (row) return rulesOf(row);
@@ -159,6 +179,7 @@ async function rulesOfBooks(
       });
     }
     const why = outcome.kind === 'unknown' ? outcome.reason : `${outcome.code} ${outcome.message}`;
+    if (once) throw new UsageError(`the list of books could not be read from ${options.addresses.restUrl}: ${why}`, 1);
     log(`the list of books could not be read (${why}); trying again in ${RULES_AGAIN_MS / 1000} s`);
     await sleep(clock, RULES_AGAIN_MS, signal);
   }

@@ -95,6 +95,25 @@ export function clientOf(
   });
 }
 
+/** A client without a key, for who reads the market alone. `deadlineMs`: the least that a whole answer gets. */
+export function publicClientOf(
+  config: Pick<Config, 'exchange'>,
+  restUrl: string,
+  clock: Clock,
+  seed: number,
+  options: { readonly deadlineMs?: Millis; readonly onRequest?: (seen: Observation) => void } = {},
+): VenueClient {
+  const { budgets, requestTimeoutMs } = config.exchange;
+  return venueOf(config).connect({
+    clock,
+    random: randomOf(seed),
+    restUrl,
+    deadlineMs: Math.max(requestTimeoutMs, options.deadlineMs ?? 0),
+    budgets: { public: budgets.publicPerMinute, private: budgets.privatePerMinute },
+    onRequest: options.onRequest,
+  });
+}
+
 /** The stream of the configured book; undefined when it is switched off or the venue has none. */
 export function marketStreamOf(
   config: Config,

@@ -98,7 +98,8 @@ export class OrderRecord {
       lots > 0 &&
       lots <= before.lots &&
       before.side === side &&
-      before.priceText === priceText
+      // A whole book may spell a price otherwise than the stream does: 40.10 and 40.1.
+      (before.priceText === priceText || before.price === this.#ticks(side, priceText))
     ) {
       if (lots === before.lots) return;
       row(KIND.change, sideCodeOf(side), before.price, lots, before.id);

@@ -8,7 +8,7 @@ import { ReorderBuffer } from './reorderBuffer.ts';
 import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
 import { TradeRecord } from './tradeRecord.ts';
 
-export type PollRecorderOptions = Omit<RecorderOptions, 'stream' | 'checkEveryMs'> & {
+export type PollRecorderOptions = Omit<RecorderOptions, 'stream' | 'checkEveryMs' | 'wholeEveryMs'> & {
   /** Between two rounds, each of a book and a page of trades. */
   readonly pollMs: Millis;
 };

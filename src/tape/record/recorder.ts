@@ -14,8 +14,7 @@ import type { TradeCall } from './tradeRecord.ts';
 /** Twice in the second that may be lost. */
 const FLUSH_MS = 400;
 const CHECK_MS = 10 * 60_000;
-/** Whole books are large: between two while the stream is not there. */
-const WHOLE_EVERY_MS = 10_000;
+const WHOLE_EVERY_MIN_MS = 10_000;
 /** The stream is given a moment: a book that was read before it came up would begin the tape with a gap. */
 const FIRST_AFTER_MS = 1_000;
 /** So many trades wait for the first book at most. */
@@ -58,7 +57,7 @@ export class Recorder {
   }
 
   #supervisor(): MarketDataSupervisor {
-    const { clock, exchange, log, onBroken, rules, stream } = this.#options;
+    const { clock, exchange, log, onBroken, rules, stream, wholeEveryMs = 0 } = this.#options;
     const { book } = rules;
     const steps = this.#steps;
     return new MarketDataSupervisor({
@@ -78,7 +77,7 @@ export class Recorder {
         seed: whole => this.#seed(whole),
         lose: () => steps.lose(),
       },
-      pollMs: () => WHOLE_EVERY_MS,
+      pollMs: () => Math.max(WHOLE_EVERY_MIN_MS, wholeEveryMs),
       polls: 'orders',
       ahead: 'wait',
       time: () => clock.elapsed(),

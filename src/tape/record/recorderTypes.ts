@@ -13,6 +13,8 @@ export type RecorderOptions = {
   readonly resumedFrom: Millis | null;
   /** Between two whole books that are compared with what the stream told. */
   readonly checkEveryMs?: Millis;
+  /** Between two whole books while the stream is not there: they are large. 10 s without it, and at least. */
+  readonly wholeEveryMs?: Millis;
   /** Between two reads of the book's rules. */
   readonly rulesEveryMs?: Millis;
   readonly log: (line: string) => void;
