@@ -31,11 +31,22 @@ export {
   orderLine,
   ORDERS_HEADER,
   reportOf,
+  sweptLatency,
 } from './report/report.ts';
+export { gainText, numberText, sumText } from './report/digits.ts';
+export { tilesTextOf } from './report/firstScreen.ts';
+export { mainOf, shownModels } from './report/models.ts';
+export { crossedText, isCrossed, longest } from './report/verdict.ts';
+export { excludesZero, intervalOf } from './report/interval.ts';
 export type { BacktestReport, ReplayReport } from './report/report.ts';
 export { reportPage } from './report/page.ts';
+export { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from './report/pageFrame.ts';
 export type { PageParts } from './report/pageFrame.ts';
-export { Fees } from './exchange/fees.ts';
+export { html, NO_HTML } from './report/html.ts';
+export type { Html } from './report/html.ts';
+export { rangeOf } from './report/plots.ts';
+export type { Line, Plot } from './page/plot.ts';
+export { Fees, makerBpsOf, paceOf } from './exchange/fees.ts';
 export { comparedModel, hashOfRuns, mainModel, withoutCurves } from './compare/comparison.ts';
 export type { ComparedModel, ComparedRun, ComparedTape, Comparison, Measured } from './compare/comparison.ts';
 export { remarksOf } from './compare/remarks.ts';

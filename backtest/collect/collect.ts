@@ -11,11 +11,15 @@ import {
 } from '../../src/core/index.ts';
 import type { Instrument, MarkoutCurve, Millis, Money, Profit, Side } from '../../src/core/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
+import { Absence } from './absence.ts';
+import type { Missing } from './absence.ts';
 import { Buckets } from './buckets.ts';
 import { Durations, TimeByValue } from './distributions.ts';
 import { Fees } from '../exchange/fees.ts';
 import type { FeeOptions } from '../exchange/fees.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
+import { Hours } from './hours.ts';
+import type { Hour } from './hours.ts';
 import { NO_ASK, NO_BID } from '../exchange/ownOrders.ts';
 import type { OwnOrder } from '../exchange/ownOrders.ts';
 import type { RequestBudget } from '../exchange/requestBudget.ts';
@@ -49,7 +53,7 @@ export type LevelOrders = {
   readonly touched: number;
   readonly filled: number;
   /** Mean of what stood ahead on arrival. */
-  readonly aheadLots: number;
+  readonly aheadLots: number | null;
   /** From coming to rest to the first execution. */
   readonly queued: Durations;
   /** Life of those that ended without one. */
@@ -70,12 +74,14 @@ export type Collected = {
   readonly positionTime: TimeByValue;
   readonly positionMeanLots: number;
   readonly spreads: { readonly marketBps: number | null; readonly oursBps: number | null };
-  readonly bothQuoted: number;
+  /** Shares of looks at which a bid, an ask, and both rested at the exchange. */
+  readonly quoted: { readonly bid: number; readonly ask: number; readonly both: number };
   /** In any minute. */
   readonly requestsMost: number;
   readonly requestsAllowed: number;
-  /** Decisions by the reason for which a quote was missing, most first. */
-  readonly missing: readonly { readonly reason: string; readonly decisions: number }[];
+  /** Why a side had no order of ours, and for how long, longest first. */
+  readonly missing: readonly Missing[];
+  readonly hours: readonly Hour[];
   readonly series: Buckets<SeriesName>;
 };
 
@@ -86,6 +92,7 @@ const SERIES = {
   spread: 'last',
   inventory: 'last',
   fees: 'last',
+  kept60: 'sum',
   hedging: 'last',
   drawdown: 'max',
   position: 'last',
@@ -107,21 +114,23 @@ const SERIES = {
 } as const;
 export type SeriesName = keyof typeof SERIES;
 
-/** Reasons told apart; the texts are few, but a strategy may write its own. */
-const REASONS_MAX = 100;
 /** The market is looked at this often; shares of time are shares of looks. */
 const LOOK_MS = 1000;
 
 export class Collector implements Watcher {
   dueAt: Millis;
-  /** At the last look a side had no order of ours: whoever knows why should tell. */
-  isMissing = false;
-  readonly #reasons = new Map<string, number>();
+  readonly #absence: Absence;
+  readonly #hours: Hours;
+  readonly #profitNow = (): Profit => this.#position.profit();
   readonly #options: CollectOptions;
   readonly #position: Position;
   readonly #fees: Fees;
   readonly #gaps: GapIterator;
-  readonly #markouts = new Markouts();
+  readonly #markouts = new Markouts({
+    onMarkout: (horizon, bps, value, at) => {
+      if (horizon === 60) this.#series.put('kept60', at, (bps * value) / 10_000);
+    },
+  });
   readonly #series: Buckets<SeriesName>;
   readonly #returns: Returns;
   readonly #positionTime: TimeByValue;
@@ -140,11 +149,13 @@ export class Collector implements Watcher {
   #ours = 0;
   #oursLooks = 0;
   #looks = 0;
+  #bidLooks = 0;
+  #askLooks = 0;
   #bothLooks = 0;
   #requestsMost = 0;
 
   constructor(options: CollectOptions) {
-    const { instrument, from, gaps, fees, opening } = options;
+    const { instrument, from, to, gaps, fees, opening } = options;
     this.#options = options;
     this.#position = new Position(instrument, opening);
     this.#fees = new Fees(instrument, fees);
@@ -152,10 +163,17 @@ export class Collector implements Watcher {
     this.#series = new Buckets(from, LOOK_MS, SERIES);
     this.#returns = new Returns(from);
     this.#positionTime = new TimeByValue(1);
+    this.#absence = new Absence(from);
+    this.#hours = new Hours(from, to);
     this.#lookAt = from;
     this.#since = from;
     this.#lots = this.#inLots();
     this.dueAt = from;
+  }
+
+  /** A side had no order of ours, and nobody has said why: whoever knows should. */
+  get isMissing(): boolean {
+    return this.#absence.isOpen;
   }
 
   look(at: Millis, book: TickBook, ownBid: number, ownAsk: number): void {
@@ -175,7 +193,11 @@ export class Collector implements Watcher {
     const level = this.#levelOf(order);
     level.rested++;
     level.restedLots += order.lots;
-    level.ahead += order.front;
+    // Of an order that waits to be shown who stands before it nobody knows.
+    if (order.front < Infinity) {
+      level.ahead += order.front;
+      level.known++;
+    }
   }
 
   filled(order: OwnOrder, lots: number, at: Millis, mid: number, place: number): void {
@@ -185,8 +207,10 @@ export class Collector implements Watcher {
     // One that took never stood in a queue, and is no quote.
     if (!order.takes) this.#quoted(order, lots, at);
     this.#hold(at);
+    this.#hours.reach(at, this.#profitNow);
     if (midTicks > 0) this.#position.mark(2 * midTicks);
     const value = this.#book(order, lots, at, ticks);
+    this.#hours.filled(value);
     this.#lots = this.#inLots();
     const bought = order.side === BUY;
     if (!order.takes)
@@ -202,6 +226,7 @@ export class Collector implements Watcher {
   converted(major: Money, minor: Money, at: Millis, mid: number): Money {
     const shownAt = Math.min(at, this.#options.to);
     this.#hold(shownAt);
+    this.#hours.reach(shownAt, this.#profitNow);
     if (mid > 0) this.#position.mark(mid + 2 * this.#options.base);
     const before = this.#position.profit().hedging;
     this.#position.convert(major, minor);
@@ -233,12 +258,9 @@ export class Collector implements Watcher {
     level.filledLots += lots;
   }
 
-  /** Why a quote was missing at a decision. */
-  explain(reasons: readonly string[]): void {
-    for (const reason of new Set(reasons)) {
-      const known = this.#reasons.get(reason);
-      if (known !== undefined || this.#reasons.size < REASONS_MAX) this.#reasons.set(reason, (known ?? 0) + 1);
-    }
+  /** Why a bid, and why an ask, would be missing, as of a decision. */
+  explain(bid: string, ask: string): void {
+    this.#absence.explain(bid, ask);
   }
 
   /** After the tape. */
@@ -246,6 +268,7 @@ export class Collector implements Watcher {
     const { to } = this.#options;
     this.#hold(to);
     const sides = ['buy', 'sell'] as const;
+    const looks = Math.max(1, this.#looks);
     return {
       profit: this.#position.profit(),
       position: this.#position.inventory,
@@ -263,12 +286,11 @@ export class Collector implements Watcher {
         marketBps: this.#marketLooks > 0 ? this.#market / this.#marketLooks : null,
         oursBps: this.#oursLooks > 0 ? this.#ours / this.#oursLooks : null,
       },
-      bothQuoted: this.#looks > 0 ? this.#bothLooks / this.#looks : 0,
+      quoted: { bid: this.#bidLooks / looks, ask: this.#askLooks / looks, both: this.#bothLooks / looks },
       requestsMost: this.#requestsMost,
       requestsAllowed: this.#options.budget.perMinute,
-      missing: [...this.#reasons]
-        .map(([reason, decisions]) => ({ reason, decisions }))
-        .sort((a, b) => b.decisions - a.decisions),
+      missing: this.#absence.end(),
+      hours: this.#hours.end(this.#position.profit()),
       series: this.#series,
     };
   }
@@ -305,6 +327,7 @@ export class Collector implements Watcher {
     const { spread, inventory, fees, hedging, total } = this.#position.profit();
     const profit = approximately(total);
     this.#fell(at);
+    this.#hours.reach(at, this.#profitNow);
     this.#returns.look(at, profit);
     series.put('profit', at, profit);
     series.put('profitLeast', at, profit);
@@ -318,12 +341,15 @@ export class Collector implements Watcher {
     series.put('positionLeast', at, held);
     series.put('positionMost', at, held);
     const [hasBid, hasAsk] = [ownBid !== NO_BID, ownAsk !== NO_ASK];
-    this.isMissing = !(hasBid && hasAsk);
+    this.#absence.look(at, hasBid, hasAsk);
     this.#looks++;
     series.put('looks', at, 1);
     if (hasBid) series.put('bidLooks', at, 1);
     if (hasAsk) series.put('askLooks', at, 1);
+    if (hasBid) this.#bidLooks++;
+    if (hasAsk) this.#askLooks++;
     if (hasBid && hasAsk) this.#bothLooks++;
+    this.#hours.look(hasBid && hasAsk);
     const used = budget.usedAt(at);
     this.#requestsMost = Math.max(this.#requestsMost, used);
     series.put('requests', at, used);
@@ -334,7 +360,7 @@ export class Collector implements Watcher {
     this.#marketLooks++;
     series.put('marketBps', at, marketBps);
     series.put('marketLooks', at, 1);
-    if (this.isMissing) return;
+    if (!(hasBid && hasAsk)) return;
     const oursBps = ((ownAsk - ownBid) * 10_000) / midTicks;
     this.#ours += oursBps;
     this.#oursLooks++;
@@ -388,12 +414,14 @@ class Level {
   touched = 0;
   filled = 0;
   ahead = 0;
+  /** Orders of which it was known who stood before them. */
+  known = 0;
   readonly queued = new Durations();
   readonly unfilled = new Durations();
 
   shown(side: Side, level: number): LevelOrders {
     const { rested, restedLots, filledLots, touched, filled, queued, unfilled } = this;
-    const aheadLots = rested > 0 ? this.ahead / rested : 0;
+    const aheadLots = this.known > 0 ? this.ahead / this.known : null;
     return { side, level, rested, restedLots, filledLots, touched, filled, aheadLots, queued, unfilled };
   }
 }

@@ -2,8 +2,9 @@
 
 const MINUTE = 60_000;
 const MINUTES_A_YEAR = 365 * 24 * 60;
-/** With fewer a ratio says nothing. */
-const MINUTES_LEAST = 720;
+/** Days from which a ratio is told. Its standard error is about one over the root of the years: 3.5 after thirty days, and from a day it would be 19. */
+export const RATIO_DAYS = 30;
+const MINUTES_LEAST = RATIO_DAYS * 24 * 60;
 
 export class Returns {
   minutes = 0;

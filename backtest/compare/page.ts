@@ -3,7 +3,7 @@ import { html, NO_HTML } from '../report/html.ts';
 import type { Html } from '../report/html.ts';
 import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../report/pageFrame.ts';
 import type { PageParts } from '../report/pageFrame.ts';
-import { durationText, numberText } from '../report/verdict.ts';
+import { durationText, numberText } from '../report/digits.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel, ComparedTape, Comparison, Measured } from './comparison.ts';
 import { botsOf, comparisonFigures, tiersOf } from './plots.ts';

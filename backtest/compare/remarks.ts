@@ -1,6 +1,5 @@
 /** What kept a run from trading, in sentences: numbers without them would be read as the strategy's doing. */
 import type { DataFlaw } from '../../src/tape/index.ts';
-import { UNDER_WAY } from '../replay/replay.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel } from './comparison.ts';
 
@@ -26,12 +25,12 @@ export function remarksOf(models: readonly ComparedModel[], flaws: readonly Data
   ];
 }
 
-function unquoted({ uptime, missing, decisions }: ComparedModel, flaws: readonly DataFlaw[]): string[] {
+function unquoted({ uptime, missing, seconds }: ComparedModel, flaws: readonly DataFlaw[]): string[] {
   if (uptime.both >= QUOTED_LEAST) return [];
-  const reasons = missing
-    .filter(({ reason }) => reason !== UNDER_WAY)
-    .slice(0, REASONS_SHOWN)
-    .map(({ reason, decisions: times }) => `${reason} (${percent(times / decisions)} of decisions)`);
+  const reasons = missing.slice(0, REASONS_SHOWN).map(({ reason, bidSeconds: bid, askSeconds: ask }) => {
+    const of = (side: number): string => percent(side / seconds);
+    return `${reason} (no bid ${of(bid)}, no ask ${of(ask)} of the time)`;
+  });
   const why = reasons.length === 0 ? '' : `: ${reasons.join(', ')}`;
   const crossed = missing[0]?.reason === 'book crossed';
   const found = crossed ? flaws.filter(({ what }) => /^(locked|crossed) books$/.test(what)) : [];

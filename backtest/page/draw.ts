@@ -5,7 +5,7 @@ import type { Line, Plot } from './plot.ts';
 /** Put into the page before this script. */
 declare const uPlot: typeof UPlot;
 
-const HEIGHT = { wide: 280, small: 220 };
+const HEIGHT = { wide: 250, small: 220, low: 120 };
 const NARROW = 620;
 const AXIS_FONT = '12px system-ui, sans-serif';
 /** Height of names at an angle. */
@@ -38,18 +38,25 @@ const sizes = new ResizeObserver(entries => {
   }
 });
 
+for (const part of document.querySelectorAll('details')) part.addEventListener('toggle', drawVisible);
 drawAll();
-root.dataset['drawn'] = String(drawn.length);
 
 function drawAll(): void {
   sizes.disconnect();
   for (const { chart } of drawn.splice(0)) chart.destroy();
+  drawVisible();
+}
+
+/** What is folded away has no width: it is drawn when it is opened. */
+function drawVisible(): void {
   for (const plot of plots) {
     const place = document.getElementById(plot.id);
     if (!place) throw new Error(`the page has no place for ${plot.id}`);
+    if (place.closest('details:not([open])') !== null || drawn.some(other => other.plot === plot)) continue;
     drawn.push({ plot, place, chart: draw(plot, place) });
     sizes.observe(place);
   }
+  root.dataset['drawn'] = String(drawn.length);
 }
 
 function draw(plot: Plot, place: HTMLElement): UPlot {
@@ -85,7 +92,9 @@ function draw(plot: Plot, place: HTMLElement): UPlot {
 
 /** Names and bars stand in the middle of their places, away from the edges. */
 function xRange({ x, lines }: Plot): { range?: [number, number] } {
-  const [first, last] = [x.values[0], x.values.at(-1)];
+  // The chart counts seconds.
+  const scale = x.kind === 'time' ? 1000 : 1;
+  const [first, last] = [x.values[0], x.values.at(-1)].map(at => (at === undefined ? at : at / scale));
   if (first === undefined || last === undefined) return {};
   const bars = lines.some(({ style }) => style === 'bars');
   if (x.kind === 'names') return { range: bars ? [first - 0.6, last + 0.6] : [first - 0.4, last + 0.4] };
@@ -119,11 +128,11 @@ function axesOf({ x, y }: Plot, width: number): UPlot.Axis[] {
         : {}),
       ...(x.kind === 'log' ? { values: (_: UPlot, at: number[]) => at.map(v => (isDecade(v) ? short(v) : '')) } : {}),
       ...(x.kind === 'time' ? { values: timeTexts } : {}),
-      space: width < NARROW ? 60 : 80,
+      space: width < NARROW && x.kind !== 'time' ? 60 : 80,
     },
     {
       ...shared,
-      size: (_: UPlot, texts: string[]) => 30 + 7 * Math.max(3, ...(texts ?? []).map(text => text.length)),
+      size: (_: UPlot, texts: string[]) => 30 + 7 * Math.max(4, ...(texts ?? []).map(text => text.length)),
       label: y.label,
       labelFont: AXIS_FONT,
       labelSize: 16,
@@ -297,7 +306,8 @@ function drawSpans(chart: UPlot, { x, lines }: Plot): void {
 }
 
 function heightOf(place: HTMLElement, { lines }: Plot): number {
-  const height = place.classList.contains('small') ? HEIGHT.small : HEIGHT.wide;
+  const size = (['small', 'low'] as const).find(name => place.classList.contains(name)) ?? 'wide';
+  const height = HEIGHT[size];
   return lines.some(({ style }) => style === 'dots') ? height + TURNED - 44 : height;
 }
 

@@ -151,8 +151,8 @@ export type ReplayResult = {
 const STOP_MS = 120_000;
 /** An acceptance whose answer was lost is known to be over after fence, life and settling. */
 const HEDGES_END_MS = 3_600_000;
-/** The engine shows all that it wants: an order is on its way, or was just filled. */
-export const UNDER_WAY = 'nothing more was wanted, or it was on its way';
+/** The engine shows what it wants of a side: the order is on its way, was just filled, or is being replaced. */
+const UNDER_WAY = 'an order was on its way or being replaced';
 const PROGRESS_EVERY = 1_000;
 /** As often as the bot reads its fees. */
 const RATES_EVERY_MS = 300_000;
@@ -179,6 +179,10 @@ type Placed = {
   report: OrderReport | null;
   reportedFilled: number;
 };
+
+/** In the strategy's own words where they are the same each time: a number in them would make many reasons of one. */
+const reasonOf = (unshown: Snapshot['unshown'][Side]): string =>
+  unshown === null ? UNDER_WAY : unshown.words === null || /\d/.test(unshown.words) ? unshown.reason : unshown.words;
 
 /** An answer that has arrived at our end. */
 type Heard = {
@@ -446,9 +450,9 @@ class Replay {
   }
 
   #explain(at: Millis): void {
-    const { quoting, silent } = this.#engine.snapshot(at);
-    if (quoting !== null) this.#collector.explain([quoting]);
-    else this.#collector.explain(silent.length > 0 ? silent : [UNDER_WAY]);
+    const { quoting, unshown } = this.#engine.snapshot(at);
+    const of = (side: Side): string => quoting ?? reasonOf(unshown[side]);
+    this.#collector.explain(of('buy'), of('sell'));
   }
 
   #seesTaken({ side }: OwnOrder, place: number, lots: number): void {

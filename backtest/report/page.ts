@@ -1,37 +1,66 @@
-/** The report of a backtest as one page. */
+/** The report of a backtest as one page: a first screen, and everything else folded below it. */
+import { durationText, gainText, minuteText, numberOr, numberText, percent, secondsOr, sumText } from './digits.ts';
+import { tilesOf } from './firstScreen.ts';
 import { html, NO_HTML } from './html.ts';
 import type { Html } from './html.ts';
-import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from './pageFrame.ts';
+import { mainOf, shownModels } from './models.ts';
+import type { ShownModel } from './models.ts';
+import { modelTable } from './modelTable.ts';
+import { folded, pageWith, placesOf, PLOT_ADVICE, section, stacked, table, THEME_BUTTON } from './pageFrame.ts';
 import type { PageParts } from './pageFrame.ts';
+import type { Period } from './periods.ts';
 import { colourOf, figuresOf } from './plots.ts';
+import type { PlotGroup } from './plots.ts';
 import type { BacktestReport, HedgeReport, LevelReport, ReplayReport } from './report.ts';
-import { durationText, numberText, verdictOf } from './verdict.ts';
+import { verdictOf, warmUpText } from './verdict.ts';
 
 /** The text of an HTML file that stands alone: library, style and script are inside, every text of the report is escaped. */
 export function reportPage(report: BacktestReport, parts: PageParts): string {
   const figures = figuresOf(report);
+  const models = shownModels(report.models);
+  const main = mainOf(report.models);
   const title = `Backtest: ${report.strategy} on ${report.book}`;
+  const [verdict = '', ...words] = verdictOf(report);
+  const drawn = (group: PlotGroup): readonly Html[] =>
+    figures
+      .filter(figure => figure.group === group)
+      .map(({ heading, how, plots }) =>
+        section(
+          heading,
+          html`<p>${how}</p>
+            ${placesOf(plots)}`,
+        ),
+      );
+  const first = figures.find(({ group }) => group === 'first');
   const body = html`<header>
       <h1>${title}</h1>
       ${THEME_BUTTON}
     </header>
-    ${verdictOf(report).map((paragraph, i) =>
-      i === 0 ? html`<p class="verdict">${paragraph}</p>` : html`<p>${paragraph}</p>`,
+    <p class="verdict">${verdict}</p>
+    ${main === null ? NO_HTML : tilesOf(report, main)}
+    ${
+      first === undefined
+        ? NO_HTML
+        : html`${stacked(first.plots)}
+            <p class="soft">${first.how} ${PLOT_ADVICE} Times are UTC.</p>`
+    }
+    ${folded('In words', html`${words.map(paragraph => html`<p>${paragraph}</p>`)}`)}
+    ${folded('The fill models side by side', modelTable(report, models))}
+    ${main === null ? NO_HTML : folded('By day and by hour', periodTables(report, main))}
+    ${report.latencySweep === undefined ? NO_HTML : folded('Latency', html`${drawn('latency')}${latencyTable(report)}`)}
+    ${folded('Profit: where it came from', html`${drawn('profit')}`)}
+    ${folded('Inventory', html`${drawn('inventory')}`)}
+    ${folded(
+      'Fills: markouts, ratios, waits, levels',
+      html`${drawn('fills')}${section('Fills by side and level', levelTable(models))}`,
     )}
-    ${section('The fill models side by side', modelTable(report))}
-    <p class="soft">${PLOT_ADVICE} Times are UTC.</p>
-    ${figures.map(({ heading, how, plots }) =>
-      section(
-        heading,
-        html`<p>${how}</p>
-          ${placesOf(plots)}`,
-      ),
+    ${folded(
+      'Quotes: uptime, spread, requests, why one was missing',
+      html`${drawn('quotes')}${section('Why a quote was missing', missingTable(models))}`,
     )}
-    ${section('Fills by side and level', levelTable(report))}
-    ${report.models.some(({ hedges }) => hedges !== null) ? section('Hedges', hedgeTable(report)) : NO_HTML}
-    ${section('Why a quote was missing', missingTable(report))}
-    ${section('What was found in the recording', flawTable(report))}
-    ${section(
+    ${models.some(({ hedges }) => hedges !== null) ? folded('Hedges', hedgeTable(report, models)) : NO_HTML}
+    ${folded('What was found in the recording', flawTable(report))}
+    ${folded(
       'What was run',
       html`${runTable(report)}
         <pre>${report.config}</pre>`,
@@ -39,73 +68,101 @@ export function reportPage(report: BacktestReport, parts: PageParts): string {
   return pageWith({ title, body, plots: figures.flatMap(({ plots }) => plots), parts });
 }
 
-type Row = { readonly name: string; readonly of: (model: ReplayReport) => string | Html };
+const modelHead = (models: readonly ShownModel[]): readonly Html[] =>
+  models.map(({ label }, i) => html`<th><i style="background:var(--${colourOf(i)})"></i>${label}</th>`);
 
-function modelTable(report: BacktestReport): Html {
-  const { major, minor } = report;
-  const money = (text: string): string => numberText(Number(text));
-  const rows: Row[] = [
-    { name: `profit, ${minor}`, of: ({ pnl }) => html`<b>${money(pnl.total)}</b>` },
-    { name: `= spread captured`, of: ({ pnl }) => money(pnl.spread) },
-    { name: `+ inventory`, of: ({ pnl }) => money(pnl.inventory) },
-    { name: `+ fees`, of: ({ pnl }) => money(pnl.fees) },
-    { name: `+ hedging`, of: ({ pnl }) => money(pnl.hedging) },
-    { name: 'profit, bps of what was traded', of: ({ profitBps }) => numberOr(profitBps) },
-    { name: 'fees, bps of what was traded', of: ({ feesBps }) => numberOr(feesBps) },
-    { name: `most held at once, ${major}`, of: ({ position }) => numberText(position.mostSize) },
-    { name: 'largest drawdown', of: ({ drawdown }) => money(drawdown.most) },
-    {
-      name: 'Sharpe / Sortino, a year, from minutes',
-      of: ({ sharpe, sortino }) => `${numberOr(sharpe, 1)} / ${numberOr(sortino, 1)}`,
-    },
-    { name: 'fills', of: ({ fills }) => numberText(fills) },
-    { name: `traded, ${major}`, of: ({ volume }) => money(volume.major) },
-    { name: `traded, ${minor}`, of: ({ volume }) => money(volume.minor) },
-    { name: 'orders placed', of: ({ orders }) => numberText(orders.placed) },
-    { name: 'orders with a fill', of: ({ levels }) => share(sum(levels, 'touched'), sum(levels, 'orders')) },
-    {
-      name: 'time in the queue, median / 90 %',
-      of: ({ waits }) => `${secondsOr(waits.medianSeconds)} / ${secondsOr(waits.p90Seconds)}`,
-    },
-    { name: 'markout after 1 s, bps', of: model => markoutAt(model, 1) },
-    { name: 'markout after 1 min, bps', of: model => markoutAt(model, 60) },
-    { name: 'bid / ask quoted', of: ({ uptime }) => `${percent(uptime.bid)} / ${percent(uptime.ask)}` },
-    {
-      name: 'spread ours / market, bps',
-      of: ({ spreadBps }) => `${numberOr(spreadBps.ours)} / ${numberOr(spreadBps.market)}`,
-    },
-    { name: `inventory at the end, ${major}`, of: ({ inventory }) => money(inventory) },
-    { name: `inventory, mean size, ${major}`, of: ({ position }) => numberText(position.meanSize) },
-    {
-      name: 'most requests in a minute / allowed',
-      of: ({ requests }) => `${numberText(requests.mostPerMinute)} / ${numberText(requests.allowedPerMinute)}`,
-    },
-    {
-      name: 'requests without budget / locked out',
-      of: ({ requests }) => `${numberText(requests.overBudget)} / ${numberText(requests.lockedOut)}`,
-    },
-    { name: 'post-only orders that would have traded', of: ({ refusedPostOnly }) => numberText(refusedPostOnly) },
-    { name: 'halted', of: ({ haltedBecause }) => haltedBecause ?? 'no' },
-  ];
-  const head = report.models.map(
-    ({ model }, i) => html`<th><i style="background:var(--${colourOf(i)})"></i>${model}</th>`,
-  );
+/** Longer runs have a table of the hours of the day in place of one of every hour. */
+const HOURS_SHOWN = 48;
+
+function periodTables({ minor }: BacktestReport, { model, days, hours }: ReplayReport): Html {
+  const isLong = hours.length > HOURS_SHOWN;
+  return html`<p>
+      The ${model} run. Hours and days are those of UTC; the first and the last may be cut. Rows add up to the run.
+    </p>
+    ${periodTable(
+      days.map(day => [day.from.slice(0, 10), [day]] as const),
+      minor,
+    )}
+    <p>${isLong ? 'The same by the hour of the day, all days together:' : 'The same by the hour:'}</p>
+    ${periodTable(
+      isLong
+        ? Array.from({ length: 24 }, (_, hour) => {
+            const name = `${String(hour).padStart(2, '0')}:00`;
+            return [name, hours.filter(({ from }) => from.slice(11, 13) === name.slice(0, 2))] as const;
+          }).filter(([, found]) => found.length > 0)
+        : hours.map(hour => [minuteText(hour.from), [hour]] as const),
+      minor,
+    )}`;
+}
+
+function periodTable(rows: readonly (readonly [string, readonly Period[]])[], minor: string): Html {
+  const names = [`net, ${minor}`, 'spread', 'inventory', 'fees', 'hedging', 'fills', `traded, ${minor}`, 'both quoted'];
+  const cells = (of: readonly Period[]): readonly string[] => {
+    const sum = (value: (period: Period) => number): number => of.reduce((total, period) => total + value(period), 0);
+    const looked = of.filter(({ both }) => both !== null);
+    const seconds = looked.reduce((total, period) => total + period.seconds, 0);
+    return [
+      ...(['total', 'spread', 'inventory', 'fees', 'hedging'] as const).map(part =>
+        gainText(
+          sum(({ pnl }) => Number(pnl[part])),
+          minor,
+        ),
+      ),
+      numberText(sum(({ fills }) => fills)),
+      sumText(
+        sum(({ volume }) => Number(volume)),
+        minor,
+      ),
+      seconds > 0 ? percent(looked.reduce((total, { both, seconds: s }) => total + (both ?? 0) * s, 0) / seconds) : '–',
+    ];
+  };
   return table(
     html`<tr>
       <th></th>
-      ${head}
+      ${names.map(name => html`<th>${name}</th>`)}
     </tr>`,
     rows.map(
-      ({ name, of }) =>
+      ([name, periods]) =>
         html`<tr>
           <th>${name}</th>
-          ${report.models.map(model => html`<td>${of(model)}</td>`)}
+          ${cells(periods).map(cell => html`<td>${cell}</td>`)}
         </tr>`,
     ),
   );
 }
 
-function levelTable({ models }: BacktestReport): Html {
+function latencyTable({ latencySweep = [], minor }: BacktestReport): Html {
+  const names = [
+    `net, ${minor}`,
+    `net after 60 s, ${minor}`,
+    'net, bps',
+    'fills',
+    'refused as post-only',
+    'both quoted',
+  ];
+  return table(
+    html`<tr>
+      <th>ms each way</th>
+      ${names.map(name => html`<th>${name}</th>`)}
+    </tr>`,
+    latencySweep.map(({ latencyMs, pnl, net60s, profitBps, fills, refusedPostOnly, uptime }) => {
+      const cells = [
+        gainText(pnl.total, minor),
+        net60s === null ? '–' : gainText(net60s.total, minor),
+        numberOr(profitBps),
+        numberText(fills),
+        numberText(refusedPostOnly),
+        percent(uptime.both),
+      ];
+      return html`<tr>
+        <th>${latencyMs}</th>
+        ${cells.map(cell => html`<td>${cell}</td>`)}
+      </tr>`;
+    }),
+  );
+}
+
+function levelTable(models: readonly ShownModel[]): Html {
   const keys = new Map<string, LevelReport>();
   for (const { levels } of models) for (const level of levels) keys.set(`${level.side} ${level.level}`, level);
   if (keys.size === 0) return html`<p>No order came to rest.</p>`;
@@ -118,17 +175,17 @@ function levelTable({ models }: BacktestReport): Html {
           percent(level.fillRatio),
           percent(level.volumeRatio),
           secondsOr(level.queued.medianSeconds),
-          numberText(Number(level.ahead.toPrecision(4))),
+          level.ahead === null ? '–' : numberText(Number(level.ahead.toPrecision(4))),
           secondsOr(level.unfilled.medianSeconds),
         ];
   const sorted = [...keys.values()].sort((a, b) => a.side.localeCompare(b.side) || a.level - b.level);
   const rows = sorted.flatMap(({ side, level }) =>
-    models.map(({ model, levels }, i) => {
+    models.map(({ label, levels }, i) => {
       const found = levels.find(other => other.side === side && other.level === level);
       const name = i === 0 ? html`<th rowspan="${models.length}">${side} ${level}</th>` : NO_HTML;
       return html`<tr>
         ${name}
-        <th><i style="background:var(--${colourOf(i)})"></i>${model}</th>
+        <th><i style="background:var(--${colourOf(i)})"></i>${label}</th>
         ${cells(found).map(cell => html`<td>${cell}</td>`)}
       </tr>`;
     }),
@@ -147,12 +204,12 @@ function levelTable({ models }: BacktestReport): Html {
     )}`;
 }
 
-function hedgeTable({ models, major, minor }: BacktestReport): Html {
+function hedgeTable({ major, minor }: BacktestReport, models: readonly ShownModel[]): Html {
   const rows: readonly (readonly [string, (hedges: HedgeReport) => string])[] = [
     ['begun', ({ begun }) => numberText(begun)],
     ['carried out', ({ completed }) => numberText(completed)],
-    [`left or came, ${major}`, ({ volume }) => numberText(Number(volume.major))],
-    [`cost against the middle, fees included, ${minor}`, ({ cost }) => numberText(Number(cost))],
+    [`left or came, ${major}`, ({ volume }) => sumText(volume.major, major)],
+    [`cost against the middle, fees included, ${minor}`, ({ cost }) => sumText(cost, minor)],
     ['the same, bps of what left', ({ costBps }) => numberOr(costBps)],
     ['requests to the desk', ({ requests }) => numberText(requests)],
     ...[...new Set(models.flatMap(({ hedges }) => hedges?.notDone.map(({ reason }) => reason) ?? []))]
@@ -165,7 +222,6 @@ function hedgeTable({ models, major, minor }: BacktestReport): Html {
           ] as const,
       ),
   ];
-  const head = models.map(({ model }, i) => html`<th><i style="background:var(--${colourOf(i)})"></i>${model}</th>`);
   return html`<p>
       Inventory past its band that left by the cheapest way within the limit. Every hedge, with all that was weighed, is
       in the CSV file.
@@ -173,7 +229,7 @@ function hedgeTable({ models, major, minor }: BacktestReport): Html {
     ${table(
       html`<tr>
         <th></th>
-        ${head}
+        ${modelHead(models)}
       </tr>`,
       rows.map(
         ([name, of]) =>
@@ -185,26 +241,27 @@ function hedgeTable({ models, major, minor }: BacktestReport): Html {
     )}`;
 }
 
-function missingTable({ models }: BacktestReport): Html {
+function missingTable(models: readonly ShownModel[]): Html {
   const reasons = [...new Set(models.flatMap(({ missing }) => missing.map(({ reason }) => reason)))];
   if (reasons.length === 0) return html`<p>Both sides were quoted whenever it was looked.</p>`;
-  const count = ({ missing, decisions }: ReplayReport, reason: string): string =>
-    share(missing.find(found => found.reason === reason)?.decisions ?? 0, decisions);
-  const head = models.map(({ model }, i) => html`<th><i style="background:var(--${colourOf(i)})"></i>${model}</th>`);
+  const time = ({ missing }: ReplayReport, reason: string): string => {
+    const found = missing.find(one => one.reason === reason);
+    return found === undefined ? '–' : `${durationText(found.bidSeconds)} / ${durationText(found.askSeconds)}`;
+  };
   return html`<p>
-      Share of all decisions at which a side had no order at the exchange, by what the engine gave as its reason;
-      several may hold at once.
+      For how long the bid / the ask had no order at the exchange, by what the engine gave as its reason at its next
+      decision.
     </p>
     ${table(
       html`<tr>
         <th></th>
-        ${head}
+        ${modelHead(models)}
       </tr>`,
       reasons.slice(0, REASONS_SHOWN).map(
         reason =>
           html`<tr>
             <th>${reason}</th>
-            ${models.map(model => html`<td>${count(model, reason)}</td>`)}
+            ${models.map(model => html`<td>${time(model, reason)}</td>`)}
           </tr>`,
       ),
     )}`;
@@ -247,7 +304,7 @@ function flawTable({ tape: { dirt, gaps } }: BacktestReport): Html {
 const GAPS_SHOWN = 20;
 
 function runTable(report: BacktestReport): Html {
-  const { tape, models, latencyMs, feedLatencyMs, seed, hash, made, minor } = report;
+  const { tape, models, latencyMs, feedLatencyMs, fillLatencyMs, warmUpFrom, seed, hash, made, minor } = report;
   const first = models[0];
   const rows: readonly (readonly [string, string])[] = [
     ['recording', tape.source],
@@ -259,6 +316,8 @@ function runTable(report: BacktestReport): Html {
       : [['events', numberText(first.events)] as const, ['time', `${first.from} to ${first.to}`] as const]),
     ['latency of requests, each way, ms', latencyMs],
     ['latency of market data, at least, ms', feedLatencyMs],
+    ['notices of own fills, ms', fillLatencyMs ?? 'as answers'],
+    ...(warmUpFrom === undefined || first === undefined ? [] : [['before', warmUpText(warmUpFrom, first)] as const]),
     ...models.map(
       ({ model, holdings }) =>
         [
@@ -282,19 +341,4 @@ function runTable(report: BacktestReport): Html {
       ),
     )}
     <p>The configuration:</p>`;
-}
-
-const sum = (levels: readonly LevelReport[], key: 'touched' | 'orders'): number =>
-  levels.reduce((total, level) => total + level[key], 0);
-const share = (part: number, all: number): string => (all > 0 ? percent(part / all) : '–');
-const percent = (x: number): string => `${(x * 100).toFixed(1)} %`;
-const numberOr = (x: number | null, decimals = 2): string =>
-  x === null ? '–' : x.toLocaleString('en-US', { maximumFractionDigits: decimals });
-const secondsOr = (x: number | null): string => (x === null ? '–' : durationText(x));
-
-function markoutAt({ markouts }: ReplayReport, after: number): string {
-  const all = markouts.find(({ side }) => side === null);
-  const i = all?.seconds.indexOf(after) ?? -1;
-  const [mean, error] = [all?.bps[i] ?? null, all?.errorBps[i] ?? null];
-  return mean === null ? '–' : `${numberOr(mean)}${error === null ? '' : ` ± ${numberOr(error)}`}`;
 }

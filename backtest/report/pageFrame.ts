@@ -57,11 +57,22 @@ export const section = (heading: string, inside: Html | readonly Html[]): Html =
 export const placesOf = (plots: readonly Plot[], size: 'row' | 'row many' = 'row'): Html =>
   plots.length === 1 ? html`${plots.map(place(''))}` : html`<div class="${size}">${plots.map(place('small'))}</div>`;
 
+/** Below each other, as wide as the page: the first tall, the others low. */
+export const stacked = (plots: readonly Plot[]): Html =>
+  html`${plots.map((plot, i) => place(i === 0 ? '' : 'low')(plot))}`;
+
+/** Closed until somebody opens it; its plots are drawn then. */
+export const folded = (name: string, inside: Html): Html =>
+  html`<details class="part">
+    <summary>${name}</summary>
+    ${inside}
+  </details>`;
+
 const place =
   (size: string) =>
   ({ id, title }: Plot): Html =>
     html`<figure>
-      ${size === '' ? NO_HTML : html`<figcaption>${title}</figcaption>`}
+      ${size === '' || size === 'low' ? NO_HTML : html`<figcaption>${title}</figcaption>`}
       <div class="plot ${size}" id="${id}" role="img" aria-label="${title}"></div>
     </figure>`;
 
@@ -104,14 +115,17 @@ body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,-
 main{max-width:1240px;margin:0 auto;padding:24px 20px 60px}
 header{display:flex;flex-wrap:wrap;gap:8px 16px;align-items:baseline;justify-content:space-between}
 h1{font-size:24px;margin:0 0 8px}h2{font-size:18px;margin:36px 0 6px}p{margin:6px 0 10px;max-width:78ch}
-.verdict{font-size:17px}.soft{color:var(--soft)}
+.verdict{font-size:17px;max-width:112ch}.soft{color:var(--soft)}
 button{font:inherit;font-size:13px;color:var(--soft);background:none;border:1px solid var(--grid);border-radius:6px;padding:2px 10px;cursor:pointer}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums}
 th,td{padding:3px 12px 3px 0;text-align:right;white-space:nowrap;border-bottom:1px solid var(--grid);font-weight:400;vertical-align:top}
 tbody th,td.text,th.text{text-align:left}tbody th{color:var(--soft)}td.text{white-space:normal;overflow-wrap:anywhere}thead th{font-weight:600}
 th i{display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:6px}
 .gain{color:var(--spread)}.loss{color:var(--fees)}tr.note td{border-top:0;padding-top:0;font-size:13px}.dense table{font-size:13px}.dense th,.dense td{padding-right:9px}.dense thead th{white-space:normal}th.narrow{white-space:normal;max-width:110px}
-details{margin:2px 0}summary{cursor:pointer;color:var(--soft);overflow-wrap:anywhere}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(170px,100%),1fr));gap:8px;margin:12px 0}
+.tile{display:flex;flex-direction:column;background:var(--panel);border:1px solid var(--grid);border-radius:6px;padding:8px 10px;font-size:12px;font-variant-numeric:tabular-nums;min-width:0;overflow-wrap:anywhere}.tile b{font-size:19px;line-height:1.3}
+details{margin:2px 0}details.part{border-top:1px solid var(--grid);margin:0;padding:5px 0}.part>summary{font-size:16px;color:var(--ink)}.part h2{font-size:16px;margin:22px 0 4px}.part[open]{padding-bottom:24px}
+summary{cursor:pointer;color:var(--soft);overflow-wrap:anywhere}
 .row{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(340px,100%),1fr));gap:12px 20px}.row.many{grid-template-columns:repeat(auto-fill,minmax(min(285px,100%),1fr))}
 figure{margin:0;min-width:0}figcaption{font-weight:600;font-size:14px}
 .plot{width:100%;min-width:0;overflow:hidden}.u-legend{font-size:12px;color:var(--ink)}.u-legend .u-value{font-variant-numeric:tabular-nums}

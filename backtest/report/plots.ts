@@ -1,10 +1,19 @@
 /** The plots of a report: which, of what, with one sentence each on how to read them. */
 import type { Line, Plot } from '../page/plot.ts';
-import type { BacktestReport, ReplayReport, SeriesColumn } from './report.ts';
-import { mainOf } from './verdict.ts';
+import { sumText } from './digits.ts';
+import { mainOf, shownModels } from './models.ts';
+import type { ShownModel } from './models.ts';
+import type { BacktestReport, ReplayReport } from './report.ts';
+import type { SeriesColumn } from './series.ts';
 
-/** Under one heading: a sentence for the reader, and one or several plots beside each other. */
+/** Where on the page a section stands. */
+export type PlotGroup = 'first' | 'latency' | 'profit' | 'inventory' | 'fills' | 'quotes';
+/** Under one heading: a sentence for the reader, and one or several plots. */
 export type PlotSection = { readonly heading: string; readonly how: string; readonly plots: readonly Plot[] };
+type Placed = PlotSection & { readonly group: PlotGroup };
+
+/** A report with each model that differs once. */
+type Shown = Omit<BacktestReport, 'models'> & { readonly models: readonly ShownModel[] };
 
 /** Colours of models, in the order in which they were run; the page has this many. */
 export const COLOURS = 8;
@@ -12,10 +21,12 @@ const TIME = 'time';
 const LEVELS_SHOWN = 6;
 
 /** In the order of the page. Headings without a plot are left out; without a fill in any model markouts, fill ratios and waits are too. */
-export function figuresOf(report: BacktestReport): readonly PlotSection[] {
+export function figuresOf(whole: BacktestReport): readonly Placed[] {
+  const report = { ...whole, models: shownModels(whole.models) };
   const traded = report.models.some(({ fills }) => fills > 0);
   return [
-    profit(report),
+    equity(report),
+    latency(report),
     parts(report),
     fillPrices(report),
     position(report),
@@ -24,20 +35,77 @@ export function figuresOf(report: BacktestReport): readonly PlotSection[] {
     ...(traded ? [markoutsBySide(report), markoutsByLevel(report), fillRatios(report), waits(report)] : []),
     uptime(report),
     spreads(report),
-    drawdown(report),
     requests(report),
   ].filter(({ plots }) => plots.length > 0);
 }
 
-function profit(report: BacktestReport): PlotSection {
+function equity(report: Shown): Placed {
+  const plot = overTime(report, 'profit', 'Equity', report.minor, column('profit'));
+  const main = mainOf(report.models);
+  const held = main === null ? null : holdLine(main, report.major, plot.x.values.length);
+  const lines = held === null ? plot.lines : [...plot.lines, held];
   return {
-    heading: 'Profit',
-    how: `Profit so far in ${report.minor} under each fill model: what was gained by trading and holding since the start, fees paid. Lines far apart say that the place in the queue decides; lines on each other, that it does not. Grey stretches are gaps of the recording.`,
-    plots: [overTime(report, 'profit', 'Profit', report.minor, column('profit'))],
+    group: 'first',
+    heading: 'Equity and drawdown',
+    how: `Gained since the start in ${report.minor}, fees paid, under each fill model; dashed, what buying the most that it held and keeping it would have gained. Below, how far each was under its highest so far. Grey is where the recording has gaps.`,
+    plots: [
+      { ...plot, lines, y: isFlat(lines.flatMap(({ values }) => values)) ? plot.y : { ...plot.y, range: null } },
+      overTime(report, 'drawdown', 'Drawdown', report.minor, model =>
+        column('drawdown')(model).map(fall => (fall === null ? null : 0 - fall)),
+      ),
+    ],
   };
 }
 
-function parts(report: BacktestReport): PlotSection {
+/** Null of a run that held nothing, or knew no market. */
+function holdLine({ hold, series }: ReplayReport, major: string, length: number): Line | null {
+  const { middle } = series.columns;
+  const first = middle.find(value => value !== null);
+  if (first === undefined || !(hold.amount > 0)) return null;
+  return {
+    label: `holding ${sumText(hold.amount, major)} ${major}`,
+    colour: 'soft',
+    style: 'dashed',
+    values: padded(
+      middle.map(value => (value === null || value === undefined ? null : hold.amount * (value - first))),
+      length,
+    ),
+  };
+}
+
+function latency({ latencySweep = [], minor }: Shown): Placed {
+  const values = latencySweep.map((_, i) => i);
+  return {
+    group: 'latency',
+    heading: 'What latency costs',
+    how: `The ${latencySweep[0]?.model ?? ''} run again with requests and answers that take so many ms each way, all else the same: net, and net with each fill marked 60 s later. A line that falls to the right is a strategy that lives on being quick; one that jumps about says how much of the result is chance.`,
+    plots:
+      latencySweep.length === 0
+        ? []
+        : [
+            {
+              id: 'latency',
+              title: 'What latency costs',
+              x: { kind: 'names', values, names: latencySweep.map(({ latencyMs }) => String(latencyMs)), label: 'ms' },
+              y: { label: minor, range: null },
+              lines: [
+                {
+                  ...{ label: 'net', colour: 'model-1', style: 'line', dots: true },
+                  values: latencySweep.map(({ pnl }) => Number(pnl.total)),
+                },
+                {
+                  ...{ label: 'net after 60 s', colour: 'model-0', style: 'dashed', dots: true },
+                  values: latencySweep.map(({ net60s }) => net60s?.total ?? null),
+                },
+              ],
+              shades: [],
+              group: null,
+            },
+          ],
+  };
+}
+
+function parts(report: Shown): Placed {
   const { minor } = report;
   const names = [
     ['spread', 'spread captured', 'line'],
@@ -48,10 +116,11 @@ function parts(report: BacktestReport): PlotSection {
   ] as const;
   const range = rangeOf(report.models.flatMap(model => names.flatMap(([name]) => model.series.columns[name])));
   return {
+    group: 'profit',
     heading: 'Where it came from',
-    how: 'The same profit in its parts, which add up to it at every fill to the last unit: what quotes captured against the middle of the market, what the market did to what was held, fees, and hedging (nothing hedges yet). A healthy maker shows spread above fees and inventory near zero.',
+    how: 'The same profit in its parts, which add up to it at every fill to the last unit: what quotes captured against the middle of the market, what the market did to what was held, fees, and hedging. A healthy maker shows spread above fees and inventory near zero.',
     plots: report.models.map((model, i) => ({
-      ...timePlot(report, `parts-${i}`, model.model, minor),
+      ...timePlot(report, `parts-${i}`, model.label, minor),
       x: timesOf(model),
       y: { label: minor, range },
       lines: names.map(([name, label, style]) => ({
@@ -64,11 +133,12 @@ function parts(report: BacktestReport): PlotSection {
   };
 }
 
-function fillPrices(report: BacktestReport): PlotSection {
+function fillPrices(report: Shown): Placed {
   const main = mainOf(report.models);
-  if (main === null) return { heading: '', how: '', plots: [] };
+  if (main === null) return { group: 'profit', heading: '', how: '', plots: [] };
   const { columns } = main.series;
   return {
+    group: 'profit',
     heading: 'Price and fills',
     how: `The middle of the market, and the mean price of what was bought (up, blue) and sold (down, orange) in each stretch of ${stretchText(main)} in the ${main.model} run. Buys above and sells below what follows are what informed traders leave to a maker.`,
     plots: [
@@ -85,15 +155,16 @@ function fillPrices(report: BacktestReport): PlotSection {
   };
 }
 
-function position(report: BacktestReport): PlotSection {
+function position(report: Shown): Placed {
   return {
+    group: 'inventory',
     heading: 'Inventory over time',
     how: `${report.major} held beyond the target. It should come back to zero again and again; long stretches at one side are a bet on the direction.`,
     plots: [overTime(report, 'position', 'Inventory', report.major, column('position'))],
   };
 }
 
-function positionBars(report: BacktestReport): PlotSection {
+function positionBars(report: Shown): Placed {
   const width = Math.max(...report.models.map(model => model.position.width));
   const bars = report.models.map(({ position: { values, seconds } }) => inBars(values, seconds, width));
   const shares = bars.map(({ seconds }, i) => {
@@ -102,10 +173,11 @@ function positionBars(report: BacktestReport): PlotSection {
   });
   const range: readonly [number, number] = [0, Math.max(1, ...shares.flat()) * 1.05];
   return {
+    group: 'inventory',
     heading: 'How long it held what',
     how: `Share of the time by ${report.major} held beyond the target. A tall bar in the middle is a maker that stays flat; weight at an end is one that sits on its limit.`,
     plots: report.models.map((model, i) => ({
-      ...timePlot(report, `held-${i}`, model.model, '% of the time'),
+      ...timePlot(report, `held-${i}`, model.label, '% of the time'),
       x: { kind: 'number', values: bars[i]!.values, label: report.major },
       y: { label: '% of the time', range },
       lines: [{ label: '% of the time', colour: colourOf(i), style: 'bars', values: shares[i]! }],
@@ -128,11 +200,12 @@ function inBars(
   return { values: times.map((_, i) => (first + i) * width), seconds: times };
 }
 
-function markoutsBySide(report: BacktestReport): PlotSection {
+function markoutsBySide(report: Shown): Placed {
   const curves = report.models.map(({ markouts }) =>
     markouts.filter(({ side, level }) => side !== null && level === null),
   );
   return {
+    group: 'fills',
     heading: 'Markouts by side',
     how: 'What a fill was worth some time later, in bps of its price, before fees: at 0 the edge over the middle just before the fill, to the right of it what was left as the market moved. Where a line is below the fee (dashed), fills have lost money by then; bars are one standard error, from clusters of time.',
     plots: report.models.map((model, i) =>
@@ -144,12 +217,13 @@ function markoutsBySide(report: BacktestReport): PlotSection {
   };
 }
 
-function markoutsByLevel(report: BacktestReport): PlotSection {
+function markoutsByLevel(report: Shown): Placed {
   const curves = report.models.map(({ markouts }) =>
     markouts.filter(({ level }) => level !== null && level <= LEVELS_SHOWN),
   );
   const sides = ['buy', 'sell'] as const;
   return {
+    group: 'fills',
     heading: 'Markouts by side and level',
     how: 'The same for each level of the ladder, 1 the innermost as its orders were placed. Outer levels fill when the market runs through the inner ones: they have more edge at 0, and must keep it.',
     plots: sides.flatMap(side =>
@@ -171,9 +245,9 @@ function markoutsByLevel(report: BacktestReport): PlotSection {
 type Curve = ReplayReport['markouts'][number];
 
 function markoutPlot(
-  report: BacktestReport,
+  report: Shown,
   id: string,
-  model: ReplayReport,
+  model: ShownModel,
   curves: readonly Curve[],
   all: readonly (readonly Curve[])[],
   look: (curve: Curve) => readonly [label: string, colour: string],
@@ -187,7 +261,7 @@ function markoutPlot(
     );
   const fees = report.models.map(({ feesBps }) => feesBps);
   return {
-    ...timePlot(report, id, `${model.model}${titleEnd}`, 'bps'),
+    ...timePlot(report, id, `${model.label}${titleEnd}`, 'bps'),
     x: {
       kind: 'names',
       values: seconds.map((_, i) => i),
@@ -207,7 +281,7 @@ function markoutPlot(
   };
 }
 
-function fillRatios(report: BacktestReport): PlotSection {
+function fillRatios(report: Shown): Placed {
   const places = new Map<string, { readonly side: string; readonly level: number }>();
   for (const { levels } of report.models)
     for (const { side, level } of levels) places.set(`${side} ${level}`, { side, level });
@@ -221,10 +295,11 @@ function fillRatios(report: BacktestReport): PlotSection {
   );
   const range = [0, Math.max(1, ...ratios.flat().map(ratio => ratio ?? 0)) * 1.05] as const;
   return {
+    group: 'fills',
     heading: 'Fill ratio',
     how: 'Of the orders that came to rest, the share with at least one execution, by side and level. One side far above the other is a quote that leans, or a market that goes one way.',
     plots: report.models.map((model, i) => ({
-      ...timePlot(report, `ratios-${i}`, model.model, '% of orders'),
+      ...timePlot(report, `ratios-${i}`, model.label, '% of orders'),
       x: { kind: 'names', values: names.map((_, place) => place), names, label: 'side and level' },
       y: { label: '% of orders', range },
       lines: [{ label: '% of orders', colour: colourOf(i), style: 'bars', values: ratios[i] ?? [] }],
@@ -234,9 +309,10 @@ function fillRatios(report: BacktestReport): PlotSection {
   };
 }
 
-function waits(report: BacktestReport): PlotSection {
+function waits(report: Shown): Placed {
   const xs = [...new Set(report.models.flatMap(({ waits: { seconds } }) => seconds))].sort((a, b) => a - b);
   return {
+    group: 'fills',
     heading: 'Time in the queue',
     how: 'Of the orders that were filled, the share that had waited at most so long from coming to rest to the first execution. The further to the right, the more it costs to move a quote.',
     plots: [
@@ -245,7 +321,7 @@ function waits(report: BacktestReport): PlotSection {
         x: { kind: 'log', values: xs, label: 'seconds' },
         y: { label: '% of filled orders', range: [0, 102] },
         lines: report.models.map((model, i) => ({
-          label: model.model,
+          label: model.label,
           colour: colourOf(i),
           style: 'line',
           width: widthOf(i, report.models.length),
@@ -267,13 +343,14 @@ function shareUpTo({ waits: { seconds, share } }: ReplayReport, xs: readonly num
   });
 }
 
-function uptime(report: BacktestReport): PlotSection {
+function uptime(report: Shown): Placed {
   const range = [0, 105] as const;
   return {
+    group: 'quotes',
     heading: 'Quote uptime',
     how: 'Share of each stretch in which a bid, and an ask, rested at the exchange. Holes are times without quotes: stale data, limits, or a full budget of requests.',
     plots: report.models.map((model, i) => ({
-      ...timePlot(report, `uptime-${i}`, model.model, '%'),
+      ...timePlot(report, `uptime-${i}`, model.label, '%'),
       x: timesOf(model),
       y: { label: '%', range },
       lines: (['bid', 'ask'] as const).map(side => ({
@@ -287,11 +364,12 @@ function uptime(report: BacktestReport): PlotSection {
   };
 }
 
-function spreads(report: BacktestReport): PlotSection {
+function spreads(report: Shown): Placed {
   const first = report.models[0];
-  if (first === undefined) return { heading: '', how: '', plots: [] };
+  if (first === undefined) return { group: 'quotes', heading: '', how: '', plots: [] };
   const plot = overTime(report, 'spreads', 'Spread', 'bps', column('oursBps'));
   return {
+    group: 'quotes',
     heading: "Our spread and the market's",
     how: 'Best ask less best bid in bps, mean of each stretch: of the market without our orders, and of our own resting orders. Ours below the market is a quote that improves it; far above it, nothing fills but bad news.',
     plots: [
@@ -306,23 +384,12 @@ function spreads(report: BacktestReport): PlotSection {
   };
 }
 
-function drawdown(report: BacktestReport): PlotSection {
-  return {
-    heading: 'Drawdown',
-    how: `How far the profit was below its highest so far, in ${report.minor}: the deepest point is the loss that had to be sat through.`,
-    plots: [
-      overTime(report, 'drawdown', 'Drawdown', report.minor, model =>
-        column('drawdown')(model).map(fall => (fall === null ? null : 0 - fall)),
-      ),
-    ],
-  };
-}
-
-function requests(report: BacktestReport): PlotSection {
+function requests(report: Shown): Placed {
   const plot = overTime(report, 'requests', 'Requests', 'in 60 s', column('requests'));
   const allowed = report.models[0]?.requests.allowedPerMinute ?? 0;
   const most = Math.max(allowed, ...report.models.map(model => model.requests.mostPerMinute));
   return {
+    group: 'quotes',
     heading: 'Requests against the budget',
     how: 'Private requests of the last 60 s, most of each stretch, and what the exchange allows (dashed); cancels are exempt. At the line, placements wait and quotes go stale.',
     plots: [
@@ -345,7 +412,7 @@ const column =
 
 /** One line for each model. The models saw the same tape, and have the same times. */
 function overTime(
-  report: BacktestReport,
+  report: Shown,
   id: string,
   title: string,
   unit: string,
@@ -360,7 +427,7 @@ function overTime(
     x: longest === null ? { kind: 'time', values: [], label: 'UTC' } : timesOf(longest),
     y: { label: unit, range: isFlat(report.models.flatMap(values)) ? [-1, 1] : null },
     lines: report.models.map((model, i) => ({
-      label: model.model,
+      label: model.label,
       colour: colourOf(i),
       style: 'line',
       width: widthOf(i, report.models.length),
@@ -369,12 +436,7 @@ function overTime(
   };
 }
 
-function timePlot(
-  { tape: { gaps } }: BacktestReport,
-  id: string,
-  title: string,
-  label: string,
-): Omit<Plot, 'x' | 'lines'> {
+function timePlot({ tape: { gaps } }: Shown, id: string, title: string, label: string): Omit<Plot, 'x' | 'lines'> {
   return { id, title, y: { label, range: null }, shades: gaps.map(({ from, to }) => [from, to] as const), group: TIME };
 }
 

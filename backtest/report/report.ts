@@ -2,9 +2,17 @@
 import { approximately, money, textOfMoney } from '../../src/core/index.ts';
 import type { Instrument, MarkoutCurve, Money, Side } from '../../src/core/index.ts';
 import type { DataFlaw, Gap } from '../../src/tape/index.ts';
+import type { Missing } from '../collect/absence.ts';
 import type { Collected, LevelOrders } from '../collect/collect.ts';
 import type { Durations } from '../collect/distributions.ts';
 import type { ReplayedHedge } from '../replay/hedging.ts';
+import { short, shortOrNull } from './digits.ts';
+import { headlineOf } from './headline.ts';
+import type { Headline } from './headline.ts';
+import { daysOf, partsOf, periodsOf } from './periods.ts';
+import type { Parts, Period } from './periods.ts';
+import { seriesOf } from './series.ts';
+import type { Series } from './series.ts';
 import type { FillRow, OrderRow, ReplayResult } from '../replay/replay.ts';
 
 /** One run of the command. Everything in it is equal for equal tape, configuration, seed and options, `made` aside. */
@@ -24,21 +32,45 @@ export type BacktestReport = {
   readonly reference?: readonly { readonly book: string; readonly source: string }[];
   /** The configuration quotes around a price from elsewhere that was not given. */
   readonly noReference?: string;
+  /** Routes of hedges that no recording serves, a sentence each. */
+  readonly noRoutes?: readonly string[];
   /** As it was asked for: ms, or where they came from. */
   readonly latencyMs: string;
   readonly feedLatencyMs: string;
+  /** Of notices of own fills; absent: they come as answers do. */
+  readonly fillLatencyMs?: string;
+  /** When the rows before trading began, which built the book; absent: trading began with the recording. */
+  readonly warmUpFrom?: string;
   /** Of the recorded flow, when there was no tape; null otherwise. */
   readonly seed: number | null;
   /** The configuration file as it was read. */
   readonly config: string;
   readonly made: { readonly puntas: string; readonly node: string };
   readonly models: readonly ReplayReport[];
+  /** The same run with other latencies of requests, shortest first; absent: it was not asked for. */
+  readonly latencySweep?: readonly SweptLatency[];
   /** Of every fill, order and final number of every model. */
   readonly hash: string;
 };
 
+/** Times of every request and its answer in ms each way, all else as in the run of `model`. */
+export type SweptLatency = { readonly latencyMs: number } & Pick<
+  ReplayReport,
+  | 'model'
+  | 'fills'
+  | 'volume'
+  | 'pnl'
+  | 'profitBps'
+  | 'net60s'
+  | 'drawdown'
+  | 'uptime'
+  | 'refusedPostOnly'
+  | 'haltedBecause'
+  | 'hash'
+>;
+
 /** Money as decimal text, in the minor currency unless the name says otherwise; fees paid are negative; parts add up to the total. */
-export type ReplayReport = {
+export type ReplayReport = Headline & {
   readonly model: string;
   readonly from: string;
   readonly to: string;
@@ -49,13 +81,13 @@ export type ReplayReport = {
   readonly fills: number;
   readonly volume: { readonly major: string; readonly minor: string };
   /** At the exchange's own middle and time. Hedging is what conversions brought against it. */
-  readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>>;
+  readonly pnl: Parts;
   /** Profit and fees over traded value; null when nothing was traded. */
   readonly profitBps: number | null;
   readonly feesBps: number | null;
   /** The largest fall of the profit from its highest so far, and when it was largest. */
   readonly drawdown: { readonly most: string; readonly at: string | null };
-  /** Of gains by the minute, scaled to a year; null with less than half a day or without a deviation. */
+  /** Of gains by the minute, scaled to a year; null with less than `RATIO_DAYS` days or without a deviation. */
   readonly sharpe: number | null;
   readonly sortino: number | null;
   /** Major held beyond the target at the end. */
@@ -71,10 +103,12 @@ export type ReplayReport = {
     readonly values: readonly number[];
     readonly seconds: readonly number[];
   };
-  /** Shares of the time since quoting was first possible; both sides: of looks, one a second. */
+  /** Shares of looks, one a second, at which quotes rested at the exchange. */
   readonly uptime: Readonly<Record<'bid' | 'ask' | 'both', number>>;
-  /** Why a side had no quote: decisions by reason, most first. Several reasons may hold at once. */
-  readonly missing: readonly { readonly reason: string; readonly decisions: number }[];
+  /** Why a side had no quote, and for how long, longest first. */
+  readonly missing: readonly Missing[];
+  readonly days: readonly Period[];
+  readonly hours: readonly Period[];
   /** Means over time of the best ask less the best bid; null when there never were both. */
   readonly spreadBps: { readonly market: number | null; readonly ours: number | null };
   readonly requests: ReplayResult['requests'] & { readonly mostPerMinute: number; readonly allowedPerMinute: number };
@@ -84,6 +118,8 @@ export type ReplayReport = {
   readonly levels: readonly LevelReport[];
   /** From coming to rest to the first execution: the share of filled orders that waited at most so long. */
   readonly waits: Waits & { readonly seconds: readonly number[]; readonly share: readonly number[] };
+  /** Of the recording: levels left out, as executions went through them and they stayed; time in which its best bid was above its best ask. */
+  readonly recorded: { readonly ghosts: number; readonly crossedSeconds: number };
   readonly haltedBecause: string | null;
   readonly left: number;
   readonly hash: string;
@@ -103,7 +139,7 @@ export type HedgeReport = {
 
 export type Waits = { readonly medianSeconds: number | null; readonly p90Seconds: number | null };
 
-/** `fillRatio`: orders with at least one execution; `volumeRatio`: of what was shown, what was filled; `ahead`: mean amount on arrival. */
+/** `fillRatio`: orders with at least one execution; `volumeRatio`: of what was shown, what was filled; `ahead`: mean amount on arrival, null where the recording showed none. */
 export type LevelReport = {
   readonly side: Side;
   readonly level: number;
@@ -112,39 +148,31 @@ export type LevelReport = {
   readonly filled: number;
   readonly fillRatio: number;
   readonly volumeRatio: number;
-  readonly ahead: number;
+  readonly ahead: number | null;
   readonly queued: Waits;
   readonly unfilled: Waits;
 };
 
-/** Entry i is about the time from `fromMs` + i x `everyMs`; null where nothing is known. Money and amounts are approximate here. */
-export type Series = {
-  readonly fromMs: number;
-  readonly everyMs: number;
-  readonly columns: Readonly<Record<SeriesColumn, readonly (number | null)[]>>;
-};
-export type SeriesColumn =
-  | 'profit'
-  | 'profitLeast'
-  | 'profitMost'
-  | 'spread'
-  | 'inventory'
-  | 'fees'
-  | 'hedging'
-  | 'drawdown'
-  | 'position'
-  | 'positionLeast'
-  | 'positionMost'
-  | 'middle'
-  | 'marketBps'
-  | 'oursBps'
-  | 'bidShare'
-  | 'askShare'
-  | 'requests'
-  | 'bought'
-  | 'boughtAt'
-  | 'sold'
-  | 'soldAt';
+/** What a latency sweep keeps of a run. */
+export const sweptLatency = (
+  latencyMs: number,
+  {
+    model,
+    fills,
+    volume,
+    pnl,
+    profitBps,
+    net60s,
+    drawdown,
+    uptime,
+    refusedPostOnly,
+    haltedBecause,
+    hash,
+  }: ReplayReport,
+): SweptLatency => ({
+  ...{ latencyMs, model, fills, volume, pnl, profitBps, net60s, drawdown },
+  ...{ uptime, refusedPostOnly, haltedBecause, hash },
+});
 
 /**
  * Money becomes exact decimal text; what is told as a number has nine digits, an uptime four decimals. `instrument` must be that of the run: by its
@@ -152,7 +180,7 @@ export type SeriesColumn =
  */
 export function reportOf(instrument: Instrument, result: ReplayResult): ReplayReport {
   const { snapshot, collected } = result;
-  const { counts, uptime } = snapshot;
+  const { counts } = snapshot;
   const { profit } = collected;
   const both = (key: keyof typeof counts.buy): number => counts.buy[key] + counts.sell[key];
   const share = (x: number): number => Number(x.toFixed(4));
@@ -161,6 +189,8 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
     traded > 0 ? short((approximately(part) / traded) * 10_000) : null;
   const lot = approximately(instrument.lotMoney);
   const bars = collected.positionTime.bars();
+  const series = seriesOf(instrument, result.from, collected);
+  const { major, minor } = instrument;
   return {
     model: result.model,
     from: new Date(result.from).toISOString(),
@@ -177,15 +207,10 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
     },
     fills: snapshot.fills,
     volume: result.volume,
-    pnl: {
-      spread: textOfMoney(profit.spread),
-      inventory: textOfMoney(profit.inventory),
-      fees: textOfMoney(profit.fees),
-      hedging: textOfMoney(profit.hedging),
-      total: textOfMoney(profit.total),
-    },
+    pnl: partsOf(profit),
     profitBps: overTraded(profit.total),
     feesBps: overTraded(money(-profit.fees)),
+    ...headlineOf(instrument, result, series.columns),
     drawdown: {
       most: textOfMoney(collected.drawdown.most),
       at: collected.drawdown.at === null ? null : new Date(collected.drawdown.at).toISOString(),
@@ -194,7 +219,7 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
     sortino: shortOrNull(collected.returns.sortino()),
     inventory: textOfMoney(collected.position),
     holdings: Object.fromEntries(
-      [instrument.major, instrument.minor].map(name => [name, textOfMoney(snapshot.holdings.get(name) ?? money(0n))]),
+      [major, minor].map(name => [name, textOfMoney(snapshot.holdings.get(name) ?? money(0n))]),
     ),
     hedges: hedgesOf(result),
     position: {
@@ -204,8 +229,10 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
       values: bars.values.map(lots => short(lots * lot)),
       seconds: bars.times.map(ms => ms / 1000),
     },
-    uptime: { bid: share(uptime.bid), ask: share(uptime.ask), both: share(collected.bothQuoted) },
+    uptime: { bid: share(collected.quoted.bid), ask: share(collected.quoted.ask), both: share(collected.quoted.both) },
     missing: collected.missing,
+    days: periodsOf(daysOf(collected.hours)),
+    hours: periodsOf(collected.hours),
     spreadBps: {
       market: shortOrNull(collected.spreads.marketBps),
       ours: shortOrNull(collected.spreads.oursBps),
@@ -223,10 +250,11 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
     })),
     levels: collected.levels.map(level => levelOf(level, lot)),
     waits: { ...waitsOf(collected.queued), ...curveOf(collected.queued) },
+    recorded: { ghosts: result.recorded.ghosts, crossedSeconds: result.recorded.crossedMs / 1000 },
     haltedBecause: result.haltedBecause,
     left: result.left,
     hash: result.hash,
-    series: seriesOf(instrument, result.from, collected),
+    series,
   };
 }
 
@@ -261,7 +289,7 @@ function levelOf(level: LevelOrders, lot: number): LevelReport {
     filled,
     fillRatio: short(touched / rested),
     volumeRatio: short(filledLots / restedLots),
-    ahead: short(aheadLots * lot),
+    ahead: aheadLots === null ? null : short(aheadLots * lot),
     queued: waitsOf(queued),
     unfilled: waitsOf(unfilled),
   };
@@ -276,52 +304,6 @@ function curveOf(durations: Durations): { readonly seconds: readonly number[]; r
   const { ms, share } = durations.curve();
   return { seconds: ms.map(x => short(x / 1000)), share: share.map(short) };
 }
-
-function seriesOf(instrument: Instrument, fromMs: number, { series }: Collected): Series {
-  const tick = approximately(instrument.tickMoney);
-  const lot = approximately(instrument.lotMoney);
-  const plain = (name: Parameters<typeof series.column>[0], factor = 1): (number | null)[] =>
-    Array.from(series.column(name), x => shortOrNull(x * factor));
-  const ratio = (
-    over: Parameters<typeof series.column>[0],
-    under: Parameters<typeof series.column>[0],
-    factor = 1,
-  ): (number | null)[] => {
-    const below = series.column(under);
-    return Array.from(series.column(over), (x, i) => (below[i]! > 0 ? short((x / below[i]!) * factor) : null));
-  };
-  return {
-    fromMs,
-    everyMs: series.width,
-    columns: {
-      profit: plain('profit'),
-      profitLeast: plain('profitLeast'),
-      profitMost: plain('profitMost'),
-      spread: plain('spread'),
-      inventory: plain('inventory'),
-      fees: plain('fees'),
-      hedging: plain('hedging'),
-      drawdown: plain('drawdown'),
-      position: plain('position'),
-      positionLeast: plain('positionLeast'),
-      positionMost: plain('positionMost'),
-      middle: plain('middle'),
-      marketBps: ratio('marketBps', 'marketLooks'),
-      oursBps: ratio('oursBps', 'oursLooks'),
-      bidShare: ratio('bidLooks', 'looks'),
-      askShare: ratio('askLooks', 'looks'),
-      requests: plain('requests'),
-      bought: plain('boughtLots', lot),
-      boughtAt: ratio('boughtTickLots', 'boughtLots', tick),
-      sold: plain('soldLots', lot),
-      soldAt: ratio('soldTickLots', 'soldLots', tick),
-    },
-  };
-}
-
-/** Nine digits are more than any plot shows; what is no number is null. Zero has no sign. */
-const shortOrNull = (x: number | null): number | null => (x !== null && Number.isFinite(x) ? short(x) : null);
-const short = (x: number): number => Number(x.toPrecision(9)) + 0;
 
 export const FILLS_HEADER =
   'tid,order_id,level,at,heard_at,side,price,amount,value,fee,fee_currency,mid_ticks,held_since_start';

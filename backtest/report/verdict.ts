@@ -1,25 +1,56 @@
 /** A backtest in a few plain sentences: whether it made money, under which fill model, what that rests on, and what speaks against it. */
+import { durationText, minuteText, sumText } from './digits.ts';
+import { AFTER_SECONDS } from './headline.ts';
+import { excludesZero } from './interval.ts';
+import { mainOf } from './models.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 
 const FEW_FILLS = 30;
 /** More than this share is most of it. */
 const MOSTLY = 0.6;
-const MARKOUT_SECONDS = 60;
 
-/** Paragraphs of plain text. */
+/** Paragraphs of plain text; the first is the verdict. */
 export function verdictOf(report: BacktestReport): readonly string[] {
   const main = mainOf(report.models);
   if (main === null) return ['No fill model was run.'];
+  const crossed = crossedText(main);
+  const silent = isSilent(main) ? silence(main) : [];
+  if (isCrossed(main)) return [[...crossed, ...silent].join(' '), cautions(report, main).join(' ')];
   return [
-    [result(report, main), judgement(report.models)].join(' '),
+    [...leads(report), ...crossed, result(report, main), ...judgement(report, main), ...silent].join(' '),
     ...(main.fills > 0 ? [[grounds(report, main), afterFills(main)].filter(Boolean).join(' ')] : []),
     [...cautions(report, main), 'Not in these numbers: what others would have done because of our orders.'].join(' '),
   ];
 }
 
-/** The model that the sentences are about: the expected one, or the first; null of none. */
-export function mainOf(models: readonly ReplayReport[]): ReplayReport | null {
-  return models.find(({ model }) => model === 'expected') ?? models[0] ?? null;
+/** Share of the time in which the recorded book was crossed: above the first the verdict leads with it, above the second there is none on profit. */
+const CROSSED_SHARE = 0.01;
+const CROSSED_MOST = 0.2;
+
+const crossedShare = ({ recorded, seconds }: Pick<ReplayReport, 'recorded' | 'seconds'>): number =>
+  recorded.crossedSeconds / seconds;
+
+/** On such a recording nothing is said about profit. */
+export const isCrossed = (main: Pick<ReplayReport, 'recorded' | 'seconds'>): boolean =>
+  crossedShare(main) > CROSSED_MOST;
+
+/** What a book that was crossed for long means, as one sentence; none where it was not. */
+export function crossedText(main: Pick<ReplayReport, 'recorded' | 'seconds'>): string[] {
+  const share = crossedShare(main);
+  if (!(share > CROSSED_SHARE)) return [];
+  const found = `The recorded book was crossed, its best bid above its best ask, for ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} % of the time`;
+  if (share > CROSSED_MOST) return [`${found}: on such a recording nothing can be said about profit.`];
+  return [`${found}: what follows rests on a book that nobody could trade on all the time.`];
+}
+
+/** What must be known before a number is believed: it stands before all numbers. */
+function leads({ models, noReference }: BacktestReport): string[] {
+  return [
+    ...(noReference === undefined ? [] : [`${noReference.charAt(0).toUpperCase()}${noReference.slice(1)}.`]),
+    ...models
+      .filter(({ haltedBecause }) => haltedBecause !== null)
+      .map(({ model, haltedBecause }) => `The ${model} run halted itself before the end: ${haltedBecause}.`),
+  ];
 }
 
 function result(report: BacktestReport, main: ReplayReport): string {
@@ -29,25 +60,55 @@ function result(report: BacktestReport, main: ReplayReport): string {
     if (model.fills === 0) return 'traded nothing';
     const sum = moneyText(model.pnl.total, report.minor);
     const fills = model.fills === 1 ? '1 fill' : `${model.fills.toLocaleString('en-US')} fills`;
-    if (Number(model.pnl.total) === 0) return `came out even with ${fills}`;
-    return `${Number(model.pnl.total) > 0 ? 'made' : 'lost'} ${sum} with ${fills}`;
+    const total = Number(model.pnl.total);
+    if (total === 0) return `came out even with ${fills}`;
+    // What may be chance was not made.
+    if (excludesZero(model.netInterval)) return `${total > 0 ? 'made' : 'lost'} ${sum} with ${fills}`;
+    return `ended ${sum} ${total > 0 ? 'above' : 'below'} where it began, with ${fills}`;
   };
-  const beside = others.map(model => `under ${nameOf(model)} it ${outcome(model)}`);
+  if (report.models.length > 1 && report.models.every(({ fills }) => fills === 0))
+    return `${started} traded nothing under any model.`;
+  const beside = others.map(
+    model => `under ${nameOf(model)} it ${isSame(model, main) ? 'did the same, fill for fill' : outcome(model)}`,
+  );
   return `${started} ${outcome(main)} under ${nameOf(main)}${beside.length > 0 ? `; ${beside.join(', and ')}` : ''}.`;
 }
 
 const nameOf = ({ model }: ReplayReport): string =>
-  model === 'optimistic' ? 'the optimistic bound (every touch fills)' : `the ${model} fill model`;
+  model === 'optimistic' ? 'the optimistic model (every touch fills whole)' : `the ${model} model`;
+const isSame = (a: ReplayReport, b: ReplayReport): boolean => a.fills > 0 && a.hash === b.hash;
 
-function judgement(models: readonly ReplayReport[]): string {
-  if (models.every(({ fills }) => fills === 0)) return 'Nothing can be said about its profit.';
+function judgement({ models, minor }: BacktestReport, main: ReplayReport): string[] {
+  if (models.every(({ fills }) => fills === 0)) return ['Nothing can be said about its profit.'];
+  return [...underModels(models, main), ...chance(main, minor)];
+}
+
+function underModels(models: readonly ReplayReport[], main: ReplayReport): string[] {
   const honest = models.filter(({ model }) => model !== 'optimistic');
   const gains = (list: readonly ReplayReport[]): number => list.filter(({ pnl }) => Number(pnl.total) > 0).length;
-  if (gains(models) === 0) return 'It made money under none of them.';
-  if (honest.length === 0) return 'That bound is no estimate: run an honest model beside it.';
-  if (gains(honest) === 0) return 'It made money only where every touch fills, and no market gives that.';
-  if (gains(honest) < honest.length) return 'Whether it makes money hangs on its place in the queue.';
-  return gains(models) === models.length && models.length > 1 ? 'It made money under every one of them.' : '';
+  if (honest.length === 0) return ['That model is no estimate: run an honest one beside it.'];
+  if (models.length < 2) return [];
+  if (gains(models) === 0) return ['It made money under none of them.'];
+  if (gains(honest) === 0) return ['It ended above zero only where every touch fills, and no market gives that.'];
+  if (gains(honest) < honest.length) return ['Whether it ends above zero hangs on its place in the queue.'];
+  const optimistic = models.find(({ model }) => model === 'optimistic');
+  if (optimistic !== undefined && Number(optimistic.pnl.total) < Number(main.pnl.total))
+    return ['Where every touch fills whole it ended lower: that is no upper limit of the profit.'];
+  return honest.every(({ netInterval }) => netInterval !== null && netInterval.low > 0)
+    ? ['It made money under every one of them.']
+    : ['It ended above zero under every one of them.'];
+}
+
+/** Whether its profit could be chance. */
+function chance({ netInterval, stretches }: ReplayReport, minor: string): string[] {
+  if (netInterval === null) return [];
+  const { low, high } = netInterval;
+  const range = `${sumText(low, minor)} to ${sumText(high, minor)} ${minor}`;
+  return low < 0 && high > 0
+    ? [
+        `By how its ${stretches.net.length} equal parts differ, another such time would bring ${range} (95 %): that is not told apart from nothing.`,
+      ]
+    : [`By how its ${stretches.net.length} equal parts differ, another such time would bring ${range} (95 %).`];
 }
 
 function grounds({ minor }: BacktestReport, main: ReplayReport): string {
@@ -76,7 +137,7 @@ function whyHeld({ pnl, markouts, volume }: ReplayReport): string {
   const quoting = Math.abs(Number(pnl.spread) + Number(pnl.fees));
   if (!(Math.abs(inventory) > MOSTLY * (quoting + Math.abs(inventory)))) return '';
   const all = markouts.find(({ side }) => side === null);
-  const [edge, later] = [all?.bps[0] ?? null, all?.bps[all.seconds.indexOf(MARKOUT_SECONDS)] ?? null];
+  const [edge, later] = [all?.bps[0] ?? null, all?.bps[all.seconds.indexOf(AFTER_SECONDS)] ?? null];
   const soon = edge === null || later === null ? 0 : ((later - edge) / 10_000) * Number(volume.minor);
   if (inventory < 0 && soon < MOSTLY * inventory)
     return ' Most of that loss came within a minute of the fills: those who traded with it knew better where the market would go.';
@@ -85,7 +146,7 @@ function whyHeld({ pnl, markouts, volume }: ReplayReport): string {
 
 function afterFills({ markouts, feesBps }: ReplayReport): string {
   const all = markouts.find(({ side }) => side === null);
-  const at = all?.seconds.indexOf(MARKOUT_SECONDS) ?? -1;
+  const at = all?.seconds.indexOf(AFTER_SECONDS) ?? -1;
   const mean = all?.bps[at] ?? null;
   const error = all?.errorBps[at] ?? null;
   if (mean === null || feesBps === null) return '';
@@ -95,59 +156,69 @@ function afterFills({ markouts, feesBps }: ReplayReport): string {
   return `A minute after a fill, the market stood ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in its favour' : 'against it'}${spread}, and the fee was ${bpsText(feesBps)} bps: a fill was ${net >= 0 ? 'worth' : 'a loss of'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', less than two standard errors'}.`;
 }
 
+/** It says nothing about a strategy that it traded little while it could not quote: that stands in the verdict itself. */
+const isSilent = ({ uptime }: ReplayReport): boolean => uptime.both < 0.5;
+
 /** Quotes that were missing for longer than this are worth a sentence. */
 const QUOTED_LEAST = 0.9;
 
-function cautions({ models, tape, latencyMs }: BacktestReport, main: ReplayReport): string[] {
-  const halted = models.filter(({ haltedBecause }) => haltedBecause !== null);
+function cautions(report: BacktestReport, main: ReplayReport): string[] {
+  const { models, tape, latencyMs, fillLatencyMs, warmUpFrom } = report;
   const gapSeconds = tape.gaps.reduce((sum, gap) => sum + (gap.to - gap.from) / 1000, 0);
   const pessimistic = models.find(({ model }) => model === 'pessimistic');
-  const same =
-    pessimistic !== undefined && main.model === 'expected' && pessimistic.fills > 0 && sameFills(pessimistic, main);
+  const same = pessimistic !== undefined && main.model === 'expected' && isSame(pessimistic, main);
   return [
-    ...halted.map(({ model, haltedBecause }) => `The ${model} run halted itself before the end: ${haltedBecause}.`),
     ...(main.fills > 0 && main.fills < FEW_FILLS ? [`With ${main.fills} fills little can be concluded.`] : []),
-    ...silence(main),
+    ...(isSilent(main) ? [] : silence(main)),
     ...(same
-      ? ['Pessimistic and expected agree to the last fill: nobody stood before our orders where they filled.']
+      ? [
+          'Pessimistic and expected agree to the last fill: nobody who is recorded stood before our orders where they filled.',
+        ]
+      : []),
+    ...(main.recorded.ghosts > 0
+      ? [`${main.recorded.ghosts} recorded levels were left out: executions went through them, and they stayed.`]
       : []),
     ...(gapSeconds > 0 ? [`The recording misses ${durationText(gapSeconds)}.`] : []),
+    ...(warmUpFrom === undefined ? [] : [warmUpText(warmUpFrom, main)]),
     Number(latencyMs) >= 0 ? `Requests took ${latencyMs} ms each way.` : `Latencies of requests: ${latencyMs}.`,
+    ...(fillLatencyMs === undefined ? [] : [`It heard of its own fills after ${latencyText(fillLatencyMs)}.`]),
   ];
 }
 
+/** What the rows before trading were good for. */
+export const warmUpText = (warmUpFrom: string, { from }: Pick<ReplayReport, 'from'>): string =>
+  `Trading began at ${minuteText(from)}: the ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before it built the book alone, and what the strategy estimates began with trading.`;
+const latencyText = (spec: string): string => (Number(spec) >= 0 ? `${spec} ms` : spec);
+
+/** What kept a side out for longest, by the time that was measured. */
 function silence({ uptime, missing }: ReplayReport): string[] {
   if (Math.min(uptime.bid, uptime.ask) >= QUOTED_LEAST) return [];
-  const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
-  const reason = missing[0] === undefined ? '' : `, most often for this reason: ${missing[0].reason}`;
-  return [
-    `It had a bid in the market for ${percent(uptime.bid)} of the time and an ask for ${percent(uptime.ask)}${reason}.`,
-  ];
+  const whole = (share: number): string => `${(share * 100).toFixed(0)} %`;
+  const [bid, ask] = (['bid', 'ask'] as const).map(side =>
+    uptime[side] < QUOTED_LEAST ? longest(missing, side) : null,
+  );
+  const why =
+    bid && ask && bid.reason === ask.reason
+      ? ` What kept both out for longest: ${textOf(bid)}.`
+      : `${bid ? ` What kept the bid out for longest: ${textOf(bid)}.` : ''}${ask ? ` What kept the ask out for longest: ${textOf(ask)}.` : ''}`;
+  return [`It had a bid in the market for ${whole(uptime.bid)} of the time and an ask for ${whole(uptime.ask)}.${why}`];
 }
 
-const sameFills = (a: ReplayReport, b: ReplayReport): boolean =>
-  a.fills === b.fills && a.volume.minor === b.volume.minor && a.pnl.total === b.pnl.total;
+type Longest = { readonly reason: string; readonly seconds: number; readonly of: number };
 
-/** Without its sign, to about six digits. */
-function moneyText(text: string, currency: string): string {
-  return `${numberText(Math.abs(Number(text)))} ${currency}`;
+/** The reason with the most seconds of a side, and all seconds without it; null where there were none. */
+export function longest(missing: ReplayReport['missing'], side: 'bid' | 'ask'): Longest | null {
+  const secondsOf = (one: ReplayReport['missing'][number]): number => one[`${side}Seconds`];
+  const of = missing.reduce((sum, one) => sum + secondsOf(one), 0);
+  const [first] = [...missing].sort((a, b) => secondsOf(b) - secondsOf(a));
+  return first === undefined || of === 0 ? null : { reason: first.reason, seconds: secondsOf(first), of };
 }
 
-/** About six digits, never in powers of ten. */
-export function numberText(x: number): string {
-  const whole = Math.abs(x) >= 1 ? Math.floor(Math.log10(Math.abs(x))) + 1 : 1;
-  return x.toLocaleString('en-US', { maximumFractionDigits: Math.max(0, Math.min(8, 6 - whole)) });
-}
+const textOf = ({ reason, seconds, of }: Longest): string =>
+  `${reason} (${durationText(seconds)} of ${durationText(of)})`;
+
+/** Without its sign, in the digits of the currency. */
+const moneyText = (text: string, currency: string): string =>
+  `${sumText(text.replace(/^-/, ''), currency)} ${currency}`;
 
 const bpsText = (bps: number): string => bps.toLocaleString('en-US', { maximumFractionDigits: 2 });
-const minuteText = (iso: string): string => iso.slice(0, 16).replace('T', ' ');
-
-/** From seconds: `90 s` below two minutes, then `5 min`, `1 h 30 min`, from two days on `2 d 3 h`. Rounded; hours beside days downwards. */
-export function durationText(seconds: number): string {
-  if (seconds < 120) return `${numberText(Number(seconds.toPrecision(3)))} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
-  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
-}

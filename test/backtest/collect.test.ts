@@ -5,7 +5,7 @@ import type { Keep } from '../../backtest/collect/buckets.ts';
 import { Collector } from '../../backtest/collect/collect.ts';
 import { Durations, TimeByValue } from '../../backtest/collect/distributions.ts';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
-import { constantLatency, fillModel, reportOf, RowBuilder } from '../../backtest/index.ts';
+import { makerBpsOf, constantLatency, fillModel, reportOf, RowBuilder } from '../../backtest/index.ts';
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { RequestBudget } from '../../backtest/exchange/requestBudget.ts';
@@ -160,10 +160,10 @@ describe('markouts', () => {
   });
 });
 
-test('returns by the minute: mean over deviation, scaled to a year; nothing from less than half a day', () => {
+test('returns by the minute: mean over deviation, scaled to a year; nothing from less than thirty days', () => {
   const returns = new Returns(0);
-  for (let minute = 1; minute <= 720; minute++) {
-    if (minute === 720) expect(returns.sharpe()).toBe(null);
+  for (let minute = 1; minute <= 43_200; minute++) {
+    if (minute === 43_200) expect(returns.sharpe()).toBe(null);
     returns.look(minute * 60_000, Math.ceil(minute / 2) * 3 - Math.floor(minute / 2));
   }
   // Gains of +3 and -1 by turns: mean 1, deviation 2, root of the mean squared loss the root of a half.
@@ -328,6 +328,76 @@ describe('what is gathered of a replay', () => {
     );
   });
 
+  test('adds up by the hour and by the day: net and its parts to the last unit, fills, and what was traded', () => {
+    // A market that begins ten minutes before midnight.
+    const shift = Date.UTC(2026, 0, 1, 23, 50) - rows.at[0]!;
+    const later = (times: Float64Array) => times.map(at => at + shift);
+    const report = reportOf(
+      tape.instrument,
+      run({ rows: { ...rows, at: later(rows.at), local: later(rows.local) } }).result,
+    );
+    expect(report.hours.map(({ from }) => from)).toEqual([report.from, '2026-01-02T00:00:00.000Z']);
+    expect(report.days.map(({ from, fills }) => [from, fills])).toEqual(
+      report.hours.map(({ from, fills }) => [from, fills]),
+    );
+    const total = (of: (period: (typeof report.hours)[number]) => string): string =>
+      textOfMoney(
+        money(
+          report.hours.reduce(
+            (sum, hour) => sum + moneyOf(of(hour).replace('-', '')) * (of(hour).startsWith('-') ? -1n : 1n),
+            0n,
+          ),
+        ),
+      );
+    for (const part of ['spread', 'inventory', 'fees', 'hedging', 'total'] as const)
+      expect(total(({ pnl }) => pnl[part])).toBe(report.pnl[part]);
+    expect(total(({ volume }) => volume)).toBe(report.volume.minor);
+    expect(report.hours.reduce((sum, { fills }) => sum + fills, 0)).toBe(report.fills);
+    expect(report.hours.every(({ fills, both }) => fills > 0 && both !== null && both > 0.5)).toBe(true);
+    expect(report.hours.reduce((sum, { seconds }) => sum + seconds, 0)).toBeCloseTo(report.seconds, 6);
+  });
+
+  test('tells for how long a side was missing and why: all of the time that it was, each second once', () => {
+    const bidsOnly: Strategy = {
+      quote: ({ mid }) => ({
+        bids: [{ price: mid * 0.99, amount: 100_000 as Amount, why: [] }],
+        asks: [],
+        noAsk: 'asks are for others',
+      }),
+    };
+    const report = reportOf(tape.instrument, run({ engine: engineOf(tape.instrument, bidsOnly) }).result);
+    const [first] = report.missing;
+    expect(first?.reason).toBe('asks are for others');
+    const all = (side: 'bidSeconds' | 'askSeconds') => report.missing.reduce((sum, one) => sum + one[side], 0);
+    expect(all('askSeconds')).toBeCloseTo(report.seconds, 6);
+    expect(first?.askSeconds).toBeGreaterThan(report.seconds - 5);
+    expect(all('bidSeconds')).toBeLessThan(20);
+  });
+
+  test('values the account at the start, and what holding would have brought, at the middle of the market', () => {
+    const report = reportOf(tape.instrument, run().result);
+    const known = report.series.columns.middle.filter(middle => middle !== null);
+    const [first = NaN, last = NaN] = [known[0], known.at(-1)];
+    expect(report.capital).toMatchObject({ major: '2', minor: '4000000' });
+    expect(report.capital.value).toBeCloseTo(4_000_000 + 2 * first, 1);
+    expect(report.capital.returnPct).toBeCloseTo((100 * Number(report.pnl.total)) / (4_000_000 + 2 * first), 9);
+    expect(report.hold.amount).toBe(report.position.mostSize);
+    expect(report.hold.total).toBeCloseTo(report.position.mostSize * (last - first), 3);
+    expect(report.orderToTrade).toBeCloseTo((report.requests.placed + report.requests.canceled) / report.fills, 6);
+    expect(report.fillsPerDay).toBeCloseTo((report.fills * 86_400) / report.seconds, 3);
+    const [all] = report.markouts;
+    const minute = all?.bps[all.seconds.indexOf(60)] ?? NaN;
+    expect(report.net60s?.total).toBeCloseTo(((minute - report.feesBps!) * Number(report.volume.minor)) / 1e4, 2);
+    // Stretches of time add up to the whole of both.
+    const sum = (values: readonly number[]): number => values.reduce((total, x) => total + x, 0);
+    expect(report.stretches.seconds * report.stretches.net.length).toBeCloseTo(report.seconds, 6);
+    expect(sum(report.stretches.net)).toBeCloseTo(Number(report.pnl.total), 4);
+    expect(sum(report.stretches.after60)).toBeCloseTo(report.net60s?.total ?? NaN, 4);
+    const { volume30d, makerBps } = report.pace;
+    expect(volume30d).toBe(Math.round((Number(report.volume.minor) * 30 * 86_400) / report.seconds));
+    expect(run().result.feeTiers.map(makerBpsOf).includes(makerBps)).toBe(true);
+  });
+
   test('knows nothing of the market in a gap: no markout is settled there, and it says why there are no quotes', () => {
     const whole = run();
     const from = whole.result.from + 1;
@@ -345,7 +415,8 @@ describe('what is gathered of a replay', () => {
     const strategy: Strategy = { quote: ({ mid }) => ({ bids: far(-0.049, mid), asks: far(0.049, mid) }) };
     const { collected } = run({ engine: engineOf(tape.instrument, strategy) }).result;
     expect(collected.spreads.oursBps).toBeCloseTo(980, 0);
-    expect(collected.bothQuoted).toBeGreaterThan(0.95);
+    expect(collected.quoted.both).toBeGreaterThan(0.95);
+    expect(Math.min(collected.quoted.bid, collected.quoted.ask)).toBeGreaterThanOrEqual(collected.quoted.both);
     // The window of places ends nearer than that.
     expect(rows.base).toBeGreaterThan(0.952 * (rows.base + rows.places / 2));
   });
@@ -355,7 +426,7 @@ describe('what is gathered of a replay', () => {
     const report = reportOf(tape.instrument, result);
     expect(report).toMatchObject({ fills: 0, profitBps: null, levels: [], pnl: { total: '0', hedging: '0' } });
     expect(JSON.stringify(report)).toBe(JSON.stringify(JSON.parse(JSON.stringify(report))));
-    expect(report.missing.map(({ reason }) => reason)).toEqual(['nothing more was wanted, or it was on its way']);
+    expect(report.missing.map(({ reason }) => reason)).toEqual(['held back by the strategy']);
     expect(report.position).toMatchObject({ meanSize: 0, values: [0], seconds: [report.seconds] });
   });
 });

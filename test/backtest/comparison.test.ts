@@ -106,9 +106,10 @@ describe('in words', () => {
     const remarks = (change: Partial<ComparedModel>) =>
       remarksOf([{ ...main, fills: 100, ...change }], LOCKED).join('\n');
     expect(remarks({})).toBe('');
-    const crossed = { uptime: { bid: 0.4, ask: 0.4, both: 0.4 }, missing: [{ reason: 'book crossed', decisions: 5 }] };
-    expect(remarks({ ...crossed, decisions: 10 })).toBe(
-      'both sides quoted 40 % of the time: book crossed (50 % of decisions); the recording itself has 5,241 locked books',
+    const missing = [{ reason: 'book crossed', bidSeconds: 5, askSeconds: 6, decisions: 5 }];
+    const crossed = { uptime: { bid: 0.4, ask: 0.4, both: 0.4 }, missing, seconds: 10 };
+    expect(remarks(crossed)).toBe(
+      'both sides quoted 40 % of the time: book crossed (no bid 50 %, no ask 60 % of the time); the recording itself has 5,241 locked books',
     );
     const requests = { ...main.requests, placed: 900, overBudget: 100, lockedOut: 3 };
     expect(remarks({ requests, orders: { ...main.orders, placed: 900 } })).toBe(

@@ -1,17 +1,21 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { reportPage, reportOf } from '../../backtest/index.ts';
+import { reportPage, reportOf, sweptLatency, tilesTextOf } from '../../backtest/index.ts';
 import type { BacktestReport, HedgeOptions, ReplayReport } from '../../backtest/index.ts';
 import type { Plot } from '../../backtest/page/plot.ts';
 import { figuresOf } from '../../backtest/report/plots.ts';
-import { durationText, verdictOf } from '../../backtest/report/verdict.ts';
-import { moneyOf } from '../../src/core/index.ts';
+import { durationText, gainText, moneyDigits, sumText } from '../../backtest/report/digits.ts';
+import { cutUp, intervalOf, intervalTogether, stretchesIn } from '../../backtest/report/interval.ts';
+import { verdictOf } from '../../backtest/report/verdict.ts';
+import { moneyOf, randomOf } from '../../src/core/index.ts';
 import { engineOf, runHedged, tape } from './ladderRun.ts';
 import { runs, whole } from './reports.ts';
 
 const PARTS = { library: 'var uPlot = 1;', libraryStyle: '.uplot{}', script: 'export {};' };
-const traded = runs();
+const made = runs();
+/** Pessimistic and expected agree here: told apart by their hashes, they are shown as if they did not. */
+const traded = made.map(model => ({ ...model, hash: model.model }));
 const silent = runs({ engine: engineOf(tape.instrument, { quote: () => ({ bids: [], asks: [] }) }) });
 
 const plotsIn = (html: string): readonly Plot[] =>
@@ -44,11 +48,58 @@ describe('the page', () => {
       figuresOf(report)
         .find(figure => figure.heading === heading)
         ?.plots.map(({ title, lines }) => [title, ...lines.map(({ label }) => label)]);
-    expect(labels('Profit')).toEqual([['Profit', 'pessimistic', 'expected', 'optimistic']]);
+    const held = `holding ${sumText(traded[1]!.hold.amount, 'btc')} btc`;
+    expect(labels('Equity and drawdown')).toEqual([
+      ['Equity', 'pessimistic', 'expected', 'optimistic', held],
+      ['Drawdown', 'pessimistic', 'expected', 'optimistic'],
+    ]);
     expect(labels('Where it came from')?.map(([title]) => title)).toEqual(['pessimistic', 'expected', 'optimistic']);
     expect(labels('Where it came from')?.[0]).toContain('hedging');
     expect(labels('Markouts by side')?.[1]).toEqual(['expected', 'bought', 'sold', 'fee']);
     expect(wordsOf(reportPage(report, PARTS))).toMatch(/hash of the recording\s+a1\s/);
+  });
+
+  test('shows models that agree in every fill once, under both names, and those that differ each', () => {
+    const [pessimistic, expected] = traded;
+    expect(made[0]?.hash).toBe(made[1]?.hash);
+    const same = whole(made);
+    const equity = (report: BacktestReport) => figuresOf(report)[0]?.plots[0]?.lines.map(({ label }) => label);
+    expect(equity(same)?.slice(0, 2)).toEqual(['pessimistic = expected', 'optimistic']);
+    expect(equity(whole([pessimistic!, expected!]))?.slice(0, 2)).toEqual(['pessimistic', 'expected']);
+    const heads = [...reportPage(same, PARTS).matchAll(/<th><i [^>]*><\/i>([^<]*)<\/th>/g)].map(([, name]) => name);
+    expect(new Set(heads)).toEqual(new Set(['pessimistic = expected', 'optimistic']));
+    expect(verdictOf(same)[0]).toContain('under the pessimistic model it did the same, fill for fill');
+  });
+
+  test('begins with five tiles and the equity; all else is folded', () => {
+    const html = reportPage(whole(traded), PARTS);
+    const first = html.slice(html.indexOf('<main>'), html.indexOf('<details'));
+    expect([...first.matchAll(/<span class="soft">([^<]*)<\/span>\s*<b>/g)].map(([, name]) => name)).toEqual([
+      'net',
+      'net, fills marked after 60 s',
+      'drawdown',
+      'uptime, both sides',
+      'fills a day',
+    ]);
+    const ids = [...first.matchAll(/class="plot [^"]*" id="([^"]*)"/g)].map(([, id]) => id);
+    expect(ids).toEqual(['profit', 'drawdown']);
+    expect(html.match(/<details/g)?.length).toBeGreaterThan(7);
+    expect(html).not.toContain('<details open');
+  });
+
+  test('shows money in the digits of its currency, and no sum with more of them', () => {
+    const words = wordsOf(reportPage(whole(traded), PARTS));
+    // Sums of the minor currency are signed or named; ten decimals are in none of them.
+    expect(words).not.toMatch(/\d\.\d{9,}/);
+    expect(words).toContain(`${gainText(traded[1]!.pnl.total, 'mxn')} mxn`);
+  });
+
+  test('has a sweep of latencies as a table and a plot where one was asked for', () => {
+    const swept = [0, 500].map(latencyMs => ({ ...traded[1]!, latencyMs }));
+    const html = reportPage(whole(traded, { latencySweep: swept }), PARTS);
+    expect(plotsIn(html).find(({ id }) => id === 'latency')?.x.names).toEqual(['0', '500']);
+    expect(wordsOf(html)).toMatch(/ms each way\s+net, mxn/);
+    expect(wordsOf(reportPage(whole(traded), PARTS))).not.toContain('ms each way\n');
   });
 
   test('of a run without a single fill says so, and shows no number that is none', () => {
@@ -95,10 +146,7 @@ describe('the page', () => {
     expect(plotsIn(html)[0]?.lines[0]?.label).toBe(evil);
     const clean = reportPage(whole(traded), PARTS);
     const tags = (text: string) => [...text.matchAll(/<(\/?[a-z0-9]+)/g)].map(([, name]) => name);
-    const added = ['tr', 'th', '/th', 'td', '/td', 'p', '/p', 'table', 'tbody', 'thead', 'div'].flatMap(name => [
-      name,
-      `/${name}`,
-    ]);
+    const added = ['tr', 'th', 'td', 'p', 'table', 'tbody', 'thead', 'div'].flatMap(name => [name, `/${name}`]);
     const kinds = (text: string) => new Set(tags(text).filter(name => name !== undefined && !added.includes(name)));
     expect(kinds(html)).toEqual(kinds(clean));
   });
@@ -117,12 +165,13 @@ describe('the page', () => {
 
 describe('the verdict', () => {
   const base = traded[1]!;
-  const made = (totals: Readonly<Record<string, number>>, change: Partial<ReplayReport> = {}): string =>
+  const told = (totals: Readonly<Record<string, number>>, change: Partial<ReplayReport> = {}): string =>
     verdictOf(
       whole(
         Object.entries(totals).map(([model, total]) => ({
           ...base,
           model,
+          hash: model,
           fills: 100,
           pnl: { ...base.pnl, total: String(total) },
           ...change,
@@ -131,25 +180,86 @@ describe('the verdict', () => {
     ).join('\n');
 
   test.each([
-    [{ pessimistic: 1, expected: 2, optimistic: 3 }, 'It made money under every one of them.'],
-    [{ pessimistic: -1, expected: 2, optimistic: 3 }, 'Whether it makes money hangs on its place in the queue.'],
-    [{ pessimistic: -1, expected: -2, optimistic: 3 }, 'It made money only where every touch fills'],
+    [{ pessimistic: 1, expected: 2, optimistic: 3 }, 'It ended above zero under every one of them.'],
+    [{ pessimistic: -1, expected: 2, optimistic: 3 }, 'Whether it ends above zero hangs on its place in the queue.'],
+    [{ pessimistic: -1, expected: -2, optimistic: 3 }, 'It ended above zero only where every touch fills'],
     [{ pessimistic: -1, expected: -2, optimistic: -3 }, 'It made money under none of them.'],
-    [{ optimistic: 3 }, 'That bound is no estimate'],
+    [{ optimistic: 3 }, 'That model is no estimate'],
+    [{ pessimistic: 1, expected: 2, optimistic: -3 }, 'that is no upper limit of the profit'],
   ])('of %j is that: %s', (totals, sentence) => {
-    expect(made(totals)).toContain(sentence);
+    expect(told(totals)).toContain(sentence);
   });
 
   test('names what it rests on, and what halted it', () => {
     const pnl = { spread: '10', inventory: '-2', fees: '-5', hedging: '0', total: '3' };
-    const text = made({ expected: 3 }, { pnl, haltedBecause: 'drawdown: too deep' });
-    expect(text).toContain('captured 10 mxn, what it held then lost 2 mxn as the market moved, fees took 5 mxn');
-    expect(text).toContain('halted itself before the end: drawdown: too deep');
-    const seldom = { uptime: { bid: 0.5, ask: 1, both: 0.5 }, missing: [{ reason: 'book stale', decisions: 9 }] };
-    expect(made({ expected: 3 }, seldom)).toContain(
-      'a bid in the market for 50 % of the time and an ask for 100 %, most often for this reason: book stale',
+    const text = told({ expected: 3 }, { pnl, haltedBecause: 'drawdown: too deep' });
+    expect(text).toContain(
+      'captured 10.00 mxn, what it held then lost 2.00 mxn as the market moved, fees took 5.00 mxn',
     );
-    expect(made({ expected: 3 }, { fills: 5 })).toContain('With 5 fills little can be concluded.');
+    expect(text).toContain('halted itself before the end: drawdown: too deep');
+    expect(told({ expected: 3 }, { fills: 5 })).toContain('With 5 fills little can be concluded.');
+  });
+
+  test('names what kept a side out for longest, not what is first or most frequent', () => {
+    const missing = [
+      { reason: 'insufficient funds', bidSeconds: 0, askSeconds: 500, decisions: 1000 },
+      { reason: 'book stale', bidSeconds: 290, askSeconds: 10, decisions: 9 },
+      { reason: 'would cross the book', bidSeconds: 160, askSeconds: 0, decisions: 800 },
+    ];
+    expect(told({ expected: 3 }, { uptime: { bid: 0.5, ask: 1, both: 0.5 }, missing })).toContain(
+      'It had a bid in the market for 50 % of the time and an ask for 100 %. What kept the bid out for longest: book stale (5 min of 8 min).',
+    );
+    const both = told({ expected: 3 }, { uptime: { bid: 0.5, ask: 0.4, both: 0.4 }, missing });
+    expect(both).toContain(
+      'What kept the bid out for longest: book stale (5 min of 8 min). What kept the ask out for longest: insufficient funds (8 min of 9 min).',
+    );
+    const one = [{ reason: 'book stale', bidSeconds: 60, askSeconds: 60, decisions: 9 }];
+    expect(told({ expected: 3 }, { uptime: { bid: 0, ask: 0, both: 0 }, missing: one })).toContain(
+      'What kept both out for longest: book stale (60 s of 60 s).',
+    );
+  });
+
+  test('calls nothing a bound, and begins with what must be known before a number is believed', () => {
+    for (const totals of [{ expected: 3, optimistic: 2 }, { optimistic: 3 }, { expected: -1, optimistic: 1 }])
+      expect(told(totals)).not.toMatch(/\bbound\b/);
+    expect(told({ expected: 3 }, { haltedBecause: 'drawdown' })).toMatch(/^The expected run halted itself/);
+    expect(verdictOf(whole(traded, { noReference: 'nothing is quoted' }))[0]).toMatch(/^Nothing is quoted\. In /);
+  });
+
+  test('says of a profit whether its parts tell it apart from chance', () => {
+    const netInterval = { low: -1.234, high: 7 };
+    expect(told({ expected: 3 }, { netInterval })).toContain(
+      'another such time would bring −1.23 to 7.00 mxn (95 %): that is not told apart from nothing.',
+    );
+    const sure = told({ pessimistic: 2, expected: 3 }, { netInterval: { low: 1, high: 7 } });
+    expect(sure).not.toContain('told apart');
+    expect(sure).toContain('made 3.00 mxn with 100 fills under the expected model');
+    expect(sure).toContain('It made money under every one of them.');
+  });
+
+  test('calls nothing made or lost that may be chance', () => {
+    for (const [total, netInterval] of [
+      [3, { low: -1, high: 7 }],
+      [-3, { low: -7, high: 1 }],
+      [3, null],
+    ] as const)
+      expect(told({ pessimistic: total, expected: total }, { netInterval })).not.toMatch(
+        / (made|lost) [\d,.]+ mxn|made money under every/,
+      );
+    expect(told({ expected: -3 }, { netInterval: { low: -7, high: -1 } })).toContain('lost 3.00 mxn');
+  });
+
+  test('begins with a recording that was crossed for long, and says nothing about profit on one that mostly was', () => {
+    const crossed = (share: number, ghosts = 0) =>
+      told({ pessimistic: 1, expected: 3 }, { seconds: 1000, recorded: { ghosts, crossedSeconds: 1000 * share } });
+    expect(crossed(0.009)).not.toContain('crossed');
+    expect(crossed(0.02)).toMatch(/^The recorded book was crossed, .* for 2.0 % of the time/);
+    expect(crossed(0.02)).toContain('It ended above zero');
+    expect(crossed(0.3)).toMatch(/^The recorded book was crossed, .* for 30 % of the time: .* nothing can be said/);
+    expect(crossed(0.3)).not.toMatch(/ made | ended /);
+    const [net] = tilesTextOf(whole([]), { ...base, seconds: 10, recorded: { ghosts: 0, crossedSeconds: 3 } });
+    expect(net?.value).toBe('not scored');
+    expect(crossed(0, 2)).toContain('2 recorded levels were left out');
   });
 
   test('tells a loss to those who knew better from a loss to the direction of the market', () => {
@@ -159,8 +269,58 @@ describe('the verdict', () => {
       bps: base.markouts[0]!.seconds.map((_, i) => (i === 0 ? 10 : later)),
     });
     const volume = { major: '1', minor: '100000' };
-    expect(made({ expected: -95 }, { pnl, volume, markouts: [curve(0)] })).toContain('knew better');
-    expect(made({ expected: -95 }, { pnl, volume, markouts: [curve(10)] })).toContain('the direction of this market');
+    expect(told({ expected: -95 }, { pnl, volume, markouts: [curve(0)] })).toContain('knew better');
+    expect(told({ expected: -95 }, { pnl, volume, markouts: [curve(10)] })).toContain('the direction of this market');
+  });
+});
+
+test.each([
+  ['12.345678901234', 'mxn', '12.35'],
+  ['-3', 'usdt', '−3.00'],
+  ['-0.004', 'usd', '−0.004'],
+  ['1234567.8', 'jpy', '1,234,568'],
+  ['0.123456789012', 'btc', '0.12345679'],
+  ['0', 'usd', '0.00'],
+])('%s of %s is shown as %s', (sum, currency, text) => {
+  expect(sumText(sum, currency)).toBe(text);
+});
+
+test('a gain has its sign, and a currency the decimals that its holders know', () => {
+  expect([gainText('5', 'usd'), gainText('-5', 'usd'), gainText('0', 'usd')]).toEqual(['+5.00', '−5.00', '0.00']);
+  expect(['mxn', 'usdt', 'jpy', 'btc', 'eth'].map(moneyDigits)).toEqual([2, 2, 0, 8, 8]);
+});
+
+describe('the interval around a sum over time', () => {
+  test('is cut into at most forty stretches of at least a minute, and there is none of fewer than twenty', () => {
+    expect([30, 1199, 1200, 86_400].map(stretchesIn)).toEqual([0, 19, 20, 40]);
+    expect(cutUp([1, NaN, 3, 2, 2, 5], 'last', 3)).toEqual([1, 1, 3]);
+    expect(cutUp([1, 2, 3, 4], 'sum', 2)).toEqual([3, 7]);
+    expect(intervalOf(Array.from({ length: 19 }, (_, i) => i))).toBe(null);
+    expect(intervalOf(Array.from({ length: 20 }, () => 0))).toBe(null);
+  });
+
+  test('is as wide as the sum varies, and holds the truth about as often as it says', () => {
+    const random = randomOf(3);
+    const gain = (): number => random.next() + random.next() + random.next() - 1.5;
+    let held = 0;
+    const widths: number[] = [];
+    for (let n = 0; n < 300; n++) {
+      const found = intervalOf(Array.from({ length: 40 }, gain))!;
+      widths.push(found.high - found.low);
+      if (found.low <= 0 && found.high >= 0) held++;
+    }
+    // A quarter is the variance of a sum of three uniform numbers.
+    expect(widths.reduce((sum, x) => sum + x, 0) / 300).toBeCloseTo(2 * 1.96 * Math.sqrt(40 / 4), 0);
+    expect(held / 300).toBeGreaterThan(0.9);
+  });
+
+  test('of a sum of independent parts is that of their distances as squares', () => {
+    const parts = [
+      { value: 1, interval: { low: -2, high: 5 } },
+      { value: 2, interval: { low: -2, high: 5 } },
+      { value: 3, interval: null },
+    ];
+    expect(intervalTogether(parts)).toEqual({ low: 1, high: 11 });
   });
 });
 
@@ -178,6 +338,7 @@ test.each([
 test('the documentation names every key of the report', () => {
   const page = readFileSync(new URL('../../docs/backtest.md', import.meta.url), 'utf8');
   const names = new Set<string>();
+  const currencies = ['btc', 'mxn'];
   const walk = (value: unknown): void => {
     if (Array.isArray(value)) value.slice(0, 1).forEach(walk);
     else if (typeof value === 'object' && value !== null)
@@ -186,8 +347,13 @@ test('the documentation names every key of the report', () => {
         walk(inner);
       }
   };
-  walk(whole(traded.map(model => ({ ...model, holdings: {} }))));
-  expect([...names].filter(name => !new RegExp(`\\b${name}\\b`).test(page))).toEqual([]);
+  walk(
+    whole(
+      traded.map(model => ({ ...model, holdings: {} })),
+      { latencySweep: traded.map(model => sweptLatency(1, model)), fillLatencyMs: '5', warmUpFrom: '' },
+    ),
+  );
+  expect([...names].filter(name => !currencies.includes(name) && !new RegExp(`\\b${name}\\b`).test(page))).toEqual([]);
 });
 
 test('a run with a hedger tells what its hedges cost, and why others were not carried out; one without has no such part', async () => {

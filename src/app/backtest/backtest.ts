@@ -1,21 +1,25 @@
 /** The backtest command: one tape, the configured bot, several fill models side by side; the report of all. */
 import { createHash } from 'node:crypto';
-import { MODEL_NAMES, recordFlow } from '../../../backtest/index.ts';
-import type { BacktestReport, ModelName } from '../../../backtest/index.ts';
+import { mainOf, MODEL_NAMES, recordFlow, sweptLatency } from '../../../backtest/index.ts';
+import type { BacktestReport, ModelName, ReplayReport } from '../../../backtest/index.ts';
 import type { Config } from '../../config.ts';
 import { moneyOf, textOfMoney } from '../../core/index.ts';
 import type { Instrument, Money } from '../../core/index.ts';
 import { feesOf } from '../../sandbox/index.ts';
-import type { Tape } from '../../tape/index.ts';
-import type { Latencies } from './backtestModel.ts';
+import type { DataFlaw, Tape } from '../../tape/index.ts';
+import type { Latencies, ModelJob } from './backtestModel.ts';
 import { runModels } from './backtestThreads.ts';
 import { UsageError } from '../wiring/usageError.ts';
+import { withRequests } from './latencies.ts';
+import type { LatencyText } from './latencies.ts';
 import { missingReference, recordedElsewhere } from './externalReference.ts';
-import type { ReferenceTapes } from './externalReference.ts';
-import { marketOf } from './market.ts';
-import type { OpenedTape } from './market.ts';
+import { recordedRoutes, untestedRoutes } from './hedgeRoutes.ts';
+import type { ReferenceTapes } from './hedgeRoutes.ts';
+import { cutAt, gapsOf, marketOf, outside, spanOf } from './market.ts';
+import type { OpenedTape, TradedTime } from './market.ts';
 import type { ReportFiles } from './reportFiles.ts';
-import type { Progress } from '../messages/progress.ts';
+import { withProgress } from '../messages/progress.ts';
+import type { OnShare, Progress } from '../messages/progress.ts';
 
 export type BacktestOptions = {
   readonly config: Config;
@@ -33,11 +37,15 @@ export type BacktestOptions = {
   readonly models: readonly ModelName[];
   /** Which rows tell the book where a recording has both levels and single orders; without it levels. */
   readonly from?: 'levels' | 'orders';
-  /** Recordings of the books that the configured reference goes through. */
+  /** Recordings of the books that the configured reference and routes of hedges go through. */
   readonly reference?: ReferenceTapes;
   readonly latencies: Latencies;
   /** The same as they were asked for, for the report. */
-  readonly latencyText: { readonly orders: string; readonly feed: string };
+  readonly latencyText: LatencyText;
+  /** Latencies of requests in ms, ascending, under which the main model is run too. */
+  readonly latencySweep?: readonly number[];
+  /** When trading begins and ends; the rows before build the book, those after are not there. */
+  readonly time?: TradedTime;
   /** Threads at once; models wait for their turn. */
   readonly threads: number;
   /** Where fills and orders go; null for nowhere. */
@@ -48,47 +56,82 @@ export type BacktestOptions = {
 /** Throws `UsageError` for what a person must change. */
 export async function backtest(options: BacktestOptions): Promise<BacktestReport> {
   const { config, models, seed, latencies, latencyText, threads, files } = options;
-  const given = options.tape ?? flowOf(options);
-  const { instrument, source, flaws, gaps } = 'options' in given ? given.tape : given;
+  const { progress } = options;
+  const { since, until } = options.time ?? {};
+  const whole =
+    options.tape ?? (await withProgress(progress, 'recording the flow', onShare => flowOf(options, onShare)));
+  const problem = outside(whole, options.time ?? {});
+  if (problem !== null) throw new UsageError(problem);
+  const given = cutAt(whole, until);
+  const { instrument, source, flaws } = 'options' in given ? given.tape : given;
   if (instrument.symbol !== config.book)
     throw new UsageError(`the tape is of ${instrument.symbol}, the configuration trades ${config.book}`);
-  const { rows, firstTicks, span, hash } = marketOf(given, options);
+  const { rows, firstTicks, span: recorded, hash } = marketOf(given, options);
+  const to = Math.min(until ?? Infinity, spanOf(whole).to);
+  const span = { from: Math.max(since ?? recorded.from, recorded.from), to };
+  const gaps = gapsOf(given).filter(gap => gap.to > span.from);
   const account = simulatedAccountOf(config, instrument, firstTicks);
   const reference = options.reference ?? new Map<string, Tape>();
   const elsewhere = recordedElsewhere(config, reference, span) ?? undefined;
   const noReference = missingReference(config, reference);
-  const { progress } = options;
-  const jobs = models.map(model => {
+  const routes = recordedRoutes(config, reference, span);
+  const untested = untestedRoutes(config, routes);
+  const shared = { config, instrument, gaps, ...span, seed, ...account, elsewhere, routes };
+  const used = new Set([
+    ...(elsewhere?.mids ?? []).map(({ book }) => book),
+    ...routes.map(({ instrument: { symbol } }) => symbol),
+  ]);
+  const others = [...reference].flatMap(([book, { source: from }]) => (used.has(book) ? [{ book, source: from }] : []));
+  const jobs = models.map((model): ModelJob => {
     const csv = files?.csv(model, config.hedge !== undefined) ?? null;
-    return { model, config, instrument, gaps, ...span, seed, latencies, ...account, csv, elsewhere };
+    return { ...shared, model, latencies, csv };
   });
-  progress.begin(1000, config.book);
-  const reports = await runModels(jobs, rows, threads, share => progress.at(share * 1000));
-  progress.at(1000);
-  progress.end();
+  const sweep = sweepJobs(options, shared);
+  const atOnce = sweep.length > 0 && threads === Infinity ? models.length : threads;
+  const all = await withProgress(progress, config.book, onShare =>
+    runModels([...jobs, ...sweep.map(({ job }) => job)], rows, atOnce, onShare),
+  );
+  const reports = all.slice(0, jobs.length);
   return {
     book: config.book,
     strategy: config.strategy.name,
     major: instrument.major,
     minor: instrument.minor,
-    tape: { source, hash, dirt: flaws, gaps },
-    ...(elsewhere && { reference: elsewhere.mids.map(({ book, source: from }) => ({ book, source: from })) }),
+    tape: { source, hash, dirt: [...flaws, ...replayedFlaws(reports), ...untested], gaps },
+    ...(others.length > 0 && { reference: others }),
     ...(noReference !== null && { noReference }),
+    ...(untested.length > 0 && { noRoutes: untested.map(({ done }) => done) }),
     latencyMs: latencyText.orders,
     feedLatencyMs: latencyText.feed,
+    ...(latencyText.fills !== undefined && { fillLatencyMs: latencyText.fills }),
+    ...(span.from > recorded.from && { warmUpFrom: new Date(recorded.from).toISOString() }),
     seed: options.tape === null ? seed : null,
     config: options.configText,
     made: { puntas: options.version, node: process.versions.node },
     models: reports,
+    ...(sweep.length > 0 && { latencySweep: sweep.map(({ ms }, i) => sweptLatency(ms, all[jobs.length + i]!)) }),
     hash: createHash('sha256')
       .update(reports.map(report => report.hash).join(' '))
       .digest('hex'),
   };
 }
 
-/** What fits on a terminal or in a pipe: everything but the curves over time. */
+/** What only the replay found in the recording; the same under every model. */
+export function replayedFlaws([report]: readonly ReplayReport[]): readonly DataFlaw[] {
+  const { ghosts, crossedSeconds } = report?.recorded ?? { ghosts: 0, crossedSeconds: 0 };
+  return [
+    { what: 'levels that executions went through and that stayed', count: ghosts, done: 'taken out until they change' },
+    {
+      what: 'seconds in which the best bid was above the best ask',
+      count: Math.round(crossedSeconds),
+      done: 'the side that was told last is shown',
+    },
+  ].filter(({ count }) => count > 0);
+}
+
+/** What fits on a terminal or in a pipe: everything but the curves over time and the hours. */
 export function withoutSeries(report: BacktestReport): object {
-  return { ...report, models: report.models.map(({ series: _, ...rest }) => rest) };
+  return { ...report, models: report.models.map(({ series: _, hours: __, ...rest }) => rest) };
 }
 
 /** For a person: a line per model, and what halted it. */
@@ -102,6 +145,19 @@ export function describeBacktest({ book, tape, models, reference, noReference }:
         `  ${model.padEnd(12)} ${fills} fills, volume ${volume.minor}; profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${hedges === null ? '' : ` + hedging ${pnl.hedging} (${hedges.completed} conversions)`}; quoted ${percent(uptime.bid)} / ${percent(uptime.ask)}${haltedBecause === null ? '' : `; halted: ${haltedBecause}`}`,
     ),
   ].join('\n');
+}
+
+/** The main model again, once for each latency of requests. */
+function sweepJobs(
+  { models, latencies, latencySweep = [] }: BacktestOptions,
+  shared: Omit<ModelJob, 'model' | 'latencies' | 'csv'>,
+): readonly { readonly ms: number; readonly job: ModelJob }[] {
+  const main = mainOf(models.map(model => ({ model })));
+  if (main === null) return [];
+  return latencySweep.map(ms => ({
+    ms,
+    job: { ...shared, model: main.model, latencies: withRequests(latencies, ms), csv: null },
+  }));
 }
 
 /** The names behind --models. */
@@ -120,9 +176,9 @@ export function rowKindOf(text: string): 'levels' | 'orders' {
   throw new UsageError(`--from: expected levels or orders, found ${JSON.stringify(text)}`);
 }
 
-function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions): Tape {
+function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions, onShare: OnShare): Tape {
   try {
-    return recordFlow(config.book, seed, flowSeconds, flowDrift);
+    return recordFlow(config.book, seed, flowSeconds, flowDrift, onShare);
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)}; --tape DIR brings others`);
   }

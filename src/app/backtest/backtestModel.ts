@@ -22,7 +22,7 @@ import type { Config } from '../../config.ts';
 import { randomOf } from '../../core/index.ts';
 import type { Instrument } from '../../core/index.ts';
 import { openStoredTape } from '../../tape/index.ts';
-import type { Gap, StoredTapeOptions, Tape } from '../../tape/index.ts';
+import type { Gap, RecordedBests, StoredTapeOptions, Tape } from '../../tape/index.ts';
 import { engineOf, hedgePlanOf } from '../wiring/bot.ts';
 import { openCsv } from './csvFiles.ts';
 import type { CsvPaths } from './csvFiles.ts';
@@ -32,6 +32,8 @@ export type Latencies = {
   readonly cancels: LatencySpec;
   readonly answers: LatencySpec;
   readonly feed: LatencySpec;
+  /** Of notices of own fills; absent: as answers. */
+  readonly fills?: LatencySpec;
 };
 
 const RUN = 1;
@@ -51,12 +53,30 @@ export type ModelJob = {
   readonly csv: CsvPaths | null;
   /** What other recordings say our price was; absent: there is no reference. */
   readonly elsewhere?: ExternalReferenceOptions | undefined;
+  /** Recordings of the books that hedges over third currencies go through. */
+  readonly routes?: readonly RecordedBests[];
 };
 
-/** Rows in memory, or where they are stored: then they are read while they slide past. */
+/** Rows in memory, or where so many are stored: then they are read while they slide past. */
 export type RowSource =
   | { readonly kind: 'memory'; readonly rows: MarketRows }
-  | { readonly kind: 'stored'; readonly dir: string; readonly options: StoredTapeOptions };
+  | { readonly kind: 'stored'; readonly dir: string; readonly options: StoredTapeOptions; readonly count: number };
+
+/** So many rows of a stored tape are decoded once for several runs, and kept while they last: 29 bytes each. More slide past every run. */
+const ROWS_KEPT = 4_000_000;
+
+/** The source for all of these jobs, which differ in neither the feed's latency nor the seed. */
+export function sourceFor(jobs: readonly Pick<ModelJob, 'latencies' | 'seed'>[], source: RowSource): RowSource {
+  const [first, second] = jobs;
+  if (source.kind === 'memory' || source.count > ROWS_KEPT || first === undefined || second === undefined)
+    return source;
+  return { kind: 'memory', rows: windowOf(source, first).whole() };
+}
+
+const windowOf = (
+  { dir, options }: Extract<RowSource, { kind: 'stored' }>,
+  { latencies, seed }: Pick<ModelJob, 'latencies' | 'seed'>,
+): RowWindow => windowOfLevels(openStoredTape(dir, options), feedTravel(latencies, seed));
 
 /**
  * `onProgress` gets the share that is behind, 0 to 1. Rejects: `UsageError` when a CSV file cannot be written, plain errors on rows that cannot be
@@ -69,10 +89,7 @@ export async function runModel(
 ): Promise<ReplayReport> {
   const { model, config, instrument, latencies, seed, csv } = job;
   const draws = (salt: number, spec: LatencySpec) => travel(spec, randomOf(seed ^ salt));
-  const rows =
-    source.kind === 'memory'
-      ? source.rows
-      : windowOfLevels(openStoredTape(source.dir, source.options), feedTravel(latencies, seed));
+  const rows = source.kind === 'memory' ? source.rows : windowOf(source, job);
   const files = csv && openCsv(csv);
   const setup = hedgePlanOf(config);
   const result = await runHedgedReplay({
@@ -80,11 +97,17 @@ export async function runModel(
     rows,
     model: fillModel(model, rows instanceof RowWindow ? rows.rows : rows),
     latency: latencyOf(draws(0x0d, latencies.orders), draws(0xa5, latencies.answers), draws(0xca, latencies.cancels)),
+    ...(latencies.fills && { fillNotice: draws(0xf1, latencies.fills) }),
     decideEveryMs: config.timing.decideEveryMs,
     privatePollMs: config.timing.privatePollMs,
     privatePerMinute: config.exchange.budgets.privatePerMinute,
     engine: (rates, onNews) => engineOf(config, { instrument, ...rates }, RUN, onNews),
-    hedge: setup && { setup, desk: deskOf(config, seed ^ 0xde), orderPrefix: `${config.instance}-${RUN}-t` },
+    followsTier: config.nextTierCounts,
+    hedge: setup && {
+      setup,
+      desk: { ...simulatedDeskOf(config, seed ^ 0xde), beside: job.routes ?? [] },
+      orderPrefix: `${config.instance}-${RUN}-t`,
+    },
     ...(files && { sink: files.sink }),
     onProgress,
   });
@@ -93,7 +116,7 @@ export async function runModel(
 }
 
 /** The desk of the configuration. One way of both interfaces is as long, and both let a conversion wait as long. */
-function deskOf({ backtest: { desk }, exchange }: Config, seed: number): ReplayDeskOptions {
+export function simulatedDeskOf({ backtest: { desk }, exchange }: Config, seed: number): ReplayDeskOptions {
   const { spreadBps, paddingBps, lifeMs, refillMs, delayMinMs, delayMaxMs, failedShare, ...others } = desk;
   const { capacity, latencyMs, refusedShare, lostShare } = others;
   return {

@@ -1,21 +1,23 @@
-/** A thread that runs one fill model and says what came of it. */
-import { parentPort, workerData } from 'node:worker_threads';
+/** A thread that runs one fill model after another and says what came of each. */
+import { parentPort } from 'node:worker_threads';
 import { runModel } from './backtestModel.ts';
 import type { ThreadResult, ThreadWork } from './backtestThreads.ts';
 import { UsageError } from '../wiring/usageError.ts';
 
-const { job, source, shares, index } = workerData as ThreadWork;
-const tell = (result: ThreadResult) => parentPort?.postMessage(result);
-try {
-  const report = await runModel(job, source, share => (shares[index] = share));
-  shares[index] = 1;
-  tell({ kind: 'done', report });
-} catch (error) {
-  const message =
-    error instanceof Error
-      ? error instanceof UsageError
-        ? error.message
-        : (error.stack ?? error.message)
-      : String(error);
-  tell({ kind: 'failed', message, wrong: error instanceof UsageError });
+parentPort?.on('message', (work: ThreadWork) => void resultOf(work).then(result => parentPort?.postMessage(result)));
+
+async function resultOf({ job, source, shares, index }: ThreadWork): Promise<ThreadResult> {
+  try {
+    const report = await runModel(job, source, share => (shares[index] = share));
+    shares[index] = 1;
+    return { kind: 'done', report };
+  } catch (error) {
+    const message =
+      error instanceof Error
+        ? error instanceof UsageError
+          ? error.message
+          : (error.stack ?? error.message)
+        : String(error);
+    return { kind: 'failed', message, wrong: error instanceof UsageError };
+  }
 }

@@ -3,47 +3,41 @@ import type { ExternalReferenceOptions } from '../../../backtest/index.ts';
 import { externalReferenceOf } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { midsOf } from '../../tape/index.ts';
-import type { Tape } from '../../tape/index.ts';
 import { kindOf } from '../../../strategies/index.ts';
+import { during, routeBooks } from './hedgeRoutes.ts';
+import type { ReferenceTapes, Span } from './hedgeRoutes.ts';
 import { UsageError } from '../wiring/usageError.ts';
 
-/** Recordings by the book that they are of. */
-export type ReferenceTapes = ReadonlyMap<string, Tape>;
-
-/** Null when none were given. Throws `UsageError` for recordings that the configured reference does not go through, for one that is missing, and for another time. */
-export function recordedElsewhere(
-  config: Config,
-  tapes: ReferenceTapes,
-  span: { readonly from: number; readonly to: number },
-): ExternalReferenceOptions | null {
+/** Null when none of its books were given. Throws `UsageError` for recordings that neither the configured reference nor a route of hedges goes through, for one that is missing, and for another time. */
+export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: Span): ExternalReferenceOptions | null {
   if (tapes.size === 0) return null;
   const elsewhere = externalReferenceOf(config);
-  if (elsewhere === null) throw new UsageError('--reference: the configuration has no reference');
-  const { legs, everyMs } = elsewhere;
-  const books = legs.map(({ book }) => book);
+  const over = routeBooks(config);
+  if (elsewhere === null && over.length === 0) throw new UsageError('--reference: the configuration has no reference');
+  const books = elsewhere?.legs.map(({ book }) => book) ?? [];
+  const through = [
+    ...(elsewhere === null ? [] : [`the reference goes through ${books.join(', ')}`]),
+    ...(over.length === 0 ? [] : [`hedge.routes may go through ${over.join(', ')}`]),
+  ].join(', ');
   for (const book of tapes.keys())
-    if (!books.includes(book))
-      throw new UsageError(`--reference ${book}: the reference goes through ${books.join(', ')}`);
+    if (!books.includes(book) && !over.includes(book)) throw new UsageError(`--reference ${book}: ${through}`);
+  if (elsewhere === null || !books.some(book => tapes.has(book))) return null;
   const mids = books.map(book => {
     const tape = tapes.get(book);
     if (tape === undefined) throw new UsageError(`--reference: no recording of ${book}; give ${flagsFor(books)}`);
-    const found = midsOf(tape);
-    if (!(found.at.length > 0 && (found.at[0] ?? Infinity) <= span.to && found.to >= span.from)) {
-      const when = (at: number) => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
-      throw new UsageError(
-        `--reference ${book}: ${found.source} tells its price from ${when(found.at[0] ?? Infinity)} to ${when(found.to)}, not while the tape runs (${when(span.from)} to ${when(span.to)})`,
-      );
-    }
-    return found;
+    return during(span, book, midsOf(tape));
   });
-  return { legs, mids, everyMs };
+  return { legs: elsewhere.legs, mids, everyMs: elsewhere.everyMs };
 }
 
 /** What to tell somebody whose configuration quotes around a reference that the backtest has not; null when all is well. */
 export function missingReference(config: Config, tapes: ReferenceTapes): string | null {
-  const wants = kindOf(config.strategy.name).needsReference === true || config.fairValue?.reference !== undefined;
+  const wants =
+    kindOf(config.strategy.name).needsReference === true ||
+    config.fairValue?.reference !== undefined ||
+    config.pull?.leader !== undefined;
   const elsewhere = externalReferenceOf(config);
-  if (!wants || tapes.size > 0 || elsewhere === null) return null;
+  if (!wants || elsewhere === null || elsewhere.legs.some(({ book }) => tapes.has(book))) return null;
   return `nothing is quoted without a reference: give ${flagsFor(elsewhere.legs.map(({ book }) => book))}`;
 }
 

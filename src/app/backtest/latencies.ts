@@ -10,13 +10,32 @@ export type LatencyFlags = {
   readonly latencyMs: string;
   readonly cancelLatencyMs?: string;
   readonly feedLatencyMs: string;
+  readonly fillLatencyMs?: string;
 };
 
 /** Throws `UsageError` with the flag's name. */
-export function latenciesOf({ latencyMs, cancelLatencyMs, feedLatencyMs }: LatencyFlags): Latencies {
+export function latenciesOf({ latencyMs, cancelLatencyMs, feedLatencyMs, fillLatencyMs }: LatencyFlags): Latencies {
   const orders = specOf('--latency-ms', latencyMs);
   const cancels = cancelLatencyMs === undefined ? orders : specOf('--cancel-latency-ms', cancelLatencyMs);
-  return { orders, cancels, answers: orders, feed: specOf('--feed-latency-ms', feedLatencyMs) };
+  const feed = specOf('--feed-latency-ms', feedLatencyMs);
+  const fills = fillLatencyMs === undefined ? {} : { fills: specOf('--fill-latency-ms', fillLatencyMs) };
+  return { orders, cancels, answers: orders, feed, ...fills };
+}
+
+/** Latencies as they were asked for, for a report. */
+export type LatencyText = { readonly orders: string; readonly feed: string; readonly fills?: string };
+
+/** As the flags say it. */
+export const latencyText = ({ latencyMs, feedLatencyMs, fillLatencyMs }: LatencyFlags): LatencyText => ({
+  orders: latencyMs,
+  feed: feedLatencyMs,
+  ...(fillLatencyMs === undefined ? {} : { fills: fillLatencyMs }),
+});
+
+/** The same market and notices of fills, with requests and answers that take so many ms each way. */
+export function withRequests(latencies: Latencies, ms: number): Latencies {
+  const constant: LatencySpec = { kind: 'constant', ms };
+  return { ...latencies, orders: constant, cancels: constant, answers: constant };
 }
 
 function specOf(flag: string, text: string): LatencySpec {

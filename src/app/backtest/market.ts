@@ -1,14 +1,17 @@
 /** A recorded market, ready for replays: its rows, where they begin and end, and their hash. */
 import { createHash } from 'node:crypto';
 import type { Instrument } from '../../core/index.ts';
-import { KIND, loadStoredTape } from '../../tape/index.ts';
-import type { StoredTape, StoredTapeOptions, Tape } from '../../tape/index.ts';
+import { KIND, loadStoredTape, openStoredTape } from '../../tape/index.ts';
+import type { Gap, StoredTape, StoredTapeOptions, Tape } from '../../tape/index.ts';
 import { rowsInMemory } from './backtestModel.ts';
 import type { Latencies, RowSource } from './backtestModel.ts';
 import { UsageError } from '../wiring/usageError.ts';
 
 /** A stored tape, and what it was opened with: threads open it again. */
 export type OpenedTape = { readonly tape: StoredTape; readonly options: StoredTapeOptions };
+
+/** Trading within a recording: ms since 1970; what is left out is the recording's own end. */
+export type TradedTime = { readonly since?: number; readonly until?: number };
 
 export type RecordedMarket = {
   readonly instrument: Instrument;
@@ -28,8 +31,8 @@ export function marketOf(
   const { instrument, source } = stored?.tape ?? (given as Tape);
   return told(() => {
     if (stored !== null && how.from !== 'orders' && stored.tape.kinds.has(KIND.level)) {
-      const { dir, from, to } = stored.tape;
-      const rows: RowSource = { kind: 'stored', dir, options: stored.options };
+      const { dir, from, to, rows: count } = stored.tape;
+      const rows: RowSource = { kind: 'stored', dir, options: stored.options, count };
       return {
         instrument,
         rows,
@@ -50,6 +53,50 @@ export function marketOf(
       hash: hashOf(tape),
     };
   });
+}
+
+/** Those of the recording, in order. */
+export const gapsOf = (given: Tape | OpenedTape): readonly Gap[] => ('options' in given ? given.tape.gaps : given.gaps);
+
+/** Of the first and the last row. */
+export const spanOf = (given: Tape | OpenedTape): RecordedMarket['span'] =>
+  'options' in given
+    ? given.tape
+    : { from: given.columns.at[0] ?? Infinity, to: given.columns.at[given.columns.length - 1] ?? -Infinity };
+
+/** The recording as it would be had it ended at `until`: nothing after it can be seen. */
+export function cutAt(given: Tape | OpenedTape, until: number | undefined): Tape | OpenedTape {
+  if (until === undefined || until >= spanOf(given).to) return given;
+  if ('options' in given) {
+    const options = { ...given.options, to: until };
+    return { tape: openStoredTape(given.tape.dir, options), options };
+  }
+  const { at, length } = given.columns;
+  let rows = 0;
+  while (rows < length && at[rows]! <= until) rows++;
+  const { kind, side, local, price, amount, id } = given.columns;
+  const columns = {
+    length: rows,
+    kind: kind.subarray(0, rows),
+    side: side.subarray(0, rows),
+    at: at.subarray(0, rows),
+    local: local.subarray(0, rows),
+    price: price.subarray(0, rows),
+    amount: amount.subarray(0, rows),
+    id: id.subarray(0, rows),
+  };
+  return { ...given, columns, gaps: given.gaps.filter(gap => gap.from < until) };
+}
+
+/** Why nothing of this recording lies in the time that was asked for; null when something does. */
+export function outside(given: Tape | OpenedTape, { since, until }: TradedTime): string | null {
+  if (since === undefined && until === undefined) return null;
+  const { from, to } = spanOf(given);
+  const text = (at: number): string => new Date(at).toISOString();
+  if (since !== undefined && until !== undefined && !(since < until))
+    return `--since ${text(since)} is not before --until ${text(until)}`;
+  if ((since ?? from) < to && (until ?? to) > from) return null;
+  return `the recording is from ${text(from)} to ${text(to)}: nothing is left of it by --since and --until`;
 }
 
 function firstTicksOf(tape: StoredTape): number {

@@ -4,13 +4,15 @@ import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import { isStoredTape, openStoredTape, openTape } from '../../tape/index.ts';
 import type { Tape } from '../../tape/index.ts';
-import type { ReferenceTapes } from '../../app/backtest/externalReference.ts';
+import type { ReferenceTapes } from '../../app/backtest/hedgeRoutes.ts';
 import type { OpenedTape } from '../../app/backtest/market.ts';
 import type { VenueAccess } from '../../app/wiring/bot.ts';
 import { readConfig, readShipped, shippedConfig } from '../../app/wiring/configFile.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
 import { withMarket, withVenue } from '../../app/wiring/venue.ts';
+import { withProgress } from '../../app/messages/progress.ts';
 import { logger } from '../terminal/logger.ts';
+import { progressBar } from '../terminal/progressBar.ts';
 
 export type Source = {
   readonly config?: string;
@@ -75,7 +77,9 @@ const nameFor = (book: string): string => (readShipped('sandbox').book === book 
 
 /** One book of a recording. Every error rejects as `UsageError`; one of several books names --book. */
 export const tapeOf = (dir: string, book?: string): Promise<Tape> =>
-  openTape(dir, book === undefined ? {} : { book }).catch((error: unknown) => {
+  withProgress(progressBar(), `reading ${dir}`, onShare =>
+    openTape(dir, book === undefined ? {} : { book }, onShare),
+  ).catch((error: unknown) => {
     throw wrongTape(error);
   });
 

@@ -1,13 +1,20 @@
 /** The commands on recordings: backtest, calibrate, tape, export. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { recordFlow } from '../../../backtest/index.ts';
 import { backtest, describeBacktest, modelsOf, rowKindOf, withoutSeries } from '../../app/backtest/backtest.ts';
 import type { StoredTapeOptions } from '../../tape/index.ts';
 import { calibrate } from '../../app/backtest/calibrate.ts';
-import { latenciesOf } from '../../app/backtest/latencies.ts';
-import { driftNumber, seedNumber, tapeBook, threadNumber } from '../terminal/flags.ts';
+import { latenciesOf, latencyText } from '../../app/backtest/latencies.ts';
+import {
+  driftNumber,
+  recordedTime,
+  seedNumber,
+  sweepFlag,
+  tapeBook,
+  threadNumber,
+  tradedTime,
+} from '../terminal/flags.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { writeReport, reportFiles } from '../../app/backtest/reportFiles.ts';
 import { chosen, chosenStored, referenceTapes, tapeOf } from './source.ts';
@@ -27,6 +34,10 @@ type BacktestFlags = {
   readonly latencyMs: string;
   readonly cancelLatencyMs?: string;
   readonly feedLatencyMs: string;
+  readonly fillLatencyMs?: string;
+  readonly latencySweep?: readonly number[] | true;
+  readonly since?: number;
+  readonly until?: number;
   readonly threads?: number;
   readonly out?: string;
   readonly json: boolean;
@@ -40,6 +51,9 @@ type CalibrateFlags = {
   readonly out?: string;
 };
 
+/** Latencies of a sweep, in ms. */
+const SWEEP = [0, 25, 100, 500, 2_000];
+
 /** `backtest`, `calibrate`, `tape` and `export`; --from and --to of the last two become ms since 1970. A recording that cannot be read is `UsageError`. */
 export function addTapeCommands(program: Command): void {
   addBacktest(program);
@@ -48,7 +62,7 @@ export function addTapeCommands(program: Command): void {
 }
 
 function addBacktest(program: Command): void {
-  tapeBook(program.command('backtest'))
+  tradedTime(tapeBook(program.command('backtest')))
     .description('trade a recorded market with the very engine and strategy that run, under several fill models')
     .option('-c, --config <file>', 'YAML file; without it the one that comes with Puntas')
     .option('--tape <dir>', 'the recording; without it the seeded flow is recorded first')
@@ -59,7 +73,7 @@ function addBacktest(program: Command): void {
     .option('--from <rows>', 'levels or orders: which rows tell the book where a recording has both')
     .option(
       '--reference <book=dir>',
-      'a recording of a book that the configured reference goes through, once for each of them',
+      'a recording of a book that the configured reference or a route of hedges goes through, once for each of them',
       (text: string, before: readonly string[]) => [...before, text],
       [],
     )
@@ -70,6 +84,12 @@ function addBacktest(program: Command): void {
     )
     .option('--cancel-latency-ms <spec>', 'the same of cancels, where it differs')
     .option('--feed-latency-ms <spec>', 'least time from the exchange to us', '0')
+    .option('--fill-latency-ms <spec>', 'time from a fill of ours to our hearing of it; without it that of an answer')
+    .option(
+      '--latency-sweep [ms]',
+      `the same run at several latencies of requests too, separated by commas; without them ${SWEEP.join(',')}`,
+      sweepFlag,
+    )
     .option('--threads <n>', 'fill models that run at once; without it all of them', threadNumber)
     .option('--out <path>', 'NAME.html or a folder: the report as a page and as JSON, every fill and order as CSV')
     .option('--json', 'print the report as one JSON object', false)
@@ -88,7 +108,11 @@ function addBacktest(program: Command): void {
         ...(options.from === undefined ? {} : { from: rowKindOf(options.from) }),
         reference: await referenceTapes(options.reference),
         latencies: latenciesOf(options),
-        latencyText: { orders: options.latencyMs, feed: options.feedLatencyMs },
+        latencyText: latencyText(options),
+        ...(options.latencySweep !== undefined && {
+          latencySweep: options.latencySweep === true ? SWEEP : options.latencySweep,
+        }),
+        time: options,
         threads: options.threads ?? Infinity,
         files,
         progress: progressBar(),
@@ -145,8 +169,8 @@ type StoredFlags = {
 const stored = (command: Command): Command =>
   command
     .option('--book <book>', 'which book, where there are several')
-    .option('--from <time>', 'rows from this time on, like 2026-11-21 or 2026-11-21T12:00:00Z', timeOf)
-    .option('--to <time>', 'rows up to this time', timeOf)
+    .option('--from <time>', 'rows from this time on, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
+    .option('--to <time>', 'rows up to this time', recordedTime)
     .option('--skip-damaged', 'leave damaged blocks out and make gaps of them, instead of refusing', false);
 
 const storedOptions = ({ book, from, to, skipDamaged }: StoredFlags): StoredTapeOptions => ({
@@ -155,12 +179,6 @@ const storedOptions = ({ book, from, to, skipDamaged }: StoredFlags): StoredTape
   ...(to === undefined ? {} : { to }),
   damaged: skipDamaged ? 'skip' : 'refuse',
 });
-
-function timeOf(text: string): number {
-  const at = Date.parse(text);
-  if (!Number.isFinite(at)) throw new InvalidArgumentError('expected a time like 2026-11-21T12:00:00Z.');
-  return at;
-}
 
 /** A stored tape is opened, not read: it slides past. */
 async function chosenTape({ config, tape, book }: BacktestFlags) {

@@ -61,13 +61,54 @@ export function moment(text: string): Moment {
     const ago = durationFlag(text);
     return now => now - ago;
   }
-  const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text);
-  const at = match ? Date.parse(`${match[1]}T${match[2] ?? '00:00'}${match[3] ?? 'Z'}`) : Number.NaN;
+  const at = isoTime(text);
   if (Number.isNaN(at))
     throw new InvalidArgumentError(
       'expected a time like 2026-11-22T13:05:00Z (UTC without a zone), or 90s, 5m, 2h ago.',
     );
   return () => at;
+}
+
+/** A time of a recording, ISO 8601 (UTC without a zone), in ms since 1970. */
+export function recordedTime(text: string): Millis {
+  const at = isoTime(text);
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError('expected a time like 2026-11-21 or 2026-11-21T12:00:00Z (UTC without a zone).');
+  return at;
+}
+
+function isoTime(text: string): number {
+  const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text);
+  return match ? Date.parse(`${match[1]}T${match[2] ?? '00:00'}${match[3] ?? 'Z'}`) : Number.NaN;
+}
+
+const SWEEP_MAX_MS = 60_000;
+const SWEEP_MOST = 12;
+
+/** Up to twelve latencies in ms, each at most a minute, separated by commas; ascending, each once. */
+export function sweepFlag(text: string): readonly number[] {
+  const all = text.split(',').map(one => (/^\d+(\.\d+)?$/.test(one) ? Number(one) : Number.NaN));
+  if (!(all.length <= SWEEP_MOST && all.every(ms => ms >= 0 && ms <= SWEEP_MAX_MS)))
+    throw new InvalidArgumentError('expected up to twelve latencies in ms, like 0,25,100, each at most 60000.');
+  return [...new Set(all)].sort((a, b) => a - b);
+}
+
+const FEES_MOST = 8;
+
+/** Up to eight fees in bps, separated by commas; a rebate is below 0. In their order, each once. */
+export function feesFlag(text: string): readonly number[] {
+  const all = text.split(',').map(one => (/^-?\d+(\.\d+)?$/.test(one) ? Number(one) : Number.NaN));
+  if (!(all.length <= FEES_MOST && all.every(bps => Math.abs(bps) <= 1_000)))
+    throw new InvalidArgumentError('expected up to eight fees in bps, like 4,10, from -1000 to 1000.');
+  return [...new Set(all)];
+}
+
+/** Whole ms from 50 to 60000, as `decideEveryMs` has it. */
+export function cadenceFlag(text: string): Millis {
+  const n = Number(text);
+  if (!(/^\d+$/.test(text) && n >= 50 && n <= 60_000))
+    throw new InvalidArgumentError('expected a whole number of ms from 50 to 60000.');
+  return n;
 }
 
 /** Decimal text above zero, as it is. */
@@ -79,6 +120,16 @@ export function decimalFlag(text: string): string {
 /** Chooses the book of `--tape`. */
 export const tapeBook = (command: Command): Command =>
   command.option('--book <book>', 'which book, where the recording of --tape has several; without it that of -c');
+
+/** When trading of a recording begins and ends. */
+export const tradedTime = (command: Command): Command =>
+  command
+    .option(
+      '--since <time>',
+      'trade from then on, like 2026-11-21 or 2026-11-21T12:00:00Z; what the recording has before builds the book',
+      recordedTime,
+    )
+    .option('--until <time>', 'trade until then; nothing of the recording after it is read', recordedTime);
 
 /** The flags of every command that reads a configuration and may start the embedded exchange. */
 export function sources(command: Command): Command {

@@ -34,6 +34,8 @@ export type MarkoutOptions = {
    * it moved against us in between, a = e - m in bps of the price.
    */
   readonly onAdverse?: (horizon: number, side: Side, adverseBps: number, weight: number, at: Millis) => void;
+  /** Told of each fill at each horizon where the market is known there: what it was worth in bps of the price; `at` is the fill's own time. */
+  readonly onMarkout?: (horizon: number, bps: number, weight: number, at: Millis) => void;
 };
 
 /** What waits and what was found, as plain numbers. */
@@ -58,6 +60,7 @@ export class Markouts {
   readonly #horizons: readonly number[];
   readonly #waitingMax: number | null;
   readonly #onAdverse: MarkoutOptions['onAdverse'];
+  readonly #onMarkout: MarkoutOptions['onMarkout'];
   #size = 64;
   #at = new Float64Array(this.#size);
   #price = new Float64Array(this.#size);
@@ -69,10 +72,11 @@ export class Markouts {
   #tail = 0;
   readonly #means: readonly ClusteredMean[];
 
-  constructor({ horizons = HORIZONS, memoryMs = Infinity, waitingMax, onAdverse }: MarkoutOptions = {}) {
+  constructor({ horizons = HORIZONS, memoryMs = Infinity, waitingMax, onAdverse, onMarkout }: MarkoutOptions = {}) {
     this.#horizons = horizons;
     this.#waitingMax = waitingMax ?? null;
     this.#onAdverse = onAdverse;
+    this.#onMarkout = onMarkout;
     this.#heads = new Float64Array(horizons.length);
     this.#means = Array.from(
       { length: GROUPS * horizons.length },
@@ -179,6 +183,7 @@ export class Markouts {
     if (group !== ofSide) this.#means[group * count + h]!.add(bps, weight, cluster);
     this.#means[ofSide * count + h]!.add(bps, weight, cluster);
     this.#means[ALL * count + h]!.add(bps, weight, cluster);
+    this.#onMarkout?.(this.#horizons[h]!, bps, weight, at);
     if (h === 0 || this.#onAdverse === undefined || !(before > 0)) return;
     const adverse = ((isBuy ? before - mid : mid - before) * 10_000) / price;
     this.#onAdverse(this.#horizons[h]!, isBuy ? 'buy' : 'sell', adverse, weight, at);

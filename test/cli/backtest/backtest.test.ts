@@ -10,9 +10,17 @@ afterAll(() => bench.clear());
 type Report = {
   readonly hash: string;
   readonly tape: { readonly hash: string };
+  readonly warmUpFrom?: string;
+  readonly fillLatencyMs?: string;
+  readonly latencySweep?: readonly { readonly latencyMs: number; readonly model: string; readonly hash: string }[];
   readonly models: readonly {
     readonly model: string;
+    readonly hash: string;
+    readonly from: string;
+    readonly seconds: number;
     readonly fills: number;
+    readonly volume: object;
+    readonly pnl: object;
     readonly hedges: { readonly begun: number };
     readonly orders: { readonly placed: number };
   }[];
@@ -68,6 +76,78 @@ describe('puntas backtest', () => {
     }
   });
 
+  test('trades a part of a recording as if it ended there, alike from memory and from a stored tape, and says what the rows before were for', async () => {
+    const tape = recordFlow('btc_mxn', 3, 120);
+    const stored = (name: string, until: number): string => {
+      const dir = bench.path(name);
+      const writer = new TapeWriter({ dir, rules: tape.rules, source: 'flow', blockRows: 900 });
+      const { columns } = tape;
+      const rows = columns.at.subarray(0, columns.length).filter(at => at <= until).length;
+      writer.append({ ...columns, length: rows });
+      writer.close();
+      return dir;
+    };
+    const from = tape.columns.at[0]!;
+    const time = (seconds: number): string => new Date(from + seconds * 1000).toISOString();
+    const whole = stored('whole', Infinity);
+    const cut = stored('cut', from + 90_000);
+    const report = async (...args: readonly string[]): Promise<Report> => {
+      const ended = await ran([
+        'backtest',
+        '-c',
+        bench.config(),
+        '--models',
+        'expected',
+        '--json',
+        '--seed',
+        '3',
+        ...args,
+      ]);
+      expect([ended.code, ended.stderr]).toEqual([0, '']);
+      return JSON.parse(ended.stdout) as Report;
+    };
+    const [flow, one, other, part] = await Promise.all([
+      report('--flow-seconds', '120', '--until', time(90)),
+      report('--tape', whole, '--until', time(90)),
+      report('--tape', cut),
+      report('--tape', whole, '--since', time(60), '--until', time(90)),
+    ]);
+    expect(one.models[0]?.fills).toBeGreaterThan(0);
+    // Hashes know the moments too: a stored tape has them to the microsecond, and the last one ends at its last row.
+    const came = ({ models: [model] }: Report) => [model?.fills, model?.volume, model?.pnl];
+    expect(came(one)).toEqual(came(other));
+    expect(came(flow)).toEqual(came(other));
+    expect(part.models[0]).toMatchObject({ from: time(60), seconds: 30 });
+    expect([part.warmUpFrom, one.warmUpFrom]).toEqual([time(0), undefined]);
+  });
+
+  test('runs the same at other latencies of requests with one flag: at the own one the result is the own one', async () => {
+    const args = ['backtest', '-c', bench.config(), '--flow-seconds', '60', '--json'];
+    const ended = await ran([...args, '--latency-sweep', '400,25,0', '--fill-latency-ms', '150']);
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    const { models, latencySweep, fillLatencyMs } = JSON.parse(ended.stdout) as Report;
+    expect(latencySweep?.map(({ latencyMs, model }) => [latencyMs, model])).toEqual(
+      [0, 25, 400].map(ms => [ms, 'expected']),
+    );
+    const expected = models.find(({ model }) => model === 'expected');
+    expect(latencySweep?.find(({ latencyMs }) => latencyMs === 25)?.hash).toBe(expected?.hash);
+    expect(new Set(latencySweep?.map(({ hash }) => hash)).size).toBe(3);
+    expect(fillLatencyMs).toBe('150');
+  });
+
+  test('tells a person the tiles of the page as lines, with money in the digits of its currency', async () => {
+    const ended = await ran(['backtest', '-c', bench.config(), '--flow-seconds', '90']);
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    for (const line of [
+      /^  net: [+−]?[\d,]+\.\d\d mxn \(/m,
+      /^  drawdown: /m,
+      /^  uptime, both sides: /m,
+      /^  fills a day: /m,
+    ])
+      expect(ended.stdout).toMatch(line);
+    expect(ended.stdout).not.toMatch(/\.\d{9,}/);
+  });
+
   test('another seed is another market', async () => {
     const hash = async (seed: string) => {
       const args = ['--flow-seconds', '20', '--models', 'expected', '--json', '--seed', seed];
@@ -81,6 +161,11 @@ describe('puntas backtest', () => {
     [['--tape', '/nowhere/at/all'], /nowhere\/at\/all: no such folder/],
     [['--flow-seconds', 'long'], /expected a whole number/],
     [['--threads', '0'], /expected a whole number from 1 to 64/],
+    [['--until', '2020-01-01'], /the recording is from 2026-01-01.*nothing is left of it by --since and --until/],
+    [['--since', '2026-01-01T00:05', '--until', '2026-01-01T00:04'], /--since 2026.* is not before --until/],
+    [['--since', 'yesterday'], /expected a time like 2026-11-21/],
+    [['--latency-sweep', '5,fast'], /expected up to twelve latencies in ms/],
+    [['--fill-latency-ms', 'slow'], /--fill-latency-ms: expected ms/],
     [['--latency-ms', 'quick'], /--latency-ms: expected ms, exponential:LEAST,MEAN.* found "quick"/],
     [['--latency-ms', 'exponential:5,4'], /--latency-ms: latency needs 0 <= least <= mean/],
   ])('says in one line what is wrong with %j', async (args, sentence) => {

@@ -1,0 +1,84 @@
+/** What each hour of a replay brought, by the clock of UTC: a row for each hour of the tape. */
+import { money } from '../../src/core/index.ts';
+import type { Millis, Money, Profit } from '../../src/core/index.ts';
+
+/** From `from` up to `to`; the profits of all add up to that of the run, to the last unit. */
+export type Hour = {
+  readonly from: Millis;
+  readonly to: Millis;
+  readonly profit: Profit;
+  readonly fills: number;
+  /** Traded, in the minor currency. */
+  readonly value: Money;
+  /** Looks at the market, and those at which both sides were quoted. */
+  readonly looks: number;
+  readonly bothLooks: number;
+};
+
+const HOUR = 3_600_000;
+const PARTS = ['spread', 'inventory', 'fees', 'hedging', 'total'] as const;
+
+/** Times never go back; `profit` is asked for at the end of an hour alone. */
+export class Hours {
+  readonly #to: Millis;
+  readonly #past: Hour[] = [];
+  #from: Millis;
+  /** End of the hour that `#from` lies in. */
+  #ends: Millis;
+  #before: Profit = { spread: money(0n), inventory: money(0n), fees: money(0n), hedging: money(0n), total: money(0n) };
+  #fills = 0;
+  #value = 0n;
+  #looks = 0;
+  #bothLooks = 0;
+
+  constructor(from: Millis, to: Millis) {
+    this.#to = to;
+    this.#from = from;
+    this.#ends = (Math.floor(from / HOUR) + 1) * HOUR;
+  }
+
+  /** Before anything that happens at `at`: what is after the end of the run counts to its last hour. */
+  reach(at: Millis, profit: () => Profit): void {
+    while (this.#ends <= at && this.#ends < this.#to) this.#close(this.#ends, profit());
+  }
+
+  look(both: boolean): void {
+    this.#looks++;
+    if (both) this.#bothLooks++;
+  }
+
+  filled(value: Money): void {
+    this.#fills++;
+    this.#value += value;
+  }
+
+  end(profit: Profit): readonly Hour[] {
+    this.#close(this.#to, profit);
+    return this.#past;
+  }
+
+  #close(to: Millis, profit: Profit): void {
+    const before = this.#before;
+    const [spread, inventory, fees, hedging, total] = PARTS.map(part => money(profit[part] - before[part])) as [
+      Money,
+      Money,
+      Money,
+      Money,
+      Money,
+    ];
+    this.#past.push({
+      from: this.#from,
+      to,
+      profit: { spread, inventory, fees, hedging, total },
+      fills: this.#fills,
+      value: money(this.#value),
+      looks: this.#looks,
+      bothLooks: this.#bothLooks,
+    });
+    this.#before = profit;
+    this.#from = to;
+    this.#ends += HOUR;
+    this.#fills = this.#looks = this.#bothLooks = 0;
+    this.#value = 0n;
+  }
+}

@@ -1,0 +1,96 @@
+/** The tiles of the page's first screen: five numbers of the main run, each with what it takes to judge it. */
+import { durationText, gainText, minuteText, numberText, percent, sumText } from './digits.ts';
+import { STRETCHES_LEAST } from './interval.ts';
+import type { Interval } from './interval.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+import type { BacktestReport, ReplayReport } from './report.ts';
+import { isCrossed } from './verdict.ts';
+
+/** `name`, the number itself, and one line each below it. */
+export type Tile = { readonly name: string; readonly value: string; readonly notes: readonly string[] };
+
+/** Net with its interval, net after 60 s, drawdown, uptime, fills a day. Plain text: the terminal's summary has the same. */
+export function tilesTextOf({ minor }: Pick<BacktestReport, 'minor'>, main: ReplayReport): readonly Tile[] {
+  const { pnl, netInterval, net60s, drawdown, fills, capital } = main;
+  const range = ({ low, high }: Interval): string => `95 %: ${gainText(low, minor)} to ${gainText(high, minor)}`;
+  const short = `no interval from less than ${STRETCHES_LEAST} min`;
+  if (isCrossed(main)) {
+    const notes = ['the recorded book was crossed for too long'];
+    return [{ name: 'net', value: 'not scored', notes }, ...tilesOfTrading(minor, main)];
+  }
+  return [
+    {
+      name: 'net',
+      value: `${gainText(pnl.total, minor)} ${minor}`,
+      notes: [
+        fills === 0 ? 'nothing was traded' : netInterval === null ? short : range(netInterval),
+        returnText(capital.returnPct),
+      ].filter(Boolean),
+    },
+    {
+      name: 'net, fills marked after 60 s',
+      value: net60s === null ? '–' : `${gainText(net60s.total, minor)} ${minor}`,
+      notes: [
+        net60s === null
+          ? 'no fill with a known market then'
+          : net60s.interval === null
+            ? 'too few fills for an interval'
+            : range(net60s.interval),
+      ],
+    },
+    {
+      name: 'drawdown',
+      value: `${sumText(drawdown.most, minor)} ${minor}`,
+      notes: [
+        capital.value === null || !(capital.value > 0)
+          ? ''
+          : `${percentOf(Number(drawdown.most) / capital.value)} of capital`,
+        drawdown.at === null ? '' : `deepest ${minuteText(drawdown.at)}`,
+      ].filter(Boolean),
+    },
+    ...tilesOfTrading(minor, main),
+  ];
+}
+
+function tilesOfTrading(
+  minor: string,
+  { uptime, fills, fillsPerDay, seconds, volume, pace }: ReplayReport,
+): readonly Tile[] {
+  return [
+    {
+      name: 'uptime, both sides',
+      value: percent(uptime.both),
+      notes: [`bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)}`],
+    },
+    {
+      name: 'fills a day',
+      value: fillsPerDay === null ? '–' : numberText(Number(fillsPerDay.toPrecision(3))),
+      notes: [
+        `${numberText(fills)} in ${durationText(seconds)}`,
+        `traded ${sumText(volume.minor, minor)} ${minor}: for 30 days of that the maker fee is ${numberText(pace.makerBps)} bps`,
+      ],
+    },
+  ];
+}
+
+/** As markup, above it whose run it is of. */
+export const tilesOf = (report: BacktestReport, main: ReplayReport): Html =>
+  html`<div class="tiles">
+    ${tilesTextOf(report, main).map(
+      ({ name, value, notes }) =>
+        html`<div class="tile">
+          <span class="soft">${name}</span>
+          <b>${value}</b>
+          ${notes.map(note => html`<span class="soft">${note}</span>`)}
+        </div>`,
+    )}
+  </div>`;
+
+const returnText = (pct: number | null): string =>
+  pct === null ? '' : `${pct > 0 ? '+' : ''}${percentOf(pct / 100)} on capital`;
+/** Three digits of a share that may be tiny. */
+const percentOf = (share: number): string =>
+  `${Number((share * 100).toPrecision(3))
+    .toLocaleString('en-US', { maximumFractionDigits: 6 })
+    .replace('-', '−')} %`;

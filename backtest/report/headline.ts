@@ -1,0 +1,105 @@
+/** The few numbers that a report begins with: what is known of the profit, what it was made with, and what holding would have made. */
+import { approximately } from '../../src/core/index.ts';
+import type { Instrument, MarkoutCurve } from '../../src/core/index.ts';
+import type { Collected, SeriesName } from '../collect/collect.ts';
+import { paceOf } from '../exchange/fees.ts';
+import type { Pace } from '../exchange/fees.ts';
+import type { ReplayResult } from '../replay/replay.ts';
+import { short, shortOrNull } from './digits.ts';
+import { cutUp, intervalOf, stretchesIn } from './interval.ts';
+import type { Interval, Stretches } from './interval.ts';
+import type { Series } from './series.ts';
+
+export const AFTER_SECONDS = 60;
+const DAY = 86_400;
+
+/** The stretches of a run of `seconds`. Of fills whose market 60 s later is not known the mean of the others is taken. */
+export function stretchesOf(
+  { series, profit }: Pick<Collected, 'series' | 'profit'>,
+  net60s: { readonly total: number } | null,
+  seconds: number,
+): Stretches {
+  const count = stretchesIn(seconds);
+  const cut = (name: SeriesName, keep: 'sum' | 'last'): number[] => cutUp(series.column(name), keep, count);
+  const [kept, fees] = [cut('kept60', 'sum'), cut('fees', 'last')];
+  const all = kept.reduce((sum, x) => sum + x, 0);
+  const scale = net60s === null || all === 0 ? 0 : (net60s.total - approximately(profit.fees)) / all;
+  return {
+    seconds: count > 0 ? seconds / count : seconds,
+    net: cut('profit', 'last').map(short),
+    after60: kept.map((x, i) => short(scale * x + fees[i]!)),
+  };
+}
+
+/**
+ * What the fills would have made, had each been closed at the middle of the market 60 s later: mean markout less the fee, over all that was traded (E8).
+ * Nothing of the inventory's later gains is in it, and nothing of hedges. Null of no known markout.
+ */
+export function netAfterMinute(
+  markouts: readonly MarkoutCurve[],
+  feesBps: number | null,
+  traded: number,
+): { readonly total: number; readonly fills: number } | null {
+  const all = markouts.find(({ side, level }) => side === null && level === null);
+  const at = all?.seconds.indexOf(AFTER_SECONDS) ?? -1;
+  const mean = all?.bps[at] ?? null;
+  if (mean === null || feesBps === null) return null;
+  return { total: short(((mean - feesBps) * traded) / 10_000), fills: all?.fills[at] ?? 0 };
+}
+
+/** Of the whole run; what is null could not be told. Approximate where it is a number. */
+export type Headline = {
+  readonly netInterval: Interval | null;
+  readonly net60s: (NonNullable<ReturnType<typeof netAfterMinute>> & { readonly interval: Interval | null }) | null;
+  readonly stretches: Stretches;
+  /** What it traded as a volume of 30 days in the minor currency, and the maker fee of the tier that this gives. */
+  readonly pace: Pace;
+  readonly fillsPerDay: number | null;
+  /** Placements and cancels over fills. */
+  readonly orderToTrade: number | null;
+  /** The account at the start, decimal text in each currency; its value at the first known middle, in the minor one, and the profit in percent of it. */
+  readonly capital: {
+    readonly major: string;
+    readonly minor: string;
+    readonly value: number | null;
+    readonly returnPct: number | null;
+  };
+  /** What the most that was ever held would have gained, bought at the first known middle and held to the last, without a fee. */
+  readonly hold: { readonly amount: number; readonly total: number | null };
+};
+
+/** `columns` of the run's series. */
+export function headlineOf(
+  { major, minor }: Instrument,
+  { from, to, volume, snapshot: { fills }, collected, requests, opening, feeTiers }: ReplayResult,
+  columns: Series['columns'],
+): Headline {
+  const seconds = (to - from) / 1000;
+  const traded = Number(volume.minor);
+  const total = approximately(collected.profit.total);
+  const feesBps = traded > 0 ? (-approximately(collected.profit.fees) / traded) * 10_000 : null;
+  const known = columns.middle.filter(value => value !== null);
+  const [first = null, last = null] = [known[0], known.at(-1)];
+  const capital = { major: opening[major] ?? '0', minor: opening[minor] ?? '0' };
+  const value = first === null ? null : Number(capital.minor) + Number(capital.major) * first;
+  const most = [...columns.positionLeast, ...columns.positionMost].reduce<number>(
+    (size, held) => Math.max(size, Math.abs(held ?? 0)),
+    0,
+  );
+  const net60s = netAfterMinute(collected.markouts, feesBps, traded);
+  const stretches = stretchesOf(collected, net60s, seconds);
+  return {
+    netInterval: fills === 0 ? null : intervalOf(stretches.net),
+    net60s: net60s && { ...net60s, interval: intervalOf(stretches.after60) },
+    stretches,
+    pace: paceOf(traded, seconds, feeTiers),
+    fillsPerDay: shortOrNull(seconds > 0 ? (fills * DAY) / seconds : null),
+    orderToTrade: shortOrNull(fills > 0 ? (requests.placed + requests.canceled) / fills : null),
+    capital: {
+      ...capital,
+      value: shortOrNull(value),
+      returnPct: shortOrNull(value !== null && value > 0 ? (100 * total) / value : null),
+    },
+    hold: { amount: most, total: shortOrNull(first === null || last === null ? null : most * (last - first)) },
+  };
+}

@@ -1,0 +1,126 @@
+/** The fill models side by side: every total of a run, a column for each model that differs. */
+import { RATIO_DAYS } from '../collect/returns.ts';
+import { gainText, numberOr, numberText, percent, secondsOr, sumText } from './digits.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+import type { Interval } from './interval.ts';
+import type { ShownModel } from './models.ts';
+import { table } from './pageFrame.ts';
+import { colourOf } from './plots.ts';
+import type { BacktestReport, LevelReport, ReplayReport } from './report.ts';
+
+type Row = { readonly name: string; readonly of: (model: ReplayReport) => string | Html };
+
+/** `models`: those of the report that differ. */
+export function modelTable(report: BacktestReport, models: readonly ShownModel[]): Html {
+  const head = models.map(({ label }, i) => html`<th><i style="background:var(--${colourOf(i)})"></i>${label}</th>`);
+  return table(
+    html`<tr>
+      <th></th>
+      ${head}
+    </tr>`,
+    [...moneyRows(report), ...tradeRows(report), ...QUOTE_ROWS].map(
+      ({ name, of }) =>
+        html`<tr>
+          <th>${name}</th>
+          ${models.map(model => html`<td>${of(model)}</td>`)}
+        </tr>`,
+    ),
+  );
+}
+
+function moneyRows({ major, minor }: BacktestReport): readonly Row[] {
+  const gain = (sum: string | number): string => gainText(sum, minor);
+  const range = (of: Interval | null): string => (of === null ? '–' : `${gain(of.low)} to ${gain(of.high)}`);
+  const tooShort = ({ seconds }: ReplayReport): string =>
+    seconds < RATIO_DAYS * 86_400 ? `– (from ${RATIO_DAYS} days on)` : '–';
+  return [
+    { name: `net, ${minor}`, of: ({ pnl }) => html`<b>${gain(pnl.total)}</b>` },
+    { name: 'another such time, 95 %', of: ({ netInterval }) => range(netInterval) },
+    { name: '= spread captured', of: ({ pnl }) => gain(pnl.spread) },
+    { name: '+ inventory', of: ({ pnl }) => gain(pnl.inventory) },
+    { name: '+ fees', of: ({ pnl }) => gain(pnl.fees) },
+    { name: '+ hedging', of: ({ pnl }) => gain(pnl.hedging) },
+    {
+      name: `net, fills marked after 60 s, ${minor}`,
+      of: ({ net60s }) => (net60s === null ? '–' : gain(net60s.total)),
+    },
+    { name: 'the same, 95 %', of: ({ net60s }) => range(net60s?.interval ?? null) },
+    { name: 'net, bps of what was traded', of: ({ profitBps }) => numberOr(profitBps) },
+    { name: 'fees, bps of what was traded', of: ({ feesBps }) => numberOr(feesBps) },
+    {
+      name: `capital at the start, ${minor}`,
+      of: ({ capital: { value } }) => (value === null ? '–' : sumText(value, minor)),
+    },
+    {
+      name: 'return on it, %',
+      of: ({ capital: { returnPct } }) => (returnPct === null ? '–' : numberText(Number(returnPct.toPrecision(4)))),
+    },
+    {
+      name: 'buying the most it held and holding it',
+      of: ({ hold }) => (hold.total === null ? '–' : `${gain(hold.total)} (${sumText(hold.amount, major)} ${major})`),
+    },
+    { name: 'largest drawdown', of: ({ drawdown }) => sumText(drawdown.most, minor) },
+    {
+      name: 'Sharpe / Sortino, a year, from minutes',
+      of: model =>
+        model.sharpe === null && model.sortino === null
+          ? tooShort(model)
+          : `${numberOr(model.sharpe, 1)} / ${numberOr(model.sortino, 1)}`,
+    },
+  ];
+}
+
+const tradeRows = ({ major, minor }: BacktestReport): readonly Row[] => [
+  { name: 'fills', of: ({ fills }) => numberText(fills) },
+  { name: `traded, ${major}`, of: ({ volume }) => sumText(volume.major, major) },
+  { name: `traded, ${minor}`, of: ({ volume }) => sumText(volume.minor, minor) },
+  {
+    name: `the same as 30 days, ${minor}; maker fee of that tier, bps`,
+    of: ({ pace }) => `${numberText(pace.volume30d)}; ${numberOr(pace.makerBps)}`,
+  },
+  { name: 'orders placed', of: ({ orders }) => numberText(orders.placed) },
+  { name: 'order-to-trade ratio', of: ({ orderToTrade }) => numberOr(orderToTrade, 1) },
+  { name: 'orders with a fill', of: ({ levels }) => share(sum(levels, 'touched'), sum(levels, 'orders')) },
+  {
+    name: 'time in the queue, median / 90 %',
+    of: ({ waits }) => `${secondsOr(waits.medianSeconds)} / ${secondsOr(waits.p90Seconds)}`,
+  },
+  { name: 'markout after 1 s, bps', of: model => markoutAt(model, 1) },
+  { name: 'markout after 1 min, bps', of: model => markoutAt(model, 60) },
+  { name: `inventory at the end, ${major}`, of: ({ inventory }) => sumText(inventory, major) },
+  { name: `inventory, mean size, ${major}`, of: ({ position }) => numberText(position.meanSize) },
+  { name: `most held at once, ${major}`, of: ({ position }) => numberText(position.mostSize) },
+];
+
+const QUOTE_ROWS: readonly Row[] = [
+  {
+    name: 'bid / ask / both quoted',
+    of: ({ uptime }) => `${percent(uptime.bid)} / ${percent(uptime.ask)} / ${percent(uptime.both)}`,
+  },
+  {
+    name: 'spread ours / market, bps',
+    of: ({ spreadBps }) => `${numberOr(spreadBps.ours)} / ${numberOr(spreadBps.market)}`,
+  },
+  {
+    name: 'most requests in a minute / allowed',
+    of: ({ requests }) => `${numberText(requests.mostPerMinute)} / ${numberText(requests.allowedPerMinute)}`,
+  },
+  {
+    name: 'requests without budget / locked out',
+    of: ({ requests }) => `${numberText(requests.overBudget)} / ${numberText(requests.lockedOut)}`,
+  },
+  { name: 'post-only orders that would have traded', of: ({ refusedPostOnly }) => numberText(refusedPostOnly) },
+  { name: 'halted', of: ({ haltedBecause }) => haltedBecause ?? 'no' },
+];
+
+const sum = (levels: readonly LevelReport[], key: 'touched' | 'orders'): number =>
+  levels.reduce((total, level) => total + level[key], 0);
+const share = (part: number, all: number): string => (all > 0 ? percent(part / all) : '–');
+
+function markoutAt({ markouts }: ReplayReport, after: number): string {
+  const all = markouts.find(({ side }) => side === null);
+  const i = all?.seconds.indexOf(after) ?? -1;
+  const [mean, error] = [all?.bps[i] ?? null, all?.errorBps[i] ?? null];
+  return mean === null ? '–' : `${numberOr(mean)}${error === null ? '' : ` ± ${numberOr(error)}`}`;
+}
