@@ -52,3 +52,10 @@ export type { ComparedModel, ComparedRun, ComparedTape, Comparison, Measured } f
 export { remarksOf } from './compare/remarks.ts';
 export { comparisonPage } from './compare/page.ts';
 export type { ExternalReferenceOptions } from './replay/externalReference.ts';
+export { distanceProfileOf, PROFILE_HORIZONS_S } from './profile/distanceProfile.ts';
+export type { DistancePoint, DistanceProfile, ProfileOptions } from './profile/distanceProfile.ts';
+export type { DistanceSums } from './profile/virtualOrders.ts';
+export { quoteVerdictOf } from './profile/verdict.ts';
+export type { QuoteVerdict, VerdictOptions } from './profile/verdict.ts';
+export { marketProfileOf } from './profile/marketProfile.ts';
+export type { MarketProfile } from './profile/marketProfile.ts';

@@ -54,10 +54,10 @@ export const DEVIATIONS_MAX = 3;
 export const imbalanceKeys = {
   depthBps: z
     .number()
-    .gt(0)
+    .min(0)
     .max(5_000)
     .default(30)
-    .describe('Amounts up to this many bps from the middle count, on both sides.'),
+    .describe('Amounts up to this many bps from the middle count, on both sides. 0: those of the best prices alone.'),
   bpsPerDeviation: bps
     .default(2)
     .describe(

@@ -296,6 +296,18 @@ test('does not see our own orders: with them in the book it is as without', () =
   expect(new Set(quotes[0]?.map(quote => quote.bids[0]?.price)).size).toBeGreaterThan(10);
 });
 
+/** Of a slope that is no more than chance. */
+const FORETOLD = {
+  slope: { value: 0.5, error: 0.1 },
+  low: 0.3,
+  high: 0.7,
+  r: 0.1,
+  rLater: -0.1,
+  gainLater: -0.1,
+  holds: false,
+  firstRatio: 1,
+};
+
 describe('what puntas calibrate writes', () => {
   const found: Calibration = {
     seconds: 3_600,
@@ -323,10 +335,9 @@ describe('what puntas calibrate writes', () => {
       samples: 1_000,
     },
     signals: {
-      orderFlow: { value: 0.5, error: 0.1 },
+      orderFlow: { ...FORETOLD, holds: true },
       memoryMs: 10_000,
-      imbalance: { value: 0.1, error: 0.1 },
-      depthBps: 30,
+      imbalances: [{ depthBps: 30, foretold: FORETOLD }],
       imbalanceMemoryMs: 600_000,
       aheadMs: 10_000,
     },
@@ -379,7 +390,7 @@ describe('what puntas calibrate writes', () => {
     [
       'a reach beyond the collar',
       { withinBps: 190, weightedMid: {} },
-      'strategy.levelSpacingBps: the last level can lie 222.6 bps from the middle, beyond limits.collarBps 200',
+      'strategy.levelSpacingBps: the last level can lie 228 bps from the middle, beyond limits.collarBps 200',
     ],
     ['a weight of nothing', { mid: { weight: 0 } }, 'fairValue.mid.weight: expected more than 0, found 0'],
     ['a part that is none', { midd: {} }, 'fairValue.midd: unknown key; did you mean mid?'],

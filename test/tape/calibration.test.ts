@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { fragment } from '../../src/app/backtest/calibrate.ts';
 import { amount, exponential, normal, price, randomOf } from '../../src/core/index.ts';
-import { calibrationOf, finishTape, SIDE, TapeBuilder } from '../../src/tape/index.ts';
+import { calibrationOf, finishTape, imbalanceOf, SIDE, TapeBuilder } from '../../src/tape/index.ts';
 import type { Calibration, SideCode, Tape } from '../../src/tape/index.ts';
 import { strategies } from '../../strategies/index.ts';
+import { plain } from '../core/market.ts';
 
 type Truth = { volatilityBps: number; perMinute: number; decayPerBps: number; after: number };
 /** `after`: bps by which a sweep moves the price. */
@@ -119,8 +120,24 @@ test('the slope on the imbalance is more than chance in a market that leans with
   const found = calibrationOf(
     finishTape({ source: 'leaning', book: 'btc_mxn', tick: '1', depth: 1, columns: tape.columns() }),
   ).signals!;
-  expect(found.imbalance!.value / found.imbalance!.error).toBeGreaterThan(5);
+  for (const { foretold } of found.imbalances) {
+    expect(foretold!.slope.value / foretold!.slope.error).toBeGreaterThan(5);
+    expect(foretold!.rLater).toBeGreaterThan(0.05);
+  }
+  expect(imbalanceOf(found)!.slope).toBeGreaterThan(0);
   const without = calibrationOf(generated(5, 2, STILL)).signals!;
-  expect(Math.abs(without.imbalance!.value / without.imbalance!.error)).toBeLessThan(4);
-  expect(Math.abs(without.orderFlow!.value / without.orderFlow!.error)).toBeLessThan(4);
+  for (const { foretold } of without.imbalances)
+    expect(Math.abs(foretold!.slope.value / foretold!.slope.error)).toBeLessThan(4);
+  expect(Math.abs(without.orderFlow!.slope.value / without.orderFlow!.slope.error)).toBeLessThan(4);
+  expect(imbalanceOf(without)).toBeNull();
+  const terms = {
+    instrument: plain,
+    price: 1,
+    volatilityBps: 1,
+    arrivalsPerMinute: 1,
+    decayPerBps: 1,
+    adverseBps: 9,
+    riskPerHour: '1',
+  };
+  expect(strategies.imbalance.fromMarket(terms, 1)).toMatchObject({ bpsPerDeviation: 0 });
 });

@@ -1,12 +1,42 @@
 /** `puntas calibrate`: the numbers that a model needs, from a recording, as the part of a configuration that they belong in, with their errors. */
+import { legsOf, pairOf } from '../../core/index.ts';
 import type { Instrument } from '../../core/index.ts';
-import type { Calibration, Estimate, Signals, Tape } from '../../tape/index.ts';
-import { calibrationOf } from '../../tape/index.ts';
+import type { Calibration, Estimate, Tape } from '../../tape/index.ts';
+import { calibrationOf, leaderOf } from '../../tape/index.ts';
+import { adverseAtBest, distancesIn, distancesJson, distancesText, profileLines } from './distances.ts';
+import type { DistancesAsked, MeasuredDistances } from './distances.ts';
+import { digits, fairValueText } from './fairValueText.ts';
+import type { ReferenceFound } from './fairValueText.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { withProgress } from '../messages/progress.ts';
+import type { Progress } from '../messages/progress.ts';
 
-/** YAML; what the recording cannot tell is said in a comment. */
-export function calibrate(tape: Tape): string {
+/** A price from elsewhere that was recorded at the same time, by the books that it goes through, in their order. */
+export type RecordedReference = { readonly tapes: ReadonlyMap<string, Tape>; readonly ageS: number };
+
+/** YAML, or one JSON object; what the recording cannot tell is said in a comment, or null. Throws `UsageError` for books that do not lead to the tape's. */
+export async function calibrate(
+  tape: Tape,
+  progress: Progress,
+  asked: DistancesAsked & { readonly json: boolean },
+  reference: RecordedReference | null = null,
+): Promise<string> {
   const { instrument, source } = tape;
-  return fragment(calibrationOf(tape), instrument, source);
+  const elsewhere = reference === null ? null : referenceOf(tape, reference);
+  const found = await withProgress(progress, 'measuring', onShare => calibrationOf(tape, onShare));
+  const distances = await withProgress(progress, 'pegging orders', onShare => distancesIn(tape, asked, onShare));
+  if (!asked.json) return fragment(found, instrument, source, distances, elsewhere);
+  const { leader = null } = elsewhere ?? {};
+  return `${JSON.stringify({ book: instrument.symbol, source, ...found, leader, distances: distancesJson(distances) })}\n`;
+}
+
+function referenceOf(tape: Tape, { tapes, ageS }: RecordedReference): ReferenceFound {
+  const { symbol } = tape.instrument;
+  const books = [...tapes.keys()];
+  const legs = legsOf(symbol, books);
+  if (legs === null)
+    throw new UsageError(`--reference: ${books.join(', ')} do not lead from the major to the minor of ${symbol}`);
+  return { leader: leaderOf(tape, legs, [...tapes.values()], ageS), books, own: symbol };
 }
 
 /** YAML with a newline at its end: `market:` in bps and arrivals a minute (formulas E4, formulas E6), `fairValue:` in ticks and bps (formulas E5). */
@@ -14,8 +44,12 @@ export function fragment(
   c: Calibration,
   { symbol, tick }: Pick<Instrument, 'symbol' | 'tick'>,
   source: string,
+  distances: MeasuredDistances | null = null,
+  elsewhere: ReferenceFound | null = null,
 ): string {
-  const { volatilityBps, arrivals, adverseBps } = c;
+  const { volatilityBps, arrivals } = c;
+  const ofFills = distances && adverseAtBest(distances);
+  const adverseBps = ofFills ?? c.adverseBps;
   const ends = (side: 'buy' | 'sell'): string => {
     const found = arrivals?.sides[side];
     return found ? `${digits(found.perMinute)} a minute, ${digits(found.decayPerBps)} per bps` : 'not to be told';
@@ -23,88 +57,30 @@ export function fragment(
   return [
     `# ${symbol}, from ${source}: ${Math.round(c.seconds)} s, ${c.trades} trades.`,
     '# Each number with its standard error (jackknife over ten stretches of time).',
+    ...(distances === null ? [] : ['#', ...distancesText(distances, pairOf(symbol)[1]), '#']),
     '# Goes under strategy:, of one that has a market:',
     'market:',
     line('volatilityBps', volatilityBps, 'one standard deviation over an hour (two-scale)'),
     line('arrivalsPerMinute', arrivals?.perMinute ?? null, 'A'),
-    line('decayPerBps', arrivals?.decayPerBps ?? null, `k; R2 ${arrivals?.rSquared.toFixed(3) ?? 'unknown'}`),
-    line('adverseBps', adverseBps && { ...adverseBps, value: Math.max(0, adverseBps.value) }, 'xi: after 10 s'),
+    line('decayPerBps', arrivals?.decayPerBps ?? null, `k; R2 ${digits(arrivals?.rSquared ?? Number.NaN)}`),
+    line(
+      'adverseBps',
+      adverseBps && { ...adverseBps, value: Math.max(0, adverseBps.value) },
+      ofFills ? `xi: of fills at ${digits(ofFills.distanceBps)} bps, after 60 s` : 'xi: of all trades, after 10 s',
+    ),
+    ...(distances === null ? [] : profileLines(distances)),
     ...(arrivals === null
       ? []
       : [
           `  # bids alone: ${ends('buy')}; asks alone: ${ends('sell')}`,
           `  # from virtual orders of ${arrivals.windowMs / 1_000} s at ${arrivals.distancesBps.map(digits).join(', ')} bps`,
         ]),
-    ...fairValueOf(c, tick),
+    ...fairValueText(c, tick, elsewhere),
     '',
   ].join('\n');
-}
-
-/** States that were seen less often say nothing of their own. */
-const SEEN_MIN = 10;
-/** A slope this many errors from nothing is more than chance. */
-const ERRORS_MIN = 2;
-
-/** A section of its own, to be put at the top of the file as it is. */
-function fairValueOf({ microprice, signals }: Calibration, tick: string): readonly string[] {
-  const parts = [
-    ...(microprice === null
-      ? ['  # microprice: too few changes of the touch with amounts to tell']
-      : table(microprice, tick)),
-    ...(signals === null ? [] : slopes(signals)),
-  ];
-  const isEmpty = parts.every(part => part.startsWith('  #'));
-  return ['# Goes at the top of the file, as it stands:', isEmpty ? '# fairValue:' : 'fairValue:', ...parts];
-}
-
-const table = (
-  {
-    table: { imbalanceBuckets, spreadsTicks, adjustTicks },
-    errors,
-    seen,
-    samples,
-  }: NonNullable<Calibration['microprice']>,
-  tick: string,
-): readonly string[] => [
-  `  microprice: # from ${samples} changes of the touch; ticks to add to the middle`,
-  `    tick: '${tick}'`,
-  `    imbalanceBuckets: ${imbalanceBuckets}`,
-  `    spreadsTicks: [${spreadsTicks.map(digits).join(', ')}]`,
-  `    adjustTicks: # null: seen less than ${SEEN_MIN} times`,
-  ...adjustTicks.map((row, r) => {
-    const isKnown = (c: number): boolean => (seen[r]?.[c] ?? 0) >= SEEN_MIN;
-    const values = row.map((ticks, c) => (isKnown(c) ? digits(ticks) : 'null'));
-    const spread = (errors[r] ?? []).map((error, c) => (isKnown(c) ? digits(error) : '-'));
-    return `      - [${values.join(', ')}] # +- ${spread.join(' ')}`;
-  }),
-];
-
-function slopes({ orderFlow, memoryMs, imbalance, depthBps, imbalanceMemoryMs, aheadMs }: Signals): readonly string[] {
-  const part = (name: string, key: string, found: Estimate | null, others: string): readonly string[] => {
-    if (found === null) return [`  # ${name}: not to be told from this recording`];
-    const what = `# +- ${digits(found.error)}; slope of the move of the next ${aheadMs / 1_000} s`;
-    if (!(found.value > ERRORS_MIN * found.error))
-      return [`  # ${name}: ${key} ${digits(found.value)} ${what}: no more than chance`];
-    return [`  ${name}:`, `    ${key}: ${digits(found.value)} ${what}`, others];
-  };
-  return [
-    ...part('orderFlowImbalance', 'bpsPerUnit', orderFlow, `    memory: ${memoryMs / 1_000}s`),
-    ...part(
-      'depthImbalance',
-      'bpsPerDeviation',
-      imbalance,
-      `    depthBps: ${depthBps}\n    memory: ${imbalanceMemoryMs / 60_000}m`,
-    ),
-  ];
 }
 
 const line = (key: string, estimate: Estimate | null, what: string): string =>
   estimate === null
     ? `  # ${key}: not to be told from this recording`
     : `  ${key}: ${digits(estimate.value)} # +- ${digits(estimate.error)}; ${what}`;
-
-/** Four digits that count, without an exponent. */
-const digits = (x: number): string => {
-  const text = String(Number(x.toPrecision(4)));
-  return text.includes('e') ? x.toFixed(10).replace(/\.?0+$/, '') : text;
-};

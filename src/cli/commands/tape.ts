@@ -7,7 +7,9 @@ import type { StoredTapeOptions } from '../../tape/index.ts';
 import { calibrate } from '../../app/backtest/calibrate.ts';
 import { latenciesOf, latencyText } from '../../app/backtest/latencies.ts';
 import {
+  cadenceFlag,
   driftNumber,
+  feesFlag,
   recordedTime,
   seedNumber,
   sweepFlag,
@@ -15,6 +17,7 @@ import {
   threadNumber,
   tradedTime,
 } from '../terminal/flags.ts';
+import { withProgress } from '../../app/messages/progress.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { writeReport, reportFiles } from '../../app/backtest/reportFiles.ts';
 import { chosen, chosenStored, referenceTapes, tapeOf } from './source.ts';
@@ -48,6 +51,13 @@ type CalibrateFlags = {
   readonly book?: string;
   readonly flowSeconds: number;
   readonly seed: number;
+  readonly fees?: readonly number[];
+  readonly cadenceMs: number;
+  readonly latencyMs: string;
+  readonly feedLatencyMs: string;
+  readonly json: boolean;
+  readonly reference: readonly string[];
+  readonly referenceAge: number;
   readonly out?: string;
 };
 
@@ -127,17 +137,42 @@ function addCalibrate(program: Command): void {
   program
     .command('calibrate')
     .description(
-      'measure volatility, arrivals and the micro-price of a recording: a part of a configuration, with errors',
+      'measure a recording: volatility, arrivals, what fills are worth by distance, and whether it pays to quote',
     )
     .option('--tape <dir>', 'the recording; without it the seeded flow is recorded first')
     .option('--book <book>', 'which book, where the recording has several; of the flow btc_mxn without it')
     .option('--flow-seconds <n>', 'length of that flow', seedNumber, 21_600)
     .option('--seed <n>', 'seed of that flow', seedNumber, 1)
+    .option(
+      '--fees <bps>',
+      'maker fees to judge by, separated by commas; without it of the first and last tier',
+      feesFlag,
+    )
+    .option('--cadence-ms <n>', 'how often orders are pegged anew', cadenceFlag, 1_000)
+    .option('--latency-ms <spec>', 'as of puntas backtest', '25')
+    .option('--feed-latency-ms <spec>', 'least time from the exchange to us', '0')
+    .option(
+      '--reference <book=dir>',
+      'a recording of the same time of a book that leads to ours, or of ours elsewhere: what it foretells; once for each of a chain, in its order',
+      (text: string, before: readonly string[]) => [...before, text],
+      [],
+    )
+    .option('--reference-age <seconds>', 'how old the reference is when it is quoted on', seedNumber, 1)
+    .option('--json', 'print it as one JSON object', false)
     .option('--out <file>', 'write there instead of to stdout')
-    .action(async ({ tape, book, flowSeconds, seed, out }: CalibrateFlags) => {
-      const text = calibrate(
-        tape === undefined ? recordFlow(book ?? 'btc_mxn', seed, flowSeconds) : await tapeOf(tape, book),
-      );
+    .action(async ({ tape, book, flowSeconds, seed, out, ...flags }: CalibrateFlags) => {
+      const { fees, cadenceMs, json, reference, referenceAge, ...latency } = flags;
+      const progress = progressBar();
+      const market =
+        tape === undefined
+          ? await withProgress(progress, 'recording the flow', on =>
+              recordFlow(book ?? 'btc_mxn', seed, flowSeconds, 0, on),
+            )
+          : await tapeOf(tape, book);
+      const latencies = latenciesOf(latency);
+      const elsewhere = reference.length === 0 ? null : { tapes: await referenceTapes(reference), ageS: referenceAge };
+      const asked = { cadenceMs, latencies, seed, json, feesBps: fees ?? null };
+      const text = await calibrate(market, progress, asked, elsewhere);
       if (out === undefined) process.stdout.write(text);
       else writeFileSync(out, text);
     });

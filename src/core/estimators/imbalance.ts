@@ -2,10 +2,14 @@
 import type { Depth } from '../model/book.ts';
 import type { Millis } from '../model/units.ts';
 
-/** Amounts of bids minus those of asks as a share of both, up to `depthBps` from the middle; 0 where both sides are empty that far. */
+/** Amounts of bids minus those of asks as a share of both, up to `depthBps` from the middle, 0 of which is the touch alone; 0 where both sides are empty that far. */
 export function depthImbalance(depth: Depth, mid: number, depthBps: number): number {
   const reach = (mid * depthBps) / 10_000;
   let [bids, asks] = [0, 0];
+  if (depthBps === 0) {
+    bids = depth.bids > 0 ? depth.bidAmounts[0]! : 0;
+    asks = depth.asks > 0 ? depth.askAmounts[0]! : 0;
+  }
   for (let i = 0; i < depth.bids && mid - depth.bidPrices[i]! <= reach; i++) bids += depth.bidAmounts[i]!;
   for (let i = 0; i < depth.asks && depth.askPrices[i]! - mid <= reach; i++) asks += depth.askAmounts[i]!;
   return bids + asks === 0 ? 0 : (bids - asks) / (bids + asks);

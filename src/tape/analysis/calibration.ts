@@ -56,20 +56,23 @@ type Taken = { readonly at: Millis; readonly sign: 1 | -1; readonly mid: number;
 
 /**
  * Arrivals are counted at eight distances over windows of 20 s (formulas E4), volatility is two-scale over seconds (formulas E6); the micro-price
- * (E5) needs 1,000 samples and amounts. Errors come from ten stretches of equal time.
+ * (E5) needs 1,000 samples and amounts. Errors come from ten stretches of equal time. `onShare` hears now and then how much is behind, from 0 to 1.
  */
-export function calibrationOf(tape: Tape): Calibration {
+export function calibrationOf(tape: Tape, onShare: (share: number) => void = () => undefined): Calibration {
   const { columns } = tape;
   const start = columns.at[0] ?? 0;
   const end = columns.at[columns.length - 1] ?? 0;
-  const length = (end - start) / STRETCHES;
+  // Of one moment alone everything is in the first.
+  const length = (end - start) / STRETCHES || 1;
   const stretchOf = (at: Millis): number => Math.min(STRETCHES - 1, Math.floor((at - start) / length));
-  const first = survey(tape);
+  const third = (done: number) => (share: number) => onShare((done + share) / 3);
+  const first = survey(tape, third(0));
   const volatility = volatilityOf(first.logMids);
   const perWindow = ((volatility?.value ?? 0) / 10_000) * Math.sqrt(WINDOW_MS / 3_600_000);
   const distances = distancesFor(first.taken, perWindow);
   const bounds = spreadBounds(first.spreads);
-  const second = distances === null ? null : measure(tape, stretchOf, distances, tape.quotesOnly ? null : bounds);
+  const second =
+    distances === null ? null : measure(tape, stretchOf, distances, tape.quotesOnly ? null : bounds, third(1));
   return {
     seconds: (end - start) / 1_000,
     trades: first.trades,
@@ -77,14 +80,14 @@ export function calibrationOf(tape: Tape): Calibration {
     arrivals: second === null || distances === null ? null : arrivalsOf(second.meters, distances),
     adverseBps: adverseOf(first.taken, first.logMids, stretchOf),
     microprice: second === null ? null : micropriceOf(second.counts, bounds),
-    signals: tape.quotesOnly ? null : signalsOf(tape, first.logMids, stretchOf),
+    signals: tape.quotesOnly ? null : signalsOf(tape, first.logMids, third(2)),
   };
 }
 
 /** Logarithm of the middle at the end of each second, by stretch; NaN where the recording has a gap. */
 type LogMids = { readonly from: number; readonly values: Float64Array; readonly perStretch: number };
 
-function survey(tape: Tape) {
+function survey(tape: Tape, onShare: (share: number) => void) {
   const { columns, gaps } = tape;
   const from = Math.floor((columns.at[0] ?? 0) / 1_000);
   const values = new Float64Array(Math.floor((columns.at[columns.length - 1] ?? 0) / 1_000) - from + 1).fill(
@@ -95,20 +98,24 @@ function survey(tape: Tape) {
   let second = from;
   let trades = 0;
   let mid = Number.NaN;
-  walk(tape, {
-    time: at => {
-      for (; second * 1_000 + 1_000 <= at; second++) values[second - from] = Math.log(mid);
+  walk(
+    tape,
+    {
+      time: at => {
+        for (; second * 1_000 + 1_000 <= at; second++) values[second - from] = Math.log(mid);
+      },
+      touch: (_at, { bid, ask }) => {
+        mid = (bid + ask) / 2;
+        spreads.push(ask - bid);
+      },
+      trade: (at, price, _amount, side) => {
+        trades++;
+        const sign = side === 'buy' ? 1 : -1;
+        if (mid > 0) taken.push({ at, sign, mid, away: (sign * (price - mid)) / mid });
+      },
     },
-    touch: (_at, { bid, ask }) => {
-      mid = (bid + ask) / 2;
-      spreads.push(ask - bid);
-    },
-    trade: (at, price, _amount, side) => {
-      trades++;
-      const sign = side === 'buy' ? 1 : -1;
-      if (mid > 0) taken.push({ at, sign, mid, away: (sign * (price - mid)) / mid });
-    },
-  });
+    onShare,
+  );
   for (const gap of gaps) {
     const [a, b] = [Math.floor(gap.from / 1_000) - from, Math.ceil(gap.to / 1_000) - from];
     values.fill(Number.NaN, Math.max(0, a), Math.max(0, b));
@@ -165,6 +172,7 @@ function measure(
   stretchOf: (at: Millis) => number,
   distances: readonly number[],
   bounds: readonly number[] | null,
+  onShare: (share: number) => void,
 ) {
   const meters = Array.from(
     { length: STRETCHES },
@@ -177,25 +185,29 @@ function measure(
     while (gap < tape.gaps.length && tape.gaps[gap]!.to < at) gap++;
     return gap < tape.gaps.length && tape.gaps[gap]!.from < at;
   };
-  walk(tape, {
-    touch: (at, touch, book) => {
-      const i = stretchOf(at);
-      if (inGap(at)) {
-        meters[i]!.skip();
-        before = null;
-        return;
-      }
-      meters[i]!.look(at, (touch.bid + touch.ask) / 2, (side, price) =>
-        (side === 'buy' ? book.bids : book.asks).amountOf(price),
-      );
-      if (before !== null) {
-        const move = (touch.bid + touch.ask - before.bid - before.ask) / 2;
-        counts?.[i]!.add(stateOf(before), stateOf(touch), move);
-      }
-      before = touch;
+  walk(
+    tape,
+    {
+      touch: (at, touch, book) => {
+        const i = stretchOf(at);
+        if (inGap(at)) {
+          meters[i]!.skip();
+          before = null;
+          return;
+        }
+        meters[i]!.look(at, (touch.bid + touch.ask) / 2, (side, price) =>
+          (side === 'buy' ? book.bids : book.asks).amountOf(price),
+        );
+        if (before !== null) {
+          const move = (touch.bid + touch.ask - before.bid - before.ask) / 2;
+          counts?.[i]!.add(stateOf(before), stateOf(touch), move);
+        }
+        before = touch;
+      },
+      trade: (at, price, amount, side) => meters[stretchOf(at)]!.trade(at, price as Price, amount as Amount, side),
     },
-    trade: (at, price, amount, side) => meters[stretchOf(at)]!.trade(at, price as Price, amount as Amount, side),
-  });
+    onShare,
+  );
   return { meters, counts };
 }
 

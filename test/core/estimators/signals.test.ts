@@ -11,6 +11,18 @@ const touch = (bid: number, bidAmount: number, ask: number, askAmount: number, a
   askAmount,
 });
 
+test('an imbalance down to nothing is that of the touch', () => {
+  const depth = depthOf(
+    [
+      [10, 3],
+      [9, 100],
+    ],
+    [[12, 1]],
+  );
+  expect(depthImbalance(depth, 11, 0)).toBe(0.5);
+  expect(depthImbalance(depthOf([], [[12, 1]]), 11, 0)).toBe(-1);
+});
+
 describe('order flow', () => {
   // Each row by hand, from the four terms of the paper.
   test.each([

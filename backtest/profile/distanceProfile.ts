@@ -1,0 +1,140 @@
+/** What fills are worth by distance: virtual orders on both sides of a recorded market, pegged anew at a bot's own cadence and latency at each of several distances. */
+import { blockBootstrap, randomOf } from '../../src/core/index.ts';
+import type { BootstrapInterval, Millis, Random } from '../../src/core/index.ts';
+import type { Tape } from '../../src/tape/index.ts';
+import { constantLatency } from '../rows/latency.ts';
+import type { Latency } from '../rows/latency.ts';
+import { scaleOf } from './distances.ts';
+import { VirtualOrders } from './virtualOrders.ts';
+import type { DistanceSums } from './virtualOrders.ts';
+
+/** In seconds after a fill. */
+export const PROFILE_HORIZONS_S: readonly number[] = [0.5, 1, 5, 15, 60, 300];
+
+export type ProfileOptions = {
+  /** How often orders are pegged anew; 1,000 without it. */
+  readonly cadenceMs?: Millis;
+  /** Of requests and answers; 25 ms each way without it. */
+  readonly latency?: Latency;
+  /** How old the book is at least that one sees; 0 without it. */
+  readonly feedMs?: Millis;
+  /** From the middle that is seen, in bps; chosen from the tape without it. */
+  readonly distancesBps?: readonly number[];
+  /** Of each virtual order, in units of the minor currency; the median execution without it. */
+  readonly orderValue?: number;
+  /** In seconds, ascending. */
+  readonly horizons?: readonly number[];
+  /** Length of the stretches that are drawn again for intervals; a fortieth of the recording, 2 to 30 minutes, without it. */
+  readonly blockMs?: Millis;
+  readonly seed?: number;
+  readonly onShare?: (share: number) => void;
+};
+
+export type DistancePoint = {
+  /** Asked for, from the middle that was seen; orders are rounded away from it to the tick. */
+  readonly distanceBps: number;
+  /** Distance from the middle just before the fill, weighted by value; null without fills. */
+  readonly edgeBps: number | null;
+  /** Of both sides together. One taker counts once for an order. */
+  readonly fills: number;
+  readonly fillsPerHour: number;
+  /** In units of the minor currency, of both sides together. */
+  readonly valuePerHour: number;
+  /** By horizon: what is left of the edge, weighted by value, before fees; null where too little is known. */
+  readonly markoutBps: readonly (BootstrapInterval | null)[];
+  readonly blocks: DistanceSums;
+};
+
+export type DistanceProfile = {
+  /** In which orders were pegged. */
+  readonly seconds: number;
+  readonly cadenceMs: Millis;
+  /** Of a request on its way out, and how old the book is that was seen: the mean of what was drawn. */
+  readonly latencyMs: Millis;
+  readonly orderValue: number;
+  readonly blockMs: Millis;
+  readonly horizonsS: readonly number[];
+  /** Ascending by distance; empty where `limits` says why nothing can be measured. */
+  readonly points: readonly DistancePoint[];
+  /** What this recording cannot tell, in sentences. */
+  readonly limits: readonly string[];
+};
+
+/**
+ * Each distance is a market of its own: its orders see every execution in full, and those of other distances do not. An order is joined, reached and filled as in a
+ * backtest with the model `expected` (`exact` where single orders are told alone). Fills move no market: what is measured is what others' executions would have brought.
+ */
+export function distanceProfileOf(tape: Tape, options: ProfileOptions = {}): DistanceProfile {
+  const { cadenceMs = 1_000, horizons = PROFILE_HORIZONS_S, feedMs = 0, seed = 1 } = options;
+  if (!(cadenceMs > 0)) throw new RangeError(`orders are pegged anew every so many ms, found ${cadenceMs}`);
+  const { columns } = tape;
+  const span = (columns.at[columns.length - 1] ?? 0) - (columns.at[0] ?? 0);
+  const blockMs = options.blockMs ?? Math.min(1_800_000, Math.max(120_000, span / 40));
+  const latency = options.latency ?? constantLatency(25, 25);
+  const scale = scaleOf(tape, cadenceMs);
+  const distances = [...(options.distancesBps ?? scale.distancesBps)].sort((a, b) => a - b);
+  const orderValue = options.orderValue ?? scale.medianValue;
+  const limits = limitsOf(tape, Number.isFinite(scale.medianValue));
+  const told = { cadenceMs, orderValue, blockMs, horizonsS: horizons, limits };
+  if (!(scale.medianValue > 0) || distances.length === 0 || !(orderValue > 0))
+    return { ...told, seconds: 0, latencyMs: feedMs + latency.there(0), points: [] };
+  const orders = new VirtualOrders({ tape, cadenceMs, latency, feedMs, distances, orderValue, horizons, blockMs });
+  const sums = orders.run(options.onShare);
+  const random = randomOf(seed);
+  return {
+    ...told,
+    seconds: total(sums[0]!.seconds),
+    latencyMs: orders.latencyMs,
+    points: sums.map((blocks, i) => pointOf(distances[i]!, blocks, random)),
+  };
+}
+
+function limitsOf({ quotesOnly, depth }: Tape, hasTrades: boolean): readonly string[] {
+  return [
+    ...(hasTrades
+      ? []
+      : ['It has no executions: spreads and volatility can be measured, but neither fills nor what they are worth.']),
+    ...(quotesOnly && hasTrades
+      ? [
+          'Its quotes have no amounts: an order is filled only by what goes through its price, so that fills near the touch are fewer than they would be.',
+        ]
+      : []),
+    ...(depth === 1 && !quotesOnly && hasTrades
+      ? [
+          'It shows the touch alone: queues behind it are guessed to be as long as the touch, until the touch comes there.',
+        ]
+      : []),
+  ];
+}
+
+function pointOf(distanceBps: number, blocks: DistanceSums, random: Random): DistancePoint {
+  const hours = total(blocks.seconds) / 3_600;
+  const value = total(blocks.value);
+  const fills = total(blocks.fills);
+  return {
+    distanceBps,
+    edgeBps: value > 0 ? total(blocks.edge) / value : null,
+    fills,
+    fillsPerHour: hours > 0 ? fills / hours : 0,
+    valuePerHour: hours > 0 ? value / hours : 0,
+    markoutBps: blocks.markout.map((left, h) => ratioOf(left, blocks.known[h]!, random)),
+    blocks,
+  };
+}
+
+/** Ratio of two sums with an interval; null where it is not known. */
+function ratioOf(above: readonly number[], below: readonly number[], random: Random): BootstrapInterval | null {
+  const of = above.map((x, b) => ({ above: x, below: below[b]! })).filter(block => block.below > 0);
+  return blockBootstrap(of, ratio, { random });
+}
+
+function ratio(of: readonly { readonly above: number; readonly below: number }[]): number {
+  let [above, below] = [0, 0];
+  for (const block of of) {
+    above += block.above;
+    below += block.below;
+  }
+  return above / below;
+}
+
+const total = (of: readonly number[]): number => of.reduce((sum, x) => sum + x, 0);

@@ -1,0 +1,341 @@
+/** The orders of a profile: one on each side at each distance, pegged anew and filled at the exchange's end of a replay as if it were the only one. */
+import type { Millis } from '../../src/core/index.ts';
+import { optimistic, sharedVolume, Sweep, SWEEP_MS } from '../../src/fills/index.ts';
+import type { FillModel, FillRule, QueueModel } from '../../src/fills/index.ts';
+import type { Gap, Tape } from '../../src/tape/index.ts';
+import { MESSAGE } from '../exchange/messages.ts';
+import { fillModel } from '../exchange/models.ts';
+import { OrderPool } from '../exchange/ownOrders.ts';
+import type { OwnOrder } from '../exchange/ownOrders.ts';
+import { SimulatedExchange } from '../exchange/simulatedExchange.ts';
+import type { Watcher } from '../exchange/watch.ts';
+import { GapIterator } from '../rows/gapIterator.ts';
+import type { Latency } from '../rows/latency.ts';
+import { BUY, FLAG, SELL } from '../rows/rows.ts';
+import type { MarketRows, SideIndex } from '../rows/rows.ts';
+import { rowsOfTape } from '../rows/tapeRows.ts';
+import { TickBook } from '../rows/tickBook.ts';
+
+/** Sums of each block of time, in which orders stood: any ratio of them can be bootstrapped. Values are in units of the minor currency. */
+export type DistanceSums = {
+  /** In which orders were pegged. */
+  readonly seconds: readonly number[];
+  readonly fills: readonly number[];
+  readonly value: readonly number[];
+  /** Value times edge in bps. */
+  readonly edge: readonly number[];
+  /** By horizon, then by block: the value whose markout is known, and that times its markout in bps. */
+  readonly known: readonly (readonly number[])[];
+  readonly markout: readonly (readonly number[])[];
+};
+
+export type VirtualOrdersOptions = {
+  readonly tape: Tape;
+  readonly cadenceMs: Millis;
+  readonly latency: Latency;
+  readonly feedMs: Millis;
+  /** Ascending, in bps. */
+  readonly distances: readonly number[];
+  readonly orderValue: number;
+  /** In seconds, ascending. */
+  readonly horizons: readonly number[];
+  readonly blockMs: Millis;
+};
+
+/** The order of one distance on one side, as far as our end knows. */
+type Peg = { readonly level: number; readonly side: SideIndex; order: OwnOrder | null };
+
+type Fill = {
+  readonly at: Millis;
+  readonly block: number;
+  readonly level: number;
+  readonly sign: 1 | -1;
+  readonly value: number;
+  readonly twicePrice: number;
+  readonly twiceMid: number;
+  readonly gapAt: Millis;
+};
+
+const PROGRESS_EVERY = 1_000;
+
+export class VirtualOrders {
+  readonly #options: VirtualOrdersOptions;
+  readonly #rows: MarketRows;
+  readonly #exchange: SimulatedExchange;
+  readonly #fills: Fills;
+  readonly #pegs: readonly Peg[];
+  readonly #pool = new OrderPool();
+  readonly #gaps: GapIterator;
+  /** The book as our end sees it, and the next row that it will hear of. */
+  readonly #seen: TickBook;
+  #next = 0;
+  #there = 0;
+  #requests = 0;
+
+  constructor(options: VirtualOrdersOptions) {
+    const { tape, distances, latency, feedMs } = options;
+    this.#options = options;
+    this.#rows = rowsOfTape({ ...tape, quotesOnly: false }, { feed: () => feedMs });
+    this.#fills = new Fills(options, this.#rows);
+    const model = alone(tape.quotesOnly ? THROUGH : fillModel('expected', this.#rows), distances.length);
+    this.#exchange = new SimulatedExchange(this.#rows, model, latency, this.#fills);
+    this.#pegs = distances.flatMap((_, level) =>
+      [BUY, SELL].map(side => ({ level, side: side as SideIndex, order: null })),
+    );
+    this.#gaps = new GapIterator(tape.gaps);
+    this.#seen = new TickBook(this.#rows);
+  }
+
+  /** Mean of the requests' ways out, and of the feed's. */
+  get latencyMs(): Millis {
+    return this.#options.feedMs + (this.#requests > 0 ? this.#there / this.#requests : 0);
+  }
+
+  /** Lives through the whole tape; sums by distance, of the blocks in which orders were pegged. */
+  run(onShare: (share: number) => void = () => undefined): readonly DistanceSums[] {
+    const { cadenceMs } = this.#options;
+    const { at, length } = this.#rows;
+    const [from, to] = [at[0] ?? 0, at[length - 1] ?? 0];
+    for (let turn = 0, now = from; now <= to; now = from + ++turn * cadenceMs) {
+      this.#exchange.runTo(now);
+      this.#hear(now);
+      this.#see(now);
+      this.#peg(now);
+      if (turn % PROGRESS_EVERY === 0) onShare((now - from) / (to - from));
+    }
+    this.#exchange.runTo(to);
+    return this.#fills.sums();
+  }
+
+  /** Answers that have arrived: an order that is over is forgotten. */
+  #hear(now: Millis): void {
+    const { answers } = this.#exchange;
+    while (answers.headAt <= now) {
+      const { order } = answers;
+      answers.shift();
+      if (order.messages > 0 || order.resting) continue;
+      const peg = this.#pegs[2 * order.level + order.side]!;
+      if (peg.order === order) peg.order = null;
+      this.#pool.release(order);
+    }
+  }
+
+  #see(now: Millis): void {
+    const { local, place, lots, flags } = this.#rows;
+    let row = this.#next;
+    for (; local[row]! <= now; row++) {
+      const flag = flags[row]!;
+      if ((flag & (FLAG.trade | FLAG.again)) !== 0) continue;
+      if ((flag & FLAG.sell) !== 0) this.#seen.setAsk(place[row]!, lots[row]!);
+      else this.#seen.setBid(place[row]!, lots[row]!);
+    }
+    this.#next = row;
+  }
+
+  #peg(now: Millis): void {
+    const { bid, ask, last } = this.#seen;
+    const isKnown = bid > 0 && ask < last && !this.#gaps.isIn(now);
+    if (isKnown) this.#fills.stood(now);
+    for (const peg of this.#pegs) {
+      const place = isKnown ? this.#placeOf(peg, bid, ask) : null;
+      if (peg.order?.place === place) continue;
+      if (peg.order !== null) this.#send(MESSAGE.cancel, peg.order, now);
+      peg.order = place === null ? null : this.#pool.take(peg.side, place, this.#lotsAt(place));
+      if (peg.order === null) continue;
+      peg.order.level = peg.level;
+      this.#send(MESSAGE.place, peg.order, now);
+    }
+  }
+
+  #send(kind: typeof MESSAGE.place | typeof MESSAGE.cancel, order: OwnOrder, now: Millis): void {
+    const { latency } = this.#options;
+    const way = kind === MESSAGE.cancel ? latency.cancel(now) : latency.there(now);
+    this.#there += way;
+    this.#requests++;
+    this.#exchange.requests.push(now + way, kind, order, order.left, now, 0);
+  }
+
+  /** Away from the middle to the tick, and never across it; null outside of the window of prices. */
+  #placeOf({ level, side }: Peg, bid: number, ask: number): number | null {
+    const { base, places } = this.#rows;
+    const mid = base + (bid + ask) / 2;
+    const away = (this.#options.distances[level]! * mid) / 1e4;
+    const place =
+      side === BUY ? Math.min(Math.floor(mid - away) - base, ask - 1) : Math.max(Math.ceil(mid + away) - base, bid + 1);
+    return place > 0 && place < places - 1 ? place : null;
+  }
+
+  #lotsAt(place: number): number {
+    const { orderValue } = this.#options;
+    return Math.max(1, Math.floor(orderValue / ((place + this.#rows.base) * this.#fills.unit)));
+  }
+}
+
+/** Without amounts nobody knows a queue: only what goes through a price has met all that stood there. */
+const LAST: QueueModel = {
+  name: 'behind everybody',
+  joined: order => void (order.front = Infinity),
+  joinedUnseen: order => void (order.front = Infinity),
+  traded: () => undefined,
+  changed: () => undefined,
+};
+const THROUGH: FillModel = {
+  name: 'through',
+  queue: LAST,
+  rule: {
+    name: 'through',
+    traded: (...execution) => sharedVolume(LAST).traded(...execution),
+    crossed: (...level) => optimistic().crossed(...level),
+  },
+};
+
+/** The model for orders that do not know of each other: each meets every execution in full. Orders tell their distance by `level`. */
+function alone({ name, queue, rule }: FillModel, distances: number): FillModel {
+  const sweeps = Array.from({ length: 2 * distances }, () => new Sweep(SWEEP_MS));
+  const single: FillRule = {
+    name: rule.name,
+    traded(orders, sign, place, lots, fill, row, sweep) {
+      for (const order of [...orders]) {
+        if (order.place * sign > place * sign) break;
+        const mine = sweeps[2 * (order as unknown as OwnOrder).level + (sign > 0 ? 1 : 0)]!;
+        mine.begin(sweep.lastAt, sign, place);
+        rule.traded([order], sign, place, lots, fill, row, mine);
+      }
+    },
+    crossed(orders, sign, place, lots, fill) {
+      for (const order of [...orders]) {
+        if (order.place * sign > place * sign) break;
+        rule.crossed([order], sign, place, lots, fill);
+      }
+    },
+  };
+  return { name, queue, rule: single };
+}
+
+type Sums = {
+  seconds: Float64Array;
+  fills: Float64Array;
+  value: Float64Array;
+  edge: Float64Array;
+  known: Float64Array[];
+  markout: Float64Array[];
+};
+
+/** Watches the exchange: what was filled where, and what the middle did after it. */
+class Fills implements Watcher {
+  /** Units of the minor currency of one lot at one tick. */
+  readonly unit: number;
+  readonly #options: VirtualOrdersOptions;
+  readonly #rows: MarketRows;
+  readonly #from: Millis;
+  readonly #to: Millis;
+  readonly #seconds: Float64Array;
+  readonly #sums: readonly Sums[];
+  readonly #fills: Fill[] = [];
+  /** By horizon, the first fill that still waits for it. */
+  readonly #waiting: number[];
+  /** By order: when a taker last met it. */
+  readonly #metAt: Float64Array;
+  readonly #metId: Float64Array;
+  readonly #gaps: readonly Gap[];
+  #gap = 0;
+  #lastMid = 0;
+  #dueAt = Infinity;
+
+  constructor(options: VirtualOrdersOptions, rows: MarketRows) {
+    const { tape, horizons, distances, blockMs } = options;
+    this.#options = options;
+    this.#rows = rows;
+    this.unit = Number(tape.instrument.tick) * Number(tape.instrument.lot);
+    this.#from = rows.at[0] ?? 0;
+    this.#to = rows.at[rows.length - 1] ?? 0;
+    this.#gaps = tape.gaps;
+    const blocks = Math.floor((this.#to - this.#from) / blockMs) + 1;
+    const numbers = () => new Float64Array(blocks);
+    this.#seconds = numbers();
+    this.#sums = distances.map(() => ({
+      ...{ seconds: this.#seconds, fills: numbers(), value: numbers(), edge: numbers() },
+      ...{ known: horizons.map(numbers), markout: horizons.map(numbers) },
+    }));
+    this.#waiting = horizons.map(() => 0);
+    this.#metAt = new Float64Array(2 * distances.length).fill(-Infinity);
+    this.#metId = new Float64Array(2 * distances.length);
+  }
+
+  get dueAt(): number {
+    return this.#dueAt;
+  }
+
+  /** Orders stand from now on, for one cadence. */
+  stood(now: Millis): void {
+    this.#seconds[this.#blockOf(now)]! += this.#options.cadenceMs / 1_000;
+  }
+
+  rested(): void {}
+
+  canceled(): void {}
+
+  filled(order: OwnOrder, lots: number, at: number, mid: number, place: number): void {
+    const { base } = this.#rows;
+    const twiceMid = mid > 0 ? mid + 2 * base : this.#lastMid;
+    const gapAt = this.#nextGap(at);
+    if (!(twiceMid > 0) || gapAt <= at) return;
+    const block = this.#blockOf(at);
+    const sums = this.#sums[order.level]!;
+    const sign = order.side === BUY ? 1 : -1;
+    const value = lots * (place + base) * this.unit;
+    const twicePrice = 2 * (place + base);
+    sums.value[block]! += value;
+    sums.edge[block]! += (value * 1e4 * sign * (twiceMid - twicePrice)) / twiceMid;
+    const slot = 2 * order.level + order.side;
+    if (this.#metId[slot] !== order.id || at - this.#metAt[slot]! > SWEEP_MS) sums.fills[block]!++;
+    this.#metId[slot] = order.id;
+    this.#metAt[slot] = at;
+    this.#fills.push({ at, block, level: order.level, sign, value, twicePrice, twiceMid, gapAt });
+    this.#plan();
+  }
+
+  look(at: number, book: TickBook): void {
+    const twiceMid = book.bid > 0 && book.ask < book.last ? book.bid + book.ask + 2 * this.#rows.base : 0;
+    const { horizons } = this.#options;
+    if (twiceMid > 0) this.#lastMid = twiceMid;
+    horizons.forEach((seconds, h) => {
+      for (; this.#waiting[h]! < this.#fills.length; this.#waiting[h]!++) {
+        const fill = this.#fills[this.#waiting[h]!]!;
+        if (fill.at + 1_000 * seconds > at) break;
+        if (fill.gapAt <= at || twiceMid === 0) continue;
+        const sums = this.#sums[fill.level]!;
+        sums.known[h]![fill.block]! += fill.value;
+        sums.markout[h]![fill.block]! += (fill.value * 1e4 * fill.sign * (twiceMid - fill.twicePrice)) / fill.twiceMid;
+      }
+    });
+    this.#plan();
+  }
+
+  sums(): readonly DistanceSums[] {
+    const stood = (of: Float64Array): readonly number[] => Array.from(of).filter((_, b) => this.#seconds[b]! > 0);
+    return this.#sums.map(({ seconds, fills, value, edge, known, markout }) => ({
+      ...{ seconds: stood(seconds), fills: stood(fills), value: stood(value), edge: stood(edge) },
+      ...{ known: known.map(stood), markout: markout.map(stood) },
+    }));
+  }
+
+  #plan(): void {
+    let due = Infinity;
+    this.#options.horizons.forEach((seconds, h) => {
+      const fill = this.#fills[this.#waiting[h]!];
+      if (fill !== undefined) due = Math.min(due, fill.at + 1_000 * seconds);
+    });
+    this.#dueAt = due;
+  }
+
+  #blockOf(at: Millis): number {
+    return Math.floor((at - this.#from) / this.#options.blockMs);
+  }
+
+  /** When the gap begins that is on or comes next. */
+  #nextGap(at: Millis): Millis {
+    while (this.#gap < this.#gaps.length && this.#gaps[this.#gap]!.to <= at) this.#gap++;
+    return this.#gaps[this.#gap]?.from ?? Infinity;
+  }
+}

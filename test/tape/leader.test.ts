@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { calibrate } from '../../src/app/backtest/calibrate.ts';
+import { latenciesOf } from '../../src/app/backtest/latencies.ts';
+import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
+import { amount, normal, price, randomOf } from '../../src/core/index.ts';
+import { basisMemoryFor, finishTape, leaderIn, LEADER_HORIZONS, SIDE, TapeBuilder } from '../../src/tape/index.ts';
+import type { LogSeconds, Tape } from '../../src/tape/index.ts';
+
+const SECONDS = 4 * 3_600;
+const BASIS = 0.02;
+
+type World = { readonly own: LogSeconds; readonly leader: LogSeconds };
+
+/** A leader that wanders by one bp a second, and a book that comes after it by this share of their distance each second, and wanders by itself. */
+function worldOf(seed: number, share: number, seconds = SECONDS): World {
+  const random = randomOf(seed);
+  const [own, leader] = [new Float64Array(seconds), new Float64Array(seconds)];
+  let [ours, theirs] = [-BASIS, 0];
+  for (let i = 0; i < seconds; i++) {
+    theirs += 1e-4 * normal(random);
+    ours += share * (theirs - BASIS - ours) + 1e-4 * normal(random);
+    own[i] = ours;
+    leader[i] = theirs;
+  }
+  return { own: { from: 0, values: own }, leader: { from: 0, values: leader } };
+}
+
+const look = ({ own, leader }: World) =>
+  leaderIn(own, leader, { ageS: 0, basisMemoryS: basisMemoryFor(own.values.length) });
+const seeds = Array.from({ length: 100 }, (_, seed) => seed);
+
+describe('a leader that was planted', () => {
+  test('is found: the slope of each horizon lies in its interval in at least 90 of 100 seeds, and the weight is of the longest', () => {
+    const inside = LEADER_HORIZONS.map(() => 0);
+    for (const seed of seeds) {
+      const found = look(worldOf(seed, 0.02));
+      expect(found.weight).toBeGreaterThan(0.01);
+      found.horizons.forEach(({ seconds, foretold }, h) => {
+        const truth = 1 - 0.98 ** seconds;
+        if (foretold !== null && foretold.low <= truth && truth <= foretold.high) inside[h]! += 1;
+      });
+    }
+    for (const count of inside.slice(0, 4)) expect(count).toBeGreaterThanOrEqual(90);
+    // Five minutes are too long for so short a recording.
+    expect(inside[4]).toBe(0);
+  });
+
+  test('is not found where there is none, in at least 95 of 100 seeds', () => {
+    expect(seeds.filter(seed => look(worldOf(seed, 0)).weight === 0).length).toBeGreaterThanOrEqual(95);
+  });
+
+  test('is not taken for one the other way round: who is followed is not foretold by his follower', () => {
+    const turned = ({ own, leader }: World): World => ({ own: leader, leader: own });
+    expect(seeds.filter(seed => look(turned(worldOf(seed, 0.1))).weight === 0).length).toBeGreaterThanOrEqual(95);
+  });
+
+  test('stands still: a dead quote foretells nothing, though our price comes back by itself', () => {
+    const { own } = worldOf(3, 0);
+    const random = randomOf(4);
+    const bouncing = { from: 0, values: own.values.map(value => value + 3e-4 * normal(random)) };
+    const dead = { from: 0, values: new Float64Array(SECONDS) };
+    const found = look({ own: bouncing, leader: dead });
+    expect(found).toMatchObject({ weight: 0, chosen: null });
+    expect(found.moving).toBeLessThan(0.001);
+    expect(found.horizons.every(({ foretold }) => foretold === null)).toBe(true);
+  });
+});
+
+const TICKS = 1_000_000;
+function tapeOf(book: string, { values }: LogSeconds, ticks: number): Tape {
+  const tape = new TapeBuilder();
+  let laid: readonly number[] = [];
+  values.forEach((log, i) => {
+    const at = i * 1_000 + 500;
+    laid.forEach((tick, side) => tape.level(at, at, side === 0 ? SIDE.buy : SIDE.sell, price(tick), amount(0)));
+    const mid = Math.round(ticks * Math.exp(log));
+    laid = [mid - 10, mid + 10];
+    laid.forEach((tick, side) => tape.level(at, at, side === 0 ? SIDE.buy : SIDE.sell, price(tick), amount(5)));
+  });
+  return finishTape({ source: 'generated', book, tick: '1', depth: 1, columns: tape.columns() });
+}
+
+test('puntas calibrate writes the weight of a chain of books, and none of one that foretells nothing', async () => {
+  const latencies = latenciesOf({ latencyMs: '25', feedLatencyMs: '0' });
+  const asked = { cadenceMs: 60_000, latencies, feesBps: null, seed: 1, json: false };
+  const { own, leader } = worldOf(5, 0.05, 7_200);
+  const fixed = { from: 0, values: new Float64Array(7_200).map((_, i) => (i % 7) * 1e-6) };
+  const ours = tapeOf('btc_mxn', own, TICKS);
+  const tapes = new Map([
+    ['btc_usd', tapeOf('btc_usd', leader, TICKS)],
+    ['usd_mxn', tapeOf('usd_mxn', fixed, TICKS)],
+  ]);
+  const text = await calibrate(ours, NO_PROGRESS, asked, { tapes, ageS: 1 });
+  const [, weight = ''] =
+    /reference: # beside it a section reference: \{ books: \[btc_usd, usd_mxn\] \}\n    weight: ([\d.]+)/.exec(text) ??
+    [];
+  expect(Number(weight)).toBeGreaterThan(0.5);
+  expect(text).toContain('basisMemory: 12m');
+  const none = new Map([['btc_mxn', tapeOf('btc_mxn', worldOf(6, 0, 7_200).leader, TICKS)]]);
+  expect(await calibrate(ours, NO_PROGRESS, asked, { tapes: none, ageS: 1 })).toContain('# reference: weight 0');
+  const wrong = new Map([['eth_usd', ours]]);
+  await expect(calibrate(ours, NO_PROGRESS, asked, { tapes: wrong, ageS: 1 })).rejects.toThrow(
+    '--reference: eth_usd do not lead from the major to the minor of btc_mxn',
+  );
+});
