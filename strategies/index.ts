@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Instrument, Strategy, RequoteTolerance } from '../src/core/index.ts';
 import { byName } from './defineStrategy.ts';
 import { earningFees } from './fees.ts';
+import { fourDigits } from './fromMarket.ts';
 import type { LimitProblem, LimitsAsked } from './parameters.ts';
 import { ladder } from './ladder/strategy.ts';
 import { avellanedaStoikov } from './avellaneda-stoikov/strategy.ts';
@@ -44,8 +45,21 @@ export function kindOf(name: StrategyName): StrategyKind {
   const paysForVolume = (p: StrategyParameters): boolean => 'minEdgeBps' in p && p.minEdgeBps < 0;
   return { ...kind, make: (p, instrument) => earningFees(kind.make(p, instrument), paysForVolume(p)) };
 }
+/** `strategy` of a configuration that stands at one distance, in bps, and leans by half of it: what a measured distance asks for. `amount` in the major currency. */
+export const quotingAt = (distanceBps: number, feeBps: number, amount: string): object => ({
+  name: 'ladder' satisfies StrategyName,
+  reference: 'mid',
+  halfSpreadBps: fourDigits(distanceBps),
+  levels: 1,
+  amount,
+  refreshToleranceBps: fourDigits(Math.max(0.5, distanceBps / 20)),
+  // Of a round trip, within what the distance leaves of two fees.
+  minEdgeBps: fourDigits(Math.max(0, Math.min(1, 1.9 * (distanceBps - feeBps)))),
+  skew: { priceBpsAtLimit: fourDigits(distanceBps / 2) },
+});
 export { eightDecimals, fourDigits, fullMajor, fullValueOf, LEVELS_A_SIDE, ORDERS_IN_FULL } from './fromMarket.ts';
 export type { MarketTerms } from './fromMarket.ts';
+export { loneOrder, plainLadder } from './ladder/setups.ts';
 export { fairValueProblem, fairValueReachBps, withFairValue } from './fairValue.ts';
 export { fairValueParameters } from './fairValueParameters.ts';
 export type { FairValueParameters } from './fairValueParameters.ts';

@@ -2,7 +2,39 @@
 import { z } from 'zod';
 import { EwmaVolatility, fitIntensity, IntensityMeter } from '../src/core/index.ts';
 import type { Intensity, Price, SeenTrade, Side, View } from '../src/core/index.ts';
+import { FillCurve } from './fillCurve.ts';
+import type { FillProfile } from './fillCurve.ts';
 import { bps, duration, millisOf } from './parameters.ts';
+
+/** As `puntas calibrate` measures it. */
+const profileParameters = z
+  .strictObject({
+    distancesBps: z
+      .array(bps)
+      .min(2)
+      .max(50)
+      .describe('Distances from the fair value in bps, ascending. Nothing is quoted further out than the last.'),
+    fillsPerMinute: z
+      .array(z.number().gt(0).max(100_000))
+      .max(50)
+      .describe('For each distance: fills in a minute of an order of the usual amount, on one side.'),
+    adverseBps: z
+      .array(z.number().min(-5_000).max(5_000))
+      .max(50)
+      .describe(
+        'For each distance: how far the price moves against a fill within a minute, in bps: its edge less its markout. Below 0: for it.',
+      ),
+  })
+  .superRefine(({ distancesBps, fillsPerMinute, adverseBps }, context) => {
+    const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+    for (const [key, { length }] of Object.entries({ fillsPerMinute, adverseBps }))
+      if (length !== distancesBps.length) wrong(key, `has ${length} numbers for ${distancesBps.length} distancesBps`);
+    const at = distancesBps.findIndex((d, i) => i > 0 && d <= distancesBps[i - 1]!);
+    if (at > 0) wrong('distancesBps', `must ascend: ${distancesBps[at]} follows ${distancesBps[at - 1]}`);
+  })
+  .describe(
+    'Fills and the move against them by distance, in place of A e^(-k d) and adverseBps. Where no distance earns its fee and its move, nothing is quoted.',
+  );
 
 /** As `puntas calibrate` writes them. */
 export const marketParameters = z
@@ -25,6 +57,7 @@ export const marketParameters = z
     adverseBps: bps
       .default(0)
       .describe('How far the price moves against us when we are filled, in bps (xi); what markouts tell.'),
+    profile: profileParameters.optional(),
     estimate: z
       .enum(['rolling', 'fixed'])
       .default('rolling')
@@ -69,6 +102,7 @@ export class RollingMarket {
   readonly #start: { readonly sigma: number; readonly a: number; readonly k: number };
   readonly #volatility: EwmaVolatility;
   readonly #meter: IntensityMeter;
+  readonly #profile: FillProfile | null;
   #sigma: number;
   #a: number;
   #k: number;
@@ -84,6 +118,7 @@ export class RollingMarket {
       a: p.arrivalsPerMinute / 60,
       k: p.decayPerBps * 10_000,
     };
+    this.#profile = p.profile === undefined ? null : inShares(p.profile);
     this.#sigma = this.#start.sigma;
     this.#a = this.#start.a;
     this.#k = this.#start.k;
@@ -117,6 +152,18 @@ export class RollingMarket {
 
   get arrivalsFrom(): ArrivalsFrom {
     return this.#from;
+  }
+
+  /**
+   * Fills by distance after this fee, a share of the price; null without a profile. Its shape is the configured one. Its level follows the arrivals that are followed:
+   * they are A e^(-k d) at the best distance, now over what they were configured as.
+   */
+  curve(fee: number): FillCurve | null {
+    if (this.#profile === null) return null;
+    const { distance } = new FillCurve(this.#profile, fee).calm;
+    const { a, k } = this.#start;
+    const level = this.#within((this.#a / a) * Math.exp((k - this.#k) * distance), 1);
+    return new FillCurve({ ...this.#profile, rates: this.#profile.rates.map(rate => rate * level) }, fee);
   }
 
   trade({ at, price, amount, side }: SeenTrade): void {
@@ -167,6 +214,12 @@ export class RollingMarket {
     return Math.max(start / this.#p.withinFactor, Math.min(start * this.#p.withinFactor, value));
   }
 }
+
+const inShares = ({ distancesBps, fillsPerMinute, adverseBps }: NonNullable<MarketParameters['profile']>) => ({
+  distances: distancesBps.map(d => d / 10_000),
+  rates: fillsPerMinute.map(fills => fills / 60),
+  adverse: adverseBps.map(move => move / 10_000),
+});
 
 const step = (from: number, to: number): number => {
   const change = Math.log(to / from);

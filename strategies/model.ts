@@ -1,6 +1,7 @@
 /** A maker that quotes by a model: follows the market, solves when something moved, and lays levels where the model would quote after each fill. */
 import { amountFloor } from '../src/core/index.ts';
 import type { Amount, Figure, Instrument, Level, Quote, Side, Step, Strategy, View } from '../src/core/index.ts';
+import type { FillCurve } from './fillCurve.ts';
 import { RollingMarket } from './market.ts';
 import type { MarketParameters } from './market.ts';
 import { levelTuning, millisOf, tickLotsOf } from './parameters.ts';
@@ -53,15 +54,50 @@ export type ModelInput = {
   readonly shift: number;
   /** Whole orders of inventory that are never exceeded; at least 1. */
   readonly cap: number;
+  /** Fills by distance, where they were measured: it takes the place of `a`, `k`, `adverse` and `fee`. */
+  readonly curve: FillCurve | null;
 };
 
 export type Solution = {
   readonly gamma: number;
   /** Parts of both sides' distance from the fair value that inventory does not change. */
   readonly parts: readonly { readonly name: string; readonly distance: number }[];
-  /** Distance of a side's first quote at `q` orders of inventory, the parts included. */
+  /** Distance of a side's first quote at `q` orders of inventory, the parts included; Infinity where none is worth it. */
   distance(side: Side, q: number, at: number): number;
+  /** Why a side's distance is Infinity. */
+  readonly silence?: string;
 };
+
+/**
+ * The quotes of a measured curve. `asked`: what a side's fill must bring for the inventory that it leaves; at 0 the parts, which are those of the fill that loses
+ * least where none pays.
+ */
+export function solutionAlong(
+  curve: FillCurve,
+  gamma: number,
+  asked: (side: Side, q: number, at: number) => number,
+): Solution {
+  const { fee, pays, calm } = curve;
+  const worth = curve.worthTo(gamma);
+  const distance = pays ? worth.best(0).distance : calm.distance;
+  const edge = curve.net(distance);
+  return {
+    gamma,
+    parts: [
+      { name: 'edge', distance: edge },
+      { name: ADVERSE, distance: distance - fee - edge },
+      { name: 'maker fee', distance: fee },
+    ],
+    distance: (side, q, at) => {
+      const best = worth.best(asked(side, q, at)).distance;
+      // What is held must find its way out, also where that costs something.
+      return best === Infinity && awayOf(side) * q > 0 ? calm.distance : best;
+    },
+    silence: pays
+      ? 'no distance that was measured pays for more inventory'
+      : 'no distance pays its fee and its adverse selection',
+  };
+}
 
 type ModelParameters = {
   readonly amount: string;
@@ -146,24 +182,21 @@ function solveAt(maker: Maker, view: View, fair: number): Solved | string {
   const { makerRate, positionMax } = view;
   const fee = makerRate / 1e8;
   const adverse = maker.p.market.adverseBps / 10_000;
-  // At the distance that nobody averse to risk would quote.
-  const fillsPerS = a * Math.exp(-1 - k * (fee + adverse / 2));
-  const shift = shiftFor(k, full / lots, fillsPerS, perS);
-  const solution = maker.solve({
-    sigma,
-    a,
-    k,
-    adverse,
-    fee,
-    shift,
-    cap: Math.floor(cap / lots),
-  });
+  const curve = market.curve(fee);
+  // At the distance that who minds no risk would quote.
+  const fillsPerS = curve?.calm.rate ?? a * Math.exp(-1 - k * (fee + adverse / 2));
+  const decay = curve?.decay ?? k;
+  const shift = shiftFor(decay, full / lots, fillsPerS, perS);
+  const solution = maker.solve({ sigma, a, k, adverse, fee, shift, cap: Math.floor(cap / lots), curve });
   return {
     ...solution,
     makerRate,
     positionMax,
     cap,
-    figures: figuresOf(maker, solution.gamma, cap, usualOrders(k, shift) * lots, fair),
+    figures: [
+      ...figuresOf(maker, solution.gamma, cap, usualOrders(decay, shift) * lots, fair),
+      ...(curve === null ? [] : curveFigures(curve)),
+    ],
   };
 }
 
@@ -171,11 +204,12 @@ function quoteOf(maker: Maker, of: Solved, view: View, fair: number): Quote {
   const bids = levelsOf(maker, 'buy', of, view, fair);
   const asks = levelsOf(maker, 'sell', of, view, fair);
   const full = of.cap < view.positionMax ? 'inventory is at what the risk allows' : 'inventory is at its limit';
+  const why = (side: Side): string => (inventoryRoom(side, view, of.cap) > 0 ? (of.silence ?? full) : full);
   return {
     bids,
     asks,
-    ...(bids.length === 0 ? { noBid: full } : {}),
-    ...(asks.length === 0 ? { noAsk: full } : {}),
+    ...(bids.length === 0 ? { noBid: why('buy') } : {}),
+    ...(asks.length === 0 ? { noAsk: why('sell') } : {}),
     figures: of.figures,
   };
 }
@@ -183,6 +217,8 @@ function quoteOf(maker: Maker, of: Solved, view: View, fair: number): Quote {
 function levelsOf({ p, lots, spacing }: Maker, side: Side, of: Solved, view: View, fair: number): Level[] {
   const away = awayOf(side);
   const q = view.position / lots;
+  const nearest = of.distance(side, q, view.at);
+  if (nearest === Infinity) return [];
   const steps: Step[] = [...fairSteps(view)];
   // Half of the xi that is measured beyond the configured one. How hard to lean follows from the risk, and stays.
   const own = widenOf(side, view);
@@ -193,18 +229,27 @@ function levelsOf({ p, lots, spacing }: Maker, side: Side, of: Solved, view: Vie
     parts += distance;
     if (distance !== 0) steps.push({ name, ticks: away * distance * fair });
   }
-  const first = own + of.distance(side, q, view.at);
-  const flat = own + of.distance(side, 0, view.at);
+  const first = own + nearest;
+  const none = of.distance(side, 0, view.at);
+  const flat = none === Infinity ? parts : own + none;
   steps.push({ name: 'risk of one order', ticks: away * (flat - parts) * fair });
   if (first !== flat) steps.push({ name: 'inventory', ticks: away * (first - flat) * fair });
   const prices: (readonly Step[])[] = [steps];
   let last = first;
   for (let i = 1; i < p.levels; i++) {
-    last = Math.max(own + of.distance(side, q - away * i, view.at), last + spacing);
+    const next = of.distance(side, q - away * i, view.at);
+    if (next === Infinity) break;
+    last = Math.max(own + next, last + spacing);
     prices.push([...steps, { name: `level ${i + 1}`, ticks: away * (last - first) * fair }]);
   }
   return quoteLevelsOf(side, prices, lots, inventoryRoom(side, view, of.cap));
 }
+
+const curveFigures = ({ calm }: FillCurve): readonly Figure[] => [
+  { name: 'best distance', value: calm.distance * 10_000, unit: 'bps' },
+  { name: 'fills there', value: calm.rate * 60, unit: 'a minute' },
+  { name: 'net of a fill there', value: calm.net * 10_000, unit: 'bps' },
+];
 
 function figuresOf(
   { instrument, lots, market }: Maker,

@@ -2,7 +2,7 @@
 import { defineStrategy } from '../defineStrategy.ts';
 import { feeInside } from '../fees.ts';
 import { modelFromMarket } from '../fromMarket.ts';
-import { MODEL_STEPS, modelMaker, modelTuning } from '../model.ts';
+import { MODEL_STEPS, modelMaker, modelTuning, solutionAlong } from '../model.ts';
 import type { ModelInput, Solution } from '../model.ts';
 import { millisOf, toleranceOf } from '../parameters.ts';
 import { ADVERSE, clamp } from '../quoteLevels.ts';
@@ -32,41 +32,34 @@ const toTheEndOf =
   (input: ModelInput): Solution => {
     const { sigma, shift } = input;
     const gamma = shift / (sigma * sigma * (horizonMs / 2_000));
-    const { parts, fixed } = partsOf(input, gamma);
-    return {
-      gamma,
-      parts,
-      distance: (side, q, at) => {
-        const left = (horizonMs - (at % horizonMs)) / 1_000;
-        const { shift: centre, halfRisk } = finite(gamma, sigma, left, q);
-        return fixed + halfRisk + (side === 'buy' ? -centre : centre);
-      },
-    };
+    return around(input, gamma, (side, q, at) => {
+      const left = (horizonMs - (at % horizonMs)) / 1_000;
+      const { shift: centre, halfRisk } = finite(gamma, sigma, left, q);
+      return halfRisk + (side === 'buy' ? -centre : centre);
+    });
   };
 
 /** Around no inventory the shift by one order is 2 / (gamma (qMax + 1)^2): gamma follows from that. */
 const withoutEnd = (input: ModelInput): Solution => {
   const { shift, cap } = input;
   const gamma = 2 / (shift * (cap + 1) * (cap + 1));
-  const { parts, fixed } = partsOf(input, gamma);
-  return {
-    gamma,
-    parts,
-    // At the cap one more is worth nothing: the last bid is the one before it, and the asks likewise.
-    distance: (side, q) =>
-      fixed +
-      (side === 'buy'
-        ? -infinite(gamma, cap, clamp(q, -cap, cap - 1)).buy
-        : infinite(gamma, cap, clamp(q, 1 - cap, cap)).sell),
-  };
+  // At the cap one more is worth nothing: the last bid is the one before it, and the asks likewise.
+  return around(input, gamma, (side, q) =>
+    side === 'buy'
+      ? -infinite(gamma, cap, clamp(q, -cap, cap - 1)).buy
+      : infinite(gamma, cap, clamp(q, 1 - cap, cap)).sell,
+  );
 };
 
-function partsOf({ k, adverse, fee }: ModelInput, gamma: number) {
+/** What a fill is to earn around the price of indifference, which lies `asked` from the fair value: by the formula, or as it was measured. */
+function around({ k, adverse, fee, curve }: ModelInput, gamma: number, asked: Solution['distance']): Solution {
+  if (curve !== null) return solutionAlong(curve, gamma, asked);
   const parts = [
     { name: 'edge', distance: edge(gamma, k) },
     // As in GLFT: half of the move on each side.
     { name: ADVERSE, distance: adverse / 2 },
     { name: 'maker fee', distance: fee },
   ];
-  return { parts, fixed: parts.reduce((sum, { distance }) => sum + distance, 0) };
+  const fixed = parts.reduce((sum, { distance }) => sum + distance, 0);
+  return { gamma, parts, distance: (side, q, at) => fixed + asked(side, q, at) };
 }

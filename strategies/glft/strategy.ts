@@ -2,12 +2,14 @@
 import { defineStrategy } from '../defineStrategy.ts';
 import { feeInside } from '../fees.ts';
 import { modelFromMarket } from '../fromMarket.ts';
-import { MODEL_STEPS, modelMaker, modelTuning } from '../model.ts';
+import type { FillCurve } from '../fillCurve.ts';
+import { MODEL_STEPS, modelMaker, modelTuning, solutionAlong } from '../model.ts';
 import type { ModelInput, Solution } from '../model.ts';
 import { toleranceOf } from '../parameters.ts';
 import { ADVERSE, clamp } from '../quoteLevels.ts';
 import { among } from '../tuning.ts';
-import { askDistance, aversionFor, bidDistance, closedForm, exactDistances } from './formula.ts';
+import { askDistance, aversionFor, bidDistance, closedForm, exactDistances, shiftPerOrder } from './formula.ts';
+import { askedByInventory } from './optimum.ts';
 import { glftLimitProblems, glftParameters } from './parameters.ts';
 
 export const glft = defineStrategy({
@@ -19,11 +21,33 @@ export const glft = defineStrategy({
   tuning: { ...modelTuning, solution: among('exact', 'closed form') },
   fromMarket: modelFromMarket,
   // By formulas E3; exact distances are those of whole orders, with straight lines between.
-  make: (p, instrument) => modelMaker(p, instrument, p.solution === 'exact' ? exact : closed),
+  make: (p, instrument) =>
+    modelMaker(p, instrument, input =>
+      input.curve !== null
+        ? measured(input, input.curve, p.solution)
+        : p.solution === 'exact'
+          ? exact(input)
+          : closed(input),
+    ),
   edgeProblem: feeInside,
   limitProblems: glftLimitProblems,
   tolerance: toleranceOf,
 });
+
+/** As below for fills as they were measured: gamma is that of the exponential curve with the rate and the decay around the best distance. */
+function measured({ sigma, shift, cap }: ModelInput, curve: FillCurve, solution: 'exact' | 'closed form'): Solution {
+  const market = { sigma, a: Math.E * curve.calm.rate, k: curve.decay, drift: 0, adverse: 0, fee: 0 };
+  const gamma = aversionFor(market, shift);
+  if (solution === 'closed form') {
+    const r = shiftPerOrder(market, gamma);
+    return solutionAlong(curve, gamma, (side, q) => (side === 'buy' ? 0.5 + q : 0.5 - q) * r);
+  }
+  const half = askedByInventory(curve.worthTo(gamma), sigma, gamma, cap);
+  const bids = Float64Array.from({ length: 2 * cap }, (_, i) => (i < cap ? -half[cap - 1 - i]! : half[i - cap]!));
+  return solutionAlong(curve, gamma, (side, q) =>
+    side === 'buy' ? between(bids, clamp(q, -cap, cap - 1) + cap) : -between(bids, clamp(q, 1 - cap, cap) + cap - 1),
+  );
+}
 
 function exact(input: ModelInput): Solution {
   const { market, gamma, parts } = common(input);

@@ -3,7 +3,7 @@ import { amountFloor, depthImbalance, Unusual } from '../../src/core/index.ts';
 import type { Instrument, Strategy } from '../../src/core/index.ts';
 import { defineStrategy } from '../defineStrategy.ts';
 import { DEVIATIONS_MAX } from '../fairValueParameters.ts';
-import { fourDigits, spreadFromMarket } from '../fromMarket.ts';
+import { spreadFromMarket } from '../fromMarket.ts';
 import { millisOf, toleranceOf } from '../parameters.ts';
 import { clamp, fairSteps, silent } from '../quoteLevels.ts';
 import { quoteAround, SPREAD_STEPS, spreadTuning, unknownIn } from '../spread.ts';
@@ -28,7 +28,7 @@ export const imbalance = defineStrategy({
   },
   fromMarket: (terms, feeBps) => ({
     ...spreadFromMarket(terms, feeBps),
-    bpsPerDeviation: fourDigits(terms.adverseBps / 2),
+    ...(terms.imbalance ?? { bpsPerDeviation: 0 }),
   }),
   make: leaning,
   edgeProblem: imbalanceEdgeProblem,

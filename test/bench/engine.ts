@@ -3,7 +3,7 @@ import { Engine, instrumentOf, OrderBook, randomOf } from '../../src/core/index.
 import type { Amount, Approved, Command, EngineEvent, Price } from '../../src/core/index.ts';
 import { fairValueParameters, kindOf, strategies, withFairValue } from '../../strategies/index.ts';
 import type { FairValueParameters, StrategyName } from '../../strategies/index.ts';
-import { EXAMPLES } from '../strategies/examples.ts';
+import { changed, EXAMPLES } from '../strategies/examples.ts';
 
 const LEVELS = 50;
 const WARM_UP = 5_000;
@@ -21,9 +21,13 @@ const instrument = instrumentOf({
 });
 
 /** An engine that is ready to quote with five levels a side. */
-function openEngine(name: StrategyName = 'ladder', fairValue?: FairValueParameters): Engine {
+function openEngine(
+  name: StrategyName = 'ladder',
+  fairValue?: FairValueParameters,
+  example: object = EXAMPLES[name],
+): Engine {
   const kind = kindOf(name);
-  const parameters = strategies[name].parameters.parse(EXAMPLES[name]);
+  const parameters = strategies[name].parameters.parse(example);
   const engine = new Engine({
     instrument,
     strategy: withFairValue(fairValue, kind.make(parameters, instrument), instrument),
@@ -125,8 +129,17 @@ export function strategyBench(decisions = 10_000): Readonly<Record<string, numbe
   return {
     ...Object.fromEntries(names.map(name => [name, decide(decisions, name).p99Micros])),
     'ladder around every part of a fair value': decide(decisions, 'ladder', EVERY_PART).p99Micros,
+    'glft along a profile': decide(decisions, 'glft', undefined, changed(EXAMPLES.glft, 'market.profile', PROFILE))
+      .p99Micros,
   };
 }
+
+/** Twelve distances, no two alike. */
+const PROFILE = {
+  distancesBps: Array.from({ length: 12 }, (_, i) => 3 + 3 * i),
+  fillsPerMinute: Array.from({ length: 12 }, (_, i) => 4 * Math.exp(-0.5 * i + 0.2 * Math.sin(5 * i))),
+  adverseBps: Array.from({ length: 12 }, (_, i) => 1 + 0.8 * i + Math.sin(7 * i)),
+};
 
 const EVERY_PART = fairValueParameters.parse({
   withinBps: 5_000,
@@ -166,8 +179,9 @@ function decide(
   decisions: number,
   name: StrategyName = 'ladder',
   fairValue?: FairValueParameters,
+  example: object = EXAMPLES[name],
 ): Pick<EngineFigures, 'deciding' | 'p99Micros'> {
-  const engine = openEngine(name, fairValue);
+  const engine = openEngine(name, fairValue, example);
   const book = new OrderBook();
   const random = randomOf(1);
   const took = new Float64Array(decisions);

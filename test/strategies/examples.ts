@@ -60,7 +60,22 @@ export function viewOf(changes: Partial<View> = {}): View {
 const tenths = (min: number, max: number) => fc.integer({ min: min * 10, max: max * 10 }).map(x => x / 10);
 const amounts = fc.integer({ min: 1, max: 20_000 }).map(n => (n / 100_000).toFixed(5));
 const levels = fc.integer({ min: 1, max: 6 });
+/** Fills that fall with the distance or not, moves that grow with it or not; in some nothing pays. */
+const profiles = fc
+  .array(fc.record({ step: tenths(1, 30), fills: tenths(1, 100), adverse: tenths(-5, 30) }), {
+    minLength: 2,
+    maxLength: 12,
+  })
+  .map(points => {
+    let d = 0;
+    return {
+      distancesBps: points.map(({ step }) => (d += step)),
+      fillsPerMinute: points.map(({ fills }) => fills),
+      adverseBps: points.map(({ adverse }) => adverse),
+    };
+  });
 const markets = fc.record({
+  profile: fc.option(profiles, { nil: undefined }),
   volatilityBps: tenths(1, 500),
   arrivalsPerMinute: tenths(1, 100),
   decayPerBps: fc.integer({ min: 5, max: 2_000 }).map(x => x / 1_000),
