@@ -47,8 +47,16 @@ export type { Html } from './report/html.ts';
 export { rangeOf } from './report/plots.ts';
 export type { Line, Plot } from './page/plot.ts';
 export { Fees, makerBpsOf, paceOf } from './exchange/fees.ts';
-export { comparedModel, hashOfRuns, mainModel, withoutCurves } from './compare/comparison.ts';
-export type { ComparedModel, ComparedRun, ComparedTape, Comparison, Measured } from './compare/comparison.ts';
+export { againstFirst, comparedModel, hashOfRuns, mainModel, withoutCurves } from './compare/comparison.ts';
+export type {
+  ComparedModel,
+  ComparedRun,
+  ComparedTape,
+  ComparedVerdict,
+  Comparison,
+  Measured,
+  StaggeredStart,
+} from './compare/comparison.ts';
 export { remarksOf } from './compare/remarks.ts';
 export { comparisonPage } from './compare/page.ts';
 export type { ExternalReferenceOptions } from './replay/externalReference.ts';

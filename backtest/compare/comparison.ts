@@ -1,7 +1,11 @@
 /** What came of several bots on several recordings, as plain numbers and text for JSON; everything is as in the report of a backtest unless it is said here. */
 import { createHash } from 'node:crypto';
 import type { Calibration, DataFlaw } from '../../src/tape/index.ts';
-import type { MarkoutCurve } from '../../src/core/index.ts';
+import type { BootstrapInterval, MarkoutCurve } from '../../src/core/index.ts';
+import type { Pace } from '../exchange/fees.ts';
+import { intervalOf } from '../report/interval.ts';
+import type { Interval } from '../report/interval.ts';
+import { mainOf } from '../report/models.ts';
 import type { ReplayReport } from '../report/report.ts';
 
 /** Equal for equal recordings, options and configurations, `made` aside. */
@@ -9,6 +13,8 @@ export type Comparison = {
   readonly made: { readonly puntas: string; readonly node: string };
   readonly latencyMs: string;
   readonly feedLatencyMs: string;
+  /** Of notices of own fills; absent: they come as answers do. */
+  readonly fillLatencyMs?: string;
   readonly seed: number;
   readonly models: readonly string[];
   /** What one standard deviation of the price may cost in an hour at full inventory, in each book's minor currency; null where configurations were given. */
@@ -16,6 +22,8 @@ export type Comparison = {
   /** Share of each recording that the parameters come from, and that is not traded; null where configurations were given. */
   readonly calibratedShare: number | null;
   readonly tapes: readonly ComparedTape[];
+  /** How many starts each run had at the first tier, the last of them an hour after the first; 1: no others. */
+  readonly starts: number;
   readonly leftOut: readonly { readonly path: string; readonly why: string }[];
   /** Of every run. */
   readonly hash: string;
@@ -37,13 +45,35 @@ export type ComparedTape = {
   readonly to: string;
   readonly seconds: number;
   readonly measured: Measured | null;
+  /** Of the first part, at each maker fee of the venue, best first; empty where configurations were given. */
+  readonly verdicts: readonly ComparedVerdict[];
   readonly runs: readonly ComparedRun[];
+};
+
+/** Whether to quote at a fee, as the first part of a recording says; the rest says whether that was right. An hour's net is in the minor currency, of one order a side. */
+export type ComparedVerdict = {
+  readonly feeBps: number;
+  readonly quote: boolean;
+  /** Why not; null where it is to be quoted. */
+  readonly why: string | null;
+  /** Where most is earned, or least lost, and between which distances that is; null where too little was traded. */
+  readonly distanceBps: number | null;
+  readonly distanceInterval: readonly [number, number] | null;
+  /** Up to this fee it would be quoted; below zero a rebate; null: at none. */
+  readonly breakEvenFeeBps: number | null;
+  readonly netPerHour: BootstrapInterval | null;
+  /** The same at that distance in the rest; null where too little was traded. */
+  readonly rest: (BootstrapInterval & { readonly fills: number; readonly seconds: number }) | null;
+  /** False where the rest tells the contrary apart from nothing; null where it tells nothing. */
+  readonly right: boolean | null;
 };
 
 /** From the first part of a recording: bps unless the name says otherwise, each with its standard error; null where it cannot be told. */
 export type Measured = Pick<Calibration, 'seconds' | 'trades' | 'volatilityBps' | 'adverseBps'> & {
   readonly arrivalsPerMinute: Calibration['volatilityBps'];
   readonly decayPerBps: Calibration['volatilityBps'];
+  /** Slope of the next move of the middle on the imbalance down to `depthBps`, bps a deviation; null where it foretells nothing. */
+  readonly imbalanceSlope?: { readonly depthBps: number; readonly slope: number } | null;
   /** In the minor currency, and what follows from the risk: of full inventory and of one order. */
   readonly fullValue: number | null;
   readonly orderValue: number | null;
@@ -62,10 +92,23 @@ export type ComparedRun = {
   readonly positionMax: number | null;
   /** Why it was not run; null where it was. */
   readonly notRun: string | null;
+  /** Why the first part says not to quote at all: its net is 0, whether it was run to see or not. Null where it says to quote, or nothing. */
+  readonly declined: string | null;
+  /** Why nothing is said of its profit; null where something is. */
+  readonly unscored: string | null;
+  /** What it traded, as 30 days of that, and the tier of the venue that this gives; null where it was not run. */
+  readonly pace: Pace | null;
+  /** The same run begun later; of the first tier alone, under the main model. */
+  readonly staggered: readonly StaggeredStart[];
+  /** Its net less that of the first bot at the same tier in the same hours, 95 % from equal stretches of time; null where there is none. */
+  readonly againstFirst: { readonly value: number; readonly interval: Interval | null } | null;
   /** What kept it from trading, in sentences; none where nothing did. */
   readonly remarks: readonly string[];
   readonly models: readonly ComparedModel[];
 };
+
+/** `laterS`: seconds after the first start. */
+export type StaggeredStart = { readonly laterS: number; readonly net: string; readonly fills: number };
 
 export type ComparedModel = Pick<
   ReplayReport,
@@ -76,6 +119,9 @@ export type ComparedModel = Pick<
   | 'fills'
   | 'volume'
   | 'pnl'
+  | 'netInterval'
+  | 'net60s'
+  | 'stretches'
   | 'profitBps'
   | 'feesBps'
   | 'drawdown'
@@ -102,14 +148,14 @@ export type ComparedModel = Pick<
 };
 
 /** The model that one number stands for: the expected one, or the first; null of none. */
-export const mainModel = (models: readonly ComparedModel[]): ComparedModel | null =>
-  models.find(({ model }) => model === 'expected') ?? models[0] ?? null;
+export const mainModel = (models: readonly ComparedModel[]): ComparedModel | null => mainOf(models);
 
 const CURVE_MAX = 256;
 
 /** What a comparison keeps of a run: curves of at most 256 points, and the markouts of both sides and all levels together. */
 export function comparedModel(report: ReplayReport): ComparedModel {
   const { model, seconds, decisions, orders, fills, volume, pnl, profitBps, feesBps, drawdown, inventory } = report;
+  const { netInterval, net60s, stretches } = report;
   const { uptime, missing, spreadBps, requests, refusedPostOnly, haltedBecause, hash, position, series } = report;
   const all = report.markouts.find(({ side, level }) => side === null && level === null);
   const { seconds: after = [], fills: counts = [], bps = [], errorBps = [] } = all ?? {};
@@ -122,7 +168,7 @@ export function comparedModel(report: ReplayReport): ComparedModel {
     );
   return {
     ...{ model, seconds, decisions, orders, fills, volume, pnl, profitBps, feesBps, drawdown, inventory },
-    ...{ uptime, missing, spreadBps, requests, refusedPostOnly, haltedBecause, hash },
+    ...{ uptime, missing, spreadBps, requests, refusedPostOnly, haltedBecause, hash, netInterval, net60s, stretches },
     positionMean: position.meanSize,
     markouts: { seconds: after, fills: counts, bps, errorBps },
     curves: {
@@ -145,6 +191,18 @@ export function hashOfRuns(tapes: readonly ComparedTape[]): string {
   return hash.digest('hex');
 }
 
+/** Of runs on one tape, the first bot of each tier first: each with its difference to that one, where both traded the same hours. */
+export function againstFirst(runs: readonly ComparedRun[]): readonly ComparedRun[] {
+  return runs.map(run => {
+    const first = runs.find(({ tier, models }) => tier === run.tier && models.length > 0);
+    const [own, other] = [mainModel(run.models), mainModel(first?.models ?? [])];
+    if (own === null || other === null || run === first) return run;
+    const gains = own.stretches.net.map((net, i) => net - (other.stretches.net[i] ?? 0));
+    const value = Number(own.pnl.total) - Number(other.pnl.total);
+    return { ...run, againstFirst: { value, interval: intervalOf(gains) } };
+  });
+}
+
 /** What fits on a terminal or in a pipe: everything but the curves over time and the configurations. */
 export const withoutCurves = (comparison: Comparison): object => ({
   ...comparison,
@@ -152,7 +210,7 @@ export const withoutCurves = (comparison: Comparison): object => ({
     ...tape,
     runs: tape.runs.map(({ config: _, ...run }) => ({
       ...run,
-      models: run.models.map(({ curves: __, ...model }) => model),
+      models: run.models.map(({ curves: _c, stretches: _s, ...model }) => model),
     })),
   })),
 });

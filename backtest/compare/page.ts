@@ -2,12 +2,15 @@
 import { html, NO_HTML } from '../report/html.ts';
 import type { Html } from '../report/html.ts';
 import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../report/pageFrame.ts';
+import { excludesZero } from '../report/interval.ts';
+import type { Interval } from '../report/interval.ts';
 import type { PageParts } from '../report/pageFrame.ts';
-import { durationText, numberText } from '../report/digits.ts';
+import { durationText, gainText, minuteText, moneyDigits, numberText, sumText } from '../report/digits.ts';
 import { mainModel } from './comparison.ts';
-import type { ComparedModel, ComparedTape, Comparison, Measured } from './comparison.ts';
+import type { ComparedModel, ComparedRun, ComparedTape, Comparison, Measured } from './comparison.ts';
 import { botsOf, comparisonFigures, tiersOf } from './plots.ts';
-import { comparisonWords, scoresOf } from './words.ts';
+import { togetherOf } from './together.ts';
+import { comparisonWords } from './words.ts';
 
 /** The text of an HTML file that stands alone: library, style and script are inside, names and texts of the runs are escaped. */
 export function comparisonPage(comparison: Comparison, parts: PageParts): string {
@@ -31,6 +34,11 @@ export function comparisonPage(comparison: Comparison, parts: PageParts): string
       ),
     )}
     ${tapes.map(tape => section(tape.name, dense(tapeTable(tape))))}
+    ${
+      tapes.some(({ verdicts }) => verdicts.length > 0)
+        ? section('Whether to quote at all', dense(verdictTable(tapes)))
+        : NO_HTML
+    }
     ${section('The recordings', dense(recordings(comparison)))}
     ${section('How the parameters were chosen', html`${choice(comparison)}${configurations(tapes)}`)}
     ${section('What was run', runTable(comparison))}`;
@@ -42,38 +50,94 @@ const dense = (inside: Html): Html => html`<div class="dense">${inside}</div>`;
 /** A row a bot and tier, a column a recording. */
 function matrix(comparison: Comparison): Html {
   const { tapes } = comparison;
-  const scores = scoresOf(comparison);
   const head = tapes.map(
     ({ name, minor, seconds }) =>
       html`<th class="narrow">${name}<br /><span class="soft">${durationText(seconds)}, ${minor}</span></th>`,
   );
-  const isScored = scores.size > 0;
   const rows = tiersOf(comparison).flatMap(tier =>
     botsOf(comparison).map(bot => {
-      const cells = tapes.map(({ runs }) => {
+      const cells = tapes.map(({ runs, minor }) => {
         const run = runs.find(other => other.name === bot && other.tier === tier);
         const main = mainModel(run?.models ?? []);
-        return main === null
-          ? html`<td class="soft">not run</td>`
-          : html`<td>${gain(main)}${span(run?.models ?? [])}</td>`;
+        if (run?.declined) return html`<td class="soft">do not quote</td>`;
+        if (main === null) return html`<td class="soft">not run</td>`;
+        if (run?.unscored) return html`<td class="soft">not scored</td>`;
+        return html`<td>${gain(main, minor)}${range(main.netInterval, minor)}</td>`;
       });
-      const score = scores.get(`${bot} ${tier}`);
+      const all = togetherOf(comparison, bot, tier);
+      const sums =
+        all === null
+          ? html`<td>–</td>
+              <td>–</td>
+              <td>–</td>`
+          : html`<td>${signed(all.net, 2)}${range(all.netInterval, '')}</td>
+              <td>${signed(all.after60, 2)}${range(all.after60Interval, '')}</td>
+              <td>${all.inRisk === null ? '–' : signed(all.inRisk, 2)}</td>`;
       return html`<tr>
         <th>${bot}</th>
         <th>${tier}</th>
-        ${cells}${isScored ? html`<td>${score === undefined ? '–' : signed(score, 2)}</td>` : NO_HTML}
+        ${cells}${sums}
       </tr>`;
     }),
   );
-  const units = isScored
-    ? ' The last column makes recordings comparable: net over what one standard deviation would have cost at full inventory in the traded time, mean over the recordings.'
-    : NO_HTML;
-  return html`<p>Below each number, from the lowest to the highest fill model.${units}</p>
+  return html`<p>
+      Below each number its 95 % interval, from equal stretches of time drawn again; none of less than 20 minutes.
+      Together: sums over the recordings, minor currencies taken as one; with fills marked after 60 s; and in units of
+      risk, net over what one standard deviation would have cost at full inventory in the traded time, mean over the
+      recordings.
+    </p>
     ${table(
       html`<tr>
         <th class="text">bot</th>
         <th class="text">fee tier</th>
-        ${head}${isScored ? html`<th>in units<br />of risk</th>` : NO_HTML}
+        ${head}
+        <th>together</th>
+        <th>after 60 s</th>
+        <th>in units<br />of risk</th>
+      </tr>`,
+      rows,
+    )}`;
+}
+
+/** Two rows a recording: the best fee of the venue, and the entry fee. */
+function verdictTable(tapes: readonly ComparedTape[]): Html {
+  const rows = tapes.flatMap(({ name, minor, verdicts }) =>
+    [verdicts[0], verdicts.at(-1)].flatMap(verdict => {
+      if (verdict === undefined) return [];
+      const { feeBps, quote, why, distanceBps, distanceInterval, breakEvenFeeBps, netPerHour, rest, right } = verdict;
+      const net = (of: typeof netPerHour): Html =>
+        of === null ? html`–` : html`${gainText(of.value, minor)}${range(of, minor)}`;
+      const cells = [
+        numberText(feeBps),
+        quote ? 'quote' : `do not: ${why ?? ''}`,
+        distanceBps === null
+          ? '–'
+          : html`${numberText(distanceBps)}${distanceInterval === null ? NO_HTML : html`<br /><span class="soft">${distanceInterval.map(numberText).join(' … ')}</span>`}`,
+        net(netPerHour),
+        breakEvenFeeBps === null ? 'none' : numberText(breakEvenFeeBps),
+        net(rest),
+        right === null ? 'not known' : right ? 'yes' : 'no',
+      ];
+      return [
+        html`<tr>
+          <th>${name}</th>
+          ${cells.map((cell, i) => html`<td class="${i === 1 ? 'text' : ''}">${cell}</td>`)}
+        </tr>`,
+      ];
+    }),
+  );
+  return html`<p>
+      One order a side, pegged anew each second at each of several distances in the first part of the recording: what
+      its fills were worth after 60 s, less the fee. It is quoted where that is above zero at some distance, for sure
+      (95 %, for all distances at once). The rest says whether that was right: wrong is what it tells apart from
+      nothing, the other way.
+    </p>
+    ${table(
+      html`<tr>
+        <th></th>
+        ${['fee, bps', 'verdict', 'distance, bps', 'net an hour', 'pays up to a fee of', 'in the rest', 'right'].map(
+          name => html`<th>${name}</th>`,
+        )}
       </tr>`,
       rows,
     )}`;
@@ -87,23 +151,32 @@ function tapeTable({ runs, minor }: ComparedTape): Html {
     if (main === null)
       return html`<tr>
         ${head}
-        <td class="text soft" colspan="13">not run: ${run.notRun ?? NO_HTML}</td>
+        <td class="text soft" colspan="17">not run: ${run.notRun ?? NO_HTML}</td>
+      </tr>`;
+    if (run.unscored !== null)
+      return html`<tr>
+        ${head}
+        <td class="text soft" colspan="17">not scored: ${run.unscored}</td>
       </tr>`;
     if (run.models.every(({ fills }) => fills === 0))
       return html`<tr>
         ${head}
-        <td class="text soft" colspan="13">${run.remarks.join('; ')}</td>
+        <td class="text soft" colspan="17">${run.remarks.join('; ')}</td>
       </tr>`;
     const { pnl, profitBps, fills, volume, uptime, drawdown, requests } = main;
     const cells = [
-      html`<b>${gain(main)}</b>${span(run.models)}`,
-      ...[pnl.spread, pnl.inventory, pnl.fees].map(text => signed(Number(text), 2)),
+      html`<b>${gain(main, minor)}</b>${range(main.netInterval, minor)}`,
+      html`${main.net60s === null ? '–' : gainText(main.net60s.total, minor)}${range(main.net60s?.interval ?? null, minor)}`,
+      againstText(run.againstFirst, minor),
+      startsText(run, minor),
+      html`${plain(Number(main.pnl.total), moneyDigits(minor))}${span(run.models, minor)}`,
+      ...[pnl.spread, pnl.inventory, pnl.fees].map(text => gainText(text, minor)),
       profitBps === null ? '–' : signed(profitBps, 2),
       html`${numberText(fills)}${spanOf(
         run.models.map(model => model.fills),
         0,
       )}`,
-      numberText(Math.round(Number(volume.minor))),
+      html`${numberText(Math.round(Number(volume.minor)))}${run.pace === null ? NO_HTML : html`<br /><span class="soft">${numberText(run.pace.makerBps)} bps</span>`}`,
       markout(main, 1),
       markout(main, 60),
       html`${percent(uptime.both)}${spanOf(
@@ -111,7 +184,7 @@ function tapeTable({ runs, minor }: ComparedTape): Html {
         0,
       )}`,
       run.positionMax === null ? '–' : percent(main.positionMean / run.positionMax),
-      numberText(Number(Number(drawdown.most).toPrecision(4))),
+      sumText(drawdown.most, minor),
       String(requests.mostPerMinute),
     ];
     const remarks =
@@ -120,41 +193,48 @@ function tapeTable({ runs, minor }: ComparedTape): Html {
         : html`<tr class="note">
             <td></td>
             <td></td>
-            <td class="text soft" colspan="13">${run.remarks.join('; ')}</td>
+            <td class="text soft" colspan="17">${run.remarks.join('; ')}</td>
           </tr>`;
     return html`<tr>
         ${head}${cells.map(cell => html`<td>${cell}</td>`)}
       </tr>
       ${remarks}`;
   });
-  const names = [
-    `net, ${minor}`,
-    'spread',
-    'inventory',
-    'fees',
-    'net, bps',
-    'fills',
-    `traded, ${minor}`,
-    'markout 1 s',
-    '1 min, bps',
-    'both sides',
-    'mean inventory',
-    'drawdown',
-    'requests / min',
-  ];
   return table(
     html`<tr>
       <th class="text">bot</th>
       <th class="text">tier, bps</th>
-      ${names.map(name => html`<th>${name}</th>`)}
+      ${columnsOf(minor).map(name => html`<th>${name}</th>`)}
     </tr>`,
     rows,
   );
 }
 
+const columnsOf = (minor: string): readonly string[] => [
+  `net, ${minor}`,
+  'marked after 60 s',
+  'less the first',
+  'other starts',
+  'fill models',
+  'spread',
+  'inventory',
+  'fees',
+  'net, bps',
+  'fills',
+  `traded, ${minor}, its fee`,
+  'markout 1 s',
+  '1 min, bps',
+  'both sides',
+  'mean inventory',
+  'drawdown',
+  'requests / min',
+];
+
 function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
   const estimate = (of: Measured['volatilityBps'] | undefined): string =>
-    of ? `${numberText(Number(of.value.toPrecision(3)))} ± ${numberText(Number(of.error.toPrecision(2)))}` : '–';
+    of
+      ? `${numberText(Number(of.value.toPrecision(3)))} ± ${Number.isFinite(of.error) ? numberText(Number(of.error.toPrecision(2))) : 'unknown'}`
+      : '–';
   const names = [
     'traded',
     'volatility, bps an hour',
@@ -241,8 +321,8 @@ const foundIn = (tapes: readonly ComparedTape[]) =>
 const CHOICE = [
   'The parameters come from the first part of each recording, and only the rest is traded: nothing was known that a bot would not have known. All strategies have the same risk, the same limit on inventory and the same size of an order.',
   'Full inventory is the value at which one standard deviation of the price over an hour costs the risk. An order is a tenth of it; three levels a side. A live order stays while its price is within the tolerance: a fifth of 1/k, or what the price moves in 4 s, whichever is more, so that six orders fit into the request budget.',
-  'Who quotes a spread does so at 1/k + half the adverse move + the maker fee from the fair value: where edge times arrivals is largest for one who minds no risk. They lean by 1/k + half the adverse move at full inventory; who follows the imbalance of the book also by half the adverse move for each standard deviation of it. The lines of a grid are two such distances apart. The models are given the numbers themselves and follow them while running. Nothing halts for a loss: who stops cannot show how much it would have been.',
-  'Fees are held at the tier for the whole run, although volume would lift an account out of the lowest one.',
+  'Who quotes a spread does so at the distance at which fills were worth most in the first part, where that is more than nothing; else at 1/k + half the adverse move + the maker fee from the fair value, where edge times arrivals is largest for one who minds no risk. They lean by that distance less the fee at full inventory; who follows the imbalance of the book also by half the adverse move for each standard deviation of it. The lines of a grid are two such distances apart. The models are given the numbers themselves and follow them while running. Nothing halts for a loss: who stops cannot show how much it would have been.',
+  'Fees are held at the tier for the whole run. The own tier is the best one that the volume of the run at it gives, as 30 days of that.',
 ];
 
 const choice = ({ riskPerHour }: Comparison): Html =>
@@ -272,7 +352,18 @@ function configurations(tapes: readonly ComparedTape[]): Html {
   )}`;
 }
 
-function runTable({ tapes, made, hash, latencyMs, feedLatencyMs, seed, models, riskPerHour }: Comparison): Html {
+function runTable({
+  tapes,
+  made,
+  hash,
+  latencyMs,
+  feedLatencyMs,
+  fillLatencyMs,
+  seed,
+  models,
+  riskPerHour,
+  starts,
+}: Comparison): Html {
   const rows: readonly (readonly [string, string])[] = [
     ['fill models', models.join(', ')],
     ...(riskPerHour === null
@@ -280,6 +371,8 @@ function runTable({ tapes, made, hash, latencyMs, feedLatencyMs, seed, models, r
       : [['one standard deviation may cost, an hour', `${riskPerHour} of each minor currency`] as const]),
     ['latency of requests, each way, ms', latencyMs],
     ['latency of market data, at least, ms', feedLatencyMs],
+    ['notices of own fills, ms', fillLatencyMs ?? 'as answers'],
+    ['starts of each run at the first tier', String(starts)],
     ['seed of latencies', String(seed)],
     ['hash of all runs', hash],
     ...tapes.map(({ name, hash: of, source }) => [name, `${source}, ${of}`] as const),
@@ -297,20 +390,37 @@ function runTable({ tapes, made, hash, latencyMs, feedLatencyMs, seed, models, r
   );
 }
 
-/** Coloured by its sign. */
-function gain({ pnl, fills }: ComparedModel): Html {
-  const total = Number(pnl.total);
+/** Coloured by its sign where its interval leaves zero out. */
+function gain({ pnl, fills, netInterval }: ComparedModel, minor: string): Html {
   if (fills === 0) return html`<span class="soft">no fill</span>`;
-  return html`<span class="${total > 0 ? 'gain' : total < 0 ? 'loss' : NO_HTML}">${signed(total, 2)}</span>`;
+  const sign = Number(pnl.total) > 0 ? 'gain' : 'loss';
+  return html`<span class="${excludesZero(netInterval) ? sign : NO_HTML}">${gainText(pnl.total, minor)}</span>`;
 }
 
-const span = (models: readonly ComparedModel[]): Html =>
+const span = (models: readonly ComparedModel[], minor: string): Html =>
   models.every(({ fills }) => fills === 0)
     ? NO_HTML
     : spanOf(
         models.map(({ pnl }) => Number(pnl.total)),
-        2,
+        moneyDigits(minor),
       );
+
+/** Below a number, its 95 %. */
+const range = (of: Interval | null, currency: string): Html =>
+  of === null
+    ? NO_HTML
+    : html`<br /><span class="soft"
+          >${[of.low, of.high].map(end => (currency === '' ? signed(end, 2) : gainText(end, currency))).join(' … ')}</span
+        >`;
+
+const againstText = (of: ComparedRun['againstFirst'], minor: string): Html | string =>
+  of === null ? '–' : html`${gainText(of.value, minor)}${range(of.interval, minor)}`;
+
+/** From the lowest to the highest net of the same run begun later. */
+function startsText({ staggered }: ComparedRun, minor: string): string {
+  const nets = staggered.map(({ net }) => Number(net));
+  return nets.length === 0 ? '–' : `${gainText(Math.min(...nets), minor)} … ${gainText(Math.max(...nets), minor)}`;
+}
 
 /** From the lowest to the highest, where they differ. */
 function spanOf(values: readonly number[], decimals: number): Html {
@@ -334,4 +444,3 @@ const plain = (x: number, decimals: number): string =>
 const signed = (x: number, decimals: number): string =>
   x >= 0.5 / 10 ** decimals ? `+${plain(x, decimals)}` : plain(x, decimals);
 const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
-const minuteText = (iso: string): string => iso.slice(0, 16).replace('T', ' ');

@@ -32,11 +32,16 @@ export function comparisonFigures(comparison: Comparison): readonly PlotSection[
         : '',
     at: tiers.length > 1 ? `, at the tier ${tier}` : '',
   };
-  return [...ofGain(drawn), ...ofRisk(drawn), ...ofTrading(drawn)].filter(({ plots }) => plots.length > 0);
+  return [...ofGain(scored(drawn)), ...ofRisk(drawn), ...ofTrading(drawn)].filter(({ plots }) => plots.length > 0);
 }
 
 const each = ({ tapes }: Drawn, make: (tape: ComparedTape, i: number) => Plot | null): readonly Plot[] =>
   tapes.flatMap((tape, i) => make(tape, i) ?? []);
+/** Without those of which nothing is said. */
+const scored = (drawn: Drawn): Drawn => ({
+  ...drawn,
+  tapes: drawn.tapes.map(tape => (tape.runs.some(({ unscored }) => unscored !== null) ? { ...tape, runs: [] } : tape)),
+});
 
 /** A dot a bot and tier on each recording. */
 const byBot = (
@@ -144,9 +149,13 @@ function ofTrading(drawn: Drawn): readonly PlotSection[] {
   ];
 }
 
-/** Names of all bots that ran anywhere, in their order. */
+/** Names of all bots that ran anywhere, or were not to, in their order. */
 export const botsOf = ({ tapes }: Comparison): readonly string[] => [
-  ...new Set(tapes.flatMap(({ runs }) => runs.filter(({ models }) => models.length > 0).map(({ name }) => name))),
+  ...new Set(
+    tapes.flatMap(({ runs }) =>
+      runs.filter(({ models, declined }) => models.length > 0 || declined !== null).map(({ name }) => name),
+    ),
+  ),
 ];
 /** Names of the fee tiers of all runs, also of those that were not run, each once, in the order in which they first come. */
 export const tiersOf = ({ tapes }: Comparison): readonly string[] => [

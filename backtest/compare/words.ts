@@ -1,23 +1,8 @@
-/** A comparison in a few plain sentences, and each bot's net in units of the risk that it was given. */
+/** A comparison in a few plain sentences. */
+import { excludesZero } from '../report/interval.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel, ComparedRun, Comparison } from './comparison.ts';
 import { botsOf, tiersOf } from './plots.ts';
-
-/** By `bot tier`: the mean over the recordings that it ran on of net over what one deviation would have cost in the traded time; empty where no risk was given. */
-export function scoresOf(comparison: Comparison): ReadonlyMap<string, number> {
-  const { riskPerHour, tapes } = comparison;
-  const scores = new Map<string, number>();
-  if (riskPerHour === null) return scores;
-  for (const tier of tiersOf(comparison))
-    for (const bot of botsOf(comparison)) {
-      const nets = tapes.flatMap(({ runs, seconds }) => {
-        const main = mainModel(runs.find(run => run.name === bot && run.tier === tier)?.models ?? []);
-        return main === null ? [] : [Number(main.pnl.total) / (Number(riskPerHour) * Math.sqrt(seconds / 3600))];
-      });
-      if (nets.length > 0) scores.set(`${bot} ${tier}`, nets.reduce((sum, net) => sum + net, 0) / nets.length);
-    }
-  return scores;
-}
 
 type Ran = { readonly run: ComparedRun; readonly main: ComparedModel };
 
@@ -28,12 +13,19 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
   const ran = tapes.flatMap(({ runs }) =>
     runs.flatMap((run): Ran[] => {
       const main = mainModel(run.models);
-      return main === null ? [] : [{ run, main }];
+      return main === null || run.unscored !== null || run.declined !== null ? [] : [{ run, main }];
     }),
   );
-  if (ran.length === 0) return ['Nothing could be run: the rows below say why.'];
+  const declined = tapes.flatMap(({ runs }) => runs.filter(run => run.declined !== null && run.unscored === null));
+  if (ran.length + declined.length === 0)
+    return ['Nothing could be run, or nothing can be said of it: the rows below say why.'];
+  const crossed = tapes.filter(({ runs }) => runs.some(({ unscored }) => unscored !== null)).map(({ name }) => name);
   const notRun = [
-    ...new Set(tapes.flatMap(({ runs }) => runs.filter(run => run.notRun !== null).map(run => run.name))),
+    ...new Set(
+      tapes.flatMap(({ runs }) =>
+        runs.filter(run => run.notRun !== null && run.declined === null).map(run => run.name),
+      ),
+    ),
   ];
   return [
     [
@@ -42,12 +34,17 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
         outcome(
           tier,
           ran.filter(({ run }) => run.tier === tier),
+          declined.filter(run => run.tier === tier).length,
         ),
       ),
-    ].join(' '),
-    [grounds(tiersOf(comparison)[0] ?? '', ran), agreement(ran, models)].filter(Boolean).join(' '),
+    ]
+      .filter(Boolean)
+      .join(' '),
+    rightness(tapes),
+    [grounds(tiersOf(comparison)[0] ?? '', ran), differences(ran), agreement(ran, models)].filter(Boolean).join(' '),
     [
       'These are the numbers as they are. A recording is one market on one day: with so few hours the direction of the market decides more than the strategy does, and a difference smaller than the range of the fill models means nothing.',
+      crossed.length > 0 ? `Not scored, as their books were crossed for too long: ${crossed.join(', ')}.` : '',
       notRun.length > 0 ? `Not run everywhere: ${notRun.join(', ')}; the rows say why.` : '',
       'Not in these numbers: what others would have done because of our orders.',
     ]
@@ -56,15 +53,51 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
   ].filter(paragraph => paragraph !== '');
 }
 
-function outcome(tier: string, ran: readonly Ran[]): string {
+/** Made and lost are what the interval tells apart from nothing. */
+function outcome(tier: string, ran: readonly Ran[], declined: number): string {
+  if (ran.length === 0)
+    return declined === 0 ? '' : `At the ${tier} tier none of ${count(declined, 'run')} was to be quoted.`;
   const filled = ran.filter(({ main }) => main.fills > 0);
-  const gained = filled.filter(({ main }) => Number(main.pnl.total) > 0).length;
-  const fees = [...new Set(ran.map(({ run }) => run.feeBps))]
-    .map(bps => String(Number(bps.toPrecision(4))))
-    .join(' or ');
+  const sure = filled.filter(({ main }) => excludesZero(main.netInterval));
+  const gained = sure.filter(({ main }) => Number(main.pnl.total) > 0).length;
+  const fees = [...new Set(ran.map(({ run }) => run.feeBps))].sort((a, b) => a - b);
+  const texts = fees.map(bps => String(Number(bps.toPrecision(4))));
+  const range = texts.length > 2 ? `${texts[0]} to ${texts.at(-1)}` : texts.join(' or ');
   const none = ran.length - filled.length;
-  const silent = none === 0 ? '' : `, ${none} had no fill at all`;
-  return `At the ${tier} tier (maker fee ${fees} bps) ${gained === 0 ? 'none' : String(gained)} of ${count(ran.length, 'run')} made money${silent}.`;
+  const rest = filled.length - sure.length;
+  return [
+    `At the ${tier} tier (maker fee ${range} bps) ${gained === 0 ? 'none' : String(gained)} of ${count(ran.length + declined, 'run')} made money, ${sure.length - gained} lost`,
+    ...(declined > 0 ? [`${declined} ${declined === 1 ? 'was' : 'were'} not to be quoted`] : []),
+    ...(rest > 0 ? [`${rest} cannot be told apart from nothing (95 %)`] : []),
+    ...(none > 0 ? [`${none} had no fill at all`] : []),
+  ]
+    .join(', ')
+    .concat('.');
+}
+
+/** What the rest of the recordings says of the verdicts of their first parts, at the best fee of the venue. */
+function rightness(tapes: Comparison['tapes']): string {
+  const verdicts = tapes.flatMap(({ verdicts: [best] }) => best ?? []);
+  if (verdicts.length === 0) return '';
+  const told = (quote: boolean): string => {
+    const all = verdicts.filter(verdict => verdict.quote === quote);
+    const [wrong, silent] = [
+      all.filter(({ right }) => right === false).length,
+      all.filter(({ right }) => right === null).length,
+    ];
+    const unknown = silent > 0 ? `, ${silent} too short to tell` : '';
+    return `${count(all.length, 'recording')} to ${quote ? 'quote' : 'leave alone'} (${wrong} contradicted by the rest, 95 %${unknown})`;
+  };
+  return `At the best fee of the venue the first parts say ${told(true)} and ${told(false)}.`;
+}
+
+/** How many strategies are told apart from the first one. */
+function differences(ran: readonly Ran[]): string {
+  const known = ran.flatMap(({ run }) => run.againstFirst?.interval ?? []);
+  const apart = known.filter(excludesZero).length;
+  return known.length === 0
+    ? ''
+    : `Beside the first bot, in the same hours, ${apart} of ${count(known.length, 'difference')} ${apart === 1 ? 'is' : 'are'} told apart from nothing.`;
 }
 
 const MARKOUT_SECONDS = 60;

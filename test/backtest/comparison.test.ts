@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { comparedModel, comparisonPage, hashOfRuns, remarksOf } from '../../backtest/index.ts';
-import type { ComparedModel, ComparedRun, ComparedTape, Comparison } from '../../backtest/index.ts';
+import { againstFirst, comparedModel, comparisonPage, hashOfRuns, remarksOf } from '../../backtest/index.ts';
+import type { ComparedModel, ComparedRun, ComparedTape, ComparedVerdict, Comparison } from '../../backtest/index.ts';
 import { comparisonFigures } from '../../backtest/compare/plots.ts';
-import { comparisonWords, scoresOf } from '../../backtest/compare/words.ts';
+import { togetherOf } from '../../backtest/compare/together.ts';
+import { comparisonWords } from '../../backtest/compare/words.ts';
 import type { Plot } from '../../backtest/page/plot.ts';
 import { engineOf, tape as flow } from './ladderRun.ts';
 import { runs as reports } from './reports.ts';
@@ -16,28 +17,53 @@ const LOCKED = [{ what: 'locked books', count: 5_241, done: 'kept' }];
 
 const runOf = (name: string, models: readonly ComparedModel[], change: Partial<ComparedRun> = {}): ComparedRun => ({
   ...{ name, strategy: 'ladder', tier: 'best', feeBps: 10, config: 'book: btc_mxn\n', positionMax: 0.1, models },
-  ...{ notRun: null, remarks: remarksOf(models, []) },
+  ...{
+    notRun: null,
+    declined: null,
+    unscored: null,
+    pace: null,
+    staggered: [],
+    againstFirst: null,
+    remarks: remarksOf(models, []),
+  },
   ...change,
 });
 const tapeOf = (runs: readonly ComparedRun[], change: Partial<ComparedTape> = {}): ComparedTape => ({
   ...{ name: 'flow btc_mxn', source: 'flow', book: 'btc_mxn', major: 'btc', minor: 'mxn', hash: 'a1', dirt: LOCKED },
   ...{ gaps: { count: 1, seconds: 3 }, tapeFrom: '2026-01-01T00:00:00.000Z', from: '2026-01-01T00:05:00.000Z' },
-  ...{ to: '2026-01-01T00:20:00.000Z', seconds: 900, measured: null, runs },
+  ...{ to: '2026-01-01T00:20:00.000Z', seconds: 900, measured: null, verdicts: [], runs },
   ...change,
 });
 const whole = (tapes: readonly ComparedTape[], change: Partial<Comparison> = {}): Comparison => ({
   ...{ made: { puntas: '0.0.0', node: '20.0.0' }, latencyMs: '25', feedLatencyMs: '0', seed: 1 },
-  ...{ models: ['pessimistic', 'expected', 'optimistic'], riskPerHour: '500', calibratedShare: 0.25 },
+  ...{ models: ['pessimistic', 'expected', 'optimistic'], riskPerHour: '500', calibratedShare: 0.25, starts: 4 },
   ...{ tapes, leftOut: [{ path: 'notes', why: 'no recording recognised' }], hash: hashOfRuns(tapes) },
   ...change,
 });
+const INTERVAL = { value: 1, low: -2, high: 3, error: 1 };
+const VERDICTS: readonly ComparedVerdict[] = [
+  {
+    ...{ feeBps: 10, quote: true, why: null, distanceBps: 20, distanceInterval: [15, 30], breakEvenFeeBps: 12 },
+    ...{ netPerHour: INTERVAL, rest: { ...INTERVAL, high: -1, fills: 30, seconds: 600 }, right: false },
+  },
+  {
+    ...{ feeBps: 60, quote: false, why: 'too dear', distanceBps: null, distanceInterval: null, breakEvenFeeBps: null },
+    ...{ netPerHour: null, rest: null, right: null },
+  },
+];
+const made = (total: string, low: number, high: number) =>
+  traded.map(model => ({ ...model, pnl: { ...model.pnl, total }, netInterval: { low, high } }));
 const both = whole([
-  tapeOf([
-    runOf('ladder', traded),
-    runOf('mute', silent),
-    runOf('peg', [], { notRun: 'no price from elsewhere' }),
-    runOf('ladder', silent, { tier: 'entry', feeBps: 60 }),
-  ]),
+  tapeOf(
+    [
+      runOf('ladder', traded),
+      runOf('shy', [], { notRun: 'do not quote', declined: 'do not quote' }),
+      runOf('mute', silent),
+      runOf('peg', [], { notRun: 'no price from elsewhere' }),
+      runOf('ladder', silent, { tier: 'entry', feeBps: 60 }),
+    ],
+    { verdicts: VERDICTS },
+  ),
 ]);
 
 const plotsIn = (html: string): readonly Plot[] =>
@@ -71,6 +97,25 @@ describe('the page of a comparison', () => {
     expect(text).toMatch(/peg\s+best, 10\s+not run: no price from elsewhere/);
     expect(text).toMatch(/mute\s+best, 10\s+both sides quoted 0\.0 % of the time.*nothing was filled/);
     expect(text).toMatch(/notes\s+no recording recognised/);
+    expect(text).toMatch(/shy\s+best\s+do not quote/);
+    expect(text).toMatch(/10\s+quote\s+20\s+15 … 30.*12.*no\s/);
+    expect(text).toMatch(/60\s+do not: too dear\s+–\s+–\s+none\s+–\s+not known/);
+    expect(text).toContain('to quote (1 contradicted by the rest, 95 %) and 0 recordings to leave alone');
+  });
+
+  test('colours a net where its interval leaves zero out, and no other', () => {
+    const html = comparisonPage(
+      whole([tapeOf([runOf('a', made('7', 0.5, 9)), runOf('b', made('-8', -9, -0.5)), runOf('c', made('5', -1, 11))])]),
+      PARTS,
+    );
+    const classes = (net: string) =>
+      [...html.matchAll(new RegExp(`<span class="(\\w*)">${net}</span>`, 'g'))].map(([, name]) => name);
+    // In the table of all and in that of the recording.
+    expect([classes('\\+7\\.00'), classes('−8\\.00'), classes('\\+5\\.00')]).toEqual([
+      ['gain', 'gain'],
+      ['loss', 'loss'],
+      ['', ''],
+    ]);
   });
 
   test('lets nothing that was put into it become a tag or a script', () => {
@@ -85,20 +130,66 @@ describe('the page of a comparison', () => {
 });
 
 describe('in words', () => {
-  test('counts what made money by tier, and who had no fill', () => {
-    const made = (total: string) =>
-      traded.map(model => ({ ...model, pnl: { ...model.pnl, total } })) as readonly ComparedModel[];
-    const words = comparisonWords(
-      whole([tapeOf([runOf('a', made('1')), runOf('b', made('-1')), runOf('c', silent)])]),
-    ).join('\n');
-    expect(words).toContain('At the best tier (maker fee 10 bps) 1 of 3 runs made money, 1 had no fill at all.');
-    expect(words).toContain('agree to the last unit in 2 of 2 runs');
+  test('counts as made or lost by tier only what its interval tells apart from nothing, and who had no fill', () => {
+    const runs = [
+      ...[runOf('a', made('1', 0.5, 2)), runOf('b', made('-1', -2, -0.5)), runOf('c', made('5', -1, 11))],
+      ...[runOf('f', [], { declined: 'no' }), runOf('g', made('-9', -10, -8), { declined: 'no' })],
+      ...[runOf('d', silent), runOf('e', made('9', 8, 10), { unscored: 'crossed' })],
+    ];
+    const words = comparisonWords(whole([tapeOf(runs)])).join('\n');
+    expect(words).toContain(
+      'At the best tier (maker fee 10 bps) 1 of 6 runs made money, 1 lost, 2 were not to be quoted, 1 cannot be told apart from nothing (95 %), 1 had no fill at all.',
+    );
+    expect(words).toContain('agree to the last unit in 3 of 3 runs');
+    expect(words).toContain('Not scored, as their books were crossed for too long: flow btc_mxn.');
   });
 
-  test('a score is net over what one deviation would have cost at full inventory in that time', () => {
-    const total = traded.map(model => ({ ...model, pnl: { ...model.pnl, total: '-125' } }));
+  test('all recordings together: sums, an interval of the same hours stretch by stretch, and units of risk', () => {
+    const of = (
+      total: string,
+      net: readonly number[],
+      change: Partial<ComparedTape> = {},
+      unscored: string | null = null,
+    ) => {
+      const stretches = { seconds: 60, net, after60: net };
+      return tapeOf(
+        [
+          runOf(
+            'a',
+            traded.map(model => ({ ...model, stretches, pnl: { ...model.pnl, total } })),
+            { unscored },
+          ),
+        ],
+        change,
+      );
+    };
+    const up = Array.from({ length: 15 }, (_, i) => (i % 2 === 0 ? 30 : -40));
+    const down = up.map(gain => -gain);
+    const later = { from: '2026-01-02T00:05:00.000Z', to: '2026-01-02T00:20:00.000Z' };
     // A quarter of an hour at 500 an hour: 250.
-    expect(scoresOf(whole([tapeOf([runOf('a', total)])])).get('a best')).toBeCloseTo(-0.5, 12);
+    expect(togetherOf(whole([of('-125', up)]), 'a', 'best')).toMatchObject({ runs: 1, net: -125, inRisk: -0.5 });
+    // The same hours: what one gained the other lost, and nothing is left to chance.
+    const same = togetherOf(whole([of('-125', up), of('125', down)]), 'a', 'best');
+    expect([same?.net, same?.netInterval]).toEqual([0, { low: 0, high: 0 }]);
+    const other = togetherOf(whole([of('-125', up), of('125', down, later)]), 'a', 'best');
+    expect(other?.netInterval.low).toBeLessThan(-100);
+    expect(togetherOf(whole([of('-125', up, {}, 'crossed')]), 'a', 'best')).toBe(null);
+    const [run] = of('-125', up).runs;
+    const shy = whole([tapeOf([{ ...run!, declined: 'no' }]), of('125', down, later)]);
+    expect(togetherOf(shy, 'a', 'best')).toMatchObject({ runs: 2, declined: 1, net: 125, inRisk: 0.25 });
+    expect(togetherOf(shy, 'a', 'best', true)).toMatchObject({ runs: 2, declined: 0, net: 0, inRisk: 0 });
+  });
+
+  test('a difference is that to the first bot of the tier, in the same stretches of time', () => {
+    const of = (net: readonly number[]) =>
+      traded.map(model => ({ ...model, stretches: { seconds: 60, net, after60: net } }));
+    const wild = Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? 100 : -50));
+    const shifted = wild.map((gain, i) => gain + 1 + (i % 2) / 10);
+    const [first, second] = againstFirst([runOf('a', of(wild)), runOf('b', of(shifted))]);
+    expect(first?.againstFirst).toBe(null);
+    // Alone neither is told apart from nothing.
+    expect(second?.againstFirst?.interval?.low).toBeGreaterThan(30);
+    expect(second?.againstFirst?.interval?.high).toBeLessThan(33);
   });
 
   test('a remark names a dirty recording, a spent budget and a halt', () => {

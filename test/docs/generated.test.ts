@@ -10,6 +10,8 @@ import { grafanaDashboard, metricsOf, ROWS } from './grafanaDashboard.ts';
 import { metricsReference } from './metricsReference.ts';
 import { quotesPlot } from './quotesPlot.ts';
 import { commandsPage, PAGE } from './run/pages.ts';
+import { comparisonTables, withTables } from '../scripts/comparisonFigures.ts';
+import type { ComparisonFigures } from '../scripts/comparisonFigures.ts';
 import { strategyReference, strategyTable, withGenerated } from './strategyReference.ts';
 import { METRICS } from '../../src/monitor/index.ts';
 import { NAMES } from '../strategies/examples.ts';
@@ -65,6 +67,13 @@ describe('a generated page is what the code says', () => {
     const page = readFileSync(new URL('../../docs/strategies.md', import.meta.url), 'utf8');
     const table = await formatted(strategyTable(), 'markdown');
     await expect(withGenerated(page, table)).toMatchFileSnapshot('../../docs/strategies.md');
+  });
+
+  test('docs/comparison.md has the figures of docs/comparison.json, which npm run compare:docs makes', async () => {
+    const at = (path: string): string => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
+    const tables = comparisonTables(JSON.parse(at('comparison.json')) as ComparisonFigures);
+    const page = await formatted(withTables(at('comparison.md'), tables), 'markdown');
+    await expect(page).toMatchFileSnapshot('../../docs/comparison.md');
   });
 
   test.each(NAMES)('strategies/%s/README.md has its steps, and what tuning may vary', async name => {

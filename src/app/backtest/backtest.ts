@@ -134,19 +134,6 @@ export function withoutSeries(report: BacktestReport): object {
   return { ...report, models: report.models.map(({ series: _, hours: __, ...rest }) => rest) };
 }
 
-/** For a person: a line per model, and what halted it. */
-export function describeBacktest({ book, tape, models, reference, noReference }: BacktestReport): string {
-  return [
-    `${book} on ${tape.source}`,
-    ...(reference ?? []).map(other => `  reference ${other.book} on ${other.source}`),
-    ...(noReference === undefined ? [] : [`  ${noReference}`]),
-    ...models.map(
-      ({ model, fills, volume, pnl, uptime, hedges, haltedBecause }) =>
-        `  ${model.padEnd(12)} ${fills} fills, volume ${volume.minor}; profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${hedges === null ? '' : ` + hedging ${pnl.hedging} (${hedges.completed} conversions)`}; quoted ${percent(uptime.bid)} / ${percent(uptime.ask)}${haltedBecause === null ? '' : `; halted: ${haltedBecause}`}`,
-    ),
-  ].join('\n');
-}
-
 /** The main model again, once for each latency of requests. */
 function sweepJobs(
   { models, latencies, latencySweep = [] }: BacktestOptions,
@@ -199,5 +186,3 @@ export function simulatedAccountOf(config: Config, instrument: Instrument, first
     balances: { [instrument.major]: text(major), [instrument.minor]: text(minor) },
   };
 }
-
-const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;

@@ -17,6 +17,7 @@ import type { Config } from '../../config.ts';
 import { rateCeil } from '../../core/index.ts';
 import type { Instrument } from '../../core/index.ts';
 import { readConfig } from '../wiring/configFile.ts';
+import type { QuoteAdvice } from './compareVerdicts.ts';
 
 /** `config` null: `notRun` says why. */
 export type Setup = {
@@ -39,7 +40,7 @@ export function givenSetups(files: readonly string[]): readonly Setup[] {
 export const termsOf = (
   instrument: Instrument,
   price: number,
-  m: Pick<Measured, 'volatilityBps' | 'adverseBps' | 'arrivalsPerMinute' | 'decayPerBps'>,
+  m: Pick<Measured, 'volatilityBps' | 'adverseBps' | 'arrivalsPerMinute' | 'decayPerBps' | 'imbalanceSlope'>,
   riskPerHour: string,
 ): MarketTerms | string => {
   const [volatility, arrivals, decay] = [m.volatilityBps?.value, m.arrivalsPerMinute?.value, m.decayPerBps?.value];
@@ -54,20 +55,34 @@ export const termsOf = (
     decayPerBps: fourDigits(decay),
     adverseBps: fourDigits(Math.max(0, m.adverseBps?.value ?? 0)),
     riskPerHour,
+    ...(m.imbalanceSlope
+      ? { imbalance: { depthBps: m.imbalanceSlope.depthBps, bpsPerDeviation: fourDigits(m.imbalanceSlope.slope) } }
+      : {}),
   };
 };
 
-/** Every strategy at this maker fee, a fraction as text like '0.005'; `terms` as text: why none can be run. */
-export function derivedSetups(terms: MarketTerms | string, makerFee: string): readonly Setup[] {
+/**
+ * Every strategy at this maker fee, a fraction as text like '0.005'; `terms` as text: why none can be run. With advice they stand where fills were found to be worth most,
+ * if that is more than nothing, with levels where fills pay; models are given the fills themselves.
+ */
+export function derivedSetups(terms: MarketTerms | string, makerFee: string, advice?: QuoteAdvice): readonly Setup[] {
   return (Object.keys(strategies) as StrategyName[]).map((name): Setup => {
     if (typeof terms === 'string') return { name, strategy: name, text: null, config: null, notRun: terms };
-    const parameters = strategies[name].fromMarket(terms, rateCeil(makerFee) / 1e4);
+    const parameters = strategies[name].fromMarket(advised(terms, advice), rateCeil(makerFee) / 1e4);
     if (typeof parameters === 'string') return { name, strategy: name, text: null, config: null, notRun: parameters };
     const text = stringify(configOf(terms, { name, ...parameters }));
     const loaded = loadConfig(text, name);
     if (!loaded.ok) return { name, strategy: name, text, config: null, notRun: loaded.errors.join('; ') };
     return { name, strategy: name, text, config: loaded.config, notRun: null };
   });
+}
+
+function advised(terms: MarketTerms, advice: QuoteAdvice | undefined): MarketTerms {
+  if (advice === undefined) return terms;
+  const { verdict } = advice;
+  const distance = verdict.quote ? verdict.distanceBps : verdict.bestDistanceBps;
+  const pays = distance !== null && (verdict.netPerHour?.value ?? 0) > 0;
+  return { ...terms, ...(pays && { distanceBps: distance }), ...(advice.profile && { profile: advice.profile }) };
 }
 
 function configOf(terms: MarketTerms, strategy: object): object {

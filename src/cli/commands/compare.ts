@@ -5,12 +5,13 @@ import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { comparisonPage, withoutCurves } from '../../../backtest/index.ts';
 import { modelsOf } from '../../app/backtest/backtest.ts';
-import { compare, describeComparison, TIERS } from '../../app/backtest/compare.ts';
+import { compare, TIERS } from '../../app/backtest/compare.ts';
 import type { TierName } from '../../app/backtest/compare.ts';
+import { describeComparison } from '../../app/backtest/describe.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
 import { written } from '../../app/backtest/csvFiles.ts';
-import { decimalFlag, seedNumber, threadNumber } from '../terminal/flags.ts';
-import { latenciesOf } from '../../app/backtest/latencies.ts';
+import { decimalFlag, seedNumber, threadNumber, tradedTime } from '../terminal/flags.ts';
+import { latenciesOf, latencyText } from '../../app/backtest/latencies.ts';
 import { pageParts } from '../../app/backtest/reportFiles.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { version } from '../terminal/version.ts';
@@ -20,11 +21,16 @@ type CompareFlags = {
   readonly tape: readonly string[];
   readonly fees?: string;
   readonly models: string;
+  readonly starts: number;
+  readonly anyway: boolean;
   readonly risk: string;
   readonly calibrate: number;
   readonly latencyMs: string;
   readonly cancelLatencyMs?: string;
   readonly feedLatencyMs: string;
+  readonly fillLatencyMs?: string;
+  readonly since?: number;
+  readonly until?: number;
   readonly seed: number;
   readonly threads?: number;
   readonly out?: string;
@@ -33,8 +39,7 @@ type CompareFlags = {
 
 /** `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` on flags, configurations and recordings. */
 export function addCompareCommand(program: Command): void {
-  program
-    .command('compare')
+  tradedTime(program.command('compare'))
     .description(
       'run several bots on several recordings, under several fill models and fee tiers, side by side in one page; without -c every strategy, with parameters from the first part of each recording and one risk for all',
     )
@@ -42,7 +47,13 @@ export function addCompareCommand(program: Command): void {
     .option('-c, --config <files...>', 'YAML files to compare, on the recordings of their books', [])
     .option(
       '--fees <tiers>',
-      'entry (the lowest tier), best (the highest), config (of the configured 30-day volume), separated by commas; without it best,entry, and config with -c; plots of one tier show the first',
+      "own (the tier that the run's own volume gives, as 30 days of it), best (the highest), entry (the lowest), config (of the configured 30-day volume), separated by commas; without it own,best,entry, and config with -c; plots of one tier show the first",
+    )
+    .option(
+      '--starts <n>',
+      'each run of the first tier so many times, begun evenly over an hour, or over a quarter of the time where that is less; 1: once',
+      startNumber,
+      4,
     )
     .option('--models <names>', 'fill models, separated by commas', 'pessimistic,expected,optimistic')
     .option(
@@ -57,9 +68,11 @@ export function addCompareCommand(program: Command): void {
       shareOf,
       1 / 3,
     )
+    .option('--anyway', 'without -c: run also what the first part of a recording says not to quote', false)
     .option('--latency-ms <spec>', 'as of puntas backtest', '25')
     .option('--cancel-latency-ms <spec>', 'the same of cancels, where it differs')
     .option('--feed-latency-ms <spec>', 'least time from the exchange to us', '0')
+    .option('--fill-latency-ms <spec>', 'time from a fill of ours to our hearing of it; without it that of an answer')
     .option('--seed <n>', 'seed of latencies that are drawn', seedNumber, 1)
     .option('--threads <n>', 'runs at once; without it 2', threadNumber)
     .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
@@ -70,12 +83,15 @@ export function addCompareCommand(program: Command): void {
       const comparison = await compare({
         configs: config,
         paths: tape,
-        tiers: tiersOf(flags.fees ?? (config.length === 0 ? 'best,entry' : 'config'), config.length > 0),
+        tiers: tiersOf(flags.fees ?? (config.length === 0 ? 'own,best,entry' : 'config'), config.length > 0),
         models: modelsOf(flags.models),
+        starts: flags.starts,
+        anyway: flags.anyway,
         riskPerHour: risk,
         calibratedShare: calibrate,
         latencies: latenciesOf(flags),
-        latencyText: { orders: flags.latencyMs, feed: flags.feedLatencyMs },
+        latencyText: latencyText(flags),
+        time: flags,
         seed,
         threads: flags.threads ?? THREADS,
         version: version(),
@@ -107,6 +123,11 @@ function tiersOf(text: string, hasConfigs: boolean): readonly TierName[] {
       throw new UsageError('--fees config is for configurations: name them with -c');
     return found;
   });
+}
+
+function startNumber(text: string): number {
+  if (!/^([1-9]|[1-5]\d|60)$/.test(text)) throw new InvalidArgumentError('expected a whole number from 1 to 60.');
+  return Number(text);
 }
 
 function shareOf(text: string): number {

@@ -2,9 +2,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { recordFlow } from '../../../backtest/index.ts';
-import { backtest, describeBacktest, modelsOf, rowKindOf, withoutSeries } from '../../app/backtest/backtest.ts';
+import { backtest, modelsOf, rowKindOf, withoutSeries } from '../../app/backtest/backtest.ts';
 import type { StoredTapeOptions } from '../../tape/index.ts';
 import { calibrate } from '../../app/backtest/calibrate.ts';
+import { describeBacktest } from '../../app/backtest/describe.ts';
 import { latenciesOf, latencyText } from '../../app/backtest/latencies.ts';
 import {
   cadenceFlag,

@@ -1,11 +1,19 @@
+import { join } from 'node:path';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recordFlow } from '../../../backtest/index.ts';
+import { makerBpsOf, recordFlow } from '../../../backtest/index.ts';
 import type { Comparison } from '../../../backtest/index.ts';
+import { compare } from '../../../src/app/backtest/compare.ts';
 import { derivedSetups } from '../../../src/app/backtest/compareSetups.ts';
+import { latenciesOf } from '../../../src/app/backtest/latencies.ts';
+import { Verdicts } from '../../../src/app/backtest/compareVerdicts.ts';
 import { findTapes, firstPart } from '../../../src/app/backtest/compareTapes.ts';
+import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
+import { feesOf } from '../../../src/sandbox/index.ts';
 import { TapeWriter } from '../../../src/tape/index.ts';
 import { strategies } from '../../../strategies/index.ts';
+import { COMPARED, tapeFigures } from '../../scripts/comparisonFigures.ts';
+import type { ComparisonFigures, TapeFigures } from '../../scripts/comparisonFigures.ts';
 import { Bench, complaints, printed, ran } from '../program.ts';
 import type { Ended } from '../program.ts';
 
@@ -32,7 +40,8 @@ const WITHOUT = new Map(
     .map(({ name, fromMarket }) => [name as string, fromMarket(TERMS, 10)] as const)
     .filter(([, found]) => typeof found === 'string'),
 );
-const FEW = ['--models', 'expected', '--fees', 'best', '--risk', '500'];
+const FEW = ['--models', 'expected', '--fees', 'best', '--risk', '500', '--anyway'];
+const NO_LATENCY = latenciesOf({ latencyMs: '25', feedLatencyMs: '0' });
 const compared = (ended: Ended): Comparison => printed(ended) as Comparison;
 
 describe('puntas compare', () => {
@@ -72,9 +81,101 @@ describe('puntas compare', () => {
     expect(readFileSync(page, 'utf8')).toContain('Comparison of strategies');
   });
 
+  test('runs each bot at the best tier that its own volume gives, and the same again from later starts', async () => {
+    const args = [
+      '--tape',
+      tapes,
+      '--models',
+      'expected',
+      '--risk',
+      '500',
+      '--fees',
+      'own,best,entry',
+      '--anyway',
+      '--starts',
+      '3',
+    ];
+    const { tapes: found, starts } = compared(await ran(['compare', ...args, '--json']));
+    const [tape] = found;
+    expect(starts).toBe(3);
+    const schedule = feesOf('mxn').tiers.map(makerBpsOf);
+    for (const run of tape?.runs.filter(({ tier, models }) => tier === 'own' && models.length > 0) ?? []) {
+      const at = schedule.indexOf(run.feeBps);
+      // The volume of a run at its own tier gives it that tier, or a better one.
+      expect(run.pace?.tier, run.name).toBeGreaterThanOrEqual(at);
+      const best = tape?.runs.find(({ name, tier }) => name === run.name && tier === 'best');
+      if (at < schedule.length - 1) expect(best?.pace?.tier, run.name).toBeLessThan(schedule.length - 1);
+      const quarter = (tape?.seconds ?? 0) / 4;
+      const later = run.models[0]?.fills === 0 ? [] : [quarter / 2, quarter].map(s => Math.round(s * 1000) / 1000);
+      expect(run.staggered.map(({ laterS }) => Math.abs(laterS))).toHaveLength(later.length);
+      for (const [i, { laterS }] of run.staggered.entries()) expect(laterS).toBeCloseTo(later[i] ?? NaN, 2);
+    }
+    expect(tape?.runs.some(({ staggered }) => staggered.length > 0)).toBe(true);
+    expect(tape?.runs.filter(({ tier }) => tier !== 'own').every(({ staggered }) => staggered.length === 0)).toBe(true);
+  });
+
+  test('runs nothing that the first part of a recording says not to quote, and says why and from which fee on it would pay', async () => {
+    const ended = await ran([
+      'compare',
+      '--tape',
+      tapes,
+      '--models',
+      'expected',
+      '--fees',
+      'entry',
+      '--risk',
+      '500',
+      '--json',
+    ]);
+    const [tape] = compared(ended).tapes;
+    expect(tape?.verdicts.map(({ feeBps }) => feeBps)).toEqual(feesOf('mxn').tiers.map(makerBpsOf).reverse());
+    const verdict = tape?.verdicts.at(-1);
+    expect(verdict).toMatchObject({ quote: false });
+    for (const { name, notRun, declined, models } of tape?.runs ?? []) {
+      expect(models).toEqual([]);
+      if (WITHOUT.has(name)) expect(declined).toBe(null);
+      else
+        expect([notRun, declined]).toEqual([
+          declined,
+          expect.stringContaining(`do not quote at 60 bps: ${verdict?.why}`),
+        ]);
+    }
+  });
+
+  test('trades a part of each recording: given configurations from --since, others measure all that lies before it', async () => {
+    const from = flow.columns.at[0] ?? 0;
+    const time = (seconds: number): string => new Date(from + seconds * 1000).toISOString();
+    const part = [
+      'compare',
+      '--tape',
+      tapes,
+      '--models',
+      'expected',
+      '--json',
+      '--since',
+      time(300),
+      '--until',
+      time(400),
+    ];
+    const soon = [...part.slice(0, -4), '--since', time(60)];
+    const [given, derived, early] = await Promise.all([
+      ran([...part, '-c', bench.config('sandbox')]),
+      ran([...part, '--fees', 'best', '--risk', '500']),
+      ran(soon),
+    ]);
+    for (const ended of [given, derived]) {
+      const [tape] = compared(ended).tapes;
+      expect(tape).toMatchObject({ tapeFrom: time(0), from: time(300) });
+      expect(Date.parse(tape?.to ?? '')).toBeLessThanOrEqual(from + 400_000);
+    }
+    expect(compared(derived).tapes[0]?.measured?.seconds).toBeCloseTo(300, 0);
+    expect(early.code).toBe(2);
+    expect(early.stderr).toMatch(/parameters come from what is before --since, at least 240 s: here there is less/);
+  });
+
   test('compares given configurations on the recordings of their books, at their own fee tiers', async () => {
     const tight = bench.config('sandbox');
-    const wide = bench.config('sandbox', text => text.replace('halfSpreadBps: 10.6', 'halfSpreadBps: 20'));
+    const wide = bench.config('sandbox', text => text.replace('halfSpreadBps: 16', 'halfSpreadBps: 25'));
     const dollars = bench.config('btc_usd');
     const args = ['--tape', tapes, '--models', 'expected', '--json', '--threads', '1'];
     const ended = await ran(['compare', '-c', tight, wide, dollars, ...args]);
@@ -124,8 +225,9 @@ describe('puntas compare', () => {
   test.each([
     [['--tape', '/nowhere/at/all'], /nowhere\/at\/all: no such file or folder/],
     [['--tape', 'docs'], /nothing to compare: docs: no recording recognised/],
-    [['--tape', 'docs', '--fees', 'none'], /no tier "none"; there are entry, best, config/],
+    [['--tape', 'docs', '--fees', 'none'], /no tier "none"; there are own, entry, best, config/],
     [['--tape', 'docs', '--fees', 'config'], /name them with -c/],
+    [['--tape', 'docs', '--starts', '0'], /expected a whole number from 1 to 60/],
     [['--tape', 'docs', '--calibrate', '2'], /expected a share from 0\.05 to 0\.9/],
     [['--tape', 'docs', '--out', 'page.txt'], /expected a name that ends in \.html/],
   ])('says in one line what is wrong with %j', async (args, sentence) => {
@@ -138,7 +240,7 @@ describe('puntas compare', () => {
 });
 
 test('nothing after the first part of a recording changes what is measured of it', async () => {
-  const { found } = await findTapes([tapes]);
+  const { found } = await findTapes([tapes], NO_PROGRESS);
   const stored = found[0]!.given;
   const [ours, theirs] = [firstPart(flow, 0.5), firstPart(stored, 0.5)];
   expect(theirs.until).toBe(ours.until);
@@ -147,6 +249,25 @@ test('nothing after the first part of a recording changes what is measured of it
   const other = firstPart({ ...flow, columns: { ...flow.columns, price } }, 0.5);
   expect(other).toEqual(ours);
   expect(ours.tape.columns.at.at(-1)).toBeLessThanOrEqual(ours.until);
+});
+
+test('a verdict comes from the first part alone, and what is after it judges', () => {
+  const longer = recordFlow('btc_mxn', 3, 4_800);
+  const { tape: first, until } = firstPart(longer, 0.5);
+  const terms = { first, whole: longer, until, orderValue: 1_000, latencies: NO_LATENCY, seed: 1 };
+  const found = new Verdicts(terms, () => undefined).judged([10, 30]);
+  const after = longer.columns.at.findIndex(at => at > until);
+  const price = longer.columns.price.map((ticks, row) => (row < after ? ticks : ticks + 7));
+  const other = new Verdicts(
+    { ...terms, whole: { ...longer, columns: { ...longer.columns, price } } },
+    () => undefined,
+  );
+  const verdicts = (of: typeof found) => of.map(({ rest: _, right: __, ...verdict }) => verdict);
+  expect(verdicts(other.judged([10, 30]))).toEqual(verdicts(found));
+  const { seconds = 0, fills = 0 } = found[0]?.rest ?? {};
+  expect(fills).toBeGreaterThan(0);
+  expect(Math.abs(seconds - ((longer.columns.at.at(-1) ?? 0) - until) / 1000)).toBeLessThan(3);
+  expect(other.judged([10])[0]?.rest).not.toEqual(found[0]?.rest);
 });
 
 test('a strategy that is in the index is compared, or its row says why not', () => {
@@ -162,4 +283,35 @@ test('a strategy that is in the index is compared, or its row says why not', () 
   const limits = new Set(setups.flatMap(({ config }) => config?.limits.positionMax ?? []));
   expect([amounts.size, limits.size]).toEqual([1, 1]);
   expect(derivedSetups('too short', '0.001').every(({ notRun }) => notRun === 'too short')).toBe(true);
+});
+
+const DATA = process.env['PUNTAS_DATA'] ?? '../shared/data';
+const SMALL = join(DATA, 'binance-spot-2024-08-08');
+const JUDGED = ['bitstamp-btcusd-2015-05-01-book-orders-trades', 'standx-btcusd-2026-01-dirty-l2-trades'];
+const missing = !existsSync(SMALL);
+if (missing) console.log(`skipped: no recording at ${SMALL} (set PUNTAS_DATA)`);
+
+describe.skipIf(missing)('the figures of docs/comparison.json are what the code gives', () => {
+  const told = () => (JSON.parse(readFileSync('docs/comparison.json', 'utf8')) as ComparisonFigures).tapes;
+  const options = { ...COMPARED, threads: 1, version: '', progress: NO_PROGRESS };
+
+  test('runs and all, on the smallest recordings', async () => {
+    const { tapes: found } = await compare({ ...options, paths: [SMALL] });
+    expect(found.length).toBeGreaterThan(1);
+    for (const tape of found) {
+      const figures = JSON.parse(JSON.stringify(tapeFigures(tape))) as TapeFigures;
+      expect(figures).toEqual(told().find(({ name }) => name === tape.name));
+    }
+  });
+
+  test('verdicts, where the first part and the rest tell something', async () => {
+    const paths = JUDGED.map(name => join(DATA, name));
+    const { tapes: found } = await compare({ ...options, paths, tiers: ['best'], anyway: false, starts: 1 });
+    expect(found.map(({ name }) => name)).toEqual(['bitstamp btc_usd', 'standx btc_usd']);
+    for (const tape of found) {
+      const { verdicts } = JSON.parse(JSON.stringify(tapeFigures(tape))) as TapeFigures;
+      expect(verdicts[0]?.rest).not.toBeNull();
+      expect(verdicts).toEqual(told().find(({ name }) => name === tape.name)?.verdicts);
+    }
+  });
 });

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { recordFlow } from '../../../backtest/index.ts';
-import { backtest, describeBacktest } from '../../../src/app/backtest/backtest.ts';
+import { backtest } from '../../../src/app/backtest/backtest.ts';
+import { describeBacktest } from '../../../src/app/backtest/describe.ts';
 import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
 import { referenceTapes } from '../../../src/cli/commands/source.ts';
 import { loadConfig } from '../../../src/config.ts';
@@ -84,6 +85,40 @@ test('a recording without the reference of its configuration is the same with th
   const [without, with_] = [await run(config), await run(config, new Map([['btc_mxn', TAPE]]))];
   expect(with_.models[0]!.fills).toBe(without.models[0]!.fills);
   expect(without.noReference).toBeUndefined();
+});
+
+describe('routes of hedges over a third currency', () => {
+  const routes = configOf('hedged', ['costMaxBps:', 'routes: { via: [usd] }\n  costMaxBps:']);
+  const BTC_USD = recordFlow('btc_usd', 7, SECONDS);
+
+  test('whose books were not all recorded are no way out, and said so in one line', async () => {
+    const done = 'hedges do not leave over usd: that needs recordings of btc_usd and usd_mxn';
+    for (const given of [[], [['usd_mxn', USD_MXN] as const]]) {
+      const report = await run(routes, new Map(given));
+      expect(report.tape.dirt).toContainEqual({ what: 'no recordings of btc_usd and usd_mxn', count: 1, done });
+      expect(
+        describeBacktest(report)
+          .split('\n')
+          .filter(line => line.includes('usd')),
+      ).toEqual([`  ${done}`]);
+      expect(report.reference).toBeUndefined();
+    }
+    expect((await run(configOf('hedged'))).tape.dirt).toEqual(TAPE.flaws);
+  });
+
+  test('are weighed where both were, and a configuration with a reference too keeps its own words', async () => {
+    const both = new Map([
+      ['btc_usd', BTC_USD],
+      ['usd_mxn', USD_MXN],
+    ]);
+    const report = await run(routes, both);
+    expect(report.tape.dirt).toEqual(TAPE.flaws);
+    expect(report.noRoutes).toBeUndefined();
+    expect(report.reference?.map(({ book }) => book)).toEqual(['btc_usd', 'usd_mxn']);
+    await expect(run(routes, new Map([['eth_mxn', TAPE]]))).rejects.toThrow(
+      '--reference eth_mxn: hedge.routes may go through btc_usd, usd_btc, usd_mxn, mxn_usd',
+    );
+  });
 });
 
 describe('a recording that cannot stand in is refused in one line:', () => {
