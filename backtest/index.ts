@@ -67,3 +67,7 @@ export { quoteVerdictOf } from './profile/verdict.ts';
 export type { QuoteVerdict, VerdictOptions } from './profile/verdict.ts';
 export { marketProfileOf } from './profile/marketProfile.ts';
 export type { MarketProfile } from './profile/marketProfile.ts';
+export { HORIZON_S, ORDERS_A_SIDE, ranked, scoutedBook } from './scout/scouting.ts';
+export type { ScoutedBook, Scouting } from './scout/scouting.ts';
+export { scoutPage } from './scout/page.ts';
+export { bpsText, compact, scoutWords, shownIn, signed } from './scout/words.ts';

@@ -35,6 +35,8 @@ export type EmbeddedOptions = {
   readonly portFrom: string;
   /** Instead of the one in the configuration. */
   readonly seed?: number;
+  /** Every book of the built-in market has one, not the configured book alone; a recording is of one book. */
+  readonly allBooks?: boolean;
   /** Opens the operator's calls to who knows it. */
   readonly operatorToken?: string;
 };
@@ -51,7 +53,7 @@ export type Box = {
 export function openBox(
   config: Config,
   clock: Clock,
-  options: Pick<EmbeddedOptions, 'tape' | 'seed'> & { readonly deliveries?: DeliveryPort },
+  options: Pick<EmbeddedOptions, 'tape' | 'seed' | 'allBooks'> & { readonly deliveries?: DeliveryPort },
 ): Box {
   const { exchange, book } = config;
   if (exchange.kind !== 'embedded') throw new UsageError('this configuration has a remote exchange');
@@ -77,12 +79,13 @@ export function openBox(
   const account = venue.openAccount({ balances: exchange.balances, volume30d: { [group]: exchange.volume30d } });
   market.start(venue.marketplace(book));
   const referenceMarkets = startReference(config, venue, seed);
+  const others = tape === null && options.allBooks === true ? startOthers(config, venue, seed) : [];
   return {
     exchange: venue,
     account,
     seed,
     stop: () => {
-      for (const other of referenceMarkets) other.stop();
+      for (const other of [...referenceMarkets, ...others]) other.stop();
       market.stop();
       venue.close();
     },
@@ -150,6 +153,17 @@ function startReference(config: Config, venue: EmbeddedExchange, seed: number): 
   const markets = [...flows, [first.book, linkedMarket({ price, everyMs: 1_000 })] as const];
   for (const [book, market] of markets) market.start(venue.marketplace(book));
   return markets.map(([, market]) => market);
+}
+
+/** Flows in the books that have none yet. */
+function startOthers(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
+  const taken = [config.book, ...(externalReferenceOf(config)?.read ?? [])];
+  return Object.keys(FLOW_PROFILES).flatMap((book, i) => {
+    if (taken.includes(book)) return [];
+    const flow = flowOf(book, seed + 101 + i);
+    flow.start(venue.marketplace(book));
+    return [flow];
+  });
 }
 
 function flowOf(book: string, seed: number): Market {

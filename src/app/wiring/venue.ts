@@ -98,7 +98,7 @@ async function withPaper<T>(config: Config, options: VenueChoice, clock: Clock, 
 export async function withMarket(
   config: Config,
   tape: Tape | null,
-  { seed }: { readonly seed?: number },
+  { seed, allBooks = false }: { readonly seed?: number; readonly allBooks?: boolean },
   clock: Clock,
   work: (addresses: { readonly restUrl: string; readonly streamUrl?: string }, seed: number) => Promise<void>,
 ): Promise<void> {
@@ -113,6 +113,7 @@ export async function withMarket(
     tape,
     port: exchange.port,
     portFrom: 'exchange.port',
+    allBooks,
     ...(seed === undefined ? {} : { seed }),
   });
   try {

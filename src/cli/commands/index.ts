@@ -11,6 +11,7 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
     names: ['backtest', 'calibrate', 'tape', 'export'],
     load: async () => (await import('./tape.ts')).addTapeCommands,
   },
+  { names: ['scout'], load: async () => (await import('./scout.ts')).addScoutCommand },
   { names: ['compare'], load: async () => (await import('./compare.ts')).addCompareCommand },
   {
     names: ['replay', 'explain', 'hedges', 'halt', 'reduce', 'resume'],

@@ -126,7 +126,7 @@ export async function withVenueOf(
 export async function withMarketOf(
   config: Config,
   tape: Tape | null,
-  options: Source,
+  options: Source & { readonly allBooks?: boolean },
   clock: Clock,
   work: (addresses: { readonly restUrl: string; readonly streamUrl?: string }, seed: number) => Promise<void>,
 ): Promise<void> {

@@ -1,0 +1,151 @@
+/** What kind of business a recorded market is for whoever makes it: spread, trades, volatility, and what each execution was worth to its maker. */
+import { Markouts, opposite, subgridsFor, twoScaleVariance } from '../../src/core/index.ts';
+import type { Millis } from '../../src/core/index.ts';
+import { walk } from '../../src/tape/index.ts';
+import type { Tape } from '../../src/tape/index.ts';
+
+/** In seconds after an execution; the first is the middle just before it. */
+export const MAKER_HORIZONS_S: readonly number[] = [0, 0.5, 1, 5, 15, 60, 300];
+
+/** In bps of the middle and units of the minor currency; null where the recording cannot tell. Approximate: for people, never for money. */
+export type MarketSeen = {
+  /** Without gaps. */
+  readonly seconds: number;
+  readonly gaps: { readonly count: number; readonly seconds: number };
+  /** Median over seconds. */
+  readonly halfSpreadBps: number | null;
+  /** Outside gaps. */
+  readonly trades: number;
+  readonly tradesPerHour: number;
+  readonly valuePerHour: number;
+  /** Median taking order: executions of one time and side are one. */
+  readonly takerValue: number | null;
+  /** One standard deviation over an hour, two-scale (formulas E6). */
+  readonly volatilityBps: number | null;
+  /** Middle at the end, in the minor currency. */
+  readonly mid: number | null;
+  /** As if the maker of each execution had been us, weighted by value, before fees: what was left of the edge after each of `MAKER_HORIZONS_S`. */
+  readonly maker: readonly {
+    readonly seconds: number;
+    readonly bps: number | null;
+    readonly errorBps: number | null;
+  }[];
+};
+
+/** `onShare` hears now and then how much is behind, from 0 to 1. */
+export function marketSeen(tape: Tape, onShare?: (share: number) => void): MarketSeen {
+  const { columns, gaps } = tape;
+  const seen = new Sight(tape);
+  walk(tape, seen, onShare);
+  const start = columns.at[0] ?? 0;
+  const end = columns.at[columns.length - 1] ?? 0;
+  const missing = gaps.map(({ from, to }) => Math.max(0, Math.min(to, end) - Math.max(from, start)));
+  const missingMs = missing.reduce((sum, ms) => sum + ms, 0);
+  return seen.end((end - start - missingMs) / 1_000, { count: gaps.length, seconds: missingMs / 1_000 });
+}
+
+/** Hears one walk through a tape. */
+class Sight {
+  readonly #tape: Tape;
+  readonly #tick: number;
+  readonly #lot: number;
+  readonly #markouts = new Markouts({ horizons: MAKER_HORIZONS_S });
+  readonly #halfSpreads: number[] = [];
+  /** Logarithm of the middle at the end of each second; a stretch without gaps each. */
+  readonly #logMids: number[][] = [[]];
+  readonly #takers: number[] = [];
+  #takerAt: Millis = Number.NaN;
+  #takerSide = '';
+  #trades = 0;
+  #value = 0;
+  #bid = 0;
+  #ask = 0;
+  /** The first gap that may reach beyond the row before. */
+  #gap = 0;
+  #before: Millis = -Infinity;
+  #second: number;
+
+  constructor(tape: Tape) {
+    this.#tape = tape;
+    this.#tick = Number(tape.instrument.tick);
+    this.#lot = Number(tape.instrument.lot);
+    this.#second = Math.floor((tape.columns.at[0] ?? 0) / 1_000) + 1;
+  }
+
+  time(at: Millis): void {
+    this.#markouts.look(at, due => this.#midAt(due));
+    const { gaps } = this.#tape;
+    while (this.#gap < gaps.length && gaps[this.#gap]!.to < this.#before) this.#gap++;
+    this.#before = at;
+    for (; this.#second * 1_000 <= at; this.#second++) this.#sample(this.#second * 1_000);
+  }
+
+  touch(_at: Millis, { bid, ask }: { readonly bid: number; readonly ask: number }): void {
+    this.#bid = bid;
+    this.#ask = ask;
+  }
+
+  trade(at: Millis, price: number, amount: number, side: 'buy' | 'sell'): void {
+    const mid = this.#midAt(at);
+    // The time of gaps is not counted either.
+    if (!(mid > 0)) return;
+    const value = price * amount * this.#tick * this.#lot;
+    this.#trades++;
+    this.#value += value;
+    if (at === this.#takerAt && side === this.#takerSide) this.#takers[this.#takers.length - 1]! += value;
+    else this.#takers.push(value);
+    this.#takerAt = at;
+    this.#takerSide = side;
+    this.#markouts.fill(at, opposite(side), null, price, value, mid);
+  }
+
+  end(seconds: number, gaps: MarketSeen['gaps']): MarketSeen {
+    const hours = seconds / 3_600;
+    const all = this.#markouts.curves()[0];
+    return {
+      seconds,
+      gaps,
+      halfSpreadBps: median(this.#halfSpreads),
+      trades: this.#trades,
+      tradesPerHour: hours > 0 ? this.#trades / hours : 0,
+      valuePerHour: hours > 0 ? this.#value / hours : 0,
+      takerValue: median(this.#takers),
+      volatilityBps: volatilityOf(this.#logMids),
+      mid: this.#bid > 0 ? ((this.#bid + this.#ask) / 2) * this.#tick : null,
+      maker: MAKER_HORIZONS_S.map((after, i) => ({
+        seconds: after,
+        bps: all?.bps[i] ?? null,
+        errorBps: all?.errorBps[i] ?? null,
+      })),
+    };
+  }
+
+  #sample(at: Millis): void {
+    const mid = this.#midAt(at);
+    if (mid > 0) {
+      this.#halfSpreads.push((5_000 * (this.#ask - this.#bid)) / mid);
+      this.#logMids.at(-1)!.push(Math.log(mid));
+    } else if (this.#logMids.at(-1)!.length > 0) this.#logMids.push([]);
+  }
+
+  /** In ticks, as it stands, at a time since the row before; 0 before the first book and inside gaps. */
+  #midAt(at: Millis): number {
+    const { gaps } = this.#tape;
+    for (let i = this.#gap; i < gaps.length && gaps[i]!.from < at; i++) if (at < gaps[i]!.to) return 0;
+    return (this.#bid + this.#ask) / 2;
+  }
+}
+
+/** Null for less than a minute without a gap, and where there is nothing but noise. */
+function volatilityOf(stretches: readonly (readonly number[])[]): number | null {
+  let [variance, seconds] = [0, 0];
+  for (const logs of stretches) {
+    const found = twoScaleVariance(logs, subgridsFor(logs.length));
+    if (Number.isNaN(found)) continue;
+    variance += found;
+    seconds += logs.length - 1;
+  }
+  return seconds >= 60 && variance > 0 ? 10_000 * Math.sqrt((variance / seconds) * 3_600) : null;
+}
+
+const median = (values: number[]): number | null => values.sort((a, b) => a - b)[values.length >> 1] ?? null;

@@ -1,0 +1,267 @@
+/** The look at several books as one page: in words, in one table, in plots, and each book by distance. */
+import type { Line, Plot } from '../page/plot.ts';
+import { durationText, numberText } from '../report/digits.ts';
+import { html, NO_HTML } from '../report/html.ts';
+import type { Html } from '../report/html.ts';
+import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../report/pageFrame.ts';
+import type { PageParts } from '../report/pageFrame.ts';
+import { rangeOf, secondsText } from '../report/plots.ts';
+import type { ScoutedBook, Scouting } from './scouting.ts';
+import { bpsText, scoutWords, shownIn } from './words.ts';
+
+/** The text of an HTML file that stands alone: library, style and script are inside, names and texts of the market are escaped. */
+export function scoutPage(scouting: Scouting, parts: PageParts): string {
+  const { books, currency } = scouting;
+  const title = 'Where quoting pays';
+  const across = books.length === 0 ? [] : [nets(scouting), fees(books)];
+  const byDistance = books.flatMap((book, i) => netByDistance(book, i, currency) ?? []);
+  const makers = books.flatMap((book, i) => makerPlot(book, i) ?? []);
+  const body = html`<header>
+      <h1>${title}</h1>
+      ${THEME_BUTTON}
+    </header>
+    ${scoutWords(scouting).map((paragraph, i) => html`<p class="${i === 0 ? 'verdict' : ''}">${paragraph}</p>`)}
+    <p class="soft">${PLOT_ADVICE}</p>
+    ${section(
+      'The books',
+      html`<div class="dense">${bookTable(scouting)}</div>
+        <p class="soft">${HOW}</p>`,
+    )}
+    ${
+      across.length === 0
+        ? NO_HTML
+        : section(
+            'Side by side',
+            html`<p>
+                Above: net an hour at the best distance; the bar is where it lies in 95 of 100 cases, for all distances
+                at once. Below: a book can pay where the half-spread, and what is left of it after a minute, are above
+                the fee.
+              </p>
+              ${across.map(plot => placesOf([plot]))}`,
+          )
+    }
+    ${plotted(
+      'By distance',
+      `What orders at each distance from the middle would have earned in an hour, pegged anew each ${secondsText(scouting.cadenceMs / 1_000)}, fees paid. The bar is the interval of what is left of a fill after ${secondsText(scouting.horizonS)}, at each distance alone.`,
+      byDistance,
+    )}
+    ${plotted(
+      'The average maker',
+      'Each public execution as if its maker had been us: what was left of its edge some time later, in bps, weighted by value; bars are one standard error. Below the fee (dashed) it has lost money by then.',
+      makers,
+    )}
+    ${
+      scouting.leftOut.length === 0
+        ? NO_HTML
+        : section(
+            'Left out',
+            table(
+              NO_HTML,
+              scouting.leftOut.map(
+                ({ what, why }) =>
+                  html`<tr>
+                    <th>${what}</th>
+                    <td class="text">${why}</td>
+                  </tr>`,
+              ),
+            ),
+          )
+    }`;
+  return pageWith({ title, body, plots: [...across, ...byDistance, ...makers], parts });
+}
+
+const HOW =
+  'Volatility: one standard deviation in an hour. Average maker: what was left of an execution for its maker after a minute, before fees. Pays up to: the highest maker fee at which this book would be quoted. Capital: ten orders on either side. Tier: the fee that a month of this volume would reach, and what the difference would be worth in an hour.';
+
+const plotted = (heading: string, how: string, plots: readonly Plot[]): Html =>
+  plots.length === 0
+    ? NO_HTML
+    : section(
+        heading,
+        html`<p>${how}</p>
+          ${placesOf(plots, 'row many')}`,
+      );
+
+function bookTable(scouting: Scouting): Html {
+  const { currency } = scouting;
+  const rows = scouting.books.map(book => {
+    const { verdict, capital, reached, maker } = book;
+    const { rate } = shownIn(book, currency);
+    const money = (x: number | null) => (x === null ? '–' : numberText(Number((x * rate).toPrecision(4))));
+    const net = verdict.netPerHour;
+    const gain = (x: number) => signedText(x * rate);
+    const left = maker.find(({ seconds }) => seconds === 60);
+    const distance = verdict.quote
+      ? html`<b>${bpsText(verdict.distanceBps)}</b><br /><span class="soft"
+            >${verdict.distanceInterval.map(bpsText).join(' to ')}</span
+          >`
+      : html`<span class="soft">do not quote</span>`;
+    const cells = [
+      html`${durationText(book.seconds)}`,
+      html`${bpsText(book.halfSpreadBps)}`,
+      html`${numberText(Number(book.tradesPerHour.toPrecision(3)))}`,
+      html`${money(book.valuePerHour)}`,
+      html`${bpsText(book.volatilityBps)}`,
+      html`${bpsText(left?.bps ?? null)} <span class="soft">± ${bpsText(left?.errorBps ?? null)}</span>`,
+      html`${bpsText(book.feeBps)}`,
+      html`${bpsText(verdict.breakEvenFeeBps)}`,
+      distance,
+      net === null
+        ? html`–`
+        : html`<span class="${verdict.quote ? 'gain' : 'soft'}">${gain(net.value)}</span><br /><span class="soft"
+              >${gain(net.low)} to ${gain(net.high)}</span
+            >`,
+      html`${money(capital)}`,
+      reached === null
+        ? html`–`
+        : html`${bpsText(reached.feeBps)}<br /><span class="soft">${gain(reached.worthPerHour)}</span>`,
+    ];
+    return html`<tr>
+        <th>${book.name}</th>
+        ${cells.map(cell => html`<td>${cell}</td>`)}
+      </tr>
+      ${note(book, cells.length)}`;
+  });
+  const names = [
+    'seen',
+    'half-spread, bps',
+    'trades an hour',
+    `volume an hour, ${currency ?? ''}`,
+    'volatility, bps',
+    'average maker, bps',
+    'fee, bps',
+    'pays up to, bps',
+    'distance, bps',
+    `net an hour, ${currency ?? ''}`,
+    `capital, ${currency ?? ''}`,
+    'tier, bps',
+  ];
+  return table(
+    html`<tr>
+      <th class="text">book</th>
+      ${names.map(name => html`<th>${name}</th>`)}
+    </tr>`,
+    rows,
+  );
+}
+
+/** Three digits, with a sign. */
+const signedText = (x: number): string => {
+  const text = numberText(Number(Math.abs(x).toPrecision(3)));
+  return text === '0' ? text : `${x > 0 ? '+' : '−'}${text}`;
+};
+
+/** Why it is not quoted, and what its recording cannot tell. */
+function note({ verdict, limits }: ScoutedBook, cells: number): Html {
+  const words = [...(verdict.quote ? [] : [verdict.why]), ...limits];
+  return words.length === 0
+    ? NO_HTML
+    : html`<tr class="note">
+        <td></td>
+        <td class="text soft" colspan="${cells}">${[...new Set(words)].join(' · ')}</td>
+      </tr>`;
+}
+
+const namesAxis = (books: readonly ScoutedBook[]): Plot['x'] => ({
+  kind: 'names',
+  values: books.map((_, i) => i),
+  names: books.map(({ name, book }) => (name.length > 11 ? book : name)),
+  label: '',
+});
+
+function nets({ books, currency }: Scouting): Plot {
+  const known = books.map(book => (book.rate === null ? null : book.verdict.netPerHour));
+  const at = (i: number, x: number) => x * (books[i]?.rate ?? 1);
+  const line = (label: string, colour: string, quote: boolean): Line => {
+    const of = known.map((net, i) => (books[i]?.verdict.quote === quote ? net : null));
+    return {
+      ...{ label, colour, style: 'dots' },
+      values: of.map((net, i) => net && at(i, net.value)),
+      spans: of.map((net, i) => net && ([at(i, net.low), at(i, net.high)] as const)),
+    };
+  };
+  const lines = [line('pays', 'spread', true), line('do not quote', 'soft', false)];
+  return {
+    ...{ id: 'nets', title: 'Net an hour' },
+    x: namesAxis(books),
+    y: { label: `${currency ?? ''} an hour`, range: rangeAround(lines) },
+    lines,
+    ...{ shades: [], group: null },
+  };
+}
+
+/** Bars of what hardly anything is known of would press all values into a line: they end at twice the largest value. */
+function rangeAround(lines: readonly Line[]): readonly [number, number] | null {
+  const values = lines.flatMap(line => line.values);
+  const most = 2 * Math.max(0, ...values.map(value => Math.abs(value ?? 0)));
+  const ends = lines.flatMap(({ spans = [] }) => spans.flatMap(span => span ?? []));
+  return rangeOf([...values, ...ends.map(end => Math.max(-most, Math.min(most, end))), 0]);
+}
+
+function fees(books: readonly ScoutedBook[]): Plot {
+  const dots = (label: string, colour: string, value: (book: ScoutedBook) => number | null): Line => ({
+    ...{ label, colour, style: 'dots' },
+    values: books.map(value),
+  });
+  const lines = [
+    dots('half-spread', 'model-1', ({ halfSpreadBps }) => halfSpreadBps),
+    dots(
+      'average maker after a minute',
+      'spread',
+      ({ maker }) => maker.find(({ seconds }) => seconds === 60)?.bps ?? null,
+    ),
+    dots('fee', 'fees', ({ feeBps }) => feeBps),
+  ];
+  return {
+    ...{ id: 'fees', title: 'Half-spread, average maker and fee' },
+    x: namesAxis(books),
+    y: { label: 'bps', range: rangeOf([...lines.flatMap(({ values }) => values), 0]) },
+    lines,
+    ...{ shades: [], group: null },
+  };
+}
+
+/** Null where no distance has a known markout. */
+function netByDistance(book: ScoutedBook, i: number, currency: string | null): Plot | null {
+  const { rate, currency: shown } = shownIn(book, currency);
+  const points = book.curve.filter(({ left }) => left !== null);
+  if (points.length === 0) return null;
+  const net = (x: number, valuePerHour: number) => ((x - book.feeBps) / 1e4) * valuePerHour * rate;
+  const line: Line = {
+    ...{ label: 'net', colour: book.verdict.quote ? 'spread' : 'fees', style: 'line', dots: true },
+    values: points.map(({ left, valuePerHour }) => left && net(left.value, valuePerHour)),
+    spans: points.map(
+      ({ left, valuePerHour }) => left && ([net(left.low, valuePerHour), net(left.high, valuePerHour)] as const),
+    ),
+  };
+  return {
+    ...{ id: `distance-${i}`, title: book.name },
+    x: { kind: 'number', values: points.map(({ distanceBps }) => distanceBps), label: 'bps from the middle' },
+    y: { label: `${shown} an hour`, range: rangeAround([line]) },
+    lines: [line],
+    ...{ shades: [], group: null },
+  };
+}
+
+function makerPlot({ name, maker, feeBps }: ScoutedBook, i: number): Plot | null {
+  if (maker.every(({ bps }) => bps === null)) return null;
+  return {
+    ...{ id: `maker-${i}`, title: name },
+    x: {
+      kind: 'names',
+      values: maker.map((_, at) => at),
+      names: maker.map(({ seconds }) => secondsText(seconds)),
+      label: 'after the execution',
+    },
+    y: { label: 'bps', range: rangeOf([...maker.map(({ bps }) => bps), feeBps, 0]) },
+    lines: [
+      {
+        ...{ label: 'average maker', colour: 'model-1', style: 'line', dots: true },
+        values: maker.map(({ bps }) => bps),
+        errors: maker.map(({ errorBps }) => errorBps),
+      },
+      { label: 'fee', colour: 'fees', style: 'dashed', values: maker.map(() => feeBps) },
+    ],
+    ...{ shades: [], group: null },
+  };
+}
