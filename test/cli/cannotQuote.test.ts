@@ -97,7 +97,7 @@ describe('where nothing can be quoted', () => {
     ],
     [
       'a spread beyond the collar',
-      [/halfSpreadBps: 10\.6/, 'halfSpreadBps: 300'],
+      [/halfSpreadBps: 16/, 'halfSpreadBps: 300'],
       /strategy\.levelSpacingBps: .*beyond limits\.collarBps 200/,
     ],
   ] as const)('%s is refused by check and by run before anything is read', async (_, change, says) => {

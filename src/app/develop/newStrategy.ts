@@ -161,7 +161,7 @@ exchange:
 strategy:
   name: ${name}
   # A round trip costs two maker fees, 20 bps at this tier.
-  halfSpreadBps: 10.6
+  halfSpreadBps: 16
   levels: 3
   levelSpacingBps: 6
   amount: '0.006'

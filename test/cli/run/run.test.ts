@@ -53,7 +53,7 @@ function expectClean(ended: Ended): Summary {
 describe.concurrent('puntas run', () => {
   test('starts afresh on an embedded exchange at the address of an earlier one: what that one knew is gone', async () => {
     const port = await freePort();
-    const file = bench.config('sandbox', text => text.replace('seed: 1', `seed: 1\n  port: ${port}`));
+    const file = bench.config('sandbox', text => text.replace('seed: 3', `seed: 3\n  port: ${port}`));
     for (const which of ['first', 'second']) {
       const program = puntas(['run', '-c', file, '--json']);
       await program.sees(BOTH_SIDES);

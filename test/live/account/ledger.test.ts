@@ -313,10 +313,10 @@ describe('the printed ledger', () => {
   test('has the trades of every run, each with its price, under a header, and what all of them earned', async () => {
     const at = world(51);
     const runs = [await started(at)];
-    await at.clock.advance(150 * SECOND);
+    await at.clock.advance(600 * SECOND);
     const first = await runs[0]!.stop();
     runs.push(await restarted(at, at.stateDir));
-    await at.clock.advance(150 * SECOND);
+    await at.clock.advance(600 * SECOND);
     const second = await runs[1]!.stop();
     expect(Math.min(first.summary.fills, second.summary.fills)).toBeGreaterThan(0);
 
