@@ -15,6 +15,8 @@ export { edgeProblem } from './config/crossFieldChecks.ts';
 export { externalReferenceOf, readsPerMinute } from './config/reference.ts';
 export type { ExternalReference, FeedConfig } from './config/reference.ts';
 export { configSchema } from './config/schema.ts';
+export { ALERT_EVENTS, EVENTS_TOLD, alertKind } from './config/alerts.ts';
+export type { AlertEvent, AlertMode, AlertSettings } from './config/alerts.ts';
 export type {
   Config,
   EmbeddedSettings,
@@ -25,8 +27,8 @@ export type {
   WebhookSettings,
 } from './config/schema.ts';
 export type { TakesEffect } from './config/takesEffect.ts';
-export { readSecrets, readWebhookTokens } from './config/secrets.ts';
-export type { Secrets } from './config/secrets.ts';
+export { readAlertSecrets, readSecrets, readWebhookTokens } from './config/secrets.ts';
+export type { AlertSecrets, Secrets } from './config/secrets.ts';
 
 /** Lines like `file:line:column path: what is wrong`, in the order of the file. `warnings`: old names of keys, which are taken. */
 export type Loaded = { readonly warnings: readonly string[] } & (

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { BOOK_NAME } from '../core/index.ts';
 import { fairValueParameters, strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
+import { alerts } from './alerts.ts';
 import { backtestKeys } from './backtest.ts';
 import { hedge } from './hedge.ts';
 import { markouts } from './markouts.ts';
@@ -341,6 +342,7 @@ export const configSchema = z
       .describe(
         'Receives the deliveries of the exchange. Left out: nothing listens, and money that moves is seen by polling alone. The secret path is in PUNTAS_WEBHOOK_TOKEN.',
       ),
+    alerts: alerts.optional(),
     log: z
       .strictObject({
         level: z

@@ -44,6 +44,56 @@ export function readWebhookTokens(
   return errors.length === 0 ? { ok: true, tokens: tokens.filter(token => token !== null) } : { ok: false, errors };
 }
 
+/** What alerts need; null where the configuration needs none. `S` as above. */
+export type AlertSecrets<S> = {
+  readonly telegramToken: S | null;
+  /** Signs what is posted; null: it is not signed. */
+  readonly webhookSecret: S | null;
+  /** Where it is posted, when the YAML does not say. */
+  readonly webhookUrl: S | null;
+};
+
+/**
+ * PUNTAS_TELEGRAM_TOKEN, PUNTAS_ALERT_WEBHOOK_SECRET (which may be missing) and PUNTAS_ALERT_WEBHOOK_URL, as far as `settings` needs them; each may
+ * be a file, as above.
+ */
+export function readAlertSecrets<S>(
+  settings: {
+    readonly webhook?: { readonly url?: string | undefined } | undefined;
+    readonly telegram?: object | undefined;
+  },
+  env: Readonly<Record<string, string | undefined>>,
+  readFile: (path: string) => string,
+  conceal: (text: string) => S,
+):
+  | { readonly ok: true; readonly secrets: AlertSecrets<S> }
+  | { readonly ok: false; readonly errors: readonly string[] } {
+  const errors: string[] = [];
+  const read = (name: string, form: RegExp, expected: string): S | null => {
+    const text = readOne(name, env, readFile, errors);
+    if (text !== null && !form.test(text)) errors.push(`${name}: expected ${expected}`);
+    return text === null ? null : conceal(text);
+  };
+  const { webhook, telegram } = settings;
+  const signed = 'PUNTAS_ALERT_WEBHOOK_SECRET';
+  const isSigned = env[signed] !== undefined || env[`${signed}_FILE`] !== undefined;
+  const secrets = {
+    telegramToken: telegram
+      ? read('PUNTAS_TELEGRAM_TOKEN', /^\d{1,20}:[A-Za-z0-9_-]{10,100}$/, 'what @BotFather gives, like 123456:ABC-DEF…')
+      : null,
+    webhookSecret: webhook && isSigned ? read(signed, /^.{16,}$/, '16 characters or more: openssl rand -hex 24') : null,
+    webhookUrl:
+      webhook && webhook.url === undefined
+        ? read(
+            'PUNTAS_ALERT_WEBHOOK_URL',
+            /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/,
+            'an address with https://',
+          )
+        : null,
+  };
+  return errors.length === 0 ? { ok: true, secrets } : { ok: false, errors };
+}
+
 function readOne(
   name: string,
   env: Readonly<Record<string, string | undefined>>,

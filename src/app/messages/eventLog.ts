@@ -1,6 +1,6 @@
 /** Tells a person what the bot does: every fill and every change of mind. */
 import { moneyOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
-import type { Amount, EngineNews, Instrument, OrderNews } from '../../core/index.ts';
+import type { Amount, EngineNews, Fill, Instrument, OrderNews } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 
 /** Writes news as log lines; `resumeCommand` lifts a halt of this very bot. */
@@ -19,7 +19,7 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
           major,
           role,
         },
-        `${fill.side === 'buy' ? 'bought' : 'sold'} ${major} ${instrument.major} at ${textOfPrice(instrument, fill.price)} as ${role}`,
+        fillText(fill, instrument),
       );
       return;
     }
@@ -79,6 +79,13 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
     case 'count':
       return;
   }
+}
+
+/** What changed hands, in one sentence. */
+export function fillText({ side, major, price, maker }: Fill, instrument: Instrument): string {
+  const done = side === 'buy' ? 'bought' : 'sold';
+  const at = textOfPrice(instrument, price);
+  return `${done} ${textOfMoney(major)} ${instrument.major} at ${at} as ${maker ? 'maker' : 'taker'}`;
 }
 
 /** What became known about an order, for somebody who knows nothing of how it is kept. */

@@ -14,12 +14,16 @@ import type { Reloaded, Rolling, RunSetup } from '../../live/loop/rolling.ts';
 import type { Session } from '../../live/loop/session.ts';
 import { keptPage, metrics, serveMonitor, showProcess, watchEventLoop } from '../../monitor/index.ts';
 import type { KeptPage, Metrics } from '../../monitor/index.ts';
+import { startAlerts } from '../alerts/alerts.ts';
+import type { Alerts } from '../alerts/alerts.ts';
+import { dayTexts, lastWordOf } from '../alerts/sentences.ts';
+import { realClock } from '../../live/realClock.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../wiring/bot.ts';
 import { startInbox } from '../wiring/inbox.ts';
 import { LastScrape } from '../wiring/lastScrape.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../wiring/monitored.ts';
 import type { InboxSide } from '../wiring/inbox.ts';
-import { logEvent } from '../messages/eventLog.ts';
+import { fillText, logEvent } from '../messages/eventLog.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
 import { PAPER_PREFIX } from '../wiring/paper.ts';
 import { status } from '../messages/status.ts';
@@ -58,6 +62,7 @@ export class Running {
   #metrics: Metrics | null = null;
   #page: KeptPage | null = null;
   #inbox: InboxSide | null = null;
+  #alerts: Alerts | null = null;
   #isStoppedCleanly = false;
   /** What it runs with; a reload changes it. */
   #config: Config;
@@ -79,6 +84,7 @@ export class Running {
       onRequest: ({ endpoint, outcome, ms }) => {
         this.#requests++;
         this.#metrics?.request(endpoint, outcome, ms);
+        this.#alerts?.request(ms, outcome === 'done');
       },
     });
     ends.push(() => this.#client.close());
@@ -89,6 +95,7 @@ export class Running {
   async open(): Promise<Rolling> {
     const { config, venue, clock, seed, log } = this.#options;
     const client = this.#client;
+    this.#startAlerts();
     const first = this.#setupOf(config);
     this.#reference = first.beside?.reference;
     this.#ends.push(() => this.#reference?.close());
@@ -112,6 +119,7 @@ export class Running {
         logEvent(log, instrument, news, this.#resumeCommand);
         if (news.kind === 'count') this.#metrics?.order(news.side, news.event);
         if (news.kind === 'fill') this.#metrics?.fill(news.fill.side, volumeOf(news.fill, instrument));
+        if (news.kind === 'fill') this.#alerts?.raise('fill', fillText(news.fill, instrument));
         this.#options.onNews?.(news, instrument);
       },
     });
@@ -139,6 +147,7 @@ export class Running {
       watchers: {
         onStep: ms => {
           this.#metrics?.loop(ms);
+          this.#alerts?.decision(ms);
         },
         onReconciled: () => this.#heartbeat.read(),
         onTurn: isKeptOut => this.#heartbeat.beat(isKeptOut ? 'kept out' : 'alive'),
@@ -231,6 +240,7 @@ export class Running {
     const stopped = new Promise<string>(resolve => (stop = resolve));
     rolling.start(() => stop('something broke'));
     onStarted();
+    this.#watchForAlerts(rolling);
     const reloading = this.#reloads(rolling);
     const hangup = { id: 'SIGHUP', by: 'SIGHUP', reason: '', digest: null, isPreview: false };
     this.#options.onStarted(
@@ -245,10 +255,11 @@ export class Running {
       this.#heartbeat.beat('stopped');
       // A run that broke ends without anybody having asked for it.
       this.#isStoppedCleanly = report.failure === null;
-      // Otherwise Prometheus would only see that nobody answers, as after a crash.
-      await scrapes.next();
       this.#page?.forget();
     }
+    await this.#alerts?.close(lastWordOf(why, report));
+    // Otherwise Prometheus would only see that nobody answers, as after a crash.
+    if (report.left.length === 0) await scrapes.next();
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const summary = summaryOf(instrument, this.#snapshot(rolling.session), report, {
       seconds,
@@ -276,6 +287,32 @@ export class Running {
     log.info(
       { requestDelayMaxMs, tradeReportDelayMaxMs },
       `assuming that no request is held on its way longer than ${requestDelayMaxMs / 1000} s (timing.requestDelayMaxMs) and that no trade is listed later than ${tradeReportDelayMaxMs / 1000} s (timing.tradeReportDelayMaxMs)`,
+    );
+  }
+
+  /** Before anything else: a secret that is missing is told at once. */
+  #startAlerts(): void {
+    const { config, venue, log } = this.#options;
+    const hidden = [venue.secret.reveal(), venue.key];
+    this.#alerts = startAlerts({ config, clock: realClock(), log, hidden, isPaper: venue.paper !== undefined });
+    this.#ends.push(() => this.#alerts?.close('it could not go on: the log says why'));
+  }
+
+  #watchForAlerts(rolling: Rolling): void {
+    const { clock, version } = this.#options;
+    if (this.#alerts === null) return;
+    this.#alerts.raise('started', `Puntas ${version} was started`);
+    const beside = besideOf(() => this.#config, clock);
+    const dayText = dayTexts(this.#snapshot(rolling.session));
+    this.#alerts.watch(
+      () => {
+        const snapshot = this.#snapshot(rolling.session);
+        const { quotesLive, limits } = monitored(snapshot, rolling.session, beside);
+        const journalWritable = this.#journal.isWritable();
+        const resumeCommand = this.#resumeCommand;
+        return { snapshot, quotesLive, ...limits, journalWritable, resumeCommand, budget: this.#client.budget() };
+      },
+      () => dayText(this.#snapshot(rolling.session), rolling.session.rules.instrument),
     );
   }
 

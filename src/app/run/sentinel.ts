@@ -5,6 +5,10 @@ import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.t
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Log } from '../../live/log.ts';
 import { watchOver } from '../../live/safety/sentinel.ts';
+import type { SentinelSight } from '../../live/safety/sentinel.ts';
+import { realClock } from '../../live/realClock.ts';
+import { startAlerts } from '../alerts/alerts.ts';
+import type { Alerts } from '../alerts/alerts.ts';
 import { clientOf } from '../wiring/bot.ts';
 import type { VenueAccess } from '../wiring/bot.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
@@ -20,6 +24,7 @@ export async function sentinel(
   configFile?: string,
 ): Promise<void> {
   const { dir } = config.state;
+  const alerts = startAlerts({ config, clock: realClock(), log, hidden: [venue.secret.reveal(), venue.key] });
   const client = clientOf(config, venue, clock, seed);
   log.info({ state: dir }, `sentinel: watching ${config.instance} on ${config.book} through ${dir}`);
   try {
@@ -39,10 +44,26 @@ export async function sentinel(
         ttlMs: config.sentinel.ttlMs,
         ordersMax: config.limits.ordersMax,
         resumeCommand: ownCommand('resume', { configFile, stateDir: dir }),
+        ...(alerts && { onSight: sightAlerts(alerts) }),
       },
       signal,
     );
   } finally {
     await client.close();
+    await alerts?.close();
   }
+}
+
+/** The bot tells of itself as long as it can: the sentinel of its death, and of what it has made sure of. */
+function sightAlerts(alerts: Alerts): (seen: SentinelSight) => void {
+  let isGone = false;
+  return seen => {
+    // Loud when nobody else can tell.
+    if (seen.kind === 'verified') return alerts.raise(seen.isHalt ? 'halted' : 'notQuoting', seen.sentence, !isGone);
+    const { gone, isLatched } = seen;
+    if (gone !== null && !isGone) alerts.raise('down', `${gone}; its orders may be live until that is verified`);
+    if (gone === null) alerts.end('down');
+    isGone = gone !== null;
+    if (!isLatched) for (const event of ['halted', 'notQuoting'] as const) alerts.end(event);
+  };
 }

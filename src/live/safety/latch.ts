@@ -161,6 +161,21 @@ export function latchIn(dir: string): Latch {
   };
 }
 
+/** Halts and the like that were lifted, oldest first: when, by whom and why. A line that cannot be read is left out. */
+export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt | null })[] {
+  const file = join(dir, LIFTED_FILE);
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap(line => {
+      try {
+        return [JSON.parse(line) as Halt & { readonly lifted: Halt | null }];
+      } catch {
+        return [];
+      }
+    });
+}
+
 /** The latch of a bot: a halt that the disk does not take holds for as long as this process lives, and is written as soon as it can be. */
 export function stubbornLatch(latch: Latch, log: Log): Latch {
   let unwritten: Halt | null = null;

@@ -29,7 +29,20 @@ export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly ordersMax: number;
   /** What a person types to lift a halt of the bot. */
   readonly resumeCommand: string;
+  /** Whoever tells a person. */
+  readonly onSight?: (seen: SentinelSight) => void;
 };
+
+/** Told at every look, and when no order of the bot is left. */
+export type SentinelSight =
+  | {
+      readonly kind: 'look';
+      /** Why it looks dead, long before its orders are canceled where its process can be seen; null when it lives, or has stopped by itself. */
+      readonly gone: string | null;
+      /** It is halted or held back. */
+      readonly isLatched: boolean;
+    }
+  | { readonly kind: 'verified'; readonly isHalt: boolean; readonly sentence: string };
 
 /** Why it halts the bot, each kind with the form of its sentence. */
 type HaltTexts = {
@@ -105,8 +118,14 @@ class Sentinel {
     this.#wasGone = gone !== null;
     if (this.#owed !== null && this.#isLatched(this.#owed)) this.#owed = null;
     if (gone === null) this.#liftOwnHold(sight);
+    const halt = latch.read();
+    this.#options.onSight?.({
+      kind: 'look',
+      gone: gone ?? (sight !== null && isThere(sight.record) === false ? processOf(sight.record, 'gone') : null),
+      isLatched: halt !== null || latch.readHold() !== null,
+    });
     if (gone !== null) return gone;
-    if (latch.read() !== null) return 'trading is halted';
+    if (halt !== null) return 'trading is halted';
     if (this.#owedHold !== null && (sight === null || sight.unreadMs <= this.#options.ttlMs)) this.#owedHold = null;
     if (this.#owedHold !== null) this.#hold();
     return this.#owed ?? latch.readHold()?.reason.replace(/^sentinel: /, '') ?? this.#owedHold;
@@ -119,8 +138,8 @@ class Sentinel {
       there === null
         ? ''
         : there
-          ? `; frozen: its process ${sight.record.process?.pid} is there`
-          : `; dead: its process ${sight.record.process?.pid} is gone`;
+          ? `; frozen: ${processOf(sight.record, 'there')}`
+          : `; dead: ${processOf(sight.record, 'gone')}`;
     return `the bot has shown no life for ${seconds(sight.stillMs)}${kind}`;
   }
 
@@ -207,11 +226,13 @@ class Sentinel {
     );
     this.#cleared = left?.length === 0;
     if (!this.#cleared) return;
-    const next =
-      latch.read() === null && this.#owed === null
-        ? 'its quotes are held back until it reads the exchange again'
-        : `trading stays halted; look, then lift it with: ${resumeCommand}`;
-    log.error({ reason }, `sentinel: verified that no order of ${instance} is left; ${next}`);
+    const isHalt = latch.read() !== null || this.#owed !== null;
+    const next = isHalt
+      ? `trading stays halted; look, then lift it with: ${resumeCommand}`
+      : 'its quotes are held back until it reads the exchange again';
+    const sentence = `verified that no order of ${instance} is left; ${next}`;
+    log.error({ reason }, `sentinel: ${sentence}`);
+    this.#options.onSight?.({ kind: 'verified', isHalt, sentence: `${reason}; ${sentence}` });
   }
 
   #isTime(everyMs: Millis): boolean {
@@ -242,6 +263,9 @@ class Sentinel {
     }
   }
 }
+
+const processOf = ({ process: where }: HeartbeatRecord, is: 'there' | 'gone'): string =>
+  `its process ${where?.pid} is ${is}`;
 
 /** Names the time from one whole read of a process to the next. */
 const silenceOf = ({ born, reads }: HeartbeatRecord): string => `${born}/${reads}`;

@@ -1,0 +1,22 @@
+/** The commands of alerts: a test message on every way that is configured. */
+import type { Command } from 'commander';
+import { EXIT } from '../../app/messages/exits.ts';
+import { testAlerts } from '../../app/alerts/alerts.ts';
+import { readConfig } from '../../app/wiring/configFile.ts';
+import { realClock } from '../../live/realClock.ts';
+
+/** Ends in 1 when a message did not arrive; wrong use is `UsageError`. */
+export function addAlertCommands(program: Command): void {
+  const alert = program.command('alert').description('see that alerts arrive: alert test');
+  alert
+    .command('test')
+    .description(
+      'send one test message to the webhook and to Telegram, as they are configured, and say what became of it',
+    )
+    .requiredOption('-c, --config <file>', "the bot's own YAML file")
+    .action(async (options: { config: string }) => {
+      const results = await testAlerts(readConfig(options.config), realClock());
+      for (const { name, arrived, says } of results) console.log(`${arrived ? 'pass' : 'fail'}  ${name}: ${says}`);
+      process.exitCode = results.every(({ arrived }) => arrived) ? EXIT.clean : EXIT.broken;
+    });
+}
