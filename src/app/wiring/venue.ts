@@ -8,6 +8,7 @@ import type { Tape } from '../../tape/index.ts';
 import type { VenueAccess } from './bot.ts';
 import { FeesTooHigh, UsageError } from './usageError.ts';
 import type { Embedded } from './embedded.ts';
+import { refuseOpenInspector, refuseUncheckedCertificates } from './safeProcess.ts';
 import { readSecretFile } from './secretFiles.ts';
 import { venueNamed, venueOf } from './venueRegistry.ts';
 
@@ -126,11 +127,8 @@ export async function withMarket(
 
 /** The exchange of a configuration, with the key of the environment. Throws `UsageError` when the key is missing, or could be shown to anybody. */
 export function remoteVenue({ venue, restUrl }: Pick<RemoteSettings, 'venue' | 'restUrl'>): VenueAccess {
-  // Node takes any certificate then: whoever stands in between reads the key and answers in the name of the exchange.
-  if (process.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
-    throw new UsageError(
-      'NODE_TLS_REJECT_UNAUTHORIZED=0 is set in the environment: any server could pass for the exchange, and read the key; take it away (unset NODE_TLS_REJECT_UNAUTHORIZED), and name the certificate of a proxy of your own in NODE_EXTRA_CA_CERTS',
-    );
+  refuseUncheckedCertificates(process.env);
+  refuseOpenInspector();
   const read = readSecrets(process.env, readSecretFile, text => new Secret(text));
   if (!read.ok) throw new UsageError(read.errors);
   for (const name of ['PUNTAS_API_KEY', 'PUNTAS_API_SECRET']) delete process.env[name];
