@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# compose.yaml and the Kubernetes example are valid by their schemas; the commands and files of the former run as processes, in a network of their own.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if ! bash .ci/packages.sh docker-compose=docker-compose prometheus=prometheus prometheus-alertmanager=prometheus-alertmanager ip=iproute2; then
+  [[ ${CI:-} != true ]] || exit 1
+  echo 'skipped: docker-compose, prometheus and prometheus-alertmanager are needed'
+  exit 0
+fi
+docker-compose --file compose.yaml config --quiet
+promtool check config config/prometheus/compose.yml
+amtool check-config config/prometheus/alertmanager.yml
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+echo '{ "private": true }' > "$work/package.json"
+npm install --silent --prefix "$work" --ignore-scripts --no-audit --no-fund kubernetes-models@5.1.0 yaml@2.9.1
+cp config/kubernetes/bot.yaml "$work"
+(cd "$work" && node --input-type=module -e "
+  import { readFileSync } from 'node:fs';
+  import { parseAllDocuments } from 'yaml';
+  for (const document of parseAllDocuments(readFileSync('bot.yaml', 'utf8'))) {
+    const tree = document.toJS();
+    const models = await import('kubernetes-models/' + tree.apiVersion);
+    new (models[tree.kind] ?? models.default[tree.kind])(tree).validate();
+    console.log(tree.kind + ' is valid');
+  }
+")
+
+# The names of the services are all this machine.
+sed '/^127\.0\.0\.1/s/$/ bot prometheus alertmanager/' /etc/hosts > "$work/hosts"
+grep -q ' bot ' "$work/hosts" || echo '127.0.0.1 localhost bot prometheus alertmanager' >> "$work/hosts"
+unshare --net --mount --propagation private bash -c "
+  ip link set lo up && mount --bind '$work/hosts' /etc/hosts && npx vitest run --config test/compose/vitest.config.ts
+"
