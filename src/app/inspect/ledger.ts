@@ -8,9 +8,11 @@ import type { Cause, Causes, Clock, LedgerEntry, Millis, Money, Profit } from '.
 import { adjustmentsIn } from '../../live/state/adjustments.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
-import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { UsageError } from '../wiring/usageError.ts';
+import { ledgerAt } from './exportLedger.ts';
+import { bookedTrade } from './ledgerProfit.ts';
+import { csvHead, csvLine, ENTRY_COLUMNS, entryRows } from './ledgerTables.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
 
 export type LedgerAsk = {
@@ -32,11 +34,7 @@ type Row = {
 
 /** Lines for stdout. Rejects with one line when there is nothing to show. */
 export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise<string[]> {
-  const file = await ledgerFileIn(dir, clock);
-  if (file === null)
-    throw new UsageError(
-      `${dir}: no ledger there yet; expected the state directory of a bot that has read its balances`,
-    );
+  const file = await ledgerAt(dir, clock);
   const { since = -Infinity } = ask;
   const shown = file.entries.filter(({ at }) => at >= since);
   const [first] = file.entries;
@@ -55,7 +53,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
   );
   if (ask.entries) {
     const lines = mine.flatMap(entry => linesOfEntry(entry, ask));
-    return ask.form === 'csv' ? ['at,source,cause,currency,amount,price,why', ...lines] : lines;
+    return ask.form === 'csv' ? [csvHead(ENTRY_COLUMNS), ...lines] : lines;
   }
   if (ask.form === 'csv') return csvOf(rows);
   const waiting = adjustmentsIn(dir).waiting();
@@ -195,25 +193,22 @@ function jsonOf(
   };
 }
 
-function linesOfEntry({ source, at, why, changes }: LedgerEntry, { form, currency: only }: LedgerAsk): string[] {
-  const moved = changes.filter(({ amount, currency }) => amount !== 0n && (only === undefined || currency === only));
-  const texts = moved.map(({ cause, currency, amount }) => ({ cause, currency, amount: textOfMoney(amount) }));
-  const price = priceOf({ source, why });
+function linesOfEntry(entry: LedgerEntry, { form, currency }: LedgerAsk): string[] {
+  const { source, at, why } = entry;
+  const rows = entryRows(entry).filter(row => currency === undefined || row.currency === currency);
+  if (form === 'csv') return rows.map(row => csvLine(ENTRY_COLUMNS, row));
+  const texts = rows.map(({ cause, currency: name, amount }) => ({
+    cause,
+    currency: name,
+    amount: textOfMoney(amount),
+  }));
+  const price = bookedTrade(entry)?.price ?? null;
   if (form === 'json') return [JSON.stringify({ at: timeOf(at), source, price, why, changes: texts })];
-  if (form === 'csv')
-    return texts.map(({ cause, currency, amount }) =>
-      [timeOf(at), quoted(source), cause, currency, amount, price ?? '', quoted(why ?? '')].join(','),
-    );
-  const list = texts.map(({ cause, currency, amount }) => `${cause} ${amount} ${currency}`).join(', ');
+  const list = texts.map(change => `${change.cause} ${change.amount} ${change.currency}`).join(', ');
   return [`${timeOf(at)}  ${source}  ${list}${why === null ? '' : `  (${why})`}`];
 }
-
-/** Of a trade, as the exchange wrote it; null for what is none, and for a trade that an older Puntas booked. */
-const priceOf = ({ source, why }: Pick<LedgerEntry, 'source' | 'why'>): string | null =>
-  (source.startsWith('trade ') ? /^\S+ at (\d+(?:\.\d+)?)$/.exec(why ?? '')?.[1] : null) ?? null;
 
 const profitLine = ({ spread, inventory, fees, hedging, total }: Profit): string =>
   `profit since the opening, while it ran: ${textOfMoney(total)} = spread ${textOfMoney(spread)} + inventory ${textOfMoney(inventory)} + fees ${textOfMoney(fees)} + hedging ${textOfMoney(hedging)}`;
 
-const quoted = (text: string): string => (/[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
 const timeOf = (at: Millis): string => new Date(at).toISOString();

@@ -20,6 +20,7 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   },
   { names: ['reload'], load: async () => (await import('./reload.ts')).addReloadCommand },
   { names: ['ledger'], load: async () => (await import('./ledger.ts')).addLedgerCommands },
+  { names: ['report'], load: async () => (await import('./report.ts')).addReportCommand },
   { names: ['new-strategy'], load: async () => (await import('./develop.ts')).addDevelopCommands },
   { names: ['webhooks'], load: async () => (await import('./webhooks.ts')).addWebhookCommands },
 ];

@@ -1,5 +1,6 @@
 /** The commands on recordings: backtest, calibrate, tape, export. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { recordFlow } from '../../../backtest/index.ts';
 import { backtest, modelsOf, rowKindOf, withoutSeries } from '../../app/backtest/backtest.ts';
@@ -23,6 +24,10 @@ import { progressBar } from '../terminal/progressBar.ts';
 import { writeReport, reportFiles } from '../../app/backtest/reportFiles.ts';
 import { chosen, chosenStored, referenceTapes, tapeOf } from './source.ts';
 import { version } from '../terminal/version.ts';
+import { exportLedger } from '../../app/inspect/exportLedger.ts';
+import { UsageError } from '../../app/wiring/usageError.ts';
+import { realClock } from '../../live/realClock.ts';
+import { folderOf } from './ledger.ts';
 import { exportStored, lookAtTape } from '../../app/tapes/storedTape.ts';
 
 type BacktestFlags = {
@@ -187,13 +192,34 @@ function addStored(program: Command): void {
       console.log(await lookAtTape(dir, storedOptions(flags), json, progressBar()));
     });
 
-  stored(program.command('export').description('write a stored tape for other programs, with exact decimals'))
-    .requiredOption('--tape <dir>', 'folder of the tape')
+  stored(program.command('export'))
+    .description("write a stored tape, or a bot's fills or ledger, for other programs, with exact decimals")
+    .usage('(--tape DIR | -c FILE --rows fills | --state DIR --rows ledger) --out FILE [options]')
+    .option('--tape <dir>', 'folder of the tape')
+    .option('-c, --config <file>', 'YAML file of the bot whose state is meant')
+    .option('--state <dir>', 'state directory of a bot, instead of the one in the configuration')
+    .addOption(new Option('--rows <which>', 'of a state: every fill, or every entry of the ledger').choices(ROWS))
     .requiredOption('--out <file>', 'a name that ends in .parquet or .csv')
-    .action(async ({ tape, out, ...flags }: StoredFlags & { readonly tape: string; readonly out: string }) => {
-      console.log(await exportStored(tape, storedOptions(flags), out, progressBar()));
+    .action(async ({ tape, config, state, rows, out, ...flags }: ExportFlags) => {
+      if (tape === undefined) {
+        if (rows === undefined) throw new UsageError('--rows: say fills or ledger, or name a tape with --tape');
+        const where = { ...(config === undefined ? {} : { config }), ...(state === undefined ? {} : { state }) };
+        console.log(await exportLedger(folderOf(where), { ...storedOptions(flags), rows }, out, realClock()));
+      } else if (config !== undefined || state !== undefined || rows !== undefined)
+        throw new UsageError('--tape: a tape, or the state of a bot, not both');
+      else console.log(await exportStored(tape, storedOptions(flags), out, progressBar()));
     });
 }
+
+const ROWS = ['fills', 'ledger'] as const;
+
+type ExportFlags = StoredFlags & {
+  readonly tape?: string;
+  readonly config?: string;
+  readonly state?: string;
+  readonly rows?: (typeof ROWS)[number];
+  readonly out: string;
+};
 
 type StoredFlags = {
   readonly book?: string;

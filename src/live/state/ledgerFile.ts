@@ -2,6 +2,7 @@
 import type Database from 'libsql';
 import type { Causes, BalanceCheck, Clock, LedgerEntry, Profit } from '../../core/index.ts';
 import { entriesIn } from './entries.ts';
+import { ownerIn } from './owner.ts';
 import { checkpointOf } from '../recording/ledgerText.ts';
 import { fromCopy } from './stateCopy.ts';
 
@@ -12,6 +13,8 @@ export type LedgerFile = {
   readonly checked: BalanceCheck | null;
   /** Of all runs since the opening, in the minor currency; null when none was kept. */
   readonly profit: Profit | null;
+  /** What the bot quotes; null where its state does not tell. */
+  readonly book: string | null;
 };
 
 /** Null when there is no ledger in it yet. Rejects when the file cannot be trusted. */
@@ -21,5 +24,5 @@ function read(db: Database.Database): LedgerFile | null {
   const row = db.prepare('SELECT account, mark FROM marks').get() as { account: string; mark: string } | undefined;
   if (!row) return null;
   const { ledger, checked, profit } = checkpointOf(row.mark);
-  return { causes: ledger.causes, entries: [...entriesIn(db, row.account)], checked, profit };
+  return { causes: ledger.causes, entries: [...entriesIn(db, row.account)], checked, profit, book: ownerIn(db)?.book ?? null };
 }

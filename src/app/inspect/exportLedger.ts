@@ -1,0 +1,76 @@
+/** `puntas export` of a state: its fills or its ledger as one CSV or Parquet file, for taxes and analysis. */
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { pairOf } from '../../core/index.ts';
+import type { Clock, LedgerEntry, Millis } from '../../core/index.ts';
+import { isBroughtForward } from '../../live/state/entries.ts';
+import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
+import { written } from '../backtest/csvFiles.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { csvHead, csvLine, ENTRY_COLUMNS, entryRows, FILL_COLUMNS, bookedFill, parquetOf } from './ledgerTables.ts';
+import type { Column } from './ledgerTables.ts';
+
+export type LedgerExport = {
+  readonly rows: 'fills' | 'ledger';
+  readonly from?: Millis;
+  /** Up to and including it. */
+  readonly to?: Millis;
+  /** Fills in this book alone. */
+  readonly book?: string;
+};
+
+/** The ledger of a state directory, of a copy. Rejects with `UsageError` when there is none. */
+export async function ledgerAt(dir: string, clock: Clock): Promise<LedgerFile> {
+  const file = await ledgerFileIn(dir, clock);
+  if (file === null)
+    throw new UsageError(
+      `${dir}: no ledger there yet; expected the state directory of a bot that has read its balances`,
+    );
+  return file;
+}
+
+/** Overwrites; `path` has its name only when it is whole. The answer: what was written, and what is not known. */
+export async function exportLedger(dir: string, asked: LedgerExport, path: string, clock: Clock): Promise<string> {
+  const bytes = path.endsWith('.parquet') ? parquetOf : path.endsWith('.csv') ? csvOf : null;
+  if (bytes === null) throw new UsageError(`${path}: expected a name that ends in .parquet or .csv`);
+  const file = await ledgerAt(dir, clock);
+  const { from = -Infinity, to = Infinity, book } = asked;
+  const entries = file.entries.filter(({ at }) => at >= from && at <= to);
+  const [count, data] =
+    asked.rows === 'ledger'
+      ? rowsIn(ENTRY_COLUMNS, entries.flatMap(entryRows), bytes)
+      : rowsIn(FILL_COLUMNS, fillsOf(file, entries, book), bytes);
+  const part = `${path}.part`;
+  try {
+    written(path, () => {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(part, data);
+      renameSync(part, path);
+    });
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
+  }
+  const [first] = file.entries;
+  const folded = first !== undefined && isBroughtForward(first) && from <= first.at;
+  const before = folded
+    ? `; of what came before ${new Date(first.at).toISOString()} the ledger keeps the sum alone`
+    : '';
+  return `${path}: ${count} ${count === 1 ? 'row' : 'rows'} of ${asked.rows}${before}`;
+}
+
+function fillsOf(file: LedgerFile, entries: readonly LedgerEntry[], book: string | undefined) {
+  const own = file.book ?? book;
+  // Without a book nothing has been traded that only its currencies could tell.
+  const [major, minor] = own === undefined ? ['', ''] : pairOf(own);
+  return entries
+    .flatMap(entry => bookedFill(entry, { book: own ?? '', major, minor }) ?? [])
+    .filter(row => book === undefined || row.book === book);
+}
+
+type Made = <R>(columns: readonly Column<R>[], rows: readonly R[]) => string | Uint8Array;
+const rowsIn = <R>(columns: readonly Column<R>[], rows: readonly R[], made: Made) =>
+  [rows.length, made(columns, rows)] as const;
+
+const csvOf: Made = (columns, rows) => `${[csvHead(columns), ...rows.map(row => csvLine(columns, row))].join('\n')}\n`;

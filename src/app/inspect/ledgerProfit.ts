@@ -1,0 +1,126 @@
+/** What a book earned by hour or by day UTC, exact, from the ledger's entries, which outlive restarts: trades, fees and conversions, marked at the last fill. */
+import { money, moneyOf, multiplyMoneyFloor } from '../../core/index.ts';
+import type { Cause, LedgerEntry, Millis, Money } from '../../core/index.ts';
+import { isBroughtForward } from '../../live/state/entries.ts';
+
+export type BookNames = { readonly book: string; readonly major: string; readonly minor: string };
+
+/** A trade as the ledger keeps it; an older Puntas kept neither book nor price (null). */
+export type BookedTrade = {
+  readonly trade: string;
+  readonly order: string;
+  readonly book: string | null;
+  /** As the exchange wrote it. */
+  readonly price: string | null;
+};
+
+/** Null for what is no trade. */
+export function bookedTrade({ source, why }: Pick<LedgerEntry, 'source' | 'why'>): BookedTrade | null {
+  const [kind, trade, order] = source.split(' ');
+  if (kind !== 'trade' || trade === undefined) return null;
+  const told = /^(\S+) at (\d+(?:\.\d+)?)$/.exec(why ?? '');
+  return { trade, order: order ?? '', book: told?.[1] ?? null, price: told?.[2] ?? null };
+}
+
+/** Of one hour or day, in the minor currency: `trading + fees + hedging` is the net. */
+export type ProfitSums = {
+  fills: number;
+  /** Traded. */
+  volume: Money;
+  /** What trades brought, and what the inventory held is worth more or less. */
+  trading: Money;
+  fees: Money;
+  /** What conversions brought against the mark. */
+  hedging: Money;
+  /** The last fill up to its end, which inventory is marked at; null before the first. */
+  mark: { readonly price: Money; readonly at: Millis } | null;
+};
+
+/** What the ledger began with, or what older entries amount to: of no day. */
+export const isBeginning = (entry: LedgerEntry): boolean => entry.source === 'opening' || isBroughtForward(entry);
+
+/** By time, those of one time as booked; nothing is before the beginning, of which a transfer that was listed late may tell an earlier time. */
+export function inTime(entries: readonly LedgerEntry[]): readonly LedgerEntry[] {
+  const [first] = entries;
+  if (first === undefined) return [];
+  const least = isBeginning(first) ? first.at : -Infinity;
+  return entries.map(entry => (entry.at < least ? { ...entry, at: least } : entry)).sort((a, b) => a.at - b.at);
+}
+
+/** A trade in another book of the account is not; a conversion, and a fee given back, is where a currency of the book moved. */
+export function isOfBook(entry: LedgerEntry, { book, major, minor }: BookNames): boolean {
+  if (isBeginning(entry)) return false;
+  const trade = bookedTrade(entry);
+  const isOurs = (currency: string): boolean => currency === major || currency === minor;
+  if (trade === null)
+    return entry.changes.some(
+      ({ cause, currency }) => (cause === 'conversions' || cause === 'fees') && isOurs(currency),
+    );
+  if (trade.book !== null) return trade.book === book;
+  const moved = entry.changes.filter(({ cause }) => cause === 'trades');
+  return moved.length === 2 && moved.every(({ currency }) => isOurs(currency));
+}
+
+/**
+ * By the start of each hour or day, oldest first, those without an entry left out. Inventory counts from the first entry. The sums of
+ * all periods are what the ledger has, to the last digit: trades, fees and conversions of the minor currency, and those of the major one at the
+ * last mark. A fee in the major currency counts at the price of its fill, and is no inventory any more.
+ */
+export function profitBy(
+  period: 'hour' | 'day',
+  entries: readonly LedgerEntry[],
+  names: BookNames,
+  until: Millis,
+): ReadonlyMap<Millis, Readonly<ProfitSums>> {
+  const periodMs = PERIOD_MS[period];
+  const periods = new Map<Millis, ProfitSums>();
+  const { major, minor } = names;
+  let mark: ProfitSums['mark'] = null;
+  let [held, worth] = [0n, 0n];
+  for (const entry of inTime(entries)) {
+    const { at, changes } = entry;
+    if (at > until) break;
+    if (!isOfBook(entry, names)) continue;
+    const sums = found(periods, Math.floor(at / periodMs) * periodMs);
+    const of = (cause: Cause, currency: string): bigint =>
+      changes.reduce((sum, one) => (one.cause === cause && one.currency === currency ? sum + one.amount : sum), 0n);
+    /** What holding so much more brings; the value of all that is held is rounded, not each step. */
+    const hold = (more: bigint): bigint => {
+      held += more;
+      const before = worth;
+      worth = mark === null ? 0n : multiplyMoneyFloor(money(held), mark.price);
+      return worth - before;
+    };
+    const trade = bookedTrade(entry);
+    const [bought, paid] = [of('trades', major), of('trades', minor)];
+    const [converted, cost] = [of('conversions', major), of('conversions', minor)];
+    const price: Money | null =
+      trade === null ? (mark === null ? rateOf(converted, cost) : null) : priceOf(trade.price, bought, paid);
+    if (price !== null) mark = { price, at };
+    sums.trading = money(sums.trading + hold(0n) + paid + hold(bought));
+    sums.fees = money(sums.fees + of('fees', minor) + hold(of('fees', major)));
+    sums.hedging = money(sums.hedging + cost + hold(converted));
+    sums.volume = money(sums.volume + (paid < 0n ? -paid : paid));
+    if (trade !== null) sums.fills++;
+    sums.mark = mark;
+  }
+  return periods;
+}
+
+const PERIOD_MS = { hour: 3_600_000, day: 86_400_000 };
+
+const priceOf = (told: string | null, major: bigint, minor: bigint): Money | null =>
+  told === null ? rateOf(major, minor) : moneyOf(told);
+
+/** Minor for one of major, to 18 places; null where either did not move. */
+function rateOf(major: bigint, minor: bigint): Money | null {
+  const rate = major === 0n ? 0n : -(minor * 10n ** 18n) / major;
+  return rate > 0n ? money(rate) : null;
+}
+
+function found(of: Map<Millis, ProfitSums>, from: Millis): ProfitSums {
+  const none = money(0n);
+  const sums = of.get(from) ?? { fills: 0, volume: none, trading: none, fees: none, hedging: none, mark: null };
+  of.set(from, sums);
+  return sums;
+}

@@ -1,0 +1,132 @@
+/** Entries and fills of a ledger as tables: one list of columns for each, of which CSV and Parquet are made, digits exact. */
+import { gzipSync } from 'node:zlib';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import { MONEY_DECIMALS, money, moneyOf, pairOrNull, textOfMoney } from '../../core/index.ts';
+import type { Cause, LedgerEntry, Millis, Money } from '../../core/index.ts';
+import { bookedTrade, isOfBook } from './ledgerProfit.ts';
+import type { BookNames } from './ledgerProfit.ts';
+
+/** A time is UTC in ms, money exact; null where a row has nothing. */
+export type Column<R> = { readonly name: string } & (
+  | { readonly kind: 'time'; readonly of: (row: R) => Millis }
+  | { readonly kind: 'text'; readonly of: (row: R) => string | null }
+  | { readonly kind: 'money'; readonly of: (row: R) => Money | null }
+);
+
+export type EntryRow = {
+  readonly at: Millis;
+  readonly source: string;
+  readonly cause: Cause;
+  readonly currency: string;
+  readonly amount: Money;
+  readonly price: string | null;
+  readonly why: string | null;
+};
+
+/** A row for each balance that an entry changed. */
+export function entryRows(entry: LedgerEntry): readonly EntryRow[] {
+  const { at, source, why, changes } = entry;
+  const price = bookedTrade(entry)?.price ?? null;
+  return changes
+    .filter(({ amount }) => amount !== 0n)
+    .map(({ cause, currency, amount }) => ({ at, source, cause, currency, amount, price, why }));
+}
+
+export const ENTRY_COLUMNS: readonly Column<EntryRow>[] = [
+  { name: 'at', kind: 'time', of: ({ at }) => at },
+  { name: 'source', kind: 'text', of: ({ source }) => source },
+  { name: 'cause', kind: 'text', of: ({ cause }) => cause },
+  { name: 'currency', kind: 'text', of: ({ currency }) => currency },
+  { name: 'amount', kind: 'money', of: ({ amount }) => amount },
+  { name: 'price', kind: 'money', of: ({ price }) => (price === null ? null : moneyOf(price)) },
+  { name: 'why', kind: 'text', of: ({ why }) => why },
+];
+
+export type BookedFill = {
+  readonly at: Millis;
+  readonly trade: string;
+  readonly order: string;
+  readonly book: string;
+  readonly side: 'buy' | 'sell';
+  /** Above zero: of the book's first currency, and what was paid or got for it in its second. */
+  readonly amount: Money;
+  readonly value: Money;
+  readonly price: string | null;
+  /** Above zero when it was paid. */
+  readonly fee: Money;
+  readonly feeCurrency: string | null;
+};
+
+/** Null for what is no trade, or one of which the ledger does not tell the book. A trade of an older Puntas is of `own` where its currencies are. */
+export function bookedFill(entry: LedgerEntry, own: BookNames): BookedFill | null {
+  const told = bookedTrade(entry);
+  const book = told?.book ?? (isOfBook(entry, own) ? own.book : null);
+  const pair = book === null ? null : pairOrNull(book);
+  if (told === null || book === null || pair === null) return null;
+  const of = (currency: string): bigint =>
+    entry.changes.find(one => one.cause === 'trades' && one.currency === currency)?.amount ?? 0n;
+  const [bought, got] = pair.map(of) as [bigint, bigint];
+  const size = (sum: bigint): Money => money(sum < 0n ? -sum : sum);
+  const fee = entry.changes.find(({ cause }) => cause === 'fees');
+  return {
+    ...{ at: entry.at, trade: told.trade, order: told.order, book },
+    ...{ side: bought > 0n ? 'buy' : 'sell', amount: size(bought), value: size(got), price: told.price },
+    ...{ fee: money(-(fee?.amount ?? 0n)), feeCurrency: fee?.currency ?? null },
+  };
+}
+
+export const FILL_COLUMNS: readonly Column<BookedFill>[] = [
+  { name: 'at', kind: 'time', of: ({ at }) => at },
+  { name: 'trade', kind: 'text', of: ({ trade }) => trade },
+  { name: 'order', kind: 'text', of: ({ order }) => order },
+  { name: 'book', kind: 'text', of: ({ book }) => book },
+  { name: 'side', kind: 'text', of: ({ side }) => side },
+  { name: 'amount', kind: 'money', of: ({ amount }) => amount },
+  { name: 'price', kind: 'money', of: ({ price }) => (price === null ? null : moneyOf(price)) },
+  { name: 'value', kind: 'money', of: ({ value }) => value },
+  { name: 'fee', kind: 'money', of: ({ fee }) => fee },
+  { name: 'fee_currency', kind: 'text', of: ({ feeCurrency }) => feeCurrency },
+];
+
+/** The names of the columns, without the end of the line. */
+export const csvHead = (columns: readonly { readonly name: string }[]): string =>
+  columns.map(({ name }) => name).join(',');
+
+/** Without the end of the line. */
+export const csvLine = <R>(columns: readonly Column<R>[], row: R): string =>
+  columns.map(column => quoted(cellOf(column, row))).join(',');
+
+function cellOf<R>(column: Column<R>, row: R): string {
+  if (column.kind === 'time') return new Date(column.of(row)).toISOString();
+  if (column.kind === 'text') return column.of(row) ?? '';
+  const sum = column.of(row);
+  return sum === null ? '' : textOfMoney(sum);
+}
+
+const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
+
+/** Money is DECIMAL(38, 18), which holds every sum of the ledger; times are TIMESTAMP in UTC. */
+export function parquetOf<R>(columns: readonly Column<R>[], rows: readonly R[]): Uint8Array {
+  const buffer = parquetWriteBuffer({
+    schema: [{ name: 'root', num_children: columns.length }, ...columns.map(schemaOf)],
+    columnData: columns.map(column => ({ name: column.name, data: rows.map(row => storedOf(column, row)) })),
+    codec: 'GZIP',
+    compressors: { GZIP: bytes => gzipSync(bytes) },
+  });
+  return new Uint8Array(buffer);
+}
+
+const storedOf = <R>(column: Column<R>, row: R): string | bigint | null =>
+  column.kind === 'time' ? BigInt(Math.floor(column.of(row))) * 1_000n : column.of(row);
+
+/** 38 digits are 16 bytes. */
+function schemaOf<R>({ name, kind }: Column<R>) {
+  if (kind === 'time')
+    return { name, type: 'INT64', repetition_type: 'REQUIRED', converted_type: 'TIMESTAMP_MICROS' } as const;
+  if (kind === 'text')
+    return { name, type: 'BYTE_ARRAY', repetition_type: 'OPTIONAL', converted_type: 'UTF8' } as const;
+  return {
+    ...({ name, type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, repetition_type: 'OPTIONAL' } as const),
+    ...({ converted_type: 'DECIMAL', precision: 38, scale: MONEY_DECIMALS } as const),
+  };
+}

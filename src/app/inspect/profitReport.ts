@@ -1,0 +1,245 @@
+/** `puntas report`: what the bot's book earned day by day, from the ledger, for people and programs. */
+import { CAUSES, causesFrom, money, pairOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
+import type { Causes, LedgerEntry, Millis, Money, Profit } from '../../core/index.ts';
+import { isBroughtForward } from '../../live/state/entries.ts';
+import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+import { wrapped } from '../messages/wrapped.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { bookedTrade, inTime, isBeginning, isOfBook, profitBy } from './ledgerProfit.ts';
+import type { BookNames, ProfitSums } from './ledgerProfit.ts';
+
+export type ProfitDay = Readonly<ProfitSums> & {
+  /** Its start, UTC. */
+  readonly from: Millis;
+  readonly net: Money;
+  /** Held of the book's two currencies at its end, by the ledger: all of the account. */
+  readonly inventory: Money;
+  readonly cash: Money;
+  /** Everything that was booked on it, by currency, also what is not in the profit. */
+  readonly booked: ReadonlyMap<string, Causes>;
+  /** Null for a whole day; or why something is missing. */
+  readonly cut: 'begins' | 'older entries are one sum' | 'so far' | null;
+};
+
+export type ProfitReport = BookNames & {
+  /** When it was read. */
+  readonly at: Millis;
+  /** The ledger's first entry. */
+  readonly knownFrom: Millis;
+  /** That entry is what older ones amount to: their days are not known. */
+  readonly isFolded: boolean;
+  /** Every day of UTC from the first to the last, also those without a fill. */
+  readonly days: readonly ProfitDay[];
+  readonly total: Pick<ProfitDay, 'fills' | 'volume' | 'trading' | 'fees' | 'hedging' | 'net'>;
+  /** What is in the ledger and in no profit, with how many entries. */
+  readonly leftOut: readonly { readonly what: string; readonly count: number }[];
+  /** What the bot itself counted since the opening, while it ran, marked at the middle of the book; null where none was kept. */
+  readonly counted: Profit | null;
+};
+
+/** The days that are asked for, both included, as starts of days UTC. */
+export type DaysAsked = { readonly from?: Millis; readonly to?: Millis };
+
+/** `book`: where the state does not tell it. Throws `UsageError` when there is nothing to show. */
+export function profitReport(file: LedgerFile, asked: DaysAsked, now: Millis, book?: string): ProfitReport {
+  const name = file.book ?? book;
+  const entries = inTime(file.entries);
+  const [first] = entries;
+  if (name === undefined || first === undefined) throw new UsageError('nothing is booked there yet');
+  // The clock of a bot that was run faster is ahead.
+  const at = Math.max(now, entries.at(-1)!.at);
+  const [major, minor] = pairOf(name);
+  const names = { book: name, major, minor };
+  const all = daysOf(entries, names, at, isBroughtForward(first));
+  const { from = -Infinity, to = Infinity } = asked;
+  const days = all.filter(day => day.from >= from && day.from <= to);
+  if (days.length === 0)
+    throw new UsageError(
+      `no such day: the ledger knows ${dayText(all[0]!.from)} to ${dayText(all.at(-1)!.from)} (UTC)`,
+    );
+  const shown = entries.filter(entry => entry.at >= days[0]!.from && entry.at < days.at(-1)!.from + DAY_MS);
+  return {
+    ...{ ...names, at, days, knownFrom: first.at, isFolded: isBroughtForward(first), counted: file.profit },
+    total: {
+      fills: days.reduce((sum, { fills }) => sum + fills, 0),
+      ...{ volume: sumOf(days, 'volume'), trading: sumOf(days, 'trading'), fees: sumOf(days, 'fees') },
+      ...{ hedging: sumOf(days, 'hedging'), net: sumOf(days, 'net') },
+    },
+    leftOut: leftOutOf(shown, names),
+  };
+}
+
+const sumOf = (days: readonly ProfitDay[], part: 'volume' | 'trading' | 'fees' | 'hedging' | 'net'): Money =>
+  money(days.reduce((sum, day) => sum + day[part], 0n));
+
+function daysOf(
+  entries: readonly LedgerEntry[],
+  names: BookNames,
+  at: Millis,
+  isFolded: boolean,
+): readonly ProfitDay[] {
+  const sums = profitBy('day', entries, names, Infinity);
+  const byDay = new Map<Millis, LedgerEntry[]>();
+  for (const entry of entries) {
+    const from = dayOf(entry.at);
+    const own = byDay.get(from);
+    if (own === undefined) byDay.set(from, [entry]);
+    else own.push(entry);
+  }
+  const days: ProfitDay[] = [];
+  const held = new Map<string, bigint>();
+  const first = dayOf(entries[0]!.at);
+  const today = dayOf(at);
+  let mark: ProfitSums['mark'] = null;
+  for (let from = first; from <= today; from += DAY_MS) {
+    const booked = causesFrom(byDay.get(from) ?? []);
+    for (const [currency, causes] of booked) held.set(currency, (held.get(currency) ?? 0n) + sumOfCauses(causes));
+    const day: Readonly<ProfitSums> = sums.get(from) ?? { ...NOTHING, mark };
+    mark = day.mark;
+    days.push({
+      ...{ ...day, from, booked, net: money(day.trading + day.fees + day.hedging) },
+      inventory: money(held.get(names.major) ?? 0n),
+      cash: money(held.get(names.minor) ?? 0n),
+      cut: from >= today ? 'so far' : from > first ? null : isFolded ? 'older entries are one sum' : 'begins',
+    });
+  }
+  return days;
+}
+
+const DAY_MS = 86_400_000;
+const dayOf = (at: Millis): Millis => Math.floor(at / DAY_MS) * DAY_MS;
+const ZERO = money(0n);
+const NOTHING = { fills: 0, volume: ZERO, trading: ZERO, fees: ZERO, hedging: ZERO };
+
+/** What moved and is not profit of this book. */
+function leftOutOf(entries: readonly LedgerEntry[], names: BookNames): ProfitReport['leftOut'] {
+  const counts = new Map<string, number>();
+  const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1);
+  const isOurs = (currency: string): boolean => currency === names.major || currency === names.minor;
+  for (const entry of entries) {
+    if (isBeginning(entry)) continue;
+    const moved = entry.changes.filter(({ amount }) => amount !== 0n);
+    if (isOfBook(entry, names)) {
+      for (const { cause, currency } of moved)
+        if (!isOurs(currency)) count(`${cause === 'fees' ? 'fees' : cause} in ${currency}`);
+    } else if (bookedTrade(entry) !== null) count('trades in other books');
+    else for (const { cause, currency } of moved) count(`${cause} of ${currency}`);
+  }
+  return [...counts].map(([what, times]) => ({ what, count: times }));
+}
+
+/** As one JSON object: every sum exact. */
+export function reportJson(report: ProfitReport): object {
+  const { book, major, minor, at, knownFrom, isFolded, days, total, leftOut, counted } = report;
+  return {
+    ...{ book, major, minor, timezone: 'UTC', at: timeText(at), knownFrom: timeText(knownFrom), folded: isFolded },
+    marked: 'last fill',
+    total: { fills: total.fills, ...textsOf(total) },
+    days: days.map(day => ({
+      ...{ day: dayText(day.from), cut: day.cut, fills: day.fills, ...textsOf(day) },
+      ...{ inventory: textOfMoney(day.inventory), cash: textOfMoney(day.cash) },
+      mark: day.mark && { price: textOfMoney(day.mark.price), at: timeText(day.mark.at) },
+      booked: Object.fromEntries([...day.booked].map(([currency, causes]) => [currency, causesText(causes)])),
+    })),
+    leftOut,
+    counted: counted && Object.fromEntries(Object.entries(counted).map(([part, sum]) => [part, textOfMoney(sum)])),
+  };
+}
+
+const textsOf = ({ volume, trading, fees, hedging, net }: ProfitReport['total']) => ({
+  ...{ volume: textOfMoney(volume), trading: textOfMoney(trading), fees: textOfMoney(fees) },
+  ...{ hedging: textOfMoney(hedging), net: textOfMoney(net) },
+});
+
+const causesText = (causes: Causes) =>
+  Object.fromEntries(CAUSES.flatMap(cause => (causes[cause] === 0n ? [] : [[cause, textOfMoney(causes[cause])]])));
+
+/** `2026-11-23`, UTC. */
+export const dayText = (at: Millis): string => timeText(at).slice(0, 10);
+const timeText = (at: Millis): string => new Date(at).toISOString();
+/** `2026-11-23 14:05`, UTC. */
+export const minuteOf = (at: Millis): string => timeText(at).slice(0, 16).replace('T', ' ');
+
+const WIDTH = 80;
+
+/** A table of at most 80 columns where its digits allow it, and what has to be known to read it. */
+export function reportText(report: ProfitReport): readonly string[] {
+  const { book, major, minor, days } = report;
+  return [
+    `${book}, ${daysText(days)}, days of UTC, in ${minor}`,
+    '',
+    ...fitted(report),
+    '',
+    ...[`${major}: held at the day's end.`, ...notesOf(report)].flatMap(note => wrapped(note, WIDTH)),
+  ];
+}
+
+/** `2026-11-21 to 2026-11-23`; one day by itself. */
+export function daysText(days: readonly ProfitDay[]): string {
+  const [first, last] = [days[0]!.from, days.at(-1)!.from];
+  return first === last ? dayText(first) : `${dayText(first)} to ${dayText(last)}`;
+}
+
+/** Sentences on how far it may be trusted; the same in the terminal and on the page. */
+export function notesOf(report: ProfitReport): readonly string[] {
+  const { major, minor, at, days, isFolded, knownFrom, leftOut, counted } = report;
+  const last = days.at(-1)!;
+  return [
+    last.mark === null
+      ? 'Nothing was traded, so inventory has no price.'
+      : `Inventory is marked at the last fill, at the end ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}: what it is worth more or less is told with the next fill.`,
+    'Trading: what trades brought, with what inventory gained or lost. Hedging: conversions; an order that took the book is trading.',
+    ...(last.cut === 'so far' ? [`The last day is so far, as of ${minuteOf(at)}.`] : []),
+    isFolded
+      ? `Of what came before ${minuteOf(knownFrom)} the ledger keeps the sum alone: those days are not known.`
+      : `The ledger begins at ${minuteOf(knownFrom)}.`,
+    ...(leftOut.length === 0
+      ? []
+      : [`Not in the profit: ${leftOut.map(({ what, count }) => `${what} (${count})`).join(', ')}.`]),
+    ...(counted === null
+      ? []
+      : [
+          `The bot itself counted ${rounded(counted.total, 2)} ${minor} since its opening, while it ran, with ${major} at the middle of the book.`,
+        ]),
+  ];
+}
+
+/** Digits are dropped until it fits. */
+function fitted(report: ProfitReport): readonly string[] {
+  for (let decimals = decimalsOf(report.total.volume); ; decimals--) {
+    const rows = tableOf(report, decimals);
+    if (decimals <= 0 || rows.every(row => row.length <= WIDTH)) return rows;
+  }
+}
+
+/** A book in money has two; one in coins, whose sums are small, eight. */
+const decimalsOf = (volume: Money): number => (volume === 0n || volume >= 100n * 10n ** 18n ? 2 : 8);
+
+function tableOf({ days, total, major }: ProfitReport, decimals: number): readonly string[] {
+  const hasHedging = days.some(({ hedging }) => hedging !== 0n);
+  const sum = (of: Money) => rounded(of, decimals);
+  const row = (name: string, { fills, volume, trading, fees, hedging, net }: ProfitReport['total'], held: string) => [
+    ...[name, String(fills), rounded(volume, decimals > 2 ? decimals - 2 : 0), sum(trading), sum(fees)],
+    ...(hasHedging ? [sum(hedging)] : []),
+    ...[sum(net), held],
+  ];
+  const rows = [
+    ['day', 'fills', 'volume', 'trading', 'fees', ...(hasHedging ? ['hedging'] : []), 'net', major],
+    ...days.map(day => row(dayText(day.from), day, rounded(day.inventory, 6))),
+    row('total', total, ''),
+  ];
+  const widths = rows[0]!.map((_, i) => Math.max(...rows.map(cells => cells[i]!.length)));
+  return rows.map(cells =>
+    cells
+      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** To so many places, half away from zero; exact money in, no float. */
+function rounded(sum: Money, decimals: number): string {
+  const unit = 10n ** BigInt(18 - decimals);
+  const size = ((sum < 0n ? -sum : sum) + unit / 2n) / unit;
+  return textOfMoney(money((sum < 0n ? -size : size) * unit), decimals);
+}

@@ -1,0 +1,59 @@
+/** The command that tells what a bot earned, day by day. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { written } from '../../app/backtest/csvFiles.ts';
+import { pageParts } from '../../app/backtest/reportFiles.ts';
+import { ledgerAt } from '../../app/inspect/exportLedger.ts';
+import { profitReport, reportJson, reportText } from '../../app/inspect/profitReport.ts';
+import { profitPage } from '../../app/inspect/reportPage.ts';
+import { readConfig } from '../../app/wiring/configFile.ts';
+import { UsageError } from '../../app/wiring/usageError.ts';
+import { realClock } from '../../live/realClock.ts';
+import { folderOf } from './ledger.ts';
+import type { Where } from './ledger.ts';
+
+type ReportFlags = Where & {
+  readonly from?: number;
+  readonly to?: number;
+  readonly json: boolean;
+  readonly out?: string;
+};
+
+/** `report`. Reads a copy of the state: a running bot is not disturbed, and none is needed. Rejects with `UsageError` where there is no ledger, or no such day. */
+export function addReportCommand(program: Command): void {
+  program
+    .command('report')
+    .description('profit by day (UTC) from the ledger: trading, fees, hedging, net; needs no key, and no running bot')
+    .option('-c, --config <file>', 'YAML file of the bot')
+    .option('--state <dir>', 'state directory, instead of the one in the configuration')
+    .option('--from <day>', 'the first day, like 2026-11-01', day)
+    .option('--to <day>', 'the last day, like 2026-11-30', day)
+    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
+    .option('--json', 'print it as one JSON object', false)
+    .action(async ({ from, to, json, out, ...where }: ReportFlags) => {
+      if (out !== undefined && !/\.html?$/i.test(out))
+        throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
+      const clock = realClock();
+      const file = await ledgerAt(folderOf(where), clock);
+      const asked = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+      const book = where.config === undefined ? undefined : readConfig(where.config).book;
+      const report = profitReport(file, asked, clock.now(), book);
+      const text = JSON.stringify(reportJson(report));
+      if (out !== undefined) {
+        const beside = out.replace(/\.html?$/i, '.json');
+        written(beside, () => mkdirSync(dirname(beside), { recursive: true }));
+        written(beside, () => writeFileSync(beside, `${text}\n`));
+        written(out, () => writeFileSync(out, profitPage(report, pageParts())));
+      }
+      console.log(json ? text : [...reportText(report), ...(out === undefined ? [] : [`page: ${out}`])].join('\n'));
+    });
+}
+
+/** Its start, UTC. */
+function day(text: string): number {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN;
+  if (!Number.isFinite(at)) throw new InvalidArgumentError('expected a day like 2026-11-21.');
+  return at;
+}

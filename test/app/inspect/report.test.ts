@@ -1,0 +1,295 @@
+/** What a bot earned by day, and its fills and ledger for other programs: the same sums as the ledger's, to the last digit. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import fc from 'fast-check';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { CAUSES, causesFrom, money, moneyOf, multiplyMoneyFloor, sumOfCauses } from '../../../src/core/index.ts';
+import type { Cause, Change, LedgerEntry, Money } from '../../../src/core/index.ts';
+import { exportLedger } from '../../../src/app/inspect/exportLedger.ts';
+import { ledger } from '../../../src/app/inspect/ledger.ts';
+import { isBeginning, profitBy } from '../../../src/app/inspect/ledgerProfit.ts';
+import { entryRows, bookedFill } from '../../../src/app/inspect/ledgerTables.ts';
+import { profitReport, reportJson, reportText } from '../../../src/app/inspect/profitReport.ts';
+import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
+import type { LedgerFile } from '../../../src/live/state/ledgerFile.ts';
+import { realClock } from '../../../src/live/realClock.ts';
+import { keysOf } from '../../cli/jsonPage.ts';
+import { restarted } from '../../live/crashes.ts';
+import { Folders } from '../../live/states.ts';
+import { started, worldOf } from '../../live/world.ts';
+import type { World } from '../../live/world.ts';
+
+const folders = new Folders();
+const worlds: World[] = [];
+afterEach(() => worlds.splice(0).forEach(world => world.end()));
+afterAll(() => folders.clear());
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const START = Date.UTC(2026, 10, 20, 22);
+const BTC_MXN = { book: 'btc_mxn', major: 'btc', minor: 'mxn' };
+const change = (cause: Cause, currency: string, amount: string | bigint): Change => ({
+  ...{ cause, currency, amount: typeof amount === 'string' ? moneyOf(amount) : money(amount) },
+});
+
+const fileOf = (entries: readonly LedgerEntry[]): LedgerFile => ({
+  ...{ entries, causes: causesFrom(entries), checked: null, profit: null, book: 'btc_mxn' },
+});
+
+/** Sums with as many digits as the ledger can have. */
+const sum = fc.bigInt({ min: -(10n ** 24n), max: 10n ** 24n });
+const size = fc.bigInt({ min: 1n, max: 10n ** 24n });
+const price = fc.bigInt({ min: 1n, max: 10n ** 13n });
+/** A few days; a transfer that is listed late is of before the beginning. */
+const time = fc.integer({ min: -HOUR_MS, max: 5 * DAY_MS }).map(after => START + after);
+
+const trade = fc
+  .record({
+    ...{
+      at: time,
+      book: fc.constantFrom('btc_mxn', 'btc_mxn', 'eth_mxn'),
+      isBuy: fc.boolean(),
+      size,
+      got: size,
+      price,
+    },
+    ...{ feeIn: fc.constantFrom('btc', 'mxn', 'usd'), fee: fc.bigInt({ min: 0n, max: 10n ** 20n }) },
+    // Of a Puntas before prices were kept.
+    isOld: fc.boolean(),
+  })
+  .map(({ at, book, isBuy, size: lots, got, price: ticks, feeIn, fee, isOld }): Omit<LedgerEntry, 'source'> => ({
+    ...{ at, why: isOld ? null : `${book} at ${ticks / 100n}.${String(ticks % 100n).padStart(2, '0')}` },
+    changes: [
+      change('trades', book.slice(0, 3), isBuy ? lots : -lots),
+      change('trades', 'mxn', isBuy ? -got : got),
+      change('fees', feeIn, -fee),
+    ],
+  }));
+const conversion = fc
+  .record({ at: time, via: fc.constantFrom('mxn', 'usd'), give: size, get: size, isSale: fc.boolean() })
+  .map(({ at, via, give, get, isSale }): Omit<LedgerEntry, 'source'> => ({
+    ...{ at, why: null },
+    changes: [change('conversions', isSale ? 'btc' : via, -give), change('conversions', isSale ? via : 'btc', get)],
+  }));
+const flow = fc
+  .record({
+    ...{ at: time, currency: fc.constantFrom('btc', 'mxn', 'eth'), amount: sum },
+    cause: fc.constantFrom<Cause>('deposits', 'withdrawals', 'refunds', 'adjustments', 'fees'),
+  })
+  .map(({ at, cause, currency, amount }): Omit<LedgerEntry, 'source'> => ({
+    ...{ at, why: null, changes: [change(cause, currency, amount)] },
+  }));
+const KINDS = { trade, conversion, flow } as const;
+const named = (kind: keyof typeof KINDS) =>
+  KINDS[kind].map(entry => (n: number): LedgerEntry => ({ ...entry, source: `${kind} ${n} oid${n}` }));
+const beginning = fc.constantFrom('opening', 'brought forward 7').map((source): LedgerEntry => ({
+  ...{ source, at: START, why: null },
+  changes: ['btc', 'mxn'].flatMap(currency => CAUSES.map((cause, i) => change(cause, currency, `${i + 1}.5`))),
+}));
+const entriesOf = fc
+  .tuple(
+    beginning,
+    fc.array(fc.oneof({ weight: 5, arbitrary: named('trade') }, named('conversion'), named('flow')), { maxLength: 40 }),
+  )
+  .map(([first, rest]) => [first, ...rest.map((made, n) => made(n))]);
+
+/** The same another way: no steps and no order, only what the ledger has of this book, with inventory at `mark`. */
+function netOf(entries: readonly LedgerEntry[], mark: Money | null): bigint {
+  const own = entries.filter(entry => {
+    if (isBeginning(entry)) return false;
+    if (entry.source.startsWith('trade '))
+      return entry.why === null ? entry.changes[0]?.currency === 'btc' : entry.why.startsWith('btc_mxn at ');
+    return entry.changes.some(({ cause }) => cause === 'conversions' || cause === 'fees');
+  });
+  const causes = causesFrom(own);
+  const of = (currency: string): bigint => {
+    const row = causes.get(currency);
+    return row === undefined ? 0n : row.trades + row.fees + row.conversions;
+  };
+  return of('mxn') + (mark === null ? 0n : multiplyMoneyFloor(money(of('btc')), mark));
+}
+
+const AT = START + 5 * DAY_MS;
+
+describe('profit by day', () => {
+  test('adds up to the ledger, to the last digit, whatever is in it', () => {
+    fc.assert(
+      fc.property(entriesOf, entries => {
+        const report = profitReport(fileOf(entries), {}, AT);
+        const { days, total } = report;
+        const last = days.at(-1)!;
+        // Everything that is booked is of one day.
+        const all = causesFrom(entries);
+        const ofDays = causesFrom(
+          days.flatMap(({ booked }) =>
+            [...booked].map(([currency, row]) => ({
+              changes: CAUSES.map(cause => ({ cause, currency, amount: row[cause] })),
+            })),
+          ),
+        );
+        expect(ofDays).toEqual(all);
+        expect(last.inventory).toBe(sumOfCauses(all.get('btc')!));
+        expect(last.cash).toBe(sumOfCauses(all.get('mxn')!));
+        // Profit is what trades, fees and conversions brought.
+        expect(total.net).toBe(netOf(entries, last.mark?.price ?? null));
+        expect(total.net).toBe(total.trading + total.fees + total.hedging);
+        // Days follow each other, and any two stretches add up to the whole.
+        expect(days.map(({ from }) => from - days[0]!.from)).toEqual(days.map((_, i) => i * DAY_MS));
+        const middle = days[Math.floor(days.length / 2)]!.from;
+        const halves = [{ to: middle }, { from: middle + DAY_MS }].map(asked =>
+          profitReport(fileOf(entries), asked, AT),
+        );
+        for (const part of ['volume', 'trading', 'fees', 'hedging', 'net'] as const)
+          expect(halves.reduce((sums, half) => sums + half.total[part], 0n)).toBe(total[part]);
+        // Hours are the same profit.
+        const hours = [...profitBy('hour', entries, BTC_MXN, Infinity).values()];
+        expect(hours.reduce((sums, { trading, fees, hedging }) => sums + trading + fees + hedging, 0n)).toBe(total.net);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  const bought = (n: number, at: number, why: string, changes: readonly Change[]): LedgerEntry => ({
+    ...{ source: `trade ${n} oid${n}`, at, why, changes },
+  });
+  const opening: LedgerEntry = {
+    ...{ source: 'opening', at: START, why: null },
+    changes: [change('opening', 'btc', '1'), change('opening', 'mxn', '1000')],
+  };
+  const few = [
+    opening,
+    bought(1, START + HOUR_MS, 'btc_mxn at 100', [
+      change('trades', 'btc', '2'),
+      change('trades', 'mxn', '-200'),
+      change('fees', 'btc', '-0.5'),
+    ]),
+    bought(2, START + 50 * HOUR_MS, 'btc_mxn at 120', [
+      change('trades', 'btc', '-1'),
+      change('trades', 'mxn', '120'),
+      change('fees', 'mxn', '-3'),
+    ]),
+    bought(3, START + 51 * HOUR_MS, 'eth_mxn at 5', [change('trades', 'eth', '1'), change('trades', 'mxn', '-5')]),
+  ];
+
+  test('has the days without a fill, says how it was marked, what is left out, and fits a terminal', () => {
+    const report = profitReport(fileOf(few), {}, START + 52 * HOUR_MS);
+    const json = reportJson(report) as { days: readonly Record<string, unknown>[] };
+    expect(
+      json.days.map(({ day, cut, fills, net, inventory, cash }) => [day, cut, fills, net, inventory, cash]),
+    ).toEqual([
+      // 1.5 btc for 200, at 100 each; the fee is half a bitcoin.
+      ['2026-11-20', 'begins', 1, '-50', '2.5', '800'],
+      ['2026-11-21', null, 0, '0', '2.5', '800'],
+      ['2026-11-22', null, 0, '0', '2.5', '800'],
+      // 1.5 btc became 20 dearer, and 3 went for the fee.
+      ['2026-11-23', 'so far', 1, '27', '1.5', '912'],
+    ]);
+    expect(json.days[2]!['mark']).toEqual({ price: '100', at: '2026-11-20T23:00:00.000Z' });
+    expect([...Object.keys(json), ...Object.keys(json.days[0]!)]).toEqual(keysOf('report'));
+    expect(json).toMatchObject({
+      ...{ timezone: 'UTC', folded: false, total: { net: '-23', volume: '320', fills: 2 } },
+      leftOut: [{ what: 'trades in other books', count: 1 }],
+    });
+    const rows = reportText(report);
+    expect(rows.filter(row => row.length > 80)).toEqual([]);
+    expect(rows.slice(0, 8)).toEqual([
+      'btc_mxn, 2026-11-20 to 2026-11-23, days of UTC, in mxn',
+      '',
+      'day         fills  volume  trading    fees     net       btc',
+      '2026-11-20      1     200     0.00  -50.00  -50.00  2.500000',
+      '2026-11-21      0       0     0.00    0.00    0.00  2.500000',
+      '2026-11-22      0       0     0.00    0.00    0.00  2.500000',
+      '2026-11-23      1     120    30.00   -3.00   27.00  1.500000',
+      'total           2     320    30.00  -53.00  -23.00',
+    ]);
+    expect(rows.join(' ')).toMatch(/at the last fill, at the end 120 mxn of 2026-11-23 00:00/);
+    expect(rows.join(' ')).toContain('Not in the profit: trades in other books (1).');
+  });
+
+  test('says of which days nothing is known', () => {
+    const folded = [{ ...opening, source: 'brought forward 9' }, ...few.slice(1)];
+    const text = reportText(profitReport(fileOf(folded), {}, AT)).join(' ');
+    expect(text).toContain('what came before 2026-11-20 22:00 the ledger keeps the sum alone');
+    expect(() => profitReport(fileOf(few), { to: START - 5 * DAY_MS }, AT)).toThrow(
+      'no such day: the ledger knows 2026-11-20 to 2026-11-25 (UTC)',
+    );
+  });
+});
+
+describe('a bot that was started again', () => {
+  test('has one report of both runs, and fills and ledger as CSV and Parquet that add up to it', async () => {
+    const at = worldOf(51, { limits: { drawdownMax: '900', dayLossMax: '900' } });
+    worlds.push(at);
+    const first = await started(at);
+    await at.clock.advance(600_000);
+    const one = await first.stop();
+    const second = await restarted(at, at.stateDir);
+    await at.clock.advance(600_000);
+    // While it runs.
+    const whileItRuns = profitReport((await ledgerFileIn(at.stateDir, realClock()))!, {}, at.clock.now());
+    const two = await second.stop();
+    const file = (await ledgerFileIn(at.stateDir, realClock()))!;
+    const report = profitReport(file, {}, at.clock.now());
+    const fills = one.summary.fills + two.summary.fills;
+    expect(Math.min(one.summary.fills, two.summary.fills)).toBeGreaterThan(0);
+    expect(report.total.fills).toBe(fills);
+    expect(whileItRuns.total.fills).toBeLessThanOrEqual(fills);
+    expect(report.total.net).toBe(netOf(file.entries, report.days.at(-1)!.mark!.price));
+    expect(report.days.at(-1)!.inventory).toBe(sumOfCauses(file.causes.get('btc')!));
+
+    const dir = folders.fresh();
+    const out = (name: string) => join(dir, name);
+    const clock = realClock();
+    for (const rows of ['fills', 'ledger'] as const)
+      for (const ending of ['csv', 'parquet'])
+        await exportLedger(at.stateDir, { rows }, out(`${rows}.${ending}`), clock);
+    expect(readFileSync(out('ledger.csv'), 'utf8').trimEnd().split('\n')).toEqual(
+      await ledger(at.stateDir, { entries: true, form: 'csv' }, clock),
+    );
+    const database = await DuckDBInstance.create(':memory:');
+    const connection = await database.connect();
+    try {
+      const query = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJson();
+      const text = (row: readonly unknown[]) => row.map(cell => (typeof cell === 'number' ? String(cell) : cell));
+      const from = (name: string) => `read_parquet('${out(name)}')`;
+      // Every cell, to the last digit.
+      const entries = file.entries.flatMap(entryRows);
+      const rows = await query(
+        `SELECT epoch_ms("at"), source, cause, currency, amount, price, why FROM ${from('ledger.parquet')}`,
+      );
+      const atto = (sum: Money) => decimal18(sum);
+      expect(rows.map(text)).toEqual(
+        entries.map(row => [
+          ...[String(Math.floor(row.at)), row.source, row.cause, row.currency, atto(row.amount)],
+          ...[row.price === null ? null : atto(moneyOf(row.price)), row.why],
+        ]),
+      );
+      const told = await query(
+        `SELECT epoch_ms("at"), trade, "order", book, side, amount, price, "value", fee, fee_currency FROM ${from('fills.parquet')}`,
+      );
+      const expected = file.entries.flatMap(entry => bookedFill(entry, BTC_MXN) ?? []);
+      expect(expected).toHaveLength(fills);
+      expect(told.map(text)).toEqual(
+        expected.map(row => [
+          ...[String(Math.floor(row.at)), row.trade, row.order, row.book, row.side, atto(row.amount)],
+          ...[atto(moneyOf(row.price!)), atto(row.value), atto(row.fee), row.feeCurrency],
+        ]),
+      );
+      // What was paid and got is what the ledger has.
+      const [net] = await query(
+        `SELECT sum(CASE side WHEN 'buy' THEN amount ELSE -amount END), sum(CASE side WHEN 'buy' THEN -"value" ELSE "value" END) FROM ${from('fills.parquet')}`,
+      );
+      expect(text(net!)).toEqual(['btc', 'mxn'].map(currency => atto(file.causes.get(currency)!.trades)));
+    } finally {
+      connection.closeSync();
+      database.closeSync();
+    }
+  });
+});
+
+/** As DuckDB prints a DECIMAL(38, 18). */
+function decimal18(sum: Money): string {
+  const digits = (sum < 0n ? -sum : sum).toString().padStart(19, '0');
+  return `${sum < 0n ? '-' : ''}${digits.slice(0, -18)}.${digits.slice(-18)}`;
+}
