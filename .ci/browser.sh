@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The report's page in a real browser: no complaint, no request, every plot drawn. Where the browser is: PUNTAS_BROWSER; else Debian's chromium.
+# The report's page and the console in a real browser: no complaint, no foreign request, every plot drawn. Where the browser is: PUNTAS_BROWSER; else Debian's chromium.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [[ -z ${PUNTAS_BROWSER:-} ]]; then

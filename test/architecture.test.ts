@@ -31,6 +31,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   hedge: ['core'],
   live: ['core', 'marketdata', 'hedge', 'libsql', 'fastify'],
   monitor: ['core', 'prom-client', 'fastify'],
+  console: ['fastify', 'uplot', 'preact'],
   strategies: ['core', 'zod'],
   backtest: ['core', 'tape', 'fills', 'sandbox', 'strategies', 'config', 'hedge', 'uplot'],
 };

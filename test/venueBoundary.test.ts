@@ -59,6 +59,8 @@ test('no other file has a code of its whole table as a text of its own', () => {
     'backtest/exchange/desk.ts: unexpected',
     // An amount in an example.
     'src/app/wiring/paper.ts: 1000',
+    // A step of a slider.
+    'src/console/document.ts: 1000',
   ]);
   expect(codes({ text: "if (code === '1002' || code === '104') stop();" })).toEqual(['1002', '104']);
 });

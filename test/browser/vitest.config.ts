@@ -4,9 +4,9 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: '.',
-    include: ['test/browser/page.ts'],
+    include: ['test/browser/page.ts', 'test/browser/console.ts'],
     globalSetup: ['test/cli/build.ts'],
-    testTimeout: 60_000,
+    testTimeout: 300_000,
     retry: 0,
     allowOnly: false,
   },

@@ -198,7 +198,7 @@ function noteOf(asked: Millis | null, at: Millis, gap: boolean, isPast: boolean)
 }
 
 /** What the replay meets on its way that the engine does not keep. */
-class Seen {
+export class Seen {
   at: Millis | null = null;
   readonly #hedges = new Map<string, HedgeRow>();
 
@@ -216,7 +216,8 @@ class Seen {
   }
 }
 
-function explanationOf(
+/** What a traced engine decided last; `seen` met every input of it. */
+export function explanationOf(
   engine: Engine,
   seen: Seen,
   instrument: Instrument,

@@ -19,6 +19,7 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
     load: async () => (await import('./state.ts')).addStateCommands,
   },
   { names: ['reload'], load: async () => (await import('./reload.ts')).addReloadCommand },
+  { names: ['console'], load: async () => (await import('./console.ts')).addConsoleCommand },
   { names: ['ledger'], load: async () => (await import('./ledger.ts')).addLedgerCommands },
   { names: ['report'], load: async () => (await import('./report.ts')).addReportCommand },
   { names: ['new-strategy'], load: async () => (await import('./develop.ts')).addDevelopCommands },

@@ -130,26 +130,55 @@ export function readRecording(
 }
 
 function* linesOf(path: string, run: number): Generator<string, undefined> {
-  const file = openSync(path, 'r');
+  const pieces = new RecordingPieces(path, run);
   try {
-    const { size } = fstatSync(file);
-    const head = Buffer.alloc(HEAD_BYTES);
-    let window: Buffer = Buffer.alloc(0);
-    for (let at = 0; readWhole(file, head, at);) {
-      const length = head.readUInt32LE(0);
-      if (!(length > 0 && length <= PIECE_MAX_BYTES)) throw new RangeError(DAMAGED);
-      // Before room is made for it: the last piece may be half there.
-      if (at + HEAD_BYTES + length > size) return;
-      const packed = Buffer.alloc(length);
-      if (!readWhole(file, packed, at + HEAD_BYTES)) return;
-      if (crc32(packed, run) !== head.readUInt32LE(4)) throw new RangeError(DAMAGED);
-      const plain = inflated(packed, window);
-      yield* plain.toString('utf8').split('\n').slice(0, -1);
-      window = Buffer.concat([window, plain]).subarray(-WINDOW_BYTES);
-      at += HEAD_BYTES + length;
-    }
+    for (let lines = pieces.next(); lines !== null; lines = pieces.next()) yield* lines;
   } finally {
-    closeSync(file);
+    pieces.close();
+  }
+}
+
+/** A recording read as it grows. The first line is what the run was made from (`RecordedRun`). Throws what opening a missing file throws. */
+export const followRecording = (dir: string, run: number): RecordingPieces =>
+  new RecordingPieces(join(dir, nameOf(run)), run);
+
+/** The pieces of a recording in order, also of one that is still written. */
+export class RecordingPieces {
+  readonly #file: number;
+  readonly #run: number;
+  readonly #head = Buffer.alloc(HEAD_BYTES);
+  #window: Buffer = Buffer.alloc(0);
+  #at = 0;
+
+  constructor(path: string, run: number) {
+    this.#file = openSync(path, 'r');
+    this.#run = run;
+  }
+
+  /** How much of the file was read, from 0 to 1. */
+  get share(): number {
+    const { size } = fstatSync(this.#file);
+    return size === 0 ? 1 : this.#at / size;
+  }
+
+  /** The lines of the next piece; null while there is no whole one. Throws a RangeError where the file is damaged. */
+  next(): readonly string[] | null {
+    if (!readWhole(this.#file, this.#head, this.#at)) return null;
+    const length = this.#head.readUInt32LE(0);
+    if (!(length > 0 && length <= PIECE_MAX_BYTES)) throw new RangeError(DAMAGED);
+    // Before room is made for it: the last piece may be half there.
+    if (this.#at + HEAD_BYTES + length > fstatSync(this.#file).size) return null;
+    const packed = Buffer.alloc(length);
+    if (!readWhole(this.#file, packed, this.#at + HEAD_BYTES)) return null;
+    if (crc32(packed, this.#run) !== this.#head.readUInt32LE(4)) throw new RangeError(DAMAGED);
+    const plain = inflated(packed, this.#window);
+    this.#window = Buffer.concat([this.#window, plain]).subarray(-WINDOW_BYTES);
+    this.#at += HEAD_BYTES + length;
+    return plain.toString('utf8').split('\n').slice(0, -1);
+  }
+
+  close(): void {
+    closeSync(this.#file);
   }
 }
 

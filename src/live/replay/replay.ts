@@ -45,51 +45,87 @@ export function replayRun(
   engine: Engine,
   { onInput, until = Infinity, meaningOf = () => undefined }: ReplayRunOptions = {},
 ): Replayed {
-  let inputs = 0;
-  let commands = 0;
-  let given: Answer = NO_COMMANDS;
-  let broke: string | null = null;
-  let last = 'nothing yet';
-  const book = new OrderBook();
-  const result = (difference: string | null, gap = false): Replayed => ({
-    run,
-    inputs,
-    commands,
-    difference,
-    gap,
-    broke,
-  });
-  const compared = (recorded: Answer) =>
-    textOf(given) === textOf(recorded)
-      ? null
-      : `after ${last} (input ${inputs}) the engine now ${textOf(given)}, recorded was that it ${textOf(recorded)}`;
+  const replaying = new Replaying(run, engine, onInput);
   try {
     const recording = readRecording(dir, run);
-    const read = recording?.of.format === 2 ? lineOf : (text: string) => translated(lineOf(text), meaningOf);
+    const read = lineReader(recording?.of.format, meaningOf);
     for (const text of recording?.lines ?? []) {
       const line = read(text);
-      if (line.kind === 'gap') return result(compared(NO_COMMANDS), true);
-      if (line.kind !== 'input') {
-        const difference = compared(line);
-        if (difference !== null) return result(difference);
-        if (given.kind === 'broke') broke ??= given.message;
-        else commands += given.commands.length;
-        given = NO_COMMANDS;
-        continue;
-      }
-      const difference = compared(NO_COMMANDS);
-      if (difference !== null || line.event.at > until) return result(difference);
-      inputs++;
-      last = `${line.event.kind} at ${line.event.at}`;
-      const event = eventOf(line, book);
-      given = answerOf(engine, event);
-      onInput?.(event, given.kind === 'broke' ? [] : given.commands);
+      if (line.kind === 'input' && line.event.at > until) return replaying.end();
+      const ended = replaying.take(line);
+      if (ended !== null) return ended;
     }
   } catch (error) {
-    // The recording is not what was written.
-    return result(`after ${last} (input ${inputs}): ${error instanceof Error ? error.message : String(error)}`);
+    return replaying.failed(error);
   }
-  return result(compared(NO_COMMANDS));
+  return replaying.end();
+}
+
+/** Reads lines of a recording of that format. Throws as `lineOf` does. */
+export const lineReader =
+  (format: 2 | undefined, meaningOf: (code: string) => Meaning | undefined) =>
+  (text: string): RecordingLine =>
+    format === 2 ? lineOf(text) : translated(lineOf(text), meaningOf);
+
+/** One run on its way through a fresh engine, line by line. */
+export class Replaying {
+  readonly #run: number;
+  readonly #engine: Engine;
+  readonly #onInput: ReplayRunOptions['onInput'];
+  readonly #book = new OrderBook();
+  #inputs = 0;
+  #commands = 0;
+  #given: Answer = NO_COMMANDS;
+  #broke: string | null = null;
+  #last = 'nothing yet';
+
+  constructor(run: number, engine: Engine, onInput?: ReplayRunOptions['onInput']) {
+    this.#run = run;
+    this.#engine = engine;
+    this.#onInput = onInput;
+  }
+
+  /** Null when it goes on; else what came of it: at a difference, or a gap of the recording. */
+  take(line: RecordingLine): Replayed | null {
+    if (line.kind === 'gap') return this.#result(this.#compared(NO_COMMANDS), true);
+    if (line.kind !== 'input') {
+      const difference = this.#compared(line);
+      if (difference !== null) return this.#result(difference);
+      if (this.#given.kind === 'broke') this.#broke ??= this.#given.message;
+      else this.#commands += this.#given.commands.length;
+      this.#given = NO_COMMANDS;
+      return null;
+    }
+    const difference = this.#compared(NO_COMMANDS);
+    if (difference !== null) return this.#result(difference);
+    this.#inputs++;
+    this.#last = `${line.event.kind} at ${line.event.at}`;
+    const event = eventOf(line, this.#book);
+    this.#given = answerOf(this.#engine, event);
+    this.#onInput?.(event, this.#given.kind === 'broke' ? [] : this.#given.commands);
+    return null;
+  }
+
+  /** There are no more lines. */
+  end(): Replayed {
+    return this.#result(this.#compared(NO_COMMANDS));
+  }
+
+  /** The recording is not what was written. */
+  failed(error: unknown): Replayed {
+    const why = error instanceof Error ? error.message : String(error);
+    return this.#result(`after ${this.#last} (input ${this.#inputs}): ${why}`);
+  }
+
+  #compared(recorded: Answer): string | null {
+    return textOf(this.#given) === textOf(recorded)
+      ? null
+      : `after ${this.#last} (input ${this.#inputs}) the engine now ${textOf(this.#given)}, recorded was that it ${textOf(recorded)}`;
+  }
+
+  #result(difference: string | null, gap = false): Replayed {
+    return { run: this.#run, inputs: this.#inputs, commands: this.#commands, difference, gap, broke: this.#broke };
+  }
 }
 
 /** Nothing is recorded of it. */

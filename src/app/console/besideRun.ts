@@ -1,0 +1,134 @@
+/** What lies beside the recordings: the ledger, heartbeats, halts and who lifted them, and the bot's own page of metrics. All of it is only read. */
+import type { Clock, Millis } from '../../core/index.ts';
+import type { Config } from '../../config.ts';
+import { CONSOLE_AGENT } from '../../monitor/index.ts';
+import type { ShownBot, ShownBudgets, ShownEvent } from '../../console/index.ts';
+import { isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
+import { latchIn, liftedIn } from '../../live/safety/latch.ts';
+import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
+import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+
+/** A bot that runs beats every second. */
+const SILENT_MS = 15_000;
+/** Its metrics may take this long. */
+const METRICS_WITHIN_MS = 2_000;
+
+export class BesideRun {
+  readonly #config: Config;
+  readonly #clock: Clock;
+  readonly #watch: Watch;
+  ledger: LedgerFile | null = null;
+  budgets: ShownBudgets | null = null;
+  /** Why the ledger could not be read the last time; null when it could. */
+  trouble: string | null = null;
+
+  constructor(config: Config, clock: Clock) {
+    this.#config = config;
+    this.#clock = clock;
+    this.#watch = new Watch(
+      () => readHeartbeat(config.state.dir, 'bot'),
+      () => clock.elapsed(),
+    );
+  }
+
+  /** `writtenAgo`: since the recording last grew. */
+  bot(writtenAgo: Millis | null): ShownBot {
+    const { dir } = this.#config.state;
+    const latch = latchIn(dir);
+    const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce?.() ?? null];
+    const what = halted ? 'halted' : held ? 'held' : 'reduce only';
+    const halt = halted ?? held ?? reducing;
+    const beatAgo = this.#watch.stillForMs();
+    const record = readHeartbeat(dir, 'bot');
+    return {
+      state: stateOf(record, beatAgo),
+      beatAgo,
+      writtenAgo,
+      halt: halt && { what, reason: halt.reason, at: halt.at, by: halt.by },
+    };
+  }
+
+  /** Who did what from outside, oldest first. */
+  events(): readonly ShownEvent[] {
+    const { dir } = this.#config.state;
+    const latch = latchIn(dir);
+    const begun = [
+      ...(['read', 'readHold', 'readReduce'] as const).flatMap(name => {
+        const halt = latch[name]?.() ?? null;
+        return halt === null ? [] : [{ ...halt, what: WORDS[name] }];
+      }),
+      ...liftedIn(dir).flatMap(({ lifted }) => (lifted ? [{ ...lifted, what: 'halted or held' }] : [])),
+    ].map(({ at, by, what, reason }) => ({ at, who: by, level: 'error' as const, text: `${what}: ${reason}` }));
+    const ended = liftedIn(dir).map(({ at, by, reason }) => ({
+      at,
+      who: by,
+      level: 'warn' as const,
+      text: `lifted: ${reason}`,
+    }));
+    const booked = (this.ledger?.entries ?? [])
+      .filter(({ changes }) => changes.some(({ cause }) => cause === 'adjustments'))
+      .map(({ at, why }) => ({ at, who: 'person', level: 'warn' as const, text: `adjusted the ledger: ${why ?? ''}` }));
+    return [...begun, ...ended, ...booked].sort((a, b) => a.at - b.at);
+  }
+
+  /** Never rejects. */
+  async readLedger(): Promise<void> {
+    try {
+      this.ledger = await ledgerFileIn(this.#config.state.dir, this.#clock);
+      this.trouble = null;
+    } catch (error) {
+      this.trouble = `the ledger cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+
+  /** Never rejects; without an answer there are no budgets. */
+  async readMetrics(): Promise<void> {
+    const { host, port } = this.#config.metrics;
+    const { publicPerMinute, privatePerMinute } = this.#config.exchange.budgets;
+    if (port === 0) return;
+    try {
+      const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+      const answer = await fetch(`http://${name}:${port}/metrics`, {
+        headers: { 'user-agent': CONSOLE_AGENT },
+        redirect: 'error',
+        signal: AbortSignal.timeout(METRICS_WITHIN_MS),
+      });
+      const text = await answer.text();
+      // Another bot's may be there.
+      if (!answer.ok || !text.includes(`{book="${this.#config.book}"`)) throw new Error('not of this bot');
+      const stream = sampleOf(text, 'puntas_stream_up', '');
+      this.budgets = {
+        public: sampleOf(text, 'puntas_request_budget_remaining', 'scope="public"'),
+        private: sampleOf(text, 'puntas_request_budget_remaining', 'scope="private"'),
+        publicMax: publicPerMinute,
+        privateMax: privatePerMinute,
+        streamUp: stream === null ? null : stream === 1,
+        queueAhead: {
+          bid: sampleOf(text, 'puntas_queue_ahead', 'side="buy"'),
+          ask: sampleOf(text, 'puntas_queue_ahead', 'side="sell"'),
+        },
+        eventLoopP99Ms: inMs(sampleOf(text, 'nodejs_eventloop_lag_p99_seconds', '')),
+      };
+    } catch {
+      this.budgets = null;
+    }
+  }
+}
+
+const WORDS = { read: 'halted', readHold: 'held', readReduce: 'reduce only' } as const;
+const inMs = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000);
+
+function stateOf(record: ReturnType<typeof readHeartbeat>, beatAgo: Millis | null): ShownBot['state'] {
+  if (record === null) return 'never ran';
+  if (record.state === 'stopped') return 'stopped';
+  return isThere(record) === false || (beatAgo ?? 0) > SILENT_MS ? 'silent' : 'running';
+}
+
+/** The first sample of a metric whose labels have that text; null without one. */
+function sampleOf(page: string, metric: string, label: string): number | null {
+  const line = page
+    .split('\n')
+    .find(each => (each.startsWith(`${metric}{`) || each.startsWith(`${metric} `)) && each.includes(label));
+  const value = Number(line?.slice(line.lastIndexOf(' ') + 1));
+  return line !== undefined && Number.isFinite(value) ? value : null;
+}

@@ -1,0 +1,137 @@
+/** `puntas console`: a process of its own that follows a bot's recording and shows it on a page. It holds no key, writes nothing and sends nothing to an exchange. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { Clock, Timer } from '../../core/index.ts';
+import type { Config } from '../../config.ts';
+import { serveConsole } from '../../console/index.ts';
+import type { ConsoleServer, ConsoleView } from '../../console/index.ts';
+import { refuseOpenInspector } from '../wiring/safeProcess.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { BesideRun } from './besideRun.ts';
+import { botOfPast, consoleView } from './consoleView.ts';
+import { LiveRun } from './liveRun.ts';
+import { PastMoments } from './pastMoments.ts';
+
+export type ConsoleAsk = {
+  readonly config: Config;
+  readonly host: string;
+  readonly port: number;
+  readonly allowedHosts: readonly string[];
+  readonly clock: Clock;
+  /** Of this process. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+/** ms of the wall: how often open pages get a view, the ledger is copied, and the bot's metrics are asked for. */
+const VIEW_EVERY_MS = 1_000;
+const LEDGER_EVERY_MS = 30_000;
+const METRICS_EVERY_MS = 5_000;
+const PING_EVERY_MS = 10_000;
+
+/** Serves until it is closed. Rejects with a line of what to do when a key is in the environment, or the port cannot be had. */
+export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
+  const { config, clock } = ask;
+  refuseKeys(ask.environment);
+  refuseOpenInspector();
+  const live = new LiveRun(config.state.dir, clock);
+  const beside = new BesideRun(config, clock);
+  const past = new PastMoments(config.state.dir, clock, (replay, note) =>
+    consoleView(replay, {
+      ...{ kind: 'past', bot: botOfPast('running'), runs: live.runs, catchingUp: null, budgets: null },
+      ...{ ledger: beside.ledger, events: beside.events(), note },
+    }),
+  );
+  const server = await serveConsole(
+    {
+      scripts: scripts(),
+      libraryStyle: readFileSync(fromPackages('uplot/dist/uPlot.min.css'), 'utf8'),
+      history: () => {
+        const shown = live.replay?.now?.history.shown;
+        return shown ? JSON.stringify(shown) : null;
+      },
+      past: async (at, signal, onProgress) => JSON.stringify(await past.at(at, live.runs, signal, onProgress)),
+    },
+    ask,
+  );
+  live.start();
+  const timers = [
+    again(clock, VIEW_EVERY_MS, () => server.send(JSON.stringify(liveView(live, beside) ?? waiting(live, beside)))),
+    again(clock, LEDGER_EVERY_MS, () => void beside.readLedger()),
+    again(clock, METRICS_EVERY_MS, () => void (server.pages > 0 && beside.readMetrics())),
+    again(clock, PING_EVERY_MS, () => server.ping()),
+  ];
+  return {
+    url: server.url,
+    get pages() {
+      return server.pages;
+    },
+    send: view => server.send(view),
+    ping: () => server.ping(),
+    close: async () => {
+      for (const timer of timers) timer.stop();
+      live.stop();
+      past.close();
+      await server.close();
+    },
+  };
+}
+
+function liveView(live: LiveRun, beside: BesideRun): ConsoleView | null {
+  if (live.replay === null) return null;
+  return consoleView(live.replay, {
+    ...{ kind: 'live', bot: beside.bot(live.writtenAgo), runs: live.runs, catchingUp: live.catchingUp },
+    ...{
+      budgets: beside.budgets,
+      ledger: beside.ledger,
+      events: beside.events(),
+      note: live.trouble ?? beside.trouble,
+    },
+  });
+}
+
+/** Before there is a run to show. */
+const waiting = (live: LiveRun, beside: BesideRun) => ({
+  kind: 'waiting',
+  bot: beside.bot(null),
+  trouble: live.trouble,
+});
+
+/** Throws `UsageError` where the environment has what may trade: who can be reached from outside must have nothing to take. */
+function refuseKeys(environment: ConsoleAsk['environment']): void {
+  const found = Object.keys(environment).filter(name => SECRETS.test(name) && environment[name] !== undefined);
+  if (found.length === 0) return;
+  throw new UsageError(
+    `the console holds no key, and ${found.join(', ')} ${found.length === 1 ? 'is' : 'are'} in its environment: start it with env ${found.map(name => `-u ${name}`).join(' ')} puntas console ...`,
+  );
+}
+
+/** The path of a file is no secret, and nothing here reads it. */
+const SECRETS = /^PUNTAS_(?:API_KEY|API_SECRET|WEBHOOK_TOKEN(?:_OLD)?)$/;
+
+const fromPackages = (path: string): string => createRequire(import.meta.url).resolve(path);
+
+/** Throws what reading a missing one throws. */
+function scripts(): Readonly<Record<string, string>> {
+  const own = ['main', 'elements', 'statePanels', 'marketPanels', 'accountPanels', 'charts', 'texts', 'state'];
+  const read = (path: string): string => readFileSync(path, 'utf8');
+  return {
+    'uPlot.js': read(fromPackages('uplot/dist/uPlot.iife.min.js')),
+    // Beside what programs import: the package does not name it.
+    'preact.js': read(join(dirname(fromPackages('preact')), 'preact.min.umd.js')),
+    ...Object.fromEntries(
+      own.map(name => [`${name}.js`, readFileSync(new URL(`../../console/page/${name}.js`, import.meta.url), 'utf8')]),
+    ),
+  };
+}
+
+/** At once, and then so often. */
+function again(clock: Clock, ms: number, call: () => void): Timer {
+  let timer: Timer;
+  const turn = () => {
+    call();
+    timer = clock.after(ms, turn);
+  };
+  turn();
+  return { stop: () => timer.stop() };
+}

@@ -1,0 +1,191 @@
+/** One moment of a run as the console shows it: what `puntas explain` tells of it, the book with our orders in it, and what lies beside the recording. */
+import {
+  amount,
+  approximately,
+  moneyOfAmount,
+  price,
+  remaining,
+  sumOfCauses,
+  textOfAmount,
+  textOfMoney,
+  textOfPrice,
+} from '../../core/index.ts';
+import type { LimitUse, Millis, Money, Order, Profit, Side, Snapshot } from '../../core/index.ts';
+import type {
+  ConsoleView,
+  DepthRow,
+  ProfitParts,
+  ShownBot,
+  ShownBudgets,
+  ShownEvent,
+  ShownLedger,
+  ShownLimit,
+  ShownOrder,
+} from '../../console/index.ts';
+import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+import { explanationOf } from '../inspect/explain.ts';
+import { profitByTime } from './journalProfit.ts';
+import type { Replayable, RunReplay } from './runReplay.ts';
+
+/** Prices of a side. */
+const DEPTH_ROWS = 14;
+const FILLS = 40;
+const EVENTS = 80;
+const HOURS = 48;
+
+/** What does not come from the recording of the run. */
+export type OutsideRun = Pick<ConsoleView, 'kind' | 'bot' | 'runs' | 'catchingUp'> & {
+  readonly budgets: ShownBudgets | null;
+  readonly ledger: LedgerFile | null;
+  /** Who did what from outside, oldest first. */
+  readonly events: readonly ShownEvent[];
+  readonly note: string | null;
+};
+
+/** Null before the run has read the rules of its book. */
+export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView | null {
+  const { now, ended } = replay;
+  const at = now?.seen.at ?? null;
+  if (now === null || at === null) return null;
+  const { engine, setup, seen, history } = now;
+  const { instrument } = history;
+  const snapshot = engine.snapshot(at);
+  const told = explanationOf(engine, seen, instrument, setup);
+  const since = (of: number): number | null => (Number.isFinite(of) ? of : null);
+  const { kind, bot, runs, catchingUp, budgets, ledger } = beside;
+  const names = { book: setup.book, major: instrument.major, minor: instrument.minor };
+  const { hours, days } = profitByTime(ledger?.entries ?? [], names, at, history.hourParts(snapshot.profit));
+  return {
+    ...names,
+    ...{ kind, at, run: replay.run, bot, runs, catchingUp, budgets },
+    strategy: setup.strategy.name,
+    instance: setup.instance,
+    decision: {
+      ...told,
+      regime: { ...told.regime, since: since(told.regime.since) },
+      changes: told.changes.slice(-8).map(change => ({ ...change, since: since(change.since) })),
+      difference: ended?.difference ?? null,
+      note: noteOf(replay, beside),
+    },
+    depth: depthRowsOf(now, at),
+    orders: ordersOf(now, snapshot, at),
+    limits: engine.limitUses(at).map(limitOf),
+    profit: {
+      run: partsOf(snapshot.profit),
+      opening: kind === 'live' && ledger?.profit ? partsOf(ledger.profit) : null,
+    },
+    fills: { count: snapshot.fills, last: history.fills(FILLS), markouts: history.markouts },
+    uptime: snapshot.uptime,
+    counts: (['buy', 'sell'] as const).map(side => ({ side: nameOf(side), counts: snapshot.counts[side] })),
+    ledger: ledger === null || kind === 'past' ? null : ledgerOf(ledger),
+    hours: hours.slice(-HOURS),
+    days: days.slice(-HOURS),
+    events: eventsOf(now, beside, at),
+    point: history.point(at),
+  };
+}
+
+function noteOf({ ended }: RunReplay, { note }: OutsideRun): string | null {
+  if (ended?.gap) return 'the disk took no more of the recording: this is how it was up to there';
+  if (ended?.broke) return `the engine broke in this run: ${ended.broke}`;
+  return note;
+}
+
+/** The newest first. */
+const eventsOf = ({ history }: Replayable, { events }: OutsideRun, at: Millis): readonly ShownEvent[] =>
+  [...events.filter(event => event.at <= at), ...history.events].sort((a, b) => b.at - a.at).slice(0, EVENTS);
+
+const nameOf = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');
+const mayShow = ({ state }: Order): boolean => state !== 'closed-unsettled' && state !== 'done';
+
+/** The best prices of others and every price of ours, best first. */
+function depthRowsOf({ engine, history: { instrument } }: Replayable, at: Millis): ConsoleView['depth'] {
+  const { depth, orders } = engine.riskContext(at);
+  const rows = (side: Side): readonly DepthRow[] => {
+    const [prices, amounts, count] =
+      side === 'buy'
+        ? [depth.bidPrices, depth.bidAmounts, depth.bids]
+        : [depth.askPrices, depth.askAmounts, depth.asks];
+    const others = new Map<number, number>();
+    for (let i = 0; i < count; i++) others.set(prices[i]!, amounts[i]!);
+    const ours = new Map<number, number>();
+    for (const order of orders.filter(one => one.side === side && mayShow(one)))
+      ours.set(order.price, (ours.get(order.price) ?? 0) + remaining(order));
+    const best = [...others.keys()].slice(0, DEPTH_ROWS);
+    const all = [...new Set([...best, ...ours.keys()])].sort((a, b) => (side === 'buy' ? b - a : a - b));
+    const text = (lots: number) => textOfAmount(instrument, amount(lots));
+    return all.map(ticks => {
+      const own = ours.get(ticks);
+      return {
+        price: textOfPrice(instrument, price(ticks)),
+        others: text(others.get(ticks) ?? 0),
+        ours: own === undefined ? null : text(own),
+      };
+    });
+  };
+  return { bids: rows('buy'), asks: rows('sell') };
+}
+
+/** Asks from the outermost in, then bids from the best out. */
+function ordersOf({ history }: Replayable, { orders }: Snapshot, at: Millis): readonly ShownOrder[] {
+  const { instrument } = history;
+  const text = (lots: number) => textOfAmount(instrument, amount(lots));
+  return orders
+    .filter(mayShow)
+    .sort((a, b) => b.price - a.price)
+    .map(order => {
+      const ahead = history.ahead(order);
+      return {
+        id: order.id,
+        side: nameOf(order.side),
+        price: textOfPrice(instrument, order.price),
+        amount: text(order.amount),
+        filled: text(order.filled),
+        state: order.state,
+        ageMs: at - order.placedAt,
+        ahead: ahead === null ? null : shortSum(moneyOfAmount(instrument, amount(ahead))),
+      };
+    });
+}
+
+function limitOf({ limit, currency, max, used }: LimitUse): ShownLimit {
+  const number = (of: Money | number) => (typeof of === 'bigint' ? approximately(of) : of);
+  const text = (of: Money | number) => (typeof of === 'bigint' ? textOfMoney(of) : String(Math.round(of * 100) / 100));
+  return { limit, currency, max: text(max), used: text(used), share: number(max) > 0 ? number(used) / number(max) : 0 };
+}
+
+const partsOf = ({ spread, inventory, fees, hedging, total }: Profit): ProfitParts => ({
+  spread: textOfMoney(spread),
+  inventory: textOfMoney(inventory),
+  fees: textOfMoney(fees),
+  hedging: textOfMoney(hedging),
+  total: textOfMoney(total),
+});
+
+const shortSum = (sum: Money): string => String(Number(approximately(sum).toPrecision(4)));
+
+const ledgerOf = ({ causes, checked }: LedgerFile): ShownLedger => ({
+  checkedAt: checked?.at ?? null,
+  rows: [...causes]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([currency, row]) => {
+      const sum = (of: ReadonlyMap<string, Money> | undefined) => of && textOfMoney(of.get(currency) ?? (0n as Money));
+      return {
+        currency,
+        balance: textOfMoney(sumOfCauses(row)),
+        exchange: sum(checked?.reported) ?? null,
+        difference: sum(checked?.differences) ?? null,
+        causes: Object.entries(row)
+          .filter(([, of]) => of !== 0n)
+          .map(([cause, of]) => ({ cause, sum: textOfMoney(of) })),
+      };
+    }),
+});
+
+/** A bot of the past is neither running nor not. */
+export const botOfPast = (state: ShownBot['state']): ShownBot => ({
+  state,
+  beatAgo: null,
+  writtenAgo: null,
+  halt: null,
+});

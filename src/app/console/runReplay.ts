@@ -1,0 +1,133 @@
+/** One recorded run on its way through a traced engine, in slices: of a run that goes on up to where it stands, of any up to a moment. */
+import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
+import { recordedConfig } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import type { RecordingLine } from '../../live/recording/recording.ts';
+import { followRecording } from '../../live/recording/recordings.ts';
+import type { RecordedRun, RecordingPieces } from '../../live/recording/recordings.ts';
+import { lineReader, Replaying } from '../../live/replay/replay.ts';
+import type { Replayed } from '../../live/replay/replay.ts';
+import { Seen } from '../inspect/explain.ts';
+import { engineOf } from '../wiring/bot.ts';
+import { venueOf } from '../wiring/venueRegistry.ts';
+import { RunHistory } from './runHistory.ts';
+
+/** Lines between two looks at the clock. */
+const LOOK_EVERY = 64;
+
+/** What is there once the rules of the book were read. */
+export type Replayable = {
+  readonly engine: Engine;
+  readonly setup: Config;
+  readonly seen: Seen;
+  readonly history: RunHistory;
+};
+
+export class RunReplay {
+  readonly run: number;
+  readonly #pieces: RecordingPieces;
+  #of: RecordedRun | null = null;
+  #read: ((text: string) => RecordingLine) | null = null;
+  #texts: readonly string[] = [];
+  #next = 0;
+  /** Read, and not taken yet: what came before the rules, or after the moment. */
+  #held: RecordingLine[] = [];
+  #replaying: Replaying | null = null;
+  #now: Replayable | null = null;
+  #ended: Replayed | null = null;
+
+  /** Throws what opening a missing file throws. */
+  constructor(dir: string, run: number) {
+    this.run = run;
+    this.#pieces = followRecording(dir, run);
+  }
+
+  /** Null before the first input that it can be made from. */
+  get now(): Replayable | null {
+    return this.#now;
+  }
+
+  /** Why it goes no further: null while it does. */
+  get ended(): Replayed | null {
+    return this.#ended;
+  }
+
+  /** How much of the recording was taken, from 0 to 1. */
+  get share(): number {
+    return this.#pieces.share;
+  }
+
+  /**
+   * Takes lines until `isOver` says so, looked at now and then. `more`: there are some left. `end`: none until more is written, or for good.
+   * `there`: the next one is later than `until`.
+   */
+  advance(isOver: () => boolean, until: Millis = Infinity): 'more' | 'end' | 'there' {
+    for (let taken = 1; this.#ended === null; taken++) {
+      let line: RecordingLine | null;
+      try {
+        line = this.#line();
+      } catch (error) {
+        this.#ended = this.#replaying?.failed(error) ?? this.#neverBegan(error);
+        break;
+      }
+      if (line === null) return 'end';
+      if (line.kind === 'input' && line.event.at > until) {
+        this.#held.unshift(line);
+        return 'there';
+      }
+      this.#ended = this.#replaying?.take(line) ?? null;
+      if (taken % LOOK_EVERY === 0 && isOver()) return 'more';
+    }
+    return 'end';
+  }
+
+  close(): void {
+    this.#pieces.close();
+  }
+
+  #neverBegan(error: unknown): Replayed {
+    const difference = error instanceof Error ? error.message : String(error);
+    return { run: this.run, inputs: 0, commands: 0, difference, gap: false, broke: null };
+  }
+
+  /** The next one to take; null while there is none. */
+  #line(): RecordingLine | null {
+    while (this.#replaying === null) {
+      const line = this.#readLine();
+      if (line === null) return null;
+      this.#held.push(line);
+      if (line.kind === 'input' && line.event.kind === 'rules') this.#begin(line.event);
+    }
+    return this.#held.shift() ?? this.#readLine();
+  }
+
+  #readLine(): RecordingLine | null {
+    while (this.#next >= this.#texts.length) {
+      const lines = this.#pieces.next();
+      if (lines === null) return null;
+      [this.#texts, this.#next] = [lines, 0];
+      if (this.#of === null) {
+        this.#of = JSON.parse(lines[0] ?? '') as RecordedRun;
+        this.#next = 1;
+        this.#read = lineReader(
+          this.#of.format,
+          venueOf(recordedConfig(this.#of.setup)).meaningOf ?? (() => undefined),
+        );
+      }
+    }
+    return this.#read!(this.#texts[this.#next++]!);
+  }
+
+  #begin({ instrument, makerRate, takerRate }: Extract<EngineEvent, { kind: 'rules' }>): void {
+    const setup = recordedConfig(this.#of!.setup);
+    const history = new RunHistory(instrument, this.run);
+    const engine = engineOf(setup, { instrument, makerRate, takerRate }, this.run, news => history.hear(news), true);
+    const seen = new Seen();
+    history.watch(engine);
+    this.#replaying = new Replaying(this.run, engine, event => {
+      seen.see(event);
+      history.see(event);
+    });
+    this.#now = { engine, setup, seen, history };
+  }
+}

@@ -1,0 +1,50 @@
+/** The console's page before anything is known: where each panel goes. Scripts fill it. */
+
+const panel = (id: string, title: string): string =>
+  `<section class="panel at-${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2><div class="body" id="${id}"></div></section>`;
+const plot = (id: string, title: string, beside = ''): string =>
+  `<section class="panel at-${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}<span class="read" id="${id}-read"></span>${beside}</h2><div class="plot" id="${id}" role="img" aria-label="${title}"></div></section>`;
+
+/** The whole HTML file: nothing in it is made from what somebody else wrote. */
+export const DOCUMENT = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Puntas</title>
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/style.css">
+<script src="/preact.js" defer></script>
+<script src="/uPlot.js" defer></script>
+<script src="/main.js" type="module"></script>
+</head>
+<body>
+<header><div id="head"></div><div class="tools"><button id="keys" type="button" aria-label="keys">?</button><button id="theme" type="button">light / dark</button></div></header>
+<div class="time"><input id="slider" type="range" step="1000" disabled aria-label="moment of the recording"><span id="when" aria-live="off"></span><button id="live" type="button" aria-pressed="true">live</button></div>
+<div id="help" hidden>
+<p><kbd>←</kbd> <kbd>→</kbd> ten seconds, with <kbd>Shift</kbd> a minute, <kbd>Page Up</kbd> <kbd>Page Down</kbd> ten minutes, <kbd>Home</kbd> the first moment; <kbd>L</kbd> or <kbd>End</kbd> live</p>
+<p><kbd>J</kbd> <kbd>K</kbd> the next and the last level; <kbd>R</kbd> last minutes or whole run; <kbd>T</kbd> light or dark; <kbd>?</kbd> this</p>
+</div>
+<main>
+<div id="warnings" role="status"></div>
+<div id="tiles"></div>
+<div class="grid">
+${panel('depth', 'Book')}
+${plot('price-plot', 'Price, quotes, fills', '<button id="range" type="button">last 15 minutes</button>')}
+${plot('inventory-plot', 'Inventory')}
+${plot('profit-plot', 'Profit')}
+${panel('regime', 'Regime')}
+${panel('limits', 'Limits')}
+${panel('levels', 'Why each level is there')}
+${panel('orders', 'Orders')}
+${panel('fills', 'Fills and markouts')}
+${panel('profit', 'Profit by hour and day')}
+${panel('budgets', 'Requests')}
+${panel('hedges', 'Hedges')}
+${panel('ledger', 'Ledger')}
+${panel('events', 'Events')}
+</div>
+</main>
+</body>
+</html>
+`;

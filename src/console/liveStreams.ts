@@ -1,0 +1,47 @@
+/** Open pages, each fed with the newest view: one that reads slowly misses views in between, and never makes anything wait or grow. */
+import type { ServerResponse } from 'node:http';
+
+type Page = { readonly to: ServerResponse; isFull: boolean; hasMissed: boolean };
+
+export class LiveStreams {
+  readonly #pages = new Set<Page>();
+  #last: string | null = null;
+
+  get count(): number {
+    return this.#pages.size;
+  }
+
+  /** From now on every view goes there too, until it is closed. */
+  add(to: ServerResponse): void {
+    const page: Page = { to, isFull: false, hasMissed: false };
+    this.#pages.add(page);
+    to.on('close', () => this.#pages.delete(page));
+    to.on('error', () => this.#pages.delete(page));
+    to.on('drain', () => {
+      page.isFull = false;
+      if (page.hasMissed && this.#last !== null) write(page, this.#last);
+    });
+    write(page, this.#last ?? ': nothing yet\n\n');
+  }
+
+  /** `view` is JSON on one line. */
+  send(view: string): void {
+    this.#last = `data: ${view}\n\n`;
+    for (const page of this.#pages) write(page, this.#last);
+  }
+
+  /** Shows each page that the line is up. */
+  ping(): void {
+    for (const page of this.#pages) if (!page.isFull) page.isFull = !page.to.write(': still here\n\n');
+  }
+
+  close(): void {
+    for (const { to } of this.#pages) to.end();
+    this.#pages.clear();
+  }
+}
+
+function write(page: Page, text: string): void {
+  page.hasMissed = page.isFull;
+  if (!page.isFull) page.isFull = !page.to.write(text);
+}

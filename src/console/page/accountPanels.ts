@@ -1,0 +1,149 @@
+/** Panels of what happened: profit by time, fills, hedges, the ledger, events. */
+import { div, h, none, small, signedSum, tableOf } from './elements.ts';
+import type { Panel } from './elements.ts';
+import { trimmed, clockOf, fixed, withSign, stamp, tone } from './texts.ts';
+import type { ShownHour } from './view.ts';
+
+/** What each hour and day brought, net of fees, also before this run. */
+export const profitPanel: Panel = ({ hours, days, minor, profit: { opening } }) => {
+  const rows = (of: readonly ShownHour[], isDay: boolean) =>
+    [...of]
+      .reverse()
+      .map(({ from, fills, volume, trading, fees, hedging, net, spread, inventory }) => [
+        isDay ? stamp(from).slice(0, 10) : stamp(from).slice(5, 16),
+        h('b', null, signedSum(net)),
+        signedSum(trading),
+        signedSum(fees),
+        Number(hedging) === 0 ? '' : signedSum(hedging),
+        fixed(volume, 0),
+        String(fills),
+        spread === null ? '' : signedSum(spread),
+        inventory === null ? '' : signedSum(inventory),
+      ]);
+  const names = ['net', 'trading', 'fees', 'hedging', 'volume', 'fills', 'spread', 'inventory'];
+  return hours.length === 0
+    ? none('no fill is in the ledger yet')
+    : [
+        opening === null
+          ? null
+          : h(
+              'p',
+              { class: 'soft' },
+              `since the opening, ${minor}: `,
+              signedSum(opening.total),
+              ` = spread ${withSign(opening.spread, 2)}, inventory ${withSign(opening.inventory, 2)}, fees ${withSign(opening.fees, 2)}, hedging ${withSign(opening.hedging, 2)}`,
+            ),
+        div(
+          'scroll',
+          tableOf(
+            [`day, ${minor}`, ...names.slice(0, 6)],
+            rows(days, true).map(row => row.slice(0, 7)),
+          ),
+          tableOf([`hour, ${minor}`, ...names], rows(hours, false)),
+        ),
+      ];
+};
+
+/** The last fills, and what the market did a minute after them. */
+export const fillsPanel: Panel = ({ fills: { last, markouts }, major }) => [
+  h(
+    'p',
+    null,
+    ...markouts.map(({ side, fills: count, bps }) =>
+      small(
+        'figure',
+        small('soft', side === 'both' ? 'both sides ' : `${side} `),
+        bps === null ? '–' : small(tone(bps), `${withSign(bps, 2)} bps`),
+        small('soft', ` of ${count}`),
+      ),
+    ),
+  ),
+  last.length === 0
+    ? none('no fill in this run')
+    : div(
+        'scroll',
+        tableOf(
+          ['UTC', '', 'price', major, 'after 60 s'],
+          last.map(({ at, side, price, amount, fee, role, markoutBps }) => [
+            clockOf(at),
+            h('span', { class: side }, `${side === 'bid' ? 'bought' : 'sold'}${role === 'taker' ? ', taker' : ''}`),
+            price,
+            h('span', { title: `fee ${fee}` }, trimmed(amount)),
+            markoutBps === null ? small('soft', '…') : small(tone(markoutBps), `${withSign(markoutBps, 2)} bps`),
+          ]),
+          2,
+        ),
+      ),
+];
+
+/** What was to leave another way. */
+export const hedgesPanel: Panel = ({ decision: { hedges: all }, major }) =>
+  all.length === 0
+    ? none('nothing was to leave another way')
+    : tableOf(
+        ['UTC', 'state', major, 'ways'],
+        [...all]
+          .reverse()
+          .map(({ at, state, amount, why, weighed }) => [
+            clockOf(at),
+            `${state}${why === null ? '' : ` (${why})`}`,
+            trimmed(amount),
+            small(
+              'soft',
+              weighed.map(({ way, cost, not }) => `${way} ${cost ?? '–'}${not === null ? ' taken' : ''}`).join('; '),
+            ),
+          ]),
+        2,
+      );
+
+/** Why each balance is what it is, and how it stands to the exchange. */
+export const ledgerPanel: Panel = ({ ledger: of, decision }, { past }) => {
+  const rows = (of?.rows ?? []).filter(({ causes, difference }) => causes.length > 0 || Number(difference ?? 0) !== 0);
+  return of === null
+    ? [
+        past === null ? none('no ledger yet') : none('holdings at that moment:'),
+        tableOf(
+          ['', 'held'],
+          Object.entries(decision.inventory.holdings)
+            .filter(([, held]) => Number(held) !== 0)
+            .map(([currency, held]) => [currency, trimmed(held)]),
+        ),
+      ]
+    : [
+        tableOf(
+          ['', 'balance', 'exchange', 'differs'],
+          rows.map(({ currency, balance, exchange, difference }) => [
+            currency,
+            trimmed(balance),
+            exchange === null ? '–' : trimmed(exchange),
+            difference === null || Number(difference) === 0 ? small('gain', '0') : small('loss', difference),
+          ]),
+        ),
+        ...rows.map(({ currency, causes }) =>
+          h(
+            'p',
+            { class: 'soft' },
+            `${currency}: ${causes.map(({ cause, sum: text }) => `${cause} ${Number(Number(text).toPrecision(6))}`).join(', ')}`,
+          ),
+        ),
+        h(
+          'p',
+          { class: 'soft' },
+          of.checkedAt === null
+            ? 'not compared with the exchange yet'
+            : `compared with the exchange at ${stamp(of.checkedAt)}`,
+        ),
+      ];
+};
+
+/** What happened, who did it and why; the newest first. */
+export const eventsPanel: Panel = ({ events: all }) =>
+  all.length === 0
+    ? none('nothing happened yet')
+    : h(
+        'ol',
+        { class: 'lines scroll' },
+        ...all.map(({ at, who, level, text }) =>
+          h('li', { class: level }, small('soft', clockOf(at)), ` ${who === 'bot' ? '' : `${who}: `}`, text),
+        ),
+      );

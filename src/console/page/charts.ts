@@ -1,0 +1,235 @@
+/** The console's charts: price with our quotes and fills, inventory, and profit in its parts, over the last minutes or the whole run. */
+import type UPlot from 'uplot';
+import { clockOf, stamp } from './texts.ts';
+import type { ConsoleHistory, ConsoleView } from './view.ts';
+
+/** Loaded before this script. */
+declare const uPlot: typeof UPlot;
+
+export type Range = 'recent' | 'whole';
+
+type Line = {
+  readonly label: string;
+  readonly colour: string;
+  readonly column: number;
+  readonly dash?: number[];
+  readonly width?: number;
+};
+
+/** Columns as `POINT` names them. */
+const PRICE: readonly Line[] = [
+  { label: 'best bid', colour: 'soft', column: 1 },
+  { label: 'best ask', colour: 'soft', column: 2 },
+  { label: 'our bid', colour: 'buy', column: 3, width: 1.5 },
+  { label: 'our ask', colour: 'sell', column: 4, width: 1.5 },
+];
+const INVENTORY: readonly Line[] = [{ label: 'inventory', colour: 'inventory', column: 5, width: 1.5 }];
+const PROFIT: readonly Line[] = [
+  { label: 'net', colour: 'ink', column: 6, width: 2 },
+  { label: 'spread', colour: 'spread', column: 7 },
+  { label: 'inventory', colour: 'inventory', column: 8 },
+  { label: 'fees', colour: 'fees', column: 9 },
+];
+
+export class Charts {
+  range: Range = 'recent';
+  #drawn: { readonly chart: UPlot; readonly place: HTMLElement; readonly lines: readonly Line[] }[] = [];
+  #history: ConsoleHistory | null = null;
+  #view: ConsoleView | null = null;
+  #isDue = false;
+
+  constructor() {
+    const sizes = new ResizeObserver(() => this.#fit());
+    for (const id of PLACES) sizes.observe(document.getElementById(id)!);
+  }
+
+  /** Draws anew: colours or kind of view have changed. */
+  reset(): void {
+    for (const { chart } of this.#drawn) chart.destroy();
+    this.#drawn = [];
+    this.#due();
+  }
+
+  show(history: ConsoleHistory, view: ConsoleView): void {
+    if (history === this.#history && view === this.#view) return;
+    [this.#history, this.#view] = [history, view];
+    this.#due();
+  }
+
+  #due(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    requestAnimationFrame(() => {
+      this.#isDue = false;
+      this.#draw();
+    });
+  }
+
+  #draw(): void {
+    const history = this.#history;
+    if (history === null) return;
+    if (this.#drawn.length === 0)
+      this.#drawn = [
+        this.#made('price-plot', PRICE, [chart => this.#fills(chart)]),
+        this.#made('inventory-plot', INVENTORY, [chart => this.#limits(chart)]),
+        this.#made('profit-plot', PROFIT, [chart => level(chart, 0, 'soft', [])]),
+      ];
+    const points = history[this.range];
+    for (const { chart, lines } of this.#drawn) {
+      const columns = [0, ...lines.map(({ column }) => column)].map(column =>
+        points.map(point => valueAt(point, column)),
+      );
+      chart.setData(columns as UPlot.AlignedData);
+    }
+    document.documentElement.dataset['points'] = String(points.length);
+  }
+
+  #fit(): void {
+    for (const { chart, place } of this.#drawn) {
+      const [width, height] = [Math.floor(place.clientWidth), Math.floor(place.clientHeight)];
+      if (width > 0 && height > 0 && (chart.width !== width || chart.height !== height))
+        chart.setSize({ width, height });
+    }
+  }
+
+  #made(id: string, lines: readonly Line[], hooks: readonly ((chart: UPlot) => void)[]) {
+    const place = document.getElementById(id)!;
+    const axis = {
+      stroke: colour('soft'),
+      font: FONT,
+      grid: { stroke: colour('rule'), width: 1 },
+      ticks: { show: false },
+    };
+    const chart = new uPlot(
+      {
+        width: Math.max(120, Math.floor(place.clientWidth)),
+        height: Math.max(80, Math.floor(place.clientHeight)),
+        padding: [6, 8, 0, 0],
+        legend: { show: false },
+        cursor: { sync: { key: 'console' }, drag: { x: false, y: false }, points: { size: 5 } },
+        tzDate: seconds => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+        // A little room, and never no height at all.
+        scales: { y: { range: (_, min, max) => roomy(min, max, lines === INVENTORY ? this.#limit() : null) } },
+        axes: [
+          {
+            ...axis,
+            size: 22,
+            space: 70,
+            values: (_, at, __, ___, step) =>
+              at.map(s =>
+                step >= 86_400 ? stamp(s * 1000).slice(5, 10) : clockOf(s * 1000).slice(0, step < 60 ? 8 : 5),
+              ),
+          },
+          { ...axis, size: 64, space: 26, values: (_, at) => at.map(v => short(v)) },
+        ],
+        series: [
+          {},
+          ...lines.map(({ label, colour: name, width = 1 }) => ({
+            label,
+            stroke: colour(name),
+            width,
+            points: { show: false },
+            spanGaps: false,
+          })),
+        ],
+        hooks: { draw: [...hooks], setCursor: [chart => this.#read(chart, lines, id)] },
+      },
+      [[]],
+      place,
+    );
+    return { chart, place, lines };
+  }
+
+  /** What is under the pointer, in words above the chart. */
+  #read(chart: UPlot, lines: readonly Line[], id: string): void {
+    const place = document.getElementById(`${id}-read`);
+    if (!place) return;
+    const { idx } = chart.cursor;
+    const at = idx === null || idx === undefined ? null : chart.data[0][idx];
+    if (at === null || at === undefined || idx === null || idx === undefined) {
+      place.textContent = '';
+      return;
+    }
+    const texts = lines.map(({ label }, i) => {
+      const value = chart.data[i + 1]?.[idx];
+      return `${label} ${value === null || value === undefined ? '–' : short(value)}`;
+    });
+    place.textContent = `${clockOf(at * 1000)}  ${texts.join('  ')}`;
+  }
+
+  #limit(): number | null {
+    const max = Number(this.#view?.decision.inventory.max);
+    return Number.isFinite(max) ? max : null;
+  }
+
+  #limits(chart: UPlot): void {
+    const max = this.#limit();
+    level(chart, 0, 'soft', []);
+    if (max === null) return;
+    for (const value of [max, -max]) level(chart, value, 'fees', [4, 4]);
+  }
+
+  #fills(chart: UPlot): void {
+    const { ctx, bbox } = chart;
+    const { min, max } = chart.scales['x'] ?? {};
+    if (min === undefined || max === undefined || min === null || max === null) return;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    const size = 4 * devicePixelRatio;
+    for (const [at = 0, side = 0, price = 0] of this.#history?.fills ?? []) {
+      if (at / 1000 < min || at / 1000 > max) continue;
+      const [x, y] = [chart.valToPos(at / 1000, 'x', true), chart.valToPos(price, 'y', true)];
+      ctx.fillStyle = colour(side > 0 ? 'buy' : 'sell');
+      ctx.beginPath();
+      ctx.moveTo(x, y - side * size);
+      ctx.lineTo(x - size, y + side * size);
+      ctx.lineTo(x + size, y + side * size);
+      ctx.fill();
+    }
+    ctx.restore();
+  }
+}
+
+const PLACES = ['price-plot', 'inventory-plot', 'profit-plot'] as const;
+const FONT = '11px system-ui, sans-serif';
+
+/** Time in seconds; a price of 0 is none. */
+function valueAt(point: readonly number[], column: number): number | null {
+  const value = point[column] ?? 0;
+  if (column === 0) return value / 1000;
+  return column <= 4 && value === 0 ? null : value;
+}
+
+function roomy(min: number | null, max: number | null, limit: number | null): [number, number] {
+  let [low, high] = [min ?? 0, max ?? 1];
+  if (limit !== null) [low, high] = [Math.min(low, -limit), Math.max(high, limit)];
+  const room = (high - low) * 0.08 || Math.abs(high) * 0.001 || 1;
+  return [low - room, high + room];
+}
+
+function level(chart: UPlot, value: number, name: string, dash: number[]): void {
+  const { ctx, bbox } = chart;
+  const y = Math.round(chart.valToPos(value, 'y', true)) + 0.5;
+  if (y < bbox.top || y > bbox.top + bbox.height) return;
+  ctx.save();
+  ctx.strokeStyle = colour(name);
+  ctx.lineWidth = 1;
+  ctx.setLineDash(dash);
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  ctx.restore();
+}
+
+const colour = (name: string): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+function short(value: number): string {
+  const size = Math.abs(value);
+  return size >= 1e4 || Number.isInteger(value)
+    ? value.toLocaleString('en-US', { maximumFractionDigits: size >= 1e5 ? 0 : 2 })
+    : String(Number(value.toPrecision(4)));
+}

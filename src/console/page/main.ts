@@ -1,0 +1,156 @@
+/** The console's page: shows the newest view, or a moment of the past, and is worked by pointer or keys. */
+import { Charts } from './charts.ts';
+import * as account from './accountPanels.ts';
+import { h, render } from './elements.ts';
+import type { Panel } from './elements.ts';
+import * as market from './marketPanels.ts';
+import * as standing from './statePanels.ts';
+import { State } from './state.ts';
+import { clockOf, span, stamp } from './texts.ts';
+import type { ConsoleView } from './view.ts';
+
+/** By the place of each. */
+const PANELS: Readonly<Record<string, Panel>> = {
+  tiles: standing.tilesPanel,
+  depth: market.depthPanel,
+  regime: standing.regimePanel,
+  limits: standing.limitsPanel,
+  levels: market.levelsPanel,
+  orders: market.ordersPanel,
+  profit: account.profitPanel,
+  fills: account.fillsPanel,
+  budgets: standing.budgetsPanel,
+  hedges: account.hedgesPanel,
+  ledger: account.ledgerPanel,
+  events: account.eventsPanel,
+};
+/** Steps of the keys, ms. */
+const STEP = { small: 10_000, minute: 60_000, large: 600_000 };
+
+const place = (id: string): HTMLElement => document.getElementById(id)!;
+const slider = place('slider') as HTMLInputElement;
+const root = document.documentElement;
+const charts = new Charts();
+let isDue = false;
+let isHeld = false;
+
+const state = new State(() => {
+  if (isDue) return;
+  isDue = true;
+  requestAnimationFrame(() => {
+    isDue = false;
+    show();
+  });
+});
+
+function show(): void {
+  const { view, history, live, waiting } = state;
+  showTime(live);
+  if (view === null) {
+    render(h('p', { class: 'warning' }, waiting === null ? 'connecting…' : waitingText(waiting)), place('warnings'));
+    return;
+  }
+  render(standing.headPanel(view, state), place('head'));
+  render(standing.warningsPanel(view, state), place('warnings'));
+  for (const [name, panel] of Object.entries(PANELS)) render(panel(view, state), place(name));
+  if (history !== null) charts.show(history, view);
+  document.title = `${view.book} ${view.decision.regime.regime} · Puntas`;
+  root.dataset['shown'] = `${view.kind} ${view.at}`;
+  root.classList.toggle('is-past', state.past !== null);
+}
+
+const waitingText = ({ bot, trouble }: NonNullable<State['waiting']>): string =>
+  trouble ??
+  (bot.state === 'never ran'
+    ? 'this bot has not run yet: the page fills once it does'
+    : `the bot is ${bot.state}: nothing of it is recorded yet`);
+
+/** The slider, from the first recorded run to now. */
+function showTime(live: ConsoleView | null): void {
+  const { asked, past } = state;
+  const [from, to] = [live?.runs[0]?.from ?? 0, live?.at ?? 0];
+  slider.disabled = live === null;
+  slider.min = String(from);
+  slider.max = String(to);
+  const at = asked?.at ?? past?.view.at ?? to;
+  if (!isHeld) slider.value = String(at);
+  slider.setAttribute('aria-valuetext', stamp(at));
+  const text =
+    asked !== null
+      ? `${stamp(asked.at)}: replaying${asked.share > 0 ? `, ${Math.floor(asked.share * 100)} %` : ''}…`
+      : past !== null
+        ? `${stamp(past.view.at)}, ${span(to - past.view.at)} ago`
+        : live === null
+          ? ''
+          : `live, ${clockOf(to)}`;
+  place('when').textContent = text;
+  place('live').setAttribute('aria-pressed', String(asked === null && past === null));
+}
+
+function step(ms: number): void {
+  const { asked, past, live } = state;
+  if (live === null) return;
+  const at = (asked?.at ?? past?.view.at ?? live.at) + ms;
+  if (at >= live.at) state.go(null);
+  else state.go(Math.max(live.runs[0]?.from ?? 0, at));
+}
+
+const level = (by: number): void => {
+  const all = state.view?.decision.levels ?? [];
+  const now = all.findIndex(one => market.nameOfLevel(one) === state.chosen);
+  const next = all[(now + by + all.length) % (all.length || 1)];
+  if (next) state.choose(market.nameOfLevel(next));
+};
+
+function theme(): void {
+  const isDark =
+    (root.dataset['theme'] ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
+  root.dataset['theme'] = isDark ? 'light' : 'dark';
+  charts.reset();
+}
+
+function range(): void {
+  charts.range = charts.range === 'recent' ? 'whole' : 'recent';
+  place('range').textContent = charts.range === 'recent' ? 'last 15 minutes' : 'whole run';
+  charts.reset();
+}
+
+const help = (): void => {
+  place('help').hidden = !place('help').hidden;
+};
+
+const KEYS: Readonly<Record<string, (isShift: boolean) => void>> = {
+  ArrowLeft: isShift => step(isShift ? -STEP.minute : -STEP.small),
+  ArrowRight: isShift => step(isShift ? STEP.minute : STEP.small),
+  PageUp: () => step(-STEP.large),
+  PageDown: () => step(STEP.large),
+  Home: () => step(-Infinity),
+  End: () => state.go(null),
+  l: () => state.go(null),
+  j: () => level(1),
+  k: () => level(-1),
+  r: range,
+  t: theme,
+  '?': help,
+  Escape: () => (place('help').hidden = true),
+};
+
+document.addEventListener('keydown', event => {
+  const { key, shiftKey, ctrlKey, altKey, metaKey } = event;
+  const act = KEYS[key];
+  if (act === undefined || ctrlKey || altKey || metaKey) return;
+  event.preventDefault();
+  act(shiftKey);
+});
+slider.addEventListener('input', () => {
+  isHeld = true;
+  const at = Number(slider.value);
+  state.go(at >= (state.live?.at ?? 0) - 1_000 ? null : at);
+});
+slider.addEventListener('change', () => (isHeld = false));
+place('live').addEventListener('click', () => state.go(null));
+place('theme').addEventListener('click', theme);
+place('range').addEventListener('click', range);
+place('keys').addEventListener('click', help);
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => charts.reset());
+state.listen();

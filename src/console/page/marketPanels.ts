@@ -1,0 +1,158 @@
+/** Panels of the market and our orders in it: the book, the levels with the steps of their prices, orders. */
+import { div, h, none, sideText, small, tableOf } from './elements.ts';
+import type { Node, Panel } from './elements.ts';
+import { age, trimmed, fixed, withSign } from './texts.ts';
+import type { DepthRow, ShownLevel, ShownStep } from './view.ts';
+
+/** The book, others and us; the width behind a row is its amount. */
+export const depthPanel: Panel = ({ depth: { bids, asks }, orders, decision, major }) => {
+  const most = Math.max(1e-12, ...[...bids, ...asks].map(({ others, ours }) => Number(others) + Number(ours ?? 0)));
+  const row = (side: 'bid' | 'ask') => (at: DepthRow) => {
+    const own = orders.filter(order => order.side === side && order.price === at.price);
+    const width = (amount: string | null) => ({ width: `${(100 * Number(amount ?? 0)) / most}%` });
+    return h(
+      'tr',
+      { class: at.ours === null ? side : `${side} own`, key: `${side} ${at.price}` },
+      h('td', null, at.price),
+      h(
+        'td',
+        { class: 'bar' },
+        h('i', { style: width(at.others) }),
+        small('', Number(at.others) === 0 ? '' : fixed(at.others, 4)),
+      ),
+      h('td', null, at.ours === null ? '' : h('b', null, trimmed(at.ours))),
+      h('td', { class: 'soft' }, own.map(({ ahead }) => (ahead === null ? '' : aheadText(ahead))).join(', ')),
+      h('td', { class: 'soft' }, own.map(({ ageMs }) => age(ageMs)).join(', ')),
+    );
+  };
+  const { bid, ask } = decision.market;
+  const between = bid === null || ask === null ? 'one side is empty' : `${fixed((Number(bid) + Number(ask)) / 2, 2)}`;
+  return h(
+    'table',
+    { class: 'depth' },
+    h(
+      'thead',
+      null,
+      h(
+        'tr',
+        null,
+        ...['price', `others, ${major}`, 'ours', 'ahead', 'age'].map(name => h('th', { scope: 'col' }, name)),
+      ),
+    ),
+    h(
+      'tbody',
+      null,
+      ...[...asks].reverse().map(row('ask')),
+      h('tr', { class: 'mid', key: 'mid' }, h('td', { colSpan: 5 }, between)),
+      ...bids.map(row('bid')),
+    ),
+  );
+};
+
+/** A level's name in `State.chosen`. */
+export const nameOfLevel = ({ side, level }: ShownLevel): string => `${side} ${level ?? 'all'}`;
+
+/** Why a level is where it is: the steps from the fair value to its price, each from where the one before ended. */
+export const levelsPanel: Panel = ({ decision: { levels: all, tick, refusal } }, state) => {
+  if (all.length === 0) return none(refusal === null ? 'nothing was decided yet' : `nothing is quoted: ${refusal}`);
+  const chosen =
+    all.find(one => nameOfLevel(one) === state.chosen) ??
+    all.find(({ side, level }) => side === 'bid' && level === 1) ??
+    all[0]!;
+  return [
+    div(
+      'tabs',
+      ...all.map(one =>
+        h(
+          'button',
+          {
+            type: 'button',
+            key: nameOfLevel(one),
+            class: one.side,
+            'aria-pressed': one === chosen,
+            onClick: () => state.choose(nameOfLevel(one)),
+          },
+          nameOfLevel(one),
+          small('soft', ` ${one.decision}`),
+        ),
+      ),
+    ),
+    h(
+      'p',
+      null,
+      h('b', null, chosen.price ?? 'no price'),
+      chosen.amount === null ? '' : ` · ${trimmed(chosen.amount)}`,
+      small('soft', ` · ${chosen.decision}: ${chosen.reason}${chosen.detail === null ? '' : ` (${chosen.detail})`}`),
+      chosen.order === null ? '' : small('soft', ` · order ${chosen.order.id}, ${chosen.order.now}`),
+    ),
+    chosen.steps.length === 0 ? none('it has no steps') : waterfall(chosen.steps, tick),
+  ];
+};
+
+function waterfall(steps: readonly ShownStep[], tick: string): Node {
+  const [base, ...moves] = steps;
+  let at = 0;
+  const bars = moves.map(({ name, ticks }) => {
+    const from = at;
+    at += ticks;
+    return { name, ticks, from, to: at };
+  });
+  const low = Math.min(0, ...bars.map(({ to }) => to));
+  const wide = Math.max(0, ...bars.map(({ to }) => to)) - low || 1;
+  const place = (from: number, to: number) => ({
+    left: `${(100 * (Math.min(from, to) - low)) / wide}%`,
+    width: `${Math.max(0.6, (100 * Math.abs(to - from)) / wide)}%`,
+  });
+  const row = (name: string, value: Node, style: Record<string, string>, kind: string) =>
+    h(
+      'tr',
+      null,
+      h('th', { scope: 'row' }, name),
+      h('td', null, value),
+      h('td', { class: 'bar' }, div('track', h('i', { class: kind, style }))),
+    );
+  return h(
+    'table',
+    { class: 'waterfall' },
+    h('caption', null, `steps in ticks of ${tick}`),
+    h(
+      'tbody',
+      null,
+      row(base!.name, fixed(base!.ticks, 2), place(0, 0), 'soft'),
+      ...bars.map(({ name, ticks, from, to }) =>
+        row(name, withSign(ticks, 2), place(from, to), ticks < 0 ? 'down' : 'up'),
+      ),
+      row('price', h('b', null, fixed(base!.ticks + at, 2)), place(at, at), 'ink'),
+    ),
+  );
+}
+
+/** Every order of ours that is not over. */
+export const ordersPanel: Panel = ({ orders: all, major, budgets }) =>
+  all.length === 0
+    ? none('no order of ours')
+    : [
+        tableOf(
+          ['', 'price', major, 'filled', 'ahead', 'age', 'state'],
+          all.map(({ side, price, amount, filled, ahead, ageMs, state }) => [
+            sideText(side),
+            price,
+            trimmed(amount),
+            Number(filled) === 0 ? '' : trimmed(filled),
+            ahead === null ? '–' : aheadText(ahead),
+            age(ageMs),
+            small('soft', state),
+          ]),
+        ),
+        budgets === null || (budgets.queueAhead.bid === null && budgets.queueAhead.ask === null)
+          ? null
+          : h(
+              'p',
+              { class: 'soft' },
+              `before the best order, from the stream: bid ${amountText(budgets.queueAhead.bid)}, ask ${amountText(budgets.queueAhead.ask)} ${major}`,
+            ),
+      ];
+
+/** Of others, at the same price. */
+const aheadText = (ahead: string): string => (Number(ahead) === 0 ? 'first' : `≤ ${ahead}`);
+const amountText = (of: number | null): string => (of === null ? '–' : String(Number(of.toPrecision(4))));

@@ -1,0 +1,223 @@
+/** Panels of how the bot stands: what it may do, how near its limits are, what it has earned and used. */
+import { div, h, none, sideText, small, signedSum, tableOf } from './elements.ts';
+import type { Node, Panel } from './elements.ts';
+import { trimmed, clockOf, fixed, withSign, span, stamp, tone } from './texts.ts';
+
+const PAUSED: Readonly<Record<string, string>> = {
+  normal: 'good',
+  wide: 'fair',
+  'reduce only': 'fair',
+  paused: 'bad',
+  halted: 'bad',
+};
+
+/** Who it is, whether it lives, what it may do now. */
+export const headPanel: Panel = (view, { isUp, past, live }) => {
+  const { bot, decision, catchingUp } = view;
+  const { regime } = decision.regime;
+  const isPast = past !== null;
+  const stale = bot.writtenAgo !== null && bot.writtenAgo > 10_000;
+  return [
+    h(
+      'h1',
+      null,
+      view.book.replace('_', ' / ').toUpperCase(),
+      small('soft', ` ${view.strategy} · ${view.instance} · run ${view.run}`),
+    ),
+    div(
+      'pills',
+      isPast
+        ? small('pill past', 'past')
+        : small(
+            `pill ${bot.state === 'running' ? 'good' : 'bad'}`,
+            bot.state === 'silent' ? 'no sign of life' : bot.state,
+          ),
+      small(`pill ${PAUSED[regime] ?? ''}`, regime),
+      !isPast && bot.halt !== null && bot.halt.what !== regime ? small('pill bad', bot.halt.what) : null,
+      !isUp ? small('pill bad', 'no line to the console') : null,
+      !isPast && catchingUp !== null
+        ? small('pill fair', `reading the recording: ${Math.floor(catchingUp * 100)} %`)
+        : null,
+      !isPast && stale && bot.state === 'running'
+        ? small('pill fair', `nothing written for ${span(bot.writtenAgo ?? 0)}`)
+        : null,
+    ),
+    div('at', stamp((isPast ? view : (live ?? view)).at), ' UTC'),
+  ];
+};
+
+/** What must be read before anything else; nothing when all is well. */
+export const warningsPanel: Panel = ({ decision, bot }, { problem, past }) => {
+  const { note, difference, refusal } = decision;
+  const lines = [
+    ...(problem === null ? [] : [problem]),
+    ...(past === null && bot.halt !== null
+      ? [
+          `${bot.halt.what} by ${bot.halt.by} at ${bot.halt.at > 0 ? stamp(bot.halt.at) : 'an unknown time'}: ${bot.halt.reason}`,
+        ]
+      : []),
+    ...(difference === null
+      ? []
+      : [`this Puntas decides otherwise than the one that ran, and the replay stops there: ${difference}`]),
+    ...(note === null ? [] : [note]),
+    ...(refusal === null ? [] : [`nothing is quoted: ${refusal}`]),
+  ];
+  return lines.map(line => h('p', { class: 'warning' }, line));
+};
+
+/** The figures that are looked at first. */
+export const tilesPanel: Panel = view => {
+  const { profit, decision, fills, uptime, minor, point } = view;
+  const [, bid = 0, ask = 0] = point;
+  const both = fills.markouts.find(({ side }) => side === 'both');
+  const tile = (name: string, value: Node, under: Node) =>
+    div('tile', small('soft', name), h('b', null, value), small('soft', under));
+  const { inventory } = decision;
+  const share = Math.abs(Number(inventory.fromTarget)) / (Number(inventory.max) || 1);
+  return [
+    tile(
+      'net profit, this run',
+      signedSum(profit.run.total),
+      profit.opening === null ? minor : `${withSign(profit.opening.total, 2)} since the opening`,
+    ),
+    tile('spread', signedSum(profit.run.spread), minor),
+    tile('inventory', signedSum(profit.run.inventory), minor),
+    tile(
+      'fees',
+      signedSum(profit.run.fees),
+      Number(profit.run.hedging) === 0 ? minor : `hedging ${withSign(profit.run.hedging, 2)}`,
+    ),
+    tile(
+      'position',
+      withSign(inventory.fromTarget, 4),
+      `${inventory.currency} from target, ${fixed(share * 100, 0)} %`,
+    ),
+    tile(
+      'market',
+      `${fixed((20_000 * (ask - bid)) / (ask + bid || 1), 1)} bps`,
+      `${decision.market.bid ?? '–'} / ${decision.market.ask ?? '–'}`,
+    ),
+    tile(
+      '60 s markout',
+      both?.bps === null || both === undefined
+        ? '–'
+        : h('span', { class: tone(both.bps) }, `${withSign(both.bps, 2)} bps`),
+      `${both?.fills ?? 0} fills, before fees`,
+    ),
+    tile('quoted', `${fixed(uptime.bid * 100, 1)} / ${fixed(uptime.ask * 100, 1)} %`, 'of the time, bid / ask'),
+  ];
+};
+
+/** What it may do now, since when and why, and what it was before. */
+export const regimePanel: Panel = ({ decision: { regime: now, changes, figures }, at }) => [
+  h(
+    'p',
+    null,
+    h('b', { class: PAUSED[now.regime] ?? '' }, now.regime),
+    now.since === null ? ' since the start' : ` for ${span(at - now.since)}`,
+    div('soft', now.why),
+  ),
+  changes.length < 2
+    ? null
+    : h(
+        'ul',
+        { class: 'lines' },
+        ...changes
+          .slice(-6, -1)
+          .reverse()
+          .map(({ regime: name, since, why }) =>
+            h('li', null, small('soft', since === null ? 'start' : clockOf(since)), ` ${name}: `, small('soft', why)),
+          ),
+      ),
+  figures.length === 0
+    ? null
+    : tableOf(
+        ['model', '', ''],
+        figures.map(({ name, value, unit }) => [name, String(Number(value.toPrecision(4))), small('soft', unit)]),
+      ),
+];
+
+/** The distance to each limit. */
+export const limitsPanel: Panel = ({ limits: all }) =>
+  h(
+    'ul',
+    { class: 'limits' },
+    ...all.map(({ limit, currency, max, used, share }) => {
+      const level = share >= 0.9 ? 'bad' : share >= 0.6 ? 'fair' : '';
+      return h(
+        'li',
+        { key: limit },
+        div(
+          'row',
+          small('', limit),
+          small('soft', `${short(used)} of ${trimmed(max)}${currency === null ? '' : ` ${currency}`}`),
+        ),
+        h(
+          'div',
+          {
+            class: `meter ${level}`,
+            role: 'meter',
+            'aria-label': limit,
+            'aria-valuemin': 0,
+            'aria-valuemax': 100,
+            'aria-valuenow': Math.round(share * 100),
+          },
+          h('i', { style: { width: `${Math.min(100, share * 100)}%` } }),
+        ),
+      );
+    }),
+  );
+
+const short = (text: string): string =>
+  Number(Number(text).toPrecision(5)).toLocaleString('en-US', { maximumFractionDigits: 8 });
+
+/** Requests that may still be sent, and how busy the bot's own process is; from its metrics. */
+export const budgetsPanel: Panel = ({ budgets: of, counts }, { past }) => [
+  of === null
+    ? none(past === null ? 'the bot tells no metrics (metrics.port)' : 'not recorded: only of now')
+    : h(
+        'ul',
+        { class: 'limits' },
+        ...(['public', 'private'] as const).map(name => {
+          const left = of[name];
+          const most = name === 'public' ? of.publicMax : of.privateMax;
+          const used = left === null ? 0 : 1 - left / most;
+          return h(
+            'li',
+            { key: name },
+            div(
+              'row',
+              small('', `${name} requests`),
+              small('soft', left === null ? '–' : `${left} of ${most} left this minute`),
+            ),
+            h(
+              'div',
+              { class: `meter ${used >= 0.9 ? 'bad' : used >= 0.6 ? 'fair' : ''}` },
+              h('i', { style: { width: `${Math.min(100, used * 100)}%` } }),
+            ),
+          );
+        }),
+        h(
+          'li',
+          { key: 'lag' },
+          div(
+            'row',
+            small('', 'event loop, p99'),
+            small('soft', of.eventLoopP99Ms === null ? '–' : `${fixed(of.eventLoopP99Ms, 1)} ms`),
+          ),
+        ),
+        h(
+          'li',
+          { key: 'stream' },
+          div(
+            'row',
+            small('', 'market data'),
+            small('soft', of.streamUp === null ? 'polled' : of.streamUp ? 'stream' : 'stream is down, polled'),
+          ),
+        ),
+      ),
+  tableOf(
+    ['orders', ...Object.keys(counts[0]?.counts ?? {})],
+    counts.map(({ side, counts: each }) => [sideText(side), ...Object.values(each).map(String)]),
+  ),
+];

@@ -1,0 +1,42 @@
+/** Numbers and times as the console's page writes them. */
+
+/** With so many decimals and thin groups; what is no number stays as it is. */
+export function fixed(text: string | number | null, decimals: number): string {
+  const value = Number(text);
+  if (text === null || !Number.isFinite(value)) return '–';
+  return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
+
+/** The same with its sign. */
+export const withSign = (text: string | number | null, decimals: number): string =>
+  `${Number(text) > 0 ? '+' : ''}${fixed(text, decimals)}`;
+
+/** The class of a gain or a loss. */
+export const tone = (text: string | number | null): string =>
+  Number(text) > 0 ? 'gain' : Number(text) < 0 ? 'loss' : '';
+
+/** Without the zeros at the end. */
+export const trimmed = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+
+/** Days, hours, minutes or seconds: the two largest. */
+export function span(ms: number): string {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} m ${s % 60} s`;
+  if (s < 86_400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} m`;
+  return `${Math.floor(s / 86_400)} d ${Math.floor((s % 86_400) / 3600)} h`;
+}
+
+/** Minutes and seconds, before them hours where there are any. */
+export function age(ms: number): string {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  const two = (of: number) => String(of).padStart(2, '0');
+  const minutes = `${s < 3600 ? Math.floor(s / 60) : two(Math.floor((s % 3600) / 60))}:${two(s % 60)}`;
+  return s < 3600 ? minutes : `${Math.floor(s / 3600)}:${minutes}`;
+}
+
+/** Hours, minutes and seconds UTC. */
+export const clockOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
+
+/** Day and time UTC. */
+export const stamp = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');

@@ -1,0 +1,77 @@
+/** The console's colours and places: the report's palette, dense rows, figures of one width, one column on a phone. */
+
+const LIGHT = `--paper:#f4f5f7;--panel:#fff;--ink:#1b1f24;--soft:#667079;--rule:#e3e6ea;--line:#d8dce1;
+--buy:#0067a8;--sell:#c24e00;--buyback:#0067a81f;--sellback:#c24e001f;--own:#fff4d6;
+--spread:#00875f;--inventory:#7a3fd1;--fees:#cf222e;--good:#00794f;--fair:#956400;--bad:#cf222e;--past:#7a3fd1`;
+const DARK = `--paper:#0b0e12;--panel:#12171d;--ink:#e2e6ea;--soft:#93a0ac;--rule:#222932;--line:#28303a;
+--buy:#58a6ff;--sell:#ff8c42;--buyback:#58a6ff26;--sellback:#ff8c4226;--own:#2b2817;
+--spread:#3ecf9b;--inventory:#b79bea;--fees:#ff7b72;--good:#3ecf9b;--fair:#e3b341;--bad:#ff7b72;--past:#b79bea`;
+
+/** CSS of the whole page. */
+export const STYLE = `
+:root{color-scheme:light dark;${LIGHT}}
+@media(prefers-color-scheme:dark){:root:not([data-theme=light]){${DARK}}}
+:root[data-theme=dark]{color-scheme:dark;${DARK}}
+:root[data-theme=light]{color-scheme:light}
+*{box-sizing:border-box}
+body{margin:0;background:var(--paper);color:var(--ink);font:13px/1.4 system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif;font-variant-numeric:tabular-nums}
+header,.time{display:flex;align-items:center;gap:8px 14px;padding:6px 12px;background:var(--panel);border-bottom:1px solid var(--line)}
+.time{position:sticky;top:0;z-index:2}
+#head{display:flex;flex:1;flex-wrap:wrap;align-items:center;gap:4px 14px;min-width:0}
+h1{font-size:15px;margin:0;overflow-wrap:anywhere}h1 .soft{font-weight:400;font-size:13px}
+.at{margin-left:auto;color:var(--soft);white-space:nowrap}
+.pills{display:flex;flex-wrap:wrap;gap:4px}
+.pill{border:1px solid currentColor;border-radius:99px;padding:0 8px;font-size:12px;font-weight:600;color:var(--soft);white-space:nowrap}
+.good{color:var(--good)}.fair{color:var(--fair)}.bad{color:var(--bad)}.past{color:var(--past)}.soft{color:var(--soft)}
+.gain{color:var(--good)}.loss{color:var(--bad)}.bid{color:var(--buy)}.ask{color:var(--sell)}
+button{font:inherit;font-size:12px;color:var(--soft);background:none;border:1px solid var(--line);border-radius:5px;padding:2px 8px;cursor:pointer;min-height:24px}
+button:hover{color:var(--ink)}button[aria-pressed=true]{color:var(--ink);border-color:currentColor}
+:focus-visible{outline:2px solid var(--buy);outline-offset:1px}
+.tools{display:flex;gap:6px}
+#slider{flex:1;min-width:80px;accent-color:var(--buy);margin:0;height:24px}.is-past #slider{accent-color:var(--past)}
+.is-past .time{box-shadow:inset 0 -2px var(--past)}
+#when{white-space:nowrap;min-width:150px;text-align:right;color:var(--soft)}.is-past #when{color:var(--past)}
+#live[aria-pressed=true]{color:var(--good)}
+#help{padding:6px 14px;background:var(--panel);border-bottom:1px solid var(--line)}#help p{margin:3px 0}
+kbd{border:1px solid var(--line);border-radius:3px;padding:0 4px;font:inherit;font-size:12px}
+main{padding:8px 12px 24px;max-width:2200px;margin:0 auto}
+.warning{margin:0 0 6px;padding:5px 10px;border-left:3px solid var(--bad);background:var(--panel);overflow-wrap:anywhere}
+#tiles{display:grid;grid-template-columns:repeat(8,1fr);gap:6px;margin-bottom:6px}
+.tile{display:flex;flex-direction:column;background:var(--panel);border:1px solid var(--line);border-radius:5px;padding:5px 9px;min-width:0;font-size:11px}
+.tile b{font-size:17px;line-height:1.35;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}.tile .soft{overflow-wrap:anywhere}
+.grid{display:grid;gap:6px;grid-template-columns:330px repeat(6,minmax(0,1fr));grid-template-areas:
+"depth price price price price limits limits"
+"depth inv inv profitc profitc regime regime"
+"levels levels levels orders orders fills fills"
+"profit profit profit budgets budgets events events"
+"profit profit profit ledger ledger events events"
+"profit profit profit hedges hedges events events"}
+.panel{background:var(--panel);border:1px solid var(--line);border-radius:5px;padding:6px 10px 8px;min-width:0;overflow:hidden}
+.at-depth{grid-area:depth}.at-price-plot{grid-area:price}.at-inventory-plot{grid-area:inv}.at-profit-plot{grid-area:profitc}.at-regime{grid-area:regime}.at-limits{grid-area:limits}.at-levels{grid-area:levels}.at-orders{grid-area:orders}.at-fills{grid-area:fills}.at-profit{grid-area:profit}.at-budgets{grid-area:budgets}.at-hedges{grid-area:hedges}.at-ledger{grid-area:ledger}.at-events{grid-area:events}
+h2{display:flex;align-items:baseline;gap:10px;font-size:11px;letter-spacing:.05em;text-transform:uppercase;color:var(--soft);margin:0 0 4px;font-weight:600}
+h2 .read{font-weight:400;letter-spacing:0;text-transform:none;white-space:pre;overflow:hidden;text-overflow:ellipsis;min-width:0}h2 button{margin-left:auto;text-transform:none;letter-spacing:0;white-space:nowrap}
+p{margin:0 0 6px}
+.at-price-plot,.at-inventory-plot,.at-profit-plot{display:flex;flex-direction:column}
+.plot{position:relative;flex:1 1 0;min-height:290px;min-width:0;overflow:hidden}.plot .uplot{position:absolute}.at-inventory-plot .plot,.at-profit-plot .plot{min-height:190px}
+.none{color:var(--soft);padding:2px 0}
+.wide{overflow-x:auto}.scroll{max-height:270px;overflow-y:auto}.at-profit .scroll,.at-events .scroll{max-height:400px}
+table{border-collapse:collapse;width:100%}
+th,td{padding:1px 0 1px 10px;text-align:right;white-space:nowrap;font-weight:400;vertical-align:top}
+th:first-child,td:first-child{padding-left:0}th.text,td.text{text-align:left}td.prose{white-space:normal;min-width:120px}
+thead th{color:var(--soft);font-size:11px;border-bottom:1px solid var(--line)}tbody tr+tr td{border-top:1px solid var(--rule)}
+.depth td{border-top:0!important;padding-top:0;padding-bottom:0;line-height:19px}.depth td:first-child,.depth th:first-child{text-align:left}
+tr.bid td:first-child{color:var(--buy)}tr.ask td:first-child{color:var(--sell)}
+tr.bid .bar i{background:var(--buyback)}tr.ask .bar i{background:var(--sellback)}
+.bar{position:relative}.depth td.bar{width:30%}.depth .bar i{position:absolute;right:0;top:1px;bottom:1px}.depth .bar span{position:relative}
+tr.own{background:var(--own)}tr.mid td{text-align:center!important;color:var(--ink)!important;font-weight:600;border-top:1px solid var(--line)!important;border-bottom:1px solid var(--line);line-height:24px}
+.limits,.lines{list-style:none;margin:0;padding:0}.limits li{margin:0 0 5px}.limits .row{display:flex;justify-content:space-between;gap:10px;flex-wrap:wrap}
+.meter{height:4px;border-radius:2px;background:var(--rule);overflow:hidden}.meter i{display:block;height:100%;background:var(--buy)}.meter.fair i{background:var(--fair)}.meter.bad i{background:var(--bad)}
+.lines li{padding:1px 0;overflow-wrap:anywhere}.lines li.warn{color:var(--fair)}.lines li.error{color:var(--bad)}
+.tabs{display:flex;flex-wrap:wrap;gap:4px;margin-bottom:6px}.tabs button.bid{color:var(--buy)}.tabs button.ask{color:var(--sell)}.tabs .soft{font-size:11px}.tabs button[aria-pressed=true]{background:var(--own)}
+.waterfall caption{text-align:left;color:var(--soft);font-size:11px}.waterfall th{text-align:left;width:1%}.waterfall td:nth-child(2){width:1%}.waterfall td.bar{width:98%}
+.waterfall .track{position:relative;height:18px}.waterfall .bar i{position:absolute;top:4px;bottom:4px;border-radius:1px;background:var(--soft)}.waterfall .bar i.up{background:var(--spread)}.waterfall .bar i.down{background:var(--sell)}.waterfall .bar i.ink{background:var(--ink)}
+.figure{display:inline-block;margin-right:14px;white-space:nowrap}
+@media(max-width:1250px){#tiles{grid-template-columns:repeat(4,1fr)}.grid{grid-template-columns:repeat(2,minmax(0,1fr));grid-template-areas:"price price" "depth levels" "depth limits" "inv profitc" "orders fills" "regime budgets" "profit profit" "ledger events" "hedges hedges"}}
+@media(max-width:720px){header{align-items:flex-start}.at{margin-left:0}main{padding:6px 6px 20px}.time{flex-wrap:wrap}#slider{flex-basis:100%}#when{flex:1;text-align:left}#tiles{grid-template-columns:repeat(2,1fr)}
+.grid{grid-template-columns:minmax(0,1fr);grid-template-areas:"price" "depth" "limits" "levels" "orders" "inv" "profitc" "fills" "regime" "profit" "budgets" "ledger" "hedges" "events"}.plot{min-height:220px!important}button{min-height:32px;padding:4px 10px}.read{display:none}}
+`;

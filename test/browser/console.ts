@@ -1,0 +1,242 @@
+/** The console in a real browser, beside a bot on the embedded exchange: `.ci/browser.sh` runs it. PUNTAS_BROWSER says where the browser is. */
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Bench, puntas, ran } from '../cli/program.ts';
+import type { Program } from '../cli/program.ts';
+
+const bench = new Bench();
+/** What waits for a bot waits as long as a slow machine needs. */
+const SLOW = { timeout: 120_000 };
+const PANELS = [
+  'tiles',
+  'depth',
+  'regime',
+  'limits',
+  'levels',
+  'orders',
+  'profit',
+  'fills',
+  'budgets',
+  'hedges',
+  'ledger',
+  'events',
+];
+
+let browser: Browser;
+let config: string;
+let bot: Program;
+let shown: Program;
+let url: string;
+let pages: Page[] = [];
+
+const trades = (): Program => puntas(['run', '-c', config, '--speed', '10']);
+
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: process.env['PUNTAS_BROWSER'] ?? '', args: ['--no-sandbox'] });
+  config = bench.config('sandbox', text => `${text}markouts: {}\n`);
+  bot = trades();
+  shown = puntas(['console', '-c', config, '--port', '0']);
+  url = (await shown.sees(/console of \S+ at (http:\/\/127\.0\.0\.1:\d+)/))[1]!;
+  await bot.sees(/as maker/);
+}, 600_000);
+
+afterEach(async () => {
+  for (const page of pages) await page.close();
+  pages = [];
+});
+
+afterAll(async () => {
+  await browser?.close();
+  for (const program of [shown, bot]) program?.signal('SIGINT');
+  await Promise.all([shown?.ended, bot?.ended]);
+  bench.clear();
+}, 120_000);
+
+/** Opens the page and waits until it shows the bot. Gives back everything that it complained of or asked for elsewhere. */
+async function opened(width = 1600, colorScheme: 'light' | 'dark' = 'light') {
+  const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+  pages.push(page);
+  const noise: string[] = [];
+  page.on('console', message => noise.push(`console: ${message.text()}`));
+  page.on('pageerror', error => noise.push(`error: ${error.message}`));
+  page.on('request', request => {
+    const isOwn = request.url().startsWith(`${url}/`);
+    if (!isOwn || request.method() !== 'GET') noise.push(`request: ${request.method()} ${request.url()}`);
+  });
+  await page.goto(url);
+  await page.locator('html[data-shown^=live][data-points]').waitFor(SLOW);
+  return { page, noise };
+}
+
+const attribute = (page: Page, name: string): Promise<string | null> => page.locator('html').getAttribute(name);
+/** Until the page shows another moment. */
+async function changes(page: Page): Promise<void> {
+  await page.locator(`html:not([data-shown="${await attribute(page, 'data-shown')}"])`).waitFor(SLOW);
+}
+const isPast = (page: Page): Promise<void> => page.locator('html[data-shown^=past]').waitFor(SLOW);
+const isLive = (page: Page): Promise<void> => page.locator('html[data-shown^=live]').waitFor(SLOW);
+const inPage = <T>(page: Page, expression: string): Promise<T> => page.evaluate<T>(expression);
+const text = (page: Page, id: string): Promise<string> => page.locator(`#${id}`).innerText();
+
+describe('the page', () => {
+  test.each([
+    [1600, 'light'],
+    [1600, 'dark'],
+    [1000, 'dark'],
+    [390, 'light'],
+    [390, 'dark'],
+  ] as const)('at %d px, %s, shows every panel, fits, and asks nobody else', async (width, scheme) => {
+    const { page, noise } = await opened(width, scheme);
+    await page.locator('#depth tr.own').first().waitFor(SLOW);
+    for (const id of PANELS) expect((await text(page, id)).trim(), id).not.toBe('');
+    expect(await page.locator('.plot canvas').count()).toBe(3);
+    expect(await inPage<number>(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    expect(await inPage<string>(page, 'document.body.innerText')).not.toMatch(/NaN|undefined|Infinity|\[object/);
+    expect(await inPage<string>(page, 'getComputedStyle(document.body).backgroundColor')).toBe(
+      scheme === 'dark' ? 'rgb(11, 14, 18)' : 'rgb(244, 245, 247)',
+    );
+    expect(noise).toEqual([]);
+  });
+
+  test('draws price, quotes and fills, inventory between its limits, and profit', async () => {
+    const { page } = await opened();
+    await page.locator('#range').click();
+    const colours = await inPage<number[]>(
+      page,
+      `[...document.querySelectorAll('.plot canvas')].map(canvas =>
+        new Set(new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size)`,
+    );
+    for (const count of colours) expect(count).toBeGreaterThan(4);
+    await page.locator('#price-plot .u-over').hover();
+    expect(await text(page, 'price-plot-read')).toMatch(/\d\d:\d\d:\d\d {2}best bid [\d,.]+ {2}best ask/);
+  });
+
+  test('changes as the bot does, and says the same of its orders as puntas explain', async () => {
+    const { page, noise } = await opened();
+    for (let i = 0; i < 3; i++) await changes(page);
+    // Of one moment, because the bot goes on.
+    await page.keyboard.press('ArrowLeft');
+    await isPast(page);
+    const at = (await attribute(page, 'data-shown'))!.split(' ')[1]!;
+    const told = await ran(['explain', '-c', config, '--json', '--at', new Date(Math.ceil(Number(at))).toISOString()]);
+    const { levels } = JSON.parse(told.stdout) as { levels: { side: string; level: number; price: string | null }[] };
+    const wanted = levels.filter(({ price }) => price !== null);
+    expect(wanted.length).toBeGreaterThan(0);
+    for (const { side, level, price } of wanted) {
+      const tab = page.locator('#levels .tabs button', { hasText: `${side} ${level}` });
+      await tab.click();
+      await tab.and(page.locator('[aria-pressed=true]')).waitFor(SLOW);
+      expect(await page.locator('#levels p b').innerText()).toBe(price);
+    }
+    expect(noise).toEqual([]);
+  });
+});
+
+describe('the slider', () => {
+  test('goes back to a moment and forth again, and live is as it was', async () => {
+    const { page, noise } = await opened();
+    const [from, to] = [
+      await page.locator('#slider').getAttribute('min'),
+      await page.locator('#slider').getAttribute('max'),
+    ].map(Number) as [number, number];
+    const seen: number[] = [];
+    for (const share of [0.5, 0.25, 0.75]) {
+      const at = Math.round(from + share * (to - from));
+      await page.locator('#slider').fill(String(at));
+      await isPast(page);
+      if (seen.length > 0) await page.locator(`html:not([data-shown="past ${seen.at(-1)}"])`).waitFor(SLOW);
+      const moment = Number((await attribute(page, 'data-shown'))!.split(' ')[1]);
+      expect(moment).toBeLessThanOrEqual(at + 1_000);
+      expect(at - moment).toBeLessThan(60_000);
+      expect(await text(page, 'when')).toMatch(/ ago$/);
+      seen.push(moment);
+    }
+    expect(seen[1]! < seen[0]! && seen[0]! < seen[2]!).toBe(true);
+    await page.locator('#live').click();
+    await isLive(page);
+    await changes(page);
+    expect(noise).toEqual([]);
+  });
+});
+
+describe('keys alone', () => {
+  test('go through time and levels, and change range and colours', async () => {
+    const { page, noise } = await opened();
+    await page.keyboard.press('Shift+ArrowLeft');
+    await isPast(page);
+    const there = await attribute(page, 'data-shown');
+    await page.keyboard.press('ArrowLeft');
+    await page.locator(`html:not([data-shown="${there}"])`).waitFor(SLOW);
+    expect(Number((await attribute(page, 'data-shown'))!.split(' ')[1])).toBeLessThan(Number(there!.split(' ')[1]));
+    await page.keyboard.press('l');
+    await isLive(page);
+    await page.locator('#levels .tabs button').nth(3).waitFor(SLOW);
+    await page.keyboard.press('j');
+    const first = await page.locator('#levels .tabs button[aria-pressed=true]').innerText();
+    await page.keyboard.press('j');
+    expect(await page.locator('#levels .tabs button[aria-pressed=true]').innerText()).not.toBe(first);
+    await page.keyboard.press('r');
+    expect(await text(page, 'range')).toBe('whole run');
+    await page.keyboard.press('t');
+    expect(await attribute(page, 'data-theme')).toBe('dark');
+    await page.keyboard.press('?');
+    expect(await page.locator('#help').isVisible()).toBe(true);
+    await page.keyboard.press('Escape');
+    expect(await page.locator('#help').isVisible()).toBe(false);
+    expect(noise).toEqual([]);
+  });
+
+  test('reach everything that can be pressed, and one sees where they are', async () => {
+    const { page } = await opened();
+    const reached = new Set<string>();
+    for (let i = 0; i < 20; i++) {
+      await page.keyboard.press('Tab');
+      const [name, outline] = await inPage<[string, string]>(
+        page,
+        `[document.activeElement.id || document.activeElement.className, getComputedStyle(document.activeElement).outlineStyle]`,
+      );
+      if (name !== '') expect(outline, name).not.toBe('none');
+      reached.add(name.split(' ')[0]!);
+    }
+    for (const name of ['keys', 'theme', 'slider', 'live', 'range', 'bid', 'ask']) expect([...reached]).toContain(name);
+  });
+});
+
+describe('an open page', () => {
+  test('shows what a person halted for as text, whatever it says', async () => {
+    const evil = `<img src=x onerror=alert(1)><script>alert(2)</script>`;
+    const { page, noise } = await opened();
+    page.on('dialog', dialog => noise.push(`dialog: ${dialog.message()}`));
+    expect((await ran(['halt', '-c', config, '--reason', evil])).code).toBe(0);
+    await page.locator('.warning', { hasText: evil }).waitFor(SLOW);
+    expect(await page.locator('img').count()).toBe(0);
+    expect((await ran(['resume', '-c', config, '--reason', 'it was a test'])).code).toBe(0);
+    await page.locator('#events li', { hasText: 'person: lifted: it was a test' }).waitFor(SLOW);
+    await page.locator('.warning', { hasText: evil }).waitFor({ state: 'detached', ...SLOW });
+    expect(noise).toEqual([]);
+  });
+
+  test('sees the bot stop, and the next run of it, without being opened anew', async () => {
+    const { page, noise } = await opened();
+    const run = /run (\d+)/.exec(await text(page, 'head'))![1]!;
+    bot.signal('SIGINT');
+    await page.locator('.pill', { hasText: 'stopped' }).waitFor(SLOW);
+    expect((await bot.ended).code).toBe(0);
+    bot = trades();
+    await page.locator('.pill', { hasText: 'running' }).waitFor(SLOW);
+    await page
+      .locator('h1')
+      .filter({ hasNotText: `run ${run}` })
+      .waitFor(SLOW);
+    await page.locator('#depth tr.own').first().waitFor(SLOW);
+    // What was before the restart is still there to go back to, and in the ledger.
+    expect(Number(await page.locator('#slider').getAttribute('min'))).toBeLessThan(
+      Number(await page.locator('#slider').getAttribute('max')) - 10_000,
+    );
+    await page.keyboard.press('Home');
+    await isPast(page);
+    expect(await text(page, 'head')).toContain(`run ${run}`);
+    expect(noise).toEqual([]);
+  });
+});
