@@ -5,6 +5,7 @@ import type { Client } from './client.ts';
 import { conversionDesk } from './rest/desk.ts';
 import { marketStream } from './stream/stream.ts';
 import { socketTransport } from './stream/streamTransport.ts';
+import { ALLOWED } from './transport/ask.ts';
 import type { Door } from './transport/ask.ts';
 import { httpTransport } from './transport/transport.ts';
 import { splitAddress } from './wire/address.ts';
@@ -21,6 +22,7 @@ export const bitso: ExchangeVenue = {
     marketStream({ ...of, transport: 'transport' in of ? of.transport : socketTransport({ url: of.url }) }),
   meaningOf: actsOn,
   webhooks: { signatures: signatureCheck, read: delivery },
+  allows: ALLOWED,
 };
 
 function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to }: Connection): Client {

@@ -8,12 +8,12 @@ export type OwnVerb = 'resume' | 'reduce' | 'halt --cancel';
 
 /** Such as `puntas resume -c /home/me/my.yaml --reason "..."`; paths are absolute, because a log is read anywhere. */
 export function ownCommand(verb: OwnVerb, { configFile, stateDir }: WhichBot): string {
-  const where = configFile === undefined ? `--state ${word(stateDir)}` : `-c ${word(configFile)}`;
+  const where = configFile === undefined ? `--state ${shellWord(stateDir)}` : `-c ${shellWord(configFile)}`;
   return `puntas ${verb} ${where} --reason "..."`;
 }
 
-/** As a shell takes it for one word. */
-function word(path: string): string {
+/** A path, absolute, as a shell takes it for one word. */
+export function shellWord(path: string): string {
   const whole = resolve(path);
   return /^[\w./~+@%=:,-]+$/.test(whole) ? whole : `'${whole.replaceAll("'", "'\\''")}'`;
 }

@@ -51,15 +51,7 @@ export async function withVenue<T>(
       const { origin, key, secret, born } = embedded;
       const streamUrl = origin.replace(/^http/, 'ws');
       venue = { restUrl: `${origin}/api`, streamUrl, key, secret, speed: options.speed, born };
-    } else {
-      const { streamUrl, rfqUrl, webhookUrl } = config.exchange;
-      venue = {
-        ...remoteVenue(config.exchange),
-        ...(streamUrl === undefined ? {} : { streamUrl }),
-        ...(rfqUrl === undefined ? {} : { rfqUrl }),
-        ...(webhookUrl === undefined ? {} : { webhookUrl }),
-      };
-    }
+    } else venue = remoteAccess(config.exchange);
     const log = options.openLog(config.log.level, [venue.secret.reveal(), venue.key]);
     if (embedded) log.info({ url: embedded.origin }, `embedded exchange at ${embedded.origin}`);
     const seed = embedded?.seed ?? Math.floor(Math.random() * 2 ** 31);
@@ -125,7 +117,15 @@ export async function withMarket(
   }
 }
 
-/** The exchange of a configuration, with the key of the environment. Throws `UsageError` when the key is missing, or could be shown to anybody. */
+/** As `remoteVenue`, with every address that the configuration names. */
+export const remoteAccess = (exchange: RemoteSettings): VenueAccess => ({
+  ...remoteVenue(exchange),
+  ...(exchange.streamUrl !== undefined && { streamUrl: exchange.streamUrl }),
+  ...(exchange.rfqUrl !== undefined && { rfqUrl: exchange.rfqUrl }),
+  ...(exchange.webhookUrl !== undefined && { webhookUrl: exchange.webhookUrl }),
+});
+
+/** The exchange of a configuration, with the key of the environment. Throws `UsageError` when the key is missing, or could be read by others. */
 export function remoteVenue({ venue, restUrl }: Pick<RemoteSettings, 'venue' | 'restUrl'>): VenueAccess {
   refuseUncheckedCertificates(process.env);
   refuseOpenInspector();

@@ -6,6 +6,7 @@ type Add = (program: Command) => void;
 /** In the order of the list that `--help` prints. */
 export const COMMAND_FILES: readonly { readonly names: readonly string[]; readonly load: () => Promise<Add> }[] = [
   { names: ['run', 'check', 'exchange', 'sentinel'], load: async () => (await import('./trade.ts')).addTradeCommands },
+  { names: ['init', 'doctor'], load: async () => (await import('./setup.ts')).addSetupCommands },
   { names: ['alert'], load: async () => (await import('./alert.ts')).addAlertCommands },
   { names: ['record', 'import'], load: async () => (await import('./record.ts')).addRecordCommands },
   {

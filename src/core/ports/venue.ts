@@ -27,6 +27,8 @@ export type ExchangeVenue = {
   readonly meaningOf?: (code: string) => Meaning | undefined;
   /** Absent: it delivers nothing. */
   readonly webhooks?: VenueWebhooks;
+  /** Requests in a minute that it allows: public ones of an address, private ones of an account. Absent: it does not say. */
+  readonly allows?: { readonly public: number; readonly private: number };
 };
 
 export type Connection = {
@@ -83,6 +85,8 @@ export type Observation = {
   readonly ms: Millis;
   /** HTTP status; absent when no answer came. */
   readonly status?: number;
+  /** The exchange's own time of its answer, cut to whole seconds; absent when it did not say. */
+  readonly answeredAt?: Millis;
 };
 
 /** What the loop needs, and what an exchange may have besides. Every call as in `Exchange`. */

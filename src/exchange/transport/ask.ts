@@ -68,6 +68,9 @@ export type Asker = {
   readonly close: () => Promise<void>;
 };
 
+/** Requests in a minute: public ones of an address, private ones of an account (public-facts 11). */
+export const ALLOWED = { public: 60, private: 300 } as const;
+
 /** A quote that waited longer than this is about another market. */
 const WAIT: Readonly<Record<Lane, Millis>> = {
   cancel: 5_000,
@@ -83,8 +86,8 @@ const WAIT: Readonly<Record<Lane, Millis>> = {
 export function asker(options: AskOptions): Asker {
   const { clock, doors, signer } = options;
   const budgets = {
-    public: new Budget(clock, { perMinute: options.budgets?.public ?? 60 }),
-    private: new Budget(clock, { perMinute: options.budgets?.private ?? 300 }),
+    public: new Budget(clock, { perMinute: options.budgets?.public ?? ALLOWED.public }),
+    private: new Budget(clock, { perMinute: options.budgets?.private ?? ALLOWED.private }),
   };
   const queues = lanes(options.lanes ?? {}, signer?.nonces.ordered ?? false);
   const underWay = new Set<Promise<unknown>>();
@@ -113,7 +116,11 @@ export function asker(options: AskOptions): Asker {
   async function ask<T>(question: Question<T>): Promise<Outcome<T>> {
     const from = clock.elapsed();
     let status: number | undefined;
-    const flight = answer(question, reply => (status = reply.status));
+    let answeredAt = Number.NaN;
+    const flight = answer(question, reply => {
+      status = reply.status;
+      answeredAt = Date.parse(reply.headers['date'] ?? '');
+    });
     underWay.add(flight);
     const outcome = explained(fitToShow(await flight.finally(() => underWay.delete(flight)), signer?.credentials));
     options.onRequest?.({
@@ -122,6 +129,7 @@ export function asker(options: AskOptions): Asker {
       ms: clock.elapsed() - from,
       ...(outcome.kind === 'refused' ? { code: outcome.code } : {}),
       ...(status === undefined ? {} : { status }),
+      ...(Number.isNaN(answeredAt) ? {} : { answeredAt }),
     });
     return outcome;
   }

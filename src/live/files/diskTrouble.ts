@@ -15,22 +15,46 @@ export function diskTroubleOf(error: unknown): DiskTrouble | null {
 
 /** Tries the disk itself, where an error is vague: SQLite calls much an I/O error, or a file that cannot be opened. */
 export function tryDisk(dir: string): DiskTrouble | null {
-  const file = join(dir, `.trial-${process.pid}`);
-  let fd: number | null = null;
   try {
-    fd = openSync(file, 'wx', 0o600);
-    writeSync(fd, Buffer.alloc(TRIAL_BYTES));
-    fsyncSync(fd);
+    onTrial(dir, fd => {
+      writeSync(fd, Buffer.alloc(TRIAL_BYTES));
+      fsyncSync(fd);
+    });
     return null;
   } catch (error) {
     return diskTroubleOf(error);
-  } finally {
-    if (fd !== null) {
-      closeSync(fd);
-      rmSync(file, { force: true });
-    }
   }
 }
+
+/** How long a page takes until it is durable, so many times one after the other, each in ms of `elapsed`. Throws when the disk does not take it. */
+export function syncTimes(dir: string, times: number, elapsed: () => number): readonly number[] {
+  const page = Buffer.alloc(PAGE_BYTES);
+  const told: number[] = [];
+  onTrial(dir, fd => {
+    for (let i = 0; i < times; i++) {
+      const from = elapsed();
+      writeSync(fd, page);
+      fsyncSync(fd);
+      told.push(elapsed() - from);
+    }
+  });
+  return told;
+}
+
+/** A file of this process, gone afterwards. */
+function onTrial(dir: string, work: (fd: number) => void): void {
+  const file = join(dir, `.trial-${process.pid}`);
+  const fd = openSync(file, 'wx', 0o600);
+  try {
+    work(fd);
+  } finally {
+    closeSync(fd);
+    rmSync(file, { force: true });
+  }
+}
+
+/** Of the state file. */
+const PAGE_BYTES = 4_096;
 
 /** What one send may take: its rows, the pages that they are in, and the recording. */
 const TRIAL_BYTES = 256 * 1024;

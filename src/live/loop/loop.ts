@@ -68,7 +68,8 @@ export class Loop {
     this.#run = run;
     const tids = opening.kind === 'restored' ? opening.tids : [];
     this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, timing.tradeReportDelayMaxMs, tids);
-    const hedges = () => this.#hedger?.rows ?? [];
+    // A run without a hedger hands them on: one may be open, and those of a day count together.
+    const hedges = () => this.#hedger?.rows ?? state.journal.leftovers.hedges;
     this.#connectivity = new ConnectivityLog(log, clock);
     this.#refusals = new Refusals(clock, this.#connectivity);
     this.#sentinel = new SentinelWatch(run, state.latch, bot.resumeCommand, options.watchers?.sentinelAlive);

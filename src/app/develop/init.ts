@@ -1,0 +1,308 @@
+/** `puntas init`: asks ten questions, reads fees and rules from the exchange, and writes a configuration with comments. Overwrites nothing. */
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { stringify } from 'yaml';
+import {
+  describeTier,
+  moneyOf,
+  moneyOfValue,
+  pairOf,
+  priceFloor,
+  rateCeil,
+  instrumentOf,
+  textOfMoney,
+} from '../../core/index.ts';
+import type { AvailableBook, Clock, Exchange, Money, Price } from '../../core/index.ts';
+import { plainLadder } from '../../../strategies/index.ts';
+import { loadConfig } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import { FLOW_PROFILES } from '../../sandbox/index.ts';
+import { readBookRow, readOpening, readRules } from '../../live/loop/opening.ts';
+import type { Rules } from '../../live/rules.ts';
+import type { Log } from '../../live/log.ts';
+import { check } from '../inspect/check.ts';
+import { wrapped } from '../messages/wrapped.ts';
+import { clientOf, publicClientOf } from '../wiring/bot.ts';
+import type { VenueAccess } from '../wiring/bot.ts';
+import { readShipped, shippedConfig } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { remoteAccess, withVenue } from '../wiring/venue.ts';
+import { venueOf } from '../wiring/venueRegistry.ts';
+import {
+  addressProblem,
+  amountQuestion,
+  AS_FOUND,
+  EMBEDDED,
+  limitQuestions,
+  LIVE,
+  moneyShort,
+  placeQuestions,
+  quoteQuestions,
+  targetQuestion,
+  twoDigits,
+} from './initQuestions.ts';
+import type { MarketRead, InitQuestion, QuestionName } from './initQuestions.ts';
+
+export type InitOptions = {
+  readonly file: string;
+  /** Answers by flags. */
+  readonly given: Readonly<Partial<Record<QuestionName, string>>>;
+  /** Of an exchange that is named by its address; absent: its books are polled. */
+  readonly stream?: string;
+  /** Null: what is proposed is taken. The answer; empty for what is proposed. */
+  readonly ask: ((question: InitQuestion, problem: string | null) => Promise<string>) | null;
+  readonly say: (line: string) => void;
+  readonly clock: Clock;
+  readonly seed: number;
+  readonly openLog: (level: string, secrets: readonly string[]) => Log;
+};
+
+type Answers = Map<QuestionName, { readonly value: string; readonly from: string; readonly text: string }>;
+
+/** Resolves to why nothing would be quoted now all the same, or null. Throws `UsageError` on a file that is there, and on answers that cannot be. */
+export async function init(options: InitOptions): Promise<string | null> {
+  const { file, given } = options;
+  if (existsSync(file)) throw new UsageError(`${file} is there already, and is not overwritten: name another file`);
+  try {
+    accessSync(dirname(resolve(file)), constants.W_OK);
+  } catch (error) {
+    throw unwritable(file, error);
+  }
+  const answers: Answers = new Map();
+  const exchange = await answered(placeQuestions.exchange(), options, answers);
+  if (exchange === EMBEDDED) {
+    const book = await whichBook(Object.keys(FLOW_PROFILES), options, answers);
+    const [major, minor] = pairOf(book);
+    const base = readShipped('sandbox');
+    if (base.exchange.kind !== 'embedded') throw new Error('config/sandbox.yaml is of another exchange');
+    const balances = { [major]: worthOf(PLAY_MONEY, FLOW_PROFILES[book]?.startPrice ?? '1'), [minor]: PLAY_MONEY };
+    const settings = { ...base.exchange, balances };
+    return withVenue(
+      { ...base, book, exchange: settings },
+      null,
+      { speed: 1, openLog: () => options.openLog('error', []) },
+      options.clock,
+      venue => asked(options, answers, { kind: 'embedded', balances }, venue, { ...base, book, exchange: settings }),
+    );
+  }
+  const base = readShipped('live');
+  if (base.exchange.kind !== 'remote') throw new Error('config/live.yaml is of another exchange');
+  const { streamUrl, ...rest } = base.exchange;
+  const stream = exchange === LIVE ? streamUrl : options.stream;
+  const restUrl = exchange === LIVE ? rest.restUrl : exchange;
+  const addresses = { kind: 'remote', restUrl, ...(stream !== undefined && { streamUrl: stream }) } as const;
+  const wrong = addressProblem(addresses);
+  if (wrong !== null) throw new UsageError(`--stream ${stream}: ${wrong}`);
+  const settings = { ...rest, ...addresses };
+  const env = process.env;
+  const hasKey = env['PUNTAS_API_KEY'] !== undefined || env['PUNTAS_API_KEY_FILE'] !== undefined;
+  const config = { ...base, exchange: settings };
+  const url = venueOf(config).restUrl(restUrl);
+  const client = publicClientOf(config, url, options.clock, options.seed);
+  try {
+    const books = await client.availableBooks();
+    if (books.kind !== 'done') await readBookRow(client, given.book ?? base.book);
+    const names = books.kind === 'done' ? books.value.map(({ book }) => book) : [];
+    const book = await whichBook(names, options, answers);
+    return await asked(options, answers, addresses, hasKey ? remoteAccess(settings) : client, { ...config, book });
+  } finally {
+    await client.close();
+  }
+}
+
+const PLAY_MONEY = '2000000';
+
+/** Of the major currency what that much of the minor buys, to two digits. */
+function worthOf(minor: string, price: string): string {
+  const whole = (moneyOf(minor) * moneyOf('1')) / moneyOf(price);
+  return textOfMoney(twoDigits(whole) as Money);
+}
+
+async function whichBook(names: readonly string[], options: InitOptions, answers: Answers): Promise<string> {
+  const sorted = names.toSorted();
+  if (options.ask !== null && options.given.book === undefined) options.say(`traded there: ${sorted.join(', ')}`);
+  return answered(placeQuestions.book(sorted), options, answers);
+}
+
+/** Given, asked until it can be, or as proposed; never guessed without a word. */
+async function answered(question: InitQuestion, { given, ask, say }: InitOptions, answers: Answers): Promise<string> {
+  const { name, proposal, text, why, problem } = question;
+  const take = (value: string, from: string): string => {
+    answers.set(name, { value, from, text });
+    return value;
+  };
+  const flag = given[name];
+  if (flag !== undefined) {
+    const wrong = problem(flag);
+    if (wrong !== null) throw new UsageError(`--${name} ${flag}: ${wrong}`);
+    return take(flag, 'as you said');
+  }
+  const proposed = `proposed: ${why}`;
+  if (ask === null) {
+    if (proposal === null) throw new UsageError(`--${name} is needed: ${text}`);
+    say(`--${name} ${proposal} (${proposed})`);
+    return take(proposal, proposed);
+  }
+  for (let wrong: string | null = null; ;) {
+    const said = await ask(question, wrong);
+    if (said === '' && proposal !== null) return take(proposal, proposed);
+    wrong = said === '' ? 'an answer is needed' : problem(said);
+    if (wrong === null) return take(said, 'as you said');
+  }
+}
+
+/** `venue` as a client: without a key. */
+async function asked(
+  options: InitOptions,
+  answers: Answers,
+  exchange: object,
+  venue: VenueAccess | Exchange,
+  base: Config,
+): Promise<string | null> {
+  const { file, clock, seed, say } = options;
+  const stateOf = (instance: string): string => join(dirname(resolve(file)), `state-${instance}`);
+  const instance = await answered(
+    placeQuestions.instance(name => !existsSync(stateOf(name))),
+    options,
+    answers,
+  );
+  if (existsSync(stateOf(instance))) say(`${stateOf(instance)} is there already: this bot goes on with what is in it`);
+  const market = await readMarket(base, venue, clock, seed);
+  const facts = factsOf(market);
+  for (const line of facts) say(line);
+  for (const question of quoteQuestions(market)) await answered(question, options, answers);
+  const amount = await answered(amountQuestion(market), options, answers);
+  const levels = Number(answers.get('levels')?.value);
+  const short = moneyShort(market, (moneyOf(amount) * BigInt(levels)) as Money);
+  if (short !== null) say(short);
+  for (const question of limitQuestions(market, levels, amount)) await answered(question, options, answers);
+  await answered(targetQuestion(market), options, answers);
+  const text = textOf(answers, exchange, market, facts, clock.now());
+  const loaded = loadConfig(text, file);
+  if (!loaded.ok) throw new UsageError(loaded.errors);
+  const config = { ...loaded.config, state: { dir: resolve(dirname(resolve(file)), loaded.config.state.dir) } };
+  const problem = 'limits' in venue ? null : (await check(config, venue, clock, seed, file)).problem;
+  try {
+    writeFileSync(file, text, { flag: 'wx' });
+  } catch (error) {
+    throw unwritable(file, error);
+  }
+  return problem;
+}
+
+const unwritable = (file: string, error: unknown): UsageError =>
+  new UsageError(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+
+async function readMarket(
+  base: Config,
+  venue: VenueAccess | Exchange,
+  clock: Clock,
+  seed: number,
+): Promise<MarketRead> {
+  if ('limits' in venue) {
+    const rules = entryRules(await readBookRow(venue, base.book));
+    return { rules, mid: await midOf(venue, rules), balances: null };
+  }
+  const client = clientOf(base, venue, clock, seed);
+  try {
+    const rules = await readRules(client, base.book);
+    const { balances } = await readOpening(client, () => clock.now());
+    return { rules, mid: await midOf(client, rules), balances };
+  } finally {
+    await client.close();
+  }
+}
+
+/** The tier that everybody begins in. */
+function entryRules(row: AvailableBook): Rules {
+  const rates = row.tiers[0] ?? row.flatRate;
+  if (!rates) throw new UsageError(`the exchange lists no fees for ${row.book}: name a key in the environment`);
+  return { instrument: instrumentOf(row), makerRate: rateCeil(rates.maker), takerRate: rateCeil(rates.taker) };
+}
+
+async function midOf(exchange: Exchange, { instrument }: Rules): Promise<Price> {
+  const book = await exchange.orderBook(instrument.symbol);
+  const [bid, ask] = book.kind === 'done' ? [book.value.bids[0], book.value.asks[0]] : [];
+  if (!bid || !ask) throw new UsageError(`${instrument.symbol} shows no two sides now: ask again later`, 1);
+  return Math.floor((priceFloor(instrument, bid.price) + priceFloor(instrument, ask.price)) / 2) as Price;
+}
+
+/** What was read, a line each. */
+function factsOf({ rules, mid, balances }: MarketRead): readonly string[] {
+  const { instrument: i, makerRate, tier } = rules;
+  const rate = `maker fee ${makerRate / 1e6} %`;
+  return [
+    balances === null
+      ? `${rate}: the tier that everybody begins in; name a key in the environment to read your own`
+      : tier
+        ? describeTier(tier)
+        : rate,
+    `${i.symbol}: tick ${i.tick}, middle ${textOfMoney((BigInt(mid) * i.tickMoney) as Money)}, least order ${textOfMoney((BigInt(i.amountMin) * i.lotMoney) as Money)} ${i.major} and ${textOfMoney(moneyOfValue(i, i.valueMin))} ${i.minor}`,
+    ...(balances ?? [])
+      .filter(({ currency }) => currency === i.major || currency === i.minor)
+      .map(({ currency, total }) => `you hold ${textOfMoney(moneyOf(total))} ${currency}`),
+  ];
+}
+
+const COMMENT_WIDTH = 96;
+
+function textOf(
+  answers: Answers,
+  exchange: object,
+  { rules: { instrument: i }, mid }: MarketRead,
+  facts: readonly string[],
+  now: number,
+): string {
+  const value = (name: QuestionName): string => answers.get(name)?.value ?? '';
+  const comment = (text: string, indent = ''): string =>
+    wrapped(text, COMMENT_WIDTH)
+      .map(row => `${indent}# ${row}\n`)
+      .join('');
+  const said = (name: QuestionName, indent = ''): string =>
+    comment(`${answers.get(name)?.text ?? ''} (${answers.get(name)?.from ?? ''})`, indent);
+  const block = (key: string, tree: object): string => stringify({ [key]: tree });
+  const [half, levels] = [Number(value('half-spread')), Number(value('levels'))];
+  const amount = value('amount');
+  const { name, ...ladder } = plainLadder({ halfSpreadBps: half, levels, amount });
+  const furthest = half + (levels - 1) * ladder.levelSpacingBps + ladder.skew.priceBpsAtLimit;
+  const worth = (moneyOf(amount) * BigInt(mid) * i.tickMoney) / 10n ** 18n;
+  const unit = 10n ** 18n;
+  const orderValueMax = textOfMoney(((((worth * 3n) / 2n + unit) / unit) * unit) as Money);
+  const schema = resolve(dirname(shippedConfig('sandbox')), 'schema.json');
+  const limit = (key: string, of: QuestionName): string => `${said(of, '  ')}  ${key}: '${value(of)}'\n`;
+  return [
+    `# yaml-language-server: $schema=${schema}\n`,
+    comment(
+      `Written by puntas init at ${new Date(now).toISOString().slice(0, 16)}Z. Every key: docs/configuration.md.`,
+    ),
+    ...facts.map(fact => comment(`Read then: ${fact}`)),
+    `\n${said('book')}book: ${value('book')}\n`,
+    `${said('instance')}instance: ${value('instance')}\n`,
+    `\n${said('exchange')}`,
+    'balances' in exchange ? comment('play money (follows: about equally much of both currencies)') : '',
+    block('exchange', exchange),
+    `\nstrategy:\n  name: ${name}\n`,
+    `${said('half-spread', '  ')}  halfSpreadBps: ${half}\n`,
+    `${said('levels', '  ')}  levels: ${levels}\n`,
+    `${said('amount', '  ')}  amount: '${amount}'\n`,
+    comment(
+      'Follow from the half spread: levels a fifth of it apart, quotes left where they are within a tenth, and both sides moved by a third of it against a full position.',
+      '  ',
+    ),
+    `  levelSpacingBps: ${ladder.levelSpacingBps}\n  refreshToleranceBps: ${ladder.refreshToleranceBps}\n`,
+    `  skew: { priceBpsAtLimit: ${ladder.skew.priceBpsAtLimit} }\n`,
+    comment('What a round trip must earn over both maker fees, in bps (written for every new bot).', '  '),
+    `  minEdgeBps: ${ladder.minEdgeBps}\n`,
+    `\nlimits:\n${limit('positionMax', 'position-max')}`,
+    `${limit('drawdownMax', 'drawdown-max')}${limit('dayLossMax', 'day-loss-max')}`,
+    comment(`largest value of one order, in ${i.minor} (follows: one and a half times an order now)`, '  '),
+    `  orderValueMax: '${orderValueMax}'\n`,
+    comment('live orders on both sides together (follows: all levels, and room to replace)', '  '),
+    `  ordersMax: ${2 * levels + 4}\n`,
+    comment('no order farther than this from the middle, in bps (follows: beyond the last level)', '  '),
+    `  collarBps: ${Math.min(5_000, Math.max(200, Math.ceil(furthest * 1.5)))}\n`,
+    `\n${said('target')}`,
+    value('target') === AS_FOUND ? "# inventory: { target: '…' }\n" : `inventory: { target: '${value('target')}' }\n`,
+    `\n# Everything that survives a restart; of this bot alone.\nstate: { dir: ./state-${value('instance')} }\n`,
+  ].join('');
+}

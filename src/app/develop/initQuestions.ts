@@ -1,0 +1,231 @@
+/** The ten questions of `puntas init`: what each asks, what is proposed and why, and what no answer may be. */
+import {
+  BOOK_NAME,
+  isDecimalText,
+  moneyOf,
+  moneyOfAmount,
+  moneyOfValue,
+  textOfMoney,
+  valueOf,
+} from '../../core/index.ts';
+import type { Amount, Balance, Instrument, Money, Price } from '../../core/index.ts';
+import { configSchema } from '../../config.ts';
+import type { Rules } from '../../live/rules.ts';
+
+export type InitQuestion = {
+  /** Also its flag, in words with dashes. */
+  readonly name: QuestionName;
+  /** What it is, with its unit. */
+  readonly text: string;
+  /** Null: only a person knows. */
+  readonly proposal: string | null;
+  readonly why: string;
+  /** Why it cannot be that; null when it can. */
+  readonly problem: (answer: string) => string | null;
+};
+
+export const QUESTION_NAMES = [
+  'exchange',
+  'book',
+  'instance',
+  'half-spread',
+  'levels',
+  'amount',
+  'position-max',
+  'drawdown-max',
+  'day-loss-max',
+  'target',
+] as const;
+export type QuestionName = (typeof QUESTION_NAMES)[number];
+
+/** What was read before the questions about money. */
+export type MarketRead = {
+  readonly rules: Rules;
+  /** In ticks, rounded down. */
+  readonly mid: Price;
+  /** Null without a key. */
+  readonly balances: readonly Balance[] | null;
+};
+
+/** Of the exchange that is in the box, and of the addresses in config/live.yaml. */
+export const EMBEDDED = 'embedded';
+export const LIVE = 'live';
+/** The answer that leaves `inventory.target` out. */
+export const AS_FOUND = 'found';
+
+const NAMES = Array.from({ length: 9 }, (_, i) => `mm${i + 1}`);
+
+/** Why the configuration would not take an address; null where it would. */
+export function addressProblem(addresses: { readonly restUrl: string; readonly streamUrl?: string }): string | null {
+  const { error } = configSchema.shape.exchange.safeParse({ kind: 'remote', ...addresses });
+  return error?.issues[0]?.message ?? null;
+}
+
+/** Where, what, and under which name: before anything is read. */
+export const placeQuestions = {
+  exchange: (): InitQuestion => ({
+    name: 'exchange',
+    text: `where to trade: ${EMBEDDED} (play money), ${LIVE} (the addresses of config/live.yaml), or the https address of a REST interface`,
+    proposal: EMBEDDED,
+    why: 'nothing can be lost there',
+    problem: answer =>
+      answer === EMBEDDED || answer === LIVE
+        ? null
+        : /^https?:/.test(answer)
+          ? addressProblem({ restUrl: answer })
+          : `expected ${EMBEDDED}, ${LIVE} or an address like https://api.example.com`,
+  }),
+  book: (books: readonly string[]): InitQuestion => ({
+    name: 'book',
+    text: 'which book, <major>_<minor>',
+    proposal: null,
+    why: '',
+    problem: answer =>
+      !BOOK_NAME.test(answer)
+        ? 'expected <major>_<minor>, like btc_mxn'
+        : books.includes(answer)
+          ? null
+          : `${answer} is not traded there; expected one of ${books.join(', ')}`,
+  }),
+  /** `isFree`: no state of that name is there. */
+  instance: (isFree: (name: string) => boolean): InitQuestion => ({
+    name: 'instance',
+    text: 'name of this bot in its order ids, never that of another bot of the account',
+    proposal: NAMES.find(isFree) ?? null,
+    why: 'no other has its state here under that name',
+    problem: answer => (/^[A-Za-z0-9]{1,12}$/.test(answer) ? null : 'expected 1 to 12 letters and digits, like mm1'),
+  }),
+};
+
+/** Above both fees, for what the market takes. */
+const OVER_FEE_BPS = 5;
+
+/** How far and how many. */
+export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] => {
+  const fee = rules.makerRate / 10_000;
+  const least = Math.ceil(10 * fee + 5) / 10;
+  return [
+    {
+      name: 'half-spread',
+      text: 'distance of the first level from the middle of the book, in bps',
+      proposal: String(Math.ceil(10 * (fee + OVER_FEE_BPS)) / 10),
+      why: `the maker fee of ${fee} bps, and ${OVER_FEE_BPS} bps`,
+      problem: answer =>
+        !(/^\d+(\.\d+)?$/.test(answer) && Number(answer) <= 1_000)
+          ? 'expected bps up to 1000, like 65'
+          : Number(answer) >= least
+            ? null
+            : `a round trip would not pay: at least ${least}, half a bps above the maker fee`,
+    },
+    {
+      name: 'levels',
+      text: 'levels on each side',
+      proposal: '2',
+      why: 'two prices a side show enough to begin with',
+      problem: answer => (/^([1-9]|10)$/.test(answer) ? null : 'expected a whole number from 1 to 10'),
+    },
+  ];
+};
+
+/** Of what is held, in each order: a hundredth of the smaller side. */
+const SHARE = 100n;
+/** Without a key, or money: so many of the least orders. */
+const LEAST_TIMES = 20n;
+
+/** That both balances do not do for all orders of a side; null where they do, or nobody knows. */
+export function moneyShort({ rules: { instrument: i }, mid, balances }: MarketRead, side: Money): string | null {
+  if (balances === null) return null;
+  const there = (smallerSide(i, mid, balances) * i.lotMoney) as Money;
+  if (there >= side) return null;
+  return `the orders of one side are ${textOfMoney(side)} ${i.major}, and the smaller of both balances is worth ${textOfMoney(there)}: pay in more, or some are not placed`;
+}
+
+/** Of one order. */
+export function amountQuestion({ rules: { instrument: i }, mid, balances }: MarketRead): InitQuestion {
+  const least = leastLots(i, mid);
+  const share = balances === null ? 0n : smallerSide(i, mid, balances) / SHARE;
+  const isShare = share >= BigInt(least);
+  return {
+    name: 'amount',
+    text: `amount of one order, in ${i.major}`,
+    proposal: amountText(i, isShare ? share : LEAST_TIMES * BigInt(least)),
+    why: isShare
+      ? 'a hundredth of the smaller of both balances'
+      : `${LEAST_TIMES} times the least order${balances === null ? '; without a key nobody knows what you hold' : ''}`,
+    problem: answer =>
+      notAmount(answer) ??
+      (moneyOf(answer) >= moneyOfAmount(i, least as Amount)
+        ? null
+        : `the book takes no order below ${amountText(i, BigInt(least))} ${i.major}`),
+  };
+}
+
+/** What may be at stake. `levels` and `amount` as answered. */
+export function limitQuestions(
+  { rules: { instrument: i }, mid }: MarketRead,
+  levels: number,
+  amount: string,
+): readonly InitQuestion[] {
+  const side = moneyOf(amount) * BigInt(levels);
+  const position = 4n * side;
+  const worth = (position * BigInt(mid) * i.tickMoney) / 10n ** 18n;
+  const loss = twoDigits(worth / 20n);
+  const lossQuestion = (name: 'drawdown-max' | 'day-loss-max', text: string): InitQuestion => ({
+    name,
+    text: `${text}, in ${i.minor}`,
+    proposal: textOfMoney(loss as Money),
+    why: 'a twentieth of what the largest position is worth now',
+    problem: notAmount,
+  });
+  return [
+    {
+      name: 'position-max',
+      text: `how far inventory may be from its target, in ${i.major}`,
+      proposal: textOfMoney(position as Money),
+      why: 'four times all orders of one side',
+      problem: answer =>
+        notAmount(answer) ??
+        (moneyOf(answer) >= side ? null : `below the orders of one side together, ${textOfMoney(side as Money)}`),
+    },
+    lossQuestion('drawdown-max', 'trading halts when the profit has fallen this far from its highest'),
+    lossQuestion('day-loss-max', 'trading halts when this much was lost in a UTC day'),
+  ];
+}
+
+/** What to come back to. */
+export const targetQuestion = ({ rules: { instrument: i }, balances }: MarketRead): InitQuestion => {
+  const held = balances?.find(({ currency }) => currency === i.major)?.total;
+  return {
+    name: 'target',
+    text: `inventory to come back to, in ${i.major}; ${AS_FOUND}: what is held at the first start`,
+    proposal: AS_FOUND,
+    why: held === undefined ? 'whatever is there then' : `now that would be ${textOfMoney(moneyOf(held))}`,
+    problem: answer =>
+      answer === AS_FOUND || isDecimalText(answer) ? null : `expected ${AS_FOUND}, or digits like 0.5`,
+  };
+};
+
+const notAmount = (answer: string): string | null =>
+  isDecimalText(answer) && moneyOf(answer) > 0n ? null : 'expected digits above zero, like 2000 or 0.01';
+
+/** Lots that the book takes a tenth below the middle too. */
+function leastLots(i: Instrument, mid: Price): number {
+  const far = BigInt(Math.max(1, Math.floor(mid * 0.9)));
+  return Math.max(i.amountMin, Number(i.valueMin / far + 1n));
+}
+
+/** Of both sides what is worth less, in lots. */
+function smallerSide(i: Instrument, mid: Price, balances: readonly Balance[]): bigint {
+  const total = (currency: string): bigint => moneyOf(balances.find(one => one.currency === currency)?.total ?? '0');
+  const bought = total(i.minor) / moneyOfValue(i, valueOf(mid, 1 as Amount));
+  const held = total(i.major) / i.lotMoney;
+  return bought < held ? bought : held;
+}
+
+const amountText = (i: Instrument, lots: bigint): string => textOfMoney((twoDigits(lots) * i.lotMoney) as Money);
+
+/** Two digits say enough of a proposal; rounded up. */
+export function twoDigits(n: bigint): bigint {
+  const unit = 10n ** BigInt(Math.max(0, n.toString().length - 2));
+  return ((n + unit - 1n) / unit) * unit;
+}

@@ -1,0 +1,176 @@
+/** What the doctor asks the exchange with the key: what it may do, the rules of the book, the fees, and whether the money is there. */
+import {
+  describeTier,
+  fundsFor,
+  isCut,
+  moneyOfAmount,
+  moneyOfValue,
+  needsPerson,
+  textOfMoney,
+  textOfPrice,
+  valueOf,
+} from '../../core/index.ts';
+import type { Instrument, Money, NormalizedLevel, Price, Side, VenueClient } from '../../core/index.ts';
+import { externalReferenceOf, readsPerMinute } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import type { Rules } from '../../live/rules.ts';
+import { FeesTooHigh } from '../wiring/usageError.ts';
+import { venueOf } from '../wiring/venueRegistry.ts';
+import type { PreviewNow } from '../inspect/previewNow.ts';
+import { localRemedyOf } from '../messages/remedy.ts';
+import { finding } from './finding.ts';
+import type { Finding } from './finding.ts';
+
+const { pass, warn, fail } = finding;
+
+/**
+ * Reading has worked. Whether it may cancel is tried on an id that no order can have (runs are numbered from 2020 on); whether it may place only an order
+ * shows, and whether it may withdraw nothing.
+ */
+export async function keyFindings(client: VenueClient, instance: string): Promise<readonly Finding[]> {
+  const id = await client.account?.id();
+  const whose = id?.kind === 'done' ? `of account ${id.value}` : 'valid';
+  const canceled = await client.cancel({ originIds: [`${instance}-0-0`] });
+  const withdrawals = warn(
+    'withdrawals',
+    'nothing here can show whether the key may withdraw',
+    'look at its permissions at the exchange: it must not',
+  );
+  if (canceled.kind === 'done')
+    return [
+      pass('key', `${whose}; may read and cancel; that it may place shows at the first order (--order)`),
+      withdrawals,
+    ];
+  if (canceled.kind === 'unknown')
+    return [
+      warn('key', `${whose}; may read; no answer whether it may cancel (${canceled.reason})`, 'ask again'),
+      withdrawals,
+    ];
+  const { code, message, meaning } = canceled;
+  const todo = canceled.remedy ?? localRemedyOf(code) ?? 'ask again';
+  const says = `${whose}; may read; a cancel was refused (${code}: ${message})`;
+  return [meaning === 'person' ? fail('key', says, todo) : warn('key', says, todo), withdrawals];
+}
+
+/** The bounds of the book, and each level that they or a limit do not let through. */
+export function bookFindings(
+  { instrument: i }: Pick<Rules, 'instrument'>,
+  { preview }: PreviewNow,
+): readonly Finding[] {
+  const check = 'book';
+  const value = (sum: Parameters<typeof moneyOfValue>[1]) => `${textOfMoney(moneyOfValue(i, sum))} ${i.minor}`;
+  const amount = (lots: Instrument['amountMin']) => `${textOfMoney(moneyOfAmount(i, lots))} ${i.major}`;
+  const bounds = `${i.symbol}: tick ${i.tick}, an order of ${amount(i.amountMin)} and ${value(i.valueMin)} to ${amount(i.amountMax)} and ${value(i.valueMax)}`;
+  const refused = preview.refusals.filter(({ reason }) => !isCut(reason));
+  const named = (all: typeof preview.refusals) =>
+    all.map(({ side, index, reason }) => `${bidOrAsk(side)} ${index + 1}: ${reason}`).join('; ');
+  const cut = preview.refusals.filter(({ reason }) => isCut(reason));
+  const found = [
+    refused.length > 0
+      ? fail(check, `${bounds}; ${named(refused)}`, 'change strategy.amount, or the levels')
+      : cut.length > 0
+        ? warn(check, `${bounds}; ${named(cut)}`, 'lower strategy.amount')
+        : pass(check, bounds),
+  ];
+  const { levels, refusal } = preview;
+  const shown = levels.filter(({ verdict }) => verdict === 'would be placed').length;
+  if (needsPerson(preview.unshown)) found.push(fail('quotes', preview.whyNot ?? 'none', 'change what is named there'));
+  else if (preview.halt !== null)
+    found.push(
+      fail('quotes', `a start would halt at once: ${preview.halt}`, 'mend that first: each start would latch it'),
+    );
+  else if (preview.whyNot !== null)
+    found.push(warn('quotes', preview.whyNot, 'look whether that is meant: puntas check shows each price'));
+  else if (refusal !== null)
+    found.push(
+      warn('quotes', `none at this moment: ${refusal}`, 'ask again; puntas explain says more of a running bot'),
+    );
+  else found.push(pass('quotes', `${shown} of ${levels.length} levels would be placed now (puntas check shows them)`));
+  return found;
+}
+
+/** Both sides of all configured levels against what is there for them; what others of the account have locked is not. */
+export function balanceFindings({ preview, riskContext }: PreviewNow): readonly Finding[] {
+  const { instrument: i } = riskContext;
+  const levels = preview.levels.map(({ level }) => level);
+  if (levels.length === 0)
+    return [warn('balances', 'no level can be computed now, so that none can be compared', 'ask again')];
+  return (['buy', 'sell'] as const).map(side => {
+    const of = levels.filter(level => level.side === side);
+    const needed = of.reduce((sum, level) => sum + costOf(i, level), 0n) as Money;
+    const funds = fundsFor(side, riskContext);
+    const currency = side === 'buy' ? i.minor : i.major;
+    const says = `${of.length} ${bidOrAsk(side)}s need ${textOfMoney(needed)} ${currency}, there are ${textOfMoney(funds)}`;
+    const check = `${bidOrAsk(side)}s' money`;
+    if (of.length === 0)
+      return warn(
+        check,
+        `no ${bidOrAsk(side)} is wanted now, there are ${textOfMoney(funds)} ${currency}`,
+        'see quotes',
+      );
+    if (needed <= funds) return pass(check, says);
+    return fail(check, says, `pay in ${textOfMoney((needed - funds) as Money)} ${currency}, or lower strategy.amount`);
+  });
+}
+
+const bidOrAsk = (side: Side): string => (side === 'buy' ? 'bid' : 'ask');
+const costOf = (i: Instrument, { side, price, amount }: NormalizedLevel): Money =>
+  side === 'sell' ? moneyOfAmount(i, amount) : moneyOfValue(i, valueOf(price, amount));
+
+/** The tier, and what two first levels leave of two fees. */
+export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }: PreviewNow): readonly Finding[] {
+  const place = tier === null || tier === undefined ? `maker fee ${percent(makerRate)}` : describeTier(tier);
+  const found = [pass('fee tier', place)];
+  const prices = (side: Side) =>
+    preview.levels.filter(({ level }) => level.side === side).map(({ level }) => level.price);
+  const [bid, ask] = [Math.max(...prices('buy')), Math.min(...prices('sell'))];
+  if (!(Number.isFinite(bid) && Number.isFinite(ask))) return found;
+  const apart = ((ask - bid) * 20_000) / (ask + bid);
+  const fees = (2 * makerRate) / 10_000;
+  const { instrument: i } = riskContext;
+  const says = `bid ${textOfPrice(i, bid as Price)} and ask ${textOfPrice(i, ask as Price)} are ${apart.toFixed(1)} bps apart, both maker fees take ${fees.toFixed(1)} bps: ${(apart - fees).toFixed(1)} bps are left of a round trip`;
+  found.push(
+    apart > fees
+      ? pass('spread', says)
+      : warn('spread', says, 'widen it, unless you mean to pay for volume (strategy.minEdgeBps below 0)'),
+  );
+  return found;
+}
+
+/** The same where the quotes cannot earn the fees: then there is nothing else to compute. */
+export const feesTooHigh = ({ message, tier }: FeesTooHigh): readonly Finding[] => [
+  ...(tier === null ? [] : [pass('fee tier', tier)]),
+  fail('spread', message, 'widen it in the YAML, or trade at a better tier'),
+];
+
+const percent = (rate: number): string => `${(rate / 1e6).toFixed(3)} %`;
+
+/** A bot that may move all its quotes less often than this a minute lags behind its market. */
+const MOVES_MIN = 6;
+
+/** What polling takes of the requests, what is left for orders, and what the exchange allows. */
+export function budgetFindings(config: Config, levels: number): readonly Finding[] {
+  const { budgets } = config.exchange;
+  const { bookPollMs, privatePollMs } = config.timing;
+  const allows = venueOf(config).allows;
+  const reads = {
+    public: Math.ceil(60_000 / bookPollMs + readsPerMinute(externalReferenceOf(config))),
+    private: Math.ceil(120_000 / privatePollMs + (config.rfqReference ? 120_000 / config.rfqReference.everyMs : 0)),
+  };
+  const left = budgets.privatePerMinute - reads.private;
+  const moves = levels === 0 ? Infinity : Math.floor(left / levels);
+  const orders = `${left} are left for orders${levels === 0 ? '' : `: all ${levels} quotes can be moved ${moves} times a minute`}`;
+  const says = `polling takes ${reads.private} of ${budgets.privatePerMinute} private requests a minute, ${orders}; public ones: ${reads.public} of ${budgets.publicPerMinute} while there is no stream`;
+  const over = allows && (budgets.publicPerMinute > allows.public || budgets.privatePerMinute > allows.private);
+  return [
+    over
+      ? fail(
+          'requests',
+          `exchange.budgets ${budgets.publicPerMinute} and ${budgets.privatePerMinute} are more than the ${allows.public} and ${allows.private} that the exchange allows`,
+          'lower them: whoever asks too often is locked out for a minute',
+        )
+      : moves < MOVES_MIN
+        ? warn('requests', says, 'raise timing.privatePollMs or strategy.refreshToleranceBps, or quote fewer levels')
+        : pass('requests', says),
+  ];
+}

@@ -1,0 +1,221 @@
+/** `puntas doctor`: looks at everything that a bot with money needs, before it needs it, and says of each what to do. */
+import { sleep } from '../../core/index.ts';
+import type { Clock, Observation, VenueClient } from '../../core/index.ts';
+import type { Config } from '../../config.ts';
+import { readBookRow, readRules } from '../../live/loop/opening.ts';
+import type { Log } from '../../live/log.ts';
+import { openHedgeOf } from '../../live/state/stateLook.ts';
+import { previewNow } from '../inspect/previewNow.ts';
+import type { PreviewNow } from '../inspect/previewNow.ts';
+import type { WhichBot } from '../messages/ownCommand.ts';
+import type { RunOptions } from '../run/runOptions.ts';
+import { clientOf, marketStreamOf, publicClientOf } from '../wiring/bot.ts';
+import type { VenueAccess } from '../wiring/bot.ts';
+import { FeesTooHigh } from '../wiring/usageError.ts';
+import { remoteAccess, withVenue } from '../wiring/venue.ts';
+import { venueOf } from '../wiring/venueRegistry.ts';
+import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
+import { ClockGap } from './clockGap.ts';
+import { encryptionFindings } from './encryption.ts';
+import { brokenOff, finding } from './finding.ts';
+import type { Finding } from './finding.ts';
+import { alive, diskFindings, portFindings, sentinelFinding, stateFindings } from './machine.ts';
+import { planTrial, tryOrder } from './trialOrder.ts';
+
+const { pass, warn, fail } = finding;
+
+export type DoctorOptions = {
+  readonly config: Config;
+  readonly which: WhichBot;
+  readonly clock: Clock;
+  readonly seed: number;
+  readonly version: string;
+  /** A log of that level which shows none of the secrets. */
+  readonly openLog: (level: string, secrets: readonly string[]) => Log;
+  /** Told each finding as soon as it is known. */
+  readonly tell: (found: Finding) => void;
+  /** Asked before the order is placed, with what it would be; absent: none is. */
+  readonly mayOrder?: (what: string) => Promise<boolean>;
+  readonly onStarted: RunOptions['onStarted'];
+};
+
+export type Diagnosis = {
+  readonly findings: readonly Finding[];
+  /** Ids of orders that may be left on the exchange. */
+  readonly left: readonly string[];
+};
+
+/** What cannot be looked at is a finding too; rejects for nothing that the world does. */
+export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
+  const { config, clock } = options;
+  const findings: Finding[] = [];
+  const tell = (found: Finding | readonly Finding[]): void => {
+    for (const one of [found].flat()) {
+      findings.push(one);
+      options.tell(one);
+    }
+  };
+  tell(
+    pass('configuration', `${config.strategy.name} on ${config.book} as ${config.instance}: every key is as it may be`),
+  );
+  tell(await stateFindings(config, options.which, clock));
+  tell(diskFindings(config, clock));
+  tell(await portFindings(config));
+  tell(await sentinelFinding(config, clock));
+  if (config.exchange.kind === 'embedded') {
+    const left = await withVenue(config, null, { speed: 1, openLog: options.openLog }, clock, (venue, log) =>
+      withKey({ ...options, tell }, venue, log),
+    ).catch((error: unknown) => (tell(brokenOff('exchange', error)), []));
+    return { findings, left };
+  }
+  tell(await encryptionFindings(config.exchange, clock.now()));
+  const { restUrl } = config.exchange;
+  const env = process.env;
+  const isOpen = env['PUNTAS_API_KEY'] !== undefined || env['PUNTAS_API_SECRET'] !== undefined;
+  let venue: VenueAccess;
+  try {
+    venue = remoteAccess(config.exchange);
+  } catch (error) {
+    tell(brokenOff('key', error, 'then ask again'));
+    await withoutKey({ ...options, tell }, venueOf(config).restUrl(restUrl));
+    return { findings, left: [] };
+  }
+  tell(
+    isOpen
+      ? warn(
+          'secrets',
+          'the key is in the environment, where /proc and docker inspect show it',
+          'put it into files (chmod 600), named in PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE',
+        )
+      : pass('secrets', 'the files of key and secret are for this user alone'),
+  );
+  const log = options.openLog('error', [venue.secret.reveal(), venue.key]);
+  return { findings, left: await withKey({ ...options, tell }, venue, log) };
+}
+
+type Asking = Omit<DoctorOptions, 'tell'> & { readonly tell: (found: Finding | readonly Finding[]) => void };
+
+/** What is public of the exchange: where the key is missing or wrong, all that can be asked. */
+async function withoutKey({ config, clock, seed, tell }: Asking, restUrl: string): Promise<void> {
+  const gap = new ClockGap();
+  const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
+  const client = publicClientOf(config, restUrl, clock, seed, { onRequest });
+  try {
+    await readBookRow(client, config.book);
+    tell(pass('exchange', `answers, and trades ${config.book}`));
+    tell(gap.finding);
+  } catch (error) {
+    tell(brokenOff('exchange', error));
+  } finally {
+    await client.close();
+  }
+}
+
+/** Everything else. The answer: ids of orders that may be left. */
+async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<readonly string[]> {
+  const { config, clock, seed, tell } = options;
+  const gap = new ClockGap();
+  const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
+  const client = clientOf(config, venue, clock, seed, { onRequest });
+  let seen: PreviewNow | null = null;
+  try {
+    await readBookRow(client, config.book);
+    tell(pass('exchange', `answers, and trades ${config.book}`));
+    seen = await accountFindings(options, client);
+  } catch (error) {
+    tell(brokenOff('exchange', error));
+  } finally {
+    await client.close();
+  }
+  tell(gap.finding);
+  tell(budgetFindings(config, seen?.preview.levels.length ?? 0));
+  tell(await streamFinding(options, venue));
+  if (!options.mayOrder) return [];
+  if (seen === null) {
+    tell(fail('order', 'none was sent: what it needs could not be read', 'mend what is said above, then ask again'));
+    return [];
+  }
+  return orderFinding(options, venue, log, seen, options.mayOrder);
+}
+
+async function accountFindings({ config, clock, tell }: Asking, client: VenueClient): Promise<PreviewNow | null> {
+  let seen: PreviewNow;
+  try {
+    const rules = await readRules(client, config.book);
+    tell(await keyFindings(client, config.instance));
+    seen = await previewNow(config, client, rules, clock);
+    tell(bookFindings(rules, seen));
+    tell(balanceFindings(seen));
+    tell(feeFindings(rules, seen));
+    return seen;
+  } catch (error) {
+    tell(error instanceof FeesTooHigh ? feesTooHigh(error) : brokenOff('account', error));
+    return null;
+  }
+}
+
+const STREAM_WITHIN_MS = 5_000;
+
+/** Whether the stream of the book opens; without one books are polled. */
+async function streamFinding({ config, clock, seed }: Asking, venue: VenueAccess): Promise<Finding> {
+  const check = 'stream';
+  const stream = marketStreamOf(config, venue, clock, seed);
+  if (stream === undefined)
+    return warn(check, `none: the book is read every ${config.timing.bookPollMs} ms`, 'name exchange.streamUrl');
+  const opened = new AbortController();
+  let why = `nothing came within ${STREAM_WITHIN_MS / 1_000} s`;
+  stream.start(news => {
+    if (news.kind === 'up') opened.abort();
+    if (news.kind === 'down' || news.kind === 'fault') why = news.reason;
+  });
+  await sleep(clock, STREAM_WITHIN_MS, opened.signal);
+  stream.close();
+  if (opened.signal.aborted) return pass(check, `opens, and tells of ${config.book}`);
+  return warn(check, `does not open (${why}): books would be polled`, 'check exchange.streamUrl');
+}
+
+async function orderFinding(
+  options: Asking,
+  venue: VenueAccess,
+  log: Log,
+  seen: PreviewNow,
+  mayOrder: (what: string) => Promise<boolean>,
+): Promise<readonly string[]> {
+  const { config, tell } = options;
+  if (alive(config.state.dir, 'bot') !== null) {
+    tell(warn('order', 'none was sent: the bot runs, and its own orders show it', 'stop it first to try one'));
+    return [];
+  }
+  const hedge = await openHedgeFinding(config, options.clock);
+  if (hedge !== null) {
+    tell(hedge);
+    return [];
+  }
+  const plan = planTrial(seen);
+  if ('check' in plan) {
+    tell(plan);
+    return [];
+  }
+  if (!(await mayOrder(plan.text))) {
+    tell(warn('order', `none was sent: you said no to ${plan.text}`, 'ask again with --order --yes'));
+    return [];
+  }
+  const tried = await tryOrder(plan, { ...options, venue, log });
+  tell(tried.finding);
+  return tried.left;
+}
+
+/** The trial has no hedger: nobody would look after a hedge that goes on. Null when none does. */
+async function openHedgeFinding({ state: { dir } }: Config, clock: Clock): Promise<Finding | null> {
+  try {
+    const open = await openHedgeOf(dir, clock);
+    if (open === null) return null;
+    return warn(
+      'order',
+      `none was sent: hedge ${open} is not over`,
+      'start the bot, which ends it; puntas hedges tells how far it is',
+    );
+  } catch (error) {
+    return brokenOff('order', error);
+  }
+}

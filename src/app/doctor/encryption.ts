@@ -1,0 +1,62 @@
+/** Whether what goes to the exchange is encrypted, and by a certificate that lasts. */
+import { isIP } from 'node:net';
+import { connect } from 'node:tls';
+import type { RemoteSettings } from '../../config.ts';
+import { finding } from './finding.ts';
+import type { Finding } from './finding.ts';
+
+const { pass, warn, fail } = finding;
+
+const WITHIN_MS = 5_000;
+const DAY_MS = 86_400_000;
+const SHORT_DAYS = 14;
+
+/** One for each host of the configuration. `now` in ms since 1970. */
+export async function encryptionFindings(
+  { restUrl, streamUrl, rfqUrl, webhookUrl }: RemoteSettings,
+  now: number,
+): Promise<readonly Finding[]> {
+  const urls = [restUrl, streamUrl, rfqUrl, webhookUrl].filter(url => url !== undefined).map(url => new URL(url));
+  const hosts = new Map(urls.map(url => [url.host, url]));
+  return Promise.all([...hosts.values()].map(url => encryptionFinding(url, now)));
+}
+
+async function encryptionFinding(url: URL, now: number): Promise<Finding> {
+  const check = 'tls';
+  // The configuration takes plain text on this machine alone.
+  if (!/^(https|wss):$/.test(url.protocol))
+    return pass(check, `${url.host} is on this machine: what goes there is not encrypted, and leaves it for nobody`);
+  const told = await certificateOf(url);
+  if (typeof told === 'string')
+    return fail(
+      check,
+      `${url.host}: ${told}`,
+      'nothing is sent like that: check the address and the clock; name the certificate of a proxy of your own in NODE_EXTRA_CA_CERTS',
+    );
+  const days = Math.floor((told.until - now) / DAY_MS);
+  const says = `${url.host}: ${told.protocol}, certificate good for ${days} days`;
+  if (days >= SHORT_DAYS) return pass(check, says);
+  return warn(check, says, 'look again before it ends: nothing could be sent then');
+}
+
+/** A sentence says why there is none that is trusted. */
+function certificateOf(url: URL): Promise<{ readonly until: number; readonly protocol: string } | string> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return new Promise(done => {
+    const socket = connect({
+      host,
+      port: url.port === '' ? 443 : Number(url.port),
+      ...(isIP(host) === 0 && { servername: host }),
+      timeout: WITHIN_MS,
+    });
+    const end = (told: Parameters<typeof done>[0]): void => {
+      socket.destroy();
+      done(told);
+    };
+    socket.once('secureConnect', () =>
+      end({ until: Date.parse(socket.getPeerCertificate().valid_to), protocol: socket.getProtocol() ?? 'TLS' }),
+    );
+    socket.once('timeout', () => end(`no answer within ${WITHIN_MS / 1_000} s`));
+    socket.once('error', (error: NodeJS.ErrnoException) => end(error.message || (error.code ?? 'it failed')));
+  });
+}

@@ -1,0 +1,226 @@
+/** What the doctor sees without asking the exchange: the state and its disk, the sentinel, the ports. */
+import { existsSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, resolve } from 'node:path';
+import { sleep } from '../../core/index.ts';
+import type { Clock } from '../../core/index.ts';
+import type { Config } from '../../config.ts';
+import { diskRoom } from '../../live/files/diskRoom.ts';
+import { diskAdvice, diskTroubleOf, syncTimes } from '../../live/files/diskTrouble.ts';
+import { heedStateDir } from '../../live/files/stateDir.ts';
+import { isThere, readHeartbeat } from '../../live/safety/heartbeat.ts';
+import type { HeartbeatRecord, Whose } from '../../live/safety/heartbeat.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import { nameOf } from '../../live/state/owner.ts';
+import { isPaperState } from '../../live/state/paperMark.ts';
+import { lookInto } from '../../live/state/stateLook.ts';
+import { callbackOf, webhookTokens } from '../wiring/inbox.ts';
+import { venueOf } from '../wiring/venueRegistry.ts';
+import { ownCommand } from '../messages/ownCommand.ts';
+import type { WhichBot } from '../messages/ownCommand.ts';
+import { brokenOff, finding } from './finding.ts';
+import type { Finding } from './finding.ts';
+
+const { pass, warn, fail } = finding;
+
+/** A state that another bot has, that others could write to, or that stops the bot by itself. */
+export async function stateFindings(config: Config, which: WhichBot, clock: Clock): Promise<readonly Finding[]> {
+  const { dir } = config.state;
+  const check = 'state';
+  if (!existsSync(dir))
+    return [pass(check, `${dir} is not there yet: the first start makes it, for this user alone (mode 700)`)];
+  try {
+    heedStateDir(dir);
+  } catch (error) {
+    return [brokenOff(check, error, 'then ask again')];
+  }
+  if (isPaperState(dir))
+    return [fail(check, `${dir} belongs to paper trading`, 'give this bot a state.dir of its own')];
+  const found = await lookInto(dir, clock).catch((error: unknown) => brokenOff(check, error));
+  if (found !== null && 'check' in found) return [found];
+  const owner = found?.owner ?? null;
+  if (owner !== null && owner.venue !== null && config.exchange.kind === 'remote') {
+    const ours = { ...config, key: '', venue: venueOf(config).restUrl(config.exchange.restUrl) };
+    if (nameOf(owner) !== nameOf(ours))
+      return [
+        fail(check, `${dir} belongs to ${nameOf(owner)}`, `give ${config.instance} a state.dir of its own`),
+        ...stops(dir, which),
+      ];
+  }
+  const bot = alive(dir, 'bot');
+  const left = config.exchange.kind === 'remote' && bot === null ? (found?.orders ?? []) : [];
+  return [
+    secrecyFinding(dir, bot === null ? '' : `; a bot runs there${processOf(bot)}`),
+    ...(left.length === 0
+      ? []
+      : [
+          warn(
+            'left orders',
+            `by the state ${left.length} of an earlier run may live: ${left.map(({ id }) => id).join(', ')}`,
+            `the next start takes them out; at once: ${ownCommand('halt --cancel', which)}`,
+          ),
+        ]),
+    ...stops(dir, which),
+  ];
+}
+
+/** Others cannot write: that was looked at before. */
+function secrecyFinding(dir: string, more: string): Finding {
+  const mode = statSync(dir).mode & 0o777;
+  return (mode & 0o077) === 0 || process.geteuid === undefined
+    ? pass('state', `${dir} is this user's alone${more}`)
+    : warn('state', `others can look into ${dir} (mode ${mode.toString(8)})${more}`, `chmod 700 ${dir}`);
+}
+
+/** Why a start would quote nothing, or only close inventory. */
+function stops(dir: string, which: WhichBot): readonly Finding[] {
+  const latch = latchIn(dir);
+  const stop = latch.read() ?? latch.readHold() ?? latch.readReduce?.() ?? null;
+  if (stop === null) return [];
+  return [
+    fail('halt', `stopped by ${stop.by}: ${stop.reason}`, `look, then lift it with: ${ownCommand('resume', which)}`),
+  ];
+}
+
+const processOf = ({ process: where }: HeartbeatRecord): string =>
+  where === undefined ? '' : ` (process ${where.pid} on ${where.host})`;
+
+/** Who shows life in a state directory, and whose process is not known to be gone. */
+export function alive(dir: string, whose: Whose): HeartbeatRecord | null {
+  const record = readHeartbeat(dir, whose);
+  return record === null || record.state === 'stopped' || isThere(record) === false ? null : record;
+}
+
+/** Samples of the disk; enough for a median, and less than a second on a slow disk. */
+const SYNCS = 21;
+/** Every order waits for one sync, and a cancel for none. */
+const SYNC_SLOW_MS = 20;
+const SYNC_HOPELESS_MS = 500;
+const MB = 1_000_000;
+/** Beside the recordings: state file, ledger, deliveries. */
+const ROOM_MB = 200;
+
+/** Room for what is kept, and how long an order waits for the disk. */
+export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<Clock, 'elapsed'>): readonly Finding[] {
+  const dir = nearest(resolve(state.dir));
+  let times: readonly number[];
+  try {
+    times = [...syncTimes(dir, SYNCS, () => clock.elapsed())].sort((a, b) => a - b);
+  } catch (error) {
+    const trouble = diskTroubleOf(error);
+    const advice = trouble === null ? `let this user write to ${dir} (ls -ld ${dir})` : diskAdvice(trouble, dir);
+    return [fail('disk', error instanceof Error ? error.message : String(error), advice)];
+  }
+  const free = diskRoom(dir, () => clock.elapsed())();
+  const needed = (journal.keepMb + (webhooks?.keepMb ?? 0) + ROOM_MB) * MB;
+  const room = free === null ? null : `${Math.floor(free / MB)} MB are free at ${dir}`;
+  const most = `${Math.ceil(needed / MB)} MB may be taken (journal.keepMb ${journal.keepMb})`;
+  const [median, worst] = [times[times.length >> 1] ?? 0, times.at(-1) ?? 0];
+  const speed = `a write is durable after ${ms(median)}, the slowest of ${SYNCS} after ${ms(worst)}; every order waits for one`;
+  return [
+    room === null || free === null
+      ? warn('disk', 'the system does not tell how much room there is', `see that ${most}`)
+      : free < needed
+        ? (free < (ROOM_MB / 2) * MB ? fail : warn)(
+            'disk',
+            `${room}, and ${most}`,
+            'make room, or lower journal.keepMb',
+          )
+        : pass('disk', `${room}, ${most}`),
+    median > SYNC_HOPELESS_MS
+      ? fail('disk sync', speed, 'put state.dir on a local disk: orders would come too late to be worth placing')
+      : median > SYNC_SLOW_MS
+        ? warn('disk sync', speed, 'put state.dir on a quicker, local disk')
+        : pass('disk sync', speed),
+  ];
+}
+
+const ms = (time: number): string => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`;
+const nearest = (dir: string): string => (existsSync(dir) ? dir : nearest(dirname(dir)));
+
+/** A sentinel beats once a second at least. */
+const BEATS_WITHIN_MS = 3_000;
+
+/** Whether somebody would cancel for a dead bot. */
+export async function sentinelFinding(config: Config, clock: Clock): Promise<Finding> {
+  const check = 'sentinel';
+  const { required } = config.sentinel;
+  if (config.exchange.kind === 'embedded')
+    return required
+      ? fail(check, 'the embedded exchange ends with the bot, and has none', 'take out sentinel.required')
+      : pass(check, 'none is needed: the embedded exchange ends with the bot');
+  const { dir } = config.state;
+  const start = `start one beside the bot, with a key of its own: puntas sentinel (docs/operations.md)`;
+  const seen = alive(dir, 'sentinel');
+  if (seen !== null && (isThere(seen) === true || (await moves(dir, seen, clock))))
+    return pass(check, `one watches ${dir}${processOf(seen)}`);
+  if (required) return fail(check, 'none shows life, and sentinel.required is set: nothing would be quoted', start);
+  return warn(check, 'none shows life: nobody would cancel for a dead bot', `${start}, and set sentinel.required`);
+}
+
+async function moves(dir: string, seen: HeartbeatRecord, clock: Clock): Promise<boolean> {
+  await sleep(clock, BEATS_WITHIN_MS);
+  return readHeartbeat(dir, 'sentinel')?.counter !== seen.counter;
+}
+
+/** Whether metrics and webhooks can be served, and who could reach them. */
+export async function portFindings({ metrics, webhooks, state }: Config): Promise<readonly Finding[]> {
+  const isRunning = alive(state.dir, 'bot') !== null;
+  const found = [await portFinding('metrics', metrics, isRunning)];
+  if (!webhooks) return found;
+  found.push(await portFinding('webhooks', webhooks, isRunning));
+  try {
+    const [token] = webhookTokens();
+    const at = webhooks.callbackUrl;
+    if (at === undefined || token === undefined)
+      found.push(
+        warn(
+          'callback',
+          'webhooks.callbackUrl is left out',
+          'name the address at which the exchange reaches the proxy',
+        ),
+      );
+    else if (new URL(callbackOf(at, token)).protocol !== 'https:')
+      found.push(fail('callback', `${at} is not encrypted`, 'put a proxy with TLS in front, and write https://'));
+    else found.push(pass('callback', `${at}, and the secret path is long enough`));
+  } catch (error) {
+    found.push(brokenOff('callback', error, 'then ask again'));
+  }
+  return found;
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
+
+async function portFinding(
+  name: 'metrics' | 'webhooks',
+  { host, port }: { readonly host: string; readonly port: number },
+  isRunning: boolean,
+): Promise<Finding> {
+  const at = `${host}:${port}`;
+  const why = await listenProblem(host, port);
+  if (why === 'EADDRINUSE' && isRunning) return pass(name, `${at} is taken, by the bot that runs`);
+  if (why !== null) {
+    const todo =
+      why === 'EADDRINUSE'
+        ? `choose another ${name}.port, or stop what listens there (0 takes a free one)`
+        : `choose another ${name}.host and ${name}.port`;
+    return fail(name, `${at} cannot be had: ${why}`, todo);
+  }
+  if (LOOPBACK.test(host)) return pass(name, port === 0 ? `a free port of ${host}` : `${at} is free`);
+  return warn(
+    name,
+    `${at} is free, and whoever reaches this machine reaches it: plain HTTP, nobody is asked who they are`,
+    name === 'metrics'
+      ? 'outside a container set metrics.host: 127.0.0.1'
+      : 'let a proxy with TLS alone reach it (webhooks.sources)',
+  );
+}
+
+/** The code of the system's refusal; null when it could be had, and was given back. */
+function listenProblem(host: string, port: number): Promise<string | null> {
+  return new Promise(done => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? error.message));
+    server.listen({ host, port }, () => server.close(() => done(null)));
+  });
+}

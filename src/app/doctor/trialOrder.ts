@@ -1,0 +1,219 @@
+/** The smallest real order, far from the market, through the production run: its journal, its gate, its client; then canceled and verified. */
+import { bestOf, fundsFor, moneyOfAmount, moneyOfValue, textOfMoney, textOfPrice, valueOf } from '../../core/index.ts';
+import type { Amount, Clock, EngineNews, Instrument, Millis, Price, Side } from '../../core/index.ts';
+import { loneOrder } from '../../../strategies/index.ts';
+import type { Config } from '../../config.ts';
+import type { PreviewNow } from '../inspect/previewNow.ts';
+import { cancelCommand } from '../run/whatLives.ts';
+import { run } from '../run/run.ts';
+import type { RunOptions } from '../run/runOptions.ts';
+import { ownCommand } from '../messages/ownCommand.ts';
+import type { WhichBot } from '../messages/ownCommand.ts';
+import { brokenOff, finding } from './finding.ts';
+import type { Finding } from './finding.ts';
+
+const { pass, warn, fail } = finding;
+const CHECK = 'order';
+
+/** Ten percent from the middle: nobody trades there, and no exchange minds it. */
+const FAR_BPS = 1_000;
+/** Room above the least value, for a market that moves before the order is there. */
+const ROOM_SHARE = 20n;
+/** The market may move on between decision and gate. */
+const COLLAR_ROOM_BPS = 200;
+/** A start reads for seconds; without an order by then there will be none. */
+const NONE_AFTER_MS = 30_000;
+/** Over the time of one read of open orders, so that it is seen there. */
+const LIES_MORE_MS = 500;
+
+export type TrialPlan = {
+  readonly instrument: Instrument;
+  readonly side: Side;
+  readonly lots: Amount;
+  /** What a person is asked about. */
+  readonly text: string;
+};
+
+/** Of the side that there is money for; a finding where there is none. */
+export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
+  const { instrument: i, depth } = riskContext;
+  const [bid, ask] = [bestOf(depth, 'buy'), bestOf(depth, 'sell')];
+  if (!(bid > 0 && ask > 0)) return fail(CHECK, 'the book has no two sides: no price is far from it', 'ask again');
+  const tried = (['buy', 'sell'] as const).map(side => {
+    const price = farPrice(i, side, (bid + ask) / 2);
+    const lots = leastLots(i, price);
+    const needed = side === 'sell' ? moneyOfAmount(i, lots) : moneyOfValue(i, valueOf(price, lots));
+    const what = `${side} ${textOfMoney(moneyOfAmount(i, lots))} ${i.major} at about ${textOfPrice(i, price)}`;
+    const text = `${what}, ${FAR_BPS / 100} % from the middle`;
+    const money = `${textOfMoney(needed)} ${side === 'sell' ? i.major : i.minor}`;
+    return { side, lots, text, money, isPaid: needed <= fundsFor(side, riskContext) };
+  });
+  const found = tried.find(({ isPaid }) => isPaid);
+  if (found) return { instrument: i, side: found.side, lots: found.lots, text: found.text };
+  return fail(
+    CHECK,
+    'there is no money for the smallest order',
+    `pay in ${tried.map(({ money }) => money).join(' or ')}`,
+  );
+}
+
+const farPrice = (i: Instrument, side: Side, mid: number): Price =>
+  Math.min(
+    i.priceMax,
+    Math.max(i.priceMin, Math.floor((mid * (10_000 + (side === 'buy' ? -FAR_BPS : FAR_BPS))) / 10_000)),
+  ) as Price;
+
+/** The least that the book takes at a price, and a little. */
+function leastLots(i: Instrument, price: Price): Amount {
+  const byValue = (i.valueMin + i.valueMin / ROOM_SHARE) / BigInt(price) + 1n;
+  return Math.max(i.amountMin, Number(byValue)) as Amount;
+}
+
+export type TrialOptions = Pick<RunOptions, 'config' | 'venue' | 'clock' | 'seed' | 'version' | 'log' | 'onStarted'> & {
+  readonly which: WhichBot;
+};
+
+export type Tried = { readonly finding: Finding; readonly left: readonly string[] };
+
+/** Places it once, whatever comes of it, and says what did. Never rejects. */
+export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<Tried> {
+  const { clock, which, config } = options;
+  const liesMs = config.timing.privatePollMs + LIES_MORE_MS;
+  const watch = new TrialWatch(clock, liesMs, config.exchange.requestTimeoutMs + liesMs);
+  try {
+    const { summary, left, failure } = await run({
+      ...options,
+      config: trialConfig(config, plan),
+      configFile: which.configFile,
+      onNews: (news, instrument) => watch.hear(news, instrument),
+      onStarted: (stop, ...others) => {
+        watch.begins(stop);
+        options.onStarted(stop, ...others);
+      },
+    });
+    const { text } = watch;
+    if (left.length > 0)
+      return {
+        left,
+        finding: fail(CHECK, `${text}; not verified to be gone: ${left.join(', ')}`, cancelCommand(which)),
+      };
+    const gone = 'two reads show none left';
+    if (summary.halted !== undefined)
+      return {
+        left,
+        finding: fail(
+          CHECK,
+          `${text}: trading is halted: ${summary.halted}; ${gone}`,
+          `look, then lift it with: ${ownCommand('resume', which)}`,
+        ),
+      };
+    if (failure !== null)
+      return { left, finding: fail(CHECK, `${text}; it broke: ${failure}; ${gone}`, 'see the log') };
+    return { left, finding: watch.finding(summary.fills, gone) };
+  } catch (error) {
+    return { left: [], finding: brokenOff(CHECK, error) };
+  } finally {
+    watch.end();
+  }
+}
+
+/** The bot's own configuration with one order for a strategy, its collar as wide as that needs, and without what is not about orders. */
+const trialConfig = (config: Config, { instrument, side, lots }: TrialPlan): Config => ({
+  ...config,
+  strategy: loneOrder(instrument, side, lots, FAR_BPS),
+  limits: { ...config.limits, collarBps: Math.max(config.limits.collarBps, FAR_BPS + COLLAR_ROOM_BPS) },
+  metrics: { host: '127.0.0.1', port: 0, allowedHosts: [] },
+  ...{ hedge: undefined, rfqReference: undefined, regimes: undefined, markouts: undefined },
+  ...{ fairValue: undefined, reference: undefined, webhooks: undefined, alerts: undefined, pull: undefined },
+});
+
+/** Ends the run once it is known what came of the one order. */
+class TrialWatch {
+  readonly #clock: Clock;
+  readonly #liesMs: Millis;
+  readonly #unansweredMs: Millis;
+  #stop: (why: string) => void = () => undefined;
+  #timer: { stop(): void } | null = null;
+  #order: string | null = null;
+  #why: string | null = null;
+  #end: 'accepted' | 'refused' | 'unknown' | 'taken out' | null = null;
+  #refusal = '';
+
+  /** An order that was accepted is left there for `liesMs`; one that nobody answers for `unansweredMs`, in which it may be found. */
+  constructor(clock: Clock, liesMs: Millis, unansweredMs: Millis) {
+    this.#clock = clock;
+    this.#liesMs = liesMs;
+    this.#unansweredMs = unansweredMs;
+  }
+
+  begins(stop: (why: string) => void): void {
+    this.#stop = stop;
+    this.#after(NONE_AFTER_MS, `no order within ${NONE_AFTER_MS / 1_000} s`);
+  }
+
+  end(): void {
+    this.#timer?.stop();
+  }
+
+  /** What was to be sent, in words. */
+  get text(): string {
+    return this.#order ?? 'no order was sent';
+  }
+
+  hear(news: EngineNews, instrument: Instrument): void {
+    if (news.kind === 'placing') {
+      const { id, side, price, amount } = news.command;
+      this.#order = `${side} ${textOfMoney(moneyOfAmount(instrument, amount))} ${instrument.major} at ${textOfPrice(instrument, price)} (${id})`;
+      this.#after(this.#unansweredMs, 'the trial is over');
+    } else if (news.kind === 'quoting' && this.#order === null) {
+      this.#why = news.why ?? news.reason;
+    } else if (news.kind === 'refused') {
+      this.#refusal = `${news.code}: ${news.message}`;
+    } else if (news.kind === 'count') this.#counted(news.event);
+  }
+
+  #counted(event: Extract<EngineNews, { kind: 'count' }>['event']): void {
+    // What an earlier run left is taken out before.
+    if (this.#order === null) return;
+    if (event === 'placed') {
+      // Also of one that was in doubt: it is there.
+      this.#end = 'accepted';
+      this.#after(this.#liesMs, 'the trial is over');
+      return;
+    }
+    if (event === 'canceled' && this.#end === 'accepted' && !this.#isOver) this.#end = 'taken out';
+    if (event === 'refused' || event === 'unknown') this.#end = event;
+    this.#over('the trial is over');
+  }
+
+  #isOver = false;
+  #over(why: string): void {
+    this.#isOver = true;
+    this.#stop(why);
+  }
+  #after(ms: Millis, why: string): void {
+    this.#timer?.stop();
+    this.#timer = this.#clock.after(ms, () => this.#over(why));
+  }
+
+  /** Of a run that has ended cleanly; `gone` says that nothing is left. */
+  finding(fills: number, gone: string): Finding {
+    const { text } = this;
+    if (fills > 0)
+      return warn(CHECK, `${text}: accepted, and EXECUTED before it was canceled; ${gone}`, 'puntas ledger shows it');
+    switch (this.#end) {
+      case 'accepted':
+        return pass(CHECK, `${text}: accepted, canceled, and ${gone}`);
+      case 'refused':
+        return fail(CHECK, `${text}: refused (${this.#refusal}); not sent again; ${gone}`, 'mend what it says');
+      case 'taken out':
+        return fail(CHECK, `${text}: accepted, and canceled by the exchange; ${gone}`, 'ask the exchange why');
+      case 'unknown':
+      case null:
+        if (this.#order === null)
+          return fail(CHECK, `none was sent: ${this.#why ?? 'it was stopped before'}`, 'mend that, then ask again');
+        // Also where it was found in the meantime.
+        return warn(CHECK, `${text}: no answer came; not sent again; ${gone}`, 'look at the line, then ask again');
+    }
+  }
+}

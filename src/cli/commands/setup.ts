@@ -1,0 +1,156 @@
+/** The commands before there is a bot: init, doctor. */
+import type { Command } from 'commander';
+import { realClock } from '../../live/realClock.ts';
+import { init } from '../../app/develop/init.ts';
+import { QUESTION_NAMES } from '../../app/develop/initQuestions.ts';
+import type { QuestionName } from '../../app/develop/initQuestions.ts';
+import { doctor } from '../../app/doctor/doctor.ts';
+import type { Finding } from '../../app/doctor/finding.ts';
+import { EXIT } from '../../app/messages/exits.ts';
+import { shellWord } from '../../app/messages/ownCommand.ts';
+import { wrapped } from '../../app/messages/wrapped.ts';
+import { readConfig } from '../../app/wiring/configFile.ts';
+import { UsageError } from '../../app/wiring/usageError.ts';
+import { saysYes, terminal } from '../terminal/ask.ts';
+import { logger } from '../terminal/logger.ts';
+import { signalsToStop } from '../terminal/signals.ts';
+import { version } from '../terminal/version.ts';
+
+/** `doctor` ends in 1 when anything failed, in 3 when an order may be left; wrong use is `UsageError`. */
+export function addSetupCommands(program: Command): void {
+  addInit(program);
+  addDoctor(program);
+}
+
+type InitFlags = Readonly<Record<string, string | undefined>>;
+
+function addInit(program: Command): void {
+  const command = program
+    .command('init')
+    .description(
+      "write a configuration: asks ten questions at a terminal, reads your fees and the book's rules, overwrites nothing",
+    )
+    .argument('<file>', 'the YAML file to write');
+  for (const name of QUESTION_NAMES) command.option(`--${name} <answer>`, INIT_HELP[name]);
+  command
+    .option(
+      '--stream <address>',
+      'address of the stream, where --exchange is an address; without it the book is polled',
+    )
+    .option('--yes', 'take what is proposed for everything else, and say what it was', false)
+    .action(async (file: string, { yes }: { yes: boolean }, self: Command) => {
+      const flags = self.opts<InitFlags>();
+      const given = Object.fromEntries(
+        QUESTION_NAMES.flatMap(name => {
+          const value = flags[name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())];
+          return value === undefined ? [] : [[name, value]];
+        }),
+      );
+      const asked = terminal();
+      const missing = QUESTION_NAMES.filter(name => given[name] === undefined);
+      if (!yes && !asked.isThere && missing.length > 0)
+        throw new UsageError(
+          `nobody is there to be asked: give ${missing.map(name => `--${name}`).join(', ')}, or --yes to take what is proposed`,
+        );
+      const say = (line: string) => console.error(wrapped(line, rowWidth()).join('\n'));
+      const problem = await init({
+        file,
+        given,
+        ...(flags['stream'] !== undefined && { stream: flags['stream'] }),
+        say,
+        ask: yes
+          ? null
+          : async ({ name, text, proposal, why }, wrong) => {
+              if (wrong === null) console.error('');
+              say(wrong ?? `${QUESTION_NAMES.indexOf(name) + 1}/${QUESTION_NAMES.length} ${text}`);
+              if (proposal !== null) say(`Enter takes ${proposal}: ${why}`);
+              return asked.ask('> ');
+            },
+        clock: realClock(),
+        seed: Math.floor(Math.random() * 2 ** 31),
+        openLog: (_, secrets) => logger('error', secrets),
+      }).finally(() => asked.close());
+      console.log(`written: ${file}; read it, then:`);
+      for (const verb of ['check', 'doctor']) console.log(`  puntas ${verb} -c ${shellWord(file)}`);
+      if (problem !== null) console.log(wrapped(`as it is now ${problem}`, rowWidth()).join('\n'));
+    });
+}
+
+const INIT_HELP: Readonly<Record<QuestionName, string>> = {
+  exchange: 'embedded (play money), live, or the https address of a REST interface',
+  book: 'which book, like btc_mxn',
+  instance: 'name of this bot in its order ids',
+  'half-spread': 'distance of the first level from the middle, in bps',
+  levels: 'levels on each side',
+  amount: 'amount of one order, in the major currency',
+  'position-max': 'how far inventory may be from its target, in the major currency',
+  'drawdown-max': 'halts when the profit has fallen this far, in the minor currency',
+  'day-loss-max': 'halts when this much was lost in a day, in the minor currency',
+  target: 'inventory to come back to, in the major currency; found: what is held at the first start',
+};
+
+const rowWidth = (): number => (process.stderr.isTTY ? Math.max(40, process.stderr.columns - 1) : Infinity);
+
+type DoctorFlags = { config: string; state?: string; order: boolean; yes: boolean; json: boolean };
+
+function addDoctor(program: Command): void {
+  program
+    .command('doctor')
+    .description(
+      'look at everything that a bot with money needs, and say of each what to do: key, clock, money, fees, disk, ports',
+    )
+    .requiredOption('-c, --config <file>', "the bot's YAML file")
+    .option('--state <dir>', 'state directory, instead of the one in the configuration')
+    .option(
+      '--order',
+      'then place the smallest real order far from the market, cancel it and verify; asks first',
+      false,
+    )
+    .option('--yes', 'with --order: without asking', false)
+    .option('--json', 'print one JSON object (docs/json.md)', false)
+    .action(async (options: DoctorFlags) => {
+      const given = readConfig(options.config);
+      if (given.paper.only)
+        throw new UsageError('this configuration is for paper only (paper.only): there is nothing that could fail');
+      if (options.yes && !options.order) throw new UsageError('--yes is for --order');
+      const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };
+      const asked = terminal();
+      if (options.order && !options.yes && !asked.isThere)
+        throw new UsageError('--order places a real order: nobody is there to be asked, so say --yes');
+      const signals = options.order ? signalsToStop() : null;
+      const { findings, left } = await doctor({
+        config,
+        which: { configFile: options.state === undefined ? options.config : undefined, stateDir: config.state.dir },
+        clock: realClock(),
+        seed: Math.floor(Math.random() * 2 ** 31),
+        version: version(),
+        openLog: (_, secrets) => logger('error', secrets),
+        tell: found => (options.json ? undefined : console.log(findingText(found))),
+        ...(options.order && {
+          mayOrder: async (what: string) => options.yes || saysYes(await asked.ask(`${what}: place it? [y/N] `)),
+        }),
+        onStarted: (stop, broke) => {
+          signals?.tell(stop);
+          process.on('uncaughtException', broke);
+        },
+      }).finally(() => asked.close());
+      const count = (result: Finding['result']) => findings.filter(found => found.result === result).length;
+      const counts = { pass: count('pass'), warn: count('warn'), fail: count('fail') };
+      if (options.json) console.log(JSON.stringify({ ...counts, findings, left }));
+      else console.log(`${counts.pass} pass, ${counts.warn} warn, ${counts.fail} fail`);
+      process.exitCode = left.length > 0 ? EXIT.leftOrders : counts.fail > 0 ? EXIT.broken : EXIT.clean;
+    });
+}
+
+const RESULT = 6;
+const CHECK = 15;
+
+/** A row of what it says, and below it what to do; broken between words on a terminal, one line each for whatever reads lines. */
+export function findingText({ check, result, says, todo }: Finding, columns = process.stdout.columns): string {
+  const indent = ' '.repeat(RESULT + CHECK);
+  const width = columns === undefined ? Infinity : Math.max(40, columns - 1) - indent.length;
+  const rows = [...wrapped(says, width), ...(todo === null ? [] : wrapped(`-> ${todo}`, width))];
+  return rows
+    .map((row, i) => `${i === 0 ? `${result.padEnd(RESULT)}${check.padEnd(CHECK)}` : indent}${row}`)
+    .join('\n');
+}
