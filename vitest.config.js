@@ -10,9 +10,19 @@ const LONG = [
   'badInput',
   'cannotQuote',
   'ruleChange',
+  'run/alerts',
   'run/paper',
   'tapes/record',
 ].map(name => `test/cli/${name}.test.ts`);
+// Whole recordings, millions of rows, against other readers: `npm run test:long` too.
+const RECORDINGS = ['append', 'independent', 'mapping'].map(name => `test/tape/${name}.test.ts`);
+// Properties over a hundred seeds, half an hour of a real server, hours of the built-in market again and again: minutes.
+const SEEDS = [
+  'test/backtest/profile/plantedTruth.test.ts',
+  'test/backtest/scout/hundredSeeds.test.ts',
+  'test/app/scout/scoutNames.test.ts',
+  'test/config/earningsOfAll.test.ts',
+];
 const ofTheProgram = { globalSetup: ['test/cli/build.ts'], testTimeout: 300_000 };
 
 // Tests in virtual time write and sync a journal thousands of times a second: in memory where there is room. The program's tests keep the disk.
@@ -48,7 +58,7 @@ export default defineConfig({
           // No file leaves anything behind for the next one; loading every module anew for each is a third of the time.
           isolate: false,
           include: ['test/**/*.test.ts'],
-          exclude: [PROGRAM],
+          exclude: [PROGRAM, ...RECORDINGS, ...SEEDS],
           ...(TMPDIR ? { env: { TMPDIR }, globalSetup: ['test/tmpdirInMemory.ts'] } : {}),
         },
       },
@@ -58,6 +68,8 @@ export default defineConfig({
         test: { name: 'program', include: [PROGRAM], exclude: LONG, ...ofTheProgram },
       },
       { extends: true, test: { name: 'long', include: LONG, ...ofTheProgram } },
+      { extends: true, test: { name: 'recordings', include: RECORDINGS, testTimeout: 300_000 } },
+      { extends: true, test: { name: 'seeds', include: SEEDS, ...ofTheProgram } },
     ],
   },
 });

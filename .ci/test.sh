@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's test command, and the program's longest tests after it; the counts of both are left in $PUNTAS_CI_OUT/tests.json.
+# The README's test command, and after it the program's longest tests and those of whole recordings; the counts of both are left in $PUNTAS_CI_OUT/tests.json.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out="${PUNTAS_CI_OUT:-$(mktemp -d)}"

@@ -47,8 +47,9 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
   ],
   middle: [
     'backtest/collect/collect.ts',
+    'backtest/report/headline.ts',
     'backtest/report/plots.ts',
-    'backtest/report/report.ts',
+    'backtest/report/series.ts',
     'src/app/inspect/hedges.ts',
     'src/core/hedging/hedgeRow.ts',
     'src/hedge/hedger.ts',

@@ -31,6 +31,8 @@ for (const name of Object.keys(rows[0] ?? {})) {
   const values = rows.map(row => row[name]!).filter(Number.isFinite);
   const mean = values.reduce((sum, x) => sum + x, 0) / values.length;
   const deviation = Math.sqrt(values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / Math.max(1, values.length - 1));
-  const cells = [mean, deviation, Math.min(...values), Math.max(...values)].map(x => String(Number(x.toPrecision(4))));
+  const cells = [mean, deviation, Math.min(...values), Math.max(...values)].map(x =>
+    values.length === 0 ? '–' : String(Number(x.toPrecision(4))),
+  );
   console.log(`| ${[name, ...cells].join(' | ')} |`);
 }

@@ -7,7 +7,7 @@ import { parse, stringify } from 'yaml';
 import { start, within } from '../chaos/programs.ts';
 import type { Ended, Running } from '../chaos/programs.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../..' : '../..', import.meta.url));
 /** Nothing here is about speed: what comes at all comes within this on any machine. */
 const PATIENCE_MS = Number(process.env['PUNTAS_PATIENCE_MS'] ?? 420_000);
 
@@ -97,7 +97,8 @@ export class Stage {
         const found = () => pattern.exec(run.stderr().slice(since));
         await within(PATIENCE_MS, () => run.isOver() || found() !== null);
         const text = found()?.[0];
-        if (text === undefined) throw new Error(`not heard: ${pattern}\n${run.stderr().slice(since).slice(-6_000)}`);
+        if (text === undefined)
+          throw new Error(`not heard: ${pattern}\n${withoutStatus(run.stderr().slice(since)).slice(-6_000)}`);
         return text;
       },
     };
@@ -155,3 +156,10 @@ export class Stage {
 export const QUOTING = /"msg":"quoting"/;
 /** The status line, with orders live on both sides. */
 export const SHOWN = /"bids":[1-9]\d*,"asks":[1-9]/;
+
+/** The lines that say something new: a status line comes every ten seconds. */
+const withoutStatus = (log: string): string =>
+  log
+    .split('\n')
+    .filter(line => !/"msg":"(?:bid|ask) \d/.test(line))
+    .join('\n');

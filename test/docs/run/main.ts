@@ -22,6 +22,7 @@ const RECORDINGS = {
   recording: 'gemini-ethusd-2021-07-01-l1-trades',
   'recording-eth_usd': 'gemini-ethusd-2021-07-01-l1-trades',
   'recording-btc_usd': 'bitstamp-btcusd-2015-05-01-book-orders-trades',
+  'recording-of-books': 'hyperliquid-2025-09-04-l2-trades',
 };
 /** Where the screens are kept, to be looked at. */
 const KEPT = process.env['PUNTAS_DOCS_OUT'];

@@ -11,11 +11,14 @@ const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
   [/(config\/)(btc|eth)(_usd\.yaml --tape) DIR/, '$1$2$3 recording-$2_usd'],
   [/queue:models -- --tape DIR/, 'queue:models -- --tape recording-btc_usd'],
   [/ \[seeds\] \[seconds\]/, ' 1 60'],
+  [/(hedge:comparison -- --bands \S+) --seeds 20/, '$1 --seeds 2'],
   [/DIR(\.\.\.)?/g, 'tape'],
   [/FILE\.parquet/, 'rows.parquet'],
+  [/init FILE/, 'init new.yaml --book btc_mxn --yes'],
   [/backtest -c FILE/, 'backtest -c config/sandbox.yaml'],
   [/-c FILE/, '-c my.yaml'],
   [/A\.yaml B\.yaml/, 'config/sandbox.yaml config/grid.yaml'],
+  [/(--mapping docs\/mappings\/books\.yaml --from) PATH/, '$1 recording-of-books'],
   [/--from PATH/, '--from recording'],
   [/--seed N/, '--seed 7'],
   [/new-strategy NAME/, 'new-strategy order-flow'],
@@ -33,7 +36,7 @@ const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
 /** What a command needs that a sentence leaves out: matched against the command, added at its end. */
 const NEEDS: readonly (readonly [RegExp, RegExp, string])[] = [
   [
-    /puntas (?:explain|hedges|ledger|halt|reduce|resume|sentinel|webhooks list|webhooks register)\b/,
+    /puntas (?:doctor|console|explain|hedges|ledger|report|halt|reduce|reload|resume|sentinel|webhooks list|webhooks register)\b/,
     / (?:-c|--state) /,
     '-c my.yaml',
   ],
@@ -41,10 +44,11 @@ const NEEDS: readonly (readonly [RegExp, RegExp, string])[] = [
   [/puntas ledger adjust\b/, / --amount /, '--currency mxn --amount 1 --reason "looked at it"'],
   [/puntas replay$/, /never/, './state'],
   [/puntas (?:tape|tape --json)$/, /never/, 'tape'],
-  [/puntas export\b/, / --tape /, '--tape tape --out rows.csv'],
+  [/puntas export\b(?! -c)/, / --(?:tape|state) /, '--tape tape --out rows.csv'],
   [/puntas compare\b/, / --tape /, '--tape tape'],
   [/puntas compare\b/, / --(?:out|json)\b/, '--out page.html'],
   [/puntas record\b/, / --out /, '--out made --for 8s'],
+  [/puntas scout\b/, / --(?:for|tape|help)\b/, '--for 8s'],
   [/puntas import\b/, / --from /, '--from recording --out made'],
   [/ --book$/, /never/, 'btc_mxn'],
   [/demo\.js$/, /never/, '1 60'],
@@ -97,6 +101,12 @@ const ELSEWHERE: readonly {
   },
   { command: /^npm run docs:run/, by: 'docs.sh', names: /docs:run/, how: 'this check' },
   {
+    command: /^docker compose up/,
+    by: 'compose.sh',
+    names: /test\/compose/,
+    how: 'its commands and files as processes, without a Docker daemon; Grafana only its files',
+  },
+  {
     command: /^docker (?:build|run) /,
     by: 'image.sh',
     names: /buildah/,
@@ -106,7 +116,10 @@ const ELSEWHERE: readonly {
 
 /** Not run at all. */
 const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = [
+  { command: /puntas alert test/, why: 'needs somebody who is told; `test/cli/run/alerts.test.ts` is one' },
   { command: /^docker (?:inspect|stop|exec)$/, why: 'named in a sentence; needs a Docker daemon' },
+  { command: /^docker buildx /, why: 'needs BuildKit; `.ci/image.sh` compares two builds by buildah' },
+  { command: /^kubectl /, why: 'needs a cluster; `.ci/compose.sh` holds the file against its schema' },
   { command: /^npm version /, why: 'makes a release: a commit and a tag' },
   { command: /^timedatectl /, why: "sets this machine's clock" },
   { command: /^chown 65532 /, why: "changes files in the reader's home for the container's user" },
@@ -114,11 +127,19 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
     command: /^npm run compare$/,
     why: 'every strategy on every recording takes a quarter of an hour; `puntas compare` is run on one tape',
   },
+  {
+    command: /^npm run compare:docs$/,
+    why: 'every session of the recordings beside the project, ten minutes; the page has the tables of its figures, by a test',
+  },
   { command: /tapeMemory\.js/, why: 'writes 0.8 GB and takes minutes, as the page says' },
-  { command: /^npm run bench$/, why: 'figures of a quiet machine; nothing holds on a busy one' },
+  { command: /^npm run bench$|bench\/scrapes\.js/, why: 'figures of a quiet machine; nothing holds on a busy one' },
   {
     command: /puntas hedges settle ID/,
     why: 'needs a conversion that nobody can look up; `test/live/hedge/settle.test.ts` makes one',
+  },
+  {
+    command: /^npm run shipped:earnings$/,
+    why: 'writes into `config`, and takes minutes; `npm run test:long` measures the same',
   },
   { command: /^npm run calibrate:flow$/, why: 'days of the built-in market, some minutes; `puntas calibrate` is run' },
 ];
@@ -133,6 +154,7 @@ const STAYS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas run\b/, SHOWN],
   [/puntas exchange\b/, /operatorToken +\S+/],
   [/puntas record\b/, /\d+ rows \(/],
+  [/puntas console\b/, /console of \S+ at http:\/\/\S+/],
   [/puntas sentinel\b/, /sentinel: watching \S+ on \S+ through \S+/],
 ];
 
@@ -140,6 +162,10 @@ const STAYS: readonly (readonly [RegExp, RegExp])[] = [
 const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/ --help$/, /^Usage: puntas \w+/m],
   [/puntas check\b/, /# quotes that it would place now/],
+  [/puntas init\b/, /^written: \S+\.yaml; read it/m],
+  [/puntas doctor\b.* --order/, /order +buy [^]*:\s+accepted,\s+canceled[^]* 0 fail/],
+  [/puntas doctor\b.* --json/, /^\{"pass":\d+,"warn":\d+,"fail":0,/m],
+  [/puntas doctor\b/, /\d+ pass, \d+ warn, 0 fail/],
   [/puntas (?:run|check)\b.* --paper\b/, /paper/],
   [/puntas explain\b.* --json/, /^\{"at":.*"fair":\{.*"difference":null/m],
   [/puntas explain\b(?!.* --json)/, /^regime: \w/m],
@@ -147,13 +173,21 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas ledger\b.*--csv > /, /^$|npm/],
   [/puntas ledger\b.*--csv$/, /^at,source,cause,currency,amount,price,why/m],
   [/puntas ledger -c my\.yaml(?: --currency mxn)?$/, /^difference +-?[\d.]+/m],
+  [/puntas report\b.* --json/, /^\{"book":/m],
+  [/puntas report\b.* --out/, /^page: /m],
+  [/puntas report\b/, /^total +\d+/m],
+  [/puntas export -c/, /\d+ rows? of (?:fills|ledger)/],
   [/puntas halt\b(?!.* --cancel)/, /^halted: /m],
   [/puntas halt\b.* --cancel/, /no order of [^\n]*is left|verified/],
   [/puntas reduce\b/, /closes inventory only/],
+  [/puntas reload\b.* --json/, /^\{"end":"nothing to do"/m],
+  [/puntas reload\b/, /^ +now +then$|nothing has changed/m],
   [/puntas resume\b/, /lifted/],
   [/puntas replay\b/, /the same/],
   [/puntas backtest\b.* --json/, /^\{.*"models":\[/m],
   [/puntas tape\b.* --json/, /^\{"dir":/m],
+  [/puntas scout\b(?!.* --json)/, /^(?:Nothing (?:here pays|was seen): |\d+ of \d+ books? pays?\. )/m],
+  [/puntas scout\b.* --json/, /^\{"made":.*"leftOut":\[/m],
   [/^jq /, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \w/m],
   [/pino-pretty/, /INFO.*: quoting/],
   [/^curl .*operator/, /"status":"PENDING"/],
@@ -192,7 +226,8 @@ export type Plan = {
   readonly flaws: readonly string[];
 };
 
-const BESIDE = /puntas (?:explain|hedges|ledger|halt|reduce|resume|replay|sentinel|webhooks|import --from \.\/state)\b/;
+const BESIDE =
+  /puntas (?:console|explain|hedges|ledger|report|export -c|halt|reduce|reload|resume|replay|sentinel|webhooks|import --from \.\/state)\b/;
 /** A word that only the reader can fill in. */
 const UNFILLED = /\b[A-Z]{2,}\b(?!=)|…|<\w+>|\[[^\]]*\]/;
 const FILLED_WHEN_RUN = /\b(?:NOW|TODAY|TOMORROW|PORT|ID)\b|\$TOKEN|PUNTAS_\w+/g;

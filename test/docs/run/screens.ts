@@ -4,6 +4,8 @@ import type { Block } from './found.ts';
 const SCREENS: readonly { readonly page: string; readonly begins: string; readonly of: RegExp }[] = [
   { page: 'README.md', begins: 'INFO: quoting', of: /^npm start$/ },
   { page: 'docs/ledger.md', begins: 'btc ', of: /puntas ledger -c my\.yaml$/ },
+  { page: 'docs/report.md', begins: 'day ', of: /puntas report -c my\.yaml$/ },
+  { page: 'docs/reload.md', begins: 'strategy.halfSpreadBps', of: /puntas reload -c my\.yaml --preview/ },
   { page: 'docs/operations.md', begins: 'bid 1: kept', of: /puntas explain -c my\.yaml/ },
 ];
 
@@ -11,7 +13,7 @@ const SCREENS: readonly { readonly page: string; readonly begins: string; readon
 const OTHERS: readonly { readonly page: RegExp; readonly begins: RegExp; readonly what: string }[] = [
   { page: /^src\/README\.md$/, begins: /──/, what: 'a drawing' },
   { page: /^strategies\/|fair-value/, begins: / = |1\/gamma/, what: 'formulas' },
-  { page: /recording/, begins: /^\{"at"/, what: 'JSON that is read' },
+  { page: /importing/, begins: /^\{"at"/, what: 'JSON that is read' },
   { page: /tape/, begins: /^select/, what: 'SQL' },
   { page: /development\/architecture\.md$/, begins: /^graph /, what: 'a picture in Mermaid' },
 ];

@@ -14,7 +14,7 @@ const SECOND = 1_000;
 /** Every part, and the price through two other books of the embedded exchange. */
 const CHANGES = {
   reference: { books: ['btc_usd', 'usd_mxn'], everyMs: 4_000 },
-  timing: { bookPollMs: 2_000 },
+  timing: { bookPollMs: 2_500 },
   fairValue: {
     withinBps: 80,
     mid: {},
