@@ -5,6 +5,8 @@ import type { Clock, Millis } from '../../core/index.ts';
 const WAIT_MAX_MS = 15_000;
 /** Two times between scrapes that differ by more than this share are a person's, not Prometheus'. */
 const REGULAR_SHARE = 0.5;
+/** Scrapes closer than this, in ms of the wall, are one: a process that stood still answers at once all that had asked and given up meanwhile. */
+const AT_ONCE_MS = 250;
 
 /** Who asks is known by address and program; of more than this the one that has not asked for longest is forgotten. */
 const ASKERS_MAX = 16;
@@ -12,6 +14,7 @@ const ASKERS_MAX = 16;
 export class LastScrape {
   readonly #clock: Clock;
   readonly #waitMaxMs: Millis;
+  readonly #atOnceMs: Millis;
   /** Times of the last six scrapes of each, oldest first. */
   readonly #askers = new Map<string, readonly Millis[]>();
   readonly #waiting = new Map<string, () => void>();
@@ -20,13 +23,16 @@ export class LastScrape {
   constructor(clock: Clock, speed: number) {
     this.#clock = clock;
     this.#waitMaxMs = WAIT_MAX_MS * speed;
+    this.#atOnceMs = AT_ONCE_MS * speed;
   }
 
   /** The page of metrics was asked for and answered. */
   happened(asker: string): void {
     const times = this.#askers.get(asker) ?? [];
     this.#askers.delete(asker);
-    this.#askers.set(asker, [...times.slice(-5), this.#clock.elapsed()]);
+    const now = this.#clock.elapsed();
+    const isNew = now - (times.at(-1) ?? Number.NEGATIVE_INFINITY) >= this.#atOnceMs;
+    this.#askers.set(asker, isNew ? [...times.slice(-5), now] : times);
     const [oldest] = this.#askers.keys();
     if (this.#askers.size > ASKERS_MAX && oldest !== undefined) this.#askers.delete(oldest);
     this.#waiting.get(asker)?.();

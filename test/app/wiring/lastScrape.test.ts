@@ -56,6 +56,12 @@ describe('the end of a run', () => {
     expect(await endsAfter(clock, scrapes.next(), 20_000)).toBe(4_000);
   });
 
+  test('waits for who asks regularly when the process stood still and then answered all that had asked meanwhile at once', async () => {
+    const { clock, scrapes } = await scraped(0, 2_000, 2_000, 2_000, 20_000, 1, 1, 1, 1, 1, 1, 1, 2_000);
+    clock.after(2_000, () => scrapes.happened('Prometheus'));
+    expect(await endsAfter(clock, scrapes.next(), 20_000)).toBe(2_000);
+  });
+
   test('does not wait for who has not asked for a while', async () => {
     const { clock, scrapes } = await scraped(0, 5_000, 5_000, 5_000);
     await clock.advance(11_000);
