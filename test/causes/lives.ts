@@ -340,7 +340,7 @@ export const LIVES: readonly Life[] = [
       {
         of: ['regime: wide', 'wide: the price moves fast'],
         cause: 'the flow market moves, with `volatilityBps: 1`',
-        log: ['regime: wide (the price moves fast), was …'],
+        log: ['regime: wide (the price moves fast), was normal'],
         explain: 'regime: wide since …: the price moves fast',
         metrics: ['puntas_regime{book="btc_mxn",regime="wide"} 1'],
         ready: true,
@@ -370,13 +370,13 @@ export const LIVES: readonly Life[] = [
         of: [],
         cause: 'and near again',
         does: ({ market }) => market.show(),
-        log: ['regime: normal (nothing stands against it), was …'],
+        log: ['regime: normal (nothing stands against it), was wide'],
       },
       {
         of: ['wide: the book is thin'],
         cause: 'everybody shows a tenth',
         does: ({ market }) => market.show({ amount: '0.1' }),
-        log: ['regime: wide (the book is thin), was …'],
+        log: ['regime: wide (the book is thin), was normal'],
         explain: 'regime: wide since …: the book is thin',
         ready: true,
       },
@@ -384,7 +384,7 @@ export const LIVES: readonly Life[] = [
         of: [],
         cause: 'and all of it again',
         does: ({ market }) => market.show(),
-        log: ['regime: normal (nothing stands against it), was …'],
+        log: ['regime: normal (nothing stands against it), was wide'],
       },
       {
         of: ['pause: book one-sided'],
