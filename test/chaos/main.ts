@@ -324,11 +324,14 @@ async function quotes(than: number): Promise<number | null> {
   return sides.size === 2 ? Math.max(...live.map(runOf)) : null;
 }
 
-/** Seconds from now on, without those in which the programs waited for a processor. */
+/** Seconds from now on, without those in which the one of these programs that waited longest for a processor did so. */
 function stopwatch(...programs: readonly Running[]): () => number {
-  const queuedMs = () => programs.reduce((sum, program) => sum + program.queuedMs(), 0);
-  const [from, before] = [Date.now(), queuedMs()];
-  return () => (Date.now() - from - (queuedMs() - before)) / 1000;
+  const from = Date.now();
+  const before = programs.map(program => program.queuedMs());
+  return () => {
+    const queuedMs = Math.max(...programs.map((program, i) => program.queuedMs() - before[i]!));
+    return (Date.now() - from - queuedMs) / 1000;
+  };
 }
 
 function runOf({ origin_id: id }: LiveOrder): number {
