@@ -29,7 +29,7 @@ export const LIVES: readonly Life[] = [
   {
     name: 'a sentinel',
     shipped: 'sandbox',
-    changes: { sentinel: { required: true, ttlMs: 5_000 } },
+    changes: { sentinel: { required: true, ttlMs: 15_000 } },
     exchange: 'shared',
     begins: 'not quoting: sentinel is missing',
     code: 0,
@@ -351,7 +351,8 @@ export const LIVES: readonly Life[] = [
     name: 'the market',
     shipped: 'sandbox',
     changes: {
-      exchange: { requestTimeoutMs: 20_000 },
+      // So long an order is on its way, and somebody looks.
+      exchange: { requestTimeoutMs: 40_000 },
       regimes: { calmMs: 0, wide: { marketSpreadBps: 30, depthMin: '0.5', depthBps: 50 } },
     },
     exchange: 'by hand',
@@ -491,7 +492,8 @@ export const LIVES: readonly Life[] = [
     changes: {
       exchange: { requestTimeoutMs: 1_000 },
       strategy: { levels: 1 },
-      timing: { requestDelayMaxMs: 20_000, tradeReportDelayMaxMs: 1_000 },
+      // While it is unknown the price has to rise, and somebody to look.
+      timing: { requestDelayMaxMs: 60_000, tradeReportDelayMaxMs: 1_000, shutdownMs: 180_000 },
     },
     exchange: 'by hand',
     code: 0,
@@ -566,7 +568,7 @@ export const LIVES: readonly Life[] = [
       {
         of: ['level: held back by the strategy'],
         cause: 'somebody sells to its best bid, with `filledOrderDelayMs`',
-        does: ({ market }) => market.takes('sell', '0.001'),
+        does: scene => scene.takenFrom('sell', '0.001'),
         log: ['bought 0.001 btc at … as maker'],
         explain: 'bid: not placed: held back by the strategy (waiting filledOrderDelayMs after a fill)',
         ready: true,
@@ -575,7 +577,7 @@ export const LIVES: readonly Life[] = [
       {
         of: ['halt: fills'],
         cause: 'somebody buys from its best ask, with `halts.fillsPer10Min: 1`',
-        does: ({ market }) => market.takes('buy', '0.001'),
+        does: scene => scene.takenFrom('buy', '0.001'),
         log: ['halted: fills: more than 1 in 10 min; look, then lift it with: puntas resume'],
         halted: 'fills: more than 1 in 10 min',
         ready: 'halted: …',
@@ -594,7 +596,7 @@ export const LIVES: readonly Life[] = [
       {
         of: ['level: pulled: a large trade'],
         cause: 'somebody sells 0.001 btc to its best bid, with `pull: { print: { amount: "0.001" } }`',
-        does: ({ market }) => market.takes('sell', '0.001'),
+        does: scene => scene.takenFrom('sell', '0.001'),
         log: ['bought 0.001 btc at … as maker'],
         explain: 'bid: not placed: pulled: a large trade',
         ready: true,

@@ -1,5 +1,5 @@
 /** Every row of the table on a real bot: it is caused, what a person reads is there, the recording says the same, and the process ends as documented. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,6 +10,7 @@ import { kindsOf, patternOf } from './life.ts';
 import type { Life, Step } from './life.ts';
 import { LIVES } from './lives.ts';
 import { Prometheus } from './prometheus.ts';
+import { regimeLines } from './regimes.ts';
 import { Scene } from './scene.ts';
 
 const caused = new Set<Kind>();
@@ -76,14 +77,17 @@ async function caused_(scene: Scene, step: Step, heard: number): Promise<void> {
   await step.does?.(scene);
   // A process that was started since is heard from its beginning.
   const since = scene.bot === before ? heard : 0;
-  for (const text of step.log ?? []) await scene.bot.hears(patternOf(text), since);
+  for (const text of step.log ?? [])
+    if (/^regime: .*, was \w/.test(text))
+      await scene.sees('the log', patternOf(text), async () => regimeLines(scene.bot.run.stderr(), since));
+    else await scene.bot.hears(patternOf(text), since);
   const { ready, explain, metrics = [], halted, alerts = {} } = step;
   if (ready !== undefined) {
     const reason = ready === true ? '' : patternOf(`${ready}${halted ?? ''}`).source;
     const wanted = ready === true ? /"ready":true/ : new RegExp(`"ready":false,"reasons":.*${reason}`);
     await scene.sees('/readyz', wanted, () => scene.page('readyz'));
   }
-  if (halted !== undefined) expect(readFileSync(join(scene.state, 'HALTED'), 'utf8')).toMatch(patternOf(halted));
+  if (halted !== undefined) await scene.sees('HALTED', patternOf(halted), async () => scene.latch());
   for (const metric of metrics) await scene.sees('/metrics', patternOf(metric), () => scene.page('metrics'));
   if (explain !== undefined)
     await scene.sees('puntas explain', patternOf(explain), async () => {

@@ -153,6 +153,19 @@ export class Scene {
     return this.stage.types([...args.slice(0, 1), '-c', this.file, ...args.slice(1)], this.account);
   }
 
+  /** Somebody takes the best order of the bot, again where it had none at that moment; the exchange tells whether it was filled. */
+  async takenFrom(side: 'buy' | 'sell', major: string): Promise<void> {
+    const live = () => this.stage.liveOrdersOf(this.account);
+    for (const until = Date.now() + PATIENCE_MS; Date.now() < until;) {
+      if (!(await within(PATIENCE_MS, async () => (await live()).length > 0))) break;
+      const before = await this.stage.holdingsOf(this.account);
+      await this.market.takes(side, major);
+      const isFilled = async () => (await this.stage.holdingsOf(this.account)) !== before;
+      if (await within(5_000, isFilled)) return;
+    }
+    throw new Error('nobody could take an order of the bot');
+  }
+
   /** A client of another account, with much of everything. */
   async other(): Promise<Client> {
     const balances = { btc: '1000', mxn: '1000000000' };
@@ -180,13 +193,18 @@ export class Scene {
     return client;
   }
 
-  /** Rests under the bot's name; with `untilGone`, until somebody has canceled it. */
+  /** Rests under the bot's name; with `untilGone`, until somebody has canceled it, or halted and left it alone. */
   async placeAs(client: Client, originId: string, untilGone = false): Promise<void> {
     const order = { book: BOOK, side: 'buy', type: 'limit', price: '1200000', major: '0.001', originId } as const;
     done(await client.placeOrder(order));
     if (!untilGone) return;
-    const isGone = async () => !(await this.stage.liveOrdersOf(this.account)).includes(originId);
+    const isGone = async () => this.isLatched || !(await this.stage.liveOrdersOf(this.account)).includes(originId);
     if (!(await within(PATIENCE_MS, isGone))) throw new Error(`${originId} stays`);
+  }
+
+  /** What the file HALTED says; nothing where there is none. */
+  latch(): string {
+    return this.isLatched ? readFileSync(join(this.state, 'HALTED'), 'utf8') : '';
   }
 
   get isLatched(): boolean {

@@ -6,7 +6,8 @@ export default defineConfig({
     root: '.',
     include: ['test/causes/main.ts'],
     globalSetup: ['test/cli/build.ts'],
-    testTimeout: 600_000,
+    // Each wait has its own bound and says what did not come; this one is for what has none.
+    testTimeout: 1_800_000,
     hookTimeout: 300_000,
     maxConcurrency: 10,
     retry: 0,

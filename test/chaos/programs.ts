@@ -1,5 +1,6 @@
 /** The built program as processes that can be killed, frozen and asked what they said. */
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** The built program, beside the built test and from the source of one. */
@@ -14,6 +15,8 @@ export type Running = {
   readonly stdout: () => string;
   readonly stderr: () => string;
   signal(name: NodeJS.Signals): void;
+  /** How long its main thread has waited for a processor since it was started, in ms; 0 where the system does not tell. */
+  queuedMs(): number;
 };
 
 const HEARD_MAX = 2_000_000;
@@ -42,9 +45,19 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
     stdout: () => stdout,
     stderr: () => stderr,
     signal: name => void child.kill(name),
+    queuedMs: () => queuedMsOf(child.pid),
   };
   running.add(program);
   return program;
+}
+
+/** /proc/PID/schedstat: ns on a processor, ns in the queue for one, turns. */
+function queuedMsOf(pid: number | undefined): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+  } catch {
+    return 0;
+  }
 }
 
 /** Nothing that was started outlives the campaign. */

@@ -1,16 +1,33 @@
-/** The runbook and the alerts name commands that exist, and each situation is tried on real processes. */
+/** The runbook has an entry for all that a person may be told of, and for nothing else; its commands exist, and each situation is tried on real processes. */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { addLedgerCommands } from '../../src/cli/commands/ledger.ts';
-import { addStateCommands } from '../../src/cli/commands/state.ts';
-import { addTradeCommands } from '../../src/cli/commands/trade.ts';
+import { parse } from 'yaml';
+import { COMMAND_FILES } from '../../src/cli/commands/index.ts';
+import { EVENTS_TOLD } from '../../src/config/alerts.ts';
+import { ALERT_NAMES } from '../../src/monitor/index.ts';
+import { KINDS } from '../causes/kinds.ts';
 import { testsIn } from './testTitles.ts';
 
 const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const page = fileOf('docs/runbook.md');
 const alerts = fileOf('config/prometheus/alerts.yml');
 const rows = page.split('\n').filter(line => line.startsWith('| **'));
+/** Those under a heading of the third level: its words, and what stands below it. */
+const entries = page
+  .split(/^### /m)
+  .slice(1)
+  .map(text => ({
+    name: text.slice(0, text.indexOf('\n')),
+    body: text.slice(text.indexOf('\n')).split(/^## /m)[0]!.trim(),
+  }));
+
+const nameOf = (event: string): string => `Puntas${event[0]!.toUpperCase()}${event.slice(1)}`;
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w -]/g, '')
+    .replaceAll(' ', '-');
 
 test('each of the twelve situations of the runbook is tried by the test of its name', () => {
   const titles = testsIn('main', fileOf('test/runbook/main.ts')).map(({ title }) => title);
@@ -38,10 +55,54 @@ test('each row has what is seen, what to type, and what is seen then', () => {
   }
 });
 
-test('every command that the runbook and the alerts name is there, with the flags that they give it', () => {
-  const program = new Command('puntas');
-  for (const add of [addLedgerCommands, addStateCommands, addTradeCommands]) add(program);
+test('every alert, every event that is told, every halt and every pause has its entry, and nothing else has one', () => {
+  const alerted: readonly string[] = ALERT_NAMES;
+  const wanted = [
+    ...ALERT_NAMES,
+    ...EVENTS_TOLD.filter(event => !alerted.includes(nameOf(event))),
+    ...KINDS.filter(kind => /^(?:halt|pause): /.test(kind)),
+  ];
+  const told = entries.flatMap(({ name, body }) => [
+    name,
+    ...[...body.matchAll(/^Also the pause \*(.+?)\*\./gm)].map(([, pause]) => `pause: ${pause}`),
+  ]);
+  expect([...told].sort()).toEqual([...wanted].sort());
+});
+
+test('an entry says what it means, where to look, what to do and what ends it', () => {
+  expect(entries.length).toBeGreaterThan(50);
+  for (const { name, body } of entries) {
+    const [means = '', points = '', ...more] = body.split('\n\n');
+    expect(means.replace(/^Also the pause \*.+?\*\. /, '').length, name).toBeGreaterThan(15);
+    expect(
+      points.split('\n').map(line => /^- \*\*(\w+):\*\* \S.*\.$/.exec(line)?.[1]),
+      name,
+    ).toEqual(['Look', 'Do', 'Ends']);
+    expect(more, name).toEqual([]);
+  }
+});
+
+test('an entry that speaks of another one names one that is there', () => {
+  const names = [...entries.map(({ name }) => name), ...rows.map(row => /^\| \*\*(.+?)\*\*/.exec(row)![1]!)];
+  const spoken = entries.flatMap(({ body }) =>
+    [...body.matchAll(/\*(Puntas\w+|halt: [^*]+|pause: [^*]+|expired key|wrong clock)\*/g)].map(([, name]) => name!),
+  );
+  expect(spoken.length).toBeGreaterThan(10);
+  expect(spoken.filter(name => !names.includes(name))).toEqual([]);
+});
+
+test('each rule of Prometheus leads to the heading of its entry', () => {
+  type Rules = { groups: { rules: { alert: string; annotations: { runbook?: string } }[] }[] };
+  const rules = (parse(alerts) as Rules).groups.flatMap(group => group.rules);
+  expect(rules.map(({ alert }) => alert).sort()).toEqual([...ALERT_NAMES].sort());
+  for (const { alert, annotations } of rules) expect(annotations.runbook).toBe(`docs/runbook.md#${anchorOf(alert)}`);
+});
+
+test('every command that the runbook and the alerts name is there, with the flags that they give it', async () => {
   const commands = [...`${page}\n${alerts}`.matchAll(/puntas (\w+)((?: (?:-c|--\w+)(?: (?:\S*yaml|FILE))?)*)/g)];
+  const program = new Command('puntas');
+  for (const { names, load } of COMMAND_FILES)
+    if (commands.some(([, name]) => names.includes(name!))) (await load())(program);
   expect(commands.length).toBeGreaterThan(8);
   for (const [text, name, flags] of commands) {
     const command = program.commands.find(one => one.name() === name);

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pause, within } from '../chaos/programs.ts';
-import { QUOTING, SHOWN, Stage } from './stage.ts';
+import { PATIENCE_MS, QUOTING, SHOWN, Stage } from './stage.ts';
 
 const RESUMED = 'looked at the exchange, all is explained';
 
@@ -13,8 +13,8 @@ describe.concurrent('on one exchange, each with an account of its own', () => {
   beforeAll(async () => {
     await stage.openExchange();
     await stage.operator('PATCH', 'books/btc_mxn', { maker: '0.001', taker: '0.0015' });
-    // The document has balances change before a list shows why.
-    await stage.operator('PATCH', 'switches', { transferListDelayMs: 20_000 });
+    // The document has balances change before a list shows why. They are compared every ten seconds, and differ for ten before anything is done.
+    await stage.operator('PATCH', 'switches', { transferListDelayMs: 60_000 });
   });
   afterAll(() => stage.close());
 
@@ -41,7 +41,10 @@ describe.concurrent('on one exchange, each with an account of its own', () => {
     const resumed = await stage.types(['resume', '-c', bot.file, '--reason', RESUMED]);
     expect(resumed.code).toBe(0);
     await bot.hears(/reduce only/, since);
-    expect((await stage.types(['explain', '-c', bot.file])).text).toMatch(/regime: reduce only/);
+    // What is recorded is on disk once a second.
+    const explained = () => stage.types(['explain', '-c', bot.file]);
+    const isShown = async () => /regime: reduce only/.test((await explained()).text);
+    expect(await within(PATIENCE_MS, isShown), (await explained()).text).toBe(true);
     await stage.stops(bot);
   });
 
@@ -52,11 +55,10 @@ describe.concurrent('on one exchange, each with an account of its own', () => {
     await bot.hears(/booked under deposits: 50000 mxn .* it is no profit/);
     const isBooked = async () => {
       const { text } = await stage.types(['ledger', '-c', bot.file, '--currency', 'mxn']);
-      expect(text).toMatch(/^deposits +50000/m);
       // A trade that is just recorded differs for a moment.
-      return /^difference +0\.?0*$/m.test(text);
+      return /^deposits +50000/m.test(text) && /^difference +0\.?0*$/m.test(text);
     };
-    expect(await within(60_000, isBooked)).toBe(true);
+    expect(await within(PATIENCE_MS, isBooked)).toBe(true);
     expect((await stage.stops(bot)).code).toBe(0);
   });
 
@@ -68,7 +70,7 @@ describe.concurrent('on one exchange, each with an account of its own', () => {
     await bot.hears(/booked under withdrawals: -20000 mxn/);
     await bot.hears(QUOTING);
     expect(bot.run.stderr()).not.toContain('halted');
-    const settled = await within(60_000, async () =>
+    const settled = await within(PATIENCE_MS, async () =>
       /^difference +0\.?0*$/m.test((await stage.types(['ledger', '-c', bot.file, '--currency', 'mxn'])).text),
     );
     expect(settled).toBe(true);
@@ -197,8 +199,9 @@ describe.concurrent('on an exchange of its own', () => {
     const { stage, exchange } = await opened();
     const keys = await stage.operator('GET', 'truth');
     expect(keys).toBeDefined();
-    const bot = await stage.quoting({}, { sentinel: { ttlMs: 10_000 } });
+    const bot = await stage.quoting({}, { sentinel: { ttlMs: 20_000 } });
     const sentinel = stage.sentinel(bot.file, {});
+    expect(await within(PATIENCE_MS, () => /sentinel: watching/.test(sentinel.stderr())), sentinel.stderr()).toBe(true);
     await pause(5_000);
     const since = bot.heard;
     exchange.signal('SIGSTOP');

@@ -9,7 +9,7 @@ import type { Ended, Running } from '../chaos/programs.ts';
 
 const ROOT = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../..' : '../..', import.meta.url));
 /** Nothing here is about speed: what comes at all comes within this on any machine. */
-const PATIENCE_MS = Number(process.env['PUNTAS_PATIENCE_MS'] ?? 420_000);
+export const PATIENCE_MS = Number(process.env['PUNTAS_PATIENCE_MS'] ?? 420_000);
 
 export type Face = {
   readonly url: string;
@@ -22,7 +22,11 @@ export type Face = {
 
 export type Account = { readonly id: string; readonly key: string; readonly secret: string };
 
-type TrueAccount = { readonly id: string; readonly live_orders: readonly { readonly origin_id: string | null }[] };
+type TrueAccount = {
+  readonly id: string;
+  readonly balances: readonly { readonly currency: string; readonly total: string }[];
+  readonly live_orders: readonly { readonly origin_id: string | null }[];
+};
 
 /** A bot, its YAML and its state. */
 export type Bot = {
@@ -124,8 +128,18 @@ export class Stage {
 
   /** Origin ids of the orders that an account really has in the book. */
   async liveOrdersOf(account: Account): Promise<readonly string[]> {
+    return ((await this.#truthOf(account))?.live_orders ?? []).map(order => order.origin_id ?? '');
+  }
+
+  /** Its balances as one text, to see whether they have changed. */
+  async holdingsOf(account: Account): Promise<string> {
+    const { balances = [] } = (await this.#truthOf(account)) ?? {};
+    return balances.map(({ currency, total }) => `${total} ${currency}`).join();
+  }
+
+  async #truthOf(account: Account): Promise<TrueAccount | undefined> {
     const { accounts } = (await this.operator('GET', 'truth')) as { accounts: TrueAccount[] };
-    return (accounts.find(({ id }) => id === account.id)?.live_orders ?? []).map(order => order.origin_id ?? '');
+    return accounts.find(({ id }) => id === account.id);
   }
 
   async stops(bot: Bot): Promise<Ended> {

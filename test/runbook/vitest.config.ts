@@ -6,7 +6,7 @@ export default defineConfig({
     root: '.',
     include: ['test/runbook/main.ts'],
     globalSetup: ['test/cli/build.ts'],
-    testTimeout: 900_000,
+    testTimeout: 1_800_000,
     hookTimeout: 300_000,
     maxConcurrency: 8,
     retry: 0,

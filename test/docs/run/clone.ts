@@ -81,13 +81,21 @@ export class Clone {
   pointConfigsHere(shipped: boolean): void {
     const { url, stream } = this.#stage.face;
     for (const name of readdirSync(this.path('config')).filter(file => file.endsWith('.yaml'))) {
-      const file = this.path(join('config', name));
-      const text = readFileSync(file, 'utf8');
-      const here = shipped
-        ? text
-        : text.replaceAll('https://api.bitso.com', url).replaceAll('wss://ws.bitso.com', stream);
-      writeFileSync(file, /^metrics:/m.test(here) ? here : `${here}\nmetrics: { port: 0 }\n`);
+      const file = join('config', name);
+      const text = readFileSync(this.path(file), 'utf8');
+      if (!shipped)
+        writeFileSync(
+          this.path(file),
+          text.replaceAll('https://api.bitso.com', url).replaceAll('wss://ws.bitso.com', stream),
+        );
+      this.ownPortOf(file);
     }
+  }
+
+  /** The metrics of a configuration are on a port that is free. */
+  ownPortOf(name: string): void {
+    const text = readFileSync(this.path(name), 'utf8');
+    if (!/^metrics:/m.test(text)) writeFileSync(this.path(name), `${text}\nmetrics: { port: 0 }\n`);
   }
 
   /** Files with the keys of a new account, and of one more for its sentinel. */
@@ -123,7 +131,7 @@ export class Clone {
         metrics: { port: 0 },
         state: { dir: './state' },
       },
-      paper: { balances: { btc: '0.05', mxn: '75000' } },
+      paper: { balances: { btc: '1.5', mxn: '2000000' } },
       // What a halt with --cancel waits for; on this machine no request is on its way for longer.
       timing: { requestDelayMaxMs: 6_000 },
     };

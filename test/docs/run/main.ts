@@ -1,5 +1,5 @@
 /** Runs every command and checks every piece of YAML of the pages: `.ci/docs.sh`. Two sessions side by side; `-- WORD` runs those whose page or command has it. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -101,9 +101,12 @@ async function runSession(session: Session, lane: number): Promise<void> {
     const webhooks = all.includes('puntas webhooks');
     if (webhooks && !/^export PUNTAS_WEBHOOK_TOKEN/m.test(all)) clone.set('PUNTAS_WEBHOOK_TOKEN', 'a1b2c3d4'.repeat(6));
     const added = fragments.filter(({ page }) => page === session.page || (webhooks && page === 'docs/webhooks.md'));
-    if (!/^cp .* my\.yaml$/m.test(all)) await clone.myYaml(added.map(({ tree }) => tree));
+    if (!/^(?:cp .*|.*puntas init) my\.yaml\b/m.test(all)) await clone.myYaml(added.map(({ tree }) => tree));
     if (all.includes('bot.log')) {
-      const run = clone.types('puntas run --for 5s 2> bot.log');
+      const run = clone.types('puntas run 2> bot.log');
+      const log = clone.path('bot.log');
+      await within(PATIENCE_MS, () => existsSync(log) && /"msg":"quoting"/.test(readFileSync(log, 'utf8')));
+      run.ctrlC();
       await run.ended;
     }
     if (all.includes('$TOKEN')) {
@@ -163,6 +166,8 @@ async function runSession(session: Session, lane: number): Promise<void> {
         continue;
       }
       judge(one, run.text(), await run.ended, [0], began);
+      const written = /puntas init (\S+\.yaml)/.exec(typed)?.[1];
+      if (written !== undefined) clone.ownPortOf(written);
       // It looks for what was lifted every two seconds: only then it ends as a bot that quotes.
       if (bot && resumes) await clone.shows(bot, SHOWN, since);
       const booked = / ledger adjust .*--amount (-?)(\S+)/.exec(typed);
@@ -197,6 +202,14 @@ async function runSession(session: Session, lane: number): Promise<void> {
   } finally {
     clone.close();
   }
+}
+
+let lastAlone: Promise<unknown> = Promise.resolve();
+/** One after the other: what listens on the port that the pages print. */
+function alone(does: () => Promise<void>): Promise<void> {
+  const done = lastAlone.then(does);
+  lastAlone = done.catch(() => undefined);
+  return done;
 }
 
 async function checkYaml(fragment: Fragment, lane: number): Promise<void> {
@@ -244,7 +257,9 @@ async function main(): Promise<void> {
   for (const session of plan.sessions) {
     const commands = session.commands.filter(({ typed }) => wanted(`${session.name} ${typed}`));
     const whole = session.block && commands.length > 0 ? session.commands : commands;
-    if (whole.length > 0) tasks.push(lane => runSession({ ...session, commands: whole }, lane));
+    const runs = (lane: number) => runSession({ ...session, commands: whole }, lane);
+    const listens = whole.some(({ typed }) => /puntas console\b(?!.* --port )/.test(typed));
+    if (whole.length > 0) tasks.push(listens ? lane => alone(() => runs(lane)) : runs);
   }
   for (const fragment of fragments) if (wanted(`yaml ${fragment.page}`)) tasks.push(lane => checkYaml(fragment, lane));
   await Promise.all(

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# What npm packs of the built tree installs into an empty folder, without development packages and install scripts, and runs from there. Nothing here has a limit in time of its own.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+version=$(node -p "require('./package.json').version")
+there=$(mktemp -d)
+running=()
+finish() {
+  for one in ${running[@]+"${running[@]}"}; do kill -KILL "$one" 2> /dev/null || true; done
+  rm -rf "$there"
+}
+trap finish EXIT
+
+npm run --silent build
+packed=$(npm pack --silent --ignore-scripts --pack-destination "$there")
+if tar -tzf "$there/$packed" | grep -E '^package/(test|dist/test|src|node_modules)/|\.(key|secret|env)$'; then
+  echo "$packed has what nobody is to be sent"
+  exit 1
+fi
+mkdir "$there/empty"
+mv "$there/$packed" "$there/empty"
+cd "$there/empty"
+npm install "./$packed" --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
+[[ -x node_modules/.bin/puntas ]] || { echo "installed elsewhere than in $PWD: is there a package.json or node_modules above it?"; exit 1; }
+
+# From here on npx must find the program in this folder, without asking a registry.
+export npm_config_registry=http://127.0.0.1:9/
+export npm_config_update_notifier=false
+for name in $(compgen -e PUNTAS_); do unset "$name"; done
+[[ $(npx puntas --version) == "$version" ]]
+npx puntas init my.yaml --exchange embedded --book btc_mxn --instance packed1 --half-spread 15 --levels 2 --amount 0.01 --yes > init.out 2>&1 || { cat init.out; exit 1; }
+npx puntas check -c my.yaml > check.out 2>&1 || { cat check.out; exit 1; }
+grep -q '^# quotes that it would place now' check.out
+grep -q 'bid 0.01' check.out
+npx puntas run -c my.yaml --for 20s --metrics-port 0 --json > run.out 2> run.err || { tail -n 20 run.out run.err; exit 1; }
+tail -n 1 run.out | tee last.json
+node -e "
+  const s = JSON.parse(require('fs').readFileSync('last.json', 'utf8'));
+  if (s.openOrdersLeft !== 0 || s.ledgerMatches !== true) throw new Error('the run did not end clean');
+"
+
+# Waits until the file says it, as long as the process is there.
+until_said() {
+  local process=$1 file=$2 words=$3
+  until grep -qE "$words" "$file"; do
+    kill -0 "$process" 2> /dev/null || { echo "it ended without: $words"; tail -n 20 "$file"; return 1; }
+    sleep 0.2
+  done
+}
+node_modules/.bin/puntas run -c my.yaml --metrics-port 0 > bot.log 2>&1 &
+bot=$!
+running+=("$bot")
+until_said "$bot" bot.log '"bids":[1-9][0-9]*,"asks":[1-9]'
+node_modules/.bin/puntas console -c my.yaml --port 0 > console.log 2>&1 &
+console=$!
+running+=("$console")
+until_said "$console" console.log 'console of .* at http://'
+url=$(grep -oE 'http://[0-9.:]+' console.log | head -n 1)
+# The page, every file that it names and that those import, and the bot on it.
+node --input-type=module - "$url" << 'SCRIPT'
+const [, , url] = process.argv;
+const get = async path => {
+  const reply = await fetch(url + path);
+  if (reply.status !== 200) throw new Error(`${path}: ${reply.status}`);
+  return reply;
+};
+const wanted = new Set(['/']);
+for (const path of wanted) {
+  const text = await (await get(path)).text();
+  if (text.length < 100) throw new Error(`${path} has ${text.length} characters`);
+  for (const [, name] of text.matchAll(/\b(?:src|href)="(\/[^"]+)"/g)) wanted.add(name);
+  for (const [, name] of text.matchAll(/\bfrom ?["']\.\/([\w.-]+)["']/g)) wanted.add(`/${name}`);
+}
+if (wanted.size < 6) throw new Error(`the page names ${[...wanted]}`);
+let told = '';
+for await (const chunk of (await get('/live')).body.pipeThrough(new TextDecoderStream())) {
+  told += chunk;
+  if (/^data: .*btc_mxn/m.test(told)) break;
+}
+console.log(`the console's page and ${wanted.size - 1} files of it, and the bot on it`);
+process.exit(/^data: .*btc_mxn/m.test(told) ? 0 : 1);
+SCRIPT
+ends() {
+  local code=0
+  kill -TERM "$1"
+  wait "$1" || code=$?
+  [[ $code == 0 ]] || { echo "$2 ended with $code"; tail -n 20 "$2.log"; exit 1; }
+}
+ends "$console" console
+ends "$bot" bot
+grep -q 'no order of ours is left' bot.log
