@@ -35,6 +35,7 @@ export function nextPreview(
   for (let i = 0; i < depth.asks; i++) book.set('sell', depth.askPrices[i] as Price, depth.askAmounts[i] as Amount);
   engine.step({ kind: 'book', at, startedAt: null, book });
   if (running.reducingBecause !== null) engine.step({ kind: 'reduce', at, reason: running.reducingBecause });
+  if (running.pausedBecause !== null) engine.step({ kind: 'pause', at, reason: running.pausedBecause });
   if (running.haltedBecause !== null) engine.step({ kind: 'halt', at, reason: running.haltedBecause });
   return engine.preview(at);
 }
