@@ -1,5 +1,6 @@
 /** What a person may do to a bot, running or not, from a command or the console: the same verbs, words and journal for both. */
-import type { Clock, Millis } from '../../core/index.ts';
+import { existsSync } from 'node:fs';
+import type { Millis } from '../../core/index.ts';
 import type { WhichBot } from '../messages/ownCommand.ts';
 import { UsageError } from '../wiring/usageError.ts';
 
@@ -26,19 +27,13 @@ export type PauseAsk = Asked<'pause'> & {
   readonly untilMs?: Millis;
 };
 
-export type ActionAsk = PauseAsk | Asked<Exclude<ActionName, 'pause'>>;
+export type ActionAsk = { readonly [Name in ActionName]: Name extends 'pause' ? PauseAsk : Asked<Name> }[ActionName];
 
 /** Lines for a person: what will be canceled, and what is quoted then. */
 export type ActionPreview = { readonly lines: readonly string[] };
 
-/** `refused`: nothing was changed, and the lines say why. */
+/** `refused`: it was not done, or not all of it; the lines say why, and what holds. */
 export type ActionEnd = { readonly end: 'done' | 'refused'; readonly lines: readonly string[] };
-
-/** Reads only: the state directory, and for a reload what the bot answers. Rejects with `UsageError` where nothing can be done. */
-export type PreviewAction = (bot: WhichBot, ask: ActionAsk, clock: Clock) => Promise<ActionPreview>;
-
-/** Leaves what the bot heeds, waits for its answer where there is one, and writes the journal. Rejects with `UsageError` on what was asked wrongly: that is no line of the journal. */
-export type CarryOut = (bot: WhichBot, ask: ActionAsk, clock: Clock) => Promise<ActionEnd>;
 
 const REASON_MIN = 4;
 const REASON_MAX = 500;
@@ -61,3 +56,10 @@ const cleaned = (text: string, max: number): string =>
   [...text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, max).join('');
 
 const visible = (text: string): number => [...text.replaceAll(/\s/gu, '')].length;
+
+/** Throws `UsageError` where there is none. */
+export function stateDirOf({ stateDir }: WhichBot): string {
+  if (!existsSync(stateDir))
+    throw new UsageError(`${stateDir}: no such folder; expected the state directory of a bot (state.dir)`);
+  return stateDir;
+}
