@@ -35,7 +35,7 @@ const SILENT_MS = 15_000;
 export function lifeOf(dir: string, now: Millis): BotLife {
   const record = readHeartbeat(dir, 'bot');
   if (record === null) return { state: 'never ran', since: null, beatAgo: null };
-  const beatAgo = Math.max(0, now - statSync(join(dir, HEARTBEAT_FILES.bot)).mtimeMs);
+  const beatAgo = Math.max(0, Math.round(now - statSync(join(dir, HEARTBEAT_FILES.bot)).mtimeMs));
   const isSilent = isThere(record) === false || beatAgo > SILENT_MS;
   return { state: record.state === 'stopped' ? 'stopped' : isSilent ? 'silent' : 'runs', since: record.born, beatAgo };
 }

@@ -13,7 +13,7 @@ export function botStatusText(of: BotStatus, where: string): string {
   const name = run === null ? where : `${run.instance} on ${run.book}`;
   return [
     ...wrapped(`${name}: ${lifeText(of)}`, WIDTH),
-    ...(run === null ? [] : row('regime', regimeText(run))),
+    ...(run === null ? [] : row('regime', regimeText(run, heldBy))),
     ...(heldBy.length === 0 ? row('held by', 'nobody') : heldBy.flatMap(held => row('held by', heldText(held)))),
     ...(run === null ? [] : runRows(run)),
     ...row('last done', lastAction === null ? 'nothing by command or console' : lastText(lastAction)),
@@ -23,7 +23,8 @@ export function botStatusText(of: BotStatus, where: string): string {
 
 function runRows(run: RunStatus): readonly string[] {
   const { market, inventory, holdings, profit, fills } = run;
-  const held = Object.entries(holdings).map(([currency, sum]) => `${plain(sum)} ${currency}`);
+  const all = Object.entries(holdings).filter(([, sum]) => /[1-9]/.test(sum));
+  const held = all.length === 0 ? ['nothing'] : all.map(([currency, sum]) => `${plain(sum)} ${currency}`);
   const { total, spread, inventory: ofInventory, fees, hedging, currency } = profit;
   const parts = { spread, inventory: ofInventory, fees, hedging };
   const why = run.whyNot === null || run.whyNot === run.regime.why ? '' : `; ${run.whyNot}`;
@@ -34,7 +35,7 @@ function runRows(run: RunStatus): readonly string[] {
       'inventory',
       `${plain(inventory.fromTarget)} ${inventory.currency} from its target; holds ${held.join(', ')}`,
     ),
-    ...row('limits', `used: ${run.limits.map(limitText).join(', ')}`),
+    ...row('limits', limitsText(run.limits)),
     ...row(
       'profit',
       `${cents(total)} ${currency} in this run with ${fills} fills: ${Object.entries(parts)
@@ -65,8 +66,11 @@ function lifeText({ at, bot, run, recordedTo }: BotStatus): string {
   }
 }
 
-const regimeText = ({ regime: { regime, since, why } }: RunStatus): string =>
-  `${regime} since ${since === null ? 'the start' : time(since)}: ${why}`;
+/** What a person or a limit says is told below, with who says it. */
+function regimeText({ regime: { regime, since, why } }: RunStatus, heldBy: BotStatus['heldBy']): string {
+  const isBelow = heldBy.some(({ reason }) => why.startsWith(reason));
+  return `${regime} since ${since === null ? 'the start' : time(since)}${isBelow ? '' : `: ${why}`}`;
+}
 
 const heldText = (held: BotStatus['heldBy'][number]): string =>
   `${holderText(held)} since ${time(held.at)}${held.until === null ? '' : ` until ${time(held.until)}`}: ${held.reason}`;
@@ -77,6 +81,14 @@ const quotesText = (word: string, quotes: readonly StatusQuote[]): string => {
   const many = quotes.length === 1 ? `1 ${word}` : `${quotes.length} ${word}s, best`;
   return `${many} ${plain(best.amount)} at ${plain(best.price)}`;
 };
+
+/** The nearest first. */
+function limitsText(limits: readonly StatusLimit[]): string {
+  const used = limits.filter(({ share }) => share > 0).toSorted((a, b) => b.share - a.share);
+  if (used.length === 0) return limits.length === 0 ? 'none are set' : `nothing is used of the ${limits.length}`;
+  const rest = limits.length - used.length;
+  return `used: ${used.map(limitText).join(', ')}${rest === 0 ? '' : `, of the other ${rest} nothing`}`;
+}
 
 /** Rounded up: what is not there yet is not 100 %, and what is used is not 0 %. */
 const limitText = ({ limit, share }: StatusLimit): string =>

@@ -116,6 +116,9 @@ function pauseIn(file: string, name = file): Pause | null {
   return { ...pause, until: typeof until === 'number' && Number.isFinite(until) ? until : null };
 }
 
+const isSame = (a: Pause | null, b: Pause): boolean =>
+  a !== null && (['reason', 'at', 'by', 'who', 'until'] as const).every(field => a[field] === b[field]);
+
 /** Takes a pause away if it is that one: another process may have left a later one meanwhile, which stays. */
 function takePauseAway(file: string, pause: Pause, note: () => void): boolean {
   const over = `${file}.over`;
@@ -124,7 +127,7 @@ function takePauseAway(file: string, pause: Pause, note: () => void): boolean {
   } catch {
     return false;
   }
-  const isThat = JSON.stringify(pauseIn(over, file)) === JSON.stringify(pause);
+  const isThat = isSame(pauseIn(over, file), pause);
   try {
     if (isThat) note();
     else linkSync(over, file);

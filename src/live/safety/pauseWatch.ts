@@ -35,6 +35,6 @@ export function watchPause(
 
 /** Why, and until when. */
 export const pauseText = ({ reason, until }: Pause): string =>
-  until === null ? reason : `${reason} (until ${new Date(until).toISOString()})`;
+  until === null ? reason : `${reason} (until ${new Date(until).toISOString().slice(0, 19)}Z)`;
 
 const isOver = ({ until }: Pause, at: Millis): boolean => until !== null && until <= at;
