@@ -15,6 +15,8 @@ export { edgeProblem } from './config/crossFieldChecks.ts';
 export { externalReferenceOf, readsPerMinute } from './config/reference.ts';
 export type { ExternalReference, FeedConfig } from './config/reference.ts';
 export { configSchema } from './config/schema.ts';
+export { CONSOLE_DEFAULTS } from './config/console.ts';
+export type { ConsoleSettings } from './config/console.ts';
 export { ALERT_EVENTS, EVENTS_TOLD, alertKind } from './config/alerts.ts';
 export type { AlertEvent, AlertMode, AlertSettings } from './config/alerts.ts';
 export type {
@@ -140,6 +142,9 @@ const SECRET_ADVICE =
   'secrets do not belong in this file: set PUNTAS_API_KEY and PUNTAS_API_SECRET in the environment, or PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE';
 const SECRET = /secret|pass(word|phrase)|api[-_]?key|private[-_]?key|credential|token/i;
 
+/** What looks like a secret by its name, and is a path: the schema takes nothing else there. */
+const NAMES_A_FILE = ['console.operatorTokenFile', 'console.viewerTokenFile'];
+
 /** Paths of keys that look as if a secret stood behind them. */
 function pathsOfSecrets(root: Node): readonly (readonly string[])[] {
   const paths: string[][] = [];
@@ -147,7 +152,8 @@ function pathsOfSecrets(root: Node): readonly (readonly string[])[] {
     Pair: (_, pair, ancestors) => {
       if (!isScalar(pair.key) || !SECRET.test(String(pair.key.value))) return;
       const above = ancestors.flatMap(node => (isPair(node) && isScalar(node.key) ? [String(node.key.value)] : []));
-      paths.push([...above, String(pair.key.value)]);
+      const path = [...above, String(pair.key.value)];
+      if (!NAMES_A_FILE.includes(path.join('.'))) paths.push(path);
     },
   });
   return paths;

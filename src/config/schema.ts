@@ -5,6 +5,7 @@ import { fairValueParameters, strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
 import { alerts } from './alerts.ts';
 import { backtestKeys } from './backtest.ts';
+import { consoleKeys } from './console.ts';
 import { hedge } from './hedge.ts';
 import { markouts } from './markouts.ts';
 import { paper } from './paper.ts';
@@ -343,6 +344,7 @@ export const configSchema = z
         'Receives the deliveries of the exchange. Left out: nothing listens, and money that moves is seen by polling alone. The secret path is in PUNTAS_WEBHOOK_TOKEN.',
       ),
     alerts: alerts.optional(),
+    console: consoleKeys.optional(),
     log: z
       .strictObject({
         level: z

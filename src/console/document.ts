@@ -21,9 +21,10 @@ export const DOCUMENT = `<!doctype html>
 <body>
 <header><div id="head"></div><div class="tools"><button id="keys" type="button" aria-label="keys">?</button><button id="theme" type="button">light / dark</button></div></header>
 <div class="time"><input id="slider" type="range" step="1000" disabled aria-label="moment of the recording"><span id="when" aria-live="off"></span><button id="live" type="button" aria-pressed="true">live</button></div>
+<div id="actions" role="toolbar" aria-label="actions"></div>
 <div id="help" hidden>
 <p><kbd>←</kbd> <kbd>→</kbd> ten seconds, with <kbd>Shift</kbd> a minute, <kbd>Page Up</kbd> <kbd>Page Down</kbd> ten minutes, <kbd>Home</kbd> the first moment; <kbd>L</kbd> or <kbd>End</kbd> live</p>
-<p><kbd>J</kbd> <kbd>K</kbd> the next and the last level; <kbd>R</kbd> last minutes or whole run; <kbd>T</kbd> light or dark; <kbd>?</kbd> this</p>
+<p><kbd>J</kbd> <kbd>K</kbd> the next and the last level; <kbd>R</kbd> last minutes or whole run; <kbd>T</kbd> light or dark; <kbd>A</kbd> actions, <kbd>Esc</kbd> leaves them; <kbd>?</kbd> this</p>
 </div>
 <main>
 <div id="warnings" role="status"></div>
@@ -45,6 +46,7 @@ ${panel('ledger', 'Ledger')}
 ${panel('events', 'Events')}
 </div>
 </main>
+<dialog id="dialog" aria-labelledby="dialog-title"></dialog>
 </body>
 </html>
 `;

@@ -1,6 +1,8 @@
 /** Everything that other rooms may import from console. */
 export { serveConsole } from './serve.ts';
 export type { ConsoleServer, ConsoleSource } from './serve.ts';
+export type { AccessEvent, ConsoleAccess } from './access.ts';
+export type { ActionOver, ActionRequest, ConsoleActions, Prepared } from './approvals.ts';
 export type {
   ConsoleHistory,
   ConsoleView,
@@ -10,6 +12,7 @@ export type {
   ShownBudgets,
   ShownEvent,
   ShownFill,
+  ShownHalt,
   ShownHour,
   ShownLedger,
   ShownLimit,

@@ -1,7 +1,7 @@
 /** Open pages, each fed with the newest view: one that reads slowly misses views in between, and never makes anything wait or grow. */
 import type { ServerResponse } from 'node:http';
 
-type Page = { readonly to: ServerResponse; isFull: boolean; hasMissed: boolean };
+type Page = { readonly to: ServerResponse; readonly may: () => boolean; isFull: boolean; hasMissed: boolean };
 
 export class LiveStreams {
   readonly #pages = new Set<Page>();
@@ -11,15 +11,15 @@ export class LiveStreams {
     return this.#pages.size;
   }
 
-  /** From now on every view goes there too, until it is closed. */
-  add(to: ServerResponse): void {
-    const page: Page = { to, isFull: false, hasMissed: false };
+  /** From now on every view goes there too, until it is closed, or `may` says no. */
+  add(to: ServerResponse, may: () => boolean): void {
+    const page: Page = { to, may, isFull: false, hasMissed: false };
     this.#pages.add(page);
     to.on('close', () => this.#pages.delete(page));
     to.on('error', () => this.#pages.delete(page));
     to.on('drain', () => {
       page.isFull = false;
-      if (page.hasMissed && this.#last !== null) write(page, this.#last);
+      if (page.hasMissed && this.#last !== null && page.may()) write(page, this.#last);
     });
     write(page, this.#last ?? ': nothing yet\n\n');
   }
@@ -27,17 +27,28 @@ export class LiveStreams {
   /** `view` is JSON on one line. */
   send(view: string): void {
     this.#last = `data: ${view}\n\n`;
+    this.#dismiss();
     for (const page of this.#pages) write(page, this.#last);
   }
 
   /** Shows each page that the line is up. */
   ping(): void {
+    this.#dismiss();
     for (const page of this.#pages) if (!page.isFull) page.isFull = !page.to.write(': still here\n\n');
   }
 
   close(): void {
     for (const { to } of this.#pages) to.end();
     this.#pages.clear();
+  }
+
+  /** Who may no longer read is told nothing more. */
+  #dismiss(): void {
+    for (const page of this.#pages) {
+      if (page.may()) continue;
+      this.#pages.delete(page);
+      page.to.end();
+    }
   }
 }
 

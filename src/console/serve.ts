@@ -1,10 +1,15 @@
-/** The console over HTTP: one page, its parts, the live view as a stream of events, and moments of the past. Nothing can be done through it. */
+/** The console over HTTP: one page, its parts, the live view as a stream of events, and moments of the past. Without an operator's token nothing can be done through it. */
 import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import { fastify } from 'fastify';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ConsoleAccess } from './access.ts';
+import { addAccess, openDoor, POSTED } from './accessRoutes.ts';
+import type { Doorkeeper } from './accessRoutes.ts';
+import type { ConsoleActions } from './approvals.ts';
 import { DOCUMENT } from './document.ts';
 import { LiveStreams } from './liveStreams.ts';
+import type { ShownSession } from './page/view.ts';
 import { STYLE } from './style.ts';
 
 export type ConsoleSource = {
@@ -30,6 +35,10 @@ export type ConsoleServer = {
 };
 
 export type ConsoleOptions = {
+  /** Tokens; null: everybody reads, and nobody acts. */
+  readonly access?: ConsoleAccess | null;
+  /** What an operator may do; null: nothing. */
+  readonly actions?: ConsoleActions | null;
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
@@ -45,7 +54,7 @@ export async function serveConsole(source: ConsoleSource, options: ConsoleOption
   const streams = new LiveStreams();
   const server = fastify({
     logger: false,
-    bodyLimit: 1_024,
+    bodyLimit: 8_192,
     requestTimeout: 5_000,
     connectionTimeout: 60_000,
     keepAliveTimeout: 15_000,
@@ -57,7 +66,8 @@ export async function serveConsole(source: ConsoleSource, options: ConsoleOption
   server.server.maxConnections = PAGES_MAX + 64;
   guard(server, options);
   addPage(server, source);
-  addData(server, source, streams);
+  const door = addDoor(server, options);
+  addData(server, source, streams, door);
   try {
     await server.listen({ host: options.host, port: options.port });
   } catch (error) {
@@ -95,12 +105,13 @@ const HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** Headers on every answer; 421 for an unexpected name, which a rebound DNS entry would send; 403 for another site's page; nothing but GET and HEAD. */
-function guard(server: FastifyInstance, { host, allowedHosts = [] }: ConsoleOptions): void {
+/** Headers on every answer; 421 for an unexpected name, which a rebound DNS entry would send; 403 for another site's page; POST on a few routes, else nothing but GET and HEAD. */
+function guard(server: FastifyInstance, { host, allowedHosts = [], access = null }: ConsoleOptions): void {
   const names = new Set(['localhost', '127.0.0.1', '::1', host, ...allowedHosts].map(name => name.toLowerCase()));
   const everywhere = host === '0.0.0.0' || host === '::';
   const expected = (name: string) => names.has(name) || (everywhere && isIP(name) !== 0);
-  server.addHook('onRequest', async ({ headers, method }, reply) => {
+  const posted: readonly string[] = access === null ? [] : POSTED;
+  server.addHook('onRequest', async ({ headers, method, routeOptions }, reply) => {
     reply.headers(HEADERS);
     const asked = (headers.host ?? '').toLowerCase();
     if (!expected(nameOf(asked))) return plain(reply, 421, 'unexpected Host');
@@ -109,11 +120,32 @@ function guard(server: FastifyInstance, { host, allowedHosts = [] }: ConsoleOpti
     const isOwn = origin === undefined || origin.toLowerCase().replace(/^https?:\/\//, '') === asked;
     if (!isOwn || (site !== undefined && site !== 'same-origin' && site !== 'none'))
       return plain(reply, 403, 'unexpected Origin');
-    if (method !== 'GET' && method !== 'HEAD') return plain(reply.header('allow', 'GET, HEAD'), 405, 'only GET');
+    if (method === 'GET' || method === 'HEAD') return undefined;
+    if (method !== 'POST' || !posted.includes(routeOptions.url ?? ''))
+      return plain(reply.header('allow', 'GET, HEAD'), 405, 'only GET');
+    // Every browser sends it with a POST.
+    if (origin?.toLowerCase() !== `${access?.behindTls === true ? 'https' : 'http'}://${asked}`)
+      return plain(reply, 403, 'unexpected Origin');
+    if (headers['content-type'] !== 'application/json') return plain(reply, 415, 'only application/json');
     return undefined;
   });
   server.setNotFoundHandler(async (_, reply) => plain(reply, 404, 'not found'));
-  server.setErrorHandler(async (_error, _request, reply) => plain(reply, 500, 'failed'));
+  server.setErrorHandler(async ({ statusCode = 500 }: { statusCode?: number }, _request, reply) =>
+    plain(reply, statusCode >= 400 && statusCode < 500 ? statusCode : 500, 'failed'),
+  );
+}
+
+function addDoor(server: FastifyInstance, { access = null, actions = null }: ConsoleOptions): Doorkeeper {
+  const port = (): number => {
+    const address = server.server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  };
+  if (access !== null) return addAccess(server, access, actions, port);
+  const nobody: ShownSession = {
+    ...{ hasLogin: false, mustLogIn: false, role: null, name: '', actions: [], whyNot: null },
+  };
+  server.get('/session', async () => nobody);
+  return openDoor;
 }
 
 /** What is not HTTP. */
@@ -132,21 +164,25 @@ function addPage(server: FastifyInstance, { scripts, libraryStyle }: ConsoleSour
   for (const [name, text] of Object.entries(scripts)) serve(`/${name}`, 'text/javascript', text);
 }
 
-function addData(server: FastifyInstance, source: ConsoleSource, streams: LiveStreams): void {
+function addData(server: FastifyInstance, source: ConsoleSource, streams: LiveStreams, door: Doorkeeper): void {
+  const onlyReaders = async (request: FastifyRequest, reply: FastifyReply) =>
+    door.mayRead(request) === null ? plain(reply, 401, 'log in first') : undefined;
   server.get('/healthz', async (_, reply) => plain(reply, 200, 'ok'));
-  server.get('/live', async (_, reply) => {
+  server.get('/live', async (request, reply) => {
+    const may = door.mayRead(request);
+    if (may === null) return plain(reply, 401, 'log in first');
     if (streams.count >= PAGES_MAX) return plain(reply, 503, 'too many pages are open');
     reply.hijack();
     reply.raw.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
-    streams.add(reply.raw);
+    streams.add(reply.raw, may);
     return reply;
   });
-  server.get('/history', async (_, reply) => {
+  server.get('/history', { preHandler: onlyReaders }, async (_, reply) => {
     const history = source.history();
     return history === null ? plain(reply, 503, 'nothing yet') : reply.type('application/json').send(history);
   });
   // Lines of JSON: how much was replayed, as often as that changes, and at last the moment.
-  server.get<{ Querystring: { at?: string } }>('/past', async ({ query, raw }, reply) => {
+  server.get<{ Querystring: { at?: string } }>('/past', { preHandler: onlyReaders }, async ({ query, raw }, reply) => {
     const at = Number(query.at);
     if (query.at === undefined || !/^\d{1,15}$/.test(query.at))
       return plain(reply, 400, 'expected ?at=, ms since 1970');

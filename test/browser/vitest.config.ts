@@ -4,7 +4,12 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: '.',
-    include: ['test/browser/page.ts', 'test/browser/console.ts'],
+    include: [
+      'test/browser/page.ts',
+      'test/browser/console.ts',
+      'test/browser/consoleActions.ts',
+      'test/browser/consoleAttacks.ts',
+    ],
     globalSetup: ['test/cli/build.ts'],
     testTimeout: 300_000,
     retry: 0,

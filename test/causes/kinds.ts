@@ -60,6 +60,7 @@ const HALT: Readonly<Record<Halt, true>> = {
 const PAUSE: Readonly<Record<Pause, true>> = {
   stopping: true,
   halted: true,
+  'paused by a person': true,
   'not ready': true,
   'no limits': true,
   'rules of the book changed': true,

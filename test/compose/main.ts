@@ -71,6 +71,7 @@ beforeAll(async () => {
   await sees('keys', () => existsSync(join(dir, 'keys/sentinel.secret')));
   up('sentinel', main);
   up('bot', main);
+  up('console', main);
   up('alertmanager', ['prometheus-alertmanager']);
   up('prometheus', ['prometheus']);
 });
@@ -91,6 +92,19 @@ test('the bot quotes under its sentinel, and Prometheus sees both under the name
   };
   await sees('live quotes', async () => (await asks('sum(puntas_quotes_live{instance="bot:9464"})')) >= 2);
   await sees('a sentinel', async () => (await asks('puntas_sentinel_age_seconds{instance="bot:9464"}')) < 60);
+});
+
+test('the console shows the bot, and nobody acts through it', async () => {
+  await sees('a view', async () => {
+    const leave = new AbortController();
+    const { body } = await fetch('http://127.0.0.1:9465/live', { signal: leave.signal });
+    const first: unknown = (await body!.getReader().read()).value;
+    leave.abort();
+    return Buffer.from(first as Uint8Array)
+      .toString()
+      .includes('"state":"running"');
+  });
+  expect(await json('http://127.0.0.1:9465/session')).toMatchObject({ hasLogin: false, actions: [] });
 });
 
 test('a bot that is killed is an alert in Alertmanager', async () => {

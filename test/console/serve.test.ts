@@ -3,21 +3,10 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveConsole } from '../../src/console/index.ts';
 import type { ConsoleServer, ConsoleSource } from '../../src/console/index.ts';
+import { asking } from './asking.ts';
+import type { Answer } from './asking.ts';
 
-type Answer = { readonly status: number; readonly headers: Record<string, unknown>; readonly body: string };
-
-/** fetch would not let a test choose the Host header. */
-const ask = (path: string, method = 'GET', headers: Record<string, string> = {}, url = server.url): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const asked = request(`${url}${path}`, { method, headers, agent: false }, reply => {
-      let body = '';
-      reply.setEncoding('utf8');
-      reply.on('data', (part: string) => void (body += part));
-      reply.on('end', () => resolve({ status: reply.statusCode ?? 0, headers: reply.headers, body }));
-    });
-    asked.on('error', reject);
-    asked.end();
-  });
+const ask = asking(() => server.url);
 
 const source: ConsoleSource = {
   scripts: { 'main.js': 'void 0;' },
@@ -150,8 +139,8 @@ describe('the console', () => {
   test('on every interface, answers to any address by number, but to no unknown name', async () => {
     const everywhere = await serve('0.0.0.0');
     const url = everywhere.url.replace('0.0.0.0', '127.0.0.1');
-    expect(await ask('/healthz', 'GET', { host: '172.17.0.2:1' }, url)).toMatchObject({ status: 200 });
-    expect(await ask('/healthz', 'GET', { host: 'evil.example' }, url)).toMatchObject({ status: 421 });
+    expect(await ask('/healthz', 'GET', { host: '172.17.0.2:1' }, undefined, url)).toMatchObject({ status: 200 });
+    expect(await ask('/healthz', 'GET', { host: 'evil.example' }, undefined, url)).toMatchObject({ status: 421 });
     await everywhere.close();
   });
 

@@ -2,9 +2,10 @@
 import type { Clock, Millis } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { CONSOLE_AGENT } from '../../monitor/index.ts';
-import type { ShownBot, ShownBudgets, ShownEvent } from '../../console/index.ts';
+import type { ShownBot, ShownBudgets, ShownEvent, ShownHalt } from '../../console/index.ts';
 import { isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { latchIn, liftedIn } from '../../live/safety/latch.ts';
+import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 
@@ -17,13 +18,16 @@ export class BesideRun {
   readonly #config: Config;
   readonly #clock: Clock;
   readonly #watch: Watch;
+  readonly #told: () => readonly ShownEvent[];
   ledger: LedgerFile | null = null;
   budgets: ShownBudgets | null = null;
   /** Why the ledger could not be read the last time; null when it could. */
   trouble: string | null = null;
 
-  constructor(config: Config, clock: Clock) {
+  /** `told`: what is known besides, in any order. */
+  constructor(config: Config, clock: Clock, told: () => readonly ShownEvent[] = () => []) {
     this.#config = config;
+    this.#told = told;
     this.#clock = clock;
     this.#watch = new Watch(
       () => readHeartbeat(config.state.dir, 'bot'),
@@ -34,18 +38,9 @@ export class BesideRun {
   /** `writtenAgo`: since the recording last grew. */
   bot(writtenAgo: Millis | null): ShownBot {
     const { dir } = this.#config.state;
-    const latch = latchIn(dir);
-    const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce?.() ?? null];
-    const what = halted ? 'halted' : held ? 'held' : 'reduce only';
-    const halt = halted ?? held ?? reducing;
     const beatAgo = this.#watch.stillForMs();
     const record = readHeartbeat(dir, 'bot');
-    return {
-      state: stateOf(record, beatAgo),
-      beatAgo,
-      writtenAgo,
-      halt: halt && { what, reason: halt.reason, at: halt.at, by: halt.by },
-    };
+    return { state: stateOf(record, beatAgo), beatAgo, writtenAgo, halts: haltsIn(dir, this.#clock.now()) };
   }
 
   /** Who did what from outside, oldest first. */
@@ -57,18 +52,20 @@ export class BesideRun {
         const halt = latch[name]?.() ?? null;
         return halt === null ? [] : [{ ...halt, what: WORDS[name] }];
       }),
-      ...liftedIn(dir).flatMap(({ lifted }) => (lifted ? [{ ...lifted, what: 'halted or held' }] : [])),
-    ].map(({ at, by, what, reason }) => ({ at, who: by, level: 'error' as const, text: `${what}: ${reason}` }));
-    const ended = liftedIn(dir).map(({ at, by, reason }) => ({
+      ...liftedIn(dir).flatMap(({ lifted }) =>
+        lifted ? [{ ...lifted, what: 'until' in lifted ? 'paused' : 'halted or held' }] : [],
+      ),
+    ].map(({ at, by, who = by, what, reason }) => ({ at, who, level: 'error' as const, text: `${what}: ${reason}` }));
+    const ended = liftedIn(dir).map(({ at, by, who = by, reason }) => ({
       at,
-      who: by,
+      who,
       level: 'warn' as const,
       text: `lifted: ${reason}`,
     }));
     const booked = (this.ledger?.entries ?? [])
       .filter(({ changes }) => changes.some(({ cause }) => cause === 'adjustments'))
       .map(({ at, why }) => ({ at, who: 'person', level: 'warn' as const, text: `adjusted the ledger: ${why ?? ''}` }));
-    return [...begun, ...ended, ...booked].sort((a, b) => a.at - b.at);
+    return [...begun, ...ended, ...booked, ...this.#told()].sort((a, b) => a.at - b.at);
   }
 
   /** Never rejects. */
@@ -115,7 +112,20 @@ export class BesideRun {
   }
 }
 
-const WORDS = { read: 'halted', readHold: 'held', readReduce: 'reduce only' } as const;
+const WORDS = { read: 'halted', readPause: 'paused', readHold: 'held', readReduce: 'reduce only' } as const;
+
+/** What the state directory says that holds at that time, the hardest first. */
+function haltsIn(dir: string, at: Millis): readonly ShownHalt[] {
+  const latch = latchIn(dir);
+  const all = [latch.read(), pauseAt(latch, at), latch.readHold(), latch.readReduce?.() ?? null];
+  return all.flatMap((halt, i) => {
+    if (halt === null) return [];
+    const until = 'until' in halt && typeof halt.until === 'number' ? halt.until : null;
+    const { reason, at: since, by, who = by } = halt;
+    return [{ what: Object.values(WORDS)[i]!, reason, at: since, by: who, until }];
+  });
+}
+
 const inMs = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000);
 
 function stateOf(record: ReturnType<typeof readHeartbeat>, beatAgo: Millis | null): ShownBot['state'] {

@@ -1,4 +1,4 @@
-/** `puntas console`: a process of its own that follows a bot's recording and shows it on a page. It holds no key, writes nothing and sends nothing to an exchange. */
+/** `puntas console`: a process of its own that follows a bot's recording and shows it on a page. It holds no key and sends nothing to an exchange; an operator acts by what the bot heeds. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -6,21 +6,28 @@ import type { Clock, Timer } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { serveConsole } from '../../console/index.ts';
 import type { ConsoleServer, ConsoleView } from '../../console/index.ts';
+import type { WhichBot } from '../messages/ownCommand.ts';
 import { refuseOpenInspector } from '../wiring/safeProcess.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { BesideRun } from './besideRun.ts';
+import { consoleAccess, DoorEvents } from './consoleAccess.ts';
+import { actionEvents, consoleActions } from './consoleActions.ts';
 import { botOfPast, consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
 import { PastMoments } from './pastMoments.ts';
 
 export type ConsoleAsk = {
   readonly config: Config;
+  /** The bot that is acted on. */
+  readonly bot: WhichBot;
   readonly host: string;
   readonly port: number;
   readonly allowedHosts: readonly string[];
   readonly clock: Clock;
   /** Of this process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Told of logins and of wrong tokens, a line each. */
+  readonly onLine?: (line: string) => void;
 };
 
 /** ms of the wall: how often open pages get a view, the ledger is copied, and the bot's metrics are asked for. */
@@ -34,8 +41,11 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const { config, clock } = ask;
   refuseKeys(ask.environment);
   refuseOpenInspector();
+  const door = new DoorEvents(clock, ask.onLine ?? (() => undefined));
+  const access = consoleAccess(config.console, clock, event => door.add(event));
+  const actions = access?.operatorToken ? consoleActions(ask.bot, clock) : null;
   const live = new LiveRun(config.state.dir, clock);
-  const beside = new BesideRun(config, clock);
+  const beside = new BesideRun(config, clock, () => [...actionEvents(config.state.dir), ...door.shown]);
   const past = new PastMoments(config.state.dir, clock, (replay, note) =>
     consoleView(replay, {
       ...{ kind: 'past', bot: botOfPast('running'), runs: live.runs, catchingUp: null, budgets: null },
@@ -52,7 +62,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
       },
       past: async (at, signal, onProgress) => JSON.stringify(await past.at(at, live.runs, signal, onProgress)),
     },
-    ask,
+    { ...ask, access, actions },
   );
   live.start();
   const timers = [
@@ -107,13 +117,24 @@ function refuseKeys(environment: ConsoleAsk['environment']): void {
 }
 
 /** The path of a file is no secret, and nothing here reads it. */
-const SECRETS = /^PUNTAS_(?:API_KEY|API_SECRET|WEBHOOK_TOKEN(?:_OLD)?)$/;
+const SECRETS = /^PUNTAS_(?:API_KEY|API_SECRET|WEBHOOK_TOKEN(?:_OLD)?|TELEGRAM_TOKEN|ALERT_WEBHOOK_SECRET)$/;
 
 const fromPackages = (path: string): string => createRequire(import.meta.url).resolve(path);
 
 /** Throws what reading a missing one throws. */
 function scripts(): Readonly<Record<string, string>> {
-  const own = ['main', 'elements', 'statePanels', 'marketPanels', 'accountPanels', 'charts', 'texts', 'state'];
+  const own = [
+    'main',
+    'access',
+    'dialogs',
+    'elements',
+    'statePanels',
+    'marketPanels',
+    'accountPanels',
+    'charts',
+    'texts',
+    'state',
+  ];
   const read = (path: string): string => readFileSync(path, 'utf8');
   return {
     'uPlot.js': read(fromPackages('uplot/dist/uPlot.iife.min.js')),

@@ -187,5 +187,5 @@ export const botOfPast = (state: ShownBot['state']): ShownBot => ({
   state,
   beatAgo: null,
   writtenAgo: null,
-  halt: null,
+  halts: [],
 });

@@ -109,8 +109,27 @@ const SLACK_MS = 10_000;
 const SILENT_MS = 30_000;
 const HEDGES_MAX = 5;
 
+/** A run as it stood at a moment. */
+export type ReplayedMoment = {
+  readonly engine: Engine;
+  readonly seen: Seen;
+  readonly rules: Rules;
+  readonly setup: Config;
+  readonly run: number;
+  /** When the run began. */
+  readonly startedAt: Millis;
+  readonly difference: string | null;
+  readonly note: string | null;
+};
+
 /** Throws `UsageError` in one line when there is no recording, or not of that time. */
-export function explain({ dir, at, onInput }: Asked): Explanation {
+export function explain(asked: Asked): Explanation {
+  const { engine, seen, rules, setup, run, difference, note } = replayedMoment(asked);
+  return { ...explanationOf(engine, seen, rules.instrument, setup), run, difference, note };
+}
+
+/** The engine as it was at that moment, traced; it is the caller's own. Throws as `explain` does. */
+export function replayedMoment({ dir, at, onInput }: Asked): ReplayedMoment {
   const { run, next } = chosenRun(dir, at);
   const { setup, rules } = madeFrom(dir, run);
   const engine = engineOf(setup, rules, run, undefined, true);
@@ -129,9 +148,8 @@ export function explain({ dir, at, onInput }: Asked): Explanation {
   if (at !== null && next === null && at - seen.at > SLACK_MS && difference === null && !gap)
     throw new UsageError(outside(dir, at));
   return {
-    ...explanationOf(engine, seen, rules.instrument, setup),
-    run,
-    difference,
+    ...{ engine, seen, rules, setup, run, difference },
+    startedAt: startOf(dir, run) ?? seen.at,
     note: broke === null ? noteOf(at, seen.at, gap, next !== null) : `the engine broke in this run: ${broke}`,
   };
 }

@@ -23,7 +23,7 @@ import type { WhichBot } from '../messages/ownCommand.ts';
 export type Halted = { readonly text: string; readonly code: number; readonly isLatched: boolean };
 
 /** Latches the halt of a state directory; a disk that does not take it keeps no cancel back. */
-export function latchHalt(which: WhichBot, reason: string, at: Millis): Halted {
+export function latchHalt(which: WhichBot, reason: string, at: Millis, who?: string): Halted {
   const { stateDir } = which;
   if (reason.trim().length < 4) throw new UsageError('--reason: say in a few words why, for those who read it later');
   if (which.configFile === undefined && !existsSync(stateDir))
@@ -37,7 +37,7 @@ export function latchHalt(which: WhichBot, reason: string, at: Millis): Halted {
       ...{ code: EXIT.clean, isLatched: true },
     };
   try {
-    latch.set({ reason, at, by: 'person' });
+    latch.set({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return {

@@ -4,6 +4,7 @@ import { recordedConfig } from '../../config.ts';
 import { isBeyondLimit } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { latchIn } from '../../live/safety/latch.ts';
+import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../wiring/bot.ts';
@@ -53,7 +54,7 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
 }
 
 /** From here on inventory is only closed, until a resume. Says what holds now. */
-export function reduce(which: WhichBot, reason: string, at: Millis): string {
+export function reduce(which: WhichBot, reason: string, at: Millis, who?: string): string {
   const dir = which.stateDir;
   if (reason.trim().length < 4) throw new UsageError('--reason: say in a few words why, for those who read it later');
   if (!existsSync(dir))
@@ -65,22 +66,37 @@ export function reduce(which: WhichBot, reason: string, at: Millis): string {
     throw new UsageError(
       `${dir}: nothing to do, inventory is only closed there already: ${before.reason}; lift it with: ${lift}`,
     );
-  latch.setReduce?.({ reason, at, by: 'person' });
+  latch.setReduce?.({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
   return `a running bot closes inventory only within seconds, until you lift that with: ${lift}${latch.read() === null ? '' : '; trading is halted there: nothing is quoted at all'}`;
 }
 
-/** Lifts a halt, a hold, and what keeps inventory only being closed. Says what it was. Throws `UsageError` when there is nothing to lift. */
-export function resume({ configFile, stateDir: dir }: WhichBot, reason: string, at: Millis): string {
+/**
+ * Ends a pause, and that alone; without one lifts a halt, a hold, and what keeps inventory only being closed. Says what it was, and what holds on.
+ * Throws `UsageError` when there is nothing to lift.
+ */
+export function resume(which: WhichBot, reason: string, at: Millis, who?: string): string {
+  const { configFile, stateDir: dir } = which;
   if (reason.trim().length < 4)
     throw new UsageError('--reason: say in a few words what you found, for those who read it later');
   const latch = latchIn(dir);
   const [halt, hold, reducing] = [latch.read(), latch.readHold(), latch.readReduce?.() ?? null];
   const lifted = halt ?? hold ?? reducing;
+  const pause = latch.readPause?.() ?? null;
+  const named = who === undefined ? {} : { who };
+  const isPaused = pauseAt(latch, at) !== null;
+  if (pause !== null && !isPaused) latch.endPause?.(pause, { reason, at, by: 'person', ...named });
+  if (pause !== null && isPaused) {
+    if (latch.endPause?.(pause, { reason, at, by: 'person', ...named }) !== true)
+      throw new UsageError(`${dir}: the pause could not be ended: another command changed it, or the disk is full`, 1);
+    const over = `the pause is over: ${pause.reason}`;
+    if (lifted === null) return `${over}; a running bot quotes within seconds`;
+    return `${over}; that alone is lifted: what holds on is ${lifted.reason} (${halt ? 'halted' : hold ? 'held' : 'reduce only'} by ${lifted.by}); after you have looked, lift it with: ${ownCommand('resume', which)}`;
+  }
   if (lifted === null)
     throw new UsageError(
       `${dir}: nothing is halted there; is it the bot that you mean? The command that it logged names its own state`,
     );
-  latch.lift(reason, at);
+  latch.lift(reason, at, who);
   const since = new Date(lifted.at).toISOString();
   if (halt === null && hold === null)
     return `lifted: ${lifted.reason} (inventory was only closed since ${since}); a running bot quotes both sides within seconds`;

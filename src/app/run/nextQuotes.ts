@@ -35,6 +35,7 @@ export function nextPreview(
   for (let i = 0; i < depth.asks; i++) book.set('sell', depth.askPrices[i] as Price, depth.askAmounts[i] as Amount);
   engine.step({ kind: 'book', at, startedAt: null, book });
   if (running.reducingBecause !== null) engine.step({ kind: 'reduce', at, reason: running.reducingBecause });
+  if (running.pausedBecause !== null) engine.step({ kind: 'pause', at, reason: running.pausedBecause });
   if (running.haltedBecause !== null) engine.step({ kind: 'halt', at, reason: running.haltedBecause });
   return engine.preview(at);
 }
@@ -49,7 +50,11 @@ export function quotesNothing(next: Preview, running: Engine, at: Millis): strin
 type Row = { readonly price: Price; readonly amount: Amount };
 
 /** The quotes that stand beside those that would: asks from above, then bids, a row a level. */
-export function quotesBeside(running: Engine, next: Preview, { instrument }: Rules): readonly string[] {
+export function quotesBeside(
+  running: Pick<Engine, 'liveOrders'>,
+  next: Preview,
+  { instrument }: Pick<Rules, 'instrument'>,
+): readonly string[] {
   const text = (row: Row | undefined) =>
     row === undefined ? '-' : `${textOfAmount(instrument, row.amount)} at ${textOfPrice(instrument, row.price)}`;
   const rows = (side: Side): readonly (readonly [string, string, string])[] => {

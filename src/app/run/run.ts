@@ -1,6 +1,8 @@
 /** `puntas run`: makes a market until it is told to stop, then leaves nothing behind and says what came of it. */
 import { DamagedState } from '../../live/state/journal.ts';
 import type { Leftovers } from '../../live/state/journal.ts';
+import { realClock } from '../../live/realClock.ts';
+import { keepBeside } from './besideProcess.ts';
 import { giveUp, giveUpOn } from './startupCleanup.ts';
 import { openOwnState } from './ownState.ts';
 import { Running } from './running.ts';
@@ -17,6 +19,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
   try {
     const journal = await openOwnState(options);
     options.onOpened?.();
+    ends.push(consoleBeside(options));
     if (journal instanceof DamagedState) return await giveUpOn(journal, options);
     leftovers = journal.leftovers.orders;
     const running = new Running(options, journal, ends);
@@ -29,4 +32,11 @@ export async function run(options: RunOptions): Promise<RunResult> {
   } finally {
     for (const end of ends.reverse()) await end();
   }
+}
+
+/** Starts the console, where one is configured. Gives back what ends it. */
+function consoleBeside({ config, consoleArgs: args, log }: RunOptions): () => Promise<void> {
+  if (config.console?.besideRun !== true || args === undefined) return async () => undefined;
+  const beside = keepBeside({ name: 'console', args, environment: process.env, clock: realClock(), log });
+  return () => beside.stop();
 }

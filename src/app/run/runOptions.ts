@@ -27,6 +27,8 @@ export type RunOptions = {
     /** Reads the file anew; does nothing without `source`. */
     reload: () => void,
   ) => void;
+  /** What node runs as the console beside it, with its arguments; absent: nothing. */
+  readonly consoleArgs?: readonly string[] | undefined;
   /** Where a new configuration comes from; absent: this one stays. */
   readonly source?: ConfigSource;
 };

@@ -5,6 +5,7 @@ import type { Clock, Millis, Snapshot, VenueClient } from '../../core/index.ts';
 import { adjustmentsIn } from '../../live/state/adjustments.ts';
 import { settlementsIn } from '../../live/state/settlements.ts';
 import type { Journal } from '../../live/state/journal.ts';
+import { cancelsIn } from '../../live/state/cancels.ts';
 import { reloadsIn } from '../../live/state/reloads.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -29,6 +30,7 @@ import { PAPER_PREFIX } from '../wiring/paper.ts';
 import { status } from '../messages/status.ts';
 import { summaryOf } from '../messages/summary.ts';
 import type { Summary } from '../messages/summary.ts';
+import { startCanceling } from './canceling.ts';
 import { Reloading } from './reloading.ts';
 import { journalLimits, misplaced, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
@@ -172,7 +174,7 @@ export class Running {
       take: async (config, hasRun) => {
         const end = hasRun
           ? await this.#rollTo(rolling, config)
-          : ({ kind: 'taken', run: this.#journal.run, ms: 0 } as const);
+          : ({ kind: 'taken', run: this.#journal.run, ms: 0, left: [] } as const);
         if (end.kind === 'taken') {
           this.#config = config;
           log.setLevel?.(config.log.level);
@@ -183,6 +185,15 @@ export class Running {
     const looking = reloading.start();
     this.#ends.push(() => looking.stop());
     return reloading;
+  }
+
+  /** Takes requests to cancel every order and begin anew from here on. */
+  #cancels(rolling: Rolling): void {
+    const { clock, log } = this.#options;
+    const { book, instance, state } = this.#config;
+    const box = cancelsIn(state.dir);
+    const canceling = startCanceling({ clock, log, box, book, instance, rolling });
+    this.#ends.push(() => canceling.stop());
   }
 
   async #rollTo(rolling: Rolling, config: Config): Promise<Reloaded> {
@@ -242,6 +253,7 @@ export class Running {
     onStarted();
     this.#watchForAlerts(rolling);
     const reloading = this.#reloads(rolling);
+    this.#cancels(rolling);
     const hangup = { id: 'SIGHUP', by: 'SIGHUP', reason: '', digest: null, isPreview: false };
     this.#options.onStarted(
       stop,

@@ -68,7 +68,7 @@ function warnOnce(line: string): void {
 
 /** Every path that a configuration can name, absolute. */
 function pathsFrom(folder: string, config: Config): Config {
-  const { exchange, paper, state, reference } = config;
+  const { exchange, paper, state, reference, console: page } = config;
   const at = (path: string) => resolve(folder, path);
   return {
     ...config,
@@ -78,6 +78,13 @@ function pathsFrom(folder: string, config: Config): Config {
       }),
     paper: { ...paper, stateDir: at(paper.stateDir) },
     state: { ...state, dir: at(state.dir) },
+    ...(page && {
+      console: {
+        ...page,
+        ...(page.operatorTokenFile !== undefined && { operatorTokenFile: at(page.operatorTokenFile) }),
+        ...(page.viewerTokenFile !== undefined && { viewerTokenFile: at(page.viewerTokenFile) }),
+      },
+    }),
     ...(reference && {
       reference: {
         ...reference,

@@ -79,6 +79,7 @@ function freeBytes(dir: string): number | null {
 /** Why nothing is quoted, in words; empty while something is, on one side at least, or is about to be. */
 export function notReady({ quoting, waitsFor, unshown, whyNot, regime }: Snapshot): string[] {
   if (quoting === 'halted' && regime.halt !== null) return [`halted: ${regime.halt}`];
+  if (quoting === 'paused by a person' && regime.pause !== null) return [`${quoting}: ${regime.pause}`];
   if (quoting !== null) return [waitsFor === null ? quoting : `${quoting} (${waitsFor})`];
   return unshown.buy === null || unshown.sell === null ? [] : [whyNot ?? 'nothing is shown'];
 }

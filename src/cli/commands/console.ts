@@ -1,5 +1,7 @@
 /** The command that shows a bot: console. */
+import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
+import { CONSOLE_DEFAULTS } from '../../config.ts';
 import { realClock } from '../../live/realClock.ts';
 import { EXIT } from '../../app/messages/exits.ts';
 import { readConfig } from '../../app/wiring/configFile.ts';
@@ -10,9 +12,10 @@ type ConsoleFlags = {
   config: string;
   state?: string;
   paper: boolean;
-  host: string;
-  port: number;
+  host?: string;
+  port?: number;
   allowedHost: readonly string[];
+  open: boolean;
 };
 
 /** `console` runs until it is stopped; wrong use, and a key in its environment, are `UsageError`. */
@@ -20,38 +23,64 @@ export function addConsoleCommand(program: Command): void {
   program
     .command('console')
     .description(
-      'show a bot on a page, now and at any recorded moment; a process of its own that holds no key and only reads',
+      'show a bot on a page, now and at any recorded moment, and act on it with a token; a process of its own that holds no key',
     )
     .requiredOption('-c, --config <file>', "the bot's YAML file")
     .option('--state <dir>', 'state directory, instead of the one in the configuration')
     .option('--paper', 'of a run --paper', false)
     .option(
       '--host <address>',
-      'address to listen on; there are no accounts: whoever reaches it sees everything',
-      '127.0.0.1',
+      'address to listen on, instead of the one in the configuration; without console.viewerTokenFile whoever reaches it sees everything',
     )
-    .option('--port <n>', 'port; 0 takes a free one', portFlag, 9_465)
+    .option('--port <n>', 'port, instead of the one in the configuration; 0 takes a free one', portFlag)
     .option(
       '--allowed-host <name>',
       'a further name by which it may be asked (Host header); may be repeated',
       several,
       [],
     )
-    .action(async ({ config: file, state, paper, host, port, allowedHost: allowedHosts }: ConsoleFlags) => {
+    .option('--open', 'open it in the browser', false)
+    .action(async (flags: ConsoleFlags) => {
+      const { config: file, state, paper } = flags;
       const signals = signalsToStop('leaving', EXIT.clean);
       const given = readConfig(file);
       const config = { ...given, state: { dir: state ?? (paper ? given.paper.stateDir : given.state.dir) } };
+      const { host, port, allowedHosts } = { ...CONSOLE_DEFAULTS, allowedHosts: [], ...given.console };
       const { startConsole } = await import('../../app/console/console.ts');
       const server = await startConsole({
-        ...{ config, host, port, allowedHosts },
+        ...{ config, host: flags.host ?? host, port: flags.port ?? port },
+        allowedHosts: [...allowedHosts, ...flags.allowedHost],
+        bot: { stateDir: config.state.dir, configFile: file },
         clock: realClock(),
         environment: process.env,
+        onLine: line => console.error(line),
       });
       console.log(`console of ${config.state.dir} at ${server.url}`);
-      await new Promise<void>(resolve => signals.tell(() => resolve()));
+      if (flags.open) openBrowser(server.url);
+      await new Promise<void>(resolve => {
+        // Beside a run it ends with it: Ctrl-C in their terminal reaches both, and a person wants to see the orders go.
+        process.once('disconnect', () => resolve());
+        signals.tell(why => (process.connected && why === 'SIGINT' ? undefined : resolve()));
+      });
       await server.close();
+      if (process.connected) process.disconnect();
       process.exitCode = EXIT.clean;
     });
 }
+
+/** Whatever the machine opens addresses with; where there is nothing, a line says so. */
+function openBrowser(url: string): void {
+  const [program, ...before] = OPENERS[process.platform] ?? ['xdg-open'];
+  const opener = spawn(program!, [...before, url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')], {
+    ...{ stdio: 'ignore', detached: true },
+  });
+  opener.on('error', () => console.error(`no browser was found here (${program}): open ${url} yourself`));
+  opener.unref();
+}
+
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
+  darwin: ['open'],
+  win32: ['cmd', '/c', 'start', ''],
+};
 
 const several = (name: string, before: readonly string[]): readonly string[] => [...before, name];

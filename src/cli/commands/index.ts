@@ -16,10 +16,11 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['scout'], load: async () => (await import('./scout.ts')).addScoutCommand },
   { names: ['compare'], load: async () => (await import('./compare.ts')).addCompareCommand },
   {
-    names: ['replay', 'explain', 'hedges', 'halt', 'reduce', 'resume'],
-    load: async () => (await import('./state.ts')).addStateCommands,
+    names: ['status', 'pause', 'reduce', 'cancel', 'halt', 'resume'],
+    load: async () => (await import('./actions.ts')).addActionCommands,
   },
   { names: ['reload'], load: async () => (await import('./reload.ts')).addReloadCommand },
+  { names: ['replay', 'explain', 'hedges'], load: async () => (await import('./state.ts')).addStateCommands },
   { names: ['console'], load: async () => (await import('./console.ts')).addConsoleCommand },
   { names: ['ledger'], load: async () => (await import('./ledger.ts')).addLedgerCommands },
   { names: ['report'], load: async () => (await import('./report.ts')).addReportCommand },

@@ -8,7 +8,12 @@ import { durationFlag } from '../terminal/flags.ts';
 import { adjust, ledger } from '../../app/inspect/ledger.ts';
 import type { AdjustAsk } from '../../app/inspect/ledger.ts';
 
-export type Where = { readonly config?: string; readonly state?: string };
+export type Where = {
+  readonly config?: string;
+  readonly state?: string;
+  /** Of a run --paper, which has a state directory of its own. */
+  readonly paper?: boolean;
+};
 
 /** `ledger` and `ledger adjust`; --since becomes ms since 1970. Both end in `UsageError` when no state directory is meant, or it has no ledger. */
 export function addLedgerCommands(program: Command): void {
@@ -60,11 +65,12 @@ export function addLedgerCommands(program: Command): void {
 }
 
 /** The state directory that is meant. Throws `UsageError` when none is. */
-export function folderOf({ config, state }: Where): string {
+export function folderOf({ config, state, paper = false }: Where): string {
   if (state !== undefined) return state;
   if (config === undefined)
     throw new UsageError('name the configuration of the bot with -c FILE, or its state directory with --state DIR');
-  return readConfig(config).state.dir;
+  const read = readConfig(config);
+  return paper ? read.paper.stateDir : read.state.dir;
 }
 
 /** Milliseconds since 1970. */

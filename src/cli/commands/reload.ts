@@ -1,10 +1,12 @@
 /** The command that gives a running bot its changed configuration. */
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
+import { carryOutReload } from '../../app/actions/carryOut.ts';
 import { askReload } from '../../app/inspect/askReload.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
 import { EXIT } from '../../app/messages/exits.ts';
 import { realClock } from '../../live/realClock.ts';
+import { folderOf } from './ledger.ts';
 
 type Flags = {
   readonly config: string;
@@ -27,11 +29,17 @@ export function addReloadCommand(program: Command): void {
     .option('--state <dir>', 'its state directory, when that is elsewhere than the file says')
     .option('--paper', 'of a run --paper', false)
     .option('--preview', 'only show what would change', false)
-    .option('--reason <text>', 'why; kept beside the state', '')
+    .option('--reason <text>', 'why; kept in actions.jsonl and reloads.jsonl beside the state', '')
     .option('--by <name>', 'who says so; without it the name of your login')
     .option('--json', 'print the answer as one JSON object (docs/json.md)', false)
     .action(async ({ json, by = ownName(), ...flags }: Flags) => {
-      const { end, lines } = await askReload({ ...flags, by, id: randomUUID() }, realClock());
+      const { config: configFile, preview, reason, state, paper } = flags;
+      const id = randomUUID();
+      const stateDir = folderOf({ config: configFile, paper, ...(state === undefined ? {} : { state }) });
+      const ask = { id, action: 'reload', reason, by, via: 'command' } as const;
+      const { end, lines } = preview
+        ? await askReload({ ...flags, by, id }, realClock())
+        : await carryOutReload({ configFile, stateDir }, ask, realClock());
       console.log(json ? JSON.stringify({ end, lines }) : lines.join('\n'));
       process.exitCode = end === 'kept' ? EXIT.misused : EXIT.clean;
     });

@@ -1,4 +1,4 @@
-/** The commands on a state directory: replay, explain, hedges, halt, reduce, resume. */
+/** The commands on what a state directory recorded: replay, explain, hedges. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
@@ -8,26 +8,20 @@ import { explain, progress } from '../../app/inspect/explain.ts';
 import { explanationText } from '../../app/inspect/explainText.ts';
 import { moment } from '../terminal/flags.ts';
 import type { Moment } from '../terminal/flags.ts';
-import { cancelOwn, lastConfigOf, latchHalt, nothingToCancel } from '../../app/inspect/halt.ts';
 import { hedges } from '../../app/inspect/hedges.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
 import { hedgeEvidence, settleHedge } from '../../app/inspect/settleHedge.ts';
 import type { SettleAsk } from '../../app/inspect/settleHedge.ts';
 import { SETTLED_AS } from '../../live/state/settlements.ts';
-import { logger } from '../terminal/logger.ts';
-import type { WhichBot } from '../../app/messages/ownCommand.ts';
-import { remoteVenue } from '../../app/wiring/venue.ts';
-import { reduce, replay, resume } from '../../app/inspect/stateCommands.ts';
+import { replay } from '../../app/inspect/stateCommands.ts';
 import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';
 
-/** `replay` and `explain` end in 1 when a command came out otherwise than recorded, `halt` in the worse of halt and cancel; wrong use is `UsageError`. */
+/** `replay` and `explain` end in 1 when a command came out otherwise than recorded; wrong use is `UsageError`. */
 export function addStateCommands(program: Command): void {
   addReplay(program);
   addExplain(program);
   addHedges(program);
-  addHalt(program);
-  addReduceAndResume(program);
 }
 
 function addReplay(program: Command): void {
@@ -102,62 +96,3 @@ function addHedges(program: Command): void {
       for (const line of lines) console.log(line);
     });
 }
-
-function addHalt(program: Command): void {
-  ofBot(
-    program
-      .command('halt')
-      .description(
-        'stop quoting from now on, over restarts, until puntas resume; works beside a running bot and after it',
-      )
-      .requiredOption('--reason <text>', 'why; kept in the state')
-      .option('--cancel', "cancel the bot's orders with its own key too, and read until none is left", false),
-  ).action(async (options: Where & { reason: string; cancel: boolean }) => {
-    const clock = realClock();
-    const which = whichBot(options);
-    const given = options.config === undefined ? null : readConfig(options.config);
-    const halted = latchHalt(which, options.reason, clock.now());
-    console.log(halted.text);
-    process.exitCode = halted.code;
-    if (!options.cancel) return;
-    const config = { ...(given ?? lastConfigOf(which.stateDir)), state: { dir: which.stateDir } };
-    const nothing = nothingToCancel(config, which.stateDir);
-    if (nothing !== null || config.exchange.kind !== 'remote') return console.log(nothing);
-    const venue = remoteVenue(config.exchange);
-    const log = logger(config.log.level, [venue.secret.reveal()]);
-    const { lines, code } = await cancelOwn(config, venue, clock, Math.floor(Math.random() * 2 ** 31), log);
-    for (const line of lines) console.log(line);
-    process.exitCode = Math.max(halted.code, code);
-  });
-}
-
-function addReduceAndResume(program: Command): void {
-  ofBot(
-    program
-      .command('reduce')
-      .description('from now on only close inventory: no new one is taken on, until puntas resume')
-      .requiredOption('--reason <text>', 'why; kept beside the state'),
-  ).action((options: Where & { reason: string }) =>
-    console.log(reduce(whichBot(options), options.reason, realClock().now())),
-  );
-
-  ofBot(
-    program
-      .command('resume')
-      .description('lift a halt after you have looked: the only way to go on')
-      .requiredOption('--reason <text>', 'what you found; kept beside the state'),
-  ).action((options: Where & { reason: string }) =>
-    console.log(resume(whichBot(options), options.reason, realClock().now())),
-  );
-}
-
-const ofBot = (command: Command): Command =>
-  command
-    .option('-c, --config <file>', "the bot's YAML file")
-    .option('--state <dir>', 'its state directory, when that is elsewhere than the file says');
-
-/** The bot that is meant. Throws `UsageError` when none is. */
-const whichBot = (options: Where): WhichBot => ({
-  configFile: options.state === undefined ? options.config : undefined,
-  stateDir: folderOf(options),
-});

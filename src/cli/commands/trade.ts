@@ -83,6 +83,7 @@ function addRun(program: Command): void {
             version: version(),
             rowRoom: lineRoom,
             onOpened: () => (isOpened = true),
+            ...(options.config === undefined ? {} : { consoleArgs: consoleArgs(file, config.state.dir) }),
             source: { file, given, read: () => readConfigText(file, options.config === undefined) },
             onStarted: (stop, broke, reload) => {
               signals.tell(stop);
@@ -109,6 +110,13 @@ function addRun(program: Command): void {
       });
     });
 }
+
+/** The console of that bot, as this very program shows it. */
+const consoleArgs = (file: string, stateDir: string): readonly string[] => [
+  process.argv[1]!,
+  'console',
+  ...['-c', file, '--state', stateDir],
+];
 
 function addCheck(program: Command): void {
   sources(

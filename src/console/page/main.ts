@@ -1,6 +1,7 @@
 /** The console's page: shows the newest view, or a moment of the past, and is worked by pointer or keys. */
 import { Charts } from './charts.ts';
 import * as account from './accountPanels.ts';
+import { Dialogs } from './dialogs.ts';
 import { h, render } from './elements.ts';
 import type { Panel } from './elements.ts';
 import * as market from './marketPanels.ts';
@@ -34,20 +35,45 @@ const charts = new Charts();
 let isDue = false;
 let isHeld = false;
 
-const state = new State(() => {
-  if (isDue) return;
-  isDue = true;
-  requestAnimationFrame(() => {
-    isDue = false;
-    show();
-  });
-});
+const state = new State(
+  () => {
+    if (isDue) return;
+    isDue = true;
+    requestAnimationFrame(() => {
+      isDue = false;
+      show();
+    });
+  },
+  () => lookLater(),
+);
+// What a page has instead of a clock that is handed in.
+const now = (): number => new Event('now').timeStamp;
+const dialogs = new Dialogs(place('actions'), place('dialog') as HTMLDialogElement, state, now);
+
+const LOOK_AGAIN_MS = 2_000;
+let looking: number | undefined;
+/** A console that is gone, or that has no room, is not asked all the time. */
+function lookLater(): void {
+  window.clearTimeout(looking);
+  looking = window.setTimeout(() => void whoIsThere(), LOOK_AGAIN_MS);
+}
+
+/** Listens, where this page may. What was shown to who may no longer read is taken away. */
+async function whoIsThere(): Promise<void> {
+  const session = await dialogs.access.look();
+  if (session?.mustLogIn === true) state.forget();
+  else state.listen();
+}
 
 function show(): void {
   const { view, history, live, waiting } = state;
   showTime(live);
+  const mustLogIn = dialogs.access.session?.mustLogIn === true;
+  root.classList.toggle('is-closed', mustLogIn);
   if (view === null) {
-    render(h('p', { class: 'warning' }, waiting === null ? 'connecting…' : waitingText(waiting)), place('warnings'));
+    const why = mustLogIn ? 'log in to see the bot' : waiting === null ? 'connecting…' : waitingText(waiting);
+    render(h('p', { class: 'warning' }, why), place('warnings'));
+    delete root.dataset['shown'];
     return;
   }
   render(standing.headPanel(view, state), place('head'));
@@ -132,13 +158,14 @@ const KEYS: Readonly<Record<string, (isShift: boolean) => void>> = {
   r: range,
   t: theme,
   '?': help,
+  a: () => dialogs.focus(),
   Escape: () => (place('help').hidden = true),
 };
 
 document.addEventListener('keydown', event => {
   const { key, shiftKey, ctrlKey, altKey, metaKey } = event;
   const act = KEYS[key];
-  if (act === undefined || ctrlKey || altKey || metaKey) return;
+  if (act === undefined || ctrlKey || altKey || metaKey || dialogs.isOpen) return;
   event.preventDefault();
   act(shiftKey);
 });
@@ -153,4 +180,4 @@ place('theme').addEventListener('click', theme);
 place('range').addEventListener('click', range);
 place('keys').addEventListener('click', help);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => charts.reset());
-state.listen();
+void whoIsThere();

@@ -26,9 +26,13 @@ export class State {
   #asking: AbortController | null = null;
   #rest: number | undefined;
   readonly #changed: () => void;
+  readonly #dropped: () => void;
+  #stream: EventSource | null = null;
 
-  constructor(changed: () => void) {
+  /** `dropped`: the line was lost, or this page may not read. */
+  constructor(changed: () => void, dropped: () => void) {
     this.#changed = changed;
+    this.#dropped = dropped;
   }
 
   /** What is shown. */
@@ -40,11 +44,16 @@ export class State {
     return this.past?.history ?? this.#history;
   }
 
-  /** Listens from now on; the browser connects again by itself. */
+  /** Listens from now on; the browser connects again by itself, but for where it was refused. */
   listen(): void {
+    if (this.#stream !== null && this.#stream.readyState !== EventSource.CLOSED) return;
     const stream = new EventSource('/live');
+    this.#stream = stream;
     stream.onopen = () => this.#set(() => (this.isUp = true));
-    stream.onerror = () => this.#set(() => (this.isUp = false));
+    stream.onerror = () => {
+      this.#set(() => (this.isUp = false));
+      this.#dropped();
+    };
     stream.onmessage = ({ data }: MessageEvent<string>) => {
       const told = JSON.parse(data) as ConsoleView | Waiting;
       this.#set(() => {
@@ -65,6 +74,22 @@ export class State {
       if (at === null) this.past = null;
     });
     if (at !== null) this.#rest = window.setTimeout(() => void this.#ask(at), RESTS_MS);
+  }
+
+  /** Nothing of what was read is shown any more. */
+  forget(): void {
+    this.#stream?.close();
+    this.#asking?.abort();
+    this.#set(() => {
+      [this.live, this.waiting, this.past, this.asked, this.#history, this.isUp] = [
+        null,
+        null,
+        null,
+        null,
+        null,
+        false,
+      ];
+    });
   }
 
   /** Shows the steps of another level. */

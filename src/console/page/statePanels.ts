@@ -33,7 +33,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
             bot.state === 'silent' ? 'no sign of life' : bot.state,
           ),
       small(`pill ${PAUSED[regime] ?? ''}`, regime),
-      !isPast && bot.halt !== null && bot.halt.what !== regime ? small('pill bad', bot.halt.what) : null,
+      ...(isPast ? [] : bot.halts.filter(({ what }) => what !== regime).map(({ what }) => small('pill bad', what))),
       !isUp ? small('pill bad', 'no line to the console') : null,
       !isPast && catchingUp !== null
         ? small('pill fair', `reading the recording: ${Math.floor(catchingUp * 100)} %`)
@@ -51,11 +51,10 @@ export const warningsPanel: Panel = ({ decision, bot }, { problem, past }) => {
   const { note, difference, refusal } = decision;
   const lines = [
     ...(problem === null ? [] : [problem]),
-    ...(past === null && bot.halt !== null
-      ? [
-          `${bot.halt.what} by ${bot.halt.by} at ${bot.halt.at > 0 ? stamp(bot.halt.at) : 'an unknown time'}: ${bot.halt.reason}`,
-        ]
-      : []),
+    ...(past === null ? bot.halts : []).map(
+      ({ what, by, at, reason, until }) =>
+        `${what} by ${by} at ${at > 0 ? stamp(at) : 'an unknown time'}${until === null ? '' : `, until ${stamp(until)}`}: ${reason}`,
+    ),
     ...(difference === null
       ? []
       : [`this Puntas decides otherwise than the one that ran, and the replay stops there: ${difference}`]),

@@ -42,7 +42,17 @@ export type ShownBot = {
   /** Since the last sign of life, and since the recording last grew; null in the past. */
   readonly beatAgo: number | null;
   readonly writtenAgo: number | null;
-  readonly halt: { readonly what: string; readonly reason: string; readonly at: number; readonly by: string } | null;
+  /** What persons, the sentinel and the bot itself have set, and nobody lifted yet; the hardest first. */
+  readonly halts: readonly ShownHalt[];
+};
+
+export type ShownHalt = {
+  readonly what: 'halted' | 'paused' | 'held' | 'reduce only';
+  readonly reason: string;
+  readonly at: number;
+  readonly by: string;
+  /** When it ends by itself; null: it does not. */
+  readonly until: number | null;
 };
 
 export type ShownStep = { readonly name: string; readonly ticks: number };
@@ -211,4 +221,17 @@ export type ConsoleHistory = {
   readonly recent: readonly (readonly number[])[];
   readonly whole: readonly (readonly number[])[];
   readonly fills: readonly (readonly number[])[];
+};
+
+/** Who looks at the page, and what may be done from it. */
+export type ShownSession = {
+  /** There is a token to log in with. */
+  readonly hasLogin: boolean;
+  /** Nothing is read without. */
+  readonly mustLogIn: boolean;
+  readonly role: 'viewer' | 'operator' | null;
+  readonly name: string;
+  readonly actions: readonly string[];
+  /** Why nobody can log in or act by this connection; null where one can. */
+  readonly whyNot: string | null;
 };

@@ -149,6 +149,8 @@ export class Engine {
       case 'halt':
         this.#halt(event.reason);
         break;
+      case 'pause':
+      case 'pause over':
       case 'reduce':
       case 'reduced':
         this.#risk.regimes.take(event);
@@ -227,6 +229,11 @@ export class Engine {
 
   get haltedBecause(): string | null {
     return this.#risk.haltedBecause;
+  }
+
+  /** Why a person lets nothing be quoted for now; null when nobody does. */
+  get pausedBecause(): string | null {
+    return this.#risk.pausedBecause;
   }
 
   /** The last changes of the regime, oldest first. */
@@ -460,6 +467,7 @@ export class Engine {
       limits,
       stopping: this.#stopping,
       halted: this.haltedBecause !== null,
+      paused: this.pausedBecause !== null,
       bookRefusal: this.#rules.refusal,
       missing: this.#missing(at),
       bookAge: at - this.#fresh.book,

@@ -113,6 +113,10 @@ export type EngineEvent =
   /** From here on only cancels pass. There is no way back. */
   | { readonly kind: 'stop'; readonly at: Millis }
   | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }
+  /** From here on nothing is quoted, until that is over; another one replaces the reason. */
+  | { readonly kind: 'pause'; readonly at: Millis; readonly reason: string }
+  /** The pause is over, and nothing else is. */
+  | { readonly kind: 'pause over'; readonly at: Millis }
   /** From here on only inventory is closed, until a resume. */
   | { readonly kind: 'reduce'; readonly at: Millis; readonly reason: string }
   /** That is over, and nothing else is. */

@@ -71,6 +71,7 @@ const ALL: Readonly<Record<Reason, true>> = {
   stopping: true,
   'not towards the target': true,
   halted: true,
+  'paused by a person': true,
   'not ready': true,
   'no limits': true,
   'rules of the book changed': true,

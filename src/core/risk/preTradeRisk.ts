@@ -25,6 +25,7 @@ export type RiskLimits = {
 export type RiskRefusal =
   | 'stopping'
   | 'halted'
+  | 'paused by a person'
   | 'not ready'
   | 'no limits'
   | 'rules of the book changed'
@@ -53,6 +54,7 @@ export type QuotingRefusal = Extract<
   RiskRefusal,
   | 'stopping'
   | 'halted'
+  | 'paused by a person'
   | 'not ready'
   | 'no limits'
   | 'rules of the book changed'
@@ -73,6 +75,8 @@ export type RiskContext = {
   readonly limits: RiskLimits | null;
   readonly stopping: boolean;
   readonly halted: boolean;
+  /** A person lets nothing be quoted for now. */
+  readonly paused: boolean;
   /** What became of the book since this run began; absent or null: nothing. */
   readonly bookRefusal?: 'rules of the book changed' | 'book is not traded any more' | null;
   /** What must still become known before the first quote, in words; null when nothing is missing. */
@@ -106,6 +110,7 @@ export type RiskContext = {
 export function quotingRefusal(s: RiskContext): QuotingRefusal | null {
   if (s.stopping) return 'stopping';
   if (s.halted) return 'halted';
+  if (s.paused) return 'paused by a person';
   if (s.bookRefusal) return s.bookRefusal;
   if (s.missing !== null) return 'not ready';
   if (s.limits === null) return 'no limits';

@@ -26,6 +26,8 @@ export type RegimeState = {
   readonly why: string;
   /** Why trading is halted. Only a resume lifts it; the first reason stays. */
   readonly halt: string | null;
+  /** Why a person lets nothing be quoted for now. Nothing else ends it than its own end, and that ends nothing else. */
+  readonly pause: string | null;
   /** Why only inventory is closed until a resume. */
   readonly reduce: string | null;
   readonly near: Held | null;
@@ -35,8 +37,8 @@ export type RegimeState = {
 };
 
 export type RegimeEvent =
-  | { readonly kind: 'halt' | 'reduce'; readonly at: Millis; readonly reason: string }
-  | { readonly kind: 'resume' | 'reduced'; readonly at: Millis }
+  | { readonly kind: 'halt' | 'pause' | 'reduce'; readonly at: Millis; readonly reason: string }
+  | { readonly kind: 'resume' | 'pause over' | 'reduced'; readonly at: Millis }
   | RegimeLook;
 
 /** What a decision sees. Loads are shares of what is too much: 1 and more is, NaN is not known. */
@@ -65,6 +67,7 @@ export const firstRegime: RegimeState = {
   since: -Infinity,
   why: 'not ready',
   halt: null,
+  pause: null,
   reduce: null,
   near: null,
   wide: null,
@@ -76,6 +79,11 @@ export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hyster
   switch (event.kind) {
     case 'halt':
       return state.halt === null ? settled({ ...state, halt: event.reason }, event.at) : state;
+    case 'pause':
+      // A second one replaces the first: its end is another.
+      return state.pause === event.reason ? state : settled({ ...state, pause: event.reason }, event.at);
+    case 'pause over':
+      return state.pause === null ? state : settled({ ...state, pause: null }, event.at);
     case 'reduce':
       return state.reduce === null ? settled({ ...state, reduce: event.reason }, event.at) : state;
     case 'reduced':
@@ -122,8 +130,9 @@ function settled(state: RegimeState, at: Millis): RegimeState {
   return regime === state.regime && why === state.why ? state : { ...state, regime, why, since: at };
 }
 
-function hardest({ halt, refusal, reduce, near, wide }: RegimeState): readonly [Regime, string] {
+function hardest({ halt, pause, refusal, reduce, near, wide }: RegimeState): readonly [Regime, string] {
   if (halt !== null) return ['halted', halt];
+  if (pause !== null) return ['paused', pause];
   if (refusal !== null) return ['paused', refusal];
   if (reduce !== null) return ['reduce only', reduce];
   if (near !== null) return ['reduce only', near.why];

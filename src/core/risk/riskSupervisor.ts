@@ -46,6 +46,11 @@ export class RiskSupervisor {
     return this.regimes.state.halt;
   }
 
+  /** Why a person lets nothing be quoted for now; null when nobody does. */
+  get pausedBecause(): string | null {
+    return this.regimes.state.pause;
+  }
+
   /** Why only inventory is closed until a resume; null when it is not, or only because inventory is near its limit. */
   get reducingBecause(): string | null {
     return this.regimes.state.reduce;

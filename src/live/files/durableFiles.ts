@@ -1,5 +1,16 @@
 /** Files that are whole after a power cut, or not there. No link is followed: somebody else may have planted it. */
-import { closeSync, constants, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Whole or not at all, also when the power fails: written beside, synced, renamed, and the folder synced. */
@@ -40,6 +51,24 @@ export function appendLine(file: string, line: string): void {
   const fd = openSync(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
   try {
     writeSync(fd, `${line}\n`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** As `appendLine`, durable when it returns; what a power cut left of a line before it stays a line of its own. Throws when the disk does not take all of it. */
+export function appendLineDurably(file: string, line: string): void {
+  const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
+  const fd = openSync(file, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+  try {
+    const last = Buffer.alloc(1, '\n');
+    const { size } = fstatSync(fd);
+    if (size > 0) readSync(fd, last, 0, 1, size - 1);
+    // One write: that of another process comes before it or after it.
+    const bytes = Buffer.from(`${last.toString() === '\n' ? '' : '\n'}${line}\n`, 'utf8');
+    if (writeSync(fd, bytes) !== bytes.length) throw new Error(`${file}: the disk takes no more`);
+    fsyncSync(fd);
+    if (size === 0) syncFolder(dirname(file));
   } finally {
     closeSync(fd);
   }

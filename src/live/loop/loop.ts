@@ -22,6 +22,7 @@ import { repeat } from './repeat.ts';
 import { RulesReads } from './rulesReads.ts';
 import { takeUpSettlements } from '../state/settlements.ts';
 import { takeUpHalt, watchHalt } from '../safety/haltWatch.ts';
+import { watchPause } from '../safety/pauseWatch.ts';
 import { takeUpReduce, watchReduce } from '../safety/reduceWatch.ts';
 import { SentinelWatch } from '../safety/sentinelWatch.ts';
 import { send } from './sends.ts';
@@ -132,6 +133,7 @@ export class Loop {
     const { orders, ledger: left } = state.journal.leftovers;
     this.#step({ kind: 'restore', at: this.time(), orders, ledger: opening.kind === 'restored' ? left : null });
     takeUpReduce(state.latch, this.time(), this.#run.step);
+    this.#watchPause();
     this.#step({ kind: 'rules', at: this.time(), ...this.rules });
     if (opening.kind === 'fresh') {
       const { startedAt, balances } = opening;
@@ -275,7 +277,7 @@ export class Loop {
     }
   }
 
-  /** A halt that somebody else latched holds here too; one that a person lifted is lifted here. */
+  /** A halt or a pause that somebody else left holds here too; one that a person lifted is lifted here. */
   #watchLatch(): void {
     const { engine, log, state } = this.#options;
     const { latch, settlements } = state;
@@ -285,6 +287,12 @@ export class Loop {
     this.#sentinel.look();
     watchHalt(engine, latch, this.time(), this.#failure !== null, this.#run.step);
     watchReduce(engine, latch, this.time(), this.#run.step);
+    this.#watchPause();
+  }
+
+  #watchPause(): void {
+    const { engine, log, state } = this.#options;
+    watchPause(engine, state.latch, this.time(), this.#run.step, log);
   }
 
   #showLife(): void {
@@ -298,6 +306,7 @@ export class Loop {
     const { engine, state } = this.#options;
     // A halt of another process is told before what it keeps back.
     const latched = places.length > 0 ? takeUpHalt(engine, state.latch, this.time(), this.#run.step) : null;
+    if (places.length > 0) this.#watchPause();
     const obstacle = places.length === 0 ? null : (this.#obstacle(latched) ?? this.#intend(places));
     for (const command of commands) {
       if (command.kind === 'place' && obstacle !== null) {
@@ -314,7 +323,8 @@ export class Loop {
 
   #obstacle(latched = this.#options.state.latch.read()): string | null {
     const { engine, state } = this.#options;
-    return obstacleTo(this.#stopping.signal.aborted, engine, latched, state.latch, this.#rules.areInDoubt);
+    const { areInDoubt } = this.#rules;
+    return obstacleTo(this.#stopping.signal.aborted, engine, latched, state.latch, areInDoubt, this.time());
   }
 
   /** Null when they are on disk. */

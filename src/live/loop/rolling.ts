@@ -36,10 +36,17 @@ export type RunSetup = { readonly setup: string } & Pick<
 
 /** What became of a new configuration. `kept`: the run that was, or one like it, goes on, and why. */
 export type Reloaded =
-  | { readonly kind: 'taken'; readonly run: number; readonly ms: Millis }
+  | {
+      readonly kind: 'taken';
+      readonly run: number;
+      readonly ms: Millis;
+      /** Origin ids of the run before that could not be verified to be gone: the next one looks for them. */
+      readonly left: readonly string[];
+    }
   | { readonly kind: 'kept'; readonly why: string };
 
-type Asked = { readonly next: RunSetup; readonly since: Millis; tell(end: Reloaded): void };
+/** `next` null: a run like the one that goes on, at once, whatever is unknown. */
+type Asked = { readonly next: RunSetup | null; readonly since: Millis; tell(end: Reloaded): void };
 
 const LOOK_EVERY_MS = 5_000;
 /** While a new configuration waits for a good moment. */
@@ -47,6 +54,7 @@ const ASKED_LOOK_EVERY_MS = 250;
 /** Longer than any order stays unknown by the defaults; what is not calm by then needs a person. */
 const ASKED_WAIT_MAX_MS = 120_000;
 const STOPPING = 'the bot is stopping';
+const OTHER = 'another change of runs is under way: ask again when that has ended';
 
 export class Rolling {
   /** Of the run that goes on. */
@@ -102,8 +110,20 @@ export class Rolling {
    * untouched, and where its run cannot begin the configuration that was takes over again. One at a time.
    */
   reload(next: RunSetup): Promise<Reloaded> {
+    return this.#ask(next);
+  }
+
+  /**
+   * The run ends now, which cancels and verifies, and another of the same configuration begins, as after a restart. It waits for no good moment: what is
+   * unknown is for the next run to find out. `kept` where a next run could not begin: then nothing was canceled.
+   */
+  beginAnew(): Promise<Reloaded> {
+    return this.#ask(null);
+  }
+
+  #ask(next: RunSetup | null): Promise<Reloaded> {
     if (this.#isOver) return Promise.resolve({ kind: 'kept', why: STOPPING });
-    if (this.#asked !== null) return Promise.resolve({ kind: 'kept', why: 'another reload is under way' });
+    if (this.#asked !== null) return Promise.resolve({ kind: 'kept', why: OTHER });
     return new Promise(tell => {
       this.#asked = { next, since: this.#options.clock.elapsed(), tell };
       this.#wake.abort();
@@ -134,7 +154,7 @@ export class Rolling {
         });
       if (rules === null) continue;
       const isDue = this.#isDue();
-      const refusal = this.#asked === null ? null : this.#refusalOf(this.#asked.next, rules);
+      const refusal = this.#asked === null ? null : this.#refusalOf(this.#asked.next ?? this.#options, rules);
       if (refusal !== null) this.#answer({ kind: 'kept', why: refusal });
       if (this.#asked === null && (!isDue || this.#mustStay(rules))) continue;
       await this.#roll(rules);
@@ -186,7 +206,8 @@ export class Rolling {
     // Without a ledger there is nothing to go on with; a halt that is not on disk would be forgotten.
     if (engine.ledger([]) === null || (engine.haltedBecause !== null && state.latch.read() === null)) return null;
     const isCalm = engine.account.isReconciled && !engine.account.isConverting && engine.unfinished.every(isFound);
-    if (!isCalm && bytes < 2 * roll.bytes) return null;
+    const isAtOnce = this.#asked?.next === null;
+    if (!isCalm && !isAtOnce && bytes < 2 * roll.bytes) return null;
     // What cannot be read now could not be read by the next run either.
     const rules = await readRules(venue.exchange, bot.book).catch(() => null);
     this.#isUnread = rules === null;
@@ -200,12 +221,15 @@ export class Rolling {
     const last = this.#journal.run;
     const why = ended.engine.isOutdated
       ? 'counts in an old tick'
-      : this.#asked
-        ? 'ends for another configuration'
-        : 'is long enough';
+      : this.#asked === null
+        ? 'is long enough'
+        : this.#asked.next === null
+          ? 'ends because a person has every order canceled'
+          : 'ends for another configuration';
     log.info({ run: last, bytes: this.#journal.recordedBytes() }, `run ${last} ${why}: the next one takes over`);
     this.#ended = await ended.stop();
-    if (this.#ended.failure !== null) return;
+    const { failure, left } = this.#ended;
+    if (failure !== null) return;
     const taken = await this.#openNext(known, ended);
     if (this.#session === ended) return;
     this.#options.roll.onRolled?.(ended, this.#journal);
@@ -215,7 +239,7 @@ export class Rolling {
     const ms = clock.elapsed() - from;
     log.info({ run: this.#journal.run, ms }, `run ${this.#journal.run} goes on`);
     // One that came while the run was opened waits for the next.
-    if (taken !== null) this.#answer({ kind: 'taken', run: this.#journal.run, ms });
+    if (taken !== null) this.#answer({ kind: 'taken', run: this.#journal.run, ms, left });
   }
 
   /** Tries until the next run has begun, or all is to end. A new configuration has one try: then the one that was takes over again. The one that was taken, or null. */
@@ -239,7 +263,7 @@ export class Rolling {
         const why = textOf(error);
         // What was read before may be why.
         rules = null;
-        if (asked !== null) {
+        if (asked !== null && asked.next !== null) {
           log.error(
             { error: String(error) },
             `the next run cannot begin with the new configuration, the one before takes over again: ${why}`,

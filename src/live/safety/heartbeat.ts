@@ -27,12 +27,13 @@ export interface Heartbeat {
   read(): void;
 }
 
-const FILES = { bot: 'heartbeat.json', sentinel: 'sentinel.json' } as const;
-export type Whose = keyof typeof FILES;
+/** In a state directory. */
+export const HEARTBEAT_FILES = { bot: 'heartbeat.json', sentinel: 'sentinel.json' } as const;
+export type Whose = keyof typeof HEARTBEAT_FILES;
 
 /** Beats into a state directory. */
 export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' | 'elapsed'>): Heartbeat {
-  const file = join(dir, FILES[whose]);
+  const file = join(dir, HEARTBEAT_FILES[whose]);
   // A restart must not look like standing still.
   let counter = (readHeartbeat(dir, whose)?.counter ?? 0) + 1;
   const born = clock.now();
@@ -63,7 +64,7 @@ export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' 
 /** The last sign of life, or null when there is none that can be read. */
 export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null {
   try {
-    const told = JSON.parse(readFileSync(join(dir, FILES[whose]), 'utf8')) as Partial<HeartbeatRecord>;
+    const told = JSON.parse(readFileSync(join(dir, HEARTBEAT_FILES[whose]), 'utf8')) as Partial<HeartbeatRecord>;
     const { counter, state, process: where } = told;
     if (!Number.isSafeInteger(counter)) return null;
     const number = (x: number | undefined): number => (Number.isFinite(x) ? x! : 0);

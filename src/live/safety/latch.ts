@@ -1,12 +1,24 @@
 /** The halt latch: a file that says why trading stopped. A restart does not lift it; only `puntas resume` does. */
-import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { appendLine, overwrite, syncFolder, writeDurably } from '../files/durableFiles.ts';
 import type { Log } from '../log.ts';
 import { heedStateDir } from '../files/stateDir.ts';
 
-export type Halt = { readonly reason: string; readonly at: Millis; readonly by: 'bot' | 'sentinel' | 'person' };
+export type Halt = {
+  readonly reason: string;
+  readonly at: Millis;
+  readonly by: 'bot' | 'sentinel' | 'person';
+  /** Which person, where one said. */
+  readonly who?: string;
+};
+
+/** A person lets nothing be quoted for now. */
+export type Pause = Halt & {
+  /** When it ends by itself; null: at a resume alone. */
+  readonly until: Millis | null;
+};
 
 /** Quotes are held back by the sentinel, and nobody else: it lifts that itself when the bot that it knew reads the exchange again. */
 export type Hold = Halt & {
@@ -26,14 +38,20 @@ export interface Latch {
   setReduce?(reduce: Halt): void;
   /** The bot lifts that alone, and why is kept. False when the disk does not take it: to be tried again. */
   liftReduce?(reason: string, at: Millis): boolean;
+  /** The pause of a person, also one whose time is over, or null. A file that cannot be read counts, and ends at a resume alone. */
+  readPause?(): Pause | null;
+  /** Durable when it returns. It replaces the one before. */
+  setPause?(pause: Pause): void;
+  /** Ends that pause and nothing else; who, why and when are kept. False when another has taken its place, or the disk does not take that. */
+  endPause?(pause: Pause, ended: Halt): boolean;
   /** Why the sentinel holds quotes back, or null. A file that cannot be read counts. */
   readHold(): Hold | null;
   /** As `set`. */
   setHold(hold: Hold): void;
   /** Lifts the hold alone; who, why and when are kept with what was lifted. Throws when the disk does not take that. */
   liftHold(lifted: { readonly reason: string; readonly at: Millis; readonly by: 'sentinel' }): void;
-  /** A person lifts the halt, the hold, and what keeps inventory only being closed; the reason is kept beside it with what was lifted. */
-  lift(reason: string, at?: Millis): void;
+  /** A person lifts the halt, the hold, and what keeps inventory only being closed, no pause; the reason is kept beside it with what was lifted. */
+  lift(reason: string, at?: Millis, who?: string): void;
   /** True once after a halt was lifted: whoever trades takes it up, also when it was not running then. */
   takeLifted?(): boolean;
   /** Takes the room now that a halt needs when the disk is full. Throws when there is none. */
@@ -43,6 +61,8 @@ export interface Latch {
 const LATCH_FILE = 'HALTED';
 /** As the latch, while only inventory is closed. */
 const REDUCE_FILE = 'REDUCE';
+/** As the latch, while a person has paused it. */
+const PAUSE_FILE = 'PAUSED';
 /** As the latch, while the sentinel holds quotes back. */
 const HOLD_FILE = 'HELD';
 /** One line for each halt that was lifted. */
@@ -64,20 +84,20 @@ function textFor(halt: Halt): string {
   return text + ' '.repeat(RESERVE_BYTES - Buffer.byteLength(text));
 }
 
-/** What a file of the latch says; one that cannot be read counts. */
-function haltIn(file: string): Halt | null {
+/** What a file of the latch says; one that cannot be read counts. `name`: where it lay. */
+function haltIn(file: string, name = file): Halt | null {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    return { reason: `the latch ${file} cannot be read: ${String(error)}`, at: 0, by: 'bot' };
+    return { reason: `the latch ${name} cannot be read: ${String(error)}`, at: 0, by: 'bot' };
   }
   try {
     const { reason, at, by, ...more } = JSON.parse(text) as Partial<Halt>;
     return { ...more, reason: String(reason), at: Number(at), by: by === 'sentinel' || by === 'person' ? by : 'bot' };
   } catch {
-    return { reason: `the latch ${file} is there but not readable`, at: 0, by: 'bot' };
+    return { reason: `the latch ${name} is there but not readable`, at: 0, by: 'bot' };
   }
 }
 
@@ -89,11 +109,44 @@ function holdIn(file: string): Hold | null {
   return { ...hold, born: born ?? Number.NaN, reads: reads ?? Number.NaN };
 }
 
+function pauseIn(file: string, name = file): Pause | null {
+  const pause = haltIn(file, name);
+  if (pause === null) return null;
+  const { until } = pause as Partial<Pause>;
+  return { ...pause, until: typeof until === 'number' && Number.isFinite(until) ? until : null };
+}
+
+const isSame = (a: Pause | null, b: Pause): boolean =>
+  a !== null && (['reason', 'at', 'by', 'who', 'until'] as const).every(field => a[field] === b[field]);
+
+/** Takes a pause away if it is that one: another process may have left a later one meanwhile, which stays. */
+function takePauseAway(file: string, pause: Pause, note: () => void): boolean {
+  const over = `${file}.over`;
+  try {
+    renameSync(file, over);
+  } catch {
+    return false;
+  }
+  const isThat = isSame(pauseIn(over, file), pause);
+  try {
+    if (isThat) note();
+    else linkSync(over, file);
+    return isThat;
+  } catch {
+    if (isThat && !existsSync(file)) linkSync(over, file);
+    return false;
+  } finally {
+    rmSync(over, { force: true });
+    syncFolder(dirname(file));
+  }
+}
+
 /** The latch of a state directory. */
 export function latchIn(dir: string): Latch {
   const halted = join(dir, LATCH_FILE);
   const reducing = join(dir, REDUCE_FILE);
   const held = join(dir, HOLD_FILE);
+  const paused = join(dir, PAUSE_FILE);
   const note = (lifted: object) => appendLine(join(dir, LIFTED_FILE), JSON.stringify(lifted));
   const readHold = () => holdIn(held);
   return {
@@ -134,6 +187,12 @@ export function latchIn(dir: string): Latch {
         return false;
       }
     },
+    readPause: () => pauseIn(paused),
+    setPause: pause => {
+      heedStateDir(dir);
+      writeDurably(paused, JSON.stringify(pause));
+    },
+    endPause: (pause, ended) => takePauseAway(paused, pause, () => note({ ...ended, lifted: pause })),
     readHold,
     setHold: hold => {
       if (readHold() === null) writeDurably(held, JSON.stringify(hold));
@@ -143,9 +202,10 @@ export function latchIn(dir: string): Latch {
       rmSync(held, { force: true });
       syncFolder(dir);
     },
-    lift: (reason, at) => {
+    lift: (reason, at, who) => {
       heedStateDir(dir);
-      note({ at, by: 'person', lifted: haltIn(halted) ?? readHold() ?? haltIn(reducing), reason });
+      const lifted = haltIn(halted) ?? readHold() ?? haltIn(reducing);
+      note({ at, by: 'person', ...(who === undefined ? {} : { who }), lifted, reason });
       writeDurably(join(dir, TAKE_UP_FILE), reason);
       // First what a halt outlives: a bot that looks in between must not find it again after it has taken up the lifting.
       rmSync(reducing, { force: true });

@@ -165,7 +165,7 @@ describe('the run that goes on', () => {
     await beside.readLedger();
     expect(beside.trouble).toBeNull();
     latchIn(dir).set({ reason: 'drawdown beyond its limit', at: end - 2, by: 'bot' });
-    expect(beside.bot(null).halt).toMatchObject({ what: 'halted', reason: 'drawdown beyond its limit', by: 'bot' });
+    expect(beside.bot(null).halts).toMatchObject([{ what: 'halted', reason: 'drawdown beyond its limit', by: 'bot' }]);
     latchIn(dir).lift('looked at it: a bad feed', end - 1);
     const view = viewOf(live.replay!, beside)!;
     const entries = causesFrom(beside.ledger!.entries);
@@ -180,7 +180,7 @@ describe('the run that goes on', () => {
       text: 'lifted: looked at it: a bad feed',
     });
     expect(view.events[1]).toMatchObject({ who: 'bot', text: 'halted or held: drawdown beyond its limit' });
-    expect(view.bot.halt).toBeNull();
+    expect(view.bot.halts).toEqual([]);
     expect(JSON.stringify(view)).not.toMatch(/null,null,null,null,null,null,null,null,null/);
   });
 });
@@ -280,20 +280,25 @@ describe('profit by hour and day', () => {
 });
 
 describe('a console with a key in its environment', () => {
-  test.each(['PUNTAS_API_KEY', 'PUNTAS_API_SECRET', 'PUNTAS_WEBHOOK_TOKEN', 'PUNTAS_WEBHOOK_TOKEN_OLD'])(
-    'does not start: %s',
-    async name => {
-      const ask = {
-        config,
-        host: '127.0.0.1',
-        port: 0,
-        allowedHosts: [],
-        clock,
-        environment: { [name]: 'x', PATH: '/bin' },
-      };
-      await expect(startConsole(ask)).rejects.toThrow(
-        `the console holds no key, and ${name} is in its environment: start it with env -u ${name} puntas console ...`,
-      );
-    },
-  );
+  test.each([
+    'PUNTAS_API_KEY',
+    'PUNTAS_API_SECRET',
+    'PUNTAS_WEBHOOK_TOKEN',
+    'PUNTAS_WEBHOOK_TOKEN_OLD',
+    'PUNTAS_TELEGRAM_TOKEN',
+    'PUNTAS_ALERT_WEBHOOK_SECRET',
+  ])('does not start: %s', async name => {
+    const ask = {
+      config,
+      bot: { stateDir: dir },
+      host: '127.0.0.1',
+      port: 0,
+      allowedHosts: [],
+      clock,
+      environment: { [name]: 'x', PATH: '/bin' },
+    };
+    await expect(startConsole(ask)).rejects.toThrow(
+      `the console holds no key, and ${name} is in its environment: start it with env -u ${name} puntas console ...`,
+    );
+  });
 });

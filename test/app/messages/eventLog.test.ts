@@ -70,6 +70,7 @@ const orderNews = (kind: OrderNews['kind']): OrderNews =>
 const REFUSALS: Readonly<Record<RiskRefusal, Told>> = {
   stopping: null,
   halted: ['warn', 'not quoting: halted'],
+  'paused by a person': ['warn', 'not quoting: paused by a person'],
   'not ready': ['warn', 'not quoting: not ready'],
   'no limits': ['warn', 'not quoting: no limits'],
   'rules of the book changed': ['warn', 'not quoting: rules of the book changed'],

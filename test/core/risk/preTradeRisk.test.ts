@@ -26,6 +26,7 @@ const quiet: RiskContext = {
   limits,
   stopping: false,
   halted: false,
+  paused: false,
   missing: null,
   bookAge: 0,
   privateAge: 0,
@@ -82,6 +83,7 @@ describe('the gate', () => {
   it.each([
     ['stopping', { stopping: true }],
     ['halted', { halted: true }],
+    ['paused by a person', { paused: true }],
     ['not ready', { missing: 'balances are not read yet' }],
     ['no limits', { limits: null }],
     ['ledger differs from the balances', { ledgerDiffers: true }],

@@ -10,8 +10,10 @@ const RULES = { leaveShare: 0.8, calmMs: 1_000 };
 const load = fc.oneof(fc.double({ min: 0, max: 2, noNaN: true }), fc.constantFrom(0, 0.79, 0.8, 1, Number.NaN));
 const anyEvent: fc.Arbitrary<(at: number) => RegimeEvent> = fc.oneof(
   { weight: 8, arbitrary: looks() },
-  fc.constantFrom('halt' as const, 'reduce' as const).map(kind => (at: number) => ({ kind, at, reason: kind })),
-  fc.constant((at: number): RegimeEvent => ({ kind: 'resume', at })),
+  fc
+    .constantFrom('halt' as const, 'pause' as const, 'reduce' as const)
+    .map(kind => (at: number) => ({ kind, at, reason: kind })),
+  fc.constantFrom('resume' as const, 'pause over' as const).map(kind => (at: number): RegimeEvent => ({ kind, at })),
 );
 
 function looks() {
@@ -62,14 +64,30 @@ describe('the transition', () => {
     );
   });
 
+  it('keeps a pause apart: nothing else begins or ends it, and it begins and ends nothing else', () => {
+    fc.assert(
+      fc.property(lives, events => {
+        const { states, taken } = lived(events);
+        taken.forEach((event, i) => {
+          const [before, after] = [states[i]!, states[i + 1]!];
+          const causes = ({ halt, reduce, near, wide, refusal }: RegimeState) => [halt, reduce, near, wide, refusal];
+          if (event.kind === 'pause') expect(after.pause).toBe(event.reason);
+          else if (event.kind === 'pause over') expect(after.pause).toBeNull();
+          else expect(after.pause).toBe(before.pause);
+          if (event.kind === 'pause' || event.kind === 'pause over') expect(causes(after)).toEqual(causes(before));
+        });
+      }),
+    );
+  });
+
   it('is the hardest of its causes, and moves `since` only when it or its reason changes', () => {
     fc.assert(
       fc.property(lives, events => {
         const { states } = lived(events);
         states.forEach((state, i) => {
-          const { regime, halt, refusal, wide } = state;
+          const { regime, halt, pause, refusal, wide } = state;
           if (halt !== null) expect(regime).toBe('halted');
-          else if (refusal !== null) expect(regime).toBe('paused');
+          else if (pause !== null || refusal !== null) expect(regime).toBe('paused');
           else if (isReduceOnly(state)) expect(regime).toBe('reduce only');
           else expect(regime).toBe(wide === null ? 'normal' : 'wide');
           const before = states[i - 1];

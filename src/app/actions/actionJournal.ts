@@ -1,0 +1,58 @@
+/** The journal of actions of a state directory: who did what and why, what came of it; a line each, kept for ever. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Millis } from '../../core/index.ts';
+import { appendLineDurably } from '../../live/files/durableFiles.ts';
+import { ACTIONS } from './actions.ts';
+import type { ActionAsk, ActionEnd, ActionName, ActionVia } from './actions.ts';
+
+export type ActionEntry = ActionEnd & {
+  readonly id: string;
+  readonly at: Millis;
+  readonly by: string;
+  readonly via: ActionVia;
+  readonly action: ActionName;
+  readonly reason: string;
+  /** Of a pause: when it was to end by itself. */
+  readonly untilMs?: Millis;
+};
+
+const FILE = 'actions.jsonl';
+
+/** Durable when it returns. Throws when the disk does not take it. */
+export function noteAction(stateDir: string, at: Millis, ask: ActionAsk, { end, lines }: ActionEnd): void {
+  const { id, by, via, action, reason } = ask;
+  const until = ask.action === 'pause' && ask.untilMs !== undefined ? { untilMs: ask.untilMs } : {};
+  const entry: ActionEntry = { id, at, by, via, action, reason, ...until, end, lines };
+  appendLineDurably(join(stateDir, FILE), JSON.stringify(entry));
+}
+
+/** Oldest first; empty where nothing was ever done. A line that cannot be read is left out. */
+export function actionsIn(stateDir: string): readonly ActionEntry[] {
+  const file = join(stateDir, FILE);
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap(line => {
+      const entry = entryOf(line);
+      return entry === null ? [] : [entry];
+    });
+}
+
+function entryOf(line: string): ActionEntry | null {
+  let found: Partial<Record<keyof ActionEntry, unknown>>;
+  try {
+    found = (JSON.parse(line) ?? {}) as typeof found;
+  } catch {
+    return null;
+  }
+  const { id, at, by, via, reason, end, lines, untilMs } = found;
+  const action = ACTIONS.find(each => each === found.action);
+  if (action === undefined || typeof id !== 'string' || typeof at !== 'number' || !Array.isArray(lines)) return null;
+  return {
+    ...{ id, at, action, by: String(by), reason: String(reason), lines: lines.map(String) },
+    via: via === 'console' ? 'console' : 'command',
+    end: end === 'done' ? 'done' : 'refused',
+    ...(typeof untilMs === 'number' ? { untilMs } : {}),
+  };
+}

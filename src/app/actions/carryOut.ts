@@ -1,0 +1,105 @@
+/** Does what a person asks of a bot, says what came of it, and writes the journal. */
+import { existsSync } from 'node:fs';
+import type { Clock, Millis } from '../../core/index.ts';
+import { cancelsIn } from '../../live/state/cancels.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import type { ReloadAnswer } from '../../live/state/reloads.ts';
+import { askReload } from '../inspect/askReload.ts';
+import { lifeOf } from '../inspect/botLife.ts';
+import { latchHalt } from '../inspect/halt.ts';
+import { reduce, resume } from '../inspect/stateCommands.ts';
+import { ownCommand } from '../messages/ownCommand.ts';
+import type { WhichBot } from '../messages/ownCommand.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { noteAction } from './actionJournal.ts';
+import { checkedAsk, stateDirOf } from './actions.ts';
+import type { ActionAsk, ActionEnd, PauseAsk } from './actions.ts';
+import { askBot } from './askBot.ts';
+import { fileOf } from './previewAction.ts';
+
+/** Leaves what the bot heeds, waits for its answer where there is one, and writes the journal. Rejects with `UsageError` on what was asked wrongly: that is no line of the journal. */
+export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionEnd> {
+  if (ask.action === 'reload') {
+    const { end, lines } = await carryOutReload(bot, ask, clock);
+    return { end: end === 'kept' ? 'refused' : 'done', lines };
+  }
+  const checked = checkedAsk(ask, clock.now());
+  if (checked.action !== 'halt' || bot.configFile === undefined) stateDirOf(bot);
+  const end = await done(bot, checked, clock).catch((error: unknown): ActionEnd => {
+    if (error instanceof UsageError) return { end: 'refused', lines: error.message.split('\n') };
+    throw error;
+  });
+  return noted(bot, checked, clock.now(), end);
+}
+
+/** As `carryOut`, with the bot's own answer; rejects with `UsageError` where there is none, which is a line of the journal too. */
+export async function carryOutReload(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<Omit<ReloadAnswer, 'id'>> {
+  const checked = checkedAsk(ask, clock.now());
+  const { by, id, reason } = checked;
+  const asked = { config: fileOf(bot), state: stateDirOf(bot), paper: false, preview: false, ...{ by, id, reason } };
+  try {
+    const { end, lines } = await askReload(asked, clock);
+    return { end, lines: noted(bot, checked, clock.now(), { end: end === 'kept' ? 'refused' : 'done', lines }).lines };
+  } catch (error) {
+    if (error instanceof UsageError)
+      noted(bot, checked, clock.now(), { end: 'refused', lines: error.message.split('\n') });
+    throw error;
+  }
+}
+
+/** The same end; what was done is done, also where the journal does not take it. */
+export function noted({ stateDir }: WhichBot, ask: ActionAsk, at: Millis, end: ActionEnd): ActionEnd {
+  try {
+    if (existsSync(stateDir)) noteAction(stateDir, at, ask, end);
+    return end;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { ...end, lines: [...end.lines, `actions.jsonl does not have this: ${why}`] };
+  }
+}
+
+async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>, clock: Clock): Promise<ActionEnd> {
+  const { reason, by } = ask;
+  switch (ask.action) {
+    case 'pause':
+      return { end: 'done', lines: pause(bot, ask, clock.now()) };
+    case 'reduce':
+      return { end: 'done', lines: [reduce(bot, reason, clock.now(), by)] };
+    case 'resume':
+      return { end: 'done', lines: [resume(bot, reason, clock.now(), by)] };
+    case 'halt': {
+      const { text, isLatched } = latchHalt(bot, reason, clock.now(), by);
+      return { end: isLatched ? 'done' : 'refused', lines: [text] };
+    }
+    case 'cancel':
+      return cancel(bot, ask, clock);
+  }
+}
+
+/** From here on nothing is quoted, until a resume or that time; another pause is replaced. Says what holds now. */
+function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): readonly string[] {
+  const latch = latchIn(bot.stateDir);
+  const before = latch.readPause?.() ?? null;
+  latch.setPause?.({ reason, at, by: 'person', who: by, until: untilMs ?? null });
+  const until = untilMs === undefined ? '' : `until ${new Date(untilMs).toISOString()}, or `;
+  const held =
+    lifeOf(bot.stateDir, at).state === 'runs'
+      ? 'paused: within seconds the bot cancels its orders and quotes nothing'
+      : 'paused: no bot runs there; from its start it quotes nothing';
+  const [halt, reducing] = [latch.read(), latch.readReduce?.() ?? null];
+  return [
+    `${held}, ${until}until you end that with: ${ownCommand('resume', bot)}`,
+    ...(before === null ? [] : [`the pause before is replaced: ${before.reason}`]),
+    ...(halt === null ? [] : [`trading is halted there, which outlasts a pause: ${halt.reason}`]),
+    ...(reducing === null ? [] : [`inventory is only closed there, which outlasts a pause: ${reducing.reason}`]),
+  ];
+}
+
+async function cancel(bot: WhichBot, { id, by, reason }: ActionAsk, clock: Clock): Promise<ActionEnd> {
+  const dir = bot.stateDir;
+  const request = { id, at: clock.now(), by, reason };
+  const unheard = `What an ended bot left is taken out by: ${ownCommand('halt --cancel', bot)}`;
+  const { end, lines } = await askBot(dir, cancelsIn(dir), request, clock, unheard);
+  const more = `${ownCommand('halt --cancel', bot)} takes them out with the bot's own key, and halts`;
+  return end === 'gone' ? { end: 'done', lines } : { end: 'refused', lines: [...lines, more] };
+}

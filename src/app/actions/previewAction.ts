@@ -1,0 +1,90 @@
+/** What an action would do, before it is done: the bot's recording is replayed to its end, and the engine of the replay is asked. */
+import type { Clock, EngineEvent, Millis } from '../../core/index.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import { pauseAt } from '../../live/safety/pauseWatch.ts';
+import { recordingsIn } from '../../live/recording/recordings.ts';
+import { askReload } from '../inspect/askReload.ts';
+import { holdersOf, holderText, lifeOf } from '../inspect/botLife.ts';
+import type { BotLife } from '../inspect/botLife.ts';
+import { replayedMoment, timeText } from '../inspect/explain.ts';
+import type { WhichBot } from '../messages/ownCommand.ts';
+import { quotesBeside } from '../run/nextQuotes.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { checkedAsk, stateDirOf } from './actions.ts';
+import type { ActionAsk, ActionName, ActionPreview } from './actions.ts';
+
+/** Reads only: the state directory, and for a reload what the bot answers. Rejects with `UsageError` where nothing can be done. */
+export async function previewAction(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionPreview> {
+  const checked = checkedAsk(ask, clock.now());
+  const dir = stateDirOf(bot);
+  if (checked.action === 'reload') {
+    const { by, id, reason } = checked;
+    const asked = { config: fileOf(bot), state: dir, paper: false, preview: true, ...{ by, id, reason } };
+    return { lines: (await askReload(asked, clock)).lines };
+  }
+  const now = clock.now();
+  const life = lifeOf(dir, now);
+  return { lines: [...standing(dir, checked, now), ...(await quotesThen(dir, checked, life, now))] };
+}
+
+/** The bot's own file. Throws `UsageError` where only its state directory is known. */
+export function fileOf({ configFile, stateDir }: WhichBot): string {
+  if (configFile === undefined)
+    throw new UsageError(`${stateDir}: a reload reads the bot's own YAML file: name it with -c FILE`);
+  return configFile;
+}
+
+/** What holds there already, and what of it this would end. */
+function standing(dir: string, { action }: ActionAsk, now: Millis): readonly string[] {
+  const holders = holdersOf(dir, now);
+  if (action !== 'resume') return holders.map(held => `holds already: ${holderText(held)}: ${held.reason}`);
+  const isPaused = holders.some(({ what }) => what === 'pause');
+  return holders.map(held => {
+    const isLifted = !isPaused || held.what === 'pause';
+    return `${isLifted ? 'would be lifted' : 'would stay, until another resume'}: ${holderText(held)}: ${held.reason}`;
+  });
+}
+
+/** The quotes that stand beside those that would. */
+async function quotesThen(dir: string, ask: ActionAsk, life: BotLife, now: Millis): Promise<readonly string[]> {
+  if (life.state !== 'runs') return [`no bot runs there (${life.state}): ${AT_START[ask.action]}`];
+  if (recordingsIn(dir).length === 0) return ['the bot has recorded nothing yet'];
+  const { engine, seen, rules } = replayedMoment({ dir, at: null });
+  const at = seen.at ?? now;
+  // Copies: the engine goes on with its own.
+  const liveOrders = engine.liveOrders.map(order => ({ ...order }));
+  const event = eventOf(ask, dir, at, now);
+  const commands = event === null ? [] : engine.step(event);
+  const canceled =
+    ask.action === 'cancel'
+      ? liveOrders.length
+      : new Set(commands.flatMap(command => (command.kind === 'cancel' ? command.ids : []))).size;
+  return [
+    `${canceled} of ${liveOrders.length} live orders would be canceled (as recorded up to ${timeText(at)})`,
+    ...quotesBeside({ liveOrders }, engine.preview(at), rules),
+  ];
+}
+
+const AT_START: Readonly<Record<ActionName, string>> = {
+  pause: 'it holds from the first look of the next start',
+  reduce: 'it holds from the first look of the next start',
+  halt: 'it holds from the first look of the next start',
+  resume: 'the next start goes by it',
+  cancel: 'there is nobody who would cancel; puntas halt --cancel takes out what is left',
+  reload: 'a start reads the file anyway',
+};
+
+/** What the engine would hear; null when nothing. */
+function eventOf({ action, reason }: ActionAsk, dir: string, at: Millis, now: Millis): EngineEvent | null {
+  switch (action) {
+    case 'pause':
+    case 'halt':
+    case 'reduce':
+      return { kind: action, at, reason };
+    case 'resume':
+      return { kind: pauseAt(latchIn(dir), now) === null ? 'resume' : 'pause over', at };
+    case 'cancel':
+    case 'reload':
+      return null;
+  }
+}

@@ -1,0 +1,94 @@
+/** The console's tokens, from files that nobody else can read, and who logged in or tried to. */
+import { randomBytes } from 'node:crypto';
+import type { ConsoleSettings } from '../../config.ts';
+import type { AccessEvent, ConsoleAccess, ShownEvent } from '../../console/index.ts';
+import { textOfError } from '../../core/index.ts';
+import type { Clock, Millis } from '../../core/index.ts';
+import { readSecretFile } from '../wiring/secretFiles.ts';
+import { UsageError } from '../wiring/usageError.ts';
+
+/** Null where no token is named: everybody reads, nobody acts. Throws `UsageError` on a token that is none, or open to others. */
+export function consoleAccess(
+  settings: ConsoleSettings | undefined,
+  clock: Clock,
+  onEvent: (event: AccessEvent) => void,
+): ConsoleAccess | null {
+  const operatorToken = tokenIn(settings, 'operatorTokenFile');
+  const viewerToken = tokenIn(settings, 'viewerTokenFile');
+  if (operatorToken === null && viewerToken === null) return null;
+  if (operatorToken === viewerToken)
+    throw new UsageError(
+      'console: operatorTokenFile and viewerTokenFile hold the same token: who may only read could act; make another one with openssl rand -hex 32',
+    );
+  return {
+    ...{ operatorToken, viewerToken, behindTls: settings?.behindTls === true, onEvent },
+    now: () => clock.elapsed(),
+    newSecret: () => randomBytes(32).toString('base64url'),
+  };
+}
+
+function tokenIn(settings: ConsoleSettings | undefined, name: 'operatorTokenFile' | 'viewerTokenFile'): string | null {
+  const file = settings?.[name];
+  if (file === undefined) return null;
+  const key = `${['console', name].join('.')} (${file})`;
+  let text: string;
+  try {
+    text = readSecretFile(file).trim();
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const make = `make one with: (umask 077; openssl rand -hex 32 > ${file})`;
+    throw new UsageError(`${key}: ${isMissing ? `no such file; ${make}` : textOfError(error)}`);
+  }
+  if (!/^[\x21-\x7e]{32,512}$/.test(text))
+    throw new UsageError(
+      `${key}: expected 32 to 512 characters without blanks that nobody can guess, found ${text.length}${text.length < 32 ? '' : ' with blanks or other signs among them'}: openssl rand -hex 32`,
+    );
+  return text;
+}
+
+/** Wrong tokens that follow each other are told as one event. */
+const ONE_EVENT_MS = 600_000;
+const KEPT_MAX = 50;
+
+/** What happened at the door since the console began, the last of it. */
+export class DoorEvents {
+  readonly #clock: Clock;
+  readonly #onLine: (line: string) => void;
+  #all: readonly ShownEvent[] = [];
+  #wrong: { readonly since: Millis; readonly last: Millis; readonly count: number } | null = null;
+
+  /** `onLine` gets what whoever watches the process should read: wrong tokens and logins. */
+  constructor(clock: Clock, onLine: (line: string) => void) {
+    this.#clock = clock;
+    this.#onLine = onLine;
+  }
+
+  /** Oldest first. */
+  get shown(): readonly ShownEvent[] {
+    return this.#all;
+  }
+
+  add(event: AccessEvent): void {
+    const at = this.#clock.now();
+    if ('role' in event) {
+      const who = event.name === '' ? event.role : `${event.name}, ${event.role}`;
+      this.#tell({ at, who, level: 'info', text: `logged ${event.kind}` });
+      return;
+    }
+    const before = this.#wrong !== null && at - this.#wrong.last < ONE_EVENT_MS ? this.#wrong : null;
+    const isOne = event.kind === 'wrong token';
+    const wrong = { since: before?.since ?? at, last: at, count: (before?.count ?? 0) + (isOne ? 1 : 0) };
+    this.#wrong = wrong;
+    const held = isOne ? '' : '; logins are refused for up to a minute';
+    const text = `${wrong.count} wrong ${wrong.count === 1 ? 'token' : 'tokens'} at the console, the last from ${event.from}${held}`;
+    if (before !== null) this.#all = this.#all.filter(({ at: of, who }) => !(of === before.last && who === WHO));
+    this.#tell({ at, who: WHO, level: 'warn', text });
+  }
+
+  #tell(event: ShownEvent): void {
+    this.#all = [...this.#all, event].slice(-KEPT_MAX);
+    this.#onLine(`${event.who}: ${event.text}`);
+  }
+}
+
+const WHO = 'somebody';

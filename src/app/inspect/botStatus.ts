@@ -1,0 +1,141 @@
+/** `puntas status`: whether a bot runs, what it quotes, holds and earned, how near each limit is, and who holds it back; from its state directory alone. */
+import { existsSync } from 'node:fs';
+import { textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
+import type { Clock, Instrument, LimitUse, Millis, Order, Side, Snapshot } from '../../core/index.ts';
+import { recordingsIn } from '../../live/recording/recordings.ts';
+import { actionsIn } from '../actions/actionJournal.ts';
+import type { ActionEntry } from '../actions/actionJournal.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { holdersOf, lifeOf } from './botLife.ts';
+import type { BotLife, HeldBy } from './botLife.ts';
+import { replayedMoment } from './explain.ts';
+import type { ReplayedMoment } from './explain.ts';
+
+/** As `--json` prints it (docs/json.md). Prices and sums are exact decimal text. */
+export type BotStatus = {
+  /** When it was asked, and up to when the recording goes; null where nothing is recorded. */
+  readonly at: Millis;
+  readonly recordedTo: Millis | null;
+  readonly bot: BotLife;
+  /** Empty: nothing does. */
+  readonly heldBy: readonly HeldBy[];
+  readonly run: RunStatus | null;
+  /** Of `actions.jsonl`; null when nothing was ever done. */
+  readonly lastAction: ActionEntry | null;
+  /** What to know of the figures. */
+  readonly note: string | null;
+};
+
+export type RunStatus = {
+  readonly number: number;
+  readonly since: Millis;
+  readonly book: string;
+  readonly instance: string;
+  readonly regime: { readonly regime: string; readonly since: Millis | null; readonly why: string };
+  /** Why nothing is quoted, or a side is not; null when both are. */
+  readonly whyNot: string | null;
+  /** In the book now, as it is known, best first. */
+  readonly bids: readonly StatusQuote[];
+  readonly asks: readonly StatusQuote[];
+  /** Of the others. */
+  readonly market: { readonly bid: string | null; readonly ask: string | null };
+  readonly inventory: { readonly currency: string; readonly fromTarget: string };
+  readonly holdings: Readonly<Record<string, string>>;
+  readonly limits: readonly StatusLimit[];
+  readonly fills: number;
+  /** Since the run began. */
+  readonly profit: Readonly<Record<'total' | 'spread' | 'inventory' | 'fees' | 'hedging', string>> & {
+    readonly currency: string;
+  };
+};
+
+export type StatusQuote = { readonly price: string; readonly amount: string };
+/** `share`: used of max, 1 and more is too much. */
+export type StatusLimit = {
+  readonly limit: string;
+  readonly currency: string | null;
+  readonly max: string;
+  readonly used: string;
+  readonly share: number;
+};
+
+/** Throws `UsageError` where there is no state. `onInput` as of `explain`. */
+export function botStatus(dir: string, clock: Pick<Clock, 'now'>, onInput?: (at: Millis) => void): BotStatus {
+  if (!existsSync(dir))
+    throw new UsageError(`${dir}: no such folder; expected the state directory of a bot (state.dir)`);
+  const at = clock.now();
+  const moment = recordingsIn(dir).length === 0 ? null : lastMoment(dir, onInput);
+  const replayed = moment instanceof UsageError ? null : moment;
+  return {
+    at,
+    recordedTo: replayed?.seen.at ?? null,
+    bot: lifeOf(dir, at),
+    heldBy: holdersOf(dir, at),
+    run: replayed && runOf(replayed),
+    lastAction: actionsIn(dir).at(-1) ?? null,
+    note: moment instanceof UsageError ? moment.message : (replayed?.difference ?? replayed?.note ?? null),
+  };
+}
+
+/** A recording that cannot be replayed keeps nobody from reading the rest. */
+function lastMoment(dir: string, onInput?: (at: Millis) => void): ReplayedMoment | UsageError {
+  try {
+    return replayedMoment({ dir, at: null, ...(onInput === undefined ? {} : { onInput }) });
+  } catch (error) {
+    if (error instanceof UsageError) return error;
+    throw error;
+  }
+}
+
+function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: ReplayedMoment): RunStatus {
+  const at = seen.at ?? startedAt;
+  const shown = engine.snapshot(at);
+  const { regime, since, why } = shown.regime;
+  const price = (of: Snapshot['bid']) => (of > 0 ? textOfPrice(instrument, of) : null);
+  const { total, spread, inventory, fees, hedging } = shown.profit;
+  const silent = shown.quoting === null ? shown.whyNot : whyNothing(shown);
+  return {
+    ...{ number: run, since: startedAt, book: instrument.symbol, instance: setup.instance },
+    regime: { regime, since: Number.isFinite(since) ? since : null, why },
+    whyNot: silent,
+    bids: quotesOf('buy', shown.orders, instrument),
+    asks: quotesOf('sell', shown.orders, instrument),
+    market: { bid: price(shown.bid), ask: price(shown.ask) },
+    inventory: { currency: instrument.major, fromTarget: textOfMoney(shown.inventory) },
+    holdings: Object.fromEntries([...shown.holdings].map(([name, sum]) => [name, textOfMoney(sum)])),
+    limits: engine.limitUses(at).map(limitOf),
+    fills: shown.fills,
+    profit: {
+      currency: instrument.minor,
+      total: textOfMoney(total),
+      spread: textOfMoney(spread),
+      inventory: textOfMoney(inventory),
+      fees: textOfMoney(fees),
+      hedging: textOfMoney(hedging),
+    },
+  };
+}
+
+const whyNothing = ({ quoting, waitsFor }: Snapshot): string | null =>
+  waitsFor === null ? quoting : `${quoting ?? ''} (${waitsFor})`;
+
+const quotesOf = (side: Side, orders: readonly Order[], instrument: Instrument): readonly StatusQuote[] =>
+  orders
+    .filter(order => order.side === side && (order.state === 'open' || order.state === 'partially filled'))
+    .toSorted((a, b) => (side === 'buy' ? b.price - a.price : a.price - b.price))
+    .map(({ price, amount, filled }) => ({
+      price: textOfPrice(instrument, price),
+      amount: textOfAmount(instrument, (amount - filled) as typeof amount),
+    }));
+
+function limitOf(use: LimitUse): StatusLimit {
+  const { limit } = use;
+  if (use.currency === null) {
+    const { used, max } = use;
+    return { limit, currency: null, max: String(max), used: String(Number(used.toFixed(2))), share: used / max };
+  }
+  const { currency, used, max } = use;
+  // For show: parts of ten thousand.
+  const share = max > 0n ? Number((used * 10_000n) / max) / 10_000 : used > 0n ? Infinity : 0;
+  return { limit, currency, max: textOfMoney(max), used: textOfMoney(used), share };
+}

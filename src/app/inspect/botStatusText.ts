@@ -1,0 +1,113 @@
+/** A bot's status for a person: at most fifteen rows of eighty columns where nothing is out of the ordinary. */
+import type { Millis } from '../../core/index.ts';
+import { wrapped } from '../messages/wrapped.ts';
+import { holderText } from './botLife.ts';
+import type { BotStatus, RunStatus, StatusLimit, StatusQuote } from './botStatus.ts';
+
+const WIDTH = 80;
+const NAME = 11;
+
+/** Lines without a newline at the end; `where` names the bot where it never ran. */
+export function botStatusText(of: BotStatus, where: string): string {
+  const { run, heldBy, lastAction, note } = of;
+  const name = run === null ? where : `${run.instance} on ${run.book}`;
+  return [
+    ...wrapped(`${name}: ${lifeText(of)}`, WIDTH),
+    ...(run === null ? [] : row('regime', regimeText(run, heldBy))),
+    ...(heldBy.length === 0 ? row('held by', 'nobody') : heldBy.flatMap(held => row('held by', heldText(held)))),
+    ...(run === null ? [] : runRows(run)),
+    ...row('last done', lastAction === null ? 'nothing by command or console' : lastText(lastAction)),
+    ...(note === null ? [] : row('note', note)),
+  ].join('\n');
+}
+
+function runRows(run: RunStatus): readonly string[] {
+  const { market, inventory, holdings, profit, fills } = run;
+  const all = Object.entries(holdings).filter(([, sum]) => /[1-9]/.test(sum));
+  const held = all.length === 0 ? ['nothing'] : all.map(([currency, sum]) => `${plain(sum)} ${currency}`);
+  const { total, spread, inventory: ofInventory, fees, hedging, currency } = profit;
+  const parts = { spread, inventory: ofInventory, fees, hedging };
+  const why = run.whyNot === null || run.whyNot === run.regime.why ? '' : `; ${run.whyNot}`;
+  return [
+    ...row('quotes', `${quotesText('bid', run.bids)}, ${quotesText('ask', run.asks)}${why}`),
+    ...row('market', `bid ${plain(market.bid ?? 'none')}, ask ${plain(market.ask ?? 'none')}`),
+    ...row(
+      'inventory',
+      `${plain(inventory.fromTarget)} ${inventory.currency} from its target; holds ${held.join(', ')}`,
+    ),
+    ...row('limits', limitsText(run.limits)),
+    ...row(
+      'profit',
+      `${cents(total)} ${currency} in this run with ${fills} fills: ${Object.entries(parts)
+        .map(([part, sum]) => `${part} ${cents(sum)}`)
+        .join(', ')}`,
+    ),
+  ];
+}
+
+/** Broken between words, under its name. */
+function row(name: string, text: string): readonly string[] {
+  return wrapped(text, WIDTH - NAME - 2).map((part, i) => `  ${(i === 0 ? name : '').padEnd(NAME)}${part}`);
+}
+
+function lifeText({ at, bot, run, recordedTo }: BotStatus): string {
+  const recorded = recordedTo === null ? '' : `; recorded up to ${ago(at - recordedTo)} ago`;
+  const since = bot.since === null ? '' : ` since ${time(bot.since)} (${ago(at - bot.since)})`;
+  const number = run === null ? '' : `, run ${run.number}`;
+  switch (bot.state) {
+    case 'runs':
+      return `runs${since}${number}${recorded}`;
+    case 'stopped':
+      return `does not run, it was stopped cleanly ${ago(bot.beatAgo ?? 0)} ago${number}`;
+    case 'silent':
+      return `SHOWS NO LIFE for ${ago(bot.beatAgo ?? 0)}, and was not stopped: orders may be left; puntas halt --cancel takes them out`;
+    case 'never ran':
+      return 'never ran with this state directory';
+  }
+}
+
+/** What a person or a limit says is told below, with who says it. */
+function regimeText({ regime: { regime, since, why } }: RunStatus, heldBy: BotStatus['heldBy']): string {
+  const isBelow = heldBy.some(({ reason }) => why.startsWith(reason));
+  return `${regime} since ${since === null ? 'the start' : time(since)}${isBelow ? '' : `: ${why}`}`;
+}
+
+const heldText = (held: BotStatus['heldBy'][number]): string =>
+  `${holderText(held)} since ${time(held.at)}${held.until === null ? '' : ` until ${time(held.until)}`}: ${held.reason}`;
+
+const quotesText = (word: string, quotes: readonly StatusQuote[]): string => {
+  const [best] = quotes;
+  if (best === undefined) return `no ${word}`;
+  const many = quotes.length === 1 ? `1 ${word}` : `${quotes.length} ${word}s, best`;
+  return `${many} ${plain(best.amount)} at ${plain(best.price)}`;
+};
+
+/** The nearest first. */
+function limitsText(limits: readonly StatusLimit[]): string {
+  const used = limits.filter(({ share }) => share > 0).toSorted((a, b) => b.share - a.share);
+  if (used.length === 0) return limits.length === 0 ? 'none are set' : `nothing is used of the ${limits.length}`;
+  const rest = limits.length - used.length;
+  return `used: ${used.map(limitText).join(', ')}${rest === 0 ? '' : `, of the other ${rest} nothing`}`;
+}
+
+/** Rounded up: what is not there yet is not 100 %, and what is used is not 0 %. */
+const limitText = ({ limit, share }: StatusLimit): string =>
+  `${limit} ${Number.isFinite(share) ? `${share >= 1 ? Math.floor(share * 100) : Math.min(99, Math.ceil(share * 100))} %` : 'BEYOND'}`;
+
+const lastText = ({ action, by, via, at, end, reason }: NonNullable<BotStatus['lastAction']>): string =>
+  `${action} by ${by}${via === 'console' ? ' in the console' : ''} at ${time(at)}${end === 'refused' ? ', refused' : ''}: ${reason === '' ? 'no reason given' : reason}`;
+
+/** UTC, to the second. */
+const time = (at: Millis): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+function ago(ms: Millis): string {
+  const s = Math.max(0, Math.round(ms / 1000));
+  if (s < 120) return `${s} s`;
+  if (s < 7_200) return `${Math.floor(s / 60)} min`;
+  return `${Math.floor(s / 3_600)} h ${Math.floor((s % 3_600) / 60)} min`;
+}
+
+/** Decimal text without zeros that say nothing. */
+const plain = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+/** Exact text cut after two decimals, towards zero. */
+const cents = (text: string): string => text.replace(/(\.\d\d)\d+$/, '$1');

@@ -1,0 +1,99 @@
+/** A process beside a run, the console: without anything of the environment that may be a key, started again when it dies, ended with the run. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { textOfError } from '../../core/index.ts';
+import type { Clock, Millis, Timer } from '../../core/index.ts';
+import type { Log } from '../../live/log.ts';
+
+export type BesideOptions = {
+  /** How it is called in the log. */
+  readonly name: string;
+  /** What node runs, with its arguments. */
+  readonly args: readonly string[];
+  /** Of this process; what is not known to be harmless is left out. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Of the wall. */
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/** Whoever dies at once is started again after a second, then after two, and so on. */
+const AGAIN_MS = { first: 1_000, most: 60_000 };
+/** Who has lived this long has not died at once. */
+const LIVED_MS = 60_000;
+/** Asked to end, it has this long. */
+const ENDS_WITHIN_MS = 5_000;
+
+/** Names by which a process finds its programs, folders, language and time; nothing that could be a secret. */
+const HARMLESS = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|NODE_OPTIONS|NODE_EXTRA_CA_CERTS)$/;
+
+/** What such a process may see of an environment. */
+export const harmless = (environment: BesideOptions['environment']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      HARMLESS.test(name) && value !== undefined ? [[name, value]] : [],
+    ),
+  );
+
+/** Keeps it running until it is stopped. Never throws: a run goes on without it. */
+export function keepBeside(options: BesideOptions): { stop(): Promise<void> } {
+  const { name, clock, log } = options;
+  let child: ChildProcess | null = null;
+  let again: Timer | null = null;
+  let wait: Millis = AGAIN_MS.first;
+  let isOver = false;
+
+  const start = (): void => {
+    const born = clock.elapsed();
+    const ended = (how: string): void => {
+      if (child === null) return;
+      child = null;
+      if (isOver) return;
+      if (clock.elapsed() - born >= LIVED_MS) wait = AGAIN_MS.first;
+      log.warn({}, `${name}: it ended (${how}), and is started again in ${wait / 1000} s; the bot goes on`);
+      again = clock.after(wait, start);
+      wait = Math.min(AGAIN_MS.most, wait * 2);
+    };
+    try {
+      child = begun(options);
+    } catch (error) {
+      log.warn({}, `${name}: it cannot be started: ${textOfError(error)}`);
+      return;
+    }
+    child.once('error', error => ended(textOfError(error)));
+    child.once('exit', (code, signal) => ended(signal ?? `exit code ${code}`));
+  };
+  start();
+  return {
+    stop: async () => {
+      isOver = true;
+      again?.stop();
+      if (child !== null) await ends(child, clock);
+    },
+  };
+}
+
+function begun({ name, args, environment, log }: BesideOptions): ChildProcess {
+  // It ends when the channel does: also when this process is killed.
+  const child = spawn(process.execPath, [...process.execArgv, ...args], {
+    env: harmless(environment),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const { pid } = child;
+  createInterface({ input: child.stdout! }).on('line', line => log.info({ process: pid }, line));
+  createInterface({ input: child.stderr! }).on('line', line => log.warn({ process: pid }, `${name}: ${line}`));
+  return child;
+}
+
+function ends(child: ChildProcess, clock: Clock): Promise<void> {
+  return new Promise(resolve => {
+    const timer = clock.after(ENDS_WITHIN_MS, () => child.kill('SIGKILL'));
+    child.once('exit', () => {
+      timer.stop();
+      resolve();
+    });
+    if (child.connected) child.disconnect();
+    else child.kill('SIGTERM');
+  });
+}

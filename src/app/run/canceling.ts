@@ -1,0 +1,79 @@
+/** `puntas cancel` in the bot: every order is canceled and verified to be gone, and then it quotes anew. */
+import type { Clock } from '../../core/index.ts';
+import type { Rolling } from '../../live/loop/rolling.ts';
+import type { Log } from '../../live/log.ts';
+import type { CancelAnswer, CancelBox, CancelRequest } from '../../live/state/cancels.ts';
+import { sentenceOf } from '../messages/exits.ts';
+
+export type CancelHost = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly box: CancelBox;
+  readonly book: string;
+  readonly instance: string;
+  readonly rolling: Pick<Rolling, 'beginAnew' | 'session'>;
+};
+
+const LOOK_EVERY_MS = 500;
+
+/** Looks for requests until it is stopped. What was asked of an earlier process is not for this one. */
+export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
+  const { box, clock, log } = host;
+  let isOver = false;
+  let underWay: Promise<void> = Promise.resolve();
+  const take = (): CancelRequest | null => {
+    try {
+      const asked = box.waiting();
+      if (asked !== null) box.take();
+      return asked;
+    } catch (error) {
+      log.warn({ error: String(error) }, 'what was asked of it cannot be read');
+      return null;
+    }
+  };
+  take();
+  const look = (): void => {
+    if (isOver) return;
+    const asked = take();
+    if (asked !== null) underWay = underWay.then(() => carryOut(host, asked));
+    timer = clock.after(LOOK_EVERY_MS, look);
+  };
+  let timer = clock.after(LOOK_EVERY_MS, look);
+  return {
+    stop: () => {
+      isOver = true;
+      timer.stop();
+      return underWay;
+    },
+  };
+}
+
+async function carryOut(host: CancelHost, { id, by, reason }: CancelRequest): Promise<void> {
+  const { box, log } = host;
+  log.warn({ by, reason }, `cancel, asked by ${by}: ${reason}`);
+  const answer = await answerOf(host).catch((error: unknown) => keptFor(sentenceOf(error)));
+  for (const line of answer.lines) log.info({ by, reason }, `cancel: ${line}`);
+  try {
+    box.answer({ id, ...answer });
+  } catch (error) {
+    log.warn({ error: String(error) }, 'what became of a cancel cannot be written');
+  }
+}
+
+async function answerOf({ rolling, book, instance }: CancelHost): Promise<Omit<CancelAnswer, 'id'>> {
+  const live = rolling.session.engine.liveOrders.length;
+  const end = await rolling.beginAnew();
+  if (end.kind === 'kept') return keptFor(end.why);
+  const { haltedBecause: halted, pausedBecause: paused } = rolling.session.engine;
+  const silent = halted !== null ? `, halted: ${halted}` : paused !== null ? `, paused: ${paused}` : '';
+  const anew = `run ${end.run} goes on after ${(end.ms / 1000).toFixed(1)} s${silent}`;
+  const were = live === 1 ? '1 order was live' : `${live} orders were live`;
+  if (end.left.length === 0)
+    return { end: 'gone', lines: [`${were}; verified: no order of ${instance} is left on ${book}`, anew] };
+  return {
+    end: 'left',
+    lines: [were, ...end.left.map(order => `not verified to be gone: ${order}`), `${anew}, and looks for them`],
+  };
+}
+
+const keptFor = (why: string) => ({ end: 'kept', lines: [`nothing was canceled: ${why}`] }) as const;

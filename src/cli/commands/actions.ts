@@ -1,0 +1,180 @@
+/** The commands for whoever is on duty: status, and what can be done to a bot, previewed, with a reason, and kept in a journal. */
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import type { ActionAsk, ActionEnd } from '../../app/actions/actions.ts';
+import { carryOut, noted } from '../../app/actions/carryOut.ts';
+import { previewAction } from '../../app/actions/previewAction.ts';
+import { botStatus } from '../../app/inspect/botStatus.ts';
+import { botStatusText } from '../../app/inspect/botStatusText.ts';
+import { progress } from '../../app/inspect/explain.ts';
+import { cancelOwn, lastConfigOf, nothingToCancel } from '../../app/inspect/halt.ts';
+import { ownName } from '../../app/inspect/ledger.ts';
+import { EXIT } from '../../app/messages/exits.ts';
+import type { WhichBot } from '../../app/messages/ownCommand.ts';
+import { readConfig } from '../../app/wiring/configFile.ts';
+import { UsageError } from '../../app/wiring/usageError.ts';
+import { remoteVenue } from '../../app/wiring/venue.ts';
+import { realClock } from '../../live/realClock.ts';
+import { durationFlag } from '../terminal/flags.ts';
+import { logger } from '../terminal/logger.ts';
+import { folderOf } from './ledger.ts';
+import type { Where } from './ledger.ts';
+
+type Flags = Where & {
+  readonly preview: boolean;
+  readonly reason?: string;
+  readonly by?: string;
+  readonly json: boolean;
+};
+
+/** Each ends in 0 when it was done or shown; `halt` and `cancel` in 3 when orders may be left; what is refused is `UsageError`. */
+export function addActionCommands(program: Command): void {
+  addStatus(program);
+  addPause(program);
+  addReduce(program);
+  addCancel(program);
+  addHalt(program);
+  addResume(program);
+}
+
+function addStatus(program: Command): void {
+  ofBot(
+    program
+      .command('status')
+      .description(
+        'whether a bot runs, its regime, quotes, inventory, limits and profit, and who holds it; reads only',
+      ),
+  )
+    .option('--json', 'print one JSON object (docs/json.md)', false)
+    .action((options: Where & { json: boolean }) => {
+      const clock = realClock();
+      const dir = folderOf(options);
+      const told = botStatus(
+        dir,
+        clock,
+        progress(clock, line => process.stderr.write(line)),
+      );
+      console.log(options.json ? JSON.stringify(told) : botStatusText(told, dir));
+    });
+}
+
+function addPause(program: Command): void {
+  action(
+    program
+      .command('pause')
+      .description(
+        'cancel every order and quote nothing, over restarts, until puntas resume or a time; inventory stays',
+      )
+      .option('--for <time>', 'it ends by itself after so long, like 30m or 2h', durationFlag),
+  ).action(async (options: Flags & { for?: number }) => {
+    const untilMs = options.for === undefined ? {} : { untilMs: realClock().now() + options.for };
+    await act({ ...askOf(options), action: 'pause', ...untilMs }, options);
+  });
+}
+
+function addReduce(program: Command): void {
+  action(
+    program
+      .command('reduce')
+      .description('from now on only close inventory: no new one is taken on, until puntas resume'),
+  ).action((options: Flags) => act({ ...askOf(options), action: 'reduce' }, options));
+}
+
+function addCancel(program: Command): void {
+  action(
+    program
+      .command('cancel')
+      .description('have a running bot cancel every order, verify that none is left, and quote anew; inventory stays'),
+  ).action((options: Flags) => act({ ...askOf(options), action: 'cancel' }, options, EXIT.leftOrders));
+}
+
+function addResume(program: Command): void {
+  action(
+    program
+      .command('resume')
+      .description('end a pause; without one lift a halt, after you have looked: the only way to go on'),
+  ).action((options: Flags) => act({ ...askOf(options), action: 'resume' }, options));
+}
+
+function addHalt(program: Command): void {
+  action(
+    program
+      .command('halt')
+      .description(
+        'stop quoting from now on, over restarts, until puntas resume; works beside a running bot and after it',
+      )
+      .option('--cancel', "cancel the bot's orders with its own key too, and read until none is left", false),
+  ).action(async (options: Flags & { cancel: boolean }) => {
+    const ask = { ...askOf(options), action: 'halt' } as const;
+    // Before anything is done: a file with errors is told first.
+    const given = options.config === undefined ? null : readConfig(options.config);
+    if (options.preview || !options.cancel) return act(ask, options, EXIT.leftOrders);
+    const bot = whichBot(options);
+    const halted = await carryOut(bot, ask, realClock());
+    if (!options.json) for (const line of halted.lines) console.log(line);
+    process.exitCode = halted.end === 'done' ? EXIT.clean : EXIT.leftOrders;
+    const { lines, code } = await cancelBeside(bot, given);
+    const end = { end: code === EXIT.clean ? 'done' : 'refused', lines } as const;
+    const told = noted(bot, { ...ask, id: randomUUID(), action: 'cancel' }, realClock().now(), end);
+    if (options.json) printJson({ end: worse(halted, told), lines: [...halted.lines, ...told.lines] });
+    else for (const line of told.lines) console.log(line);
+    process.exitCode = Math.max(process.exitCode, code);
+  });
+}
+
+const worse = (a: ActionEnd, b: ActionEnd): ActionEnd['end'] => (a.end === 'done' ? b.end : a.end);
+
+/** With the bot's own key, in this process. `given`: its file; without it the configuration of its last run. */
+async function cancelBeside(
+  { stateDir }: WhichBot,
+  given: ReturnType<typeof readConfig> | null,
+): Promise<{ readonly lines: readonly string[]; readonly code: number }> {
+  const config = { ...(given ?? lastConfigOf(stateDir)), state: { dir: stateDir } };
+  const nothing = nothingToCancel(config, stateDir);
+  if (nothing !== null || config.exchange.kind !== 'remote') return { lines: [nothing ?? ''], code: EXIT.clean };
+  const venue = remoteVenue(config.exchange);
+  const log = logger(config.log.level, [venue.secret.reveal()]);
+  return cancelOwn(config, venue, realClock(), Math.floor(Math.random() * 2 ** 31), log);
+}
+
+/** Shows it, or does it. `refusedCode`: what the command ends in when it was refused. */
+async function act(ask: ActionAsk, options: Flags, refusedCode: number = EXIT.misused): Promise<void> {
+  const bot = whichBot(options);
+  const clock = realClock();
+  if (options.preview) {
+    const { lines } = await previewAction(bot, ask, clock);
+    return options.json ? printJson({ end: 'shown', lines }) : console.log(lines.join('\n'));
+  }
+  const { end, lines } = await carryOut(bot, ask, clock);
+  if (end === 'refused' && !options.json) throw new UsageError(lines, refusedCode);
+  if (options.json) printJson({ end, lines });
+  else console.log(lines.join('\n'));
+  if (end === 'refused') process.exitCode = refusedCode;
+}
+
+const printJson = (told: object): void => console.log(JSON.stringify(told));
+
+/** A preview needs no reason. */
+function askOf({ preview, reason, by = ownName() }: Flags) {
+  return { id: randomUUID(), reason: reason ?? (preview ? 'a preview' : ''), by, via: 'command' } as const;
+}
+
+const ofBot = (command: Command): Command =>
+  command
+    .option('-c, --config <file>', "the bot's YAML file")
+    .option('--state <dir>', 'its state directory, when that is elsewhere than the file says')
+    .option('--paper', 'of a run --paper', false);
+
+const action = (command: Command): Command =>
+  ofBot(command)
+    .option('--preview', 'only show what would be canceled and quoted', false)
+    .option('--reason <text>', 'why, in a few words; kept in actions.jsonl beside the state')
+    .option('--by <name>', 'who says so; without it the name of your login')
+    .option('--json', 'print the answer as one JSON object (docs/json.md)', false);
+
+/** The bot that is meant. Throws `UsageError` when none is. */
+const whichBot = (options: Where): WhichBot => ({
+  // What is told to be typed must name the same state: the file names that of no paper.
+  configFile: options.state === undefined && options.paper !== true ? options.config : undefined,
+  stateDir: folderOf(options),
+});

@@ -1,0 +1,186 @@
+/** What is not only read: log in and out, the preview of an action, its approval, and what became of it. The only routes that take a POST. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { cleaned, isSame, SESSION_MS, Sessions } from './access.ts';
+import type { ConsoleAccess, Role, Login } from './access.ts';
+import { APPROVAL_MS, Approvals } from './approvals.ts';
+import type { ActionRequest, ConsoleActions } from './approvals.ts';
+import type { ShownSession } from './page/view.ts';
+
+export const POSTED = ['/login', '/logout', '/actions/preview', '/actions/confirm'] as const;
+
+/** Says of a request what its sender may. */
+export type Doorkeeper = {
+  /** Null: may not read. A function that says whether it still may: a stream outlives its request. */
+  mayRead(request: FastifyRequest): (() => boolean) | null;
+};
+
+/** Without tokens: everybody reads, nobody acts. */
+export const openDoor: Doorkeeper = { mayRead: () => () => true };
+
+const NAME_MAX = 40;
+const REASON = { min: 4, max: 500 };
+/** A week. */
+const MINUTES_MAX = 10_080;
+
+const KEY_HEADER = 'x-puntas-key';
+
+/** Adds the routes. `port` is known once it listens. */
+export function addAccess(
+  server: FastifyInstance,
+  access: ConsoleAccess,
+  actions: ConsoleActions | null,
+  port: () => number,
+): Doorkeeper {
+  const sessions = new Sessions(access);
+  const approvals = actions && new Approvals(actions, access.now, access.newSecret);
+  // A cookie goes to every port of its host: consoles beside each other must not log each other out.
+  const cookieName = () => (access.behindTls ? '__Host-puntas' : `puntas-${port()}`);
+  const sessionOf = (request: FastifyRequest) => sessions.of(cookieOf(request, cookieName()));
+  const needsLogin = access.viewerToken !== null;
+  const cookie = (value: string, seconds: number) =>
+    `${cookieName()}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${access.behindTls ? '; Secure' : ''}`;
+
+  server.get('/session', async request => shownSession(request, sessionOf(request), access, actions));
+
+  server.post('/login', async (request, reply) => {
+    const why = whyNotHere(request, access);
+    if (why !== null) return told(reply, 403, why);
+    const { token, name } = fieldsOf(request.body);
+    if (typeof token !== 'string') return told(reply, 422, 'expected a token');
+    const from = request.socket.remoteAddress ?? 'an unknown address';
+    const end = sessions.login(token, typeof name === 'string' ? cleaned(name, NAME_MAX) : '', from);
+    if (end.kind === 'wait')
+      return told(
+        reply.header('retry-after', end.seconds),
+        429,
+        `too many wrong tokens: try again in ${end.seconds} s`,
+      );
+    if (end.kind === 'wrong') return told(reply, 401, 'this is not the token');
+    if (end.kind === 'nameless') return told(reply, 422, 'say who you are: it is written beside what you do');
+    reply.header('set-cookie', cookie(end.cookie, SESSION_MS / 1000));
+    return { role: end.session.role, key: end.session.key };
+  });
+
+  /** Answers who may not; null for who may. */
+  const allowed = (request: FastifyRequest, reply: FastifyReply, role: Role | null): Login | null => {
+    const refuse = (code: number, why: string) => (void told(reply, code, why), null);
+    const why = whyNotHere(request, access);
+    if (why !== null) return refuse(403, why);
+    const session = sessionOf(request);
+    if (session === null) return refuse(401, 'log in first');
+    if (!isSame(String(request.headers[KEY_HEADER] ?? ''), session.key))
+      return refuse(403, 'log in once more: this page has not the key of the login');
+    if (role !== null && session.role !== role) return refuse(403, `only an ${role} may do this`);
+    return session;
+  };
+
+  server.post('/logout', async (request, reply) => {
+    const session = allowed(request, reply, null);
+    if (session === null) return reply;
+    sessions.end(session);
+    approvals?.forget(session);
+    reply.header('set-cookie', cookie('', 0));
+    return {};
+  });
+  if (approvals !== null && actions !== null) addActions(server, approvals, actions.names, allowed);
+  return {
+    mayRead: request => {
+      if (!needsLogin) return () => true;
+      const session = sessionOf(request);
+      return session && (() => sessions.lives(session));
+    },
+  };
+}
+
+function addActions(
+  server: FastifyInstance,
+  approvals: Approvals,
+  names: readonly string[],
+  allowed: (request: FastifyRequest, reply: FastifyReply, role: Role) => Login | null,
+): void {
+  server.post('/actions/preview', async (request, reply) => {
+    const session = allowed(request, reply, 'operator');
+    if (session === null) return reply;
+    const asked = requestOf(fieldsOf(request.body), names, session.name);
+    if (typeof asked === 'string') return told(reply, 422, asked);
+    try {
+      return { ...(await approvals.open(session, asked)), ...asked, endsInMs: APPROVAL_MS };
+    } catch (error) {
+      return told(reply, 422, error instanceof Error ? error.message : String(error));
+    }
+  });
+
+  server.post('/actions/confirm', async (request, reply) => {
+    const session = allowed(request, reply, 'operator');
+    if (session === null) return reply;
+    const { id } = fieldsOf(request.body);
+    if (typeof id === 'string' && approvals.confirm(session, id)) return reply.code(202).send({ id });
+    return told(reply, 409, 'nothing was done: this preview is over, or was confirmed already; ask for a new one');
+  });
+
+  server.get<{ Querystring: { id?: string } }>('/actions/outcome', async (request, reply) => {
+    const session = allowed(request, reply, 'operator');
+    if (session === null) return reply;
+    return approvals.outcome(session, String(request.query.id)) ?? told(reply, 404, 'nothing is known of that');
+  });
+}
+
+/** A line for a person where it is none. */
+function requestOf(fields: Fields, names: readonly string[], by: string): ActionRequest | string {
+  const { action, reason, minutes = null } = fields;
+  if (typeof action !== 'string' || !names.includes(action)) return `expected one of ${names.join(', ')}`;
+  const why = typeof reason === 'string' ? cleaned(reason, REASON.max) : '';
+  if ([...why.replace(/\s/g, '')].length < REASON.min) return 'say in a few words why, for those who read it later';
+  const isSpan = typeof minutes === 'number' && Number.isInteger(minutes) && minutes >= 1 && minutes <= MINUTES_MAX;
+  if (minutes !== null && (action !== 'pause' || !isSpan))
+    return `expected whole minutes from 1 to ${MINUTES_MAX}, and with a pause alone`;
+  return { action, reason: why, by, minutes: isSpan ? minutes : null };
+}
+
+function shownSession(
+  request: FastifyRequest,
+  session: Login | null,
+  access: ConsoleAccess,
+  actions: ConsoleActions | null,
+): ShownSession {
+  const isKeyed = session !== null && isSame(String(request.headers[KEY_HEADER] ?? ''), session.key);
+  return {
+    hasLogin: true,
+    mustLogIn: access.viewerToken !== null && session === null,
+    role: session?.role ?? null,
+    name: session?.name ?? '',
+    // The names of what can be done, for who can do it from this page.
+    actions: isKeyed && session.role === 'operator' ? (actions?.names ?? []) : [],
+    whyNot: whyNotHere(request, access),
+  };
+}
+
+/** Why nobody may log in or act by this connection; null where they may. A token and what it does must not pass a line that others read. */
+function whyNotHere({ headers, socket }: FastifyRequest, { behindTls }: ConsoleAccess): string | null {
+  if (behindTls) return null;
+  const isPassedOn = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-proto', 'x-real-ip'].some(
+    name => name in headers,
+  );
+  if (!isPassedOn && isLoopback(socket.remoteAddress) && isLoopback(headers.host?.replace(/:\d{1,5}$/, '')))
+    return null;
+  return 'here one only reads: log in from this machine (ssh -L), or put TLS in front and say console.behindTls';
+}
+
+/** An address or a name of this machine. */
+const isLoopback = (name = ''): boolean => /^(?:localhost|\[?::1\]?|(?:::ffff:)?127(?:\.\d{1,3}){3})$/i.test(name);
+
+/** The last of that name wins nowhere: with two of them there is none. */
+function cookieOf({ headers: { cookie = '' } }: FastifyRequest, name: string): string | null {
+  const found = cookie
+    .split(';')
+    .map(each => each.trim().split('='))
+    .filter(([each]) => each === name);
+  return found.length === 1 ? (found[0]?.[1] ?? null) : null;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+const fieldsOf = (body: unknown): Fields =>
+  typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Fields) : {};
+
+/** Says what went wrong, as JSON: the page shows it. */
+const told = (reply: FastifyReply, code: number, problem: string): FastifyReply => reply.code(code).send({ problem });

@@ -1,0 +1,285 @@
+/** Log in, and the way of each action: why, what it would do, the approval, what became of it. */
+import { Access } from './access.ts';
+import type { ShownOutcome, ShownPreview } from './access.ts';
+import { div, h, render, small } from './elements.ts';
+import type { Node } from './elements.ts';
+import type { State } from './state.ts';
+
+/** What a button says, and what it means for orders and inventory. */
+const ACTIONS: Readonly<Record<string, readonly [string, string]>> = {
+  pause: [
+    'Pause',
+    'Cancels all orders and quotes nothing; inventory is kept. Ends by itself after the minutes, or by Resume.',
+  ],
+  reduce: ['Reduce only', 'Only closes inventory from now on; orders that add to it are canceled. Ends by Resume.'],
+  cancel: ['Cancel all', 'Cancels all orders, verifies that with the exchange, and then quotes anew.'],
+  halt: ['Halt', 'Cancels all orders and quotes nothing, over restarts too, until Resume.'],
+  resume: ['Resume', 'Lifts pause, reduce only, hold and halt.'],
+  reload: ['Reload', 'Takes up the changed YAML: all of it, or nothing.'],
+};
+
+type Step =
+  | { readonly kind: 'login'; readonly problem: string | null }
+  | { readonly kind: 'ask'; readonly action: string; readonly problem: string | null }
+  | {
+      readonly kind: 'preview';
+      readonly preview: ShownPreview;
+      readonly endsAt: number;
+      readonly problem: string | null;
+    }
+  | { readonly kind: 'over'; readonly action: string; readonly outcome: ShownOutcome };
+
+export class Dialogs {
+  readonly access: Access;
+  readonly #bar: HTMLElement;
+  readonly #dialog: HTMLDialogElement;
+  readonly #state: State;
+  readonly #now: () => number;
+  #step: Step | null = null;
+  #isBusy = false;
+  #typed = { reason: '', minutes: '' };
+  #counting: number | undefined;
+
+  /** `now`: ms that never go back. */
+  constructor(bar: HTMLElement, dialog: HTMLDialogElement, state: State, now: () => number) {
+    this.#now = now;
+    this.#bar = bar;
+    this.#dialog = dialog;
+    this.#state = state;
+    this.access = new Access(() => this.show());
+    dialog.addEventListener('close', () => this.#closed());
+  }
+
+  get isOpen(): boolean {
+    return this.#dialog.open;
+  }
+
+  /** The first button: keys go on from there. */
+  focus(): void {
+    this.#bar.querySelector('button')?.focus();
+  }
+
+  /** Draws bar and dialog anew. */
+  show(): void {
+    const { session } = this.access;
+    document.documentElement.dataset['role'] = session?.role ?? 'nobody';
+    render(session === null || !session.hasLogin ? null : this.#barOf(session.actions), this.#bar);
+    render(this.#step === null ? null : this.#stepOf(this.#step), this.#dialog);
+  }
+
+  #barOf(names: readonly string[]): Node {
+    const { session } = this.access;
+    const button = (label: string, does: () => void, more: object = {}) =>
+      h('button', { type: 'button', onClick: does, ...more }, label);
+    return [
+      ...names
+        .filter(name => name in ACTIONS)
+        .map(name =>
+          button(ACTIONS[name]![0], () => this.#open({ kind: 'ask', action: name, problem: null }), {
+            'data-action': name,
+          }),
+        ),
+      session?.role === 'operator' && names.length === 0 ? small('soft', 'to act, log in on this page') : null,
+      session?.whyNot === null || session === null ? null : small('soft', session.whyNot),
+      session?.role === null
+        ? null
+        : small('soft', `${session?.role ?? ''}${session?.name === '' ? '' : ` ${session?.name ?? ''}`}`),
+      session?.whyNot !== null
+        ? null
+        : session.role === null || (session.role === 'operator' && names.length === 0)
+          ? button('Log in', () => this.#open({ kind: 'login', problem: null }), { id: 'login' })
+          : button('Log out', () => void this.access.logOut(), { id: 'logout' }),
+    ];
+  }
+
+  #open(step: Step): void {
+    this.#typed = { reason: '', minutes: '' };
+    this.#go(step);
+    if (!this.#dialog.open) this.#dialog.showModal();
+    this.#dialog.querySelector('input')?.focus();
+  }
+
+  #go(step: Step): void {
+    window.clearInterval(this.#counting);
+    const before = this.#step?.kind;
+    this.#step = step;
+    this.show();
+    if (step.kind === 'preview') this.#counting = window.setInterval(() => this.show(), 500);
+    // Not on what confirms: a key that was pressed for the last step confirms nothing.
+    if (before !== undefined && before !== step.kind) this.#dialog.querySelector<HTMLElement>('.told, input')?.focus();
+  }
+
+  #closed(): void {
+    window.clearInterval(this.#counting);
+    this.#step = null;
+    this.show();
+  }
+
+  /** One thing at a time: a second press of a button does nothing. */
+  async #busy(work: () => Promise<void>, failed: (problem: string) => void): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    this.show();
+    const of = this.#step;
+    try {
+      await work();
+    } catch (error) {
+      if (this.#step === of) failed(error instanceof Error ? error.message : String(error));
+    } finally {
+      this.#isBusy = false;
+      this.show();
+    }
+  }
+
+  #stepOf(step: Step): Node {
+    if (step.kind === 'login') return this.#loginOf(step.problem);
+    if (step.kind === 'ask') return this.#askOf(step.action, step.problem);
+    if (step.kind === 'preview') return this.#previewOf(step);
+    return this.#overOf(step.action, step.outcome);
+  }
+
+  #loginOf(problem: string | null): Node {
+    const submit = (): void => {
+      const read = (id: string) => this.#dialog.querySelector<HTMLInputElement>(`#${id}`)?.value ?? '';
+      void this.#busy(
+        async () => {
+          await this.access.logIn(read('token'), read('who'));
+          this.#dialog.close();
+          this.#state.listen();
+        },
+        text => this.#go({ kind: 'login', problem: text }),
+      );
+    };
+    return this.#form('Log in', submit, [
+      labelled('token', 'Token', { type: 'password', autocomplete: 'off', required: true }),
+      labelled('who', 'Who you are', { type: 'text', maxLength: 40, autocomplete: 'username' }),
+      problemText(problem),
+      this.#buttons('Log in'),
+    ]);
+  }
+
+  #askOf(action: string, problem: string | null): Node {
+    const [title = action, means = ''] = ACTIONS[action] ?? [];
+    const typed = (name: 'reason' | 'minutes') => (event: Event) =>
+      void (this.#typed = { ...this.#typed, [name]: (event.target as HTMLInputElement).value });
+    const submit = (): void => {
+      const { reason, minutes } = this.#typed;
+      const span = action === 'pause' && minutes.trim() !== '' ? Number(minutes) : null;
+      void this.#busy(
+        async () => {
+          const preview = await this.access.preview(action, reason, span);
+          if (this.#step?.kind === 'ask')
+            this.#go({ kind: 'preview', preview, endsAt: this.#now() + preview.endsInMs, problem: null });
+        },
+        text => this.#go({ kind: 'ask', action, problem: text }),
+      );
+    };
+    return this.#form(title, submit, [
+      h('p', null, means),
+      this.#state.past === null
+        ? null
+        : h('p', { class: 'fair' }, 'The page shows the past; this acts on the bot as it is now.'),
+      labelled('reason', 'Why', {
+        maxLength: 500,
+        required: true,
+        minLength: 4,
+        autocomplete: 'off',
+        value: this.#typed.reason,
+        onInput: typed('reason'),
+      }),
+      action === 'pause'
+        ? labelled('minutes', 'Minutes (empty: until Resume)', {
+            inputMode: 'numeric',
+            pattern: '[0-9]{1,5}',
+            autocomplete: 'off',
+            value: this.#typed.minutes,
+            onInput: typed('minutes'),
+          })
+        : null,
+      problemText(problem),
+      this.#buttons('Preview'),
+    ]);
+  }
+
+  #previewOf({ preview, endsAt, problem }: Extract<Step, { kind: 'preview' }>): Node {
+    const { action, reason, minutes, lines, id } = preview;
+    const title = ACTIONS[action]?.[0] ?? action;
+    const left = Math.max(0, Math.ceil((endsAt - this.#now()) / 1000));
+    const submit = (): void =>
+      void this.#busy(
+        async () => {
+          const outcome = await this.access.confirm(id);
+          if (this.#step?.kind === 'preview') this.#go({ kind: 'over', action, outcome });
+        },
+        text => this.#go({ kind: 'preview', preview, endsAt: 0, problem: text }),
+      );
+    return this.#form(`${title}: what it does`, submit, [
+      told(lines),
+      h('p', null, small('soft', 'why '), reason, minutes === null ? null : small('soft', `, for ${minutes} minutes`)),
+      problemText(problem),
+      h(
+        'p',
+        { class: left > 10 ? 'soft' : 'fair', id: 'left' },
+        this.#isBusy
+          ? 'under way…'
+          : left > 0
+            ? `can be confirmed for ${left} s`
+            : 'nothing more can be confirmed here: preview it again',
+      ),
+      div(
+        'row',
+        left > 0
+          ? h('button', { type: 'submit', id: 'confirm', 'aria-disabled': this.#isBusy }, `Confirm: ${title}`)
+          : null,
+        h(
+          'button',
+          {
+            type: 'button',
+            id: 'back',
+            'aria-disabled': this.#isBusy,
+            onClick: () => !this.#isBusy && this.#go({ kind: 'ask', action, problem: null }),
+          },
+          'Back',
+        ),
+        this.#close(),
+      ),
+    ]);
+  }
+
+  #overOf(action: string, { end, lines }: ShownOutcome): Node {
+    const title = ACTIONS[action]?.[0] ?? action;
+    return this.#form(`${title}: ${end}`, () => this.#dialog.close(), [
+      told(lines.length === 0 ? [end] : lines, end === 'done' ? 'good' : 'bad'),
+      div('row', this.#close()),
+    ]);
+  }
+
+  #form(title: string, submit: () => void, inside: readonly Node[]): Node {
+    const onSubmit = (event: Event): void => {
+      event.preventDefault();
+      submit();
+    };
+    return h('form', { onSubmit, key: title }, h('h2', { id: 'dialog-title' }, title), ...inside);
+  }
+
+  #buttons(label: string): Node {
+    return div('row', h('button', { type: 'submit', id: 'next', 'aria-disabled': this.#isBusy }, label), this.#close());
+  }
+
+  #close(): Node {
+    return h('button', { type: 'button', id: 'close', onClick: () => this.#dialog.close() }, 'Close');
+  }
+}
+
+const labelled = (id: string, label: string, of: object): Node =>
+  h('label', { for: id }, small('soft', label), h('input', { id, ...of }));
+
+const problemText = (problem: string | null): Node =>
+  problem === null ? null : h('p', { class: 'bad', role: 'alert' }, problem);
+
+const told = (lines: readonly string[], name = ''): Node =>
+  h(
+    'ul',
+    { class: `lines told ${name}`, tabIndex: -1, 'aria-live': 'polite' },
+    ...lines.map(line => h('li', null, line)),
+  );

@@ -1,0 +1,104 @@
+/** What is asked for is cleaned and checked, and the journal loses nothing of it. */
+import { appendFileSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { actionsIn, noteAction } from '../../../src/app/actions/actionJournal.ts';
+import { ACTIONS, checkedAsk } from '../../../src/app/actions/actions.ts';
+import type { ActionAsk } from '../../../src/app/actions/actions.ts';
+import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { VirtualClock } from '../../../src/core/index.ts';
+import { latchIn } from '../../../src/live/safety/latch.ts';
+import { Folders } from '../../live/states.ts';
+
+const folders = new Folders();
+afterAll(() => folders.clear());
+
+const fresh = (): string => {
+  const dir = folders.fresh();
+  mkdirSync(dir, { mode: 0o700 });
+  return dir;
+};
+const ask = (changes: Partial<ActionAsk> = {}): ActionAsk =>
+  ({ id: 'a-1', action: 'halt', reason: 'a look at it', by: 'ann', via: 'command', ...changes });
+
+describe('what is asked for', () => {
+  test('has no character that cannot be read, is at most 500 long, and stays itself when it is checked again', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 700 }), text => {
+        const { reason } = checkedAsk(ask({ reason: `four ${text}` }), 0);
+        expect(reason).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+        expect([...reason].length).toBeLessThanOrEqual(500);
+        expect(checkedAsk(ask({ reason }), 0).reason).toBe(reason);
+      }),
+    );
+  });
+
+  test.each(['', '   ', 'ok', '\u0007\u0007\u0007\u0007\u0007', '\u200b\u200b\u200b\u200b', 'a b c'])(
+    'needs four characters that can be seen as its reason, not %j; a reload may have none',
+    reason => {
+      expect(() => checkedAsk(ask({ reason }), 0)).toThrow(/--reason: say in a few words why/);
+      if (reason.trim() === '') expect(checkedAsk(ask({ action: 'reload', reason }), 0).reason).toBe('');
+    },
+  );
+
+  test('has somebody who asks, and a pause that is not over before it begins', () => {
+    expect(() => checkedAsk(ask({ by: ' \n ' }), 0)).toThrow(/--by/);
+    const pause = (untilMs: number) => checkedAsk(ask({ action: 'pause', untilMs }), 1_000);
+    expect(() => pause(1_000)).toThrow(/--for/);
+    expect(() => pause(Number.NaN)).toThrow(/--for/);
+    expect(pause(1_001)).toMatchObject({ untilMs: 1_001 });
+  });
+});
+
+describe('the journal', () => {
+  test('gives back every entry that was written, in order, with any text', () => {
+    const anyEntry = fc.record({
+      ask: fc.record({ action: fc.constantFrom(...ACTIONS), reason: fc.string(), by: fc.string() }),
+      lines: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 3 }),
+      end: fc.constantFrom('done' as const, 'refused' as const),
+    });
+    fc.assert(
+      fc.property(fc.array(anyEntry, { maxLength: 5 }), entries => {
+        const dir = fresh();
+        entries.forEach(({ ask: of, ...end }, i) => noteAction(dir, i, ask({ ...of, id: `n-${i}` }), end));
+        expect(actionsIn(dir)).toEqual(
+          entries.map(({ ask: of, ...end }, i) => ({ id: `n-${i}`, at: i, via: 'command', ...of, ...end })),
+        );
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('loses only the line that a power cut left half written, and nobody but its owner reads it', () => {
+    const dir = fresh();
+    const file = join(dir, 'actions.jsonl');
+    noteAction(dir, 1, ask(), { end: 'done', lines: [] });
+    appendFileSync(file, '{"id":"half","at":2,"act');
+    noteAction(dir, 3, ask({ id: 'a-3' }), { end: 'done', lines: ['halted'] });
+    expect(actionsIn(dir).map(({ id }) => id)).toEqual(['a-1', 'a-3']);
+    expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(4);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('an action', () => {
+  const clock = new VirtualClock();
+
+  test('that is refused is a line too; one that was asked wrongly is none', async () => {
+    const bot = { stateDir: fresh() };
+    const end = await carryOut(bot, ask({ action: 'resume' }), clock);
+    expect([end.end, end.lines[0]]).toEqual(['refused', expect.stringMatching(/nothing is halted there/)]);
+    await expect(carryOut(bot, ask({ reason: 'no' }), clock)).rejects.toThrow(/--reason/);
+    expect(actionsIn(bot.stateDir).map(({ action, end: of }) => [action, of])).toEqual([['resume', 'refused']]);
+  });
+
+  test('names who did it where it holds', async () => {
+    const bot = { stateDir: fresh() };
+    for (const action of ['pause', 'reduce', 'halt'] as const)
+      await carryOut(bot, ask({ action, id: action, by: 'bob', via: 'console' }), clock);
+    const latch = latchIn(bot.stateDir);
+    expect([latch.readPause?.()?.who, latch.readReduce?.()?.who, latch.read()?.who]).toEqual(['bob', 'bob', 'bob']);
+    expect(actionsIn(bot.stateDir).map(({ via, by }) => `${by} ${via}`)).toEqual(Array(3).fill('bob console'));
+  });
+});

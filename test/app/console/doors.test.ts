@@ -1,0 +1,171 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { actionsIn, noteAction } from '../../../src/app/actions/actionJournal.ts';
+import { BesideRun } from '../../../src/app/console/besideRun.ts';
+import { consoleAccess, DoorEvents } from '../../../src/app/console/consoleAccess.ts';
+import { actionEvents, consoleActions } from '../../../src/app/console/consoleActions.ts';
+import { loadConfig } from '../../../src/config.ts';
+import type { Config, ConsoleSettings } from '../../../src/config.ts';
+import { VirtualClock } from '../../../src/core/index.ts';
+import { latchIn } from '../../../src/live/safety/latch.ts';
+
+let dir: string;
+beforeAll(() => void (dir = mkdtempSync(join(tmpdir(), 'puntas-doors-'))));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const TOKEN = 'abcdefghijklmnopqrstuvwxyz-0123456789';
+const file = (name: string, text: string, mode = 0o600): string => {
+  writeFileSync(join(dir, name), text, { mode });
+  return join(dir, name);
+};
+const settings = (more: Partial<ConsoleSettings>): ConsoleSettings => ({
+  ...{ besideRun: true, host: '127.0.0.1', port: 0, allowedHosts: [], behindTls: false },
+  ...more,
+});
+const accessOf = (more: Partial<ConsoleSettings>) =>
+  consoleAccess(settings(more), new VirtualClock(0), () => undefined);
+
+describe('a token of the console', () => {
+  test('is the text of a file that nobody else can read, without the line break at its end', () => {
+    const access = accessOf({ operatorTokenFile: file('good', `${TOKEN}\n`) });
+    expect([access?.operatorToken, access?.viewerToken]).toEqual([TOKEN, null]);
+    const secrets = [1, 2, 3].map(() => access!.newSecret());
+    expect(new Set(secrets).size).toBe(3);
+    for (const secret of secrets) expect(secret).toMatch(/^[\w-]{43}$/);
+  });
+
+  test('that is named nowhere leaves the console open to read, and to nobody to act', () => {
+    expect(consoleAccess(undefined, new VirtualClock(0), () => undefined)).toBeNull();
+    expect(accessOf({})).toBeNull();
+  });
+
+  test.each([
+    [
+      'is open to others',
+      () => file('open', TOKEN, 0o644),
+      /operatorTokenFile .*is open to others \(mode 0644\): chmod 600/,
+    ],
+    [
+      'is not there',
+      () => join(dir, 'none'),
+      /operatorTokenFile .*: no such file; make one with: \(umask 077; openssl rand -hex 32 > /,
+    ],
+    [
+      'is short',
+      () => file('short', 'x'.repeat(31)),
+      /expected 32 to 512 characters .*, found 31: openssl rand -hex 32/,
+    ],
+    ['has blanks', () => file('blanks', `${TOKEN} ${TOKEN}`), /found 75 with blanks or other signs among them/],
+    ['is empty', () => file('empty', '\n'), /found 0/],
+    ['is a folder', () => dir, /it is no file/],
+  ])('that %s is refused in one line, which does not repeat it', (_, path, line) => {
+    const operatorTokenFile = path();
+    const attempt = () => accessOf({ operatorTokenFile });
+    expect(attempt).toThrow(line);
+    expect(attempt).not.toThrow(TOKEN);
+  });
+
+  test('may not be the same for both roles', () => {
+    const [operatorTokenFile, viewerTokenFile] = [file('one', TOKEN), file('other', `${TOKEN}\n`)];
+    expect(() => accessOf({ operatorTokenFile, viewerTokenFile })).toThrow(
+      'hold the same token: who may only read could act',
+    );
+  });
+});
+
+describe('the YAML', () => {
+  const yaml = (keys: string) => `book: btc_mxn
+instance: mm1
+exchange: { kind: embedded }
+strategy: { name: ladder, reference: mid, halfSpreadBps: 16, levels: 1, amount: '0.01', minEdgeBps: 1 }
+limits: { positionMax: '1', orderValueMax: '50000', ordersMax: 12, collarBps: 200, drawdownMax: '1', dayLossMax: '1' }
+console: ${keys}
+`;
+  const told = (keys: string) => {
+    const loaded = loadConfig(yaml(keys), 'my.yaml');
+    return loaded.ok ? loaded.config.console : loaded.errors.join('\n');
+  };
+
+  test('names files of tokens, and {} is enough', () => {
+    expect(told('{}')).toEqual(settings({ port: 9_465 }));
+    expect(told('{ operatorTokenFile: ./operator.token, viewerTokenFile: /run/secrets/viewer }')).toMatchObject({
+      ...{ operatorTokenFile: './operator.token', viewerTokenFile: '/run/secrets/viewer' },
+    });
+  });
+
+  test.each([
+    [`{ operatorTokenFile: ${TOKEN} }`, /expected the path of a file/],
+    [`{ operatorToken: ${TOKEN} }`, /secrets do not belong in this file/],
+    [`{ viewerToken: ${TOKEN} }`, /secrets do not belong in this file/],
+  ])('with a token itself is refused, and it is not repeated: %#', (keys, line) => {
+    expect(told(keys)).toMatch(line);
+    expect(told(keys)).not.toContain(TOKEN);
+  });
+});
+
+describe('the door', () => {
+  test('tells wrong tokens that follow each other as one event with their count, and logins by name', () => {
+    const clock = new VirtualClock(1_000_000);
+    const lines: string[] = [];
+    const door = new DoorEvents(clock, line => lines.push(line));
+    for (let i = 0; i < 5; i++) door.add({ kind: 'wrong token', from: '127.0.0.1' });
+    door.add({ kind: 'in', role: 'operator', name: 'Ana' });
+    door.add({ kind: 'too many', from: '127.0.0.1' });
+    expect(door.shown.map(({ who, text }) => `${who}: ${text}`)).toEqual([
+      'Ana, operator: logged in',
+      'somebody: 5 wrong tokens at the console, the last from 127.0.0.1; logins are refused for up to a minute',
+    ]);
+    expect(lines[0]).toBe('somebody: 1 wrong token at the console, the last from 127.0.0.1');
+  });
+
+  test('keeps no more of a flood than a page has room for', async () => {
+    const clock = new VirtualClock(1_000_000);
+    const door = new DoorEvents(clock, () => undefined);
+    for (let i = 0; i < 500; i++) {
+      door.add({ kind: 'wrong token', from: '127.0.0.1' });
+      await clock.advance(700_000);
+    }
+    expect(door.shown).toHaveLength(50);
+  });
+});
+
+describe('an action of the console', () => {
+  const ask = { reason: 'odd fills', by: 'Ana', minutes: null };
+
+  test('is what was previewed: a pause for so long from the preview on, once, in the journal', async () => {
+    const stateDir = mkdtempSync(join(dir, 'state-'));
+    const clock = new VirtualClock(1_000_000);
+    const now = clock.now();
+    const actions = consoleActions({ stateDir }, clock);
+    const prepared = await actions.prepare({ ...ask, action: 'pause', minutes: 10 });
+    expect(prepared.lines.length).toBeGreaterThan(0);
+    expect([actionsIn(stateDir), latchIn(stateDir).readPause?.()]).toEqual([[], null]);
+    await clock.advance(30_000);
+    expect(await prepared.carryOut()).toMatchObject({ end: 'done' });
+    expect(latchIn(stateDir).readPause?.()).toMatchObject({ reason: 'odd fills', who: 'Ana', until: now + 600_000 });
+    expect(actionsIn(stateDir)).toMatchObject([{ action: 'pause', by: 'Ana', via: 'console', end: 'done' }]);
+  });
+
+  test('is shown beside those of commands, with who and why, and so is what holds', () => {
+    const stateDir = mkdtempSync(join(dir, 'state-'));
+    const end = { end: 'done', lines: [] } as const;
+    const asked = { id: '1', reason: 'odd fills', by: 'Ana' } as const;
+    noteAction(stateDir, 5, { ...asked, action: 'pause', untilMs: 600_000, via: 'console' }, end);
+    noteAction(stateDir, 6, { ...asked, action: 'cancel', via: 'command' }, { end: 'refused', lines: ['nobody runs'] });
+    expect(actionEvents(stateDir)).toEqual([
+      { at: 5, who: 'Ana', level: 'warn', text: 'pause until 1970-01-01T00:10Z by the console: odd fills' },
+      { at: 6, who: 'Ana', level: 'error', text: 'cancel: odd fills; refused: nobody runs' },
+    ]);
+    const clock = new VirtualClock(1_000_000);
+    const latch = latchIn(stateDir);
+    latch.setReduce?.({ reason: 'losses', at: 1, by: 'bot' });
+    latch.setPause?.({ reason: 'lunch', at: 2, by: 'person', who: 'Ana', until: clock.now() + 1_000 });
+    const beside = new BesideRun({ state: { dir: stateDir } } as Config, clock);
+    const shown = () => beside.bot(null).halts.map(({ what, by, reason }) => `${what} ${by} ${reason}`);
+    expect(shown()).toEqual(['paused Ana lunch', 'reduce only bot losses']);
+    latch.set({ reason: 'enough', at: 3, by: 'person', who: 'Bea' });
+    expect(shown()).toEqual(['halted Bea enough', 'paused Ana lunch', 'reduce only bot losses']);
+  });
+});
