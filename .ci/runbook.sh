@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The twelve situations of docs/runbook.md, on real processes: what is typed, and what one sees then.
+# The thirteen situations of docs/runbook.md, on real processes: what is typed, and what one sees then.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 npx vitest run --config test/runbook/vitest.config.ts

@@ -278,6 +278,22 @@ export const LIVES: readonly Life[] = [
         ready: true,
       },
       {
+        of: ['pause: paused by a person'],
+        cause: '`puntas pause`',
+        does: scene => scene.types('pause', '--reason', 'a look at the feed', '--by', 'ann'),
+        log: ['paused by ann: a look at the feed', 'not quoting: paused by a person'],
+        ready: 'paused by a person: a look at the feed',
+        explain: 'nothing is quoted: paused by a person',
+        metrics: ['puntas_regime{book="btc_mxn",regime="paused"} 1'],
+      },
+      {
+        of: [],
+        cause: '`puntas resume`',
+        does: scene => scene.types('resume', '--reason', 'the feed is fine'),
+        log: ['"msg":"quoting"'],
+        ready: true,
+      },
+      {
         of: ['regime: halted', 'pause: halted', 'halt: a person'],
         cause: '`puntas halt`',
         does: scene => scene.types('halt', '--reason', 'looks wrong to me'),

@@ -1,4 +1,4 @@
-/** The twelve situations of docs/runbook.md, each on real processes: what one sees, what one types, and what one sees then. */
+/** The thirteen situations of docs/runbook.md, each on real processes: what one sees, what one types, and what one sees then. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,6 +29,19 @@ describe.concurrent('on one exchange, each with an account of its own', () => {
     expect([resumed.code, resumed.text]).toEqual([0, expect.stringMatching(/lifted/)]);
     await bot.hears(QUOTING, since);
     expect((await stage.types(['resume', '-c', bot.file, '--reason', RESUMED])).code).toBe(2);
+    expect((await stage.stops(bot)).code).toBe(0);
+  });
+
+  test('paused and forgotten', async () => {
+    const bot = await stage.quoting(await stage.account());
+    await stage.types(['pause', '-c', bot.file, '--reason', 'a look at the feed', '--by', 'ann', '--for', '2h']);
+    await bot.hears(/not quoting: paused by a person/);
+    const status = await stage.types(['status', '-c', bot.file]);
+    expect(status.text).toMatch(/held by +pause by ann since .* until [\s\S]*: a look at the feed/);
+    const since = bot.heard;
+    const resumed = await stage.types(['resume', '-c', bot.file, '--reason', RESUMED]);
+    expect([resumed.code, resumed.text]).toEqual([0, expect.stringMatching(/^the pause is over/)]);
+    await bot.hears(QUOTING, since);
     expect((await stage.stops(bot)).code).toBe(0);
   });
 

@@ -39,6 +39,14 @@ export function latchHalt(which: WhichBot, reason: string, at: Millis, who?: str
   try {
     latch.set({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
   } catch (error) {
+    // Another command, or the bot, may have latched it at the same moment.
+    const other = latch.read();
+    if (other !== null)
+      return {
+        text: `${stateDir}: trading is halted there: ${other.reason}; ${lift}`,
+        code: EXIT.clean,
+        isLatched: true,
+      };
     const why = error instanceof Error ? error.message : String(error);
     return {
       text: `${stateDir}: THE HALT COULD NOT BE WRITTEN (${why}): end the bot's process, or it goes on trading`,

@@ -1,4 +1,5 @@
 /** Files that are whole after a power cut, or not there. No link is followed: somebody else may have planted it. */
+import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -14,15 +15,19 @@ import {
 import { dirname } from 'node:path';
 
 /** Whole or not at all, also when the power fails: written beside, synced, renamed, and the folder synced. */
-export function writeDurably(file: string, text: string): void {
-  writeWhole(file, text);
+export function writeDurably(file: string, text: string, beside?: string): void {
+  writeWhole(file, text, beside);
   syncFolder(dirname(file));
 }
 
-/** Whole or not at all, for whoever reads it; after a power cut it may be the one before. Throws when the disk does not take all of it, and then nothing changed. */
-export function writeWhole(file: string, text: string): void {
+/** As `writeDurably`, for a file that several processes may write at once: the last one stays, and none is told that it failed. */
+export function writeDurablyAlone(file: string, text: string): void {
+  writeDurably(file, text, `${file}.${randomUUID()}.new`);
+}
+
+/** Whole or not at all, for whoever reads it; `beside`: where it is written first. After a power cut it may be the one before. Throws when the disk does not take all of it, and then nothing changed. */
+export function writeWhole(file: string, text: string, beside = `${file}.new`): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const beside = `${file}.new`;
   try {
     const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
     const fd = openSync(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);

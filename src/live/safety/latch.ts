@@ -2,7 +2,7 @@
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
-import { appendLine, overwrite, syncFolder, writeDurably } from '../files/durableFiles.ts';
+import { appendLine, overwrite, syncFolder, writeDurably, writeDurablyAlone } from '../files/durableFiles.ts';
 import type { Log } from '../log.ts';
 import { heedStateDir } from '../files/stateDir.ts';
 
@@ -170,7 +170,7 @@ export function latchIn(dir: string): Latch {
     },
     readReduce: () => haltIn(reducing),
     setReduce: reduce => {
-      if (haltIn(reducing) === null) writeDurably(reducing, JSON.stringify(reduce));
+      if (haltIn(reducing) === null) writeDurablyAlone(reducing, JSON.stringify(reduce));
     },
     reserve: () => {
       const reserve = join(dir, RESERVE_FILE);
@@ -190,7 +190,7 @@ export function latchIn(dir: string): Latch {
     readPause: () => pauseIn(paused),
     setPause: pause => {
       heedStateDir(dir);
-      writeDurably(paused, JSON.stringify(pause));
+      writeDurablyAlone(paused, JSON.stringify(pause));
     },
     endPause: (pause, ended) => takePauseAway(paused, pause, () => note({ ...ended, lifted: pause })),
     readHold,
