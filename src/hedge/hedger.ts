@@ -1,15 +1,16 @@
 /** Inventory that leaves another way: weighs the ways out, carries the cheapest out once that is on disk, and finds out what became of it. */
-import { money, moneyOf, sleep, textOfMoney, toLeave, weigh } from '../core/index.ts';
+import { moneyOf, sleep, textOfMoney, toLeave, weigh } from '../core/index.ts';
 import type { Conversion, ConversionOffer, ConversionState, EngineNews, Millis, Money } from '../core/index.ts';
 import { balancesSay, LastingWord } from './balanceEvidence.ts';
 import { BandFollower } from './bandFollower.ts';
+import { Flattening } from './flattening.ts';
 import { Offers } from './offers.ts';
 import { plannedOf, routeCostMax, routeFrom, secondOf } from './routes.ts';
 import { conversionOf, explained, isOver, mayMove, toldOf, weighedText } from './row.ts';
 import type { HedgeRow } from './row.ts';
 import { HedgeRows } from './rows.ts';
 import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
-import { roomMoney, sizeOf, spentOnDay } from './sizes.ts';
+import { leftNow, roomMoney, sizeOf } from './sizes.ts';
 import { becameOf, takenOrderOf } from './takenOrder.ts';
 import type { TakenOrder } from './takenOrder.ts';
 import { bookWay, waysOf } from './ways.ts';
@@ -40,6 +41,7 @@ export class Hedger {
   #restUntil = -Infinity;
   #soonAt = -Infinity;
   readonly #evidence = new LastingWord();
+  readonly #flattening: Flattening;
 
   constructor(options: HedgerOptions) {
     this.#o = options;
@@ -47,6 +49,7 @@ export class Hedger {
     this.#run = options.run;
     this.#offers = new Offers(options.setup.desk, options.run.clock);
     this.#rows = new HedgeRows(options.kept, options.run);
+    this.#flattening = new Flattening(options);
     const { bandModel, rules } = options.setup;
     this.#band = bandModel ? new BandFollower(bandModel, rules.costMaxBps) : null;
   }
@@ -75,6 +78,7 @@ export class Hedger {
     this.#isBusy = true;
     try {
       const { open } = this.#rows;
+      if (this.#flattening.isNew()) this.#restUntil = -Infinity;
       if (open && mayMove(open)) await this.#resolve(open);
       else if (!this.#o.mayAct() || this.#run.clock.elapsed() < this.#restUntil) return;
       else if (open) await this.#goOn(open);
@@ -142,16 +146,18 @@ export class Hedger {
     const before = this.#o.view();
     const { inventory, instrument } = before;
     if (before.refusal !== null || !before.isReconciled) return;
-    const rules = { ...this.#setup.rules, ...this.#band?.rules(time(), before.mid) };
+    const flatten = this.#flattening.asked;
+    if (flatten !== null && this.#flattening.isDone(before)) return;
+    const own = flatten ? this.#flattening.rules : this.#band?.rules(time(), before.mid);
+    const rules = { ...this.#setup.rules, ...own };
     const wanted = toLeave(inventory, rules);
     if (wanted === 0n) return;
     const amount = sizeOf(before, wanted);
     this.#restUntil = clock.elapsed() + pauseMs;
     if (amount === 0n)
       return log.info({}, 'hedge: everything that should leave is locked or reserved by our own orders');
-    const dayCost = spentOnDay(this.#rows.list, time());
-    const left = rules.costDayMax === undefined ? null : money(rules.costDayMax - dayCost);
-    this.#rows.begin(amount, dayCost);
+    const { left, leftOf, ...spent } = leftNow(this.#rows.list, rules, flatten, time());
+    this.#rows.begin(amount, spent);
     const asked = clock.elapsed();
     const ways = await waysOf(this.#offers, this.#setup, instrument, amount, before.mid);
     // What was offered is weighed against the book as it is now, or not at all.
@@ -161,8 +167,9 @@ export class Hedger {
     ways.push(bookWay(this.#setup, orderPrefix !== undefined, seen, amount));
     const outs = ways.map(({ out }) => out);
     const by = (other: Partial<typeof rules>) =>
-      weigh(instrument, amount, inventory, mid, outs, { ...rules, ...other }, left);
-    const decision = this.#band?.weighed({ at: time(), mid, inventory, amount, ways: outs }, by) ?? by({});
+      weigh(instrument, amount, inventory, mid, outs, { ...rules, ...other }, left, leftOf);
+    const band = flatten === null ? this.#band : null;
+    const decision = band?.weighed({ at: time(), mid, inventory, amount, ways: outs }, by) ?? by({});
     const weighed = weighedText(decision);
     const known = { weighed, middle: textOfMoney(mid), inventory: textOfMoney(inventory) };
     const row = this.#rows.change({ state: 'quoted', ...known });
@@ -172,6 +179,7 @@ export class Hedger {
     );
     const taken = ways.find(({ out }) => out.way === decision.taken);
     if (taken === undefined || taken.by === 'nothing') this.#fail('no way out was taken');
+    else if (flatten !== null && this.#flattening.asked?.id !== flatten.id) this.#fail('flatten was taken back');
     else if (taken.by === 'take') this.#take(taken, decision.most);
     else {
       const offer = taken.by === 'route' ? taken.route.first : taken.offer;

@@ -47,8 +47,8 @@ export class HedgeRows {
     return this.#list.some(mayMove);
   }
 
-  /** A new one; `dayCost` is what those before it may have cost on its UTC day. */
-  begin(amount: Money, dayCost: Money): void {
+  /** A new one; `spent` is what those before it may have cost. */
+  begin(amount: Money, spent: Pick<HedgeRow, 'dayCost' | 'flatten'>): void {
     const row: HedgeRow = {
       id: `${this.#prefix}${++this.#counter}`,
       at: this.#run.time(),
@@ -59,7 +59,7 @@ export class HedgeRows {
       acceptedAt: null,
       conversionId: null,
       why: null,
-      dayCost: textOfMoney(dayCost),
+      ...spent,
     };
     this.#list = [...this.#list.filter(isOver).slice(-ROWS_KEPT), row];
     this.#note(row);

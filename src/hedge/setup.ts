@@ -8,6 +8,7 @@ import type {
   HedgeRules,
   Instrument,
   Millis,
+  Money,
 } from '../core/index.ts';
 import type { BandModel } from './bandFollower.ts';
 import type { HedgeLog } from './log.ts';
@@ -62,4 +63,13 @@ export type HedgerOptions = {
   readonly persist: () => boolean;
   /** False after a stop, a halt, or a latch. */
   readonly mayAct: () => boolean;
+  readonly flatten?: FlattenAsked;
+};
+
+/** A person wants everything closed, whatever the band. */
+export type FlattenAsked = {
+  /** Which request, and the most that its hedges may cost in all, in the minor currency; null: nobody does. */
+  readonly asked: () => { readonly id: string; readonly costMax: Money } | null;
+  /** Inventory is at its target, or so near that no order is so small. False: it could not be noted, and is tried again. */
+  readonly done: (why: string) => boolean;
 };

@@ -63,6 +63,7 @@ export function linesOf({ book, route, ...row }: ToldHedge): readonly string[] {
     ...(row.middle === undefined ? [] : [`middle ${row.middle}`]),
     ...(row.costMax === undefined ? [] : [`at most ${row.costMax} ${minor}`]),
     ...(row.dayCost === undefined ? [] : [`${row.dayCost} ${minor} before it on its day`]),
+    ...(row.flatten === undefined ? [] : [`to close everything, ${row.flatten.cost} ${minor} before it`]),
   ];
   const { offer } = row;
   return [

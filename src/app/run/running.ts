@@ -8,6 +8,7 @@ import type { Journal } from '../../live/state/journal.ts';
 import { cancelsIn } from '../../live/state/cancels.ts';
 import { reloadsIn } from '../../live/state/reloads.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
+import { flattenIn } from '../../live/safety/flatten.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Latch } from '../../live/safety/latch.ts';
 import { openRolling } from '../../live/loop/rolling.ts';
@@ -116,6 +117,7 @@ export class Running {
         latch: this.#latch,
         adjustments: adjustmentsIn(config.state.dir),
         settlements: settlementsIn(config.state.dir),
+        flatten: flattenIn(config.state.dir),
       },
       onNews: (news, { instrument }) => {
         logEvent(log, instrument, news, this.#resumeCommand);

@@ -63,4 +63,6 @@ export type HedgeRow = {
   readonly costMax?: string;
   /** What hedges before it may have cost on its UTC day. */
   readonly dayCost?: string;
+  /** Of the request of a person to close everything: which one, and what its hedges before this one may have cost; minor currency. */
+  readonly flatten?: { readonly id: string; readonly cost: string };
 };

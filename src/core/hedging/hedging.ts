@@ -79,7 +79,7 @@ export function carryCost(amount: Money, mid: Money, { band, carryBpsPerHour, un
 
 /**
  * Weighs every way out of `amount` (as of `toLeave`). `middle` is the price of one major in the middle of the book; `dayLeft` what hedges may
- * still cost today, null without a limit.
+ * still cost today, null without a limit; `left` names it where it is another limit.
  */
 export function weigh(
   instrument: Instrument,
@@ -89,6 +89,7 @@ export function weigh(
   ways: readonly WayOut[],
   rules: HedgeRules,
   dayLeft: Money | null = null,
+  left = 'today',
 ): HedgeDecision {
   const size = amount < 0n ? -amount : amount;
   const isPastBand = (inventory < 0n ? -inventory : inventory) > rules.band;
@@ -121,7 +122,7 @@ export function weigh(
       (whole > costLimit(size, mid, rules) || spends > costLimit(major, mid, rules)
         ? `more than ${rules.costMaxBps} bps`
         : dayLeft !== null && spends > dayLeft
-          ? 'more than is left for today'
+          ? `more than is left for ${left}`
           : null);
     return { way, cost: whole, most: spends, why };
   }

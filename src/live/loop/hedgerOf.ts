@@ -14,7 +14,7 @@ type OfLoop = Pick<HedgerOptions, 'persist' | 'mayAct'> & {
 
 /** The hedger of one run; null when inventory leaves by quotes alone. */
 export function hedgerOf(
-  { beside, bot: { instance }, engine, start, state: { journal } }: LoopOptions,
+  { beside, bot: { instance }, engine, start, state: { journal, flatten } }: LoopOptions,
   run: RunContext,
   { rules, balancesAt, ...gate }: OfLoop,
 ): Hedger | null {
@@ -28,6 +28,7 @@ export function hedgerOf(
       orderPrefix: `${instance}-${journal.run}-t`,
     },
     pair: start.rules.instrument,
+    ...(flatten ? { flatten: { asked: () => flatten.read(), done: why => flatten.end(why, run.clock.now()) } } : {}),
     view: () => hedgeViewOf(engine, { ...rules(), balancesAt: balancesAt() }, run.time()),
     ...gate,
   });

@@ -3,6 +3,7 @@ import type { Clock, Engine, Exchange, MarketStream, Millis, MoneyLists } from '
 import type { HedgeSetup } from '../../hedge/index.ts';
 import type { AdjustmentBox } from '../state/adjustments.ts';
 import type { Journal } from '../state/journal.ts';
+import type { FlattenFile } from '../safety/flatten.ts';
 import type { Latch } from '../safety/latch.ts';
 import type { Log } from '../log.ts';
 import type { SettlementBox } from '../state/settlements.ts';
@@ -48,6 +49,8 @@ export type StateSide = {
   readonly adjustments?: AdjustmentBox | undefined;
   /** Where a person leaves word of hedges that nobody can look up. */
   readonly settlements?: SettlementBox | undefined;
+  /** Where a person leaves that the hedger is to close everything. */
+  readonly flatten?: FlattenFile | undefined;
 };
 
 export type LoopTiming = {

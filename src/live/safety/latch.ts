@@ -5,6 +5,7 @@ import type { Millis } from '../../core/index.ts';
 import { appendLine, overwrite, syncFolder, writeDurably, writeDurablyAlone } from '../files/durableFiles.ts';
 import type { Log } from '../log.ts';
 import { heedStateDir } from '../files/stateDir.ts';
+import { FLATTEN_FILE } from './flatten.ts';
 
 export type Halt = {
   readonly reason: string;
@@ -207,6 +208,7 @@ export function latchIn(dir: string): Latch {
       const lifted = haltIn(halted) ?? readHold() ?? haltIn(reducing);
       note({ at, by: 'person', ...(who === undefined ? {} : { who }), lifted, reason });
       writeDurably(join(dir, TAKE_UP_FILE), reason);
+      rmSync(join(dir, FLATTEN_FILE), { force: true });
       // First what a halt outlives: a bot that looks in between must not find it again after it has taken up the lifting.
       rmSync(reducing, { force: true });
       rmSync(held, { force: true });

@@ -29,7 +29,7 @@ test('the cost of a day is that of every hedge which was not certainly left undo
       for (const { days, cost, end, restarts } of list) {
         if (days > 0) spent = 0;
         now += days * DAY_MS;
-        rows.begin(moneyOf('1'), spentOnDay(rows.list, now));
+        rows.begin(moneyOf('1'), { dayCost: textOfMoney(spentOnDay(rows.list, now)) });
         // Without a cost nothing was accepted.
         if (cost === null) rows.change({ state: 'failed' });
         else {

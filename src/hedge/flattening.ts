@@ -1,0 +1,55 @@
+/** A person's request to close everything, as the hedger heeds it: when it is new, what its rules are, and when nothing is left that an order could close. */
+import { money, moneyOfValue, textOfMoney } from '../core/index.ts';
+import type { HedgeRules } from '../core/index.ts';
+import type { HedgerOptions } from './setup.ts';
+import type { HedgeView } from './view.ts';
+
+type Of = Pick<HedgerOptions, 'flatten' | 'pair'> & {
+  readonly run: Pick<HedgerOptions['run'], 'log'>;
+  readonly setup: { readonly rules: Pick<HedgeRules, 'costMaxBps'> };
+};
+
+const NOTHING = money(0n);
+const ONE = 10n ** 18n;
+
+export class Flattening {
+  readonly #of: Of;
+  #seen: string | null = null;
+
+  constructor(of: Of) {
+    this.#of = of;
+  }
+
+  /** The request as it stands now; null: there is none. */
+  get asked() {
+    return this.#of.flatten?.asked() ?? null;
+  }
+
+  /** Rules by which all inventory leaves. */
+  get rules(): Pick<HedgeRules, 'band' | 'residual'> {
+    return { band: NOTHING, residual: NOTHING };
+  }
+
+  /** True once for each request. */
+  isNew(): boolean {
+    const id = this.asked?.id ?? null;
+    const before = this.#seen;
+    this.#seen = id;
+    return id !== null && id !== before;
+  }
+
+  /** Nothing is left that an order of this book could close at the worst price that would be taken: the request is over, and that is told. */
+  isDone({ inventory, instrument, mid }: HedgeView): boolean {
+    const { flatten, pair, run, setup } = this.#of;
+    const size = inventory < 0n ? -inventory : inventory;
+    const worth = (((size * mid) / ONE) * BigInt(Math.floor(10_000 - setup.rules.costMaxBps))) / 10_000n;
+    const isOrder =
+      size / instrument.lotMoney >= BigInt(instrument.amountMin) &&
+      worth >= moneyOfValue(instrument, instrument.valueMin);
+    if (isOrder) return false;
+    const rest = size === 0n ? '' : `, but for ${textOfMoney(inventory)} ${pair.major}, less than the smallest order`;
+    const why = `inventory is at its target${rest}`;
+    if (flatten?.done(why) === true) run.log.info({}, `flatten: ${why}`);
+    return true;
+  }
+}
