@@ -1,8 +1,9 @@
 /** Everything that other rooms may import of the hedger. */
 export { Offers } from './offers.ts';
+export { bookWay } from './ways.ts';
 export type { BandModel } from './bandFollower.ts';
 export { Hedger } from './hedger.ts';
-export type { HedgerOptions, HedgeSetup } from './setup.ts';
+export type { FlattenAsked, HedgerOptions, HedgeSetup } from './setup.ts';
 export { hedgeViewOf } from './view.ts';
 export type { HedgeView } from './view.ts';
 export type { HedgeLog } from './log.ts';

@@ -15,6 +15,8 @@ export type ActionEntry = ActionEnd & {
   readonly reason: string;
   /** Of a pause: when it was to end by itself. */
   readonly untilMs?: Millis;
+  /** Of a flatten: the most that it may cost, in the minor currency. */
+  readonly costMax?: string;
 };
 
 const FILE = 'actions.jsonl';
@@ -23,7 +25,8 @@ const FILE = 'actions.jsonl';
 export function noteAction(stateDir: string, at: Millis, ask: ActionAsk, { end, lines }: ActionEnd): void {
   const { id, by, via, action, reason } = ask;
   const until = ask.action === 'pause' && ask.untilMs !== undefined ? { untilMs: ask.untilMs } : {};
-  const entry: ActionEntry = { id, at, by, via, action, reason, ...until, end, lines };
+  const cost = ask.action === 'flatten' ? { costMax: ask.costMax } : {};
+  const entry: ActionEntry = { id, at, by, via, action, reason, ...until, ...cost, end, lines };
   appendLineDurably(join(stateDir, FILE), JSON.stringify(entry));
 }
 
@@ -46,7 +49,7 @@ function entryOf(line: string): ActionEntry | null {
   } catch {
     return null;
   }
-  const { id, at, by, via, reason, end, lines, untilMs } = found;
+  const { id, at, by, via, reason, end, lines, untilMs, costMax } = found;
   const action = ACTIONS.find(each => each === found.action);
   if (action === undefined || typeof id !== 'string' || typeof at !== 'number' || !Array.isArray(lines)) return null;
   return {
@@ -54,5 +57,6 @@ function entryOf(line: string): ActionEntry | null {
     via: via === 'console' ? 'console' : 'command',
     end: end === 'done' ? 'done' : 'refused',
     ...(typeof untilMs === 'number' ? { untilMs } : {}),
+    ...(typeof costMax === 'string' ? { costMax } : {}),
   };
 }

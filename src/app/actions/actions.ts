@@ -5,7 +5,7 @@ import type { WhichBot } from '../messages/ownCommand.ts';
 import { UsageError } from '../wiring/usageError.ts';
 
 /** `docs/actions.md` has what each does with orders and with inventory. */
-export const ACTIONS = ['pause', 'resume', 'reduce', 'cancel', 'halt', 'reload'] as const;
+export const ACTIONS = ['pause', 'resume', 'reduce', 'cancel', 'halt', 'reload', 'flatten'] as const;
 export type ActionName = (typeof ACTIONS)[number];
 
 /** Where it was asked for. */
@@ -27,7 +27,15 @@ export type PauseAsk = Asked<'pause'> & {
   readonly untilMs?: Millis;
 };
 
-export type ActionAsk = { readonly [Name in ActionName]: Name extends 'pause' ? PauseAsk : Asked<Name> }[ActionName];
+export type FlattenAsk = Asked<'flatten'> & {
+  /** The most that it may cost in all, fees included: decimal text of the minor currency. A preview needs none. */
+  readonly costMax: string;
+};
+
+type Special = { readonly pause: PauseAsk; readonly flatten: FlattenAsk };
+export type ActionAsk = {
+  readonly [Name in ActionName]: Name extends keyof Special ? Special[Name] : Asked<Name>;
+}[ActionName];
 
 /** Lines for a person: what will be canceled, and what is quoted then. */
 export type ActionPreview = { readonly lines: readonly string[] };
@@ -48,8 +56,14 @@ export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
   if (by === '') throw new UsageError('--by: expected a name, found nothing that can be read; say who asks');
   if (ask.action === 'pause' && ask.untilMs !== undefined && !(ask.untilMs > now))
     throw new UsageError('--for: expected a time to come, like 30m; this pause would be over already');
+  if (ask.action === 'flatten' && !isSum(ask.costMax))
+    throw new UsageError(
+      `--max-cost: expected the most that closing everything may cost, in the minor currency, like 250.50; found ${JSON.stringify(ask.costMax)}`,
+    );
   return { ...ask, reason, by };
 }
+
+const isSum = (text: string): boolean => /^\d{1,15}(?:\.\d{1,8})?$/.test(text) && /[1-9]/.test(text);
 
 /** Also what turns the direction of writing around, or takes no room: what is read must be what was written. */
 const cleaned = (text: string, max: number): string =>

@@ -15,6 +15,7 @@ import { noteAction } from './actionJournal.ts';
 import { checkedAsk, stateDirOf } from './actions.ts';
 import type { ActionAsk, ActionEnd, PauseAsk } from './actions.ts';
 import { askBot } from './askBot.ts';
+import { flatten } from './flatten.ts';
 import { fileOf } from './previewAction.ts';
 
 /** Leaves what the bot heeds, waits for its answer where there is one, and writes the journal. Rejects with `UsageError` on what was asked wrongly: that is no line of the journal. */
@@ -71,6 +72,8 @@ async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>
       const { text, isLatched } = latchHalt(bot, reason, clock.now(), by);
       return { end: isLatched ? 'done' : 'refused', lines: [text] };
     }
+    case 'flatten':
+      return { end: 'done', lines: flatten(bot, ask, clock.now()) };
     case 'cancel':
       return cancel(bot, ask, clock);
   }

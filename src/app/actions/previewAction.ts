@@ -12,6 +12,7 @@ import { quotesBeside } from '../run/nextQuotes.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { checkedAsk, stateDirOf } from './actions.ts';
 import type { ActionAsk, ActionName, ActionPreview } from './actions.ts';
+import { costOfFlatten } from './flatten.ts';
 
 /** Reads only: the state directory, and for a reload what the bot answers. Rejects with `UsageError` where nothing can be done. */
 export async function previewAction(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionPreview> {
@@ -49,8 +50,10 @@ function standing(dir: string, { action }: ActionAsk, now: Millis): readonly str
 async function quotesThen(dir: string, ask: ActionAsk, life: BotLife, now: Millis): Promise<readonly string[]> {
   if (life.state !== 'runs') return [`no bot runs there (${life.state}): ${AT_START[ask.action]}`];
   if (recordingsIn(dir).length === 0) return ['the bot has recorded nothing yet'];
-  const { engine, seen, rules } = replayedMoment({ dir, at: null });
+  const moment = replayedMoment({ dir, at: null });
+  const { engine, seen, rules } = moment;
   const at = seen.at ?? now;
+  const cost = ask.action === 'flatten' ? costOfFlatten(moment, at) : [];
   // Copies: the engine goes on with its own.
   const liveOrders = engine.liveOrders.map(order => ({ ...order }));
   const event = eventOf(ask, dir, at, now);
@@ -60,6 +63,7 @@ async function quotesThen(dir: string, ask: ActionAsk, life: BotLife, now: Milli
       ? liveOrders.length
       : new Set(commands.flatMap(command => (command.kind === 'cancel' ? command.ids : []))).size;
   return [
+    ...cost,
     `${canceled} of ${liveOrders.length} live orders would be canceled (as recorded up to ${timeText(at)})`,
     ...quotesBeside({ liveOrders }, engine.preview(at), rules),
   ];
@@ -72,6 +76,7 @@ const AT_START: Readonly<Record<ActionName, string>> = {
   resume: 'the next start goes by it',
   cancel: 'there is nobody who would cancel; puntas halt --cancel takes out what is left',
   reload: 'a start reads the file anyway',
+  flatten: 'the hedger heeds it from the next start',
 };
 
 /** What the engine would hear; null when nothing. */
@@ -81,6 +86,8 @@ function eventOf({ action, reason }: ActionAsk, dir: string, at: Millis, now: Mi
     case 'halt':
     case 'reduce':
       return { kind: action, at, reason };
+    case 'flatten':
+      return { kind: 'reduce', at, reason };
     case 'resume':
       return { kind: pauseAt(latchIn(dir), now) === null ? 'resume' : 'pause over', at };
     case 'cancel':

@@ -1,8 +1,11 @@
 /** Whether a bot runs, as its state directory tells: its heartbeat, the process behind it, and what holds it. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { textOfMoney } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { HEARTBEAT_FILES, isThere, readHeartbeat } from '../../live/safety/heartbeat.ts';
+import { flattenIn } from '../../live/safety/flatten.ts';
+import type { Flatten } from '../../live/safety/flatten.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 
@@ -17,7 +20,7 @@ export type BotLife = {
 
 /** What keeps it from quoting as it would. */
 export type HeldBy = {
-  readonly what: 'halt' | 'pause' | 'hold' | 'reduce';
+  readonly what: 'halt' | 'pause' | 'hold' | 'reduce' | 'flatten';
   readonly reason: string;
   readonly at: Millis;
   /** Which kind: the bot itself, its sentinel, a person. */
@@ -48,6 +51,7 @@ export function holdersOf(dir: string, now: Millis): readonly HeldBy[] {
     ['pause', pauseAt(latch, now)],
     ['hold', latch.readHold()],
     ['reduce', latch.readReduce?.() ?? null],
+    ['flatten', personOf(flattenIn(dir).read())],
   ] as const;
   return found.flatMap(([what, held]) => {
     if (held === null) return [];
@@ -56,6 +60,14 @@ export function holdersOf(dir: string, now: Millis): readonly HeldBy[] {
     return [{ what, reason, at, by, who, until }];
   });
 }
+
+const personOf = (flatten: Flatten | null) =>
+  flatten && {
+    ...flatten,
+    by: 'person',
+    who: flatten.by,
+    reason: `${flatten.reason} (for at most ${textOfMoney(flatten.costMax)} in all)`,
+  };
 
 /** In words, such as `pause by ann`. */
 export const holderText = ({ what, by, who }: HeldBy): string =>

@@ -33,6 +33,7 @@ export function addActionCommands(program: Command): void {
   addPause(program);
   addReduce(program);
   addCancel(program);
+  addFlatten(program);
   addHalt(program);
   addResume(program);
 }
@@ -86,6 +87,23 @@ function addCancel(program: Command): void {
       .command('cancel')
       .description('have a running bot cancel every order, verify that none is left, and quote anew; inventory stays'),
   ).action((options: Flags) => act({ ...askOf(options), action: 'cancel' }, options, EXIT.leftOrders));
+}
+
+function addFlatten(program: Command): void {
+  action(
+    program
+      .command('flatten')
+      .description(
+        'have the hedger take the inventory to its target, for at most a sum in all; without --max-cost shows what it would cost',
+      )
+      .option('--max-cost <sum>', 'the most that it may cost in all, fees included, in the minor currency, like 250'),
+  ).action(async ({ maxCost, ...options }: Flags & { maxCost?: string }) => {
+    const isPreview = options.preview || maxCost === undefined;
+    const flags = { ...options, preview: isPreview };
+    await act({ ...askOf(flags), action: 'flatten', costMax: maxCost ?? '1' }, flags);
+    if (!options.preview && maxCost === undefined && !options.json)
+      console.log('nothing was done: say with --max-cost what it may cost in all, and with --reason why');
+  });
 }
 
 function addResume(program: Command): void {

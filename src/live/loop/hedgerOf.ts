@@ -1,6 +1,7 @@
 /** The hedger of a run, put together from what the loop has. */
 import { Hedger, hedgeViewOf } from '../../hedge/index.ts';
-import type { HedgerOptions } from '../../hedge/index.ts';
+import type { FlattenAsked, HedgerOptions } from '../../hedge/index.ts';
+import type { FlattenFile } from '../safety/flatten.ts';
 import type { Millis } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 import type { LoopOptions } from './loopOptions.ts';
@@ -11,6 +12,12 @@ type OfLoop = Pick<HedgerOptions, 'persist' | 'mayAct'> & {
   /** When the last read of the balances began. */
   readonly balancesAt: () => Millis;
 };
+
+/** Only once quotes only close: the hedger must not close what they open meanwhile. */
+const flattenOf = (file: FlattenFile, engine: LoopOptions['engine'], { clock }: RunContext): FlattenAsked => ({
+  asked: () => (engine.reducingBecause === null ? null : file.read()),
+  done: why => file.end(why, clock.now()),
+});
 
 /** The hedger of one run; null when inventory leaves by quotes alone. */
 export function hedgerOf(
@@ -28,7 +35,7 @@ export function hedgerOf(
       orderPrefix: `${instance}-${journal.run}-t`,
     },
     pair: start.rules.instrument,
-    ...(flatten ? { flatten: { asked: () => flatten.read(), done: why => flatten.end(why, run.clock.now()) } } : {}),
+    ...(flatten ? { flatten: flattenOf(flatten, engine, run) } : {}),
     view: () => hedgeViewOf(engine, { ...rules(), balancesAt: balancesAt() }, run.time()),
     ...gate,
   });

@@ -1,0 +1,65 @@
+/** To close everything through the hedger: what it would cost now, and the request that the hedger heeds. */
+import { money, moneyOf, textOfMoney, toLeave, weigh } from '../../core/index.ts';
+import type { Millis } from '../../core/index.ts';
+import { bookWay, hedgeViewOf } from '../../hedge/index.ts';
+import { flattenIn } from '../../live/safety/flatten.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import type { ReplayedMoment } from '../inspect/explain.ts';
+import { lastConfigOf } from '../inspect/halt.ts';
+import { lifeOf } from '../inspect/botLife.ts';
+import { ownCommand } from '../messages/ownCommand.ts';
+import type { WhichBot } from '../messages/ownCommand.ts';
+import { hedgePlanOf } from '../wiring/bot.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import type { FlattenAsk } from './actions.ts';
+
+/** What is beyond the target, and what it would cost by the book as it was last recorded. The desk's prices are asked for only when it happens. */
+export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Millis): readonly string[] {
+  const plan = hedgePlanOf(setup);
+  if (plan === undefined) return [NO_HEDGER];
+  const { major, minor } = rules.instrument;
+  const view = hedgeViewOf(engine, { ...rules, balancesAt: at }, at);
+  const { inventory, mid, refusal } = view;
+  if (inventory === 0n) return ['inventory is at its target: nothing would leave'];
+  const what = `${inventory > 0n ? textOfMoney(inventory) : textOfMoney(money(-inventory))} ${major}`;
+  const venues = plan.venues.join(', ');
+  const limits = `it leaves by ${venues}, whichever costs least then, at most ${plan.rules.costMaxBps} bps each (hedge.costMaxBps), and all of it for at most --max-cost`;
+  const beyond = `inventory: ${what} ${inventory > 0n ? 'more' : 'less'} than the target`;
+  if (refusal !== null) return [`${beyond}; what it would cost is not known: ${refusal}`, limits];
+  const amount = toLeave(inventory, { ...plan.rules, band: money(0n), residual: money(0n) });
+  const { out } = bookWay(plan, true, view, amount);
+  const [book] = weigh(rules.instrument, amount, inventory, mid, [out], { ...plan.rules, costMaxBps: 10_000 }).weighed;
+  const cost =
+    book === undefined || book.cost === null
+      ? `through the book: ${book?.not ?? 'no price'}`
+      : `through the book all of it would cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} now (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
+  return [beyond, cost, limits, 'until puntas resume, quotes only close inventory'];
+}
+
+const CENT = 10n ** 16n;
+const centsCeil = (sum: bigint) => money(-(-sum / CENT) * CENT + (sum > 0n && sum % CENT !== 0n ? CENT : 0n));
+
+const NO_HEDGER =
+  'this bot has no hedge section: its inventory leaves by quotes alone. puntas reduce has it only close inventory';
+
+/** From here on the hedger closes everything, and quotes only close. Says what holds now. Throws `UsageError` where nothing could. */
+export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, at: Millis): readonly string[] {
+  const dir = bot.stateDir;
+  if (lastConfigOf(dir).hedge === undefined) throw new UsageError(NO_HEDGER);
+  const [latch, file] = [latchIn(dir), flattenIn(dir)];
+  const [halt, before] = [latch.read(), file.read()];
+  // First what takes nothing on: the hedger must not close what quotes open.
+  latch.setReduce?.({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
+  file.set({ id, at, by, reason, costMax });
+  const life = lifeOf(dir, at).state;
+  return [
+    `${life === 'runs' ? 'the hedger closes everything from now on' : 'no bot runs there; from its start the hedger closes everything'}, for at most ${textOfMoney(moneyOf(costMax))} in all; quotes only close inventory until: ${ownCommand('resume', bot)}`,
+    'puntas hedges and puntas status say how far it is',
+    ...(before === null
+      ? []
+      : [`the request before is replaced, and its costs do not count for this one: ${before.reason}`]),
+    ...(halt === null
+      ? []
+      : [`trading is halted there: nothing is closed until that is lifted, which takes this back too`]),
+  ];
+}

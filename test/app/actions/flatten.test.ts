@@ -1,0 +1,77 @@
+/** To close everything is asked for with a sum, shown with its cost first, and refused where there is no hedger. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { actionsIn } from '../../../src/app/actions/actionJournal.ts';
+import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { previewAction } from '../../../src/app/actions/previewAction.ts';
+import { moneyOf } from '../../../src/core/index.ts';
+import { flattenIn } from '../../../src/live/safety/flatten.ts';
+import { latchIn } from '../../../src/live/safety/latch.ts';
+import { hedgedWorld, held } from '../../live/hedge/hedgedWorld.ts';
+import { started, worldOf } from '../../live/world.ts';
+import type { World } from '../../live/world.ts';
+
+const worlds: World[] = [];
+afterEach(() => worlds.splice(0).forEach(world => world.end()));
+
+const hedged = (): World => {
+  const made = hedgedWorld(3, { band: '0.09', venues: ['rfq', 'book'] });
+  worlds.push(made);
+  return made;
+};
+
+const ask = (costMax = '900') =>
+  ({ id: 'one', action: 'flatten', reason: 'end of the week', by: 'ana', via: 'command', costMax }) as const;
+const botOf = ({ stateDir }: World) => ({ configFile: undefined, stateDir });
+
+describe('a flatten', () => {
+  test('is shown with what is beyond the target and what it would cost by the book, and changes nothing then', async () => {
+    const made = hedged();
+    const running = await started(made);
+    await made.clock.advance(20_000);
+    const { lines } = await previewAction(botOf(made), ask(), made.clock);
+    const text = lines.join('\n');
+    expect(text).toContain('inventory: 0.08 btc more than the target');
+    const [, cost, bps] = /all of it would cost about ([\d.]+) mxn now \(([\d.]+) bps\)/.exec(text)!;
+    // Half a spread and the fee of a taker, of 0.08 btc at some 1.5 million.
+    expect(Number(cost)).toBeCloseTo((0.08 * 1_500_000 * Number(bps)) / 10_000, -1);
+    expect(Number(bps)).toBeGreaterThan(10);
+    expect(text).toContain('at most 100 bps each (hedge.costMaxBps)');
+    expect(flattenIn(made.stateDir).read()).toBeNull();
+    await running.stop();
+  });
+
+  test('is carried out, and the journal has who, why and the sum', async () => {
+    const made = hedged();
+    const running = await started(made);
+    await made.clock.advance(20_000);
+    expect((await carryOut(botOf(made), ask(), made.clock)).end).toBe('done');
+    await made.clock.advance(120_000);
+    expect(held(made)).toBe(moneyOf('1.5'));
+    const entry = { action: 'flatten', by: 'ana', reason: 'end of the week', costMax: '900', end: 'done' };
+    expect(actionsIn(made.stateDir)).toMatchObject([entry]);
+    expect(latchIn(made.stateDir).readReduce?.()?.reason).toBe('flatten: end of the week');
+    await running.stop();
+  });
+
+  test.each(['', '0', '0.00', '-5', '1e3', '12 mxn', 'NaN'])(
+    'for %j is refused before anything is written',
+    async sum => {
+      const made = hedged();
+      const running = await started(made);
+      await expect(carryOut(botOf(made), ask(sum), made.clock)).rejects.toThrow('--max-cost: expected');
+      expect(flattenIn(made.stateDir).read()).toBeNull();
+      expect(latchIn(made.stateDir).readReduce?.()).toBeNull();
+      await running.stop();
+    },
+  );
+
+  test('is refused where inventory leaves by quotes alone', async () => {
+    const made = worldOf(3, {});
+    worlds.push(made);
+    const running = await started(made);
+    const { end, lines } = await carryOut(botOf(made), ask(), made.clock);
+    expect([end, lines.join()]).toEqual(['refused', expect.stringContaining('no hedge section')]);
+    expect(latchIn(made.stateDir).readReduce?.()).toBeNull();
+    await running.stop();
+  });
+});
