@@ -86,11 +86,14 @@ export class Quoter {
     const { orders, decisions } = this.#parts;
     this.#figures = quote.figures ?? this.#figures;
     const normalized = normalizeQuote(riskContext.instrument, riskContext.depth, quote);
-    const levels = this.takerOrder.isWaiting ? this.takerOrder.besides(normalized.levels) : normalized.levels;
+    const { reduceOnly } = riskContext;
+    const { takerOrder } = this;
+    const levels = takerOrder.isWaiting ? takerOrder.besides(normalized.levels, reduceOnly) : normalized.levels;
     decisions.asked(quote, normalized, levels);
     for (const side of ['buy', 'sell'] as const) {
-      const full = this.takerOrder.cleared(reconcileSide(side, levels, orders.live, this.#options.tolerance, at));
-      const plan = riskContext.reduceOnly ? reducedPlan(full, side, riskContext.position) : full;
+      const reconciled = reconcileSide(side, levels, orders.live, this.#options.tolerance, at);
+      const full = takerOrder.cleared(reconciled, reduceOnly);
+      const plan = reduceOnly ? reducedPlan(full, side, riskContext.position) : full;
       decisions.planned(side, plan);
       for (const { order, reason } of plan.cancel) {
         this.#cancels.push(order.id);
@@ -122,13 +125,13 @@ export class Quoter {
     this.#options.onNews?.({ kind: 'placing', command, level });
   }
 
-  /** Quotes of ours that it would trade with are on their way out: until they are gone it waits. */
+  /** Quotes of ours that it would trade with, or that close what it closes, are on their way out: until they are gone it waits. */
   #take(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext): void {
     const { orders } = this.#parts;
     const command = this.takerOrder.due(at);
     if (command === null) return;
     const verdict = refusal ?? approvePlace(command, riskContext);
-    if (verdict === 'would cross our own order') return;
+    if (verdict === 'would cross our own order' || verdict === 'reduce only') return;
     if (typeof verdict === 'string') return this.takerOrder.refuse(verdict);
     this.takerOrder.sent();
     orders.intend(command.id, command.side, command.price, command.amount, at, true);

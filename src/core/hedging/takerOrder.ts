@@ -61,23 +61,25 @@ export class TakerOrder {
     this.#onRefused(id, why);
   }
 
-  /** What may be shown meanwhile: nothing that the order would trade with. */
-  besides(levels: readonly NormalizedLevel[]): readonly NormalizedLevel[] {
+  /** What may be shown meanwhile: nothing that the order would trade with; while only inventory is closed, nothing either that closes the same. */
+  besides(levels: readonly NormalizedLevel[], reduceOnly: boolean): readonly NormalizedLevel[] {
     const request = this.#request;
-    if (request === null) return levels;
-    const { side, price } = request;
-    return levels.filter(level => level.side === side || (side === 'buy' ? level.price > price : level.price < price));
+    return request === null ? levels : levels.filter(level => !isInTheWay(level, request, reduceOnly));
   }
 
   /** The same of orders that are already there: one that was kept for its place in the queue may be nearer than any level. */
-  cleared(plan: QuotePlan): QuotePlan {
+  cleared(plan: QuotePlan, reduceOnly: boolean): QuotePlan {
     const request = this.#request;
     if (request === null) return plan;
-    const { side, price } = request;
-    const isInTheWay = ({ order }: QuotePlan['keep'][number]) =>
-      order.side !== side && (side === 'buy' ? order.price <= price : order.price >= price);
-    const gone = plan.keep.filter(isInTheWay).map(kept => ({ ...kept, reason: 'level not wanted' as const }));
+    const isOut = ({ order }: QuotePlan['keep'][number]) => isInTheWay(order, request, reduceOnly);
+    const gone = plan.keep.filter(isOut).map(kept => ({ ...kept, reason: 'level not wanted' as const }));
     if (gone.length === 0) return plan;
-    return { ...plan, keep: plan.keep.filter(kept => !isInTheWay(kept)), cancel: [...plan.cancel, ...gone] };
+    return { ...plan, keep: plan.keep.filter(kept => !isOut(kept)), cancel: [...plan.cancel, ...gone] };
   }
 }
+
+const isInTheWay = (
+  quote: { readonly side: Side; readonly price: Price },
+  { side, price }: TakerRequest,
+  reduceOnly: boolean,
+): boolean => (quote.side === side ? reduceOnly : side === 'buy' ? quote.price <= price : quote.price >= price);

@@ -84,6 +84,22 @@ describe('an order that takes', () => {
     expect(taken(desk)).toHaveLength(1);
   });
 
+  test('while only inventory is closed waits until a quote of ours that closes the same is gone, and closes all of it', () => {
+    const desk = long(20);
+    desk.step({ kind: 'reduce', at: desk.now, reason: 'before the weekend' });
+    desk.rounds(3);
+    // It would close what an order of ours closes already.
+    expect(desk.live.filter(({ side }) => side === 'sell').length).toBeGreaterThan(0);
+    desk.fateOfCancel = () => 'lost';
+    ask(desk, 'sell', 990, 20, 60_000);
+    desk.rounds(3);
+    expect(taken(desk)).toEqual([]);
+    desk.fateOfCancel = () => 'done';
+    desk.rounds(200);
+    expect(taken(desk)).toHaveLength(1);
+    expect(inventory(desk)).toBe(0);
+  });
+
   test.each([
     ['beyond the target', 'sell', 990, 21, 'not towards the target'],
     ['away from the target', 'buy', 1010, 5, 'not towards the target'],
