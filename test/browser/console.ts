@@ -212,7 +212,7 @@ describe('an open page', () => {
     await page.locator('.warning', { hasText: evil }).waitFor(SLOW);
     expect(await page.locator('img').count()).toBe(0);
     expect((await ran(['resume', '-c', config, '--reason', 'it was a test'])).code).toBe(0);
-    await page.locator('#events li', { hasText: 'person: lifted: it was a test' }).waitFor(SLOW);
+    await page.locator('#events li', { hasText: ': lifted: it was a test' }).waitFor(SLOW);
     await page.locator('.warning', { hasText: evil }).waitFor({ state: 'detached', ...SLOW });
     expect(noise).toEqual([]);
   });
