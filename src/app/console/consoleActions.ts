@@ -11,10 +11,13 @@ import { previewAction } from '../actions/previewAction.ts';
 import type { WhichBot } from '../messages/ownCommand.ts';
 import { digestOf } from '../run/reloading.ts';
 
+/** What costs money is asked for where its cost can be read at leisure: on the command line. */
+const OFFERED = ACTIONS.filter(name => name !== 'flatten');
+
 /** Of one bot. Nothing here needs a key: what is to happen is left where the bot heeds it. */
 export function consoleActions(bot: WhichBot, clock: Clock): ConsoleActions {
   return {
-    names: ACTIONS,
+    names: OFFERED,
     prepare: async request => {
       const ask = askOf(request, clock);
       const seen = fileSeen(bot, ask);
@@ -36,8 +39,8 @@ const fileSeen = ({ configFile }: WhichBot, { action }: ActionAsk): string | nul
   action === 'reload' && configFile !== undefined ? digestOf(readFileSync(configFile, 'utf8')) : null;
 
 function askOf({ action, reason, by, minutes }: ActionRequest, clock: Clock): ActionAsk {
-  const name = ACTIONS.find(each => each === action);
-  if (name === undefined) throw new Error(`expected one of ${ACTIONS.join(', ')}`);
+  const name = OFFERED.find(each => each === action);
+  if (name === undefined) throw new Error(`expected one of ${OFFERED.join(', ')}`);
   const asked = { id: randomUUID(), reason, by, via: 'console' } as const;
   if (name !== 'pause') return checkedAsk({ ...asked, action: name }, clock.now());
   const until = minutes === null ? {} : { untilMs: clock.now() + minutes * 60_000 };
