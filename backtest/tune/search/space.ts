@@ -70,7 +70,7 @@ function flawOfCondition({ when }: Parameter, before: Space): string | null {
 }
 
 /** Whether the parameter's condition, if it has one, holds at the point. */
-export const isActive = ({ when }: Parameter, point: Point): boolean =>
+export const holdsAt = ({ when }: Parameter, point: Point): boolean =>
   when === undefined || (Object.hasOwn(point, when.key) && wantedOf(when).includes(point[when.key]!));
 
 const wantedOf = ({ is }: Condition): readonly ParameterValue[] =>
@@ -99,7 +99,7 @@ export function countOf(parameter: Parameter): number {
 export function pointAt(space: Space, cube: ArrayLike<number>): Point {
   const point: Record<string, ParameterValue> = {};
   for (const [i, parameter] of space.entries())
-    if (isActive(parameter, point)) point[parameter.key] = valueAt(parameter, cube[i]!);
+    if (holdsAt(parameter, point)) point[parameter.key] = valueAt(parameter, cube[i]!);
   return point;
 }
 
@@ -116,7 +116,7 @@ export function valueAt(parameter: Parameter, coordinate: number): ParameterValu
 
 /** The coordinates of a point, each in the centre of its value's share; null for parameters that are not there. Undefined values are told by a RangeError. */
 export const cubeOf = (space: Space, point: Point): readonly (number | null)[] =>
-  space.map(parameter => (isActive(parameter, point) ? coordinateOf(parameter, point[parameter.key]) : null));
+  space.map(parameter => (holdsAt(parameter, point) ? coordinateOf(parameter, point[parameter.key]) : null));
 
 /** The coordinate of one value. */
 export function coordinateOf(parameter: Parameter, value: ParameterValue | undefined): number {
@@ -133,7 +133,7 @@ export function coordinateOf(parameter: Parameter, value: ParameterValue | undef
 }
 
 /** A text that two points share exactly when they are equal, whatever the order of their keys. */
-export const nameOf = (point: Point): string =>
+export const textOfPoint = (point: Point): string =>
   JSON.stringify(Object.entries(point).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 
 /** A point drawn evenly from the unit cube: every parameter takes its draw, whether its condition holds or not. */
