@@ -71,3 +71,6 @@ export { HORIZON_S, ORDERS_A_SIDE, ranked, scoutedBook } from './scout/scouting.
 export type { ScoutedBook, Scouting } from './scout/scouting.ts';
 export { scoutPage } from './scout/page.ts';
 export { bpsText, compact, scoutWords, shownIn, signed } from './scout/words.ts';
+export { flawOfSpace, nameOf as nameOfPoint } from './tune/search/space.ts';
+export type { Parameter as SpaceParameter, ParameterValue, Point, Space } from './tune/search/space.ts';
+export type { Search } from './tune/search/search.ts';
