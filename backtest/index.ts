@@ -71,6 +71,11 @@ export { HORIZON_S, ORDERS_A_SIDE, ranked, scoutedBook } from './scout/scouting.
 export type { ScoutedBook, Scouting } from './scout/scouting.ts';
 export { scoutPage } from './scout/page.ts';
 export { bpsText, compact, scoutWords, shownIn, signed } from './scout/words.ts';
-export { flawOfSpace, nameOf as nameOfPoint } from './tune/search/space.ts';
+export { flawOfSpace, textOfPoint } from './tune/search/space.ts';
 export type { Parameter as SpaceParameter, ParameterValue, Point, Space } from './tune/search/space.ts';
 export type { Search } from './tune/search/search.ts';
+export { newSearch } from './tune/search/searches.ts';
+export { deflatedSharpe, momentsOf, varianceOfSharpes } from './tune/judge/sharpe.ts';
+export type { Evidence, HeldOut, StableParameter, TunedTrial, Tuning } from './tune/report/tuning.ts';
+export { tuningWords, verdictOn } from './tune/report/words.ts';
+export { tuningPage } from './tune/report/page.ts';
