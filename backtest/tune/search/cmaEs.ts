@@ -58,17 +58,8 @@ export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
   let ownBest = -Infinity;
 
   const memberOf = (index: number): Member => {
-    while (members.length <= index) members.push(drawn(members.length));
+    while (members.length <= index) members.push(drawnMember(space, run, drawOf(seed, generation, members.length)));
     return members[index]!;
-  };
-  const drawn = (index: number): Member => {
-    const random = drawOf(seed, generation, index);
-    const at = withinBounds(run.law, random);
-    const chosen = run.shares.map(shares => drawnShare(shares, random));
-    const cube = new Array<number>(space.length);
-    numbers.forEach((i, k) => (cube[i] = at[k]!));
-    choices.forEach((i, k) => (cube[i] = (chosen[k]! + 0.5) / countOf(space[i]!)));
-    return { point: pointAt(space, cube), at, chosen };
   };
   const takeOwn = (point: Point, value: number | null): void => {
     if (generation > 0 || value === null || !(value > ownBest) || members.some(one => one.value !== undefined)) return;
@@ -126,6 +117,18 @@ export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
 function floorOf(parameter: Parameter): number {
   const count = countOf(parameter);
   return count === Infinity || parameter.kind === 'log' ? 0 : 0.2 / count;
+}
+
+/** One point: its numbers from the law, its choices by their shares. */
+function drawnMember(space: Space, { law, shares }: Run, random: Random): Member {
+  const at = withinBounds(law, random);
+  const chosen = shares.map(of => drawnShare(of, random));
+  let number = 0;
+  let choice = 0;
+  const cube = space.map(parameter =>
+    parameter.kind === 'choice' ? (chosen[choice++]! + 0.5) / parameter.values.length : at[number++]!,
+  );
+  return { point: pointAt(space, cube), at, chosen };
 }
 
 function withinBounds(law: AdaptedNormal, random: Random): Float64Array {

@@ -17,10 +17,11 @@ type Axis = { readonly parameter: Parameter; readonly count: number; readonly wi
 /** The coordinate of each parameter in a point; NaN where it is not there. */
 type Kernel = Float64Array;
 
-/** The law about these points; without any it is even. */
-export function parzenOf(space: Space, points: readonly Point[]): Parzen {
+/** The law about these points; without any it is even. The more trials there were, the nearer a kernel may keep to its point. */
+export function parzenOf(space: Space, points: readonly Point[], trials: number): Parzen {
   const kernels = points.map(point => kernelOf(space, point));
-  const axes = space.map((parameter, i) => axisOf(parameter, kernels, i, space.length));
+  const axes = space.map((parameter, i) => axisOf(parameter, kernels, i, trials));
+  const scales = kernels.map(kernel => kernel.map((about, i) => scaleOf(axes[i]!, about)));
   return {
     draw: random => {
       // One more than there are: the last is the wide one.
@@ -32,11 +33,11 @@ export function parzenOf(space: Space, points: readonly Point[]): Parzen {
     },
     logDensity: point => {
       const at = kernelOf(space, point);
-      const logs = kernels.map(kernel => {
+      const logs = kernels.map((kernel, k) => {
         let sum = 0;
         for (const [i, axis] of axes.entries()) {
           if (Number.isNaN(at[i]!) || Number.isNaN(kernel[i]!)) continue;
-          sum += logAlong(axis, kernel[i]!, at[i]!);
+          sum += logAlong(axis, kernel[i]!, scales[k]![i]!, at[i]!);
         }
         return sum;
       });
@@ -53,20 +54,26 @@ const kernelOf = (space: Space, point: Point): Kernel =>
     holdsAt(parameter, point) ? coordinateOf(parameter, point[parameter.key]) : Number.NaN,
   );
 
-/** Scott's rule on what the points deviate along the axis; not below what as many even points would be apart. */
-function axisOf(parameter: Parameter, kernels: readonly Kernel[], i: number, dimensions: number): Axis {
+/** Scott's rule on what the points deviate along the axis, and not below a width that shrinks with the trials: points that lie close by chance must not bind the search. */
+function axisOf(parameter: Parameter, kernels: readonly Kernel[], i: number, trials: number): Axis {
   const seen = kernels.map(kernel => kernel[i]!).filter(x => !Number.isNaN(x));
   const count = countOf(parameter);
-  const n = seen.length;
-  const stays = n / (n + 1);
+  const n = Math.max(1, seen.length);
   const mean = seen.reduce((sum, x) => sum + x, 0) / n;
-  const deviation = Math.sqrt(seen.reduce((sum, x) => sum + (x - mean) ** 2, 0) / Math.max(1, n - 1));
-  const scott = (n > 1 ? deviation : 0.3) * n ** (-1 / (dimensions + 4));
-  const least = count === Infinity || parameter.kind === 'log' ? LEAST_WIDTH : 0.5 / count;
-  return { parameter, count, width: Math.max(least, scott), stays };
+  const deviation = Math.sqrt(seen.reduce((sum, x) => sum + (x - mean) ** 2, 0) / n);
+  const scott = deviation * n ** (-1 / ((kernels[0]?.length ?? 1) + 4));
+  const step = count === Infinity || parameter.kind === 'log' ? 0 : 0.5 / count;
+  return {
+    parameter,
+    count,
+    width: Math.max(WIDTH_MIN, WIDTH_FIRST / Math.sqrt(trials), step, scott),
+    stays: seen.length / (seen.length + 1),
+  };
 }
 
-const LEAST_WIDTH = 1e-3;
+/** Of a kernel, in widths of a parameter: after one trial (then by the root of their number), and at the least. Found on the functions of docs/tune-search.md. */
+const WIDTH_FIRST = 0.8;
+const WIDTH_MIN = 0.01;
 
 function drawAlong(axis: Axis, about: number | undefined, random: Random): ParameterValue {
   const { parameter, count, width, stays } = axis;
@@ -82,17 +89,15 @@ function drawAlong(axis: Axis, about: number | undefined, random: Random): Param
   return valueAt(parameter, about + width * normalQuantile(low + u * (high - low)));
 }
 
-/** The logarithm of a kernel's density at a coordinate, over that of even draws. */
-function logAlong(axis: Axis, about: number, at: number): number {
-  const { parameter, count, width, stays } = axis;
-  if (parameter.kind === 'choice') {
-    const isSame = Math.abs(about - at) < 0.5 / count;
-    return Math.log((isSame ? stays : 0) * count + (1 - stays));
-  }
-  const whole = normalCumulative((1 - about) / width) - normalCumulative(-about / width);
-  if (count === Infinity || parameter.kind === 'log')
-    return -0.5 * ((at - about) / width) ** 2 - Math.log(width * Math.sqrt(2 * Math.PI) * whole);
-  const half = 0.5 / count;
-  const share = normalCumulative((at + half - about) / width) - normalCumulative((at - half - about) / width);
-  return Math.log(Math.max(1e-300, (share * count) / whole));
+/** The logarithm of a kernel's density at a coordinate, over that of even draws. Between values in steps the density at the middle of a step stands for its share. */
+function logAlong({ parameter, count, width, stays }: Axis, about: number, scale: number, at: number): number {
+  if (parameter.kind !== 'choice') return -0.5 * ((at - about) / width) ** 2 - scale;
+  const isSame = Math.abs(about - at) < 0.5 / count;
+  return Math.log((isSame ? stays : 0) * count + (1 - stays));
+}
+
+/** The logarithm of what the normal law is divided by within the cube. */
+function scaleOf({ width }: Axis, about: number): number {
+  const within = normalCumulative((1 - about) / width) - normalCumulative(-about / width);
+  return Math.log(width * Math.sqrt(2 * Math.PI) * within);
 }

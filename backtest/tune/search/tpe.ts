@@ -16,7 +16,7 @@ export type TpeOptions = SearchOptions & {
 const STARTUP = 10;
 const CANDIDATES = 24;
 /** Share of the points that are called good, and how many at most. */
-const GOOD = 0.15;
+const GOOD = 0.1;
 const GOOD_MAX = 25;
 /** Times that other candidates are drawn when all of them were tried before. */
 const DRAWS = 4;
@@ -37,8 +37,8 @@ export function tpeSearch(space: Space, options: TpeOptions): Search {
     // Stable: of equal values the earlier one is the better one.
     const ranked = [...told].sort((a, b) => (a.value === b.value ? 0 : b.value - a.value)).map(({ point }) => point);
     const good = Math.min(GOOD_MAX, Math.ceil(GOOD * ranked.length));
-    const likely = parzenOf(space, ranked.slice(0, good));
-    const unlikely = parzenOf(space, [...ranked.slice(good), ...[...pending.values()].flat()]);
+    const likely = parzenOf(space, ranked.slice(0, good), ranked.length);
+    const unlikely = parzenOf(space, [...ranked.slice(good), ...[...pending.values()].flat()], ranked.length);
     const isCountable = space.every(parameter => countOf(parameter) < Infinity);
     let best: Point | null = null;
     for (let draw = 0; draw < (isCountable ? DRAWS : 1); draw++) {
