@@ -1,7 +1,7 @@
 /** The plots of a study: how the search went, what the best brought, what a choice is worth out of sample, and what lies around the best. */
 import type { Line, Plot } from '../../page/plot.ts';
 import { rangeOf } from '../../report/plots.ts';
-import type { Evidence, StableParameter, TunedTrial, Tuning } from './tuning.ts';
+import type { Evidence, TunedParameter, TunedTrial, Tuning } from './tuning.ts';
 
 /** Under one heading: a sentence on how to read them, and the plots. */
 export type TuningFigure = { readonly heading: string; readonly how: string; readonly plots: readonly Plot[] };
@@ -36,7 +36,7 @@ export function figuresOf(tuning: Tuning): readonly TuningFigure[] {
           {
             heading: 'Around the best',
             how: 'What trials brought by the value of each parameter; the large dot is the best. A best on a plateau can be trusted farther than one on a peak.',
-            plots: evidence.stability.flatMap((parameter, i) => stability(parameter, i, tuning)),
+            plots: evidence.parameters.flatMap((parameter, i) => along(parameter, i, tuning)),
           },
         ]),
   ].filter(({ plots }) => plots.length > 0);
@@ -190,7 +190,7 @@ function logits({ pbo }: Evidence): readonly Plot[] {
   ];
 }
 
-function stability({ key, scale, names, points, chosen }: StableParameter, i: number, tuning: Tuning): readonly Plot[] {
+function along({ key, scale, names, points, chosen }: TunedParameter, i: number, tuning: Tuning): readonly Plot[] {
   if (points.length < 2) return [];
   const sorted = [...points].sort((a, b) => a.at - b.at);
   const best = sorted.findIndex(({ at }) => at === chosen);
@@ -198,7 +198,7 @@ function stability({ key, scale, names, points, chosen }: StableParameter, i: nu
   const top = best < 0 ? null : Math.max(...sorted.filter(({ at }) => at === chosen).map(({ value }) => value));
   return [
     {
-      ...{ id: `stability-${i}`, title: key },
+      ...{ id: `parameter-${i}`, title: key },
       x: {
         kind: scale === 'choice' ? 'names' : scale === 'log' ? 'log' : 'number',
         values: sorted.map(({ at }) => at),

@@ -78,18 +78,30 @@ export type Evidence = {
   /** Of one block, not annualized. */
   readonly sharpe: number;
   readonly deflated: { readonly trials: number; readonly threshold: number; readonly probability: number };
-  /** Probability of backtest overfitting; null with fewer than two trials to choose from, or too few blocks. */
-  readonly pbo: { readonly value: number; readonly splits: number; readonly logits: readonly number[] } | null;
-  /** Of choices made on all but some groups of blocks, what they brought on those: one sum a path. */
+  /** Probability of backtest overfitting, by CSCV, and of a loss where the choice was not made; null with fewer than two trials to choose from, or too few blocks. */
+  readonly pbo: {
+    readonly value: number;
+    readonly interval: readonly [number, number] | null;
+    readonly lossProbability: number;
+    readonly logits: readonly number[];
+  } | null;
+  /** Purged and embargoed combinatorial cross-validation: what always choosing on other groups of blocks would have brought, one sum a path through all blocks. */
   readonly paths: readonly number[];
-  readonly pathsInterval: readonly [number, number] | null;
   /** Choosing always on what came before: the picture of it, in the order of time. */
   readonly walkForward: readonly { readonly chosen: number; readonly net: number }[];
-  readonly stability: readonly StableParameter[];
+  /** What neighbours of the best came to, each with one parameter moved: the share of them that lost at most `within` of it. Null where none was run. */
+  readonly stability: {
+    readonly share: number;
+    readonly within: number;
+    readonly neighbours: number;
+    /** `worstLoss` of the first objective; null where a neighbour cannot run. */
+    readonly byKey: readonly { readonly key: string; readonly share: number; readonly worstLoss: number | null }[];
+  } | null;
+  readonly parameters: readonly TunedParameter[];
 };
 
-/** Along one parameter: what trials with about its value brought. */
-export type StableParameter = {
+/** Along one parameter: what trials brought in the first objective, by its value. Of choices the values are numbered as `names`. */
+export type TunedParameter = {
   readonly key: string;
   readonly scale: 'linear' | 'log' | 'choice';
   readonly names: readonly string[];

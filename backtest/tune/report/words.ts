@@ -53,7 +53,7 @@ function bestOf(chosen: number, { net, interval, deflated, blocks }: Evidence, m
   return `The best of ${tried} is trial ${chosen}: ${gainText(net, minor)} ${minor} after 60 s, fees paid, under the lower of the fill models${around(interval, minor)}, from ${blocks} blocks of time. Deflated Sharpe ${share(deflated.probability)}, with ${numberText(deflated.trials)} configurations ever tried on these hours.`;
 }
 
-function choice({ pbo, paths, walkForward }: Evidence): string {
+function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   const won = paths.filter(net => net > 0).length;
   const path =
     paths.length === 0
@@ -61,14 +61,18 @@ function choice({ pbo, paths, walkForward }: Evidence): string {
       : ` Chosen on some hours and run on the others, ${won} of ${paths.length} paths earned something.`;
   const forward = walkForward.filter(({ net }) => net > 0).length;
   const walked = walkForward.length === 0 ? '' : ` Walking forward, ${forward} of ${walkForward.length} steps did.`;
-  if (pbo === null) return `How far the choice is overfitted cannot be told from so little.${path}${walked}`;
+  const held =
+    stability === null
+      ? ''
+      : ` Of its ${stability.neighbours} neighbours ${Math.round(stability.share * stability.neighbours)} hold at least ${100 - 100 * stability.within} % of what it brought.`;
+  if (pbo === null) return `How far the choice is overfitted cannot be told from so little.${path}${walked}${held}`;
   const word =
     pbo.value <= PBO_MOST
       ? 'the choice among the trials holds out of sample'
       : pbo.value < 0.5
         ? 'the choice among the trials is uncertain: its neighbours may do as well'
         : 'the choice among the trials is no better than a random one';
-  return `Probability of overfitting ${share(pbo.value)}: ${word}.${path}${walked}`;
+  return `Probability of overfitting ${share(pbo.value)}: ${word}.${path}${walked}${held}`;
 }
 
 function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[] {

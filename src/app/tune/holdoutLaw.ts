@@ -1,7 +1,7 @@
 /** The law of the holdout: opened once, on hours that nobody tuned on, and whoever has seen it tunes no more. */
 import { UsageError } from '../wiring/usageError.ts';
-import { meet } from './registry.ts';
-import type { Hours, OpenedRecord, RegistryRecord, TrialRecord } from './registry.ts';
+import { isTrial, meet } from './registry.ts';
+import type { Hours, NeighbourRecord, OpenedRecord, RegistryRecord, TrialRecord } from './registry.ts';
 
 /** Of a study: its own digest, what it is tuned on and what it holds out. */
 export type StudyHours = {
@@ -52,8 +52,8 @@ export function mayOpen(records: readonly RegistryRecord[], of: StudyHours, befo
 
 function unseen(records: readonly RegistryRecord[], { heldOut }: StudyHours): void {
   const seen = records.find(
-    (record): record is TrialRecord =>
-      record.kind === 'trial' && record.state !== 'refused' && meet(record.tapes, heldOut),
+    (record): record is TrialRecord | NeighbourRecord =>
+      isTrial(record) && record.state !== 'refused' && meet(record.tapes, heldOut),
   );
   if (seen !== undefined)
     throw new UsageError(

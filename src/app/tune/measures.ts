@@ -46,6 +46,8 @@ type Measure = {
   readonly better: 'more' | 'less';
   /** In which unit: the book's two currencies, or what it says. */
   readonly unit: 'minor' | 'major' | '';
+  /** Grows with every piece. */
+  readonly adds?: true;
   readonly says: string;
   readonly of: (sums: Sums) => number;
 };
@@ -53,12 +55,18 @@ type Measure = {
 /** In the order of the page. */
 export const MEASURES = {
   net60s: {
-    ...{ better: 'more', unit: 'minor', of: sums => sums.net60s },
+    ...{ better: 'more', unit: 'minor', adds: true, of: sums => sums.net60s },
     says: 'markout of the fills after 60 s times volume, less fees: what they would have made, had each been closed then',
   },
-  net: { better: 'more', unit: 'minor', of: sums => sums.net, says: 'profit with what is still held at the end' },
-  volume: { better: 'more', unit: 'minor', of: sums => sums.volume, says: 'traded value' },
-  fills: { better: 'more', unit: '', of: sums => sums.fills, says: 'executions' },
+  net: {
+    better: 'more',
+    unit: 'minor',
+    adds: true,
+    of: sums => sums.net,
+    says: 'profit with what is still held at the end',
+  },
+  volume: { better: 'more', unit: 'minor', adds: true, of: sums => sums.volume, says: 'traded value' },
+  fills: { better: 'more', unit: '', adds: true, of: sums => sums.fills, says: 'executions' },
   uptime: {
     ...{ better: 'more', unit: '', of: sums => over(sums.quotedSeconds, sums.seconds) },
     says: 'share of the time with a bid and an ask, from 0 to 1',
@@ -78,6 +86,9 @@ export const MEASURES = {
   },
   halts: { better: 'less', unit: '', of: sums => sums.halts, says: 'runs that halted themselves' },
 } as const satisfies Readonly<Record<string, Measure>>;
+
+/** Whether it is a sum over pieces. */
+export const addsUp = (name: MeasureName): boolean => 'adds' in MEASURES[name];
 
 export type MeasureName = keyof typeof MEASURES;
 export const MEASURE_NAMES = Object.keys(MEASURES) as MeasureName[];

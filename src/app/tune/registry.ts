@@ -53,6 +53,14 @@ export type TrialRecord = Signed & {
   readonly blocks: readonly number[];
 };
 
+/** A configuration beside the best, with one parameter moved. Nothing is chosen from these. */
+export type NeighbourRecord = Signed & {
+  readonly kind: 'neighbour';
+  /** Number of the best, and the parameter that is moved. */
+  readonly of: number;
+  readonly key: string;
+} & Pick<TrialRecord, 'seed' | 'tapes' | 'point' | 'config' | 'state' | 'why' | 'measures'>;
+
 export type OpenedRecord = Signed & {
   readonly kind: 'opened';
   readonly tapes: readonly Hours[];
@@ -66,7 +74,7 @@ export type HoldoutRecord = Signed & {
   readonly config: string;
 };
 
-export type RegistryRecord = StudyRecord | TrialRecord | OpenedRecord | HoldoutRecord;
+export type RegistryRecord = StudyRecord | TrialRecord | NeighbourRecord | OpenedRecord | HoldoutRecord;
 
 const FILE = 'trials.jsonl';
 
@@ -158,7 +166,7 @@ function recordOf(line: string): RegistryRecord | null | undefined {
   if (line.endsWith(TORN)) return null;
   try {
     const { kind } = JSON.parse(line) as { readonly kind?: unknown };
-    return ['study', 'trial', 'opened', 'holdout'].includes(String(kind))
+    return ['study', 'trial', 'neighbour', 'opened', 'holdout'].includes(String(kind))
       ? (JSON.parse(line) as RegistryRecord)
       : undefined;
   } catch {
@@ -170,11 +178,15 @@ function recordOf(line: string): RegistryRecord | null | undefined {
 export const meet = (some: readonly Hours[], others: readonly Hours[]): boolean =>
   some.some(a => others.some(b => (a.market === b.market || a.digest === b.digest) && a.from < b.to && a.to > b.from));
 
+/** Whether something was run on hours of a tape. */
+export const isTrial = (record: RegistryRecord): record is TrialRecord | NeighbourRecord =>
+  record.kind === 'trial' || record.kind === 'neighbour';
+
 /** How many different configurations were ever tried on any of these hours, whoever did. */
 export const trialsOn = (records: readonly RegistryRecord[], hours: readonly Hours[]): number =>
   new Set(
     records.flatMap(record =>
-      record.kind === 'trial' && record.config !== null && record.state !== 'refused' && meet(record.tapes, hours)
+      isTrial(record) && record.config !== null && record.state !== 'refused' && meet(record.tapes, hours)
         ? [record.config]
         : [],
     ),

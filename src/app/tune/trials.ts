@@ -1,7 +1,7 @@
 /** All trials of a study in their order: asked for in batches of one size, taken from the registry where they are there, told in the order of asking. */
-import { newSearch, textOfPoint } from '../../../backtest/index.ts';
-import { paretoFronts } from './interim.ts';
+import { newSearch, paretoRanks, textOfPoint } from '../../../backtest/index.ts';
 import type { Point } from '../../../backtest/index.ts';
+import type { Config } from '../../config.ts';
 import type { Progress } from '../messages/progress.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { mayTune } from './holdoutLaw.ts';
@@ -87,9 +87,8 @@ export function valuesOf(made: readonly TrialRecord[], keys: Study['keys']): rea
   const counted = made.map(trial => (isFeasible(trial, constraints) ? objectivesOf(trial, objectives) : null));
   if (objectives.length === 1) return counted.map(values => values?.[0] ?? null);
   const feasible = counted.flatMap((values, i) => (values === null ? [] : [{ values, i }]));
-  const behind = new Map<number, number>();
-  for (const [rank, front] of paretoFronts(feasible.map(({ values }) => values)).entries())
-    for (const at of front) behind.set(feasible[at]!.i, 0 - rank);
+  const ranks = paretoRanks(feasible.map(({ values }) => values));
+  const behind = new Map(feasible.map(({ i }, at) => [i, 0 - (ranks[at] ?? Infinity)]));
   return counted.map((_, i) => behind.get(i) ?? null);
 }
 
@@ -130,13 +129,12 @@ async function runLeft(
     });
   const batch: Asked[] = [];
   for (const { number, point } of left) {
-    const config = configAt(point, study.keys.parameters, study.base);
-    const why = typeof config === 'string' ? config : whyNotRun(config, terms);
-    if (typeof config === 'string' || why !== null) {
-      add({ number, point, config: typeof config === 'string' ? null : digestOf(config) }, { ...NOT_RUN, why });
+    const prepared = preparedAt(point, run);
+    if (prepared.why !== null) {
+      add({ number, point, config: prepared.digest }, { ...NOT_RUN, why: prepared.why });
       continue;
     }
-    const digest = digestOf(config);
+    const { digest, config } = prepared;
     const same = before.get(digest);
     if (same !== undefined) add({ number, point, config: digest }, outcomeOf(same));
     else batch.push({ number, point, digest, config });
@@ -149,6 +147,19 @@ async function runLeft(
     ({ number, point, digest }, outcome) => add({ number, point, config: digest }, outcome),
     onShare,
   );
+}
+
+/** The configuration of a point, with the digest of all of it; or why it is not run. */
+export function preparedAt(
+  point: Point,
+  { study, terms }: StudyRun,
+):
+  | { readonly why: null; readonly config: Config; readonly digest: string }
+  | { readonly why: string; readonly digest: string | null } {
+  const config = configAt(point, study.keys.parameters, study.base);
+  if (typeof config === 'string') return { why: config, digest: null };
+  const why = whyNotRun(config, terms);
+  return why === null ? { why, config, digest: digestOf(config) } : { why, digest: digestOf(config) };
 }
 
 const NOT_RUN = { state: 'refused', measures: null, soFar: [], blocks: [] } as const;

@@ -1,5 +1,5 @@
 /** `puntas tune`: a study from its YAML to what it came to, and the one look at its holdout. */
-import { intervalOf, verdictOn } from '../../../backtest/index.ts';
+import { intervalOf, paretoFront, verdictOn } from '../../../backtest/index.ts';
 import type { HeldOut, Tuning } from '../../../backtest/index.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { modelRunner } from '../backtest/backtestThreads.ts';
@@ -7,13 +7,13 @@ import { latenciesOf } from '../backtest/latencies.ts';
 import type { Progress } from '../messages/progress.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { bestConfig } from './bestConfig.ts';
-import { paretoFronts } from './interim.ts';
 import { evidenceOf } from './evidence.ts';
 import { mayOpen, mayTune, openedBy } from './holdoutLaw.ts';
 import type { StudyHours } from './holdoutLaw.ts';
 import { configAt } from './parameters.ts';
+import { runNeighbours } from './neighbours.ts';
 import { Registry, trialsOf, trialsOn } from './registry.ts';
-import type { HoldoutRecord, OpenedRecord, TrialRecord } from './registry.ts';
+import type { HoldoutRecord, NeighbourRecord, OpenedRecord, TrialRecord } from './registry.ts';
 import { digestOf, readStudy, studyDigest } from './study.ts';
 import type { Study } from './study.ts';
 import { bestOf, brokenBy, isFeasible, objectivesOf, runTrials } from './trials.ts';
@@ -66,8 +66,9 @@ export async function tune(options: TuneOptions): Promise<Tuned> {
     const run: StudyRun = { study, hours, registry, terms, signed, progress, unit: minor };
     const trials = await runTrials(run);
     const best = bestOf(trials, keys);
+    const neighbours = best === null ? [] : await runNeighbours(best, run);
     if (options.openHoldout) await openHoldout(run, best, () => heldOutPieces(tapes, study, latencies[0]!));
-    const tuning = tuningOf(run, tapes, trials, best);
+    const tuning = tuningOf(run, tapes, trials, best, neighbours);
     return { tuning, yaml: best && (to => bestConfig(study, best, tuning, to)) };
   } finally {
     registry.close();
@@ -144,6 +145,7 @@ function tuningOf(
   tapes: readonly TuneTape[],
   trials: readonly TrialRecord[],
   best: TrialRecord | null,
+  neighbours: readonly NeighbourRecord[],
 ): Tuning {
   const { study, hours, registry, terms } = run;
   const { keys, config, space } = study;
@@ -159,6 +161,7 @@ function tuningOf(
       pieces: terms.pieces,
       embargoMs: 1_000 * keys.embargoSeconds,
       objective: keys.objectives[0]!,
+      neighbours,
     });
   const holdout = heldOutOf(records, hours.study);
   const count = (state: TrialRecord['state']): number => trials.filter(trial => trial.state === state).length;
@@ -167,7 +170,7 @@ function tuningOf(
   const ranked = [...feasible].sort(
     (a, b) => objectivesOf(b, keys.objectives)[0]! - objectivesOf(a, keys.objectives)[0]! || a.number - b.number,
   );
-  const [front = []] = paretoFronts(feasible.map(trial => objectivesOf(trial, keys.objectives)));
+  const front = paretoFront(feasible.map(trial => objectivesOf(trial, keys.objectives)));
   return {
     made: { puntas: run.signed().version, node: process.versions.node },
     ...{ study: hours.study, book: instrument.symbol, major: instrument.major, minor: instrument.minor },
