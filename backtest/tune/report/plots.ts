@@ -190,12 +190,20 @@ function logits({ pbo }: Evidence): readonly Plot[] {
   ];
 }
 
-function along({ key, scale, names, points, chosen }: TunedParameter, i: number, tuning: Tuning): readonly Plot[] {
+function along(
+  { key, scale, names, points, chosen, upwards }: TunedParameter,
+  i: number,
+  tuning: Tuning,
+): readonly Plot[] {
   if (points.length < 2) return [];
-  const sorted = [...points].sort((a, b) => a.at - b.at);
-  const best = sorted.findIndex(({ at }) => at === chosen);
+  const sorted = beside(
+    [...points].sort((a, b) => a.at - b.at || a.value - b.value),
+    scale,
+  );
   const values = sorted.map(({ value }) => value);
-  const top = best < 0 ? null : Math.max(...sorted.filter(({ at }) => at === chosen).map(({ value }) => value));
+  const atBest = points.filter(({ at }) => at === chosen).map(({ value }) => value);
+  const top = upwards ? Math.max(...atBest) : Math.min(...atBest);
+  const best = sorted.findIndex(({ from, value }) => from === chosen && value === top);
   return [
     {
       ...{ id: `parameter-${i}`, title: key },
@@ -213,10 +221,27 @@ function along({ key, scale, names, points, chosen }: TunedParameter, i: number,
           colour: 'spread',
           style: 'dots',
           width: 4,
-          values: sorted.map(({ at, value }) => (at === chosen && value === top ? value : null)),
+          values: sorted.map(({ value }, n) => (n === best ? value : null)),
         },
       ],
       ...{ shades: [], group: null },
     },
   ];
+}
+
+/** Those at one value a little apart, so that each can be seen. */
+function beside(
+  points: TunedParameter['points'],
+  scale: TunedParameter['scale'],
+): readonly { readonly at: number; readonly from: number; readonly value: number }[] {
+  const [low, high] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 0];
+  return points.map(({ at, value }) => {
+    const alike = points.filter(other => other.at === at);
+    const share = (alike.findIndex(other => other.value === value) + 0.5) / alike.length - 0.5;
+    const moved =
+      scale === 'log'
+        ? at * Math.exp(0.04 * share * Math.log(high / low || 1))
+        : at + share * (scale === 'choice' ? 0.4 : 0.04 * (high - low));
+    return { at: alike.length === 1 ? at : moved, from: at, value };
+  });
 }

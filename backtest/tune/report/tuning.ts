@@ -104,6 +104,8 @@ export type Evidence = {
 export type TunedParameter = {
   readonly key: string;
   readonly scale: 'linear' | 'log' | 'choice';
+  /** Whether more of the objective is better. */
+  readonly upwards: boolean;
   readonly names: readonly string[];
   readonly points: readonly { readonly at: number; readonly value: number }[];
   readonly chosen: number | null;

@@ -14,7 +14,7 @@ import {
 } from '../../../backtest/index.ts';
 import type { Evidence, Space, SpaceParameter, Span, TunedParameter } from '../../../backtest/index.ts';
 import { randomOf } from '../../core/index.ts';
-import { upwards } from './measures.ts';
+import { MEASURES, upwards } from './measures.ts';
 import type { MeasureName } from './measures.ts';
 import type { NeighbourRecord, TrialRecord } from './registry.ts';
 import type { Piece } from './tuneTapes.ts';
@@ -150,6 +150,7 @@ function along(
   return {
     key,
     scale: parameter.kind === 'choice' ? 'choice' : parameter.kind === 'log' ? 'log' : 'linear',
+    upwards: MEASURES[objective].better === 'more',
     names,
     points: feasible.flatMap(trial => {
       const at = placeOf(trial);
