@@ -98,7 +98,7 @@ function textAt(tree: unknown, path: readonly PropertyKey[]): string | null {
     if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return null;
     here = (here as Readonly<Record<PropertyKey, unknown>>)[step];
   }
-  return typeof here === 'object' ? 'keys and values' : typeof here === 'string' ? JSON.stringify(here) : String(here);
+  return typeof here === 'object' ? 'keys and values' : JSON.stringify(here);
 }
 
 /** Digits of a number that was found between bounds: more would be pretence. */

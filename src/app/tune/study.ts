@@ -45,7 +45,9 @@ export function readStudy(path: string): Study {
   };
   const parsed = studySchema.safeParse(read.value);
   if (!parsed.success)
-    return told(parsed.error.issues.flatMap(issue => problemsOf(issue, studySchema, read.value, read.source)));
+    return told(
+      parsed.error.issues.flatMap(issue => problemsOf(issue, studySchema, read.value, at => read.source(at))),
+    );
   const keys = parsed.data;
   const configFile = resolve(dirname(resolve(path)), keys.config);
   const { config, text: configText } = readConfigText(configFile);

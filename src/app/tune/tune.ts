@@ -185,10 +185,7 @@ function tuningOf(
     search: keys.search,
     parameters: space.map(({ key }) => key),
     objectives: keys.objectives,
-    constraints: Object.entries(keys.constraints).map(
-      ([name, { min, max }]) =>
-        `${name} ${[...(min === undefined ? [] : [`at least ${min}`]), ...(max === undefined ? [] : [`at most ${max}`])].join(', ')}`,
-    ),
+    constraints: constraintsText(keys),
     models: keys.models,
     latenciesMs: keys.latenciesMs.map(String),
     startsAfterSeconds: keys.startsAfterSeconds,
@@ -228,3 +225,10 @@ function heldOutOf(records: ReturnType<Registry['records']>, study: string): Hel
   const { at, by, measures, blocks } = found;
   return { at, by, measures, gains: blocks, net: measures.net60s, interval: intervalOf(blocks, 2) };
 }
+
+const constraintsText = ({ constraints }: Study['keys']): readonly string[] =>
+  Object.entries(constraints).map(([name, { min, max }]) =>
+    [name, ...(min === undefined ? [] : [`at least ${min}`]), ...(max === undefined ? [] : [`at most ${max}`])].join(
+      ' ',
+    ),
+  );
