@@ -38,6 +38,7 @@ export { tilesTextOf } from './report/firstScreen.ts';
 export { mainOf, shownModels } from './report/models.ts';
 export { crossedText, isCrossed, longest } from './report/verdict.ts';
 export { excludesZero, intervalOf } from './report/interval.ts';
+export type { Interval } from './report/interval.ts';
 export type { BacktestReport, ReplayReport } from './report/report.ts';
 export { reportPage } from './report/page.ts';
 export { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from './report/pageFrame.ts';
@@ -81,6 +82,7 @@ export { combinatorialSplits, walkForwardSplits } from './tune/judge/timeSplits.
 export type { Span } from './tune/judge/timeSplits.ts';
 export { chooseAndJudge, meanOf, pathResults } from './tune/judge/outOfSample.ts';
 export { overfittingOf } from './tune/judge/overfitting.ts';
+export { stationaryInterval } from './tune/judge/stationaryInterval.ts';
 export { neighboursOf, stabilityOf } from './tune/judge/stability.ts';
 export type { Neighbour } from './tune/judge/stability.ts';
 export { deflatedSharpe, momentsOf, varianceOfSharpes } from './tune/judge/sharpe.ts';

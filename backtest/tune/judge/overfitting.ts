@@ -30,7 +30,7 @@ export type Overfitting = {
 };
 
 /** Sums of one stretch of time, of each configuration. */
-type Block = { readonly count: number; readonly sums: Float64Array; readonly squares: Float64Array };
+type Block = { count: number; readonly sums: Float64Array; readonly squares: Float64Array };
 
 /** The combinations of halves of these blocks, told one by one with what is below zero. */
 type Tally = { below: number; atMedian: number; combinations: number; losses: number; logits: number[] };
@@ -89,25 +89,40 @@ function joined(drawn: readonly Block[]): readonly Block[] {
   }));
 }
 
-/** Every half of the blocks, an odd number as evenly as can be, as what is chosen on. */
+/** Every half of the blocks, an odd number as evenly as can be, as what is chosen on. Sums are kept by depth: one addition for each block that is taken in. */
 function tallyOf(blocks: readonly Block[], measure: 'mean' | 'sharpe'): Tally {
   const tally: Tally = { below: 0, atMedian: 0, combinations: 0, losses: 0, logits: [] };
   if (blocks.length < 2) return tally;
-  const all = blocks.reduce(plus);
-  const sizes = new Set([Math.floor(blocks.length / 2), Math.ceil(blocks.length / 2)]);
-  for (const size of sizes) {
-    const grow = (chosen: Block | null, left: number, from: number): void => {
-      if (left === 0) return judge(tally, chosen!, minus(all, chosen!), measure);
-      for (let i = from; i <= blocks.length - left; i++)
-        grow(chosen === null ? blocks[i]! : plus(chosen, blocks[i]!), left - 1, i + 1);
-    };
-    grow(null, size, 0);
-  }
+  const n = blocks[0]!.sums.length;
+  const nothing = (): Block => ({ count: 0, sums: new Float64Array(n), squares: new Float64Array(n) });
+  const all = blocks.reduce((sum, block) => combined(sum, block, 1, nothing()), nothing());
+  const outside = nothing();
+  const levels = Array.from({ length: blocks.length + 1 }, nothing);
+  const scores = new Float64Array(n);
+  const grow = (depth: number, left: number, from: number): void => {
+    const inside = levels[depth]!;
+    if (left === 0) return judge(tally, inside, combined(all, inside, -1, outside), measure, scores);
+    for (let i = from; i <= blocks.length - left; i++) {
+      combined(inside, blocks[i]!, 1, levels[depth + 1]!);
+      grow(depth + 1, left - 1, i + 1);
+    }
+  };
+  for (const size of new Set([Math.floor(blocks.length / 2), Math.ceil(blocks.length / 2)])) grow(0, size, 0);
   return tally;
 }
 
+/** a + sign times b, written to `to`. */
+function combined(a: Block, b: Block, sign: 1 | -1, to: Block): Block {
+  to.count = a.count + sign * b.count;
+  for (let i = 0; i < to.sums.length; i++) {
+    to.sums[i] = a.sums[i]! + sign * b.sums[i]!;
+    to.squares[i] = a.squares[i]! + sign * b.squares[i]!;
+  }
+  return to;
+}
+
 /** Where the best inside ranks outside: r of N from the worst, ties in the middle of their ranks; its logit is that of r / (N + 1). */
-function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 'sharpe'): void {
+function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 'sharpe', scores: Float64Array): void {
   const n = inside.sums.length;
   let best = 0;
   let most = -Infinity;
@@ -117,14 +132,12 @@ function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 's
       most = value;
       best = i;
     }
+    scores[i] = scoreOf(outside, i, measure);
   }
-  const its = scoreOf(outside, best, measure);
-  let rank = 1;
-  for (let i = 0; i < n; i++) {
-    if (i === best) continue;
-    const value = scoreOf(outside, i, measure);
-    rank += value < its ? 1 : value === its ? 0.5 : 0;
-  }
+  const its = scores[best]!;
+  // Its equal with itself is taken out.
+  let rank = 0.5;
+  for (let i = 0; i < n; i++) rank += scores[i]! < its ? 1 : scores[i] === its ? 0.5 : 0;
   const middle = (n + 1) / 2;
   if (rank < middle) tally.below++;
   else if (rank === middle) tally.atMedian++;
@@ -140,15 +153,3 @@ function scoreOf({ count, sums, squares }: Block, i: number, measure: 'mean' | '
   const square = squares[i]! / count;
   return square > 0 ? mean / Math.sqrt(square) : 0;
 }
-
-const plus = (a: Block, b: Block): Block => ({
-  count: a.count + b.count,
-  sums: a.sums.map((x, i) => x + b.sums[i]!),
-  squares: a.squares.map((x, i) => x + b.squares[i]!),
-});
-
-const minus = (a: Block, b: Block): Block => ({
-  count: a.count - b.count,
-  sums: a.sums.map((x, i) => x - b.sums[i]!),
-  squares: a.squares.map((x, i) => x - b.squares[i]!),
-});

@@ -147,12 +147,13 @@ type Numeric = Exclude<Parameter, { kind: 'choice' }>;
 
 const stepOf = ({ low, step }: Numeric, value: number): number => Math.round((value - low) / (step ?? 1));
 
-/** Twelve digits: 0.1 and two steps of 0.1 are 0.3. */
-const stepped = ({ low, step }: Numeric, steps: number): number => Number((low + steps * (step ?? 1)).toPrecision(12));
+/** Twelve digits: 0.1 and two steps of 0.1 are 0.3. The lower bound is as it was written. */
+const stepped = ({ low, step }: Numeric, steps: number): number =>
+  steps === 0 ? low : Number((low + steps * (step ?? 1)).toPrecision(12));
 
 function nearest(parameter: Numeric, value: number): number {
   const { low, high } = parameter;
   const count = countOf(parameter);
-  if (count === Infinity || count === 1) return Math.min(high, Math.max(low, value));
+  if (count === Infinity) return Math.min(high, Math.max(low, value));
   return stepped(parameter, Math.min(count - 1, Math.max(0, stepOf(parameter, value))));
 }

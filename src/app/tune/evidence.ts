@@ -3,18 +3,18 @@ import {
   chooseAndJudge,
   combinatorialSplits,
   deflatedSharpe,
-  intervalOf,
   meanOf,
   momentsOf,
   overfittingOf,
   pathResults,
   stabilityOf,
+  stationaryInterval,
   varianceOfSharpes,
   walkForwardSplits,
 } from '../../../backtest/index.ts';
-import type { Evidence, Space, SpaceParameter, Span, TunedParameter } from '../../../backtest/index.ts';
+import type { Evidence, Interval, Space, SpaceParameter, Span, TunedParameter } from '../../../backtest/index.ts';
 import { randomOf } from '../../core/index.ts';
-import { MEASURES, upwards } from './measures.ts';
+import { MEASURES, rounded, upwards } from './measures.ts';
 import type { MeasureName } from './measures.ts';
 import type { NeighbourRecord, TrialRecord } from './registry.ts';
 import type { Piece } from './tuneTapes.ts';
@@ -45,7 +45,6 @@ export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], 
   const own = rowOf(best);
   const deflated = deflatedSharpe(momentsOf(own), trials, varianceOfSharpes(results.map(row => momentsOf(row).sharpe)));
   const canJudge = results.length >= 2;
-  const sum = (values: readonly number[]): number => values.reduce((all, x) => all + x, 0);
   const cross = combinatorialSplits(spans, {
     groups: Math.min(GROUPS, spans.length),
     tested: Math.min(2, spans.length - 1),
@@ -56,7 +55,7 @@ export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], 
     blocks: own.length,
     gains: own,
     net: sum(own),
-    interval: intervalOf(own),
+    interval: intervalOfSum(own),
     sharpe: momentsOf(own).sharpe,
     deflated: {
       trials,
@@ -76,6 +75,18 @@ export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], 
     stability: stabilityAround(best, terms),
     parameters: terms.space.map(parameter => along(parameter, feasible, best, terms.objective)),
   };
+}
+
+/** Fewer tell no interval. */
+const BLOCKS_LEAST = 20;
+
+const sum = (values: readonly number[]): number => values.reduce((all, x) => all + x, 0);
+
+/** 95 % around what blocks in order of time brought together. */
+export function intervalOfSum(gains: readonly number[]): Interval | null {
+  if (gains.length < BLOCKS_LEAST) return null;
+  const found = stationaryInterval(gains, sum, { random: randomOf(1) });
+  return found === null || found.low === found.high ? null : { low: rounded(found.low), high: rounded(found.high) };
 }
 
 function overfitting(results: readonly (readonly number[])[]): NonNullable<Evidence['pbo']> {

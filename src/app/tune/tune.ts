@@ -1,5 +1,5 @@
 /** `puntas tune`: a study from its YAML to what it came to, and the one look at its holdout. */
-import { intervalOf, paretoFront, verdictOn } from '../../../backtest/index.ts';
+import { paretoFront, verdictOn } from '../../../backtest/index.ts';
 import type { HeldOut, Tuning } from '../../../backtest/index.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { modelRunner } from '../backtest/backtestThreads.ts';
@@ -7,7 +7,7 @@ import { latenciesOf } from '../backtest/latencies.ts';
 import type { Progress } from '../messages/progress.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { bestConfig } from './bestConfig.ts';
-import { evidenceOf } from './evidence.ts';
+import { evidenceOf, intervalOfSum } from './evidence.ts';
 import { mayOpen, mayTune, openedBy } from './holdoutLaw.ts';
 import type { StudyHours } from './holdoutLaw.ts';
 import { configAt } from './parameters.ts';
@@ -223,7 +223,7 @@ function heldOutOf(records: ReturnType<Registry['records']>, study: string): Hel
   const found = records.find((record): record is HoldoutRecord => record.kind === 'holdout' && record.study === study);
   if (found === undefined) return null;
   const { at, by, measures, blocks } = found;
-  return { at, by, measures, gains: blocks, net: measures.net60s, interval: intervalOf(blocks, 2) };
+  return { at, by, measures, gains: blocks, net: measures.net60s, interval: intervalOfSum(blocks) };
 }
 
 const constraintsText = ({ constraints }: Study['keys']): readonly string[] =>
