@@ -8,7 +8,7 @@ import { asWritten, OLD_KEYS_END, withCurrentKeys } from './config/renamedKeys.t
 import type { RenamedKey } from './config/renamedKeys.ts';
 import { configSchema } from './config/schema.ts';
 import type { Config } from './config/schema.ts';
-import { readYaml } from './config/yamlText.ts';
+import { readYaml } from './config/text/yamlText.ts';
 
 export { configChanges } from './config/changes.ts';
 export type { ConfigChange } from './config/changes.ts';

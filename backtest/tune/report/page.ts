@@ -4,14 +4,14 @@ import { html, NO_HTML } from '../../report/html.ts';
 import type { Html } from '../../report/html.ts';
 import { folded, pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../../report/pageFrame.ts';
 import type { PageParts } from '../../report/pageFrame.ts';
-import { figuresOf } from './plots.ts';
+import { tuningFigures } from './plots.ts';
 import type { TunedTrial, Tuning } from './tuning.ts';
 import { share, tuningWords } from './words.ts';
 
 /** The text of an HTML file that stands alone: library, style and script are inside, names and texts are escaped. */
 export function tuningPage(tuning: Tuning, parts: PageParts): string {
   const title = `Tuning ${tuning.strategy} on ${tuning.book}`;
-  const figures = figuresOf(tuning);
+  const figures = tuningFigures(tuning);
   const body = html`<header>
       <h1>${title}</h1>
       ${THEME_BUTTON}

@@ -7,7 +7,7 @@ import type { Evidence, TunedParameter, TunedTrial, Tuning } from './tuning.ts';
 export type TuningFigure = { readonly heading: string; readonly how: string; readonly plots: readonly Plot[] };
 
 /** Headings without a plot are left out. */
-export function figuresOf(tuning: Tuning): readonly TuningFigure[] {
+export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
   const { evidence, minor } = tuning;
   return [
     {

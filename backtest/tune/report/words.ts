@@ -93,6 +93,6 @@ export const share = (x: number): string =>
 /** Of a list that is not empty. */
 export function median(values: readonly number[]): number {
   const ascending = [...values].sort((a, b) => a - b);
-  const middle = ascending.length / 2;
-  return (ascending[Math.ceil(middle) - 1]! + ascending[Math.floor(middle)]!) / 2;
+  const half = ascending.length / 2;
+  return (ascending[Math.ceil(half) - 1]! + ascending[Math.floor(half)]!) / 2;
 }

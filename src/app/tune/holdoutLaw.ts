@@ -1,18 +1,18 @@
 /** The law of the holdout: opened once, on hours that nobody tuned on, and whoever has seen it tunes no more. */
 import { UsageError } from '../wiring/usageError.ts';
 import { isTrial, meet } from './registry.ts';
-import type { Hours, NeighbourRecord, OpenedRecord, RegistryRecord, TrialRecord } from './registry.ts';
+import type { MarketHours, NeighbourRecord, OpenedRecord, RegistryRecord, TrialRecord } from './registry.ts';
 
 /** Of a study: its own digest, what it is tuned on and what it holds out. */
 export type StudyHours = {
   readonly study: string;
-  readonly tapes: readonly Hours[];
-  readonly heldOut: readonly Hours[];
+  readonly tapes: readonly MarketHours[];
+  readonly heldOut: readonly MarketHours[];
 };
 
 const told = ({ by, at, study }: { readonly by: string; readonly at: string; readonly study: string }): string =>
   `by ${by} at ${at} (study ${study.slice(0, 12)})`;
-const spanText = (hours: readonly Hours[]): string =>
+const spanText = (hours: readonly MarketHours[]): string =>
   hours
     .map(
       ({ market, from, to }) =>

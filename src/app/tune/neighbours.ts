@@ -5,7 +5,7 @@ import type { NeighbourRecord, TrialRecord } from './registry.ts';
 import { preparedAt } from './trials.ts';
 import type { StudyRun } from './trials.ts';
 import { runBatch } from './trialRuns.ts';
-import type { Asked, Outcome } from './trialRuns.ts';
+import type { AskedTrial, TrialOutcome } from './trialRuns.ts';
 
 /** From the registry where they are there. Rejects as `runTrials`. */
 export async function runNeighbours(best: TrialRecord, run: StudyRun): Promise<readonly NeighbourRecord[]> {
@@ -16,14 +16,14 @@ export async function runNeighbours(best: TrialRecord, run: StudyRun): Promise<r
   if (left.length > 0) {
     mayTune(registry.records(), hours);
     const add = (
-      asked: Pick<Asked, 'number' | 'point'> & { readonly config: string | null },
-      outcome: Omit<Outcome, 'soFar' | 'blocks'>,
+      asked: Pick<AskedTrial, 'number' | 'point'> & { readonly config: string | null },
+      outcome: Omit<TrialOutcome, 'soFar' | 'blocks'>,
     ): void =>
       registry.append({
         ...{ kind: 'neighbour', ...run.signed(), of: best.number, key: left[asked.number]!.key },
         ...{ seed: study.keys.search.seed, tapes: hours.tapes, point: asked.point, config: asked.config, ...outcome },
       });
-    const batch: Asked[] = [];
+    const batch: AskedTrial[] = [];
     for (const [number, { point }] of left.entries()) {
       const prepared = preparedAt(point, run);
       if (prepared.why === null) batch.push({ number, point, digest: prepared.digest, config: prepared.config });

@@ -16,8 +16,13 @@ import { syncFolder } from '../../live/files/durableFiles.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import type { Measures } from './measures.ts';
 
-/** Hours of a market, ms since 1970. `market` is the book, for a flow of the built-in market its seed too; `digest` of the recording's content. */
-export type Hours = { readonly market: string; readonly digest: string; readonly from: number; readonly to: number };
+/** MarketHours of a market, ms since 1970. `market` is the book, for a flow of the built-in market its seed too; `digest` of the recording's content. */
+export type MarketHours = {
+  readonly market: string;
+  readonly digest: string;
+  readonly from: number;
+  readonly to: number;
+};
 
 type Signed = {
   readonly study: string;
@@ -30,8 +35,8 @@ type Signed = {
 export type StudyRecord = Signed & {
   readonly kind: 'study';
   readonly file: string;
-  readonly tapes: readonly Hours[];
-  readonly heldOut: readonly Hours[];
+  readonly tapes: readonly MarketHours[];
+  readonly heldOut: readonly MarketHours[];
 };
 
 /** `done`: run on every piece; `pruned`: stopped early, as hopeless; `refused`: no configuration, or one that loses its fees: never run. */
@@ -40,7 +45,7 @@ export type TrialRecord = Signed & {
   /** From 0, in the order in which they were asked for. */
   readonly number: number;
   readonly seed: number;
-  readonly tapes: readonly Hours[];
+  readonly tapes: readonly MarketHours[];
   readonly point: Point;
   /** Digest of the whole configuration; null where there is none. */
   readonly config: string | null;
@@ -63,7 +68,7 @@ export type NeighbourRecord = Signed & {
 
 export type OpenedRecord = Signed & {
   readonly kind: 'opened';
-  readonly tapes: readonly Hours[];
+  readonly tapes: readonly MarketHours[];
   readonly config: string;
 };
 
@@ -175,7 +180,7 @@ function recordOf(line: string): RegistryRecord | null | undefined {
 }
 
 /** Whether they have hours in common: of one market, or of one recording whatever it is called. */
-export const meet = (some: readonly Hours[], others: readonly Hours[]): boolean =>
+export const meet = (some: readonly MarketHours[], others: readonly MarketHours[]): boolean =>
   some.some(a => others.some(b => (a.market === b.market || a.digest === b.digest) && a.from < b.to && a.to > b.from));
 
 /** Whether something was run on hours of a tape. */
@@ -183,7 +188,7 @@ export const isTrial = (record: RegistryRecord): record is TrialRecord | Neighbo
   record.kind === 'trial' || record.kind === 'neighbour';
 
 /** How many different configurations were ever tried on any of these hours, whoever did. */
-export const trialsOn = (records: readonly RegistryRecord[], hours: readonly Hours[]): number =>
+export const trialsOn = (records: readonly RegistryRecord[], hours: readonly MarketHours[]): number =>
   new Set(
     records.flatMap(record =>
       isTrial(record) && record.config !== null && record.state !== 'refused' && meet(record.tapes, hours)

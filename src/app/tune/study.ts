@@ -7,7 +7,7 @@ import type { Space } from '../../../backtest/index.ts';
 import type { Config } from '../../config.ts';
 import { problemsOf } from '../../config/problems.ts';
 import type { Problem } from '../../config/problems.ts';
-import { readYaml } from '../../config/yamlText.ts';
+import { readYaml } from '../../config/text/yamlText.ts';
 import { readConfigText } from '../wiring/configFile.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { parameterProblems, spaceOf } from './parameters.ts';
@@ -104,8 +104,8 @@ function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonl
 export function studyDigest({ keys, config }: Study, version: string, tapes: readonly string[]): string {
   const { search, tapes: _, config: __, ...rest } = keys;
   const { trials: ___, ...searched } = search;
-  return digestOf({ version, tapes, config, search: searched, ...rest });
+  return digestOfData({ version, tapes, config, search: searched, ...rest });
 }
 
 /** SHA-256 in hex of plain data. */
-export const digestOf = (data: unknown): string => createHash('sha256').update(JSON.stringify(data)).digest('hex');
+export const digestOfData = (data: unknown): string => createHash('sha256').update(JSON.stringify(data)).digest('hex');

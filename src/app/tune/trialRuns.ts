@@ -14,7 +14,7 @@ import type { MeasureName, Sums } from './measures.ts';
 import type { TrialRecord } from './registry.ts';
 import type { Piece } from './tuneTapes.ts';
 
-export type Asked = {
+export type AskedTrial = {
   readonly number: number;
   readonly point: Point;
   /** Of the whole configuration. */
@@ -22,7 +22,7 @@ export type Asked = {
   readonly config: Config;
 };
 
-export type Outcome = Pick<TrialRecord, 'state' | 'why' | 'measures' | 'soFar' | 'blocks'>;
+export type TrialOutcome = Pick<TrialRecord, 'state' | 'why' | 'measures' | 'soFar' | 'blocks'>;
 
 export type TrialTerms = {
   readonly pieces: readonly Piece[];
@@ -57,10 +57,10 @@ export function whyNotRun(
 
 /** `onEnded` hears of each trial as soon as it is over, in the order of the batch where several are at once. Rejects with what a replay throws. */
 export async function runBatch(
-  batch: readonly Asked[],
+  batch: readonly AskedTrial[],
   terms: TrialTerms,
   prune: Pruner,
-  onEnded: (asked: Asked, outcome: Outcome) => void,
+  onEnded: (asked: AskedTrial, outcome: TrialOutcome) => void,
   onShare: (share: number) => void,
 ): Promise<void> {
   const { pieces, runner } = terms;
@@ -112,13 +112,13 @@ function jobsOf(
 
 /** What came of a trial so far. */
 class Running {
-  readonly asked: Asked;
+  readonly asked: AskedTrial;
   readonly soFar: number[] = [];
   readonly #terms: TrialTerms;
   readonly #sums: Sums[];
   readonly #blocks: number[][];
 
-  constructor(asked: Asked, terms: TrialTerms) {
+  constructor(asked: AskedTrial, terms: TrialTerms) {
     this.asked = asked;
     this.#terms = terms;
     this.#sums = terms.models.map(() => NO_SUMS);
@@ -137,7 +137,7 @@ class Running {
   }
 
   /** `pruned`: why it goes no further; null where it was run to the end. */
-  outcome(pruned: string | null): Outcome {
+  outcome(pruned: string | null): TrialOutcome {
     const nets = this.#sums.map(({ net60s }) => net60s);
     const lower = nets.indexOf(Math.min(...nets));
     return {

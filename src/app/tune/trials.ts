@@ -11,10 +11,10 @@ import { configAt } from './parameters.ts';
 import { prunerOf } from './pruner.ts';
 import { trialsOf } from './registry.ts';
 import type { Registry, TrialRecord } from './registry.ts';
-import { digestOf } from './study.ts';
+import { digestOfData } from './study.ts';
 import type { Study } from './study.ts';
 import { runBatch, whyNotRun } from './trialRuns.ts';
-import type { Asked, Outcome, TrialTerms } from './trialRuns.ts';
+import type { AskedTrial, TrialOutcome, TrialTerms } from './trialRuns.ts';
 
 export type StudyRun = {
   readonly study: Study;
@@ -99,7 +99,7 @@ export const objectivesOf = (
 ): readonly number[] => objectives.map(name => (measures === null ? -Infinity : upwards(name, measures[name])));
 
 /** Names of the constraints that a trial does not keep. */
-export const brokenBy = (
+export const brokenConstraints = (
   { measures }: Pick<TrialRecord, 'measures'>,
   constraints: Study['keys']['constraints'],
 ): readonly string[] =>
@@ -111,7 +111,7 @@ export const brokenBy = (
 
 /** Run to the end, and within every constraint. */
 export const isFeasible = (trial: TrialRecord, constraints: Study['keys']['constraints']): boolean =>
-  trial.state === 'done' && brokenBy(trial, constraints).length === 0;
+  trial.state === 'done' && brokenConstraints(trial, constraints).length === 0;
 
 /** Trials of a batch that the registry has not. What was tried before, in this study, is not run again. */
 async function runLeft(
@@ -122,12 +122,12 @@ async function runLeft(
 ): Promise<void> {
   const { study, registry, terms, hours } = run;
   const before = new Map(made.flatMap(trial => (trial.config === null ? [] : [[trial.config, trial] as const])));
-  const add = (of: { number: number; point: Point; config: string | null }, outcome: Outcome): void =>
+  const add = (of: { number: number; point: Point; config: string | null }, outcome: TrialOutcome): void =>
     registry.append({
       ...{ kind: 'trial', ...run.signed(), ...of, seed: study.keys.search.seed, tapes: hours.tapes },
       ...outcome,
     });
-  const batch: Asked[] = [];
+  const batch: AskedTrial[] = [];
   for (const { number, point } of left) {
     const prepared = preparedAt(point, run);
     if (prepared.why !== null) {
@@ -159,14 +159,14 @@ export function preparedAt(
   const config = configAt(point, study.keys.parameters, study.base);
   if (typeof config === 'string') return { why: config, digest: null };
   const why = whyNotRun(config, terms);
-  return why === null ? { why, config, digest: digestOf(config) } : { why, digest: digestOf(config) };
+  return why === null ? { why, config, digest: digestOfData(config) } : { why, digest: digestOfData(config) };
 }
 
 const NOT_RUN = { state: 'refused', measures: null, soFar: [], blocks: [] } as const;
 
 function bestText(made: readonly TrialRecord[], { study, unit }: StudyRun): string {
   const [objective] = study.keys.objectives;
-  const best = bestOf(made, study.keys);
+  const best = bestTrial(made, study.keys);
   const where = `trial ${made.length + 1} of ${study.keys.search.trials}`;
   if (best === null || objective === undefined) return where;
   const value = best.measures?.[objective] ?? 0;
@@ -174,7 +174,10 @@ function bestText(made: readonly TrialRecord[], { study, unit }: StudyRun): stri
 }
 
 /** The best by the first objective, the first of equals; null where none is feasible. */
-export function bestOf(made: readonly TrialRecord[], { objectives, constraints }: Study['keys']): TrialRecord | null {
+export function bestTrial(
+  made: readonly TrialRecord[],
+  { objectives, constraints }: Study['keys'],
+): TrialRecord | null {
   let best: TrialRecord | null = null;
   for (const trial of made)
     if (
@@ -185,7 +188,7 @@ export function bestOf(made: readonly TrialRecord[], { objectives, constraints }
   return best;
 }
 
-const outcomeOf = ({ state, why, measures, soFar, blocks }: TrialRecord): Outcome => ({
+const outcomeOf = ({ state, why, measures, soFar, blocks }: TrialRecord): TrialOutcome => ({
   state,
   why,
   measures,

@@ -14,9 +14,9 @@ import { configAt } from './parameters.ts';
 import { runNeighbours } from './neighbours.ts';
 import { Registry, trialsOf, trialsOn } from './registry.ts';
 import type { HoldoutRecord, NeighbourRecord, OpenedRecord, TrialRecord } from './registry.ts';
-import { digestOf, readStudy, studyDigest } from './study.ts';
+import { digestOfData, readStudy, studyDigest } from './study.ts';
 import type { Study } from './study.ts';
-import { bestOf, brokenBy, isFeasible, objectivesOf, runTrials } from './trials.ts';
+import { bestTrial, brokenConstraints, isFeasible, objectivesOf, runTrials } from './trials.ts';
 import type { StudyRun } from './trials.ts';
 import { runBatch } from './trialRuns.ts';
 import { heldOutPieces, piecesOf, referencesOf, tuneTapes } from './tuneTapes.ts';
@@ -65,7 +65,7 @@ export async function tune(options: TuneOptions): Promise<Tuned> {
     const { minor } = terms.pieces[0]!.market.instrument;
     const run: StudyRun = { study, hours, registry, terms, signed, progress, unit: minor };
     const trials = await runTrials(run);
-    const best = bestOf(trials, keys);
+    const best = bestTrial(trials, keys);
     const neighbours = best === null ? [] : await runNeighbours(best, run);
     if (options.openHoldout) await openHoldout(run, best, () => heldOutPieces(tapes, study, latencies[0]!));
     const tuning = tuningOf(run, tapes, trials, best, neighbours);
@@ -92,7 +92,7 @@ function studyLatencies({ keys, file }: Study): readonly Latencies[] {
 function hoursOf(study: Study, tapes: readonly TuneTape[], version: string): StudyHours {
   const tuned = tapes.flatMap(tape => tape.tuned ?? []);
   const heldOut = tapes.flatMap(tape => tape.heldOut ?? []);
-  return { study: studyDigest(study, version, [digestOf(tuned), digestOf(heldOut)]), tapes: tuned, heldOut };
+  return { study: studyDigest(study, version, [digestOfData(tuned), digestOfData(heldOut)]), tapes: tuned, heldOut };
 }
 
 /** A study is told before its first trial. One whose holdout is open is only shown again. */
@@ -204,7 +204,7 @@ function tuningOf(
         point,
         state,
         why,
-        breaks: state === 'done' ? brokenBy(trial, keys.constraints) : [],
+        breaks: state === 'done' ? brokenConstraints(trial, keys.constraints) : [],
         measures,
         soFar,
       };

@@ -12,7 +12,7 @@ import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
 import { withProgress } from '../messages/progress.ts';
 import type { Progress } from '../messages/progress.ts';
 import { UsageError } from '../wiring/usageError.ts';
-import type { Hours } from './registry.ts';
+import type { MarketHours } from './registry.ts';
 import type { Study } from './study.ts';
 import type { StudyKeys } from './studySchema.ts';
 
@@ -20,9 +20,9 @@ export type TuneTape = {
   readonly name: string;
   readonly given: Tape | OpenedTape;
   /** All of it; and which part is tuned on and which is held out, null where none is. */
-  readonly hours: Hours;
-  readonly tuned: Hours | null;
-  readonly heldOut: Hours | null;
+  readonly hours: MarketHours;
+  readonly tuned: MarketHours | null;
+  readonly heldOut: MarketHours | null;
 };
 
 /** A part of a tape that every trial is run on, begun without inventory. */
@@ -83,7 +83,7 @@ async function opened(
 }
 
 function partsOf(
-  hours: Hours,
+  hours: MarketHours,
   { holdout, embargoSeconds, segments }: StudyKeys,
   name: string | undefined,
   where: string,
@@ -101,7 +101,7 @@ function partsOf(
 /** A piece is at least two minutes: a markout is of one. */
 const PIECE_LEAST_MS = 120_000;
 
-function longEnough(hours: Hours, pieces: number, where: string): Hours {
+function longEnough(hours: MarketHours, pieces: number, where: string): MarketHours {
   if (!(hours.to - hours.from >= pieces * PIECE_LEAST_MS))
     throw new UsageError(
       `${where}: too short: expected at least ${PIECE_LEAST_MS / 1_000} s for each of its ${pieces} segments and for the holdout, found ${Math.max(0, Math.round((hours.to - hours.from) / 1_000))} s in one of the parts`,
@@ -156,7 +156,7 @@ export function heldOutPieces(tapes: readonly TuneTape[], { keys }: Study, laten
   }));
 }
 
-type Part = { readonly given: Tape | OpenedTape; readonly hours: Hours };
+type Part = { readonly given: Tape | OpenedTape; readonly hours: MarketHours };
 
 function marketsOf(parts: readonly Part[], seed: number, latencies: Latencies): readonly RecordedMarket[] {
   const shared = { latencies, seed };

@@ -4,24 +4,24 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mayOpen, mayTune } from '../../../src/app/tune/holdoutLaw.ts';
 import { meet, Registry, trialsOf, trialsOn } from '../../../src/app/tune/registry.ts';
-import type { Hours, OpenedRecord, RegistryRecord, TrialRecord } from '../../../src/app/tune/registry.ts';
+import type { MarketHours, OpenedRecord, RegistryRecord, TrialRecord } from '../../../src/app/tune/registry.ts';
 import { folder } from './studies.ts';
 
 const HOUR = 3_600_000;
-const hours = (from: number, to: number, market = 'btc_mxn', digest = `${market} ${from} ${to}`): Hours => ({
+const hours = (from: number, to: number, market = 'btc_mxn', digest = `${market} ${from} ${to}`): MarketHours => ({
   ...{ market, digest, from: from * HOUR, to: to * HOUR },
 });
 const signed = { study: 'one', at: '2026-01-02T00:00:00.000Z', by: 'ana@desk', version: '1' };
 const trial = (
   number: number,
   config: string,
-  tapes: readonly Hours[],
+  tapes: readonly MarketHours[],
   other: Partial<TrialRecord> = {},
 ): TrialRecord => ({
   ...{ kind: 'trial', ...signed, number, config, tapes, seed: 1, point: { x: number }, state: 'done', why: null },
   ...{ measures: null, soFar: [], blocks: [1, 2], ...other },
 });
-const opened = (tapes: readonly Hours[], study = 'one'): OpenedRecord => ({
+const opened = (tapes: readonly MarketHours[], study = 'one'): OpenedRecord => ({
   kind: 'opened',
   ...signed,
   study,

@@ -1,7 +1,9 @@
 /** YAML text whose values are known by where they stand: for errors that name file, line and column. */
 import { isCollection, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document, Node, ParsedNode } from 'yaml';
-import type { Problem } from './problems.ts';
+
+/** What to point at: the value at a path, or its key. */
+type Pointed = { readonly path: readonly PropertyKey[]; readonly aboutKey?: boolean };
 
 /** `offset` and `place`: where to point for a problem, and that as `file:line:column`. `source`: the text at a path as it is written, or null where nothing is. */
 export type ReadYaml =
@@ -9,7 +11,7 @@ export type ReadYaml =
       readonly ok: true;
       readonly value: unknown;
       readonly root: ParsedNode;
-      offset(problem: Problem): number;
+      offset(problem: Pointed): number;
       place(offset: number): string;
       source(path: readonly PropertyKey[]): string | null;
     }
@@ -88,7 +90,7 @@ function sourceAt(document: Document.Parsed, path: readonly PropertyKey[], text:
 }
 
 /** Where to point: at the value, at the key when the key is wrong, at the nearest key above when something is missing. */
-function offsetOf(root: ParsedNode | null, problem: Problem): number {
+function offsetOf(root: ParsedNode | null, problem: Pointed): number {
   let node: unknown = root;
   let offset = 0;
   for (const [depth, step] of problem.path.entries()) {
