@@ -7,10 +7,11 @@ export type Results = readonly (readonly number[])[];
 /** What makes one configuration better than another, of its values on some spans. Higher is better; NaN never wins. */
 export type Measure = (values: readonly number[]) => number;
 
+/** The plain mean. */
 export const meanOf: Measure = values => values.reduce((sum, x) => sum + x, 0) / values.length;
 
 /** One choice and what became of it. */
-export type Choice = {
+export type JudgedChoice = {
   /** The configuration. */
   readonly chosen: number;
   readonly inSample: number;
@@ -34,7 +35,7 @@ export function bestOn(results: Results, spans: readonly number[], measure: Meas
 }
 
 /** Chooses on the one part of a split and judges on the other. Null where nothing is left to choose on or to judge by. */
-export function chooseAndJudge(results: Results, { train, test }: TimeSplit, measure: Measure): Choice | null {
+export function chooseAndJudge(results: Results, { train, test }: TimeSplit, measure: Measure): JudgedChoice | null {
   const chosen = train.length > 0 && test.length > 0 ? bestOn(results, train, measure) : -1;
   if (chosen < 0) return null;
   const row = results[chosen]!;

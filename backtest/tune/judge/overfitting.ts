@@ -121,7 +121,7 @@ function combined(a: Block, b: Block, sign: 1 | -1, to: Block): Block {
   return to;
 }
 
-/** Where the best inside ranks outside: r of N from the worst, ties in the middle of their ranks; its logit is that of r / (N + 1). */
+/** Where the best inside ranks outside: r of N from the worst, ties in the centre of their ranks; its logit is that of r / (N + 1). */
 function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 'sharpe', scores: Float64Array): void {
   const n = inside.sums.length;
   let best = 0;
@@ -138,9 +138,9 @@ function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 's
   // Its equal with itself is taken out.
   let rank = 0.5;
   for (let i = 0; i < n; i++) rank += scores[i]! < its ? 1 : scores[i] === its ? 0.5 : 0;
-  const middle = (n + 1) / 2;
-  if (rank < middle) tally.below++;
-  else if (rank === middle) tally.atMedian++;
+  const centre = (n + 1) / 2;
+  if (rank < centre) tally.below++;
+  else if (rank === centre) tally.atMedian++;
   if (its < 0) tally.losses++;
   tally.combinations++;
   tally.logits.push(Math.log(rank / (n + 1 - rank)));

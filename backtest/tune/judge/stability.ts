@@ -8,7 +8,7 @@ export type Neighbour = { readonly key: string; readonly point: Point };
 /** Parameters between bounds go this far each way, in widths of the parameter; those in steps at least a step. */
 const REACH = 0.05;
 
-/** The neighbours of a point, each with one parameter moved: numbers down and up, a choice to each of its other values. Parameters that a new choice brings in stand in their middle. */
+/** The neighbours of a point, each with one parameter moved: numbers down and up, a choice to each of its other values. Parameters that a new choice brings in stand in their centre. */
 export function neighboursOf(space: Space, point: Point, reach = REACH): readonly Neighbour[] {
   const cube = cubeOf(space, point);
   const found = new Map<string, Neighbour>();
@@ -34,7 +34,7 @@ function movesOf(parameter: Parameter, at: number, reach: number): readonly numb
 
 /** The point with one value changed; the others stay, down to their digits, where their conditions still hold. */
 function withKept(space: Space, point: Point, changed: number, value: ParameterValue): Point {
-  const middle = pointAt(
+  const centre = pointAt(
     space,
     space.map(() => 0.5),
   );
@@ -42,7 +42,7 @@ function withKept(space: Space, point: Point, changed: number, value: ParameterV
   for (const [i, parameter] of space.entries()) {
     if (!holdsAt(parameter, made)) continue;
     const { key } = parameter;
-    made[key] = i === changed ? value : (point[key] ?? middle[key] ?? valueAt(parameter, 0.5));
+    made[key] = i === changed ? value : (point[key] ?? centre[key] ?? valueAt(parameter, 0.5));
   }
   return made;
 }

@@ -1,7 +1,7 @@
 /** Splits of a recording into where a configuration is chosen and where it is judged: combinatorial with purge and embargo, and walk-forward (López de Prado, "Advances in Financial Machine Learning", 2018, 7 and 12). */
 
 /** One stretch of results: from its first decision until the last thing that was counted for it is known, such as a markout after a fill. In one unit of time, both ends included. */
-export type Span = { readonly from: number; readonly to: number };
+export type ResultSpan = { readonly from: number; readonly to: number };
 
 /** Numbers of spans, ascending. What is in neither was purged or embargoed, or lies outside. */
 export type TimeSplit = { readonly train: readonly number[]; readonly test: readonly number[] };
@@ -29,7 +29,7 @@ export type CombinatorialOptions = {
  * Purged and embargoed combinatorial cross-validation (CPCV). Spans are in order of their beginning. Every choice of `tested` groups is judged in once; spans that overlap with one judged in,
  * or begin within the embargo after it, are left out of what is chosen on. Throws a RangeError when the numbers do not fit.
  */
-export function combinatorialSplits(spans: readonly Span[], options: CombinatorialOptions): CombinatorialSplits {
+export function combinatorialSplits(spans: readonly ResultSpan[], options: CombinatorialOptions): CombinatorialSplits {
   const { groups: count, tested = 2, embargo = 0 } = options;
   checkSpans(spans);
   if (!(Number.isSafeInteger(count) && count >= 2 && count <= spans.length))
@@ -53,7 +53,7 @@ export type WalkForwardOptions = {
 };
 
 /** Walk-forward: each fold is judged in after choosing on what was before it, purged. Throws a RangeError when the numbers do not fit. */
-export function walkForwardSplits(spans: readonly Span[], options: WalkForwardOptions): readonly TimeSplit[] {
+export function walkForwardSplits(spans: readonly ResultSpan[], options: WalkForwardOptions): readonly TimeSplit[] {
   const { folds, window = Infinity, embargo = 0 } = options;
   checkSpans(spans);
   if (!(Number.isSafeInteger(folds) && folds >= 1 && folds < spans.length && window >= 1))
@@ -71,7 +71,7 @@ export function walkForwardSplits(spans: readonly Span[], options: WalkForwardOp
 
 /** What may be chosen on: of the candidates those that are not judged in, do not overlap with one that is, and do not begin within the embargo after one. */
 function purged(
-  spans: readonly Span[],
+  spans: readonly ResultSpan[],
   candidates: readonly number[],
   test: readonly number[],
   embargo: number,
@@ -123,7 +123,7 @@ function pathsOf(splits: readonly CombinatorialSplit[], groups: number): readonl
   return judging[0]!.map((_, path) => judging.map(of => of[path]!));
 }
 
-function checkSpans(spans: readonly Span[]): void {
+function checkSpans(spans: readonly ResultSpan[]): void {
   const wrong = spans.findIndex(
     ({ from, to }, i) =>
       !(from <= to && Number.isFinite(from) && Number.isFinite(to)) || from < (spans[i - 1]?.from ?? -Infinity),

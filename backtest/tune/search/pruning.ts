@@ -50,7 +50,7 @@ export function promoted(values: readonly (number | null)[], options: HalvingOpt
 export function rungsOf(first: number, whole: number, { reduction = 3 }: HalvingOptions = {}): readonly number[] {
   if (!(first >= 1 && reduction > 1))
     throw new RangeError(`first ${first}, reduction ${reduction}; expected at least 1, above 1`);
-  const rungs: number[] = [];
-  for (let rung = first; rung < whole; rung *= reduction) rungs.push(Math.round(rung));
-  return [...new Set([...rungs, whole])];
+  const steps: number[] = [];
+  for (let rung = first; rung < whole; rung *= reduction) steps.push(Math.round(rung));
+  return [...new Set([...steps, whole])];
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { chooseAndJudge, meanOf, pathResults } from '../../../../backtest/tune/judge/outOfSample.ts';
 import { combinationsOf, combinatorialSplits, walkForwardSplits } from '../../../../backtest/tune/judge/timeSplits.ts';
-import type { Span } from '../../../../backtest/tune/judge/timeSplits.ts';
+import type { ResultSpan } from '../../../../backtest/tune/judge/timeSplits.ts';
 
 /** Spans that begin one after the other and reach some way past the next ones. */
 const SPANS = fc
@@ -13,7 +13,7 @@ const SPANS = fc
   })
   .map(steps => {
     let from = 0;
-    return steps.map(({ gap, length }): Span => ({ from: (from += gap), to: from + length }));
+    return steps.map(({ gap, length }): ResultSpan => ({ from: (from += gap), to: from + length }));
   });
 
 test('six groups of which two are judged in: 15 splits and 5 paths, as in the book', () => {
@@ -39,7 +39,7 @@ test('nothing chosen on overlaps with anything judged in or begins within the em
           from: Math.min(...judged.map(i => spans[i]!.from)),
           to: Math.max(...judged.map(i => spans[i]!.to)),
         };
-        const isFree = ({ from, to }: Span): boolean => to < stretch.from || from > stretch.to + embargo;
+        const isFree = ({ from, to }: ResultSpan): boolean => to < stretch.from || from > stretch.to + embargo;
         expect(train).toEqual(spans.flatMap((span, i) => (isFree(span) && !judged.includes(i) ? [i] : [])));
       }
       for (const { train, test: judged } of combinatorialSplits(spans, {
