@@ -65,8 +65,8 @@ describe('puntas tune', () => {
   });
 
   test('finds what is planted, shows it, and writes a configuration that puntas check takes', async () => {
-    const { columns, rules } = plantedMarket(7, 3, {
-      ...{ perMinute: 12, decayPerBps: 0.1, move: 1, moveOfReach: 0.2, volatilityBps: 20 },
+    const { columns, rules } = plantedMarket(7, 1, {
+      ...{ perMinute: 40, decayPerBps: 0.1, move: 1, moveOfReach: 0.2, volatilityBps: 20 },
     });
     const dir = bench.path('planted');
     const writer = new TapeWriter({ dir, rules, source: 'planted', depth: 1 });
@@ -74,8 +74,8 @@ describe('puntas tune', () => {
     writer.close();
     const file = study('planted', {
       tapes: [{ name: 'planted', path: dir }],
-      parameters: { 'strategy.halfSpreadBps': { linear: [12, 60] } },
-      search: { algorithm: 'sobol', trials: 8, batch: 4 },
+      parameters: { 'strategy.halfSpreadBps': { linear: [14, 40] } },
+      search: { algorithm: 'sobol', trials: 4, batch: 4 },
     });
     const [page, yaml] = [bench.path('tuned.html'), bench.path('made/best.yaml')];
     const flags = ['--registry', bench.path('planted-trials'), '--out', page, '--yaml', yaml];
