@@ -12,7 +12,7 @@ import {
   varianceOfSharpes,
   walkForwardSplits,
 } from '../../../backtest/index.ts';
-import type { Evidence, Interval, Space, SpaceParameter, Span, TunedParameter } from '../../../backtest/index.ts';
+import type { Evidence, Interval, Space, SpaceParameter, ResultSpan, TunedParameter } from '../../../backtest/index.ts';
 import { randomOf } from '../../core/index.ts';
 import { MEASURES, rounded, upwards } from './measures.ts';
 import type { MeasureName } from './measures.ts';
@@ -112,7 +112,7 @@ const distinct = (trials: readonly TrialRecord[]): readonly TrialRecord[] => [
 ];
 
 /** The blocks of all pieces in the order of their beginning, and from when to when what they brought was decided and known. */
-function inTime(pieces: readonly Piece[]): { readonly spans: readonly Span[]; readonly order: readonly number[] } {
+function inTime(pieces: readonly Piece[]): { readonly spans: readonly ResultSpan[]; readonly order: readonly number[] } {
   const spans = pieces.flatMap(({ from, to, blocks }) =>
     Array.from({ length: blocks }, (_, i) => ({
       from: from + (i * (to - from)) / blocks,

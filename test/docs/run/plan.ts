@@ -45,6 +45,7 @@ const NEEDS: readonly (readonly [RegExp, RegExp, string])[] = [
   [/puntas replay$/, /never/, './state'],
   [/puntas (?:tape|tape --json)$/, /never/, 'tape'],
   [/puntas export\b(?! -c)/, / --(?:tape|state) /, '--tape tape --out rows.csv'],
+  [/puntas tune\b/, / -c /, '-c config/tune.yaml'],
   [/puntas compare\b/, / --tape /, '--tape tape'],
   [/puntas compare\b/, / --(?:out|json)\b/, '--out page.html'],
   [/puntas record\b/, / --out /, '--out made --for 8s'],
