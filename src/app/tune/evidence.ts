@@ -112,7 +112,10 @@ const distinct = (trials: readonly TrialRecord[]): readonly TrialRecord[] => [
 ];
 
 /** The blocks of all pieces in the order of their beginning, and from when to when what they brought was decided and known. */
-function inTime(pieces: readonly Piece[]): { readonly spans: readonly ResultSpan[]; readonly order: readonly number[] } {
+function inTime(pieces: readonly Piece[]): {
+  readonly spans: readonly ResultSpan[];
+  readonly order: readonly number[];
+} {
   const spans = pieces.flatMap(({ from, to, blocks }) =>
     Array.from({ length: blocks }, (_, i) => ({
       from: from + (i * (to - from)) / blocks,
