@@ -165,15 +165,11 @@ describe('the holdout of a study', () => {
 
   test('is refused where its hours were tuned on before', async () => {
     const dir = folder();
-    await tune(
-      options(
-        studyFile(dir, { holdout: { lastShare: 0.2 }, search: { algorithm: 'sobol', trials: 1 } }, 'early.yaml'),
-        dir,
-      ),
-    );
+    await tune(options(studyFile(dir, { search: { algorithm: 'sobol', trials: 1 } }, 'early.yaml'), dir));
+    const late = studyFile(dir, { holdout: { lastShare: 0.4 } });
     const refusal = /^hours that this study holds out were tuned on by tester@here at 2026-01-02T00:00:00\.000Z/;
-    await expect(tune(options(studyFile(dir), dir))).rejects.toThrow(refusal);
-    await expect(tune(options(studyFile(dir), dir, { openHoldout: true }))).rejects.toThrow(refusal);
+    await expect(tune(options(late, dir))).rejects.toThrow(refusal);
+    await expect(tune(options(late, dir, { openHoldout: true }))).rejects.toThrow(refusal);
   });
 
   test('and what is tuned on have no hour in common within a study', async () => {
