@@ -58,7 +58,7 @@ export const searchPage = (
   rates: ErrorRates,
 ): string => `# Searching and judging
 
-How \`puntas tune\` finds what to try next, and by what it judges whether the result is more than luck. Both tables are measured by \`npm run tune:search-table\`.
+How tuning finds what to try next, and by what it judges whether the result is more than luck. Both tables are measured by \`npm run tune:search-table\`.
 
 ## Searches
 

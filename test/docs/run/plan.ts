@@ -142,6 +142,10 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
     command: /^npm run shipped:earnings$/,
     why: 'writes into `config`, and takes minutes; `npm run test:long` measures the same',
   },
+  {
+    command: /^npm run tune:search-table$/,
+    why: 'fifty seeds and two hundred studies, minutes; `npm run test:long` holds the error rates and `npm test` the order',
+  },
   { command: /^npm run calibrate:flow$/, why: 'days of the built-in market, some minutes; `puntas calibrate` is run' },
 ];
 
