@@ -19,6 +19,7 @@ const RECORDINGS = ['append', 'independent', 'mapping'].map(name => `test/tape/$
 // Properties over a hundred seeds, half an hour of a real server, hours of the built-in market again and again: minutes.
 const SEEDS = [
   'test/backtest/profile/plantedTruth.test.ts',
+  'test/backtest/tune/judge/hundredStudies.test.ts',
   'test/backtest/scout/hundredSeeds.test.ts',
   'test/app/scout/scoutNames.test.ts',
   'test/config/earningsOfAll.test.ts',

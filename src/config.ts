@@ -1,6 +1,6 @@
 /** YAML text in, a checked configuration or every error at once out. Reads no file and no environment. */
-import { isCollection, isMap, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
-import type { Document, Node, ParsedNode } from 'yaml';
+import { isPair, isScalar, visit } from 'yaml';
+import type { Node } from 'yaml';
 import { crossProblems } from './config/crossFieldChecks.ts';
 import { problemsOf } from './config/problems.ts';
 import type { Problem } from './config/problems.ts';
@@ -8,6 +8,7 @@ import { asWritten, OLD_KEYS_END, withCurrentKeys } from './config/renamedKeys.t
 import type { RenamedKey } from './config/renamedKeys.ts';
 import { configSchema } from './config/schema.ts';
 import type { Config } from './config/schema.ts';
+import { readYaml } from './config/text/yamlText.ts';
 
 export { configChanges } from './config/changes.ts';
 export type { ConfigChange } from './config/changes.ts';
@@ -45,28 +46,12 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
   if (!(text.length <= TEXT_MAX)) {
     return refused(`${fileName}: larger than ${TEXT_MAX} characters, this is no configuration`);
   }
-  const counter = new LineCounter();
-  // The parser's own look for repeated keys compares each key with every other.
-  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: false });
-  const place = (offset: number) => {
-    const { line, col } = counter.linePos(offset);
-    return `${fileName}:${line}:${col}`;
-  };
-  // The first only: what a parser says after it has lost its way is noise.
-  const flaw = document.errors[0] ?? document.warnings[0];
-  if (flaw) {
-    return refused(`${place(flaw.pos[0])} not valid YAML: ${flaw.message.split('\n')[0]}`);
-  }
-  const repeated = repeatedKey(document);
-  if (repeated !== null) return refused(`${place(repeated)} not valid YAML: Map keys must be unique`);
-  if (!isMap(document.contents)) return refused(`${place(0)} expected keys and values, like book: btc_mxn`);
-  const given = valueOf(document);
-  if (given === null) return refused(`${place(0)} not valid YAML: keys must be words, and aliases few`);
-
-  const { value, taken, twice } = withCurrentKeys(given);
-  const secretPaths = pathsOfSecrets(document.contents);
+  const read = readYaml(text, fileName, 'like book: btc_mxn');
+  if (!read.ok) return refused(read.error);
+  const { value, taken, twice } = withCurrentKeys(read.value);
+  const secretPaths = pathsOfSecrets(read.root);
   const parsed = configSchema.safeParse(value);
-  const source = (path: readonly PropertyKey[]) => sourceAt(document, asWritten(path, taken), text);
+  const source = (path: readonly PropertyKey[]) => read.source(asWritten(path, taken));
   const found = parsed.success
     ? crossProblems(parsed.data, venues)
     : parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, value, source));
@@ -80,10 +65,10 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
     of
       .map(problem => ({
         problem,
-        offset: offsetOf(document.contents, { ...problem, path: asWritten(problem.path, taken) }),
+        offset: read.offset({ ...problem, path: asWritten(problem.path, taken) }),
       }))
       .sort((a, b) => a.offset - b.offset)
-      .map(({ problem, offset }) => `${place(offset)} ${problem.path.map(String).join('.')}: ${problem.message}`);
+      .map(({ problem, offset }) => `${read.place(offset)} ${problem.path.map(String).join('.')}: ${problem.message}`);
   const warnings = lines(taken.map(oldName));
   if (parsed.success && problems.length === 0) return { ok: true, config: parsed.data, warnings };
   return { ok: false, errors: lines(problems), warnings };
@@ -106,38 +91,6 @@ const givenTwice = ({ old, now }: RenamedKey): Problem => ({
 /** The configuration of a recorded run, as it was written then: JSON, checked and with its defaults, under the names of now. */
 export const recordedConfig = (setup: string): Config => withCurrentKeys(JSON.parse(setup)).value as Config;
 
-/** Where a key stands that its map has already; null when there is none. */
-function repeatedKey(document: Document.Parsed): number | null {
-  let found: number | null = null;
-  visit(document, {
-    Map: (_, { items }) => {
-      const seen = new Set<unknown>();
-      for (const { key } of items) {
-        if (!isScalar(key)) continue;
-        if (seen.has(key.value)) {
-          found = key.range?.[0] ?? 0;
-          return visit.BREAK;
-        }
-        seen.add(key.value);
-      }
-      return undefined;
-    },
-  });
-  return found;
-}
-
-/** Null when a key is no word, or an alias would unfold to more than a configuration can hold. */
-function valueOf(document: Document.Parsed): unknown {
-  let words = true;
-  visit(document, { Pair: (_, pair) => void (words &&= isScalar(pair.key)) });
-  if (!words) return null;
-  try {
-    return document.toJS({ maxAliasCount: 100 });
-  } catch {
-    return null;
-  }
-}
-
 const SECRET_ADVICE =
   'secrets do not belong in this file: set PUNTAS_API_KEY and PUNTAS_API_SECRET in the environment, or PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE';
 const SECRET = /secret|pass(word|phrase)|api[-_]?key|private[-_]?key|credential|token/i;
@@ -157,35 +110,4 @@ function pathsOfSecrets(root: Node): readonly (readonly string[])[] {
     },
   });
   return paths;
-}
-
-/** The text at a path as it is written, or null where nothing is. */
-function sourceAt(document: Document.Parsed, path: readonly PropertyKey[], text: string): string | null {
-  if (!document.hasIn(path)) return null;
-  const node = document.getIn(path, true);
-  if (isCollection(node)) return isMap(node) ? 'keys and values' : 'a list';
-  if (!isScalar(node)) return 'an alias';
-  if (node.value === null) return 'nothing';
-  const [from, to] = node.range ?? [0, 0];
-  return text.slice(from, to).replace(/\s+/g, ' ');
-}
-
-/** Where to point: at the value, at the key when the key is wrong, at the nearest key above when something is missing. */
-function offsetOf(root: ParsedNode | null, problem: Problem): number {
-  let node: unknown = root;
-  let offset = 0;
-  for (const [depth, step] of problem.path.entries()) {
-    if (isMap(node)) {
-      const pair = node.items.find(item => isScalar(item.key) && String(item.key.value) === String(step));
-      if (!pair) return offset;
-      const last = depth === problem.path.length - 1;
-      const at = last && problem.aboutKey !== true && isScalar(pair.value) ? pair.value : pair.key;
-      offset = (at as Node).range?.[0] ?? offset;
-      node = pair.value;
-    } else if (isCollection(node)) {
-      node = node.get(step, true);
-      offset = (node as Node | undefined)?.range?.[0] ?? offset;
-    } else return offset;
-  }
-  return offset;
 }

@@ -14,6 +14,7 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
     load: async () => (await import('./tape.ts')).addTapeCommands,
   },
   { names: ['scout'], load: async () => (await import('./scout.ts')).addScoutCommand },
+  { names: ['tune'], load: async () => (await import('./tune.ts')).addTuneCommand },
   { names: ['compare'], load: async () => (await import('./compare.ts')).addCompareCommand },
   {
     names: ['status', 'pause', 'reduce', 'cancel', 'halt', 'resume'],

@@ -15,6 +15,8 @@ export type BootstrapOptions = {
   readonly samples?: number;
   /** How often the interval is to hold the truth; 0.95 without it. */
   readonly level?: number;
+  /** How many blocks in a row are drawn together on average, the first following the last (stationary bootstrap, Politis, Romano 1994); without it each is drawn by itself. */
+  readonly meanRun?: number;
 };
 
 /**
@@ -25,7 +27,7 @@ export type BootstrapOptions = {
 export function blockBootstrap<Block>(
   blocks: readonly Block[],
   statistic: (of: readonly Block[]) => number,
-  { random, samples = 1_000, level = 0.95 }: BootstrapOptions,
+  { random, samples = 1_000, level = 0.95, meanRun = 1 }: BootstrapOptions,
 ): BootstrapInterval | null {
   const n = blocks.length;
   const value = statistic(blocks);
@@ -34,7 +36,12 @@ export function blockBootstrap<Block>(
   const drawn: number[] = [];
   const sample = new Array<Block>(n);
   for (let i = 0; i < samples; i++) {
-    for (let j = 0; j < n; j++) sample[j] = blocks[random.integer(0, n - 1)]!;
+    let at = 0;
+    for (let j = 0; j < n; j++) {
+      const goesOn = meanRun > 1 && j > 0 && random.next() >= 1 / meanRun;
+      at = goesOn ? (at + 1) % n : random.integer(0, n - 1);
+      sample[j] = blocks[at]!;
+    }
     const found = statistic(sample);
     if (Number.isFinite(found)) drawn.push(value + stretch * (found - value));
   }

@@ -80,7 +80,9 @@ export class Clone {
   /** The configurations that ship follow the embedded exchange instead of the real one, and each bot has metrics on a port of its own. */
   pointConfigsHere(shipped: boolean): void {
     const { url, stream } = this.#stage.face;
-    for (const name of readdirSync(this.path('config')).filter(file => file.endsWith('.yaml'))) {
+    for (const name of readdirSync(this.path('config')).filter(
+      file => file.endsWith('.yaml') && file !== 'tune.yaml',
+    )) {
       const file = join('config', name);
       const text = readFileSync(this.path(file), 'utf8');
       if (!shipped)

@@ -45,6 +45,7 @@ const NEEDS: readonly (readonly [RegExp, RegExp, string])[] = [
   [/puntas replay$/, /never/, './state'],
   [/puntas (?:tape|tape --json)$/, /never/, 'tape'],
   [/puntas export\b(?! -c)/, / --(?:tape|state) /, '--tape tape --out rows.csv'],
+  [/puntas tune\b/, / -c /, '-c config/tune.yaml'],
   [/puntas compare\b/, / --tape /, '--tape tape'],
   [/puntas compare\b/, / --(?:out|json)\b/, '--out page.html'],
   [/puntas record\b/, / --out /, '--out made --for 8s'],
@@ -140,6 +141,10 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
   {
     command: /^npm run shipped:earnings$/,
     why: 'writes into `config`, and takes minutes; `npm run test:long` measures the same',
+  },
+  {
+    command: /^npm run tune:search-table$/,
+    why: 'fifty seeds and two hundred studies, minutes; `npm run test:long` holds the error rates and `npm test` the order',
   },
   { command: /^npm run calibrate:flow$/, why: 'days of the built-in market, some minutes; `puntas calibrate` is run' },
 ];

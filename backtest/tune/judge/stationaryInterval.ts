@@ -1,0 +1,45 @@
+/** Intervals of what one configuration's results come to, spans that hang together drawn together (stationary bootstrap, Politis, Romano 1994). */
+import { blockBootstrap } from '../../../src/core/index.ts';
+import type { BootstrapInterval, BootstrapOptions } from '../../../src/core/index.ts';
+import type { Measure } from './outOfSample.ts';
+
+/** The interval of a statistic of values in order of time. Runs are as long as the values' own correlation asks for, if no length is given; null as `blockBootstrap` says. */
+export const stationaryInterval = (
+  values: readonly number[],
+  measure: Measure,
+  options: BootstrapOptions,
+): BootstrapInterval | null => blockBootstrap(values, measure, { meanRun: bestRun(values), ...options });
+
+/** The mean length of runs for the mean of such values (Politis, White 2004, corrected by Patton, Politis, White 2009): 1 where neighbours do not hang together, at most a third of all. */
+export function bestRun(values: readonly number[]): number {
+  const n = values.length;
+  const mean = values.reduce((sum, x) => sum + x, 0) / n;
+  const covariance = (lag: number): number => {
+    let sum = 0;
+    for (let i = lag; i < n; i++) sum += (values[i]! - mean) * (values[i - lag]! - mean);
+    return sum / n;
+  };
+  const variance = covariance(0);
+  if (n < 4 || !(variance > 0)) return 1;
+  // After the last lag that is told apart from nothing so many in a row are not.
+  const quiet = Math.max(5, Math.ceil(Math.sqrt(Math.log10(n))));
+  const far = Math.min(n - 1, Math.ceil(Math.sqrt(n)) + quiet);
+  const bound = 2 * Math.sqrt(Math.log10(n) / n);
+  const correlations = Array.from({ length: far }, (_, i) => covariance(i + 1) / variance);
+  let last = correlations.findIndex((_, i) =>
+    correlations.slice(i, i + quiet).every(correlation => Math.abs(correlation) < bound),
+  );
+  if (last < 0) last = correlations.findLastIndex(correlation => Math.abs(correlation) >= bound) + 1;
+  const reach = Math.min(far, 2 * Math.max(1, last));
+  let spectrum = variance;
+  let slope = 0;
+  for (let lag = 1; lag <= reach; lag++) {
+    const share = lag / reach;
+    const weight = share <= 0.5 ? 1 : 2 * (1 - share);
+    const own = covariance(lag);
+    spectrum += 2 * weight * own;
+    slope += 2 * weight * lag * own;
+  }
+  const run = ((2 * slope ** 2) / (2 * spectrum ** 2)) ** (1 / 3) * n ** (1 / 3);
+  return Number.isFinite(run) ? Math.min(Math.max(1, run), Math.ceil(Math.min(3 * Math.sqrt(n), n / 3))) : 1;
+}

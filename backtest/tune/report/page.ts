@@ -1,0 +1,132 @@
+/** A study as one page: what came of it in words, what speaks for the best and against it in plots, and every trial in a table. */
+import { gainText, numberText } from '../../report/digits.ts';
+import { html, NO_HTML } from '../../report/html.ts';
+import type { Html } from '../../report/html.ts';
+import { folded, pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../../report/pageFrame.ts';
+import type { PageParts } from '../../report/pageFrame.ts';
+import { tuningFigures } from './plots.ts';
+import type { TunedTrial, Tuning } from './tuning.ts';
+import { share, tuningWords } from './words.ts';
+
+/** The text of an HTML file that stands alone: library, style and script are inside, names and texts are escaped. */
+export function tuningPage(tuning: Tuning, parts: PageParts): string {
+  const title = `Tuning ${tuning.strategy} on ${tuning.book}`;
+  const figures = tuningFigures(tuning);
+  const body = html`<header>
+      <h1>${title}</h1>
+      ${THEME_BUTTON}
+    </header>
+    ${tuningWords(tuning).map((paragraph, i) => html`<p class="${i === 0 ? 'verdict' : ''}">${paragraph}</p>`)}
+    ${tiles(tuning)}
+    <p class="soft">${PLOT_ADVICE}</p>
+    ${figures.map(({ heading, how, plots }) =>
+      section(
+        heading,
+        html`<p>${how}</p>
+          ${placesOf(plots, plots.length > 3 ? 'row many' : 'row')}`,
+      ),
+    )}
+    ${section('The best trials', trialTable(tuning, best(tuning)))} ${section('The study', studyTable(tuning))}
+    ${folded('Every trial', trialTable(tuning, tuning.trials))}`;
+  return pageWith({ title, body, plots: figures.flatMap(({ plots }) => plots), parts });
+}
+
+const SHOWN = 15;
+const best = ({ trials, ranking, front, objectives }: Tuning): readonly TunedTrial[] =>
+  (objectives.length > 1 ? front : ranking)
+    .slice(0, SHOWN)
+    .flatMap(number => trials.filter(one => one.number === number));
+
+function tiles({ evidence, counts, holdout, minor, verdict }: Tuning): Html {
+  const tile = (name: string, value: string, note: string): Html =>
+    html`<div class="tile"><span class="soft">${name}</span><b>${value}</b><span class="soft">${note}</span></div>`;
+  if (evidence === null) return NO_HTML;
+  const { net, interval, deflated, pbo, paths } = evidence;
+  const held =
+    holdout === null
+      ? []
+      : [tile('holdout, after 60 s', `${gainText(holdout.net, minor)} ${minor}`, `opened by ${holdout.by}`)];
+  return html`<div class="tiles">
+    ${[
+      tile('better than not trading', verdict.better ? 'yes' : 'no', verdict.words[0] ?? ''),
+      tile(
+        'best, after 60 s',
+        `${gainText(net, minor)} ${minor}`,
+        interval === null
+          ? 'no interval'
+          : `95 %: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)}`,
+      ),
+      tile('deflated Sharpe', share(deflated.probability), `of ${numberText(deflated.trials)} ever tried here`),
+      tile('overfitting', pbo === null ? '–' : share(pbo.value), 'probability, by CSCV'),
+      tile('paths above zero', `${paths.filter(x => x > 0).length} of ${paths.length}`, 'purged combinatorial'),
+      tile(
+        'trials',
+        numberText(counts.done + counts.pruned + counts.refused),
+        `${counts.pruned} stopped early, ${counts.refused} refused`,
+      ),
+      ...held,
+    ]}
+  </div>`;
+}
+
+function studyTable(tuning: Tuning): Html {
+  const { tapes, search, objectives, constraints, models, latenciesMs, startsAfterSeconds, segments, study, made } =
+    tuning;
+  const row = (name: string, text: string): Html =>
+    html`<tr>
+      <th>${name}</th>
+      <td class="text">${text}</td>
+    </tr>`;
+  const span = (of: readonly [string, string]): string => `${of[0].slice(0, 19)}Z to ${of[1].slice(0, 19)}Z`;
+  return table(NO_HTML, [
+    row('study', study),
+    ...tapes.map(({ name, market, digest, tuned, heldOut }) =>
+      row(
+        name,
+        [
+          market,
+          `digest ${digest.slice(0, 16)}`,
+          tuned && `tuned on ${span(tuned)}`,
+          heldOut && `held out ${span(heldOut)}`,
+        ]
+          .filter(Boolean)
+          .join('; '),
+      ),
+    ),
+    row('search', `${search.algorithm}, seed ${search.seed}, ${search.trials} trials in batches of ${search.batch}`),
+    row('objectives', objectives.join(', ')),
+    row('constraints', constraints.join('; ') || 'none'),
+    row('fill models', `${models.join(', ')}: each measure is the worse of them`),
+    row('latencies, ms', latenciesMs.join(', ')),
+    row('begun after, s', startsAfterSeconds.join(', ')),
+    row('segments of a tape', String(segments)),
+    row('made with', `Puntas ${made.puntas}, Node ${made.node}`),
+  ]);
+}
+
+function trialTable({ parameters, chosen }: Tuning, trials: readonly TunedTrial[]): Html {
+  const measures = ['net60s', 'net', 'volume', 'fills', 'drawdown', 'inventoryMost', 'uptime'];
+  const number = (x: number | null | undefined): string =>
+    x === null || x === undefined ? '–' : numberText(Number(x.toPrecision(4)));
+  const rows = trials.map(({ number: n, point, state, why, breaks, measures: found }) => {
+    const note = why ?? (breaks.length > 0 ? `breaks ${breaks.join(', ')}` : '');
+    return html`<tr>
+      <th>${n === chosen ? html`<b>${n}</b>` : html`${n}`}</th>
+      ${parameters.map(key => html`<td>${valueText(point[key])}</td>`)}
+      ${measures.map(name => html`<td>${number(found?.[name])}</td>`)}
+      <td class="text soft">${state === 'done' ? note : `${state}: ${note}`}</td>
+    </tr>`;
+  });
+  return html`<div class="dense">
+    ${table(
+      html`<tr>
+        <th class="text">trial</th>
+        ${[...parameters, ...measures, ''].map(name => html`<th>${name}</th>`)}
+      </tr>`,
+      rows,
+    )}
+  </div>`;
+}
+
+const valueText = (value: number | string | boolean | undefined): string =>
+  value === undefined ? '–' : typeof value === 'number' ? String(Number(value.toPrecision(4))) : String(value);

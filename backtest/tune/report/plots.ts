@@ -1,0 +1,247 @@
+/** The plots of a study: how the search went, what the best brought, what a choice is worth out of sample, and what lies around the best. */
+import type { Line, Plot } from '../../page/plot.ts';
+import { rangeOf } from '../../report/plots.ts';
+import type { Evidence, TunedParameter, TunedTrial, Tuning } from './tuning.ts';
+
+/** Under one heading: a sentence on how to read them, and the plots. */
+export type TuningFigure = { readonly heading: string; readonly how: string; readonly plots: readonly Plot[] };
+
+/** Headings without a plot are left out. */
+export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
+  const { evidence, minor } = tuning;
+  return [
+    {
+      heading: 'The search',
+      how: 'What each trial brought, in the order in which they were asked for; the line is the best so far. A search that has found its place no longer rises.',
+      plots: search(tuning),
+    },
+    {
+      heading: 'The front',
+      how: 'Trials that none is better than in both of the first two objectives, and the others behind them.',
+      plots: front(tuning),
+    },
+    ...(evidence === null
+      ? []
+      : [
+          {
+            heading: 'The best over time',
+            how: 'What the best brought after 60 s, added up over the blocks of all pieces. A sum that a few blocks made says little of the next.',
+            plots: [gains(evidence, tuning, minor)],
+          },
+          {
+            heading: 'Choosing out of sample',
+            how: 'The best of some groups of blocks, run on the others: one dot a path, in order. Walking forward chooses on all that came before. What is below zero would have lost.',
+            plots: [...paths(evidence, minor), ...forward(evidence, minor), ...logits(evidence)],
+          },
+          {
+            heading: 'Around the best',
+            how: 'What trials brought by the value of each parameter; the large dot is the best. A best on a plateau can be trusted farther than one on a peak.',
+            plots: evidence.parameters.flatMap((parameter, i) => along(parameter, i, tuning)),
+          },
+        ]),
+  ].filter(({ plots }) => plots.length > 0);
+}
+
+const unitOf = ({ objectives: [name = ''], minor }: Tuning): string =>
+  /^net|volume|drawdown/.test(name) ? `${name}, ${minor}` : name;
+
+const valueOf = ({ measures }: TunedTrial, name: string): number | null => measures?.[name] ?? null;
+
+/** Bounded to what the middle of them shows, so that one far loss does not press all others into a line. */
+function around(values: readonly (number | null)[]): readonly [number, number] | null {
+  const known = values.filter(value => value !== null).sort((a, b) => a - b);
+  const at = (share: number): number => known[Math.floor(share * (known.length - 1))] ?? 0;
+  const spread = at(0.9) - at(0.1);
+  return rangeOf([...known.map(value => Math.max(at(0.1) - spread, Math.min(at(0.9) + spread, value))), 0]);
+}
+
+function search(tuning: Tuning): readonly Plot[] {
+  const { trials, objectives, ranking } = tuning;
+  const [name = ''] = objectives;
+  if (trials.every(trial => valueOf(trial, name) === null)) return [];
+  const feasible = new Set(ranking);
+  const first = new Map(ranking.map((number, rank) => [number, rank]));
+  let best: TunedTrial | null = null;
+  const soFar = trials.map(trial => {
+    const rank = first.get(trial.number);
+    if (rank !== undefined && (best === null || rank < (first.get(best.number) ?? Infinity))) best = trial;
+    return best === null ? null : valueOf(best, name);
+  });
+  const dots = (label: string, colour: string, of: (trial: TunedTrial) => boolean): Line => ({
+    ...{ label, colour, style: 'dots' },
+    values: trials.map(trial => (of(trial) ? valueOf(trial, name) : null)),
+  });
+  const lines = [
+    dots('within the constraints', 'model-1', ({ number }) => feasible.has(number)),
+    dots('not within them', 'fees', trial => trial.state === 'done' && !feasible.has(trial.number)),
+    dots('stopped early, so far', 'soft', ({ state }) => state === 'pruned'),
+    { label: 'best so far', colour: 'spread', style: 'line' as const, values: soFar },
+  ].filter(({ values }) => values.some(value => value !== null));
+  return [
+    {
+      ...{ id: 'search', title: 'Every trial' },
+      x: { kind: 'number', values: trials.map(({ number }) => number), label: 'trial' },
+      y: { label: unitOf(tuning), range: around(lines.flatMap(({ values }) => values)) },
+      lines,
+      ...{ shades: [], group: null },
+    },
+  ];
+}
+
+function front({ trials, ranking, front: best, objectives }: Tuning): readonly Plot[] {
+  const [one, other] = objectives;
+  if (one === undefined || other === undefined) return [];
+  const sorted = ranking
+    .flatMap(number => trials.filter(trial => trial.number === number))
+    .sort((a, b) => (valueOf(a, one) ?? 0) - (valueOf(b, one) ?? 0));
+  if (sorted.length < 2) return [];
+  const dots = (label: string, colour: string, of: (trial: TunedTrial) => boolean): Line => ({
+    ...{ label, colour, style: 'dots' },
+    values: sorted.map(trial => (of(trial) ? valueOf(trial, other) : null)),
+  });
+  return [
+    {
+      ...{ id: 'front', title: `${other} by ${one}` },
+      x: { kind: 'number', values: sorted.map(trial => valueOf(trial, one) ?? 0), label: one },
+      y: { label: other, range: null },
+      lines: [
+        dots('behind it', 'soft', ({ number }) => !best.includes(number)),
+        dots('front', 'spread', ({ number }) => best.includes(number)),
+      ],
+      ...{ shades: [], group: null },
+    },
+  ];
+}
+
+function gains({ gains: of }: Evidence, { holdout }: Tuning, minor: string): Plot {
+  const all = holdout === null ? of : [...of, ...holdout.gains];
+  let sum = 0;
+  const total = all.map(gain => (sum += gain));
+  const tuned: Line = {
+    label: 'tuned on',
+    colour: 'model-1',
+    style: 'line',
+    values: total.map((x, i) => (i < of.length ? x : null)),
+  };
+  const held: Line = {
+    label: 'holdout',
+    colour: 'spread',
+    style: 'line',
+    values: total.map((x, i) => (i >= of.length ? x : null)),
+  };
+  return {
+    ...{ id: 'gains', title: 'After 60 s, added up' },
+    x: { kind: 'number', values: all.map((_, i) => i + 1), label: 'block' },
+    y: { label: minor, range: rangeOf([...total, 0]) },
+    lines: holdout === null ? [tuned] : [tuned, held],
+    ...{ shades: [], group: null },
+  };
+}
+
+function paths({ paths: of }: Evidence, minor: string): readonly Plot[] {
+  if (of.length === 0) return [];
+  const values = [...of].sort((a, b) => a - b);
+  return [
+    {
+      ...{ id: 'paths', title: 'Purged combinatorial paths' },
+      x: { kind: 'number', values: values.map((_, i) => i + 1), label: 'path, worst first' },
+      y: { label: minor, range: rangeOf([...values, 0]) },
+      lines: [{ label: 'out of sample', colour: 'model-1', style: 'dots', values }],
+      ...{ shades: [], group: null },
+    },
+  ];
+}
+
+function forward({ walkForward: of }: Evidence, minor: string): readonly Plot[] {
+  if (of.length === 0) return [];
+  let sum = 0;
+  const values = of.map(({ net }) => (sum += net));
+  return [
+    {
+      ...{ id: 'forward', title: 'Walking forward, added up' },
+      x: { kind: 'number', values: values.map((_, i) => i + 1), label: 'step' },
+      y: { label: minor, range: rangeOf([...values, 0]) },
+      lines: [{ label: 'chosen on the past', colour: 'inventory', style: 'line', dots: true, values }],
+      ...{ shades: [], group: null },
+    },
+  ];
+}
+
+const BARS = 12;
+
+function logits({ pbo }: Evidence): readonly Plot[] {
+  if (pbo === null || pbo.logits.length === 0) return [];
+  const [low, high] = [Math.min(...pbo.logits), Math.max(...pbo.logits)];
+  const width = (high - low) / BARS || 1;
+  const counts = new Array<number>(BARS).fill(0);
+  for (const logit of pbo.logits) counts[Math.min(BARS - 1, Math.floor((logit - low) / width))]!++;
+  return [
+    {
+      ...{ id: 'logits', title: 'Rank out of sample of the best in sample' },
+      x: {
+        kind: 'number',
+        values: counts.map((_, i) => Number((low + (i + 0.5) * width).toPrecision(4))),
+        label: 'logit of the rank; below zero: in the lower half',
+      },
+      y: { label: 'splits', range: null },
+      lines: [{ label: 'splits', colour: 'model-0', style: 'bars', values: counts }],
+      ...{ shades: [], group: null },
+    },
+  ];
+}
+
+function along(
+  { key, scale, names, points, chosen, upwards }: TunedParameter,
+  i: number,
+  tuning: Tuning,
+): readonly Plot[] {
+  if (points.length < 2) return [];
+  const sorted = beside(
+    [...points].sort((a, b) => a.at - b.at || a.value - b.value),
+    scale,
+  );
+  const values = sorted.map(({ value }) => value);
+  const atBest = points.filter(({ at }) => at === chosen).map(({ value }) => value);
+  const top = upwards ? Math.max(...atBest) : Math.min(...atBest);
+  const best = sorted.findIndex(({ from, value }) => from === chosen && value === top);
+  return [
+    {
+      ...{ id: `parameter-${i}`, title: key },
+      x: {
+        kind: scale === 'choice' ? 'names' : scale === 'log' ? 'log' : 'number',
+        values: sorted.map(({ at }) => at),
+        ...(scale === 'choice' && { names }),
+        label: key.split('.').at(-1) ?? key,
+      },
+      y: { label: unitOf(tuning), range: around(values) },
+      lines: [
+        { label: 'trials', colour: 'model-1', style: 'dots', values },
+        {
+          label: 'best',
+          colour: 'spread',
+          style: 'dots',
+          width: 4,
+          values: sorted.map(({ value }, n) => (n === best ? value : null)),
+        },
+      ],
+      ...{ shades: [], group: null },
+    },
+  ];
+}
+
+/** Those at one value a little apart, so that each can be seen. */
+function beside(
+  points: TunedParameter['points'],
+  scale: TunedParameter['scale'],
+): readonly { readonly at: number; readonly from: number; readonly value: number }[] {
+  const [low, high] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 0];
+  return points.map(({ at, value }) => {
+    const alike = points.filter(other => other.at === at);
+    const share = (alike.findIndex(other => other.value === value) + 0.5) / alike.length - 0.5;
+    const moved =
+      scale === 'log'
+        ? at * Math.exp(0.04 * share * Math.log(high / low || 1))
+        : at + share * (scale === 'choice' ? 0.4 : 0.04 * (high - low));
+    return { at: alike.length === 1 ? at : moved, from: at, value };
+  });
+}

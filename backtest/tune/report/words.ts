@@ -1,0 +1,98 @@
+/** What a study came to, in plain sentences: whether its best is better than not trading, and what that rests on. */
+import { gainText, numberText } from '../../report/digits.ts';
+import type { Interval } from '../../report/interval.ts';
+import type { Evidence, HeldOut, Tuning } from './tuning.ts';
+
+/** What is asked of the deflated Sharpe ratio, and of the probability of overfitting, before either is believed. */
+export const DEFLATED_LEAST = 0.95;
+export const PBO_MOST = 0.05;
+
+/** Better than not trading only where nothing speaks against it; else every reason, a clause each. The currency is in the words around them. */
+export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): Tuning['verdict'] {
+  if (evidence === null) return { better: false, words: ['no trial ran to the end within the constraints'] };
+  const { net, interval, deflated, paths } = evidence;
+  const words: string[] = [];
+  if (!(net > 0)) words.push('the best trial earned nothing after 60 s');
+  else {
+    if (interval === null) words.push('too few stretches of time to tell what it earned from chance');
+    else if (!(interval.low > 0)) words.push('its 95 % interval holds zero');
+    if (!(deflated.probability >= DEFLATED_LEAST))
+      words.push(
+        `the best of ${numberText(deflated.trials)} trials without any skill would look as good: deflated Sharpe ${share(deflated.probability)}, expected ${DEFLATED_LEAST}`,
+      );
+    if (paths.length > 0 && !(median(paths) > 0))
+      words.push('choosing on some of the hours lost on the others, on the median path');
+  }
+  if (holdout !== null && !(holdout.net > 0)) words.push('it earned nothing on the holdout');
+  return { better: words.length === 0, words };
+}
+
+/** Paragraphs; the first is the verdict. */
+export function tuningWords(tuning: Tuning): readonly string[] {
+  const { verdict, chosen, evidence, holdout, minor, counts, search } = tuning;
+  const tried = `${numberText(search.trials)} trials (${counts.done} run to the end, ${counts.pruned} stopped early, ${counts.refused} refused)`;
+  if (!verdict.better) {
+    const why = verdict.words.join('; ');
+    return [
+      `Nothing here is better than not trading: ${why}.`,
+      ...(evidence === null || chosen === null
+        ? [`${tried}; ${counts.feasible} kept the constraints.`]
+        : [bestOf(chosen, evidence, minor, tried), choice(evidence)]),
+      ...holdoutWords(holdout, minor),
+    ];
+  }
+  if (evidence === null || chosen === null) return [];
+  return [
+    `Trial ${chosen} is better than not trading on these hours${holdout === null ? '; its holdout is closed' : ', and on the holdout'}.`,
+    ...[bestOf(chosen, evidence, minor, tried), choice(evidence)],
+    ...holdoutWords(holdout, minor),
+  ];
+}
+
+function bestOf(chosen: number, { net, interval, deflated, blocks }: Evidence, minor: string, tried: string): string {
+  return `The best of ${tried} is trial ${chosen}: ${gainText(net, minor)} ${minor} after 60 s, fees paid, under the lower of the fill models${around(interval, minor)}, from ${blocks} blocks of time. Deflated Sharpe ${share(deflated.probability)}, with ${numberText(deflated.trials)} configurations ever tried on these hours.`;
+}
+
+function choice({ pbo, paths, walkForward, stability }: Evidence): string {
+  const won = paths.filter(net => net > 0).length;
+  const path =
+    paths.length === 0
+      ? ''
+      : ` Chosen on some hours and run on the others, ${won} of ${paths.length} paths earned something.`;
+  const forward = walkForward.filter(({ net }) => net > 0).length;
+  const walked = walkForward.length === 0 ? '' : ` Walking forward, ${forward} of ${walkForward.length} steps did.`;
+  const held =
+    stability === null
+      ? ''
+      : ` Of its ${stability.neighbours} neighbours ${Math.round(stability.share * stability.neighbours)} hold at least ${100 - 100 * stability.within} % of what it brought.`;
+  if (pbo === null) return `How far the choice is overfitted cannot be told from so little.${path}${walked}${held}`;
+  const word =
+    pbo.value <= PBO_MOST
+      ? 'the choice among the trials holds out of sample'
+      : pbo.value < 0.5
+        ? 'the choice among the trials is uncertain: its neighbours may do as well'
+        : 'the choice among the trials is no better than a random one';
+  return `Probability of overfitting ${share(pbo.value)}: ${word}.${path}${walked}${held}`;
+}
+
+function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[] {
+  if (holdout === null) return [];
+  const { at, by, net, interval } = holdout;
+  return [
+    `The holdout was opened by ${by} at ${at}: ${gainText(net, minor)} ${minor} after 60 s${around(interval, minor)}.`,
+  ];
+}
+
+const around = (interval: Interval | null, minor: string): string =>
+  interval === null ? '' : ` (95 %: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)})`;
+
+/** Two digits; what is not 0 or 1 is not shown as that. */
+export const share = (x: number): string =>
+  x > 0.995 && x < 1 ? 'above 0.99' : x > 0 && x < 0.005 ? 'below 0.01' : x.toFixed(2);
+
+/** Of a list that is not empty. */
+export function median(values: readonly number[]): number {
+  const ascending = [...values].sort((a, b) => a - b);
+  const half = ascending.length / 2;
+  return (ascending[Math.ceil(half) - 1]! + ascending[Math.floor(half)]!) / 2;
+}

@@ -1,0 +1,178 @@
+/** Evolution with an adapted covariance, restarted with twice the population when it has converged (IPOP; Auger, Hansen 2005); choices are drawn by learnt shares. */
+import type { Random } from '../../../src/core/index.ts';
+import { conditionOf, drawFrom, learn, roundNormal, widthOf } from './covariance.ts';
+import type { AdaptedNormal } from './covariance.ts';
+import { drawOf } from './search.ts';
+import type { Search, SearchOptions } from './search.ts';
+import { countOf, cubeOf, pointAt, textOfPoint } from './space.ts';
+import type { Parameter, Point, Space } from './space.ts';
+
+export type CmaEsOptions = SearchOptions & {
+  /** Points of the first generation: 4 + 3 ln(n) without it. Rounded up to whole batches. */
+  readonly population?: number;
+};
+
+/** The first deviation, and the one at which a run has converged, in widths of a parameter. */
+const SIGMA = 0.25;
+const CONVERGED = 1e-6;
+/** Draws until one is within the bounds; after them the coordinates outside are set to the bound. */
+const DRAWS = 50;
+/** Share of a choice's draws that moves to what a generation found good. */
+const LEARNT = 0.4;
+const POPULATION_MAX = 1024;
+
+/** A point of the generation: its place among the numbers, the index of each choice, and what came of it once told. */
+type Member = { readonly point: Point; readonly at: Float64Array; readonly chosen: readonly number[]; value?: number };
+
+type Run = {
+  readonly law: AdaptedNormal;
+  readonly shares: number[][];
+  /** The best value of each generation, the latest last. */
+  readonly bests: number[];
+};
+
+/**
+ * The search. Whatever it asked for counts to the generation that it was drawn for; points of one's own, told before the first ask, only move its start to the best of them. Where all
+ * parameters have steps it may ask for a point again.
+ */
+export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
+  const { seed, batch = 1 } = options;
+  const numbers = space.flatMap((parameter, i) => (parameter.kind === 'choice' ? [] : [i]));
+  const choices = space.flatMap((parameter, i) => (parameter.kind === 'choice' ? [i] : []));
+  const floors = numbers.map(i => floorOf(space[i]!));
+  const usual = 4 + Math.floor(3 * Math.log(Math.max(1, space.length)));
+  const whole = (population: number): number => Math.ceil(Math.max(2, population) / batch) * batch;
+
+  const begin = (start: readonly number[], population: number): Run => ({
+    law: roundNormal(start, SIGMA, population),
+    shares: choices.map(i => new Array<number>(countOf(space[i]!)).fill(1 / countOf(space[i]!))),
+    bests: [],
+  });
+  let run = begin(
+    numbers.map(() => 0.5),
+    whole(options.population ?? usual),
+  );
+  let generation = 0;
+  let members: Member[] = [];
+  let asked = 0;
+  let ownBest = -Infinity;
+
+  const memberOf = (index: number): Member => {
+    while (members.length <= index) members.push(drawnMember(space, run, drawOf(seed, generation, members.length)));
+    return members[index]!;
+  };
+  const takeOwn = (point: Point, value: number | null): void => {
+    if (generation > 0 || value === null || !(value > ownBest) || members.some(one => one.value !== undefined)) return;
+    ownBest = value;
+    const cube = cubeOf(space, point);
+    run = begin(
+      numbers.map(i => cube[i] ?? 0.5),
+      run.law.population,
+    );
+    members = [];
+    asked = 0;
+  };
+  const close = (): void => {
+    const ranked = [...members].sort((a, b) => b.value! - a.value!);
+    run.bests.push(ranked[0]!.value!);
+    const useful = ranked.filter(({ value }) => value! > -Infinity);
+    learn(
+      run.law,
+      useful.map(({ at }) => at),
+      floors,
+    );
+    learnShares(run, useful, choices, space);
+    generation++;
+    members = [];
+    asked = 0;
+    if (!hasConverged(run, useful)) return;
+    const random = drawOf(seed, -1, generation);
+    run = begin(
+      numbers.map(() => random.next()),
+      whole(Math.min(POPULATION_MAX, run.law.population * 2)),
+    );
+  };
+
+  return {
+    ask: () => {
+      // After a resume those already told were not asked for here.
+      while (members[asked]?.value !== undefined) asked++;
+      return memberOf(asked++).point;
+    },
+    tell: (point, value) => {
+      const name = textOfPoint(point);
+      const count = run.law.population;
+      memberOf(Math.max(count, asked) - 1);
+      const found = members.find(one => one.value === undefined && textOfPoint(one.point) === name);
+      if (found === undefined) return takeOwn(point, value);
+      found.value = value === null || Number.isNaN(value) ? -Infinity : value;
+      // Points asked for beyond the generation count too, once all of them are told.
+      if (asked > count) members.length = Math.max(asked, count);
+      if (members.every(one => one.value !== undefined)) close();
+    },
+  };
+}
+
+/** A fifth of a step: the least deviation at which a neighbour is drawn now and then. */
+function floorOf(parameter: Parameter): number {
+  const count = countOf(parameter);
+  return count === Infinity || parameter.kind === 'log' ? 0 : 0.2 / count;
+}
+
+/** One point: its numbers from the law, its choices by their shares. */
+function drawnMember(space: Space, { law, shares }: Run, random: Random): Member {
+  const at = withinBounds(law, random);
+  const chosen = shares.map(of => drawnShare(of, random));
+  let number = 0;
+  let choice = 0;
+  const cube = space.map(parameter =>
+    parameter.kind === 'choice' ? (chosen[choice++]! + 0.5) / parameter.values.length : at[number++]!,
+  );
+  return { point: pointAt(space, cube), at, chosen };
+}
+
+function withinBounds(law: AdaptedNormal, random: Random): Float64Array {
+  let at = drawFrom(law, random);
+  for (let i = 1; i < DRAWS && at.some(x => !(x >= 0 && x <= 1)); i++) at = drawFrom(law, random);
+  return at.map(x => Math.min(1, Math.max(0, x)));
+}
+
+function drawnShare(shares: readonly number[], random: Random): number {
+  let left = random.next();
+  for (const [i, share] of shares.entries()) {
+    left -= share;
+    if (left < 0) return i;
+  }
+  return shares.length - 1;
+}
+
+/** Moves each choice's shares towards what the better half had; none falls so low that a generation would hardly see it. */
+function learnShares({ law, shares }: Run, ranked: readonly Member[], choices: readonly number[], space: Space): void {
+  for (const [k, of] of shares.entries()) {
+    const { key } = space[choices[k]!]!;
+    const seen = law.weights.flatMap((weight, i) =>
+      ranked[i] !== undefined && Object.hasOwn(ranked[i].point, key) ? [{ weight, index: ranked[i].chosen[k]! }] : [],
+    );
+    const whole = seen.reduce((sum, { weight }) => sum + weight, 0);
+    if (!(whole > 0)) continue;
+    const found = new Array<number>(of.length).fill(0);
+    for (const { weight, index } of seen) found[index] = found[index]! + weight / whole;
+    const least = Math.min(1 / of.length, 0.5 / law.population);
+    const moved = of.map((share, i) => Math.max(least, share + LEARNT * (found[i]! - share)));
+    const sum = moved.reduce((all, share) => all + share, 0);
+    moved.forEach((share, i) => (of[i] = share / sum));
+  }
+}
+
+/** No width left, no difference left in values, nothing better for long, or a law that has broken down. */
+function hasConverged({ law, bests }: Run, useful: readonly Member[]): boolean {
+  const n = law.mean.length;
+  const long = 10 + Math.ceil((30 * n) / law.population);
+  const latest = bests.slice(-long).filter(Number.isFinite);
+  const values = [...latest, ...useful.map(({ value }) => value!)];
+  const flat =
+    bests.length >= long && Math.max(...values) - Math.min(...values) <= 1e-12 * (1e-12 + Math.abs(values[0] ?? 0));
+  if (flat) return true;
+  if (bests.length > 2 * long && Math.max(...bests.slice(-long)) <= Math.max(...bests.slice(0, -long))) return true;
+  return n > 0 && !(widthOf(law) > CONVERGED && conditionOf(law) < 1e14 && Number.isFinite(law.sigma));
+}

@@ -1,0 +1,22 @@
+/** The searches by name. */
+import { cmaEsSearch } from './cmaEs.ts';
+import { randomSearch } from './randomSearch.ts';
+import type { Search, SearchName, SearchOptions } from './search.ts';
+import { sobolSearch } from './sobolSearch.ts';
+import { flawOfSpace } from './space.ts';
+import type { Space } from './space.ts';
+import { tpeSearch } from './tpe.ts';
+
+export const SEARCHES: Readonly<Record<SearchName, (space: Space, options: SearchOptions) => Search>> = {
+  random: randomSearch,
+  sobol: sobolSearch,
+  tpe: tpeSearch,
+  cmaEs: cmaEsSearch,
+};
+
+/** A new search. A space that cannot be searched is told by a RangeError with its first flaw. */
+export function newSearch(name: SearchName, space: Space, options: SearchOptions): Search {
+  const flaw = flawOfSpace(space);
+  if (flaw !== null) throw new RangeError(flaw);
+  return SEARCHES[name](space, options);
+}

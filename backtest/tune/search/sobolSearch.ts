@@ -1,0 +1,57 @@
+/** A Sobol sequence, scrambled by the seed: every stretch of it fills the unit cube more evenly than draws do. */
+import { directionNumbers, SOBOL_DIMENSIONS } from './directionNumbers.ts';
+import { drawOf } from './search.ts';
+import type { Search, SearchOptions } from './search.ts';
+import { pointAt } from './space.ts';
+import type { Space } from './space.ts';
+
+/** Takes the points of the sequence in turn; what it is told it only counts. */
+export function sobolSearch(space: Space, { seed }: SearchOptions): Search {
+  const at = scrambledSobol(space.length, seed);
+  let asked = 0;
+  let told = 0;
+  return {
+    ask: () => pointAt(space, at(asked++)),
+    tell: () => {
+      told++;
+      asked = Math.max(asked, told);
+    },
+  };
+}
+
+/** Any point of a scrambled sequence, by its number from 0. Dimensions beyond those of the table are even draws. */
+export function scrambledSobol(dimensions: number, seed: number): (index: number) => readonly number[] {
+  const tables = Array.from({ length: Math.min(dimensions, SOBOL_DIMENSIONS) }, (_, i) => directionNumbers(i));
+  const seeds = tables.map((_, i) => drawOf(seed, 0x50b01, i).integer(0, 2 ** 32 - 1));
+  return index =>
+    Array.from({ length: dimensions }, (_, i) => {
+      const table = tables[i];
+      if (table === undefined) return drawOf(seed, 0x50b02, i, index).next();
+      return (scrambled(sobolBits(table, index), seeds[i]!) + 0.5) / 2 ** 32;
+    });
+}
+
+/** One coordinate of the sequence as 32 bits of a fraction. */
+export function sobolBits(directions: Uint32Array, index: number): number {
+  let bits = 0;
+  const gray = index ^ (index >>> 1);
+  for (let k = 0; k < 32; k++) if ((gray >>> k) & 1) bits ^= directions[k]!;
+  return bits >>> 0;
+}
+
+/** Owen's nested scrambling by a hash in which a bit depends on the higher ones alone (Laine, Karras 2011; Burley 2020). */
+function scrambled(bits: number, seed: number): number {
+  let x = (reversed(bits) + seed) | 0;
+  for (const factor of [0x6c50b47c, 0xb82f1e52, 0xc7afe638, 0x8d22f6e6]) x ^= Math.imul(x, factor);
+  return reversed(x >>> 0);
+}
+
+function reversed(bits: number): number {
+  let from = bits;
+  let to = 0;
+  for (let k = 0; k < 32; k++) {
+    to = (to << 1) | (from & 1);
+    from >>>= 1;
+  }
+  return to >>> 0;
+}

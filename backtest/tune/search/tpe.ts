@@ -1,0 +1,77 @@
+/** Tree-structured Parzen estimators: what good points have in common against what the others have (Bergstra et al. 2011), all parameters together (Falkner et al. 2018). */
+import { parzenOf } from './parzen.ts';
+import { drawOf } from './search.ts';
+import type { Search, SearchOptions } from './search.ts';
+import { scrambledSobol } from './sobolSearch.ts';
+import { countOf, pointAt, textOfPoint } from './space.ts';
+import type { Point, Space } from './space.ts';
+
+export type TpeOptions = SearchOptions & {
+  /** Points of a Sobol sequence before the first estimate; 10 without it. */
+  readonly startup?: number;
+  /** Points drawn from the good ones' law, of which the most promising is asked for; 24 without it. */
+  readonly candidates?: number;
+};
+
+const STARTUP = 10;
+const CANDIDATES = 24;
+/** Share of the points that are called good, and how many at most. */
+const GOOD = 0.1;
+const GOOD_MAX = 25;
+/** Times that other candidates are drawn when all of them were tried before. */
+const DRAWS = 4;
+
+type Told = { readonly point: Point; readonly value: number };
+
+/** The search. Failed points count as the worst; points asked for and not yet told count as bad ones, so that a batch spreads out. */
+export function tpeSearch(space: Space, options: TpeOptions): Search {
+  const { seed, startup = STARTUP, candidates = CANDIDATES } = options;
+  const sobol = scrambledSobol(space.length, seed);
+  const told: Told[] = [];
+  const pending = new Map<string, Point[]>();
+  const tried = new Set<string>();
+  let asked = 0;
+
+  const next = (index: number): Point => {
+    if (told.length < Math.max(2, startup)) return pointAt(space, sobol(index));
+    // Stable: of equal values the earlier one is the better one.
+    const ranked = [...told].sort((a, b) => (a.value === b.value ? 0 : b.value - a.value)).map(({ point }) => point);
+    const good = Math.min(GOOD_MAX, Math.ceil(GOOD * ranked.length));
+    const likely = parzenOf(space, ranked.slice(0, good), ranked.length);
+    const unlikely = parzenOf(space, [...ranked.slice(good), ...[...pending.values()].flat()], ranked.length);
+    const isCountable = space.every(parameter => countOf(parameter) < Infinity);
+    let best: Point | null = null;
+    for (let draw = 0; draw < (isCountable ? DRAWS : 1); draw++) {
+      const random = drawOf(seed, index, draw);
+      let most = -Infinity;
+      for (let i = 0; i < candidates; i++) {
+        const point = likely.draw(random);
+        const promise = likely.logDensity(point) - unlikely.logDensity(point);
+        const isNew = !tried.has(textOfPoint(point));
+        if (best === null || (isNew && promise > most)) best = point;
+        if (isNew && promise > most) most = promise;
+      }
+      if (most > -Infinity) break;
+    }
+    return best!;
+  };
+
+  return {
+    ask: () => {
+      const point = next(asked++);
+      const name = textOfPoint(point);
+      pending.set(name, [...(pending.get(name) ?? []), point]);
+      tried.add(name);
+      return point;
+    },
+    tell: (point, value) => {
+      const name = textOfPoint(point);
+      const waiting = pending.get(name)?.slice(1) ?? [];
+      if (waiting.length > 0) pending.set(name, waiting);
+      else pending.delete(name);
+      tried.add(name);
+      told.push({ point, value: value === null || Number.isNaN(value) ? -Infinity : value });
+      asked = Math.max(asked, told.length);
+    },
+  };
+}

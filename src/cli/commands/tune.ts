@@ -1,0 +1,88 @@
+/** The command that looks for parameters on recordings, and judges what it finds. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { hostname, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { tuningPage } from '../../../backtest/index.ts';
+import { written } from '../../app/backtest/csvFiles.ts';
+import { pageParts } from '../../app/backtest/reportFiles.ts';
+import { tune } from '../../app/tune/tune.ts';
+import { describeTuning } from '../../app/tune/tuneText.ts';
+import { UsageError } from '../../app/wiring/usageError.ts';
+import { realClock } from '../../live/realClock.ts';
+import { threadNumber } from '../terminal/flags.ts';
+import { progressBar } from '../terminal/progressBar.ts';
+import { version } from '../terminal/version.ts';
+
+type TuneFlags = {
+  readonly config: string;
+  readonly registry: string;
+  readonly openHoldout: boolean;
+  readonly threads: number;
+  readonly out?: string;
+  readonly yaml?: string;
+  readonly anyway: boolean;
+  readonly json: boolean;
+};
+
+/** `tune` ends in 0 also where nothing is better than not trading. Rejects with `UsageError` on flags, studies, recordings, and where the law of the holdout forbids it. */
+export function addTuneCommand(program: Command): void {
+  program
+    .command('tune')
+    .description(
+      'look for the parameters of a configuration on recordings, judge what was found out of sample and by the number of all trials ever made on them, and write it as a configuration with its evidence; goes on where it was killed',
+    )
+    .requiredOption('-c, --config <file>', 'YAML file of the study (docs/tuning.md)')
+    .option('--registry <dir>', 'folder of the registry of all trials', 'reports/trials')
+    .option(
+      '--open-holdout',
+      'open the holdout, once: the best configuration is run on it, and nobody tunes on these hours again',
+      false,
+    )
+    .option('--threads <n>', 'runs at once; the results are the same on any number', threadNumber, 2)
+    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
+    .option('--yaml <file>', 'write the best configuration, if it is better than not trading')
+    .option('--anyway', 'with --yaml: write it also where it is not', false)
+    .option('--json', 'print the numbers as one JSON object', false)
+    .action(async (flags: TuneFlags) => {
+      const { out, yaml: file, anyway } = flags;
+      if (out !== undefined && !/\.html?$/i.test(out))
+        throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
+      if (anyway && file === undefined) throw new UsageError('--anyway is for --yaml FILE: name it');
+      const clock = realClock();
+      const { tuning, yaml } = await tune({
+        ...{ file: flags.config, registry: flags.registry, openHoldout: flags.openHoldout, threads: flags.threads },
+        ...{ version: version(), by: whoami(), now: () => clock.now(), progress: progressBar() },
+      });
+      if (out !== undefined) {
+        const json = out.replace(/\.html?$/i, '.json');
+        written(json, () => mkdirSync(dirname(json), { recursive: true }));
+        written(json, () => writeFileSync(json, `${JSON.stringify(tuning)}\n`));
+        written(out, () => writeFileSync(out, tuningPage(tuning, pageParts())));
+      }
+      const text =
+        yaml !== null && file !== undefined && (tuning.verdict.better || anyway) ? yaml(dirname(file)) : null;
+      if (file !== undefined && text !== null) {
+        written(file, () => mkdirSync(dirname(file), { recursive: true }));
+        written(file, () => writeFileSync(file, text));
+      }
+      const lines = [
+        describeTuning(tuning),
+        `registry: ${join(flags.registry, 'trials.jsonl')}`,
+        ...(out === undefined ? [] : [`page: ${out}`]),
+        ...(file === undefined
+          ? []
+          : [text === null ? `${file} was not written: nothing is better than not trading` : `configuration: ${file}`]),
+      ];
+      console.log(flags.json ? JSON.stringify(tuning) : lines.join('\n'));
+    });
+}
+
+/** For the registry; a process without a user is told by its number. */
+function whoami(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    return `user ${process.getuid?.() ?? '?'}@${hostname()}`;
+  }
+}

@@ -1,0 +1,110 @@
+/** YAML text whose values are known by where they stand: for errors that name file, line and column. */
+import { isCollection, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import type { Document, Node, ParsedNode } from 'yaml';
+
+/** What to point at: the value at a path, or its key. */
+type Pointed = { readonly path: readonly PropertyKey[]; readonly aboutKey?: boolean };
+
+/** `offset` and `place`: where to point for a problem, and that as `file:line:column`. `source`: the text at a path as it is written, or null where nothing is. */
+export type ReadYaml =
+  | {
+      readonly ok: true;
+      readonly value: unknown;
+      readonly root: ParsedNode;
+      offset(problem: Pointed): number;
+      place(offset: number): string;
+      source(path: readonly PropertyKey[]): string | null;
+    }
+  | { readonly ok: false; readonly error: string };
+
+/** One map of words. `like` is an example of a key with its value. */
+export function readYaml(text: string, fileName: string, like: string): ReadYaml {
+  const counter = new LineCounter();
+  // The parser's own look for repeated keys compares each key with every other.
+  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: false });
+  const place = (offset: number) => {
+    const { line, col } = counter.linePos(offset);
+    return `${fileName}:${line}:${col}`;
+  };
+  const refused = (error: string): ReadYaml => ({ ok: false, error });
+  // The first only: what a parser says after it has lost its way is noise.
+  const flaw = document.errors[0] ?? document.warnings[0];
+  if (flaw) return refused(`${place(flaw.pos[0])} not valid YAML: ${flaw.message.split('\n')[0]}`);
+  const repeated = repeatedKey(document);
+  if (repeated !== null) return refused(`${place(repeated)} not valid YAML: Map keys must be unique`);
+  const { contents } = document;
+  if (!isMap(contents)) return refused(`${place(0)} expected keys and values, ${like}`);
+  const value = valueOf(document);
+  if (value === null) return refused(`${place(0)} not valid YAML: keys must be words, and aliases few`);
+  return {
+    ok: true,
+    value,
+    root: contents,
+    place,
+    offset: problem => offsetOf(contents, problem),
+    source: path => sourceAt(document, path, text),
+  };
+}
+
+/** Where a key stands that its map has already; null when there is none. */
+function repeatedKey(document: Document.Parsed): number | null {
+  let found: number | null = null;
+  visit(document, {
+    Map: (_, { items }) => {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) {
+          found = key.range?.[0] ?? 0;
+          return visit.BREAK;
+        }
+        seen.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return found;
+}
+
+/** Null when a key is no word, or an alias would unfold to more than a configuration can hold. */
+function valueOf(document: Document.Parsed): unknown {
+  let words = true;
+  visit(document, { Pair: (_, pair) => void (words &&= isScalar(pair.key)) });
+  if (!words) return null;
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch {
+    return null;
+  }
+}
+
+/** The text at a path as it is written, or null where nothing is. */
+function sourceAt(document: Document.Parsed, path: readonly PropertyKey[], text: string): string | null {
+  if (!document.hasIn(path)) return null;
+  const node = document.getIn(path, true);
+  if (isCollection(node)) return isMap(node) ? 'keys and values' : 'a list';
+  if (!isScalar(node)) return 'an alias';
+  if (node.value === null) return 'nothing';
+  const [from, to] = node.range ?? [0, 0];
+  return text.slice(from, to).replace(/\s+/g, ' ');
+}
+
+/** Where to point: at the value, at the key when the key is wrong, at the nearest key above when something is missing. */
+function offsetOf(root: ParsedNode | null, problem: Pointed): number {
+  let node: unknown = root;
+  let offset = 0;
+  for (const [depth, step] of problem.path.entries()) {
+    if (isMap(node)) {
+      const pair = node.items.find(item => isScalar(item.key) && String(item.key.value) === String(step));
+      if (!pair) return offset;
+      const last = depth === problem.path.length - 1;
+      const at = last && problem.aboutKey !== true && isScalar(pair.value) ? pair.value : pair.key;
+      offset = (at as Node).range?.[0] ?? offset;
+      node = pair.value;
+    } else if (isCollection(node)) {
+      node = node.get(step, true);
+      offset = (node as Node | undefined)?.range?.[0] ?? offset;
+    } else return offset;
+  }
+  return offset;
+}
