@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { appendLineDurably } from '../../live/files/durableFiles.ts';
-import { ACTIONS } from './actions.ts';
+import { ACTION_NAMES } from './actions.ts';
 import type { ActionAsk, ActionEnd, ActionName, ActionVia } from './actions.ts';
 
 export type ActionEntry = ActionEnd & {
@@ -50,7 +50,7 @@ function entryOf(line: string): ActionEntry | null {
     return null;
   }
   const { id, at, by, via, reason, end, lines, untilMs, costMax } = found;
-  const action = ACTIONS.find(each => each === found.action);
+  const action = ACTION_NAMES.find(each => each === found.action);
   if (action === undefined || typeof id !== 'string' || typeof at !== 'number' || !Array.isArray(lines)) return null;
   return {
     ...{ id, at, action, by: String(by), reason: String(reason), lines: lines.map(String) },

@@ -5,8 +5,8 @@ import type { WhichBot } from '../messages/ownCommand.ts';
 import { UsageError } from '../wiring/usageError.ts';
 
 /** `docs/actions.md` has what each does with orders and with inventory. */
-export const ACTIONS = ['pause', 'resume', 'reduce', 'cancel', 'halt', 'reload', 'flatten'] as const;
-export type ActionName = (typeof ACTIONS)[number];
+export const ACTION_NAMES = ['pause', 'resume', 'reduce', 'cancel', 'halt', 'reload', 'flatten'] as const;
+export type ActionName = (typeof ACTION_NAMES)[number];
 
 /** Where it was asked for. */
 export type ActionVia = 'command' | 'console';

@@ -14,7 +14,7 @@ import { UsageError } from '../wiring/usageError.ts';
 import { noteAction } from './actionJournal.ts';
 import { checkedAsk, stateDirOf } from './actions.ts';
 import type { ActionAsk, ActionEnd, PauseAsk } from './actions.ts';
-import { askBot } from './askBot.ts';
+import { askBot } from '../inspect/askBot.ts';
 import { flatten } from './flatten.ts';
 import { fileOf } from './previewAction.ts';
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { ActionRequest, ConsoleActions, ShownEvent } from '../../console/index.ts';
 import type { Clock } from '../../core/index.ts';
 import { actionsIn } from '../actions/actionJournal.ts';
-import { ACTIONS, checkedAsk } from '../actions/actions.ts';
+import { ACTION_NAMES, checkedAsk } from '../actions/actions.ts';
 import type { ActionAsk } from '../actions/actions.ts';
 import { carryOut } from '../actions/carryOut.ts';
 import { previewAction } from '../actions/previewAction.ts';
@@ -12,7 +12,7 @@ import type { WhichBot } from '../messages/ownCommand.ts';
 import { digestOf } from '../run/reloading.ts';
 
 /** What costs money is asked for where its cost can be read at leisure: on the command line. */
-const OFFERED = ACTIONS.filter(name => name !== 'flatten');
+const OFFERED = ACTION_NAMES.filter(name => name !== 'flatten');
 
 /** Of one bot. Nothing here needs a key: what is to happen is left where the bot heeds it. */
 export function consoleActions(bot: WhichBot, clock: Clock): ConsoleActions {

@@ -2,7 +2,7 @@
 import type { Clock } from '../../core/index.ts';
 import { reloadsIn } from '../../live/state/reloads.ts';
 import type { ReloadAnswer } from '../../live/state/reloads.ts';
-import { askBot } from '../actions/askBot.ts';
+import { askBot } from './askBot.ts';
 import { readConfigText } from '../wiring/configFile.ts';
 import { digestOf } from '../run/reloading.ts';
 

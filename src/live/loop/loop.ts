@@ -21,9 +21,7 @@ import { Refusals } from '../safety/refusals.ts';
 import { repeat } from './repeat.ts';
 import { RulesReads } from './rulesReads.ts';
 import { takeUpSettlements } from '../state/settlements.ts';
-import { takeUpHalt, watchHalt } from '../safety/haltWatch.ts';
-import { watchPause } from '../safety/pauseWatch.ts';
-import { takeUpReduce, watchReduce } from '../safety/reduceWatch.ts';
+import { LatchWatch } from '../safety/latchWatch.ts';
 import { SentinelWatch } from '../safety/sentinelWatch.ts';
 import { send } from './sends.ts';
 import { rfqReferenceReadsOf } from '../market/rfqReferenceReads.ts';
@@ -55,6 +53,7 @@ export class Loop {
   readonly #sleep: SleepWatch;
   readonly #hedger: Hedger | null;
   readonly #rules: RulesReads;
+  readonly #latch: LatchWatch;
   #failure: string | null = null;
   readonly #sentinel: SentinelWatch;
   #onFailure: (() => void) | null = null;
@@ -73,6 +72,7 @@ export class Loop {
     const hedges = () => this.#hedger?.rows ?? state.journal.leftovers.hedges;
     this.#connectivity = new ConnectivityLog(log, clock);
     this.#refusals = new Refusals(clock, this.#connectivity);
+    this.#latch = new LatchWatch(run, engine, state.latch);
     this.#sentinel = new SentinelWatch(run, state.latch, bot.resumeCommand, options.watchers?.sentinelAlive);
     this.#rules = new RulesReads(run, { exchange, book: bot.book, first: start.rules }, this.#connectivity);
     const readTrades = () => this.#readTrades();
@@ -132,8 +132,7 @@ export class Loop {
     this.#onFailure = onFailure;
     const { orders, ledger: left } = state.journal.leftovers;
     this.#step({ kind: 'restore', at: this.time(), orders, ledger: opening.kind === 'restored' ? left : null });
-    takeUpReduce(state.latch, this.time(), this.#run.step);
-    this.#watchPause();
+    this.#latch.begin();
     this.#step({ kind: 'rules', at: this.time(), ...this.rules });
     if (opening.kind === 'fresh') {
       const { startedAt, balances } = opening;
@@ -279,20 +278,12 @@ export class Loop {
 
   /** A halt or a pause that somebody else left holds here too; one that a person lifted is lifted here. */
   #watchLatch(): void {
-    const { engine, log, state } = this.#options;
-    const { latch, settlements } = state;
+    const { log, state } = this.#options;
     this.#showLife();
     this.#balances.takeUp();
-    takeUpSettlements(settlements, this.#hedger, () => this.#flush(), log);
+    takeUpSettlements(state.settlements, this.#hedger, () => this.#flush(), log);
     this.#sentinel.look();
-    watchHalt(engine, latch, this.time(), this.#failure !== null, this.#run.step);
-    watchReduce(engine, latch, this.time(), this.#run.step);
-    this.#watchPause();
-  }
-
-  #watchPause(): void {
-    const { engine, log, state } = this.#options;
-    watchPause(engine, state.latch, this.time(), this.#run.step, log);
+    this.#latch.look(this.#failure !== null);
   }
 
   #showLife(): void {
@@ -303,10 +294,7 @@ export class Loop {
   /** Intents are on disk before the first byte leaves; when they cannot be written, only cancels and look-ups leave. */
   #carryOut(commands: readonly Approved<Command>[]): void {
     const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
-    const { engine, state } = this.#options;
-    // A halt of another process is told before what it keeps back.
-    const latched = places.length > 0 ? takeUpHalt(engine, state.latch, this.time(), this.#run.step) : null;
-    if (places.length > 0) this.#watchPause();
+    const latched = places.length > 0 ? this.#latch.beforePlacing() : null;
     const obstacle = places.length === 0 ? null : (this.#obstacle(latched) ?? this.#intend(places));
     for (const command of commands) {
       if (command.kind === 'place' && obstacle !== null) {

@@ -28,7 +28,8 @@ const isReplayed = (world: World) => {
   expect([replay(world.stateDir, 'all', line => lines.push(line)), lines.join('\n')]).toEqual([true, lines.join('\n')]);
 };
 let asked = 0;
-const act = (world: World, of: Partial<ActionAsk> & Pick<ActionAsk, 'action'>) =>
+type Plain = Exclude<ActionAsk, { action: 'flatten' }>;
+const act = (world: World, of: Partial<Plain> & Pick<Plain, 'action'>) =>
   carryOut(
     { stateDir: world.stateDir },
     { id: `t-${asked++}`, reason: 'a look at the feed', by: 'ann', via: 'command', ...of },

@@ -1,7 +1,7 @@
 /** A bot's status for a person: at most fifteen rows of eighty columns where nothing is out of the ordinary. */
 import type { Millis } from '../../core/index.ts';
 import { wrapped } from '../messages/wrapped.ts';
-import { holderText } from './botLife.ts';
+import { holderText } from '../inspect/botLife.ts';
 import type { BotStatus, RunStatus, StatusLimit, StatusQuote } from './botStatus.ts';
 
 const WIDTH = 80;

@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type { Clock, Instrument, LimitUse, Millis, Order, Side, Snapshot } from '../../core/index.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
-import { actionsIn } from '../actions/actionJournal.ts';
-import type { ActionEntry } from '../actions/actionJournal.ts';
+import { actionsIn } from './actionJournal.ts';
+import type { ActionEntry } from './actionJournal.ts';
 import { UsageError } from '../wiring/usageError.ts';
-import { holdersOf, lifeOf } from './botLife.ts';
-import type { BotLife, HeldBy } from './botLife.ts';
-import { replayedMoment } from './explain.ts';
-import type { ReplayedMoment } from './explain.ts';
+import { holdersOf, lifeOf } from '../inspect/botLife.ts';
+import type { BotLife, HeldBy } from '../inspect/botLife.ts';
+import { replayedMoment } from '../inspect/explain.ts';
+import type { ReplayedMoment } from '../inspect/explain.ts';
 
 /** As `--json` prints it (docs/json.md). Prices and sums are exact decimal text. */
 export type BotStatus = {
