@@ -25,7 +25,7 @@ export const SENTENCE = /^# On the built-in market, .*\n/m;
 /** The YAML files of a folder, by name without the ending. */
 export const shippedNames = (folder: string): readonly string[] =>
   readdirSync(folder)
-    .filter(name => name.endsWith('.yaml'))
+    .filter(name => name.endsWith('.yaml') && name !== 'tune.yaml')
     .map(name => basename(name, '.yaml'))
     .toSorted();
 

@@ -244,8 +244,12 @@ function beginRun(db: Database.Database, run: number, account: string, at: Milli
 
 /** Writes what ended, then what is to be sent. */
 function intentsIn(db: Database.Database, account: string) {
-  const intent = db.prepare('INSERT INTO intents (id, account, side, price, amount, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)');
-  const read = db.prepare('SELECT id, account, side, price, amount, at, ending FROM intents WHERE id = ? AND account = ?');
+  const intent = db.prepare(
+    'INSERT INTO intents (id, account, side, price, amount, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  const read = db.prepare(
+    'SELECT id, account, side, price, amount, at, ending FROM intents WHERE id = ? AND account = ?',
+  );
   const end = db.prepare('UPDATE intents SET ending = ?, sum = ? WHERE id = ? AND account = ?');
   return (endings: readonly Ending[], commands: readonly PlaceCommand[], now: Millis): void => {
     for (const [ending, id] of endings) {
@@ -262,11 +266,11 @@ function intentsIn(db: Database.Database, account: string) {
 /** The one row of an account in each of the two. */
 const marksIn = (db: Database.Database) => ({
   mark: db.prepare(
-      'INSERT INTO marks (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
-    ),
+    'INSERT INTO marks (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
+  ),
   nonce: db.prepare(
-      'INSERT INTO nonces (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
-    ),
+    'INSERT INTO nonces (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
+  ),
 });
 
 type Ending = readonly [ending: string, id: string];

@@ -24,5 +24,11 @@ function read(db: Database.Database): LedgerFile | null {
   const row = db.prepare('SELECT account, mark FROM marks').get() as { account: string; mark: string } | undefined;
   if (!row) return null;
   const { ledger, checked, profit } = checkpointOf(row.mark);
-  return { causes: ledger.causes, entries: [...entriesIn(db, row.account)], checked, profit, book: ownerIn(db)?.book ?? null };
+  return {
+    causes: ledger.causes,
+    entries: [...entriesIn(db, row.account)],
+    checked,
+    profit,
+    book: ownerIn(db)?.book ?? null,
+  };
 }

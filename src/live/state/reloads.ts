@@ -48,7 +48,14 @@ export function reloadsIn(dir: string): ReloadBox {
       const { id, at, by, reason, digest, isPreview } = found ?? {};
       if (typeof id === 'string' && /^[\w-]{1,60}$/.test(id)) {
         const known = typeof digest === 'string' ? digest : null;
-        return { id, at: Number(at), by: String(by), reason: String(reason), digest: known, isPreview: isPreview !== false };
+        return {
+          id,
+          at: Number(at),
+          by: String(by),
+          reason: String(reason),
+          digest: known,
+          isPreview: isPreview !== false,
+        };
       }
       take();
       return null;

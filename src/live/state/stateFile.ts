@@ -22,7 +22,10 @@ export type StateFileHead = {
  * Opens or makes the state file, locked for this process, and checks all of it. `flawOf` says what else speaks against what was found, null
  * when nothing does. Throws `DamagedState` when it is there and cannot be trusted, or when the disk takes nothing.
  */
-export function openDatabase(file: string, flawOf: (found: StateFileHead) => string | null = () => null): Database.Database {
+export function openDatabase(
+  file: string,
+  flawOf: (found: StateFileHead) => string | null = () => null,
+): Database.Database {
   let db: Database.Database | null = null;
   try {
     db = new Database(file, { timeout: 0 });

@@ -147,7 +147,12 @@ describe('the ledger on a disk that takes nothing', () => {
   test('has every entry of every keep when there is room again', () => {
     const dir = folders.fresh();
     const { journal, fill, free } = full(dir);
-    const entry = (source: string, ...changes: LedgerEntry['changes']): LedgerEntry => ({ source, at: AT, why: null, changes });
+    const entry = (source: string, ...changes: LedgerEntry['changes']): LedgerEntry => ({
+      source,
+      at: AT,
+      why: null,
+      changes,
+    });
     const opening = (currency: string, sum: string) => ({ cause: 'opening', currency, amount: moneyOf(sum) }) as const;
     fill();
     journal.keep(markOf('90', big), [entry('first', opening('btc', '1.5'), opening('mxn', '90'))]);
