@@ -2,8 +2,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { SearchName } from '../../backtest/tune/search/search.ts';
-import { errorRates } from '../backtest/tune/judge/plantedStudies.ts';
-import { KNOWN, medianOf, trialsToFind } from '../backtest/tune/search/knownFunctions.ts';
+import { errorRates } from './plantedStudies.ts';
+import { KNOWN, medianOf, trialsToFind } from './knownFunctions.ts';
 import { BUDGETS, ratesTable, searchPage, searchTable } from './searchPage.ts';
 import type { SearchRow } from './searchPage.ts';
 

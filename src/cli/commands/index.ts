@@ -17,7 +17,7 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['tune'], load: async () => (await import('./tune.ts')).addTuneCommand },
   { names: ['compare'], load: async () => (await import('./compare.ts')).addCompareCommand },
   {
-    names: ['status', 'pause', 'reduce', 'cancel', 'halt', 'resume'],
+    names: ['status', 'pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume'],
     load: async () => (await import('./actions.ts')).addActionCommands,
   },
   { names: ['reload'], load: async () => (await import('./reload.ts')).addReloadCommand },

@@ -1,6 +1,6 @@
 /** Some studies of noise and of a planted edge, judged: the hundred of each are among the long tests. */
 import { expect, test } from 'vitest';
-import { DEFLATED_MIN, PBO_MAX, STUDY, verdictOf } from './plantedStudies.ts';
+import { DEFLATED_MIN, PBO_MAX, STUDY, verdictOf } from '../../../scripts/plantedStudies.ts';
 
 test.each([1, 2, 3, 4])('noise %i is not believed, and its interval holds one half', seed => {
   const { probability, low, high, deflated } = verdictOf(seed, 0);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ratesTable } from '../../../scripts/searchPage.ts';
-import { errorRates } from './plantedStudies.ts';
+import { errorRates } from '../../../scripts/plantedStudies.ts';
 
 test('on noise the interval of PBO holds one half and the deflated Sharpe ratio says no; on a planted edge both say yes', () => {
   const rates = errorRates(100);

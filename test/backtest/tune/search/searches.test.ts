@@ -13,7 +13,7 @@ import {
   textOfPoint,
 } from '../../../../backtest/tune/search/space.ts';
 import type { Parameter, Point, Space } from '../../../../backtest/tune/search/space.ts';
-import { KNOWN, medianOf, trialsToFind } from './knownFunctions.ts';
+import { KNOWN, medianOf, trialsToFind } from '../../../scripts/knownFunctions.ts';
 
 const NAMES = Object.keys(SEARCHES) as SearchName[];
 const MIXED = KNOWN.find(({ name }) => name.startsWith('mixed'))!;

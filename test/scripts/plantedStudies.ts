@@ -1,8 +1,8 @@
 /** Made studies of many configurations whose truth is known: pure noise, or noise and one configuration that really earns. */
-import { bestOn } from '../../../../backtest/tune/judge/outOfSample.ts';
-import { overfittingOf } from '../../../../backtest/tune/judge/overfitting.ts';
-import { deflatedSharpe, momentsOf, varianceOfSharpes } from '../../../../backtest/tune/judge/sharpe.ts';
-import { normal, randomOf } from '../../../../src/core/index.ts';
+import { bestOn } from '../../backtest/tune/judge/outOfSample.ts';
+import { overfittingOf } from '../../backtest/tune/judge/overfitting.ts';
+import { deflatedSharpe, momentsOf, varianceOfSharpes } from '../../backtest/tune/judge/sharpe.ts';
+import { normal, randomOf } from '../../src/core/index.ts';
 
 /** Of every made study: configurations, spans (ten days of hours), the Sharpe ratio of one span that is planted, and how much of each result all share, as configurations of one strategy do. */
 export const STUDY = { configurations: 40, spans: 240, edge: 0.4, shared: 0.5, blocks: 12, samples: 200 };

@@ -1,7 +1,7 @@
 /** Functions whose maximum is known, and how many trials a search needs to come near it. */
-import { newSearch } from '../../../../backtest/tune/search/searches.ts';
-import type { SearchName } from '../../../../backtest/tune/search/search.ts';
-import type { Parameter, Point, Space } from '../../../../backtest/tune/search/space.ts';
+import { newSearch } from '../../backtest/tune/search/searches.ts';
+import type { SearchName } from '../../backtest/tune/search/search.ts';
+import type { Parameter, Point, Space } from '../../backtest/tune/search/space.ts';
 
 /** The textbooks minimize these: here they are turned over, and the maximum of each is 0 but for rounding of the constants. */
 export type KnownFunction = {
