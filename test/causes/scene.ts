@@ -126,12 +126,18 @@ export class Scene {
   starve(): void {
     const { run } = this.bot;
     this.#isStarved = true;
+    // Moments of the processor, not of the clock: where others run as well, two of the clock may be none.
+    const feeds = (since: number): void =>
+      void setTimeout(() => {
+        if (run.isRunnable() && run.ranMs() - since < STARVED.runsMs) feeds(since);
+        else turn();
+      }, STARVED.runsMs);
     const turn = (): void => {
       if (run.isOver() || !this.#isStarved) return void run.signal('SIGCONT');
       run.signal('SIGSTOP');
       setTimeout(() => {
         run.signal('SIGCONT');
-        setTimeout(turn, STARVED.runsMs);
+        feeds(run.ranMs());
       }, STARVED.waitsMs);
     };
     turn();

@@ -17,6 +17,10 @@ export type Running = {
   signal(name: NodeJS.Signals): void;
   /** How long its main thread has waited for a processor since it was started, in ms; 0 where the system does not tell. */
   queuedMs(): number;
+  /** How long its main thread has had one, in ms. */
+  ranMs(): number;
+  /** Whether its main thread has one or waits for one. */
+  isRunnable(): boolean;
 };
 
 const HEARD_MAX = 2_000_000;
@@ -45,18 +49,23 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
     stdout: () => stdout,
     stderr: () => stderr,
     signal: name => void child.kill(name),
-    queuedMs: () => queuedMsOf(child.pid),
+    queuedMs: () => scheduled(child.pid, 1),
+    ranMs: () => scheduled(child.pid, 0),
+    isRunnable: () => / R /.test(readProc(child.pid, 'stat')),
   };
   running.add(program);
   return program;
 }
 
 /** /proc/PID/schedstat: ns on a processor, ns in the queue for one, turns. */
-function queuedMsOf(pid: number | undefined): number {
+const scheduled = (pid: number | undefined, field: 0 | 1): number =>
+  Number(readProc(pid, 'schedstat').split(' ')[field] ?? 0) / 1e6;
+
+function readProc(pid: number | undefined, file: string): string {
   try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    return 0;
+    return '';
   }
 }
 
