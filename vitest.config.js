@@ -5,14 +5,18 @@ import { defineConfig } from 'vitest/config';
 const PROGRAM = 'test/cli/**/*.test.ts';
 // The program's tests that take longest, most of it real time or starts: .ci/run has them, `npm test` does not (`npm run test:long`).
 const LONG = [
+  'actions',
   'backtest/backtest',
   'backtest/compare',
   'badInput',
   'cannotQuote',
+  'doctor',
+  'reload',
   'ruleChange',
   'run/alerts',
   'run/paper',
   'tapes/record',
+  'tune',
 ].map(name => `test/cli/${name}.test.ts`);
 // Whole recordings, millions of rows, against other readers: `npm run test:long` too.
 const RECORDINGS = ['append', 'independent', 'mapping'].map(name => `test/tape/${name}.test.ts`);

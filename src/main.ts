@@ -13,8 +13,6 @@ const program = new Command('puntas')
   .description('A market maker: quotes both sides of an order book from a YAML file and an API key.')
   .version(version())
   .exitOverride()
-  // Of every command: those that speak to nobody too, so that none is forgotten.
-  .hook('preAction', () => refuseUncheckedCertificates(process.env))
   .configureOutput({
     outputError: (text, write) => write(`${text.replace(/^error: /, '').trimEnd()} (see puntas --help)\n`),
   });
@@ -22,8 +20,14 @@ const program = new Command('puntas')
 // What is written is for who runs it: state, keys and tapes tell of an account.
 process.umask(0o077);
 
+const args = process.argv.slice(2);
+const asksOnly =
+  args[0] === undefined || args[0] === 'help' || args.some(arg => /^(-h|--help|-V|--version)$/.test(arg));
+
 try {
-  await addCommands(program, process.argv.slice(2));
+  // For every command, those that speak to nobody too, so that none is forgotten; and before anything of theirs is loaded.
+  if (!asksOnly) refuseUncheckedCertificates(process.env);
+  await addCommands(program, args);
   await program.parseAsync();
 } catch (error) {
   const { codeOf, EXIT, sentenceOf } = await import('./app/messages/exits.ts');
