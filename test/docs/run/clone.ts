@@ -22,8 +22,8 @@ import { mergedTree } from './yaml.ts';
 
 /** Nothing here is about speed: what comes at all comes within this on any machine. */
 export const PATIENCE_MS = 420_000;
-/** Keys of a page's fragments that its own bot does not take: they need a volume, another process, or the internet. */
-const NOT_HERE = ['state', 'metrics', 'sentinel', 'reference', 'alerts'];
+/** Keys of a page's fragments that its own bot does not take: they need a volume, another process, a file, or the internet. */
+const NOT_HERE = ['state', 'metrics', 'sentinel', 'reference', 'alerts', 'console'];
 
 /** The files of a checkout that a clone would have, with its build. */
 export function template(root: string, dir: string): void {

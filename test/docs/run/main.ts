@@ -1,7 +1,7 @@
 /** Runs every command and checks every piece of YAML of the pages: `.ci/docs.sh`. Two sessions side by side; `-- WORD` runs those whose page or command has it. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { start, within } from '../../chaos/programs.ts';
 import { Stage } from '../../runbook/stage.ts';
@@ -114,12 +114,16 @@ async function runSession(session: Session, lane: number): Promise<void> {
       await clone.shows(exchange, /operatorToken +\S+/);
       clone.set('TOKEN', /operatorToken +(\S+)/.exec(exchange.text())![1]!);
     }
+    // Nearly always a file of its own; a shipped one where every command of the session is about that.
+    const files = new Set(session.commands.map(({ typed }) => / -c (\S+)/.exec(typed)?.[1] ?? 'my.yaml'));
+    const file = files.size === 1 ? [...files][0]! : 'my.yaml';
+    const state = join(dirname(file), 'state');
     if (session.beside) {
-      bot = clone.types('puntas run -c my.yaml');
+      bot = clone.types(`puntas run -c ${file}`);
       await clone.shows(bot, SHOWN);
       await clone.shows(bot, SHOWN, bot.text().length);
     }
-    const latched = () => existsSync(clone.path('state/HALTED')) || existsSync(clone.path('state/REDUCE'));
+    const latched = () => ['HALTED', 'REDUCE', 'PAUSED'].some(name => existsSync(clone.path(join(state, name))));
     for (const [i, one] of session.commands.entries()) {
       const began = Date.now();
       // Commands of sentences have nothing to do with each other: the state of one bot is not another's.
@@ -181,7 +185,7 @@ async function runSession(session: Session, lane: number): Promise<void> {
       if (bot && latched() && !/puntas resume\b/.test(session.commands[i + 1]?.typed ?? '')) {
         // It may have quoted while the command was on its way: what counts is what it says afterwards.
         const halted = bot.text().length;
-        await clone.types('puntas resume -c my.yaml --reason "looked at it"').ended;
+        await clone.types(`puntas resume -c ${file} --reason "looked at it"`).ended;
         await clone.shows(bot, SHOWN, halted);
       }
     }
@@ -193,7 +197,7 @@ async function runSession(session: Session, lane: number): Promise<void> {
       keep(`bot beside ${session.name}`, text);
       if (!bot.isOver() || (await bot.ended) !== 0 || !/no order of ours is left\nthe ledger equals/.test(text))
         flaw(session.name, 'the bot beside it did not end clean', text);
-      const replay = clone.types('puntas replay ./state --all');
+      const replay = clone.types(`puntas replay ${state} --all`);
       if ((await replay.ended) !== 0 || NEVER.test(replay.text()))
         flaw(session.name, 'its recording does not replay', replay.text());
     }

@@ -36,11 +36,12 @@ const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
 /** What a command needs that a sentence leaves out: matched against the command, added at its end. */
 const NEEDS: readonly (readonly [RegExp, RegExp, string])[] = [
   [
-    /puntas (?:doctor|console|explain|hedges|ledger|report|halt|reduce|reload|resume|sentinel|webhooks list|webhooks register)\b/,
+    /puntas (?:doctor|console|explain|hedges|ledger|report|status|pause|cancel|halt|reduce|reload|resume|sentinel|webhooks list|webhooks register)\b/,
     / (?:-c|--state) /,
     '-c my.yaml',
   ],
-  [/puntas (?:halt|reduce|resume)\b/, / --reason /, '--reason "looked at it"'],
+  [/puntas flatten\b/, / -c /, '-c config/hedged.yaml'],
+  [/puntas (?:pause|cancel|halt|reduce|resume)\b/, / --(?:reason|preview)\b/, '--reason "looked at it"'],
   [/puntas ledger adjust\b/, / --amount /, '--currency mxn --amount 1 --reason "looked at it"'],
   [/puntas replay$/, /never/, './state'],
   [/puntas (?:tape|tape --json)$/, /never/, 'tape'],
@@ -187,7 +188,9 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas reduce\b/, /closes inventory only/],
   [/puntas reload\b.* --json/, /^\{"end":"nothing to do"/m],
   [/puntas reload\b/, /^ +now +then$|nothing has changed/m],
-  [/puntas resume\b/, /lifted/],
+  [/puntas resume\b/, /lifted|the pause is over/],
+  [/puntas pause\b(?!.* --(?:preview|json))/, /^paused: /m],
+  [/puntas status\b(?!.* --json)/, /^ +regime +\w/m],
   [/puntas replay\b/, /the same/],
   [/puntas backtest\b.* --json/, /^\{.*"models":\[/m],
   [/puntas tape\b.* --json/, /^\{"dir":/m],
@@ -232,7 +235,7 @@ export type Plan = {
 };
 
 const BESIDE =
-  /puntas (?:console|explain|hedges|ledger|report|export -c|halt|reduce|reload|resume|replay|sentinel|webhooks|import --from \.\/state)\b/;
+  /puntas (?:status|pause|cancel|flatten|console|explain|hedges|ledger|report|export -c|halt|reduce|reload|resume|replay|sentinel|webhooks|import --from \.\/state)\b/;
 /** A word that only the reader can fill in. */
 const UNFILLED = /\b[A-Z]{2,}\b(?!=)|…|<\w+>|\[[^\]]*\]/;
 const FILLED_WHEN_RUN = /\b(?:NOW|TODAY|TOMORROW|PORT|ID)\b|\$TOKEN|PUNTAS_\w+/g;
