@@ -170,9 +170,13 @@ function addData(server: FastifyInstance, source: ConsoleSource, streams: LiveSt
   server.get('/healthz', async (_, reply) => plain(reply, 200, 'ok'));
   server.get('/live', async (request, reply) => {
     const may = door.mayRead(request);
+    const { raw } = request;
     if (may === null) return plain(reply, 401, 'log in first');
     if (streams.count >= PAGES_MAX) return plain(reply, 503, 'too many pages are open');
     reply.hijack();
+    // Nothing is sent while nothing changes: that is no reason to end it. A reader who is gone without a word is found by TCP.
+    raw.socket.setTimeout(0);
+    raw.socket.setKeepAlive(true, 30_000);
     reply.raw.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
     streams.add(reply.raw, may);
     return reply;

@@ -5,6 +5,7 @@ import type { Block, Command, Found } from './found.ts';
 const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
   [/ \[-c FILE\](?= --)/, ''],
   [/ \[-c FILE\]$/, ' -c FILE'],
+  [/flatten --max-cost$/, 'flatten -c config/hedged.yaml --max-cost 300 --reason "the week is over"'],
   [/<command>( --help)?$/, 'check$1'],
   [/replay DIR/, 'replay ./state'],
   [/--out DIR/, '--out made'],
