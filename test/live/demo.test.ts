@@ -7,10 +7,12 @@ import { sandboxConfig, started, worldOf } from './world.ts';
 describe('the default configuration, as a newcomer meets it', () => {
   test('quotes both sides within 20 s, and is filled within a minute on the seed that it ships with, within four on nine of ten seeds', async () => {
     const { exchange } = sandboxConfig();
+    const shipped = exchange.kind === 'embedded' ? exchange.seed : 0;
+    const others = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].filter(seed => seed !== shipped);
     const demos = [];
-    for (const seed of few([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 2)) demos.push(await demo(seed, 240));
+    for (const seed of few([shipped, ...others], 2)) demos.push(await demo(seed, 240));
     expect(demos.filter(({ bothSidesAfter }) => !(bothSidesAfter <= 20))).toEqual([]);
-    expect(demos[(exchange.kind === 'embedded' ? exchange.seed : 0) - 1]?.firstFillAfter).toBeLessThanOrEqual(60);
+    expect(demos[0]?.firstFillAfter).toBeLessThanOrEqual(60);
     expect(demos.filter(({ firstFillAfter }) => firstFillAfter <= 240).length).toBeGreaterThanOrEqual(demos.length - 1);
     for (const { summary, left, failure } of demos) {
       expect({ left, failure, refused: summary.orders.refused, ledger: summary.ledgerMatches }).toEqual({
