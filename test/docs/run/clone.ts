@@ -1,5 +1,5 @@
 /** A folder that looks like a clean clone with a build in it, an account on the embedded exchange, and a terminal. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -51,10 +51,14 @@ export class Clone {
   readonly #stage: Stage;
   readonly #running: Typed[] = [];
 
-  constructor(from: string, dir: string, root: string, stage: Stage) {
+  /** `builds`: its commands may compile. Where none does, the build is hard links to the template's: copying it takes longer than most commands. */
+  constructor(from: string, dir: string, root: string, stage: Stage, builds: boolean) {
     this.dir = dir;
     this.#stage = stage;
-    cpSync(from, dir, { recursive: true });
+    mkdirSync(dir);
+    const sources = readdirSync(from).filter(name => name !== 'dist');
+    execFileSync('cp', ['-a', ...sources.map(name => join(from, name)), dir]);
+    execFileSync('cp', [builds ? '-a' : '-al', join(from, 'dist'), dir]);
     symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'));
     for (const folder of ['home', 'bin']) mkdirSync(join(dir, '..', folder), { recursive: true });
     const program = join(dir, '..', 'bin', 'puntas');
@@ -158,6 +162,6 @@ export class Clone {
 
   close(): void {
     for (const one of this.#running) one.kill();
-    rmSync(this.dir, { recursive: true, force: true });
+    execFileSync('rm', ['-rf', this.dir]);
   }
 }
