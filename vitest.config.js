@@ -19,7 +19,7 @@ const LONG = [
   'tune',
 ].map(name => `test/cli/${name}.test.ts`);
 // Whole recordings, millions of rows, against other readers: `npm run test:long` too.
-const RECORDINGS = ['append', 'independent', 'mapping'].map(name => `test/tape/${name}.test.ts`);
+const RECORDINGS = ['append', 'independent', 'mapping', 'recordings'].map(name => `test/tape/${name}.test.ts`);
 // Properties over a hundred seeds, half an hour of a real server, hours of the built-in market again and again: minutes.
 const SEEDS = [
   'test/backtest/profile/plantedTruth.test.ts',
@@ -34,11 +34,14 @@ const MANY = [
   'backtest/parity',
   'backtest/queueTruth',
   'backtest/replay/metamorphic',
+  'backtest/tune/search/searches',
   'live/demo',
   'live/hedge/hedger',
   'live/loop/recovery',
   'live/loop/reload',
   'live/loop/rolling',
+  'live/tapeRun',
+  'sandbox/markets/replayRecordings',
   'simulation/simulation',
   'tape/folderOfFiles',
 ].map(name => `test/${name}.test.ts`);
