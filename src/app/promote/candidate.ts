@@ -4,7 +4,7 @@ import { isMap, isScalar, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import type { Config } from '../../config.ts';
 import { textOfMoney } from '../../core/index.ts';
-import { tunedEvidenceIn } from '../tune/tunedEvidence.ts';
+import { tunedEvidenceIn, withoutEvidence } from '../tune/tunedEvidence.ts';
 import type { TunedEvidence } from '../tune/tunedEvidence.ts';
 import { wrapped } from '../messages/wrapped.ts';
 import { movePaths } from '../wiring/movedPaths.ts';
@@ -105,4 +105,4 @@ const WIDTH = 110;
 const withHead = (head: string, document: Document): string =>
   `${wrapped(head, WIDTH)
     .map(line => `# ${line}`)
-    .join('\n')}\n\n${document.toString({ lineWidth: 0 }).trimStart()}`;
+    .join('\n')}\n\n${withoutEvidence(document.toString({ lineWidth: 0 })).trimStart()}`;

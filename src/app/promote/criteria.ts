@@ -17,7 +17,7 @@ const replay = z.strictObject({
   feedLatencyMs,
   segments,
   tuned: z.boolean().optional(),
-  net60sLeast: z.number().default(0),
+  net60sLeast: z.number().nullable().default(0),
   fillsLeast: count.default(100),
   uptimeLeast: share.default(0.8),
   drawdownMost: z.number().min(0).optional(),
@@ -28,7 +28,7 @@ const running = {
   hoursLeast: z.number().min(0).max(100_000).default(24),
   fillsLeast: count.default(100),
   uptimeLeast: share.default(0.9),
-  net60sBpsLeast: z.number().min(-10_000).max(10_000).default(0),
+  net60sBpsLeast: z.number().min(-10_000).max(10_000).nullable().default(0),
   haltsMost: count.default(0),
 };
 

@@ -55,56 +55,41 @@ function replayed(
   tuned: TunedEvidence | null,
   replay: ReplayEvidence,
 ): readonly Finding[] {
-  const { measures, interval, minor, tapes } = replay;
+  const { measures, minor, tapes } = replay;
   const tunedOn = (tuned?.tapes ?? []).flatMap(({ market, digest, tuned: span }) =>
     span === null ? [] : [{ market, digest, from: Date.parse(span[0]), to: Date.parse(span[1]) }],
   );
-  const seen = tapes.filter(tape => meet([tape], tunedOn));
+  const seen = tapes.filter(tape => meet([tape], tunedOn)).map(({ name }) => name);
   const { net60sLeast, fillsLeast, uptimeLeast, haltsMost, drawdownMost } = criteria;
-  const expected = `net after 60 s above ${digits(net60sLeast)} ${minor} by the lower end`;
+  const { fills, uptime, drawdown, halts } = measures;
+  const isNew = seen.length === 0;
   return [
     ...(tunedOn.length === 0
       ? []
-      : [
-          finding(
-            'hours',
-            'none that it was tuned on',
-            seen.length === 0 ? 'none' : seen.map(({ name }) => name).join(', '),
-            seen.length === 0,
-          ),
-        ]),
-    interval === null
-      ? finding(
-          'net60s',
-          expected,
-          `${digits(measures.net60s)} ${minor}, no interval: fewer than 20 blocks of time that differ`,
-          false,
-        )
-      : finding(
-          'net60s',
-          expected,
-          `${digits(measures.net60s)} ${minor} (${spanText(interval)})`,
-          interval.low > net60sLeast,
-        ),
-    finding('fills', `at least ${fillsLeast}`, digits(measures.fills), measures.fills >= fillsLeast),
-    finding(
-      'uptime',
-      `at least ${percent(uptimeLeast)} with both quotes`,
-      percent(measures.uptime),
-      measures.uptime >= uptimeLeast,
-    ),
+      : [finding('hours', 'none that it was tuned on', isNew ? 'none' : seen.join(', '), isNew)]),
+    ...(net60sLeast === null ? [] : [replayedNet(net60sLeast, replay)]),
+    finding('fills', `at least ${fillsLeast}`, digits(fills), fills >= fillsLeast),
+    finding('uptime', `at least ${percent(uptimeLeast)} with both quotes`, percent(uptime), uptime >= uptimeLeast),
     ...(drawdownMost === undefined
       ? []
       : [
           finding(
             'drawdown',
             `at most ${digits(drawdownMost)} ${minor}`,
-            `${digits(measures.drawdown)} ${minor}`,
-            measures.drawdown <= drawdownMost,
+            `${digits(drawdown)} ${minor}`,
+            drawdown <= drawdownMost,
           ),
         ]),
-    finding('halts', `at most ${haltsMost}`, String(measures.halts), measures.halts <= haltsMost),
+    finding('halts', `at most ${haltsMost}`, String(halts), halts <= haltsMost),
   ];
+}
+
+function replayedNet(least: number, { measures, interval, minor }: ReplayEvidence): Finding {
+  const expected = `net after 60 s above ${digits(least)} ${minor} by the lower end`;
+  const found = `${digits(measures.net60s)} ${minor}`;
+  return interval === null
+    ? finding('net60s', expected, `${found}, no interval: fewer than 20 blocks of time that differ`, false)
+    : finding('net60s', expected, `${found} (${spanText(interval)})`, interval.low > least);
 }
 
 /** What a stage before says that net after 60 s is, in bps of the volume. */
@@ -126,7 +111,7 @@ export function tradedFindings(
 ): readonly Finding[] {
   const { evidence } = traded;
   const { hoursLeast, fillsLeast, uptimeLeast, haltsMost } = criteria;
-  const { runs, hours, fills, uptime, halts, interval } = evidence;
+  const { runs, hours, fills, uptime, halts } = evidence;
   const begun = runs.length > 0;
   return [
     runsFinding(evidence),
@@ -138,17 +123,7 @@ export function tradedFindings(
       begun ? percent(uptime) : 'nothing ran',
       (begun && uptime >= uptimeLeast) || (begun && hours >= hoursLeast ? false : 'not yet'),
     ),
-    earning(criteria, traded),
-    ...(before === null
-      ? []
-      : [
-          finding(
-            `as ${before.stage}`,
-            `net60s not wholly below ${spanText(before)} bps`,
-            interval === null ? 'not known yet' : `${spanText(interval)} bps`,
-            interval === null ? 'not yet' : interval.high >= before.low,
-          ),
-        ]),
+    ...(criteria.net60sBpsLeast === null ? [] : earningFindings(criteria.net60sBpsLeast, traded, before)),
     finding('halts', `at most ${haltsMost}`, haltsText(halts), halts.length <= haltsMost),
   ];
 }
@@ -165,8 +140,21 @@ function runsFinding({ runs, others }: RunEvidence): Finding {
 const differenceText = ({ run, difference }: ReplayedRun): string =>
   `run ${run} does not: ${(difference ?? '').slice(0, 120)}`;
 
+function earningFindings(least: number, traded: TradedStage, before: Promised | null): readonly Finding[] {
+  const { interval } = traded.evidence;
+  const own = earning(least, traded);
+  if (before === null) return [own];
+  const expected = `net60s not wholly below ${spanText(before)} bps`;
+  return [
+    own,
+    interval === null
+      ? finding(`as ${before.stage}`, expected, 'not known yet', 'not yet')
+      : finding(`as ${before.stage}`, expected, `${spanText(interval)} bps`, interval.high >= before.low),
+  ];
+}
+
 /** The interval holds however often one looks; before it is above or below what is asked for, more fills are needed. */
-function earning({ net60sBpsLeast: least }: RunningCriteria, { ratio, evidence }: TradedStage): Finding {
+function earning(least: number, { ratio, evidence }: TradedStage): Finding {
   const expected = `net after 60 s at least ${digits(least)} bps of the volume by the lower end`;
   const { net60sBps, interval, judged, hours } = evidence;
   if (net60sBps === null) return finding('net60s', expected, 'no fill that is 60 s old', 'not yet');

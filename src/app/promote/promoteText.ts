@@ -10,7 +10,8 @@ const WIDTH = 80;
 
 export function promotedText({ standing, check, lines, next }: Promoted, liveFile: string): readonly string[] {
   return [
-    ...lines.flatMap(line => wrapped(line, WIDTH)),
+    // A table keeps its columns.
+    ...lines.flatMap(line => (line.length > WIDTH ? wrapped(line, WIDTH) : [line])),
     ...wrapped(whereText(standing, liveFile), WIDTH),
     ...(check === null ? [] : ['', ...findingsText(check.findings)]),
     ...(next.length === 0 ? [] : ['', 'next:', ...next.map(command => `  ${command}`)]),
@@ -55,7 +56,11 @@ function findingsText(findings: readonly Finding[]): readonly string[] {
   ];
 }
 
-const checkJson = ({ result, findings, replay = null, run = null }: Check) => ({ result, findings, replay, run });
+const checkJson = ({ result, findings, replay, run }: Check) => ({
+  ...{ result, findings },
+  replay: replay ?? null,
+  run: run ?? null,
+});
 
 /** One JSON object (docs/json.md). */
 export function promotedJson({ end, standing, check, lines, next }: Promoted, liveFile: string, dir: string): object {

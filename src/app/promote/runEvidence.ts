@@ -161,7 +161,7 @@ async function replayedRun(
   watched.watch(engine);
   const { difference } = replayRun(dir, run, engine, {
     onInput: event => {
-      watched.see(event.at);
+      watched.see(event);
       onInput(event.at);
     },
     meaningOf: venueOf(setup).meaningOf,

@@ -1,6 +1,6 @@
 /** What the replay of a run meets that a promotion is judged by: fills with their markouts, time with both quotes, halts. */
 import { approximately, signOf } from '../../core/index.ts';
-import type { Depth, Engine, EngineNews, Fill, Instrument, Millis } from '../../core/index.ts';
+import type { Depth, Engine, EngineEvent, EngineNews, Fill, Instrument, Millis } from '../../core/index.ts';
 import type { TradedBlock } from '../../../backtest/index.ts';
 
 /** Sums in the minor currency, approximate. */
@@ -16,6 +16,7 @@ export type RunSums = {
   readonly judged: number;
   readonly volume: number;
   readonly blocks: readonly TradedBlock[];
+  /** Those of the bot itself. */
   readonly halts: readonly { readonly at: Millis; readonly reason: string }[];
   /** The middle at the end, in ticks; NaN where it was never seen. */
   readonly midTicks: number;
@@ -37,6 +38,7 @@ export class WatchedRun {
   /** Oldest first. */
   readonly #waiting: Fill[] = [];
   readonly #blocks = new Map<number, { net: number; volume: number }>();
+  #halted: string | null = null;
   readonly #halts: { at: Millis; reason: string }[] = [];
 
   constructor(instrument: Instrument) {
@@ -51,14 +53,17 @@ export class WatchedRun {
 
   /** News of the engine at the input that it is stepped with. */
   hear(news: EngineNews): void {
-    if (news.kind === 'halted') this.#halts.push({ at: this.#at, reason: news.reason });
+    if (news.kind === 'halted') this.#halted = news.reason;
     if (news.kind !== 'fill' || news.fill.id === null) return;
     this.#all.fills++;
     this.#waiting.push(news.fill);
   }
 
   /** An input that the engine has taken. */
-  see(at: Millis): void {
+  see({ kind, at }: Pick<EngineEvent, 'kind' | 'at'>): void {
+    // One that a person or a sentinel asks for tells nothing of the configuration.
+    if (this.#halted !== null && kind !== 'halt') this.#halts.push({ at, reason: this.#halted });
+    this.#halted = null;
     const passed = this.#from === null ? 0 : Math.max(0, at - this.#at);
     this.#all.ms += passed;
     if (this.#hasBoth) this.#all.bothMs += passed;
@@ -69,7 +74,9 @@ export class WatchedRun {
     const [engine, depth] = [this.#engine, this.#depth];
     if (engine === null || depth === null) return;
     if (depth.bids > 0 && depth.asks > 0) this.#mid = (depth.bidPrices[0]! + depth.askPrices[0]!) / 2;
-    const sides = new Set(engine.liveOrders.flatMap(({ state, side }) => (isInBook(state) ? [side] : [])));
+    const sides = new Set(
+      engine.liveOrders.flatMap(({ state, side }) => (state === 'open' || state === 'partially filled' ? [side] : [])),
+    );
     this.#hasBoth = sides.size === 2;
   }
 
@@ -96,5 +103,3 @@ export class WatchedRun {
     }
   }
 }
-
-const isInBook = (state: string): boolean => state === 'open' || state === 'partially filled' || state === 'canceling';

@@ -68,6 +68,13 @@ export function tunedEvidenceIn(text: string): TunedEvidence | string | null {
   return read.data;
 }
 
+/** The same without that line: for a text that does not say the same any more. */
+export const withoutEvidence = (text: string): string =>
+  text
+    .split('\n')
+    .filter(row => !row.startsWith(MARK))
+    .join('\n');
+
 /** Of the data of a YAML text: remarks and order of lines aside, what it says. */
 export const digestOfYaml = (text: string): string =>
   createHash('sha256')
