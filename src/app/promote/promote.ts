@@ -69,10 +69,10 @@ export function showPromotion({ liveFile, dir, clock }: Pick<PromoteOptions, 'li
 }
 
 /** Begins a promotion: candidate and criteria are copied, and cannot be changed from then on. Rejects with `UsageError`. */
-export const startPromotion = (
+export async function startPromotion(
   options: PromoteOptions,
   { candidate: path, criteria: criteriaPath }: { readonly candidate: string; readonly criteria?: string | undefined },
-): Promise<Promoted> => {
+): Promise<Promoted> {
   const candidate = readCandidate(path);
   const { criteria } = criteriaPath === undefined ? { criteria: DEFAULT_CRITERIA } : readCriteria(criteriaPath);
   if (criteria.replay.tapes === undefined && candidate.tuned === null)
@@ -107,7 +107,7 @@ export const startPromotion = (
     const said = [...lines, `promotion ${promotion} begins with ${name}; its criteria cannot be changed any more`];
     return told(options, standing, 'done', null, said);
   });
-};
+}
 
 /** One look at the stage that is under way, written down. Rejects with `UsageError` where there is none. */
 export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
@@ -124,9 +124,9 @@ export const approvePromotion = (options: PromoteOptions, anyway: boolean): Prom
   alone(options.dir, async () => {
     const { lines, standing } = settle(options);
     const open = underWay(standing, options.liveFile);
-    const looked = await checkStage(open, standing, options);
+    const looked = replayedBefore(open, options) ?? (await checkStage(open, standing, options));
     const { check } = looked;
-    noteCheck(options, open, check);
+    if (check !== open.checked) noteCheck(options, open, check);
     const { findings, result } = check;
     const { stage } = open;
     const by = { ...signed(options, open.started.promotion), stage, findings };
@@ -285,6 +285,10 @@ function underWay({ open }: Standing, liveFile: string): OpenPromotion {
     );
   return open;
 }
+
+/** The same tapes under the same version come to the same: what was looked at is not replayed again. Null where it was not. */
+const replayedBefore = ({ stage, checked }: OpenPromotion, { version }: PromoteOptions): StageCheck | null =>
+  stage === 'replay' && checked?.version === version ? { check: checked, traded: null } : null;
 
 const noteCheck = (options: PromoteOptions, { started, stage }: OpenPromotion, check: Check): Standing =>
   noteInJournal(options.dir, {

@@ -13,6 +13,7 @@ const PATHS: readonly (readonly string[])[] = [
 
 /** From a file in the folder `from` to one in the folder `to`. */
 export function movePaths(document: Document, from: string, to: string): void {
+  if (resolve(from) === resolve(to)) return;
   for (const path of PATHS) movePath(document, path, from, to);
   const feeds = document.getIn(['reference', 'feeds']);
   if (typeof feeds === 'object' && feeds !== null && 'items' in feeds && Array.isArray(feeds.items))

@@ -13,5 +13,8 @@ export function lockFolder(dir: string): (() => void) | null {
     if (/locked|busy/i.test(error instanceof Error ? error.message : String(error))) return null;
     throw error;
   }
-  return () => db.close();
+  return () => {
+    db.exec('ROLLBACK');
+    db.close();
+  };
 }
