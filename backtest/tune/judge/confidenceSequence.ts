@@ -11,7 +11,7 @@ export type RunningRatio = {
   /** Blocks that traded. */
   readonly blocks: number;
   /** So many such blocks more would put the lower end at `least`, were the next ones like these; null where no number would, or it is there. */
-  blocksMissing(least: number): number | null;
+  readonly blocksMissing: (least: number) => number | null;
 };
 
 /** The asymptotic sequence needs a beginning: its error at the first look is measured with so many (`test/backtest/tune/judge`). */
