@@ -15,7 +15,9 @@ import { ROOT } from './program.ts';
 const folder = mkdtempSync(join(tmpdir(), 'puntas-person-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const shipped = readdirSync(join(ROOT, 'config')).filter(name => name.endsWith('.yaml') && !NO_CONFIGURATION.includes(name));
+const shipped = readdirSync(join(ROOT, 'config')).filter(
+  name => name.endsWith('.yaml') && !NO_CONFIGURATION.includes(name),
+);
 const schemaOf = (text: string): string => /^# yaml-language-server: \$schema=(\S+)/m.exec(text)![1]!;
 
 describe('an editor finds the keys', () => {
