@@ -13,11 +13,15 @@ afterAll(() => bench.clear());
 type Told = {
   readonly end: string;
   readonly stage: string | null;
-  readonly check: { readonly result: string; readonly findings: readonly Finding[]; readonly run: unknown } | null;
+  readonly check: {
+    readonly result: string;
+    readonly findings: readonly CriterionFinding[];
+    readonly run: unknown;
+  } | null;
   readonly lines: readonly string[];
   readonly next: readonly string[];
 };
-type Finding = { readonly criterion: string; readonly found: string; readonly result: string };
+type CriterionFinding = { readonly criterion: string; readonly found: string; readonly result: string };
 
 const FLOW = {
   tapes: [{ name: 'unseen', flow: { seconds: 600, seed: 31 } }],

@@ -41,9 +41,9 @@ export function runningRatio(all: readonly TradedBlock[]): RunningRatio {
       let [low, high] = [blocks, 2 * blocks];
       while (deviation * reach(high) > ratio - least && high < BLOCKS_MOST) [low, high] = [high, 2 * high];
       while (high - low > 1) {
-        const middle = Math.floor((low + high) / 2);
-        if (deviation * reach(middle) > ratio - least) low = middle;
-        else high = middle;
+        const between = Math.floor((low + high) / 2);
+        if (deviation * reach(between) > ratio - least) low = between;
+        else high = between;
       }
       return high >= BLOCKS_MOST ? null : high - blocks;
     },

@@ -27,6 +27,7 @@ export type Looking = {
 /** `traded`: the rules and the middle of the book as the last run of the stage saw them. */
 export type StageCheck = { readonly check: Check; readonly traded: LastTraded | null };
 
+/** The candidate as it is run on paper, with a state of its own. */
 export const paperFile = (dir: string, promotion: number): string => join(dir, String(promotion), 'paper.yaml');
 
 /** The candidate as it runs on paper. Throws `UsageError` where that file does not trade as the candidate any more. */

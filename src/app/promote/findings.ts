@@ -2,19 +2,24 @@
 import type { TunedEvidence } from '../tune/tunedEvidence.ts';
 import { meet } from '../tune/registry.ts';
 import type { Criteria, RunningCriteria } from './criteria.ts';
-import type { Check, Finding, FindingResult } from './records.ts';
+import type { Check, CriterionFinding, CriterionResult } from './records.ts';
 import type { ReplayEvidence } from './replayEvidence.ts';
 import type { ReplayedRun, RunEvidence, TradedStage } from './runEvidence.ts';
 
 /** The hardest result of all: one that failed, then one that is not known yet. */
-export const resultOf = (findings: readonly Finding[]): FindingResult =>
+export const resultOf = (findings: readonly CriterionFinding[]): CriterionResult =>
   findings.some(({ result }) => result === 'failed')
     ? 'failed'
     : findings.length === 0 || findings.some(({ result }) => result === 'not yet')
       ? 'not yet'
       : 'passed';
 
-const finding = (criterion: string, expected: string, found: string, result: FindingResult | boolean): Finding => ({
+const finding = (
+  criterion: string,
+  expected: string,
+  found: string,
+  result: CriterionResult | boolean,
+): CriterionFinding => ({
   ...{ criterion, expected, found },
   result: result === true ? 'passed' : result === false ? 'failed' : result,
 });
@@ -24,12 +29,12 @@ export function replayFindings(
   criteria: Criteria['replay'],
   tuned: TunedEvidence | null,
   replay: ReplayEvidence | null,
-): readonly Finding[] {
+): readonly CriterionFinding[] {
   const asksTuning = criteria.tuned ?? replay === null;
   return [...(asksTuning ? tuningFindings(tuned) : []), ...(replay === null ? [] : replayed(criteria, tuned, replay))];
 }
 
-function tuningFindings(tuned: TunedEvidence | null): readonly Finding[] {
+function tuningFindings(tuned: TunedEvidence | null): readonly CriterionFinding[] {
   const better = 'better than not trading (docs/tuning.md)';
   if (tuned === null) return [finding('tuning', better, 'no evidence of puntas tune in the candidate', false)];
   const { holdout, deflated, pbo, study, trial } = tuned;
@@ -54,7 +59,7 @@ function replayed(
   criteria: Criteria['replay'],
   tuned: TunedEvidence | null,
   replay: ReplayEvidence,
-): readonly Finding[] {
+): readonly CriterionFinding[] {
   const { measures, minor, tapes } = replay;
   const tunedOn = (tuned?.tapes ?? []).flatMap(({ market, digest, tuned: span }) =>
     span === null ? [] : [{ market, digest, from: Date.parse(span[0]), to: Date.parse(span[1]) }],
@@ -84,7 +89,7 @@ function replayed(
   ];
 }
 
-function replayedNet(least: number, { measures, interval, minor }: ReplayEvidence): Finding {
+function replayedNet(least: number, { measures, interval, minor }: ReplayEvidence): CriterionFinding {
   const expected = `net after 60 s above ${digits(least)} ${minor} by the lower end`;
   const found = `${digits(measures.net60s)} ${minor}`;
   return interval === null
@@ -108,7 +113,7 @@ export function tradedFindings(
   criteria: RunningCriteria,
   traded: TradedStage,
   before: Promised | null,
-): readonly Finding[] {
+): readonly CriterionFinding[] {
   const { evidence } = traded;
   const { hoursLeast, fillsLeast, uptimeLeast, haltsMost } = criteria;
   const { runs, hours, fills, uptime, halts } = evidence;
@@ -129,7 +134,7 @@ export function tradedFindings(
 }
 
 /** A run of another configuration is no evidence, and one that does not replay is none from there on. */
-function runsFinding({ runs, others }: RunEvidence): Finding {
+function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
   const expected = 'runs of this configuration that replay to the last command';
   const different = runs.find(({ difference }) => difference !== null);
   if (different !== undefined) return finding('runs', expected, differenceText(different), false);
@@ -140,7 +145,7 @@ function runsFinding({ runs, others }: RunEvidence): Finding {
 const differenceText = ({ run, difference }: ReplayedRun): string =>
   `run ${run} does not: ${(difference ?? '').slice(0, 120)}`;
 
-function earningFindings(least: number, traded: TradedStage, before: Promised | null): readonly Finding[] {
+function earningFindings(least: number, traded: TradedStage, before: Promised | null): readonly CriterionFinding[] {
   const { interval } = traded.evidence;
   const own = earning(least, traded);
   if (before === null) return [own];
@@ -154,7 +159,7 @@ function earningFindings(least: number, traded: TradedStage, before: Promised | 
 }
 
 /** The interval holds however often one looks; before it is above or below what is asked for, more fills are needed. */
-function earning(least: number, { ratio, evidence }: TradedStage): Finding {
+function earning(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
   const expected = `net after 60 s at least ${digits(least)} bps of the volume by the lower end`;
   const { net60sBps, interval, judged, hours } = evidence;
   if (net60sBps === null) return finding('net60s', expected, 'no fill that is 60 s old', 'not yet');
@@ -177,13 +182,16 @@ function earning(least: number, { ratio, evidence }: TradedStage): Finding {
 }
 
 /** Paper's fills are a model's: the optimistic one tells nothing. */
-export const modelFinding = ({ models }: Criteria['paper'], { model, isPaper }: RunEvidence): readonly Finding[] =>
+export const modelFinding = (
+  { models }: Criteria['paper'],
+  { model, isPaper }: RunEvidence,
+): readonly CriterionFinding[] =>
   !isPaper || model === null
     ? []
     : [finding('fill model', models.join(' or '), model, (models as readonly string[]).includes(model))];
 
 /** The ledger of real orders is the exchange's, to the last digit. */
-export function ledgerFinding({ ledger }: RunEvidence): Finding {
+export function ledgerFinding({ ledger }: RunEvidence): CriterionFinding {
   const expected = 'no difference to the exchange';
   if (ledger === null) return finding('ledger', expected, 'not compared since the stage began', 'not yet');
   const wrong = Object.entries(ledger.differences).filter(([, sum]) => !/^-?0(?:\.0+)?$/.test(sum));

@@ -3,11 +3,12 @@ import { basename } from 'node:path';
 import { minuteOf } from '../inspect/profitReport.ts';
 import { wrapped } from '../messages/wrapped.ts';
 import type { Promoted } from './promote.ts';
-import type { Check, Finding } from './records.ts';
+import type { Check, CriterionFinding } from './records.ts';
 import { inPlace } from './standing.ts';
 
 const WIDTH = 80;
 
+/** What was done, where it stands, the last look as a table, and what can be typed next. */
 export function promotedText({ standing, check, lines, next }: Promoted, liveFile: string): readonly string[] {
   return [
     // A table keeps its columns.
@@ -40,7 +41,7 @@ const EXPECTED_WIDTH = 25;
 const FOUND_WIDTH = WIDTH - RESULT_WIDTH - NAME_WIDTH - EXPECTED_WIDTH - 6;
 
 /** A row a criterion: its result, its name, what was expected and what was found. */
-function findingsText(findings: readonly Finding[]): readonly string[] {
+function findingsText(findings: readonly CriterionFinding[]): readonly string[] {
   const row = (cells: readonly [string, string, string, string]): string =>
     [cells[0].padEnd(RESULT_WIDTH), cells[1].padEnd(NAME_WIDTH), cells[2].padEnd(EXPECTED_WIDTH), cells[3]]
       .join('  ')

@@ -10,20 +10,20 @@ export const STAGES = ['replay', 'paper', 'smallest'] as const;
 export type Stage = (typeof STAGES)[number];
 
 /** `not yet`: more hours or fills may tell. */
-export type FindingResult = 'passed' | 'failed' | 'not yet';
+export type CriterionResult = 'passed' | 'failed' | 'not yet';
 
 /** One criterion: what was expected, what was found. */
-export type Finding = {
+export type CriterionFinding = {
   readonly criterion: string;
   readonly expected: string;
   readonly found: string;
-  readonly result: FindingResult;
+  readonly result: CriterionResult;
 };
 
 /** One look at a stage. `replay` is null where the tuning's own evidence is all that is asked for. */
 export type Check = {
-  readonly findings: readonly Finding[];
-  readonly result: FindingResult;
+  readonly findings: readonly CriterionFinding[];
+  readonly result: CriterionResult;
   readonly replay?: ReplayEvidence | null;
   readonly run?: RunEvidence;
 };
@@ -56,8 +56,8 @@ export type CheckedRecord = Signed & Check & { readonly kind: 'checked'; readonl
 export type ApprovedRecord = Signed & {
   readonly kind: 'approved';
   readonly stage: Stage;
-  readonly result: FindingResult;
-  readonly findings: readonly Finding[];
+  readonly result: CriterionResult;
+  readonly findings: readonly CriterionFinding[];
   /** Although not all of them were passed. */
   readonly anyway: boolean;
   /** SHA-256 of what the live file says from now on, and said before; null where it stays, and where there was none. */
@@ -81,7 +81,7 @@ export type RefusedRecord = Signed & {
   readonly kind: 'refused';
   readonly asked: 'approve';
   readonly stage: Stage;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CriterionFinding[];
 };
 
 export type PromotionRecord =
