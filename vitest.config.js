@@ -11,6 +11,7 @@ const LONG = [
   'badInput',
   'cannotQuote',
   'doctor',
+  'promote',
   'reload',
   'ruleChange',
   'run/alerts',

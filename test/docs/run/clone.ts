@@ -18,6 +18,7 @@ import { within } from '../../chaos/programs.ts';
 import type { Stage } from '../../runbook/stage.ts';
 import { typed } from './terminal.ts';
 import type { Typed } from './terminal.ts';
+import { NO_CONFIGURATION } from '../../shippedConfigs.ts';
 import { mergedTree } from './yaml.ts';
 
 /** Nothing here is about speed: what comes at all comes within this on any machine. */
@@ -85,7 +86,7 @@ export class Clone {
   pointConfigsHere(shipped: boolean): void {
     const { url, stream } = this.#stage.face;
     for (const name of readdirSync(this.path('config')).filter(
-      file => file.endsWith('.yaml') && file !== 'tune.yaml',
+      file => file.endsWith('.yaml') && !NO_CONFIGURATION.includes(file),
     )) {
       const file = join('config', name);
       const text = readFileSync(this.path(file), 'utf8');

@@ -48,6 +48,7 @@ const NEEDS: readonly (readonly [RegExp, RegExp, string])[] = [
   [/puntas (?:tape|tape --json)$/, /never/, 'tape'],
   [/puntas export\b(?! -c)/, / --(?:tape|state) /, '--tape tape --out rows.csv'],
   [/puntas tune\b/, / -c /, '-c config/tune.yaml'],
+  [/puntas promote\b/, / -c /, '-c my.yaml'],
   [/puntas compare\b/, / --tape /, '--tape tape'],
   [/puntas compare\b/, / --(?:out|json)\b/, '--out page.html'],
   [/puntas record\b/, / --out /, '--out made --for 8s'],
@@ -201,6 +202,7 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/^jq /, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \w/m],
   [/pino-pretty/, /INFO.*: quoting/],
   [/^curl .*operator/, /"status":"PENDING"/],
+  [/puntas promote\b/, /promotion/],
   [/puntas webhooks register\b/, /^registered as \S+ for /m],
 ];
 
