@@ -10,6 +10,8 @@ const presenceSchema = z.strictObject({
   id: z.string().regex(/^[\w.-]{1,80}$/),
   version: shortText,
   code: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Of a study: its digest. */
+  study: z.string().max(64).default(''),
   /** Process and machine of a worker; who runs a study. */
   who: shortText,
   /** Ms since 1970, by its own clock. */

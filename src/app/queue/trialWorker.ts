@@ -50,15 +50,15 @@ const CLEAN_MOST = 10_000;
 
 /** Resolves when it was stopped and every trial is done or given back. Rejects with `UsageError` where it cannot work at all. */
 export async function runWorker(options: WorkerOptions): Promise<void> {
-  const { place, version, who, log, now, stop, threads } = options;
+  const { place, version, who, log, now, threads } = options;
   const health = new QueueHealth(place.shown, sentence => log.warn({}, sentence), now);
   const code = programCode();
   const queues = await connectQueues(place, error => health.heard(error));
   const trials = new Trials(options, code, queues);
-  const presence = { kind: 'worker', id: idOf(who), version, code, who } as const;
+  const presence = { kind: 'worker', id: idOf(who), study: '', version, code, who } as const;
   log.info({}, `takes trials from ${place.shown}, ${threads} at once; ${buildText(presence)}`);
   try {
-    await trials.whileNotStopped(health, () => attended(presence, queues, health, log, now, trials.stopped, stop));
+    await trials.whileNotStopped(health, () => attended(presence, queues, health, trials, options));
   } finally {
     await queues.end();
     log.info({}, `ends; ${trials.countText()}`);
@@ -70,10 +70,10 @@ async function attended(
   own: Omit<Presence, 'at'>,
   queues: BullQueues,
   health: QueueHealth,
-  log: Log,
-  now: () => number,
-  ...stops: readonly AbortSignal[]
+  trials: Trials,
+  { log, now, stop }: WorkerOptions,
 ): Promise<void> {
+  const stops = [stop, trials.stopped];
   const board = new PresenceBoard(queues.queue(HELLO_QUEUE));
   const refused = new Set<string>();
   let cleaned = -Infinity;
@@ -222,13 +222,16 @@ class Trials {
   }
 
   /** The recordings of its study, each fetched once at a time. */
-  async #fetched({ setting }: TrialJob): Promise<FetchedPaths> {
+  async #fetched({ setting, study }: TrialJob): Promise<FetchedPaths> {
     const { store, cache } = this.#options;
     const hashes = [
       ...setting.tapes.flatMap(({ recorded }) => ('files' in recorded ? [recorded.files] : [])),
       ...Object.values(setting.references),
     ];
     if (hashes.length > 0 && store === null) {
+      const { here } = await new PresenceBoard(this.#queues.queue(HELLO_QUEUE)).seen(this.#options.now());
+      if (!here.some(presence => presence.study === study))
+        throw this.#queues.hopeless('its study is not there any more, and this worker has no --tapes');
       this.#problem ??= new UsageError(
         'the study is of recordings: say where they are with --tapes DIR or --tapes s3://BUCKET/PREFIX, as it was said to puntas tune',
       );

@@ -59,7 +59,7 @@ export async function openTrialQueue(options: QueueOptions): Promise<TrialQueue>
     executor: async setup => {
       const code = programCode();
       const setting = await settingOf(setup, options);
-      const attendance = new Attendance(options, code, queues, health);
+      const attendance = new Attendance(options, setup.digest, code, queues, health);
       await attendance.begin();
       return new QueuedTrials(options, code, setup, setting, queues.queue(trialQueueName(code)), health, attendance);
     },
@@ -108,10 +108,10 @@ class Attendance {
   /** Why nobody here will ever run it. */
   refusal: UsageError | null = null;
 
-  constructor(options: QueueOptions, code: string, queues: BullQueues, health: QueueHealth) {
+  constructor(options: QueueOptions, study: string, code: string, queues: BullQueues, health: QueueHealth) {
     const { by, version } = options;
     this.#options = options;
-    this.#own = { kind: 'study', id: randomUUID(), version, code, who: by.slice(0, 200) };
+    this.#own = { kind: 'study', id: randomUUID(), study, version, code, who: by.slice(0, 200) };
     this.#board = new PresenceBoard(queues.queue(HELLO_QUEUE));
     this.#health = health;
   }

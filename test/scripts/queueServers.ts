@@ -1,6 +1,15 @@
 /** Servers of Debian's packages as children of a test, each on a free port and with a folder of its own. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +18,8 @@ import { join } from 'node:path';
 export type Server = {
   readonly url: string;
   readonly port: number;
+  /** Its own, and of the first of several. */
+  readonly pid: number;
   /** At once, and with all that it holds in memory. */
   kill(): Promise<void>;
   stop(): Promise<void>;
@@ -65,7 +76,7 @@ export async function redisServer(given?: number, flags: readonly string[] = [])
   // An answer, be it that a password is wanted.
   await until(() => execFileSync('redis-cli', ['-p', String(port), 'ping'], { stdio: 'pipe' }));
   const url = `redis://127.0.0.1:${port}`;
-  return { url, port, kill: () => signal('SIGKILL'), stop: () => signal('SIGTERM') };
+  return { url, port, pid: child.pid!, kill: () => signal('SIGKILL'), stop: () => signal('SIGTERM') };
 }
 
 /** With a database `trials` and a user `puntas` of this password. It does not run as root: then it is `postgres`. */
@@ -96,5 +107,6 @@ export async function postgresServer(password: string): Promise<Server> {
     rmSync(dir, { recursive: true, force: true });
     return Promise.resolve();
   };
-  return { url: `postgres://puntas@127.0.0.1:${port}/trials`, port, kill: stop('immediate'), stop: stop('fast') };
+  const pid = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+  return { url: `postgres://puntas@127.0.0.1:${port}/trials`, port, pid, kill: stop('immediate'), stop: stop('fast') };
 }
