@@ -94,7 +94,7 @@ export async function postgresServer(password: string): Promise<Server> {
   }
   const run = (command: string, env: Readonly<Record<string, string>> = {}): void => {
     const [program, ...flags] = isRoot ? ['su', 'postgres', '-s', '/bin/sh', '-c', command] : ['sh', '-c', command];
-    execFileSync(program!, flags, { cwd: dir, stdio: 'pipe', env: { ...process.env, ...env } });
+    execFileSync(program, flags, { cwd: dir, stdio: 'pipe', env: { ...process.env, ...env } });
   };
   run(`${programs}/initdb -D ${data} -A scram-sha-256 -U puntas --pwfile=${dir}/password --no-sync`);
   const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${dir} -c fsync=off`;

@@ -34,13 +34,13 @@ export async function connectQueues(place: QueuePlace, onError: (error: Error) =
     queue: name => {
       const known = open.get(name);
       if (known !== undefined) return known;
-      const queue = new Queue(name, own, backend) as Queue;
+      const queue = new Queue(name, own, backend);
       queue.on('error', onError);
       open.set(name, queue);
       return queue;
     },
     worker: (name, processor, options) => {
-      const worker = new Worker(name, processor, { ...own, ...options }, backend) as Worker;
+      const worker = new Worker(name, processor, { ...own, ...options }, backend);
       worker.on('error', onError);
       return worker;
     },

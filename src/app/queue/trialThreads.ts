@@ -53,7 +53,7 @@ export class TrialThreads {
   /** Ends all of them, whatever they do. */
   async end(): Promise<void> {
     this.#isEnded = true;
-    await Promise.all(this.#threads.map(({ worker }) => worker?.terminate()));
+    await Promise.all(this.#threads.flatMap(({ worker }) => (worker === null ? [] : [worker.terminate()])));
   }
 
   /** Opened once, by the thread that needs it first. */

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { EXIT } from '../../app/messages/exits.ts';
+import { UsageError } from '../../app/wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
 import { durationFlag, threadNumber } from '../terminal/flags.ts';
 import { logger } from '../terminal/logger.ts';
@@ -38,6 +39,11 @@ export function addWorkerCommand(program: Command): void {
       20_000,
     )
     .action(async ({ queue, tapes, cache, threads, grace: graceMs }: WorkerFlags) => {
+      const keys = Object.keys(process.env).filter(name => name.startsWith('PUNTAS_API_'));
+      if (keys.length > 0)
+        throw new UsageError(
+          `a worker holds no key, and ${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} in its environment: start it with env ${keys.map(name => `-u ${name}`).join(' ')} puntas worker ...`,
+        );
       const { place, store } = await queueFlags(queue, tapes);
       const { password } = new URL(place.url);
       const log = logger('info', password === '' ? [] : [password, decodeURIComponent(password)]);
