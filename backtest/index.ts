@@ -77,7 +77,7 @@ export type { Parameter as SpaceParameter, ParameterValue, Point, Space } from '
 export type { Search } from './tune/search/search.ts';
 export { newSearch } from './tune/search/searches.ts';
 export { paretoFront, paretoRanks } from './tune/search/paretoFront.ts';
-export { isBelowMedian } from './tune/search/pruning.ts';
+export { isBelowMedian, medianAfter } from './tune/search/pruning.ts';
 export { combinatorialSplits, walkForwardSplits } from './tune/judge/timeSplits.ts';
 export type { ResultSpan } from './tune/judge/timeSplits.ts';
 export { chooseAndJudge, meanOf, pathResults } from './tune/judge/outOfSample.ts';

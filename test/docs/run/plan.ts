@@ -96,6 +96,12 @@ const ELSEWHERE: readonly {
     names: /npm run (?:--silent )?flood -- /,
     how: 'for ten seconds',
   },
+  {
+    command: /^puntas (?:tune|worker) .*--queue /,
+    by: 'queue.sh',
+    names: /test\/queue/,
+    how: 'studies and workers on real servers, with other addresses',
+  },
   { command: /^npm run flood:attacks$/, by: 'webhooks.sh', names: /flood:attacks/, how: 'as printed' },
   { command: /^npm run flood:hostile$/, by: 'webhooks.sh', names: /flood:hostile/, how: 'as printed' },
   {
@@ -137,6 +143,10 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
     why: 'every session of the recordings beside the project, ten minutes; the page has the tables of its figures, by a test',
   },
   { command: /tapeMemory\.js/, why: 'writes 0.8 GB and takes minutes, as the page says' },
+  {
+    command: /^npm run queue:overhead/,
+    why: 'a quarter of an hour, and figures of a quiet machine; `.ci/queue.sh` holds the results',
+  },
   { command: /^npm run bench$|bench\/scrapes\.js/, why: 'figures of a quiet machine; nothing holds on a busy one' },
   {
     command: /puntas hedges settle ID/,
