@@ -1,6 +1,7 @@
 /**
  * A flood of webhooks on a bot that quotes, as real processes: how long an answer takes, whether anything that was answered is missing on disk
  * after kill -9, and whether quoting is disturbed. Usage: npm run flood -- --rate 1000 --seconds 60
+ * `--answered 1000`: the kill waits until so many are answered, on a machine that is busy with others.
  */
 import { randomUUID } from 'node:crypto';
 import { cpus } from 'node:os';
@@ -12,7 +13,12 @@ import { Pool, request } from 'undici';
 import { startBot } from './bot.ts';
 import { openInboxStore } from '../../src/live/inbox/store.ts';
 
-type Load = { readonly url: string; readonly rate: number; readonly seconds: number };
+/** `shared`: how many were answered, and whether it is over. */
+type Load = { readonly url: string; readonly rate: number; readonly shared: Int32Array };
+const ANSWERED = 0;
+const OVER = 1;
+/** Longer than this nobody waits for answers. */
+const PATIENCE_MS = 240_000;
 type Answers = {
   readonly answered: readonly string[];
   readonly times: readonly number[];
@@ -35,7 +41,7 @@ const deliveryOf = (n: number): string =>
   });
 
 /** Sends at a fixed rate whatever the answers do, so that a slow answer delays nothing that it should be measured by. */
-async function pour({ url, rate, seconds }: Load): Promise<Answers> {
+async function pour({ url, rate, shared }: Load): Promise<Answers> {
   const { origin, pathname } = new URL(url);
   const pool = new Pool(origin, { connections: 64 });
   const answered: string[] = [];
@@ -44,7 +50,7 @@ async function pour({ url, rate, seconds }: Load): Promise<Answers> {
   let sent = 0;
   const under: Promise<void>[] = [];
   const began = performance.now();
-  while (performance.now() - began < seconds * 1_000) {
+  while (Atomics.load(shared, OVER) === 0) {
     const due = Math.floor(((performance.now() - began) / 1_000) * rate);
     for (; sent < due; sent++) {
       const body = deliveryOf(sent);
@@ -57,6 +63,7 @@ async function pour({ url, rate, seconds }: Load): Promise<Answers> {
             await answer.body.dump();
             if (answer.statusCode === 200) {
               answered.push(body);
+              Atomics.add(shared, ANSWERED, 1);
               times.push(performance.now() - at);
             } else refused++;
           })
@@ -89,10 +96,15 @@ async function probe(url: string, until: () => boolean): Promise<number[]> {
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { rate: { type: 'string', default: '1000' }, seconds: { type: 'string', default: '60' } },
+    options: {
+      rate: { type: 'string', default: '1000' },
+      seconds: { type: 'string', default: '60' },
+      answered: { type: 'string', default: '0' },
+    },
   });
-  const [rate, seconds] = [Number(values.rate), Number(values.seconds)];
-  if (!(rate > 0 && seconds > 0)) throw new Error('--rate and --seconds are numbers above zero');
+  const [rate, seconds, least] = [Number(values.rate), Number(values.seconds), Number(values.answered)];
+  if (!(rate > 0 && seconds > 0 && least >= 0))
+    throw new Error('--rate and --seconds are numbers above zero, --answered one from zero on');
   const bot = startBot({ webhooks: { port: 0, keep: 1_000_000, keepMb: 200, sources: ['127.0.0.1'] } });
   try {
     const { hooks, metrics } = await bot.addresses();
@@ -101,7 +113,8 @@ async function main(): Promise<void> {
     setTimeout(() => (over = true), 10_000);
     const before = await probe(`${metrics}/healthz`, () => over);
     over = false;
-    const load: Load = { url: `${hooks}`, rate, seconds };
+    const shared = new Int32Array(new SharedArrayBuffer(8));
+    const load: Load = { url: `${hooks}`, rate, shared };
     const pouring = new Promise<Answers>((resolve, reject) => {
       const thread = new Worker(fileURLToPath(import.meta.url), { workerData: load });
       thread.once('message', resolve).once('error', reject);
@@ -109,9 +122,13 @@ async function main(): Promise<void> {
     const during = probe(`${metrics}/healthz`, () => over);
     // In the middle of the flood, a second before its end.
     await pause(seconds * 1_000 - 1_000);
+    const patience = performance.now() + PATIENCE_MS;
+    while (Atomics.load(shared, ANSWERED) < least && performance.now() < patience) await pause(100);
     over = true;
     const jitter = round(quantile(await during, 0.99) - quantile(before, 0.99));
     bot.kill();
+    await pause(1_000);
+    Atomics.store(shared, OVER, 1);
     const { answered, times, refused, sent } = await pouring;
     const store = openInboxStore(bot.state, { rows: Infinity, bytes: Infinity });
     const kept = new Set([...store.all()].map(({ body }) => body.toString('utf8')));
