@@ -78,7 +78,7 @@ describe('a promotion', () => {
     const forced = await approvePromotion(optionsOf({ reason: 'for a trial' }), true);
     expect([forced.end, forced.standing.open?.stage]).toEqual(['done', 'paper']);
     const { records } = promotionJournal(join(dir, 'my.promotions'));
-    expect(records.map(({ kind }) => kind)).toEqual(['started', 'checked', 'refused', 'checked', 'approved']);
+    expect(records.map(({ kind }) => kind)).toEqual(['started', 'checked', 'refused', 'approved']);
     expect(records.at(-1)).toMatchObject({ anyway: true, result: 'failed', reason: 'for a trial', by: 'ann' });
   });
 
