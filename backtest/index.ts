@@ -79,7 +79,7 @@ export { newSearch } from './tune/search/searches.ts';
 export { paretoFront, paretoRanks } from './tune/search/paretoFront.ts';
 export { isBelowMedian } from './tune/search/pruning.ts';
 export { combinatorialSplits, walkForwardSplits } from './tune/judge/timeSplits.ts';
-export type { ResultSpan } from './tune/judge/timeSplits.ts';
+export type { CombinatorialSplits, ResultSpan } from './tune/judge/timeSplits.ts';
 export { chooseAndJudge, meanOf, pathResults } from './tune/judge/outOfSample.ts';
 export { overfittingOf } from './tune/judge/overfitting.ts';
 export { stationaryInterval } from './tune/judge/stationaryInterval.ts';

@@ -12,7 +12,15 @@ import {
   varianceOfSharpes,
   walkForwardSplits,
 } from '../../../backtest/index.ts';
-import type { Evidence, Interval, Space, SpaceParameter, ResultSpan, TunedParameter } from '../../../backtest/index.ts';
+import type {
+  CombinatorialSplits,
+  Evidence,
+  Interval,
+  Space,
+  SpaceParameter,
+  ResultSpan,
+  TunedParameter,
+} from '../../../backtest/index.ts';
 import { randomOf } from '../../core/index.ts';
 import { MEASURES, rounded, upwards } from './measures.ts';
 import type { MeasureName } from './measures.ts';
@@ -45,11 +53,7 @@ export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], 
   const own = rowOf(best);
   const deflated = deflatedSharpe(momentsOf(own), trials, varianceOfSharpes(results.map(row => momentsOf(row).sharpe)));
   const canJudge = results.length >= 2;
-  const cross = combinatorialSplits(spans, {
-    groups: Math.min(GROUPS, spans.length),
-    tested: Math.min(2, spans.length - 1),
-    embargo: embargoMs,
-  });
+  const cross = crossSplits(spans, embargoMs);
   const forward = walkForwardSplits(spans, { folds: Math.min(FOLDS, spans.length - 1), embargo: embargoMs });
   return {
     blocks: own.length,
@@ -76,6 +80,14 @@ export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], 
     parameters: terms.space.map(parameter => along(parameter, feasible, best, terms.objective)),
   };
 }
+
+/** Ten groups of which two are judged in, purged and embargoed. */
+export const crossSplits = (spans: readonly ResultSpan[], embargoMs: number): CombinatorialSplits =>
+  combinatorialSplits(spans, {
+    groups: Math.min(GROUPS, spans.length),
+    tested: Math.min(2, spans.length - 1),
+    embargo: embargoMs,
+  });
 
 /** Fewer tell no interval. */
 const BLOCKS_LEAST = 20;
@@ -107,12 +119,12 @@ function overfitting(results: readonly (readonly number[])[]): NonNullable<Evide
 }
 
 /** Each configuration once. */
-const distinct = (trials: readonly TrialRecord[]): readonly TrialRecord[] => [
+export const distinct = (trials: readonly TrialRecord[]): readonly TrialRecord[] => [
   ...new Map(trials.map(trial => [trial.config, trial])).values(),
 ];
 
 /** The blocks of all pieces in the order of their beginning, and from when to when what they brought was decided and known. */
-function inTime(pieces: readonly Piece[]): {
+export function inTime(pieces: readonly Piece[]): {
   readonly spans: readonly ResultSpan[];
   readonly order: readonly number[];
 } {
