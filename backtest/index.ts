@@ -85,7 +85,7 @@ export { overfittingOf } from './tune/judge/overfitting.ts';
 export { stationaryInterval } from './tune/judge/stationaryInterval.ts';
 export { neighboursOf, stabilityOf } from './tune/judge/stability.ts';
 export type { Neighbour } from './tune/judge/stability.ts';
-export { deflatedSharpe, momentsOf, varianceOfSharpes } from './tune/judge/sharpe.ts';
+export { deflatedSharpe, momentsOf, varianceByLuck } from './tune/judge/sharpe.ts';
 export type { Evidence, HeldOut, TunedParameter, TunedTrial, Tuning } from './tune/report/tuning.ts';
 export { tuningWords, verdictOn } from './tune/report/words.ts';
 export { tuningPage } from './tune/report/page.ts';

@@ -9,7 +9,7 @@ import {
   pathResults,
   stabilityOf,
   stationaryInterval,
-  varianceOfSharpes,
+  varianceByLuck,
   walkForwardSplits,
 } from '../../../backtest/index.ts';
 import type {
@@ -51,7 +51,8 @@ export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], 
   const rowOf = ({ blocks }: TrialRecord): readonly number[] => order.map(at => blocks[at] ?? 0);
   const results = distinct(feasible).map(rowOf);
   const own = rowOf(best);
-  const deflated = deflatedSharpe(momentsOf(own), trials, varianceOfSharpes(results.map(row => momentsOf(row).sharpe)));
+  const sharpes = results.map(row => momentsOf(row).sharpe);
+  const deflated = deflatedSharpe(momentsOf(own), trials, varianceByLuck(sharpes, own.length));
   const canJudge = results.length >= 2;
   const cross = crossSplits(spans, embargoMs);
   const forward = walkForwardSplits(spans, { folds: Math.min(FOLDS, spans.length - 1), embargo: embargoMs });
