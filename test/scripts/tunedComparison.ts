@@ -134,7 +134,7 @@ async function judged(
     always: paths(rows),
     // Not trading is one more that can be chosen.
     orNothing: paths([rows[0]!.map(() => 0), ...rows]),
-    ...{ pbo: evidence?.pbo?.value ?? null, deflated: evidence?.deflated.probability ?? null },
+    pbo: evidence?.pbo?.value ?? null,
   };
 }
 

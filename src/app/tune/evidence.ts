@@ -78,7 +78,7 @@ export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], 
             : [{ chosen: distinct(feasible)[choice.chosen]!.number, net: sum(choice.values) }];
         }),
     stability: stabilityAround(best, terms),
-    parameters: terms.space.map(parameter => along(parameter, feasible, best, terms.objective)),
+    parameters: terms.space.map(parameter => along(parameter, feasible, best, terms)),
   };
 }
 
@@ -103,7 +103,7 @@ export function intervalOfSum(gains: readonly number[]): Interval | null {
 }
 
 function overfitting(results: readonly (readonly number[])[]): NonNullable<Evidence['pbo']> {
-  const { value, interval, logits, lossProbability } = overfittingOf(results, {
+  const { value, interval, logits, lossProbability, inSample, outOfSample } = overfittingOf(results, {
     ...{
       blocks: PBO_BLOCKS,
       measure: 'mean',
@@ -115,6 +115,7 @@ function overfitting(results: readonly (readonly number[])[]): NonNullable<Evide
     value,
     interval: interval && [Math.max(0, interval.low), Math.min(1, interval.high)],
     lossProbability,
+    ...{ inSample: meanOf(inSample), outOfSample: meanOf(outOfSample) },
     logits,
   };
 }
@@ -165,24 +166,27 @@ function along(
   parameter: SpaceParameter,
   feasible: readonly TrialRecord[],
   best: TrialRecord,
-  objective: MeasureName,
+  { objective, neighbours }: EvidenceTerms,
 ): TunedParameter {
   const { key } = parameter;
   const names = parameter.kind === 'choice' ? parameter.values.map(String) : [];
-  const placeOf = ({ point }: TrialRecord): number | null => {
+  const placeOf = ({ point }: Pick<TrialRecord, 'point'>): number | null => {
     const value = point[key];
     if (value === undefined) return null;
     return parameter.kind === 'choice' ? names.indexOf(String(value)) : Number(value);
   };
+  const placed = (of: readonly Pick<TrialRecord, 'point' | 'measures'>[]): TunedParameter['points'] =>
+    of.flatMap(one => {
+      const at = placeOf(one);
+      return at === null || one.measures === null ? [] : [{ at, value: one.measures[objective] }];
+    });
   return {
     key,
     scale: parameter.kind === 'choice' ? 'choice' : parameter.kind === 'log' ? 'log' : 'linear',
     upwards: MEASURES[objective].better === 'more',
     names,
-    points: feasible.flatMap(trial => {
-      const at = placeOf(trial);
-      return at === null || trial.measures === null ? [] : [{ at, value: trial.measures[objective] }];
-    }),
+    points: placed(feasible),
+    neighbours: placed(neighbours.filter(one => one.key === key)),
     chosen: placeOf(best),
   };
 }
