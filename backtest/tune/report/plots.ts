@@ -35,7 +35,7 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
           },
           {
             heading: 'Around the best',
-            how: 'What trials brought by the value of each parameter; the large dot is the best. A best on a plateau can be trusted farther than one on a peak.',
+            how: 'What trials brought by the value of each parameter. Its neighbours are the best with this parameter alone moved a little: a best on a plateau can be trusted farther than one on a peak.',
             plots: evidence.parameters.flatMap((parameter, i) => along(parameter, i, tuning)),
           },
         ]),
