@@ -10,7 +10,7 @@ import { modelRunner } from '../../src/app/backtest/backtestThreads.ts';
 import type { ModelRunner } from '../../src/app/backtest/backtestThreads.ts';
 import { compare } from '../../src/app/backtest/compare.ts';
 import { latenciesOf } from '../../src/app/backtest/latencies.ts';
-import { crossSplits, distinct, evidenceOf, inTime } from '../../src/app/tune/evidence.ts';
+import { crossSplits, distinct, evidenceOf, spansInTime } from '../../src/app/tune/evidence.ts';
 import { Registry } from '../../src/app/tune/registry.ts';
 import { digestOfData, readStudy, studyDigest } from '../../src/app/tune/study.ts';
 import type { Study } from '../../src/app/tune/study.ts';
@@ -112,7 +112,7 @@ async function judged(
   });
   const done = distinct(trials.filter(({ state }) => state === 'done'));
   const base = await baseOf(study, run);
-  const { spans, order } = inTime(run.pieces);
+  const { spans, order } = spansInTime(run.pieces);
   const inOrder = (blocks: readonly number[]): readonly number[] => order.map(at => blocks[at] ?? 0);
   const rows = [base, ...done].map(({ blocks }) => inOrder(blocks));
   const cross = crossSplits(spans, 1_000 * keys.embargoSeconds);

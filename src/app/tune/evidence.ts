@@ -47,7 +47,7 @@ const PBO_BLOCKS = 16;
 /** `feasible` are the trials that could have been chosen, the best among them. */
 export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], terms: EvidenceTerms): Evidence {
   const { pieces, trials, embargoMs } = terms;
-  const { spans, order } = inTime(pieces);
+  const { spans, order } = spansInTime(pieces);
   const rowOf = ({ blocks }: TrialRecord): readonly number[] => order.map(at => blocks[at] ?? 0);
   const results = distinct(feasible).map(rowOf);
   const own = rowOf(best);
@@ -126,7 +126,7 @@ export const distinct = (trials: readonly TrialRecord[]): readonly TrialRecord[]
 ];
 
 /** The blocks of all pieces in the order of their beginning, and from when to when what they brought was decided and known. */
-export function inTime(pieces: readonly Piece[]): {
+export function spansInTime(pieces: readonly Piece[]): {
   readonly spans: readonly ResultSpan[];
   readonly order: readonly number[];
 } {
