@@ -18,6 +18,7 @@ const LONG = [
   'run/paper',
   'tapes/record',
   'tune',
+  'tunePlanted',
 ].map(name => `test/cli/${name}.test.ts`);
 // Whole recordings, millions of rows, against other readers: `npm run test:long` too.
 const RECORDINGS = ['append', 'independent', 'mapping', 'recordings'].map(name => `test/tape/${name}.test.ts`);

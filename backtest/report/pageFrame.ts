@@ -121,7 +121,7 @@ button{font:inherit;font-size:13px;color:var(--soft);background:none;border:1px 
 th,td{padding:3px 12px 3px 0;text-align:right;white-space:nowrap;border-bottom:1px solid var(--grid);font-weight:400;vertical-align:top}
 tbody th,td.text,th.text{text-align:left}tbody th{color:var(--soft)}td.text{white-space:normal;overflow-wrap:anywhere}thead th{font-weight:600}
 th i{display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:6px}
-.gain{color:var(--spread)}.loss{color:var(--fees)}tr.note td{border-top:0;padding-top:0;font-size:13px}.dense table{font-size:13px}.dense th,.dense td{padding-right:9px}.dense thead th{white-space:normal}th.narrow{white-space:normal;max-width:110px}
+.gain{color:var(--spread)}.loss{color:var(--fees)}tr.note td{border-top:0;padding-top:0;font-size:13px}.dense table{font-size:13px}.dense th,.dense td{padding-right:9px}.dense thead th{white-space:normal}th.narrow{white-space:normal;max-width:110px}td.line{white-space:nowrap}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(170px,100%),1fr));gap:8px;margin:12px 0}
 .tile{display:flex;flex-direction:column;background:var(--panel);border:1px solid var(--grid);border-radius:6px;padding:8px 10px;font-size:12px;font-variant-numeric:tabular-nums;min-width:0;overflow-wrap:anywhere}.tile b{font-size:19px;line-height:1.3}
 details{margin:2px 0}details.part{border-top:1px solid var(--grid);margin:0;padding:5px 0}.part>summary{font-size:16px;color:var(--ink)}.part h2{font-size:16px;margin:22px 0 4px}.part[open]{padding-bottom:24px}

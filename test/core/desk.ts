@@ -42,6 +42,16 @@ export const quoteAround = (...distances: number[]): Strategy => ({
   },
 });
 
+/** It decides whenever it is told anything. */
+export const PATIENCE: EngineOptions['patience'] = {
+  requestDelayMaxMs: 10_000,
+  tradeReportDelayMaxMs: 3000,
+  cancelAgainMs: 1000,
+  decideEveryMs: 0,
+  lookEveryMs: 50,
+  privateStaleAfterMs: 5000,
+};
+
 export class Desk {
   now = 1_000_000;
   bids: [number, number][] = [[990, 50]];
@@ -75,14 +85,7 @@ export class Desk {
       instance: 'mm',
       run: 7,
       target: null,
-      patience: {
-        requestDelayMaxMs: 10_000,
-        tradeReportDelayMaxMs: 3000,
-        cancelAgainMs: 1000,
-        decideEveryMs: 0,
-        lookEveryMs: 50,
-        privateStaleAfterMs: 5000,
-      },
+      patience: PATIENCE,
       ...options,
     });
   }

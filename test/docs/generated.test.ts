@@ -12,6 +12,8 @@ import { quotesPlot } from './quotesPlot.ts';
 import { commandsPage, PAGE } from './run/pages.ts';
 import { comparisonTables, withTables } from '../scripts/comparisonFigures.ts';
 import type { ComparisonFigures } from '../scripts/comparisonFigures.ts';
+import { tunedSections } from '../scripts/tunedFigures.ts';
+import type { TunedFigures } from '../scripts/tunedFigures.ts';
 import { strategyReference, strategyTable, withGenerated } from './strategyReference.ts';
 import { METRICS } from '../../src/monitor/index.ts';
 import { NAMES } from '../strategies/examples.ts';
@@ -69,9 +71,12 @@ describe('a generated page is what the code says', () => {
     await expect(withGenerated(page, table)).toMatchFileSnapshot('../../docs/strategies.md');
   });
 
-  test('docs/comparison.md has the figures of docs/comparison.json, which npm run compare:docs makes', async () => {
+  test('docs/comparison.md has the figures of docs/comparison.json and docs/tuned.json, which npm run compare:docs and compare:tuned make', async () => {
     const at = (path: string): string => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
-    const tables = comparisonTables(JSON.parse(at('comparison.json')) as ComparisonFigures);
+    const tables = {
+      ...comparisonTables(JSON.parse(at('comparison.json')) as ComparisonFigures),
+      ...tunedSections(JSON.parse(at('tuned.json')) as TunedFigures),
+    };
     const page = await formatted(withTables(at('comparison.md'), tables), 'markdown');
     await expect(page).toMatchFileSnapshot('../../docs/comparison.md');
   });

@@ -12,7 +12,8 @@ export const COMPARED: Omit<CompareOptions, 'paths' | 'threads' | 'version' | 'p
   ...{ latencies: latenciesOf(LATENCY), latencyText: latencyText(LATENCY) },
 };
 
-type Around = readonly [value: number, low: number | null, high: number | null];
+/** A value, and 95 % around it where it is known. */
+export type Around = readonly [value: number, low: number | null, high: number | null];
 
 /** Money in the minor currency, four digits of everything. */
 export type ComparisonFigures = {
@@ -76,7 +77,8 @@ const MARKOUT_S = [0, 0.5, 1, 5, 15, 60, 300];
 const MARKOUT_FILLS = 10;
 
 const four = (x: number): number => Number(x.toPrecision(4)) + 0;
-const around = (value: number, of: { readonly low: number; readonly high: number } | null): Around => [
+/** Four digits of each. */
+export const around = (value: number, of: { readonly low: number; readonly high: number } | null): Around => [
   four(value),
   of === null ? null : four(of.low),
   of === null ? null : four(of.high),
@@ -335,16 +337,18 @@ function runTable({ tapes }: ComparisonFigures): string {
   );
 }
 
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+/** Of Markdown, before formatting; the first column to the left. */
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...rows].map(row => `| ${row.join(' | ')} |`).join('\n');
 
-const sumText = (of: Around | null): string =>
+/** With its interval. */
+export const sumText = (of: Around | null): string =>
   of === null
     ? '–'
     : `${signed(of[0])}${of[1] === null || of[2] === null ? '' : ` (${signed(of[1])} to ${signed(of[2])})`}`;
 
 /** Two decimals, or two digits of what is less than a tenth. */
-function signed(x: number): string {
+export function signed(x: number): string {
   const text = Math.abs(x) < 0.1 ? String(Number(x.toPrecision(2))) : x.toFixed(2);
   return x > 0 ? `+${text}` : text;
 }

@@ -1,7 +1,7 @@
 /** Made studies of many configurations whose truth is known: pure noise, or noise and one configuration that really earns. */
 import { bestOn } from '../../backtest/tune/judge/outOfSample.ts';
 import { overfittingOf } from '../../backtest/tune/judge/overfitting.ts';
-import { deflatedSharpe, momentsOf, varianceOfSharpes } from '../../backtest/tune/judge/sharpe.ts';
+import { deflatedSharpe, momentsOf, varianceByLuck } from '../../backtest/tune/judge/sharpe.ts';
 import { normal, randomOf } from '../../src/core/index.ts';
 
 /** Of every made study: configurations, spans (ten days of hours), the Sharpe ratio of one span that is planted, and how much of each result all share, as configurations of one strategy do. */
@@ -29,7 +29,10 @@ export function verdictOf(seed: number, edge: number): Verdict {
   const moments = results.map(momentsOf);
   const all = Array.from({ length: spans }, (_, i) => i);
   const chosen = bestOn(results, all, values => momentsOf(values).sharpe);
-  const variance = varianceOfSharpes(moments.map(({ sharpe }) => sharpe));
+  const variance = varianceByLuck(
+    moments.map(({ sharpe }) => sharpe),
+    spans,
+  );
   return {
     probability: value,
     low: interval!.low,

@@ -89,7 +89,7 @@ These functions are smooth and have no noise. A backtest has both cliffs and noi
   configurations one rank is the median itself: \`strict\` leaves it out, \`inclusive\` counts it (as the paper does), \`value\` counts half of it. The interval draws blocks anew; a
   block that was drawn twice stays on one side, as halves that share it would agree by that alone. It is wide: a dozen blocks do not tell much.
 - **Deflated Sharpe ratio** (Bailey, López de Prado 2014): the probability that the true Sharpe ratio of the chosen one is above what the best of all trials would show without skill, given how many there were,
-  how their ratios vary, and the skew and kurtosis of the results.
+  how their ratios vary, and the skew and kurtosis of the results. They are not taken to vary by luck more than ratios without skill would (1 / (n - 1), of n results): that some trials are truly worse makes none lucky.
 - **Stability**: the share of the optimum's neighbours, one step each way in every parameter, that lose no more than a stated amount.
 - **Intervals** of a configuration's own figures draw runs of spans together, as long as their correlation asks for (stationary bootstrap, Politis, Romano 1994; length by Politis, White 2004).
 

@@ -27,13 +27,24 @@ export type Overfitting = {
   readonly logits: readonly number[];
   /** Share of combinations in which what was best in one half lost in the other. */
   readonly lossProbability: number;
+  /** What the best of one half measured there, and in the other half; one of each combination. */
+  readonly inSample: readonly number[];
+  readonly outOfSample: readonly number[];
 };
 
 /** Sums of one stretch of time, of each configuration. */
 type Block = { count: number; readonly sums: Float64Array; readonly squares: Float64Array };
 
 /** The combinations of halves of these blocks, told one by one with what is below zero. */
-type Tally = { below: number; atMedian: number; combinations: number; losses: number; logits: number[] };
+type Tally = {
+  below: number;
+  atMedian: number;
+  combinations: number;
+  losses: number;
+  readonly logits: number[];
+  readonly inSample: number[];
+  readonly outOfSample: number[];
+};
 
 /** Of results by configuration and span, in order of time. Throws a RangeError when there are not two configurations and as many spans as blocks. */
 export function overfittingOf(results: Results, options: OverfittingOptions): Overfitting {
@@ -56,6 +67,8 @@ export function overfittingOf(results: Results, options: OverfittingOptions): Ov
     interval: blockBootstrap(cut, drawn => shareOf(tallyOf(joined(drawn), measure)), { random, samples }),
     logits: whole.logits,
     lossProbability: whole.losses / whole.combinations,
+    inSample: whole.inSample,
+    outOfSample: whole.outOfSample,
   };
 }
 
@@ -91,7 +104,10 @@ function joined(drawn: readonly Block[]): readonly Block[] {
 
 /** Every half of the blocks, an odd number as evenly as can be, as what is chosen on. Sums are kept by depth: one addition for each block that is taken in. */
 function tallyOf(blocks: readonly Block[], measure: 'mean' | 'sharpe'): Tally {
-  const tally: Tally = { below: 0, atMedian: 0, combinations: 0, losses: 0, logits: [] };
+  const tally: Tally = {
+    ...{ below: 0, atMedian: 0, combinations: 0, losses: 0 },
+    ...{ logits: [], inSample: [], outOfSample: [] },
+  };
   if (blocks.length < 2) return tally;
   const n = blocks[0]!.sums.length;
   const nothing = (): Block => ({ count: 0, sums: new Float64Array(n), squares: new Float64Array(n) });
@@ -144,6 +160,8 @@ function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 's
   if (its < 0) tally.losses++;
   tally.combinations++;
   tally.logits.push(Math.log(rank / (n + 1 - rank)));
+  tally.inSample.push(measured(most, inside, measure));
+  tally.outOfSample.push(measured(its, outside, measure));
 }
 
 /** The mean, or the Sharpe ratio up to one factor of all: mean over root of mean square is the same order. What never varies has its mean's sign beyond all others. */
@@ -153,3 +171,7 @@ function scoreOf({ count, sums, squares }: Block, i: number, measure: 'mean' | '
   const square = squares[i]! / count;
   return square > 0 ? mean / Math.sqrt(square) : 0;
 }
+
+/** A score as what it stands for: of a Sharpe ratio the deviation has n - 1 below it. */
+const measured = (score: number, { count }: Block, measure: 'mean' | 'sharpe'): number =>
+  measure === 'mean' ? score : (score / Math.sqrt(1 - score ** 2)) * Math.sqrt((count - 1) / count);

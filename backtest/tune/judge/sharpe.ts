@@ -76,3 +76,12 @@ export function varianceOfSharpes(sharpes: readonly number[]): number {
   const { deviation } = momentsOf(sharpes);
   return deviation ** 2;
 }
+
+/**
+ * How far the ratios of trials lie apart by luck alone, as a variance: as they do, but not more than those of so many results each without any skill would, 1 / (n - 1) of each; what is beyond that is that some
+ * trials are truly worse than others, which makes none of them lucky. Of fewer than two ratios that bound.
+ */
+export function varianceByLuck(sharpes: readonly number[], count: number): number {
+  const most = 1 / (count - 1);
+  return sharpes.length < 2 ? most : Math.min(varianceOfSharpes(sharpes), most);
+}

@@ -114,7 +114,7 @@ function trialTable({ parameters, chosen }: Tuning, trials: readonly TunedTrial[
       <th>${n === chosen ? html`<b>${n}</b>` : html`${n}`}</th>
       ${parameters.map(key => html`<td>${valueText(point[key])}</td>`)}
       ${measures.map(name => html`<td>${number(found?.[name])}</td>`)}
-      <td class="text soft">${state === 'done' ? note : `${state}: ${note}`}</td>
+      <td class="text line soft">${state === 'done' ? note : `${state}: ${note}`}</td>
     </tr>`;
   });
   return html`<div class="dense">

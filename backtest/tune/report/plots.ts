@@ -35,7 +35,7 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
           },
           {
             heading: 'Around the best',
-            how: 'What trials brought by the value of each parameter; the large dot is the best. A best on a plateau can be trusted farther than one on a peak.',
+            how: 'What trials brought by the value of each parameter. Its neighbours are the best with this parameter alone moved a little: a best on a plateau can be trusted farther than one on a peak.',
             plots: evidence.parameters.flatMap((parameter, i) => along(parameter, i, tuning)),
           },
         ]),
@@ -191,19 +191,21 @@ function logits({ pbo }: Evidence): readonly Plot[] {
 }
 
 function along(
-  { key, scale, names, points, chosen, upwards }: TunedParameter,
+  { key, scale, names, points: tried, neighbours, chosen, upwards }: TunedParameter,
   i: number,
   tuning: Tuning,
 ): readonly Plot[] {
-  if (points.length < 2) return [];
+  if (tried.length < 2) return [];
+  const points = [...tried, ...neighbours];
   const sorted = beside(
     [...points].sort((a, b) => a.at - b.at || a.value - b.value),
     scale,
   );
   const values = sorted.map(({ value }) => value);
-  const atBest = points.filter(({ at }) => at === chosen).map(({ value }) => value);
+  const atBest = tried.filter(({ at }) => at === chosen).map(({ value }) => value);
   const top = upwards ? Math.max(...atBest) : Math.min(...atBest);
   const best = sorted.findIndex(({ from, value }) => from === chosen && value === top);
+  const isBeside = sorted.map(({ from, value }) => neighbours.some(one => one.at === from && one.value === value));
   return [
     {
       ...{ id: `parameter-${i}`, title: key },
@@ -215,7 +217,20 @@ function along(
       },
       y: { label: unitOf(tuning), range: around(values) },
       lines: [
-        { label: 'trials', colour: 'model-1', style: 'dots', values },
+        {
+          label: 'trials',
+          colour: 'model-1',
+          style: 'dots',
+          values: values.map((value, n) => (isBeside[n] ? null : value)),
+        },
+        ...(neighbours.length === 0
+          ? []
+          : [
+              {
+                ...{ label: 'its neighbours', colour: 'inventory', style: 'dots' as const },
+                values: values.map((value, n) => (isBeside[n] ? value : null)),
+              },
+            ]),
         {
           label: 'best',
           colour: 'spread',

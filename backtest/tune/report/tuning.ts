@@ -83,6 +83,9 @@ export type Evidence = {
     readonly value: number;
     readonly interval: readonly [number, number] | null;
     readonly lossProbability: number;
+    /** What the best of one half of the blocks brought in a block there, and in a block of the other half: the mean of all halves. */
+    readonly inSample: number;
+    readonly outOfSample: number;
     readonly logits: readonly number[];
   } | null;
   /** Purged and embargoed combinatorial cross-validation: what always choosing on other groups of blocks would have brought, one sum a path through all blocks. */
@@ -108,6 +111,8 @@ export type TunedParameter = {
   readonly upwards: boolean;
   readonly names: readonly string[];
   readonly points: readonly { readonly at: number; readonly value: number }[];
+  /** Of the best, with this parameter alone moved. */
+  readonly neighbours: readonly { readonly at: number; readonly value: number }[];
   readonly chosen: number | null;
 };
 

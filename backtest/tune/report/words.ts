@@ -72,7 +72,14 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
       : pbo.value < 0.5
         ? 'the choice among the trials is uncertain: its neighbours may do as well'
         : 'the choice among the trials is no better than a random one';
-  return `Probability of overfitting ${share(pbo.value)}: ${word}.${path}${walked}${held}`;
+  return `Probability of overfitting ${share(pbo.value)}: ${word}.${keptText(pbo)}${path}${walked}${held}`;
+}
+
+/** Of what the best of one half brought there, how much the other half bore out. */
+function keptText({ inSample, outOfSample }: NonNullable<Evidence['pbo']>): string {
+  if (!(inSample > 0)) return '';
+  if (!(outOfSample > 0)) return ' What was best in one half of the time lost in the other.';
+  return ` What was best in one half of the time brought ${Math.round((100 * outOfSample) / inSample)} % as much in the other.`;
 }
 
 function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[] {

@@ -9,10 +9,18 @@ import {
   pathResults,
   stabilityOf,
   stationaryInterval,
-  varianceOfSharpes,
+  varianceByLuck,
   walkForwardSplits,
 } from '../../../backtest/index.ts';
-import type { Evidence, Interval, Space, SpaceParameter, ResultSpan, TunedParameter } from '../../../backtest/index.ts';
+import type {
+  CombinatorialSplits,
+  Evidence,
+  Interval,
+  Space,
+  SpaceParameter,
+  ResultSpan,
+  TunedParameter,
+} from '../../../backtest/index.ts';
 import { randomOf } from '../../core/index.ts';
 import { MEASURES, rounded, upwards } from './measures.ts';
 import type { MeasureName } from './measures.ts';
@@ -39,17 +47,14 @@ const PBO_BLOCKS = 16;
 /** `feasible` are the trials that could have been chosen, the best among them. */
 export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], terms: EvidenceTerms): Evidence {
   const { pieces, trials, embargoMs } = terms;
-  const { spans, order } = inTime(pieces);
+  const { spans, order } = spansInTime(pieces);
   const rowOf = ({ blocks }: TrialRecord): readonly number[] => order.map(at => blocks[at] ?? 0);
   const results = distinct(feasible).map(rowOf);
   const own = rowOf(best);
-  const deflated = deflatedSharpe(momentsOf(own), trials, varianceOfSharpes(results.map(row => momentsOf(row).sharpe)));
+  const sharpes = results.map(row => momentsOf(row).sharpe);
+  const deflated = deflatedSharpe(momentsOf(own), trials, varianceByLuck(sharpes, own.length));
   const canJudge = results.length >= 2;
-  const cross = combinatorialSplits(spans, {
-    groups: Math.min(GROUPS, spans.length),
-    tested: Math.min(2, spans.length - 1),
-    embargo: embargoMs,
-  });
+  const cross = crossSplits(spans, embargoMs);
   const forward = walkForwardSplits(spans, { folds: Math.min(FOLDS, spans.length - 1), embargo: embargoMs });
   return {
     blocks: own.length,
@@ -73,9 +78,17 @@ export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], 
             : [{ chosen: distinct(feasible)[choice.chosen]!.number, net: sum(choice.values) }];
         }),
     stability: stabilityAround(best, terms),
-    parameters: terms.space.map(parameter => along(parameter, feasible, best, terms.objective)),
+    parameters: terms.space.map(parameter => along(parameter, feasible, best, terms)),
   };
 }
+
+/** Ten groups of which two are judged in, purged and embargoed. */
+export const crossSplits = (spans: readonly ResultSpan[], embargoMs: number): CombinatorialSplits =>
+  combinatorialSplits(spans, {
+    groups: Math.min(GROUPS, spans.length),
+    tested: Math.min(2, spans.length - 1),
+    embargo: embargoMs,
+  });
 
 /** Fewer tell no interval. */
 const BLOCKS_LEAST = 20;
@@ -90,7 +103,7 @@ export function intervalOfSum(gains: readonly number[]): Interval | null {
 }
 
 function overfitting(results: readonly (readonly number[])[]): NonNullable<Evidence['pbo']> {
-  const { value, interval, logits, lossProbability } = overfittingOf(results, {
+  const { value, interval, logits, lossProbability, inSample, outOfSample } = overfittingOf(results, {
     ...{
       blocks: PBO_BLOCKS,
       measure: 'mean',
@@ -102,17 +115,18 @@ function overfitting(results: readonly (readonly number[])[]): NonNullable<Evide
     value,
     interval: interval && [Math.max(0, interval.low), Math.min(1, interval.high)],
     lossProbability,
+    ...{ inSample: meanOf(inSample), outOfSample: meanOf(outOfSample) },
     logits,
   };
 }
 
 /** Each configuration once. */
-const distinct = (trials: readonly TrialRecord[]): readonly TrialRecord[] => [
+export const distinct = (trials: readonly TrialRecord[]): readonly TrialRecord[] => [
   ...new Map(trials.map(trial => [trial.config, trial])).values(),
 ];
 
 /** The blocks of all pieces in the order of their beginning, and from when to when what they brought was decided and known. */
-function inTime(pieces: readonly Piece[]): {
+export function spansInTime(pieces: readonly Piece[]): {
   readonly spans: readonly ResultSpan[];
   readonly order: readonly number[];
 } {
@@ -152,24 +166,27 @@ function along(
   parameter: SpaceParameter,
   feasible: readonly TrialRecord[],
   best: TrialRecord,
-  objective: MeasureName,
+  { objective, neighbours }: EvidenceTerms,
 ): TunedParameter {
   const { key } = parameter;
   const names = parameter.kind === 'choice' ? parameter.values.map(String) : [];
-  const placeOf = ({ point }: TrialRecord): number | null => {
+  const placeOf = ({ point }: Pick<TrialRecord, 'point'>): number | null => {
     const value = point[key];
     if (value === undefined) return null;
     return parameter.kind === 'choice' ? names.indexOf(String(value)) : Number(value);
   };
+  const placed = (of: readonly Pick<TrialRecord, 'point' | 'measures'>[]): TunedParameter['points'] =>
+    of.flatMap(one => {
+      const at = placeOf(one);
+      return at === null || one.measures === null ? [] : [{ at, value: one.measures[objective] }];
+    });
   return {
     key,
     scale: parameter.kind === 'choice' ? 'choice' : parameter.kind === 'log' ? 'log' : 'linear',
     upwards: MEASURES[objective].better === 'more',
     names,
-    points: feasible.flatMap(trial => {
-      const at = placeOf(trial);
-      return at === null || trial.measures === null ? [] : [{ at, value: trial.measures[objective] }];
-    }),
+    points: placed(feasible),
+    neighbours: placed(neighbours.filter(one => one.key === key)),
     chosen: placeOf(best),
   };
 }

@@ -166,10 +166,13 @@ export function preparedAt(
 
 const NOT_RUN = { state: 'refused', measures: null, soFar: [], blocks: [] } as const;
 
+/** Which batch is under way, and the best of what is over. */
 function bestText(made: readonly TrialRecord[], { study, unit }: StudyRun): string {
   const [objective] = study.keys.objectives;
+  const { trials, batch } = study.keys.search;
   const best = bestTrial(made, study.keys);
-  const where = `trial ${made.length + 1} of ${study.keys.search.trials}`;
+  const [first, last] = [made.length + 1, Math.min(made.length + batch, trials)];
+  const where = `${first === last ? `trial ${first}` : `trials ${first} to ${last}`} of ${trials}`;
   if (best === null || objective === undefined) return where;
   const value = best.measures?.[objective] ?? 0;
   return `${where}, best ${Number(value.toPrecision(4))}${MEASURES[objective].unit === 'minor' ? ` ${unit}` : ` (${objective})`}`;

@@ -171,7 +171,8 @@ export class Engine {
         this.#account.resumed(event.at);
         break;
     }
-    if (!this.#dirty && event.at - this.#decidedAt < this.#options.patience.decideEveryMs) return NOTHING;
+    // The very sum that drivers are told: past a power of two the difference may be another, and a driver would ask for ever.
+    if (event.at < this.decidesAt) return NOTHING;
     return this.#decide(event.at);
   }
 

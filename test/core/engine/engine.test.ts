@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { instrumentOf, remaining, textOfMoney } from '../../../src/core/index.ts';
 import type { EngineNews, HaltLimits, Side, Strategy } from '../../../src/core/index.ts';
-import { Desk, quoteAround } from '../desk.ts';
+import { Desk, PATIENCE, quoteAround } from '../desk.ts';
 import type { Fate } from '../desk.ts';
 import { bookRules, plain } from '../market.ts';
 
@@ -25,6 +25,21 @@ describe('the engine', () => {
     desk.round();
     expect([desk.prices('buy'), desk.prices('sell')]).toEqual([[998], [1002]]);
     expect(desk.engine.snapshot(desk.now).quoting).toBeNull();
+  });
+
+  it('decides at the very time that it says, whatever fractions of a millisecond its times have', () => {
+    fc.assert(
+      // Where a second leads past a power of two, digits are lost.
+      fc.property(fc.integer({ min: 20, max: 41 }), fc.double({ min: 0, max: 1000, noNaN: true }), (power, before) => {
+        const desk = new Desk({ patience: { ...PATIENCE, decideEveryMs: 1000 } }).open();
+        let at = 2 ** power - before;
+        for (let i = 0; i < 3; i++) {
+          desk.step({ kind: 'timer', at });
+          expect(desk.engine.decidesAt).toBeGreaterThan(at);
+          at = desk.engine.decidesAt;
+        }
+      }),
+    );
   });
 
   it('without limits places nothing', () => {

@@ -142,6 +142,10 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
     command: /^npm run compare:docs$/,
     why: 'every session of the recordings beside the project, ten minutes; the page has the tables of its figures, by a test',
   },
+  {
+    command: /^npm run compare:tuned$/,
+    why: 'fourteen studies of the recordings beside the project, minutes; the page has the tables of its figures, by a test',
+  },
   { command: /tapeMemory\.js/, why: 'writes 0.8 GB and takes minutes, as the page says' },
   {
     command: /^npm run queue:overhead/,

@@ -5,6 +5,7 @@ import {
   expectedMaximumSharpe,
   momentsOf,
   probabilisticSharpe,
+  varianceByLuck,
   varianceOfSharpes,
 } from '../../../../backtest/tune/judge/sharpe.ts';
 
@@ -44,4 +45,12 @@ test('moments are those of a sample worked by hand; what never deviates has no r
   expect(momentsOf([2, 2, 2])).toEqual({ count: 3, mean: 2, deviation: 0, sharpe: 0, skew: 0, kurtosis: 3 });
   expect(varianceOfSharpes([0.1])).toBe(0);
   expect(varianceOfSharpes([0.1, 0.3])).toBeCloseTo(0.02, 12);
+});
+
+test('trials that are truly worse make no other one lucky: ratios lie no farther apart by luck than those of results without skill', () => {
+  const near = [0.1, 0.12, 0.14];
+  expect(varianceByLuck(near, 81)).toBe(varianceOfSharpes(near));
+  expect(varianceByLuck([...near, -2], 81)).toBe(1 / 80);
+  // Of one there is nothing to compare: it was chosen from others all the same.
+  expect(varianceByLuck([0.1], 81)).toBe(1 / 80);
 });
