@@ -180,6 +180,12 @@ export class Engine {
     return [...this.#orders.live].filter(mayLive);
   }
 
+  /** None may live that is of another run. */
+  get #isAlone(): boolean {
+    for (const order of this.#orders.live) if (mayLive(order) && !this.#ids.isOfThisRun(order.id)) return false;
+    return true;
+  }
+
   /** Orders that may live or may still be filled. */
   get unfinished(): readonly Order[] {
     return [...this.#orders.live];
@@ -494,7 +500,7 @@ export class Engine {
       balances: this.#account.missing,
       account: this.#fresh.account !== -Infinity,
       alone: !this.#orphanOrders.mayPlaceAgain(at),
-      clear: this.liveOrders.every(order => this.#ids.isOfThisRun(order.id)),
+      clear: this.#isAlone,
     });
   }
 

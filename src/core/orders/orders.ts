@@ -155,6 +155,8 @@ type Live = {
   negativeLookUps: number;
   emptyCancels: number;
   emptyTradeReads: number;
+  /** Which end of an order it was, counted from 1, that made it a finished one; 0 before. */
+  endedAs: number;
 };
 
 /** Assumptions about the exchange, all in milliseconds. */
@@ -188,6 +190,10 @@ export class Orders {
   readonly #patience: Patience;
   readonly #live = new Map<string, Live>();
   readonly #finished = new Map<string, Live>();
+  /** The finished ones, oldest first, from `#oldestFinished` on; with those that were reopened since: their last end is another. */
+  #finishedInTurn: { readonly order: Live; readonly endedAs: number }[] = [];
+  #oldestFinished = 0;
+  #ends = 0;
   /** The last few that ended: a read under way may still show them. */
   readonly #justEnded: Live[] = [];
   readonly #byOid = new Map<string, Live>();
@@ -258,6 +264,7 @@ export class Orders {
       negativeLookUps: 0,
       emptyCancels: 0,
       emptyTradeReads: 0,
+      endedAs: 0,
     };
     this.#live.set(id, order);
     return order;
@@ -433,7 +440,9 @@ export class Orders {
 
   /** Closes what the evidence allows to close, and settles what has waited long enough. */
   tick(at: Millis): void {
-    for (const order of [...this.#live.values()]) {
+    // Who ends leaves the map while it is gone through, and nobody comes.
+    for (const order of this.#live.values()) {
+      if (order.state !== 'unknown' && order.state !== 'closed-unsettled') continue;
       if (order.state === 'unknown' && this.#isProvenGone(order)) this.#close(order, 'never arrived', at);
       if (
         order.state === 'closed-unsettled' &&
@@ -543,16 +552,27 @@ export class Orders {
     order.ending = ending;
     this.#move(order, input);
     this.#live.delete(order.id);
+    order.endedAs = ++this.#ends;
     this.#finished.set(order.id, order);
+    this.#finishedInTurn.push({ order, endedAs: order.endedAs });
     this.#justEnded.push(order);
     if (this.#justEnded.length > JUST_ENDED_MAX) this.#justEnded.shift();
-    if (this.#finished.size > FINISHED_MAX) {
-      const oldest = this.#finished.keys().next().value!;
-      const oid = this.#finished.get(oldest)!.oid;
-      if (oid !== null) this.#byOid.delete(oid);
-      this.#finished.delete(oldest);
-    }
+    if (this.#finished.size > FINISHED_MAX) this.#forgetOldest();
     this.#news({ kind: 'ended', order, ending });
+  }
+
+  /** A map is not asked for its first key: it would look at every one that was deleted before. */
+  #forgetOldest(): void {
+    for (;;) {
+      const { order, endedAs } = this.#finishedInTurn[this.#oldestFinished++]!;
+      if (this.#oldestFinished > FINISHED_MAX) {
+        this.#finishedInTurn = this.#finishedInTurn.slice(this.#oldestFinished);
+        this.#oldestFinished = 0;
+      }
+      if (order.endedAs !== endedAs || !this.#finished.delete(order.id)) continue;
+      if (order.oid !== null) this.#byOid.delete(order.oid);
+      return;
+    }
   }
 
   #move(order: Live, input: Input): void {
