@@ -65,7 +65,7 @@ export async function backtestBench(
       book: () => void bookAlone(rows),
       golden: () => golden(rows),
       goldenFromTape: () => golden(windowOfTape(openStoredTape(tape))),
-      production: () => production(inMillis, 'expected'),
+      production: () => void production(inMillis, 'expected'),
       productionFromTape: () => {
         const { to } = openStoredTape(tape);
         production(windowOfLevels(openStoredTape(tape)), 'expected', to);
