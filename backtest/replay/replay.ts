@@ -380,7 +380,8 @@ export class TapeReplay {
       case 'stop':
         this.#stop(now);
         return null;
-      default:
+      case 'stopping':
+      case 'over':
         this.#hear(now);
         this.#answerLater(now);
         this.#readAccount(now);

@@ -17,9 +17,17 @@ export async function sideBySide(
   count: number,
   to?: number,
 ): Promise<readonly ReplayResult[]> {
-  const all = Array.from({ length: count }, (_, i) => optionsOf(rows, 'expected', 10.6 * (1 + i / count), to));
+  const all = sideBySideOptions(rows, count, to);
   return (await runSideBySide(rows, all)).map(checked);
 }
+
+/** Of so many. */
+export const sideBySideOptions = (
+  rows: MarketRows | RowWindow,
+  count: number,
+  to?: number,
+): readonly SideBySideOptions[] =>
+  Array.from({ length: count }, (_, i) => optionsOf(rows, 'expected', 10.6 * (1 + i / count), to));
 
 function optionsOf(
   rows: MarketRows | RowWindow,
