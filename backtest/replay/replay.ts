@@ -624,18 +624,25 @@ export class TapeReplay {
       const outcome = { kind: 'done', value: canceled.map(({ oid }) => oid) } as const;
       this.#step({ kind: 'canceled', at: now, startedAt: now, ids: canceled.map(({ id }) => id), outcome });
     }
-    const ended = [...gone, ...canceled];
+    this.#tellEnds([...gone, ...canceled], closed, now);
+    this.#forget();
+  }
+
+  /** Orders that are over, and those of which a notice of what they got is still on its way. */
+  #tellEnds(
+    ended: readonly Placed[],
+    closed: readonly { readonly placed: Placed; readonly left: number }[],
+    now: Millis,
+  ): void {
+    if (ended.length === 0 && closed.length === 0) return;
     const reports = [
       ...ended.map(one => this.#reportOf(one, 'cancelled', now)),
       ...closed.map(({ placed: one, left }) =>
         this.#reportAs(one, left > 0 ? 'cancelled' : 'completed', one.order.lots - left, now),
       ),
     ];
-    if (reports.length > 0) {
-      const ids = [...ended, ...closed.map(({ placed: one }) => one)].map(({ id }) => id);
-      this.#step({ kind: 'looked up', at: now, startedAt: now, ids, outcome: { kind: 'done', value: reports } });
-    }
-    this.#forget();
+    const ids = [...ended, ...closed.map(({ placed: one }) => one)].map(({ id }) => id);
+    this.#step({ kind: 'looked up', at: now, startedAt: now, ids, outcome: { kind: 'done', value: reports } });
   }
 
   #tradeOf(

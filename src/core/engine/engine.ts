@@ -177,7 +177,7 @@ export class Engine {
 
   /** Orders of ours that may be in the exchange's book. */
   get liveOrders(): readonly Order[] {
-    return [...this.#orders.live].filter(mayLive);
+    return this.#orders.live.filter(mayLive);
   }
 
   /** None may live that is of another run. */
@@ -188,7 +188,7 @@ export class Engine {
 
   /** Orders that may live or may still be filled. */
   get unfinished(): readonly Order[] {
-    return [...this.#orders.live];
+    return this.#orders.live;
   }
 
   /** By its origin id, also for a while after its end. */
@@ -303,7 +303,8 @@ export class Engine {
     // Cancels go out first: they free what placements may need, and they are what must not wait.
     const unknown = this.#unknownOrders.cancels(at, cancels);
     // And first of all those of orders that are known to live: the requests for unknown ones are many, and may all wait for a dead line.
-    const ordered: Approved<Command>[] = [...approveByIds('cancel', cancels), ...unknown];
+    const ordered: Approved<Command>[] = cancels.length > 0 ? approveByIds('cancel', cancels) : [];
+    ordered.push(...unknown);
     for (const id of cancels) this.#orders.cancelSent(id, at);
     for (const command of ordered)
       if (command.kind === 'cancel') for (const id of command.ids) this.#quoter.postOnlyBackoff.touched(id);
@@ -485,7 +486,7 @@ export class Engine {
       depth: this.#market.depth,
       position: this.#inventory.positionLots(),
       converting: this.#account.converting(this.#rules.instrument),
-      orders: [...this.#orders.live],
+      orders: this.#orders.live,
       majorFunds: this.#account.funds(major),
       minorFunds: this.#account.funds(minor),
       unknownMax: unknownMax ?? 2,
@@ -508,7 +509,12 @@ export class Engine {
     return {
       at,
       instrument: this.#rules.instrument,
-      ...this.#market.view,
+      depth: this.#market.depth,
+      mid: this.#market.mid,
+      lastTrade: this.#market.lastTrade,
+      hearsTrades: this.#market.hearsTrades,
+      reference: this.#market.reference,
+      rfqPrices: this.#market.rfqPrices,
       position: this.#inventory.positionLots(),
       positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
       makerRate: this.#rules.makerRate,

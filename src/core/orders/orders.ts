@@ -173,6 +173,8 @@ const ABSENCES_TO_CLOSE_UNKNOWN = 4;
 const ABSENCES_TO_CLOSE_OPEN = 2;
 /** Finished orders remembered, to recognise their late fills. */
 const FINISHED_MAX = 5000;
+/** Forgotten ones that are kept until there are so many: few, because each holds its memory. */
+const FORGOTTEN_MAX = 500;
 const JUST_ENDED_MAX = 64;
 /** Trades that the exchange counts and does not list: the order stays reserved, and after this it is told. */
 const MISSING_AFTER_MS = 60_000;
@@ -189,9 +191,12 @@ export class Orders {
   readonly #instrument: Instrument;
   readonly #patience: Patience;
   readonly #live = new Map<string, Live>();
+  /** The same as a list that stays as it is, made anew once one has come or gone. */
+  #liveList: readonly Order[] | null = null;
   readonly #finished = new Map<string, Live>();
-  /** The finished ones, oldest first, from `#oldestFinished` on; with those that were reopened since: their last end is another. */
-  #finishedInTurn: { readonly order: Live; readonly endedAs: number }[] = [];
+  /** The finished ones, oldest first, from `#oldestFinished` on, and which end each had; with those that were reopened since: their last end is another. */
+  #finishedInTurn: Live[] = [];
+  #endsInTurn: number[] = [];
   #oldestFinished = 0;
   #ends = 0;
   /** The last few that ended: a read under way may still show them. */
@@ -208,8 +213,8 @@ export class Orders {
   }
 
   /** Orders that may live or may still be filled: everything but `done`. */
-  get live(): IterableIterator<Order> {
-    return this.#live.values();
+  get live(): readonly Order[] {
+    return (this.#liveList ??= [...this.#live.values()]);
   }
 
   get liveCount(): number {
@@ -267,6 +272,7 @@ export class Orders {
       endedAs: 0,
     };
     this.#live.set(id, order);
+    this.#liveList = null;
     return order;
   }
 
@@ -501,6 +507,7 @@ export class Orders {
       this.#finished.delete(order.id);
       if (this.#justEnded.includes(order)) this.#justEnded.splice(this.#justEnded.indexOf(order), 1);
       this.#live.set(order.id, order);
+      this.#liveList = null;
       order.ending = null;
       order.finalFilled = null;
       order.answeredAt = at;
@@ -552,9 +559,11 @@ export class Orders {
     order.ending = ending;
     this.#move(order, input);
     this.#live.delete(order.id);
+    this.#liveList = null;
     order.endedAs = ++this.#ends;
     this.#finished.set(order.id, order);
-    this.#finishedInTurn.push({ order, endedAs: order.endedAs });
+    this.#finishedInTurn.push(order);
+    this.#endsInTurn.push(order.endedAs);
     this.#justEnded.push(order);
     if (this.#justEnded.length > JUST_ENDED_MAX) this.#justEnded.shift();
     if (this.#finished.size > FINISHED_MAX) this.#forgetOldest();
@@ -564,9 +573,12 @@ export class Orders {
   /** A map is not asked for its first key: it would look at every one that was deleted before. */
   #forgetOldest(): void {
     for (;;) {
-      const { order, endedAs } = this.#finishedInTurn[this.#oldestFinished++]!;
-      if (this.#oldestFinished > FINISHED_MAX) {
+      const order = this.#finishedInTurn[this.#oldestFinished]!;
+      const endedAs = this.#endsInTurn[this.#oldestFinished++]!;
+      // What was passed over is let go now and then.
+      if (this.#oldestFinished > FORGOTTEN_MAX) {
         this.#finishedInTurn = this.#finishedInTurn.slice(this.#oldestFinished);
+        this.#endsInTurn = this.#endsInTurn.slice(this.#oldestFinished);
         this.#oldestFinished = 0;
       }
       if (order.endedAs !== endedAs || !this.#finished.delete(order.id)) continue;
