@@ -1,6 +1,6 @@
 /** Events per second of the replay, as shares of what a compiled loop does on the same tape in the same job. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,6 +41,8 @@ type Name = keyof typeof AIMS;
 const NAMES = Object.keys(AIMS) as Name[];
 /** Configurations beside each other in one thread; over a part of the tape, because each event is one of all of them. */
 const SIDE_BY_SIDE = 16;
+/** Events over which the compiled loop's processor time is taken: the system counts in hundredths of a second. */
+const PROCESSOR_EVENTS = 120_000_000;
 const SIDE_BY_SIDE_SHARE = 0.2;
 const MODELS = ['pessimistic', 'expected', 'optimistic'] as const;
 
@@ -85,11 +87,14 @@ export async function backtestBench(
     const events = Object.fromEntries(NAMES.map(name => [name, rows.length])) as Record<Name, number>;
     events.threeModels = MODELS.length * rows.length;
     events.sideBySide = SIDE_BY_SIDE * part.length;
+    const compiledNs: number[] = [];
     const none = () => Object.fromEntries(NAMES.map(name => [name, [] as number[]])) as Record<Name, number[]>;
     const speeds = none();
     const shares = none();
     const cpu = none();
     for (let round = 0; round < ROUNDS; round++) {
+      const busy = compiled === null ? null : processorNsOf(dir, rows.length);
+      if (busy !== null) compiledNs.push(busy);
       for (const name of NAMES) {
         const before = compiled?.();
         const began = performance.now();
@@ -118,8 +123,12 @@ export async function backtestBench(
       const aim = AIMS[name] === null ? '' : ` (aim ${AIMS[name]})`;
       const ratio = share === null ? '' : `, ${share.toFixed(3)} of the compiled loop${aim}`;
       const ns = median(cpu[name]);
-      say(`backtest, ${name}: ${millions(speed)} M events/s, ${ns.toFixed(0)} ns of processor time an event${ratio}`);
+      const ofProcessor = compiledNs.length === 0 ? null : median(compiledNs) / ns;
+      const cost = `${ns.toFixed(0)} ns of processor time an event`;
+      const beside = ofProcessor === null ? '' : `, ${ofProcessor.toFixed(3)} of it by processor time`;
+      say(`backtest, ${name}: ${millions(speed)} M events/s${ratio}; ${cost}${beside}`);
       figures[`backtest.${name}EventsPerSecond`] = speed;
+      if (ofProcessor !== null) figures[`backtest.${name}ProcessorTimeToCompiledLoop`] = ofProcessor;
       figures[`backtest.${name}ProcessorNsPerEvent`] = ns;
       if (share !== null) figures[`backtest.${name}ToCompiledLoop`] = share;
     }
@@ -142,6 +151,28 @@ function compiledLoop(dir: string): (() => number) | null {
     const out = execFileSync(join(dir, 'limit'), [join(dir, 'tape.bin'), '3', '0'], { encoding: 'utf8' });
     return Number(/-> ([\d.]+) M ev\/s/.exec(out)![1]) * 1e6;
   };
+}
+
+/** Processor time of the compiled loop for an event, in ns: what many passes take beyond one. Null where the system does not say what children took. */
+function processorNsOf(dir: string, events: number): number | null {
+  const passes = Math.ceil(PROCESSOR_EVENTS / events);
+  const taken = (times: number): number | null => {
+    const before = secondsOfChildren();
+    execFileSync(join(dir, 'limit'), [join(dir, 'tape.bin'), String(times), '0']);
+    const after = secondsOfChildren();
+    return before === null || after === null ? null : after - before;
+  };
+  const [one, more] = [taken(1), taken(1 + passes)];
+  return one === null || more === null ? null : ((more - one) / passes / events) * 1e9;
+}
+
+/** User and system time of all children that have ended. */
+function secondsOfChildren(): number | null {
+  if (!existsSync('/proc/self/stat')) return null;
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  // What follows the name of the program begins with the third field; these are the sixteenth and the next, in hundredths.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[13]) + Number(fields[14])) / 100;
 }
 
 function storeReference(file: string, dir: string): TapeFigures {
