@@ -44,7 +44,7 @@ import { BUY, FLAG, SELL } from '../rows/rows.ts';
 import type { MarketRows } from '../rows/rows.ts';
 import type { RowWindow } from '../rows/rowWindow.ts';
 import { ReplayMarket } from './replayMarket.ts';
-import type { RowReader } from './replayMarket.ts';
+import type { RowCursor } from './replayMarket.ts';
 
 /** Times in milliseconds. */
 export type ReplayOptions = {
@@ -251,7 +251,7 @@ export class TapeReplay {
   #levelsHeard = 0;
   #tradesHeard = 0;
   /** Of an engine that hears of every trade. */
-  readonly #trades: RowReader | null;
+  readonly #trades: RowCursor | null;
   #lastTrade = 0;
   /** Levels were left out of the book when the engine was last told of it. */
   #hid = false;
@@ -479,7 +479,7 @@ export class TapeReplay {
     }
   }
 
-  #hearTrades(trades: RowReader, now: Millis): void {
+  #hearTrades(trades: RowCursor, now: Millis): void {
     const { local, place, lots, flags, base } = this.#rows;
     const { from } = this.#span;
     for (; local[trades.next]! <= now; trades.next++) {

@@ -5,14 +5,14 @@ import type { MarketRows } from '../rows/rows.ts';
 import { RowWindow } from '../rows/rowWindow.ts';
 
 /** Somebody who reads rows by himself: the first that he has not read stays in memory. */
-export type RowReader = { next: number };
+export type RowCursor = { next: number };
 
 export class ReplayMarket {
   readonly rows: MarketRows;
   readonly there: ExchangeBook;
   readonly here: FeedBook;
   readonly #window: RowWindow | null;
-  readonly #readers: RowReader[] = [];
+  readonly #readers: RowCursor[] = [];
 
   constructor(given: MarketRows | RowWindow) {
     this.#window = given instanceof RowWindow ? given : null;
@@ -34,7 +34,7 @@ export class ReplayMarket {
   }
 
   /** Keeps what a reader has not read. */
-  readBy(reader: RowReader): void {
+  readBy(reader: RowCursor): void {
     this.#readers.push(reader);
   }
 

@@ -1,4 +1,5 @@
 /** Every order of ours from intent to end: its state, what it still reserves, and the evidence that may close it. */
+import { FinishedOrders } from './finishedOrders.ts';
 import type { RestoredOrder } from './restoredOrder.ts';
 import { amountFloor, type Instrument } from '../model/instrument.ts';
 import type { Outcome } from '../ports/outcome.ts';
@@ -173,8 +174,6 @@ const ABSENCES_TO_CLOSE_UNKNOWN = 4;
 const ABSENCES_TO_CLOSE_OPEN = 2;
 /** Finished orders remembered, to recognise their late fills. */
 const FINISHED_MAX = 5000;
-/** Forgotten ones that are kept until there are so many: few, because each holds its memory. */
-const FORGOTTEN_MAX = 500;
 const JUST_ENDED_MAX = 64;
 /** Trades that the exchange counts and does not list: the order stays reserved, and after this it is told. */
 const MISSING_AFTER_MS = 60_000;
@@ -193,12 +192,7 @@ export class Orders {
   readonly #live = new Map<string, Live>();
   /** The same as a list that stays as it is, made anew once one has come or gone. */
   #liveList: readonly Order[] | null = null;
-  readonly #finished = new Map<string, Live>();
-  /** The finished ones, oldest first, from `#oldestFinished` on, and which end each had; with those that were reopened since: their last end is another. */
-  #finishedInTurn: Live[] = [];
-  #endsInTurn: number[] = [];
-  #oldestFinished = 0;
-  #ends = 0;
+  readonly #finished = new FinishedOrders<Live>(FINISHED_MAX);
   /** The last few that ended: a read under way may still show them. */
   readonly #justEnded: Live[] = [];
   readonly #byOid = new Map<string, Live>();
@@ -215,10 +209,6 @@ export class Orders {
   /** Orders that may live or may still be filled: everything but `done`. */
   get live(): readonly Order[] {
     return (this.#liveList ??= [...this.#live.values()]);
-  }
-
-  get liveCount(): number {
-    return this.#live.size;
   }
 
   get(id: string): Order | undefined {
@@ -504,7 +494,7 @@ export class Orders {
     if (order.state === 'closed-unsettled' || order.state === 'done') {
       // A read that started before the end was known tells nothing new.
       if (startedAt <= order.closedAt) return;
-      this.#finished.delete(order.id);
+      this.#finished.reopen(order.id);
       if (this.#justEnded.includes(order)) this.#justEnded.splice(this.#justEnded.indexOf(order), 1);
       this.#live.set(order.id, order);
       this.#liveList = null;
@@ -560,31 +550,11 @@ export class Orders {
     this.#move(order, input);
     this.#live.delete(order.id);
     this.#liveList = null;
-    order.endedAs = ++this.#ends;
-    this.#finished.set(order.id, order);
-    this.#finishedInTurn.push(order);
-    this.#endsInTurn.push(order.endedAs);
+    const { oid: forgotten = null } = this.#finished.add(order) ?? {};
+    if (forgotten !== null) this.#byOid.delete(forgotten);
     this.#justEnded.push(order);
     if (this.#justEnded.length > JUST_ENDED_MAX) this.#justEnded.shift();
-    if (this.#finished.size > FINISHED_MAX) this.#forgetOldest();
     this.#news({ kind: 'ended', order, ending });
-  }
-
-  /** A map is not asked for its first key: it would look at every one that was deleted before. */
-  #forgetOldest(): void {
-    for (;;) {
-      const order = this.#finishedInTurn[this.#oldestFinished]!;
-      const endedAs = this.#endsInTurn[this.#oldestFinished++]!;
-      // What was passed over is let go now and then.
-      if (this.#oldestFinished > FORGOTTEN_MAX) {
-        this.#finishedInTurn = this.#finishedInTurn.slice(this.#oldestFinished);
-        this.#endsInTurn = this.#endsInTurn.slice(this.#oldestFinished);
-        this.#oldestFinished = 0;
-      }
-      if (order.endedAs !== endedAs || !this.#finished.delete(order.id)) continue;
-      if (order.oid !== null) this.#byOid.delete(order.oid);
-      return;
-    }
   }
 
   #move(order: Live, input: Input): void {
@@ -623,8 +593,7 @@ export class Orders {
 
 /** What of an order may still be filled, in lots: known exactly once the exchange has told the final amount. */
 export function remaining(order: Order): number {
-  const final = (order as Live).finalFilled;
-  return (final ?? order.amount) - order.filled;
+  return ((order as Live).finalFilled ?? order.amount) - order.filled;
 }
 
 /** True while the order may be in the exchange's book. */
