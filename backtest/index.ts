@@ -13,6 +13,8 @@ export {
 } from './rows/latency.ts';
 export type { Latency, LatencySpec, Travel } from './rows/latency.ts';
 export { runHedgedReplay, runReplay } from './replay/replay.ts';
+export { runSideBySide } from './replay/sideBySide.ts';
+export type { SideBySideOptions } from './replay/sideBySide.ts';
 export type { ReplayDeskOptions } from './exchange/desk.ts';
 export type { ReplayedHedge, HedgeOptions } from './replay/hedging.ts';
 export type { FillRow, OrderRow, ReplayOptions, ReplayResult, ReplaySink } from './replay/replay.ts';

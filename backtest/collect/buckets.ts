@@ -10,7 +10,8 @@ export const BUCKETS_MAX = 1024;
 export class Buckets<Name extends string> {
   readonly #from: number;
   readonly #keeps: readonly Keep[];
-  readonly #names: readonly Name[];
+  /** Of each column, for `putIn`. */
+  readonly numbers: Readonly<Record<Name, number>>;
   readonly #columns: readonly Float64Array[];
   #width: number;
   #length = 0;
@@ -21,13 +22,13 @@ export class Buckets<Name extends string> {
     }
     this.#from = from;
     this.#width = width;
-    const names: Name[] = [];
+    const numbers = {} as Record<Name, number>;
     const keeps: Keep[] = [];
     for (const name in columns) {
-      names.push(name);
+      numbers[name] = keeps.length;
       keeps.push(columns[name]);
     }
-    this.#names = names;
+    this.numbers = numbers;
     this.#keeps = keeps;
     this.#columns = keeps.map(keep => new Float64Array(BUCKETS_MAX).fill(emptyOf(keep)));
   }
@@ -42,17 +43,21 @@ export class Buckets<Name extends string> {
   }
 
   put(name: Name, at: number, value: number): void {
-    const index = this.#indexOf(at);
-    const which = this.#names.indexOf(name);
+    this.putIn(this.stretchAt(at), this.numbers[name], value);
+  }
+
+  /** The same where several values of one time are put in: `stretch` of that time, `which` of `numbers`. */
+  putIn(stretch: number, which: number, value: number): void {
     const column = this.#columns[which]!;
-    column[index] = merged(this.#keeps[which]!, column[index]!, value);
+    column[stretch] = merged(this.#keeps[which]!, column[stretch]!, value);
   }
 
   column(name: Name): Float64Array {
-    return this.#columns[this.#names.indexOf(name)]!.subarray(0, this.#length);
+    return this.#columns[this.numbers[name]]!.subarray(0, this.#length);
   }
 
-  #indexOf(at: number): number {
+  /** Number of the stretch that a time lies in; another one after the next of a later time. */
+  stretchAt(at: number): number {
     let index = Math.floor((at - this.#from) / this.#width);
     if (!(index >= 0 && Number.isSafeInteger(index))) throw new RangeError(`${at} is before ${this.#from}`);
     while (index >= BUCKETS_MAX) {

@@ -5,7 +5,6 @@ import {
   MARKOUT_LEVELS_MAX,
   Markouts,
   money,
-  moneyOfAmount,
   Position,
   price as ticksOf,
 } from '../../src/core/index.ts';
@@ -114,6 +113,8 @@ const SERIES = {
 } as const;
 export type SeriesName = keyof typeof SERIES;
 
+type ProfitNumbers = Readonly<Record<'profit' | 'spread' | 'inventory' | 'fees' | 'hedging', number>>;
+
 /** The market is looked at this often; shares of time are shares of looks. */
 const LOOK_MS = 1000;
 
@@ -136,6 +137,11 @@ export class Collector implements Watcher {
   readonly #positionTime: TimeByValue;
   readonly #levels: Level[] = Array.from({ length: 2 * MARKOUT_LEVELS_MAX }, () => new Level());
   readonly #queued = new Durations();
+  /** A lot of the major currency, and a tick of the minor one. */
+  readonly #lot: number;
+  readonly #tick: number;
+  /** The profit that was last shown, and as what: mostly it has not moved since. */
+  #last: { readonly of: Profit; readonly parts: ProfitNumbers } | null = null;
   #lookAt: Millis;
   #since: Millis;
   #lots: number;
@@ -165,6 +171,8 @@ export class Collector implements Watcher {
     this.#positionTime = new TimeByValue(1);
     this.#absence = new Absence(from);
     this.#hours = new Hours(from, to);
+    this.#lot = approximately(instrument.lotMoney);
+    this.#tick = approximately(instrument.tickMoney);
     this.#lookAt = from;
     this.#since = from;
     this.#lots = this.#inLots();
@@ -322,50 +330,66 @@ export class Collector implements Watcher {
   }
 
   #sample(at: Millis, midTicks: number, width: number, ownBid: number, ownAsk: number): void {
-    const { budget, instrument } = this.#options;
+    const { budget } = this.#options;
     const series = this.#series;
-    const { spread, inventory, fees, hedging, total } = this.#position.profit();
-    const profit = approximately(total);
+    const parts = this.#shown(this.#position.profit());
+    const { profit } = parts;
     this.#fell(at);
+    // Nothing below is of another time.
+    const stretch = series.stretchAt(at);
+    const { numbers } = series;
     this.#hours.reach(at, this.#profitNow);
     this.#returns.look(at, profit);
-    series.put('profit', at, profit);
-    series.put('profitLeast', at, profit);
-    series.put('profitMost', at, profit);
-    series.put('spread', at, approximately(spread));
-    series.put('inventory', at, approximately(inventory));
-    series.put('fees', at, approximately(fees));
-    series.put('hedging', at, approximately(hedging));
-    const held = this.#lots * approximately(instrument.lotMoney);
-    series.put('position', at, held);
-    series.put('positionLeast', at, held);
-    series.put('positionMost', at, held);
+    series.putIn(stretch, numbers.profit, profit);
+    series.putIn(stretch, numbers.profitLeast, profit);
+    series.putIn(stretch, numbers.profitMost, profit);
+    series.putIn(stretch, numbers.spread, parts.spread);
+    series.putIn(stretch, numbers.inventory, parts.inventory);
+    series.putIn(stretch, numbers.fees, parts.fees);
+    series.putIn(stretch, numbers.hedging, parts.hedging);
+    const held = this.#lots * this.#lot;
+    series.putIn(stretch, numbers.position, held);
+    series.putIn(stretch, numbers.positionLeast, held);
+    series.putIn(stretch, numbers.positionMost, held);
     const [hasBid, hasAsk] = [ownBid !== NO_BID, ownAsk !== NO_ASK];
     this.#absence.look(at, hasBid, hasAsk);
     this.#looks++;
-    series.put('looks', at, 1);
-    if (hasBid) series.put('bidLooks', at, 1);
-    if (hasAsk) series.put('askLooks', at, 1);
+    series.putIn(stretch, numbers.looks, 1);
+    if (hasBid) series.putIn(stretch, numbers.bidLooks, 1);
+    if (hasAsk) series.putIn(stretch, numbers.askLooks, 1);
     if (hasBid) this.#bidLooks++;
     if (hasAsk) this.#askLooks++;
     if (hasBid && hasAsk) this.#bothLooks++;
     this.#hours.look(hasBid && hasAsk);
     const used = budget.usedAt(at);
     this.#requestsMost = Math.max(this.#requestsMost, used);
-    series.put('requests', at, used);
+    series.putIn(stretch, numbers.requests, used);
     if (midTicks === 0) return;
-    series.put('middle', at, midTicks * approximately(instrument.tickMoney));
+    series.putIn(stretch, numbers.middle, midTicks * this.#tick);
     const marketBps = (width * 10_000) / midTicks;
     this.#market += marketBps;
     this.#marketLooks++;
-    series.put('marketBps', at, marketBps);
-    series.put('marketLooks', at, 1);
+    series.putIn(stretch, numbers.marketBps, marketBps);
+    series.putIn(stretch, numbers.marketLooks, 1);
     if (!(hasBid && hasAsk)) return;
     const oursBps = ((ownAsk - ownBid) * 10_000) / midTicks;
     this.#ours += oursBps;
     this.#oursLooks++;
-    series.put('oursBps', at, oursBps);
-    series.put('oursLooks', at, 1);
+    series.putIn(stretch, numbers.oursBps, oursBps);
+    series.putIn(stretch, numbers.oursLooks, 1);
+  }
+
+  #shown(of: Profit): ProfitNumbers {
+    if (this.#last?.of === of) return this.#last.parts;
+    const parts = {
+      profit: approximately(of.total),
+      spread: approximately(of.spread),
+      inventory: approximately(of.inventory),
+      fees: approximately(of.fees),
+      hedging: approximately(of.hedging),
+    };
+    this.#last = { of, parts };
+    return parts;
   }
 
   /** The fall of the profit from its highest so far. */
@@ -373,7 +397,7 @@ export class Collector implements Watcher {
     const { total } = this.#position.profit();
     if (total > this.#peak) this.#peak = total;
     const fall = this.#peak - total;
-    this.#series.put('drawdown', at, approximately(money(fall)));
+    this.#series.put('drawdown', at, fall === 0n ? 0 : approximately(money(fall)));
     if (fall <= this.#fall) return;
     this.#fall = fall;
     this.#fallAt = at;
@@ -389,13 +413,13 @@ export class Collector implements Watcher {
 
   /** The extremes of what is held. */
   #holding(at: Millis): void {
-    const held = this.#lots * approximately(this.#options.instrument.lotMoney);
+    const held = this.#lots * this.#lot;
     this.#series.put('positionLeast', at, held);
     this.#series.put('positionMost', at, held);
   }
 
   #inLots(): number {
-    return approximately(this.#position.inventory) / approximately(moneyOfAmount(this.#options.instrument, lotsOf(1)));
+    return approximately(this.#position.inventory) / this.#lot;
   }
 
   #levelOf({ side, level }: OwnOrder): Level {

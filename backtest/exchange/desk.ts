@@ -212,9 +212,10 @@ class Funds extends Account {
   override locked(currency: string): Money {
     const { instrument, exchange, base } = this.#scene;
     let sum = super.locked(currency) as bigint;
-    if (currency === instrument.major) for (const { left } of exchange.asks) sum += BigInt(left) * instrument.lotMoney;
+    if (currency === instrument.major)
+      for (const { left } of exchange.asks.orders) sum += BigInt(left) * instrument.lotMoney;
     else if (currency === instrument.minor)
-      for (const { left, place } of exchange.bids)
+      for (const { left, place } of exchange.bids.orders)
         sum += moneyOfValue(instrument, valueOf((place + base) as Price, left as Amount));
     return money(sum);
   }

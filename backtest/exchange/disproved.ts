@@ -1,5 +1,5 @@
 /** What executions have taken from the last picture of a book: levels that cannot be there any more, until a row tells of them anew. */
-import { SELL } from '../rows/rows.ts';
+import { BUY, SELL } from '../rows/rows.ts';
 import type { SideIndex } from '../rows/rows.ts';
 import type { TickBook } from '../rows/tickBook.ts';
 
@@ -18,6 +18,11 @@ export class Disproved {
       goneBids.set(at, Infinity);
     const gone = this.#gone[side];
     gone.set(place, (gone.get(place) ?? 0) + lots);
+  }
+
+  /** Nothing is known to be gone. */
+  get isEmpty(): boolean {
+    return this.#gone[BUY].size === 0 && this.#gone[SELL].size === 0;
   }
 
   told(side: SideIndex, place: number): void {

@@ -85,18 +85,18 @@ export const NO_ASK = 2 ** 30;
 /** The resting orders of one side, best price first and at one price the oldest first. */
 export class OwnSide {
   readonly orders: OwnOrder[] = [];
-  /** How many rest at a place. */
-  readonly at: Uint16Array;
+  readonly #at: Uint32Array;
   /** Place of the best; NO_BID or NO_ASK where none rests. */
   best: number;
   readonly #sign: 1 | -1;
   readonly #none: number;
 
-  constructor(side: SideIndex, places: number) {
+  /** `at`: how many rest at a place, of this side of everybody who keeps count there. */
+  constructor(side: SideIndex, at: Uint32Array) {
     this.#sign = side === BUY ? -1 : 1;
     this.#none = side === BUY ? NO_BID : NO_ASK;
     this.best = this.#none;
-    this.at = new Uint16Array(places);
+    this.#at = at;
   }
 
   add(order: OwnOrder): void {
@@ -122,7 +122,7 @@ export class OwnSide {
   }
 
   #count(place: number, change: 1 | -1): void {
-    if (place >= 0 && place < this.at.length) this.at[place]! += change;
+    if (place >= 0 && place < this.#at.length) this.#at[place]! += change;
     this.best = this.orders.length === 0 ? this.#none : this.orders[0]!.place;
   }
 }

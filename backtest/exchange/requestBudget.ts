@@ -7,6 +7,10 @@ export class RequestBudget {
   refused = 0;
   readonly #times: Float64Array;
   #next = 0;
+  /** Requests in all; how many of them had left the window when it was last asked, and when that was. */
+  #taken = 0;
+  #gone = 0;
+  #askedAt = -Infinity;
 
   constructor(perMinute: number) {
     if (!(Number.isSafeInteger(perMinute) && perMinute > 0 && perMinute <= 1_000_000)) {
@@ -22,10 +26,13 @@ export class RequestBudget {
   /** Requests taken in the 60 s before `at`. */
   usedAt(at: number): number {
     const times = this.#times;
-    let used = 0;
-    // From the newest back; none is later than now.
-    for (let n = times.length - 1; n >= 0 && at - times[(this.#next + n) % times.length]! < WINDOW_MS; n--) used++;
-    return used;
+    const kept = Math.max(0, this.#taken - times.length);
+    // What has left does not come back, unless an earlier time is asked for.
+    let gone = at >= this.#askedAt ? Math.max(this.#gone, kept) : kept;
+    while (gone < this.#taken && !(at - times[gone % times.length]! < WINDOW_MS)) gone++;
+    this.#gone = gone;
+    this.#askedAt = at;
+    return this.#taken - gone;
   }
 
   /** Takes `count` places at `at`, or none and counts the refusal. */
@@ -40,6 +47,7 @@ export class RequestBudget {
     for (let n = 0; n < count; n++) {
       times[this.#next] = at;
       this.#next = (this.#next + 1) % times.length;
+      this.#taken++;
     }
     return true;
   }

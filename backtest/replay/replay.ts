@@ -1,6 +1,5 @@
 /** The other driver: the production engine, its risk gate and a strategy on a recorded market, with latency and a fill model. */
-import { createHash } from 'node:crypto';
-import { moneyOf, OrderBook, textOfAmount, textOfMoney, textOfPrice } from '../../src/core/index.ts';
+import { moneyOf, textOfAmount, textOfMoney, textOfPrice } from '../../src/core/index.ts';
 import type {
   Amount,
   Approved,
@@ -28,12 +27,14 @@ import type { ExternalReferenceOptions } from './externalReference.ts';
 import { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import { Fees } from '../exchange/fees.ts';
 import type { FeeOptions } from '../exchange/fees.ts';
+import type { FeedBook } from '../rows/feedBook.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency, Travel } from '../rows/latency.ts';
 import { FillNotices } from './fillNotices.ts';
 import { Hedging } from './hedging.ts';
 import type { Hedged, ReplayedHedge, HedgeOptions } from './hedging.ts';
 import { LocalOrders } from './localOrders.ts';
+import { RunHash } from './runHash.ts';
 import { MESSAGE } from '../exchange/messages.ts';
 import type { MessageKind } from '../exchange/messages.ts';
 import { LOCAL } from '../exchange/ownOrders.ts';
@@ -41,7 +42,9 @@ import type { OwnOrder } from '../exchange/ownOrders.ts';
 import { RequestBudget } from '../exchange/requestBudget.ts';
 import { BUY, FLAG, SELL } from '../rows/rows.ts';
 import type { MarketRows } from '../rows/rows.ts';
-import { RowWindow } from '../rows/rowWindow.ts';
+import type { RowWindow } from '../rows/rowWindow.ts';
+import { ReplayMarket } from './replayMarket.ts';
+import type { RowCursor } from './replayMarket.ts';
 
 /** Times in milliseconds. */
 export type ReplayOptions = {
@@ -162,12 +165,12 @@ const LOCKED_OUT = { kind: 'refused', code: LOCKED_OUT_CODE, message: 'too many 
 /** Without a hedger. */
 export function runReplay(options: ReplayOptions): ReplayResult {
   if (options.hedge) throw new TypeError('a replay with a hedger waits for it: runHedgedReplay');
-  return new Replay(options).run();
+  return new TapeReplay(options, new ReplayMarket(options.rows)).run();
 }
 
 /** With or without one. */
 export async function runHedgedReplay(options: ReplayOptions): Promise<ReplayResult> {
-  return new Replay(options).runHedged();
+  return new TapeReplay(options, new ReplayMarket(options.rows)).runHedged();
 }
 
 type Placed = {
@@ -198,25 +201,29 @@ type Heard = {
 type MetLevel = { readonly side: Side; readonly price: Price; readonly amount: Amount };
 const NO_LEVELS: readonly MetLevel[] = [];
 
-class Replay {
+/** What comes next: the time before trading, trading, the moment of the stop, and what is still answered after it. */
+type Phase = 'before' | 'trading' | 'stop' | 'stopping' | 'over';
+
+/** One replay. It is driven from outside: `exchange` lives up to where the replay has aimed it, and then `turn` lets our end live through that moment. */
+export class TapeReplay {
   readonly #options: ReplayOptions;
   readonly #rows: MarketRows;
-  readonly #window: RowWindow | null;
+  readonly #market: ReplayMarket;
   readonly #span: { readonly from: Millis; readonly to: Millis };
   readonly #engine: Engine;
   /** The recorded book as our end knows it, without orders of ours. */
-  readonly #book = new OrderBook();
-  readonly #wantsTrades: boolean;
+  readonly #feed: FeedBook;
   readonly #collector: Collector;
   readonly #gaps: GapIterator;
   /** The same, asked with times at the exchange. */
   readonly #gapsThere: GapIterator;
-  readonly #exchange: SimulatedExchange;
+  /** The exchange's end of it. */
+  readonly exchange: SimulatedExchange;
   readonly #orders: LocalOrders;
   readonly #fees: Fees;
   #ratesAt = -Infinity;
   readonly #budget: RequestBudget;
-  readonly #hash = createHash('sha256');
+  readonly #hash = new RunHash();
   /** By our origin id, until the order is over on both ends. */
   readonly #byId = new Map<string, Placed>();
   readonly #byOrder = new Map<OwnOrder, Placed>();
@@ -230,16 +237,26 @@ class Replay {
   readonly #switches: Switches;
   #lockedOut = 0;
   #recorded: ReplayResult['recorded'] = { ghosts: 0, crossedMs: 0 };
-  #next = 0;
+  #phase: Phase = 'before';
+  #readAt = 0;
+  #stopsBy = 0;
+  #turns = 0;
+  /** The latest moment that rows were asked for. */
+  #latest = -Infinity;
+  /** How far both ends have come. */
+  #reached = 0;
   #now = 0;
-  #bookChanged = false;
-  /** When, at the exchange. */
-  #changedAt = 0;
+  /** Rows, levels and trades of the feed that were heard of. */
+  #rowsHeard = 0;
+  #levelsHeard = 0;
+  #tradesHeard = 0;
+  /** Of an engine that hears of every trade. */
+  readonly #trades: RowCursor | null;
   #lastTrade = 0;
   /** Levels were left out of the book when the engine was last told of it. */
   #hid = false;
   /** What an order of ours has just taken of the book: out of sight until the recording tells of something. */
-  #took: MetLevel[] = [];
+  #took: readonly MetLevel[] = NO_LEVELS;
   #tids = 0;
   #decisions = 0;
   #placed = 0;
@@ -249,15 +266,15 @@ class Replay {
   #major = 0n;
   #minor = 0n;
 
-  constructor(options: ReplayOptions) {
+  /** `market`: of these options' rows; others may have their orders beside it too. */
+  constructor(options: ReplayOptions, market: ReplayMarket) {
     const { instrument, model, latency, fees, gaps } = options;
-    const window = options.rows instanceof RowWindow ? options.rows : null;
-    window?.load(-Infinity, 0);
-    const rows = options.rows instanceof RowWindow ? options.rows.rows : options.rows;
-    this.#window = window;
+    const { rows } = market;
+    this.#market = market;
+    this.#feed = market.here;
     this.#rows = rows;
-    if (rows.length === 0) throw new RangeError('the tape has no rows');
-    if (window !== null && options.to === undefined) throw new RangeError('rows that slide past do not tell their end');
+    if (market.isSliding && options.to === undefined)
+      throw new RangeError('rows that slide past do not tell their end');
     const { from = rows.at[0]!, to = rows.local[rows.length - 1]! } = options;
     this.#span = { from, to };
     this.#options = options;
@@ -268,7 +285,8 @@ class Replay {
     this.#limits = new RequestLimits({ elapsed: () => this.#now });
     this.#switches = switchesOf(options.exchangeLimits);
     this.#engine = options.engine(this.#rates(), news => this.#onNews(news));
-    this.#wantsTrades = this.#engine.wantsTrades;
+    this.#trades = this.#engine.wantsTrades ? { next: 0 } : null;
+    if (this.#trades !== null) market.readBy(this.#trades);
     this.#open(from);
     this.#collector = new Collector({
       instrument,
@@ -281,56 +299,117 @@ class Replay {
       opening: this.#engine.snapshot(from).inventory,
     });
     this.#notices = new FillNotices(options.fillNotice ?? null);
-    this.#exchange = new SimulatedExchange(rows, model, latency, this.#collector);
-    this.#orders = new LocalOrders(this.#exchange, latency);
+    this.exchange = new SimulatedExchange(market.there, model, latency, this.#collector);
+    this.#orders = new LocalOrders(this.exchange, latency);
     this.#hedging = options.hedge ? this.#hedgingOf(options.hedge, from) : null;
     if (options.elsewhere)
       this.#readReference(new ExternalReferenceReplay(options.elsewhere, instrument, latency), from);
   }
 
   run(): ReplayResult {
-    // Without a hedger there is nothing to wait for.
-    for (const at of this.#turns()) throw new Error(`a hedge is due at ${at}`);
-    return this.#result();
+    while (this.aim()) {
+      const hedgeAt = this.turn(this.exchange.run());
+      // Without a hedger there is nothing to wait for.
+      if (hedgeAt !== null) throw new Error(`a hedge is due at ${hedgeAt}`);
+    }
+    return this.result();
   }
 
   async runHedged(): Promise<ReplayResult> {
-    for (const at of this.#turns()) await this.#hedging?.liveTo(at);
-    return this.#result();
+    while (this.aim()) {
+      const hedgeAt = this.turn(this.exchange.run());
+      if (hedgeAt !== null) await this.liveTo(hedgeAt);
+    }
+    return this.result();
   }
 
-  /** The whole tape and the stop after it; yields whenever the hedger has something to do, at the time that both ends have reached. */
-  *#turns(): Generator<Millis, void, void> {
-    const { privatePollMs, onProgress } = this.#options;
+  /** The hedger lives up to a moment that both ends have reached. */
+  async liveTo(at: Millis): Promise<void> {
+    await this.#hedging?.liveTo(at);
+  }
+
+  /** Aims the exchange at the next moment of our end; false when all is over. */
+  aim(): boolean {
     const { from, to } = this.#span;
     const hedging = this.#hedging;
-    this.#live(from);
-    this.#recorded = this.#recordedUpTo(from);
-    let readAt = from;
-    const wake = (): Millis =>
-      Math.max(
-        this.#now,
-        Math.min(
-          ...[this.#engine.decidesAt, readAt, this.#later[0]?.at ?? Infinity],
-          ...[hedging?.dueAt ?? Infinity, this.#notices.dueAt],
-        ),
-      );
-    let turn = 0;
-    for (let now = from; now < to;) {
-      now = this.#live(Math.min(wake(), to));
-      this.#hear(now);
-      // Whatever the engine hears of, it decides on the newest book.
-      if (this.#engine.decidesAt <= now) this.#showBook(now, true);
-      if (readAt <= now) {
-        this.#readAccount(now);
-        readAt = now + privatePollMs;
+    let next = from;
+    switch (this.#phase) {
+      case 'before':
+        break;
+      case 'trading':
+        if (this.#reached < to) next = Math.min(this.#wakesAt(), to);
+        else {
+          this.#recorded = this.#recordedUpTo(to, this.#recorded);
+          this.#phase = 'stop';
+          next = to;
+        }
+        break;
+      case 'stop':
+      case 'stopping': {
+        const isOpen = this.#engine.unfinished.length > 0 || hedging?.isDone === false;
+        this.#phase = this.#reached < this.#stopsBy && isOpen ? 'stopping' : 'over';
+        next = Math.min(this.#reached + this.#options.decideEveryMs, hedging?.dueAt ?? Infinity);
+        break;
       }
-      this.#answerLater(now);
-      if (hedging !== null && hedging.dueAt <= now) yield this.#hedgeAt(now);
-      if (onProgress && ++turn % PROGRESS_EVERY === 0) onProgress((now - from) / (to - from));
+      case 'over':
     }
-    this.#recorded = this.#recordedUpTo(to, this.#recorded);
-    yield* this.#stop(to);
+    if (this.#phase === 'over') return false;
+    if (next > this.#latest) this.#latest = next;
+    this.#market.load(next);
+    this.exchange.aim(next, true);
+    return true;
+  }
+
+  #wakesAt(): Millis {
+    let next = Math.min(this.#engine.decidesAt, this.#readAt, this.#notices.dueAt);
+    if (this.#later.length > 0) next = Math.min(next, this.#later[0]!.at);
+    if (this.#hedging !== null) next = Math.min(next, this.#hedging.dueAt);
+    return Math.max(this.#now, next);
+  }
+
+  /** Our end lives through `now`, which the exchange's end has reached. Returns the time at which the hedger has something to do, or null. */
+  turn(now: Millis): Millis | null {
+    this.#hearRows(now);
+    switch (this.#phase) {
+      case 'before':
+        this.#begin();
+        return null;
+      case 'trading':
+        this.#trade(now);
+        break;
+      case 'stop':
+        this.#stop(now);
+        return null;
+      case 'stopping':
+      case 'over':
+        this.#hear(now);
+        this.#answerLater(now);
+        this.#readAccount(now);
+    }
+    this.#reached = now;
+    return this.#hedging !== null && this.#hedging.dueAt <= now ? this.#hedgeAt(now) : null;
+  }
+
+  #begin(): void {
+    const { from, to } = this.#span;
+    this.#recorded = this.#recordedUpTo(from);
+    this.#readAt = from;
+    this.#reached = from < to ? from : to;
+    this.#phase = 'trading';
+  }
+
+  #trade(now: Millis): void {
+    const { privatePollMs, onProgress } = this.#options;
+    const { from, to } = this.#span;
+    this.#hear(now);
+    // Whatever the engine hears of, it decides on the newest book.
+    if (this.#engine.decidesAt <= now) this.#showBook(now, true);
+    if (this.#readAt <= now) {
+      this.#readAccount(now);
+      this.#readAt = now + privatePollMs;
+    }
+    this.#answerLater(now);
+    if (onProgress && ++this.#turns % PROGRESS_EVERY === 0) onProgress((now - from) / (to - from));
   }
 
   /** The hedger weighs its ways out against the newest book. */
@@ -340,8 +419,8 @@ class Replay {
   }
 
   #recordedUpTo(at: Millis, before = { ghosts: 0, crossedMs: 0 }): ReplayResult['recorded'] {
-    const { ghosts } = this.#exchange;
-    return { ghosts: ghosts - before.ghosts, crossedMs: this.#exchange.crossedUpTo(at) - before.crossedMs };
+    const { there } = this.#market;
+    return { ghosts: there.ghosts - before.ghosts, crossedMs: there.crossedUpTo(at) - before.crossedMs };
   }
 
   #hedgingOf(hedge: HedgeOptions, from: Millis): Hedging {
@@ -349,7 +428,7 @@ class Replay {
     return new Hedging(hedge, {
       ...{ instrument, balances, gaps, latency, from },
       engine: this.#engine,
-      exchange: this.#exchange,
+      exchange: this.exchange,
       collector: this.#collector,
       base: this.#rows.base,
       takerRate: () => this.#fees.takerRate,
@@ -359,7 +438,7 @@ class Replay {
         return this.#isAdmitted(1) ? null : LOCKED_OUT;
       },
       onEnd: row => {
-        this.#hash.update(JSON.stringify(row));
+        this.#hash.add(JSON.stringify(row));
         this.#options.sink?.hedge?.(row);
       },
     });
@@ -386,38 +465,29 @@ class Replay {
     this.#step({ kind: 'balances', at, startedAt: at, quiet: true, balances: list });
   }
 
-  /** Both ends live on until `time`, or until an answer arrives before it; returns how far. */
-  #live(time: Millis): Millis {
-    if (this.#window !== null) this.#load(this.#window, time);
-    const now = this.#exchange.runToAnswer(time);
-    const { at: times, local, place, lots, flags, base, places } = this.#rows;
-    const book = this.#book;
-    // What came before is in the book; the engine lives from then on.
-    const { from } = this.#span;
-    let row = this.#next;
-    if (local[row]! <= now) this.#took = [];
-    while (local[row]! <= now) {
-      const flag = flags[row]!;
-      const at = place[row]!;
-      if ((flag & FLAG.trade) !== 0) {
-        this.#lastTrade = at + base;
-        if (this.#wantsTrades && local[row]! >= from) this.#tellTrade(local[row]!, lots[row]! as Amount, flag);
-      } else if (at > 0 && at < places - 1 && (flag & FLAG.again) === 0) {
-        book.set((flag & FLAG.sell) !== 0 ? 'sell' : 'buy', (at + base) as Price, lots[row]! as Amount);
-        this.#bookChanged = true;
-        this.#changedAt = times[row]!;
-      }
-      row++;
+  /** What the feed has told by now. What came before trading began is in the book; the engine lives from then on. */
+  #hearRows(now: Millis): void {
+    const feed = this.#feed;
+    feed.hear(now);
+    if (feed.rows === this.#rowsHeard) return;
+    this.#rowsHeard = feed.rows;
+    this.#took = NO_LEVELS;
+    if (this.#trades !== null) this.#hearTrades(this.#trades, now);
+    else if (feed.trades !== this.#tradesHeard) {
+      this.#tradesHeard = feed.trades;
+      this.#lastTrade = feed.lastTrade;
     }
-    this.#next = row;
-    return now;
   }
 
-  #load(window: RowWindow, time: Millis): void {
-    const moved = window.load(time, Math.min(this.#next, this.#exchange.next));
-    if (moved === 0) return;
-    this.#next -= moved;
-    this.#exchange.moved(moved);
+  #hearTrades(trades: RowCursor, now: Millis): void {
+    const { local, place, lots, flags, base } = this.#rows;
+    const { from } = this.#span;
+    for (; local[trades.next]! <= now; trades.next++) {
+      const row = trades.next;
+      if ((flags[row]! & FLAG.trade) === 0) continue;
+      this.#lastTrade = place[row]! + base;
+      if (local[row]! >= from) this.#tellTrade(local[row]!, lots[row]! as Amount, flags[row]!);
+    }
   }
 
   #tellTrade(at: Millis, amount: Amount, flag: number): void {
@@ -433,18 +503,21 @@ class Replay {
       this.#step({ kind: 'public trade', at, price: this.#lastTrade as Price });
       this.#lastTrade = 0;
     }
-    const isNews = this.#bookChanged;
+    const feed = this.#feed;
+    const isNews = feed.levels !== this.#levelsHeard;
     if (!always && !isNews && !this.#hid) return;
-    this.#bookChanged = false;
+    this.#levelsHeard = feed.levels;
     this.#decisions++;
     // What was under way to us when a gap began is heard in it.
-    const isUnderWay = isNews && !this.#gapsThere.isIn(this.#changedAt);
+    const isUnderWay = isNews && !this.#gapsThere.isIn(feed.changedAt);
     if (this.#gaps.isIn(at) && !isUnderWay) this.#step({ kind: 'timer', at });
     else {
-      const hidden = [...this.#hideTaken(), ...this.#hideMet()].reverse();
-      this.#hid = hidden.length > 0;
-      this.#step({ kind: 'book', at, startedAt: null, book: this.#book });
-      for (const { side, price, amount } of hidden) this.#book.set(side, price, amount);
+      const taken = this.#took.length === 0 ? NO_LEVELS : this.#hideTaken();
+      const met = this.#hideMet();
+      this.#hid = taken.length > 0 || met.length > 0;
+      this.#step({ kind: 'book', at, startedAt: null, book: feed.book });
+      if (this.#hid)
+        for (const { side, price, amount } of [...taken, ...met].reverse()) feed.book.set(side, price, amount);
     }
     if (this.#collector.isMissing) this.#explain(at);
   }
@@ -456,16 +529,19 @@ class Replay {
   }
 
   #seesTaken({ side }: OwnOrder, place: number, lots: number): void {
-    this.#took.push({
-      side: side === BUY ? 'sell' : 'buy',
-      price: (place + this.#rows.base) as Price,
-      amount: lots as Amount,
-    });
+    this.#took = [
+      ...this.#took,
+      {
+        side: side === BUY ? 'sell' : 'buy',
+        price: (place + this.#rows.base) as Price,
+        amount: lots as Amount,
+      },
+    ];
     this.#hid = true;
   }
 
   #hideTaken(): readonly MetLevel[] {
-    const book = this.#book;
+    const { book } = this.#feed;
     return this.#took.map(({ side, price, amount: lots }) => {
       const amount = book.amountAt(side, price);
       book.set(side, price, Math.max(0, amount - lots) as Amount);
@@ -475,7 +551,7 @@ class Replay {
 
   /** Takes out of the book that the engine is told what has been met by resting orders of ours: levels at their price or through it. */
   #hideMet(): readonly MetLevel[] {
-    const book = this.#book;
+    const { book } = this.#feed;
     let bid = -Infinity;
     let ask = Infinity;
     for (const { side, place, state, takes } of this.#orders.orders) {
@@ -500,7 +576,7 @@ class Replay {
 
   /** Everything that the exchange has told us by now. */
   #hear(now: Millis): void {
-    const { answers } = this.#exchange;
+    const { answers } = this.exchange;
     if (answers.headAt > now && this.#notices.dueAt > now) return;
     const heard = [...this.#notices.due(now)];
     const closed: { readonly placed: Placed; readonly left: number }[] = [];
@@ -548,18 +624,25 @@ class Replay {
       const outcome = { kind: 'done', value: canceled.map(({ oid }) => oid) } as const;
       this.#step({ kind: 'canceled', at: now, startedAt: now, ids: canceled.map(({ id }) => id), outcome });
     }
-    const ended = [...gone, ...canceled];
+    this.#tellEnds([...gone, ...canceled], closed, now);
+    this.#forget();
+  }
+
+  /** Orders that are over, and those of which a notice of what they got is still on its way. */
+  #tellEnds(
+    ended: readonly Placed[],
+    closed: readonly { readonly placed: Placed; readonly left: number }[],
+    now: Millis,
+  ): void {
+    if (ended.length === 0 && closed.length === 0) return;
     const reports = [
       ...ended.map(one => this.#reportOf(one, 'cancelled', now)),
       ...closed.map(({ placed: one, left }) =>
         this.#reportAs(one, left > 0 ? 'cancelled' : 'completed', one.order.lots - left, now),
       ),
     ];
-    if (reports.length > 0) {
-      const ids = [...ended, ...closed.map(({ placed: one }) => one)].map(({ id }) => id);
-      this.#step({ kind: 'looked up', at: now, startedAt: now, ids, outcome: { kind: 'done', value: reports } });
-    }
-    this.#forget();
+    const ids = [...ended, ...closed.map(({ placed: one }) => one)].map(({ id }) => id);
+    this.#step({ kind: 'looked up', at: now, startedAt: now, ids, outcome: { kind: 'done', value: reports } });
   }
 
   #tradeOf(
@@ -612,7 +695,7 @@ class Replay {
       midTicks: mid === 0 ? null : mid / 2 + this.#rows.base,
       held: textOfMoney(this.#held as Money),
     };
-    this.#hash.update(JSON.stringify(row));
+    this.#hash.add(JSON.stringify(row));
     sink?.fill(row);
     return trade;
   }
@@ -779,39 +862,29 @@ class Replay {
     if (news.kind !== 'order' || news.news.kind !== 'ended') return;
     const { order, ending } = news.news;
     const { instrument, sink } = this.#options;
-    const row: OrderRow = {
-      orderId: order.id,
-      side: order.side,
-      price: textOfPrice(instrument, order.price),
-      amount: textOfAmount(instrument, order.amount),
-      filled: textOfAmount(instrument, order.filled),
-      placedAt: order.placedAt,
-      endedAt: this.#now,
-      ending,
-    };
-    this.#hash.update(JSON.stringify(row));
-    sink?.order(row);
+    const { id: orderId, side, placedAt } = order;
+    const price = textOfPrice(instrument, order.price);
+    const amount = textOfAmount(instrument, order.amount);
+    const filled = textOfAmount(instrument, order.filled);
+    const endedAt = this.#now;
+    // As JSON writes the row: names, digits and words, of which none needs an escape.
+    this.#hash.add(
+      `{"orderId":"${orderId}","side":"${side}","price":"${price}","amount":"${amount}","filled":"${filled}","placedAt":${placedAt},"endedAt":${endedAt},"ending":"${ending}"}`,
+    );
+    sink?.order({ orderId, side, price, amount, filled, placedAt, endedAt, ending });
   }
 
   /** Closes the gate and cancels; the exchange goes on without new rows until everything is answered, and every hedge has its end. */
-  *#stop(from: Millis): Generator<Millis, void, void> {
-    const { decideEveryMs } = this.#options;
-    const hedging = this.#hedging;
-    let now = this.#live(from);
+  #stop(now: Millis): void {
     this.#hear(now);
     this.#step({ kind: 'stop', at: now });
-    hedging?.stop();
-    const isOpen = (): boolean => this.#engine.unfinished.length > 0 || hedging?.isDone === false;
-    for (const end = now + (hedging === null ? STOP_MS : HEDGES_END_MS); now < end && isOpen();) {
-      now = this.#live(Math.min(now + decideEveryMs, hedging?.dueAt ?? Infinity));
-      this.#hear(now);
-      this.#answerLater(now);
-      this.#readAccount(now);
-      if (hedging !== null && hedging.dueAt <= now) yield this.#hedgeAt(now);
-    }
+    this.#hedging?.stop();
+    this.#reached = now;
+    this.#stopsBy = now + (this.#hedging === null ? STOP_MS : HEDGES_END_MS);
   }
 
-  #result(): ReplayResult {
+  /** When all is over. */
+  result(): ReplayResult {
     const { from, to } = this.#span;
     const left = this.#engine.liveOrders.length;
     const hedged = this.#hedging?.end() ?? null;
@@ -829,14 +902,14 @@ class Replay {
     }
     const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, snapshot.inventory, this.#minor];
     if (hedged !== null) numbers.push(profit.hedging);
-    this.#hash.update(numbers.map(String).join(' '));
+    this.#hash.add(numbers.map(String).join(' '));
     return {
       model: this.#options.model.name,
       opening: balances,
       feeTiers: this.#options.fees.tiers,
       from,
       to,
-      events: this.#window?.total ?? this.#rows.length,
+      events: this.#market.totalFor(this.#latest),
       decisions: this.#decisions,
       requests: {
         placed: this.#placed,
@@ -852,7 +925,7 @@ class Replay {
       recorded: this.#recorded,
       haltedBecause: this.#engine.haltedBecause,
       left,
-      hash: this.#hash.digest('hex'),
+      hash: this.#hash.digest(),
     };
   }
 

@@ -24,6 +24,8 @@ export class RowWindow implements RowsOut {
   #at = -Infinity;
   #local = -Infinity;
   #total = 0;
+  /** After each piece: the time of its last row, and how many rows there were. */
+  readonly #loads: { readonly at: number; readonly total: number }[] = [];
 
   constructor(
     places: Pick<MarketRows, 'base' | 'places'> & { readonly depth?: number },
@@ -51,11 +53,19 @@ export class RowWindow implements RowsOut {
   load(time: number, keep: number): number {
     if (this.#ended || this.#at > time) return 0;
     const moved = this.#drop(keep);
-    while (!this.#ended && this.#at <= time) this.#ended = !this.#more(this);
+    while (!this.#ended && this.#at <= time) {
+      this.#ended = !this.#more(this);
+      this.#loads.push({ at: this.#at, total: this.#total });
+    }
     const { length, at, local } = this.#rows;
     at[length] = Infinity;
     local[length] = Infinity;
     return moved;
+  }
+
+  /** Rows appended once `time` had been loaded. */
+  totalFor(time: number): number {
+    return this.#loads.find(({ at }) => at > time)?.total ?? this.#total;
   }
 
   /** All of them at once, for what reads them several times. */

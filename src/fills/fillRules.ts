@@ -27,6 +27,8 @@ export class Sweep {
   /** When those who stand there had come, where that is told. */
   readonly #born: number[] = [];
   #sum = 0;
+  /** How many takers there were. */
+  #takers = 0;
 
   /** `window`: longest time between two executions of one taker, in the unit of the rows; 0: one moment is one taker. */
   constructor(window = 0) {
@@ -45,11 +47,29 @@ export class Sweep {
     this.#at = at;
     this.#place = place;
     if (isOn && sign === this.#sign) return;
+    this.#takers++;
     this.#began = at;
     this.#sign = sign;
-    this.#places.length = 0;
-    this.#lots.length = 0;
-    this.#born.length = 0;
+    this.#forget();
+  }
+
+  /** Instead of `begin`: as another one that has just begun, and that hears of every execution. What our fills left standing stays this one's own. */
+  follow(other: Sweep): void {
+    this.#at = other.#at;
+    this.#place = other.#place;
+    if (this.#takers === other.#takers) return;
+    this.#takers = other.#takers;
+    this.#began = other.#began;
+    this.#sign = other.#sign;
+    this.#forget();
+  }
+
+  #forget(): void {
+    if (this.#places.length > 0) {
+      this.#places.length = 0;
+      this.#lots.length = 0;
+      this.#born.length = 0;
+    }
     this.#sum = 0;
   }
 

@@ -197,7 +197,7 @@ describe('one sweep that is told as several executions', () => {
     });
     fc.assert(
       fc.property(fc.array(order, { maxLength: 6 }), fc.array(anyStep, { maxLength: 12 }), (orders, steps) => {
-        const side = new OwnSide(SELL, 200);
+        const side = new OwnSide(SELL, new Uint32Array(200));
         for (const { place, front, restedAt } of orders) side.add(ask(place, 10, front, 0, restedAt));
         const sweep = new Sweep(200);
         let [at, place, began, sum] = [0, 95, 0, 0];
@@ -237,7 +237,7 @@ test('our orders never take more of one execution than it had, and never more th
         maxLength: 12,
       }),
       (orders, trades) => {
-        const side = new OwnSide(SELL, 200);
+        const side = new OwnSide(SELL, new Uint32Array(200));
         for (const { place, lots, front } of orders) side.add(ask(place, lots, front));
         const rule = sharedVolume(logarithmic());
         for (const { place, lots } of trades) {

@@ -39,7 +39,8 @@ describe('our resting orders', () => {
       const step = fc.record({ add: fc.boolean(), place: fc.integer({ min: 1, max: 9 }), which: fc.nat() });
       fc.assert(
         fc.property(fc.array(step, { maxLength: 60 }), steps => {
-          const own = new OwnSide(side, 10);
+          const resting = new Uint32Array(10);
+          const own = new OwnSide(side, resting);
           const pool = new OrderPool();
           for (const { add, place, which } of steps) {
             if (add) own.add(pool.take(side, place, 1));
@@ -52,7 +53,7 @@ describe('our resting orders', () => {
             const wanted = [...own.orders].sort((a, b) => sign * (a.place - b.place) || a.id - b.id);
             expect(own.orders).toEqual(wanted);
             expect(own.best).toBe(wanted[0]?.place ?? (side === BUY ? NO_BID : NO_ASK));
-            for (let at = 0; at < 10; at++) expect(own.at[at]).toBe(wanted.filter(order => order.place === at).length);
+            for (let at = 0; at < 10; at++) expect(resting[at]).toBe(wanted.filter(order => order.place === at).length);
           }
         }),
       );

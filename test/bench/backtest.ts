@@ -1,6 +1,6 @@
 /** Events per second of the replay, as shares of what a compiled loop does on the same tape in the same job. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,8 @@ import {
 import type { MarketRows, RowWindow } from '../../backtest/index.ts';
 import { runGolden } from '../scripts/goldenRun.ts';
 import { openStoredTape, TapeWriter } from '../../src/tape/index.ts';
-import { production } from './production.ts';
+import { memoryOfOneMore } from './memoryOfOneMore.ts';
+import { production, sideBySide } from './production.ts';
 import { REFERENCE_RULES } from '../scripts/referenceRules.ts';
 import { decoding, lineOf, secondsSince } from './tape.ts';
 import type { TapeFigures } from './tape.ts';
@@ -26,17 +27,23 @@ import type { TapeFigures } from './tape.ts';
 const BENCH = process.env['PUNTAS_BENCH'] ?? '../shared/bench';
 const EVENTS = Number(process.env['PUNTAS_BENCH_EVENTS'] ?? 10_000_000);
 const ROUNDS = 3;
-/** Of the compiled loop's events per second. Of three models side by side those of all three count; they and a tape have no aim of their own. */
+/** Of the compiled loop's events per second. Of several models or configurations those of all of them count; three models and a tape have no aim of their own. */
 const AIMS = {
   book: 0.5,
   golden: 0.1,
   goldenFromTape: 0.07,
-  production: 0.03,
+  production: 0.065,
   productionFromTape: null,
   threeModels: null,
+  sideBySide: 0.1,
 } as const;
 type Name = keyof typeof AIMS;
 const NAMES = Object.keys(AIMS) as Name[];
+/** Configurations beside each other in one thread; over a part of the tape, because each event is one of all of them. */
+const SIDE_BY_SIDE = 16;
+/** Events over which the compiled loop's processor time is taken: the system counts in hundredths of a second. */
+const PROCESSOR_EVENTS = 120_000_000;
+const SIDE_BY_SIDE_SHARE = 0.2;
 const MODELS = ['pessimistic', 'expected', 'optimistic'] as const;
 
 /**
@@ -61,11 +68,13 @@ export async function backtestBench(
     const stored = storeReference(join(dir, 'tape.bin'), tape);
     say(`tape, reference: ${lineOf(stored)}`);
     const shared = rowsInShared(inMillis);
+    const part = firstRows(inMillis, Math.ceil(SIDE_BY_SIDE_SHARE * rows.length));
+    say(`backtest, one more configuration beside others: ${(await memoryOfOneMore(part)).toFixed(1)} MB (at most 5)`);
     const run: Record<Name, () => void | Promise<void>> = {
       book: () => void bookAlone(rows),
       golden: () => golden(rows),
       goldenFromTape: () => golden(windowOfTape(openStoredTape(tape))),
-      production: () => production(inMillis, 'expected'),
+      production: () => void production(inMillis, 'expected'),
       productionFromTape: () => {
         const { to } = openStoredTape(tape);
         production(windowOfLevels(openStoredTape(tape)), 'expected', to);
@@ -73,18 +82,28 @@ export async function backtestBench(
       threeModels: async () => {
         await Promise.all(MODELS.map(model => inThread(shared, model)));
       },
+      sideBySide: async () => void (await sideBySide(part, SIDE_BY_SIDE)),
     };
+    const events = Object.fromEntries(NAMES.map(name => [name, rows.length])) as Record<Name, number>;
+    events.threeModels = MODELS.length * rows.length;
+    events.sideBySide = SIDE_BY_SIDE * part.length;
+    const compiledNs: number[] = [];
     const none = () => Object.fromEntries(NAMES.map(name => [name, [] as number[]])) as Record<Name, number[]>;
     const speeds = none();
     const shares = none();
+    const cpu = none();
     for (let round = 0; round < ROUNDS; round++) {
+      const busy = compiled === null ? null : processorNsOf(dir, rows.length);
+      if (busy !== null) compiledNs.push(busy);
       for (const name of NAMES) {
         const before = compiled?.();
         const began = performance.now();
+        const busy = process.cpuUsage();
         await run[name]();
-        const times = name === 'threeModels' ? MODELS.length : 1;
-        const speed = ((times * rows.length) / (performance.now() - began)) * 1000;
+        const speed = (events[name] / (performance.now() - began)) * 1000;
+        const { user, system } = process.cpuUsage(busy);
         speeds[name].push(speed);
+        cpu[name].push((1_000 * (user + system)) / events[name]);
         if (compiled === null || before === undefined) continue;
         // The machine's own pace changes by the minute: each run is held against the loop just before and just after it.
         const beside = (before + compiled()) / 2;
@@ -103,8 +122,14 @@ export async function backtestBench(
       const share = limit.length === 0 ? null : median(shares[name]);
       const aim = AIMS[name] === null ? '' : ` (aim ${AIMS[name]})`;
       const ratio = share === null ? '' : `, ${share.toFixed(3)} of the compiled loop${aim}`;
-      say(`backtest, ${name}: ${millions(speed)} M events/s${ratio}`);
+      const ns = median(cpu[name]);
+      const ofProcessor = compiledNs.length === 0 ? null : median(compiledNs) / ns;
+      const cost = `${ns.toFixed(0)} ns of processor time an event`;
+      const beside = ofProcessor === null ? '' : `, ${ofProcessor.toFixed(3)} of it by processor time`;
+      say(`backtest, ${name}: ${millions(speed)} M events/s${ratio}; ${cost}${beside}`);
       figures[`backtest.${name}EventsPerSecond`] = speed;
+      if (ofProcessor !== null) figures[`backtest.${name}ProcessorTimeToCompiledLoop`] = ofProcessor;
+      figures[`backtest.${name}ProcessorNsPerEvent`] = ns;
       if (share !== null) figures[`backtest.${name}ToCompiledLoop`] = share;
     }
     return figures;
@@ -128,6 +153,28 @@ function compiledLoop(dir: string): (() => number) | null {
   };
 }
 
+/** Processor time of the compiled loop for an event, in ns: what many passes take beyond one. Null where the system does not say what children took. */
+function processorNsOf(dir: string, events: number): number | null {
+  const passes = Math.ceil(PROCESSOR_EVENTS / events);
+  const taken = (times: number): number | null => {
+    const before = secondsOfChildren();
+    execFileSync(join(dir, 'limit'), [join(dir, 'tape.bin'), String(times), '0']);
+    const after = secondsOfChildren();
+    return before === null || after === null ? null : after - before;
+  };
+  const [one, more] = [taken(1), taken(1 + passes)];
+  return one === null || more === null ? null : ((more - one) / passes / events) * 1e9;
+}
+
+/** User and system time of all children that have ended. */
+function secondsOfChildren(): number | null {
+  if (!existsSync('/proc/self/stat')) return null;
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  // What follows the name of the program begins with the third field; these are the sixteenth and the next, in hundredths.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[13]) + Number(fields[14])) / 100;
+}
+
 function storeReference(file: string, dir: string): TapeFigures {
   const began = process.cpuUsage();
   const writer = new TapeWriter({ dir, rules: REFERENCE_RULES, lot: '0.001', source: 'the reference tape' });
@@ -135,6 +182,24 @@ function storeReference(file: string, dir: string): TapeFigures {
   writer.close();
   const encodeRowsPerSecond = writer.rows / secondsSince(began);
   return { ...decoding(dir), encodeRowsPerSecond };
+}
+
+/** The first so many of them, as a tape of its own. */
+function firstRows(rows: MarketRows, length: number): MarketRows {
+  const { base, places, depth, place, lots, flags } = rows;
+  const until = (times: Float64Array): Float64Array => times.slice(0, length + 1).fill(Infinity, length);
+  return {
+    length,
+    base,
+    places,
+    depth,
+    at: until(rows.at),
+    local: until(rows.local),
+    place,
+    lots,
+    flags,
+    orders: null,
+  };
 }
 
 function bookAlone({ length, places, place, lots, flags }: MarketRows): number {

@@ -1,17 +1,44 @@
 /** The production path over the reference tape: what a backtest does, with nothing to show for it. */
-import { constantLatency, fillModel, RowWindow, runReplay } from '../../backtest/index.ts';
-import type { MarketRows, ModelName } from '../../backtest/index.ts';
+import { constantLatency, fillModel, RowWindow, runReplay, runSideBySide } from '../../backtest/index.ts';
+import type { MarketRows, ModelName, ReplayResult, SideBySideOptions } from '../../backtest/index.ts';
 import { Engine, instrumentOf, money } from '../../src/core/index.ts';
 import type { Amount, EngineNews, Value } from '../../src/core/index.ts';
 import { strategies } from '../../strategies/index.ts';
 import { REFERENCE_RULES } from '../scripts/referenceRules.ts';
 
 /** The engine with its gate, a ladder of two levels a side, accounting, one fill model; distances and times as in the default configuration. */
-export function production(rows: MarketRows | RowWindow, model: ModelName, to?: number): void {
+export function production(rows: MarketRows | RowWindow, model: ModelName, to?: number): ReplayResult {
+  return checked(runReplay({ ...optionsOf(rows, model, 10.6, to), rows }));
+}
+
+/** So many of them over one reading of the rows: the first as above, each other one with a spread of its own, up to twice as wide. */
+export async function sideBySide(
+  rows: MarketRows | RowWindow,
+  count: number,
+  to?: number,
+): Promise<readonly ReplayResult[]> {
+  const all = sideBySideOptions(rows, count, to);
+  return (await runSideBySide(rows, all)).map(checked);
+}
+
+/** Of so many. */
+export const sideBySideOptions = (
+  rows: MarketRows | RowWindow,
+  count: number,
+  to?: number,
+): readonly SideBySideOptions[] =>
+  Array.from({ length: count }, (_, i) => optionsOf(rows, 'expected', 10.6 * (1 + i / count), to));
+
+function optionsOf(
+  rows: MarketRows | RowWindow,
+  model: ModelName,
+  halfSpreadBps: number,
+  to: number | undefined,
+): SideBySideOptions {
   const instrument = instrumentOf(REFERENCE_RULES, '0.001');
   const kind = strategies.ladder;
   const parameters = kind.parameters.parse({
-    halfSpreadBps: 10.6,
+    halfSpreadBps,
     levels: 2,
     levelSpacingBps: 6,
     amount: '0.05',
@@ -52,9 +79,8 @@ export function production(rows: MarketRows | RowWindow, model: ModelName, to?: 
       },
       onNews,
     });
-  const result = runReplay({
+  return {
     instrument,
-    rows,
     gaps: [],
     model: fillModel(model, rows instanceof RowWindow ? rows.rows : rows),
     ...(to === undefined ? {} : { to }),
@@ -65,10 +91,14 @@ export function production(rows: MarketRows | RowWindow, model: ModelName, to?: 
     privatePollMs: 2_000,
     privatePerMinute: 300,
     engine,
-  });
+  };
+}
+
+function checked(result: ReplayResult): ReplayResult {
   if (result.snapshot.fills === 0 || result.haltedBecause !== null) throw new Error('the replay traded nothing');
   if (process.env['PUNTAS_BENCH_DETAIL']) {
     const { fills, counts, uptime } = result.snapshot;
     console.log(JSON.stringify({ fills, counts, uptime, decisions: result.decisions, requests: result.requests }));
   }
+  return result;
 }

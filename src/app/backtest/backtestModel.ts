@@ -1,11 +1,12 @@
-/** One tape under one fill model: the same work in this thread and in others, from plain data. */
+/** Configurations, each under one fill model, side by side over one tape: the same work in this thread and in others, from plain data. */
+import { isDeepStrictEqual } from 'node:util';
 import {
   fillModel,
   latencyOf,
   reportOf,
   rowsOfTape,
-  runHedgedReplay,
   RowWindow,
+  runSideBySide,
   travel,
   windowOfLevels,
 } from '../../../backtest/index.ts';
@@ -17,6 +18,7 @@ import type {
   ModelName,
   ReplayOptions,
   ReplayReport,
+  SideBySideOptions,
 } from '../../../backtest/index.ts';
 import type { Config } from '../../config.ts';
 import { randomOf } from '../../core/index.ts';
@@ -78,24 +80,45 @@ const windowOf = (
   { latencies, seed }: Pick<ModelJob, 'latencies' | 'seed'>,
 ): RowWindow => windowOfLevels(openStoredTape(dir, options), feedTravel(latencies, seed));
 
+/** Whether two jobs hear of the same rows at the same times: then they can be run side by side, over one decoding of them. */
+export const hearTheSame = (
+  a: Pick<ModelJob, 'latencies' | 'seed'>,
+  b: Pick<ModelJob, 'latencies' | 'seed'>,
+): boolean => a.seed === b.seed && isDeepStrictEqual(a.latencies.feed, b.latencies.feed);
+
 /**
- * `onProgress` gets the share that is behind, 0 to 1. Rejects: `UsageError` when a CSV file cannot be written, plain errors on rows that cannot be
- * replayed.
+ * Jobs that hear the same, side by side; reports in their order, each as of a run alone. `onProgress` gets the share of a job that is behind, 0 to 1.
+ * Rejects: `UsageError` when a CSV file cannot be written, plain errors on rows that cannot be replayed.
  */
-export async function runModel(
-  job: ModelJob,
+export async function runJobs(
+  jobs: readonly ModelJob[],
   source: RowSource,
-  onProgress: (share: number) => void,
-): Promise<ReplayReport> {
-  const { model, config, instrument, latencies, seed, csv } = job;
+  onProgress: (job: number, share: number) => void,
+): Promise<readonly ReplayReport[]> {
+  const [first] = jobs;
+  if (first === undefined) return [];
+  const given = source.kind === 'memory' ? source.rows : windowOf(source, first);
+  const rows = given instanceof RowWindow ? given.rows : given;
+  const files = jobs.map(({ csv }) => csv && openCsv(csv));
+  const results = await runSideBySide(
+    given,
+    jobs.map((job, i) => ({
+      ...replayOf(job, rows),
+      ...(files[i] && { sink: files[i].sink }),
+      onProgress: share => onProgress(i, share),
+    })),
+  );
+  for (const file of files) file?.close();
+  return results.map((result, i) => reportOf(jobs[i]!.instrument, result));
+}
+
+function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
+  const { model, config, instrument, latencies, seed } = job;
   const draws = (salt: number, spec: LatencySpec) => travel(spec, randomOf(seed ^ salt));
-  const rows = source.kind === 'memory' ? source.rows : windowOf(source, job);
-  const files = csv && openCsv(csv);
   const setup = hedgePlanOf(config);
-  const result = await runHedgedReplay({
+  return {
     ...job,
-    rows,
-    model: fillModel(model, rows instanceof RowWindow ? rows.rows : rows),
+    model: fillModel(model, rows),
     latency: latencyOf(draws(0x0d, latencies.orders), draws(0xa5, latencies.answers), draws(0xca, latencies.cancels)),
     ...(latencies.fills && { fillNotice: draws(0xf1, latencies.fills) }),
     decideEveryMs: config.timing.decideEveryMs,
@@ -108,11 +131,7 @@ export async function runModel(
       desk: { ...simulatedDeskOf(config, seed ^ 0xde), beside: job.routes ?? [] },
       orderPrefix: `${config.instance}-${RUN}-t`,
     },
-    ...(files && { sink: files.sink }),
-    onProgress,
-  });
-  files?.close();
-  return reportOf(instrument, result);
+  };
 }
 
 /** The desk of the configuration. One way of both interfaces is as long, and both let a conversion wait as long. */

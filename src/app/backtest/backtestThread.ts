@@ -1,16 +1,16 @@
-/** A thread that runs one fill model after another and says what came of each. */
+/** A thread that runs one group of jobs after another and says what came of each. */
 import { parentPort } from 'node:worker_threads';
-import { runModel } from './backtestModel.ts';
+import { runJobs } from './backtestModel.ts';
 import type { ThreadResult, ThreadWork } from './backtestThreads.ts';
 import { UsageError } from '../wiring/usageError.ts';
 
 parentPort?.on('message', (work: ThreadWork) => void resultOf(work).then(result => parentPort?.postMessage(result)));
 
-async function resultOf({ job, source, shares, index }: ThreadWork): Promise<ThreadResult> {
+async function resultOf({ jobs, source, shares, first }: ThreadWork): Promise<ThreadResult> {
   try {
-    const report = await runModel(job, source, share => (shares[index] = share));
-    shares[index] = 1;
-    return { kind: 'done', report };
+    const reports = await runJobs(jobs, source, (job, share) => (shares[first + job] = share));
+    shares.fill(1, first, first + jobs.length);
+    return { kind: 'done', reports };
   } catch (error) {
     const message =
       error instanceof Error

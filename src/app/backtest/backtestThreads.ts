@@ -1,24 +1,24 @@
-/** Fill models side by side in threads that live on from job to job, over one set of rows in shared memory or one stored tape; in this thread where one is enough. */
+/** Jobs in groups that are run side by side, in threads that live on from group to group, over one set of rows in shared memory or one stored tape; in this thread where one is enough. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { rowsInShared } from '../../../backtest/index.ts';
 import type { ReplayReport } from '../../../backtest/index.ts';
-import { runModel, sourceFor } from './backtestModel.ts';
+import { hearTheSame, runJobs, sourceFor } from './backtestModel.ts';
 import type { ModelJob, RowSource } from './backtestModel.ts';
 import { UsageError } from '../wiring/usageError.ts';
 
-/** What a thread is given, one after another. `shares[index]` is how far its job is. */
+/** What a thread is given, one group after another. `shares` from `first` on is how far each of its jobs is. */
 export type ThreadWork = {
-  readonly job: ModelJob;
+  readonly jobs: readonly ModelJob[];
   readonly source: RowSource;
   readonly shares: Float64Array;
-  readonly index: number;
+  readonly first: number;
 };
 
 /** What it says at the end of each; `wrong`: a person must change something. */
 export type ThreadResult =
-  | { readonly kind: 'done'; readonly report: ReplayReport }
+  | { readonly kind: 'done'; readonly reports: readonly ReplayReport[] }
   | { readonly kind: 'failed'; readonly message: string; readonly wrong: boolean };
 
 export type ModelRunner = {
@@ -36,6 +36,23 @@ export type ModelRunner = {
 };
 
 const LOOK_EVERY_MS = 250;
+/** More side by side share no more work that counts, and need more memory at once. */
+const GROUP_MAX = 16;
+
+/** Jobs that follow each other and hear the same, in groups of one size at most, so many that no thread is without. */
+export function groupsOf<Job extends Pick<ModelJob, 'latencies' | 'seed'>>(
+  jobs: readonly Job[],
+  threads: number,
+): readonly (readonly Job[])[] {
+  const size = Math.min(GROUP_MAX, Math.ceil(jobs.length / threads));
+  const groups: Job[][] = [];
+  for (const job of jobs) {
+    const group = groups.at(-1);
+    if (group !== undefined && group.length < size && hearTheSame(group[0]!, job)) group.push(job);
+    else groups.push([job]);
+  }
+  return groups;
+}
 
 /** At most so many threads, which begin when there is work: one that has run a job runs the next many times quicker than a new one would. */
 export function modelRunner(threads: number): ModelRunner {
@@ -75,8 +92,15 @@ async function runHere(
   onProgress: (share: number) => void,
 ): Promise<readonly ReplayReport[]> {
   const reports: ReplayReport[] = [];
-  for (const [done, job] of jobs.entries())
-    reports.push(await runModel(job, source, share => onProgress((done + share) / jobs.length)));
+  for (const group of groupsOf(jobs, 1)) {
+    const shares = group.map(() => 0);
+    const done = reports.length;
+    const heard = (job: number, share: number): void => {
+      shares[job] = share;
+      onProgress((done + shares.reduce((sum, of) => sum + of, 0)) / jobs.length);
+    };
+    reports.push(...(await runJobs(group, source, heard)));
+  }
   return reports;
 }
 
@@ -93,21 +117,27 @@ async function runInThreads(
     () => onProgress(shares.reduce((sum, share) => sum + share, 0) / jobs.length),
     LOOK_EVERY_MS,
   );
-  const reports: ReplayReport[] = [];
-  let next = 0;
+  const left = groupsOf(jobs, threads).map((group, i, all) => ({
+    group,
+    i,
+    first: all.slice(0, i).reduce((sum, { length }) => sum + length, 0),
+  }));
+  const reports: (readonly ReplayReport[])[] = [];
   const worked = async (_: unknown, thread: number): Promise<void> => {
-    for (let index = next++; index < jobs.length; index = next++)
-      reports[index] = await reportFrom(worker(thread), { job: jobs[index]!, source: shared, shares, index });
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const { group, i, first } = next;
+      reports[i] = await reportsFrom(worker(thread), { jobs: group, source: shared, shares, first });
+    }
   };
   try {
     await Promise.all(Array.from({ length: threads }, worked));
-    return reports;
+    return reports.flat();
   } finally {
     clearInterval(watch);
   }
 }
 
-function reportFrom(worker: Worker, work: ThreadWork): Promise<ReplayReport> {
+function reportsFrom(worker: Worker, work: ThreadWork): Promise<readonly ReplayReport[]> {
   return new Promise((resolve, reject) => {
     const ended = (code: number): void =>
       reject(new Error(`a thread of the backtest ended with code ${code} and without a report`));
@@ -116,7 +146,7 @@ function reportFrom(worker: Worker, work: ThreadWork): Promise<ReplayReport> {
     worker.once('message', (result: ThreadResult) => {
       worker.off('error', reject);
       worker.off('exit', ended);
-      if (result.kind === 'done') resolve(result.report);
+      if (result.kind === 'done') resolve(result.reports);
       else reject(result.wrong ? new UsageError(result.message) : new Error(result.message));
     });
     worker.postMessage(work);

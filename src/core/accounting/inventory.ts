@@ -16,6 +16,9 @@ export class Inventory {
   readonly #instrument: Instrument;
   readonly #target: Amount | null;
   #position: Position | null = null;
+  /** The position in lots, and of which version of it. */
+  #lots = 0;
+  #lotsOf = -1;
 
   /** `target`: lots to hold; null: what is held at the start. */
   constructor(instrument: Instrument, target: Amount | null) {
@@ -98,7 +101,12 @@ export class Inventory {
 
   /** The same in whole lots, rounded toward zero: fees may leave a part of a lot. */
   positionLots(): number {
-    return Number(this.position() / this.#instrument.lotMoney);
+    if (this.#position === null) return 0;
+    if (this.#position.version !== this.#lotsOf) {
+      this.#lotsOf = this.#position.version;
+      this.#lots = Number(this.#position.inventory / this.#instrument.lotMoney);
+    }
+    return this.#lots;
   }
 
   /** What is wanted to be held, in lots, when so much is `held`. */
@@ -114,6 +122,7 @@ export class Inventory {
   }
 
   #open(held: Money, target: Money): void {
+    this.#lotsOf = -1;
     this.#position = new Position(this.#instrument, money(held - target));
   }
 

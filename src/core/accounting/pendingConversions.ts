@@ -4,6 +4,9 @@ import type { Instrument } from '../model/instrument.ts';
 import { money } from '../model/units.ts';
 import type { Money, Side } from '../model/units.ts';
 
+const NOTHING = money(0n);
+const NO_LOTS: Readonly<Record<Side, number>> = { buy: 0, sell: 0 };
+
 export class PendingConversions {
   readonly #conversions = new Map<string, { readonly conversion: Conversion; readonly hasLeft: boolean }>();
 
@@ -26,11 +29,13 @@ export class PendingConversions {
 
   /** What they may still bring (buy) and take (sell) of the major currency, in lots, rounded up. */
   lots({ major, lotMoney }: Instrument): Readonly<Record<Side, number>> {
+    if (this.#conversions.size === 0) return NO_LOTS;
     const up = (sum: bigint) => Number((sum + lotMoney - 1n) / lotMoney);
     return { buy: up(this.#sum('get', major)), sell: up(this.#sum('give', major)) };
   }
 
   #sum(leg: 'give' | 'get', currency: string): Money {
+    if (this.#conversions.size === 0) return NOTHING;
     let sum = 0n;
     for (const { conversion } of this.#conversions.values())
       if (conversion[leg].currency === currency) sum += conversion[leg].amount;

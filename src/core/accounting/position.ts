@@ -52,6 +52,12 @@ export class Position {
   #cash = 0n;
   /** Half ticks times the tick's money; 0 before the first mark. */
   #mark = 0n;
+  /** The same in half ticks: mostly it has not moved. */
+  #halfTicks = 0;
+  /** What `profit` and `isExplained` said, until something moves them. */
+  #profit: Profit | null = null;
+  #isExplained: boolean | null = null;
+  #version = 0;
   #spread = 0n;
   #carried = 0n;
   #fees = 0n;
@@ -69,6 +75,11 @@ export class Position {
     this.#openingInventory = inventory;
   }
 
+  /** Another one whenever something but the mark has moved. */
+  get version(): number {
+    return this.#version;
+  }
+
   get inventory(): Money {
     return money(this.#inventory);
   }
@@ -80,14 +91,20 @@ export class Position {
 
   /** A new middle of the market, in half ticks. */
   mark(halfTicks: number): void {
+    if (halfTicks === this.#halfTicks && halfTicks > 0) return;
     const next = BigInt(halfTicks) * this.#tickMoney;
     if (!(next > 0n)) throw new RangeError(`a mark must be above zero, found ${halfTicks}`);
     if (this.#mark === 0n) this.#open(next);
-    else this.#carried += this.#inventory * (next - this.#mark);
+    else if (this.#inventory !== 0n) {
+      this.#carried += this.#inventory * (next - this.#mark);
+      this.#isAnother();
+    }
     this.#mark = next;
+    this.#halfTicks = halfTicks;
   }
 
   fill(fill: Fill): void {
+    this.#moved();
     const sign = fill.side === 'buy' ? 1n : -1n;
     const hasMark = this.#mark !== 0n;
     // What takes liquidity pays to leave: it is no part of what quotes earn.
@@ -106,6 +123,7 @@ export class Position {
 
   /** A conversion of ours between the two currencies: what each of them changed by, in opposite directions. */
   convert(major: bigint, minor: bigint): void {
+    this.#moved();
     this.#leave(major, minor);
     this.#inventory += major;
     this.#cash += minor;
@@ -113,6 +131,7 @@ export class Position {
 
   /** A fee that was given back, in the major currency or in the minor one. */
   rebate(isMajor: boolean, sum: Money): void {
+    this.#moved();
     if (!isMajor) {
       this.#fees += raw(sum);
       this.#cash += sum;
@@ -125,6 +144,7 @@ export class Position {
 
   /** Major that came or went by something other than our fills: a deposit, another program's trade. Never profit. */
   flow(major: Money): void {
+    this.#moved();
     this.#inventory += major;
     if (this.#mark === 0n) this.#early.flows += major;
     else this.#flows += major * this.#mark;
@@ -132,6 +152,10 @@ export class Position {
 
   /** Before the first mark only fees in the minor currency are known. */
   profit(): Profit {
+    return (this.#profit ??= this.#computed());
+  }
+
+  #computed(): Profit {
     const total = this.#spread + this.#carried + this.#fees + this.#hedging;
     const spread = cooked(this.#spread);
     const fees = cooked(this.#fees);
@@ -143,10 +167,24 @@ export class Position {
 
   /** True when the parts explain the change of equity to the last unit: the identity that everything above must keep. */
   isExplained(): boolean {
+    return (this.#isExplained ??= this.#addsUp());
+  }
+
+  #addsUp(): boolean {
     if (this.#mark === 0n) return true;
     const equity = raw(money(this.#cash)) + this.#inventory * this.#mark;
     const opening = this.#openingInventory * this.#openingMark;
     return equity - opening === this.#spread + this.#carried + this.#fees + this.#hedging + this.#flows;
+  }
+
+  #moved(): void {
+    this.#version++;
+    this.#isAnother();
+  }
+
+  #isAnother(): void {
+    this.#profit = null;
+    this.#isExplained = null;
   }
 
   #leave(major: bigint, minor: bigint): void {
@@ -159,6 +197,7 @@ export class Position {
   /** The first mark: leftovers of an earlier run may have been filled before the first book arrived. */
   #open(mark: bigint): void {
     const { bought, paid, fees, flows, converted, cost } = this.#early;
+    this.#isAnother();
     this.#openingMark = mark;
     this.#spread += bought * mark - raw(money(paid));
     this.#fees -= fees * mark;

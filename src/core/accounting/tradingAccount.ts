@@ -87,8 +87,10 @@ export class TradingAccount {
 
   /** Ours by the ledger, less what others have locked and what conversions may still take; orders of ours are not counted. */
   funds(currency: string): Money {
+    const total = this.#holdings.total(currency);
     const locked = this.#lockedByOthers.get(currency) ?? 0n;
-    return money(this.#holdings.total(currency) - locked - this.#pending.taken(currency));
+    const taken = this.#pending.taken(currency);
+    return locked === 0n && taken === 0n ? total : money(total - locked - taken);
   }
 
   /** What conversions may still bring (buy) and take (sell) of a book's major currency, in its lots, rounded up. */

@@ -61,6 +61,7 @@ const WAITING: Readonly<Partial<Record<OrderState, Reason>>> = {
 const SIDES = ['buy', 'sell'] as const;
 /** A strategy is asked to say why; one that does not is told of all the same. */
 const NOT_READY: Unshown = { reason: 'not ready', words: null, level: null };
+const ALL_SHOWN: UnshownSides = { buy: null, sell: null };
 const NO_LEVELS: Unshown = { reason: 'held back by the strategy', words: null, level: null };
 
 export class Decisions {
@@ -78,7 +79,7 @@ export class Decisions {
   }
 
   begin(at: Millis, refusal: RiskRefusal | null): void {
-    this.#silent = [];
+    if (this.#silent.length > 0) this.#silent = [];
     for (const side of SIDES) {
       this.#isShown[side] = false;
       this.#unshown[side] = null;
@@ -128,8 +129,12 @@ export class Decisions {
 
   /** Why sides show nothing, from the last decision; nothing on its way, and nothing that is being replaced. */
   get unshown(): UnshownSides {
-    const of = (side: Side): Unshown | null => (this.#isShown[side] ? null : (this.#unshown[side] ?? NO_LEVELS));
-    return { buy: of('buy'), sell: of('sell') };
+    const { buy, sell } = this.#isShown;
+    if (buy && sell) return ALL_SHOWN;
+    return {
+      buy: buy ? null : (this.#unshown.buy ?? NO_LEVELS),
+      sell: sell ? null : (this.#unshown.sell ?? NO_LEVELS),
+    };
   }
 
   /** A reason that holds for both sides. */
@@ -161,7 +166,8 @@ export class Decisions {
 
   /** What a plan does about levels that have an order. */
   planned(side: Side, { cancel, keep, wait }: QuotePlan): void {
-    if (keep.length > 0 || wait.length > 0 || cancel.some(({ level }) => level !== null)) this.#isShown[side] = true;
+    if (keep.length > 0 || wait.length > 0) this.#isShown[side] = true;
+    else for (const { level } of cancel) if (level !== null) this.#isShown[side] = true;
     for (const { order, reason, level } of cancel)
       this.tell(side, 'canceled', reason, level?.index ?? null, level, order);
     for (const { order, level } of keep)

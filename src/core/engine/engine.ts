@@ -178,12 +178,18 @@ export class Engine {
 
   /** Orders of ours that may be in the exchange's book. */
   get liveOrders(): readonly Order[] {
-    return [...this.#orders.live].filter(mayLive);
+    return this.#orders.live.filter(mayLive);
+  }
+
+  /** None may live that is of another run. */
+  get #isAlone(): boolean {
+    for (const order of this.#orders.live) if (mayLive(order) && !this.#ids.isOfThisRun(order.id)) return false;
+    return true;
   }
 
   /** Orders that may live or may still be filled. */
   get unfinished(): readonly Order[] {
-    return [...this.#orders.live];
+    return this.#orders.live;
   }
 
   /** By its origin id, also for a while after its end. */
@@ -298,7 +304,8 @@ export class Engine {
     // Cancels go out first: they free what placements may need, and they are what must not wait.
     const unknown = this.#unknownOrders.cancels(at, cancels);
     // And first of all those of orders that are known to live: the requests for unknown ones are many, and may all wait for a dead line.
-    const ordered: Approved<Command>[] = [...approveByIds('cancel', cancels), ...unknown];
+    const ordered: Approved<Command>[] = cancels.length > 0 ? approveByIds('cancel', cancels) : [];
+    ordered.push(...unknown);
     for (const id of cancels) this.#orders.cancelSent(id, at);
     for (const command of ordered)
       if (command.kind === 'cancel') for (const id of command.ids) this.#quoter.postOnlyBackoff.touched(id);
@@ -480,7 +487,7 @@ export class Engine {
       depth: this.#market.depth,
       position: this.#inventory.positionLots(),
       converting: this.#account.converting(this.#rules.instrument),
-      orders: [...this.#orders.live],
+      orders: this.#orders.live,
       majorFunds: this.#account.funds(major),
       minorFunds: this.#account.funds(minor),
       unknownMax: unknownMax ?? 2,
@@ -495,7 +502,7 @@ export class Engine {
       balances: this.#account.missing,
       account: this.#fresh.account !== -Infinity,
       alone: !this.#orphanOrders.mayPlaceAgain(at),
-      clear: this.liveOrders.every(order => this.#ids.isOfThisRun(order.id)),
+      clear: this.#isAlone,
     });
   }
 
@@ -503,7 +510,12 @@ export class Engine {
     return {
       at,
       instrument: this.#rules.instrument,
-      ...this.#market.view,
+      depth: this.#market.depth,
+      mid: this.#market.mid,
+      lastTrade: this.#market.lastTrade,
+      hearsTrades: this.#market.hearsTrades,
+      reference: this.#market.reference,
+      rfqPrices: this.#market.rfqPrices,
       position: this.#inventory.positionLots(),
       positionMax: this.#options.limits?.positionMax ?? (0 as Amount),
       makerRate: this.#rules.makerRate,

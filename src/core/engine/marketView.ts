@@ -3,7 +3,7 @@ import { bestOf, DEPTH_LEVELS, emptyDepth, subtractOwn } from '../model/book.ts'
 import type { BookLevels, Depth } from '../model/book.ts';
 import type { EngineEvent } from './event.ts';
 import type { Order, Orders } from '../orders/orders.ts';
-import type { Reference, View, RfqPrices } from '../quoting/strategy.ts';
+import type { Reference, RfqPrices } from '../quoting/strategy.ts';
 import type { Amount, Millis, Price } from '../model/units.ts';
 
 export class MarketView {
@@ -29,17 +29,16 @@ export class MarketView {
     else this.#rfqPrices = { at, bid: event.bid, ask: event.ask };
   }
 
-  /** What a strategy sees of it. */
-  get view(): Pick<View, 'depth' | 'mid' | 'lastTrade' | 'hearsTrades' | 'reference' | 'rfqPrices'> {
-    const { depth, mid, hearsTrades } = this;
-    return {
-      depth,
-      mid,
-      lastTrade: this.#lastTrade,
-      hearsTrades,
-      reference: this.#reference,
-      rfqPrices: this.#rfqPrices,
-    };
+  get lastTrade(): Price {
+    return this.#lastTrade;
+  }
+
+  get reference(): Reference | null {
+    return this.#reference;
+  }
+
+  get rfqPrices(): RfqPrices | null {
+    return this.#rfqPrices;
   }
 
   slept(at: Millis): void {

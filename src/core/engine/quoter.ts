@@ -113,7 +113,7 @@ export class Quoter {
     const id = ids.next;
     const command: PlaceCommand = { kind: 'place', id, side: level.side, price: level.price, amount: level.amount };
     // Checked and reserved in one step: the next placement already sees this one.
-    const verdict = approvePlace(command, { ...riskContext, orders: [...orders.live] });
+    const verdict = approvePlace(command, { ...riskContext, orders: orders.live });
     if (typeof verdict === 'string') return decisions.notPlaced(level, verdict);
     ids.take();
     orders.intend(id, level.side, level.price, level.amount, at);

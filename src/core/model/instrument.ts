@@ -164,7 +164,10 @@ function textOfUnits(units: number, unit: DecimalText, decimals: number): Decima
   if (!(Number.isSafeInteger(units) && units >= 0)) throw new RangeError(`expected whole units >= 0, found ${units}`);
   const unitScaled = scaledInteger(unit, decimals);
   if (unitScaled < 0) return new Exact(units).mul(unit).toFixed(decimals);
-  const digits = (BigInt(units) * BigInt(unitScaled)).toString().padStart(decimals + 1, '0');
+  const scaled = units * unitScaled;
+  // As a number where it is exact.
+  const text = scaled <= Number.MAX_SAFE_INTEGER ? String(scaled) : (BigInt(units) * BigInt(unitScaled)).toString();
+  const digits = text.padStart(decimals + 1, '0');
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 

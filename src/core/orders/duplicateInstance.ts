@@ -14,7 +14,7 @@ export class DuplicateInstance {
 
   /** A read showed `orders` strangers that no read had shown before. True from the moment on when somebody else must live. */
   saw(orders: number, at: Millis): boolean {
-    this.#reads = this.#reads.filter(read => at - read.at < WITHIN_MS);
+    if (this.#reads.length > 0) this.#reads = this.#reads.filter(read => at - read.at < WITHIN_MS);
     if (orders > 0) this.#reads.push({ at, orders });
     if (this.#reads.length >= READS_TO_BE_SURE) this.#sure = true;
     return this.#sure;
@@ -26,6 +26,7 @@ export class DuplicateInstance {
 
   /** Whether somebody may live who has not placed again yet. */
   mayLive(at: Millis): boolean {
+    if (this.#reads.length === 0) return this.#sure;
     const recent = this.#reads.filter(read => at - read.at < WITHIN_MS);
     const orders = recent.reduce((sum, read) => sum + read.orders, 0);
     const last = recent[recent.length - 1];

@@ -1,4 +1,5 @@
 /** Every order of ours from intent to end: its state, what it still reserves, and the evidence that may close it. */
+import { FinishedOrders } from './finishedOrders.ts';
 import type { RestoredOrder } from './restoredOrder.ts';
 import { amountFloor, type Instrument } from '../model/instrument.ts';
 import type { Outcome } from '../ports/outcome.ts';
@@ -155,6 +156,8 @@ type Live = {
   negativeLookUps: number;
   emptyCancels: number;
   emptyTradeReads: number;
+  /** Which end of an order it was, counted from 1, that made it a finished one; 0 before. */
+  endedAs: number;
 };
 
 /** Assumptions about the exchange, all in milliseconds. */
@@ -187,7 +190,9 @@ export class Orders {
   readonly #instrument: Instrument;
   readonly #patience: Patience;
   readonly #live = new Map<string, Live>();
-  readonly #finished = new Map<string, Live>();
+  /** The same as a list that stays as it is, made anew once one has come or gone. */
+  #liveList: readonly Order[] | null = null;
+  readonly #finished = new FinishedOrders<Live>(FINISHED_MAX);
   /** The last few that ended: a read under way may still show them. */
   readonly #justEnded: Live[] = [];
   readonly #byOid = new Map<string, Live>();
@@ -202,12 +207,8 @@ export class Orders {
   }
 
   /** Orders that may live or may still be filled: everything but `done`. */
-  get live(): IterableIterator<Order> {
-    return this.#live.values();
-  }
-
-  get liveCount(): number {
-    return this.#live.size;
+  get live(): readonly Order[] {
+    return (this.#liveList ??= [...this.#live.values()]);
   }
 
   get(id: string): Order | undefined {
@@ -258,8 +259,10 @@ export class Orders {
       negativeLookUps: 0,
       emptyCancels: 0,
       emptyTradeReads: 0,
+      endedAs: 0,
     };
     this.#live.set(id, order);
+    this.#liveList = null;
     return order;
   }
 
@@ -433,7 +436,9 @@ export class Orders {
 
   /** Closes what the evidence allows to close, and settles what has waited long enough. */
   tick(at: Millis): void {
-    for (const order of [...this.#live.values()]) {
+    // Who ends leaves the map while it is gone through, and nobody comes.
+    for (const order of this.#live.values()) {
+      if (order.state !== 'unknown' && order.state !== 'closed-unsettled') continue;
       if (order.state === 'unknown' && this.#isProvenGone(order)) this.#close(order, 'never arrived', at);
       if (
         order.state === 'closed-unsettled' &&
@@ -489,9 +494,10 @@ export class Orders {
     if (order.state === 'closed-unsettled' || order.state === 'done') {
       // A read that started before the end was known tells nothing new.
       if (startedAt <= order.closedAt) return;
-      this.#finished.delete(order.id);
+      this.#finished.reopen(order.id);
       if (this.#justEnded.includes(order)) this.#justEnded.splice(this.#justEnded.indexOf(order), 1);
       this.#live.set(order.id, order);
+      this.#liveList = null;
       order.ending = null;
       order.finalFilled = null;
       order.answeredAt = at;
@@ -543,15 +549,11 @@ export class Orders {
     order.ending = ending;
     this.#move(order, input);
     this.#live.delete(order.id);
-    this.#finished.set(order.id, order);
+    this.#liveList = null;
+    const { oid: forgotten = null } = this.#finished.add(order) ?? {};
+    if (forgotten !== null) this.#byOid.delete(forgotten);
     this.#justEnded.push(order);
     if (this.#justEnded.length > JUST_ENDED_MAX) this.#justEnded.shift();
-    if (this.#finished.size > FINISHED_MAX) {
-      const oldest = this.#finished.keys().next().value!;
-      const oid = this.#finished.get(oldest)!.oid;
-      if (oid !== null) this.#byOid.delete(oid);
-      this.#finished.delete(oldest);
-    }
     this.#news({ kind: 'ended', order, ending });
   }
 
@@ -591,8 +593,7 @@ export class Orders {
 
 /** What of an order may still be filled, in lots: known exactly once the exchange has told the final amount. */
 export function remaining(order: Order): number {
-  const final = (order as Live).finalFilled;
-  return (final ?? order.amount) - order.filled;
+  return ((order as Live).finalFilled ?? order.amount) - order.filled;
 }
 
 /** True while the order may be in the exchange's book. */

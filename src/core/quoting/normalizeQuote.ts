@@ -63,7 +63,7 @@ function normalizeSide(
 ): void {
   // Amounts too small for an order of their own, waiting for the next level out: their sum, and whose they are.
   let carried = 0;
-  const waiting: { index: number; small: LevelRefusal }[] = [];
+  let waiting: { index: number; small: LevelRefusal }[] | null = null;
   const first = out.length;
   for (let index = 0; index < wanted.length; index++) {
     const level = wanted[index]!;
@@ -86,13 +86,14 @@ function normalizeSide(
       const { amounts } = level;
       out.push({ side, index, price, amount, why: withRounding(level, price), ...(amounts && { amounts }) });
       carried = 0;
-      for (const { index: merged } of waiting.splice(0)) refuse(merged, 'merged into the next level');
+      for (const { index: merged } of waiting ?? []) refuse(merged, 'merged into the next level');
+      waiting = null;
       continue;
     }
-    waiting.push({ index, small });
+    (waiting ??= []).push({ index, small });
     carried = amount;
   }
-  for (const { index, small } of waiting) refuse(index, small);
+  if (waiting !== null) for (const { index, small } of waiting) refuse(index, small);
 }
 
 /** The nearest legal price away from the market; 0 when there is none, after saying why. */
@@ -133,16 +134,44 @@ function cut(
     amount = instrument.amountMax;
     refuse(index, 'cut to the maximum amount');
   }
-  if (valueOf(price, amount as Amount) > instrument.valueMax) {
+  if (isAboveValue(instrument, price, amount as Amount)) {
     amount = Number(instrument.valueMax / BigInt(price));
     refuse(index, 'cut to the maximum value');
   }
   return amount as Amount;
 }
 
+/** The bounds of the value as numbers, of the instrument that was last asked for: exact beside products that are; infinite where they are beyond those. */
+let valueBounds: { readonly of: Instrument | null; readonly min: number; readonly max: number } = {
+  of: null,
+  min: 0,
+  max: 0,
+};
+
+function boundsOf(instrument: Instrument): typeof valueBounds {
+  const exact = (bound: bigint): number => (bound <= Number.MAX_SAFE_INTEGER ? Number(bound) : Infinity);
+  if (valueBounds.of !== instrument)
+    valueBounds = { of: instrument, min: exact(instrument.valueMin), max: exact(instrument.valueMax) };
+  return valueBounds;
+}
+
+function isAboveValue(instrument: Instrument, price: Price, amount: Amount): boolean {
+  const product = price * amount;
+  return product <= Number.MAX_SAFE_INTEGER
+    ? product > boundsOf(instrument).max
+    : valueOf(price, amount) > instrument.valueMax;
+}
+
+function isBelowValue(instrument: Instrument, price: Price, amount: Amount): boolean {
+  const product = price * amount;
+  return product <= Number.MAX_SAFE_INTEGER
+    ? product < boundsOf(instrument).min
+    : valueOf(price, amount) < instrument.valueMin;
+}
+
 function tooSmall(instrument: Instrument, price: Price, amount: Amount): LevelRefusal | null {
   if (!(amount >= instrument.amountMin)) return 'below the minimum amount';
-  if (valueOf(price, amount) < instrument.valueMin) return 'below the minimum value';
+  if (isBelowValue(instrument, price, amount)) return 'below the minimum value';
   return null;
 }
 

@@ -46,40 +46,54 @@ export function reconcileSide(
   const orders: Order[] = [];
   for (const order of live) {
     // What takes is no quote: it never rests.
-    if (order.side === side && mayLive(order) && order.takes !== true) orders.push(order);
+    if (order.side === side && mayLive(order) && order.takes !== true) insert(orders, order, side, isBetterOrder);
   }
-  const best = side === 'buy' ? -1 : 1;
-  if (orders.length > 1) orders.sort((a, b) => best * (a.price - b.price) || (a.id < b.id ? -1 : 1));
   const levels: NormalizedLevel[] = [];
-  for (const level of wanted) if (level.side === side) levels.push(level);
-  if (levels.length > 1) levels.sort((a, b) => best * (a.price - b.price));
+  for (const level of wanted) if (level.side === side) insert(levels, level, side, isBetterLevel);
   const partner = pair(levels, orders, tolerance, at);
-  const place: NormalizedLevel[] = [];
-  const cancel: { order: Order; reason: CancelReason; level: NormalizedLevel | null }[] = [];
-  const keep: { order: Order; level: NormalizedLevel }[] = [];
-  const wait: { order: Order; level: NormalizedLevel }[] = [];
-  const paired = new Set<number>();
-  levels.forEach((level, i) => {
-    const j = partner[i]!;
-    if (j < 0) {
-      place.push(level);
-      return;
+  const plan = { place: NO_LEVELS, cancel: NO_CANCELS, keep: NO_PAIRS, wait: NO_PAIRS };
+  for (let i = 0; i < levels.length; i++) {
+    const level = levels[i]!;
+    const order = orders[partner[i]!];
+    if (order === undefined) plan.place = added(plan.place, level);
+    else if (!isSettledInBook(order)) plan.wait = added(plan.wait, { order, level });
+    else {
+      const reason = mismatch(order, level, tolerance, at);
+      if (reason === null) plan.keep = added(plan.keep, { order, level });
+      else plan.cancel = added(plan.cancel, { order, reason, level });
     }
-    paired.add(j);
+  }
+  for (let j = 0; j < orders.length; j++) {
     const order = orders[j]!;
-    if (!isSettledInBook(order)) {
-      wait.push({ order, level });
-      return;
-    }
-    const reason = mismatch(order, level, tolerance, at);
-    if (reason === null) keep.push({ order, level });
-    else cancel.push({ order, reason, level });
-  });
-  orders.forEach((order, j) => {
-    if (!paired.has(j) && isSettledInBook(order)) cancel.push({ order, reason: 'level not wanted', level: null });
-  });
-  return { place, cancel, keep, wait };
+    if (isSettledInBook(order) && !partner.includes(j))
+      plan.cancel = added(plan.cancel, { order, reason: 'level not wanted', level: null });
+  }
+  return plan;
 }
+
+/** Lists of a plan that stay empty, as most do, are these: no decision allocates them. */
+const NO_LEVELS: QuotePlan['place'] = [];
+const NO_CANCELS: QuotePlan['cancel'] = [];
+const NO_PAIRS: QuotePlan['keep'] = [];
+
+function added<T>(list: readonly T[], one: T): readonly T[] {
+  if (list.length === 0) return [one];
+  (list as T[]).push(one);
+  return list;
+}
+
+/** Into a list that is in order, after its equals. */
+function insert<T>(list: T[], one: T, side: Side, isBetter: (a: T, b: T, side: Side) => boolean): void {
+  let i = list.length;
+  list.push(one);
+  for (; i > 0 && isBetter(one, list[i - 1]!, side); i--) list[i] = list[i - 1]!;
+  list[i] = one;
+}
+
+const isBetterLevel = (a: NormalizedLevel, b: NormalizedLevel, side: Side): boolean =>
+  side === 'buy' ? a.price > b.price : a.price < b.price;
+const isBetterOrder = (a: Order, b: Order, side: Side): boolean =>
+  a.price === b.price ? a.id < b.id : side === 'buy' ? a.price > b.price : a.price < b.price;
 
 /** For each level the index of its order, or -1: as many pairs as there can be, and among them as many fitting ones as do not cross. */
 function pair(
@@ -87,26 +101,33 @@ function pair(
   orders: readonly Order[],
   tolerance: RequoteTolerance,
   at: Millis,
-): number[] {
+): readonly number[] {
   const fits = (level: NormalizedLevel, order: Order): boolean =>
     isSettledInBook(order) && mismatch(order, level, tolerance, at) === null;
   // One to one and all fitting, as at most decisions: no other pairing keeps as many.
   if (levels.length === orders.length && levels.every((level, i) => fits(level, orders[i]!))) {
     return levels.map((_, i) => i);
   }
-  if (levels.length === 0 || orders.length === 0) return levels.map(() => -1);
+  if (levels.length === 0 || orders.length === 0) return new Array<number>(levels.length).fill(-1);
   const partner = keepers(levels, orders, fits);
-  const freeLevels = levels.flatMap((_, i) => (partner[i]! < 0 ? [i] : []));
-  const freeOrders = orders.flatMap((_, j) => (partner.includes(j) ? [] : [j]));
+  const freeLevels: number[] = [];
+  const freeOrders: number[] = [];
+  for (let i = 0; i < levels.length; i++) if (partner[i]! < 0) freeLevels.push(i);
+  for (let j = 0; j < orders.length; j++) if (!partner.includes(j)) freeOrders.push(j);
+  if (freeLevels.length === 0 || freeOrders.length === 0) return partner;
   const rest = assign(
     freeLevels.map(i => levels[i]!.price),
     freeOrders.map(j => orders[j]!.price),
   );
-  rest.forEach((k, i) => {
-    if (k >= 0) partner[freeLevels[i]!] = freeOrders[k]!;
-  });
+  for (let i = 0; i < rest.length; i++) if (rest[i]! >= 0) partner[freeLevels[i]!] = freeOrders[rest[i]!]!;
   return partner;
 }
+
+/** Tables of the pairing, as large as any decision has needed so far. */
+let kept = new Int32Array(64);
+let away = new Float64Array(64);
+let choice = new Int8Array(64);
+let cost = new Float64Array(64);
 
 /** The most fitting pairs that do not cross, and of those the least sum of price differences, by a table over prefixes. */
 function keepers(
@@ -115,28 +136,43 @@ function keepers(
   fits: (level: NormalizedLevel, order: Order) => boolean,
 ): number[] {
   const width = orders.length + 1;
-  const kept = new Int32Array((levels.length + 1) * width);
-  const away = new Float64Array(kept.length);
-  const isBetter = (n: number, distance: number, c: number): boolean =>
-    n > kept[c]! || (n === kept[c]! && distance < away[c]!);
-  const result = new Array<number>(levels.length).fill(-1);
-  const choice = new Int8Array(kept.length);
+  const size = (levels.length + 1) * width;
+  if (size > kept.length) {
+    kept = new Int32Array(2 * size);
+    away = new Float64Array(2 * size);
+    choice = new Int8Array(2 * size);
+  }
+  // The first row and the first column: nothing is paired.
+  kept.fill(0, 0, size);
+  away.fill(0, 0, size);
   for (let i = 1; i <= levels.length; i++) {
     for (let j = 1; j <= orders.length; j++) {
       const c = i * width + j;
-      const take = (from: number, n: number, distance: number, how: number): void => {
-        if (how !== SKIP_LEVEL && !isBetter(kept[from]! + n, away[from]! + distance, c)) return;
-        kept[c] = kept[from]! + n;
-        away[c] = away[from]! + distance;
-        choice[c] = how;
-      };
-      take(c - width, 0, 0, SKIP_LEVEL);
-      take(c - 1, 0, 0, SKIP_ORDER);
+      let how = SKIP_LEVEL;
+      let count = kept[c - width]!;
+      let distance = away[c - width]!;
+      if (isBetterPairing(kept[c - 1]!, away[c - 1]!, count, distance)) {
+        how = SKIP_ORDER;
+        count = kept[c - 1]!;
+        distance = away[c - 1]!;
+      }
       const level = levels[i - 1]!;
       const order = orders[j - 1]!;
-      if (fits(level, order)) take(c - width - 1, 1, Math.abs(level.price - order.price), PAIR);
+      if (fits(level, order)) {
+        const paired = kept[c - width - 1]! + 1;
+        const apart = away[c - width - 1]! + Math.abs(level.price - order.price);
+        if (isBetterPairing(paired, apart, count, distance)) {
+          how = PAIR;
+          count = paired;
+          distance = apart;
+        }
+      }
+      kept[c] = count;
+      away[c] = distance;
+      choice[c] = how;
     }
   }
+  const result = new Array<number>(levels.length).fill(-1);
   for (let i = levels.length, j = orders.length; i > 0 && j > 0;) {
     const how = choice[i * width + j];
     if (how === PAIR) result[i - 1] = j - 1;
@@ -145,6 +181,9 @@ function keepers(
   }
   return result;
 }
+
+const isBetterPairing = (pairs: number, distance: number, thanPairs: number, thanDistance: number): boolean =>
+  pairs > thanPairs || (pairs === thanPairs && distance < thanDistance);
 
 const SKIP_LEVEL = 0;
 const SKIP_ORDER = 1;
@@ -172,18 +211,20 @@ export function assign(wants: readonly number[], haves: readonly number[]): numb
   const many = swap ? wants : haves;
   const n = few.length;
   const m = many.length;
-  // cost[i][j]: least sum with the first i of `few` all paired among the first j of `many`.
-  const cost = Array.from({ length: n + 1 }, () => new Float64Array(m + 1).fill(Infinity));
-  cost[0]!.fill(0);
+  const width = m + 1;
+  if ((n + 1) * width > cost.length) cost = new Float64Array(2 * (n + 1) * width);
+  // At i * width + j: least sum with the first i of `few` all paired among the first j of `many`.
+  cost.fill(Infinity, width, (n + 1) * width);
+  cost.fill(0, 0, width);
   for (let i = 1; i <= n; i++) {
     for (let j = i; j <= m; j++) {
-      const pair = cost[i - 1]![j - 1]! + Math.abs(few[i - 1]! - many[j - 1]!);
-      cost[i]![j] = Math.min(pair, cost[i]![j - 1]!);
+      const pair = cost[(i - 1) * width + j - 1]! + Math.abs(few[i - 1]! - many[j - 1]!);
+      cost[i * width + j] = Math.min(pair, cost[i * width + j - 1]!);
     }
   }
   const result = new Array<number>(wants.length).fill(-1);
   for (let i = n, j = m; i > 0; j--) {
-    if (cost[i]![j] === cost[i]![j - 1]) continue;
+    if (cost[i * width + j] === cost[i * width + j - 1]) continue;
     if (swap) result[j - 1] = i - 1;
     else result[i - 1] = j - 1;
     i--;

@@ -130,18 +130,23 @@ export class KillSwitch {
   }
 }
 
+const RECENT_LEAST = 64;
+
 /** The last few times of something, in a ring. */
 class Recent {
-  readonly #times: Float64Array;
+  readonly #size: number;
+  /** As long as it has had to be so far. */
+  #times: Float64Array;
   #count = 0;
   #next = 0;
 
   constructor(size: number) {
-    this.#times = new Float64Array(size);
+    this.#size = size;
+    this.#times = new Float64Array(Math.min(size, RECENT_LEAST));
   }
 
   get isFull(): boolean {
-    return this.#count === this.#times.length;
+    return this.#count === this.#size;
   }
 
   /** Oldest of a full ring. */
@@ -157,9 +162,16 @@ class Recent {
   }
 
   add(at: Millis): void {
+    if (this.#count === this.#times.length && this.#count < this.#size) this.#grow();
     this.#times[this.#next] = at;
-    this.#next = (this.#next + 1) % this.#times.length;
-    this.#count = Math.min(this.#count + 1, this.#times.length);
+    this.#next = this.#next + 1 === this.#size ? 0 : this.#next + 1;
+    this.#count = Math.min(this.#count + 1, this.#size);
+  }
+
+  #grow(): void {
+    const times = new Float64Array(Math.min(this.#size, 2 * this.#times.length));
+    times.set(this.#times);
+    this.#times = times;
   }
 
   clear(): void {

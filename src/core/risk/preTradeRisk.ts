@@ -121,7 +121,9 @@ export function quotingRefusal(s: RiskContext): QuotingRefusal | null {
   if (s.depth.bids === 0 || s.depth.asks === 0) return 'book one-sided';
   if (!(bestOf(s.depth, 'buy') < bestOf(s.depth, 'sell'))) return 'book crossed';
   if (!(s.privateAge <= s.privateStaleAfterMs)) return 'private data stale';
-  if (!(s.orders.filter(order => order.state === 'unknown').length <= s.unknownMax)) return 'too many unknown orders';
+  let unknown = 0;
+  for (const order of s.orders) if (order.state === 'unknown') unknown++;
+  if (!(unknown <= s.unknownMax)) return 'too many unknown orders';
   return null;
 }
 

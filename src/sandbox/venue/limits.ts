@@ -33,7 +33,7 @@ export class RequestLimits {
   #used(counter: Counter, now: Millis, switches: Switches): number {
     if (switches.rateWindow === 'sliding') {
       const from = counter.recent.findIndex(at => at > now - MINUTE);
-      counter.recent.splice(0, from < 0 ? counter.recent.length : from);
+      if (from !== 0) counter.recent.splice(0, from < 0 ? counter.recent.length : from);
       return counter.recent.length;
     }
     const window = Math.floor(now / MINUTE);

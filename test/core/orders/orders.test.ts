@@ -546,7 +546,7 @@ describe('one order', () => {
     orders.read([listed('partially filled', '4')], true, 490, 510);
     orders.read([listed('partially filled', '4')], true, 600, 610);
     expect([state(), orders.get(id)!.ending]).toEqual(['done', 'filled']);
-    expect(orders.liveCount).toBe(0);
+    expect(orders.live.length).toBe(0);
   });
 
   it('that was filled whole may still be in a book whose read started before that was known', () => {

@@ -1,0 +1,82 @@
+/** Many replays over one market that is decoded and read once: each with its own engine, orders, account and time, and none of them knows of another. */
+import { ReplayMarket } from './replayMarket.ts';
+import { TapeReplay } from './replay.ts';
+import type { ReplayOptions, ReplayResult } from './replay.ts';
+import type { MarketRows } from '../rows/rows.ts';
+import type { RowWindow } from '../rows/rowWindow.ts';
+
+/** What a replay of its own needs, but for the rows. */
+export type SideBySideOptions = Omit<ReplayOptions, 'rows'>;
+
+/** In the order of the options; each result is equal, to the byte, to that of a run alone. Rejects with what any of them throws. */
+export async function runSideBySide(
+  rows: MarketRows | RowWindow,
+  all: readonly SideBySideOptions[],
+): Promise<readonly ReplayResult[]> {
+  const market = new ReplayMarket(rows);
+  const replays = all.map(options => new TapeReplay({ ...options, rows }, market));
+  await new Side(market, replays).run();
+  return replays.map(replay => replay.result());
+}
+
+/** Lets them act in the order of the time at the exchange, so that the market goes on only when nobody has anything to do before its next row. */
+class Side {
+  readonly #market: ReplayMarket;
+  readonly #replays: readonly TapeReplay[];
+  /** When each has something to do; Infinity for one that is over. */
+  readonly #due: Float64Array;
+
+  constructor(market: ReplayMarket, replays: readonly TapeReplay[]) {
+    this.#market = market;
+    this.#replays = replays;
+    this.#due = new Float64Array(replays.length).fill(Infinity);
+  }
+
+  async run(): Promise<void> {
+    const { there } = this.#market;
+    const due = this.#due;
+    for (let i = 0; i < due.length; i++) this.#aim(i);
+    for (let i = this.#first(); i >= 0; i = this.#first()) {
+      // An execution may give somebody something to do before that.
+      if (there.readTo(due[i]!)) {
+        this.#lookAgain();
+        i = this.#first();
+      }
+      const replay = this.#replays[i]!;
+      const { exchange } = replay;
+      if (exchange.act()) {
+        const hedgeAt = replay.turn(exchange.reached);
+        if (hedgeAt !== null) await replay.liveTo(hedgeAt);
+        this.#aim(i);
+      } else due[i] = exchange.dueAt;
+    }
+  }
+
+  /** Whoever is due first, of several the first in their order; -1 when all are over. */
+  #first(): number {
+    const due = this.#due;
+    let first = -1;
+    let at = Infinity;
+    for (let i = 0; i < due.length; i++)
+      if (due[i]! < at) {
+        at = due[i]!;
+        first = i;
+      }
+    return first;
+  }
+
+  #aim(i: number): void {
+    const replay = this.#replays[i]!;
+    if (replay.aim()) {
+      this.#due[i] = replay.exchange.dueAt;
+      return;
+    }
+    this.#due[i] = Infinity;
+    this.#market.there.leave(replay.exchange);
+  }
+
+  #lookAgain(): void {
+    for (let i = 0; i < this.#due.length; i++)
+      if (this.#due[i]! < Infinity) this.#due[i] = this.#replays[i]!.exchange.dueAt;
+  }
+}
