@@ -10,6 +10,8 @@ export type Planted = {
   /** What a careless author would have written. */
   readonly mistake: string;
   readonly seams: () => Seams;
+  /** Persons act on the bot. */
+  readonly actions?: boolean;
   /** Changes a class for the length of one run; returns the way back. */
   readonly patch?: () => () => void;
 };
