@@ -2,19 +2,16 @@
  * Whether anything grows: the shipped bot at twenty times speed and its console with ten open pages, sampled every half minute for an hour, with a trend of
  * each figure. `node dist/test/bench/consoleSoak.js [--minutes 60] [--every 30] [--speed 20] [--pages 10] [--json] [--out FILE]`; with PUNTAS_BROWSER one page more, in a real browser.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { parse, stringify } from 'yaml';
 import { BrowserPage } from './browserPage.ts';
 import type { PageSample } from './browserPage.ts';
 import { OpenPages } from './openPages.ts';
 import { Probed } from './probed.ts';
 import type { ProbedSample } from './probed.ts';
+import { soakConfig } from './soakConfig.ts';
 import { soakPlot, soakTable, verdictOf } from './soakReport.ts';
 import type { Row } from './soakReport.ts';
 
@@ -37,35 +34,7 @@ const [minutes, every, speed, pageCount] = [values.minutes, values.every, values
 ];
 /** What a run begins with is no growth. */
 const WARM_UP = 0.15;
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
-
-/** Nobody else listens there at this moment. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise(resolve => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise(resolve => server.close(resolve));
-  return port;
-}
-
-/** As it ships for the embedded exchange; but a run takes two hours, so that a soak sees many of them, and no bad luck ends it. */
-async function configIn(dir: string): Promise<string> {
-  const tree = parse(readFileSync(join(ROOT, 'config/sandbox.yaml'), 'utf8')) as {
-    readonly limits: object;
-    readonly [key: string]: unknown;
-  };
-  const file = join(dir, 'soak.yaml');
-  const own = {
-    metrics: { port: await freePort() },
-    journal: { rollHours: 2 },
-    limits: { ...tree.limits, drawdownMax: '500000', dayLossMax: '500000' },
-    state: { dir: join(dir, 'state') },
-    markouts: {},
-  };
-  writeFileSync(file, stringify({ ...tree, ...own }));
-  return file;
-}
 
 function rowOf(hours: number, bot: ProbedSample, shown: ProbedSample, pages: OpenPages, page: PageSample | null): Row {
   const {
@@ -98,7 +67,7 @@ let browser: BrowserPage | null = null;
 const pages: OpenPages[] = [];
 let hasBroken = false;
 try {
-  const file = await configIn(dir);
+  const file = await soakConfig(dir);
   bot = new Probed(['run', '-c', file, '--speed', String(speed)]);
   await bot.says(/"msg":"quoting"|as maker/);
   shown = new Probed(['console', '-c', file, '--port', '0']);

@@ -24,7 +24,8 @@ if (isMainThread && process.send !== undefined) {
   const delays = monitorEventLoopDelay({ resolution: EVERY_MS });
   delays.enable();
   let cpu = process.cpuUsage();
-  process.on('message', (asked: { readonly id: number }) => {
+  process.on('message', (asked: { readonly id: number; readonly what: string }) => {
+    if (asked.what !== 'sample') return;
     const late = (percentile: number): number =>
       delays.count === 0 ? 0 : Math.max(0, delays.percentile(percentile) / 1e6 - EVERY_MS);
     const delay = { median: late(50), p99: late(99), longest: late(100) };
@@ -34,8 +35,8 @@ if (isMainThread && process.send !== undefined) {
     globalThis.gc?.();
     globalThis.gc?.();
     const { heapUsed: heap, external, rss } = process.memoryUsage();
-    const sample: Sample = { heap, external, rss, handles, delay, cpuMs: (used.user + used.system) / 1_000 };
-    process.send?.({ id: asked.id, sample });
+    const answer: Sample = { heap, external, rss, handles, delay, cpuMs: (used.user + used.system) / 1_000 };
+    process.send?.({ id: asked.id, answer });
     // The collection just now was the probe's doing.
     cpu = process.cpuUsage();
     delays.reset();

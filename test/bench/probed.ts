@@ -3,10 +3,14 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Decisions } from './decisionProbe.ts';
 import type { Sample } from './probe.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
-const PROBE = new URL('probe.js', import.meta.url).href;
+/** Loaded before the program, by what they tell of it. */
+const PROBES = { sample: 'probe.js', decisions: 'decisionProbe.js' } as const;
+type What = keyof typeof PROBES;
+type Answers = { readonly sample: Sample; readonly decisions: Decisions };
 const HEARD_MAX = 1_000_000;
 const ANSWER_WITHIN_MS = 60_000;
 
@@ -26,10 +30,10 @@ export class Probed {
   #asked = 0;
 
   /** Of the built program (`npm run build:all`). */
-  constructor(args: readonly string[], environment: NodeJS.ProcessEnv = process.env) {
+  constructor(args: readonly string[], probe: What = 'sample') {
     this.#child = fork(MAIN, args, {
-      ...{ env: environment, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
-      execArgv: ['--expose-gc', '--import', PROBE],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      execArgv: ['--expose-gc', '--import', new URL(PROBES[probe], import.meta.url).href],
     });
     const hear = (text: string) => (this.heard = (this.heard + text).slice(-HEARD_MAX));
     for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.setEncoding('utf8').on('data', hear);
@@ -52,22 +56,8 @@ export class Probed {
 
   /** Rejects when it does not answer within a minute. */
   async sample(): Promise<ProbedSample> {
-    const id = ++this.#asked;
     const { pid } = this.#child;
-    const sample = await new Promise<Sample>((resolve, reject) => {
-      const hear = (answer: { readonly id: number; readonly sample: Sample }) => {
-        if (answer.id !== id) return;
-        clearTimeout(late);
-        this.#child.off('message', hear);
-        resolve(answer.sample);
-      };
-      const late = setTimeout(() => {
-        this.#child.off('message', hear);
-        reject(new Error(`process ${pid} told nothing of itself for a minute\n${this.heard.slice(-3_000)}`));
-      }, ANSWER_WITHIN_MS);
-      this.#child.on('message', hear);
-      this.#child.send({ id });
-    });
+    const sample = await this.#ask('sample');
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     return {
       ...sample,
@@ -75,6 +65,31 @@ export class Probed {
       threads: Number(/^Threads:\s*(\d+)/m.exec(status)?.[1]),
       queuedMs: Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6,
     };
+  }
+
+  /** How long each decision since the last question took. */
+  decisions(): Promise<Decisions> {
+    return this.#ask('decisions');
+  }
+
+  #ask<W extends What>(what: W): Promise<Answers[W]> {
+    const id = ++this.#asked;
+    return new Promise((resolve, reject) => {
+      const hear = (told: { readonly id: number; readonly answer: Answers[W] }) => {
+        if (told.id !== id) return;
+        clearTimeout(late);
+        this.#child.off('message', hear);
+        resolve(told.answer);
+      };
+      const late = setTimeout(() => {
+        this.#child.off('message', hear);
+        reject(
+          new Error(`process ${this.#child.pid} told nothing of itself for a minute\n${this.heard.slice(-3_000)}`),
+        );
+      }, ANSWER_WITHIN_MS);
+      this.#child.on('message', hear);
+      this.#child.send({ id, what });
+    });
   }
 
   /** To end it; it is asked for nothing any more. */

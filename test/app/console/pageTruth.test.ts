@@ -123,7 +123,7 @@ function compareHolds(view: ConsoleView, dir: string, at: number): void {
     expect(warnings).toContain(`${what} by ${who} at `);
     expect(warnings).toContain(`: ${why}`);
   }
-  if (holds.length === 0) expect(warnings).not.toMatch(/(?:halted|paused|reduce only) by /);
+  if (holds.length === 0) expect(warnings).not.toMatch(/(?:halted|paused|held|reduce only) by .* at \d{4}-/);
   const last = actionsIn(dir).at(-1);
   if (last === undefined) return;
   const events = textOf('eventsPanel', view);
@@ -137,7 +137,7 @@ class Story {
   #last: Moment | null = null;
   #asked = 0;
   readonly #waiting = new Set<Promise<unknown>>();
-  #broken: unknown = null;
+  #broken: Error | null = null;
 
   constructor(seed: number) {
     this.bot = new WatchedBot(seed, moment => {
@@ -147,7 +147,7 @@ class Story {
         compare(moment);
       } catch (error) {
         // The loop takes what is thrown here for a full disk.
-        this.#broken ??= error;
+        this.#broken ??= error as Error;
       }
     });
   }
