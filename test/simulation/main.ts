@@ -145,7 +145,10 @@ async function explain(run: Run): Promise<void> {
 
 async function findPlanted(names: readonly string[], jobs: number): Promise<readonly PlantedFind[]> {
   const open = new Map(
-    names.map(name => [name, { next: 1, found: null as number | null, law: null as string | null, under: 0 }]),
+    names.map(name => {
+      const next = PLANTED.find(one => one.name === name)?.from ?? 1;
+      return [name, { next, found: null as number | null, law: null as string | null, under: 0 }];
+    }),
   );
   await runTasks(
     MAIN,

@@ -12,6 +12,8 @@ export type Planted = {
   readonly seams: () => Seams;
   /** Persons act on the bot. */
   readonly actions?: boolean;
+  /** The seed from which it is looked for: one that is known to have what it takes is quickly found again. */
+  readonly from?: number;
   /** Changes a class for the length of one run; returns the way back. */
   readonly patch?: () => () => void;
 };
@@ -531,6 +533,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'pause forgotten at a restart',
     mistake: 'a process heeds the pauses alone that are set while it runs',
     actions: true,
+    from: 11,
     seams: () => ({
       latch: latch => {
         const atStart = JSON.stringify(latch.readPause?.());
@@ -546,6 +549,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'pause ends early',
     mistake: 'a pause ends twenty seconds before its time',
     actions: true,
+    from: 4,
     seams: () => ({
       latch: latch => ({
         ...latch,
@@ -593,6 +597,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'reduce forgotten at a restart',
     mistake: 'that inventory is only closed is kept in memory',
     actions: true,
+    from: 25,
     seams: () => ({
       latch: latch => {
         const atStart = JSON.stringify(latch.readReduce?.());
@@ -608,6 +613,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'reduce is only said',
     mistake: 'the regime says that inventory is only closed, and neither plan nor risk gate go by it',
     actions: true,
+    from: 5,
     seams: () => ({}),
     patch: () => {
       const original = Object.getOwnPropertyDescriptor(Engine.prototype, 'riskContext')!;
@@ -626,6 +632,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'flatten at any cost',
     mistake: 'what a flatten may cost in all is not looked at',
     actions: true,
+    from: 23,
     seams: () => ({
       flatten: file => ({
         ...file,
@@ -635,26 +642,6 @@ export const PLANTED: readonly Planted[] = [
         },
       }),
     }),
-  },
-  {
-    name: 'flatten counted anew at each start',
-    mistake: 'what earlier processes spent for a flatten is forgotten',
-    actions: true,
-    seams: () => {
-      let lives = 0;
-      return {
-        flatten: file => {
-          const life = ++lives;
-          return {
-            ...file,
-            read: () => {
-              const asked = file.read();
-              return asked && { ...asked, id: `${asked.id}-${life}` };
-            },
-          };
-        },
-      };
-    },
   },
   {
     name: 'flatten over too soon',
@@ -678,6 +665,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'cancel answered before it is done',
     mistake: 'that every order is gone is told as soon as it was asked for',
     actions: true,
+    from: 10,
     seams: () => ({
       cancels: box => ({
         ...box,

@@ -44,6 +44,7 @@ export type KeptHedge = {
   } | null;
   readonly conversionId: string | null;
   readonly at?: number;
+  readonly costMax?: string;
   readonly flatten?: { readonly id: string };
 };
 
@@ -147,6 +148,7 @@ export class HedgeJudge {
     const acceptance = this.#acceptances.get(id)!;
     this.#options.accepted?.({
       ...{ flatten: row?.flatten?.id ?? null, begunAt: row?.at ?? -Infinity, ...cost },
+      most: units(row?.costMax ?? '0'),
       mayCost: () => acceptance.end !== 'failed' && (!acceptance.refused || acceptance.conversion !== null),
     });
     if (this.#acceptances.size > 1) marks.see('several hedges in one seed');

@@ -28,6 +28,8 @@ export type Accepted = {
   readonly begunAt: number;
   readonly cost: bigint;
   readonly slack: bigint;
+  /** What the bot has on disk as the most that it may cost. */
+  readonly most: bigint;
   /** False where it certainly was not carried out. */
   readonly mayCost: () => boolean;
 };
@@ -199,8 +201,12 @@ export class PersonJudge {
     this.#hedges.push(hedge);
     const all = this.#hedges.filter(each => each.mayCost());
     const [cost, slack] = [sum(all.map(each => each.cost)), sum(all.map(each => each.slack))];
-    if (cost > flatten.costMax + slack)
-      this.#break('P3', `hedges of flatten ${flatten.id} cost ${cost}, ${flatten.costMax} was allowed in all`);
+    const most = sum(all.map(each => each.most));
+    if (cost > flatten.costMax + slack || most > flatten.costMax)
+      this.#break(
+        'P3',
+        `hedges of flatten ${flatten.id} cost ${cost}, or ${most} by what is on disk; ${flatten.costMax} was allowed in all`,
+      );
   }
 
   /** To be called every now and then: what lies there is what was taken and has not ended. */
