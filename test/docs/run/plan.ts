@@ -135,7 +135,7 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
     why: 'every session of the recordings beside the project, ten minutes; the page has the tables of its figures, by a test',
   },
   { command: /tapeMemory\.js/, why: 'writes 0.8 GB and takes minutes, as the page says' },
-  { command: /^npm run bench$|bench\/scrapes\.js/, why: 'figures of a quiet machine; nothing holds on a busy one' },
+  { command: /^npm run bench$|bench\/(?:scrapes|consoleSoak|openPagesCost)\.js/, why: 'figures of a quiet machine; nothing holds on a busy one' },
   {
     command: /puntas hedges settle ID/,
     why: 'needs a conversion that nobody can look up; `test/live/hedge/settle.test.ts` makes one',
