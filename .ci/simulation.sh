@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The short form of the simulation: 200 seeds, every tenth again in another process, and the planted bugs, each of which must be found; then a thousand
-# changes of the configuration of bots that run, good and bad.
+# changes of the configuration of bots that run, good and bad; then persons who act on bots that run, at bad moments.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out="${PUNTAS_CI_OUT:-$(mktemp -d)}/simulation.txt"
@@ -35,4 +35,19 @@ node -e "
   if (flaws.length > 0) process.exit(1);
 " "$changes"
 if [[ $status != 0 ]]; then echo "the simulation with changes of the configuration ended with $status" >&2; exit "$status"; fi
+actions="${out%.txt}-actions.txt"
+npm run --silent sim -- --seeds 10 --actions | tee "$actions" || status=$?
+node -e "
+  const s = JSON.parse(require('fs').readFileSync(process.argv[1], 'utf8').trim().split('\n').at(-1));
+  const { asked, refused, wrong, unseen } = s.actions;
+  const flaws = [
+    [asked >= 500, 'five hundred actions of persons, found ' + asked],
+    [refused >= 50 && wrong >= 10, 'some that were refused or asked wrongly, found ' + refused + ' and ' + wrong],
+    [unseen.length === 0, 'everything that must happen where persons act, never seen: ' + unseen.join('; ')],
+    [s.violations === 0 && s.mismatches === 0, 'no violation and no mismatch, found ' + s.violations + ' and ' + s.mismatches],
+  ].filter(([holds]) => !holds).map(([, what]) => what);
+  for (const flaw of flaws) console.error('expected ' + flaw);
+  if (flaws.length > 0) process.exit(1);
+" "$actions"
+if [[ $status != 0 ]]; then echo "the simulation with actions of persons ended with $status" >&2; exit "$status"; fi
 echo "simulated in $((SECONDS - began)) s"

@@ -15,6 +15,7 @@ export type Task = {
   /** Time with faults, instead of what the seed draws. */
   readonly safetyMs?: number;
   readonly reloads?: boolean;
+  readonly actions?: boolean;
 };
 
 /** `ms` is processor time: what else the machine does is no part of it. */
@@ -30,6 +31,7 @@ export async function carryOut(task: Task): Promise<TaskResult> {
     const run = await simulate(task.seed, {
       ...(task.only ? { only: task.only } : {}),
       ...(task.reloads === true ? { reloads: true } : {}),
+      ...(task.actions === true || plant?.actions === true ? { actions: true } : {}),
       ...(task.safetyMs === undefined ? {} : { safetyMs: task.safetyMs }),
       ...(plant ? { seams: plant.seams(), untilBroken: true } : {}),
     });
@@ -104,9 +106,7 @@ export async function runTasks(
 export async function shrunk(failing: Run, run: (task: Task) => Promise<Run>): Promise<readonly Fault[]> {
   const law = failing.violations[0]!.law;
   const breaks = async (only: readonly Fault[]) =>
-    (await run({ seed: failing.seed, only, reloads: failing.reloads !== null })).violations.some(
-      violation => violation.law === law,
-    );
+    (await run({ seed: failing.seed, only, ...modeOf(failing) })).violations.some(violation => violation.law === law);
   let classes = [...failing.classes];
   // Halves first: most classes have nothing to do with it.
   for (let size = Math.ceil(classes.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
@@ -118,6 +118,9 @@ export async function shrunk(failing: Run, run: (task: Task) => Promise<Run>): P
   }
   return classes;
 }
+
+/** What else went on in a run. */
+const modeOf = ({ reloads, actions }: Run) => (actions === null ? { reloads: reloads !== null } : { actions: true });
 
 /** Fault classes by their place in the list, as `--only` takes them. */
 export const numbersOf = (classes: readonly Fault[]): string => classes.map(fault => FAULTS.indexOf(fault)).join(',');

@@ -35,6 +35,7 @@ type Options = {
   readonly planted?: boolean | string;
   readonly days?: string;
   readonly reloads?: boolean;
+  readonly actions?: boolean;
 };
 
 if (process.argv.includes('--child')) serveTasks();
@@ -53,6 +54,7 @@ else {
       'instead of seeds: a month or so of the shipped bot, once calm and once with lost requests, for its heap',
     )
     .option('--reloads', 'somebody changes the configuration every few seconds, well and badly')
+    .option('--actions', 'persons pause, reduce, cancel, halt, flatten and resume every few seconds, at bad moments')
     .option('--planted [name]', 'runs the planted bugs too, or one of them alone')
     .parse()
     .opts<Options>();
@@ -69,7 +71,7 @@ async function one(options: Options): Promise<number> {
   else
     run = await simulate(seed, {
       ...only,
-      ...(options.reloads === true ? { reloads: true } : {}),
+      ...modeOf(options),
       ...(options.trace === true ? { print: line => void process.stdout.write(line) } : {}),
     });
   const { violations, ...rest } = run;
@@ -102,7 +104,7 @@ async function seeds(options: Options, jobs: number, tally: Tally): Promise<void
   const count = whole(options.seeds);
   const all = Array.from({ length: count }, (_, i): Task => ({
     seed: from + i,
-    ...(options.reloads === true ? { reloads: true } : {}),
+    ...modeOf(options),
   }));
   const hashes = new Map<number, string>();
   await runTasks(MAIN, jobs, oneByOne(all), ({ task, run, ms }) => {
@@ -137,13 +139,16 @@ async function explain(run: Run): Promise<void> {
   const classes = await shrunk(run, async task => (await carryOut(task)).run);
   say(`seed ${run.seed} needs ${classes.length === 0 ? 'no fault' : classes.join(', ')}`);
   say(
-    `  npm run sim -- --seed ${run.seed}${run.reloads === null ? '' : ' --reloads'} --only ${JSON.stringify(numbersOf(classes))} --trace`,
+    `  npm run sim -- --seed ${run.seed}${run.actions !== null ? ' --actions' : run.reloads === null ? '' : ' --reloads'} --only ${JSON.stringify(numbersOf(classes))} --trace`,
   );
 }
 
 async function findPlanted(names: readonly string[], jobs: number): Promise<readonly PlantedFind[]> {
   const open = new Map(
-    names.map(name => [name, { next: 1, found: null as number | null, law: null as string | null, under: 0 }]),
+    names.map(name => {
+      const next = PLANTED.find(one => one.name === name)?.from ?? 1;
+      return [name, { next, found: null as number | null, law: null as string | null, under: 0 }];
+    }),
   );
   await runTasks(
     MAIN,
@@ -198,6 +203,10 @@ async function month(days: number): Promise<number> {
 
 async function printDays([days = 30, faults = 0]: readonly number[]): Promise<void> {
   await soak({ days, faults, seed: 1, onDay: day => console.log(JSON.stringify(day)) });
+}
+
+function modeOf({ reloads, actions }: Options): Pick<Task, 'reloads' | 'actions'> {
+  return { ...(reloads === true ? { reloads: true } : {}), ...(actions === true ? { actions: true } : {}) };
 }
 
 function commit(): string {

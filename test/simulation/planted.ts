@@ -10,6 +10,10 @@ export type Planted = {
   /** What a careless author would have written. */
   readonly mistake: string;
   readonly seams: () => Seams;
+  /** Persons act on the bot. */
+  readonly actions?: boolean;
+  /** The seed from which it is looked for: one that is known to have what it takes is quickly found again. */
+  readonly from?: number;
   /** Changes a class for the length of one run; returns the way back. */
   readonly patch?: () => () => void;
 };
@@ -524,6 +528,154 @@ export const PLANTED: readonly Planted[] = [
     name: 'transfers forgotten',
     mistake: 'after a restart every transfer in the lists is new',
     seams: () => ({ journal: journal => ({ ...journal, leftovers: { ...journal.leftovers, transfers: [] } }) }),
+  },
+  {
+    name: 'pause forgotten at a restart',
+    mistake: 'a process heeds the pauses alone that are set while it runs',
+    actions: true,
+    from: 11,
+    seams: () => ({
+      latch: latch => {
+        const atStart = JSON.stringify(latch.readPause?.());
+        const readPause = () => {
+          const pause = latch.readPause?.() ?? null;
+          return JSON.stringify(pause) === atStart ? null : pause;
+        };
+        return { ...latch, readPause };
+      },
+    }),
+  },
+  {
+    name: 'pause ends early',
+    mistake: 'a pause ends twenty seconds before its time',
+    actions: true,
+    from: 4,
+    seams: () => ({
+      latch: latch => ({
+        ...latch,
+        readPause: () => {
+          const pause = latch.readPause?.() ?? null;
+          return pause === null || pause.until === null ? pause : { ...pause, until: pause.until - 20_000 };
+        },
+      }),
+    }),
+  },
+  {
+    name: 'end of a pause lifts all',
+    mistake: 'what ends by itself takes every other hold with it',
+    actions: true,
+    seams: () => ({
+      latch: latch => ({
+        ...latch,
+        endPause: (pause, ended) => {
+          const isOver = latch.endPause?.(pause, ended) === true;
+          if (isOver) latch.lift('the pause is over', ended.at);
+          return isOver;
+        },
+      }),
+    }),
+  },
+  {
+    name: 'halt of a person not looked at',
+    mistake: 'a halt is heeded at a start, and not while it runs',
+    actions: true,
+    seams: () => ({
+      latch: latch => {
+        let own = latch.read();
+        return {
+          ...latch,
+          read: () => (latch.read() === null ? (own = null) : own),
+          set: halt => {
+            own = halt;
+            latch.set(halt);
+          },
+        };
+      },
+    }),
+  },
+  {
+    name: 'reduce forgotten at a restart',
+    mistake: 'that inventory is only closed is kept in memory',
+    actions: true,
+    from: 25,
+    seams: () => ({
+      latch: latch => {
+        const atStart = JSON.stringify(latch.readReduce?.());
+        const readReduce = () => {
+          const reduce = latch.readReduce?.() ?? null;
+          return JSON.stringify(reduce) === atStart ? null : reduce;
+        };
+        return { ...latch, readReduce };
+      },
+    }),
+  },
+  {
+    name: 'reduce is only said',
+    mistake: 'the regime says that inventory is only closed, and neither plan nor risk gate go by it',
+    actions: true,
+    from: 5,
+    seams: () => ({}),
+    patch: () => {
+      const original = Object.getOwnPropertyDescriptor(Engine.prototype, 'riskContext')!;
+      const contextOf = original.value as Engine['riskContext'];
+      Object.defineProperty(Engine.prototype, 'riskContext', {
+        ...original,
+        value(this: Engine, at: number) {
+          const context = contextOf.call(this, at as never);
+          return { ...context, reduceOnly: false };
+        },
+      });
+      return () => Object.defineProperty(Engine.prototype, 'riskContext', original);
+    },
+  },
+  {
+    name: 'flatten at any cost',
+    mistake: 'what a flatten may cost in all is not looked at',
+    actions: true,
+    from: 23,
+    seams: () => ({
+      flatten: file => ({
+        ...file,
+        read: () => {
+          const asked = file.read();
+          return asked && { ...asked, costMax: moneyOf('1000000') };
+        },
+      }),
+    }),
+  },
+  {
+    name: 'flatten over too soon',
+    mistake: 'a flatten is over as soon as one hedge was looked for',
+    actions: true,
+    seams: () => ({
+      flatten: file => {
+        let looks = 0;
+        return {
+          ...file,
+          read: () => {
+            const asked = file.read();
+            if (asked !== null && ++looks % 40 === 0) file.end('it was looked at', asked.at);
+            return asked;
+          },
+        };
+      },
+    }),
+  },
+  {
+    name: 'cancel answered before it is done',
+    mistake: 'that every order is gone is told as soon as it was asked for',
+    actions: true,
+    from: 10,
+    seams: () => ({
+      cancels: box => ({
+        ...box,
+        waiting: () => {
+          const asked = box.waiting();
+          if (asked !== null) box.answer({ id: asked.id, end: 'gone', lines: ['verified: nothing is left'] });
+          return asked;
+        },
+      }),
+    }),
   },
   {
     name: 'book dated by its arrival',

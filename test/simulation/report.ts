@@ -1,5 +1,7 @@
 /** What a campaign tells: the block for people, and the last line for machines. */
+import { PERSON_SOMETIMES } from './judges/personJudge.ts';
 import { SOMETIMES } from './judges/sometimes.ts';
+import type { ActionCounts } from './processes/persons.ts';
 import type { ReloadCounts } from './processes/reloads.ts';
 import type { Run } from './simulate.ts';
 
@@ -55,6 +57,18 @@ export class Tally {
     };
   }
 
+  /** `unseen`: what has to happen once where persons act. */
+  get actions() {
+    const sum = (of: (counts: ActionCounts) => number) =>
+      this.sum(({ actions }) => (actions === null ? 0 : of(actions)));
+    return {
+      asked: sum(({ asked }) => asked),
+      refused: sum(({ refused }) => refused),
+      wrong: sum(({ wrong }) => wrong),
+      unseen: PERSON_SOMETIMES.filter(what => sum(({ sometimes }) => sometimes[what] ?? 0) === 0),
+    };
+  }
+
   get speedup(): number {
     return this.cpuMs === 0 ? 0 : this.sum(run => run.simMs) / this.cpuMs;
   }
@@ -73,6 +87,7 @@ export function block(tally: Tally, planted: readonly PlantedFind[], wallMs: num
     ['fills applied', count(tally.sum(run => run.fills))],
     ['lock-outs by the exchange itself', count(tally.sum(run => run.lockOuts))],
     ...(tally.reloads.asked === 0 ? [] : [['changes of the configuration', reloadsText(tally)] as const]),
+    ...(tally.actions.asked === 0 ? [] : [['actions of persons', actionsText(tally)] as const]),
     ['violations', count(tally.failing.reduce((sum, run) => sum + run.violations.length, 0))],
     ['same seed, same trace', `${tally.mismatches} mismatches in ${tally.compared} comparisons`],
     ['sometimes', `${SOMETIMES.length - tally.unseen.length} of ${SOMETIMES.length} seen`],
@@ -101,6 +116,7 @@ export const lastLine = (tally: Tally, planted: readonly PlantedFind[]): string 
     unknowns: tally.sum(run => run.unknowns),
     crashes: tally.sum(run => run.crashes),
     ...(tally.reloads.asked === 0 ? {} : { reloads: tally.reloads }),
+    ...(tally.actions.asked === 0 ? {} : { actions: tally.actions }),
     violations: tally.failing.reduce((sum, run) => sum + run.violations.length, 0),
     mismatches: tally.mismatches,
     compared: tally.compared,
@@ -123,6 +139,8 @@ export const lastLine = (tally: Tally, planted: readonly PlantedFind[]): string 
 
 const reloadsText = ({ reloads: { asked, taken, refused, putOff, fellBack, awayMs } }: Tally): string =>
   `${asked}: ${taken} taken, ${refused} refused, ${putOff} put off, ${fellBack} fell back; quotes away ${awayMs[0]} ms where nothing else is wrong, ${awayMs[1]} at most`;
+const actionsText = ({ actions: { asked, refused, wrong, unseen } }: Tally): string =>
+  `${asked}, ${refused} of them refused, and ${wrong} asked wrongly; ${unseen.length === 0 ? 'all that must happen was seen' : `never seen: ${unseen.join('; ')}`}`;
 const count = (n: number): string => n.toLocaleString('en-US');
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 const round = (x: number, digits: number): number => Number(x.toFixed(digits));

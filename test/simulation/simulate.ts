@@ -1,5 +1,5 @@
 /** One seed, from the first event to the last check: faults, healing, the operator's stop, and silence. */
-import { settle, VirtualClock } from '../../src/core/index.ts';
+import { moneyOf, settle, VirtualClock } from '../../src/core/index.ts';
 import type { Causes, EngineNews, Millis } from '../../src/core/index.ts';
 import { createVenue, seededFlow } from '../../src/sandbox/index.ts';
 import { BooksJudge } from './judges/booksJudge.ts';
@@ -12,6 +12,9 @@ import { isCalm, swarmOf } from './world/faults.ts';
 import type { Fault } from './world/faults.ts';
 import { HedgeJudge } from './judges/hedgeJudge.ts';
 import { CALLBACK, InboxWire, startTransactions } from './processes/inbox.ts';
+import { PersonJudge } from './judges/personJudge.ts';
+import { Persons } from './processes/persons.ts';
+import type { ActionCounts } from './processes/persons.ts';
 import { Network } from './world/network.ts';
 import type { Watcher } from './world/network.ts';
 import { startOthers } from './world/others.ts';
@@ -23,6 +26,7 @@ import { SentinelJudge } from './judges/sentinelJudge.ts';
 import { BOOK, INSTANCE, scenarioOf } from './world/scenario.ts';
 import type { Scenario } from './world/scenario.ts';
 import type { Sometime } from './judges/sometimes.ts';
+import type { StateDir } from './processes/stateDir.ts';
 import { Store } from './processes/store.ts';
 import { streamWire } from './world/streamWire.ts';
 import { Trace } from './world/trace.ts';
@@ -50,6 +54,7 @@ export type Run = {
   readonly calm: boolean;
   /** Null without them. */
   readonly reloads: ReloadCounts | null;
+  readonly actions: ActionCounts | null;
 };
 
 export type RunOptions = {
@@ -59,6 +64,8 @@ export type RunOptions = {
   readonly safetyMs?: Millis;
   /** Somebody changes the configuration every few seconds. */
   readonly reloads?: boolean;
+  /** Persons act on it every few seconds; in some seeds beside changes of the configuration. */
+  readonly actions?: boolean;
   /** Ends at the first violation. */
   readonly untilBroken?: boolean;
   readonly print?: (line: string) => void;
@@ -93,6 +100,8 @@ class Simulation {
   readonly #checker: Checker;
   readonly #bot: Bot;
   readonly #reloads: Reloads | null;
+  readonly #persons: Persons | null;
+  readonly #personJudge: PersonJudge | null;
   readonly #sentinel: SentinelProcess | null;
   readonly #judge: SentinelJudge | null;
   readonly #hedges: HedgeJudge | null;
@@ -147,22 +156,27 @@ class Simulation {
     const exchange = this.#exchange;
     this.#account = exchange.openAccount({ balances: scenario.balances, volume30d: { mxn: '200000000' } });
     const account = exchange.venue.accounts.get(this.#account.id)!;
-    this.#store = new Store(world, {
-      beat: (whose, state, isRead) => {
-        if (whose === 'bot') this.#judge?.botBeat(state, isRead);
-        else this.#judge?.sentinelBeat();
+    this.#store = new Store(
+      world,
+      {
+        beat: (whose, state, isRead) => {
+          if (whose === 'bot') this.#judge?.botBeat(state, isRead);
+          else this.#judge?.sentinelBeat();
+        },
+        readUntold: () => this.#judge?.readUntold(),
+        held: (hold, by) => {
+          if (hold !== null) this.#sentinelHeld();
+          else this.#judge?.holdLifted(by);
+        },
+        latched: by => {
+          this.#personJudge?.latched(by);
+          if (by !== 'sentinel') return;
+          this.#sentinelLatched();
+        },
+        hedges: rows => this.#hedges?.kept(rows),
       },
-      readUntold: () => this.#judge?.readUntold(),
-      held: (hold, by) => {
-        if (hold !== null) this.#sentinelHeld();
-        else this.#judge?.holdLifted(by);
-      },
-      latched: by => {
-        if (by !== 'sentinel') return;
-        this.#sentinelLatched();
-      },
-      hedges: rows => this.#hedges?.kept(rows),
-    });
+      options.actions === true,
+    );
     const { config } = scenario;
     this.#checker = new Checker({
       exchange,
@@ -260,12 +274,18 @@ class Simulation {
       seams: options.seams ?? {},
       events: this.#botEvents(),
     });
-    this.#reloads = options.reloads
-      ? new Reloads({
-          ...{ world, scenario, bot: this.#bot, isCalm: this.#isCalm },
-          breaks: (law, what) => this.#checker.breaks(law, what),
-        })
-      : null;
+    // What persons hold back is away for as long as they do.
+    const isAway = options.actions === true;
+    this.#reloads =
+      options.reloads === true || (isAway && world.chance('reloads beside actions').hit(0.3))
+        ? new Reloads({
+            ...{ world, scenario, bot: this.#bot, isCalm: this.#isCalm && !isAway },
+            breaks: (law, what) => this.#checker.breaks(law, what),
+            asked: () => this.#persons?.provoked('an action at a reload'),
+          })
+        : null;
+    this.#personJudge = this.#store.files === null ? null : this.#judgeOfPersons(this.#store.files);
+    this.#persons = this.#personJudge === null ? null : this.#personsWith(this.#personJudge);
     this.#sentinel = this.#judge
       ? new SentinelProcess({
           world,
@@ -299,6 +319,44 @@ class Simulation {
       store: this.#store,
       checker: this.#checker,
       judge: this.#judge,
+    });
+  }
+
+  #judgeOfPersons(files: StateDir): PersonJudge {
+    const { clock } = this.#world;
+    return new PersonJudge({
+      files,
+      now: () => clock.elapsed(),
+      wall: () => clock.now(),
+      skew: () => this.#world.skew,
+      standing: () => this.#checker.standing(),
+      live: () => this.#checker.live(),
+      hedges: this.#hedges !== null,
+      breaks: (law, what) => this.#checker.breaks(law, what),
+      see: what => this.#persons?.see(what),
+    });
+  }
+
+  #personsWith(judge: PersonJudge): Persons {
+    const { config, heldMaxMs } = this.#scenario;
+    const [world, exchange, replies] = [this.#world, this.#exchange, this.#replies];
+    const { key, secret } = this.#account;
+    return new Persons({
+      ...{ world, scenario: this.#scenario, bot: this.#bot, store: this.#store, judge, key, secret },
+      network: new Network({
+        ...{ world, exchange, replies, deadlineMs: config.exchange.requestTimeoutMs, heldMaxMs },
+        watcher: {
+          tried: (request, topic) => this.#checker.tried(request, topic),
+          sent: (_life, request, topic) => this.#checker.sentByOther(request, topic),
+          arrived: () => undefined,
+          answered: () => undefined,
+        },
+      }),
+      lifted: () => {
+        this.#checker.haltLifted();
+        this.#judge?.lifted();
+        world.marks.see('a halt was lifted');
+      },
     });
   }
 
@@ -342,6 +400,7 @@ class Simulation {
       kept: () => this.#store.hedges,
       costMaxBps,
       quoteLifeMinMs,
+      accepted: hedge => this.#personJudge?.accepted(hedge),
       bookAgeMaxMs: world.drawn('frozen book') > 0 ? FROZEN_BOOK_MS : BOOK_AGE_MS,
     });
   }
@@ -541,9 +600,10 @@ class Simulation {
       sent: (life, request, topic) => {
         this.#checker.sent(life.number, request, topic);
         if (topic !== 'place') return;
-        const { originId, major } = orderIn(request);
+        const { originId, side, major } = orderIn(request);
         this.#judge?.placing(originId, this.#checker.runsSince(life.number));
         this.#reloads?.sent(originId, major);
+        this.#personJudge?.sent(originId, side === 'buy' ? 'buy' : 'sell', moneyOf(major));
       },
       arrived: (request, topic, reply, { sentAt, again }) => {
         this.#checker.arrived(request, topic, reply);
@@ -582,11 +642,14 @@ class Simulation {
       started: (life, run) => {
         this.#unknown.clear();
         this.#checker.started(life.number, run);
+        this.#personJudge?.began('restart');
       },
       rolled: (life, run) => {
         world.trace.add(`rolled #${life.number}`);
         see('a run gave way to the next one in its process');
         this.#checker.rolled(life.number, run);
+        this.#personJudge?.began('next run');
+        this.#persons?.provoked('an action while runs changed');
       },
       quoting: (_life, engine) => {
         this.#checker.watch(() => new Set(engine().unfinished.map(order => order.id)));
@@ -594,6 +657,7 @@ class Simulation {
       news: (life, news) => this.#news(life.number, news),
       died: () => {
         this.#crashes++;
+        this.#persons?.provoked('an action at a crash');
         this.#checker.died();
         this.#hedges?.died();
         if (!this.#bot.isRunning) see('a crash during recovery');
@@ -631,6 +695,7 @@ class Simulation {
         trace.add(`news ${kind} ${order.id} ${kind === 'ended' ? news.news.ending : ''}`);
         if (kind === 'unknown') {
           this.#unknowns++;
+          this.#persons?.provoked('an action beside an unknown order');
           this.#unknown.add(order.id);
         }
         const was = this.#unknown.has(order.id);
@@ -694,6 +759,7 @@ class Simulation {
       uptime: this.#checker.uptime,
       calm: this.#isCalm,
       reloads: this.#reloads?.counts ?? null,
+      actions: this.#persons?.counts ?? null,
     };
   }
 

@@ -42,6 +42,22 @@ describe('the simulation', () => {
     },
   );
 
+  it.each([6, 10])('of seed %i on which persons act every few seconds breaks no law', async seed => {
+    const { violations, actions } = await simulate(seed, { ...SHORT, actions: true });
+    expect(violations).toEqual([]);
+    expect(actions!.asked).toBeGreaterThan(10);
+    expect(actions!.refused).toBeGreaterThan(0);
+  });
+
+  it('of seed 1028, in which cancels waited for each other and kept the bot out of the market, breaks no law', async () => {
+    expect((await simulate(1028, { actions: true })).violations).toEqual([]);
+  });
+
+  it('of one seed with actions is the same the second time, event for event', async () => {
+    const [one, two] = [await simulate(6, { ...SHORT, actions: true }), await simulate(6, { ...SHORT, actions: true })];
+    expect(two.hash).toBe(one.hash);
+  });
+
   it('finds a run whose engine has another configuration than is recorded of it', async () => {
     let first: Config | null = null;
     const engineConfig = (config: Config) => (first ??= config);

@@ -91,9 +91,11 @@ function noteOf({ ended }: RunReplay, { note }: OutsideRun): string | null {
   return note;
 }
 
-/** The newest first. */
-const eventsOf = ({ history }: Replayable, { events }: OutsideRun, at: Millis): readonly ShownEvent[] =>
-  [...events.filter(event => event.at <= at), ...history.events].sort((a, b) => b.at - a.at).slice(0, EVENTS);
+/** The newest first. What is done to a bot that has ended is later than anything that it recorded, and is shown now all the same. */
+const eventsOf = ({ history }: Replayable, { events, kind }: OutsideRun, at: Millis): readonly ShownEvent[] =>
+  [...events.filter(event => kind === 'live' || event.at <= at), ...history.events]
+    .sort((a, b) => b.at - a.at)
+    .slice(0, EVENTS);
 
 const nameOf = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');
 const mayShow = ({ state }: Order): boolean => state !== 'closed-unsettled' && state !== 'done';

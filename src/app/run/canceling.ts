@@ -16,11 +16,15 @@ export type CancelHost = {
 
 const LOOK_EVERY_MS = 500;
 
-/** Looks for requests until it is stopped. What was asked of an earlier process is not for this one. */
+/**
+ * Looks for requests until it is stopped. What was asked of an earlier process is not for this one. One at a time: what is asked while one is under
+ * way is told so at once, as that takes every order out; waiting for its turn it would take the bot out of the market once more, long after.
+ */
 export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
   const { box, clock, log } = host;
   let isOver = false;
   let underWay: Promise<void> = Promise.resolve();
+  let first: CancelRequest | null = null;
   const take = (): CancelRequest | null => {
     try {
       const asked = box.waiting();
@@ -35,7 +39,12 @@ export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
   const look = (): void => {
     if (isOver) return;
     const asked = take();
-    if (asked !== null) underWay = underWay.then(() => carryOut(host, asked));
+    if (asked !== null && first !== null)
+      tell(host, asked, keptFor(`the cancel that ${first.by} asked for is under way, and takes every order out`));
+    else if (asked !== null) {
+      first = asked;
+      underWay = carryOut(host, asked).finally(() => (first = null));
+    }
     timer = clock.after(LOOK_EVERY_MS, look);
   };
   let timer = clock.after(LOOK_EVERY_MS, look);
@@ -48,10 +57,13 @@ export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
   };
 }
 
-async function carryOut(host: CancelHost, { id, by, reason }: CancelRequest): Promise<void> {
-  const { box, log } = host;
-  log.warn({ by, reason }, `cancel, asked by ${by}: ${reason}`);
-  const answer = await answerOf(host).catch((error: unknown) => keptFor(sentenceOf(error)));
+async function carryOut(host: CancelHost, asked: CancelRequest): Promise<void> {
+  const { by, reason } = asked;
+  host.log.warn({ by, reason }, `cancel, asked by ${by}: ${reason}`);
+  tell(host, asked, await answerOf(host).catch((error: unknown) => keptFor(sentenceOf(error))));
+}
+
+function tell({ box, log }: CancelHost, { id, by, reason }: CancelRequest, answer: Omit<CancelAnswer, 'id'>): void {
   for (const line of answer.lines) log.info({ by, reason }, `cancel: ${line}`);
   try {
     box.answer({ id, ...answer });

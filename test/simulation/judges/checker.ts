@@ -324,6 +324,25 @@ export class Checker {
       yield { id: originId!, arrivedAt: this.#arrivedAt.get(originId!) ?? this.#options.now() };
   }
 
+  /** What the account truly has beyond its target, and what our live orders may make of it, in 10^-18; `slack`: what others and conversions under way may change. */
+  standing(): { readonly distance: bigint; readonly open: Readonly<Record<Side, bigint>>; readonly slack: bigint } {
+    const open: Record<Side, bigint> = { buy: 0n, sell: 0n };
+    for (const { side, original, filled, instrument } of this.#ours())
+      open[side] += BigInt(original - filled) * instrument.lotMoney;
+    const hedges = this.#options.hedges();
+    const { buy, sell } = hedges?.inFlight() ?? NOTHING;
+    return {
+      distance: this.#botMajor + (hedges?.moved ?? 0n),
+      open,
+      slack: this.#otherMajor + buy + sell + LOT,
+    };
+  }
+
+  /** Origin ids of our live orders. */
+  live(): readonly string[] {
+    return Array.from(this.#ours(), ({ originId }) => originId!);
+  }
+
   /** For judges of one matter. */
   breaks(law: string, what: string): void {
     this.#break(law, what);

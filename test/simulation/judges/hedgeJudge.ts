@@ -1,5 +1,6 @@
 /** The judge of hedges: reads quotes, acceptances and conversions off the exchange itself, and holds what the bot sends and keeps against them. */
 import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
+import type { Accepted } from './personJudge.ts';
 import type { Marks } from './sometimes.ts';
 import { deskPayload, envelopeOf, quoteIn } from '../world/wire.ts';
 import type { Topic } from '../world/wire.ts';
@@ -42,6 +43,9 @@ export type KeptHedge = {
     readonly get: { readonly currency: string; readonly amount: string };
   } | null;
   readonly conversionId: string | null;
+  readonly at?: number;
+  readonly costMax?: string;
+  readonly flatten?: { readonly id: string };
 };
 
 export type HedgeJudgeOptions = {
@@ -61,6 +65,8 @@ export type HedgeJudgeOptions = {
   readonly quoteLifeMinMs: number;
   /** The bot may be shown a book that is so old. */
   readonly bookAgeMaxMs: number;
+  /** Told of each acceptance as it leaves. */
+  readonly accepted?: (hedge: Accepted) => void;
 };
 
 /** An acceptance waits so long for its place in the budget; and RFQ's times are in whole seconds. */
@@ -136,9 +142,15 @@ export class HedgeJudge {
     if (!offer.canConfirm) this.#break('H3', `offer ${id} was accepted, and could not be confirmed`);
     if (!(offer.expiresAt - at >= quoteLifeMinMs - QUEUED_MS))
       this.#break('H3', `offer ${id} was accepted ${(offer.expiresAt - at).toFixed(0)} ms before its end`);
-    this.#checkCost(offer);
+    const cost = this.#checkCost(offer);
     if (!this.#acceptances.has(id))
       this.#acceptances.set(id, { offer, sentAt: at, refused: false, conversion: null, end: null });
+    const acceptance = this.#acceptances.get(id)!;
+    this.#options.accepted?.({
+      ...{ flatten: row?.flatten?.id ?? null, begunAt: row?.at ?? -Infinity, ...cost },
+      most: units(row?.costMax ?? '0'),
+      mayCost: () => acceptance.end !== 'failed' && (!acceptance.refused || acceptance.conversion !== null),
+    });
     if (this.#acceptances.size > 1) marks.see('several hedges in one seed');
   }
 
@@ -321,11 +333,13 @@ export class HedgeJudge {
   }
 
   /** Against the middle of any book that the bot may have been shown, whichever makes it cheapest. */
-  #checkCost({ id, give, get }: Offer): void {
+  #checkCost({ id, give, get }: Offer): { readonly cost: bigint; readonly slack: bigint } {
     const { major, minor, costMaxBps } = this.#options;
-    if (![give.currency, get.currency].includes(major) || ![give.currency, get.currency].includes(minor)) return;
+    const nothing = { cost: 0n, slack: 0n };
+    if (![give.currency, get.currency].includes(major) || ![give.currency, get.currency].includes(minor))
+      return nothing;
     const middles = [...this.#middles.map(({ middle }) => middle), this.#middle() ?? 0n].filter(middle => middle > 0n);
-    if (middles.length === 0) return;
+    if (middles.length === 0) return nothing;
     const sells = give.currency === major;
     const costs = middles.map(middle => {
       const fair = ((sells ? give.sum : get.sum) * middle) / ONE;
@@ -337,6 +351,7 @@ export class HedgeJudge {
     this.#costMax += most;
     if (cost > most)
       this.#break('H5', `offer ${id} costs ${Number((cost * 1_000_000n) / fair) / 100} bps, ${costMaxBps} are allowed`);
+    return { cost, slack: (fair * BigInt(MIDDLE_BPS)) / 10_000n };
   }
 
   #middle(): bigint | null {

@@ -26,6 +26,8 @@ export type SentinelJudgeOptions = {
 const WITHIN_MS = 10_000;
 /** A read of open orders may wait for its turn, and for its answer; then what it saw is canceled. */
 const DECISION_MS = 16_000;
+/** A bot beats every other second: after a longer silence it is one that lives again. */
+const SILENCE_MS = 6_000;
 /** An order that arrives after it has fired is found by a look every ten seconds. */
 const ARRIVED_MS = 16_000;
 /** A lock-out is borne with for so long. */
@@ -41,6 +43,8 @@ export class SentinelJudge {
   #beatAt: number | null = null;
   /** Since when it is to be watched: it beat after it had never, or had stopped. */
   #watchedAt = -Infinity;
+  /** When it showed life again after a silence: only one that lives is held back. */
+  #livesSince = -Infinity;
   /** When it last looked after its orders, and whether it was kept out last. */
   #readAt: number | null = null;
   #isKeptOut = false;
@@ -64,6 +68,7 @@ export class SentinelJudge {
   botBeat(state: HeartbeatRecord['state'], isRead: boolean): void {
     const at = state === 'stopped' ? null : this.#options.now();
     if (this.#beatAt === null && at !== null) this.#watchedAt = at;
+    if (at !== null && !(at - (this.#beatAt ?? -Infinity) <= SILENCE_MS)) this.#livesSince = at;
     this.#beatAt = at;
     this.#isKeptOut = state === 'kept out';
     if (isRead || at === null) this.#readAt = at;
@@ -161,7 +166,8 @@ export class SentinelJudge {
     const clearFor = now() - Math.max(this.#troubleUntil, this.#upAt);
     const cutOffPatience = (this.#isKeptOut ? KEPT_OUT_MAX_MS : promises.ttlMs) + WITHIN_MS;
     const mustBeDead = deadFor >= promises.ttlMs + WITHIN_MS && clearFor >= WITHIN_MS;
-    const mustBeCutOff = cutOffFor >= cutOffPatience && clearFor >= OUTAGE_MS + WITHIN_MS;
+    const livesFor = now() - this.#livesSince;
+    const mustBeCutOff = cutOffFor >= cutOffPatience && clearFor >= OUTAGE_MS + WITHIN_MS && livesFor >= WITHIN_MS;
     // A person who resumes a bot that still reads nothing has decided.
     const isDecided = this.#liftedAt > (this.#readAt ?? -Infinity);
     if (!mustBeDead && (!mustBeCutOff || isDecided)) return;

@@ -1,6 +1,7 @@
 /** The bot's process: the composition that ships, with the ports of the simulated world, started again whenever it ends. */
 import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/app/wiring/bot.ts';
 import { logEvent } from '../../../src/app/messages/eventLog.ts';
+import { startCanceling } from '../../../src/app/run/canceling.ts';
 
 import type {
   ConversionDesk,
@@ -19,7 +20,10 @@ import { openRolling } from '../../../src/live/loop/rolling.ts';
 import type { Reloaded, Rolling, RunSetup } from '../../../src/live/loop/rolling.ts';
 import type { StopReport } from '../../../src/live/loop/loopOptions.ts';
 import type { Journal } from '../../../src/live/state/journal.ts';
+import type { FlattenFile } from '../../../src/live/safety/flatten.ts';
+import { stubbornLatch } from '../../../src/live/safety/latch.ts';
 import type { Latch } from '../../../src/live/safety/latch.ts';
+import type { CancelBox } from '../../../src/live/state/cancels.ts';
 import { refusedChanges } from '../../../src/app/run/reloading.ts';
 import { configChanges, loadConfig } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
@@ -42,7 +46,11 @@ export type Seams = {
   readonly client?: (client: Client) => Client;
   readonly desk?: (desk: ConversionDesk, life: Life) => ConversionDesk;
   readonly journal?: (journal: Journal) => Journal;
+  /** Called once in each life. */
   readonly latch?: (latch: Latch) => Latch;
+  /** Where persons act: called once in each life. */
+  readonly flatten?: (file: FlattenFile) => FlattenFile;
+  readonly cancels?: (box: CancelBox) => CancelBox;
   readonly stop?: (rolling: Rolling) => Promise<StopReport>;
   readonly sentinel?: SentinelSeams;
   /** Of the life that runs. */
@@ -242,6 +250,7 @@ export class Bot {
     const journal = seam(store.journal(life, JSON.stringify(config)));
     this.#journalRun = journal.run;
     this.#configs.set(journal.run, config);
+    store.files?.record(journal.run, JSON.stringify(config));
     events.started(life, journal.run);
     const venue = {
       restUrl: 'http://127.0.0.1/api',
@@ -273,6 +282,7 @@ export class Bot {
           onRolled: (_, { run, setup }) => {
             this.#journalRun = run;
             this.#configs.set(run, JSON.parse(setup) as Config);
+            store.files?.record(run, setup);
             events.rolled(life, run);
           },
         },
@@ -294,7 +304,7 @@ export class Bot {
         moneyLists: client.moneyLists,
       },
       ...setupOf(config),
-      state: { journal, latch: (seams.latch ?? same)(store.latch(life, 'bot')) },
+      state: { journal, ...this.#held(life) },
       onNews: (news, { instrument }) => {
         logEvent(UNHEARD, instrument, news, 'puntas resume');
         if (life.isAlive) events.news(life, news);
@@ -312,12 +322,32 @@ export class Bot {
     this.#options.inbox?.open(life, () => rolling.session.loop.market.moved());
     rolling.start(() => this.#stop?.());
     events.quoting(life, () => rolling.session.engine);
+    const canceling = this.#cancels(life, rolling);
     await stopped;
     world.trace.add(`stopping #${life.number}`);
     const report = await (seams.stop ?? (all => all.stop()))(rolling);
     if (report.left.length === 0) heart.beat('stopped');
+    await canceling?.stop();
     await client.close();
     return report;
+  }
+
+  /** What holds it back, as the process finds it in the state directory. */
+  #held(life: Life) {
+    const { store, seams } = this.#options;
+    const latch = (seams.latch ?? same)(store.latch(life, 'bot'));
+    if (store.files === null) return { latch };
+    const flatten = (seams.flatten ?? same)(store.files.flatten(life));
+    return { latch: stubbornLatch(latch, this.#log(life)), flatten };
+  }
+
+  /** Takes what persons ask of it, as the program does. */
+  #cancels(life: Life, rolling: Rolling): ReturnType<typeof startCanceling> | null {
+    const { store, seams } = this.#options;
+    if (store.files === null) return null;
+    const { book, instance } = this.#config;
+    const box = (seams.cancels ?? same)(store.files.cancels(life));
+    return startCanceling({ clock: life.clock, log: this.#log(life), box, book, instance, rolling });
   }
 
   #sentinelAlive(life: Life): () => boolean {

@@ -26,6 +26,8 @@ type Options = {
   readonly bot: Bot;
   readonly isCalm: boolean;
   readonly breaks: (law: string, what: string) => void;
+  /** Told as one is asked for. */
+  readonly asked?: () => void;
 };
 
 const PAUSE_MS = [4_000, 16_000] as const;
@@ -116,6 +118,7 @@ export class Reloads {
     this.#isUnderWay = true;
     world.touched = true;
     world.trace.add(`reload ${text}`);
+    this.#options.asked?.();
     void bot.reload(text).then(end => {
       this.#isUnderWay = false;
       world.trace.add(`reload ended ${JSON.stringify(end)}`);

@@ -8,6 +8,7 @@ import type { Journal } from '../../../src/live/state/journal.ts';
 import type { Heartbeat, HeartbeatRecord } from '../../../src/live/safety/heartbeat.ts';
 import type { Halt, Hold, Latch } from '../../../src/live/safety/latch.ts';
 import type { Life } from './life.ts';
+import { StateDir } from './stateDir.ts';
 import type { World } from '../world/world.ts';
 
 export type Intent = {
@@ -44,10 +45,13 @@ export class Store {
   /** A person lifted a halt, and no bot has taken it up. */
   #isLifted = false;
   #hedges: readonly HedgeRow[] = [];
+  /** Where persons act by what the commands leave; null: what holds the bot back is kept in memory. */
+  readonly files: StateDir | null;
 
-  constructor(world: World, events: StoreEvents) {
+  constructor(world: World, events: StoreEvents, hasFiles = false) {
     this.#world = world;
     this.#events = events;
+    this.files = hasFiles ? new StateDir((life, what) => this.#write(life, what)) : null;
     this.#intent = this.#db.prepare('SELECT side, price, amount, ending FROM intents WHERE id = ?');
     this.#open = this.#db.prepare('SELECT id FROM intents WHERE ending IS NULL ORDER BY id');
   }
@@ -89,6 +93,14 @@ export class Store {
     return this.#hold;
   }
 
+  /** After a person has changed what lies in the files. */
+  changed(): void {
+    if (this.files === null) return;
+    const { halt, hold } = this.files.read();
+    this.#latch = halt;
+    if (hold === null && this.#hold !== null) this.#setHold(null, 'person');
+  }
+
   /** As a person sets and lifts it; what they lift is a hold too. */
   setHalt(halt: Halt | null): void {
     this.#latch = halt;
@@ -99,6 +111,7 @@ export class Store {
 
   close(): void {
     this.#db.close();
+    this.files?.close();
   }
 
   /** The journal as one life has it. Throws when the disk is full. */
@@ -169,6 +182,7 @@ export class Store {
   }
 
   latch(life: Life, whose: 'bot' | 'sentinel'): Latch {
+    if (this.files !== null) return this.#latchOfFiles(life, whose, this.files);
     return {
       read: () => this.#latch,
       set: halt => {
@@ -194,6 +208,28 @@ export class Store {
         const isLifted = this.#isLifted;
         this.#isLifted = false;
         return isLifted;
+      },
+    };
+  }
+
+  #latchOfFiles(life: Life, whose: 'bot' | 'sentinel', files: StateDir): Latch {
+    const latch = files.latch(life, () => {
+      this.#latch = files.read().halt;
+      this.#world.trace.add(`halt ${this.#latch?.by} ${this.#latch?.reason}`);
+      this.#events.latched(whose);
+    });
+    return {
+      ...latch,
+      setHold: hold => {
+        this.#write(life, 'hold');
+        if (latch.readHold() !== null) return;
+        latch.setHold(hold);
+        this.#setHold(hold, 'sentinel');
+      },
+      liftHold: lifted => {
+        this.#write(life, 'the lifting of a hold');
+        latch.liftHold(lifted);
+        this.#setHold(null, 'sentinel');
       },
     };
   }

@@ -166,15 +166,17 @@ function machine({ world, exchange, accountId, bot, store, checker }: Scene): vo
 
 /** Lifts halts after a while, stops and halts the bot at will. */
 function person({ world, bot, store, checker, judge }: Scene): void {
-  world.often('halts by a person', 120_000, () => {
-    if (store.halt !== null) return;
-    world.count('halts by a person');
-    store.setHalt({ reason: 'by hand', at: world.clock.now(), by: 'person' });
-  });
   world.often('stops by a person', 120_000, () => {
     if (!bot.isRunning) return;
     world.count('stops by a person');
     bot.stop(false);
+  });
+  // Where persons act by commands, they halt and resume by them too.
+  if (store.files !== null) return;
+  world.often('halts by a person', 120_000, () => {
+    if (store.halt !== null) return;
+    world.count('halts by a person');
+    store.setHalt({ reason: 'by hand', at: world.clock.now(), by: 'person' });
   });
   let since = -1;
   let heldSince = -1;

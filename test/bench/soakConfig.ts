@@ -1,0 +1,36 @@
+/** The configuration of a bot that is watched for long: as it ships for the embedded exchange, on free ports and with files of its own. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse, stringify } from 'yaml';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Nobody else listens there at this moment. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise(resolve => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise(resolve => server.close(resolve));
+  return port;
+}
+
+/** The file, in that folder. A run takes two hours, so that a soak sees many of them, and no bad luck ends it. */
+export async function soakConfig(dir: string): Promise<string> {
+  const tree = parse(readFileSync(join(ROOT, 'config/sandbox.yaml'), 'utf8')) as {
+    readonly limits: object;
+    readonly [key: string]: unknown;
+  };
+  const file = join(dir, 'soak.yaml');
+  const own = {
+    metrics: { port: await freePort() },
+    journal: { rollHours: 2 },
+    limits: { ...tree.limits, drawdownMax: '500000', dayLossMax: '500000' },
+    state: { dir: join(dir, 'state') },
+    markouts: {},
+  };
+  writeFileSync(file, stringify({ ...tree, ...own }));
+  return file;
+}
