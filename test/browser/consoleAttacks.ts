@@ -24,6 +24,7 @@ const OWN = [
   'main',
   'access',
   'dialogs',
+  'lines',
   'elements',
   'statePanels',
   'marketPanels',
@@ -61,6 +62,7 @@ beforeAll(async () => {
       },
       actions: {
         names: ['pause', 'halt', evilAction],
+        cost: async () => [evil, evil],
         prepare: async () => ({ lines: [evil, evil], carryOut: async () => ({ end: 'refused', lines: [evil] }) }),
       },
     },

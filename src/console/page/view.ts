@@ -47,7 +47,7 @@ export type ShownBot = {
 };
 
 export type ShownHalt = {
-  readonly what: 'halted' | 'paused' | 'held' | 'reduce only';
+  readonly what: 'halted' | 'paused' | 'held' | 'reduce only' | 'flatten';
   readonly reason: string;
   readonly at: number;
   readonly by: string;
