@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import fc from 'fast-check';
@@ -102,7 +103,10 @@ describe('an action', () => {
   test('that closes everything costs something: that is told first, and how much it may be is part of what is confirmed', async () => {
     const { post, ask, logIn, names, prepared, carried } = await consoleWith();
     const { as } = await logIn();
-    expect(await ask('/actions/cost', 'GET', as)).toMatchObject({ status: 422, body: expect.stringContaining('no hedger') as string });
+    expect(await ask('/actions/cost', 'GET', as)).toMatchObject({
+      status: 422,
+      body: expect.stringContaining('no hedger') as string,
+    });
     names.push('flatten');
     expect(json(await ask('/session', 'GET', as))['actions']).toContain('flatten');
     expect(json(await ask('/actions/cost', 'GET', as))).toEqual({
@@ -125,14 +129,21 @@ describe('an action', () => {
     const { post, ask, logIn, names, carried } = await consoleWith();
     names.push('flatten');
     const { as } = await logIn(OPERATOR, 'Luz');
-    const linesOf = ({ body }: Answer) => body.trim().split('\n').map(line => JSON.parse(line) as Record<string, unknown>);
+    const linesOf = ({ body }: Answer) =>
+      body
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line) as Record<string, unknown>);
     const long = await post('/actions/preview', { action: 'halt', reason: 'a long one' }, as);
     expect(long).toMatchObject({
       status: 200,
       headers: { 'content-type': 'application/x-ndjson; charset=utf-8', 'cache-control': 'no-store' },
     });
     expect(long.headers['content-security-policy']).toContain("default-src 'none'");
-    expect(linesOf(long)).toEqual([{ share: 0.25 }, expect.objectContaining({ lines: ['4 orders would be canceled'] })]);
+    expect(linesOf(long)).toEqual([
+      { share: 0.25 },
+      expect.objectContaining({ lines: ['4 orders would be canceled'] }),
+    ]);
     await post('/actions/confirm', { id: linesOf(long)[1]!['id'] }, as);
     expect(carried).toHaveLength(1);
     const failed = await post('/actions/preview', { action: 'halt', reason: 'long and impossible' }, as);
@@ -463,38 +474,53 @@ describe('another page', () => {
 });
 
 describe('every route of a console with tokens', () => {
-  test.each([
-    ...['/', '/session', '/live', '/history', '/past?at=1', '/healthz', '/login', '/logout', '/nowhere'],
-    ...['/actions/preview', '/actions/confirm', '/actions/outcome?id=1', '/actions/cost', '/actions/'],
-  ])('%s sends the security headers, to whoever asks, however', async path => {
-    const { ask, url } = await consoleWith({ viewerToken: VIEWER });
-    const own = { origin: url, 'content-type': 'application/json' };
-    for (const [method, headers, body] of [
-      ['GET', {}, undefined],
-      ['HEAD', {}, undefined],
-      ['POST', own, '{}'],
-      ['POST', own, '{'],
-      ['POST', { ...own, 'content-type': 'text/plain' }, 'x'],
-      ['POST', { origin: 'https://evil.example' }, '{}'],
-      ['GET', { host: 'evil.example' }, undefined],
-      ['PUT', own, '{}'],
-      ['DELETE', own, undefined],
-      ['OPTIONS', { ...own, 'access-control-request-method': 'POST' }, undefined],
-    ] as const) {
-      const answer = await ask(path, method, headers, body);
-      expect(answer.headers, method).toMatchObject({
-        'content-security-policy': expect.stringMatching(/^default-src 'none'; script-src 'self'/) as string,
-        'x-content-type-options': 'nosniff',
-        'x-frame-options': 'DENY',
-        'referrer-policy': 'no-referrer',
-        'cross-origin-opener-policy': 'same-origin',
-        'cross-origin-resource-policy': 'same-origin',
-        'cache-control': 'no-store',
-      });
-      expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
-      expect(answer.headers).not.toHaveProperty('set-cookie');
-    }
+  const ROUTES = [
+    ...['/', '/style.css', '/icon.svg', '/session', '/live', '/history', '/past', '/healthz', '/login', '/logout'],
+    ...['/actions/preview', '/actions/confirm', '/actions/outcome', '/actions/cost'],
+  ];
+
+  test('is tried here: none is in the source that is not', () => {
+    const source = ['serve', 'accessRoutes']
+      .map(name => readFileSync(new URL(`../../src/console/${name}.ts`, import.meta.url), 'utf8'))
+      .join('\n');
+    const routes = [...source.matchAll(/\b(?:server\.(?:get|post|route|all)(?:<.*?>)?|serve)\(\s*'([^']+)'/g)];
+    expect([...new Set(routes.map(([, path]) => path!))].sort()).toEqual([...ROUTES].sort());
   });
+
+  test.each([...ROUTES, '/past?at=1', '/actions/outcome?id=1', '/actions/', '/main.js', '/nowhere'])(
+    '%s sends the security headers, to whoever asks, however',
+    async path => {
+      const { ask, url } = await consoleWith({ viewerToken: VIEWER });
+      const own = { origin: url, 'content-type': 'application/json' };
+      for (const [method, headers, body] of [
+        ['GET', {}, undefined],
+        ['HEAD', {}, undefined],
+        ['POST', own, '{}'],
+        ['POST', own, '{'],
+        ['POST', { ...own, 'content-type': 'text/plain' }, 'x'],
+        ['POST', { origin: 'https://evil.example' }, '{}'],
+        ['GET', { host: 'evil.example' }, undefined],
+        ['PUT', own, '{}'],
+        ['DELETE', own, undefined],
+        ['OPTIONS', { ...own, 'access-control-request-method': 'POST' }, undefined],
+      ] as const) {
+        const answer = await ask(path, method, headers, body);
+        expect(answer.headers, method).toMatchObject({
+          'content-security-policy': expect.stringMatching(/^default-src 'none'; script-src 'self'/) as string,
+          'x-content-type-options': 'nosniff',
+          'x-frame-options': 'DENY',
+          'referrer-policy': 'no-referrer',
+          'permissions-policy': expect.stringContaining('camera=()') as string,
+          'cross-origin-opener-policy': 'same-origin',
+          'cross-origin-embedder-policy': 'require-corp',
+          'cross-origin-resource-policy': 'same-origin',
+          'cache-control': 'no-store',
+        });
+        expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+        expect(answer.headers).not.toHaveProperty('set-cookie');
+      }
+    },
+  );
 });
 
 describe('a body', () => {

@@ -61,7 +61,8 @@ export class Access {
 
   /** What closing everything would cost now. As `preview`. */
   async cost(onShare: OnShare): Promise<readonly string[]> {
-    return (await lastOf<{ lines: string[] }>(await window.fetch('/actions/cost', { headers: keyed() }), onShare)).lines;
+    return (await lastOf<{ lines: string[] }>(await window.fetch('/actions/cost', { headers: keyed() }), onShare))
+      .lines;
   }
 
   /** Resolves when it is over. Rejects with what is wrong. */
@@ -108,6 +109,8 @@ async function lastOf<T>(answer: Response, onShare?: OnShare): Promise<T> {
     }
   }
   if (!answer.ok || told === null || told.problem !== undefined || told.share !== undefined)
-    throw new Error(told?.problem ?? (told === null && text.trim() !== '' ? text : `the console answered ${answer.status}`));
+    throw new Error(
+      told?.problem ?? (told === null && text.trim() !== '' ? text : `the console answered ${answer.status}`),
+    );
   return told;
 }

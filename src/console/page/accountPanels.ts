@@ -63,37 +63,39 @@ export const fillsPanel: Panel = ({ fills: { last, markouts }, major }) => [
     : div(
         'scroll',
         tableOf(
-          ['UTC', '', 'price', major, 'after 60 s'],
+          ['UTC', '', 'price', major, '60 s, bps'],
           last.map(({ at, side, price, amount, fee, role, markoutBps }) => [
             clockOf(at),
             h('span', { class: side }, `${side === 'bid' ? 'bought' : 'sold'}${role === 'taker' ? ', taker' : ''}`),
             price,
             h('span', { title: `fee ${fee}` }, trimmed(amount)),
-            markoutBps === null ? small('soft', '…') : small(tone(markoutBps), `${withSign(markoutBps, 2)} bps`),
+            markoutBps === null ? small('soft', '…') : small(tone(markoutBps), withSign(markoutBps, 2)),
           ]),
           2,
         ),
       ),
 ];
 
-/** What was to leave another way. */
-export const hedgesPanel: Panel = ({ decision: { hedges: all }, major }) =>
+/** What was to leave another way; the newest first. */
+export const hedgesPanel: Panel = ({ decision: { hedges: all }, major, minor }) =>
   all.length === 0
     ? none('nothing was to leave another way')
-    : tableOf(
-        ['UTC', 'state', major, 'ways'],
-        [...all]
+    : h(
+        'ul',
+        { class: 'lines' },
+        ...[...all]
           .reverse()
-          .map(({ at, state, amount, why, weighed }) => [
-            clockOf(at),
-            `${state}${why === null ? '' : ` (${why})`}`,
-            trimmed(amount),
-            small(
-              'soft',
-              weighed.map(({ way, cost, not }) => `${way} ${cost ?? '–'}${not === null ? ' taken' : ''}`).join('; '),
+          .map(({ id, at, state, amount, why, weighed }) =>
+            h(
+              'li',
+              { key: id },
+              small('soft', clockOf(at)),
+              ` ${state}, ${trimmed(amount)} ${major}${why === null ? '' : `: ${why}`}`,
+              ...weighed.map(({ way, cost, not }) =>
+                div('soft', `${way}${cost === null ? '' : ` for ${fixed(cost, 2)} ${minor}`}: ${not ?? 'taken'}`),
+              ),
             ),
-          ]),
-        2,
+          ),
       );
 
 /** Why each balance is what it is, and how it stands to the exchange. */

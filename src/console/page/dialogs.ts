@@ -196,7 +196,9 @@ export class Dialogs {
       const costMax = action === 'flatten' ? typedText.costMax.trim() : null;
       void this.#busy(
         async () => {
-          const preview = await this.access.preview(action, reason, { minutes, costMax }, share => this.#replays(share));
+          const preview = await this.access.preview(action, reason, { minutes, costMax }, share =>
+            this.#replays(share),
+          );
           if (this.#step?.kind === 'ask')
             this.#go({ kind: 'preview', preview, endsAt: this.#now() + preview.endsInMs, problem: null });
         },
@@ -335,5 +337,6 @@ const told = (lines: readonly string[], name = '', id?: string): Node =>
   h(
     'ul',
     { class: `lines told ${name}`, id, tabIndex: -1, 'aria-live': 'polite' },
-    ...lines.map(line => h('li', null, line)),
+    // Rows of a table begin with blanks.
+    ...lines.map(line => h('li', line.startsWith('  ') ? { class: 'pre' } : null, line)),
   );

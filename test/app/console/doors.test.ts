@@ -146,7 +146,12 @@ describe('an action of the console', () => {
     const clock = new VirtualClock(1_000_000);
     const now = clock.now();
     const desk = new ReplayDesk({ config: configOf(stateDir), bot: { stateDir } }, clock);
-    const actions = consoleActions({ stateDir }, clock, () => false, (asked, onShare) => desk.preview(asked, onShare));
+    const actions = consoleActions(
+      { stateDir },
+      clock,
+      () => false,
+      (asked, onShare) => desk.preview(asked, onShare),
+    );
     const prepared = await actions.prepare({ ...ask, action: 'pause', minutes: 10 }, quiet);
     expect(prepared.lines.length).toBeGreaterThan(0);
     expect([actionsIn(stateDir), latchIn(stateDir).readPause?.()]).toEqual([[], null]);
@@ -160,19 +165,30 @@ describe('an action of the console', () => {
     const stateDir = mkdtempSync(join(dir, 'state-'));
     const previews: ActionAsk[] = [];
     let hasHedger = false;
-    const actions = consoleActions({ stateDir }, new VirtualClock(1_000_000), () => hasHedger, async asked => {
-      previews.push(asked);
-      return ['it would cost about 12 mxn'];
-    });
+    const actions = consoleActions(
+      { stateDir },
+      new VirtualClock(1_000_000),
+      () => hasHedger,
+      async asked => {
+        previews.push(asked);
+        return ['it would cost about 12 mxn'];
+      },
+    );
     expect(actions.names).not.toContain('flatten');
     hasHedger = true;
     expect(actions.names).toEqual([...ACTION_NAMES]);
     expect(await actions.cost('Ana', quiet)).toEqual(['it would cost about 12 mxn']);
-    const { lines, carryOut } = await actions.prepare({ ...ask, action: 'flatten', costMax: '20.50' }, quiet);
-    expect(lines).toEqual(['at most 20.50 in all, fees included', 'it would cost about 12 mxn']);
+    const prepared = await actions.prepare({ ...ask, action: 'flatten', costMax: '20.50' }, quiet);
+    expect(prepared.lines).toEqual(['at most 20.50 in all, fees included', 'it would cost about 12 mxn']);
     // Each under an id of its own, which is not that of what is done.
-    expect(previews).toMatchObject([{ action: 'flatten', by: 'Ana' }, { costMax: '20.50', reason: 'odd fills' }]);
-    expect(await carryOut()).toMatchObject({ end: 'refused', lines: [expect.stringContaining('no run is recorded there')] });
+    expect(previews).toMatchObject([
+      { action: 'flatten', by: 'Ana' },
+      { costMax: '20.50', reason: 'odd fills' },
+    ]);
+    expect(await prepared.carryOut()).toMatchObject({
+      end: 'refused',
+      lines: [expect.stringContaining('no run is recorded there')],
+    });
     const [entry] = actionsIn(stateDir);
     expect(entry).toMatchObject({ action: 'flatten', costMax: '20.50', via: 'console', end: 'refused' });
     expect(previews.map(({ id }) => id)).not.toContain(entry?.id);
