@@ -45,7 +45,7 @@ main{padding:8px 12px 24px;max-width:2200px;margin:0 auto}
 #tiles{display:grid;grid-template-columns:repeat(8,1fr);gap:6px;margin-bottom:6px}
 .tile{display:flex;flex-direction:column;background:var(--panel);border:1px solid var(--line);border-radius:5px;padding:5px 9px;min-width:0;font-size:11px}
 .tile b{font-size:17px;line-height:1.35;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}.tile .soft{overflow-wrap:anywhere}
-.grid{display:grid;gap:6px;grid-template-columns:330px repeat(6,minmax(0,1fr));grid-template-areas:
+.grid{display:grid;gap:6px;grid-template-columns:350px repeat(6,minmax(0,1fr));grid-template-areas:
 "depth price price price price limits limits"
 "depth price price price price regime regime"
 "depth inv inv profitc profitc regime regime"
@@ -71,7 +71,7 @@ thead th{color:var(--soft);font-size:11px;border-bottom:1px solid var(--line)}tb
 .depth td{border-top:0!important;padding-top:0;padding-bottom:0;line-height:19px}.depth td:first-child,.depth th:first-child{text-align:left}
 tr.bid td:first-child{color:var(--buy)}tr.ask td:first-child{color:var(--sell)}
 tr.bid .bar i{background:var(--buyback)}tr.ask .bar i{background:var(--sellback)}
-.bar{position:relative}.depth td.bar{width:30%}.depth .bar i{position:absolute;right:0;top:1px;bottom:1px}.depth .bar span{position:relative}
+.depth th,.depth td{padding-left:8px}.bar{position:relative}.depth td.bar{width:26%}.depth .bar i{position:absolute;right:0;top:1px;bottom:1px}.depth .bar span{position:relative}
 tr.own{background:var(--own)}tr.mid td{text-align:center!important;color:var(--ink)!important;font-weight:600;border-top:1px solid var(--line)!important;border-bottom:1px solid var(--line);line-height:24px}
 .limits,.lines{list-style:none;margin:0;padding:0}.limits li{margin:0 0 5px}.limits .row{display:flex;justify-content:space-between;gap:10px;flex-wrap:wrap}
 .meter{height:4px;border-radius:2px;background:var(--rule);overflow:hidden}.meter i{display:block;height:100%;background:var(--buy)}.meter.fair i{background:var(--fair)}.meter.bad i{background:var(--bad)}
@@ -82,5 +82,5 @@ tr.own{background:var(--own)}tr.mid td{text-align:center!important;color:var(--i
 .figure{display:inline-block;margin-right:14px;white-space:nowrap}
 @media(max-width:1250px){#tiles{grid-template-columns:repeat(4,1fr)}.grid{grid-template-columns:repeat(2,minmax(0,1fr));grid-template-areas:"price price" "depth levels" "depth limits" "inv profitc" "orders fills" "regime budgets" "profit profit" "ledger events" "hedges hedges"}}
 @media(max-width:720px){header{align-items:flex-start}.at{flex-basis:100%;flex-direction:row-reverse;justify-content:flex-end}main{padding:6px 6px 20px}.time{flex-wrap:wrap}#slider{flex-basis:100%}#when{flex:1;text-align:left}#tiles{grid-template-columns:repeat(2,1fr)}
-.grid{grid-template-columns:minmax(0,1fr);grid-template-areas:"price" "depth" "limits" "levels" "orders" "inv" "profitc" "fills" "regime" "profit" "budgets" "ledger" "hedges" "events"}.plot{min-height:220px!important}button{min-height:32px;padding:4px 10px}.read{display:none}}
+.grid{grid-template-columns:minmax(0,1fr);grid-template-areas:"price" "depth" "regime" "limits" "levels" "orders" "inv" "profitc" "fills" "profit" "budgets" "ledger" "hedges" "events"}.plot{min-height:220px!important}button{min-height:32px;padding:4px 10px}.read{display:none}}
 `;

@@ -1,6 +1,6 @@
 /** Panels of what happened: profit by time, fills, hedges, the ledger, events. */
 import { div, h, none, small, signedSum, tableOf } from './elements.ts';
-import type { Panel } from './elements.ts';
+import type { Node, Panel } from './elements.ts';
 import { trimmed, clockOf, fixed, withSign, stamp, tone } from './texts.ts';
 import type { ShownHour } from './view.ts';
 
@@ -82,7 +82,7 @@ export const hedgesPanel: Panel = ({ decision: { hedges: all }, major, minor }) 
     ? none('nothing was to leave another way')
     : h(
         'ul',
-        { class: 'lines' },
+        { class: 'lines scroll' },
         ...[...all]
           .reverse()
           .map(({ id, at, state, amount, why, weighed }) =>
@@ -97,6 +97,10 @@ export const hedgesPanel: Panel = ({ decision: { hedges: all }, major, minor }) 
             ),
           ),
       );
+
+/** As much of it as a narrow column has room for; all of it under the pointer. */
+const exactly = (text: string): Node =>
+  h('span', { title: text }, Number(text).toLocaleString('en-US', { maximumSignificantDigits: 10 }));
 
 /** Why each balance is what it is, and how it stands to the exchange. */
 export const ledgerPanel: Panel = ({ ledger: of, decision }, { past }) => {
@@ -116,9 +120,13 @@ export const ledgerPanel: Panel = ({ ledger: of, decision }, { past }) => {
           ['', 'balance', 'exchange', 'differs'],
           rows.map(({ currency, balance, exchange, difference }) => [
             currency,
-            trimmed(balance),
-            exchange === null ? '–' : trimmed(exchange),
-            difference === null || Number(difference) === 0 ? small('gain', '0') : small('loss', difference),
+            exactly(balance),
+            exchange === null ? '–' : exactly(exchange),
+            difference === null
+              ? small('soft', '–')
+              : Number(difference) === 0
+                ? small('gain', '0')
+                : h('span', { class: 'loss', title: difference }, String(Number(Number(difference).toPrecision(4)))),
           ]),
         ),
         ...rows.map(({ currency, causes }) =>
