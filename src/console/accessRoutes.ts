@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cleaned, isSame, SESSION_MS, Sessions } from './access.ts';
 import type { ConsoleAccess, Role, Login } from './access.ts';
 import { APPROVAL_MS, Approvals } from './approvals.ts';
-import type { ActionRequest, ConsoleActions, OnShare } from './approvals.ts';
+import type { ActionRequest, ConsoleActions, OnReplayed } from './approvals.ts';
 import type { ShownSession } from './page/view.ts';
 
 export const POSTED = ['/login', '/logout', '/actions/preview', '/actions/confirm'] as const;
@@ -132,7 +132,10 @@ function addActions(
 }
 
 /** An answer in one line of JSON; before it a line each time more was replayed, if that takes long. What went wrong then can no longer be a code. */
-async function toldOnItsWay(reply: FastifyReply, work: (onShare: OnShare) => Promise<object>): Promise<FastifyReply> {
+async function toldOnItsWay(
+  reply: FastifyReply,
+  work: (onShare: OnReplayed) => Promise<object>,
+): Promise<FastifyReply> {
   const line = (of: object): string => `${JSON.stringify(of)}\n`;
   let isBegun = false;
   const onShare = (share: number): void => {

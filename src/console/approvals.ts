@@ -20,15 +20,15 @@ export type Prepared = {
 };
 
 /** Told how much of the recording was replayed, from 0 to 1. */
-export type OnShare = (share: number) => void;
+export type OnReplayed = (share: number) => void;
 
 export type ConsoleActions = {
   /** Those that can be asked for now. */
   readonly names: readonly string[];
   /** Does nothing yet. Rejects with a line for a person. */
-  readonly prepare: (request: ActionRequest, onShare: OnShare) => Promise<Prepared>;
+  readonly prepare: (request: ActionRequest, onShare: OnReplayed) => Promise<Prepared>;
   /** What a flatten would cost now, for who has not said yet what it may cost. Rejects with a line for a person. */
-  readonly cost: (by: string, onShare: OnShare) => Promise<readonly string[]>;
+  readonly cost: (by: string, onShare: OnReplayed) => Promise<readonly string[]>;
 };
 
 type Outcome = { readonly end: 'under way' | ActionOver['end']; readonly lines: readonly string[] };
@@ -62,7 +62,7 @@ export class Approvals {
   async open(
     session: Login,
     request: ActionRequest,
-    onShare: OnShare,
+    onShare: OnReplayed,
   ): Promise<{ readonly id: string; readonly lines: readonly string[] }> {
     const prepared = await this.#actions.prepare(request, onShare);
     const id = this.#newId();

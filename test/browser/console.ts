@@ -10,7 +10,8 @@ import type { Program } from '../cli/program.ts';
 import { doomed } from '../live/crashes.ts';
 import { Folders } from '../live/states.ts';
 import { worldOf } from '../live/world.ts';
-import { picture } from './picture.ts';
+import { freePort } from './freePort.ts';
+import { enoughToShow, picture } from './picture.ts';
 
 const bench = new Bench();
 const folders = new Folders();
@@ -46,11 +47,13 @@ const trades = (): Program => puntas(['run', '-c', config, '--speed', '10']);
 
 beforeAll(async () => {
   browser = await chromium.launch({ executablePath: process.env['PUNTAS_BROWSER'] ?? '', args: ['--no-sandbox'] });
-  config = bench.config('sandbox', text => `${text}markouts: {}\n`);
+  const metrics = `metrics:\n  port: ${await freePort()}`;
+  config = bench.config('sandbox', text => `${text.replace(/^metrics:\n {2}port: 0$/m, metrics)}markouts: {}\n`);
   bot = trades();
   shown = puntas(['console', '-c', config, '--port', '0']);
   url = (await shown.sees(/console of \S+ at (http:\/\/127\.0\.0\.1:\d+)/))[1]!;
   await bot.sees(/as maker/);
+  await enoughToShow();
 }, 600_000);
 
 afterEach(async () => {
@@ -157,6 +160,8 @@ describe('the page', () => {
 describe('the slider', () => {
   test('goes back to a moment and forth again, and live is as it was', async () => {
     const { page, noise } = await opened();
+    await picture(page, 'console', 1500, 1160);
+    await picture(page, 'console-phone', 390, 844);
     const [from, to] = [
       await page.locator('#slider').getAttribute('min'),
       await page.locator('#slider').getAttribute('max'),
@@ -325,8 +330,6 @@ describe('an open page', () => {
   test('sees the bot stop, and the next run of it, without being opened anew', async () => {
     const { page, noise } = await opened();
     const run = /run (\d+)/.exec(await text(page, 'head'))![1]!;
-    await picture(page, 'console', 1500, 1160);
-    await picture(page, 'console-phone', 390, 844);
     bot.signal('SIGINT');
     await page.locator('.pill', { hasText: 'stopped' }).waitFor(SLOW);
     expect((await bot.ended).code).toBe(0);

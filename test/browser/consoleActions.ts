@@ -1,6 +1,5 @@
 /** Actions on the console's page in a real browser, beside a bot on the embedded exchange: each with its preview and reason, by keys alone, and many at random. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -8,6 +7,7 @@ import { actionsIn } from '../../src/app/actions/actionJournal.ts';
 import { randomOf } from '../../src/core/index.ts';
 import { Bench, puntas, ran } from '../cli/program.ts';
 import type { Program } from '../cli/program.ts';
+import { freePort } from './freePort.ts';
 import { picture } from './picture.ts';
 
 const bench = new Bench();
@@ -71,14 +71,6 @@ afterAll(async () => {
   await bot?.ended;
   bench.clear();
 }, 120_000);
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise(resolve => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 async function opened(width = 1600): Promise<{ page: Page; noise: string[] }> {
   const page = await browser.newPage({ viewport: { width, height: 900 } });

@@ -1,7 +1,7 @@
 /** What an operator does through the console: the same verbs as the commands, previewed and carried out with one and the same ask. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { ActionRequest, ConsoleActions, OnShare, ShownEvent } from '../../console/index.ts';
+import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent } from '../../console/index.ts';
 import type { Clock } from '../../core/index.ts';
 import { actionsIn } from '../actions/actionJournal.ts';
 import { ACTION_NAMES, checkedAsk } from '../actions/actions.ts';
@@ -10,7 +10,7 @@ import { carryOut } from '../actions/carryOut.ts';
 import type { WhichBot } from '../messages/ownCommand.ts';
 import { digestOf } from '../run/reloading.ts';
 
-export type PreviewLines = (ask: ActionAsk, onShare: OnShare) => Promise<readonly string[]>;
+type PreviewLines = (ask: ActionAsk, onShare: OnReplayed) => Promise<readonly string[]>;
 
 /** Of one bot. Nothing here needs a key: what is to happen is left where the bot heeds it. `hasHedger`: now; without one nothing can be flattened. */
 export function consoleActions(
@@ -20,7 +20,7 @@ export function consoleActions(
   preview: PreviewLines,
 ): ConsoleActions {
   // Of an id of its own: a bot's answer to a preview must not be taken for the answer to what is confirmed.
-  const previewed = (ask: ActionAsk, onShare: OnShare) => preview({ ...ask, id: randomUUID() }, onShare);
+  const previewed = (ask: ActionAsk, onShare: OnReplayed) => preview({ ...ask, id: randomUUID() }, onShare);
   return {
     get names() {
       return ACTION_NAMES.filter(name => name !== 'flatten' || hasHedger());

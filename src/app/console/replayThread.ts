@@ -2,11 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { textOfError } from '../../core/index.ts';
 import { realClock } from '../../live/realClock.ts';
-import { ReplayDesk } from './replayDesk.ts';
-import type { ReplayedBot } from './replayDesk.ts';
+import { ConsoleReplayer } from './consoleReplayer.ts';
+import type { ReplayedBot } from './consoleReplayer.ts';
 import type { FromReplays, ToReplays } from './replays.ts';
 
-const desk = new ReplayDesk(workerData as ReplayedBot, realClock());
+const replayer = new ConsoleReplayer(workerData as ReplayedBot, realClock());
 /** Of moments that somebody waits for. */
 const waiting = new Map<number, AbortController>();
 const tell = (news: FromReplays): void => parentPort?.postMessage(news);
@@ -18,8 +18,8 @@ async function answer(message: Exclude<ToReplays, { kind: 'leave' }>): Promise<v
   waiting.set(id, leaving);
   try {
     if (message.kind === 'past')
-      tell({ id, kind: 'done', told: await desk.past(message.ask, leaving.signal, onProgress) });
-    else tell({ id, kind: 'done', told: await desk.preview(message.ask, onProgress) });
+      tell({ id, kind: 'done', told: await replayer.past(message.ask, leaving.signal, onProgress) });
+    else tell({ id, kind: 'done', told: await replayer.preview(message.ask, onProgress) });
   } catch (error) {
     tell({ id, kind: 'failed', why: textOfError(error) });
   } finally {

@@ -5,8 +5,8 @@ import { Worker } from 'node:worker_threads';
 import { textOfError } from '../../core/index.ts';
 import type { Clock } from '../../core/index.ts';
 import type { ActionAsk } from '../actions/actions.ts';
-import { ReplayDesk } from './replayDesk.ts';
-import type { PastAsk, ReplayedBot } from './replayDesk.ts';
+import { ConsoleReplayer } from './consoleReplayer.ts';
+import type { PastAsk, ReplayedBot } from './consoleReplayer.ts';
 
 export type ToReplays =
   | { readonly id: number; readonly kind: 'past'; readonly ask: PastAsk }
@@ -19,15 +19,15 @@ export type FromReplays =
   | { readonly id: number; readonly kind: 'done'; readonly told: string | readonly string[] }
   | { readonly id: number; readonly kind: 'failed'; readonly why: string };
 
-export type Replays = Pick<ReplayDesk, 'past' | 'preview' | 'close'>;
+type ConsoleReplays = Pick<ConsoleReplayer, 'past' | 'preview' | 'close'>;
 
 /** `file`: the compiled thread. */
 export function replaysOf(
   of: ReplayedBot,
   clock: Clock,
   file = fileURLToPath(new URL('./replayThread.js', import.meta.url)),
-): Replays {
-  if (!existsSync(file)) return new ReplayDesk(of, clock);
+): ConsoleReplays {
+  if (!existsSync(file)) return new ConsoleReplayer(of, clock);
   // Apart, so that a slider does not wait for a preview, nor a preview for a slider.
   const [moments, previews] = [new ReplayThread(file, of), new ReplayThread(file, of)];
   return {

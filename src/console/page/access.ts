@@ -1,5 +1,5 @@
 /** Who looks at the page, as the console says, and what it asks of the console in that person's name. */
-import { linesOf } from './lines.ts';
+import { answerLines } from './lines.ts';
 import type { ShownSession } from './view.ts';
 
 export type ShownPreview = {
@@ -12,7 +12,7 @@ export type ShownPreview = {
   readonly costMax: string | null;
 };
 /** What is typed besides the reason. */
-export type Typed = { readonly minutes: number | null; readonly costMax: string | null };
+type Typed = { readonly minutes: number | null; readonly costMax: string | null };
 type OnShare = (share: number) => void;
 export type ShownOutcome = { readonly end: 'under way' | 'done' | 'refused'; readonly lines: readonly string[] };
 
@@ -98,7 +98,7 @@ async function lastOf<T>(answer: Response, onShare?: OnShare): Promise<T> {
   type Told = T & { readonly problem?: string; readonly share?: number };
   let told = null as Told | null;
   let text = '';
-  for await (const line of answer.body === null ? [] : linesOf(answer.body)) {
+  for await (const line of answer.body === null ? [] : answerLines(answer.body)) {
     text += line;
     try {
       told = JSON.parse(line) as Told;

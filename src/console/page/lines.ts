@@ -1,7 +1,7 @@
 /** An answer of the console that comes in lines, each as soon as it is there; the last one may lack its end. */
 
 /** Without empty ones. */
-export async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+export async function* answerLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = '';

@@ -1,5 +1,5 @@
 /** What the page knows: the newest live view, the moment of the past that is shown instead, and how both are had from the console. */
-import { linesOf } from './lines.ts';
+import { answerLines } from './lines.ts';
 import type { ConsoleHistory, ConsoleView } from './view.ts';
 
 export type Waiting = { readonly kind: 'waiting'; readonly bot: ConsoleView['bot']; readonly trouble: string | null };
@@ -145,7 +145,7 @@ export class State {
     try {
       const answer = await window.fetch(`/past?at=${Math.round(at)}`, { signal: asking.signal });
       if (!answer.ok || answer.body === null) throw new Error(`the console answered ${answer.status}`);
-      for await (const line of linesOf(answer.body)) {
+      for await (const line of answerLines(answer.body)) {
         const told = JSON.parse(line) as { share?: number; problem?: string; view?: ConsoleView } | null;
         this.#set(() => {
           if (told === null) [this.problem, this.asked] = ['nothing is kept of that time', null];

@@ -194,8 +194,8 @@ export const budgetsPanel: Panel = ({ budgets: of, counts }, { past }) => [
             { key: name },
             div(
               'row',
-              small('', `${name} requests`),
-              small('soft', left === null ? '–' : `${left} of ${most} left this minute`),
+              small('', `${name} requests a minute`),
+              small('soft', left === null ? '–' : `${left} of ${most} left`),
             ),
             h(
               'div',

@@ -8,7 +8,7 @@ import { actionsIn, noteAction } from '../../../src/app/actions/actionJournal.ts
 import { BesideRun } from '../../../src/app/console/besideRun.ts';
 import { consoleAccess, DoorEvents } from '../../../src/app/console/consoleAccess.ts';
 import { actionEvents, consoleActions } from '../../../src/app/console/consoleActions.ts';
-import { ReplayDesk } from '../../../src/app/console/replayDesk.ts';
+import { ConsoleReplayer } from '../../../src/app/console/consoleReplayer.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Config, ConsoleSettings } from '../../../src/config.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
@@ -145,7 +145,7 @@ describe('an action of the console', () => {
     const stateDir = mkdtempSync(join(dir, 'state-'));
     const clock = new VirtualClock(1_000_000);
     const now = clock.now();
-    const desk = new ReplayDesk({ config: configOf(stateDir), bot: { stateDir } }, clock);
+    const desk = new ConsoleReplayer({ config: configOf(stateDir), bot: { stateDir } }, clock);
     const actions = consoleActions(
       { stateDir },
       clock,

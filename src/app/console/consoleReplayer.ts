@@ -27,7 +27,7 @@ const TELL_EVERY_MS = 200;
 /** Inputs between two looks at the clock. */
 const LOOK_EVERY = 500;
 
-export class ReplayDesk {
+export class ConsoleReplayer {
   readonly #of: ReplayedBot;
   readonly #clock: Clock;
   readonly #beside: BesideRun;
