@@ -77,12 +77,14 @@ export type { Parameter as SpaceParameter, ParameterValue, Point, Space } from '
 export type { Search } from './tune/search/search.ts';
 export { newSearch } from './tune/search/searches.ts';
 export { paretoFront, paretoRanks } from './tune/search/paretoFront.ts';
-export { isBelowMedian } from './tune/search/pruning.ts';
+export { isBelowMedian, medianAfter } from './tune/search/pruning.ts';
 export { combinatorialSplits, walkForwardSplits } from './tune/judge/timeSplits.ts';
 export type { ResultSpan } from './tune/judge/timeSplits.ts';
 export { chooseAndJudge, meanOf, pathResults } from './tune/judge/outOfSample.ts';
 export { overfittingOf } from './tune/judge/overfitting.ts';
 export { stationaryInterval } from './tune/judge/stationaryInterval.ts';
+export { runningRatio } from './tune/judge/confidenceSequence.ts';
+export type { RunningRatio, TradedBlock } from './tune/judge/confidenceSequence.ts';
 export { neighboursOf, stabilityOf } from './tune/judge/stability.ts';
 export type { Neighbour } from './tune/judge/stability.ts';
 export { deflatedSharpe, momentsOf, varianceOfSharpes } from './tune/judge/sharpe.ts';

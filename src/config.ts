@@ -30,7 +30,7 @@ export type {
   WebhookSettings,
 } from './config/schema.ts';
 export type { TakesEffect } from './config/takesEffect.ts';
-export { readAlertSecrets, readSecrets, readWebhookTokens } from './config/secrets.ts';
+export { readAlertSecrets, readQueuePassword, readSecrets, readWebhookTokens } from './config/secrets.ts';
 export type { AlertSecrets, Secrets } from './config/secrets.ts';
 
 /** Lines like `file:line:column path: what is wrong`, in the order of the file. `warnings`: old names of keys, which are taken. */

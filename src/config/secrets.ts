@@ -44,6 +44,18 @@ export function readWebhookTokens(
   return errors.length === 0 ? { ok: true, tokens: tokens.filter(token => token !== null) } : { ok: false, errors };
 }
 
+/** PUNTAS_QUEUE_PASSWORD, of the queue that trials go through; null where it is not set. It may be a file, as above. */
+export function readQueuePassword(
+  env: Readonly<Record<string, string | undefined>>,
+  readFile: (path: string) => string,
+): { readonly ok: true; readonly password: string | null } | { readonly ok: false; readonly errors: readonly string[] } {
+  const name = 'PUNTAS_QUEUE_PASSWORD';
+  if (env[name] === undefined && env[`${name}_FILE`] === undefined) return { ok: true, password: null };
+  const errors: string[] = [];
+  const password = readOne(name, env, readFile, errors);
+  return password === null ? { ok: false, errors } : { ok: true, password };
+}
+
 /** What alerts need; null where the configuration needs none. `S` as above. */
 export type AlertSecrets<S> = {
   readonly telegramToken: S | null;

@@ -30,8 +30,13 @@ const SEE_WITHIN_MS = 240_000;
 /** Nothing of the test's own environment is a secret of the program's. */
 const ENVIRONMENT = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PUNTAS_API')));
 
-export function puntas(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Program {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+/** `main`: another build of it. */
+export function puntas(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  main = MAIN,
+): Program {
+  const child = spawn(process.execPath, [main, ...args], {
     cwd: ROOT,
     env: { ...ENVIRONMENT, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

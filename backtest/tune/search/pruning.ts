@@ -15,16 +15,23 @@ export type MedianStopOptions = {
  * `others` are the trials of earlier batches.
  */
 export function isBelowMedian(own: Course, others: readonly Course[], options: MedianStopOptions = {}): boolean {
-  const { trialsMin = 5, stepsMin = 1 } = options;
-  const step = own.length;
+  const median = medianAfter(own.length, others, options);
+  // A value that is no number is no reason to go on.
+  return median !== null && !(Math.max(...own) >= median);
+}
+
+/** What a trial must have come to after so many steps; null where none is stopped there. */
+export function medianAfter(
+  step: number,
+  others: readonly Course[],
+  { trialsMin = 5, stepsMin = 1 }: MedianStopOptions = {},
+): number | null {
   const reached = others.filter(course => course.length >= step);
-  if (step < stepsMin || step === 0 || reached.length < Math.max(1, trialsMin)) return false;
+  if (step < stepsMin || step === 0 || reached.length < Math.max(1, trialsMin)) return null;
   const averages = reached.map(course => course.slice(0, step).reduce((sum, x) => sum + x, 0) / step);
   averages.sort((a, b) => a - b);
   const half = averages.length / 2;
-  const median = (averages[Math.ceil(half) - 1]! + averages[Math.floor(half)]!) / 2;
-  // A value that is no number is no reason to go on.
-  return !(Math.max(...own) >= median);
+  return (averages[Math.ceil(half) - 1]! + averages[Math.floor(half)]!) / 2;
 }
 
 export type HalvingOptions = {

@@ -1,15 +1,15 @@
 /** Runs the neighbours of the best trial: whether it stands on a plateau or on a peak. Nothing is chosen from them, and all of them are registered. */
 import { neighboursOf, textOfPoint } from '../../../backtest/index.ts';
 import { mayTune } from './holdoutLaw.ts';
+import { NEVER_PRUNED } from './pruner.ts';
 import type { NeighbourRecord, TrialRecord } from './registry.ts';
 import { preparedAt } from './trials.ts';
 import type { StudyRun } from './trials.ts';
-import { runBatch } from './trialRuns.ts';
 import type { AskedTrial, TrialOutcome } from './trialRuns.ts';
 
 /** From the registry where they are there. Rejects as `runTrials`. */
 export async function runNeighbours(best: TrialRecord, run: StudyRun): Promise<readonly NeighbourRecord[]> {
-  const { study, registry, hours, terms, progress } = run;
+  const { study, registry, hours, terms, executor, progress } = run;
   const wanted = neighboursOf(study.space, best.point);
   const known = knownOf(best, run);
   const left = wanted.filter(({ point }) => !known.has(textOfPoint(point)));
@@ -32,10 +32,10 @@ export async function runNeighbours(best: TrialRecord, run: StudyRun): Promise<r
     progress.begin(1_000, 'around the best');
     try {
       if (batch.length > 0)
-        await runBatch(
+        await executor.run(
           batch,
           terms,
-          () => new Map(),
+          NEVER_PRUNED,
           ({ number, point, digest }, { state, why, measures }) =>
             add({ number, point, config: digest }, { state, why, measures }),
           share => progress.at(1_000 * share),

@@ -148,8 +148,15 @@ function withAt(tree: Tree, [step = '', ...rest]: readonly string[], value: unkn
 }
 
 /** The configuration of a point; or why there is none, in one line. */
-export function configAt(point: Point, parameters: Keys, base: Tree): Config | string {
-  const text = stringify(treeOf(point, parameters, base));
+export const configAt = (point: Point, parameters: Keys, base: Tree): Config | string =>
+  configOf(configTextAt(point, parameters, base));
+
+/** The same as YAML, before anybody has looked at it. */
+export const configTextAt = (point: Point, parameters: Keys, base: Tree): string =>
+  stringify(treeOf(point, parameters, base));
+
+/** A trial's configuration from its text. */
+export function configOf(text: string): Config | string {
   const loaded = loadConfig(
     text,
     'trial',

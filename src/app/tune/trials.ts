@@ -8,19 +8,21 @@ import { mayTune } from './holdoutLaw.ts';
 import type { StudyHours } from './holdoutLaw.ts';
 import { MEASURES, upwards } from './measures.ts';
 import { configAt } from './parameters.ts';
-import { prunerOf } from './pruner.ts';
+import { pruningBounds } from './pruner.ts';
 import { trialsOf } from './registry.ts';
 import type { Registry, TrialRecord } from './registry.ts';
 import { digestOfData } from './study.ts';
 import type { Study } from './study.ts';
-import { runBatch, whyNotRun } from './trialRuns.ts';
-import type { AskedTrial, TrialOutcome, TrialTerms } from './trialRuns.ts';
+import type { TrialExecutor, TrialSetting } from './trialExecutor.ts';
+import { whyNotRun } from './trialRuns.ts';
+import type { AskedTrial, TrialOutcome } from './trialRuns.ts';
 
 export type StudyRun = {
   readonly study: Study;
   readonly hours: StudyHours;
   readonly registry: Registry;
-  readonly terms: TrialTerms;
+  readonly terms: TrialSetting;
+  readonly executor: TrialExecutor;
   /** Signs a record of now. */
   readonly signed: () => Pick<TrialRecord, 'study' | 'at' | 'by' | 'version'>;
   readonly progress: Progress;
@@ -120,7 +122,7 @@ async function runLeft(
   run: StudyRun,
   onShare: (share: number) => void,
 ): Promise<void> {
-  const { study, registry, terms, hours } = run;
+  const { study, registry, terms, hours, executor } = run;
   const before = new Map(made.flatMap(trial => (trial.config === null ? [] : [[trial.config, trial] as const])));
   const add = (of: { number: number; point: Point; config: string | null }, outcome: TrialOutcome): void =>
     registry.append({
@@ -140,10 +142,10 @@ async function runLeft(
     else batch.push({ number, point, digest, config });
   }
   if (batch.length === 0) return;
-  await runBatch(
+  await executor.run(
     batch,
     terms,
-    prunerOf(study.keys, made),
+    pruningBounds(study.keys, made),
     ({ number, point, digest }, outcome) => add({ number, point, config: digest }, outcome),
     onShare,
   );

@@ -2,7 +2,6 @@
 import { paretoFront, verdictOn } from '../../../backtest/index.ts';
 import type { HeldOut, Tuning } from '../../../backtest/index.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
-import { modelRunner } from '../backtest/backtestThreads.ts';
 import { latenciesOf } from '../backtest/latencies.ts';
 import type { Progress } from '../messages/progress.ts';
 import { UsageError } from '../wiring/usageError.ts';
@@ -11,6 +10,7 @@ import { evidenceOf, intervalOfSum } from './evidence.ts';
 import { mayOpen, mayTune, openedBy } from './holdoutLaw.ts';
 import type { StudyHours } from './holdoutLaw.ts';
 import { configAt } from './parameters.ts';
+import { NEVER_PRUNED } from './pruner.ts';
 import { runNeighbours } from './neighbours.ts';
 import { Registry, trialsOf, trialsOn } from './registry.ts';
 import type { HoldoutRecord, NeighbourRecord, OpenedRecord, TrialRecord } from './registry.ts';
@@ -18,7 +18,8 @@ import { digestOfData, readStudy, studyDigest } from './study.ts';
 import type { Study } from './study.ts';
 import { bestTrial, brokenConstraints, isFeasible, objectivesOf, runTrials } from './trials.ts';
 import type { StudyRun } from './trials.ts';
-import { runBatch } from './trialRuns.ts';
+import { trialsHere } from './trialExecutor.ts';
+import type { TrialExecutor } from './trialExecutor.ts';
 import { heldOutPieces, piecesOf, referencesOf, tuneTapes } from './tuneTapes.ts';
 import type { Piece, TuneTape } from './tuneTapes.ts';
 
@@ -29,11 +30,21 @@ export type TuneOptions = {
   readonly registry: string;
   readonly openHoldout: boolean;
   readonly threads: number;
+  /** Who runs the trials instead of threads of this process; absent or null: they do. */
+  readonly elsewhere?: (study: StudySetup) => Promise<TrialExecutor | null>;
   readonly version: string;
   /** Who does this, on which machine; ms since 1970. */
   readonly by: string;
   readonly now: () => number;
   readonly progress: Progress;
+};
+
+/** What another machine must know of a study to run its trials. */
+export type StudySetup = {
+  readonly study: Study;
+  readonly digest: string;
+  readonly tapes: readonly TuneTape[];
+  readonly latencies: readonly Latencies[];
 };
 
 /** `yaml`: the best configuration, for a file in the folder `to`, with its evidence above it; null where no trial is feasible. */
@@ -47,7 +58,7 @@ export async function tune(options: TuneOptions): Promise<Tuned> {
   const tapes = await tuneTapes(study, latencies[0]!, progress);
   const hours = hoursOf(study, tapes, version);
   const registry = new Registry(options.registry);
-  const runner = modelRunner(options.threads);
+  let executor: TrialExecutor | null = null;
   try {
     beginOrGoOn(study, hours, registry, options);
     const references = await referencesOf(study, progress);
@@ -59,20 +70,23 @@ export async function tune(options: TuneOptions): Promise<Tuned> {
         starts: keys.startsAfterSeconds,
         latencies,
       },
-      ...{ seed: keys.search.seed, references, objective: keys.objectives[0]!, runner },
+      ...{ seed: keys.search.seed, references, objective: keys.objectives[0]! },
     };
     const signed = () => ({ study: hours.study, at: new Date(now()).toISOString(), by, version });
     const { minor } = terms.pieces[0]!.market.instrument;
-    const run: StudyRun = { study, hours, registry, terms, signed, progress, unit: minor };
+    executor =
+      (await options.elsewhere?.({ study, digest: hours.study, tapes, latencies })) ?? trialsHere(options.threads);
+    const run: StudyRun = { study, hours, registry, terms, executor, signed, progress, unit: minor };
     const trials = await runTrials(run);
     const best = bestTrial(trials, keys);
     const neighbours = best === null ? [] : await runNeighbours(best, run);
-    if (options.openHoldout) await openHoldout(run, best, () => heldOutPieces(tapes, study, latencies[0]!));
+    if (options.openHoldout)
+      await openHoldout(run, best, () => heldOutPieces(tapes, study, latencies[0]!), trialsHere(options.threads));
     const tuning = tuningOf(run, tapes, trials, best, neighbours);
     return { tuning, yaml: best && (to => bestConfig(study, best, tuning, to)) };
   } finally {
     registry.close();
-    await runner.end();
+    await executor?.end();
   }
 }
 
@@ -110,8 +124,13 @@ function beginOrGoOn({ keys, file }: Study, hours: StudyHours, registry: Registr
   });
 }
 
-/** Recorded first, read then: whoever is killed between the two has opened it. */
-async function openHoldout(run: StudyRun, best: TrialRecord | null, pieces: () => readonly Piece[]): Promise<void> {
+/** Recorded first, read then: whoever is killed between the two has opened it. Run `here`, by this process, whoever runs the trials. */
+async function openHoldout(
+  run: StudyRun,
+  best: TrialRecord | null,
+  pieces: () => readonly Piece[],
+  here: TrialExecutor,
+): Promise<void> {
   const { registry, hours, study, signed, terms, progress } = run;
   if (best?.config === null || best === null)
     throw new UsageError('no trial keeps the constraints: there is nothing to open the holdout for; it stays closed');
@@ -124,10 +143,10 @@ async function openHoldout(run: StudyRun, best: TrialRecord | null, pieces: () =
   if (typeof config === 'string') throw new Error(`the best configuration is none: ${config}`);
   progress.begin(1_000, 'the holdout');
   try {
-    await runBatch(
+    await here.run(
       [{ number: best.number, point: best.point, digest: best.config, config }],
       { ...terms, pieces: pieces() },
-      () => new Map(),
+      NEVER_PRUNED,
       (_, { measures, blocks }) => {
         if (measures === null) throw new Error('the holdout was run without a result');
         const record: HoldoutRecord = { kind: 'holdout', ...signed(), measures, blocks, config: opened.config };
@@ -137,6 +156,7 @@ async function openHoldout(run: StudyRun, best: TrialRecord | null, pieces: () =
     );
   } finally {
     progress.end();
+    await here.end();
   }
 }
 

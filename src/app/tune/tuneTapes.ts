@@ -10,7 +10,7 @@ import { cutAt, gapsOf, marketOf, spanOf } from '../backtest/market.ts';
 import type { OpenedTape, RecordedMarket } from '../backtest/market.ts';
 import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
 import { withProgress } from '../messages/progress.ts';
-import type { Progress } from '../messages/progress.ts';
+import type { OnShare, Progress } from '../messages/progress.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import type { MarketHours } from './registry.ts';
 import type { Study } from './study.ts';
@@ -18,12 +18,18 @@ import type { StudyKeys } from './studySchema.ts';
 
 export type TuneTape = {
   readonly name: string;
+  /** The recording, absolute, or what flow of the built-in market. */
+  readonly from: RecordedFrom;
   readonly given: Tape | OpenedTape;
   /** All of it; and which part is tuned on and which is held out, null where none is. */
   readonly hours: MarketHours;
   readonly tuned: MarketHours | null;
   readonly heldOut: MarketHours | null;
 };
+
+export type RecordedFrom =
+  | { readonly path: string }
+  | { readonly flow: { readonly seed: number; readonly seconds: number; readonly driftBpsPerHour: number } };
 
 /** A part of a tape that every trial is run on, begun without inventory. */
 export type Piece = {
@@ -41,7 +47,8 @@ export async function tuneTapes(study: Study, latencies: Latencies, progress: Pr
   const { keys, config } = study;
   const tapes: TuneTape[] = [];
   for (const [i, keysOfTape] of keys.tapes.entries()) {
-    const { given, market } = await opened(study, keysOfTape, progress);
+    const recordedFrom = fromOf(study, keysOfTape);
+    const { given, market } = await opened(study, recordedFrom, keysOfTape.path, progress);
     const book = 'options' in given ? given.tape.book : given.instrument.symbol;
     const name = keysOfTape.name ?? `tape ${i + 1}`;
     const where = `${study.file}: ${keysOfTape.path ?? name}`;
@@ -49,38 +56,57 @@ export async function tuneTapes(study: Study, latencies: Latencies, progress: Pr
       throw new UsageError(`${where}: the tape is of ${book}, the configuration trades ${config.book}`);
     const { quotesOnly } = 'options' in given ? given.tape : given;
     if (quotesOnly) throw new UsageError(`${where}: best prices without amounts: nothing can be replayed`);
-    const digest = 'options' in given ? given.tape.hash() : marketOf(given, { latencies, seed: keys.search.seed }).hash;
+    const digest = digestOfRecording(given, latencies, keys.search.seed);
     const { from, to } = spanOf(given);
-    tapes.push({ name, given, ...partsOf({ market, digest, from, to }, keys, keysOfTape.name, where) });
+    tapes.push({
+      name,
+      from: recordedFrom,
+      given,
+      ...partsOf({ market, digest, from, to }, keys, keysOfTape.name, where),
+    });
   }
   apart(tapes, study);
   return tapes;
 }
 
+const fromOf = ({ file }: Study, { path, flow }: StudyKeys['tapes'][number]): RecordedFrom =>
+  flow === undefined ? { path: resolve(dirname(file), path ?? '') } : { flow };
+
 async function opened(
-  study: Study,
-  { path, flow }: StudyKeys['tapes'][number],
+  { file, config: { book } }: Study,
+  from: RecordedFrom,
+  path: string | undefined,
   progress: Progress,
 ): Promise<{ readonly given: Tape | OpenedTape; readonly market: string }> {
-  const { book } = study.config;
   try {
-    if (flow !== undefined) {
-      const { seed, seconds, driftBpsPerHour: drift } = flow;
-      const given = await withProgress(progress, 'recording the flow', onShare =>
-        recordFlow(book, seed, seconds, drift, onShare),
-      );
-      return { given, market: `${book}, built-in flow, seed ${seed}${drift === 0 ? '' : `, drift ${drift}`}` };
-    }
-    const at = resolve(dirname(study.file), path ?? '');
-    if (isStoredTape(at)) return { given: { tape: openStoredTape(at, { book }), options: { book } }, market: book };
-    return {
-      given: await withProgress(progress, `reading ${path}`, onShare => openTape(at, { book }, onShare)),
-      market: book,
-    };
+    const given = await recordingOf(book, from, (work, onShare) =>
+      withProgress(progress, work === 'flow' ? 'recording the flow' : `reading ${path}`, onShare),
+    );
+    if ('path' in from) return { given, market: book };
+    const { seed, driftBpsPerHour: drift } = from.flow;
+    return { given, market: `${book}, built-in flow, seed ${seed}${drift === 0 ? '' : `, drift ${drift}`}` };
   } catch (error) {
-    throw new UsageError(`${study.file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
+
+type Shown = <T>(work: 'flow' | 'reading', done: (onShare: OnShare) => T | Promise<T>) => Promise<T>;
+
+/** A recording as trials are run on it. `shown` shows how far it is. Rejects for what cannot be read. */
+export async function recordingOf(book: string, from: RecordedFrom, shown: Shown): Promise<Tape | OpenedTape> {
+  if ('flow' in from) {
+    const { seed, seconds, driftBpsPerHour: drift } = from.flow;
+    return shown('flow', onShare => recordFlow(book, seed, seconds, drift, onShare));
+  }
+  const { path } = from;
+  return isStoredTape(path)
+    ? { tape: openStoredTape(path, { book }), options: { book } }
+    : shown('reading', onShare => openTape(path, { book }, onShare));
+}
+
+/** Of the content of a recording, however it is stored. */
+export const digestOfRecording = (given: Tape | OpenedTape, latencies: Latencies, seed: number): string =>
+  'options' in given ? given.tape.hash() : marketOf(given, { latencies, seed }).hash;
 
 function partsOf(
   hours: MarketHours,
@@ -124,8 +150,17 @@ function apart(tapes: readonly TuneTape[], { file }: Study): void {
 /** Rows of all tapes together that are decoded once and kept: 29 bytes each. More slide past every run. */
 const ROWS_KEPT = 8_000_000;
 
+/** What of a study's keys cuts its tapes. */
+export type PieceKeys = Pick<StudyKeys, 'segments' | 'startsAfterSeconds'> & {
+  readonly search: Pick<StudyKeys['search'], 'seed'>;
+};
+
 /** What of the tapes is tuned on, in equal pieces: the first of every tape, then the second of every tape, so that early pieces tell of all. Nothing later is in their rows. */
-export function piecesOf(tapes: readonly TuneTape[], { keys }: Study, latencies: Latencies): readonly Piece[] {
+export function piecesOf(
+  tapes: readonly Pick<TuneTape, 'name' | 'given' | 'tuned'>[],
+  { keys }: { readonly keys: PieceKeys },
+  latencies: Latencies,
+): readonly Piece[] {
   const { segments, startsAfterSeconds } = keys;
   const tuned = tapes.flatMap(({ name, given, tuned: hours }) => (hours === null ? [] : [{ name, given, hours }]));
   const markets = marketsOf(tuned, keys.search.seed, latencies);
@@ -185,18 +220,22 @@ function blocksIn(from: number, to: number, starts: readonly number[]): number {
 }
 
 /** The recordings of other books that a reference or routes of hedges go through. */
-export async function referencesOf({ keys, file }: Study, progress: Progress): Promise<ReferenceTapes> {
+export async function referencesOf(study: Study, progress: Progress): Promise<ReferenceTapes> {
+  const { keys, file } = study;
+  const paths = referencePaths(study);
   const tapes = new Map<string, Tape>();
   for (const [book, path] of Object.entries(keys.reference))
     try {
       tapes.set(
         book,
-        await withProgress(progress, `reading ${path}`, onShare =>
-          openTape(resolve(dirname(file), path), { book }, onShare),
-        ),
+        await withProgress(progress, `reading ${path}`, onShare => openTape(paths[book]!, { book }, onShare)),
       );
     } catch (error) {
       throw new UsageError(`${file}: reference.${book}: ${error instanceof Error ? error.message : String(error)}`);
     }
   return tapes;
 }
+
+/** Where the recordings of other books lie, absolute, by book. */
+export const referencePaths = ({ keys, file }: Study): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(keys.reference).map(([book, path]) => [book, resolve(dirname(file), path)]));

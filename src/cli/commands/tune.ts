@@ -6,19 +6,25 @@ import type { Command } from 'commander';
 import { tuningPage } from '../../../backtest/index.ts';
 import { written } from '../../app/backtest/csvFiles.ts';
 import { pageParts } from '../../app/backtest/reportFiles.ts';
+import { EXIT } from '../../app/messages/exits.ts';
 import { tune } from '../../app/tune/tune.ts';
+import type { Tuned } from '../../app/tune/tune.ts';
 import { describeTuning } from '../../app/tune/tuneText.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
 import { threadNumber } from '../terminal/flags.ts';
 import { progressBar } from '../terminal/progressBar.ts';
+import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
+import { queueFlags } from './queueFlags.ts';
 
 type TuneFlags = {
   readonly config: string;
   readonly registry: string;
   readonly openHoldout: boolean;
   readonly threads: number;
+  readonly queue?: string;
+  readonly tapes?: string;
   readonly out?: string;
   readonly yaml?: string;
   readonly anyway: boolean;
@@ -40,6 +46,11 @@ export function addTuneCommand(program: Command): void {
       false,
     )
     .option('--threads <n>', 'runs at once; the results are the same on any number', threadNumber, 2)
+    .option(
+      '--queue <url>',
+      'have workers of other processes and machines run the trials: redis://HOST:6379 or postgres://USER@HOST/DATABASE (docs/tuning.md)',
+    )
+    .option('--tapes <place>', 'with --queue: where workers find the recordings, a shared folder or s3://BUCKET/PREFIX')
     .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
     .option('--yaml <file>', 'write the best configuration, if it is better than not trading')
     .option('--anyway', 'with --yaml: write it also where it is not', false)
@@ -49,11 +60,7 @@ export function addTuneCommand(program: Command): void {
       if (out !== undefined && !/\.html?$/i.test(out))
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
       if (anyway && file === undefined) throw new UsageError('--anyway is for --yaml FILE: name it');
-      const clock = realClock();
-      const { tuning, yaml } = await tune({
-        ...{ file: flags.config, registry: flags.registry, openHoldout: flags.openHoldout, threads: flags.threads },
-        ...{ version: version(), by: whoami(), now: () => clock.now(), progress: progressBar() },
-      });
+      const { tuning, yaml } = await tuned(flags);
       if (out !== undefined) {
         const json = out.replace(/\.html?$/i, '.json');
         written(json, () => mkdirSync(dirname(json), { recursive: true }));
@@ -76,6 +83,28 @@ export function addTuneCommand(program: Command): void {
       ];
       console.log(flags.json ? JSON.stringify(tuning) : lines.join('\n'));
     });
+}
+
+/** Here, or by the workers of a queue, which is connected before anything is read. */
+async function tuned({ config, registry, openHoldout, threads, queue: address, tapes }: TuneFlags): Promise<Tuned> {
+  if (tapes !== undefined && address === undefined) throw new UsageError('--tapes is for --queue URL: name it');
+  const clock = realClock();
+  const shared = { version: version(), by: whoami(), now: () => clock.now(), progress: progressBar() };
+  const options = { file: config, registry, openHoldout, threads, ...shared };
+  if (address === undefined) return tune(options);
+  const [{ openTrialQueue }, { place, store }] = await Promise.all([
+    import('../../app/queue/trialsOnQueue.ts'),
+    queueFlags(address, tapes),
+  ]);
+  const stop = new AbortController();
+  signalsToStop('leaving; what waits in the queue is thrown away after a day', EXIT.broken).tell(() => stop.abort());
+  const tell = (line: string): void => console.error(line);
+  const queue = await openTrialQueue({ ...shared, place, store, tell, stop: stop.signal });
+  try {
+    return await tune({ ...options, elsewhere: setup => queue.executor(setup) });
+  } finally {
+    await queue.end();
+  }
 }
 
 /** For the registry; a process without a user is told by its number. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MEASURES, measuresOf, NO_SUMS } from '../../../src/app/tune/measures.ts';
 import type { MeasureName } from '../../../src/app/tune/measures.ts';
-import { prunerOf } from '../../../src/app/tune/pruner.ts';
+import { prunerBy, pruningBounds } from '../../../src/app/tune/pruner.ts';
 import type { TrialRecord } from '../../../src/app/tune/registry.ts';
 import type { StudyKeys } from '../../../src/app/tune/studySchema.ts';
 import { blocksOf } from '../../../src/app/tune/trialRuns.ts';
@@ -61,6 +61,8 @@ describe('a pruner', () => {
     { number: 5, soFar: [5] },
     { number: 6, soFar: [25] },
   ];
+
+  const prunerOf = (of: StudyKeys, earlier: readonly TrialRecord[]) => prunerBy(pruningBounds(of, earlier), 'net60s');
 
   test('stops what is behind the median of earlier trials, once there are enough of them', () => {
     expect([...prunerOf(keys, made)(1, trials).keys()]).toEqual([5]);

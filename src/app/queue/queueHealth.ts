@@ -1,0 +1,41 @@
+/** How a connection to a queue is, in plain lines: one when it is lost, one when it is back. */
+import { isLostConnection, messageOf } from './bullQueues.ts';
+
+/** The same sentence again is said after so long. */
+const AGAIN_AFTER_MS = 60_000;
+
+export class QueueHealth {
+  readonly #shown: string;
+  readonly #tell: (sentence: string) => void;
+  readonly #now: () => number;
+  #lostAt: number | null = null;
+  readonly #said = new Map<string, number>();
+
+  constructor(shown: string, tell: (sentence: string) => void, now: () => number) {
+    this.#shown = shown;
+    this.#tell = tell;
+    this.#now = now;
+  }
+
+  /** An error, however often it comes. */
+  heard(error: unknown): void {
+    const now = this.#now();
+    const text = messageOf(error);
+    if (isLostConnection(error)) {
+      if (this.#lostAt === null) this.#tell(`the connection to ${this.#shown} is lost (${text}); trying again`);
+      this.#lostAt ??= now;
+      return;
+    }
+    if (now - (this.#said.get(text) ?? -Infinity) < AGAIN_AFTER_MS) return;
+    this.#said.set(text, now);
+    this.#tell(`${this.#shown}: ${text}`);
+  }
+
+  /** Something was asked and answered. */
+  works(): void {
+    if (this.#lostAt === null) return;
+    const seconds = Math.round((this.#now() - this.#lostAt) / 1_000);
+    this.#lostAt = null;
+    this.#tell(`the connection to ${this.#shown} is back after ${seconds} s`);
+  }
+}

@@ -1,0 +1,276 @@
+/** `puntas worker`: takes trials from a queue, runs them in threads, and says what came of each, until it is stopped. */
+import type { Job, Worker } from 'bullmq';
+import type { Log } from '../../live/log.ts';
+import { fetchRecording } from '../tapeStore/recordingFiles.ts';
+import { StoreProblem } from '../tapeStore/storedFiles.ts';
+import type { StoredFiles } from '../tapeStore/storedFiles.ts';
+import type { TrialOutcome } from '../tune/trialRuns.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { connectQueues } from './bullQueues.ts';
+import type { BullQueues } from './bullQueues.ts';
+import { buildText, HELLO_QUEUE, PresenceBoard, SAID_EVERY_MS } from './presence.ts';
+import type { Presence } from './presence.ts';
+import { programCode } from './programCode.ts';
+import { QueueHealth } from './queueHealth.ts';
+import type { QueuePlace } from './queuePlace.ts';
+import { trialJobOf, trialQueueName } from './trialJob.ts';
+import type { TrialJob } from './trialJob.ts';
+import type { FetchedPaths } from './trialThread.ts';
+import { ThreadEnded, TrialThreads } from './trialThreads.ts';
+
+export type WorkerOptions = {
+  readonly place: QueuePlace;
+  /** Where the recordings of studies lie; null: only studies of the built-in market can be run. */
+  readonly store: StoredFiles | null;
+  /** Folder for recordings that were fetched. */
+  readonly cache: string;
+  readonly threads: number;
+  /** So long a trial that runs may go on after a stop; then it is given back. */
+  readonly graceMs: number;
+  readonly version: string;
+  /** Process and machine. */
+  readonly who: string;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly stop: AbortSignal;
+};
+
+/** A worker that has not said for so long that it lives has its trials taken by others. */
+const LOCK_MS = 15_000;
+const STALLED_LOOK_MS = 5_000;
+/** Deaths of its worker that a trial outlives. */
+export const STALLED_MOST = 10;
+const SHARE_EVERY_MS = 2_000;
+const RETRY_MS = 2_000;
+const STORE_PAUSE_MS = 5_000;
+/** A trial or a result that waited for so long is of a study that nobody goes on with. */
+export const KEPT_MS = 86_400_000;
+const CLEAN_EVERY_MS = 3_600_000;
+const CLEAN_MOST = 10_000;
+
+/** Resolves when it was stopped and every trial is done or given back. Rejects with `UsageError` where it cannot work at all. */
+export async function runWorker(options: WorkerOptions): Promise<void> {
+  const { place, version, who, log, now, threads } = options;
+  const health = new QueueHealth(place.shown, sentence => log.warn({}, sentence), now);
+  const code = programCode();
+  const queues = await connectQueues(place, error => health.heard(error));
+  const trials = new Trials(options, code, queues);
+  const presence = { kind: 'worker', id: idOf(who), study: '', version, code, who } as const;
+  log.info({}, `takes trials from ${place.shown}, ${threads} at once; ${buildText(presence)}`);
+  try {
+    await trials.whileNotStopped(health, () => attended(presence, queues, health, trials, options));
+  } finally {
+    await queues.end();
+    log.info({}, `ends; ${trials.countText()}`);
+  }
+}
+
+/** Says that it is there, sees who else is, and throws away what nobody wants any more, until it is stopped. */
+async function attended(
+  own: Omit<Presence, 'at'>,
+  queues: BullQueues,
+  health: QueueHealth,
+  trials: Trials,
+  { log, now, stop }: WorkerOptions,
+): Promise<void> {
+  const stops = [stop, trials.stopped];
+  const board = new PresenceBoard(queues.queue(HELLO_QUEUE));
+  const refused = new Set<string>();
+  let cleaned = -Infinity;
+  const isStopped = (): boolean => stops.some(({ aborted }) => aborted);
+  while (!isStopped()) {
+    try {
+      await board.say({ ...own, at: now() });
+      health.works();
+      const { here, forgotten } = await board.seen(now());
+      for (const { kind, id, code, version, who } of here)
+        if (kind === 'study' && code !== own.code && !refused.has(id)) {
+          refused.add(id);
+          log.warn(
+            {},
+            `does not run the study of ${who}: it is of ${buildText({ version, code })}, this worker of ${buildText(own)}; run the same build on both`,
+          );
+        }
+      if (now() - cleaned > CLEAN_EVERY_MS) {
+        cleaned = now();
+        await forget(forgotten, here, queues, board, own.code);
+      }
+    } catch (error) {
+      health.heard(error);
+    }
+    await paused(SAID_EVERY_MS, ...stops);
+  }
+  await Promise.race([board.leave({ ...own, at: now() }).catch(() => undefined), paused(RETRY_MS)]);
+}
+
+/** Trials and results of a day ago; and those of other versions whose studies were not seen for a day. */
+async function forget(
+  forgotten: readonly Presence[],
+  here: readonly Presence[],
+  queues: BullQueues,
+  board: PresenceBoard,
+  code: string,
+): Promise<void> {
+  const own = queues.queue(trialQueueName(code));
+  for (const state of ['completed', 'failed', 'wait', 'delayed'] as const) await own.clean(KEPT_MS, CLEAN_MOST, state);
+  for (const presence of forgotten) {
+    if (presence.code !== code && !here.some(other => other.code === presence.code))
+      await queues.queue(trialQueueName(presence.code)).obliterate({ force: true });
+    await board.leave(presence);
+  }
+}
+
+/** The trials of one worker. */
+class Trials {
+  /** Stops the worker from within: it cannot do what it is asked. */
+  readonly #broken = new AbortController();
+  readonly #options: WorkerOptions;
+  readonly #code: string;
+  readonly #queues: BullQueues;
+  readonly #threads: TrialThreads;
+  readonly #fetching = new Map<string, Promise<string>>();
+  #problem: UsageError | null = null;
+  #isGivingBack = false;
+  readonly #counts = { done: 0, givenBack: 0 };
+
+  constructor(options: WorkerOptions, code: string, queues: BullQueues) {
+    this.#options = options;
+    this.#code = code;
+    this.#queues = queues;
+    this.#threads = new TrialThreads(options.threads);
+  }
+
+  get stopped(): AbortSignal {
+    return this.#broken.signal;
+  }
+
+  countText(): string {
+    const { done, givenBack } = this.#counts;
+    return `${done} trials done${givenBack === 0 ? '' : `, ${givenBack} given back`}`;
+  }
+
+  async whileNotStopped(health: QueueHealth, attended: () => Promise<void>): Promise<void> {
+    const { stop, threads, graceMs, log } = this.#options;
+    const worker = this.#queues.worker(trialQueueName(this.#code), (job, token) => this.#run(job, token ?? '', log), {
+      ...{ concurrency: threads, lockDuration: LOCK_MS, stalledInterval: STALLED_LOOK_MS },
+      ...{ maxStalledCount: STALLED_MOST, runRetryDelay: RETRY_MS },
+    });
+    worker.on('stalled', () => log.warn({}, 'a trial goes back to the queue: its worker has died'));
+    worker.on('error', error => health.heard(error));
+    await attended();
+    const isBusy = this.#isBusy > 0;
+    if (stop.aborted) log.info({}, isBusy ? `stops; what runs has ${Math.round(graceMs / 1_000)} s to end` : 'stops');
+    const timer = setTimeout(() => this.#giveBack(), graceMs);
+    try {
+      await closed(worker, graceMs + LOCK_MS);
+    } finally {
+      clearTimeout(timer);
+      await this.#threads.end();
+    }
+    if (this.#problem !== null) throw this.#problem;
+  }
+
+  #isBusy = 0;
+
+  #giveBack(): void {
+    this.#isGivingBack = true;
+    void this.#threads.end();
+  }
+
+  async #run(queued: Job, token: string, log: Log): Promise<TrialOutcome> {
+    const { now } = this.#options;
+    const job = this.#taken(queued);
+    const name = `trial ${job.number} (${job.config.slice(0, 8)}) of study ${job.study.slice(0, 12)}`;
+    const begun = now();
+    this.#isBusy++;
+    log.info({}, `${name} begins${queued.stalledCounter > 0 ? ', once more: its worker died' : ''}`);
+    const share = new Float64Array(new SharedArrayBuffer(8));
+    const watch = setInterval(() => void queued.updateProgress(share[0]!).catch(() => undefined), SHARE_EVERY_MS);
+    try {
+      const outcome = await this.#threads.run(job, await this.#fetched(job), share);
+      this.#counts.done++;
+      log.info({}, `${name}: ${outcome.state} after ${((now() - begun) / 1_000).toFixed(1)} s`);
+      return outcome;
+    } catch (error) {
+      const problem = this.#problem;
+      if (this.#isGivingBack || (problem !== null && error === problem)) {
+        await queued.moveToWait(token);
+        this.#counts.givenBack++;
+        log.info({}, `${name} is given back`);
+        throw this.#queues.givenBack();
+      }
+      const sentence = error instanceof Error ? error.message : String(error);
+      log.error({}, `${name}: ${sentence}`);
+      // Another machine, or this one later, may have what this one lacks now.
+      if (error instanceof StoreProblem) await paused(STORE_PAUSE_MS, this.#options.stop);
+      throw error instanceof StoreProblem || error instanceof ThreadEnded
+        ? new Error(sentence)
+        : this.#queues.hopeless(sentence);
+    } finally {
+      clearInterval(watch);
+      this.#isBusy--;
+    }
+  }
+
+  #taken({ data, timestamp }: Job): TrialJob {
+    const job = trialJobOf(data);
+    if (typeof job === 'string') throw this.#queues.hopeless(`what was in the queue is no trial: ${job}`);
+    if (job.code !== this.#code) throw this.#queues.hopeless('of another version than this worker');
+    if (this.#options.now() - timestamp > KEPT_MS)
+      throw this.#queues.hopeless('waited for more than a day: nobody wants it any more');
+    return job;
+  }
+
+  /** The recordings of its study, each fetched once at a time. */
+  async #fetched({ setting, study }: TrialJob): Promise<FetchedPaths> {
+    const { store, cache } = this.#options;
+    const hashes = [
+      ...setting.tapes.flatMap(({ recorded }) => ('files' in recorded ? [recorded.files] : [])),
+      ...Object.values(setting.references),
+    ];
+    if (hashes.length > 0 && store === null) {
+      const { here } = await new PresenceBoard(this.#queues.queue(HELLO_QUEUE)).seen(this.#options.now());
+      if (!here.some(presence => presence.study === study))
+        throw this.#queues.hopeless('its study is not there any more, and this worker has no --tapes');
+      this.#problem ??= new UsageError(
+        'the study is of recordings: say where they are with --tapes DIR or --tapes s3://BUCKET/PREFIX, as it was said to puntas tune',
+      );
+      this.#broken.abort();
+      throw this.#problem;
+    }
+    const paths: Record<string, string> = {};
+    for (const hash of hashes) {
+      const path = this.#fetching.get(hash) ?? fetchRecording(store!, hash, cache);
+      this.#fetching.set(hash, path);
+      try {
+        paths[hash] = await path;
+      } finally {
+        this.#fetching.delete(hash);
+      }
+    }
+    return paths;
+  }
+}
+
+/** What runs may end; what hangs because nobody answers is left. */
+async function closed(worker: Worker, mostMs: number): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([worker.close(), paused(mostMs, over.signal)]);
+  over.abort();
+}
+
+/** Until then, or a stop. */
+export function paused(ms: number, ...stops: readonly AbortSignal[]): Promise<void> {
+  return new Promise(resolve => {
+    if (stops.some(({ aborted }) => aborted)) return resolve();
+    const over = (): void => {
+      clearTimeout(timer);
+      for (const stop of stops) stop.removeEventListener('abort', over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms);
+    for (const stop of stops) stop.addEventListener('abort', over);
+  });
+}
+
+const idOf = (who: string): string => who.replace(/[^\w.-]/g, '-').slice(0, 80);

@@ -1,0 +1,59 @@
+/** The command that runs trials for studies on other machines. */
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import { EXIT } from '../../app/messages/exits.ts';
+import { UsageError } from '../../app/wiring/usageError.ts';
+import { realClock } from '../../live/realClock.ts';
+import { durationFlag, threadNumber } from '../terminal/flags.ts';
+import { logger } from '../terminal/logger.ts';
+import { signalsToStop } from '../terminal/signals.ts';
+import { version } from '../terminal/version.ts';
+import { queueFlags } from './queueFlags.ts';
+
+type WorkerFlags = {
+  readonly queue: string;
+  readonly tapes?: string;
+  readonly cache: string;
+  readonly threads: number;
+  readonly grace: number;
+};
+
+/** `worker` ends in 0 when it was stopped. Rejects with `UsageError` where there is no queue, or a study needs what it has not. */
+export function addWorkerCommand(program: Command): void {
+  program
+    .command('worker')
+    .description(
+      'run trials of puntas tune --queue on this machine, until stopped; holds no key, and writes nothing but its cache of recordings',
+    )
+    .requiredOption(
+      '--queue <url>',
+      'redis://HOST:6379 or postgres://USER@HOST/DATABASE, as it was said to puntas tune',
+    )
+    .option('--tapes <place>', 'where the recordings are, as it was said to puntas tune')
+    .option('--cache <dir>', 'folder for recordings that were fetched', 'reports/tapes')
+    .option('--threads <n>', 'trials at once', threadNumber, 2)
+    .option(
+      '--grace <duration>',
+      'after SIGTERM trials may end for so long; then they are given back',
+      durationFlag,
+      20_000,
+    )
+    .action(async ({ queue, tapes, cache, threads, grace: graceMs }: WorkerFlags) => {
+      const keys = Object.keys(process.env).filter(name => name.startsWith('PUNTAS_API_'));
+      if (keys.length > 0)
+        throw new UsageError(
+          `a worker holds no key, and ${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} in its environment: start it with env ${keys.map(name => `-u ${name}`).join(' ')} puntas worker ...`,
+        );
+      const { place, store } = await queueFlags(queue, tapes);
+      const { password } = new URL(place.url);
+      const log = logger('info', password === '' ? [] : [password, decodeURIComponent(password)]);
+      const stop = new AbortController();
+      signalsToStop('leaving; others take its trials over in a moment', EXIT.broken).tell(() => stop.abort());
+      const { runWorker } = await import('../../app/queue/trialWorker.ts');
+      const clock = realClock();
+      await runWorker({
+        ...{ place, store, cache, threads, graceMs, log, stop: stop.signal },
+        ...{ version: version(), who: `${hostname()}-${process.pid}`, now: () => clock.now() },
+      });
+    });
+}

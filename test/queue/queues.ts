@@ -1,0 +1,321 @@
+/** Studies over real queues: Redis and PostgreSQL of Debian, workers and tuning processes as they ship, some of them killed. Nothing here waits for a time. */
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { Queue } from 'bullmq';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { recordFlow } from '../../backtest/index.ts';
+import type { Tuning } from '../../backtest/index.ts';
+import { connectQueues } from '../../src/app/queue/bullQueues.ts';
+import { programCode } from '../../src/app/queue/programCode.ts';
+import { queuePlace } from '../../src/app/queue/queuePlace.ts';
+import { trialQueueName } from '../../src/app/queue/trialJob.ts';
+import { TapeWriter } from '../../src/tape/index.ts';
+import { keysOfStudy } from '../app/tune/studies.ts';
+import { Bench, complaints, printed, puntas, ran, ROOT } from '../cli/program.ts';
+import type { Program } from '../cli/program.ts';
+import { objectStore } from './objectStore.ts';
+import type { ObjectStore } from './objectStore.ts';
+import { missingServers, postgresServer, redisServer } from '../scripts/queueServers.ts';
+import type { Server } from '../scripts/queueServers.ts';
+
+const missing = missingServers();
+if (missing.length > 0) {
+  if (process.env.CI === 'true') throw new Error(`not here: ${missing.join(', ')}`);
+  console.warn(`skipped: ${missing.join(' and ')} not here (apt-get install redis-server postgresql)`);
+}
+
+const PASSWORD = 'not:guessed@all';
+const bench = new Bench();
+const programs: Program[] = [];
+let redis: Server;
+let postgres: Server;
+let s3: ObjectStore;
+
+/** A program that does not outlive its test. */
+const begun = (args: readonly string[], environment: Readonly<Record<string, string>> = {}): Program => {
+  const program = puntas(args, environment);
+  programs.push(program);
+  return program;
+};
+const worker = (queue: string, flags: readonly string[], environment?: Readonly<Record<string, string>>): Program =>
+  begun(['worker', '--queue', queue, ...flags], environment);
+
+afterEach(async () => {
+  for (const program of programs) program.signal('SIGKILL');
+  await Promise.all(programs.splice(0).map(({ ended }) => ended));
+});
+afterAll(() => bench.clear());
+
+const linesOf = (registry: string): readonly string[] => {
+  const file = join(registry, 'trials.jsonl');
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+};
+/** What a registry holds but for when it was written; workers end in any order. */
+const recordsIn = (registry: string): readonly string[] =>
+  linesOf(registry)
+    .filter(line => /"kind":"(trial|neighbour)"/.test(line))
+    .map(line => line.replace(/"at":"[^"]*",/, ''))
+    .sort();
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Which configurations a worker began, in order. */
+const begunBy = (stderr: string): readonly string[] =>
+  [...stderr.matchAll(/trial \d+ \((\w+)\) of study \w+ begins/g)].map(([, config]) => config!);
+
+/** Of flow and of a recording, so that workers fetch one. */
+function tapedStudy(name: string): string {
+  const dir = bench.path('tape');
+  if (!existsSync(dir)) {
+    const flow = recordFlow('btc_mxn', 5, 900);
+    const writer = new TapeWriter({ dir, rules: flow.rules, source: 'flow' });
+    writer.append(flow.columns);
+    writer.close();
+  }
+  const keys = {
+    tapes: [{ name: 'flow', flow: { seconds: 1_200, seed: 11 } }, { path: dir }],
+    search: { algorithm: 'tpe', seed: 3, trials: 9, batch: 3 },
+    pruning: { startAfterTrials: 3 },
+    models: ['pessimistic', 'expected'],
+    latenciesMs: ['lognormal:40,0.5'],
+  };
+  return bench.file(`${name}.yaml`, stringify(keysOfStudy(keys)));
+}
+
+/** Jobs that are left in it, of the built program. */
+async function jobsLeft(url: string): Promise<number> {
+  const queue = new Queue(trialQueueName(builtCode()), { connection: { url }, prefix: 'puntas' });
+  const counts = await queue.getJobCounts('wait', 'active', 'completed', 'failed', 'delayed');
+  await queue.close();
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+/** As a worker says it, in full. */
+let builtCodeText = '';
+const builtCode = (): string => builtCodeText;
+
+describe.skipIf(missing.length > 0)('a study', () => {
+  beforeAll(async () => {
+    [redis, postgres, s3] = await Promise.all([redisServer(), postgresServer(PASSWORD), objectStore()]);
+    const { programCode: ofBuilt } = (await import(join(ROOT, 'dist/src/app/queue/programCode.js'))) as {
+      programCode: typeof programCode;
+    };
+    builtCodeText = ofBuilt();
+  });
+  afterAll(async () => {
+    await Promise.all([redis.stop(), postgres.stop(), s3.stop()]);
+  });
+
+  test('has the same result to the byte on one thread, on two, on Redis with two workers of which one is killed with -9, and on PostgreSQL', async () => {
+    const file = tapedStudy('same');
+    const tuned = (registry: string, flags: readonly string[], env?: Readonly<Record<string, string>>) =>
+      ran(['tune', '-c', file, '--registry', bench.path(registry), '--json', ...flags], env);
+    const one = await tuned('one', ['--threads', '1']);
+    const two = await tuned('two', ['--threads', '2']);
+    expect(one.code).toBe(0);
+
+    const flags = (name: string) => ['--threads', '1', '--tapes', 's3://tapes/study', '--cache', bench.path(name)];
+    const dies = worker(redis.url, flags('cache-a'), s3.env);
+    const onRedis = tuned('redis', ['--queue', redis.url, '--tapes', 's3://tapes/study'], s3.env);
+    // Its second trial: one is in the registry, the next it has taken and will not end.
+    await dies.sees(/begins[^]*: done after[^]*begins/);
+    dies.signal('SIGKILL');
+    const lives = worker(redis.url, flags('cache-b'), s3.env);
+    const killed = await onRedis;
+    lives.signal('SIGTERM');
+    const livesEnded = await lives.ended;
+    expect(livesEnded.code).toBe(0);
+    expect(livesEnded.stderr).toMatch(/begins, once more: its worker died/);
+    expect(await jobsLeft(redis.url)).toBe(0);
+
+    const secret = { PUNTAS_QUEUE_PASSWORD: PASSWORD };
+    const shared = ['--tapes', bench.path('shared')];
+    worker(postgres.url, ['--threads', '2', '--cache', bench.path('cache-c'), ...shared], secret);
+    const onPostgres = await tuned('postgres', ['--queue', postgres.url, ...shared], secret);
+
+    for (const [name, ended] of Object.entries({ two, redis: killed, postgres: onPostgres })) {
+      expect([name, ended.code, hashOf(ended.stdout)], ended.stderr).toEqual([name, 0, hashOf(one.stdout)]);
+      expect([name, recordsIn(bench.path(name))]).toEqual([name, recordsIn(bench.path('one'))]);
+    }
+    const { counts, ranking } = printed(one) as Tuning;
+    expect(counts.done + counts.pruned).toBe(9);
+    expect(ranking.length).toBeGreaterThan(1);
+  });
+
+  test('goes on after its tuning process was killed with -9, and asks for nothing that is done', async () => {
+    const search = { algorithm: 'sobol', seed: 2, trials: 6, batch: 6 };
+    const file = bench.file('resumed.yaml', stringify(keysOfStudy({ search })));
+    const registry = bench.path('resumed');
+    const args = ['tune', '-c', file, '--registry', registry, '--queue', redis.url, '--json'];
+    const works = worker(redis.url, ['--threads', '1']);
+    const killed = begun(args);
+    await works.sees(/: (done|pruned) after/);
+    killed.signal('SIGKILL');
+    await killed.ended;
+    // What was asked for is run all the same; it is there for whoever goes on.
+    await works.sees(new RegExp(`(?:[^]*: (done|pruned) after){${search.trials}}`));
+    const again = await ran(args);
+    works.signal('SIGTERM');
+    const ended = await works.ended;
+    expect(again.code, again.stderr).toBe(0);
+    const configs = begunBy(ended.stderr);
+    expect(configs.length).toBeGreaterThan(search.trials);
+    expect(new Set(configs).size).toBe(configs.length);
+    expect(recordsIn(registry).filter(line => line.includes('"kind":"trial"'))).toHaveLength(search.trials);
+    expect(await jobsLeft(redis.url)).toBe(0);
+  });
+
+  test('of which the queue forgets everything is asked for again; a lost connection is told once, and when it is back', async () => {
+    const own = await redisServer();
+    const search = { algorithm: 'sobol', seed: 4, trials: 4, batch: 4 };
+    const file = bench.file('forgotten.yaml', stringify(keysOfStudy({ search })));
+    const tunes = begun(['tune', '-c', file, '--registry', bench.path('forgotten'), '--queue', own.url, '--json']);
+    await tunes.sees(/no worker is at redis/);
+    while ((await jobsLeft(own.url)) < search.trials) await new Promise(resolve => setTimeout(resolve, 100));
+    await own.kill();
+    await tunes.sees(/the connection to redis:\S+ is lost/);
+    const next = await redisServer(own.port);
+    await tunes.sees(/is back after \d+ s/);
+    const works = worker(own.url, ['--threads', '2']);
+    const ended = await tunes.ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr.match(/ is lost/g)).toHaveLength(1);
+    expect(ended.stderr).toMatch(/has lost 4 trials.*: they are asked for again/);
+    works.signal('SIGTERM');
+    expect((await works.ended).code).toBe(0);
+    await next.stop();
+    const alone = await ran(['tune', '-c', file, '--registry', bench.path('alone'), '--json']);
+    expect(ended.stdout).toBe(alone.stdout);
+  });
+
+  test('and a worker of another version refuse each other, each in one line', async () => {
+    const other = bench.path('other');
+    mkdirSync(other);
+    for (const name of ['dist', 'config', 'package.json'])
+      cpSync(join(ROOT, name), join(other, name), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(other, 'node_modules'));
+    const changed = join(other, 'dist/src/core/model/units.js');
+    writeFileSync(changed, `${readFileSync(changed, 'utf8')}\n// another version\n`);
+    const file = bench.file('refused.yaml', stringify(keysOfStudy()));
+    const args = ['tune', '-c', file, '--registry', bench.path('refused'), '--queue', redis.url];
+    const alien = worker(redis.url, ['--threads', '1']);
+    await alien.sees(/takes trials from/);
+    const tuning = programs[programs.push(puntas(args, {}, join(other, 'dist/src/main.js'))) - 1]!;
+    const ended = await tuning.ended;
+    expect(ended.code).toBe(2);
+    expect(complaints(ended)).toEqual([
+      expect.stringMatching(
+        /^redis:\S+: its workers are of another version and are refused: \S+ is of puntas \S+, code \w{12}, this is puntas \S+, code \w{12}; run the same build on both$/,
+      ),
+    ]);
+    expect(linesOf(bench.path('refused')).filter(line => line.includes('"kind":"trial"'))).toEqual([]);
+    // With a worker of its own it is not refused; the other one tells that it takes no part.
+    worker(redis.url, ['--threads', '1']).signal('SIGKILL');
+    const same =
+      programs[
+        programs.push(puntas(['worker', '--queue', redis.url, '--threads', '1'], {}, join(other, 'dist/src/main.js'))) -
+          1
+      ]!;
+    await same.sees(/takes trials from/);
+    const whole = puntas(args, {}, join(other, 'dist/src/main.js'));
+    programs.push(whole);
+    await alien.sees(/does not run the study of \S+: it is of puntas/);
+    expect((await whole.ended).code).toBe(0);
+    alien.signal('SIGTERM');
+    expect(begunBy((await alien.ended).stderr)).toEqual([]);
+  });
+});
+
+describe.skipIf(missing.length > 0)('a worker', () => {
+  let queue: Server;
+  beforeAll(async () => void (queue = await redisServer()));
+  afterAll(() => queue.stop());
+
+  test('of which the queue holds what is no trial runs nothing of it, and goes on', async () => {
+    const works = worker(queue.url, ['--threads', '1']);
+    await works.sees(/takes trials from/);
+    const hostile = new Queue(trialQueueName(builtCode()), { connection: { url: queue.url }, prefix: 'puntas' });
+    const job = await hostile.add(
+      'trial',
+      { text: 'strategy: !!js/function x', command: 'touch /tmp/x' },
+      { jobId: 'h-1' },
+    );
+    while ((await job.getState()) !== 'failed') await new Promise(resolve => setTimeout(resolve, 100));
+    expect((await hostile.getJob('h-1'))?.failedReason).toMatch(/^what was in the queue is no trial: /);
+    await hostile.close();
+    works.signal('SIGTERM');
+    expect((await works.ended).code).toBe(0);
+  });
+
+  test('that is stopped gives back what it cannot end in time, and the study goes on elsewhere', async () => {
+    const search = { algorithm: 'sobol', seed: 5, trials: 2, batch: 2 };
+    const file = bench.file('stopped.yaml', stringify(keysOfStudy({ search })));
+    const stops = worker(queue.url, ['--threads', '1', '--grace', '0.001s']);
+    await stops.sees(/takes trials from/);
+    const tunes = begun(['tune', '-c', file, '--registry', bench.path('stopped'), '--queue', queue.url]);
+    await stops.sees(/begins/);
+    stops.signal('SIGTERM');
+    const ended = await stops.ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toMatch(/is given back/);
+    expect(ended.stderr).toMatch(/ends; 0 trials done, 1 given back/);
+    worker(queue.url, ['--threads', '1']);
+    expect((await tunes.ended).code).toBe(0);
+  });
+
+  test('without --tapes ends with what it lacks, and gives the trial back', async () => {
+    const file = tapedStudy('lacking');
+    const flags = ['--queue', queue.url, '--tapes', bench.path('lacking')];
+    begun(['tune', '-c', file, '--registry', bench.path('lacking-registry'), ...flags]);
+    const lacks = await worker(queue.url, ['--threads', '1']).ended;
+    expect(lacks.code).toBe(2);
+    expect(complaints(lacks)).toEqual([
+      expect.stringMatching(/^the study is of recordings: say where they are with --tapes/),
+    ]);
+    expect(lacks.stderr).toMatch(/is given back/);
+    expect(readdirSync(bench.path('lacking')).length).toBeGreaterThan(1);
+  });
+});
+
+describe.skipIf(missing.length > 0)('a queue', () => {
+  const refused = async (url: string): Promise<string> => {
+    const place = queuePlace(url, {}, () => '');
+    return connectQueues(place, () => undefined).then(
+      () => 'was taken',
+      (error: unknown) => (error as Error).message,
+    );
+  };
+
+  test('that is not there, lets nobody in or throws jobs away is told in one line', async () => {
+    const [open, closed, small] = await Promise.all([
+      redisServer(),
+      redisServer(undefined, ['--requirepass', PASSWORD]),
+      redisServer(undefined, ['--maxmemory', '50mb', '--maxmemory-policy', 'allkeys-lru']),
+    ]);
+    const db = await postgresServer(PASSWORD);
+    const lines: Readonly<Record<string, string>> = {
+      nobody: await refused('redis://127.0.0.1:1'),
+      nobodySql: await refused('postgres://127.0.0.1:1/trials'),
+      none: await refused(closed.url),
+      wrong: await refused(closed.url.replace('//', '//:wrong@')),
+      evicts: await refused(small.url),
+      wrongSql: await refused(db.url.replace('puntas@', 'puntas:wrong@')),
+      noDatabase: await refused(
+        db.url.replace('puntas@', `puntas:${encodeURIComponent(PASSWORD)}@`).replace('/trials', '/none'),
+      ),
+    };
+    const told: Readonly<Record<string, RegExp>> = {
+      nobody: /^redis:\/\/127\.0\.0\.1:1: nothing listens there: is Redis running/,
+      nobodySql: /^postgres:\S+: nothing listens there: is PostgreSQL running/,
+      none: /^redis:\S+: Redis wants a password: set PUNTAS_QUEUE_PASSWORD/,
+      wrong: /^redis:\S+: Redis does not take this user and password/,
+      evicts: /^redis:\S+: Redis has maxmemory-policy allkeys-lru.*set it to noeviction/,
+      wrongSql: /^postgres:\S+: PostgreSQL does not take this user and password/,
+      noDatabase: /^postgres:\S+: there is no database of this name/,
+    };
+    for (const [name, line] of Object.entries(told)) expect(lines[name]).toMatch(line);
+    for (const line of Object.values(lines)) expect(line).not.toMatch(/\n|wrong@|not(:|%3A)guessed/);
+    await Promise.all([open, closed, small, db].map(server => server.stop()));
+  });
+});
