@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cleaned, isSame, SESSION_MS, Sessions } from './access.ts';
 import type { ConsoleAccess, Role, Login } from './access.ts';
 import { APPROVAL_MS, Approvals } from './approvals.ts';
-import type { ActionRequest, ConsoleActions } from './approvals.ts';
+import type { ActionRequest, ConsoleActions, OnReplayed } from './approvals.ts';
 import type { ShownSession } from './page/view.ts';
 
 export const POSTED = ['/login', '/logout', '/actions/preview', '/actions/confirm'] as const;
@@ -82,7 +82,7 @@ export function addAccess(
     reply.header('set-cookie', cookie('', 0));
     return {};
   });
-  if (approvals !== null && actions !== null) addActions(server, approvals, actions.names, allowed);
+  if (approvals !== null && actions !== null) addActions(server, approvals, actions, allowed);
   return {
     mayRead: request => {
       if (!needsLogin) return () => true;
@@ -95,19 +95,25 @@ export function addAccess(
 function addActions(
   server: FastifyInstance,
   approvals: Approvals,
-  names: readonly string[],
+  actions: ConsoleActions,
   allowed: (request: FastifyRequest, reply: FastifyReply, role: Role) => Login | null,
 ): void {
   server.post('/actions/preview', async (request, reply) => {
     const session = allowed(request, reply, 'operator');
     if (session === null) return reply;
-    const asked = requestOf(fieldsOf(request.body), names, session.name);
+    const asked = requestOf(fieldsOf(request.body), actions.names, session.name);
     if (typeof asked === 'string') return told(reply, 422, asked);
-    try {
-      return { ...(await approvals.open(session, asked)), ...asked, endsInMs: APPROVAL_MS };
-    } catch (error) {
-      return told(reply, 422, error instanceof Error ? error.message : String(error));
-    }
+    return toldOnItsWay(reply, async onShare => {
+      const opened = await approvals.open(session, asked, onShare);
+      return { ...opened, ...asked, endsInMs: APPROVAL_MS };
+    });
+  });
+
+  server.get('/actions/cost', async (request, reply) => {
+    const session = allowed(request, reply, 'operator');
+    if (session === null) return reply;
+    if (!actions.names.includes('flatten')) return told(reply, 422, 'this bot has no hedger that could close anything');
+    return toldOnItsWay(reply, async onShare => ({ lines: await actions.cost(session.name, onShare) }));
   });
 
   server.post('/actions/confirm', async (request, reply) => {
@@ -125,16 +131,49 @@ function addActions(
   });
 }
 
+/** An answer in one line of JSON; before it a line each time more was replayed, if that takes long. What went wrong then can no longer be a code. */
+async function toldOnItsWay(
+  reply: FastifyReply,
+  work: (onShare: OnReplayed) => Promise<object>,
+): Promise<FastifyReply> {
+  const line = (of: object): string => `${JSON.stringify(of)}\n`;
+  let isBegun = false;
+  const onShare = (share: number): void => {
+    if (!isBegun) {
+      reply.hijack();
+      reply.header('content-type', 'application/x-ndjson; charset=utf-8');
+      for (const [name, value = ''] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value);
+    }
+    isBegun = true;
+    reply.raw.write(line({ share }));
+  };
+  try {
+    const end = await work(onShare);
+    if (!isBegun) return reply.send(end);
+    reply.raw.end(line(end));
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    if (!isBegun) return told(reply, 422, problem);
+    reply.raw.end(line({ problem }));
+  }
+  return reply;
+}
+
 /** A line for a person where it is none. */
 function requestOf(fields: Fields, names: readonly string[], by: string): ActionRequest | string {
-  const { action, reason, minutes = null } = fields;
+  const { action, reason, minutes = null, costMax = null } = fields;
   if (typeof action !== 'string' || !names.includes(action)) return `expected one of ${names.join(', ')}`;
   const why = typeof reason === 'string' ? cleaned(reason, REASON.max) : '';
   if ([...why.replace(/\s/g, '')].length < REASON.min) return 'say in a few words why, for those who read it later';
   const isSpan = typeof minutes === 'number' && Number.isInteger(minutes) && minutes >= 1 && minutes <= MINUTES_MAX;
   if (minutes !== null && (action !== 'pause' || !isSpan))
     return `expected whole minutes from 1 to ${MINUTES_MAX}, and with a pause alone`;
-  return { action, reason: why, by, minutes: isSpan ? minutes : null };
+  const isSum = typeof costMax === 'string' && /^\d{1,15}(?:\.\d{1,8})?$/.test(costMax) && /[1-9]/.test(costMax);
+  if ((action === 'flatten') !== isSum || (costMax !== null && !isSum))
+    return action === 'flatten'
+      ? 'say the most that it may cost in all, fees included, like 250.50'
+      : 'expected the most that it may cost with a flatten alone';
+  return { action, reason: why, by, minutes: isSpan ? minutes : null, costMax: isSum ? costMax : null };
 }
 
 function shownSession(

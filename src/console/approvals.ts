@@ -7,6 +7,8 @@ export type ActionRequest = {
   readonly by: string;
   /** Of a pause that ends by itself. */
   readonly minutes: number | null;
+  /** Of a flatten: the most that it may cost in all, decimal text of the minor currency. */
+  readonly costMax: string | null;
 };
 
 export type ActionOver = { readonly end: 'done' | 'refused'; readonly lines: readonly string[] };
@@ -17,11 +19,16 @@ export type Prepared = {
   carryOut(): Promise<ActionOver>;
 };
 
+/** Told how much of the recording was replayed, from 0 to 1. */
+export type OnReplayed = (share: number) => void;
+
 export type ConsoleActions = {
-  /** Those that can be asked for. */
+  /** Those that can be asked for now. */
   readonly names: readonly string[];
   /** Does nothing yet. Rejects with a line for a person. */
-  readonly prepare: (request: ActionRequest) => Promise<Prepared>;
+  readonly prepare: (request: ActionRequest, onShare: OnReplayed) => Promise<Prepared>;
+  /** What a flatten would cost now, for who has not said yet what it may cost. Rejects with a line for a person. */
+  readonly cost: (by: string, onShare: OnReplayed) => Promise<readonly string[]>;
 };
 
 type Outcome = { readonly end: 'under way' | ActionOver['end']; readonly lines: readonly string[] };
@@ -55,8 +62,9 @@ export class Approvals {
   async open(
     session: Login,
     request: ActionRequest,
+    onShare: OnReplayed,
   ): Promise<{ readonly id: string; readonly lines: readonly string[] }> {
-    const prepared = await this.#actions.prepare(request);
+    const prepared = await this.#actions.prepare(request, onShare);
     const id = this.#newId();
     this.#all.set(id, { session, prepared, endsAt: this.#now() + APPROVAL_MS, outcome: null });
     this.#forgetOldest();

@@ -2,8 +2,38 @@
 
 const panel = (id: string, title: string): string =>
   `<section class="panel at-${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2><div class="body" id="${id}"></div></section>`;
-const plot = (id: string, title: string, beside = ''): string =>
-  `<section class="panel at-${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}<span class="read" id="${id}-read"></span>${beside}</h2><div class="plot" id="${id}" role="img" aria-label="${title}"></div></section>`;
+/** A line's colour, or a sign in it, and what it is. */
+type Key = readonly [colour: string, name: string, sign?: string];
+const legend = (keys: readonly Key[]): string =>
+  keys
+    .map(
+      ([colour, name, sign]) =>
+        `<span>${sign === undefined || sign === 'dashed' ? `<i class="k-${colour}${sign === undefined ? '' : ' dashed'}"></i>` : `<b class="k-${colour}">${sign}</b>`}${name}</span>`,
+    )
+    .join('');
+const plot = (id: string, title: string, keys: readonly Key[], beside = ''): string =>
+  `<section class="panel at-${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}<span class="read" id="${id}-read"></span>${beside}</h2><p class="legend">${legend(keys)}</p><div class="plot" id="${id}" role="img" aria-label="${title}"></div></section>`;
+
+const KEYS = {
+  price: [
+    ['soft', 'best bid and ask'],
+    ['buy', 'our bid'],
+    ['sell', 'our ask'],
+    ['buy', 'bought', '▲'],
+    ['sell', 'sold', '▼'],
+  ],
+  inventory: [
+    ['inventory', 'from its target'],
+    ['fees', 'limit', 'dashed'],
+  ],
+  profit: [
+    ['ink', 'net'],
+    ['spread', 'spread'],
+    ['inventory', 'inventory'],
+    ['fees', 'fees'],
+    ['hedging', 'hedging'],
+  ],
+} as const;
 
 /** The whole HTML file: nothing in it is made from what somebody else wrote. */
 export const DOCUMENT = `<!doctype html>
@@ -31,16 +61,16 @@ export const DOCUMENT = `<!doctype html>
 <div id="tiles"></div>
 <div class="grid">
 ${panel('depth', 'Book')}
-${plot('price-plot', 'Price, quotes, fills', '<button id="range" type="button">last 15 minutes</button>')}
-${plot('inventory-plot', 'Inventory')}
-${plot('profit-plot', 'Profit')}
+${plot('price-plot', 'Price, quotes, fills', KEYS.price, '<button id="range" type="button">last 15 minutes</button>')}
+${plot('inventory-plot', 'Inventory', KEYS.inventory)}
+${plot('profit-plot', 'Profit', KEYS.profit)}
 ${panel('regime', 'Regime')}
 ${panel('limits', 'Limits')}
+${panel('budgets', 'Requests')}
 ${panel('levels', 'Why each level is there')}
 ${panel('orders', 'Orders')}
 ${panel('fills', 'Fills and markouts')}
 ${panel('profit', 'Profit by hour and day')}
-${panel('budgets', 'Requests')}
 ${panel('hedges', 'Hedges')}
 ${panel('ledger', 'Ledger')}
 ${panel('events', 'Events')}

@@ -2,7 +2,7 @@
 export { serveConsole } from './serve.ts';
 export type { ConsoleServer, ConsoleSource } from './serve.ts';
 export type { AccessEvent, ConsoleAccess } from './access.ts';
-export type { ActionOver, ActionRequest, ConsoleActions, Prepared } from './approvals.ts';
+export type { ActionOver, ActionRequest, ConsoleActions, OnReplayed, Prepared } from './approvals.ts';
 export type {
   ConsoleHistory,
   ConsoleView,

@@ -1,7 +1,7 @@
 /** The console's colours and places: the report's palette, dense rows, figures of one width, one column on a phone. */
 
 const LIGHT = `--paper:#f4f5f7;--panel:#fff;--ink:#1b1f24;--soft:#667079;--rule:#e3e6ea;--line:#d8dce1;
---buy:#0067a8;--sell:#c24e00;--buyback:#0067a81f;--sellback:#c24e001f;--own:#fff4d6;
+--buy:#0067a8;--sell:#b54900;--buyback:#0067a81f;--sellback:#b549001f;--own:#fff4d6;
 --spread:#00875f;--inventory:#7a3fd1;--fees:#cf222e;--good:#00794f;--fair:#956400;--bad:#cf222e;--past:#7a3fd1`;
 const DARK = `--paper:#0b0e12;--panel:#12171d;--ink:#e2e6ea;--soft:#93a0ac;--rule:#222932;--line:#28303a;
 --buy:#58a6ff;--sell:#ff8c42;--buyback:#58a6ff26;--sellback:#ff8c4226;--own:#2b2817;
@@ -19,7 +19,7 @@ header,.time{display:flex;align-items:center;gap:8px 14px;padding:6px 12px;backg
 .time{position:sticky;top:0;z-index:2}
 #head{display:flex;flex:1;flex-wrap:wrap;align-items:center;gap:4px 14px;min-width:0}
 h1{font-size:15px;margin:0;overflow-wrap:anywhere}h1 .soft{font-weight:400;font-size:13px}
-.at{margin-left:auto;color:var(--soft);white-space:nowrap}
+.at{display:flex;flex:1 1 160px;gap:14px;min-width:0;justify-content:flex-end;color:var(--soft);white-space:nowrap}.at .why{flex:1 1 0;min-width:0;overflow:hidden;text-overflow:ellipsis;color:var(--bad)}
 .pills{display:flex;flex-wrap:wrap;gap:4px}
 .pill{border:1px solid currentColor;border-radius:99px;padding:0 8px;font-size:12px;font-weight:600;color:var(--soft);white-space:nowrap}
 .good{color:var(--good)}.fair{color:var(--fair)}.bad{color:var(--bad)}.past{color:var(--past)}.soft{color:var(--soft)}
@@ -36,8 +36,8 @@ button:hover{color:var(--ink)}button[aria-pressed=true]{color:var(--ink);border-
 .is-closed #tiles,.is-closed .grid,.is-closed .time,.is-closed #head{display:none}
 dialog{width:min(560px,calc(100vw - 24px));max-height:calc(100dvh - 48px);overflow-y:auto;background:var(--panel);color:var(--ink);border:1px solid var(--line);border-radius:7px;padding:14px 16px}dialog::backdrop{background:#0008}
 dialog h2{font-size:14px;text-transform:none;letter-spacing:0;color:var(--ink)}dialog label{display:flex;flex-direction:column;margin:0 0 8px}dialog p{overflow-wrap:anywhere}
-input:not([type=range]){font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--line);border-radius:5px;padding:5px 8px;min-width:0}
-dialog .row{display:flex;flex-wrap:wrap;gap:8px;margin-top:10px}dialog .row button{min-height:32px;padding:4px 12px;color:var(--ink)}dialog .told{margin:0 0 8px;padding:6px 8px;background:var(--paper);border-radius:5px}dialog button[aria-disabled=true]{opacity:.5;cursor:default}
+input:not([type=range]){font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--soft);border-radius:5px;padding:5px 8px;min-width:0}
+dialog .row{display:flex;flex-wrap:wrap;gap:8px;margin-top:10px}dialog .row button{min-height:32px;padding:4px 12px;color:var(--ink)}dialog .told{margin:0 0 8px;padding:6px 8px;background:var(--paper);border-radius:5px}.lines .pre{font:12px/1.45 ui-monospace,"Liberation Mono",Menlo,Consolas,monospace;white-space:pre;overflow-x:auto}dialog button[aria-disabled=true]{opacity:.5;cursor:default}
 #help{padding:6px 14px;background:var(--panel);border-bottom:1px solid var(--line)}#help p{margin:3px 0}
 kbd{border:1px solid var(--line);border-radius:3px;padding:0 4px;font:inherit;font-size:12px}
 main{padding:8px 12px 24px;max-width:2200px;margin:0 auto}
@@ -45,11 +45,12 @@ main{padding:8px 12px 24px;max-width:2200px;margin:0 auto}
 #tiles{display:grid;grid-template-columns:repeat(8,1fr);gap:6px;margin-bottom:6px}
 .tile{display:flex;flex-direction:column;background:var(--panel);border:1px solid var(--line);border-radius:5px;padding:5px 9px;min-width:0;font-size:11px}
 .tile b{font-size:17px;line-height:1.35;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}.tile .soft{overflow-wrap:anywhere}
-.grid{display:grid;gap:6px;grid-template-columns:330px repeat(6,minmax(0,1fr));grid-template-areas:
+.grid{display:grid;gap:6px;grid-template-columns:350px repeat(6,minmax(0,1fr));grid-template-areas:
 "depth price price price price limits limits"
+"depth price price price price regime regime"
 "depth inv inv profitc profitc regime regime"
-"levels levels levels orders orders fills fills"
-"profit profit profit budgets budgets events events"
+"depth inv inv profitc profitc budgets budgets"
+"levels levels orders orders orders fills fills"
 "profit profit profit ledger ledger events events"
 "profit profit profit hedges hedges events events"}
 .panel{background:var(--panel);border:1px solid var(--line);border-radius:5px;padding:6px 10px 8px;min-width:0;overflow:hidden}
@@ -57,6 +58,8 @@ main{padding:8px 12px 24px;max-width:2200px;margin:0 auto}
 h2{display:flex;align-items:baseline;gap:10px;font-size:11px;letter-spacing:.05em;text-transform:uppercase;color:var(--soft);margin:0 0 4px;font-weight:600}
 h2 .read{font-weight:400;letter-spacing:0;text-transform:none;white-space:pre;overflow:hidden;text-overflow:ellipsis;min-width:0}h2 button{margin-left:auto;text-transform:none;letter-spacing:0;white-space:nowrap}
 p{margin:0 0 6px}
+.legend{display:flex;flex-wrap:wrap;gap:0 12px;margin:0;font-size:11px;color:var(--soft)}.legend i{display:inline-block;width:12px;height:0;margin-right:4px;vertical-align:middle;border-top:2px solid}.legend i.dashed{border-top-style:dashed}.legend b{margin-right:3px;font-weight:400}
+.k-soft{color:var(--soft)}.k-buy{color:var(--buy)}.k-sell{color:var(--sell)}.k-ink{color:var(--ink)}.k-spread{color:var(--spread)}.k-inventory{color:var(--inventory)}.k-fees{color:var(--fees)}.k-hedging{color:var(--fair)}
 .at-price-plot,.at-inventory-plot,.at-profit-plot{display:flex;flex-direction:column}
 .plot{position:relative;flex:1 1 0;min-height:290px;min-width:0;overflow:hidden}.plot .uplot{position:absolute}.at-inventory-plot .plot,.at-profit-plot .plot{min-height:190px}
 .none{color:var(--soft);padding:2px 0}
@@ -68,7 +71,7 @@ thead th{color:var(--soft);font-size:11px;border-bottom:1px solid var(--line)}tb
 .depth td{border-top:0!important;padding-top:0;padding-bottom:0;line-height:19px}.depth td:first-child,.depth th:first-child{text-align:left}
 tr.bid td:first-child{color:var(--buy)}tr.ask td:first-child{color:var(--sell)}
 tr.bid .bar i{background:var(--buyback)}tr.ask .bar i{background:var(--sellback)}
-.bar{position:relative}.depth td.bar{width:30%}.depth .bar i{position:absolute;right:0;top:1px;bottom:1px}.depth .bar span{position:relative}
+.depth th,.depth td{padding-left:8px}.bar{position:relative}.depth td.bar{width:26%}.depth .bar i{position:absolute;right:0;top:1px;bottom:1px}.depth .bar span{position:relative}
 tr.own{background:var(--own)}tr.mid td{text-align:center!important;color:var(--ink)!important;font-weight:600;border-top:1px solid var(--line)!important;border-bottom:1px solid var(--line);line-height:24px}
 .limits,.lines{list-style:none;margin:0;padding:0}.limits li{margin:0 0 5px}.limits .row{display:flex;justify-content:space-between;gap:10px;flex-wrap:wrap}
 .meter{height:4px;border-radius:2px;background:var(--rule);overflow:hidden}.meter i{display:block;height:100%;background:var(--buy)}.meter.fair i{background:var(--fair)}.meter.bad i{background:var(--bad)}
@@ -78,6 +81,6 @@ tr.own{background:var(--own)}tr.mid td{text-align:center!important;color:var(--i
 .waterfall .track{position:relative;height:18px}.waterfall .bar i{position:absolute;top:4px;bottom:4px;border-radius:1px;background:var(--soft)}.waterfall .bar i.up{background:var(--spread)}.waterfall .bar i.down{background:var(--sell)}.waterfall .bar i.ink{background:var(--ink)}
 .figure{display:inline-block;margin-right:14px;white-space:nowrap}
 @media(max-width:1250px){#tiles{grid-template-columns:repeat(4,1fr)}.grid{grid-template-columns:repeat(2,minmax(0,1fr));grid-template-areas:"price price" "depth levels" "depth limits" "inv profitc" "orders fills" "regime budgets" "profit profit" "ledger events" "hedges hedges"}}
-@media(max-width:720px){header{align-items:flex-start}.at{margin-left:0}main{padding:6px 6px 20px}.time{flex-wrap:wrap}#slider{flex-basis:100%}#when{flex:1;text-align:left}#tiles{grid-template-columns:repeat(2,1fr)}
-.grid{grid-template-columns:minmax(0,1fr);grid-template-areas:"price" "depth" "limits" "levels" "orders" "inv" "profitc" "fills" "regime" "profit" "budgets" "ledger" "hedges" "events"}.plot{min-height:220px!important}button{min-height:32px;padding:4px 10px}.read{display:none}}
+@media(max-width:720px){header{align-items:flex-start}.at{flex-basis:100%;flex-direction:row-reverse;justify-content:flex-end}main{padding:6px 6px 20px}.time{flex-wrap:wrap}#slider{flex-basis:100%}#when{flex:1;text-align:left}#tiles{grid-template-columns:repeat(2,1fr)}
+.grid{grid-template-columns:minmax(0,1fr);grid-template-areas:"price" "depth" "regime" "limits" "levels" "orders" "inv" "profitc" "fills" "profit" "budgets" "ledger" "hedges" "events"}.plot{min-height:220px!important}button{min-height:32px;padding:4px 10px}.read{display:none}}
 `;

@@ -1,11 +1,24 @@
 /** The console in a real browser, beside a bot on the embedded exchange: `.ci/browser.sh` runs it. PUNTAS_BROWSER says where the browser is. */
+import { writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Bench, puntas, ran } from '../cli/program.ts';
 import type { Program } from '../cli/program.ts';
+import { doomed } from '../live/crashes.ts';
+import { Folders } from '../live/states.ts';
+import { worldOf } from '../live/world.ts';
+import { freePort } from './freePort.ts';
+import { enoughToShow, picture } from './picture.ts';
 
 const bench = new Bench();
+const folders = new Folders();
+/** An hour of it is made in a third of the time. */
+const QUIET = {
+  timing: { decideEveryMs: 5_000, bookPollMs: 10_000, privatePollMs: 10_000, staleAfterMs: 30_000 },
+};
 /** What waits for a bot waits as long as a slow machine needs. */
 const SLOW = { timeout: 120_000 };
 const PANELS = [
@@ -34,11 +47,13 @@ const trades = (): Program => puntas(['run', '-c', config, '--speed', '10']);
 
 beforeAll(async () => {
   browser = await chromium.launch({ executablePath: process.env['PUNTAS_BROWSER'] ?? '', args: ['--no-sandbox'] });
-  config = bench.config('sandbox', text => `${text}markouts: {}\n`);
+  const metrics = `metrics:\n  port: ${await freePort()}`;
+  config = bench.config('sandbox', text => `${text.replace(/^metrics:\n {2}port: 0$/m, metrics)}markouts: {}\n`);
   bot = trades();
   shown = puntas(['console', '-c', config, '--port', '0']);
   url = (await shown.sees(/console of \S+ at (http:\/\/127\.0\.0\.1:\d+)/))[1]!;
   await bot.sees(/as maker/);
+  await enoughToShow();
 }, 600_000);
 
 afterEach(async () => {
@@ -54,17 +69,17 @@ afterAll(async () => {
 }, 120_000);
 
 /** Opens the page and waits until it shows the bot. Gives back everything that it complained of or asked for elsewhere. */
-async function opened(width = 1600, colorScheme: 'light' | 'dark' = 'light') {
+async function opened(width = 1600, colorScheme: 'light' | 'dark' = 'light', at = url) {
   const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
   pages.push(page);
   const noise: string[] = [];
   page.on('console', message => noise.push(`console: ${message.text()}`));
   page.on('pageerror', error => noise.push(`error: ${error.message}`));
   page.on('request', request => {
-    const isOwn = request.url().startsWith(`${url}/`);
+    const isOwn = request.url().startsWith(`${at}/`);
     if (!isOwn || request.method() !== 'GET') noise.push(`request: ${request.method()} ${request.url()}`);
   });
-  await page.goto(url);
+  await page.goto(at);
   await page.locator('html[data-shown^=live][data-points]').waitFor(SLOW);
   return { page, noise };
 }
@@ -116,8 +131,17 @@ describe('the page', () => {
     const { page, noise } = await opened();
     for (let i = 0; i < 3; i++) await changes(page);
     // Of one moment, because the bot goes on.
+    const quoted = () => page.locator('#levels p b').filter({ hasNotText: 'no price' }).count();
     await page.keyboard.press('ArrowLeft');
     await isPast(page);
+    // A machine that is too busy for it has a bot that quotes nothing for seconds.
+    for (let i = 0; i < 20 && (await quoted()) === 0; i++) {
+      await page.keyboard.press('l');
+      await isLive(page);
+      await changes(page);
+      await page.keyboard.press('ArrowLeft');
+      await isPast(page);
+    }
     const at = (await attribute(page, 'data-shown'))!.split(' ')[1]!;
     const told = await ran(['explain', '-c', config, '--json', '--at', new Date(Math.ceil(Number(at))).toISOString()]);
     const { levels } = JSON.parse(told.stdout) as { levels: { side: string; level: number; price: string | null }[] };
@@ -136,6 +160,8 @@ describe('the page', () => {
 describe('the slider', () => {
   test('goes back to a moment and forth again, and live is as it was', async () => {
     const { page, noise } = await opened();
+    await picture(page, 'console', 1500, 1160);
+    await picture(page, 'console-phone', 390, 844);
     const [from, to] = [
       await page.locator('#slider').getAttribute('min'),
       await page.locator('#slider').getAttribute('max'),
@@ -160,6 +186,90 @@ describe('the slider', () => {
   });
 });
 
+describe('an hour of recording', () => {
+  const TOKEN = 'hour-token-0123456789abcdef-01234567';
+  let dir: string;
+  let past: Program;
+  let at: string;
+  let beating: NodeJS.Timeout;
+
+  beforeAll(async () => {
+    // In virtual time, as any run of the bot; its state is left as it was when the process was killed.
+    const world = worldOf(83, QUIET);
+    const hour = await doomed(world, folders);
+    await world.clock.advance(62 * 60_000);
+    dir = hour.kill();
+    await hour.running.stop();
+    world.end();
+    const token = join(dir, 'operator.token');
+    writeFileSync(token, TOKEN, { mode: 0o600 });
+    const yaml = bench.config('sandbox', text => `${text}console: ${JSON.stringify({ operatorTokenFile: token })}\n`);
+    past = puntas(['console', '-c', yaml, '--state', dir, '--port', '0']);
+    at = (await past.sees(/console of \S+ at (http:\/\/127\.0\.0\.1:\d+)/))[1]!;
+    // Somebody lives there, as far as a console can see.
+    const beat = { counter: 1, state: 'running', born: 0, reads: 1, process: { pid: process.pid, host: hostname() } };
+    const beats = () =>
+      writeFileSync(join(dir, 'heartbeat.json'), JSON.stringify({ ...beat, counter: ++beat.counter }));
+    beats();
+    beating = setInterval(beats, 1_000);
+  }, 600_000);
+
+  afterAll(async () => {
+    clearInterval(beating);
+    past?.signal('SIGINT');
+    await past?.ended;
+    folders.clear();
+  });
+
+  test('is gone back, and forth again', async () => {
+    const { page, noise } = await opened(1600, 'light', at);
+    await page.locator('#head', { hasNotText: 'reading the recording' }).waitFor(SLOW);
+    const shown = async () => (await attribute(page, 'data-shown'))?.split(' ') ?? [];
+    const now = Number((await shown())[1]);
+    for (const minutes of [61, 1, 30, 61, 60]) {
+      const asked = Math.round(now - minutes * 60_000);
+      await page.locator('#slider').fill(String(asked));
+      const isThere = async () => {
+        const [kind, moment] = await shown();
+        return kind === 'past' && asked + 1_000 - Number(moment) >= 0 && asked - Number(moment) < 15_000;
+      };
+      await expect.poll(isThere, { timeout: 120_000, interval: 50 }).toBe(true);
+    }
+    // The minute of then, not of now.
+    expect(await text(page, 'when')).toMatch(/, 1 h 0 m ago$/);
+    await page.keyboard.press('l');
+    await page.locator(`html[data-shown="live ${now}"]`).waitFor(SLOW);
+    expect(noise).toEqual([]);
+  });
+
+  test('is replayed for a preview beside everything else that is asked of the console', async () => {
+    const own = { origin: at, 'content-type': 'application/json' };
+    const post = (path: string, body: object, more: Record<string, string> = {}) =>
+      fetch(`${at}${path}`, { method: 'POST', headers: { ...own, ...more }, body: JSON.stringify(body) });
+    const login = await post('/login', { token: TOKEN, name: 'Ana' });
+    const { key } = (await login.json()) as { key: string };
+    const as = { cookie: login.headers.get('set-cookie')!.split(';')[0]!, 'x-puntas-key': key };
+    const ended: string[] = [];
+    const preview = post('/actions/preview', { action: 'pause', reason: 'a look at the feed' }, as).then(
+      async answer => {
+        const told = (await answer.text()).trim().split('\n');
+        ended.push('preview');
+        return told;
+      },
+    );
+    for (let i = 0; i < 3; i++) {
+      await (await fetch(`${at}/healthz`)).text();
+      ended.push('health');
+    }
+    const lines = await preview;
+    expect(ended.slice(0, 3)).toEqual(['health', 'health', 'health']);
+    expect(JSON.parse(lines.at(-1)!)).toMatchObject({
+      action: 'pause',
+      lines: expect.arrayContaining([expect.stringMatching(/^\d+ of \d+ live orders would be canceled/)]) as string[],
+    });
+  });
+});
+
 describe('keys alone', () => {
   test('go through time and levels, and change range and colours', async () => {
     const { page, noise } = await opened();
@@ -172,10 +282,10 @@ describe('keys alone', () => {
     await page.keyboard.press('l');
     await isLive(page);
     await page.locator('#levels .tabs button').nth(3).waitFor(SLOW);
+    const pressed = page.locator('#levels .tabs button[aria-pressed=true]');
+    const first = (await pressed.innerText()).split(' ').slice(0, 2).join(' ');
     await page.keyboard.press('j');
-    const first = await page.locator('#levels .tabs button[aria-pressed=true]').innerText();
-    await page.keyboard.press('j');
-    expect(await page.locator('#levels .tabs button[aria-pressed=true]').innerText()).not.toBe(first);
+    await pressed.filter({ hasNotText: first }).waitFor(SLOW);
     await page.keyboard.press('r');
     expect(await text(page, 'range')).toBe('whole run');
     await page.keyboard.press('t');

@@ -1,6 +1,5 @@
 /** Actions on the console's page in a real browser, beside a bot on the embedded exchange: each with its preview and reason, by keys alone, and many at random. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -8,6 +7,8 @@ import { actionsIn } from '../../src/app/actions/actionJournal.ts';
 import { randomOf } from '../../src/core/index.ts';
 import { Bench, puntas, ran } from '../cli/program.ts';
 import type { Program } from '../cli/program.ts';
+import { freePort } from './freePort.ts';
+import { picture } from './picture.ts';
 
 const bench = new Bench();
 const SLOW = { timeout: 120_000 };
@@ -15,6 +16,11 @@ const [OPERATOR, VIEWER] = ['operator', 'viewer'].map(role => `${role}-${'012345
   string,
   string,
 ];
+/** In the environment of the bot, which needs none on the embedded exchange. */
+const SECRETS = {
+  PUNTAS_TELEGRAM_TOKEN: 'telegram-secret-of-the-bot',
+  PUNTAS_ALERT_WEBHOOK_SECRET: 'alert-secret-of-the-bot',
+};
 /** Of the random explorer; another one is given in the environment. */
 const SEED = Number(process.env['PUNTAS_EXPLORER_SEED'] ?? 16);
 const STEPS = Number(process.env['PUNTAS_EXPLORER_STEPS'] ?? 25);
@@ -37,13 +43,15 @@ beforeAll(async () => {
   const tokens = { operatorTokenFile: token('operator', OPERATOR), viewerTokenFile: token('viewer', VIEWER) };
   const port = await freePort();
   config = bench.config(
-    'sandbox',
+    'hedged',
     text =>
-      text.replace(/^metrics:\n {2}port: 0$/m, `metrics:\n  port: ${port}`) +
-      `console: ${JSON.stringify({ port: 0, ...tokens })}\n`,
+      text
+        .replace(/^metrics:\n {2}port: 0$/m, `metrics:\n  port: ${port}`)
+        // Something is there to be closed.
+        .replace(/target: .*/, "target: '1.45'") + `console: ${JSON.stringify({ port: 0, ...tokens })}\n`,
   );
   state = /dir: (.*state-\d+)/.exec(readFileSync(config, 'utf8'))![1]!;
-  bot = puntas(['run', '-c', config]);
+  bot = puntas(['run', '-c', config], SECRETS);
   // It comes beside the run, without having been started.
   url = (await bot.sees(/console of \S+ at (http:\/\/127\.0\.0\.1:\d+)/))[1]!;
   metrics = (await bot.sees(/metrics at (http:\/\/\S+)\/metrics/))[1]!;
@@ -63,14 +71,6 @@ afterAll(async () => {
   await bot?.ended;
   bench.clear();
 }, 120_000);
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise(resolve => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 async function opened(width = 1600): Promise<{ page: Page; noise: string[] }> {
   const page = await browser.newPage({ viewport: { width, height: 900 } });
@@ -99,9 +99,11 @@ async function act(
   action: string,
   reason: string,
   minutes?: number,
+  costMax = '500',
 ): Promise<{ preview: string; end: string }> {
   await page.locator(`[data-action=${action}]`).click();
   await page.locator('#reason').fill(reason);
+  if (action === 'flatten') await page.locator('#max-cost').fill(costMax);
   if (minutes !== undefined) await page.locator('#minutes').fill(String(minutes));
   await page.locator('#next').click();
   await page.locator('#confirm').waitFor(SLOW);
@@ -113,7 +115,9 @@ async function act(
   return { preview, end };
 }
 
-const FILES = { halted: 'HALTED', paused: 'PAUSED', held: 'HELD', 'reduce only': 'REDUCE' } as const;
+const FILES = {
+  ...{ halted: 'HALTED', paused: 'PAUSED', held: 'HELD', 'reduce only': 'REDUCE', flatten: 'FLATTEN' },
+} as const;
 /** What the state directory says that holds. */
 const held = (): string[] =>
   Object.entries(FILES).flatMap(([what, file]) => (existsSync(`${state}/${file}`) ? [what] : []));
@@ -179,6 +183,12 @@ describe('each action', () => {
     const { page } = await opened();
     await logIn(page);
     await page.locator('#depth tr.own').first().waitFor(SLOW);
+    await page.locator('[data-action=pause]').click();
+    await page.locator('#reason').fill('lunch');
+    await page.locator('#next').click();
+    await page.locator('#confirm').waitFor(SLOW);
+    await picture(page, 'console-preview', 1280, 800);
+    await page.locator('#close').click();
     const { preview } = await act(page, 'pause', 'lunch');
     expect(preview).toMatch(/live orders would be canceled/);
     await page
@@ -194,15 +204,15 @@ describe('each action', () => {
     const { page } = await opened();
     await logIn(page);
     const text = readFileSync(config, 'utf8');
-    const changed = text.replace('halfSpreadBps: 16', 'halfSpreadBps: 17');
+    const changed = text.replace('halfSpreadBps: 11', 'halfSpreadBps: 12');
     expect(changed).not.toBe(text);
     writeFileSync(config, changed);
     await page.locator('[data-action=reload]').click();
     await page.locator('#reason').fill('a wider spread');
     await page.locator('#next').click();
     await page.locator('#confirm').waitFor(SLOW);
-    expect(await page.locator('#dialog .told').innerText()).toContain('strategy.halfSpreadBps: 16 -> 17');
-    writeFileSync(config, text.replace('halfSpreadBps: 16', 'halfSpreadBps: 18'));
+    expect(await page.locator('#dialog .told').innerText()).toContain('strategy.halfSpreadBps: 11 -> 12');
+    writeFileSync(config, text.replace('halfSpreadBps: 11', 'halfSpreadBps: 13'));
     await page.locator('#confirm').click();
     await page.locator('#dialog h2', { hasText: 'Reload: refused' }).waitFor(SLOW);
     expect(await page.locator('#dialog .told').innerText()).toContain('the file has changed since the preview');
@@ -210,6 +220,29 @@ describe('each action', () => {
     writeFileSync(config, changed);
     const { end } = await act(page, 'reload', 'a wider spread');
     expect(end).toMatch(/: done\n[^]*taken: run \d+ goes on with it/);
+  });
+
+  test('flatten says first what it costs, takes a bound, and is begun with that bound', async () => {
+    const { page, noise } = await opened();
+    await logIn(page);
+    await page.locator('[data-action=flatten]').click();
+    await page.locator('#cost li', { hasText: /inventory: |at its target/ }).waitFor(SLOW);
+    // Without a bound there is no preview.
+    await page.locator('#reason').fill('the week is over');
+    await page.locator('#next').click();
+    expect(await page.evaluate<boolean>(`document.getElementById('max-cost').validity.valueMissing`)).toBe(true);
+    expect(held()).toEqual([]);
+    await page.locator('#close').click();
+    const { preview, end } = await act(page, 'flatten', 'the week is over', undefined, '900.50');
+    expect(preview).toContain('at most 900.50 in all, fees included');
+    expect(end).toMatch(/: done\n[^]*for at most 900\.5/);
+    expect(actionsIn(state).at(-1)).toMatchObject({ action: 'flatten', costMax: '900.50', by: 'Ana', via: 'console' });
+    await page.locator('#events li', { hasText: 'Ana: flatten for at most 900.50' }).first().waitFor(SLOW);
+    // The bot has heard it. That the hedger closes everything then, within the bound, is in test/live/hedge/flatten.test.ts: it rests up to half a minute first.
+    await page.locator('.warning', { hasText: /^reduce only by Ana at .*: flatten: the week is over$/ }).waitFor(SLOW);
+    await page.locator('#regime b', { hasText: 'reduce only' }).waitFor(SLOW);
+    await agrees(page);
+    expect(noise).toEqual([]);
   });
 
   test('cannot be confirmed without a reason, nor after its minute is over', async () => {
@@ -232,6 +265,17 @@ describe('each action', () => {
     expect(held()).toEqual([]);
     await page.locator('#back').click();
     expect(await page.locator('#reason').inputValue()).toBe('a good reason');
+  });
+});
+
+describe('the process of the console beside a run', () => {
+  test('has none of the secrets of the bot in its environment', () => {
+    const read = (file: string) => readFileSync(`/proc/${file}`, 'utf8');
+    expect(read(`${bot.pid}/environ`)).toContain(SECRETS.PUNTAS_TELEGRAM_TOKEN);
+    const children = read(`${bot.pid}/task/${bot.pid}/children`).trim().split(' ');
+    const consoles = children.filter(pid => read(`${pid}/cmdline`).split('\0').includes('console'));
+    expect(consoles).toHaveLength(1);
+    expect(read(`${consoles[0]}/environ`)).not.toMatch(/SECRET|TOKEN|API_KEY|secret/);
   });
 });
 
@@ -299,6 +343,7 @@ describe('whatever a person does', () => {
       resume: () => act(page, 'resume', 'the explorer resumes'),
       reduce: () => act(page, 'reduce', 'the explorer reduces'),
       cancel: () => act(page, 'cancel', 'the explorer cancels'),
+      flatten: () => act(page, 'flatten', 'the explorer flattens'),
       halt: () => act(page, 'halt', 'the explorer halts'),
       'resume by a command': () => ran(['resume', '-c', config, '--reason', 'the explorer at a terminal']),
       'halt by a command': () => ran(['halt', '-c', config, '--reason', 'the explorer at a terminal']),

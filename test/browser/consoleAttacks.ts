@@ -24,6 +24,7 @@ const OWN = [
   'main',
   'access',
   'dialogs',
+  'lines',
   'elements',
   'statePanels',
   'marketPanels',
@@ -60,7 +61,8 @@ beforeAll(async () => {
         onEvent: () => undefined,
       },
       actions: {
-        names: ['pause', 'halt', evilAction],
+        names: ['pause', 'halt', 'flatten', evilAction],
+        cost: async () => [evil, evil],
         prepare: async () => ({ lines: [evil, evil], carryOut: async () => ({ end: 'refused', lines: [evil] }) }),
       },
     },
@@ -145,7 +147,12 @@ describe('every text of an action', () => {
     await page.locator('#who').fill(`<img src=x onerror=alert(1)>`);
     await page.locator('#next').click();
     await page.locator('[data-action=halt]').waitFor(SLOW);
-    expect(await page.locator('#actions button').allInnerTexts()).toEqual(['Pause', 'Halt', 'Log out']);
+    expect(await page.locator('#actions button').allInnerTexts()).toEqual(['Pause', 'Halt', 'Flatten', 'Log out']);
+    evil = HOSTILE[2]!;
+    await page.locator('[data-action=flatten]').click();
+    await page.locator('#cost li', { hasText: evil }).first().waitFor(SLOW);
+    expect(await inPage(page, FOREIGN)).toEqual([]);
+    await page.locator('#close').click();
     for (const text of HOSTILE.filter(({ length }) => length <= 400)) {
       evil = text;
       await page.locator('[data-action=halt]').click();

@@ -13,6 +13,7 @@ import { madeLedger } from '../app/inspect/madeLedger.ts';
 import { plantedMarket } from '../backtest/profile/plantedMarket.ts';
 import { runs, whole } from '../backtest/reports.ts';
 import { Bench, ran, ROOT } from '../cli/program.ts';
+import { picture } from './picture.ts';
 
 const bench = new Bench();
 const SIZES = [
@@ -139,6 +140,18 @@ describe.each([
     await page.close();
   });
 });
+
+test.runIf(process.env['PUNTAS_PICTURES'] !== undefined)(
+  'the first screen of an hour of the default, for the docs',
+  async () => {
+    const hour = bench.path('hour.html');
+    const told = await ran(['backtest', '-c', 'config/sandbox.yaml', '--flow-seconds', '3600', '--out', hour]);
+    expect([told.code, told.stderr]).toEqual([0, '']);
+    const { page } = await opened(hour);
+    await picture(page, 'backtest-report', 1280, 800);
+    await page.close();
+  },
+);
 
 test('a reader of a comparison sees the bots named at their dots, and the ranges of the models behind them', async () => {
   const { page, noise } = await opened(compared);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import fc from 'fast-check';
@@ -29,9 +30,15 @@ async function consoleWith(change: Partial<ConsoleAccess> = {}, host = '127.0.0.
     onEvent: event => void events.push(event),
     ...change,
   };
+  const names = ['pause', 'halt', 'resume'];
   const actions: ConsoleActions = {
-    names: ['pause', 'halt', 'resume'],
-    prepare: async request => {
+    names,
+    cost: async (by, onShare) => {
+      if (by === 'Luz') onShare(0.5);
+      return ['through the book all of it would cost about 12.30 mxn now'];
+    },
+    prepare: async (request, onShare) => {
+      if (request.reason.includes('long')) onShare(0.25);
       if (request.reason.includes('impossible')) throw new Error('nothing is halted there');
       prepared.push(request);
       return {
@@ -57,7 +64,7 @@ async function consoleWith(change: Partial<ConsoleAccess> = {}, host = '127.0.0.
     return { answer, cookie, as: { cookie: cookie.split(';')[0]!, 'x-puntas-key': key } };
   };
   return {
-    ...{ url, ask, post, logIn, events, prepared, carried },
+    ...{ url, ask, post, logIn, events, prepared, carried, names },
     passes: (ms: number) => void (time += ms),
     ends: (next: Promise<ActionOver>) => void (end = next),
   };
@@ -81,7 +88,7 @@ describe('an action', () => {
     expect(json(preview)).toMatchObject({
       ...{ lines: ['4 orders would be canceled'], endsInMs: APPROVAL_MS, action: 'pause', reason: REASON, minutes: 30 },
     });
-    expect(prepared).toEqual([{ action: 'pause', reason: REASON, by: 'Ana', minutes: 30 }]);
+    expect(prepared).toEqual([{ action: 'pause', reason: REASON, by: 'Ana', minutes: 30, costMax: null }]);
     expect(carried).toEqual([]);
     const id = idOf(preview);
     expect((await ask(`/actions/outcome?id=${id}`, 'GET', as)).status).toBe(404);
@@ -91,6 +98,57 @@ describe('an action', () => {
       end: 'done',
       lines: ['4 orders canceled'],
     });
+  });
+
+  test('that closes everything costs something: that is told first, and how much it may be is part of what is confirmed', async () => {
+    const { post, ask, logIn, names, prepared, carried } = await consoleWith();
+    const { as } = await logIn();
+    expect(await ask('/actions/cost', 'GET', as)).toMatchObject({
+      status: 422,
+      body: expect.stringContaining('no hedger') as string,
+    });
+    names.push('flatten');
+    expect(json(await ask('/session', 'GET', as))['actions']).toContain('flatten');
+    expect(json(await ask('/actions/cost', 'GET', as))).toEqual({
+      lines: ['through the book all of it would cost about 12.30 mxn now'],
+    });
+    for (const costMax of [undefined, null, '', '0', '0.00', '-5', '1e3', '12.3 ', 12.3, ['12'], '1'.repeat(16)]) {
+      const answer = await post('/actions/preview', { action: 'flatten', reason: REASON, costMax }, as);
+      expect(json(answer)['problem'], String(costMax)).toMatch(/^say the most that it may cost in all/);
+    }
+    const other = await post('/actions/preview', { action: 'halt', reason: REASON, costMax: '12.30' }, as);
+    expect(json(other)['problem']).toBe('expected the most that it may cost with a flatten alone');
+    expect(prepared).toEqual([]);
+    const preview = await post('/actions/preview', { action: 'flatten', reason: REASON, costMax: '12.30' }, as);
+    expect(json(preview)).toMatchObject({ action: 'flatten', costMax: '12.30' });
+    await post('/actions/confirm', { id: idOf(preview) }, as);
+    expect(carried).toEqual([{ action: 'flatten', reason: REASON, by: 'Ana', minutes: null, costMax: '12.30' }]);
+  });
+
+  test('whose preview takes long says how far it is, in lines, with every header, and what is wrong in the last one', async () => {
+    const { post, ask, logIn, names, carried } = await consoleWith();
+    names.push('flatten');
+    const { as } = await logIn(OPERATOR, 'Luz');
+    const linesOf = ({ body }: Answer) =>
+      body
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line) as Record<string, unknown>);
+    const long = await post('/actions/preview', { action: 'halt', reason: 'a long one' }, as);
+    expect(long).toMatchObject({
+      status: 200,
+      headers: { 'content-type': 'application/x-ndjson; charset=utf-8', 'cache-control': 'no-store' },
+    });
+    expect(long.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(linesOf(long)).toEqual([
+      { share: 0.25 },
+      expect.objectContaining({ lines: ['4 orders would be canceled'] }),
+    ]);
+    await post('/actions/confirm', { id: linesOf(long)[1]!['id'] }, as);
+    expect(carried).toHaveLength(1);
+    const failed = await post('/actions/preview', { action: 'halt', reason: 'long and impossible' }, as);
+    expect(linesOf(failed)).toEqual([{ share: 0.25 }, { problem: 'nothing is halted there' }]);
+    expect(linesOf(await ask('/actions/cost', 'GET', as))).toEqual([{ share: 0.5 }, { lines: [expect.any(String)] }]);
   });
 
   test('is under way until it is over, and a failure is an end with its reason', async () => {
@@ -176,6 +234,7 @@ describe('a viewer', () => {
       await post('/actions/preview', { action: 'halt', reason: REASON }, as),
       await post('/actions/confirm', { id }, as),
       await ask(`/actions/outcome?id=${id}`, 'GET', as),
+      await ask('/actions/cost', 'GET', as),
     ])
       expect(answer).toMatchObject({ status: 403, body: '{"problem":"only an operator may do this"}' });
     expect([prepared.length, carried.length]).toEqual([1, 0]);
@@ -392,6 +451,7 @@ describe('another page', () => {
         await post('/actions/preview', { action: 'halt', reason: REASON }, forged),
         await post('/logout', {}, forged),
         await ask('/actions/outcome?id=x', 'GET', forged),
+        await ask('/actions/cost', 'GET', forged),
       ])
         expect(answer.status).toBe(403);
     }
@@ -414,38 +474,53 @@ describe('another page', () => {
 });
 
 describe('every route of a console with tokens', () => {
-  test.each([
-    ...['/', '/session', '/live', '/history', '/past?at=1', '/healthz', '/login', '/logout', '/nowhere'],
-    ...['/actions/preview', '/actions/confirm', '/actions/outcome?id=1', '/actions/'],
-  ])('%s sends the security headers, to whoever asks, however', async path => {
-    const { ask, url } = await consoleWith({ viewerToken: VIEWER });
-    const own = { origin: url, 'content-type': 'application/json' };
-    for (const [method, headers, body] of [
-      ['GET', {}, undefined],
-      ['HEAD', {}, undefined],
-      ['POST', own, '{}'],
-      ['POST', own, '{'],
-      ['POST', { ...own, 'content-type': 'text/plain' }, 'x'],
-      ['POST', { origin: 'https://evil.example' }, '{}'],
-      ['GET', { host: 'evil.example' }, undefined],
-      ['PUT', own, '{}'],
-      ['DELETE', own, undefined],
-      ['OPTIONS', { ...own, 'access-control-request-method': 'POST' }, undefined],
-    ] as const) {
-      const answer = await ask(path, method, headers, body);
-      expect(answer.headers, method).toMatchObject({
-        'content-security-policy': expect.stringMatching(/^default-src 'none'; script-src 'self'/) as string,
-        'x-content-type-options': 'nosniff',
-        'x-frame-options': 'DENY',
-        'referrer-policy': 'no-referrer',
-        'cross-origin-opener-policy': 'same-origin',
-        'cross-origin-resource-policy': 'same-origin',
-        'cache-control': 'no-store',
-      });
-      expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
-      expect(answer.headers).not.toHaveProperty('set-cookie');
-    }
+  const ROUTES = [
+    ...['/', '/style.css', '/icon.svg', '/session', '/live', '/history', '/past', '/healthz', '/login', '/logout'],
+    ...['/actions/preview', '/actions/confirm', '/actions/outcome', '/actions/cost'],
+  ];
+
+  test('is tried here: none is in the source that is not', () => {
+    const source = ['serve', 'accessRoutes']
+      .map(name => readFileSync(new URL(`../../src/console/${name}.ts`, import.meta.url), 'utf8'))
+      .join('\n');
+    const routes = [...source.matchAll(/\b(?:server\.(?:get|post|route|all)(?:<.*?>)?|serve)\(\s*'([^']+)'/g)];
+    expect([...new Set(routes.map(([, path]) => path!))].sort()).toEqual([...ROUTES].sort());
   });
+
+  test.each([...ROUTES, '/past?at=1', '/actions/outcome?id=1', '/actions/', '/main.js', '/nowhere'])(
+    '%s sends the security headers, to whoever asks, however',
+    async path => {
+      const { ask, url } = await consoleWith({ viewerToken: VIEWER });
+      const own = { origin: url, 'content-type': 'application/json' };
+      for (const [method, headers, body] of [
+        ['GET', {}, undefined],
+        ['HEAD', {}, undefined],
+        ['POST', own, '{}'],
+        ['POST', own, '{'],
+        ['POST', { ...own, 'content-type': 'text/plain' }, 'x'],
+        ['POST', { origin: 'https://evil.example' }, '{}'],
+        ['GET', { host: 'evil.example' }, undefined],
+        ['PUT', own, '{}'],
+        ['DELETE', own, undefined],
+        ['OPTIONS', { ...own, 'access-control-request-method': 'POST' }, undefined],
+      ] as const) {
+        const answer = await ask(path, method, headers, body);
+        expect(answer.headers, method).toMatchObject({
+          'content-security-policy': expect.stringMatching(/^default-src 'none'; script-src 'self'/) as string,
+          'x-content-type-options': 'nosniff',
+          'x-frame-options': 'DENY',
+          'referrer-policy': 'no-referrer',
+          'permissions-policy': expect.stringContaining('camera=()') as string,
+          'cross-origin-opener-policy': 'same-origin',
+          'cross-origin-embedder-policy': 'require-corp',
+          'cross-origin-resource-policy': 'same-origin',
+          'cache-control': 'no-store',
+        });
+        expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+        expect(answer.headers).not.toHaveProperty('set-cookie');
+      }
+    },
+  );
 });
 
 describe('a body', () => {

@@ -119,7 +119,7 @@ export const FULL_VIEW: ConsoleView = {
   hours: [hour],
   days: [hour],
   events: [{ at: 7_000_000, who: 'person', level: 'warn', text: 'text' }],
-  point: [7_200_000, 1, 2, 1, 2, 0, 0, 0, 0, 0],
+  point: [7_200_000, 1, 2, 1, 2, 0, 0, 0, 0, 0, 0],
 };
 
 /** With each text, and each name that is no field of the view's own, replaced. The form of the view stays: `kind` chooses it. */

@@ -23,7 +23,7 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   if (inventory === 0n) return ['inventory is at its target: nothing would leave'];
   const what = `${inventory > 0n ? textOfMoney(inventory) : textOfMoney(money(-inventory))} ${major}`;
   const venues = plan.venues.join(', ');
-  const limits = `it leaves by ${venues}, whichever costs least then, at most ${plan.rules.costMaxBps} bps each (hedge.costMaxBps), and all of it for at most --max-cost`;
+  const limits = `it leaves by ${venues}, whichever costs least then, at most ${plan.rules.costMaxBps} bps each (hedge.costMaxBps), and all of it for at most what you allow (--max-cost)`;
   const beyond = `inventory: ${what} ${inventory > 0n ? 'more' : 'less'} than the target`;
   if (refusal !== null) return [`${beyond}; what it would cost is not known: ${refusal}`, limits];
   const amount = toLeave(inventory, { ...plan.rules, band: money(0n), residual: money(0n) });

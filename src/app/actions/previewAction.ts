@@ -14,8 +14,13 @@ import { checkedAsk, stateDirOf } from './actions.ts';
 import type { ActionAsk, ActionName, ActionPreview } from './actions.ts';
 import { costOfFlatten } from './flatten.ts';
 
-/** Reads only: the state directory, and for a reload what the bot answers. Rejects with `UsageError` where nothing can be done. */
-export async function previewAction(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionPreview> {
+/** Reads only: the state directory, and for a reload what the bot answers. `onInput` as of `explain`. Rejects with `UsageError` where nothing can be done. */
+export async function previewAction(
+  bot: WhichBot,
+  ask: ActionAsk,
+  clock: Clock,
+  onInput?: (at: Millis) => void,
+): Promise<ActionPreview> {
   const checked = checkedAsk(ask, clock.now());
   const dir = stateDirOf(bot);
   if (checked.action === 'reload') {
@@ -25,7 +30,7 @@ export async function previewAction(bot: WhichBot, ask: ActionAsk, clock: Clock)
   }
   const now = clock.now();
   const life = lifeOf(dir, now);
-  return { lines: [...standing(dir, checked, now), ...(await quotesThen(dir, checked, life, now))] };
+  return { lines: [...standing(dir, checked, now), ...quotesThen(dir, checked, life, now, onInput)] };
 }
 
 /** The bot's own file. Throws `UsageError` where only its state directory is known. */
@@ -47,10 +52,16 @@ function standing(dir: string, { action }: ActionAsk, now: Millis): readonly str
 }
 
 /** The quotes that stand beside those that would. */
-async function quotesThen(dir: string, ask: ActionAsk, life: BotLife, now: Millis): Promise<readonly string[]> {
+function quotesThen(
+  dir: string,
+  ask: ActionAsk,
+  life: BotLife,
+  now: Millis,
+  onInput?: (at: Millis) => void,
+): readonly string[] {
   if (life.state !== 'runs') return [`no bot runs there (${life.state}): ${AT_START[ask.action]}`];
   if (recordingsIn(dir).length === 0) return ['the bot has recorded nothing yet'];
-  const moment = replayedMoment({ dir, at: null });
+  const moment = replayedMoment({ dir, at: null, ...(onInput === undefined ? {} : { onInput }) });
   const { engine, seen, rules } = moment;
   const at = seen.at ?? now;
   const cost = ask.action === 'flatten' ? costOfFlatten(moment, at) : [];

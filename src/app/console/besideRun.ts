@@ -5,17 +5,20 @@ import { CONSOLE_AGENT } from '../../monitor/index.ts';
 import type { ShownBot, ShownBudgets, ShownEvent, ShownHalt } from '../../console/index.ts';
 import { isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { latchIn, liftedIn } from '../../live/safety/latch.ts';
-import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+import { holdersOf } from '../inspect/botLife.ts';
 
 /** A bot that runs beats every second. */
 const SILENT_MS = 15_000;
 /** Its metrics may take this long. */
 const METRICS_WITHIN_MS = 2_000;
 
+/** What it needs of a configuration: texts and numbers. */
+export type BesideConfig = Pick<Config, 'book' | 'state' | 'metrics' | 'exchange'>;
+
 export class BesideRun {
-  readonly #config: Config;
+  readonly #config: BesideConfig;
   readonly #clock: Clock;
   readonly #watch: Watch;
   readonly #told: () => readonly ShownEvent[];
@@ -25,7 +28,7 @@ export class BesideRun {
   trouble: string | null = null;
 
   /** `told`: what is known besides, in any order. */
-  constructor(config: Config, clock: Clock, told: () => readonly ShownEvent[] = () => []) {
+  constructor(config: BesideConfig, clock: Clock, told: () => readonly ShownEvent[] = () => []) {
     this.#config = config;
     this.#told = told;
     this.#clock = clock;
@@ -48,10 +51,13 @@ export class BesideRun {
     const { dir } = this.#config.state;
     const latch = latchIn(dir);
     const begun = [
-      ...(['read', 'readHold', 'readReduce'] as const).flatMap(name => {
-        const halt = latch[name]?.() ?? null;
-        return halt === null ? [] : [{ ...halt, what: WORDS[name] }];
-      }),
+      ...(
+        [
+          [WORDS.halt, latch.read()],
+          [WORDS.hold, latch.readHold()],
+          [WORDS.reduce, latch.readReduce?.() ?? null],
+        ] as const
+      ).flatMap(([what, halt]) => (halt === null ? [] : [{ ...halt, what }])),
       ...liftedIn(dir).flatMap(({ lifted }) =>
         lifted ? [{ ...lifted, what: 'until' in lifted ? 'paused' : 'halted or held' }] : [],
       ),
@@ -112,19 +118,13 @@ export class BesideRun {
   }
 }
 
-const WORDS = { read: 'halted', readPause: 'paused', readHold: 'held', readReduce: 'reduce only' } as const;
+const WORDS = { halt: 'halted', pause: 'paused', hold: 'held', reduce: 'reduce only', flatten: 'flatten' } as const;
 
 /** What the state directory says that holds at that time, the hardest first. */
-function haltsIn(dir: string, at: Millis): readonly ShownHalt[] {
-  const latch = latchIn(dir);
-  const all = [latch.read(), pauseAt(latch, at), latch.readHold(), latch.readReduce?.() ?? null];
-  return all.flatMap((halt, i) => {
-    if (halt === null) return [];
-    const until = 'until' in halt && typeof halt.until === 'number' ? halt.until : null;
-    const { reason, at: since, by, who = by } = halt;
-    return [{ what: Object.values(WORDS)[i]!, reason, at: since, by: who, until }];
-  });
-}
+const haltsIn = (dir: string, now: Millis): readonly ShownHalt[] =>
+  holdersOf(dir, now).map(({ what, reason, at, by, who, until }) => ({
+    ...{ what: WORDS[what], reason, at, by: who ?? by, until },
+  }));
 
 const inMs = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000);
 

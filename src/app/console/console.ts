@@ -12,9 +12,9 @@ import { UsageError } from '../wiring/usageError.ts';
 import { BesideRun } from './besideRun.ts';
 import { consoleAccess, DoorEvents } from './consoleAccess.ts';
 import { actionEvents, consoleActions } from './consoleActions.ts';
-import { botOfPast, consoleView } from './consoleView.ts';
+import { consoleView } from './consoleView.ts';
 import { LiveRun } from './liveRun.ts';
-import { PastMoments } from './pastMoments.ts';
+import { replaysOf } from './replays.ts';
 
 export type ConsoleAsk = {
   readonly config: Config;
@@ -43,15 +43,15 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   refuseOpenInspector();
   const door = new DoorEvents(clock, ask.onLine ?? (() => undefined));
   const access = consoleAccess(config.console, clock, event => door.add(event));
-  const actions = access?.operatorToken ? consoleActions(ask.bot, clock) : null;
   const live = new LiveRun(config.state.dir, clock);
+  const { book, state, metrics, exchange } = config;
+  const replays = replaysOf({ config: { book, state, metrics, exchange }, bot: ask.bot }, clock);
+  // What runs may have been reloaded since this process read the file.
+  const hasHedger = () => (live.replay?.now?.setup ?? config).hedge !== undefined;
+  const actions = access?.operatorToken
+    ? consoleActions(ask.bot, clock, hasHedger, (asked, onShare) => replays.preview(asked, onShare))
+    : null;
   const beside = new BesideRun(config, clock, () => [...actionEvents(config.state.dir), ...door.shown]);
-  const past = new PastMoments(config.state.dir, clock, (replay, note) =>
-    consoleView(replay, {
-      ...{ kind: 'past', bot: botOfPast('running'), runs: live.runs, catchingUp: null, budgets: null },
-      ...{ ledger: beside.ledger, events: beside.events(), note },
-    }),
-  );
   const server = await serveConsole(
     {
       scripts: scripts(),
@@ -60,7 +60,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
         const shown = live.replay?.now?.history.shown;
         return shown ? JSON.stringify(shown) : null;
       },
-      past: async (at, signal, onProgress) => JSON.stringify(await past.at(at, live.runs, signal, onProgress)),
+      past: (at, signal, onProgress) => replays.past({ at, runs: live.runs, door: door.shown }, signal, onProgress),
     },
     { ...ask, access, actions },
   );
@@ -81,7 +81,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
     close: async () => {
       for (const timer of timers) timer.stop();
       live.stop();
-      past.close();
+      replays.close();
       await server.close();
     },
   };
@@ -127,6 +127,7 @@ function scripts(): Readonly<Record<string, string>> {
     'main',
     'access',
     'dialogs',
+    'lines',
     'elements',
     'statePanels',
     'marketPanels',

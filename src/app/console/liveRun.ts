@@ -2,8 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { Clock, Millis, Timer } from '../../core/index.ts';
 import type { ConsoleView } from '../../console/index.ts';
-import { followRecording, recordingsIn } from '../../live/recording/recordings.ts';
-import type { RecordedRun } from '../../live/recording/recordings.ts';
+import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { RunReplay } from './runReplay.ts';
 
 /** How often the recording is looked at, ms of the wall; the bot writes it once a second. */
@@ -94,23 +93,13 @@ export class LiveRun {
     this.#runs = found.flatMap(({ run }) => {
       const one = known.get(run);
       if (one) return [one];
-      const from = beganAt(this.#dir, run);
-      return from === null ? [] : [{ run, from }];
+      // Null while its first piece is not whole.
+      const of = recordedRunOf(this.#dir, run);
+      return of === null ? [] : [{ run, from: of.startedAt }];
     });
     const last = this.#runs.at(-1)?.run;
     if (last === undefined || last === this.#replay?.run || last === this.#next?.run) return;
     this.#next?.close();
     this.#next = new RunReplay(this.#dir, last);
-  }
-}
-
-/** Null while its first piece is not whole. */
-function beganAt(dir: string, run: number): Millis | null {
-  const pieces = followRecording(dir, run);
-  try {
-    const first = pieces.next()?.[0];
-    return first === undefined ? null : (JSON.parse(first) as RecordedRun).startedAt;
-  } finally {
-    pieces.close();
   }
 }

@@ -11,17 +11,19 @@ const WAITING_MAX = 8;
 /** A moment of the past, or why there is none. */
 export type PastMoment = { readonly view: ConsoleView; readonly history: ConsoleHistory };
 
+type ViewOfMoment = (replay: RunReplay, note: string | null, runs: ConsoleView['runs']) => ConsoleView | null;
+
 export class PastMoments {
   readonly #dir: string;
   readonly #clock: Clock;
-  readonly #viewOf: (replay: RunReplay, note: string | null) => ConsoleView | null;
+  readonly #viewOf: ViewOfMoment;
   /** Where the last asker was: a later moment of the same run goes on from there. */
   #last: RunReplay | null = null;
   #lastAt: Millis = -Infinity;
   #queue: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  constructor(dir: string, clock: Clock, viewOf: (replay: RunReplay, note: string | null) => ConsoleView | null) {
+  constructor(dir: string, clock: Clock, viewOf: ViewOfMoment) {
     this.#dir = dir;
     this.#clock = clock;
     this.#viewOf = viewOf;
@@ -77,19 +79,20 @@ export class PastMoments {
       const note = isOver
         ? `the bot was not running at ${new Date(at).toISOString()}: this is how it ended before`
         : null;
-      const view = this.#viewOf(replay, note);
+      const view = this.#viewOf(replay, note, runs);
       if (view !== null && replay.now) return { view, history: replay.now.history.shown };
     }
-    return this.#first(at, runs[0]);
+    return this.#first(at, runs);
   }
 
   /** The first moment that there is, for who asks for the seconds in which the first run read what it began with. */
-  #first(at: Millis, run: ConsoleView['runs'][number] | undefined): PastMoment | null {
+  #first(at: Millis, runs: ConsoleView['runs']): PastMoment | null {
+    const [run] = runs;
     if (run === undefined || at < run.from) return null;
     const replay = this.#replayOf(run.run, at);
     replay.advance(() => replay.now !== null);
     this.#lastAt = replay.now?.seen.at ?? -Infinity;
-    const view = this.#viewOf(replay, 'the recording begins here');
+    const view = this.#viewOf(replay, 'the recording begins here', runs);
     return view !== null && replay.now ? { view, history: replay.now.history.shown } : null;
   }
 

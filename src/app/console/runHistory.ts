@@ -109,7 +109,7 @@ export class RunHistory {
     return [
       at,
       ...[bid, ask, ourBid, Number.isFinite(ourAsk) ? ourAsk : 0].map(price),
-      ...[inventory, profit.total, profit.spread, profit.inventory, profit.fees].map(approximately),
+      ...[inventory, profit.total, profit.spread, profit.inventory, profit.fees, profit.hedging].map(approximately),
     ];
   }
 

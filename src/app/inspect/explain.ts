@@ -21,7 +21,7 @@ import { recordedConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import type { Rules } from '../../live/rules.ts';
 import { lineOf } from '../../live/recording/recording.ts';
-import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
+import { readRecording, recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../wiring/bot.ts';
 import { venueOf } from '../wiring/venueRegistry.ts';
@@ -189,16 +189,16 @@ function endOf(dir: string, run: number): Millis | null {
 }
 
 function startOf(dir: string, run: number): Millis | null {
-  return damaged(dir, run, () => readRecording(dir, run)?.of.startedAt ?? null);
+  return damaged(dir, run, () => recordedRunOf(dir, run)?.startedAt ?? null);
 }
 
 const firstRulesOf = (dir: string, run: number): Rules | null => damaged(dir, run, () => firstRules(dir, run));
 
 function madeFrom(dir: string, run: number): { readonly setup: Config; readonly rules: Rules } {
-  const recording = damaged(dir, run, () => readRecording(dir, run));
+  const of = damaged(dir, run, () => recordedRunOf(dir, run));
   const rules = firstRulesOf(dir, run);
-  if (recording === null || rules === null) throw new UsageError(`${dir}: run ${run} ended before it read its rules`);
-  return { setup: recordedConfig(recording.of.setup), rules };
+  if (of === null || rules === null) throw new UsageError(`${dir}: run ${run} ended before it read its rules`);
+  return { setup: recordedConfig(of.setup), rules };
 }
 
 function damaged<T>(dir: string, run: number, read: () => T): T {

@@ -10,7 +10,7 @@ import { latchIn } from '../../live/safety/latch.ts';
 import type { Log } from '../../live/log.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { ConnectivityLog } from '../../live/connectivityLog.ts';
-import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
+import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
 import { lookInto, nonceMarkOf } from '../../live/state/stateLook.ts';
 import { clientOf } from '../wiring/bot.ts';
@@ -62,12 +62,12 @@ export function latchHalt(which: WhichBot, reason: string, at: Millis, who?: str
 /** The configuration that the last run of a state directory had. */
 export function lastConfigOf(stateDir: string): Config {
   const run = existsSync(stateDir) ? recordingsIn(stateDir).at(-1)?.run : undefined;
-  const recording = run === undefined ? null : readRecording(stateDir, run);
-  if (recording === null)
+  const of = run === undefined ? null : recordedRunOf(stateDir, run);
+  if (of === null)
     throw new UsageError(
       `${stateDir}: no run is recorded there that says at which exchange it trades: name the bot's YAML with -c FILE`,
     );
-  return recordedConfig(recording.of.setup);
+  return recordedConfig(of.setup);
 }
 
 /** Why there is nothing of such a bot that another process could cancel; null when there may be. */

@@ -5,7 +5,7 @@ import { isBeyondLimit } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
-import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
+import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../wiring/bot.ts';
 import { venueOf } from '../wiring/venueRegistry.ts';
@@ -31,11 +31,11 @@ export function replay(dir: string, which: 'last' | 'all' | number, print: (line
 
 function replayOne(dir: string, run: number): { readonly same: boolean; readonly text: string } {
   try {
-    const recording = readRecording(dir, run);
+    const of = recordedRunOf(dir, run);
     const rules = firstRules(dir, run);
-    if (recording === null || rules === null)
+    if (of === null || rules === null)
       return { same: true, text: 'ended before the rules of its book were read; nothing to replay' };
-    const setup = recordedConfig(recording.of.setup);
+    const setup = recordedConfig(of.setup);
     const engine = engineOf(setup, rules, run);
     const { inputs, commands, difference, gap, broke } = replayRun(dir, run, engine, {
       meaningOf: venueOf(setup).meaningOf,

@@ -4,7 +4,7 @@ import { recordedConfig } from '../../config.ts';
 import type { EngineEvent, Instrument } from '../../core/index.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import type { LevelChange, RecordingLine } from '../../live/recording/recording.ts';
-import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
+import { readRecording, recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules } from '../../live/replay/replay.ts';
 import { KIND, RowBuffer, SIDE, sideCodeOf } from '../../tape/index.ts';
 import type { Chunk, Recording } from '../../tape/index.ts';
@@ -59,10 +59,10 @@ export function stateRecording(dir: string, book?: string): Recording {
 function runsIn(dir: string): readonly Run[] {
   return recordingsIn(dir).flatMap(({ run }) => {
     try {
-      const recording = readRecording(dir, run);
+      const of = recordedRunOf(dir, run);
       const rules = firstRules(dir, run);
-      if (recording === null || rules === null) return [];
-      return [{ run, book: recordedConfig(recording.of.setup).book, instrument: rules.instrument }];
+      if (of === null || rules === null) return [];
+      return [{ run, book: recordedConfig(of.setup).book, instrument: rules.instrument }];
     } catch (error) {
       throw new UsageError(
         `${dir}: run ${run}: ${error instanceof Error ? error.message : String(error)}; move its file away`,

@@ -160,7 +160,8 @@ async function act(ask: ActionAsk, options: Flags, refusedCode: number = EXIT.mi
   const bot = whichBot(options);
   const clock = realClock();
   if (options.preview) {
-    const { lines } = await previewAction(bot, ask, clock);
+    const tell = progress(clock, line => process.stderr.write(line));
+    const { lines } = await previewAction(bot, ask, clock, tell);
     return options.json ? printJson({ end: 'shown', lines }) : console.log(lines.join('\n'));
   }
   const { end, lines } = await carryOut(bot, ask, clock);

@@ -1,4 +1,5 @@
 /** Who looks at the page, as the console says, and what it asks of the console in that person's name. */
+import { answerLines } from './lines.ts';
 import type { ShownSession } from './view.ts';
 
 export type ShownPreview = {
@@ -8,7 +9,11 @@ export type ShownPreview = {
   readonly action: string;
   readonly reason: string;
   readonly minutes: number | null;
+  readonly costMax: string | null;
 };
+/** What is typed besides the reason. */
+type Typed = { readonly minutes: number | null; readonly costMax: string | null };
+type OnShare = (share: number) => void;
 export type ShownOutcome = { readonly end: 'under way' | 'done' | 'refused'; readonly lines: readonly string[] };
 
 /** Of this page alone: a cookie would go to every port of the host. */
@@ -49,9 +54,15 @@ export class Access {
     await this.look();
   }
 
-  /** Rejects with what is wrong. */
-  preview(action: string, reason: string, minutes: number | null): Promise<ShownPreview> {
-    return posted<ShownPreview>('/actions/preview', { action, reason, minutes });
+  /** Rejects with what is wrong. `onShare`: of a long recording, how much was replayed. */
+  preview(action: string, reason: string, typed: Typed, onShare: OnShare): Promise<ShownPreview> {
+    return posted<ShownPreview>('/actions/preview', { action, reason, ...typed }, onShare);
+  }
+
+  /** What closing everything would cost now. As `preview`. */
+  async cost(onShare: OnShare): Promise<readonly string[]> {
+    return (await lastOf<{ lines: string[] }>(await window.fetch('/actions/cost', { headers: keyed() }), onShare))
+      .lines;
   }
 
   /** Resolves when it is over. Rejects with what is wrong. */
@@ -73,20 +84,33 @@ const keyed = (): Record<string, string> => {
   return key === null ? {} : { 'x-puntas-key': key };
 };
 
-async function posted<T>(path: string, body: object): Promise<T> {
+async function posted<T>(path: string, body: object, onShare?: OnShare): Promise<T> {
   const answer = await window.fetch(path, {
     method: 'POST',
     headers: { ...keyed(), 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  const text = await answer.text();
-  let told: (T & { problem?: string }) | null = null;
-  try {
-    told = JSON.parse(text) as T & { problem?: string };
-  } catch {
-    // A line of text says what was refused.
+  return lastOf<T>(answer, onShare);
+}
+
+/** What the last line of an answer says; those before it say how far it is. Throws what is wrong. */
+async function lastOf<T>(answer: Response, onShare?: OnShare): Promise<T> {
+  type Told = T & { readonly problem?: string; readonly share?: number };
+  let told = null as Told | null;
+  let text = '';
+  for await (const line of answer.body === null ? [] : answerLines(answer.body)) {
+    text += line;
+    try {
+      told = JSON.parse(line) as Told;
+      if (told.share !== undefined) onShare?.(told.share);
+    } catch {
+      // A line of text says what was refused.
+      told = null;
+    }
   }
-  if (!answer.ok || told === null)
-    throw new Error(told?.problem ?? (text.trim() || `the console answered ${answer.status}`));
+  if (!answer.ok || told === null || told.problem !== undefined || told.share !== undefined)
+    throw new Error(
+      told?.problem ?? (told === null && text.trim() !== '' ? text : `the console answered ${answer.status}`),
+    );
   return told;
 }

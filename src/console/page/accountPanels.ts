@@ -1,6 +1,6 @@
 /** Panels of what happened: profit by time, fills, hedges, the ledger, events. */
 import { div, h, none, small, signedSum, tableOf } from './elements.ts';
-import type { Panel } from './elements.ts';
+import type { Node, Panel } from './elements.ts';
 import { trimmed, clockOf, fixed, withSign, stamp, tone } from './texts.ts';
 import type { ShownHour } from './view.ts';
 
@@ -63,38 +63,44 @@ export const fillsPanel: Panel = ({ fills: { last, markouts }, major }) => [
     : div(
         'scroll',
         tableOf(
-          ['UTC', '', 'price', major, 'after 60 s'],
+          ['UTC', '', 'price', major, '60 s, bps'],
           last.map(({ at, side, price, amount, fee, role, markoutBps }) => [
             clockOf(at),
             h('span', { class: side }, `${side === 'bid' ? 'bought' : 'sold'}${role === 'taker' ? ', taker' : ''}`),
             price,
             h('span', { title: `fee ${fee}` }, trimmed(amount)),
-            markoutBps === null ? small('soft', '…') : small(tone(markoutBps), `${withSign(markoutBps, 2)} bps`),
+            markoutBps === null ? small('soft', '…') : small(tone(markoutBps), withSign(markoutBps, 2)),
           ]),
           2,
         ),
       ),
 ];
 
-/** What was to leave another way. */
-export const hedgesPanel: Panel = ({ decision: { hedges: all }, major }) =>
+/** What was to leave another way; the newest first. */
+export const hedgesPanel: Panel = ({ decision: { hedges: all }, major, minor }) =>
   all.length === 0
     ? none('nothing was to leave another way')
-    : tableOf(
-        ['UTC', 'state', major, 'ways'],
-        [...all]
+    : h(
+        'ul',
+        { class: 'lines scroll' },
+        ...[...all]
           .reverse()
-          .map(({ at, state, amount, why, weighed }) => [
-            clockOf(at),
-            `${state}${why === null ? '' : ` (${why})`}`,
-            trimmed(amount),
-            small(
-              'soft',
-              weighed.map(({ way, cost, not }) => `${way} ${cost ?? '–'}${not === null ? ' taken' : ''}`).join('; '),
+          .map(({ id, at, state, amount, why, weighed }) =>
+            h(
+              'li',
+              { key: id },
+              small('soft', clockOf(at)),
+              ` ${state}, ${trimmed(amount)} ${major}${why === null ? '' : `: ${why}`}`,
+              ...weighed.map(({ way, cost, not }) =>
+                div('soft', `${way}${cost === null ? '' : ` for ${fixed(cost, 2)} ${minor}`}: ${not ?? 'taken'}`),
+              ),
             ),
-          ]),
-        2,
+          ),
       );
+
+/** As much of it as a narrow column has room for; all of it under the pointer. */
+const exactly = (text: string): Node =>
+  h('span', { title: text }, Number(text).toLocaleString('en-US', { maximumSignificantDigits: 10 }));
 
 /** Why each balance is what it is, and how it stands to the exchange. */
 export const ledgerPanel: Panel = ({ ledger: of, decision }, { past }) => {
@@ -114,9 +120,13 @@ export const ledgerPanel: Panel = ({ ledger: of, decision }, { past }) => {
           ['', 'balance', 'exchange', 'differs'],
           rows.map(({ currency, balance, exchange, difference }) => [
             currency,
-            trimmed(balance),
-            exchange === null ? '–' : trimmed(exchange),
-            difference === null || Number(difference) === 0 ? small('gain', '0') : small('loss', difference),
+            exactly(balance),
+            exchange === null ? '–' : exactly(exchange),
+            difference === null
+              ? small('soft', '–')
+              : Number(difference) === 0
+                ? small('gain', '0')
+                : h('span', { class: 'loss', title: difference }, String(Number(Number(difference).toPrecision(4)))),
           ]),
         ),
         ...rows.map(({ currency, causes }) =>

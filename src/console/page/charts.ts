@@ -29,6 +29,7 @@ const PROFIT: readonly Line[] = [
   { label: 'spread', colour: 'spread', column: 7 },
   { label: 'inventory', colour: 'inventory', column: 8 },
   { label: 'fees', colour: 'fees', column: 9 },
+  { label: 'hedging', colour: 'fair', column: 10 },
 ];
 
 export class Charts {

@@ -16,7 +16,12 @@ const ACTIONS: Readonly<Record<string, readonly [string, string]>> = {
   halt: ['Halt', 'Cancels all orders and quotes nothing, over restarts too, until Resume.'],
   resume: ['Resume', 'Lifts pause, reduce only, hold and halt.'],
   reload: ['Reload', 'Takes up the changed YAML: all of it, or nothing.'],
+  flatten: [
+    'Flatten',
+    'The hedger takes the inventory to its target, for at most what you allow; quotes only close until Resume.',
+  ],
 };
+const NOTHING_TYPED = { reason: '', minutes: '', costMax: '' };
 
 type Step =
   | { readonly kind: 'login'; readonly problem: string | null }
@@ -37,7 +42,11 @@ export class Dialogs {
   readonly #now: () => number;
   #step: Step | null = null;
   #isBusy = false;
-  #typed = { reason: '', minutes: '' };
+  #typed = NOTHING_TYPED;
+  /** Of a flatten: what it would cost, as soon as that is known. */
+  #cost: readonly string[] | null = null;
+  /** How much of the recording was replayed for what is waited for. */
+  #share: number | null = null;
   #counting: number | undefined;
 
   /** `now`: ms that never go back. */
@@ -93,8 +102,9 @@ export class Dialogs {
   }
 
   #open(step: Step): void {
-    this.#typed = { reason: '', minutes: '' };
+    this.#typed = NOTHING_TYPED;
     this.#go(step);
+    if (step.kind === 'ask' && step.action === 'flatten') void this.#readCost();
     if (!this.#dialog.open) this.#dialog.showModal();
     this.#dialog.querySelector('input')?.focus();
   }
@@ -106,7 +116,25 @@ export class Dialogs {
     this.show();
     if (step.kind === 'preview') this.#counting = window.setInterval(() => this.show(), 500);
     // Not on what confirms: a key that was pressed for the last step confirms nothing.
-    if (before !== undefined && before !== step.kind) this.#dialog.querySelector<HTMLElement>('.told, input')?.focus();
+    if (before !== undefined && before !== step.kind)
+      this.#dialog.querySelector<HTMLElement>(step.kind === 'ask' ? 'input' : '.told, input')?.focus();
+  }
+
+  /** Before anything can be typed wrongly: what it costs is read first. */
+  async #readCost(): Promise<void> {
+    this.#cost = null;
+    try {
+      this.#cost = await this.access.cost(share => this.#replays(share));
+    } catch (error) {
+      this.#cost = [textOf(error)];
+    } finally {
+      this.#replays(null);
+    }
+  }
+
+  #replays(share: number | null): void {
+    this.#share = share;
+    this.show();
   }
 
   #closed(): void {
@@ -124,10 +152,10 @@ export class Dialogs {
     try {
       await work();
     } catch (error) {
-      if (this.#step === of) failed(error instanceof Error ? error.message : String(error));
+      if (this.#step === of) failed(textOf(error));
     } finally {
       this.#isBusy = false;
-      this.show();
+      this.#replays(null);
     }
   }
 
@@ -160,14 +188,17 @@ export class Dialogs {
 
   #askOf(action: string, problem: string | null): Node {
     const [title = action, means = ''] = ACTIONS[action] ?? [];
-    const typed = (name: 'reason' | 'minutes') => (event: Event) =>
+    const typed = (name: keyof typeof NOTHING_TYPED) => (event: Event) =>
       void (this.#typed = { ...this.#typed, [name]: (event.target as HTMLInputElement).value });
     const submit = (): void => {
-      const { reason, minutes } = this.#typed;
-      const span = action === 'pause' && minutes.trim() !== '' ? Number(minutes) : null;
+      const { reason, ...typedText } = this.#typed;
+      const minutes = action === 'pause' && typedText.minutes.trim() !== '' ? Number(typedText.minutes) : null;
+      const costMax = action === 'flatten' ? typedText.costMax.trim() : null;
       void this.#busy(
         async () => {
-          const preview = await this.access.preview(action, reason, span);
+          const preview = await this.access.preview(action, reason, { minutes, costMax }, share =>
+            this.#replays(share),
+          );
           if (this.#step?.kind === 'ask')
             this.#go({ kind: 'preview', preview, endsAt: this.#now() + preview.endsInMs, problem: null });
         },
@@ -179,6 +210,7 @@ export class Dialogs {
       this.#state.past === null
         ? null
         : h('p', { class: 'fair' }, 'The page shows the past; this acts on the bot as it is now.'),
+      action === 'flatten' ? told(this.#cost ?? ['what it would cost now is worked out…'], '', 'cost') : null,
       labelled('reason', 'Why', {
         maxLength: 500,
         required: true,
@@ -196,13 +228,23 @@ export class Dialogs {
             onInput: typed('minutes'),
           })
         : null,
+      action === 'flatten'
+        ? labelled('max-cost', `The most that it may cost in all, ${this.#state.live?.minor ?? 'minor currency'}`, {
+            inputMode: 'decimal',
+            pattern: '[0-9]{1,15}([.][0-9]{1,8})?',
+            required: true,
+            autocomplete: 'off',
+            value: this.#typed.costMax,
+            onInput: typed('costMax'),
+          })
+        : null,
       problemText(problem),
       this.#buttons('Preview'),
     ]);
   }
 
   #previewOf({ preview, endsAt, problem }: Extract<Step, { kind: 'preview' }>): Node {
-    const { action, reason, minutes, lines, id } = preview;
+    const { action, reason, minutes, costMax, lines, id } = preview;
     const title = ACTIONS[action]?.[0] ?? action;
     const left = Math.max(0, Math.ceil((endsAt - this.#now()) / 1000));
     const submit = (): void =>
@@ -215,7 +257,14 @@ export class Dialogs {
       );
     return this.#form(`${title}: what it does`, submit, [
       told(lines),
-      h('p', null, small('soft', 'why '), reason, minutes === null ? null : small('soft', `, for ${minutes} minutes`)),
+      h(
+        'p',
+        null,
+        small('soft', 'why '),
+        reason,
+        minutes === null ? null : small('soft', `, for ${minutes} minutes`),
+        costMax === null ? null : small('soft', `, for at most ${costMax} ${this.#state.live?.minor ?? ''}`),
+      ),
       problemText(problem),
       h(
         'p',
@@ -263,7 +312,12 @@ export class Dialogs {
   }
 
   #buttons(label: string): Node {
-    return div('row', h('button', { type: 'submit', id: 'next', 'aria-disabled': this.#isBusy }, label), this.#close());
+    return [
+      this.#share === null
+        ? null
+        : h('p', { class: 'soft', role: 'status' }, `replaying the recording: ${Math.floor(this.#share * 100)} %`),
+      div('row', h('button', { type: 'submit', id: 'next', 'aria-disabled': this.#isBusy }, label), this.#close()),
+    ];
   }
 
   #close(): Node {
@@ -277,9 +331,12 @@ const labelled = (id: string, label: string, of: object): Node =>
 const problemText = (problem: string | null): Node =>
   problem === null ? null : h('p', { class: 'bad', role: 'alert' }, problem);
 
-const told = (lines: readonly string[], name = ''): Node =>
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const told = (lines: readonly string[], name = '', id?: string): Node =>
   h(
     'ul',
-    { class: `lines told ${name}`, tabIndex: -1, 'aria-live': 'polite' },
-    ...lines.map(line => h('li', null, line)),
+    { class: `lines told ${name}`, id, tabIndex: -1, 'aria-live': 'polite' },
+    // Rows of a table begin with blanks.
+    ...lines.map(line => h('li', line.startsWith('  ') ? { class: 'pre' } : null, line)),
   );

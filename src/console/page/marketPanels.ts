@@ -100,7 +100,8 @@ function waterfall(steps: readonly ShownStep[], tick: string): Node {
   const low = Math.min(0, ...bars.map(({ to }) => to));
   const wide = Math.max(0, ...bars.map(({ to }) => to)) - low || 1;
   const place = (from: number, to: number) => ({
-    left: `${(100 * (Math.min(from, to) - low)) / wide}%`,
+    // Never beyond the end, however thin.
+    left: `${Math.min(99.4, (100 * (Math.min(from, to) - low)) / wide)}%`,
     width: `${Math.max(0.6, (100 * Math.abs(to - from)) / wide)}%`,
   });
   const row = (name: string, value: Node, style: Record<string, string>, kind: string) =>
@@ -154,5 +155,11 @@ export const ordersPanel: Panel = ({ orders: all, major, budgets }) =>
       ];
 
 /** Of others, at the same price. */
-const aheadText = (ahead: string): string => (Number(ahead) === 0 ? 'first' : `≤ ${ahead}`);
+const aheadText = (ahead: string): string => {
+  const most = Number(ahead);
+  if (!(most > 0)) return 'first';
+  // Two digits, upwards: it is a bound.
+  const step = 10 ** (Math.floor(Math.log10(most)) - 1);
+  return `≤ ${Number((Math.ceil(most / step - 1e-9) * step).toPrecision(2))}`;
+};
 const amountText = (of: number | null): string => (of === null ? '–' : String(Number(of.toPrecision(4))));

@@ -1,4 +1,5 @@
 /** What the page knows: the newest live view, the moment of the past that is shown instead, and how both are had from the console. */
+import { answerLines } from './lines.ts';
 import type { ConsoleHistory, ConsoleView } from './view.ts';
 
 export type Waiting = { readonly kind: 'waiting'; readonly bot: ConsoleView['bot']; readonly trouble: string | null };
@@ -144,7 +145,7 @@ export class State {
     try {
       const answer = await window.fetch(`/past?at=${Math.round(at)}`, { signal: asking.signal });
       if (!answer.ok || answer.body === null) throw new Error(`the console answered ${answer.status}`);
-      for await (const line of linesOf(answer.body)) {
+      for await (const line of answerLines(answer.body)) {
         const told = JSON.parse(line) as { share?: number; problem?: string; view?: ConsoleView } | null;
         this.#set(() => {
           if (told === null) [this.problem, this.asked] = ['nothing is kept of that time', null];
@@ -162,17 +163,3 @@ export class State {
 
 const stepOf = (points: readonly (readonly number[])[]): number =>
   points.length < 2 ? 1_000 : (points[1]![0] ?? 0) - (points[0]![0] ?? 0);
-
-async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let text = '';
-  for (;;) {
-    const { done, value } = await reader.read();
-    text += done ? '' : decoder.decode(value, { stream: true });
-    const lines = text.split('\n');
-    text = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') yield line;
-    if (done) return;
-  }
-}

@@ -42,13 +42,22 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
         ? small('pill fair', `nothing written for ${span(bot.writtenAgo ?? 0)}`)
         : null,
     ),
-    div('at', stamp((isPast ? view : (live ?? view)).at), ' UTC'),
+    // What comes and goes within seconds has its place here: it must not move the page.
+    div(
+      'at',
+      h(
+        'span',
+        { class: 'why', title: decision.refusal },
+        decision.refusal === null ? '' : `nothing is quoted: ${decision.refusal}`,
+      ),
+      small('', stamp((isPast ? view : (live ?? view)).at), ' UTC'),
+    ),
   ];
 };
 
 /** What must be read before anything else; nothing when all is well. */
 export const warningsPanel: Panel = ({ decision, bot }, { problem, past }) => {
-  const { note, difference, refusal } = decision;
+  const { note, difference } = decision;
   const lines = [
     ...(problem === null ? [] : [problem]),
     ...(past === null ? bot.halts : []).map(
@@ -59,7 +68,6 @@ export const warningsPanel: Panel = ({ decision, bot }, { problem, past }) => {
       ? []
       : [`this Puntas decides otherwise than the one that ran, and the replay stops there: ${difference}`]),
     ...(note === null ? [] : [note]),
-    ...(refusal === null ? [] : [`nothing is quoted: ${refusal}`]),
   ];
   return lines.map(line => h('p', { class: 'warning' }, line));
 };
@@ -186,8 +194,8 @@ export const budgetsPanel: Panel = ({ budgets: of, counts }, { past }) => [
             { key: name },
             div(
               'row',
-              small('', `${name} requests`),
-              small('soft', left === null ? '–' : `${left} of ${most} left this minute`),
+              small('', `${name} requests a minute`),
+              small('soft', left === null ? '–' : `${left} of ${most} left`),
             ),
             h(
               'div',

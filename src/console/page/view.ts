@@ -47,7 +47,7 @@ export type ShownBot = {
 };
 
 export type ShownHalt = {
-  readonly what: 'halted' | 'paused' | 'held' | 'reduce only';
+  readonly what: 'halted' | 'paused' | 'held' | 'reduce only' | 'flatten';
   readonly reason: string;
   readonly at: number;
   readonly by: string;
@@ -213,6 +213,7 @@ export const POINT = [
   'spread',
   'holding',
   'fees',
+  'hedging',
 ] as const;
 
 /** `recent`: a point a second; `whole`: the whole run, in larger steps. `fills`: at, side (1 bought, -1 sold), price. */

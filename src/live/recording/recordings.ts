@@ -116,6 +116,7 @@ export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
 /**
  * What a run was made from and its lines, also while it goes on. Null when its first piece is not whole: it ended as it began. A last piece
  * that is not whole was never relied on, and is left out. Throws a RangeError, now or while the lines are read, where the file is damaged.
+ * The file is open until the lines were read, or left by `return`.
  */
 export function readRecording(
   dir: string,
@@ -123,10 +124,24 @@ export function readRecording(
 ): { readonly of: RecordedRun; readonly lines: Iterable<string> } | null {
   const lines = linesOf(join(dir, nameOf(run)), run);
   const first = lines.next();
-  if (first.done === true) return null;
-  const of = JSON.parse(first.value) as RecordedRun;
+  return first.done === true ? null : { of: recordedRunIn(first.value, run), lines };
+}
+
+/** What a run was made from, and nothing else of it: no file stays open. Null and throws as `readRecording`. */
+export function recordedRunOf(dir: string, run: number): RecordedRun | null {
+  const pieces = followRecording(dir, run);
+  try {
+    const first = pieces.next()?.[0];
+    return first === undefined ? null : recordedRunIn(first, run);
+  } finally {
+    pieces.close();
+  }
+}
+
+function recordedRunIn(line: string, run: number): RecordedRun {
+  const of = JSON.parse(line) as RecordedRun;
   if (of.run !== run) throw new RangeError(`the recording says that it is of run ${of.run}`);
-  return { of, lines };
+  return of;
 }
 
 function* linesOf(path: string, run: number): Generator<string, undefined> {

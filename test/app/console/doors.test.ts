@@ -2,13 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ACTION_NAMES } from '../../../src/app/actions/actions.ts';
+import type { ActionAsk } from '../../../src/app/actions/actions.ts';
 import { actionsIn, noteAction } from '../../../src/app/actions/actionJournal.ts';
 import { BesideRun } from '../../../src/app/console/besideRun.ts';
 import { consoleAccess, DoorEvents } from '../../../src/app/console/consoleAccess.ts';
 import { actionEvents, consoleActions } from '../../../src/app/console/consoleActions.ts';
+import { ConsoleReplayer } from '../../../src/app/console/consoleReplayer.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Config, ConsoleSettings } from '../../../src/config.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
+import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 
 let dir: string;
@@ -75,6 +79,8 @@ describe('a token of the console', () => {
   });
 });
 
+const configOf = (stateDir: string) => ({ state: { dir: stateDir } }) as Config;
+
 describe('the YAML', () => {
   const yaml = (keys: string) => `book: btc_mxn
 instance: mm1
@@ -132,20 +138,62 @@ describe('the door', () => {
 });
 
 describe('an action of the console', () => {
-  const ask = { reason: 'odd fills', by: 'Ana', minutes: null };
+  const ask = { reason: 'odd fills', by: 'Ana', minutes: null, costMax: null };
+  const quiet = () => undefined;
 
   test('is what was previewed: a pause for so long from the preview on, once, in the journal', async () => {
     const stateDir = mkdtempSync(join(dir, 'state-'));
     const clock = new VirtualClock(1_000_000);
     const now = clock.now();
-    const actions = consoleActions({ stateDir }, clock);
-    const prepared = await actions.prepare({ ...ask, action: 'pause', minutes: 10 });
+    const desk = new ConsoleReplayer({ config: configOf(stateDir), bot: { stateDir } }, clock);
+    const actions = consoleActions(
+      { stateDir },
+      clock,
+      () => false,
+      (asked, onShare) => desk.preview(asked, onShare),
+    );
+    const prepared = await actions.prepare({ ...ask, action: 'pause', minutes: 10 }, quiet);
     expect(prepared.lines.length).toBeGreaterThan(0);
     expect([actionsIn(stateDir), latchIn(stateDir).readPause?.()]).toEqual([[], null]);
     await clock.advance(30_000);
     expect(await prepared.carryOut()).toMatchObject({ end: 'done' });
     expect(latchIn(stateDir).readPause?.()).toMatchObject({ reason: 'odd fills', who: 'Ana', until: now + 600_000 });
     expect(actionsIn(stateDir)).toMatchObject([{ action: 'pause', by: 'Ana', via: 'console', end: 'done' }]);
+  });
+
+  test('closes everything only where there is a hedger, at no more than was allowed', async () => {
+    const stateDir = mkdtempSync(join(dir, 'state-'));
+    const previews: ActionAsk[] = [];
+    let hasHedger = false;
+    const actions = consoleActions(
+      { stateDir },
+      new VirtualClock(1_000_000),
+      () => hasHedger,
+      async asked => {
+        previews.push(asked);
+        return ['it would cost about 12 mxn'];
+      },
+    );
+    expect(actions.names).not.toContain('flatten');
+    hasHedger = true;
+    expect(actions.names).toEqual([...ACTION_NAMES]);
+    expect(await actions.cost('Ana', quiet)).toEqual(['it would cost about 12 mxn']);
+    const prepared = await actions.prepare({ ...ask, action: 'flatten', costMax: '20.50' }, quiet);
+    expect(prepared.lines).toEqual(['at most 20.50 in all, fees included', 'it would cost about 12 mxn']);
+    // Each under an id of its own, which is not that of what is done.
+    expect(previews).toMatchObject([
+      { action: 'flatten', by: 'Ana' },
+      { costMax: '20.50', reason: 'odd fills' },
+    ]);
+    expect(await prepared.carryOut()).toMatchObject({
+      end: 'refused',
+      lines: [expect.stringContaining('no run is recorded there')],
+    });
+    const [entry] = actionsIn(stateDir);
+    expect(entry).toMatchObject({ action: 'flatten', costMax: '20.50', via: 'console', end: 'refused' });
+    expect(previews.map(({ id }) => id)).not.toContain(entry?.id);
+    for (const costMax of [null, '', '0', '-1', '1e9'])
+      await expect(actions.prepare({ ...ask, action: 'flatten', costMax }, quiet)).rejects.toThrow('--max-cost');
   });
 
   test('is shown beside those of commands, with who and why, and so is what holds', () => {
@@ -162,10 +210,12 @@ describe('an action of the console', () => {
     const latch = latchIn(stateDir);
     latch.setReduce?.({ reason: 'losses', at: 1, by: 'bot' });
     latch.setPause?.({ reason: 'lunch', at: 2, by: 'person', who: 'Ana', until: clock.now() + 1_000 });
-    const beside = new BesideRun({ state: { dir: stateDir } } as Config, clock);
+    const beside = new BesideRun(configOf(stateDir), clock);
     const shown = () => beside.bot(null).halts.map(({ what, by, reason }) => `${what} ${by} ${reason}`);
     expect(shown()).toEqual(['paused Ana lunch', 'reduce only bot losses']);
     latch.set({ reason: 'enough', at: 3, by: 'person', who: 'Bea' });
     expect(shown()).toEqual(['halted Bea enough', 'paused Ana lunch', 'reduce only bot losses']);
+    flattenIn(stateDir).set({ id: 'f', at: 4, by: 'Luz', reason: 'weekend', costMax: '300' });
+    expect(shown().at(-1)).toBe('flatten Luz weekend (for at most 300 in all)');
   });
 });

@@ -8,6 +8,7 @@ import { PastMoments } from '../../../src/app/console/pastMoments.ts';
 import type { RunReplay } from '../../../src/app/console/runReplay.ts';
 import { explain } from '../../../src/app/inspect/explain.ts';
 import type { Config } from '../../../src/config.ts';
+import { POINT } from '../../../src/console/page/view.ts';
 import {
   CAUSES,
   causesFrom,
@@ -157,7 +158,8 @@ describe('the run that goes on', () => {
     expect(view.limits.map(({ limit }) => limit)).toEqual(
       expect.arrayContaining(['positionMax', 'ordersMax', 'drawdownMax', 'dayLossMax']),
     );
-    expect(view.point).toHaveLength(10);
+    expect(view.point).toHaveLength(POINT.length);
+    expect(view.point[POINT.indexOf('hedging')]).toBe(Number(view.profit.run.hedging));
   });
 
   test('has the ledger of both runs, balances to the last digit, and says who lifted a halt and why', async () => {

@@ -1,0 +1,100 @@
+/** The console's side of its replays: each kind in a thread of its own, begun when it is first needed; in this thread where the program runs from its sources. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { textOfError } from '../../core/index.ts';
+import type { Clock } from '../../core/index.ts';
+import type { ActionAsk } from '../actions/actions.ts';
+import { ConsoleReplayer } from './consoleReplayer.ts';
+import type { PastAsk, ReplayedBot } from './consoleReplayer.ts';
+
+export type ToReplays =
+  | { readonly id: number; readonly kind: 'past'; readonly ask: PastAsk }
+  | { readonly id: number; readonly kind: 'preview'; readonly ask: ActionAsk }
+  /** Nobody waits for it any more. */
+  | { readonly id: number; readonly kind: 'leave' };
+
+export type FromReplays =
+  | { readonly id: number; readonly kind: 'share'; readonly share: number }
+  | { readonly id: number; readonly kind: 'done'; readonly told: string | readonly string[] }
+  | { readonly id: number; readonly kind: 'failed'; readonly why: string };
+
+type ConsoleReplays = Pick<ConsoleReplayer, 'past' | 'preview' | 'close'>;
+
+/** `file`: the compiled thread. */
+export function replaysOf(
+  of: ReplayedBot,
+  clock: Clock,
+  file = fileURLToPath(new URL('./replayThread.js', import.meta.url)),
+): ConsoleReplays {
+  if (!existsSync(file)) return new ConsoleReplayer(of, clock);
+  // Apart, so that a slider does not wait for a preview, nor a preview for a slider.
+  const [moments, previews] = [new ReplayThread(file, of), new ReplayThread(file, of)];
+  return {
+    past: async (ask, signal, onProgress) => String(await moments.ask({ kind: 'past', ask }, onProgress, signal)),
+    preview: async (ask, onProgress) => [await previews.ask({ kind: 'preview', ask }, onProgress)].flat(),
+    close: () => {
+      moments.close();
+      previews.close();
+    },
+  };
+}
+
+type Asker = {
+  readonly onProgress: (share: number) => void;
+  readonly resolve: (told: string | readonly string[]) => void;
+  readonly reject: (error: Error) => void;
+};
+type Ask = { readonly kind: 'past'; readonly ask: PastAsk } | { readonly kind: 'preview'; readonly ask: ActionAsk };
+
+class ReplayThread {
+  readonly #file: string;
+  readonly #of: ReplayedBot;
+  readonly #askers = new Map<number, Asker>();
+  #thread: Worker | null = null;
+  #lastId = 0;
+
+  constructor(file: string, of: ReplayedBot) {
+    this.#file = file;
+    this.#of = of;
+  }
+
+  /** Rejects with what went wrong; a thread that broke is begun anew with the next ask. */
+  ask(ask: Ask, onProgress: (share: number) => void, signal?: AbortSignal): Promise<string | readonly string[]> {
+    const id = ++this.#lastId;
+    const thread = (this.#thread ??= this.#begin());
+    signal?.addEventListener('abort', () => thread.postMessage({ id, kind: 'leave' } satisfies ToReplays));
+    return new Promise((resolve, reject) => {
+      this.#askers.set(id, { onProgress, resolve, reject });
+      thread.postMessage({ ...ask, id } satisfies ToReplays);
+    });
+  }
+
+  close(): void {
+    void this.#thread?.terminate();
+  }
+
+  #begin(): Worker {
+    const thread = new Worker(this.#file, { workerData: this.#of });
+    thread.on('message', (news: FromReplays) => this.#hear(news));
+    let why = 'it ended';
+    thread.on('error', error => void (why = textOfError(error)));
+    thread.on('exit', () => {
+      this.#thread = null;
+      for (const { reject } of this.#askers.values()) reject(new Error(`the replay broke (${why}): ask once more`));
+      this.#askers.clear();
+    });
+    return thread;
+  }
+
+  #hear(news: FromReplays): void {
+    const asker = this.#askers.get(news.id);
+    if (news.kind === 'share') {
+      asker?.onProgress(news.share);
+      return;
+    }
+    this.#askers.delete(news.id);
+    if (news.kind === 'done') asker?.resolve(news.told);
+    else asker?.reject(new Error(news.why));
+  }
+}

@@ -1,0 +1,16 @@
+/** An answer of the console that comes in lines, each as soon as it is there; the last one may lack its end. */
+
+/** Without empty ones. */
+export async function* answerLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    text += done ? decoder.decode() : decoder.decode(value, { stream: true });
+    const lines = text.split('\n');
+    text = done ? '' : (lines.pop() ?? '');
+    for (const line of lines) if (line !== '') yield line;
+    if (done) return;
+  }
+}

@@ -1,0 +1,11 @@
+/** A port for a bot whose console must find its metrics. */
+import { createServer } from 'node:net';
+
+/** Nobody has it now. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise(resolve => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
