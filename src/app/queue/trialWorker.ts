@@ -44,7 +44,7 @@ const SHARE_EVERY_MS = 2_000;
 const RETRY_MS = 2_000;
 const STORE_PAUSE_MS = 5_000;
 /** A trial or a result that waited for so long is of a study that nobody goes on with. */
-export const KEPT_MS = 86_400_000;
+export const JOBS_KEPT_MS = 86_400_000;
 const CLEAN_EVERY_MS = 3_600_000;
 const CLEAN_MOST = 10_000;
 
@@ -112,7 +112,7 @@ async function forget(
   code: string,
 ): Promise<void> {
   const own = queues.queue(trialQueueName(code));
-  for (const state of ['completed', 'failed', 'wait', 'delayed'] as const) await own.clean(KEPT_MS, CLEAN_MOST, state);
+  for (const state of ['completed', 'failed', 'wait', 'delayed'] as const) await own.clean(JOBS_KEPT_MS, CLEAN_MOST, state);
   for (const presence of forgotten) {
     if (presence.code !== code && !here.some(other => other.code === presence.code))
       await queues.queue(trialQueueName(presence.code)).obliterate({ force: true });
@@ -216,7 +216,7 @@ class Trials {
     const job = trialJobOf(data);
     if (typeof job === 'string') throw this.#queues.hopeless(`what was in the queue is no trial: ${job}`);
     if (job.code !== this.#code) throw this.#queues.hopeless('of another version than this worker');
-    if (this.#options.now() - timestamp > KEPT_MS)
+    if (this.#options.now() - timestamp > JOBS_KEPT_MS)
       throw this.#queues.hopeless('waited for more than a day: nobody wants it any more');
     return job;
   }

@@ -20,7 +20,7 @@ import { QueueHealth } from './queueHealth.ts';
 import type { QueuePlace } from './queuePlace.ts';
 import { plainLatencies, queuedOutcomeOf, trialJobId, trialQueueName } from './trialJob.ts';
 import type { QueuedSetting, TrialJob } from './trialJob.ts';
-import { KEPT_MS, paused, STALLED_MOST } from './trialWorker.ts';
+import { JOBS_KEPT_MS, paused, STALLED_MOST } from './trialWorker.ts';
 
 export type QueueOptions = {
   readonly place: QueuePlace;
@@ -263,7 +263,7 @@ class QueuedTrials implements TrialExecutor {
   }
 
   async #add(entries: readonly (readonly [string, Waiting])[]): Promise<void> {
-    const age = KEPT_MS / 1_000;
+    const age = JOBS_KEPT_MS / 1_000;
     await this.#queue.addBulk(
       entries.map(([jobId, { job }]) => ({
         name: 'trial',
