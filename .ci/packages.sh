@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Usage: packages.sh COMMAND=PACKAGE... Installs the Debian package of every command that is not there. Fails, saying why, where that cannot be done.
 set -euo pipefail
+# One at a time: checks run beside each other.
+exec 9> "${TMPDIR:-/tmp}/puntas-packages.lock"
+flock 9
 wanted=()
 for pair in "$@"; do
   command -v "${pair%%=*}" > /dev/null || wanted+=("${pair#*=}")

@@ -83,6 +83,8 @@ export type { ResultSpan } from './tune/judge/timeSplits.ts';
 export { chooseAndJudge, meanOf, pathResults } from './tune/judge/outOfSample.ts';
 export { overfittingOf } from './tune/judge/overfitting.ts';
 export { stationaryInterval } from './tune/judge/stationaryInterval.ts';
+export { runningRatio } from './tune/judge/confidenceSequence.ts';
+export type { RunningRatio, TradedBlock } from './tune/judge/confidenceSequence.ts';
 export { neighboursOf, stabilityOf } from './tune/judge/stability.ts';
 export type { Neighbour } from './tune/judge/stability.ts';
 export { deflatedSharpe, momentsOf, varianceOfSharpes } from './tune/judge/sharpe.ts';

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, describe, expect, test } from 'vitest';
+import { NO_CONFIGURATION } from '../shippedConfigs.ts';
 import { addLedgerCommands } from '../../src/cli/commands/ledger.ts';
 import { faceText } from '../../src/cli/commands/trade.ts';
 import { editorHelp } from '../../src/cli/terminal/editorHelp.ts';
@@ -14,7 +15,9 @@ import { ROOT } from './program.ts';
 const folder = mkdtempSync(join(tmpdir(), 'puntas-person-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const shipped = readdirSync(join(ROOT, 'config')).filter(name => name.endsWith('.yaml') && name !== 'tune.yaml');
+const shipped = readdirSync(join(ROOT, 'config')).filter(
+  name => name.endsWith('.yaml') && !NO_CONFIGURATION.includes(name),
+);
 const schemaOf = (text: string): string => /^# yaml-language-server: \$schema=(\S+)/m.exec(text)![1]!;
 
 describe('an editor finds the keys', () => {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { NO_CONFIGURATION } from '../shippedConfigs.ts';
 import { parse } from 'yaml';
 import { edgeProblem, loadConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config.ts';
@@ -9,7 +10,7 @@ import { strategies } from '../../strategies/index.ts';
 import { moneyOf, rateCeil } from '../../src/core/index.ts';
 
 const folder = new URL('../../config/', import.meta.url);
-const shipped = readdirSync(folder).filter(name => name.endsWith('.yaml') && name !== 'tune.yaml');
+const shipped = readdirSync(folder).filter(name => name.endsWith('.yaml') && !NO_CONFIGURATION.includes(name));
 const textOf = (name: string): string => readFileSync(new URL(name, folder), 'utf8');
 
 const VALID = `book: btc_mxn

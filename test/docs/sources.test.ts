@@ -76,6 +76,6 @@ describe('citations of sources', () => {
   it('are found out when there is none', () => {
     const of = (text: string) => citedIn(text).map(({ page, section }) => PAGES[page].has(section));
     expect(of('rest-api 4.2, 9, rfq-and-webhooks 2.5, facts 18.14 and (E3)')).toEqual([true, true, true, true, true]);
-    expect(of('rest-api 4.12, rfq 10, public-facts 18.15, formulas E12')).toEqual([false, false, false, false]);
+    expect(of('rest-api 4.12, rfq 10, public-facts 18.15, formulas E13')).toEqual([false, false, false, false]);
   });
 });

@@ -3,14 +3,17 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../src/core/index.ts';
 import { openTape } from '../../src/tape/index.ts';
+import { few } from '../many.ts';
 import { started, worldOf } from './world.ts';
 
 const DATA = process.env['PUNTAS_DATA'] ?? join(import.meta.dirname, '../../../shared/data');
 
-describe.each([
+const MARKETS = [
   { set: 'gemini-ethusd-2021-07-01-l1-trades', config: 'eth_usd' },
   { set: 'bitstamp-btcusd-2015-05-01-book-orders-trades', config: 'btc_usd' },
-])('the recorded market of $set', ({ set, config }) => {
+];
+
+describe.each(few(MARKETS, 1))('the recorded market of $set', ({ set, config }) => {
   const dir = join(DATA, set);
   const isHere = existsSync(dir);
   if (!isHere) console.warn(`skipped: the recording ${dir} is not here (set PUNTAS_DATA)`);

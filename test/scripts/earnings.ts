@@ -6,6 +6,7 @@ import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
 import { readConfig } from '../../src/app/wiring/configFile.ts';
 import type { Config } from '../../src/config.ts';
 import { kindOf } from '../../strategies/index.ts';
+import { NO_CONFIGURATION } from '../shippedConfigs.ts';
 
 /** Of one configuration: a net and a number of fills a seed, seeds 1 to `SEEDS`. Nets in the minor currency. */
 export type Earned = {
@@ -25,7 +26,7 @@ export const SENTENCE = /^# On the built-in market, .*\n/m;
 /** The YAML files of a folder, by name without the ending. */
 export const shippedNames = (folder: string): readonly string[] =>
   readdirSync(folder)
-    .filter(name => name.endsWith('.yaml') && name !== 'tune.yaml')
+    .filter(name => name.endsWith('.yaml') && !NO_CONFIGURATION.includes(name))
     .map(name => basename(name, '.yaml'))
     .toSorted();
 

@@ -159,7 +159,7 @@ export const refusedChanges = (changes: readonly ConfigChange[], onlyAtStart: re
     .map(change => `${changeText(change)}: only a restart takes this up`);
 
 /** Such as `strategy.halfSpreadBps: 11 -> 13`. */
-const changeText = ({ key, from, to, takesEffect }: ConfigChange): string =>
+export const changeText = ({ key, from, to, takesEffect }: ConfigChange): string =>
   `${key}: ${from ?? 'not set'} -> ${to ?? 'not set'}${takesEffect === 'elsewhere' ? ' (not read by a running bot)' : ''}`;
 
 /** What was given, with what flags and paper made of the parts that no reload changes. */

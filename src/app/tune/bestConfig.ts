@@ -1,13 +1,15 @@
 /** The best configuration of a study as YAML: the file that it began with, with what was found, and the evidence above it. */
-import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { isMap, isScalar, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import type { Tuning } from '../../../backtest/index.ts';
 import { tuningWords } from '../../../backtest/index.ts';
 import { wrapped } from '../messages/wrapped.ts';
+import { movePaths } from '../wiring/movedPaths.ts';
 import { settingsOf } from './parameters.ts';
 import type { TrialRecord } from './registry.ts';
 import type { Study } from './study.ts';
+import { tunedLine } from './tunedEvidence.ts';
 
 const WIDTH = 110;
 
@@ -23,27 +25,10 @@ export function bestConfig(study: Study, best: TrialRecord, tuning: Tuning, to: 
   }
   for (const [key, value] of settingsOf(best.point, study.keys.parameters, study.base))
     set(document, key.split('.'), value);
-  for (const path of PATHS) movePath(document, path, dirname(study.configFile), to);
-  const feeds = document.getIn(['reference', 'feeds']);
-  if (typeof feeds === 'object' && feeds !== null && 'items' in feeds && Array.isArray(feeds.items))
-    for (const i of feeds.items.keys())
-      movePath(document, ['reference', 'feeds', i, 'file'], dirname(study.configFile), to);
+  movePaths(document, dirname(study.configFile), to);
   const header = evidenceLines(study, best, tuning).map(line => (line === '' ? '#' : `# ${line}`));
-  return `${header.join('\n')}\n\n${document.toString({ lineWidth: 0 }).trimStart()}`;
-}
-
-/** Paths that are taken from the folder of the file. */
-const PATHS: readonly (readonly string[])[] = [
-  ['exchange', 'market', 'dir'],
-  ['paper', 'stateDir'],
-  ['state', 'dir'],
-];
-
-function movePath(document: Document, path: readonly (string | number)[], from: string, to: string): void {
-  const value = document.getIn(path);
-  if (typeof value !== 'string' || isAbsolute(value)) return;
-  const moved = relative(resolve(to), resolve(from, value));
-  document.setIn(path, moved === '' ? '.' : moved);
+  const body = document.toString({ lineWidth: 0 }).trimStart();
+  return `${[...header, '#', tunedLine(best, tuning, body)].join('\n')}\n\n${body}`;
 }
 
 /** A remark above or beside a value that is another now would be wrong. */

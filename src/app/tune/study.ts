@@ -1,15 +1,12 @@
 /** A study as its YAML says it: read, checked with its configuration, and told apart from every other by a digest. */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import type { Space } from '../../../backtest/index.ts';
 import type { Config } from '../../config.ts';
-import { problemsOf } from '../../config/problems.ts';
 import type { Problem } from '../../config/problems.ts';
-import { readYaml } from '../../config/text/yamlText.ts';
 import { readConfigText } from '../wiring/configFile.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { readYamlFile } from '../wiring/yamlFile.ts';
 import { parameterProblems, spaceOf } from './parameters.ts';
 import { studySchema } from './studySchema.ts';
 import type { StudyKeys } from './studySchema.ts';
@@ -26,49 +23,18 @@ export type Study = {
   readonly space: Space;
 };
 
-const TEXT_MAX = 262_144;
-
 /** Paths in it are taken from its own folder. Throws `UsageError` with a line for each mistake. */
 export function readStudy(path: string): Study {
-  const text = textOf(path);
-  const read = readYaml(text, path, 'like trials: 64');
-  if (!read.ok) throw new UsageError(read.error);
-  const told = (problems: readonly Problem[]): never => {
-    throw new UsageError(
-      problems
-        .map(problem => ({ problem, offset: read.offset(problem) }))
-        .sort((a, b) => a.offset - b.offset)
-        .map(
-          ({ problem, offset }) => `${read.place(offset)} ${problem.path.map(String).join('.')}: ${problem.message}`,
-        ),
-    );
-  };
-  const parsed = studySchema.safeParse(read.value);
-  if (!parsed.success)
-    return told(
-      parsed.error.issues.flatMap(issue => problemsOf(issue, studySchema, read.value, at => read.source(at))),
-    );
-  const keys = parsed.data;
+  const { data: keys, tell } = readYamlFile(path, studySchema, {
+    ...{ what: 'study', like: 'like trials: 64' },
+    advice: 'name a study with -c FILE (docs/tuning.md)',
+  });
   const configFile = resolve(dirname(resolve(path)), keys.config);
   const { config, text: configText } = readConfigText(configFile);
   const base = parse(configText) as Readonly<Record<string, unknown>>;
   const problems = [...keyProblems(keys), ...parameterProblems(keys.parameters, base)];
-  if (problems.length > 0) return told(problems);
+  if (problems.length > 0) return tell(problems);
   return { keys, file: resolve(path), configFile, configText, config, base, space: spaceOf(keys.parameters) };
-}
-
-function textOf(path: string): string {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    throw new UsageError(
-      `${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; name a study with -c FILE (docs/tuning.md)`,
-    );
-  }
-  if (text.length > TEXT_MAX) throw new UsageError(`${path}: larger than ${TEXT_MAX} characters, this is no study`);
-  return text;
 }
 
 /** What no single key can fail. */

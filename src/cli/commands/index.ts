@@ -15,6 +15,7 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   },
   { names: ['scout'], load: async () => (await import('./scout.ts')).addScoutCommand },
   { names: ['tune'], load: async () => (await import('./tune.ts')).addTuneCommand },
+  { names: ['promote'], load: async () => (await import('./promote.ts')).addPromoteCommand },
   { names: ['worker'], load: async () => (await import('./worker.ts')).addWorkerCommand },
   { names: ['compare'], load: async () => (await import('./compare.ts')).addCompareCommand },
   {

@@ -1,5 +1,5 @@
 /** A folder that looks like a clean clone with a build in it, an account on the embedded exchange, and a terminal. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -18,6 +18,7 @@ import { within } from '../../chaos/programs.ts';
 import type { Stage } from '../../runbook/stage.ts';
 import { typed } from './terminal.ts';
 import type { Typed } from './terminal.ts';
+import { NO_CONFIGURATION } from '../../shippedConfigs.ts';
 import { mergedTree } from './yaml.ts';
 
 /** Nothing here is about speed: what comes at all comes within this on any machine. */
@@ -51,10 +52,14 @@ export class Clone {
   readonly #stage: Stage;
   readonly #running: Typed[] = [];
 
-  constructor(from: string, dir: string, root: string, stage: Stage) {
+  /** `builds`: its commands may compile. Where none does, the build is hard links to the template's: copying it takes longer than most commands. */
+  constructor(from: string, dir: string, root: string, stage: Stage, builds: boolean) {
     this.dir = dir;
     this.#stage = stage;
-    cpSync(from, dir, { recursive: true });
+    mkdirSync(dir);
+    const sources = readdirSync(from).filter(name => name !== 'dist');
+    execFileSync('cp', ['-a', ...sources.map(name => join(from, name)), dir]);
+    execFileSync('cp', [builds ? '-a' : '-al', join(from, 'dist'), dir]);
     symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'));
     for (const folder of ['home', 'bin']) mkdirSync(join(dir, '..', folder), { recursive: true });
     const program = join(dir, '..', 'bin', 'puntas');
@@ -81,7 +86,7 @@ export class Clone {
   pointConfigsHere(shipped: boolean): void {
     const { url, stream } = this.#stage.face;
     for (const name of readdirSync(this.path('config')).filter(
-      file => file.endsWith('.yaml') && file !== 'tune.yaml',
+      file => file.endsWith('.yaml') && !NO_CONFIGURATION.includes(file),
     )) {
       const file = join('config', name);
       const text = readFileSync(this.path(file), 'utf8');
@@ -158,6 +163,6 @@ export class Clone {
 
   close(): void {
     for (const one of this.#running) one.kill();
-    rmSync(this.dir, { recursive: true, force: true });
+    execFileSync('rm', ['-rf', this.dir]);
   }
 }

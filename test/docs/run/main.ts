@@ -86,8 +86,14 @@ async function end({ one, run, began }: Staying): Promise<void> {
 async function runSession(session: Session, lane: number): Promise<void> {
   const home = join(dir, `lane-${lane}`);
   mkdirSync(home, { recursive: true });
-  const clone = new Clone(join(dir, 'template'), join(home, `puntas-${++made}`), ROOT, stage);
   const all = session.commands.map(({ typed }) => typed).join('\n');
+  const clone = new Clone(
+    join(dir, 'template'),
+    join(home, `puntas-${++made}`),
+    ROOT,
+    stage,
+    /\bnpm\b|\btsc\b/.test(all),
+  );
   const port = String(await freePort());
   const staying: Staying[] = [];
   let bot: Typed | null = null;
@@ -219,7 +225,7 @@ function alone(does: () => Promise<void>): Promise<void> {
 async function checkYaml(fragment: Fragment, lane: number): Promise<void> {
   const home = join(dir, `lane-${lane}`);
   mkdirSync(home, { recursive: true });
-  const clone = new Clone(join(dir, 'template'), join(home, `puntas-${++made}`), ROOT, stage);
+  const clone = new Clone(join(dir, 'template'), join(home, `puntas-${++made}`), ROOT, stage, false);
   const where = `${fragment.page}:${fragment.line}`;
   try {
     clone.pointConfigsHere(false);

@@ -35,7 +35,7 @@ export function planIn(root: string): Plan {
   const run = readFileSync(join(root, '.ci/run'), 'utf8');
   return planOf(everythingIn(root), name => {
     const file = join(root, '.ci', name);
-    return existsSync(file) && new RegExp(`^ +'(beside )?${name.replace('.', '\\.')}[' ]`, 'm').test(run)
+    return existsSync(file) && new RegExp(`^ +'(?:alone|computes|waits) ${name.replace('.', '\\.')}[' ]`, 'm').test(run)
       ? readFileSync(file, 'utf8')
       : null;
   });

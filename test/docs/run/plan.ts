@@ -48,6 +48,7 @@ const NEEDS: readonly (readonly [RegExp, RegExp, string])[] = [
   [/puntas (?:tape|tape --json)$/, /never/, 'tape'],
   [/puntas export\b(?! -c)/, / --(?:tape|state) /, '--tape tape --out rows.csv'],
   [/puntas tune\b/, / -c /, '-c config/tune.yaml'],
+  [/puntas promote\b/, / -c /, '-c my.yaml'],
   [/puntas compare\b/, / --tape /, '--tape tape'],
   [/puntas compare\b/, / --(?:out|json)\b/, '--out page.html'],
   [/puntas record\b/, / --out /, '--out made --for 8s'],
@@ -73,6 +74,7 @@ const ELSEWHERE: readonly {
     how: 'in a clean clone; the build is part of its `npm start`',
   },
   { command: /^npm ci && npm test$|^npm test$/, by: 'test.sh', names: /npm test|vitest run/, how: 'as printed' },
+  { command: /^npm run test:long$/, by: 'long.sh', names: /test:long/, how: 'as printed' },
   { command: /^npm run lint$/, by: 'lint.sh', names: /npm run (?:--silent )?lint|eslint/, how: 'as printed' },
   { command: /^npm run planted/, by: 'planted.sh', names: /planted/, how: 'all of them' },
   {
@@ -210,6 +212,7 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/^jq /, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \w/m],
   [/pino-pretty/, /INFO.*: quoting/],
   [/^curl .*operator/, /"status":"PENDING"/],
+  [/puntas promote\b/, /promotion/],
   [/puntas webhooks register\b/, /^registered as \S+ for /m],
 ];
 

@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { NO_CONFIGURATION } from '../../shippedConfigs.ts';
 import type { Block } from './found.ts';
 
 type Tree = Record<string, unknown>;
@@ -35,7 +36,9 @@ export const fragmentsOf = (blocks: readonly Block[]): readonly Fragment[] =>
 
 /** The whole configuration that `puntas check` is given for a fragment, and the one that ships on which it rests. */
 export function wholeOf(root: string, { page, tree }: Fragment): { readonly base: string; readonly text: string } {
-  const files = readdirSync(join(root, 'config')).filter(name => name.endsWith('.yaml') && name !== 'tune.yaml');
+  const files = readdirSync(join(root, 'config')).filter(
+    name => name.endsWith('.yaml') && !NO_CONFIGURATION.includes(name),
+  );
   const read = (name: string): Tree => parse(readFileSync(join(root, 'config', name), 'utf8')) as Tree;
   const keys = Object.keys(tree);
   if (keys.includes('book') && keys.includes('strategy')) return { base: 'itself', text: stringify(tree) };

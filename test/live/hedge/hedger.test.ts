@@ -2,6 +2,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { moneyOf, randomOf } from '../../../src/core/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
+import { few } from '../../many.ts';
 import { doomed, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';
 import { started } from '../world.ts';
@@ -168,7 +169,7 @@ describe('a hedge whose answers go wrong', () => {
   );
 
   test('over many seeds: what the exchange carried out is what the bot says, to the last digit', async () => {
-    for (let seed = 1; seed <= 3; seed++) {
+    for (const seed of few([1, 2, 3], 1)) {
       const random = randomOf(seed);
       const made = world(seed, { pauseMs: 5_000, band: '0.02' });
       let calm = false;
@@ -192,7 +193,7 @@ describe('a hedge whose answers go wrong', () => {
       const told = running.log.filter(({ text }) => /^hedge .* became /.test(text));
       expect([seed, told.length]).toEqual([seed, converted(made).length]);
     }
-  }, 60_000);
+  });
 });
 
 describe('a bot that is killed with a hedge under way', () => {

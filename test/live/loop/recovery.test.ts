@@ -7,6 +7,7 @@ import { UsageError } from '../../../src/app/wiring/usageError.ts';
 import type { Config } from '../../../src/config.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { CannotStart } from '../../../src/live/loop/opening.ts';
+import { few } from '../../many.ts';
 import type { Fate } from '../inProcess.ts';
 import { doomed, failedStart, restarted } from '../crashes.ts';
 import { Folders, opened, textOf } from '../states.ts';
@@ -92,7 +93,11 @@ describe('after a kill', () => {
     ['when its request was carried out and no answer has come', 'unanswered'],
     ['while its request is held for 20 s on its way', { heldMs: 20_000 }],
   ];
-  test.each(fates.flatMap(([what, fate]) => [1, 4, 9].map(n => [n, what, fate] as const)))(
+  // First each fate, at another placement.
+  const deaths = [0, 1, 2].flatMap(shift =>
+    fates.map(([what, fate], i) => [[1, 4, 9][(i + shift) % 3]!, what, fate] as const),
+  );
+  test.each(few(deaths, fates.length))(
     'at placement %i, %s, every order is known, no fill is counted twice, and it quotes again',
     async (n, _what, fate) => {
       const world = worldOf(30 + n);

@@ -1,0 +1,108 @@
+/** The candidate of a promotion, and what it comes to at each stage: on paper in a state of its own, in the live file's place with the smallest sizes, and whole. */
+import { dirname, resolve } from 'node:path';
+import { isMap, isScalar, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
+import type { Config } from '../../config.ts';
+import { textOfMoney } from '../../core/index.ts';
+import { tunedEvidenceIn, withoutEvidence } from '../tune/tunedEvidence.ts';
+import type { TunedEvidence } from '../tune/tunedEvidence.ts';
+import { wrapped } from '../messages/wrapped.ts';
+import { movePaths } from '../wiring/movedPaths.ts';
+import { readConfigText } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import type { LastTraded } from './runEvidence.ts';
+import { scaledSizes, smallestAmount } from './smallestSizes.ts';
+import type { SmallestAmount } from './smallestSizes.ts';
+
+export type Candidate = {
+  /** Absolute. */
+  readonly file: string;
+  readonly config: Config;
+  readonly text: string;
+  readonly tuned: TunedEvidence | null;
+};
+
+/** Throws `UsageError` on a file with errors, and on one of `puntas tune` whose evidence is not its own. */
+export function readCandidate(path: string): Candidate {
+  const { config, text } = readConfigText(path);
+  const tuned = tunedEvidenceIn(text);
+  if (typeof tuned === 'string')
+    throw new UsageError(
+      `${path}: ${tuned}; tune again, or take the line out: then it is a candidate without that evidence`,
+    );
+  return { file: resolve(path), config, text, tuned };
+}
+
+/** What must be the live file's: a promotion changes what is traded, and never where. Throws `UsageError` with a line for each key. */
+export function samePlace(candidate: Candidate, liveFile: string, live: Config): void {
+  const placeOf = ({ book, instance, exchange, state }: Config): Readonly<Record<string, string>> => ({
+    ...{ book, instance, 'exchange.kind': exchange.kind },
+    'exchange.restUrl': exchange.kind === 'remote' ? exchange.restUrl : '',
+    'state.dir': state.dir,
+  });
+  const [own, other] = [placeOf(placedConfig(candidate, liveFile)), placeOf(live)];
+  const wrong = Object.keys(own).filter(key => own[key] !== other[key]);
+  if (wrong.length > 0)
+    throw new UsageError(
+      wrong.map(
+        key =>
+          `${candidate.file}: ${key}: expected ${other[key]} as in ${liveFile}, found ${own[key]}: a promotion changes what is traded, and not where`,
+      ),
+    );
+}
+
+/** With its state beside the live file where it names none: that is where it goes. */
+function placedConfig({ config, text }: Candidate, liveFile: string): Config {
+  const named = parseDocument(text, { uniqueKeys: false }).getIn(['state', 'dir']);
+  return typeof named === 'string' ? config : { ...config, state: { dir: resolve(dirname(liveFile), './state') } };
+}
+
+/** The candidate as a file in the folder `to`, with a sentence above it. */
+export function wholeText({ file, text }: Candidate, to: string, head: string): string {
+  const document = parseDocument(text, { uniqueKeys: false });
+  movePaths(document, dirname(file), to);
+  return withHead(head, document);
+}
+
+/** The same to be run on paper from the folder `to`: a state of its own in it, a free port, and never with money. */
+export function paperText({ file, text, config }: Candidate, to: string, head: string): string {
+  const document = parseDocument(text, { uniqueKeys: false });
+  movePaths(document, dirname(file), to);
+  if (config.exchange.kind === 'remote') {
+    document.setIn(['paper', 'only'], true);
+    document.setIn(['paper', 'stateDir'], PAPER_STATE);
+  } else document.setIn(['state', 'dir'], PAPER_STATE);
+  // The bot that trades has the port of the file.
+  document.setIn(['metrics', 'port'], 0);
+  return withHead(head, document);
+}
+
+export const PAPER_STATE = './paper-state';
+
+/** The same in the folder `to` with every size in one proportion, so that its orders are the smallest that the book takes. Throws `UsageError` where that is no configuration. */
+export function smallestText(
+  { file, text, config }: Candidate,
+  to: string,
+  traded: LastTraded,
+  head: string,
+): { readonly text: string; readonly smallest: SmallestAmount } {
+  const document = parseDocument(text, { uniqueKeys: false });
+  movePaths(document, dirname(file), to);
+  const smallest = smallestAmount(config, traded);
+  for (const { path, value, was } of scaledSizes(config, smallest)) {
+    document.setIn(path, value);
+    const above = document.getIn(path.slice(0, -1));
+    const pair = isMap(above) ? above.items.find(({ key }) => isScalar(key) && key.value === path.at(-1)) : undefined;
+    if (pair !== undefined && isScalar(pair.value)) pair.value.comment = ` was ${was}`;
+  }
+  const { instrument } = traded;
+  const why = `Its orders are the smallest that ${instrument.symbol} takes: ${textOfMoney(smallest.lots)} ${instrument.major} (${smallest.why}). Amounts, limits and risk are all ${smallest.share} of the candidate's, so that it trades alike.`;
+  return { text: withHead(`${head} ${why}`, document), smallest };
+}
+
+const WIDTH = 110;
+
+const withHead = (head: string, document: Document): string =>
+  `${wrapped(head, WIDTH)
+    .map(line => `# ${line}`)
+    .join('\n')}\n\n${withoutEvidence(document.toString({ lineWidth: 0 })).trimStart()}`;

@@ -1,0 +1,45 @@
+/** What a person can type next in a promotion. Nothing of it is done by the program itself. */
+import { existsSync } from 'node:fs';
+import type { Millis } from '../../core/index.ts';
+import { lifeOf } from '../inspect/botLife.ts';
+import { shellWord } from '../messages/ownCommand.ts';
+import { readConfig } from '../wiring/configFile.ts';
+import { paperFile } from './checkStage.ts';
+import type { Standing } from './standing.ts';
+
+export type Steps = {
+  readonly liveFile: string;
+  readonly dir: string;
+  readonly standing: Standing;
+  readonly now: Millis;
+};
+
+/** Commands, the next first. */
+export function nextSteps(steps: Steps): readonly string[] {
+  const { liveFile, dir, standing } = steps;
+  const { open } = standing;
+  const file = shellWord(liveFile);
+  if (open === null) return [`puntas promote start CANDIDATE -c ${file} --reason "..."`];
+  const { stage, checked, started } = open;
+  const approve = `puntas promote approve -c ${file} --reason "..."`;
+  if (checked?.result === 'failed') return [`puntas promote back -c ${file} --reason "..."`];
+  const look = checked?.result === 'passed' ? approve : `puntas promote check -c ${file}`;
+  if (stage === 'replay') return [look];
+  if (stage === 'smallest') return [...placedSteps(steps), look];
+  const paper = paperFile(dir, started.promotion);
+  const isFollowed = existsSync(paper) && readConfig(paper).exchange.kind === 'remote';
+  return [
+    ...(checked?.result === 'passed' ? [] : [`puntas run ${isFollowed ? '--paper ' : ''}-c ${shellWord(paper)}`]),
+    look,
+  ];
+}
+
+/** Once another configuration is in the live file's place: a bot that runs takes it up by a reload, another at its start. */
+export function placedSteps({ liveFile, now }: Steps): readonly string[] {
+  if (!existsSync(liveFile)) return [];
+  const { state } = readConfig(liveFile);
+  const file = shellWord(liveFile);
+  if (lifeOf(state.dir, now).state === 'runs')
+    return [`puntas reload -c ${file} --preview`, `puntas reload -c ${file} --reason "..."`];
+  return [`puntas check -c ${file}`, `puntas run -c ${file}`];
+}

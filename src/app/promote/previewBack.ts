@@ -1,0 +1,47 @@
+/** What going back would do, before it is done: the keys that change, and the quotes of a bot that runs, now and then. */
+import { configChanges, loadConfig } from '../../config.ts';
+import { replayedMoment } from '../inspect/explain.ts';
+import { lifeOf } from '../inspect/botLife.ts';
+import { nextPreview, quotesBeside } from '../run/nextQuotes.ts';
+import { changeText } from '../run/reloading.ts';
+import { readConfig } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { VENUES } from '../wiring/venueRegistry.ts';
+import { liveTextOf, textOfCopy } from './liveFile.ts';
+import type { Promoted, PromoteOptions } from './promote.ts';
+import { promotionJournal } from './promotionJournal.ts';
+
+/** Reads alone. Throws `UsageError` where there is nothing to go back from. */
+export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted {
+  const { standing } = promotionJournal(dir);
+  const { open, placed } = standing;
+  const last = placed.at(-1);
+  const shown = (lines: readonly string[]): Promoted => ({ end: 'shown', standing, check: null, lines, next: [] });
+  if (open !== null && open.stage !== 'smallest')
+    return shown([
+      `promotion ${open.started.promotion} would be given up at ${open.stage}; ${liveFile} would stay as it is`,
+    ]);
+  if (last === undefined)
+    throw new UsageError(`${liveFile}: no promotion of it is under way or in place: there is nothing to go back from`);
+  if (last.before === null)
+    return shown([`${liveFile} would be taken away: there was none before promotion ${last.promotion}`]);
+  const would = `${liveFile} would say again what it said before promotion ${last.promotion}`;
+  if (liveTextOf(liveFile) === null) return shown([would]);
+  const now = readConfig(liveFile);
+  const text = textOfCopy(dir, last.before);
+  const loaded = loadConfig(
+    text,
+    `what ${liveFile} said before`,
+    VENUES.map(({ name }) => name),
+  );
+  if (!loaded.ok) throw new UsageError(loaded.errors);
+  // Its paths are of the same folder.
+  const then = { ...loaded.config, state: now.state, paper: now.paper };
+  const changes = configChanges(now, then).map(changeText);
+  if (lifeOf(now.state.dir, clock.now()).state !== 'runs') return shown([would, ...changes, 'no bot runs with it']);
+  const { engine, rules, seen } = replayedMoment({ dir: now.state.dir, at: null });
+  const at = seen.at ?? clock.now();
+  const hasOthers = then.reference !== undefined;
+  const quotes = hasOthers ? [] : quotesBeside(engine, nextPreview(then, rules, engine, at, null), rules);
+  return shown([would, ...changes, ...quotes, 'the bot that runs there would take it up by a reload']);
+}

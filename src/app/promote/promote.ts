@@ -1,0 +1,318 @@
+/** `puntas promote`: the verbs that take a configuration through replay, paper and the smallest size into the live file's place, and out of it again. */
+import { randomUUID } from 'node:crypto';
+import { basename, dirname } from 'node:path';
+import { loadConfig } from '../../config.ts';
+import { writeDurably } from '../../live/files/durableFiles.ts';
+import { carryOutReload } from '../actions/carryOut.ts';
+import { checkedAsk } from '../actions/actions.ts';
+import { lifeOf } from '../inspect/botLife.ts';
+import { readConfigText } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { VENUES } from '../wiring/venueRegistry.ts';
+import { paperText, readCandidate, samePlace, smallestText, wholeText } from './candidate.ts';
+import type { Candidate } from './candidate.ts';
+import { checkStage, paperConfig, paperFile } from './checkStage.ts';
+import type { Looking, StageCheck } from './checkStage.ts';
+import { DEFAULT_CRITERIA, readCriteria } from './criteria.ts';
+import { keptCopy, liveDigestOf, liveTextOf, putInPlace, textOfCopy } from './liveFile.ts';
+import { nextSteps, placedSteps } from './nextSteps.ts';
+import { alone, noteInJournal, promotionJournal, promotionsDir } from './promotionJournal.ts';
+import type { Check, PromotionRecord } from './records.ts';
+import { tradingDigest } from './runEvidence.ts';
+import type { OpenPromotion, Standing } from './standing.ts';
+import { inPlace } from './standing.ts';
+
+export type PromoteOptions = Looking & {
+  readonly by: string;
+  readonly reason: string;
+  readonly version: string;
+};
+
+/** What became of it: the journal as it stands, the look at the stage where there was one, what to say of it, and what can be typed next. */
+export type Promoted = {
+  readonly end: 'shown' | 'done' | 'refused';
+  readonly standing: Standing;
+  readonly check: Check | null;
+  readonly lines: readonly string[];
+  readonly next: readonly string[];
+};
+
+/** The options of a verb on that live file, with reason and name as they are kept. Throws `UsageError` where one is missing. */
+export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly needsReason: boolean }): PromoteOptions {
+  const { needsReason, ...options } = asked;
+  const { reason, by } = checkedAsk(
+    { id: '', action: 'reload', reason: options.reason, by: options.by, via: 'command' },
+    options.clock.now(),
+  );
+  if (needsReason && reason === '')
+    throw new UsageError('--reason: say in a few words why, for those who read it later');
+  return { ...options, by, reason, dir: promotionsDir(options.liveFile) };
+}
+
+/** Where it stands. Reads the journal alone. */
+export function showPromotion({ liveFile, dir, clock }: Pick<PromoteOptions, 'liveFile' | 'dir' | 'clock'>): Promoted {
+  const { standing } = promotionJournal(dir);
+  const { open, live } = standing;
+  const lines = [
+    ...pendingLines(standing, liveFile),
+    ...(live === undefined || standing.pending !== null || liveDigestOf(liveFile) === live
+      ? []
+      : [`${liveFile} was changed by hand since the promotion put it there`]),
+  ];
+  return {
+    end: 'shown',
+    standing,
+    check: open?.checked ?? null,
+    lines,
+    next: nextSteps({ liveFile, dir, standing, now: clock.now() }),
+  };
+}
+
+/** Begins a promotion: candidate and criteria are copied, and cannot be changed from then on. Rejects with `UsageError`. */
+export async function startPromotion(
+  options: PromoteOptions,
+  { candidate: path, criteria: criteriaPath }: { readonly candidate: string; readonly criteria?: string | undefined },
+): Promise<Promoted> {
+  const candidate = readCandidate(path);
+  const { criteria } = criteriaPath === undefined ? { criteria: DEFAULT_CRITERIA } : readCriteria(criteriaPath);
+  if (criteria.replay.tapes === undefined && candidate.tuned === null)
+    throw new UsageError(
+      `${path}: nothing says what it is replayed on: name recordings with --criteria FILE (replay: { tapes: … }, as config/promote.yaml), or take a candidate that puntas tune --yaml wrote`,
+    );
+  const { liveFile, dir } = options;
+  const before = liveTextOf(liveFile);
+  if (before !== null) samePlace(candidate, liveFile, readConfigText(liveFile).config);
+  return alone(dir, async () => {
+    const { lines, standing: settled } = settle(options);
+    if (settled.open !== null)
+      throw new UsageError(
+        `${liveFile}: promotion ${settled.open.started.promotion} is under way, at ${settled.open.stage}; end it first with: puntas promote back -c ${liveFile} --reason "..."`,
+      );
+    const promotion = settled.count + 1;
+    const name = basename(candidate.file);
+    const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${name}, begun by ${options.by}: ${options.reason}.`;
+    const file = paperFile(dir, promotion);
+    writeDurably(file, paperText(candidate, dirname(file), `${head} For paper: its state is its own.`));
+    const started: PromotionRecord = {
+      ...{
+        kind: 'started',
+        ...signed(options, promotion),
+        file: candidate.file,
+        candidate: keptCopy(dir, candidate.text),
+      },
+      live: keptCopy(dir, checkedText(wholeText(candidate, dirname(liveFile), head), liveFile)),
+      ...{ trading: tradingDigest(readConfigText(file).config), criteria, tuned: candidate.tuned },
+    };
+    const standing = noteInJournal(dir, started);
+    const said = [...lines, `promotion ${promotion} begins with ${name}; its criteria cannot be changed any more`];
+    return told(options, standing, 'done', null, said);
+  });
+}
+
+/** One look at the stage that is under way, written down. Rejects with `UsageError` where there is none. */
+export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
+  alone(options.dir, async () => {
+    const { lines, standing } = settle(options);
+    const open = underWay(standing, options.liveFile);
+    const { check } = await checkStage(open, standing, options);
+    const noted = noteCheck(options, open, check);
+    return told(options, noted, 'done', check, lines);
+  });
+
+/** Looks once more and goes on to the next stage, where all criteria are passed or `anyway`; from paper on with what is put in the live file's place. */
+export const approvePromotion = (options: PromoteOptions, anyway: boolean): Promise<Promoted> =>
+  alone(options.dir, async () => {
+    const { lines, standing } = settle(options);
+    const open = underWay(standing, options.liveFile);
+    const looked = replayedBefore(open, options) ?? (await checkStage(open, standing, options));
+    const { check } = looked;
+    if (check !== open.checked) noteCheck(options, open, check);
+    const { findings, result } = check;
+    const { stage } = open;
+    const by = { ...signed(options, open.started.promotion), stage, findings };
+    if (result !== 'passed' && !anyway) {
+      const after = noteInJournal(options.dir, { kind: 'refused', asked: 'approve', ...by });
+      const why = result === 'failed' ? 'criteria are not met' : 'not everything is known yet';
+      return told(options, after, 'refused', check, [
+        ...lines,
+        `not approved: ${why}; --anyway approves it all the same, and the journal says so`,
+      ]);
+    }
+    const text = stage === 'replay' ? null : placedText(options, open, looked);
+    const before = liveTextOf(options.liveFile);
+    const kept = before === null ? null : keptCopy(options.dir, before);
+    const to = text === null ? null : keptCopy(options.dir, text);
+    const approved = {
+      kind: 'approved',
+      ...by,
+      result,
+      anyway: result !== 'passed',
+      to,
+      before: text === null ? null : kept,
+    } as const;
+    const decided = noteInJournal(options.dir, approved);
+    const said = [...lines, `${stage} is approved${result === 'passed' ? '' : ', although not all criteria are met'}`];
+    if (text === null) return told(options, decided, 'done', check, said);
+    const placed = place(options, decided);
+    return told(options, placed.standing, 'done', check, [...said, ...placed.lines], true);
+  });
+
+/** Ends what is under way; what was put in the live file's place gives way to what was there before, and a bot that runs takes that up. */
+export const promotionBack = (options: PromoteOptions): Promise<Promoted> =>
+  alone(options.dir, async () => {
+    const { dir, liveFile } = options;
+    const { standing } = promotionJournal(dir);
+    const { open } = standing;
+    const now = liveTextOf(liveFile);
+    const from = now === null ? null : keptCopy(dir, now);
+    if (open !== null && open.stage !== 'smallest') {
+      const { promotion } = open.started;
+      const ended = noteInJournal(dir, { kind: 'back', ...signed(options, promotion), from });
+      const held = inPlace(ended);
+      const beside =
+        held === null ? '' : `; it is of promotion ${held}: puntas promote back once more takes that back too`;
+      return told(options, ended, 'done', null, [
+        `promotion ${promotion} is given up at ${open.stage}; ${liveFile} stays as it is${beside}`,
+      ]);
+    }
+    const last = standing.placed.at(-1);
+    if (last === undefined)
+      throw new UsageError(
+        `${liveFile}: no promotion of it is under way or in place: there is nothing to go back from`,
+      );
+    const isHand = from !== standing.live && standing.pending === null;
+    const back = { kind: 'back', ...signed(options, last.promotion), to: last.before, from } as const;
+    const placed = place(options, noteInJournal(dir, back));
+    const kept =
+      isHand && from !== null
+        ? [`${liveFile} had been changed by hand; that is kept as ${dir}/files/${from}.yaml`]
+        : [];
+    const reloaded = await takenUp(options, last.before);
+    return told(options, placed.standing, reloaded.end, null, [...placed.lines, ...kept, ...reloaded.lines]);
+  });
+
+/** A bot that runs there takes the file up by a reload; without a file there is nothing to take up. */
+async function takenUp(
+  { liveFile, by, reason, clock }: PromoteOptions,
+  digest: string | null,
+): Promise<{ readonly end: 'done' | 'refused'; readonly lines: readonly string[] }> {
+  if (digest === null)
+    return { end: 'done', lines: ['there was no file before: a bot that runs goes on as it is until you stop it'] };
+  const { state } = readConfigText(liveFile).config;
+  if (lifeOf(state.dir, clock.now()).state !== 'runs')
+    return { end: 'done', lines: ['no bot runs with it; the next start reads it'] };
+  const ask = { id: randomUUID(), action: 'reload', reason, by, via: 'command' } as const;
+  try {
+    const { end, lines } = await carryOutReload({ configFile: liveFile, stateDir: state.dir }, ask, clock);
+    return { end: end === 'kept' ? 'refused' : 'done', lines: lines.map(line => `reload: ${line}`) };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { end: 'refused', lines: error.message.split('\n').map(line => `reload: ${line}`) };
+  }
+}
+
+/** What comes into the live file's place when this stage is approved. */
+function placedText(options: PromoteOptions, open: OpenPromotion, { traded }: StageCheck): string {
+  const { dir, liveFile } = options;
+  const { started, stage } = open;
+  if (stage === 'smallest') return textOfCopy(dir, started.live);
+  if (traded === null)
+    throw new UsageError(
+      'the smallest size follows from the book, and no run on paper has seen it yet: run the candidate on paper at least once',
+    );
+  const { file, tuned, promotion } = started;
+  const candidate: Candidate = {
+    file,
+    tuned,
+    text: textOfCopy(dir, started.candidate),
+    config: paperConfig(dir, open),
+  };
+  const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${basename(file)}: the smallest size, before it is promoted whole.`;
+  return checkedText(smallestText(candidate, dirname(liveFile), traded, head).text, liveFile);
+}
+
+/** Throws `UsageError` where it is no configuration. */
+function checkedText(text: string, liveFile: string): string {
+  const loaded = loadConfig(
+    text,
+    `what would be ${liveFile}`,
+    VENUES.map(({ name }) => name),
+  );
+  if (!loaded.ok) throw new UsageError(loaded.errors);
+  return text;
+}
+
+/** The decision is in the journal: the file follows it, and then the journal says that it did. */
+function place(
+  options: PromoteOptions,
+  decided: Standing,
+): { readonly standing: Standing; readonly lines: readonly string[] } {
+  const { dir, liveFile } = options;
+  const { pending } = decided;
+  if (pending === null) return { standing: decided, lines: [] };
+  putInPlace(liveFile, pending.to === null ? null : textOfCopy(dir, pending.to));
+  const standing = noteInJournal(dir, { kind: 'placed', ...signed(options, pending.promotion) });
+  const what = pending.to === null ? 'is taken away' : 'is in place now';
+  return { standing, lines: [`${liveFile} ${what}; what it said is kept in ${dir}/files`] };
+}
+
+/** What a process that ended too early had decided is put in place, unless a person has changed the file since. */
+function settle(options: PromoteOptions): { readonly standing: Standing; readonly lines: readonly string[] } {
+  const { dir, liveFile } = options;
+  const { standing } = promotionJournal(dir);
+  const { pending } = standing;
+  if (pending === null) return { standing, lines: [] };
+  const now = liveDigestOf(liveFile);
+  if (now !== pending.to && now !== pending.from)
+    throw new UsageError(
+      `${liveFile}: was changed by hand since promotion ${pending.promotion} decided what it should say; go back with: puntas promote back -c ${liveFile} --reason "..."`,
+    );
+  const { standing: placed, lines } = place(options, standing);
+  return { standing: placed, lines: ['an earlier command ended too early; what it decided is done now', ...lines] };
+}
+
+const pendingLines = ({ pending }: Standing, liveFile: string): readonly string[] =>
+  pending === null
+    ? []
+    : [
+        `${liveFile} does not yet say what promotion ${pending.promotion} decided: the command that did was ended; the next check, approve or back does it`,
+      ];
+
+function underWay({ open }: Standing, liveFile: string): OpenPromotion {
+  if (open === null)
+    throw new UsageError(
+      `${liveFile}: no promotion is under way; begin one with: puntas promote start CANDIDATE -c ${liveFile} --reason "..."`,
+    );
+  return open;
+}
+
+/** The same tapes under the same version come to the same: what was looked at is not replayed again. Null where it was not. */
+const replayedBefore = ({ stage, checked }: OpenPromotion, { version }: PromoteOptions): StageCheck | null =>
+  stage === 'replay' && checked?.version === version ? { check: checked, traded: null } : null;
+
+const noteCheck = (options: PromoteOptions, { started, stage }: OpenPromotion, check: Check): Standing =>
+  noteInJournal(options.dir, {
+    kind: 'checked',
+    ...signed({ ...options, reason: '' }, started.promotion),
+    stage,
+    ...check,
+  });
+
+const signed = (
+  { clock, by, reason, version }: Pick<PromoteOptions, 'clock' | 'by' | 'reason' | 'version'>,
+  promotion: number,
+) => ({
+  ...{ promotion, at: clock.now(), by, reason, version },
+});
+
+function told(
+  { liveFile, dir, clock }: PromoteOptions,
+  standing: Standing,
+  end: Promoted['end'],
+  check: Check | null,
+  lines: readonly string[],
+  isPlaced = false,
+): Promoted {
+  const steps = { liveFile, dir, standing, now: clock.now() };
+  return { end, standing, check, lines, next: isPlaced ? placedSteps(steps) : nextSteps(steps) };
+}

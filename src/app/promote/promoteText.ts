@@ -1,0 +1,82 @@
+/** A promotion for a person, in at most 80 columns where its paths allow it, and for programs. */
+import { basename } from 'node:path';
+import { minuteOf } from '../inspect/profitReport.ts';
+import { wrapped } from '../messages/wrapped.ts';
+import type { Promoted } from './promote.ts';
+import type { Check, CriterionFinding } from './records.ts';
+import { inPlace } from './standing.ts';
+
+const WIDTH = 80;
+
+/** What was done, where it stands, the last look as a table, and what can be typed next. */
+export function promotedText({ standing, check, lines, next }: Promoted, liveFile: string): readonly string[] {
+  return [
+    // A table keeps its columns.
+    ...lines.flatMap(line => (line.length > WIDTH ? wrapped(line, WIDTH) : [line])),
+    ...wrapped(whereText(standing, liveFile), WIDTH),
+    ...(check === null ? [] : ['', ...findingsText(check.findings)]),
+    ...(next.length === 0 ? [] : ['', 'next:', ...next.map(command => `  ${command}`)]),
+  ];
+}
+
+/** In one sentence. */
+function whereText(standing: Promoted['standing'], liveFile: string): string {
+  const { open, placed } = standing;
+  const name = basename(liveFile);
+  const held = inPlace(standing);
+  if (open !== null) {
+    const { promotion, file, candidate } = open.started;
+    const last = open.checked;
+    const looked = last === null ? '' : ` Checked at ${minuteOf(last.at)} by ${last.by}: ${last.result}.`;
+    return `${name}: promotion ${promotion} (${basename(file)}, ${candidate.slice(0, 8)}) is at ${open.stage} since ${minuteOf(open.since)} UTC.${looked}`;
+  }
+  if (held === null) return `${name}: no promotion is under way, and none is in place.`;
+  const before = placed.length > 1 ? `; promotion ${placed.at(-2)!.promotion} was before it` : '';
+  return `${name}: promotion ${held} is promoted${before}. None is under way.`;
+}
+
+const RESULT_WIDTH = 7;
+const NAME_WIDTH = 10;
+const EXPECTED_WIDTH = 25;
+const FOUND_WIDTH = WIDTH - RESULT_WIDTH - NAME_WIDTH - EXPECTED_WIDTH - 6;
+
+/** A row a criterion: its result, its name, what was expected and what was found. */
+function findingsText(findings: readonly CriterionFinding[]): readonly string[] {
+  const row = (cells: readonly [string, string, string, string]): string =>
+    [cells[0].padEnd(RESULT_WIDTH), cells[1].padEnd(NAME_WIDTH), cells[2].padEnd(EXPECTED_WIDTH), cells[3]]
+      .join('  ')
+      .trimEnd();
+  return [
+    row(['', 'criterion', 'expected', 'found']),
+    ...findings.flatMap(({ criterion, expected, found, result }) => {
+      const [left, right] = [wrapped(expected, EXPECTED_WIDTH), wrapped(found, FOUND_WIDTH)];
+      return Array.from({ length: Math.max(left.length, right.length) }, (_, i) =>
+        row([i === 0 ? result : '', i === 0 ? criterion : '', left[i] ?? '', right[i] ?? '']),
+      );
+    }),
+  ];
+}
+
+const checkJson = ({ result, findings, replay, run }: Check) => ({
+  ...{ result, findings },
+  replay: replay ?? null,
+  run: run ?? null,
+});
+
+/** One JSON object (docs/json.md). */
+export function promotedJson({ end, standing, check, lines, next }: Promoted, liveFile: string, dir: string): object {
+  const { open, placed, pending, count } = standing;
+  return {
+    ...{ end, live: liveFile, journal: dir, count },
+    promotion: open?.started.promotion ?? inPlace(standing),
+    stage: open?.stage ?? (inPlace(standing) === null ? null : 'promoted'),
+    since: open === null ? null : new Date(open.since).toISOString(),
+    candidate: open && { file: open.started.file, digest: open.started.candidate },
+    criteria: open?.started.criteria ?? null,
+    tuned: open?.started.tuned ?? null,
+    inPlace: placed.map(({ promotion }) => promotion),
+    pending: pending !== null,
+    check: check && checkJson(check),
+    ...{ lines, next },
+  };
+}

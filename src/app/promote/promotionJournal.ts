@@ -1,0 +1,94 @@
+/** The journal of a live file's promotions: only ever appended to, each line synced and bound to the one before it. */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import { appendLineDurably } from '../../live/files/durableFiles.ts';
+import { lockFolder } from '../../live/files/folderLock.ts';
+import { digestOf } from '../run/reloading.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import type { PromotionRecord } from './records.ts';
+import { after, NOTHING } from './standing.ts';
+import type { Standing } from './standing.ts';
+
+/** Beside the live file, with its name: `my.yaml` has `my.promotions`. */
+export const promotionsDir = (liveFile: string): string =>
+  join(dirname(resolve(liveFile)), `${basename(liveFile, extname(liveFile))}.promotions`);
+
+export type PromotionJournal = {
+  readonly file: string;
+  readonly standing: Standing;
+  readonly records: readonly PromotionRecord[];
+};
+
+const FILE = 'journal.jsonl';
+
+/** Of the line before; of the first line there is none. */
+type Line = PromotionRecord & { readonly after: string | null };
+
+/** Empty where nothing was ever begun. Throws `UsageError` where it is not what was written. */
+export function promotionJournal(dir: string): PromotionJournal {
+  const file = join(dir, FILE);
+  let standing = NOTHING;
+  let last: string | null = null;
+  const records: PromotionRecord[] = [];
+  for (const [i, text] of linesIn(file).entries()) {
+    const line = lineOf(text);
+    // A line that a kill cut off: nobody was told that it was written.
+    if (line === null) continue;
+    const { after: before, ...record } = line;
+    try {
+      if (before !== last) throw new Error('it does not follow the line before it: a line was changed or taken out');
+      standing = after(standing, record);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new UsageError(
+        `${file}:${i + 1}: ${why}; restore the file from a copy, or move ${dir} away and begin anew`,
+      );
+    }
+    last = digestOf(text);
+    records.push(record);
+  }
+  return { file, standing, records };
+}
+
+/** Durable when it returns. Throws an Error on a record that cannot follow, `UsageError` when the disk does not take it. */
+export function noteInJournal(dir: string, record: PromotionRecord): Standing {
+  const { file, standing } = promotionJournal(dir);
+  const next = after(standing, record);
+  const last = linesIn(file).findLast(text => lineOf(text) !== null);
+  const line: Line = { ...record, after: last === undefined ? null : digestOf(last) };
+  try {
+    appendLineDurably(file, JSON.stringify(line));
+  } catch (error) {
+    throw new UsageError(`${file}: cannot be written: ${error instanceof Error ? error.message : String(error)}`, 1);
+  }
+  return next;
+}
+
+/** Nobody else decides meanwhile. Rejects with `UsageError` (code 1) where another process is at it. */
+export async function alone<T>(dir: string, work: () => Promise<T>): Promise<T> {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const unlock = lockFolder(dir);
+  if (unlock === null)
+    throw new UsageError(`${dir}: another puntas promote works there; wait until it is done, then look again`, 1);
+  try {
+    return await work();
+  } finally {
+    unlock();
+  }
+}
+
+const linesIn = (file: string): readonly string[] =>
+  existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .split('\n')
+        .filter(text => text !== '')
+    : [];
+
+function lineOf(text: string): Line | null {
+  try {
+    const read = JSON.parse(text) as Partial<Line> | null;
+    return typeof read === 'object' && read !== null && typeof read.kind === 'string' ? (read as Line) : null;
+  } catch {
+    return null;
+  }
+}

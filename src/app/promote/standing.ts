@@ -1,0 +1,104 @@
+/** Where the promotions of one live file stand, by their journal: a state machine in which no stage can be skipped. */
+import type { Millis } from '../../core/index.ts';
+import { STAGES } from './records.ts';
+import type { ApprovedRecord, CheckedRecord, PromotionRecord, Stage, StartedRecord } from './records.ts';
+
+export type OpenPromotion = {
+  readonly started: StartedRecord;
+  readonly stage: Stage;
+  /** When it began. */
+  readonly since: Millis;
+  /** The last look at this stage. */
+  readonly checked: CheckedRecord | null;
+  /** Those that were approved, oldest first. */
+  readonly approved: readonly ApprovedRecord[];
+  /** The last look at each stage before this one. */
+  readonly evidence: readonly CheckedRecord[];
+};
+
+/** A promotion that put something into the live file's place. */
+type Placed = { readonly promotion: number; readonly before: string | null };
+
+export type Standing = {
+  readonly open: OpenPromotion | null;
+  /** What the live file should say: its digest, null when it should not be there; absent while no promotion ever touched it. */
+  readonly live?: string | null;
+  /** Newest last: what going back goes back over. */
+  readonly placed: readonly Placed[];
+  /** Decided, and not known to be in the live file; null where nothing is. */
+  readonly pending: Pending | null;
+  /** How many were begun. */
+  readonly count: number;
+};
+
+/** What the live file is to say, and said; null where it is not to be there, or was not. */
+export type Pending = { readonly promotion: number; readonly to: string | null; readonly from: string | null };
+
+export const NOTHING: Standing = { open: null, placed: [], pending: null, count: 0 };
+
+/** Throws an Error with the reason for a record that cannot follow. */
+export function after(standing: Standing, record: PromotionRecord): Standing {
+  const { open, placed, count, pending } = standing;
+  const cannot = (why: string): never => {
+    throw new Error(`${record.kind} of promotion ${record.promotion} cannot follow: ${why}`);
+  };
+  if (record.kind === 'placed') {
+    if (pending?.promotion !== record.promotion) return cannot('nothing of it waits to be put in place');
+    return { ...standing, pending: null };
+  }
+  if (record.kind === 'back') return wentBack(standing, record, cannot);
+  if (pending !== null) return cannot('what was decided is not in place yet');
+  if (record.kind === 'started') {
+    if (open !== null) return cannot(`promotion ${open.started.promotion} is under way`);
+    if (record.promotion !== count + 1) return cannot(`${count + 1} comes next`);
+    const begun = {
+      started: record,
+      stage: 'replay',
+      since: record.at,
+      checked: null,
+      approved: [],
+      evidence: [],
+    } as const;
+    return { ...standing, open: begun, count: count + 1 };
+  }
+  if (open === null || open.started.promotion !== record.promotion) return cannot('it is not under way');
+  if (record.stage !== open.stage) return cannot(`it is at ${open.stage}, not at ${record.stage}`);
+  if (record.kind === 'refused') return standing;
+  if (record.kind === 'checked') return { ...standing, open: { ...open, checked: record } };
+  if (record.result !== 'passed' && !record.anyway) return cannot(`its criteria were ${record.result}`);
+  const places = record.stage !== 'replay';
+  if (places !== (record.to !== null))
+    return cannot(places ? 'it puts nothing in place' : 'nothing is put in place yet');
+  const approved = [...open.approved, record];
+  const evidence = open.checked === null ? open.evidence : [...open.evidence, open.checked];
+  const next = STAGES[STAGES.indexOf(record.stage) + 1];
+  const { promotion, before } = record;
+  return {
+    ...standing,
+    ...(places ? { live: record.to, pending: { promotion, to: record.to, from: before } } : {}),
+    placed: record.stage === 'paper' ? [...placed, { promotion, before }] : placed,
+    open: next === undefined ? null : { ...open, stage: next, since: record.at, checked: null, approved, evidence },
+  };
+}
+
+/** From a stage with nothing in place the promotion ends, and the live file stays; else what was there before the newest one is put back. */
+function wentBack(
+  standing: Standing,
+  { promotion, to, from }: Extract<PromotionRecord, { kind: 'back' }>,
+  cannot: (why: string) => never,
+): Standing {
+  const { open, placed } = standing;
+  const last = placed.at(-1);
+  if (open !== null && open.stage !== 'smallest') {
+    if (open.started.promotion !== promotion) return cannot('it is not under way');
+    if (to !== undefined) return cannot('nothing of it is in place');
+    return { ...standing, open: null };
+  }
+  if (last === undefined || last.promotion !== promotion) return cannot('it is not in place');
+  if (to !== last.before) return cannot('that is not what was there before');
+  const pending = { promotion, to: last.before, from };
+  return { ...standing, open: null, live: last.before, placed: placed.slice(0, -1), pending };
+}
+
+/** The promotion that is in place: under way with its smallest size, or whole; null where none is. */
+export const inPlace = ({ placed }: Standing): number | null => placed.at(-1)?.promotion ?? null;

@@ -1,0 +1,28 @@
+/** A configuration that is written into another folder: its relative paths lead where they led. */
+import { isAbsolute, relative, resolve } from 'node:path';
+import type { Document } from 'yaml';
+
+/** Paths that are taken from the folder of the file; those of feeds are beside them. */
+const PATHS: readonly (readonly string[])[] = [
+  ['exchange', 'market', 'dir'],
+  ['paper', 'stateDir'],
+  ['state', 'dir'],
+  ['console', 'operatorTokenFile'],
+  ['console', 'viewerTokenFile'],
+];
+
+/** From a file in the folder `from` to one in the folder `to`. */
+export function movePaths(document: Document, from: string, to: string): void {
+  if (resolve(from) === resolve(to)) return;
+  for (const path of PATHS) movePath(document, path, from, to);
+  const feeds = document.getIn(['reference', 'feeds']);
+  if (typeof feeds === 'object' && feeds !== null && 'items' in feeds && Array.isArray(feeds.items))
+    for (const i of feeds.items.keys()) movePath(document, ['reference', 'feeds', i, 'file'], from, to);
+}
+
+function movePath(document: Document, path: readonly (string | number)[], from: string, to: string): void {
+  const value = document.getIn(path);
+  if (typeof value !== 'string' || isAbsolute(value)) return;
+  const moved = relative(resolve(to), resolve(from, value));
+  document.setIn(path, moved === '' ? '.' : moved);
+}

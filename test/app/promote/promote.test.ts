@@ -1,0 +1,174 @@
+/** The verbs on real files, with what a kill leaves behind; what needs a bot is in `test/cli/promote.test.ts`. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { keptCopy } from '../../../src/app/promote/liveFile.ts';
+import {
+  approvePromotion,
+  checkPromotion,
+  promoteOptions,
+  promotionBack,
+  showPromotion,
+  startPromotion,
+} from '../../../src/app/promote/promote.ts';
+import { noteInJournal, promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
+import { previewBack } from '../../../src/app/promote/previewBack.ts';
+import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
+import { realClock } from '../../../src/live/realClock.ts';
+import { approved, placed } from './records.ts';
+
+const SANDBOX = readFileSync(fileURLToPath(new URL('../../../config/sandbox.yaml', import.meta.url)), 'utf8');
+const root = mkdtempSync(join(tmpdir(), 'puntas-promote-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let dir = root;
+beforeEach(() => (dir = mkdtempSync(join(root, 'one-'))));
+
+const file = (name: string, text: string): string => {
+  writeFileSync(join(dir, name), text);
+  return join(dir, name);
+};
+const wider = (bps: number): string => SANDBOX.replace('halfSpreadBps: 16', `halfSpreadBps: ${bps}`);
+const clock = realClock();
+const optionsOf = (over: { reason?: string; liveFile?: string } = {}) =>
+  promoteOptions({
+    ...{ liveFile: join(dir, 'my.yaml'), by: 'ann', reason: 'a test', needsReason: true, version: '0.1.0', threads: 1 },
+    ...{ clock, progress: NO_PROGRESS, onInput: () => undefined },
+    ...over,
+  });
+const criteriaFile = () =>
+  file(
+    'criteria.yaml',
+    'replay: { tapes: [{ flow: { seconds: 300, seed: 3 } }], segments: 1, fillsLeast: 1, net60sLeast: null }',
+  );
+const begun = async () => {
+  file('my.yaml', SANDBOX);
+  return startPromotion(optionsOf(), { candidate: file('best.yaml', wider(18)), criteria: criteriaFile() });
+};
+const live = (): string | null =>
+  existsSync(join(dir, 'my.yaml')) ? readFileSync(join(dir, 'my.yaml'), 'utf8') : null;
+
+describe('a promotion', () => {
+  test('copies its candidate and its criteria: what is changed afterwards changes nothing of it', async () => {
+    const { standing } = await begun();
+    file('best.yaml', wider(99));
+    file('criteria.yaml', 'replay: { fillsLeast: 0 }');
+    const { end, standing: next } = await approvePromotion(optionsOf(), false);
+    expect([end, next.open?.stage]).toEqual(['done', 'paper']);
+    expect(next.open?.started).toEqual(standing.open?.started);
+    expect(next.open?.evidence[0]?.replay?.measures.fills).toBeGreaterThan(0);
+    expect(live()).toBe(SANDBOX);
+    const paper = join(dir, 'my.promotions/1/paper.yaml');
+    expect(readFileSync(paper, 'utf8')).toContain('halfSpreadBps: 18');
+    writeFileSync(paper, readFileSync(paper, 'utf8').replace('halfSpreadBps: 18', 'halfSpreadBps: 19'));
+    await expect(checkPromotion(optionsOf())).rejects.toThrow('was changed in what it trades');
+  });
+
+  test('cannot be approved where criteria are not met, and with anyway only with a reason, which is written down', async () => {
+    file('my.yaml', SANDBOX);
+    const criteria = file(
+      'much.yaml',
+      'replay: { tapes: [{ flow: { seconds: 300, seed: 3 } }], segments: 1, fillsLeast: 9000 }',
+    );
+    await startPromotion(optionsOf(), { candidate: file('best.yaml', wider(18)), criteria });
+    const refused = await approvePromotion(optionsOf(), false);
+    expect([refused.end, refused.check?.result, refused.standing.open?.stage]).toEqual(['refused', 'failed', 'replay']);
+    expect(() => optionsOf({ reason: 'eh' })).toThrow('--reason: say in a few words why');
+    const forced = await approvePromotion(optionsOf({ reason: 'for a trial' }), true);
+    expect([forced.end, forced.standing.open?.stage]).toEqual(['done', 'paper']);
+    const { records } = promotionJournal(join(dir, 'my.promotions'));
+    expect(records.map(({ kind }) => kind)).toEqual(['started', 'checked', 'refused', 'checked', 'approved']);
+    expect(records.at(-1)).toMatchObject({ anyway: true, result: 'failed', reason: 'for a trial', by: 'ann' });
+  });
+
+  test('begins with nothing that trades elsewhere, without tapes, or while another one is under way', async () => {
+    file('my.yaml', SANDBOX);
+    const other = file(
+      'other.yaml',
+      `${wider(18).replace('instance: demo', 'instance: two')}\nstate: { dir: ./elsewhere }\n`,
+    );
+    const start = (candidate: string, criteria?: string) => startPromotion(optionsOf(), { candidate, criteria });
+    await expect(start(other, criteriaFile())).rejects.toThrow(
+      /other\.yaml: instance: expected demo[^\n]+\n[^\n]+state\.dir: expected /,
+    );
+    await expect(start(file('best.yaml', wider(18)))).rejects.toThrow('nothing says what it is replayed on');
+    await expect(start(join(dir, 'best.yaml'), file('wrong.yaml', 'paper: { hours: 24 }'))).rejects.toThrow(
+      /wrong\.yaml:1:10 paper\.hours: unknown key; known here: hoursLeast, /,
+    );
+    await start(join(dir, 'best.yaml'), criteriaFile());
+    await expect(start(join(dir, 'best.yaml'), criteriaFile())).rejects.toThrow('promotion 1 is under way, at replay');
+    const given = await promotionBack(optionsOf());
+    expect([given.end, given.standing.open, live()]).toEqual(['done', null, SANDBOX]);
+    const again = await start(join(dir, 'best.yaml'), criteriaFile());
+    expect(again.standing.open?.started.promotion).toBe(2);
+  });
+});
+
+describe('a decision whose process was killed', () => {
+  /** The journal says smallest; the file is as the kill left it. */
+  const decided = async (isPlaced: boolean) => {
+    await begun();
+    const at = join(dir, 'my.promotions');
+    const [before, to] = [keptCopy(at, SANDBOX), keptCopy(at, wider(21))];
+    noteInJournal(at, approved(1, clock.now(), 'replay', null, null));
+    noteInJournal(at, approved(1, clock.now(), 'paper', to, before));
+    if (isPlaced) file('my.yaml', wider(21));
+  };
+
+  test.each([false, true])(
+    'is done by the next command (file already there: %s), and then by none any more',
+    async isPlaced => {
+      await decided(isPlaced);
+      expect(showPromotion(optionsOf()).lines.join(' ')).toContain('does not yet say what promotion 1 decided');
+      const { lines, check, standing } = await checkPromotion(optionsOf());
+      expect([live(), standing.pending]).toEqual([wider(21), null]);
+      expect(lines[0]).toBe('an earlier command ended too early; what it decided is done now');
+      expect(check?.result).toBe('not yet');
+      // From now on a person's own change is the person's.
+      file('my.yaml', wider(30));
+      expect(showPromotion(optionsOf()).lines.join(' ')).toContain('was changed by hand');
+      await expect(checkPromotion(optionsOf())).rejects.toThrow('it was changed by hand');
+      expect(live()).toBe(wider(30));
+    },
+  );
+
+  test.each([false, true])('is gone back from as if it had not been (file already there: %s)', async isPlaced => {
+    await decided(isPlaced);
+    expect(previewBack(optionsOf()).lines[0]).toContain('would say again what it said before promotion 1');
+    const { end, standing } = await promotionBack(optionsOf());
+    expect([end, live(), standing.open, standing.pending]).toEqual(['done', SANDBOX, null, null]);
+    expect(() => previewBack(optionsOf())).toThrow('there is nothing to go back from');
+    await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to go back from');
+  });
+
+  test('leaves a file alone that a person has changed since, and goes back all the same, keeping it', async () => {
+    await decided(false);
+    file('my.yaml', wider(30));
+    await expect(checkPromotion(optionsOf())).rejects.toThrow('was changed by hand since promotion 1 decided');
+    expect(live()).toBe(wider(30));
+    await promotionBack(optionsOf());
+    expect(live()).toBe(SANDBOX);
+    expect(existsSync(join(dir, `my.promotions/files/${keptCopy(join(dir, 'other'), wider(30))}.yaml`))).toBe(true);
+  });
+});
+
+test('going back keeps the rights and the link of the live file, and takes away one that was not there before', async () => {
+  await begun();
+  const at = join(dir, 'my.promotions');
+  const real = file('real.yaml', wider(21));
+  rmSync(join(dir, 'my.yaml'));
+  symlinkSync(real, join(dir, 'my.yaml'));
+  const mode = statSync(real).mode;
+  noteInJournal(at, approved(1, 1, 'replay', null, null));
+  noteInJournal(at, approved(1, 2, 'paper', keptCopy(at, wider(21)), keptCopy(at, SANDBOX)));
+  noteInJournal(at, placed(1, 3));
+  await promotionBack(optionsOf());
+  expect([readFileSync(real, 'utf8'), live(), statSync(real).mode]).toEqual([SANDBOX, SANDBOX, mode]);
+
+  await startPromotion(optionsOf(), { candidate: join(dir, 'best.yaml'), criteria: criteriaFile() });
+  noteInJournal(at, approved(2, 4, 'replay', null, null));
+  noteInJournal(at, approved(2, 5, 'paper', keptCopy(at, wider(21)), null));
+  const { lines } = await promotionBack(optionsOf());
+  expect([existsSync(real), lines.join(' ')]).toEqual([false, expect.stringContaining('is taken away')]);
+});

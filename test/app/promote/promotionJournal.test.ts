@@ -1,0 +1,78 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { alone, noteInJournal, promotionJournal, promotionsDir } from '../../../src/app/promote/promotionJournal.ts';
+import { approved, back, checked, placed, started } from './records.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'puntas-promotions-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let dir = root;
+beforeEach(() => (dir = mkdtempSync(join(root, 'one-'))));
+
+const WHOLE = [
+  started(1, 1),
+  checked(1, 2, 'replay'),
+  approved(1, 3, 'replay', null, null),
+  approved(1, 4, 'paper', 'small', 'old'),
+  placed(1, 5),
+  approved(1, 6, 'smallest', 'whole', 'small'),
+  placed(1, 7),
+  back(1, 8, 'whole', 'old'),
+  placed(1, 9),
+];
+const file = () => join(dir, 'journal.jsonl');
+
+describe('the journal of promotions', () => {
+  test('cut at any byte it stands where a whole line stood, and goes on from there to the same end', () => {
+    for (const record of WHOLE) noteInJournal(dir, record);
+    const bytes = readFileSync(file());
+    const end = promotionJournal(dir).standing;
+    const ends = [...bytes.entries()].flatMap(([i, byte]) => (byte === 0x0a ? [i] : []));
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: bytes.length }), cut => {
+        writeFileSync(file(), bytes.subarray(0, cut));
+        // A line is written once its last brace is.
+        const lines = ends.filter(at => at <= cut).length;
+        const { records } = promotionJournal(dir);
+        expect(records).toEqual(WHOLE.slice(0, lines));
+        for (const record of WHOLE.slice(lines)) noteInJournal(dir, record);
+        expect(promotionJournal(dir)).toMatchObject({ records: WHOLE, standing: end });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('in which a line was changed, or taken out, is told by its line and not believed', () => {
+    for (const record of WHOLE) noteInJournal(dir, record);
+    const lines = readFileSync(file(), 'utf8').split('\n').slice(0, -1);
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: lines.length - 2 }), fc.boolean(), (at, isGone) => {
+        const changed = lines.flatMap((line, i) => {
+          if (i !== at) return [line];
+          return isGone ? [] : [line.replace('"by":"ann"', '"by":"eve"')];
+        });
+        writeFileSync(file(), `${changed.join('\n')}\n`);
+        expect(() => promotionJournal(dir)).toThrow(/journal\.jsonl:\d+: .*restore the file from a copy/);
+      }),
+    );
+  });
+
+  test('takes no record that cannot follow, and writes nothing of it', () => {
+    noteInJournal(dir, WHOLE[0]!);
+    expect(() => noteInJournal(dir, approved(1, 2, 'smallest', 'whole', null))).toThrow('it is at replay');
+    expect(promotionJournal(dir).records).toHaveLength(1);
+  });
+
+  test('is worked on by one at a time', async () => {
+    await alone(dir, async () => {
+      await expect(alone(dir, () => Promise.resolve(1))).rejects.toThrow(`${dir}: another puntas promote works there`);
+    });
+    expect(await alone(dir, () => Promise.resolve(1))).toBe(1);
+  });
+
+  test('is beside the live file, under its name', () => {
+    expect(promotionsDir('/home/ann/my.yaml')).toBe('/home/ann/my.promotions');
+  });
+});
