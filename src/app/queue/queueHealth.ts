@@ -4,6 +4,9 @@ import { isLostConnection, messageOf } from './bullQueues.ts';
 /** The same sentence again is said after so long. */
 const AGAIN_AFTER_MS = 60_000;
 
+/** As BullMQ says that a job is no longer ours. */
+const LOST_LOCK = /(?:Missing|missing|renew) (?:a )?lock for job|not renew lock/;
+
 export class QueueHealth {
   readonly #shown: string;
   readonly #tell: (sentence: string) => void;
@@ -20,7 +23,9 @@ export class QueueHealth {
   /** An error, however often it comes. */
   heard(error: unknown): void {
     const now = this.#now();
-    const text = messageOf(error);
+    const text = LOST_LOCK.test(messageOf(error))
+      ? 'a trial was given to another worker, because this one did not say in time that it lives: its own result is dropped'
+      : messageOf(error);
     if (isLostConnection(error)) {
       if (this.#lostAt === null) this.#tell(`the connection to ${this.#shown} is lost (${text}); trying again`);
       this.#lostAt ??= now;

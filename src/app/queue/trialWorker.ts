@@ -44,7 +44,7 @@ const SHARE_EVERY_MS = 2_000;
 const RETRY_MS = 2_000;
 const STORE_PAUSE_MS = 5_000;
 /** A trial or a result that waited for so long is of a study that nobody goes on with. */
-export const KEPT_MS = 86_400_000;
+export const JOBS_KEPT_MS = 86_400_000;
 const CLEAN_EVERY_MS = 3_600_000;
 const CLEAN_MOST = 10_000;
 
@@ -58,7 +58,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const presence = { kind: 'worker', id: idOf(who), study: '', version, code, who } as const;
   log.info({}, `takes trials from ${place.shown}, ${threads} at once; ${buildText(presence)}`);
   try {
-    await trials.whileNotStopped(health, () => attended(presence, queues, health, trials, options));
+    await trials.whileNotStopped(() => attended(presence, queues, health, trials, options));
   } finally {
     await queues.end();
     log.info({}, `ends; ${trials.countText()}`);
@@ -112,7 +112,8 @@ async function forget(
   code: string,
 ): Promise<void> {
   const own = queues.queue(trialQueueName(code));
-  for (const state of ['completed', 'failed', 'wait', 'delayed'] as const) await own.clean(KEPT_MS, CLEAN_MOST, state);
+  for (const state of ['completed', 'failed', 'wait', 'delayed'] as const)
+    await own.clean(JOBS_KEPT_MS, CLEAN_MOST, state);
   for (const presence of forgotten) {
     if (presence.code !== code && !here.some(other => other.code === presence.code))
       await queues.queue(trialQueueName(presence.code)).obliterate({ force: true });
@@ -149,14 +150,13 @@ class Trials {
     return `${done} trials done${givenBack === 0 ? '' : `, ${givenBack} given back`}`;
   }
 
-  async whileNotStopped(health: QueueHealth, attended: () => Promise<void>): Promise<void> {
+  async whileNotStopped(attended: () => Promise<void>): Promise<void> {
     const { stop, threads, graceMs, log } = this.#options;
     const worker = this.#queues.worker(trialQueueName(this.#code), (job, token) => this.#run(job, token ?? '', log), {
       ...{ concurrency: threads, lockDuration: LOCK_MS, stalledInterval: STALLED_LOOK_MS },
       ...{ maxStalledCount: STALLED_MOST, runRetryDelay: RETRY_MS },
     });
     worker.on('stalled', () => log.warn({}, 'a trial goes back to the queue: its worker has died'));
-    worker.on('error', error => health.heard(error));
     await attended();
     const isBusy = this.#isBusy > 0;
     if (stop.aborted) log.info({}, isBusy ? `stops; what runs has ${Math.round(graceMs / 1_000)} s to end` : 'stops');
@@ -216,7 +216,7 @@ class Trials {
     const job = trialJobOf(data);
     if (typeof job === 'string') throw this.#queues.hopeless(`what was in the queue is no trial: ${job}`);
     if (job.code !== this.#code) throw this.#queues.hopeless('of another version than this worker');
-    if (this.#options.now() - timestamp > KEPT_MS)
+    if (this.#options.now() - timestamp > JOBS_KEPT_MS)
       throw this.#queues.hopeless('waited for more than a day: nobody wants it any more');
     return job;
   }

@@ -20,7 +20,7 @@ import { QueueHealth } from './queueHealth.ts';
 import type { QueuePlace } from './queuePlace.ts';
 import { plainLatencies, queuedOutcomeOf, trialJobId, trialQueueName } from './trialJob.ts';
 import type { QueuedSetting, TrialJob } from './trialJob.ts';
-import { KEPT_MS, paused, STALLED_MOST } from './trialWorker.ts';
+import { JOBS_KEPT_MS, paused, STALLED_MOST } from './trialWorker.ts';
 
 export type QueueOptions = {
   readonly place: QueuePlace;
@@ -49,6 +49,8 @@ const RETRY_MS = 3_000;
 const LOOK_SHARE = 0.02;
 const LOOK_LEAST_MS = 25;
 const LOOK_MOST_MS = 1_000;
+/** A look asks how many are over; what each is, only when that is another number, or so long after. */
+const LOOK_CLOSELY_MS = 5_000;
 
 /** Rejects with `UsageError` where there is no such queue. */
 export async function openTrialQueue(options: QueueOptions): Promise<TrialQueue> {
@@ -114,10 +116,6 @@ class Attendance {
     this.#own = { kind: 'study', id: randomUUID(), study, version, code, who: by.slice(0, 200) };
     this.#board = new PresenceBoard(queues.queue(HELLO_QUEUE));
     this.#health = health;
-  }
-
-  get workers(): number {
-    return this.#workers;
   }
 
   /** Rejects with `UsageError` where all workers are of another version. */
@@ -214,18 +212,26 @@ class QueuedTrials implements TrialExecutor {
     const whole = this.#waiting.size;
     const begun = now();
     let isAsked = false;
+    let [over, closely] = [-1, -Infinity];
     while (this.#waiting.size > 0) {
       if (stop.aborted) throw stopped();
       if (this.#attendance.refusal !== null) throw this.#attendance.refusal;
       try {
         if (!isAsked) await this.#ask();
         isAsked = true;
-        const shares = await this.#collect((asked, outcome) => {
-          onEnded(asked, outcome);
-          for (const twin of twins) if (twin.asked.digest === asked.digest) onEnded(twin.asked, outcome);
-        });
+        const found = await this.#over();
+        if (found !== over || now() - closely > LOOK_CLOSELY_MS) {
+          closely = now();
+          const left = this.#waiting.size;
+          const shares = await this.#collect((asked, outcome) => {
+            onEnded(asked, outcome);
+            for (const twin of twins) if (twin.asked.digest === asked.digest) onEnded(twin.asked, outcome);
+          });
+          // What ended meanwhile makes another number, and so another look.
+          over = found - (left - this.#waiting.size);
+          onShare((whole - this.#waiting.size + shares) / whole);
+        }
         this.#health.works();
-        onShare((whole - this.#waiting.size + shares) / whole);
       } catch (error) {
         if (!isLostConnection(error)) throw error;
         this.#health.heard(error);
@@ -263,7 +269,7 @@ class QueuedTrials implements TrialExecutor {
   }
 
   async #add(entries: readonly (readonly [string, Waiting])[]): Promise<void> {
-    const age = KEPT_MS / 1_000;
+    const age = JOBS_KEPT_MS / 1_000;
     await this.#queue.addBulk(
       entries.map(([jobId, { job }]) => ({
         name: 'trial',
@@ -274,6 +280,12 @@ class QueuedTrials implements TrialExecutor {
         },
       })),
     );
+  }
+
+  /** How many jobs are over and not yet taken away, of whatever study. */
+  async #over(): Promise<number> {
+    const { completed = 0, failed: without = 0 } = await this.#queue.getJobCounts('completed', 'failed');
+    return completed + without;
   }
 
   /** Tells of every trial that is over, in the order of the batch; returns how far the others are, summed. */

@@ -21,6 +21,7 @@ export function pruningBounds({ pruning, objectives }: StudyKeys, made: readonly
   return Array.from({ length: pieces }, (_, i) => medianAfter(i + 1, whole, { trialsMin, stepsMin }));
 }
 
+/** The same on every machine that has the bounds; `objective`: what they are of. */
 export const prunerBy =
   (bounds: PruningBounds, objective: MeasureName): Pruner =>
   (piece, trials) =>

@@ -54,12 +54,15 @@ test('a lost connection is told once and once when it is back, anything else onc
   health.works();
   health.works();
   for (let i = 0; i < 5; i++) health.heard(new Error('OOM command not allowed'));
+  health.heard(new Error('could not renew lock for job t-1'));
+  health.heard(new Error('Missing lock for job t-1. moveToFinished'));
   now = 70_000;
   health.heard(new Error('OOM command not allowed'));
   expect(said).toEqual([
     'the connection to redis://host is lost (connect ECONNREFUSED); trying again',
     'the connection to redis://host is back after 7 s',
     'redis://host: OOM command not allowed',
+    expect.stringMatching(/^redis:\/\/host: a trial was given to another worker/),
     'redis://host: OOM command not allowed',
   ]);
 });
