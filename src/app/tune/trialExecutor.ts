@@ -1,5 +1,6 @@
 /** Who runs trials: threads of this process, or whoever else can. The outcomes are the same. */
 import { modelRunner } from '../backtest/backtestThreads.ts';
+import type { ModelRunner } from '../backtest/backtestThreads.ts';
 import { prunerBy } from './pruner.ts';
 import type { PruningBounds } from './pruner.ts';
 import { runBatch } from './trialRuns.ts';
@@ -22,8 +23,10 @@ export type TrialExecutor = {
 };
 
 /** At most so many threads at once. */
-export function trialsHere(threads: number): TrialExecutor {
-  const runner = modelRunner(threads);
+export const trialsHere = (threads: number): TrialExecutor => trialsOf(modelRunner(threads));
+
+/** Ends the runner with it. */
+export function trialsOf(runner: ModelRunner): TrialExecutor {
   return {
     run: (batch, setting, bounds, onEnded, onShare) =>
       runBatch(batch, { ...setting, runner }, prunerBy(bounds, setting.objective), onEnded, onShare),
