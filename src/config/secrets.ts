@@ -48,7 +48,8 @@ export function readWebhookTokens(
 export function readQueuePassword(
   env: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string,
-): { readonly ok: true; readonly password: string | null } | { readonly ok: false; readonly errors: readonly string[] } {
+):
+  { readonly ok: true; readonly password: string | null } | { readonly ok: false; readonly errors: readonly string[] } {
   const name = 'PUNTAS_QUEUE_PASSWORD';
   if (env[name] === undefined && env[`${name}_FILE`] === undefined) return { ok: true, password: null };
   const errors: string[] = [];

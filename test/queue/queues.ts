@@ -74,8 +74,8 @@ function tapedStudy(name: string): string {
     writer.close();
   }
   const keys = {
-    tapes: [{ name: 'flow', flow: { seconds: 1_200, seed: 11 } }, { path: dir }],
-    search: { algorithm: 'tpe', seed: 3, trials: 9, batch: 3 },
+    tapes: [{ name: 'flow', flow: { seconds: 900, seed: 11 } }, { path: dir }],
+    search: { algorithm: 'tpe', seed: 3, trials: 6, batch: 3 },
     pruning: { startAfterTrials: 3 },
     models: ['pessimistic', 'expected'],
     latenciesMs: ['lognormal:40,0.5'],
@@ -139,7 +139,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
       expect([name, recordsIn(bench.path(name))]).toEqual([name, recordsIn(bench.path('one'))]);
     }
     const { counts, ranking } = printed(one) as Tuning;
-    expect(counts.done + counts.pruned).toBe(9);
+    expect(counts.done + counts.pruned).toBe(6);
     expect(ranking.length).toBeGreaterThan(1);
   });
 
@@ -198,32 +198,34 @@ describe.skipIf(missing.length > 0)('a study', () => {
     const changed = join(other, 'dist/src/core/model/units.js');
     writeFileSync(changed, `${readFileSync(changed, 'utf8')}\n// another version\n`);
     const file = bench.file('refused.yaml', stringify(keysOfStudy()));
-    const args = ['tune', '-c', file, '--registry', bench.path('refused'), '--queue', redis.url];
-    const alien = worker(redis.url, ['--threads', '1']);
-    await alien.sees(/takes trials from/);
-    const tuning = programs[programs.push(puntas(args, {}, join(other, 'dist/src/main.js'))) - 1]!;
-    const ended = await tuning.ended;
-    expect(ended.code).toBe(2);
-    expect(complaints(ended)).toEqual([
-      expect.stringMatching(
-        /^redis:\S+: its workers are of another version and are refused: \S+ is of puntas \S+, code \w{12}, this is puntas \S+, code \w{12}; run the same build on both$/,
-      ),
-    ]);
-    expect(linesOf(bench.path('refused')).filter(line => line.includes('"kind":"trial"'))).toEqual([]);
-    // With a worker of its own it is not refused; the other one tells that it takes no part.
-    worker(redis.url, ['--threads', '1']).signal('SIGKILL');
-    const same =
-      programs[
-        programs.push(puntas(['worker', '--queue', redis.url, '--threads', '1'], {}, join(other, 'dist/src/main.js'))) -
-          1
-      ]!;
-    await same.sees(/takes trials from/);
-    const whole = puntas(args, {}, join(other, 'dist/src/main.js'));
-    programs.push(whole);
+    const own = await redisServer();
+    const args = ['tune', '-c', file, '--registry', bench.path('refused'), '--queue', own.url];
+    const main = join(other, 'dist/src/main.js');
+    const ofOther = (flags: readonly string[]): Program => {
+      const program = puntas(flags, {}, main);
+      programs.push(program);
+      return program;
+    };
+    const refusal = expect.stringMatching(
+      /^redis:\S+: its workers are of another version and are refused: \S+ is of puntas \S+, code \w{12}, this is puntas \S+, code \w{12}; run the same build on both$/,
+    ) as unknown;
+    const waits = ofOther(args);
+    await waits.sees(/no worker is at/);
+    const alien = worker(own.url, ['--threads', '1']);
     await alien.sees(/does not run the study of \S+: it is of puntas/);
-    expect((await whole.ended).code).toBe(0);
+    const waited = await waits.ended;
+    expect([waited.code, complaints(waited).at(-1)]).toEqual([2, refusal]);
+    const atOnce = await ofOther(args).ended;
+    expect([atOnce.code, complaints(atOnce)]).toEqual([2, [refusal]]);
+    expect(linesOf(bench.path('refused')).filter(line => line.includes('"kind":"trial"'))).toEqual([]);
+    // With a worker of its own it is run, by that one alone.
+    const same = ofOther(['worker', '--queue', own.url, '--threads', '1']);
+    await same.sees(/takes trials from/);
+    const whole = await ofOther(args).ended;
+    expect(whole.code, whole.stderr).toBe(0);
     alien.signal('SIGTERM');
     expect(begunBy((await alien.ended).stderr)).toEqual([]);
+    await own.stop();
   });
 });
 

@@ -1,6 +1,6 @@
 /**
  * What a queue costs, and what a second core brings: the same study on threads and over Redis or PostgreSQL, in turns, in processor time and in time. One batch after the other:
- * what the busiest worker needs for each is what the study would take on a machine that has nothing else to do. [--rounds N] [--trials N] [--postgres].
+ * what the busiest worker needs for each is what the study would take on a machine that has nothing else to do. [--rounds N] [--trials N] [--seconds of flow, N] [--postgres].
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -15,9 +15,9 @@ import { postgresServer, redisServer } from './queueServers.ts';
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '3' },
-    trials: { type: 'string', default: '24' },
-    seconds: { type: 'string', default: '7200' },
+    rounds: { type: 'string', default: '5' },
+    trials: { type: 'string', default: '32' },
+    seconds: { type: 'string', default: '18000' },
     postgres: { type: 'boolean', default: false },
   },
 });
@@ -156,7 +156,9 @@ try {
     console.log(
       `${name}: a trial takes ${of(name, 'processor').toFixed(3)} s of processors, ${of(name, 'busiest').toFixed(3)} s of the busiest, ${of(name, 'time').toFixed(3)} s`,
     );
-  console.log(`queue beside threads, processor time: ${ratios('one worker', 'one thread', 'processor')}`);
+  console.log(
+    `queue beside threads, processor time: ${ratios('one worker', 'one thread', 'processor')}; time: ${ratios('one worker', 'one thread', 'time')}`,
+  );
   console.log(
     `one thread to two, busiest thread: ${ratios('one thread', 'two threads', 'busiest')}; time: ${ratios('one thread', 'two threads', 'time')}`,
   );

@@ -50,13 +50,12 @@ const CLEAN_MOST = 10_000;
 
 /** Resolves when it was stopped and every trial is done or given back. Rejects with `UsageError` where it cannot work at all. */
 export async function runWorker(options: WorkerOptions): Promise<void> {
-  const { place, version, who, log, now, threads } = options;
+  const { place, version, who, log, now } = options;
   const health = new QueueHealth(place.shown, sentence => log.warn({}, sentence), now);
   const code = programCode();
   const queues = await connectQueues(place, error => health.heard(error));
   const trials = new Trials(options, code, queues);
   const presence = { kind: 'worker', id: idOf(who), study: '', version, code, who } as const;
-  log.info({}, `takes trials from ${place.shown}, ${threads} at once; ${buildText(presence)}`);
   try {
     await trials.whileNotStopped(() => attended(presence, queues, health, trials, options));
   } finally {
@@ -71,17 +70,16 @@ async function attended(
   queues: BullQueues,
   health: QueueHealth,
   trials: Trials,
-  { log, now, stop }: WorkerOptions,
+  { log, now, stop, place, threads }: WorkerOptions,
 ): Promise<void> {
   const stops = [stop, trials.stopped];
   const board = new PresenceBoard(queues.queue(HELLO_QUEUE));
   const refused = new Set<string>();
   let cleaned = -Infinity;
+  let isThere = false;
   const isStopped = (): boolean => stops.some(({ aborted }) => aborted);
   while (!isStopped()) {
     try {
-      await board.say({ ...own, at: now() });
-      health.works();
       const { here, forgotten } = await board.seen(now());
       for (const { kind, id, code, version, who } of here)
         if (kind === 'study' && code !== own.code && !refused.has(id)) {
@@ -91,6 +89,11 @@ async function attended(
             `does not run the study of ${who}: it is of ${buildText({ version, code })}, this worker of ${buildText(own)}; run the same build on both`,
           );
         }
+      // Only then: a study of another version ends as soon as it sees this worker.
+      await board.say({ ...own, at: now() });
+      health.works();
+      if (!isThere) log.info({}, `takes trials from ${place.shown}, ${threads} at once; ${buildText(own)}`);
+      isThere = true;
       if (now() - cleaned > CLEAN_EVERY_MS) {
         cleaned = now();
         await forget(forgotten, here, queues, board, own.code);

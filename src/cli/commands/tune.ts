@@ -16,7 +16,7 @@ import { threadNumber } from '../terminal/flags.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
-import { queueFlags } from './queueFlags.ts';
+import { queueFlags } from '../terminal/queueFlags.ts';
 
 type TuneFlags = {
   readonly config: string;

@@ -8,7 +8,7 @@ import { durationFlag, threadNumber } from '../terminal/flags.ts';
 import { logger } from '../terminal/logger.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
-import { queueFlags } from './queueFlags.ts';
+import { queueFlags } from '../terminal/queueFlags.ts';
 
 type WorkerFlags = {
   readonly queue: string;
