@@ -151,7 +151,10 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
     command: /^npm run queue:overhead/,
     why: 'a quarter of an hour, and figures of a quiet machine; `.ci/queue.sh` holds the results',
   },
-  { command: /^npm run bench$|bench\/(?:scrapes|consoleSoak|openPagesCost)\.js/, why: 'figures of a quiet machine; nothing holds on a busy one' },
+  {
+    command: /^npm run bench$|bench\/(?:scrapes|consoleSoak|openPagesCost)\.js/,
+    why: 'figures of a quiet machine; nothing holds on a busy one',
+  },
   {
     command: /puntas hedges settle ID/,
     why: 'needs a conversion that nobody can look up; `test/live/hedge/settle.test.ts` makes one',
