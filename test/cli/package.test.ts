@@ -14,12 +14,25 @@ test('the package has what the program needs and no script of developers', () =>
   const paths = files.map(({ path }) => path);
   const shipped = Object.values(bin);
   expect(paths).toEqual(
-    expect.arrayContaining([...shipped, 'dist/src/app/backtest/backtestThread.js', 'config/sandbox.yaml', 'LICENSE']),
+    expect.arrayContaining([
+      ...shipped,
+      'dist/src/app/backtest/backtestThread.js',
+      'config/sandbox.yaml',
+      'docs/configuration.md',
+      'LICENSE',
+    ]),
   );
   const developers = Object.values(scripts)
     .flatMap(script => [...script.matchAll(/node (dist\/\S+\.js)/g)].map(([, path]) => path!))
     .filter(path => !shipped.includes(path));
   expect(developers).toContain('dist/test/scripts/golden.js');
   expect(paths.filter(path => developers.includes(path))).toEqual([]);
-  expect(paths.filter(path => !/^(dist\/(src|strategies|backtest)|config)\/|^[\w.]+$/.test(path))).toEqual([]);
+  expect(
+    paths.filter(
+      path =>
+        !/^(dist\/(src|strategies|backtest)|config|docs\/(adr|mappings|sources))\/|^docs\/[\w-]+\.(md|png|svg)$|^[\w.]+$/.test(
+          path,
+        ),
+    ),
+  ).toEqual([]);
 });

@@ -298,8 +298,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'position lots rounded away from zero',
     file: 'src/core/accounting/inventory.ts',
-    from: 'Number(this.position() / this.#instrument.lotMoney)',
-    to: 'Number((this.position() + (this.position() < 0n ? 1n - this.#instrument.lotMoney : this.#instrument.lotMoney - 1n)) / this.#instrument.lotMoney)',
+    from: 'this.#lots = Number(this.#position.inventory / this.#instrument.lotMoney);',
+    to: 'this.#lots = Number((this.#position.inventory + (this.#position.inventory < 0n ? 1n - this.#instrument.lotMoney : this.#instrument.lotMoney - 1n)) / this.#instrument.lotMoney);',
     test: 'test/core/accounting/holdings.test.ts',
     title: 'in lots is never more than there is, in either direction, and less than a lot short of it',
   },
@@ -445,7 +445,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'rivals: window never forgets',
     file: 'src/core/orders/duplicateInstance.ts',
-    from: '    this.#reads = this.#reads.filter(read => at - read.at < WITHIN_MS);\n    if',
+    from: '    if (this.#reads.length > 0) this.#reads = this.#reads.filter(read => at - read.at < WITHIN_MS);\n    if',
     to: '    if',
     test: 'test/core/orders/duplicateInstance.test.ts',
     title: 'are of somebody who lives from the third read of one minute that shows new ones, and then for good',
@@ -493,7 +493,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'oid of a forgotten order stays',
     file: 'src/core/orders/orders.ts',
-    from: '      if (oid !== null) this.#byOid.delete(oid);\n',
+    from: '    if (forgotten !== null) this.#byOid.delete(forgotten);\n',
     to: '',
     test: 'test/core/orders/orders.test.ts',
     title: 'is forgotten whole, its oid with it, when five thousand others have ended since',

@@ -14,7 +14,7 @@ import { crossSplits, distinct, evidenceOf, spansInTime } from '../../src/app/tu
 import { Registry } from '../../src/app/tune/registry.ts';
 import { digestOfData, readStudy, studyDigest } from '../../src/app/tune/study.ts';
 import type { Study } from '../../src/app/tune/study.ts';
-import { trialsOn } from '../../src/app/tune/trialExecutor.ts';
+import { trialsByRunner } from '../../src/app/tune/trialExecutor.ts';
 import { runBatch } from '../../src/app/tune/trialRuns.ts';
 import type { TrialOutcome, TrialTerms } from '../../src/app/tune/trialRuns.ts';
 import { bestTrial, runTrials } from '../../src/app/tune/trials.ts';
@@ -108,7 +108,7 @@ async function judged(
   };
   const now = (): string => new Date().toISOString();
   const trials = await runTrials({
-    ...{ study, hours, registry, terms: run, executor: trialsOn(runner), progress, unit: recording.tape.minor },
+    ...{ study, hours, registry, terms: run, executor: trialsByRunner(runner), progress, unit: recording.tape.minor },
     signed: () => ({ study: hours.study, at: now(), by: 'compare:tuned', version: version() }),
   });
   const done = distinct(trials.filter(({ state }) => state === 'done'));

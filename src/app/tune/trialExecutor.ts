@@ -23,10 +23,10 @@ export type TrialExecutor = {
 };
 
 /** At most so many threads at once. */
-export const trialsHere = (threads: number): TrialExecutor => trialsOn(modelRunner(threads));
+export const trialsHere = (threads: number): TrialExecutor => trialsByRunner(modelRunner(threads));
 
 /** Ends the runner with it. */
-export function trialsOn(runner: ModelRunner): TrialExecutor {
+export function trialsByRunner(runner: ModelRunner): TrialExecutor {
   return {
     run: (batch, setting, bounds, onEnded, onShare) =>
       runBatch(batch, { ...setting, runner }, prunerBy(bounds, setting.objective), onEnded, onShare),

@@ -114,7 +114,15 @@ function compareHolds(view: ConsoleView, dir: string, at: number): void {
     ['paused', pause !== null && pause.until !== null && pause.until <= at ? null : lying(dir, 'PAUSED')],
     ['reduce only', lying(dir, 'REDUCE')],
   ] as const;
-  const holds = there.flatMap(([what, of]) => (of === null ? [] : [[what, of.who ?? of.by, of.reason]]));
+  const flatten = lying(dir, 'FLATTEN') as {
+    readonly by: string;
+    readonly reason: string;
+    readonly costMax: string;
+  } | null;
+  const holds = [
+    ...there.flatMap(([what, of]) => (of === null ? [] : [[what, of.who ?? of.by, of.reason]])),
+    ...(flatten === null ? [] : [['flatten', flatten.by, `${flatten.reason} (for at most ${flatten.costMax} in all)`]]),
+  ] as const;
   expect(view.bot.halts.map(({ what, by, reason }) => [what, by, reason])).toEqual(holds);
   const head = textOf('headPanel', view);
   const warnings = textOf('warningsPanel', view);
@@ -123,7 +131,7 @@ function compareHolds(view: ConsoleView, dir: string, at: number): void {
     expect(warnings).toContain(`${what} by ${who} at `);
     expect(warnings).toContain(`: ${why}`);
   }
-  if (holds.length === 0) expect(warnings).not.toMatch(/(?:halted|paused|held|reduce only) by .* at \d{4}-/);
+  if (holds.length === 0) expect(warnings).not.toMatch(/(?:halted|paused|held|reduce only|flatten) by .* at \d{4}-/);
   const last = actionsIn(dir).at(-1);
   if (last === undefined) return;
   const events = textOf('eventsPanel', view);
