@@ -49,8 +49,8 @@ function listing(keep: (order: Order) => boolean): () => () => void {
     const before = Object.defineProperty({}, 'live', original);
     Object.defineProperty(Orders.prototype, 'live', {
       configurable: true,
-      get(this: Orders): IterableIterator<Order> {
-        return [...(Reflect.get(before, 'live', this) as Iterable<Order>)].filter(keep).values();
+      get(this: Orders): readonly Order[] {
+        return (Reflect.get(before, 'live', this) as readonly Order[]).filter(keep);
       },
     });
     return () => void Object.defineProperty(Orders.prototype, 'live', original);
