@@ -29,7 +29,8 @@ const copyOf = (dir: string, digest: string): string => join(dir, 'files', `${di
 export function keptCopy(dir: string, text: string): string {
   const digest = digestOf(text);
   const file = copyOf(dir, digest);
-  if (!existsSync(file)) written(file, () => writeDurably(file, text));
+  const isThere = existsSync(file) && digestOf(readFileSync(file, 'utf8')) === digest;
+  if (!isThere) written(file, () => writeDurably(file, text));
   return digest;
 }
 

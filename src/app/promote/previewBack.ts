@@ -14,8 +14,9 @@ import { promotionJournal } from './promotionJournal.ts';
 /** Reads alone. Throws `UsageError` where there is nothing to go back from. */
 export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted {
   const { standing } = promotionJournal(dir);
-  const { open, placed } = standing;
-  const last = placed.at(-1);
+  const { open, placed, pending } = standing;
+  // One that was decided and did not come to its end comes first.
+  const last = pending?.isBack === true ? { promotion: pending.promotion, before: pending.to } : placed.at(-1);
   const shown = (lines: readonly string[]): Promoted => ({ end: 'shown', standing, check: null, lines, next: [] });
   if (open !== null && open.stage !== 'smallest')
     return shown([

@@ -111,51 +111,77 @@ export async function startPromotion(
 
 /** One look at the stage that is under way, written down. Rejects with `UsageError` where there is none. */
 export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
-  alone(options.dir, async () => {
-    const { lines, standing } = settle(options);
-    const open = underWay(standing, options.liveFile);
-    const { check } = await checkStage(open, standing, options);
-    const noted = noteCheck(options, open, check);
-    return told(options, noted, 'done', check, lines);
+  afterLook(
+    options,
+    ({ open, standing }) => checkStage(open, standing, options),
+    ({ open, lines }, { check }) => told(options, noteCheck(options, open, check), 'done', check, lines),
+  );
+
+type Begun = ReturnType<typeof settle> & { readonly open: OpenPromotion; readonly records: number };
+
+/** A look may take long, and goes on without the lock: nobody who goes back waits for it. What was decided meanwhile makes it worth nothing. Rejects with `UsageError` then. */
+async function afterLook(
+  options: PromoteOptions,
+  look: (begun: Begun) => Promise<StageCheck>,
+  decide: (begun: Begun, looked: StageCheck) => Promoted,
+): Promise<Promoted> {
+  const { dir, liveFile } = options;
+  const begun = await alone(dir, async () => {
+    const settled = settle(options);
+    const open = underWay(settled.standing, liveFile, settled.lines);
+    return { ...settled, open, records: promotionJournal(dir).records.length };
   });
+  const looked = await look(begun);
+  return alone(dir, async () => {
+    if (promotionJournal(dir).records.length !== begun.records)
+      throw new UsageError(
+        `${liveFile}: its promotion went on while this looked at ${begun.open.stage}, and nothing of this look is kept; where it stands: puntas promote -c ${liveFile}`,
+        1,
+      );
+    return decide(begun, looked);
+  });
+}
 
 /** Looks once more and goes on to the next stage, where all criteria are passed or `anyway`; from paper on with what is put in the live file's place. */
 export const approvePromotion = (options: PromoteOptions, anyway: boolean): Promise<Promoted> =>
-  alone(options.dir, async () => {
-    const { lines, standing } = settle(options);
-    const open = underWay(standing, options.liveFile);
-    const looked = replayedBefore(open, options) ?? (await checkStage(open, standing, options));
-    const { check } = looked;
-    if (check !== open.checked) noteCheck(options, open, check);
-    const { findings, result } = check;
-    const { stage } = open;
-    const by = { ...signed(options, open.started.promotion), stage, findings };
-    if (result !== 'passed' && !anyway) {
-      const after = noteInJournal(options.dir, { kind: 'refused', asked: 'approve', ...by });
-      const why = result === 'failed' ? 'criteria are not met' : 'not everything is known yet';
-      return told(options, after, 'refused', check, [
-        ...lines,
-        `not approved: ${why}; --anyway approves it all the same, and the journal says so`,
-      ]);
-    }
-    const text = stage === 'replay' ? null : placedText(options, open, looked);
-    const before = liveTextOf(options.liveFile);
-    const kept = before === null ? null : keptCopy(options.dir, before);
-    const to = text === null ? null : keptCopy(options.dir, text);
-    const approved = {
-      kind: 'approved',
-      ...by,
-      result,
-      anyway: result !== 'passed',
-      to,
-      before: text === null ? null : kept,
-    } as const;
-    const decided = noteInJournal(options.dir, approved);
-    const said = [...lines, `${stage} is approved${result === 'passed' ? '' : ', although not all criteria are met'}`];
-    if (text === null) return told(options, decided, 'done', check, said);
-    const placed = place(options, decided);
-    return told(options, placed.standing, 'done', check, [...said, ...placed.lines], true);
-  });
+  afterLook(
+    options,
+    async ({ open, standing }) => replayedBefore(open, options) ?? (await checkStage(open, standing, options)),
+    (begun, looked) => approved(options, anyway, begun, looked),
+  );
+
+function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Begun, looked: StageCheck): Promoted {
+  const { check } = looked;
+  if (check !== open.checked) noteCheck(options, open, check);
+  const { findings, result } = check;
+  const { stage } = open;
+  const by = { ...signed(options, open.started.promotion), stage, findings };
+  if (result !== 'passed' && !anyway) {
+    const after = noteInJournal(options.dir, { kind: 'refused', asked: 'approve', ...by });
+    const why = result === 'failed' ? 'criteria are not met' : 'not everything is known yet';
+    return told(options, after, 'refused', check, [
+      ...lines,
+      `not approved: ${why}; --anyway approves it all the same, and the journal says so`,
+    ]);
+  }
+  const text = stage === 'replay' ? null : placedText(options, open, looked);
+  const before = liveTextOf(options.liveFile);
+  const kept = before === null ? null : keptCopy(options.dir, before);
+  const to = text === null ? null : keptCopy(options.dir, text);
+  const record = {
+    kind: 'approved',
+    ...by,
+    result,
+    anyway: result !== 'passed',
+    to,
+    before: text === null ? null : kept,
+  } as const;
+  const decided = noteInJournal(options.dir, record);
+  const said = [...lines, `${stage} is approved${result === 'passed' ? '' : ', although not all criteria are met'}`];
+  if (text === null) return told(options, decided, 'done', check, said);
+  const placed = place(options, decided);
+  return told(options, placed.standing, 'done', check, [...said, ...placed.lines], true);
+}
 
 /** Ends what is under way; what was put in the live file's place gives way to what was there before, and a bot that runs takes that up. */
 export const promotionBack = (options: PromoteOptions): Promise<Promoted> =>
@@ -175,21 +201,42 @@ export const promotionBack = (options: PromoteOptions): Promise<Promoted> =>
         `promotion ${promotion} is given up at ${open.stage}; ${liveFile} stays as it is${beside}`,
       ]);
     }
+    const { pending } = standing;
+    // One that was decided and did not come to its end: that comes first, whatever the file says meanwhile.
+    if (pending?.isBack === true) {
+      const said = 'an earlier way back ended too early; it is done now';
+      return goneBack(options, standing, pending.to, [said, ...keptLines(options, from, standing)]);
+    }
     const last = standing.placed.at(-1);
     if (last === undefined)
       throw new UsageError(
         `${liveFile}: no promotion of it is under way or in place: there is nothing to go back from`,
       );
-    const isHand = from !== standing.live && standing.pending === null;
+    const kept = pending === null ? keptLines(options, from, standing) : [];
+    // What is gone would leave the decision without its effect.
+    if (last.before !== null) textOfCopy(dir, last.before);
     const back = { kind: 'back', ...signed(options, last.promotion), to: last.before, from } as const;
-    const placed = place(options, noteInJournal(dir, back));
-    const kept =
-      isHand && from !== null
-        ? [`${liveFile} had been changed by hand; that is kept as ${dir}/files/${from}.yaml`]
-        : [];
-    const reloaded = await takenUp(options, last.before);
-    return told(options, placed.standing, reloaded.end, null, [...placed.lines, ...kept, ...reloaded.lines]);
+    return goneBack(options, noteInJournal(dir, back), last.before, kept);
   });
+
+/** What a person had written there is kept, and where. */
+const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: Standing) =>
+  found === null || found === live || found === pending?.from
+    ? []
+    : [`${liveFile} had been changed by hand; that is kept as ${dir}/files/${found}.yaml`];
+
+/** The way back is in the journal: the file follows, and a bot that runs. */
+async function goneBack(
+  options: PromoteOptions,
+  decided: Standing,
+  to: string | null,
+  lines: readonly string[],
+): Promise<Promoted> {
+  const placed = place(options, decided);
+  const { end, lines: reloaded } = await takenUp(options, to);
+  // A bot that did not take it up trades on with what was there: the reload comes next.
+  return told(options, placed.standing, end, null, [...placed.lines, ...lines, ...reloaded], end === 'refused');
+}
 
 /** A bot that runs there takes the file up by a reload; without a file there is nothing to take up. */
 async function takenUp(
@@ -220,16 +267,16 @@ function placedText(options: PromoteOptions, open: OpenPromotion, { traded }: St
     throw new UsageError(
       'the smallest size follows from the book, and no run on paper has seen it yet: run the candidate on paper at least once',
     );
-  const { file, tuned, promotion } = started;
-  const candidate: Candidate = {
-    file,
-    tuned,
-    text: textOfCopy(dir, started.candidate),
-    config: paperConfig(dir, open),
-  };
+  const { file, promotion } = started;
+  const candidate = candidateOf(options, open);
   const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${basename(file)}: the smallest size, before it is promoted whole.`;
   return checkedText(smallestText(candidate, dirname(liveFile), traded, head).text, liveFile);
 }
+
+const candidateOf = ({ dir }: PromoteOptions, open: OpenPromotion): Candidate => {
+  const { file, tuned, candidate } = open.started;
+  return { file, tuned, text: textOfCopy(dir, candidate), config: paperConfig(dir, open) };
+};
 
 /** Throws `UsageError` where it is no configuration. */
 function checkedText(text: string, liveFile: string): string {
@@ -278,10 +325,11 @@ const pendingLines = ({ pending }: Standing, liveFile: string): readonly string[
         `${liveFile} does not yet say what promotion ${pending.promotion} decided: the command that did was ended; the next check, approve or back does it`,
       ];
 
-function underWay({ open }: Standing, liveFile: string): OpenPromotion {
+/** `lines`: what was done before, and is told in any case. */
+function underWay({ open }: Standing, liveFile: string, lines: readonly string[]): OpenPromotion {
   if (open === null)
     throw new UsageError(
-      `${liveFile}: no promotion is under way; begin one with: puntas promote start CANDIDATE -c ${liveFile} --reason "..."`,
+      `${lines.map(line => `${line}\n`).join('')}${liveFile}: no promotion is under way; begin one with: puntas promote start CANDIDATE -c ${liveFile} --reason "..."`,
     );
   return open;
 }

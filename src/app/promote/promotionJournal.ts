@@ -1,6 +1,6 @@
 /** The journal of a live file's promotions: only ever appended to, each line synced and bound to the one before it. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { appendLineDurably } from '../../live/files/durableFiles.ts';
 import { lockFolder } from '../../live/files/folderLock.ts';
 import { digestOf } from '../run/reloading.ts';
@@ -9,9 +9,9 @@ import type { PromotionRecord } from './records.ts';
 import { after, NOTHING } from './standing.ts';
 import type { Standing } from './standing.ts';
 
-/** Beside the live file, with its name: `my.yaml` has `my.promotions`. */
+/** Beside the live file, with its name: `my.yaml` has `my.promotions`, and `my.yml`, which may lie beside it, `my.yml.promotions`. */
 export const promotionsDir = (liveFile: string): string =>
-  join(dirname(resolve(liveFile)), `${basename(liveFile, extname(liveFile))}.promotions`);
+  join(dirname(resolve(liveFile)), `${basename(liveFile, '.yaml')}.promotions`);
 
 export type PromotionJournal = {
   readonly file: string;

@@ -32,7 +32,13 @@ export type Standing = {
 };
 
 /** What the live file is to say, and said; null where it is not to be there, or was not. */
-export type Pending = { readonly promotion: number; readonly to: string | null; readonly from: string | null };
+export type Pending = {
+  readonly promotion: number;
+  readonly to: string | null;
+  readonly from: string | null;
+  /** By a way back. */
+  readonly isBack: boolean;
+};
 
 export const NOTHING: Standing = { open: null, placed: [], pending: null, count: 0 };
 
@@ -75,7 +81,7 @@ export function after(standing: Standing, record: PromotionRecord): Standing {
   const { promotion, before } = record;
   return {
     ...standing,
-    ...(places ? { live: record.to, pending: { promotion, to: record.to, from: before } } : {}),
+    ...(places ? { live: record.to, pending: { promotion, to: record.to, from: before, isBack: false } } : {}),
     placed: record.stage === 'paper' ? [...placed, { promotion, before }] : placed,
     open: next === undefined ? null : { ...open, stage: next, since: record.at, checked: null, approved, evidence },
   };
@@ -96,7 +102,7 @@ function wentBack(
   }
   if (last === undefined || last.promotion !== promotion) return cannot('it is not in place');
   if (to !== last.before) return cannot('that is not what was there before');
-  const pending = { promotion, to: last.before, from };
+  const pending = { promotion, to: last.before, from, isBack: true };
   return { ...standing, open: null, live: last.before, placed: placed.slice(0, -1), pending };
 }
 

@@ -105,6 +105,25 @@ describe('a promotion', () => {
   });
 });
 
+test('a look that takes long keeps nobody from going back, and is worth nothing then', async () => {
+  await begun();
+  let given: ReturnType<typeof promotionBack> | undefined;
+  const begin = () => void (given ??= promotionBack(optionsOf()));
+  const looking = checkPromotion({ ...optionsOf(), progress: { ...NO_PROGRESS, begin } });
+  await expect(looking).rejects.toThrow('its promotion went on while this looked at replay');
+  expect(await given).toMatchObject({ end: 'done', standing: { open: null } });
+  expect(promotionJournal(join(dir, 'my.promotions')).records.map(({ kind }) => kind)).toEqual(['started', 'back']);
+});
+
+test('a copy that was damaged is written anew before it is needed', async () => {
+  await begun();
+  const at = join(dir, 'my.promotions');
+  const digest = keptCopy(at, SANDBOX);
+  writeFileSync(join(at, `files/${digest}.yaml`), 'half of');
+  expect(keptCopy(at, SANDBOX)).toBe(digest);
+  expect(readFileSync(join(at, `files/${digest}.yaml`), 'utf8')).toBe(SANDBOX);
+});
+
 describe('a decision whose process was killed', () => {
   /** The journal says smallest; the file is as the kill left it. */
   const decided = async (isPlaced: boolean) => {
@@ -141,6 +160,23 @@ describe('a decision whose process was killed', () => {
     expect(() => previewBack(optionsOf())).toThrow('there is nothing to go back from');
     await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to go back from');
   });
+
+  test.each([wider(21), SANDBOX, wider(30)])(
+    'to go back is carried to its end by going back once more, and no further',
+    async found => {
+      await decided(true);
+      const at = join(dir, 'my.promotions');
+      noteInJournal(at, placed(1, clock.now()));
+      const back = { kind: 'back', promotion: 1, at: 9, by: 'ann', reason: 'a test', version: '0.1.0' } as const;
+      noteInJournal(at, { ...back, to: keptCopy(at, SANDBOX), from: keptCopy(at, wider(21)) });
+      file('my.yaml', found);
+      expect(previewBack(optionsOf()).lines[0]).toContain('would say again what it said before promotion 1');
+      const { end, lines, standing } = await promotionBack(optionsOf());
+      expect([end, live(), standing.pending, standing.placed]).toEqual(['done', SANDBOX, null, []]);
+      expect(lines.join(' ').includes('changed by hand')).toBe(found === wider(30));
+      await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to go back from');
+    },
+  );
 
   test('leaves a file alone that a person has changed since, and goes back all the same, keeping it', async () => {
     await decided(false);

@@ -87,7 +87,7 @@ describe('the machine of promotions', () => {
     expect([standing.open?.stage, standing.live, standing.pending]).toEqual([
       'smallest',
       'small',
-      { promotion: 1, to: 'small', from: 'old' },
+      { promotion: 1, to: 'small', from: 'old', isBack: false },
     ]);
     expect(() => after(standing, approved(1, 4, 'smallest', 'whole', 'small'))).toThrow(
       'approved of promotion 1 cannot follow: what was decided is not in place yet',
