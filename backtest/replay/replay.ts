@@ -353,7 +353,11 @@ export class TapeReplay {
       }
       case 'over':
     }
-    if (this.#phase === 'over') return false;
+    if (this.#phase === 'over') {
+      // What it has not read need not be kept for it any more.
+      if (this.#trades !== null) this.#trades.next = Infinity;
+      return false;
+    }
     if (next > this.#latest) this.#latest = next;
     this.#market.load(next);
     this.exchange.aim(next, true);

@@ -43,7 +43,16 @@ export class FinishedOrders<Order extends Ended> {
     this.#byId.set(order.id, order);
     this.#inTurn.push(order);
     this.#endsInTurn.push(order.endedAs);
+    if (this.#inTurn.length - this.#oldest > 2 * this.#most + FORGOTTEN_MAX) this.#keepLastEnds();
     return this.#byId.size > this.#most ? this.#forgetOldest() : null;
+  }
+
+  /** Without the ends of those that were reopened: an exchange whose lists flap would add one each time. */
+  #keepLastEnds(): void {
+    const last = [...this.#byId.values()].sort((a, b) => a.endedAs - b.endedAs);
+    this.#inTurn = last;
+    this.#endsInTurn = last.map(({ endedAs }) => endedAs);
+    this.#oldest = 0;
   }
 
   /** A map is not asked for its first key: it would look at every one that was deleted before. */

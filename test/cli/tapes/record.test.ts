@@ -133,7 +133,7 @@ describe('puntas record', () => {
 describe('puntas import', () => {
   test('makes a tape of what a bot saw, and never writes over one', async () => {
     const config = bench.config('sandbox', text => text.replace(/dir: .*state-\d+/, `dir: ${bench.path('seen')}`));
-    const bot = puntas(['run', '-c', config, '--speed', '20', '--json']);
+    const bot = puntas(['run', '-c', config, '--speed', '10', '--json']);
     await bot.sees(/bought|sold/);
     bot.signal('SIGTERM');
     expect((await bot.ended).code).toBe(0);
