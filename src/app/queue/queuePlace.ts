@@ -25,6 +25,8 @@ export function queuePlace(
 ): QueuePlace {
   if (!URL.canParse(text)) throw new UsageError(`${EXPECTED}; found none that can be read`);
   const url = new URL(text);
+  if (!isDecodable(url.username) || !isDecodable(url.password))
+    throw new UsageError(`${EXPECTED}; its user or password has a % that begins no code: write %25 for it`);
   const kind = KINDS[url.protocol];
   if (kind === undefined) throw new UsageError(`${EXPECTED}; found ${url.protocol}//`);
   if (url.hostname === '') throw new UsageError(`${EXPECTED}; found no host`);
@@ -37,4 +39,13 @@ export function queuePlace(
     throw new UsageError('the address of --queue has a password, and PUNTAS_QUEUE_PASSWORD is set: use one of them');
   if (read.password !== null) url.password = encodeURIComponent(read.password);
   return { kind, url: url.href, shown: `${url.protocol}//${url.host}${url.pathname.replace(/^\/$/, '')}` };
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -39,6 +39,8 @@ export class TrialThreads {
       const key = digestOfData(job.setting);
       if (thread.key !== key) {
         const pieces = await this.#piecesOf(key, job.setting, paths, thread);
+        // Where it cannot be taken the thread has none.
+        thread.key = null;
         await this.#asked(thread, { kind: 'take', key, setting: job.setting, paths, pieces });
         thread.key = key;
       }

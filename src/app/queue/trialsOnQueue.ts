@@ -233,7 +233,8 @@ class QueuedTrials implements TrialExecutor {
         }
         this.#health.works();
       } catch (error) {
-        if (!isLostConnection(error)) throw error;
+        // What failed on a worker may tell of a connection of its own.
+        if (error instanceof UsageError || !isLostConnection(error)) throw error;
         this.#health.heard(error);
       }
       const look = Math.min(LOOK_MOST_MS, Math.max(LOOK_LEAST_MS, LOOK_SHARE * (now() - begun)));

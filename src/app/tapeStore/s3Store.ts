@@ -27,7 +27,9 @@ const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 export function openS3(place: string, env: Env): StoredFiles {
   const found = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.-]+)*)\/?$/.exec(place);
   if (found === null)
-    throw new UsageError(`--tapes: expected a folder or s3://BUCKET/PREFIX, found ${JSON.stringify(place)}`);
+    throw new UsageError(
+      `--tapes: expected a folder or s3://BUCKET/PREFIX, found ${place.includes('@') ? 'one with a user or password, which go into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' : JSON.stringify(place)}`,
+    );
   const [, bucket = '', prefix = ''] = found;
   const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const;
   const missing = names.filter(name => (env[name] ?? '') === '');

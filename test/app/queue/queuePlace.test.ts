@@ -22,6 +22,8 @@ describe('the address of a queue', () => {
     ['redis://:topsecret@host/x', /another path/],
     ['postgres://u:topsecret@host', /no database/],
     ['redis:///1', /no host/],
+    ['redis://:100%topsecret@host', /write %25 for it$/],
+    ['postgres://u:100%topsecret@host/trials', /write %25 for it$/],
   ])('%s is refused in one line without its password', (text, line) => {
     expect(() => place(text)).toThrow(line);
     expect(() => place(text)).toThrow(/^(?!.*topsecret).*$/);

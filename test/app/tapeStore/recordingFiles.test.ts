@@ -115,6 +115,7 @@ describe('a bucket', () => {
 
   test.each([
     ['s3://Tapes', {}, /expected a folder or s3:\/\/BUCKET\/PREFIX, found "s3:\/\/Tapes"/],
+    ['s3://AKIA1:topsecret@tapes/p', {}, /^(?!.*topsecret).*found one with a user or password, which go into AWS_/],
     ['s3://tapes', { AWS_ACCESS_KEY_ID: 'a' }, /AWS_SECRET_ACCESS_KEY not set/],
     [
       's3://tapes',
