@@ -82,6 +82,14 @@ describe('puntas promote', () => {
 
     const preview = await ran(['promote', 'back', '-c', live, '--preview']);
     expect(preview.stdout).toMatch(/strategy\.halfSpreadBps: 13 -> 90\n +now +then\n/);
+    // An editor's slip, when it matters most.
+    writeFileSync(live, 'book: [btc_mxn');
+    expect((await ran(['promote', '-c', live])).stdout).toMatch(/is no configuration as it is:/);
+    const slip = await ran(['promote', 'back', '-c', live, '--preview']);
+    expect([slip.code, slip.stdout]).toEqual([
+      0,
+      expect.stringMatching(/ +now +then\n[^]*would take it up by a\s+reload/),
+    ]);
     const gone = await promote(live, 'back', '--reason', 'it lost');
     expect([gone.end, gone.stage, readFileSync(live, 'utf8')]).toEqual(['done', null, before]);
     expect(gone.lines.at(-1)).toMatch(/^reload: taken: run \d+ goes on with it/);

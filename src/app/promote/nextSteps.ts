@@ -1,10 +1,13 @@
 /** What a person can type next in a promotion. Nothing of it is done by the program itself. */
 import { existsSync } from 'node:fs';
+import type { Config } from '../../config.ts';
 import type { Millis } from '../../core/index.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { shellWord } from '../messages/ownCommand.ts';
 import { readConfig } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
 import { paperFile } from './checkStage.ts';
+import { inPlace } from './standing.ts';
 import type { Standing } from './standing.ts';
 
 export type Steps = {
@@ -27,7 +30,9 @@ export function nextSteps(steps: Steps): readonly string[] {
   if (stage === 'replay') return [look];
   if (stage === 'smallest') return [...placedSteps(steps), look];
   const paper = paperFile(dir, started.promotion);
-  const isFollowed = existsSync(paper) && readConfig(paper).exchange.kind === 'remote';
+  const config = configOf(paper);
+  if (config === 'broken') return [`puntas check -c ${shellWord(paper)}`];
+  const isFollowed = config?.exchange.kind === 'remote';
   return [
     ...(checked?.result === 'passed' ? [] : [`puntas run ${isFollowed ? '--paper ' : ''}-c ${shellWord(paper)}`]),
     look,
@@ -35,11 +40,27 @@ export function nextSteps(steps: Steps): readonly string[] {
 }
 
 /** Once another configuration is in the live file's place: a bot that runs takes it up by a reload, another at its start. */
-export function placedSteps({ liveFile, now }: Steps): readonly string[] {
-  if (!existsSync(liveFile)) return [];
-  const { state } = readConfig(liveFile);
+export function placedSteps({ liveFile, standing, now }: Steps): readonly string[] {
+  const config = configOf(liveFile);
+  if (config === null) return [];
   const file = shellWord(liveFile);
-  if (lifeOf(state.dir, now).state === 'runs')
+  if (config === 'broken')
+    return [
+      `puntas check -c ${file}`,
+      ...(inPlace(standing) === null ? [] : [`puntas promote back -c ${file} --reason "..."`]),
+    ];
+  if (lifeOf(config.state.dir, now).state === 'runs')
     return [`puntas reload -c ${file} --preview`, `puntas reload -c ${file} --reason "..."`];
   return [`puntas check -c ${file}`, `puntas run -c ${file}`];
+}
+
+/** Null where it is not there. One that is broken keeps nobody from being told where the promotion stands. */
+function configOf(file: string): Config | 'broken' | null {
+  if (!existsSync(file)) return null;
+  try {
+    return readConfig(file);
+  } catch (error) {
+    if (error instanceof UsageError) return 'broken';
+    throw error;
+  }
 }

@@ -1,15 +1,13 @@
 /** `puntas promote`: the verbs that take a configuration through replay, paper and the smallest size into the live file's place, and out of it again. */
 import { randomUUID } from 'node:crypto';
 import { basename, dirname } from 'node:path';
-import { loadConfig } from '../../config.ts';
 import { writeDurably } from '../../live/files/durableFiles.ts';
 import { carryOutReload } from '../actions/carryOut.ts';
 import { checkedAsk } from '../actions/actions.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { readConfigText } from '../wiring/configFile.ts';
 import { UsageError } from '../wiring/usageError.ts';
-import { VENUES } from '../wiring/venueRegistry.ts';
-import { paperText, readCandidate, samePlace, smallestText, wholeText } from './candidate.ts';
+import { liveConfig, paperText, readLive, readCandidate, samePlace, smallestText, wholeText } from './candidate.ts';
 import type { Candidate } from './candidate.ts';
 import { checkStage, paperConfig, paperFile } from './checkStage.ts';
 import type { Looking, StageCheck } from './checkStage.ts';
@@ -55,6 +53,7 @@ export function showPromotion({ liveFile, dir, clock }: Pick<PromoteOptions, 'li
   const { open, live } = standing;
   const lines = [
     ...pendingLines(standing, liveFile),
+    ...brokenLines(liveFile),
     ...(live === undefined || standing.pending !== null || liveDigestOf(liveFile) === live
       ? []
       : [`${liveFile} was changed by hand since the promotion put it there`]),
@@ -80,8 +79,10 @@ export async function startPromotion(
       `${path}: nothing says what it is replayed on: name recordings with --criteria FILE (replay: { tapes: … }, as config/promote.yaml), or take a candidate that puntas tune --yaml wrote`,
     );
   const { liveFile, dir } = options;
+  const whole = (head: string): string => wholeText(candidate, dirname(liveFile), head);
   const before = liveTextOf(liveFile);
-  if (before !== null) samePlace(candidate, liveFile, readConfigText(liveFile).config);
+  if (before === null) liveConfig(whole(''), liveFile);
+  else samePlace(candidate.file, whole(''), liveFile, before);
   return alone(dir, async () => {
     const { lines, standing: settled } = settle(options);
     if (settled.open !== null)
@@ -100,7 +101,7 @@ export async function startPromotion(
         file: candidate.file,
         candidate: keptCopy(dir, candidate.text),
       },
-      live: keptCopy(dir, checkedText(wholeText(candidate, dirname(liveFile), head), liveFile)),
+      live: keptCopy(dir, whole(head)),
       ...{ trading: tradingDigest(readConfigText(file).config), criteria, tuned: candidate.tuned },
     };
     const standing = noteInJournal(dir, started);
@@ -245,11 +246,11 @@ async function takenUp(
 ): Promise<{ readonly end: 'done' | 'refused'; readonly lines: readonly string[] }> {
   if (digest === null)
     return { end: 'done', lines: ['there was no file before: a bot that runs goes on as it is until you stop it'] };
-  const { state } = readConfigText(liveFile).config;
-  if (lifeOf(state.dir, clock.now()).state !== 'runs')
-    return { end: 'done', lines: ['no bot runs with it; the next start reads it'] };
   const ask = { id: randomUUID(), action: 'reload', reason, by, via: 'command' } as const;
   try {
+    const { state } = readConfigText(liveFile).config;
+    if (lifeOf(state.dir, clock.now()).state !== 'runs')
+      return { end: 'done', lines: ['no bot runs with it; the next start reads it'] };
     const { end, lines } = await carryOutReload({ configFile: liveFile, stateDir: state.dir }, ask, clock);
     return { end: end === 'kept' ? 'refused' : 'done', lines: lines.map(line => `reload: ${line}`) };
   } catch (error) {
@@ -270,24 +271,15 @@ function placedText(options: PromoteOptions, open: OpenPromotion, { traded }: St
   const { file, promotion } = started;
   const candidate = candidateOf(options, open);
   const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${basename(file)}: the smallest size, before it is promoted whole.`;
-  return checkedText(smallestText(candidate, dirname(liveFile), traded, head).text, liveFile);
+  const { text } = smallestText(candidate, dirname(liveFile), traded, head);
+  liveConfig(text, liveFile);
+  return text;
 }
 
 const candidateOf = ({ dir }: PromoteOptions, open: OpenPromotion): Candidate => {
   const { file, tuned, candidate } = open.started;
   return { file, tuned, text: textOfCopy(dir, candidate), config: paperConfig(dir, open) };
 };
-
-/** Throws `UsageError` where it is no configuration. */
-function checkedText(text: string, liveFile: string): string {
-  const loaded = loadConfig(
-    text,
-    `what would be ${liveFile}`,
-    VENUES.map(({ name }) => name),
-  );
-  if (!loaded.ok) throw new UsageError(loaded.errors);
-  return text;
-}
 
 /** The decision is in the journal: the file follows it, and then the journal says that it did. */
 function place(
@@ -324,6 +316,13 @@ const pendingLines = ({ pending }: Standing, liveFile: string): readonly string[
     : [
         `${liveFile} does not yet say what promotion ${pending.promotion} decided: the command that did was ended; the next check, approve or back does it`,
       ];
+
+/** A live file that no bot starts with. */
+function brokenLines(liveFile: string): readonly string[] {
+  const text = liveTextOf(liveFile);
+  const read = text === null ? null : readLive(text, liveFile, liveFile);
+  return read === null || read.ok ? [] : [`${liveFile} is no configuration as it is:`, ...read.errors];
+}
 
 /** `lines`: what was done before, and is told in any case. */
 function underWay({ open }: Standing, liveFile: string, lines: readonly string[]): OpenPromotion {

@@ -208,3 +208,54 @@ test('going back keeps the rights and the link of the live file, and takes away 
   const { lines } = await promotionBack(optionsOf());
   expect([existsSync(real), lines.join(' ')]).toEqual([false, expect.stringContaining('is taken away')]);
 });
+
+describe('a live file that is broken', () => {
+  /** The smallest size is in place, and an editor's slip after it. */
+  const broken = async (before = SANDBOX) => {
+    await begun();
+    const at = join(dir, 'my.promotions');
+    noteInJournal(at, approved(1, 1, 'replay', null, null));
+    noteInJournal(at, approved(1, 2, 'paper', keptCopy(at, wider(21)), keptCopy(at, before)));
+    noteInJournal(at, placed(1, 3));
+    file('my.yaml', 'book: [btc_mxn');
+  };
+
+  test('keeps nobody from seeing where its promotion stands, nor from going back', async () => {
+    await broken();
+    const shown = showPromotion(optionsOf());
+    expect(shown.lines).toEqual([
+      `${join(dir, 'my.yaml')} is no configuration as it is:`,
+      expect.stringMatching(/my\.yaml:1:/),
+      `${join(dir, 'my.yaml')} was changed by hand since the promotion put it there`,
+    ]);
+    expect(shown.next).toContain(`puntas promote back -c ${join(dir, 'my.yaml')} --reason "..."`);
+    expect(previewBack(optionsOf()).lines).toEqual([
+      `${join(dir, 'my.yaml')} would say again what it said before promotion 1`,
+      'it is no configuration as it is:',
+      expect.stringMatching(/my\.yaml:1:/),
+      'no bot runs with it',
+    ]);
+    const { end } = await promotionBack(optionsOf());
+    expect([end, live()]).toEqual(['done', SANDBOX]);
+  });
+
+  test('gives way to what was there before although that is broken too, and it is said that no bot takes it up', async () => {
+    await broken('book: {');
+    expect(previewBack(optionsOf()).lines[1]).toBe('no bot takes that up:');
+    const { end, lines, next } = await promotionBack(optionsOf());
+    expect([end, live(), lines.at(-1)]).toEqual([
+      'refused',
+      'book: {',
+      expect.stringMatching(/^reload: .*my\.yaml:1:/),
+    ]);
+    expect(next).toEqual([`puntas check -c ${join(dir, 'my.yaml')}`]);
+  });
+
+  test('of paper is told by its next step', async () => {
+    await begun();
+    noteInJournal(join(dir, 'my.promotions'), approved(1, 1, 'replay', null, null));
+    const paper = join(dir, 'my.promotions/1/paper.yaml');
+    writeFileSync(paper, 'book: [');
+    expect(showPromotion(optionsOf()).next).toEqual([`puntas check -c ${paper}`]);
+  });
+});
