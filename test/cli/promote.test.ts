@@ -3,6 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { keptCopy } from '../../src/app/promote/liveFile.ts';
+import { noteInJournal } from '../../src/app/promote/promotionJournal.ts';
+import { approved, placed } from '../app/promote/records.ts';
 import { keysOfStudy } from '../app/tune/studies.ts';
 import { keysOf } from './jsonPage.ts';
 import { Bench, complaints, printed, puntas, ran } from './program.ts';
@@ -93,6 +96,7 @@ describe('puntas promote', () => {
     const gone = await promote(live, 'back', '--reason', 'it lost');
     expect([gone.end, gone.stage, readFileSync(live, 'utf8')]).toEqual(['done', null, before]);
     expect(gone.lines.at(-1)).toMatch(/^reload: taken: run \d+ goes on with it/);
+    expect((await promote(live)).lines).toEqual([]);
     bot.signal('SIGTERM');
     expect((await bot.ended).code).toBe(0);
     expect(Object.keys(gone)).toEqual(keysOf('promote --json'));
@@ -150,6 +154,40 @@ describe('puntas promote', () => {
     writeFileSync(journal, `${readFileSync(journal, 'utf8')}{"kind":"checked","promo`);
     expect(await promote(live, 'back', '--reason', 'too long')).toMatchObject({ end: 'done', stage: null });
     expect((await ran(['promote', '-c', live])).code).toBe(0);
+  });
+
+  test('says until the bot has it that the file is back and a reload was refused', async () => {
+    const live = bench.config();
+    const before = readFileSync(live, 'utf8');
+    const best = before.replace('halfSpreadBps: 16', 'halfSpreadBps: 15');
+    await promote(live, 'start', bench.file('fifteen.yaml', best), '--criteria', criteria, '--reason', 'a test');
+    const dir = live.replace('.yaml', '.promotions');
+    noteInJournal(dir, approved(1, 1, 'replay', null, null));
+    noteInJournal(dir, approved(1, 2, 'paper', keptCopy(dir, best), keptCopy(dir, before)));
+    noteInJournal(dir, placed(1, 3));
+    writeFileSync(live, best);
+    const bot = puntas(['run', '-c', live, '--speed', '10']);
+    await bot.sees(/"bids":3,"asks":3/);
+    expect((await promote(live)).lines).toEqual([]);
+    // It hears nothing for longer than a reload waits.
+    bot.signal('SIGSTOP');
+    const gone = await promote(live, 'back', '--reason', 'it lost');
+    expect([gone.end, readFileSync(live, 'utf8'), gone.lines.at(-1)]).toEqual([
+      'refused',
+      before,
+      expect.stringMatching(/^reload: .*no bot took this up/),
+    ]);
+    bot.signal('SIGCONT');
+    const behind = `the file is back, the running bot still has the other; reload again by: puntas reload -c ${live} --reason "..."`;
+    // It shows life again within seconds.
+    let told = await promote(live);
+    for (let i = 0; i < 30 && told.lines.length === 0; i++) told = await promote(live);
+    expect([told.lines, told.next[1]]).toEqual([[behind], `puntas reload -c ${live} --reason "..."`]);
+    const reloaded = await ran(['reload', '-c', live, '--reason', 'once more']);
+    expect(reloaded.stdout).toMatch(/taken: run/);
+    expect((await promote(live)).lines).toEqual([]);
+    bot.signal('SIGTERM');
+    expect((await bot.ended).code).toBe(0);
   });
 
   test.each([

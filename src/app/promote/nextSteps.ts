@@ -1,12 +1,9 @@
 /** What a person can type next in a promotion. Nothing of it is done by the program itself. */
-import { existsSync } from 'node:fs';
-import type { Config } from '../../config.ts';
 import type { Millis } from '../../core/index.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { shellWord } from '../messages/ownCommand.ts';
-import { readConfig } from '../wiring/configFile.ts';
-import { UsageError } from '../wiring/usageError.ts';
 import { paperFile } from './checkStage.ts';
+import { readableConfig } from './runningBot.ts';
 import { inPlace } from './standing.ts';
 import type { Standing } from './standing.ts';
 
@@ -15,14 +12,17 @@ export type Steps = {
   readonly dir: string;
   readonly standing: Standing;
   readonly now: Millis;
+  /** A bot runs there that has another configuration than the file. */
+  readonly isBehind?: boolean;
 };
 
 /** Commands, the next first. */
 export function nextSteps(steps: Steps): readonly string[] {
-  const { liveFile, dir, standing } = steps;
+  const { liveFile, dir, standing, isBehind = false } = steps;
   const { open } = standing;
   const file = shellWord(liveFile);
-  if (open === null) return [`puntas promote start CANDIDATE -c ${file} --reason "..."`];
+  if (open === null)
+    return [...(isBehind ? placedSteps(steps) : []), `puntas promote start CANDIDATE -c ${file} --reason "..."`];
   const { stage, checked, started } = open;
   const approve = `puntas promote approve -c ${file} --reason "..."`;
   if (checked?.result === 'failed') return [`puntas promote back -c ${file} --reason "..."`];
@@ -30,7 +30,7 @@ export function nextSteps(steps: Steps): readonly string[] {
   if (stage === 'replay') return [look];
   if (stage === 'smallest') return [...placedSteps(steps), look];
   const paper = paperFile(dir, started.promotion);
-  const config = configOf(paper);
+  const config = readableConfig(paper);
   if (config === 'broken') return [`puntas check -c ${shellWord(paper)}`];
   const isFollowed = config?.exchange.kind === 'remote';
   return [
@@ -41,7 +41,7 @@ export function nextSteps(steps: Steps): readonly string[] {
 
 /** Once another configuration is in the live file's place: a bot that runs takes it up by a reload, another at its start. */
 export function placedSteps({ liveFile, standing, now }: Steps): readonly string[] {
-  const config = configOf(liveFile);
+  const config = readableConfig(liveFile);
   if (config === null) return [];
   const file = shellWord(liveFile);
   if (config === 'broken')
@@ -52,15 +52,4 @@ export function placedSteps({ liveFile, standing, now }: Steps): readonly string
   if (lifeOf(config.state.dir, now).state === 'runs')
     return [`puntas reload -c ${file} --preview`, `puntas reload -c ${file} --reason "..."`];
   return [`puntas check -c ${file}`, `puntas run -c ${file}`];
-}
-
-/** Null where it is not there. One that is broken keeps nobody from being told where the promotion stands. */
-function configOf(file: string): Config | 'broken' | null {
-  if (!existsSync(file)) return null;
-  try {
-    return readConfig(file);
-  } catch (error) {
-    if (error instanceof UsageError) return 'broken';
-    throw error;
-  }
 }

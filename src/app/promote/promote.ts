@@ -1,10 +1,8 @@
 /** `puntas promote`: the verbs that take a configuration through replay, paper and the smallest size into the live file's place, and out of it again. */
-import { randomUUID } from 'node:crypto';
 import { basename, dirname } from 'node:path';
 import { writeDurably } from '../../live/files/durableFiles.ts';
-import { carryOutReload } from '../actions/carryOut.ts';
 import { checkedAsk } from '../actions/actions.ts';
-import { lifeOf } from '../inspect/botLife.ts';
+import { shellWord } from '../messages/ownCommand.ts';
 import { readConfigText } from '../wiring/configFile.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { liveConfig, paperText, readLive, readCandidate, samePlace, smallestText, wholeText } from './candidate.ts';
@@ -17,6 +15,7 @@ import { nextSteps, placedSteps } from './nextSteps.ts';
 import { alone, noteInJournal, promotionJournal, promotionsDir } from './promotionJournal.ts';
 import type { Check, PromotionRecord } from './records.ts';
 import { tradingDigest } from './runEvidence.ts';
+import { hasOther, takenUp } from './runningBot.ts';
 import type { OpenPromotion, Standing } from './standing.ts';
 import { inPlace } from './standing.ts';
 
@@ -49,22 +48,34 @@ export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly n
 
 /** Where it stands. Reads the journal alone. */
 export function showPromotion({ liveFile, dir, clock }: Pick<PromoteOptions, 'liveFile' | 'dir' | 'clock'>): Promoted {
-  const { standing } = promotionJournal(dir);
+  const { standing, records } = promotionJournal(dir);
   const { open, live } = standing;
+  const isDone = live !== undefined && standing.pending === null;
+  const isOurs = isDone && liveDigestOf(liveFile) === live;
+  const isBehind = isOurs && hasOther(liveFile, clock.now());
   const lines = [
     ...pendingLines(standing, liveFile),
     ...brokenLines(liveFile),
-    ...(live === undefined || standing.pending !== null || liveDigestOf(liveFile) === live
-      ? []
-      : [`${liveFile} was changed by hand since the promotion put it there`]),
+    ...(isDone && !isOurs ? [`${liveFile} was changed by hand since the promotion put it there`] : []),
+    ...(isBehind ? [behindText(liveFile, records)] : []),
   ];
   return {
     end: 'shown',
     standing,
     check: open?.checked ?? null,
     lines,
-    next: nextSteps({ liveFile, dir, standing, now: clock.now() }),
+    next: nextSteps({ liveFile, dir, standing, now: clock.now(), isBehind }),
   };
+}
+
+/** After a reload that was refused, or that nobody asked for. */
+function behindText(liveFile: string, records: readonly PromotionRecord[]): string {
+  const isBack =
+    records.findLast(
+      record =>
+        (record.kind === 'approved' && record.to !== null) || (record.kind === 'back' && record.to !== undefined),
+    )?.kind === 'back';
+  return `the file is ${isBack ? 'back' : 'in place'}, the running bot still has the other; reload ${isBack ? 'again ' : ''}by: puntas reload -c ${shellWord(liveFile)} --reason "..."`;
 }
 
 /** Begins a promotion: candidate and criteria are copied, and cannot be changed from then on. Rejects with `UsageError`. */
@@ -237,26 +248,6 @@ async function goneBack(
   const { end, lines: reloaded } = await takenUp(options, to);
   // A bot that did not take it up trades on with what was there: the reload comes next.
   return told(options, placed.standing, end, null, [...placed.lines, ...lines, ...reloaded], end === 'refused');
-}
-
-/** A bot that runs there takes the file up by a reload; without a file there is nothing to take up. */
-async function takenUp(
-  { liveFile, by, reason, clock }: PromoteOptions,
-  digest: string | null,
-): Promise<{ readonly end: 'done' | 'refused'; readonly lines: readonly string[] }> {
-  if (digest === null)
-    return { end: 'done', lines: ['there was no file before: a bot that runs goes on as it is until you stop it'] };
-  const ask = { id: randomUUID(), action: 'reload', reason, by, via: 'command' } as const;
-  try {
-    const { state } = readConfigText(liveFile).config;
-    if (lifeOf(state.dir, clock.now()).state !== 'runs')
-      return { end: 'done', lines: ['no bot runs with it; the next start reads it'] };
-    const { end, lines } = await carryOutReload({ configFile: liveFile, stateDir: state.dir }, ask, clock);
-    return { end: end === 'kept' ? 'refused' : 'done', lines: lines.map(line => `reload: ${line}`) };
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    return { end: 'refused', lines: error.message.split('\n').map(line => `reload: ${line}`) };
-  }
 }
 
 /** What comes into the live file's place when this stage is approved. */
