@@ -62,6 +62,18 @@ describe('puntas promote', () => {
     expect(of(checked, 'runs')).toMatchObject({ found: '1', result: 'passed' });
     expect(checked.check?.result).toBe('passed');
 
+    // A hand that sends the live file elsewhere meanwhile: its bot would lose its ledger, and going back its bot.
+    writeFileSync(live, before.replace(/state-\d+/, 'elsewhere').replace('instance: demo', 'instance: two'));
+    const elsewhere = await ran(['promote', 'approve', '-c', live, '--reason', 'as on paper', '--anyway']);
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /promotion 1 \(best\.yaml\): instance: expected two as in .*\n.*: state\.dir: expected .*elsewhere/,
+      ),
+    ]);
+    expect(readFileSync(live, 'utf8')).toContain('instance: two');
+    writeFileSync(live, before);
+
     const bot = puntas(['run', '-c', live, '--speed', '10']);
     await bot.sees(/"bids":3,"asks":3/);
     const smallest = await promote(live, 'approve', '--reason', 'as on paper');

@@ -178,6 +178,7 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   }
   const text = stage === 'replay' ? null : placedText(options, open, looked);
   const before = liveTextOf(options.liveFile);
+  if (text !== null && before !== null) samePlace(placedName(open), text, options.liveFile, before);
   const kept = before === null ? null : keptCopy(options.dir, before);
   const to = text === null ? null : keptCopy(options.dir, text);
   const record = {
@@ -266,6 +267,8 @@ function placedText(options: PromoteOptions, open: OpenPromotion, { traded }: St
   liveConfig(text, liveFile);
   return text;
 }
+
+const placedName = ({ started }: OpenPromotion): string => `promotion ${started.promotion} (${basename(started.file)})`;
 
 const candidateOf = ({ dir }: PromoteOptions, open: OpenPromotion): Candidate => {
   const { file, tuned, candidate } = open.started;
