@@ -1,7 +1,17 @@
 /** The live file of a promotion: what it says, copies of all that it ever said, and how another takes its place at once and whole. */
 import { randomUUID } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { syncFolder, writeDurably } from '../../live/files/durableFiles.ts';
 import { digestOf } from '../run/reloading.ts';
 import { UsageError } from '../wiring/usageError.ts';
@@ -43,9 +53,23 @@ export function textOfCopy(dir: string, digest: string): string {
   return text;
 }
 
+/** Where a file is, or would be, with every link followed; a link that leads nowhere leads to the file that will be there. Throws `UsageError` on one that leads to itself. */
+export function realPlace(file: string): string {
+  const path = resolve(file);
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw new UsageError(`${file}: cannot be followed (${code})`);
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+      return realPlace(resolve(dirname(path), readlinkSync(path)));
+    return dirname(path) === path ? path : join(realPlace(dirname(path)), basename(path));
+  }
+}
+
 /** Whole or not at all, with the rights that the file had; null takes it away. A link stays one. Throws `UsageError` where the disk does not take it. */
 export function putInPlace(file: string, text: string | null): void {
-  const place = existsSync(file) ? realpathSync(file) : file;
+  const place = realPlace(file);
   written(file, () => {
     if (text === null) {
       rmSync(place, { force: true });

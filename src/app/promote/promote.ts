@@ -94,7 +94,7 @@ export async function startPromotion(
   const before = liveTextOf(liveFile);
   if (before === null) liveConfig(whole(''), liveFile);
   else samePlace(candidate.file, whole(''), liveFile, before);
-  return alone(dir, async () => {
+  return alone(options, async () => {
     const { lines, standing: settled } = settle(options);
     if (settled.open !== null)
       throw new UsageError(
@@ -138,13 +138,13 @@ async function afterLook(
   decide: (begun: Begun, looked: StageCheck) => Promoted,
 ): Promise<Promoted> {
   const { dir, liveFile } = options;
-  const begun = await alone(dir, async () => {
+  const begun = await alone(options, async () => {
     const settled = settle(options);
     const open = underWay(settled.standing, liveFile, settled.lines);
     return { ...settled, open, records: promotionJournal(dir).records.length };
   });
   const looked = await look(begun);
-  return alone(dir, async () => {
+  return alone(options, async () => {
     if (promotionJournal(dir).records.length !== begun.records)
       throw new UsageError(
         `${liveFile}: its promotion went on while this looked at ${begun.open.stage}, and nothing of this look is kept; where it stands: puntas promote -c ${liveFile}`,
@@ -198,7 +198,7 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
 
 /** Ends what is under way; what was put in the live file's place gives way to what was there before, and a bot that runs takes that up. */
 export const promotionBack = (options: PromoteOptions): Promise<Promoted> =>
-  alone(options.dir, async () => {
+  alone(options, async () => {
     const { dir, liveFile } = options;
     const { standing } = promotionJournal(dir);
     const { open } = standing;

@@ -1,17 +1,35 @@
 /** The journal of a live file's promotions: only ever appended to, each line synced and bound to the one before it. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { appendLineDurably } from '../../live/files/durableFiles.ts';
 import { lockFolder } from '../../live/files/folderLock.ts';
 import { digestOf } from '../run/reloading.ts';
 import { UsageError } from '../wiring/usageError.ts';
+import { realPlace } from './liveFile.ts';
 import type { PromotionRecord } from './records.ts';
 import { after, NOTHING } from './standing.ts';
 import type { Standing } from './standing.ts';
 
-/** Beside the live file, with its name: `my.yaml` has `my.promotions`, and `my.yml`, which may lie beside it, `my.yml.promotions`. */
-export const promotionsDir = (liveFile: string): string =>
-  join(dirname(resolve(liveFile)), `${basename(liveFile, '.yaml')}.promotions`);
+/** Beside a file, with its name: `my.yaml` has `my.promotions`, and `my.yml`, which may lie beside it, `my.yml.promotions`. */
+const dirBeside = (file: string): string => join(dirname(file), `${basename(file, '.yaml')}.promotions`);
+
+/** Beside the live file itself, whatever links lead there: one file has one journal. What an earlier version left beside a link stays in use. Throws `UsageError` where there is one at either place. */
+export function promotionsDir(liveFile: string): string {
+  const [named, real] = [dirBeside(resolve(liveFile)), dirBeside(realPlace(liveFile))];
+  if (realPlace(named) === realPlace(real)) return named;
+  if (!existsSync(join(named, FILE))) return real;
+  if (existsSync(join(real, FILE)))
+    throw new UsageError(
+      `${liveFile}: is a link to ${realPlace(liveFile)}, and both have promotions: ${named} and ${real}; look which of them counts, and move the other away`,
+    );
+  return named;
+}
+
+/** Whoever names the file itself finds what lies beside a link to it. */
+function linkToReal(liveFile: string, dir: string): void {
+  const real = dirBeside(realPlace(liveFile));
+  if (realPlace(dir) !== realPlace(real) && !existsSync(real)) symlinkSync(realPlace(dir), real);
+}
 
 export type PromotionJournal = {
   readonly file: string;
@@ -64,13 +82,17 @@ export function noteInJournal(dir: string, record: PromotionRecord): Standing {
   return next;
 }
 
-/** Nobody else decides meanwhile. Rejects with `UsageError` (code 1) where another process is at it. */
-export async function alone<T>(dir: string, work: () => Promise<T>): Promise<T> {
+/** Nobody else decides on that live file meanwhile. Rejects with `UsageError` (code 1) where another process is at it. */
+export async function alone<T>(
+  { liveFile, dir }: { readonly liveFile: string; readonly dir: string },
+  work: () => Promise<T>,
+): Promise<T> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const unlock = lockFolder(dir);
   if (unlock === null)
     throw new UsageError(`${dir}: another puntas promote works there; wait until it is done, then look again`, 1);
   try {
+    linkToReal(liveFile, dir);
     return await work();
   } finally {
     unlock();

@@ -1,10 +1,19 @@
 /** The verbs on real files, with what a kill leaves behind; what needs a bot is in `test/cli/promote.test.ts`. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { keptCopy } from '../../../src/app/promote/liveFile.ts';
+import { keptCopy, putInPlace } from '../../../src/app/promote/liveFile.ts';
 import {
   approvePromotion,
   checkPromotion,
@@ -207,6 +216,9 @@ test('going back keeps the rights and the link of the live file, and takes away 
   noteInJournal(at, approved(2, 5, 'paper', keptCopy(at, wider(21)), null));
   const { lines } = await promotionBack(optionsOf());
   expect([existsSync(real), lines.join(' ')]).toEqual([false, expect.stringContaining('is taken away')]);
+  // The link that leads nowhere now stays one.
+  putInPlace(join(dir, 'my.yaml'), SANDBOX);
+  expect([readFileSync(real, 'utf8'), lstatSync(join(dir, 'my.yaml')).isSymbolicLink()]).toEqual([SANDBOX, true]);
 });
 
 describe('a live file that is broken', () => {

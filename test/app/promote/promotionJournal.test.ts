@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -66,13 +66,58 @@ describe('the journal of promotions', () => {
   });
 
   test('is worked on by one at a time', async () => {
-    await alone(dir, async () => {
-      await expect(alone(dir, () => Promise.resolve(1))).rejects.toThrow(`${dir}: another puntas promote works there`);
+    const at = { liveFile: join(root, 'my.yaml'), dir: promotionsDir(join(root, 'my.yaml')) };
+    await alone(at, async () => {
+      await expect(alone(at, () => Promise.resolve(1))).rejects.toThrow(
+        `${at.dir}: another puntas promote works there`,
+      );
     });
-    expect(await alone(dir, () => Promise.resolve(1))).toBe(1);
+    expect(await alone(at, () => Promise.resolve(1))).toBe(1);
   });
 
   test('is beside the live file, under its name', () => {
     expect(promotionsDir('/home/ann/my.yaml')).toBe('/home/ann/my.promotions');
+  });
+
+  describe('of a link', () => {
+    /** `links/my.yaml` leads to `files/real.yaml`. */
+    const linked = (isThere = true) => {
+      for (const name of ['links/my.promotions', 'files/real.promotions'])
+        mkdirSync(join(dir, name), { recursive: true });
+      const [link, real] = [join(dir, 'links/my.yaml'), join(dir, 'files/real.yaml')];
+      if (isThere) writeFileSync(real, 'book: btc_mxn');
+      symlinkSync('../files/real.yaml', link);
+      return { link, real, beside: join(dir, 'links/my.promotions') };
+    };
+
+    test.each([true, false])('is the one of its target, whether that is there or not (%s)', isThere => {
+      const { link, real } = linked(isThere);
+      expect(promotionsDir(link)).toBe(join(dir, 'files/real.promotions'));
+      expect(promotionsDir(real)).toBe(promotionsDir(link));
+    });
+
+    test('that lies beside the link from earlier stays in use, and from the next decision on under both names', async () => {
+      const { link, real, beside } = linked();
+      rmdirSync(join(dir, 'files/real.promotions'));
+      noteInJournal(beside, WHOLE[0]!);
+      expect(promotionsDir(link)).toBe(beside);
+      await alone({ liveFile: link, dir: promotionsDir(link) }, () => Promise.resolve());
+      expect(promotionJournal(promotionsDir(real)).records).toEqual([WHOLE[0]]);
+      expect(promotionsDir(link)).toBe(beside);
+      await alone({ liveFile: link, dir: beside }, () => Promise.resolve());
+      const at = { liveFile: real, dir: promotionsDir(real) };
+      await alone({ liveFile: link, dir: beside }, async () => {
+        await expect(alone(at, () => Promise.resolve(1))).rejects.toThrow('another puntas promote works there');
+      });
+    });
+
+    test('that lies at both places is told, and neither is gone on with', () => {
+      const { link, real, beside } = linked();
+      noteInJournal(beside, WHOLE[0]!);
+      noteInJournal(promotionsDir(real), WHOLE[0]!);
+      expect(() => promotionsDir(link)).toThrow(
+        `both have promotions: ${beside} and ${join(dir, 'files/real.promotions')}`,
+      );
+    });
   });
 });
