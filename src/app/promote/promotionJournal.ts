@@ -1,4 +1,4 @@
-/** The journal of a live file's promotions: only ever appended to, each line synced and bound to the one before it. */
+/** The journal of a live file's promotions: only ever appended to, each line synced, bound to the one before it, and with a digest of itself at its end. */
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { appendLineDurably } from '../../live/files/durableFiles.ts';
@@ -39,23 +39,29 @@ export type PromotionJournal = {
 
 const FILE = 'journal.jsonl';
 
-/** Of the line before; of the first line there is none. */
-type Line = PromotionRecord & { readonly after: string | null };
+/** `after`: digest of the line before; of the first line there is none. `digest`: of this line up to there; lines that were written before there was one have none. */
+type Line = PromotionRecord & { readonly after: string | null; readonly digest?: string };
 
 /** Empty where nothing was ever begun. Throws `UsageError` where it is not what was written. */
 export function promotionJournal(dir: string): PromotionJournal {
   const file = join(dir, FILE);
   let standing = NOTHING;
   let last: string | null = null;
+  let areSealed = false;
   const records: PromotionRecord[] = [];
   for (const [i, text] of linesIn(file).entries()) {
     const line = lineOf(text);
     // A line that a kill cut off: nobody was told that it was written.
-    if (line === null) continue;
-    const { after: before, ...record } = line;
+    if (line === null && !SEAL.test(text)) continue;
     try {
-      if (before !== last) throw new Error('it does not follow the line before it: a line was changed or taken out');
+      if (line === null || !isWhole(text, line, areSealed))
+        throw new Error('it does not say what was written: it was changed');
+      if (line.after !== last)
+        throw new Error('it does not follow the line before it: a line was changed or taken out');
+      const { after: _, digest, ...record } = line;
       standing = after(standing, record);
+      areSealed = digest !== undefined;
+      records.push(record);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw new UsageError(
@@ -63,7 +69,6 @@ export function promotionJournal(dir: string): PromotionJournal {
       );
     }
     last = digestOf(text);
-    records.push(record);
   }
   return { file, standing, records };
 }
@@ -75,11 +80,26 @@ export function noteInJournal(dir: string, record: PromotionRecord): Standing {
   const last = linesIn(file).findLast(text => lineOf(text) !== null);
   const line: Line = { ...record, after: last === undefined ? null : digestOf(last) };
   try {
-    appendLineDurably(file, JSON.stringify(line));
+    appendLineDurably(file, sealed(JSON.stringify(line)));
   } catch (error) {
     throw new UsageError(`${file}: cannot be written: ${error instanceof Error ? error.message : String(error)}`, 1);
   }
   return next;
+}
+
+const SEAL = /,"digest":"([0-9a-f]{64})"\}$/;
+
+/** With the digest of all that stands before it. */
+function sealed(line: string): string {
+  const text = line.slice(0, -1);
+  return `${text},"digest":"${digestOf(text)}"}`;
+}
+
+/** Once a line has its digest, every later one has. */
+function isWhole(text: string, { digest }: Line, areSealed: boolean): boolean {
+  if (digest === undefined) return !areSealed;
+  const seal = SEAL.exec(text);
+  return seal !== null && seal[1] === digestOf(text.slice(0, seal.index));
 }
 
 /** Nobody else decides on that live file meanwhile. Rejects with `UsageError` (code 1) where another process is at it. */
