@@ -131,7 +131,7 @@ describe('puntas promote', () => {
       '--open-holdout',
     ]);
     const live = bench.path('tuned-live.yaml');
-    const told = await promote(live, 'start', best, '--reason', 'tuned');
+    const told = await promote(live, 'start', best, '--new', '--reason', 'tuned');
     expect(told).toMatchObject({ stage: 'replay', tuned: { trial: expect.any(Number) as number, pbo: null } });
     const { check } = await promote(live, 'check');
     expect(check?.findings.map(({ criterion }) => criterion)).toEqual(['tuning', 'holdout']);
@@ -139,7 +139,16 @@ describe('puntas promote', () => {
     expect(existsSync(live)).toBe(false);
 
     writeFileSync(best, readFileSync(best, 'utf8').replace('book: btc_mxn', 'book: btc_mxn\nnextTierCounts: true'));
-    const changed = await ran(['promote', 'start', best, '-c', bench.path('other.yaml'), '--reason', 'changed']);
+    const changed = await ran([
+      'promote',
+      'start',
+      best,
+      '-c',
+      bench.path('other.yaml'),
+      '--new',
+      '--reason',
+      'changed',
+    ]);
     expect([changed.code, complaints(changed)]).toEqual([
       2,
       [expect.stringContaining('was changed after it was tuned')],
@@ -206,7 +215,7 @@ describe('puntas promote', () => {
     [
       ['promote', 'check', '-c', bench.path('none.yaml')],
       2,
-      /none\.yaml: no promotion is under way; begin one with: puntas promote start/,
+      /none\.yaml: no such file: name the live file with -c FILE$/,
     ],
     [['promote', 'start', '/nowhere.yaml', '-c', 'my.yaml', '--reason', 'a test'], 2, /^\/nowhere\.yaml: no such file/],
     [['promote', 'back', '-c', 'my.yaml'], 2, /^--reason: say in a few words why/],

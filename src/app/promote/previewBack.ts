@@ -4,15 +4,14 @@ import { replayedMoment } from '../inspect/explain.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { nextPreview, quotesBeside } from '../run/nextQuotes.ts';
 import { changeText } from '../run/reloading.ts';
-import { UsageError } from '../wiring/usageError.ts';
 import { readLive } from './candidate.ts';
 import { liveTextOf, textOfCopy } from './liveFile.ts';
 import type { Promoted, PromoteOptions } from './promote.ts';
-import { promotionJournal } from './promotionJournal.ts';
+import { journalOf, nothingToGoBack } from './promotionJournal.ts';
 
 /** Reads alone. Throws `UsageError` where there is nothing to go back from. */
 export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted {
-  const { standing } = promotionJournal(dir);
+  const { standing } = journalOf({ liveFile, dir });
   const { open, placed, pending } = standing;
   // One that was decided and did not come to its end comes first.
   const last = pending?.isBack === true ? { promotion: pending.promotion, before: pending.to } : placed.at(-1);
@@ -21,8 +20,7 @@ export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted 
     return shown([
       `promotion ${open.started.promotion} would be given up at ${open.stage}; ${liveFile} would stay as it is`,
     ]);
-  if (last === undefined)
-    throw new UsageError(`${liveFile}: no promotion of it is under way or in place: there is nothing to go back from`);
+  if (last === undefined) throw nothingToGoBack({ liveFile });
   if (last.before === null)
     return shown([`${liveFile} would be taken away: there was none before promotion ${last.promotion}`]);
   const would = `${liveFile} would say again what it said before promotion ${last.promotion}`;

@@ -2,20 +2,26 @@
 import { basename, dirname } from 'node:path';
 import { writeDurably } from '../../live/files/durableFiles.ts';
 import { checkedAsk } from '../actions/actions.ts';
-import { shellWord } from '../messages/ownCommand.ts';
 import { readConfigText } from '../wiring/configFile.ts';
 import { UsageError } from '../wiring/usageError.ts';
-import { liveConfig, paperText, readLive, readCandidate, samePlace, smallestText, wholeText } from './candidate.ts';
+import { liveConfig, paperText, readCandidate, samePlace, smallestText, wholeText } from './candidate.ts';
 import type { Candidate } from './candidate.ts';
 import { checkStage, paperConfig, paperFile } from './checkStage.ts';
 import type { Looking, StageCheck } from './checkStage.ts';
 import { DEFAULT_CRITERIA, readCriteria } from './criteria.ts';
 import { keptCopy, liveDigestOf, liveTextOf, putInPlace, textOfCopy } from './liveFile.ts';
 import { nextSteps, placedSteps } from './nextSteps.ts';
-import { alone, noteInJournal, promotionJournal, promotionsDir } from './promotionJournal.ts';
+import {
+  alone,
+  journalOf,
+  noteInJournal,
+  nothingToGoBack,
+  promotionJournal,
+  promotionsDir,
+} from './promotionJournal.ts';
 import type { Check, PromotionRecord } from './records.ts';
 import { tradingDigest } from './runEvidence.ts';
-import { hasOther, takenUp } from './runningBot.ts';
+import { takenUp } from './runningBot.ts';
 import type { OpenPromotion, Standing } from './standing.ts';
 import { inPlace } from './standing.ts';
 
@@ -46,44 +52,17 @@ export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly n
   return { ...options, by, reason, dir: promotionsDir(options.liveFile) };
 }
 
-/** Where it stands. Reads the journal alone. */
-export function showPromotion({ liveFile, dir, clock }: Pick<PromoteOptions, 'liveFile' | 'dir' | 'clock'>): Promoted {
-  const { standing, records } = promotionJournal(dir);
-  const { open, live } = standing;
-  const isDone = live !== undefined && standing.pending === null;
-  const isOurs = isDone && liveDigestOf(liveFile) === live;
-  const isBehind = isOurs && hasOther(liveFile, clock.now());
-  const lines = [
-    ...pendingLines(standing, liveFile),
-    ...brokenLines(liveFile),
-    ...(isDone && !isOurs ? [`${liveFile} was changed by hand since the promotion put it there`] : []),
-    ...(isBehind ? [behindText(liveFile, records)] : []),
-  ];
-  return {
-    end: 'shown',
-    standing,
-    check: open?.checked ?? null,
-    lines,
-    next: nextSteps({ liveFile, dir, standing, now: clock.now(), isBehind }),
-  };
-}
-
-/** After a reload that was refused, or that nobody asked for. */
-function behindText(liveFile: string, records: readonly PromotionRecord[]): string {
-  const isBack =
-    records.findLast(
-      record =>
-        (record.kind === 'approved' && record.to !== null) || (record.kind === 'back' && record.to !== undefined),
-    )?.kind === 'back';
-  return `the file is ${isBack ? 'back' : 'in place'}, the running bot still has the other; reload ${isBack ? 'again ' : ''}by: puntas reload -c ${shellWord(liveFile)} --reason "..."`;
-}
-
 /** Begins a promotion: candidate and criteria are copied, and cannot be changed from then on. Rejects with `UsageError`. */
 export async function startPromotion(
   options: PromoteOptions,
-  { candidate: path, criteria: criteriaPath }: { readonly candidate: string; readonly criteria?: string | undefined },
+  {
+    candidate: path,
+    criteria: criteriaPath,
+    isNew = false,
+  }: { readonly candidate: string; readonly criteria?: string | undefined; readonly isNew?: boolean | undefined },
 ): Promise<Promoted> {
   const candidate = readCandidate(path);
+  if (!isNew) journalOf(options, ', or begin with --new where the promotion is to make it');
   const { criteria } = criteriaPath === undefined ? { criteria: DEFAULT_CRITERIA } : readCriteria(criteriaPath);
   if (criteria.replay.tapes === undefined && candidate.tuned === null)
     throw new UsageError(
@@ -138,6 +117,9 @@ async function afterLook(
   decide: (begun: Begun, looked: StageCheck) => Promoted,
 ): Promise<Promoted> {
   const { dir, liveFile } = options;
+  // Where nothing was begun nothing is made.
+  const { standing } = journalOf(options);
+  if (standing.count === 0) underWay(standing, liveFile, []);
   const begun = await alone(options, async () => {
     const settled = settle(options);
     const open = underWay(settled.standing, liveFile, settled.lines);
@@ -197,8 +179,9 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
 }
 
 /** Ends what is under way; what was put in the live file's place gives way to what was there before, and a bot that runs takes that up. */
-export const promotionBack = (options: PromoteOptions): Promise<Promoted> =>
-  alone(options, async () => {
+export async function promotionBack(options: PromoteOptions): Promise<Promoted> {
+  if (journalOf(options).standing.count === 0) throw nothingToGoBack(options);
+  return alone(options, async () => {
     const { dir, liveFile } = options;
     const { standing } = promotionJournal(dir);
     const { open } = standing;
@@ -221,16 +204,14 @@ export const promotionBack = (options: PromoteOptions): Promise<Promoted> =>
       return goneBack(options, standing, pending.to, [said, ...keptLines(options, from, standing)]);
     }
     const last = standing.placed.at(-1);
-    if (last === undefined)
-      throw new UsageError(
-        `${liveFile}: no promotion of it is under way or in place: there is nothing to go back from`,
-      );
+    if (last === undefined) throw nothingToGoBack(options);
     const kept = pending === null ? keptLines(options, from, standing) : [];
     // What is gone would leave the decision without its effect.
     if (last.before !== null) textOfCopy(dir, last.before);
     const back = { kind: 'back', ...signed(options, last.promotion), to: last.before, from } as const;
     return goneBack(options, noteInJournal(dir, back), last.before, kept);
   });
+}
 
 /** What a person had written there is kept, and where. */
 const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: Standing) =>
@@ -302,20 +283,6 @@ function settle(options: PromoteOptions): { readonly standing: Standing; readonl
     );
   const { standing: placed, lines } = place(options, standing);
   return { standing: placed, lines: ['an earlier command ended too early; what it decided is done now', ...lines] };
-}
-
-const pendingLines = ({ pending }: Standing, liveFile: string): readonly string[] =>
-  pending === null
-    ? []
-    : [
-        `${liveFile} does not yet say what promotion ${pending.promotion} decided: the command that did was ended; the next check, approve or back does it`,
-      ];
-
-/** A live file that no bot starts with. */
-function brokenLines(liveFile: string): readonly string[] {
-  const text = liveTextOf(liveFile);
-  const read = text === null ? null : readLive(text, liveFile, liveFile);
-  return read === null || read.ok ? [] : [`${liveFile} is no configuration as it is:`, ...read.errors];
 }
 
 /** `lines`: what was done before, and is told in any case. */

@@ -5,7 +5,7 @@ import { appendLineDurably } from '../../live/files/durableFiles.ts';
 import { lockFolder } from '../../live/files/folderLock.ts';
 import { digestOf } from '../run/reloading.ts';
 import { UsageError } from '../wiring/usageError.ts';
-import { realPlace } from './liveFile.ts';
+import { liveTextOf, realPlace } from './liveFile.ts';
 import type { PromotionRecord } from './records.ts';
 import { after, NOTHING } from './standing.ts';
 import type { Standing } from './standing.ts';
@@ -30,6 +30,9 @@ function linkToReal(liveFile: string, dir: string): void {
   const real = dirBeside(realPlace(liveFile));
   if (realPlace(dir) !== realPlace(real) && !existsSync(real)) symlinkSync(realPlace(dir), real);
 }
+
+/** A live file, and the folder of its promotions. */
+type Place = { readonly liveFile: string; readonly dir: string };
 
 export type PromotionJournal = {
   readonly file: string;
@@ -73,6 +76,18 @@ export function promotionJournal(dir: string): PromotionJournal {
   return { file, standing, records };
 }
 
+/** A name that nothing lies under, and of which nothing was ever begun, is a slip: throws `UsageError` then. `instead`: what else can be done. */
+export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJournal {
+  const journal = promotionJournal(dir);
+  if (journal.records.length === 0 && liveTextOf(liveFile) === null)
+    throw new UsageError(`${liveFile}: no such file: name the live file with -c FILE${instead}`);
+  return journal;
+}
+
+/** To be thrown by `back` and its preview. */
+export const nothingToGoBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageError =>
+  new UsageError(`${liveFile}: no promotion of it is under way or in place: there is nothing to go back from`);
+
 /** Durable when it returns. Throws an Error on a record that cannot follow, `UsageError` when the disk does not take it. */
 export function noteInJournal(dir: string, record: PromotionRecord): Standing {
   const { file, standing } = promotionJournal(dir);
@@ -103,10 +118,7 @@ function isWhole(text: string, { digest }: Line, areSealed: boolean): boolean {
 }
 
 /** Nobody else decides on that live file meanwhile. Rejects with `UsageError` (code 1) where another process is at it. */
-export async function alone<T>(
-  { liveFile, dir }: { readonly liveFile: string; readonly dir: string },
-  work: () => Promise<T>,
-): Promise<T> {
+export async function alone<T>({ liveFile, dir }: Place, work: () => Promise<T>): Promise<T> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const unlock = lockFolder(dir);
   if (unlock === null)

@@ -3,6 +3,7 @@ import {
   existsSync,
   lstatSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -19,10 +20,10 @@ import {
   checkPromotion,
   promoteOptions,
   promotionBack,
-  showPromotion,
   startPromotion,
 } from '../../../src/app/promote/promote.ts';
 import { noteInJournal, promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
+import { showPromotion } from '../../../src/app/promote/showPromotion.ts';
 import { previewBack } from '../../../src/app/promote/previewBack.ts';
 import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
 import { realClock } from '../../../src/live/realClock.ts';
@@ -112,6 +113,33 @@ describe('a promotion', () => {
     const again = await start(join(dir, 'best.yaml'), criteriaFile());
     expect(again.standing.open?.started.promotion).toBe(2);
   });
+});
+
+test('a live file that is not there is a slip, unless the promotion is to make it, and leaves nothing behind', async () => {
+  const candidate = file('best.yaml', wider(18));
+  const slip = 'my.yaml: no such file: name the live file with -c FILE';
+  const criteria = criteriaFile();
+  const before = readdirSync(dir);
+  expect(() => showPromotion(optionsOf())).toThrow(slip);
+  expect(() => previewBack(optionsOf())).toThrow(slip);
+  for (const verb of [
+    checkPromotion(optionsOf()),
+    approvePromotion(optionsOf(), true),
+    promotionBack(optionsOf()),
+    startPromotion(optionsOf(), { candidate, criteria }),
+  ])
+    await expect(verb).rejects.toThrow(slip);
+  expect(readdirSync(dir)).toEqual(before);
+  // Nor does a verb on a file that is there, of which nothing was begun.
+  file('my.yaml', SANDBOX);
+  await expect(checkPromotion(optionsOf())).rejects.toThrow(
+    'no promotion is under way; begin one with: puntas promote start',
+  );
+  await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to go back from');
+  expect(existsSync(join(dir, 'my.promotions'))).toBe(false);
+  rmSync(join(dir, 'my.yaml'));
+  const { standing } = await startPromotion(optionsOf(), { candidate, criteria, isNew: true });
+  expect([standing.open?.stage, showPromotion(optionsOf()).lines]).toEqual(['replay', []]);
 });
 
 test('a look that takes long keeps nobody from going back, and is worth nothing then', async () => {
