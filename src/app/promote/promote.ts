@@ -264,10 +264,10 @@ function place(
   const { dir, liveFile } = options;
   const { pending } = decided;
   if (pending === null) return { standing: decided, lines: [] };
-  putInPlace(liveFile, pending.to === null ? null : textOfCopy(dir, pending.to));
+  const lost = putInPlace(liveFile, pending.to === null ? null : textOfCopy(dir, pending.to));
   const standing = noteInJournal(dir, { kind: 'placed', ...signed(options, pending.promotion) });
   const what = pending.to === null ? 'is taken away' : 'is in place now';
-  return { standing, lines: [`${liveFile} ${what}; what it said is kept in ${dir}/files`] };
+  return { standing, lines: [`${liveFile} ${what}; what it said is kept in ${dir}/files`, ...lost] };
 }
 
 /** What a process that ended too early had decided is put in place, unless a person has changed the file since. */

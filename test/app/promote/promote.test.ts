@@ -1,5 +1,7 @@
 /** The verbs on real files, with what a kill leaves behind; what needs a bot is in `test/cli/promote.test.ts`. */
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdtempSync,
@@ -247,6 +249,37 @@ test('going back keeps the rights and the link of the live file, and takes away 
   // The link that leads nowhere now stays one.
   putInPlace(join(dir, 'my.yaml'), SANDBOX);
   expect([readFileSync(real, 'utf8'), lstatSync(join(dir, 'my.yaml')).isSymbolicLink()]).toEqual([SANDBOX, true]);
+});
+
+const isRoot = process.geteuid?.() === 0;
+const STRANGER = 65_534;
+
+test.skipIf(!isRoot)("under sudo the live file stays its owner's, with its rights", async () => {
+  await begun();
+  const my = join(dir, 'my.yaml');
+  chmodSync(my, 0o640);
+  chownSync(my, STRANGER, STRANGER);
+  expect(putInPlace(my, wider(21))).toEqual([]);
+  const { uid, gid, mode } = statSync(my);
+  expect([uid, gid, mode & 0o777, live()]).toEqual([STRANGER, STRANGER, 0o640, wider(21)]);
+});
+
+test.skipIf(!isRoot)('an owner that only root could keep is told, and the file is in place all the same', () => {
+  // A folder of the stranger's, within reach of his, with a file of root's in it.
+  const his = mkdtempSync('/tmp/puntas-promote-');
+  const my = join(his, 'my.yaml');
+  writeFileSync(my, SANDBOX, { mode: 0o644 });
+  chownSync(his, STRANGER, STRANGER);
+  process.seteuid!(STRANGER);
+  try {
+    expect(putInPlace(my, wider(21))).toEqual([
+      `${my} belonged to 0:0 (user:group) and belongs to ${STRANGER}:0 now, because only root may give it back: chown 0:0 ${my}`,
+    ]);
+  } finally {
+    process.seteuid!(0);
+  }
+  expect([statSync(my).uid, readFileSync(my, 'utf8')]).toEqual([STRANGER, wider(21)]);
+  rmSync(his, { recursive: true });
 });
 
 describe('a live file that is broken', () => {
