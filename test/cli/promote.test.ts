@@ -1,16 +1,18 @@
 /** `puntas promote` as a user runs it, from a tuned candidate to the live file of a bot that runs, and back. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { keptCopy } from '../../src/app/promote/liveFile.ts';
 import { noteInJournal } from '../../src/app/promote/promotionJournal.ts';
 import { approved, placed } from '../app/promote/records.ts';
 import { keysOfStudy } from '../app/tune/studies.ts';
 import { keysOf } from './jsonPage.ts';
-import { Bench, complaints, printed, puntas, ran } from './program.ts';
+import { Bench, complaints, endPrograms, printed, puntas, ran } from './program.ts';
 
 const bench = new Bench();
+// One that fails leaves no bot behind.
+afterEach(endPrograms);
 afterAll(() => bench.clear());
 
 type Told = {
@@ -161,11 +163,13 @@ describe('puntas promote', () => {
       'slow.yaml',
       readFileSync(live, 'utf8').replace('halfSpreadBps: 16', 'halfSpreadBps: 14'),
     );
-    const slow = { replay: { ...FLOW, tapes: [{ name: 'long', flow: { seconds: 86_400, seed: 5 } }] } };
+    // Longer than it takes to be told of: it is never waited for.
+    const tapes = [5, 6, 7, 8].map(seed => ({ name: `long-${seed}`, flow: { seconds: 86_400, seed } }));
+    const slow = { replay: { ...FLOW, tapes } };
     const file = bench.file('slow-criteria.yaml', stringify(slow));
     await promote(live, 'start', candidate, '--criteria', file, '--reason', 'a test');
     const first = puntas(['promote', 'check', '-c', live]);
-    await first.sees(/recording the flow/);
+    await first.sees(/recording the flow|replaying the candidate/);
     first.signal('SIGSTOP');
     expect(await promote(live, 'back', '--reason', 'too long')).toMatchObject({ end: 'done', stage: null });
     await promote(live, 'start', candidate, '--criteria', file, '--reason', 'once more');
