@@ -19,7 +19,7 @@ import {
   promotionJournal,
   promotionsDir,
 } from './promotionJournal.ts';
-import type { Check, PromotionRecord } from './records.ts';
+import type { Check, PromotionRecord, StageLook } from './records.ts';
 import { tradingDigest } from './runEvidence.ts';
 import { takenUp } from './runningBot.ts';
 import type { OpenPromotion, Standing } from './standing.ts';
@@ -35,7 +35,7 @@ export type PromoteOptions = Looking & {
 export type Promoted = {
   readonly end: 'shown' | 'done' | 'refused';
   readonly standing: Standing;
-  readonly check: Check | null;
+  readonly check: StageLook | null;
   readonly lines: readonly string[];
   readonly next: readonly string[];
 };
@@ -105,7 +105,8 @@ export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
   afterLook(
     options,
     ({ open, standing }) => checkStage(open, standing, options),
-    ({ open, lines }, { check }) => told(options, noteCheck(options, open, check), 'done', check, lines),
+    ({ open, lines }, { check }) =>
+      told(options, noteCheck(options, open, check), 'done', { ...check, stage: open.stage }, lines),
   );
 
 type Begun = ReturnType<typeof settle> & { readonly open: OpenPromotion; readonly records: number };
@@ -150,10 +151,11 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   const { findings, result } = check;
   const { stage } = open;
   const by = { ...signed(options, open.started.promotion), stage, findings };
+  const look = { ...check, stage };
   if (result !== 'passed' && !anyway) {
     const after = noteInJournal(options.dir, { kind: 'refused', asked: 'approve', ...by });
     const why = result === 'failed' ? 'criteria are not met' : 'not everything is known yet';
-    return told(options, after, 'refused', check, [
+    return told(options, after, 'refused', look, [
       ...lines,
       `not approved: ${why}; --anyway approves it all the same, and the journal says so`,
     ]);
@@ -173,9 +175,9 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   } as const;
   const decided = noteInJournal(options.dir, record);
   const said = [...lines, `${stage} is approved${result === 'passed' ? '' : ', although not all criteria are met'}`];
-  if (text === null) return told(options, decided, 'done', check, said);
+  if (text === null) return told(options, decided, 'done', look, said);
   const placed = place(options, decided);
-  return told(options, placed.standing, 'done', check, [...said, ...placed.lines], true);
+  return told(options, placed.standing, 'done', look, [...said, ...placed.lines], true);
 }
 
 /** Ends what is under way; what was put in the live file's place gives way to what was there before, and a bot that runs takes that up. */
@@ -317,7 +319,7 @@ function told(
   { liveFile, dir, clock }: PromoteOptions,
   standing: Standing,
   end: Promoted['end'],
-  check: Check | null,
+  check: StageLook | null,
   lines: readonly string[],
   isPlaced = false,
 ): Promoted {

@@ -24,6 +24,7 @@ import {
   promotionBack,
   startPromotion,
 } from '../../../src/app/promote/promote.ts';
+import { promotedJson, promotedText } from '../../../src/app/promote/promoteText.ts';
 import { noteInJournal, promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
 import { showPromotion } from '../../../src/app/promote/showPromotion.ts';
 import { previewBack } from '../../../src/app/promote/previewBack.ts';
@@ -66,9 +67,15 @@ describe('a promotion', () => {
     const { standing } = await begun();
     file('best.yaml', wider(99));
     file('criteria.yaml', 'replay: { fillsLeast: 0 }');
-    const { end, standing: next } = await approvePromotion(optionsOf(), false);
+    const approval = await approvePromotion(optionsOf(), false);
+    const { end, standing: next } = approval;
     expect([end, next.open?.stage]).toEqual(['done', 'paper']);
     expect(next.open?.started).toEqual(standing.open?.started);
+    // It is at paper, and the table is of what replay was approved on.
+    expect(promotedText(approval, 'my.yaml').join('\n')).toMatch(
+      / is at paper since [^]*\n\ncriteria of replay, at the last look:\n +criterion +expected +found\n/,
+    );
+    expect(promotedJson(approval, 'my.yaml', dir)).toMatchObject({ stage: 'paper', check: { stage: 'replay' } });
     expect(next.open?.evidence[0]?.replay?.measures.fills).toBeGreaterThan(0);
     expect(live()).toBe(SANDBOX);
     const paper = join(dir, 'my.promotions/1/paper.yaml');
