@@ -12,6 +12,7 @@ const LONG = [
   'cannotQuote',
   'doctor',
   'promote',
+  'promotePlanted',
   'reload',
   'ruleChange',
   'run/alerts',

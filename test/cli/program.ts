@@ -1,5 +1,6 @@
 /** The built program as a process of its own, run as a user runs it. */
 import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,6 +28,20 @@ const KILL_AFTER_MS = 280_000;
 /** Long enough for any machine: what is awaited comes within seconds on a quiet one. */
 const SEE_WITHIN_MS = 240_000;
 
+/** Those that have not ended. */
+const running = new Set<ChildProcess>();
+
+/** Ends every program that was started and has not ended, however its test did. For `afterEach`, where no program is kept from one test to the next. */
+export async function endPrograms(): Promise<void> {
+  await Promise.all(
+    [...running].map(child => {
+      const ended = new Promise(resolve => child.once('close', resolve));
+      child.kill('SIGKILL');
+      return ended;
+    }),
+  );
+}
+
 /** Nothing of the test's own environment is a secret of the program's. */
 const ENVIRONMENT = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PUNTAS_API')));
 
@@ -43,6 +58,8 @@ export function puntas(
     timeout: KILL_AFTER_MS,
     killSignal: 'SIGKILL',
   });
+  running.add(child);
+  child.once('close', () => running.delete(child));
   const heard = { stdout: '', stderr: '' };
   const watchers = new Set<() => void>();
   const hear = (stream: 'stdout' | 'stderr') => (chunk: string) => {

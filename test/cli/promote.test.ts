@@ -1,13 +1,18 @@
 /** `puntas promote` as a user runs it, from a tuned candidate to the live file of a bot that runs, and back. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { keptCopy } from '../../src/app/promote/liveFile.ts';
+import { noteInJournal } from '../../src/app/promote/promotionJournal.ts';
+import { approved, placed } from '../app/promote/records.ts';
 import { keysOfStudy } from '../app/tune/studies.ts';
 import { keysOf } from './jsonPage.ts';
-import { Bench, complaints, printed, puntas, ran } from './program.ts';
+import { Bench, complaints, endPrograms, printed, puntas, ran } from './program.ts';
 
 const bench = new Bench();
+// One that fails leaves no bot behind.
+afterEach(endPrograms);
 afterAll(() => bench.clear());
 
 type Told = {
@@ -59,6 +64,18 @@ describe('puntas promote', () => {
     expect(of(checked, 'runs')).toMatchObject({ found: '1', result: 'passed' });
     expect(checked.check?.result).toBe('passed');
 
+    // A hand that sends the live file elsewhere meanwhile: its bot would lose its ledger, and going back its bot.
+    writeFileSync(live, before.replace(/state-\d+/, 'elsewhere').replace('instance: demo', 'instance: two'));
+    const elsewhere = await ran(['promote', 'approve', '-c', live, '--reason', 'as on paper', '--anyway']);
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /promotion 1 \(best\.yaml\): instance: expected two as in .*\n.*: state\.dir: expected .*elsewhere/,
+      ),
+    ]);
+    expect(readFileSync(live, 'utf8')).toContain('instance: two');
+    writeFileSync(live, before);
+
     const bot = puntas(['run', '-c', live, '--speed', '10']);
     await bot.sees(/"bids":3,"asks":3/);
     const smallest = await promote(live, 'approve', '--reason', 'as on paper');
@@ -82,9 +99,18 @@ describe('puntas promote', () => {
 
     const preview = await ran(['promote', 'back', '-c', live, '--preview']);
     expect(preview.stdout).toMatch(/strategy\.halfSpreadBps: 13 -> 90\n +now +then\n/);
+    // An editor's slip, when it matters most.
+    writeFileSync(live, 'book: [btc_mxn');
+    expect((await ran(['promote', '-c', live])).stdout).toMatch(/is no configuration as it is:/);
+    const slip = await ran(['promote', 'back', '-c', live, '--preview']);
+    expect([slip.code, slip.stdout]).toEqual([
+      0,
+      expect.stringMatching(/ +now +then\n[^]*would take it up by a\s+reload/),
+    ]);
     const gone = await promote(live, 'back', '--reason', 'it lost');
     expect([gone.end, gone.stage, readFileSync(live, 'utf8')]).toEqual(['done', null, before]);
     expect(gone.lines.at(-1)).toMatch(/^reload: taken: run \d+ goes on with it/);
+    expect((await promote(live)).lines).toEqual([]);
     bot.signal('SIGTERM');
     expect((await bot.ended).code).toBe(0);
     expect(Object.keys(gone)).toEqual(keysOf('promote --json'));
@@ -107,7 +133,7 @@ describe('puntas promote', () => {
       '--open-holdout',
     ]);
     const live = bench.path('tuned-live.yaml');
-    const told = await promote(live, 'start', best, '--reason', 'tuned');
+    const told = await promote(live, 'start', best, '--new', '--reason', 'tuned');
     expect(told).toMatchObject({ stage: 'replay', tuned: { trial: expect.any(Number) as number, pbo: null } });
     const { check } = await promote(live, 'check');
     expect(check?.findings.map(({ criterion }) => criterion)).toEqual(['tuning', 'holdout']);
@@ -115,7 +141,16 @@ describe('puntas promote', () => {
     expect(existsSync(live)).toBe(false);
 
     writeFileSync(best, readFileSync(best, 'utf8').replace('book: btc_mxn', 'book: btc_mxn\nnextTierCounts: true'));
-    const changed = await ran(['promote', 'start', best, '-c', bench.path('other.yaml'), '--reason', 'changed']);
+    const changed = await ran([
+      'promote',
+      'start',
+      best,
+      '-c',
+      bench.path('other.yaml'),
+      '--new',
+      '--reason',
+      'changed',
+    ]);
     expect([changed.code, complaints(changed)]).toEqual([
       2,
       [expect.stringContaining('was changed after it was tuned')],
@@ -128,11 +163,13 @@ describe('puntas promote', () => {
       'slow.yaml',
       readFileSync(live, 'utf8').replace('halfSpreadBps: 16', 'halfSpreadBps: 14'),
     );
-    const slow = { replay: { ...FLOW, tapes: [{ name: 'long', flow: { seconds: 86_400, seed: 5 } }] } };
+    // Longer than it takes to be told of: it is never waited for.
+    const tapes = [5, 6, 7, 8].map(seed => ({ name: `long-${seed}`, flow: { seconds: 86_400, seed } }));
+    const slow = { replay: { ...FLOW, tapes } };
     const file = bench.file('slow-criteria.yaml', stringify(slow));
     await promote(live, 'start', candidate, '--criteria', file, '--reason', 'a test');
     const first = puntas(['promote', 'check', '-c', live]);
-    await first.sees(/recording the flow/);
+    await first.sees(/recording the flow|replaying the candidate/);
     first.signal('SIGSTOP');
     expect(await promote(live, 'back', '--reason', 'too long')).toMatchObject({ end: 'done', stage: null });
     await promote(live, 'start', candidate, '--criteria', file, '--reason', 'once more');
@@ -144,11 +181,45 @@ describe('puntas promote', () => {
     expect((await ran(['promote', '-c', live])).code).toBe(0);
   });
 
+  test('says until the bot has it that the file is back and a reload was refused', async () => {
+    const live = bench.config();
+    const before = readFileSync(live, 'utf8');
+    const best = before.replace('halfSpreadBps: 16', 'halfSpreadBps: 15');
+    await promote(live, 'start', bench.file('fifteen.yaml', best), '--criteria', criteria, '--reason', 'a test');
+    const dir = live.replace('.yaml', '.promotions');
+    noteInJournal(dir, approved(1, 1, 'replay', null, null));
+    noteInJournal(dir, approved(1, 2, 'paper', keptCopy(dir, best), keptCopy(dir, before)));
+    noteInJournal(dir, placed(1, 3));
+    writeFileSync(live, best);
+    const bot = puntas(['run', '-c', live, '--speed', '10']);
+    await bot.sees(/"bids":3,"asks":3/);
+    expect((await promote(live)).lines).toEqual([]);
+    // It hears nothing for longer than a reload waits.
+    bot.signal('SIGSTOP');
+    const gone = await promote(live, 'back', '--reason', 'it lost');
+    expect([gone.end, readFileSync(live, 'utf8'), gone.lines.at(-1)]).toEqual([
+      'refused',
+      before,
+      expect.stringMatching(/^reload: .*no bot took this up/),
+    ]);
+    bot.signal('SIGCONT');
+    const behind = `the file is back, the running bot still has the other; reload again by: puntas reload -c ${live} --reason "..."`;
+    // It shows life again within seconds.
+    let told = await promote(live);
+    for (let i = 0; i < 30 && told.lines.length === 0; i++) told = await promote(live);
+    expect([told.lines, told.next[1]]).toEqual([[behind], `puntas reload -c ${live} --reason "..."`]);
+    const reloaded = await ran(['reload', '-c', live, '--reason', 'once more']);
+    expect(reloaded.stdout).toMatch(/taken: run/);
+    expect((await promote(live)).lines).toEqual([]);
+    bot.signal('SIGTERM');
+    expect((await bot.ended).code).toBe(0);
+  });
+
   test.each([
     [
       ['promote', 'check', '-c', bench.path('none.yaml')],
       2,
-      /none\.yaml: no promotion is under way; begin one with: puntas promote start/,
+      /none\.yaml: no such file: name the live file with -c FILE$/,
     ],
     [['promote', 'start', '/nowhere.yaml', '-c', 'my.yaml', '--reason', 'a test'], 2, /^\/nowhere\.yaml: no such file/],
     [['promote', 'back', '-c', 'my.yaml'], 2, /^--reason: say in a few words why/],

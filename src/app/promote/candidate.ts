@@ -2,6 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import { isMap, isScalar, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
+import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { textOfMoney } from '../../core/index.ts';
 import { tunedEvidenceIn, withoutEvidence } from '../tune/tunedEvidence.ts';
@@ -10,6 +11,7 @@ import { wrapped } from '../messages/wrapped.ts';
 import { movePaths } from '../wiring/movedPaths.ts';
 import { readConfigText } from '../wiring/configFile.ts';
 import { UsageError } from '../wiring/usageError.ts';
+import { VENUES } from '../wiring/venueRegistry.ts';
 import type { LastTraded } from './runEvidence.ts';
 import { scaledSizes, smallestAmount } from './smallestSizes.ts';
 import type { SmallestAmount } from './smallestSizes.ts';
@@ -33,28 +35,47 @@ export function readCandidate(path: string): Candidate {
   return { file: resolve(path), config, text, tuned };
 }
 
-/** What must be the live file's: a promotion changes what is traded, and never where. Throws `UsageError` with a line for each key. */
-export function samePlace(candidate: Candidate, liveFile: string, live: Config): void {
+/** What must be the live file's: a promotion changes what is traded, and never where. `text` is what would be put there, `before` what is there. Throws `UsageError` with a line for each key, and on a text that is no configuration. */
+export function samePlace(file: string, text: string, liveFile: string, before: string): void {
   const placeOf = ({ book, instance, exchange, state }: Config): Readonly<Record<string, string>> => ({
     ...{ book, instance, 'exchange.kind': exchange.kind },
     'exchange.restUrl': exchange.kind === 'remote' ? exchange.restUrl : '',
     'state.dir': state.dir,
   });
-  const [own, other] = [placeOf(placedConfig(candidate, liveFile)), placeOf(live)];
+  const [own, other] = [placeOf(liveConfig(text, liveFile)), placeOf(liveConfig(before, liveFile, liveFile))];
   const wrong = Object.keys(own).filter(key => own[key] !== other[key]);
   if (wrong.length > 0)
     throw new UsageError(
       wrong.map(
         key =>
-          `${candidate.file}: ${key}: expected ${other[key]} as in ${liveFile}, found ${own[key]}: a promotion changes what is traded, and not where`,
+          `${file}: ${key}: expected ${other[key]} as in ${liveFile}, found ${own[key]}: a promotion changes what is traded, and not where`,
       ),
     );
 }
 
-/** With its state beside the live file where it names none: that is where it goes. */
-function placedConfig({ config, text }: Candidate, liveFile: string): Config {
-  const named = parseDocument(text, { uniqueKeys: false }).getIn(['state', 'dir']);
-  return typeof named === 'string' ? config : { ...config, state: { dir: resolve(dirname(liveFile), './state') } };
+type ReadLive =
+  { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly errors: readonly string[] };
+
+/** A text as the configuration of the live file, with its state where it would be, or everything that is wrong in what is `called` so. */
+export function readLive(text: string, liveFile: string, called = `what would be ${liveFile}`): ReadLive {
+  const loaded = loadConfig(
+    text,
+    called,
+    VENUES.map(({ name }) => name),
+  );
+  if (!loaded.ok) return loaded;
+  const { config } = loaded;
+  return {
+    ok: true,
+    config: { ...config, state: { ...config.state, dir: resolve(dirname(liveFile), config.state.dir) } },
+  };
+}
+
+/** The same; throws `UsageError` with everything that is wrong. */
+export function liveConfig(text: string, liveFile: string, called?: string): Config {
+  const read = readLive(text, liveFile, called);
+  if (!read.ok) throw new UsageError(read.errors);
+  return read.config;
 }
 
 /** The candidate as a file in the folder `to`, with a sentence above it. */

@@ -45,11 +45,11 @@ function tuningFindings(tuned: TunedEvidence | null): readonly CriterionFinding[
     holdout === null
       ? finding('holdout', held, 'not opened: puntas tune --open-holdout', 'not yet')
       : holdout.interval === null
-        ? finding('holdout', held, `${digits(holdout.net60s)}, too short for an interval`, false)
+        ? finding('holdout', held, `${digits(holdout.net60s)} of the minor currency, too short for an interval`, false)
         : finding(
             'holdout',
             held,
-            `${digits(holdout.net60s)} (${spanText(holdout.interval)})`,
+            `${digits(holdout.net60s)} (${spanText(holdout.interval)}) of the minor currency`,
             holdout.interval.low > 0,
           ),
   ];
@@ -94,7 +94,7 @@ function replayedNet(least: number, { measures, interval, minor }: ReplayEvidenc
   const found = `${digits(measures.net60s)} ${minor}`;
   return interval === null
     ? finding('net60s', expected, `${found}, no interval: fewer than 20 blocks of time that differ`, false)
-    : finding('net60s', expected, `${found} (${spanText(interval)})`, interval.low > least);
+    : finding('net60s', expected, `${found} (${spanText(interval)} ${minor})`, interval.low > least);
 }
 
 /** What a stage before says that net after 60 s is, in bps of the volume. */
@@ -161,16 +161,18 @@ function earningFindings(least: number, traded: TradedStage, before: Promised | 
 /** The interval holds however often one looks; before it is above or below what is asked for, more fills are needed. */
 function earning(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
   const expected = `net after 60 s at least ${digits(least)} bps of the volume by the lower end`;
-  const { net60sBps, interval, judged, hours } = evidence;
-  if (net60sBps === null) return finding('net60s', expected, 'no fill that is 60 s old', 'not yet');
+  const { net60sBps, interval, fills, judged, hours } = evidence;
+  // Their middle after 60 s was in no recording of theirs.
+  const left = fills > judged ? `; fills of the last 60 s of a run, not in it: ${fills - judged}` : '';
+  if (net60sBps === null) return finding('net60s', expected, `no fill that is 60 s old${left}`, 'not yet');
   if (interval === null)
     return finding(
       'net60s',
       expected,
-      `${digits(net60sBps)} bps of ${judged} fills; an interval needs fills in 20 blocks of two minutes, found ${ratio.blocks}`,
+      `${digits(net60sBps)} bps of the volume of ${judged} fills; an interval needs fills in 20 blocks of two minutes, found ${ratio.blocks}${left}`,
       'not yet',
     );
-  const found = `${digits(net60sBps)} bps (${spanText(interval)})`;
+  const found = `${digits(net60sBps)} bps of the volume (${spanText(interval)} bps)${left}`;
   if (interval.low >= least) return finding('net60s', expected, found, true);
   if (interval.high < least) return finding('net60s', expected, found, false);
   const missing = ratio.blocksMissing(least / 10_000);

@@ -1,7 +1,19 @@
 /** The live file of a promotion: what it says, copies of all that it ever said, and how another takes its place at once and whole. */
 import { randomUUID } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import type { Stats } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { syncFolder, writeDurably } from '../../live/files/durableFiles.ts';
 import { digestOf } from '../run/reloading.ts';
 import { UsageError } from '../wiring/usageError.ts';
@@ -43,30 +55,72 @@ export function textOfCopy(dir: string, digest: string): string {
   return text;
 }
 
-/** Whole or not at all, with the rights that the file had; null takes it away. A link stays one. Throws `UsageError` where the disk does not take it. */
-export function putInPlace(file: string, text: string | null): void {
-  const place = existsSync(file) ? realpathSync(file) : file;
-  written(file, () => {
+/** Where a file is, or would be, with every link followed; a link that leads nowhere leads to the file that will be there. Throws `UsageError` on one that leads to itself. */
+export function realPlace(file: string): string {
+  const path = resolve(file);
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw new UsageError(`${file}: cannot be followed (${code})`);
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+      return realPlace(resolve(dirname(path), readlinkSync(path)));
+    return dirname(path) === path ? path : join(realPlace(dirname(path)), basename(path));
+  }
+}
+
+/** Whole or not at all, with the rights and the owner that the file had; null takes it away. A link stays one. Lines where the owner could not be kept. Throws `UsageError` where the disk does not take it. */
+export function putInPlace(file: string, text: string | null): readonly string[] {
+  const place = realPlace(file);
+  return written(file, () => {
     if (text === null) {
       rmSync(place, { force: true });
-      return syncFolder(dirname(place));
+      syncFolder(dirname(place));
+      return [];
     }
     const beside = `${place}.${randomUUID()}.new`;
     try {
       writeDurably(beside, text);
-      if (existsSync(place)) chmodSync(beside, statSync(place).mode & 0o777);
+      const before = statSync(place, { throwIfNoEntry: false });
+      const lost = before === undefined ? [] : keptRights(file, beside, before);
       renameSync(beside, place);
+      syncFolder(dirname(place));
+      return lost;
     } catch (error) {
       rmSync(beside, { force: true });
       throw error;
     }
-    syncFolder(dirname(place));
   });
 }
 
-function written(file: string, work: () => void): void {
+/** The owner first: who takes a file over loses some of its rights. */
+function keptRights(file: string, beside: string, { uid, gid, mode }: Stats): readonly string[] {
+  const own = statSync(beside);
+  const isSame = own.uid === uid && own.gid === gid;
+  const isKept = isSame || mayChown(beside, uid, gid);
+  if (!isKept && own.gid !== gid) mayChown(beside, own.uid, gid);
+  chmodSync(beside, mode & 0o777);
+  if (isKept) return [];
+  const { uid: user, gid: group } = statSync(beside);
+  return [
+    `${file} belonged to ${uid}:${gid} (user:group) and belongs to ${user}:${group} now, because only root may give it back: chown ${uid}:${gid} ${file}`,
+  ];
+}
+
+function mayChown(file: string, uid: number, gid: number): boolean {
   try {
-    work();
+    chownSync(file, uid, gid);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EPERM' || code === 'EINVAL' || code === 'ENOSYS') return false;
+    throw error;
+  }
+}
+
+function written<T>(file: string, work: () => T): T {
+  try {
+    return work();
   } catch (error) {
     throw new UsageError(`${file}: cannot be written: ${error instanceof Error ? error.message : String(error)}`, 1);
   }

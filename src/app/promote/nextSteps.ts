@@ -1,10 +1,10 @@
 /** What a person can type next in a promotion. Nothing of it is done by the program itself. */
-import { existsSync } from 'node:fs';
 import type { Millis } from '../../core/index.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { shellWord } from '../messages/ownCommand.ts';
-import { readConfig } from '../wiring/configFile.ts';
 import { paperFile } from './checkStage.ts';
+import { readableConfig } from './runningBot.ts';
+import { inPlace } from './standing.ts';
 import type { Standing } from './standing.ts';
 
 export type Steps = {
@@ -12,14 +12,17 @@ export type Steps = {
   readonly dir: string;
   readonly standing: Standing;
   readonly now: Millis;
+  /** A bot runs there that has another configuration than the file. */
+  readonly isBehind?: boolean;
 };
 
 /** Commands, the next first. */
 export function nextSteps(steps: Steps): readonly string[] {
-  const { liveFile, dir, standing } = steps;
+  const { liveFile, dir, standing, isBehind = false } = steps;
   const { open } = standing;
   const file = shellWord(liveFile);
-  if (open === null) return [`puntas promote start CANDIDATE -c ${file} --reason "..."`];
+  if (open === null)
+    return [...(isBehind ? placedSteps(steps) : []), `puntas promote start CANDIDATE -c ${file} --reason "..."`];
   const { stage, checked, started } = open;
   const approve = `puntas promote approve -c ${file} --reason "..."`;
   if (checked?.result === 'failed') return [`puntas promote back -c ${file} --reason "..."`];
@@ -27,7 +30,9 @@ export function nextSteps(steps: Steps): readonly string[] {
   if (stage === 'replay') return [look];
   if (stage === 'smallest') return [...placedSteps(steps), look];
   const paper = paperFile(dir, started.promotion);
-  const isFollowed = existsSync(paper) && readConfig(paper).exchange.kind === 'remote';
+  const config = readableConfig(paper);
+  if (config === 'broken') return [`puntas check -c ${shellWord(paper)}`];
+  const isFollowed = config?.exchange.kind === 'remote';
   return [
     ...(checked?.result === 'passed' ? [] : [`puntas run ${isFollowed ? '--paper ' : ''}-c ${shellWord(paper)}`]),
     look,
@@ -35,11 +40,16 @@ export function nextSteps(steps: Steps): readonly string[] {
 }
 
 /** Once another configuration is in the live file's place: a bot that runs takes it up by a reload, another at its start. */
-export function placedSteps({ liveFile, now }: Steps): readonly string[] {
-  if (!existsSync(liveFile)) return [];
-  const { state } = readConfig(liveFile);
+export function placedSteps({ liveFile, standing, now }: Steps): readonly string[] {
+  const config = readableConfig(liveFile);
+  if (config === null) return [];
   const file = shellWord(liveFile);
-  if (lifeOf(state.dir, now).state === 'runs')
+  if (config === 'broken')
+    return [
+      `puntas check -c ${file}`,
+      ...(inPlace(standing) === null ? [] : [`puntas promote back -c ${file} --reason "..."`]),
+    ];
+  if (lifeOf(config.state.dir, now).state === 'runs')
     return [`puntas reload -c ${file} --preview`, `puntas reload -c ${file} --reason "..."`];
   return [`puntas check -c ${file}`, `puntas run -c ${file}`];
 }

@@ -1,19 +1,17 @@
 /** What going back would do, before it is done: the keys that change, and the quotes of a bot that runs, now and then. */
-import { configChanges, loadConfig } from '../../config.ts';
+import { configChanges } from '../../config.ts';
 import { replayedMoment } from '../inspect/explain.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { nextPreview, quotesBeside } from '../run/nextQuotes.ts';
 import { changeText } from '../run/reloading.ts';
-import { readConfig } from '../wiring/configFile.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { VENUES } from '../wiring/venueRegistry.ts';
+import { readLive } from './candidate.ts';
 import { liveTextOf, textOfCopy } from './liveFile.ts';
 import type { Promoted, PromoteOptions } from './promote.ts';
-import { promotionJournal } from './promotionJournal.ts';
+import { journalOf, nothingToGoBack } from './promotionJournal.ts';
 
 /** Reads alone. Throws `UsageError` where there is nothing to go back from. */
 export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted {
-  const { standing } = promotionJournal(dir);
+  const { standing } = journalOf({ liveFile, dir });
   const { open, placed, pending } = standing;
   // One that was decided and did not come to its end comes first.
   const last = pending?.isBack === true ? { promotion: pending.promotion, before: pending.to } : placed.at(-1);
@@ -22,27 +20,25 @@ export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted 
     return shown([
       `promotion ${open.started.promotion} would be given up at ${open.stage}; ${liveFile} would stay as it is`,
     ]);
-  if (last === undefined)
-    throw new UsageError(`${liveFile}: no promotion of it is under way or in place: there is nothing to go back from`);
+  if (last === undefined) throw nothingToGoBack({ liveFile });
   if (last.before === null)
     return shown([`${liveFile} would be taken away: there was none before promotion ${last.promotion}`]);
   const would = `${liveFile} would say again what it said before promotion ${last.promotion}`;
-  if (liveTextOf(liveFile) === null) return shown([would]);
-  const now = readConfig(liveFile);
+  const now = liveTextOf(liveFile);
+  if (now === null) return shown([would]);
   const text = textOfCopy(dir, last.before);
-  const loaded = loadConfig(
-    text,
-    `what ${liveFile} said before`,
-    VENUES.map(({ name }) => name),
-  );
-  if (!loaded.ok) throw new UsageError(loaded.errors);
+  const then = readLive(text, liveFile, `what ${liveFile} said before`);
+  if (!then.ok) return shown([would, 'no bot takes that up:', ...then.errors]);
+  const current = readLive(now, liveFile, liveFile);
   // Its paths are of the same folder.
-  const then = { ...loaded.config, state: now.state, paper: now.paper };
-  const changes = configChanges(now, then).map(changeText);
-  if (lifeOf(now.state.dir, clock.now()).state !== 'runs') return shown([would, ...changes, 'no bot runs with it']);
-  const { engine, rules, seen } = replayedMoment({ dir: now.state.dir, at: null });
+  const changes = current.ok
+    ? configChanges(current.config, { ...then.config, state: current.config.state }).map(changeText)
+    : ['it is no configuration as it is:', ...current.errors];
+  const { dir: state } = (current.ok ? current : then).config.state;
+  if (lifeOf(state, clock.now()).state !== 'runs') return shown([would, ...changes, 'no bot runs with it']);
+  const { engine, rules, seen } = replayedMoment({ dir: state, at: null });
   const at = seen.at ?? clock.now();
-  const hasOthers = then.reference !== undefined;
-  const quotes = hasOthers ? [] : quotesBeside(engine, nextPreview(then, rules, engine, at, null), rules);
+  const hasOthers = then.config.reference !== undefined;
+  const quotes = hasOthers ? [] : quotesBeside(engine, nextPreview(then.config, rules, engine, at, null), rules);
   return shown([would, ...changes, ...quotes, 'the bot that runs there would take it up by a reload']);
 }

@@ -1,24 +1,27 @@
 /** `puntas promote`: the verbs that take a configuration through replay, paper and the smallest size into the live file's place, and out of it again. */
-import { randomUUID } from 'node:crypto';
 import { basename, dirname } from 'node:path';
-import { loadConfig } from '../../config.ts';
 import { writeDurably } from '../../live/files/durableFiles.ts';
-import { carryOutReload } from '../actions/carryOut.ts';
 import { checkedAsk } from '../actions/actions.ts';
-import { lifeOf } from '../inspect/botLife.ts';
 import { readConfigText } from '../wiring/configFile.ts';
 import { UsageError } from '../wiring/usageError.ts';
-import { VENUES } from '../wiring/venueRegistry.ts';
-import { paperText, readCandidate, samePlace, smallestText, wholeText } from './candidate.ts';
+import { liveConfig, paperText, readCandidate, samePlace, smallestText, wholeText } from './candidate.ts';
 import type { Candidate } from './candidate.ts';
 import { checkStage, paperConfig, paperFile } from './checkStage.ts';
 import type { Looking, StageCheck } from './checkStage.ts';
 import { DEFAULT_CRITERIA, readCriteria } from './criteria.ts';
 import { keptCopy, liveDigestOf, liveTextOf, putInPlace, textOfCopy } from './liveFile.ts';
 import { nextSteps, placedSteps } from './nextSteps.ts';
-import { alone, noteInJournal, promotionJournal, promotionsDir } from './promotionJournal.ts';
-import type { Check, PromotionRecord } from './records.ts';
+import {
+  alone,
+  journalOf,
+  noteInJournal,
+  nothingToGoBack,
+  promotionJournal,
+  promotionsDir,
+} from './promotionJournal.ts';
+import type { Check, PromotionRecord, StageLook } from './records.ts';
 import { tradingDigest } from './runEvidence.ts';
+import { takenUp } from './runningBot.ts';
 import type { OpenPromotion, Standing } from './standing.ts';
 import { inPlace } from './standing.ts';
 
@@ -32,7 +35,7 @@ export type PromoteOptions = Looking & {
 export type Promoted = {
   readonly end: 'shown' | 'done' | 'refused';
   readonly standing: Standing;
-  readonly check: Check | null;
+  readonly check: StageLook | null;
   readonly lines: readonly string[];
   readonly next: readonly string[];
 };
@@ -49,40 +52,28 @@ export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly n
   return { ...options, by, reason, dir: promotionsDir(options.liveFile) };
 }
 
-/** Where it stands. Reads the journal alone. */
-export function showPromotion({ liveFile, dir, clock }: Pick<PromoteOptions, 'liveFile' | 'dir' | 'clock'>): Promoted {
-  const { standing } = promotionJournal(dir);
-  const { open, live } = standing;
-  const lines = [
-    ...pendingLines(standing, liveFile),
-    ...(live === undefined || standing.pending !== null || liveDigestOf(liveFile) === live
-      ? []
-      : [`${liveFile} was changed by hand since the promotion put it there`]),
-  ];
-  return {
-    end: 'shown',
-    standing,
-    check: open?.checked ?? null,
-    lines,
-    next: nextSteps({ liveFile, dir, standing, now: clock.now() }),
-  };
-}
-
 /** Begins a promotion: candidate and criteria are copied, and cannot be changed from then on. Rejects with `UsageError`. */
 export async function startPromotion(
   options: PromoteOptions,
-  { candidate: path, criteria: criteriaPath }: { readonly candidate: string; readonly criteria?: string | undefined },
+  {
+    candidate: path,
+    criteria: criteriaPath,
+    isNew = false,
+  }: { readonly candidate: string; readonly criteria?: string | undefined; readonly isNew?: boolean | undefined },
 ): Promise<Promoted> {
   const candidate = readCandidate(path);
+  if (!isNew) journalOf(options, ', or begin with --new where the promotion is to make it');
   const { criteria } = criteriaPath === undefined ? { criteria: DEFAULT_CRITERIA } : readCriteria(criteriaPath);
   if (criteria.replay.tapes === undefined && candidate.tuned === null)
     throw new UsageError(
       `${path}: nothing says what it is replayed on: name recordings with --criteria FILE (replay: { tapes: … }, as config/promote.yaml), or take a candidate that puntas tune --yaml wrote`,
     );
   const { liveFile, dir } = options;
+  const whole = (head: string): string => wholeText(candidate, dirname(liveFile), head);
   const before = liveTextOf(liveFile);
-  if (before !== null) samePlace(candidate, liveFile, readConfigText(liveFile).config);
-  return alone(dir, async () => {
+  if (before === null) liveConfig(whole(''), liveFile);
+  else samePlace(candidate.file, whole(''), liveFile, before);
+  return alone(options, async () => {
     const { lines, standing: settled } = settle(options);
     if (settled.open !== null)
       throw new UsageError(
@@ -100,7 +91,7 @@ export async function startPromotion(
         file: candidate.file,
         candidate: keptCopy(dir, candidate.text),
       },
-      live: keptCopy(dir, checkedText(wholeText(candidate, dirname(liveFile), head), liveFile)),
+      live: keptCopy(dir, whole(head)),
       ...{ trading: tradingDigest(readConfigText(file).config), criteria, tuned: candidate.tuned },
     };
     const standing = noteInJournal(dir, started);
@@ -114,7 +105,8 @@ export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
   afterLook(
     options,
     ({ open, standing }) => checkStage(open, standing, options),
-    ({ open, lines }, { check }) => told(options, noteCheck(options, open, check), 'done', check, lines),
+    ({ open, lines }, { check }) =>
+      told(options, noteCheck(options, open, check), 'done', { ...check, stage: open.stage }, lines),
   );
 
 type Begun = ReturnType<typeof settle> & { readonly open: OpenPromotion; readonly records: number };
@@ -126,13 +118,16 @@ async function afterLook(
   decide: (begun: Begun, looked: StageCheck) => Promoted,
 ): Promise<Promoted> {
   const { dir, liveFile } = options;
-  const begun = await alone(dir, async () => {
+  // Where nothing was begun nothing is made.
+  const { standing } = journalOf(options);
+  if (standing.count === 0) underWay(standing, liveFile, []);
+  const begun = await alone(options, async () => {
     const settled = settle(options);
     const open = underWay(settled.standing, liveFile, settled.lines);
     return { ...settled, open, records: promotionJournal(dir).records.length };
   });
   const looked = await look(begun);
-  return alone(dir, async () => {
+  return alone(options, async () => {
     if (promotionJournal(dir).records.length !== begun.records)
       throw new UsageError(
         `${liveFile}: its promotion went on while this looked at ${begun.open.stage}, and nothing of this look is kept; where it stands: puntas promote -c ${liveFile}`,
@@ -156,16 +151,18 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   const { findings, result } = check;
   const { stage } = open;
   const by = { ...signed(options, open.started.promotion), stage, findings };
+  const look = { ...check, stage };
   if (result !== 'passed' && !anyway) {
     const after = noteInJournal(options.dir, { kind: 'refused', asked: 'approve', ...by });
     const why = result === 'failed' ? 'criteria are not met' : 'not everything is known yet';
-    return told(options, after, 'refused', check, [
+    return told(options, after, 'refused', look, [
       ...lines,
       `not approved: ${why}; --anyway approves it all the same, and the journal says so`,
     ]);
   }
   const text = stage === 'replay' ? null : placedText(options, open, looked);
   const before = liveTextOf(options.liveFile);
+  if (text !== null && before !== null) samePlace(placedName(open), text, options.liveFile, before);
   const kept = before === null ? null : keptCopy(options.dir, before);
   const to = text === null ? null : keptCopy(options.dir, text);
   const record = {
@@ -178,14 +175,15 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   } as const;
   const decided = noteInJournal(options.dir, record);
   const said = [...lines, `${stage} is approved${result === 'passed' ? '' : ', although not all criteria are met'}`];
-  if (text === null) return told(options, decided, 'done', check, said);
+  if (text === null) return told(options, decided, 'done', look, said);
   const placed = place(options, decided);
-  return told(options, placed.standing, 'done', check, [...said, ...placed.lines], true);
+  return told(options, placed.standing, 'done', look, [...said, ...placed.lines], true);
 }
 
 /** Ends what is under way; what was put in the live file's place gives way to what was there before, and a bot that runs takes that up. */
-export const promotionBack = (options: PromoteOptions): Promise<Promoted> =>
-  alone(options.dir, async () => {
+export async function promotionBack(options: PromoteOptions): Promise<Promoted> {
+  if (journalOf(options).standing.count === 0) throw nothingToGoBack(options);
+  return alone(options, async () => {
     const { dir, liveFile } = options;
     const { standing } = promotionJournal(dir);
     const { open } = standing;
@@ -208,16 +206,14 @@ export const promotionBack = (options: PromoteOptions): Promise<Promoted> =>
       return goneBack(options, standing, pending.to, [said, ...keptLines(options, from, standing)]);
     }
     const last = standing.placed.at(-1);
-    if (last === undefined)
-      throw new UsageError(
-        `${liveFile}: no promotion of it is under way or in place: there is nothing to go back from`,
-      );
+    if (last === undefined) throw nothingToGoBack(options);
     const kept = pending === null ? keptLines(options, from, standing) : [];
     // What is gone would leave the decision without its effect.
     if (last.before !== null) textOfCopy(dir, last.before);
     const back = { kind: 'back', ...signed(options, last.promotion), to: last.before, from } as const;
     return goneBack(options, noteInJournal(dir, back), last.before, kept);
   });
+}
 
 /** What a person had written there is kept, and where. */
 const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: Standing) =>
@@ -238,26 +234,6 @@ async function goneBack(
   return told(options, placed.standing, end, null, [...placed.lines, ...lines, ...reloaded], end === 'refused');
 }
 
-/** A bot that runs there takes the file up by a reload; without a file there is nothing to take up. */
-async function takenUp(
-  { liveFile, by, reason, clock }: PromoteOptions,
-  digest: string | null,
-): Promise<{ readonly end: 'done' | 'refused'; readonly lines: readonly string[] }> {
-  if (digest === null)
-    return { end: 'done', lines: ['there was no file before: a bot that runs goes on as it is until you stop it'] };
-  const { state } = readConfigText(liveFile).config;
-  if (lifeOf(state.dir, clock.now()).state !== 'runs')
-    return { end: 'done', lines: ['no bot runs with it; the next start reads it'] };
-  const ask = { id: randomUUID(), action: 'reload', reason, by, via: 'command' } as const;
-  try {
-    const { end, lines } = await carryOutReload({ configFile: liveFile, stateDir: state.dir }, ask, clock);
-    return { end: end === 'kept' ? 'refused' : 'done', lines: lines.map(line => `reload: ${line}`) };
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    return { end: 'refused', lines: error.message.split('\n').map(line => `reload: ${line}`) };
-  }
-}
-
 /** What comes into the live file's place when this stage is approved. */
 function placedText(options: PromoteOptions, open: OpenPromotion, { traded }: StageCheck): string {
   const { dir, liveFile } = options;
@@ -270,24 +246,17 @@ function placedText(options: PromoteOptions, open: OpenPromotion, { traded }: St
   const { file, promotion } = started;
   const candidate = candidateOf(options, open);
   const head = `Promotion ${promotion} of ${basename(liveFile)}, from ${basename(file)}: the smallest size, before it is promoted whole.`;
-  return checkedText(smallestText(candidate, dirname(liveFile), traded, head).text, liveFile);
+  const { text } = smallestText(candidate, dirname(liveFile), traded, head);
+  liveConfig(text, liveFile);
+  return text;
 }
+
+const placedName = ({ started }: OpenPromotion): string => `promotion ${started.promotion} (${basename(started.file)})`;
 
 const candidateOf = ({ dir }: PromoteOptions, open: OpenPromotion): Candidate => {
   const { file, tuned, candidate } = open.started;
   return { file, tuned, text: textOfCopy(dir, candidate), config: paperConfig(dir, open) };
 };
-
-/** Throws `UsageError` where it is no configuration. */
-function checkedText(text: string, liveFile: string): string {
-  const loaded = loadConfig(
-    text,
-    `what would be ${liveFile}`,
-    VENUES.map(({ name }) => name),
-  );
-  if (!loaded.ok) throw new UsageError(loaded.errors);
-  return text;
-}
 
 /** The decision is in the journal: the file follows it, and then the journal says that it did. */
 function place(
@@ -297,10 +266,10 @@ function place(
   const { dir, liveFile } = options;
   const { pending } = decided;
   if (pending === null) return { standing: decided, lines: [] };
-  putInPlace(liveFile, pending.to === null ? null : textOfCopy(dir, pending.to));
+  const lost = putInPlace(liveFile, pending.to === null ? null : textOfCopy(dir, pending.to));
   const standing = noteInJournal(dir, { kind: 'placed', ...signed(options, pending.promotion) });
   const what = pending.to === null ? 'is taken away' : 'is in place now';
-  return { standing, lines: [`${liveFile} ${what}; what it said is kept in ${dir}/files`] };
+  return { standing, lines: [`${liveFile} ${what}; what it said is kept in ${dir}/files`, ...lost] };
 }
 
 /** What a process that ended too early had decided is put in place, unless a person has changed the file since. */
@@ -317,13 +286,6 @@ function settle(options: PromoteOptions): { readonly standing: Standing; readonl
   const { standing: placed, lines } = place(options, standing);
   return { standing: placed, lines: ['an earlier command ended too early; what it decided is done now', ...lines] };
 }
-
-const pendingLines = ({ pending }: Standing, liveFile: string): readonly string[] =>
-  pending === null
-    ? []
-    : [
-        `${liveFile} does not yet say what promotion ${pending.promotion} decided: the command that did was ended; the next check, approve or back does it`,
-      ];
 
 /** `lines`: what was done before, and is told in any case. */
 function underWay({ open }: Standing, liveFile: string, lines: readonly string[]): OpenPromotion {
@@ -357,7 +319,7 @@ function told(
   { liveFile, dir, clock }: PromoteOptions,
   standing: Standing,
   end: Promoted['end'],
-  check: Check | null,
+  check: StageLook | null,
   lines: readonly string[],
   isPlaced = false,
 ): Promoted {

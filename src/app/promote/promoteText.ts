@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { minuteOf } from '../inspect/profitReport.ts';
 import { wrapped } from '../messages/wrapped.ts';
 import type { Promoted } from './promote.ts';
-import type { Check, CriterionFinding } from './records.ts';
+import type { CriterionFinding, StageLook } from './records.ts';
 import { inPlace } from './standing.ts';
 
 const WIDTH = 80;
@@ -14,7 +14,7 @@ export function promotedText({ standing, check, lines, next }: Promoted, liveFil
     // A table keeps its columns.
     ...lines.flatMap(line => (line.length > WIDTH ? wrapped(line, WIDTH) : [line])),
     ...wrapped(whereText(standing, liveFile), WIDTH),
-    ...(check === null ? [] : ['', ...findingsText(check.findings)]),
+    ...(check === null ? [] : ['', `criteria of ${check.stage}, at the last look:`, ...findingsText(check.findings)]),
     ...(next.length === 0 ? [] : ['', 'next:', ...next.map(command => `  ${command}`)]),
   ];
 }
@@ -57,8 +57,8 @@ function findingsText(findings: readonly CriterionFinding[]): readonly string[] 
   ];
 }
 
-const checkJson = ({ result, findings, replay, run }: Check) => ({
-  ...{ result, findings },
+const checkJson = ({ stage, result, findings, replay, run }: StageLook) => ({
+  ...{ stage, result, findings },
   replay: replay ?? null,
   run: run ?? null,
 });

@@ -28,6 +28,9 @@ export type Check = {
   readonly run?: RunEvidence;
 };
 
+/** With the stage that was looked at. */
+export type StageLook = Check & { readonly stage: Stage };
+
 type Signed = {
   /** From 1. */
   readonly promotion: number;
@@ -51,7 +54,7 @@ export type StartedRecord = Signed & {
   readonly tuned: TunedEvidence | null;
 };
 
-export type CheckedRecord = Signed & Check & { readonly kind: 'checked'; readonly stage: Stage };
+export type CheckedRecord = Signed & StageLook & { readonly kind: 'checked' };
 
 export type ApprovedRecord = Signed & {
   readonly kind: 'approved';

@@ -73,23 +73,15 @@ export type RunsAsked = {
   readonly onInput: (at: Millis) => void;
 };
 
+/** What is about the exchange, the folder and the watching of a bot. */
+const NOT_TRADED = new Set('exchange state webhooks log metrics alerts console journal paper'.split(' '));
+
+/** Whether a key, such as `strategy.halfSpreadBps`, decides how a bot trades. */
+export const isTraded = (key: string): boolean => !NOT_TRADED.has(key.split('.', 1)[0]!);
+
 /** What of a configuration decides how it trades: the same for the same bot at another exchange, in another folder. */
-export const tradingDigest = (config: Config): string => {
-  const {
-    exchange: _,
-    state: __,
-    webhooks: ___,
-    log: ____,
-    metrics,
-    alerts,
-    console: _____,
-    journal,
-    paper,
-    ...trades
-  } = config;
-  void [metrics, alerts, journal, paper];
-  return digestOfData(trades);
-};
+export const tradingDigest = (config: Config): string =>
+  digestOfData(Object.fromEntries(Object.entries(config).filter(([key]) => isTraded(key))));
 
 /** Reads recordings and a copy of the ledger: a bot that runs is not disturbed. Rejects with `UsageError` where a recording cannot be read. */
 export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {

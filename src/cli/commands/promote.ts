@@ -9,11 +9,11 @@ import {
   checkPromotion,
   promoteOptions,
   promotionBack,
-  showPromotion,
   startPromotion,
 } from '../../app/promote/promote.ts';
 import type { Promoted, PromoteOptions } from '../../app/promote/promote.ts';
 import { previewBack } from '../../app/promote/previewBack.ts';
+import { showPromotion } from '../../app/promote/showPromotion.ts';
 import { promotedJson, promotedText } from '../../app/promote/promoteText.ts';
 import { realClock } from '../../live/realClock.ts';
 import { threadNumber } from '../terminal/flags.ts';
@@ -27,6 +27,7 @@ type Flags = {
   readonly by?: string;
   readonly threads?: number;
   readonly criteria?: string;
+  readonly new?: boolean;
   readonly anyway?: boolean;
   readonly preview?: boolean;
 };
@@ -48,9 +49,11 @@ export function addPromoteCommand(program: Command): void {
       '--criteria <file>',
       'YAML of the criteria (docs/promotion.md); without it those of the tuning, and defaults',
     )
+    .option('--new', 'the live file is not there yet: the promotion makes it', false)
     .action(async (candidate: string, _: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
-      print(await startPromotion(optionsOf(flags, true), { candidate, criteria: flags.criteria }), flags);
+      const { criteria, new: isNew } = flags;
+      print(await startPromotion(optionsOf(flags, true), { candidate, criteria, isNew }), flags);
     });
 
   ofThreads(

@@ -122,6 +122,18 @@ describe('what a stage that is traded is held against', () => {
     expect(of(tradedFindings(paper, traded(40, -2), null), 'net60s')?.result).toBe('failed');
   });
 
+  test('says of the net in what it is, and how many fills of the last 60 s of a run are not in it', () => {
+    const found = (over: Partial<RunEvidence>, blocks = 60) =>
+      of(tradedFindings(paper, traded(blocks, 3, over), null), 'net60s')?.found;
+    expect(found({})).toMatch(/^3 bps of the volume \(\S+ to \S+ bps\)$/);
+    expect(found({ fills: 184 })).toMatch(/ bps\); fills of the last 60 s of a run, not in it: 4$/);
+    expect(found({ fills: 17 }, 5)).toMatch(/^3 bps of the volume of 15 fills; .*, not in it: 2$/);
+    expect(found({ fills: 2, judged: 0, net60sBps: null })).toMatch(/^no fill that is 60 s old; .*, not in it: 2$/);
+    const { replay: criteria } = DEFAULT_CRITERIA;
+    expect(of(replayFindings(criteria, null, replay), 'net60s')?.found).toBe('500 mxn (10 to 900 mxn)');
+    expect(of(replayFindings(criteria, tuned, null), 'holdout')?.found).toBe('300 (20 to 600) of the minor currency');
+  });
+
   test('fails below what the stage before promised, a halt, a run that does not replay, and a ledger that differs', () => {
     expect(of(tradedFindings(paper, traded(60, 3), { stage: 'paper', low: 5, high: 9 }), 'as paper')?.result).toBe(
       'failed',

@@ -1,19 +1,32 @@
 /** The verbs on real files, with what a kill leaves behind; what needs a bot is in `test/cli/promote.test.ts`. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { keptCopy } from '../../../src/app/promote/liveFile.ts';
+import { keptCopy, putInPlace } from '../../../src/app/promote/liveFile.ts';
 import {
   approvePromotion,
   checkPromotion,
   promoteOptions,
   promotionBack,
-  showPromotion,
   startPromotion,
 } from '../../../src/app/promote/promote.ts';
+import { promotedJson, promotedText } from '../../../src/app/promote/promoteText.ts';
 import { noteInJournal, promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
+import { showPromotion } from '../../../src/app/promote/showPromotion.ts';
 import { previewBack } from '../../../src/app/promote/previewBack.ts';
 import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
 import { realClock } from '../../../src/live/realClock.ts';
@@ -54,9 +67,15 @@ describe('a promotion', () => {
     const { standing } = await begun();
     file('best.yaml', wider(99));
     file('criteria.yaml', 'replay: { fillsLeast: 0 }');
-    const { end, standing: next } = await approvePromotion(optionsOf(), false);
+    const approval = await approvePromotion(optionsOf(), false);
+    const { end, standing: next } = approval;
     expect([end, next.open?.stage]).toEqual(['done', 'paper']);
     expect(next.open?.started).toEqual(standing.open?.started);
+    // It is at paper, and the table is of what replay was approved on.
+    expect(promotedText(approval, 'my.yaml').join('\n')).toMatch(
+      / is at paper since [^]*\n\ncriteria of replay, at the last look:\n +criterion +expected +found\n/,
+    );
+    expect(promotedJson(approval, 'my.yaml', dir)).toMatchObject({ stage: 'paper', check: { stage: 'replay' } });
     expect(next.open?.evidence[0]?.replay?.measures.fills).toBeGreaterThan(0);
     expect(live()).toBe(SANDBOX);
     const paper = join(dir, 'my.promotions/1/paper.yaml');
@@ -103,6 +122,33 @@ describe('a promotion', () => {
     const again = await start(join(dir, 'best.yaml'), criteriaFile());
     expect(again.standing.open?.started.promotion).toBe(2);
   });
+});
+
+test('a live file that is not there is a slip, unless the promotion is to make it, and leaves nothing behind', async () => {
+  const candidate = file('best.yaml', wider(18));
+  const slip = 'my.yaml: no such file: name the live file with -c FILE';
+  const criteria = criteriaFile();
+  const before = readdirSync(dir);
+  expect(() => showPromotion(optionsOf())).toThrow(slip);
+  expect(() => previewBack(optionsOf())).toThrow(slip);
+  for (const verb of [
+    checkPromotion(optionsOf()),
+    approvePromotion(optionsOf(), true),
+    promotionBack(optionsOf()),
+    startPromotion(optionsOf(), { candidate, criteria }),
+  ])
+    await expect(verb).rejects.toThrow(slip);
+  expect(readdirSync(dir)).toEqual(before);
+  // Nor does a verb on a file that is there, of which nothing was begun.
+  file('my.yaml', SANDBOX);
+  await expect(checkPromotion(optionsOf())).rejects.toThrow(
+    'no promotion is under way; begin one with: puntas promote start',
+  );
+  await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to go back from');
+  expect(existsSync(join(dir, 'my.promotions'))).toBe(false);
+  rmSync(join(dir, 'my.yaml'));
+  const { standing } = await startPromotion(optionsOf(), { candidate, criteria, isNew: true });
+  expect([standing.open?.stage, showPromotion(optionsOf()).lines]).toEqual(['replay', []]);
 });
 
 test('a look that takes long keeps nobody from going back, and is worth nothing then', async () => {
@@ -207,4 +253,89 @@ test('going back keeps the rights and the link of the live file, and takes away 
   noteInJournal(at, approved(2, 5, 'paper', keptCopy(at, wider(21)), null));
   const { lines } = await promotionBack(optionsOf());
   expect([existsSync(real), lines.join(' ')]).toEqual([false, expect.stringContaining('is taken away')]);
+  // The link that leads nowhere now stays one.
+  putInPlace(join(dir, 'my.yaml'), SANDBOX);
+  expect([readFileSync(real, 'utf8'), lstatSync(join(dir, 'my.yaml')).isSymbolicLink()]).toEqual([SANDBOX, true]);
+});
+
+const isRoot = process.geteuid?.() === 0;
+const STRANGER = 65_534;
+
+test.skipIf(!isRoot)("under sudo the live file stays its owner's, with its rights", async () => {
+  await begun();
+  const my = join(dir, 'my.yaml');
+  chmodSync(my, 0o640);
+  chownSync(my, STRANGER, STRANGER);
+  expect(putInPlace(my, wider(21))).toEqual([]);
+  const { uid, gid, mode } = statSync(my);
+  expect([uid, gid, mode & 0o777, live()]).toEqual([STRANGER, STRANGER, 0o640, wider(21)]);
+});
+
+test.skipIf(!isRoot)('an owner that only root could keep is told, and the file is in place all the same', () => {
+  // A folder of the stranger's, within reach of his, with a file of root's in it.
+  const his = mkdtempSync('/tmp/puntas-promote-');
+  const my = join(his, 'my.yaml');
+  writeFileSync(my, SANDBOX, { mode: 0o644 });
+  chownSync(his, STRANGER, STRANGER);
+  process.seteuid!(STRANGER);
+  try {
+    expect(putInPlace(my, wider(21))).toEqual([
+      `${my} belonged to 0:0 (user:group) and belongs to ${STRANGER}:0 now, because only root may give it back: chown 0:0 ${my}`,
+    ]);
+  } finally {
+    process.seteuid!(0);
+  }
+  expect([statSync(my).uid, readFileSync(my, 'utf8')]).toEqual([STRANGER, wider(21)]);
+  rmSync(his, { recursive: true });
+});
+
+describe('a live file that is broken', () => {
+  /** The smallest size is in place, and an editor's slip after it. */
+  const broken = async (before = SANDBOX) => {
+    await begun();
+    const at = join(dir, 'my.promotions');
+    noteInJournal(at, approved(1, 1, 'replay', null, null));
+    noteInJournal(at, approved(1, 2, 'paper', keptCopy(at, wider(21)), keptCopy(at, before)));
+    noteInJournal(at, placed(1, 3));
+    file('my.yaml', 'book: [btc_mxn');
+  };
+
+  test('keeps nobody from seeing where its promotion stands, nor from going back', async () => {
+    await broken();
+    const shown = showPromotion(optionsOf());
+    expect(shown.lines).toEqual([
+      `${join(dir, 'my.yaml')} is no configuration as it is:`,
+      expect.stringMatching(/my\.yaml:1:/),
+      `${join(dir, 'my.yaml')} was changed by hand since the promotion put it there`,
+    ]);
+    expect(shown.next).toContain(`puntas promote back -c ${join(dir, 'my.yaml')} --reason "..."`);
+    expect(previewBack(optionsOf()).lines).toEqual([
+      `${join(dir, 'my.yaml')} would say again what it said before promotion 1`,
+      'it is no configuration as it is:',
+      expect.stringMatching(/my\.yaml:1:/),
+      'no bot runs with it',
+    ]);
+    const { end } = await promotionBack(optionsOf());
+    expect([end, live()]).toEqual(['done', SANDBOX]);
+  });
+
+  test('gives way to what was there before although that is broken too, and it is said that no bot takes it up', async () => {
+    await broken('book: {');
+    expect(previewBack(optionsOf()).lines[1]).toBe('no bot takes that up:');
+    const { end, lines, next } = await promotionBack(optionsOf());
+    expect([end, live(), lines.at(-1)]).toEqual([
+      'refused',
+      'book: {',
+      expect.stringMatching(/^reload: .*my\.yaml:1:/),
+    ]);
+    expect(next).toEqual([`puntas check -c ${join(dir, 'my.yaml')}`]);
+  });
+
+  test('of paper is told by its next step', async () => {
+    await begun();
+    noteInJournal(join(dir, 'my.promotions'), approved(1, 1, 'replay', null, null));
+    const paper = join(dir, 'my.promotions/1/paper.yaml');
+    writeFileSync(paper, 'book: [');
+    expect(showPromotion(optionsOf()).next).toEqual([`puntas check -c ${paper}`]);
+  });
 });

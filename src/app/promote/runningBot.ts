@@ -1,0 +1,64 @@
+/** The bot that runs with a live file: how it takes up what the file says now, and whether it has. */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { configChanges, recordedConfig } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import type { Clock, Millis } from '../../core/index.ts';
+import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
+import { carryOutReload } from '../actions/carryOut.ts';
+import { lifeOf } from '../inspect/botLife.ts';
+import { readConfig } from '../wiring/configFile.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { isTraded } from './runEvidence.ts';
+
+type Asked = {
+  readonly liveFile: string;
+  readonly by: string;
+  readonly reason: string;
+  readonly clock: Clock;
+};
+
+/** A bot that runs there takes the file up by a reload; without a file there is nothing to take up. */
+export async function takenUp(
+  { liveFile, by, reason, clock }: Asked,
+  digest: string | null,
+): Promise<{ readonly end: 'done' | 'refused'; readonly lines: readonly string[] }> {
+  if (digest === null)
+    return { end: 'done', lines: ['there was no file before: a bot that runs goes on as it is until you stop it'] };
+  const ask = { id: randomUUID(), action: 'reload', reason, by, via: 'command' } as const;
+  try {
+    const { state } = readConfig(liveFile);
+    if (lifeOf(state.dir, clock.now()).state !== 'runs')
+      return { end: 'done', lines: ['no bot runs with it; the next start reads it'] };
+    const { end, lines } = await carryOutReload({ configFile: liveFile, stateDir: state.dir }, ask, clock);
+    return { end: end === 'kept' ? 'refused' : 'done', lines: lines.map(line => `reload: ${line}`) };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { end: 'refused', lines: error.message.split('\n').map(line => `reload: ${line}`) };
+  }
+}
+
+/** Whether a bot runs there that trades by another configuration than the file's, as its newest recording tells: it took up no reload since. */
+export function hasOther(liveFile: string, now: Millis): boolean {
+  const config = readableConfig(liveFile);
+  if (config === null || config === 'broken') return false;
+  const { dir } = config.state;
+  if (lifeOf(dir, now).state !== 'runs') return false;
+  const run = recordingsIn(dir).at(-1)?.run;
+  const of = run === undefined ? null : recordedRunOf(dir, run);
+  if (of === null) return false;
+  return configChanges(recordedConfig(of.setup), config).some(
+    ({ key, takesEffect }) => isTraded(key) && (takesEffect === 'reload' || takesEffect === 'restart'),
+  );
+}
+
+/** Null where it is not there. One that is broken keeps nobody from being told where the promotion stands. */
+export function readableConfig(file: string): Config | 'broken' | null {
+  if (!existsSync(file)) return null;
+  try {
+    return readConfig(file);
+  } catch (error) {
+    if (error instanceof UsageError) return 'broken';
+    throw error;
+  }
+}

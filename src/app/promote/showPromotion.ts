@@ -1,0 +1,56 @@
+/** `puntas promote` alone: where the promotion of a live file stands, what is not as it should be, and what can be typed next. */
+import { shellWord } from '../messages/ownCommand.ts';
+import { readLive } from './candidate.ts';
+import { liveDigestOf, liveTextOf } from './liveFile.ts';
+import { nextSteps } from './nextSteps.ts';
+import type { Promoted, PromoteOptions } from './promote.ts';
+import { journalOf } from './promotionJournal.ts';
+import type { PromotionRecord } from './records.ts';
+import { hasOther } from './runningBot.ts';
+import type { Standing } from './standing.ts';
+
+/** Where it stands. Reads alone. Throws `UsageError` where there is nothing of that name. */
+export function showPromotion({ liveFile, dir, clock }: Pick<PromoteOptions, 'liveFile' | 'dir' | 'clock'>): Promoted {
+  const { standing, records } = journalOf({ liveFile, dir });
+  const { open, live } = standing;
+  const isDone = live !== undefined && standing.pending === null;
+  const isOurs = isDone && liveDigestOf(liveFile) === live;
+  const isBehind = isOurs && hasOther(liveFile, clock.now());
+  const lines = [
+    ...pendingLines(standing, liveFile),
+    ...brokenLines(liveFile),
+    ...(isDone && !isOurs ? [`${liveFile} was changed by hand since the promotion put it there`] : []),
+    ...(isBehind ? [behindText(liveFile, records)] : []),
+  ];
+  return {
+    end: 'shown',
+    standing,
+    check: open?.checked ?? null,
+    lines,
+    next: nextSteps({ liveFile, dir, standing, now: clock.now(), isBehind }),
+  };
+}
+
+/** After a reload that was refused, or that nobody asked for. */
+function behindText(liveFile: string, records: readonly PromotionRecord[]): string {
+  const isBack =
+    records.findLast(
+      record =>
+        (record.kind === 'approved' && record.to !== null) || (record.kind === 'back' && record.to !== undefined),
+    )?.kind === 'back';
+  return `the file is ${isBack ? 'back' : 'in place'}, the running bot still has the other; reload ${isBack ? 'again ' : ''}by: puntas reload -c ${shellWord(liveFile)} --reason "..."`;
+}
+
+const pendingLines = ({ pending }: Standing, liveFile: string): readonly string[] =>
+  pending === null
+    ? []
+    : [
+        `${liveFile} does not yet say what promotion ${pending.promotion} decided: the command that did was ended; the next check, approve or back does it`,
+      ];
+
+/** A live file that no bot starts with. */
+function brokenLines(liveFile: string): readonly string[] {
+  const text = liveTextOf(liveFile);
+  const read = text === null ? null : readLive(text, liveFile, liveFile);
+  return read === null || read.ok ? [] : [`${liveFile} is no configuration as it is:`, ...read.errors];
+}
