@@ -9,10 +9,9 @@ export const BUCKETS_MAX = 1024;
 /** The result depends on nothing but what was put in, in which order. A stretch without a value is NaN, or 0 where sums are kept. */
 export class Buckets<Name extends string> {
   readonly #from: number;
-  readonly #keeps: readonly Keep[];
-  /** Of each column, for `putIn`. */
-  readonly numbers: Readonly<Record<Name, number>>;
-  readonly #columns: readonly Float64Array[];
+  readonly #keeps: Readonly<Record<Name, Keep>>;
+  /** By stretch, for who knows what each of them keeps: the last is written, and a sum added to, without asking which it is. */
+  readonly columns: Readonly<Record<Name, Float64Array>>;
   #width: number;
   #length = 0;
 
@@ -22,15 +21,10 @@ export class Buckets<Name extends string> {
     }
     this.#from = from;
     this.#width = width;
-    const numbers = {} as Record<Name, number>;
-    const keeps: Keep[] = [];
-    for (const name in columns) {
-      numbers[name] = keeps.length;
-      keeps.push(columns[name]);
-    }
-    this.numbers = numbers;
-    this.#keeps = keeps;
-    this.#columns = keeps.map(keep => new Float64Array(BUCKETS_MAX).fill(emptyOf(keep)));
+    this.#keeps = columns;
+    const made = {} as Record<Name, Float64Array>;
+    for (const name in columns) made[name] = new Float64Array(BUCKETS_MAX).fill(emptyOf(columns[name]));
+    this.columns = made;
   }
 
   /** Duration of a stretch; twice as long after every halving. */
@@ -43,17 +37,17 @@ export class Buckets<Name extends string> {
   }
 
   put(name: Name, at: number, value: number): void {
-    this.putIn(this.stretchAt(at), this.numbers[name], value);
+    this.putIn(this.stretchAt(at), name, value);
   }
 
-  /** The same where several values of one time are put in: `stretch` of that time, `which` of `numbers`. */
-  putIn(stretch: number, which: number, value: number): void {
-    const column = this.#columns[which]!;
-    column[stretch] = merged(this.#keeps[which]!, column[stretch]!, value);
+  /** The same where several values of one time are put in: `stretch` of that time. */
+  putIn(stretch: number, name: Name, value: number): void {
+    const column = this.columns[name];
+    column[stretch] = merged(this.#keeps[name], column[stretch]!, value);
   }
 
   column(name: Name): Float64Array {
-    return this.#columns[this.numbers[name]]!.subarray(0, this.#length);
+    return this.columns[name].subarray(0, this.#length);
   }
 
   /** Number of the stretch that a time lies in; another one after the next of a later time. */
@@ -71,9 +65,9 @@ export class Buckets<Name extends string> {
   #halve(): void {
     this.#width *= 2;
     const half = (this.#length + 1) >> 1;
-    for (let which = 0; which < this.#columns.length; which++) {
-      const column = this.#columns[which]!;
-      const keep = this.#keeps[which]!;
+    for (const name in this.columns) {
+      const column = this.columns[name];
+      const keep = this.#keeps[name];
       // Beyond the length there are only empty ones, so that an odd last one stays what it is.
       for (let i = 0; i < half; i++) {
         const second = 2 * i + 1 < column.length ? column[2 * i + 1]! : emptyOf(keep);

@@ -334,49 +334,54 @@ export class Collector implements Watcher {
     const series = this.#series;
     const parts = this.#shown(this.#position.profit());
     const { profit } = parts;
-    this.#fell(at);
     // Nothing below is of another time.
     const stretch = series.stretchAt(at);
-    const { numbers } = series;
+    const { columns } = series;
+    this.#fell(at, stretch);
     this.#hours.reach(at, this.#profitNow);
     this.#returns.look(at, profit);
-    series.putIn(stretch, numbers.profit, profit);
-    series.putIn(stretch, numbers.profitLeast, profit);
-    series.putIn(stretch, numbers.profitMost, profit);
-    series.putIn(stretch, numbers.spread, parts.spread);
-    series.putIn(stretch, numbers.inventory, parts.inventory);
-    series.putIn(stretch, numbers.fees, parts.fees);
-    series.putIn(stretch, numbers.hedging, parts.hedging);
+    columns.profit[stretch] = profit;
+    series.putIn(stretch, 'profitLeast', profit);
+    series.putIn(stretch, 'profitMost', profit);
+    columns.spread[stretch] = parts.spread;
+    columns.inventory[stretch] = parts.inventory;
+    columns.fees[stretch] = parts.fees;
+    columns.hedging[stretch] = parts.hedging;
     const held = this.#lots * this.#lot;
-    series.putIn(stretch, numbers.position, held);
-    series.putIn(stretch, numbers.positionLeast, held);
-    series.putIn(stretch, numbers.positionMost, held);
-    const [hasBid, hasAsk] = [ownBid !== NO_BID, ownAsk !== NO_ASK];
+    columns.position[stretch] = held;
+    series.putIn(stretch, 'positionLeast', held);
+    series.putIn(stretch, 'positionMost', held);
+    const hasBid = ownBid !== NO_BID;
+    const hasAsk = ownAsk !== NO_ASK;
     this.#absence.look(at, hasBid, hasAsk);
     this.#looks++;
-    series.putIn(stretch, numbers.looks, 1);
-    if (hasBid) series.putIn(stretch, numbers.bidLooks, 1);
-    if (hasAsk) series.putIn(stretch, numbers.askLooks, 1);
-    if (hasBid) this.#bidLooks++;
-    if (hasAsk) this.#askLooks++;
+    columns.looks[stretch]! += 1;
+    if (hasBid) {
+      columns.bidLooks[stretch]! += 1;
+      this.#bidLooks++;
+    }
+    if (hasAsk) {
+      columns.askLooks[stretch]! += 1;
+      this.#askLooks++;
+    }
     if (hasBid && hasAsk) this.#bothLooks++;
     this.#hours.look(hasBid && hasAsk);
     const used = budget.usedAt(at);
     this.#requestsMost = Math.max(this.#requestsMost, used);
-    series.putIn(stretch, numbers.requests, used);
+    series.putIn(stretch, 'requests', used);
     if (midTicks === 0) return;
-    series.putIn(stretch, numbers.middle, midTicks * this.#tick);
+    columns.middle[stretch] = midTicks * this.#tick;
     const marketBps = (width * 10_000) / midTicks;
     this.#market += marketBps;
     this.#marketLooks++;
-    series.putIn(stretch, numbers.marketBps, marketBps);
-    series.putIn(stretch, numbers.marketLooks, 1);
+    columns.marketBps[stretch]! += marketBps;
+    columns.marketLooks[stretch]! += 1;
     if (!(hasBid && hasAsk)) return;
     const oursBps = ((ownAsk - ownBid) * 10_000) / midTicks;
     this.#ours += oursBps;
     this.#oursLooks++;
-    series.putIn(stretch, numbers.oursBps, oursBps);
-    series.putIn(stretch, numbers.oursLooks, 1);
+    columns.oursBps[stretch]! += oursBps;
+    columns.oursLooks[stretch]! += 1;
   }
 
   #shown(of: Profit): ProfitNumbers {
@@ -393,11 +398,11 @@ export class Collector implements Watcher {
   }
 
   /** The fall of the profit from its highest so far. */
-  #fell(at: Millis): void {
+  #fell(at: Millis, stretch = this.#series.stretchAt(at)): void {
     const { total } = this.#position.profit();
     if (total > this.#peak) this.#peak = total;
     const fall = this.#peak - total;
-    this.#series.put('drawdown', at, fall === 0n ? 0 : approximately(money(fall)));
+    this.#series.putIn(stretch, 'drawdown', fall === 0n ? 0 : approximately(money(fall)));
     if (fall <= this.#fall) return;
     this.#fall = fall;
     this.#fallAt = at;

@@ -162,6 +162,9 @@ const RATES_EVERY_MS = 300_000;
 const OVER_BUDGET = { kind: 'refused', code: 'budget', message: 'no place in the request budget' } as const;
 const LOCKED_OUT = { kind: 'refused', code: LOCKED_OUT_CODE, message: 'too many requests: locked out' } as const;
 
+/** What the facts that follow in the hash are of. */
+const HASHED = { order: 0, fill: 1, hedge: 2 } as const;
+
 /** Without a hedger. */
 export function runReplay(options: ReplayOptions): ReplayResult {
   if (options.hedge) throw new TypeError('a replay with a hedger waits for it: runHedgedReplay');
@@ -442,7 +445,8 @@ export class TapeReplay {
         return this.#isAdmitted(1) ? null : LOCKED_OUT;
       },
       onEnd: row => {
-        this.#hash.add(JSON.stringify(row));
+        this.#hash.number(HASHED.hedge);
+        this.#hash.text(JSON.stringify(row));
         this.#options.sink?.hedge?.(row);
       },
     });
@@ -684,10 +688,24 @@ export class TapeReplay {
     const hasOtherTier = this.#fees.traded(minor, at);
     if (hasOtherTier || (this.#options.followsTier === true && heardAt - this.#ratesAt >= RATES_EVERY_MS))
       this.#tellRates(heardAt);
-    const row: FillRow = {
+    const level = order.level + 1;
+    const midTicks = mid === 0 ? null : mid / 2 + this.#rows.base;
+    const hash = this.#hash;
+    hash.number(HASHED.fill);
+    hash.text(id);
+    hash.number(level);
+    hash.number(at);
+    hash.number(heardAt);
+    hash.number(order.side);
+    hash.number(price);
+    hash.number(lots);
+    hash.text(trade.minor);
+    hash.text(trade.feeAmount);
+    hash.number(midTicks ?? -1);
+    sink?.fill({
       tid,
       orderId: id,
-      level: order.level + 1,
+      level,
       at,
       heardAt,
       side,
@@ -696,11 +714,9 @@ export class TapeReplay {
       value: trade.minor,
       fee: trade.feeAmount,
       feeCurrency: trade.feeCurrency,
-      midTicks: mid === 0 ? null : mid / 2 + this.#rows.base,
+      midTicks,
       held: textOfMoney(this.#held as Money),
-    };
-    this.#hash.add(JSON.stringify(row));
-    sink?.fill(row);
+    });
     return trade;
   }
 
@@ -866,16 +882,29 @@ export class TapeReplay {
     if (news.kind !== 'order' || news.news.kind !== 'ended') return;
     const { order, ending } = news.news;
     const { instrument, sink } = this.#options;
-    const { id: orderId, side, placedAt } = order;
-    const price = textOfPrice(instrument, order.price);
-    const amount = textOfAmount(instrument, order.amount);
-    const filled = textOfAmount(instrument, order.filled);
+    const { id: orderId, side, price, amount, filled, placedAt } = order;
     const endedAt = this.#now;
-    // As JSON writes the row: names, digits and words, of which none needs an escape.
-    this.#hash.add(
-      `{"orderId":"${orderId}","side":"${side}","price":"${price}","amount":"${amount}","filled":"${filled}","placedAt":${placedAt},"endedAt":${endedAt},"ending":"${ending}"}`,
-    );
-    sink?.order({ orderId, side, price, amount, filled, placedAt, endedAt, ending });
+    const hash = this.#hash;
+    hash.number(HASHED.order);
+    hash.text(orderId);
+    hash.number(side === 'buy' ? BUY : SELL);
+    hash.number(price);
+    hash.number(amount);
+    hash.number(filled);
+    hash.number(placedAt);
+    hash.number(endedAt);
+    hash.text(ending);
+    // Nobody else needs the texts.
+    sink?.order({
+      orderId,
+      side,
+      price: textOfPrice(instrument, price),
+      amount: textOfAmount(instrument, amount),
+      filled: textOfAmount(instrument, filled),
+      placedAt,
+      endedAt,
+      ending,
+    });
   }
 
   /** Closes the gate and cancels; the exchange goes on without new rows until everything is answered, and every hedge has its end. */
@@ -906,7 +935,7 @@ export class TapeReplay {
     }
     const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, snapshot.inventory, this.#minor];
     if (hedged !== null) numbers.push(profit.hedging);
-    this.#hash.add(numbers.map(String).join(' '));
+    this.#hash.text(numbers.map(String).join(' '));
     return {
       model: this.#options.model.name,
       opening: balances,

@@ -1,7 +1,7 @@
 /** The recorded book as a feed tells of it, at our end's time, without orders of ours: kept once, however many replays hear it. */
 import { OrderBook } from '../../src/core/index.ts';
 import type { Amount, Price } from '../../src/core/index.ts';
-import { FLAG } from './rows.ts';
+import { FLAG, sideOf } from './rows.ts';
 import type { MarketRows } from './rows.ts';
 
 /** Counts grow with each row of their kind: whoever remembers one sees whether anything came since. */
@@ -44,7 +44,7 @@ export class FeedBook {
         this.lastTrade = at + base;
         this.trades++;
       } else if (at > 0 && at < places - 1 && (flag & FLAG.again) === 0) {
-        book.set((flag & FLAG.sell) !== 0 ? 'sell' : 'buy', (at + base) as Price, lots[row]! as Amount);
+        book.setOn(sideOf(flag), (at + base) as Price, lots[row]! as Amount);
         this.levels++;
         this.changedAt = times[row]!;
       }

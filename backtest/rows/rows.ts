@@ -9,6 +9,8 @@ export const FLAG = { trade: 1, sell: 2, unseen: 4, snapshot: 8, again: 16, end:
 export const BUY = 0;
 export const SELL = 1;
 export type SideIndex = typeof BUY | typeof SELL;
+/** Of a row with these flags. */
+export const sideOf = (flags: number): SideIndex => ((flags & FLAG.sell) >> 1) as SideIndex;
 
 /**
  * Level rows say the whole amount now at a place, 0 for none; trade rows one execution, with the taker's side. Place p is tick

@@ -6,6 +6,7 @@ import type { LatencySpec } from '../../backtest/rows/latency.ts';
 import { MESSAGE, MessageRing } from '../../backtest/exchange/messages.ts';
 import { NO_ASK, NO_BID, OrderPool, OwnOrder, OwnSide } from '../../backtest/exchange/ownOrders.ts';
 import { RequestBudget } from '../../backtest/exchange/requestBudget.ts';
+import { RunHash } from '../../backtest/replay/runHash.ts';
 import { BUY, SELL } from '../../backtest/rows/rows.ts';
 import { TickBook } from '../../backtest/rows/tickBook.ts';
 import { amount, instrumentOf, moneyOf, price, randomOf } from '../../src/core/index.ts';
@@ -202,4 +203,37 @@ test('latency is never negative, and an impossible one is refused', () => {
   expect(() => constantLatency(-1, 0)).toThrow(/at least 0/);
   expect(() => constantLatency(Number.NaN, 0)).toThrow(/at least 0/);
   expect(() => exponentialLatency(5, 4, randomOf(1))).toThrow(/least <= mean/);
+});
+
+describe('the hash of a run', () => {
+  const hashOf = (facts: readonly (number | string)[]) => {
+    const hash = new RunHash();
+    for (const fact of facts)
+      if (typeof fact === 'number') hash.number(fact);
+      else hash.text(fact);
+    return hash.digest();
+  };
+  const fact = fc.oneof(fc.double({ noNaN: true }), fc.string({ maxLength: 9, unit: 'binary' }));
+
+  test('is equal for equal facts, and another when one of them is another, is missing or stands elsewhere', () => {
+    fc.assert(
+      fc.property(fc.array(fact, { minLength: 1, maxLength: 20 }), fact, fc.nat(), (facts, other, any) => {
+        const at = any % facts.length;
+        expect(hashOf([...facts])).toBe(hashOf(facts));
+        expect(hashOf(facts.filter((_, i) => i !== at))).not.toBe(hashOf(facts));
+        if (typeof other === typeof facts[at] && other !== facts[at])
+          expect(hashOf(facts.map((one, i) => (i === at ? other : one)))).not.toBe(hashOf(facts));
+      }),
+    );
+    expect(hashOf(['ab', 'c'])).not.toBe(hashOf(['a', 'bc']));
+    expect(hashOf([-0])).toBe(hashOf([0]));
+  });
+
+  test('hears the last of ever so many facts, and of one text that is longer than what is hashed at once', () => {
+    const many = Array.from({ length: 10_000 }, (_, i) => i);
+    expect(hashOf([...many, 1])).not.toBe(hashOf([...many, 2]));
+    const long = 'x'.repeat(100_001);
+    expect(hashOf([`${long}a`])).not.toBe(hashOf([`${long}b`]));
+    expect(hashOf([0, ...many])).not.toBe(hashOf([1, ...many]));
+  });
 });

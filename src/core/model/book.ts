@@ -33,18 +33,24 @@ export const emptyDepth = (levels: number): Depth => ({
 });
 
 export class OrderBook {
-  readonly #bids = new HalfBook();
-  readonly #asks = new HalfBook();
+  readonly #bids = new HalfBook(-1);
+  readonly #asks = new HalfBook(1);
+  readonly #halves = [this.#bids, this.#asks] as const;
 
   /** Sets the whole amount at a price; 0 removes the level. */
   set(side: Side, price: Price, amount: Amount): void {
+    this.setOn(side === 'buy' ? 0 : 1, price, amount);
+  }
+
+  /** The same with the side as a number, 0 for bids: a feed tells of the two in no order, and a branch on the side is mostly guessed wrong. */
+  setOn(side: 0 | 1, price: Price, amount: Amount): void {
     if (!(amount >= 0 && price > 0 && Number.isSafeInteger(price))) {
       throw new RangeError(
         `a level must be a whole price above 0 and an amount of at least 0, found ${amount} at ${price}`,
       );
     }
-    if (side === 'buy') this.#bids.set(-price, amount);
-    else this.#asks.set(price, amount);
+    const half = this.#halves[side];
+    half.set(price * half.sign, amount);
   }
 
   amountAt(side: Side, price: Price): Amount {
@@ -74,8 +80,8 @@ export class OrderBook {
 
   /** Fills `depth` with the best levels, as many as its arrays hold. */
   depth(depth: Depth): void {
-    depth.bids = this.#bids.copyBest(depth.bidPrices, depth.bidAmounts, -1);
-    depth.asks = this.#asks.copyBest(depth.askPrices, depth.askAmounts, 1);
+    depth.bids = this.#bids.copyBest(depth.bidPrices, depth.bidAmounts);
+    depth.asks = this.#asks.copyBest(depth.askPrices, depth.askAmounts);
   }
 }
 
@@ -84,17 +90,35 @@ export type BookLevels = Pick<OrderBook, 'depth'>;
 
 /**
  * One side, by key: the price for asks, the negated price for bids, so that the best level is always the smallest key.
- * Amounts lie in one array over a window of keys; a key outside it moves or widens the window, or goes to the far map.
+ * Amounts lie in one array over a window of keys; what is beyond its end goes to the far map, or moves or widens the window.
+ * A level that goes leaves the search for the next best one to whoever asks: a feed tells of many levels between two who do.
  */
 class HalfBook {
-  /** Smallest key with an amount; meaningless while `levels` is 0. */
-  best = 0;
   levels = 0;
+  /** Of a price to its key. */
+  readonly sign: 1 | -1;
   #amounts = new Float64Array(WINDOW_MIN);
   #base = 0;
-  /** Levels inside the window; the others are in #far. */
-  #near = 0;
+  /** No level has a smaller key; at most the window's end. */
+  #from = WINDOW_MIN;
   readonly #far = new Map<number, number>();
+
+  constructor(sign: 1 | -1) {
+    this.sign = sign;
+  }
+
+  /** Smallest key with an amount, to be asked for while `levels` is above 0. Every far level is worse than every near one. */
+  get best(): number {
+    if (this.#near === 0) {
+      let nearest = Infinity;
+      for (const key of this.#far.keys()) if (key < nearest) nearest = key;
+      if (nearest < Infinity) this.#moveWindow(nearest);
+    }
+    const window = this.#amounts;
+    let i = this.#from - this.#base;
+    while (window[i] === 0) i++;
+    return (this.#from = i + this.#base);
+  }
 
   set(key: number, amount: number): void {
     const i = key - this.#base;
@@ -112,15 +136,18 @@ class HalfBook {
     if (this.#near > 0) this.#amounts.fill(0);
     this.#far.clear();
     this.levels = 0;
-    this.#near = 0;
+    this.#from = this.#base + this.#amounts.length;
   }
 
-  copyBest(prices: Float64Array, amounts: Float64Array, sign: 1 | -1): number {
+  copyBest(prices: Float64Array, amounts: Float64Array): number {
+    if (this.levels === 0) return 0;
+    const { sign } = this;
     const wanted = Math.min(prices.length, this.levels);
     let copied = 0;
+    const first = this.best - this.#base;
     const window = this.#amounts;
     const nearWanted = Math.min(wanted, this.#near);
-    for (let i = this.best - this.#base; copied < nearWanted; i++) {
+    for (let i = first; copied < nearWanted; i++) {
       const amount = window[i]!;
       if (amount > 0) {
         prices[copied] = sign * (i + this.#base);
@@ -139,36 +166,18 @@ class HalfBook {
     return copied;
   }
 
+  /** Levels inside the window; the others are in #far. */
+  get #near(): number {
+    return this.levels - this.#far.size;
+  }
+
   #setNear(i: number, key: number, amount: number): void {
     const window = this.#amounts;
     const before = window[i]!;
     window[i] = amount;
-    if (amount > 0) {
-      if (before === 0) {
-        this.#near++;
-        this.levels++;
-        if (this.levels === 1 || key < this.best) this.best = key;
-      }
-      return;
-    }
-    if (before === 0) return;
-    this.#near--;
-    this.levels--;
-    if (key === this.best && this.levels > 0) this.#findBest(i + 1);
-  }
-
-  /** The invariant: every near level is better than every far one, so the best is near whenever anything is. */
-  #findBest(from: number): void {
-    if (this.#near === 0) {
-      let nearest = Infinity;
-      for (const key of this.#far.keys()) if (key < nearest) nearest = key;
-      this.#moveWindow(nearest);
-      return;
-    }
-    const window = this.#amounts;
-    let i = from;
-    while (window[i] === 0) i++;
-    this.best = i + this.#base;
+    // Counted without a branch: which levels come and go is not to be guessed.
+    this.levels += Number(amount > 0) - Number(before > 0);
+    if (key < this.#from && amount > 0) this.#from = key;
   }
 
   #setOutside(key: number, amount: number): void {
@@ -206,17 +215,12 @@ class HalfBook {
     else this.#amounts = new Float64Array(length);
     this.#base = best - Math.min(margin, length >> 2);
     this.#far.clear();
-    this.#near = 0;
-    let smallest = Infinity;
+    this.#from = best;
     for (const [key, amount] of kept) {
       const i = key - this.#base;
-      if (i >= 0 && i < length) {
-        this.#amounts[i] = amount;
-        this.#near++;
-      } else this.#far.set(key, amount);
-      if (key < smallest) smallest = key;
+      if (i >= 0 && i < length) this.#amounts[i] = amount;
+      else this.#far.set(key, amount);
     }
-    if (kept.length > 0) this.best = smallest;
   }
 }
 

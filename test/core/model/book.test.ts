@@ -61,13 +61,13 @@ function expectSame(fast: OrderBook, naive: NaiveBook, seen: readonly number[]):
 }
 
 describe('the order book', () => {
-  it('equals a naive book after every operation, with levels near and far, moving windows and clears', () => {
+  it('equals a naive book whenever somebody looks, with levels near and far, moving windows and clears', () => {
     fc.assert(
-      fc.property(fc.array(operation, { maxLength: 60 }), operations => {
+      fc.property(fc.array(fc.tuple(operation, fc.boolean()), { maxLength: 60 }), operations => {
         const fast = new OrderBook();
         const naive = new NaiveBook();
-        const seen = operations.flatMap(o => (o.kind === 'set' ? [o.price] : []));
-        for (const o of operations) {
+        const seen = operations.flatMap(([o]) => (o.kind === 'set' ? [o.price] : []));
+        for (const [o, looks] of operations) {
           if (o.kind === 'clear') {
             fast.clear();
             naive.sides.buy.clear();
@@ -76,10 +76,11 @@ describe('the order book', () => {
             fast.set(o.side, price(o.price), amount(o.amount));
             naive.set(o.side, o.price, o.amount);
           }
-          expectSame(fast, naive, seen);
+          if (looks) expectSame(fast, naive, seen);
         }
+        expectSame(fast, naive, seen);
       }),
-      { numRuns: 60 },
+      { numRuns: 100 },
     );
   });
 
