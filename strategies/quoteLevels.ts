@@ -15,7 +15,11 @@ export const LEVEL_STEPS = {
 };
 
 /** The price that the steps make, in ticks, not on the grid; 0 of none. */
-export const totalOf = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + step.ticks, 0);
+export function totalOf(steps: readonly Step[]): number {
+  let sum = 0;
+  for (const { ticks } of steps) sum += ticks;
+  return sum;
+}
 
 /** Where quotes are counted from, in ticks: the middle, unless the configuration says otherwise. */
 export const fairPrice = (view: View): number => view.fair?.price ?? view.mid;

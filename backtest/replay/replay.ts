@@ -198,6 +198,9 @@ type Heard = {
   readonly place: number;
 };
 
+/** An answer on its way; `event` is asked for when it arrives, and `ids` are the orders that it is about, where it tells nothing once these are over. */
+type Later = { readonly at: Millis; readonly event: () => EngineEvent; readonly ids: readonly string[] | null };
+
 type MetLevel = { readonly side: Side; readonly price: Price; readonly amount: Amount };
 const NO_LEVELS: readonly MetLevel[] = [];
 
@@ -230,7 +233,7 @@ export class TapeReplay {
   /** Level of the placements that the engine has just decided on, by id. */
   readonly #levels = new Map<string, number>();
   /** Answers that are not about an order's life at the exchange, by their arrival. */
-  readonly #later: { readonly at: Millis; readonly event: () => EngineEvent }[] = [];
+  readonly #later: Later[] = [];
   readonly #hedging: Hedging | null;
   readonly #notices: FillNotices<Heard>;
   readonly #limits: RequestLimits;
@@ -764,12 +767,11 @@ export class TapeReplay {
     return admitted;
   }
 
-  /** `event` is asked for when the answer arrives. */
-  #answerAt(at: Millis, event: () => EngineEvent): void {
+  #answerAt(at: Millis, event: Later['event'], ids: Later['ids'] = null): void {
     const later = this.#later;
     let i = later.length;
     while (i > 0 && later[i - 1]!.at > at) i--;
-    later.splice(i, 0, { at, event });
+    later.splice(i, 0, { at, event, ids });
   }
 
   #answerLater(now: Millis): void {
@@ -821,10 +823,13 @@ export class TapeReplay {
         if (!this.#budget.take(at, 1)) return;
         const answeredAt = at + latency.there(at) + latency.back(at);
         const admitted = this.#isAdmitted(1);
-        this.#answerAt(answeredAt, () =>
-          admitted
-            ? this.#lookedUp(ids, answeredAt)
-            : { kind: 'looked up', at: answeredAt, startedAt: at, ids, outcome: LOCKED_OUT },
+        this.#answerAt(
+          answeredAt,
+          () =>
+            admitted
+              ? this.#lookedUp(ids, answeredAt)
+              : { kind: 'looked up', at: answeredAt, startedAt: at, ids, outcome: LOCKED_OUT },
+          ids,
         );
         return;
       }
@@ -858,6 +863,11 @@ export class TapeReplay {
       this.#byOrder.delete(order);
     }
     this.#orders.forgetDone();
+    // Each canceled order was asked about, and the answer to its cancel has told its end: our end need not wake for the other one.
+    for (let i = this.#later.length - 1; i >= 0; i--) {
+      const { ids } = this.#later[i]!;
+      if (ids !== null && !ids.some(id => this.#byId.has(id))) this.#later.splice(i, 1);
+    }
   }
 
   #onNews(news: EngineNews): void {

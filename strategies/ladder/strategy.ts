@@ -5,7 +5,7 @@ import { roundTripShare } from '../fees.ts';
 import { defineStrategy } from '../defineStrategy.ts';
 import { spreadFromMarket } from '../fromMarket.ts';
 import { toleranceOf } from '../parameters.ts';
-import { adverseSteps } from '../quoteLevels.ts';
+import { adverseSteps, totalOf } from '../quoteLevels.ts';
 import { SPREAD_STEPS, spreadTuning } from '../spread.ts';
 import { among } from '../tuning.ts';
 import { ladderEdgeProblem, ladderLimitProblems, ladderParameters, spreadsOf } from './parameters.ts';
@@ -89,8 +89,10 @@ function laddering(parameters: LadderParameters, instrument: Instrument): Strate
 
 /** The parameters, with what does not change from quote to quote counted in ticks and lots. */
 type OnGrid = LadderParameters & {
-  /** Amount of each level. */
+  /** Amount of each level, and its name. */
   readonly lots: readonly Amount[];
+  readonly names: readonly string[];
+  readonly referenceName: string;
   readonly sizeRange: number;
   /** Lots in front of the first order that is minded. */
   readonly overlooked: number;
@@ -107,6 +109,8 @@ const onGrid = (p: LadderParameters, instrument: Instrument): OnGrid => ({
     { length: p.levels },
     (_, i) => (amountFloor(instrument, p.amount) + i * amountFloor(instrument, p.levelAmountStep)) as Amount,
   ),
+  names: Array.from({ length: p.levels }, (_, i) => `level ${i + 1}`),
+  referenceName: `reference: ${p.reference}`,
   sizeRange: p.skew.sizeRange === undefined ? Infinity : amountFloor(instrument, p.skew.sizeRange),
   overlooked: amountFloor(instrument, p.optimization.depthAmount),
   ceiling: p.priceCeiling === undefined ? Infinity : priceFloor(instrument, p.priceCeiling),
@@ -118,12 +122,12 @@ function firstPrice(p: OnGrid, side: Side, view: View, centre: Centre, skew: num
   const away = side === 'buy' ? -1 : 1;
   const steps: Step[] = view.fair
     ? [...view.fair.steps]
-    : [{ name: `reference: ${p.reference}`, ticks: side === 'buy' ? centre.bid : centre.ask }];
+    : [{ name: p.referenceName, ticks: side === 'buy' ? centre.bid : centre.ask }];
   const shift = -skew * (p.skew.priceBpsAtLimit / 10_000) * centre.mid;
   if (shift !== 0) steps.push({ name: 'inventory', ticks: shift });
   steps.push({ name: 'spread', ticks: away * ((side === 'buy' ? p.bidBps : p.askBps) / 10_000) * centre.mid });
   if (p.optimization.enabled) {
-    const price = total(steps);
+    const price = totalOf(steps);
     const front = frontOf(view, side, p.overlooked);
     const excess = front === 0 ? 0 : side === 'buy' ? price - (front + 1) : front - 1 - price;
     if (excess > 0) steps.push({ name: 'optimization', ticks: away * excess });
@@ -133,7 +137,7 @@ function firstPrice(p: OnGrid, side: Side, view: View, centre: Centre, skew: num
 
 /** Moves both first levels apart, each by half, until a round trip earns minEdgeBps over two maker fees. */
 function keepEdge(minEdgeBps: number, first: Record<Side, Step[]>, reference: number, view: View): void {
-  const [buy, sell] = [total(first.buy), total(first.sell)];
+  const [buy, sell] = [totalOf(first.buy), totalOf(first.sell)];
   const needed = (roundTripShare(view.makerRate) + minEdgeBps / 10_000) * Math.max(reference, (buy + sell) / 2);
   const missing = needed - (sell - buy);
   // A fee that is no number must not pass for no fee: it spoils both prices, and then nothing is shown.
@@ -146,18 +150,22 @@ function levelsOf(p: OnGrid, side: Side, first: readonly Step[], reference: numb
   const away = side === 'buy' ? -1 : 1;
   const share = clamp(1 + (away * view.position) / p.sizeRange, 0, 2);
   const base = p.lots[0]!;
-  return p.lots.map((amount, i): Level => {
-    const why =
-      i === 0
-        ? first
-        : [...first, { name: `level ${i + 1}`, ticks: away * i * (p.levelSpacingBps / 10_000) * reference }];
+  const levels: Level[] = [];
+  for (let i = 0; i < p.lots.length; i++) {
+    const amount = p.lots[i]!;
+    const name = p.names[i]!;
+    const why = i === 0 ? first : [...first, { name, ticks: away * i * (p.levelSpacingBps / 10_000) * reference }];
     const wanted = Math.floor(amount * share) as Amount;
-    if (wanted === amount && i === 0) return { price: total(why), amount, why };
+    if (wanted === amount && i === 0) {
+      levels.push({ price: totalOf(why), amount, why });
+      continue;
+    }
     const steps = [{ name: 'amount', lots: base as number }];
-    if (amount !== base) steps.push({ name: `level ${i + 1}`, lots: amount - base });
+    if (amount !== base) steps.push({ name, lots: amount - base });
     if (wanted !== amount) steps.push({ name: 'inventory', lots: wanted - amount });
-    return { price: total(why), amount: wanted, why, amounts: steps };
-  });
+    levels.push({ price: totalOf(why), amount: wanted, why, amounts: steps });
+  }
+  return levels;
 }
 
 /** Why a side shows nothing now, or null; `slow` is the average of the middle. */
@@ -213,6 +221,5 @@ function frontOf(view: View, side: Side, overlooked: number): number {
   return 0;
 }
 
-const total = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + step.ticks, 0);
 /** NaN becomes the lower bound. */
 const clamp = (x: number, low: number, high: number): number => (x > low ? Math.min(x, high) : low);

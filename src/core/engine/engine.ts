@@ -59,6 +59,8 @@ export class Engine {
   #decidedAt = -Infinity;
   #stopping = false;
   #dirty = false;
+  /** The list of orders that was last seen to hold those of this run alone: a list stays as it is. */
+  #aloneIn: readonly Order[] | null = null;
   readonly #quotingNews = new QuotingNews();
   #fills = 0;
   readonly #lastFill: Record<Side, LastFill | null> = { buy: null, sell: null };
@@ -183,7 +185,15 @@ export class Engine {
 
   /** None may live that is of another run. */
   get #isAlone(): boolean {
-    for (const order of this.#orders.live) if (mayLive(order) && !this.#ids.isOfThisRun(order.id)) return false;
+    const { live } = this.#orders;
+    if (live === this.#aloneIn) return true;
+    let areAll = true;
+    for (const order of live) {
+      if (this.#ids.isOfThisRun(order.id)) continue;
+      if (mayLive(order)) return false;
+      areAll = false;
+    }
+    if (areAll) this.#aloneIn = live;
     return true;
   }
 
