@@ -720,12 +720,15 @@ export class TapeReplay {
 
   /** `filled`: lots. */
   #reportAs(
-    { id, oid, order, amount }: Placed,
+    { id, oid, order, amount, report }: Placed,
     status: OrderReport['status'],
     filled: number,
     at: Millis,
   ): OrderReport {
     const { instrument } = this.#options;
+    // The texts of an order stay what they are: those that were told before are told again.
+    const price = report?.price ?? textOfPrice(instrument, (order.place + this.#rows.base) as Price);
+    const originalAmount = report?.originalAmount ?? textOfAmount(instrument, amount);
     return {
       book: instrument.symbol,
       oid,
@@ -733,9 +736,9 @@ export class TapeReplay {
       side: order.side === BUY ? 'buy' : 'sell',
       type: 'limit',
       status,
-      price: textOfPrice(instrument, (order.place + this.#rows.base) as Price),
-      originalAmount: textOfAmount(instrument, amount),
-      unfilledAmount: textOfAmount(instrument, (amount - filled) as Amount),
+      price,
+      originalAmount,
+      unfilledAmount: filled === 0 ? originalAmount : textOfAmount(instrument, (amount - filled) as Amount),
       createdAt: at,
     };
   }

@@ -29,6 +29,7 @@ export { isBeyondLimit, RESUMED_BEYOND } from './risk/positionLimit.ts';
 export * from './orders/commands.ts';
 export type { OrderCount } from './orders/orderCounts.ts';
 export * from './orders/orders.ts';
+export type { OrderState } from './orders/orderStates.ts';
 export * from './orders/restoredOrder.ts';
 export * from './quoting/quoteReconciler.ts';
 export * from './accounting/position.ts';

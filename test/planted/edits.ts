@@ -147,8 +147,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'evidence counted from the end of a look-up',
     file: 'src/core/orders/orders.ts',
-    from: '!present.has(id) && startedAt >= this.#expiry(order)',
-    to: '!present.has(id) && at >= this.#expiry(order)',
+    from: '      if (startedAt >= this.#expiry(order)) order.negativeLookUps++;',
+    to: '      if (at >= this.#expiry(order)) order.negativeLookUps++;',
     test: 'test/core/orders/orders.test.ts',
     title: 'that is unknown is not closed while a look-up began before its fence, however late its answer came',
   },
@@ -469,8 +469,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'uptime counts orders on their way',
     file: 'src/core/engine/quoteUptime.ts',
-    from: "(order.state === 'open' || order.state === 'partially filled')",
-    to: "order.state !== 'done'",
+    from: "      if (state !== 'open' && state !== 'partially filled') continue;\n",
+    to: "      if (state === 'done') continue;\n",
     test: 'test/core/engine/engine.test.ts',
     title: 'counts no time as quoted while nothing but an order without an answer may be there',
   },

@@ -54,7 +54,8 @@ export class Position {
   #mark = 0n;
   /** The same in half ticks: mostly it has not moved. */
   #halfTicks = 0;
-  /** What `profit` and `isExplained` said, until something moves them. */
+  /** What `total`, `profit` and `isExplained` said, until something moves them. */
+  #total: Money | null = null;
   #profit: Profit | null = null;
   #isExplained: boolean | null = null;
   #version = 0;
@@ -155,12 +156,16 @@ export class Position {
     return (this.#profit ??= this.#computed());
   }
 
+  /** The total of `profit`, without its parts: every decision asks for it. */
+  total(): Money {
+    return (this.#total ??= cooked(this.#spread + this.#carried + this.#fees + this.#hedging));
+  }
+
   #computed(): Profit {
-    const total = this.#spread + this.#carried + this.#fees + this.#hedging;
     const spread = cooked(this.#spread);
     const fees = cooked(this.#fees);
     const hedging = cooked(this.#hedging);
-    const all = cooked(total);
+    const all = this.total();
     // The parts are rounded to 10^-18; inventory takes the remainder, so that they add up to the total exactly.
     return { spread, fees, hedging, inventory: money(all - spread - fees - hedging), total: all };
   }
@@ -183,6 +188,7 @@ export class Position {
   }
 
   #isAnother(): void {
+    this.#total = null;
     this.#profit = null;
     this.#isExplained = null;
   }

@@ -72,7 +72,7 @@ export class Engine {
   #at: Millis = -Infinity;
   /** How near each limit is at this time. */
   readonly limitUses = (at: Millis) =>
-    limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.profit().total, at);
+    limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.totalProfit(), at);
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -224,7 +224,7 @@ export class Engine {
     return {
       ...this.#account.kept(recent),
       target: this.#inventory.targetLots(this.#account.total(this.#rules.instrument.major)),
-      guard: this.#risk.killSwitch?.state(this.#inventory.profit().total) ?? null,
+      guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
       ...(adverse ? { adverse } : {}),
     };
   }
