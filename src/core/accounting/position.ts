@@ -50,9 +50,9 @@ export class Position {
   /** Major beyond the target. */
   #inventory: bigint;
   #cash = 0n;
-  /** Half ticks times the tick's money; 0 before the first mark. */
+  /** Half ticks times the tick's money; 0 before the first mark. Up to it the mark's moves are counted. */
   #mark = 0n;
-  /** The same in half ticks: mostly it has not moved. */
+  /** Where it has come since, in half ticks: what is held in between is the same, so that the moves are counted together when somebody asks. */
   #halfTicks = 0;
   /** What `total`, `profit` and `isExplained` said, until something moves them. */
   #total: Money | null = null;
@@ -93,15 +93,19 @@ export class Position {
   /** A new middle of the market, in half ticks. */
   mark(halfTicks: number): void {
     if (halfTicks === this.#halfTicks && halfTicks > 0) return;
-    const next = BigInt(halfTicks) * this.#tickMoney;
-    if (!(next > 0n)) throw new RangeError(`a mark must be above zero, found ${halfTicks}`);
-    if (this.#mark === 0n) this.#open(next);
-    else if (this.#inventory !== 0n) {
-      this.#carried += this.#inventory * (next - this.#mark);
-      this.#isAnother();
-    }
-    this.#mark = next;
+    if (!(Number.isSafeInteger(halfTicks) && halfTicks > 0))
+      throw new RangeError(`a mark must be a whole number above zero, found ${halfTicks}`);
     this.#halfTicks = halfTicks;
+    if (this.#mark === 0n) this.#open(BigInt(halfTicks) * this.#tickMoney);
+    else if (this.#inventory !== 0n) this.#isAnother();
+  }
+
+  /** Counts what the mark's moves did to the inventory. */
+  #carry(): void {
+    const next = BigInt(this.#halfTicks) * this.#tickMoney;
+    if (next === this.#mark) return;
+    this.#carried += this.#inventory * (next - this.#mark);
+    this.#mark = next;
   }
 
   fill(fill: Fill): void {
@@ -158,7 +162,11 @@ export class Position {
 
   /** The total of `profit`, without its parts: every decision asks for it. */
   total(): Money {
-    return (this.#total ??= cooked(this.#spread + this.#carried + this.#fees + this.#hedging));
+    if (this.#total === null) {
+      this.#carry();
+      this.#total = cooked(this.#spread + this.#carried + this.#fees + this.#hedging);
+    }
+    return this.#total;
   }
 
   #computed(): Profit {
@@ -176,6 +184,7 @@ export class Position {
   }
 
   #addsUp(): boolean {
+    this.#carry();
     if (this.#mark === 0n) return true;
     const equity = raw(money(this.#cash)) + this.#inventory * this.#mark;
     const opening = this.#openingInventory * this.#openingMark;
@@ -183,6 +192,7 @@ export class Position {
   }
 
   #moved(): void {
+    this.#carry();
     this.#version++;
     this.#isAnother();
   }
@@ -204,6 +214,7 @@ export class Position {
   #open(mark: bigint): void {
     const { bought, paid, fees, flows, converted, cost } = this.#early;
     this.#isAnother();
+    this.#mark = mark;
     this.#openingMark = mark;
     this.#spread += bought * mark - raw(money(paid));
     this.#fees -= fees * mark;
