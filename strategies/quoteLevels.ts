@@ -37,10 +37,12 @@ export const clamp = (x: number, low: number, high: number): number => (x > low 
 /** No quote at all, and why. */
 export const silent = (why: string): Quote => ({ bids: [], asks: [], noBid: why, noAsk: why });
 
+const NO_STEPS: readonly Step[] = [];
+
 /** The step by which markouts of our fills move a side out; none when they do not, or are no number. */
 export function adverseSteps(side: Side, view: View, fair: number): readonly Step[] {
   const bps = view.widenBps[side];
-  return bps > 0 && bps < Infinity ? [{ name: ADVERSE, ticks: (awayOf(side) * bps * fair) / 10_000 }] : [];
+  return bps > 0 && bps < Infinity ? [{ name: ADVERSE, ticks: (awayOf(side) * bps * fair) / 10_000 }] : NO_STEPS;
 }
 
 /** Lots that may still be bought (sold) before the position is `cap` lots from the target; 0 when a number is none. */

@@ -1,6 +1,6 @@
 /** The ladder: several levels on each side of a reference price, leaning against inventory. */
 import { amountFloor, bestOf, priceCeil, priceFloor } from '../../src/core/index.ts';
-import type { Amount, Instrument, Level, Quote, Side, Step, Strategy, View } from '../../src/core/index.ts';
+import type { Amount, AmountStep, Instrument, Level, Quote, Side, Step, Strategy, View } from '../../src/core/index.ts';
 import { roundTripShare } from '../fees.ts';
 import { defineStrategy } from '../defineStrategy.ts';
 import { spreadFromMarket } from '../fromMarket.ts';
@@ -89,8 +89,9 @@ function laddering(parameters: LadderParameters, instrument: Instrument): Strate
 
 /** The parameters, with what does not change from quote to quote counted in ticks and lots. */
 type OnGrid = LadderParameters & {
-  /** Amount of each level, and its name. */
+  /** Amount of each level, the steps to it, and the level's name. */
   readonly lots: readonly Amount[];
+  readonly amounts: readonly (readonly AmountStep[])[];
   readonly names: readonly string[];
   readonly referenceName: string;
   readonly sizeRange: number;
@@ -102,30 +103,35 @@ type OnGrid = LadderParameters & {
   readonly askBps: number;
 };
 
-const onGrid = (p: LadderParameters, instrument: Instrument): OnGrid => ({
-  ...p,
-  ...spreadsOf(p),
-  lots: Array.from(
-    { length: p.levels },
-    (_, i) => (amountFloor(instrument, p.amount) + i * amountFloor(instrument, p.levelAmountStep)) as Amount,
-  ),
-  names: Array.from({ length: p.levels }, (_, i) => `level ${i + 1}`),
-  referenceName: `reference: ${p.reference}`,
-  sizeRange: p.skew.sizeRange === undefined ? Infinity : amountFloor(instrument, p.skew.sizeRange),
-  overlooked: amountFloor(instrument, p.optimization.depthAmount),
-  ceiling: p.priceCeiling === undefined ? Infinity : priceFloor(instrument, p.priceCeiling),
-  floor: p.priceFloor === undefined ? 0 : priceCeil(instrument, p.priceFloor),
-});
+function onGrid(p: LadderParameters, instrument: Instrument): OnGrid {
+  const [first, more] = [amountFloor(instrument, p.amount), amountFloor(instrument, p.levelAmountStep)];
+  const names = Array.from({ length: p.levels }, (_, i) => `level ${i + 1}`);
+  return {
+    ...p,
+    ...spreadsOf(p),
+    lots: names.map((_, i) => (first + i * more) as Amount),
+    amounts: names.map((name, i) => {
+      const base = { name: 'amount', lots: first };
+      return i * more === 0 ? [base] : [base, { name, lots: i * more }];
+    }),
+    names,
+    referenceName: `reference: ${p.reference}`,
+    sizeRange: p.skew.sizeRange === undefined ? Infinity : amountFloor(instrument, p.skew.sizeRange),
+    overlooked: amountFloor(instrument, p.optimization.depthAmount),
+    ceiling: p.priceCeiling === undefined ? Infinity : priceFloor(instrument, p.priceCeiling),
+    floor: p.priceFloor === undefined ? 0 : priceCeil(instrument, p.priceFloor),
+  };
+}
 
 /** Price of the first level, as the steps that lead to it. */
 function firstPrice(p: OnGrid, side: Side, view: View, centre: Centre, skew: number): Step[] {
   const away = side === 'buy' ? -1 : 1;
-  const steps: Step[] = view.fair
-    ? [...view.fair.steps]
-    : [{ name: p.referenceName, ticks: side === 'buy' ? centre.bid : centre.ask }];
   const shift = -skew * (p.skew.priceBpsAtLimit / 10_000) * centre.mid;
-  if (shift !== 0) steps.push({ name: 'inventory', ticks: shift });
-  steps.push({ name: 'spread', ticks: away * ((side === 'buy' ? p.bidBps : p.askBps) / 10_000) * centre.mid });
+  const spread = { name: 'spread', ticks: away * ((side === 'buy' ? p.bidBps : p.askBps) / 10_000) * centre.mid };
+  // Lists of their very length: those that grow have room for sixteen more.
+  const own = shift === 0 ? [spread] : [{ name: 'inventory', ticks: shift }, spread];
+  const from = view.fair?.steps ?? [{ name: p.referenceName, ticks: side === 'buy' ? centre.bid : centre.ask }];
+  const steps: Step[] = from.concat(own);
   if (p.optimization.enabled) {
     const price = totalOf(steps);
     const front = frontOf(view, side, p.overlooked);
@@ -149,21 +155,19 @@ function keepEdge(minEdgeBps: number, first: Record<Side, Step[]>, reference: nu
 function levelsOf(p: OnGrid, side: Side, first: readonly Step[], reference: number, view: View): Level[] {
   const away = side === 'buy' ? -1 : 1;
   const share = clamp(1 + (away * view.position) / p.sizeRange, 0, 2);
-  const base = p.lots[0]!;
   const levels: Level[] = [];
   for (let i = 0; i < p.lots.length; i++) {
     const amount = p.lots[i]!;
-    const name = p.names[i]!;
-    const why = i === 0 ? first : [...first, { name, ticks: away * i * (p.levelSpacingBps / 10_000) * reference }];
+    const ticks = away * i * (p.levelSpacingBps / 10_000) * reference;
+    const why = i === 0 ? first : first.concat({ name: p.names[i]!, ticks });
     const wanted = Math.floor(amount * share) as Amount;
     if (wanted === amount && i === 0) {
       levels.push({ price: totalOf(why), amount, why });
       continue;
     }
-    const steps = [{ name: 'amount', lots: base as number }];
-    if (amount !== base) steps.push({ name, lots: amount - base });
-    if (wanted !== amount) steps.push({ name: 'inventory', lots: wanted - amount });
-    levels.push({ price: totalOf(why), amount: wanted, why, amounts: steps });
+    const steps = p.amounts[i]!;
+    const amounts = wanted === amount ? steps : steps.concat({ name: 'inventory', lots: wanted - amount });
+    levels.push({ price: totalOf(why), amount: wanted, why, amounts });
   }
   return levels;
 }

@@ -73,8 +73,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'ordersMax without those in flight',
     file: 'src/core/risk/preTradeRisk.ts',
-    from: 's.orders.filter(mayLive).length < limits.ordersMax',
-    to: "s.orders.filter(({ state }) => state === 'open' || state === 'partially filled').length < limits.ordersMax",
+    from: '  for (const order of orders) if (mayLive(order)) count++;\n',
+    to: "  for (const { state } of orders) if (state === 'open' || state === 'partially filled') count++;\n",
     test: 'test/core/risk/preTradeRisk.test.ts',
     title: 'counts an order that is sending against ordersMax exactly while it may be in the book',
   },

@@ -64,7 +64,8 @@ export class Position {
   #fees = 0n;
   #hedging = 0n;
   readonly #openingInventory: bigint;
-  #openingMark = 0n;
+  /** The opening inventory at the first mark. */
+  #openingWorth = 0n;
   #flows = 0n;
   /** What happened before the first mark, in 10^-18: valued when there is one. */
   readonly #early = { bought: 0n, paid: 0n, fees: 0n, flows: 0n, converted: 0n, cost: 0n };
@@ -187,8 +188,7 @@ export class Position {
     this.#carry();
     if (this.#mark === 0n) return true;
     const equity = raw(money(this.#cash)) + this.#inventory * this.#mark;
-    const opening = this.#openingInventory * this.#openingMark;
-    return equity - opening === this.#spread + this.#carried + this.#fees + this.#hedging + this.#flows;
+    return equity - this.#openingWorth === this.#spread + this.#carried + this.#fees + this.#hedging + this.#flows;
   }
 
   #moved(): void {
@@ -215,7 +215,7 @@ export class Position {
     const { bought, paid, fees, flows, converted, cost } = this.#early;
     this.#isAnother();
     this.#mark = mark;
-    this.#openingMark = mark;
+    this.#openingWorth = this.#openingInventory * mark;
     this.#spread += bought * mark - raw(money(paid));
     this.#fees -= fees * mark;
     this.#hedging += converted * mark - raw(money(cost));

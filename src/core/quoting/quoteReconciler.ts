@@ -39,21 +39,16 @@ export type QuotePlan = {
 export function reconcileSide(
   side: Side,
   wanted: readonly NormalizedLevel[],
-  live: Iterable<Order>,
+  live: readonly Order[],
   tolerance: RequoteTolerance,
   at: Millis,
 ): QuotePlan {
-  const orders: Order[] = [];
-  for (const order of live) {
-    // What takes is no quote: it never rests.
-    if (order.side === side && mayLive(order) && order.takes !== true) insertOrder(orders, order, side);
-  }
-  const levels: NormalizedLevel[] = [];
-  for (const level of wanted) if (level.side === side) insertLevel(levels, level, side);
+  const orders = quotesOf(side, live);
+  const levels = levelsOf(side, wanted);
   const plan = { place: NO_LEVELS, cancel: NO_CANCELS, keep: NO_PAIRS, wait: NO_PAIRS };
   // One to one and all fitting, as at most decisions: no other pairing keeps as many.
   if (allFit(levels, orders, tolerance, at)) {
-    for (let i = 0; i < levels.length; i++) plan.keep = added(plan.keep, { order: orders[i]!, level: levels[i]! });
+    plan.keep = levels.map((level, i) => ({ order: orders[i]!, level }));
     return plan;
   }
   const partner = pair(levels, orders, tolerance, at);
@@ -87,24 +82,41 @@ function added<T>(list: readonly T[], one: T): readonly T[] {
   return list;
 }
 
-/** Into a list that is in order, best first, after its equals. */
-function insertLevel(list: NormalizedLevel[], one: NormalizedLevel, side: Side): void {
-  let i = list.length;
-  list.push(one);
-  for (; i > 0 && isBefore(one.price, list[i - 1]!.price, side); i--) list[i] = list[i - 1]!;
-  list[i] = one;
+/** What takes is no quote: it never rests. */
+const isQuote = (order: Order, side: Side): boolean => order.side === side && mayLive(order) && order.takes !== true;
+
+/** Best first, and of one price by the id. Like the next one it makes a list of its very length: one that grows has room for sixteen more. */
+function quotesOf(side: Side, live: readonly Order[]): readonly Order[] {
+  let count = 0;
+  for (const order of live) if (isQuote(order, side)) count++;
+  const quotes = new Array<Order>(count);
+  count = 0;
+  for (const order of live) {
+    if (!isQuote(order, side)) continue;
+    let i = count++;
+    for (; i > 0; i--) {
+      const before = quotes[i - 1]!;
+      if (order.price === before.price ? order.id >= before.id : !isBefore(order.price, before.price, side)) break;
+      quotes[i] = before;
+    }
+    quotes[i] = order;
+  }
+  return quotes;
 }
 
-/** The same, and of one price by the id. */
-function insertOrder(list: Order[], one: Order, side: Side): void {
-  let i = list.length;
-  list.push(one);
-  for (; i > 0; i--) {
-    const before = list[i - 1]!;
-    if (one.price === before.price ? one.id >= before.id : !isBefore(one.price, before.price, side)) break;
-    list[i] = before;
+/** Best first, those of one price as they come. */
+function levelsOf(side: Side, wanted: readonly NormalizedLevel[]): readonly NormalizedLevel[] {
+  let count = 0;
+  for (const level of wanted) if (level.side === side) count++;
+  const levels = new Array<NormalizedLevel>(count);
+  count = 0;
+  for (const level of wanted) {
+    if (level.side !== side) continue;
+    let i = count++;
+    for (; i > 0 && isBefore(level.price, levels[i - 1]!.price, side); i--) levels[i] = levels[i - 1]!;
+    levels[i] = level;
   }
-  list[i] = one;
+  return levels;
 }
 
 const isBefore = (price: number, other: number, side: Side): boolean =>
@@ -130,22 +142,26 @@ function pair(
 ): readonly number[] {
   if (levels.length === 0 || orders.length === 0) return new Array<number>(levels.length).fill(-1);
   const partner = keepers(levels, orders, tolerance, at);
-  const freeLevels: number[] = [];
-  const freeOrders: number[] = [];
-  for (let i = 0; i < levels.length; i++) if (partner[i]! < 0) freeLevels.push(i);
-  for (let j = 0; j < orders.length; j++) if (!partner.includes(j)) freeOrders.push(j);
-  if (freeLevels.length === 0 || freeOrders.length === 0) return partner;
+  const freeLevels = freeOf(levels.length, i => partner[i]! < 0);
+  const freeOrders = freeOf(orders.length, j => !partner.includes(j));
   // One that is left on each side: nothing is to be weighed.
-  if (freeLevels.length === 1 && freeOrders.length === 1) {
-    partner[freeLevels[0]!] = freeOrders[0]!;
-    return partner;
+  if (freeLevels.length === 1 && freeOrders.length === 1) partner[freeLevels[0]!] = freeOrders[0]!;
+  else if (freeLevels.length > 0 && freeOrders.length > 0) {
+    const rest = assign(
+      freeLevels.map(i => levels[i]!.price),
+      freeOrders.map(j => orders[j]!.price),
+    );
+    for (let i = 0; i < rest.length; i++) if (rest[i]! >= 0) partner[freeLevels[i]!] = freeOrders[rest[i]!]!;
   }
-  const rest = assign(
-    freeLevels.map(i => levels[i]!.price),
-    freeOrders.map(j => orders[j]!.price),
-  );
-  for (let i = 0; i < rest.length; i++) if (rest[i]! >= 0) partner[freeLevels[i]!] = freeOrders[rest[i]!]!;
   return partner;
+}
+
+const NONE: readonly number[] = [];
+
+function freeOf(count: number, isFree: (i: number) => boolean): readonly number[] {
+  let free = NONE;
+  for (let i = 0; i < count; i++) if (isFree(i)) free = added(free, i);
+  return free;
 }
 
 /** Tables of the pairing, as large as any decision has needed so far. */
