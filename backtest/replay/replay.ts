@@ -631,7 +631,7 @@ export class TapeReplay {
       const outcome = { kind: 'done', value: canceled.map(({ oid }) => oid) } as const;
       this.#step({ kind: 'canceled', at: now, startedAt: now, ids: canceled.map(({ id }) => id), outcome });
     }
-    this.#tellEnds(gone.concat(canceled), closed, now);
+    this.#tellEnds(gone.length === 0 ? canceled : [...gone, ...canceled], closed, now);
     this.#forget();
   }
 
@@ -642,14 +642,12 @@ export class TapeReplay {
     now: Millis,
   ): void {
     if (ended.length === 0 && closed.length === 0) return;
-    const reports = ended
-      .map(one => this.#reportOf(one, 'cancelled', now))
-      .concat(
-        closed.map(({ placed: one, left }) =>
-          this.#reportAs(one, left > 0 ? 'cancelled' : 'completed', one.order.lots - left, now),
-        ),
-      );
-    const ids = ended.map(({ id }) => id).concat(closed.map(({ placed: { id } }) => id));
+    const reports = ended.map(one => this.#reportOf(one, 'cancelled', now));
+    const ids = ended.map(({ id }) => id);
+    for (const { placed: one, left } of closed) {
+      reports.push(this.#reportAs(one, left > 0 ? 'cancelled' : 'completed', one.order.lots - left, now));
+      ids.push(one.id);
+    }
     this.#step({ kind: 'looked up', at: now, startedAt: now, ids, outcome: { kind: 'done', value: reports } });
   }
 

@@ -41,6 +41,7 @@ export * from './risk/preTradeRisk.ts';
 export * from './quoting/regimeAdjustments.ts';
 export * from './text/secret.ts';
 export * from './text/shownText.ts';
+export { withStep } from './quoting/steps.ts';
 export * from './quoting/strategy.ts';
 export * from './hedging/takerOrder.ts';
 export * from './hedging/sweepCost.ts';

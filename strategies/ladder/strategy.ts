@@ -1,5 +1,5 @@
 /** The ladder: several levels on each side of a reference price, leaning against inventory. */
-import { amountFloor, bestOf, priceCeil, priceFloor } from '../../src/core/index.ts';
+import { amountFloor, bestOf, priceCeil, priceFloor, withStep } from '../../src/core/index.ts';
 import type { Amount, AmountStep, Instrument, Level, Quote, Side, Step, Strategy, View } from '../../src/core/index.ts';
 import { roundTripShare } from '../fees.ts';
 import { defineStrategy } from '../defineStrategy.ts';
@@ -128,10 +128,8 @@ function firstPrice(p: OnGrid, side: Side, view: View, centre: Centre, skew: num
   const away = side === 'buy' ? -1 : 1;
   const shift = -skew * (p.skew.priceBpsAtLimit / 10_000) * centre.mid;
   const spread = { name: 'spread', ticks: away * ((side === 'buy' ? p.bidBps : p.askBps) / 10_000) * centre.mid };
-  // Lists of their very length: those that grow have room for sixteen more.
-  const own = shift === 0 ? [spread] : [{ name: 'inventory', ticks: shift }, spread];
   const from = view.fair?.steps ?? [{ name: p.referenceName, ticks: side === 'buy' ? centre.bid : centre.ask }];
-  const steps: Step[] = from.concat(own);
+  const steps = withStep(shift === 0 ? from : withStep(from, { name: 'inventory', ticks: shift }), spread);
   if (p.optimization.enabled) {
     const price = totalOf(steps);
     const front = frontOf(view, side, p.overlooked);
@@ -159,14 +157,14 @@ function levelsOf(p: OnGrid, side: Side, first: readonly Step[], reference: numb
   for (let i = 0; i < p.lots.length; i++) {
     const amount = p.lots[i]!;
     const ticks = away * i * (p.levelSpacingBps / 10_000) * reference;
-    const why = i === 0 ? first : first.concat({ name: p.names[i]!, ticks });
+    const why = i === 0 ? first : withStep(first, { name: p.names[i]!, ticks });
     const wanted = Math.floor(amount * share) as Amount;
     if (wanted === amount && i === 0) {
       levels.push({ price: totalOf(why), amount, why });
       continue;
     }
     const steps = p.amounts[i]!;
-    const amounts = wanted === amount ? steps : steps.concat({ name: 'inventory', lots: wanted - amount });
+    const amounts = wanted === amount ? steps : withStep(steps, { name: 'inventory', lots: wanted - amount });
     levels.push({ price: totalOf(why), amount: wanted, why, amounts });
   }
   return levels;

@@ -3,6 +3,7 @@ import { bestOf } from '../model/book.ts';
 import type { Depth } from '../model/book.ts';
 import { valueOf } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
+import { withStep } from './steps.ts';
 import type { AmountStep, Level, Quote, Step } from './strategy.ts';
 import { opposite } from '../model/units.ts';
 import type { Amount, Price, Side } from '../model/units.ts';
@@ -168,6 +169,5 @@ function tooSmall(instrument: Instrument, price: Price, amount: Amount): LevelRe
 
 function withRounding(level: Level, price: Price): readonly Step[] {
   const shift = price - level.price;
-  // A list of its very length: one that grows has room for sixteen more.
-  return shift === 0 ? level.why : level.why.concat({ name: 'legal price', ticks: shift });
+  return shift === 0 ? level.why : withStep(level.why, { name: 'legal price', ticks: shift });
 }
