@@ -13,6 +13,7 @@ export {
 } from './rows/latency.ts';
 export type { Latency, LatencySpec, Travel } from './rows/latency.ts';
 export { runHedgedReplay, runReplay } from './replay/replay.ts';
+export { REPLAY_THREAD } from './replay/replayThread.ts';
 export { runSideBySide } from './replay/sideBySide.ts';
 export type { SideBySideOptions } from './replay/sideBySide.ts';
 export type { ReplayDeskOptions } from './exchange/desk.ts';

@@ -15,7 +15,11 @@ export const LEVEL_STEPS = {
 };
 
 /** The price that the steps make, in ticks, not on the grid; 0 of none. */
-export const totalOf = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + step.ticks, 0);
+export function totalOf(steps: readonly Step[]): number {
+  let sum = 0;
+  for (const { ticks } of steps) sum += ticks;
+  return sum;
+}
 
 /** Where quotes are counted from, in ticks: the middle, unless the configuration says otherwise. */
 export const fairPrice = (view: View): number => view.fair?.price ?? view.mid;
@@ -33,10 +37,12 @@ export const clamp = (x: number, low: number, high: number): number => (x > low 
 /** No quote at all, and why. */
 export const silent = (why: string): Quote => ({ bids: [], asks: [], noBid: why, noAsk: why });
 
+const NO_STEPS: readonly Step[] = [];
+
 /** The step by which markouts of our fills move a side out; none when they do not, or are no number. */
 export function adverseSteps(side: Side, view: View, fair: number): readonly Step[] {
   const bps = view.widenBps[side];
-  return bps > 0 && bps < Infinity ? [{ name: ADVERSE, ticks: (awayOf(side) * bps * fair) / 10_000 }] : [];
+  return bps > 0 && bps < Infinity ? [{ name: ADVERSE, ticks: (awayOf(side) * bps * fair) / 10_000 }] : NO_STEPS;
 }
 
 /** Lots that may still be bought (sold) before the position is `cap` lots from the target; 0 when a number is none. */

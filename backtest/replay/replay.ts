@@ -201,6 +201,9 @@ type Heard = {
   readonly place: number;
 };
 
+/** An answer on its way; `event` is asked for when it arrives, and `ids` are the orders that it is about, where it tells nothing once these are over. */
+type Later = { readonly at: Millis; readonly event: () => EngineEvent; readonly ids: readonly string[] | null };
+
 type MetLevel = { readonly side: Side; readonly price: Price; readonly amount: Amount };
 const NO_LEVELS: readonly MetLevel[] = [];
 
@@ -233,7 +236,7 @@ export class TapeReplay {
   /** Level of the placements that the engine has just decided on, by id. */
   readonly #levels = new Map<string, number>();
   /** Answers that are not about an order's life at the exchange, by their arrival. */
-  readonly #later: { readonly at: Millis; readonly event: () => EngineEvent }[] = [];
+  readonly #later: Later[] = [];
   readonly #hedging: Hedging | null;
   readonly #notices: FillNotices<Heard>;
   readonly #limits: RequestLimits;
@@ -632,7 +635,7 @@ export class TapeReplay {
       const outcome = { kind: 'done', value: canceled.map(({ oid }) => oid) } as const;
       this.#step({ kind: 'canceled', at: now, startedAt: now, ids: canceled.map(({ id }) => id), outcome });
     }
-    this.#tellEnds([...gone, ...canceled], closed, now);
+    this.#tellEnds(gone.length === 0 ? canceled : [...gone, ...canceled], closed, now);
     this.#forget();
   }
 
@@ -643,13 +646,12 @@ export class TapeReplay {
     now: Millis,
   ): void {
     if (ended.length === 0 && closed.length === 0) return;
-    const reports = [
-      ...ended.map(one => this.#reportOf(one, 'cancelled', now)),
-      ...closed.map(({ placed: one, left }) =>
-        this.#reportAs(one, left > 0 ? 'cancelled' : 'completed', one.order.lots - left, now),
-      ),
-    ];
-    const ids = [...ended, ...closed.map(({ placed: one }) => one)].map(({ id }) => id);
+    const reports = ended.map(one => this.#reportOf(one, 'cancelled', now));
+    const ids = ended.map(({ id }) => id);
+    for (const { placed: one, left } of closed) {
+      reports.push(this.#reportAs(one, left > 0 ? 'cancelled' : 'completed', one.order.lots - left, now));
+      ids.push(one.id);
+    }
     this.#step({ kind: 'looked up', at: now, startedAt: now, ids, outcome: { kind: 'done', value: reports } });
   }
 
@@ -733,12 +735,15 @@ export class TapeReplay {
 
   /** `filled`: lots. */
   #reportAs(
-    { id, oid, order, amount }: Placed,
+    { id, oid, order, amount, report }: Placed,
     status: OrderReport['status'],
     filled: number,
     at: Millis,
   ): OrderReport {
     const { instrument } = this.#options;
+    // The texts of an order stay what they are: those that were told before are told again.
+    const price = report?.price ?? textOfPrice(instrument, (order.place + this.#rows.base) as Price);
+    const originalAmount = report?.originalAmount ?? textOfAmount(instrument, amount);
     return {
       book: instrument.symbol,
       oid,
@@ -746,9 +751,9 @@ export class TapeReplay {
       side: order.side === BUY ? 'buy' : 'sell',
       type: 'limit',
       status,
-      price: textOfPrice(instrument, (order.place + this.#rows.base) as Price),
-      originalAmount: textOfAmount(instrument, amount),
-      unfilledAmount: textOfAmount(instrument, (amount - filled) as Amount),
+      price,
+      originalAmount,
+      unfilledAmount: filled === 0 ? originalAmount : textOfAmount(instrument, (amount - filled) as Amount),
       createdAt: at,
     };
   }
@@ -780,12 +785,11 @@ export class TapeReplay {
     return admitted;
   }
 
-  /** `event` is asked for when the answer arrives. */
-  #answerAt(at: Millis, event: () => EngineEvent): void {
+  #answerAt(at: Millis, event: Later['event'], ids: Later['ids'] = null): void {
     const later = this.#later;
     let i = later.length;
     while (i > 0 && later[i - 1]!.at > at) i--;
-    later.splice(i, 0, { at, event });
+    later.splice(i, 0, { at, event, ids });
   }
 
   #answerLater(now: Millis): void {
@@ -837,10 +841,13 @@ export class TapeReplay {
         if (!this.#budget.take(at, 1)) return;
         const answeredAt = at + latency.there(at) + latency.back(at);
         const admitted = this.#isAdmitted(1);
-        this.#answerAt(answeredAt, () =>
-          admitted
-            ? this.#lookedUp(ids, answeredAt)
-            : { kind: 'looked up', at: answeredAt, startedAt: at, ids, outcome: LOCKED_OUT },
+        this.#answerAt(
+          answeredAt,
+          () =>
+            admitted
+              ? this.#lookedUp(ids, answeredAt)
+              : { kind: 'looked up', at: answeredAt, startedAt: at, ids, outcome: LOCKED_OUT },
+          ids,
         );
         return;
       }
@@ -874,6 +881,11 @@ export class TapeReplay {
       this.#byOrder.delete(order);
     }
     this.#orders.forgetDone();
+    // Each canceled order was asked about, and the answer to its cancel has told its end: our end need not wake for the other one.
+    for (let i = this.#later.length - 1; i >= 0; i--) {
+      const { ids } = this.#later[i]!;
+      if (ids !== null && !ids.some(id => this.#byId.has(id))) this.#later.splice(i, 1);
+    }
   }
 
   #onNews(news: EngineNews): void {

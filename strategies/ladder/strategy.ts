@@ -1,11 +1,11 @@
 /** The ladder: several levels on each side of a reference price, leaning against inventory. */
-import { amountFloor, bestOf, priceCeil, priceFloor } from '../../src/core/index.ts';
-import type { Amount, Instrument, Level, Quote, Side, Step, Strategy, View } from '../../src/core/index.ts';
+import { amountFloor, bestOf, priceCeil, priceFloor, withStep } from '../../src/core/index.ts';
+import type { Amount, AmountStep, Instrument, Level, Quote, Side, Step, Strategy, View } from '../../src/core/index.ts';
 import { roundTripShare } from '../fees.ts';
 import { defineStrategy } from '../defineStrategy.ts';
 import { spreadFromMarket } from '../fromMarket.ts';
 import { toleranceOf } from '../parameters.ts';
-import { adverseSteps } from '../quoteLevels.ts';
+import { adverseSteps, totalOf } from '../quoteLevels.ts';
 import { SPREAD_STEPS, spreadTuning } from '../spread.ts';
 import { among } from '../tuning.ts';
 import { ladderEdgeProblem, ladderLimitProblems, ladderParameters, spreadsOf } from './parameters.ts';
@@ -89,8 +89,11 @@ function laddering(parameters: LadderParameters, instrument: Instrument): Strate
 
 /** The parameters, with what does not change from quote to quote counted in ticks and lots. */
 type OnGrid = LadderParameters & {
-  /** Amount of each level. */
+  /** Amount of each level, the steps to it, and the level's name. */
   readonly lots: readonly Amount[];
+  readonly amounts: readonly (readonly AmountStep[])[];
+  readonly names: readonly string[];
+  readonly referenceName: string;
   readonly sizeRange: number;
   /** Lots in front of the first order that is minded. */
   readonly overlooked: number;
@@ -100,30 +103,35 @@ type OnGrid = LadderParameters & {
   readonly askBps: number;
 };
 
-const onGrid = (p: LadderParameters, instrument: Instrument): OnGrid => ({
-  ...p,
-  ...spreadsOf(p),
-  lots: Array.from(
-    { length: p.levels },
-    (_, i) => (amountFloor(instrument, p.amount) + i * amountFloor(instrument, p.levelAmountStep)) as Amount,
-  ),
-  sizeRange: p.skew.sizeRange === undefined ? Infinity : amountFloor(instrument, p.skew.sizeRange),
-  overlooked: amountFloor(instrument, p.optimization.depthAmount),
-  ceiling: p.priceCeiling === undefined ? Infinity : priceFloor(instrument, p.priceCeiling),
-  floor: p.priceFloor === undefined ? 0 : priceCeil(instrument, p.priceFloor),
-});
+function onGrid(p: LadderParameters, instrument: Instrument): OnGrid {
+  const [first, more] = [amountFloor(instrument, p.amount), amountFloor(instrument, p.levelAmountStep)];
+  const names = Array.from({ length: p.levels }, (_, i) => `level ${i + 1}`);
+  return {
+    ...p,
+    ...spreadsOf(p),
+    lots: names.map((_, i) => (first + i * more) as Amount),
+    amounts: names.map((name, i) => {
+      const base = { name: 'amount', lots: first };
+      return i * more === 0 ? [base] : [base, { name, lots: i * more }];
+    }),
+    names,
+    referenceName: `reference: ${p.reference}`,
+    sizeRange: p.skew.sizeRange === undefined ? Infinity : amountFloor(instrument, p.skew.sizeRange),
+    overlooked: amountFloor(instrument, p.optimization.depthAmount),
+    ceiling: p.priceCeiling === undefined ? Infinity : priceFloor(instrument, p.priceCeiling),
+    floor: p.priceFloor === undefined ? 0 : priceCeil(instrument, p.priceFloor),
+  };
+}
 
 /** Price of the first level, as the steps that lead to it. */
 function firstPrice(p: OnGrid, side: Side, view: View, centre: Centre, skew: number): Step[] {
   const away = side === 'buy' ? -1 : 1;
-  const steps: Step[] = view.fair
-    ? [...view.fair.steps]
-    : [{ name: `reference: ${p.reference}`, ticks: side === 'buy' ? centre.bid : centre.ask }];
   const shift = -skew * (p.skew.priceBpsAtLimit / 10_000) * centre.mid;
-  if (shift !== 0) steps.push({ name: 'inventory', ticks: shift });
-  steps.push({ name: 'spread', ticks: away * ((side === 'buy' ? p.bidBps : p.askBps) / 10_000) * centre.mid });
+  const spread = { name: 'spread', ticks: away * ((side === 'buy' ? p.bidBps : p.askBps) / 10_000) * centre.mid };
+  const from = view.fair?.steps ?? [{ name: p.referenceName, ticks: side === 'buy' ? centre.bid : centre.ask }];
+  const steps = withStep(shift === 0 ? from : withStep(from, { name: 'inventory', ticks: shift }), spread);
   if (p.optimization.enabled) {
-    const price = total(steps);
+    const price = totalOf(steps);
     const front = frontOf(view, side, p.overlooked);
     const excess = front === 0 ? 0 : side === 'buy' ? price - (front + 1) : front - 1 - price;
     if (excess > 0) steps.push({ name: 'optimization', ticks: away * excess });
@@ -133,7 +141,7 @@ function firstPrice(p: OnGrid, side: Side, view: View, centre: Centre, skew: num
 
 /** Moves both first levels apart, each by half, until a round trip earns minEdgeBps over two maker fees. */
 function keepEdge(minEdgeBps: number, first: Record<Side, Step[]>, reference: number, view: View): void {
-  const [buy, sell] = [total(first.buy), total(first.sell)];
+  const [buy, sell] = [totalOf(first.buy), totalOf(first.sell)];
   const needed = (roundTripShare(view.makerRate) + minEdgeBps / 10_000) * Math.max(reference, (buy + sell) / 2);
   const missing = needed - (sell - buy);
   // A fee that is no number must not pass for no fee: it spoils both prices, and then nothing is shown.
@@ -145,19 +153,21 @@ function keepEdge(minEdgeBps: number, first: Record<Side, Step[]>, reference: nu
 function levelsOf(p: OnGrid, side: Side, first: readonly Step[], reference: number, view: View): Level[] {
   const away = side === 'buy' ? -1 : 1;
   const share = clamp(1 + (away * view.position) / p.sizeRange, 0, 2);
-  const base = p.lots[0]!;
-  return p.lots.map((amount, i): Level => {
-    const why =
-      i === 0
-        ? first
-        : [...first, { name: `level ${i + 1}`, ticks: away * i * (p.levelSpacingBps / 10_000) * reference }];
+  const levels: Level[] = [];
+  for (let i = 0; i < p.lots.length; i++) {
+    const amount = p.lots[i]!;
+    const ticks = away * i * (p.levelSpacingBps / 10_000) * reference;
+    const why = i === 0 ? first : withStep(first, { name: p.names[i]!, ticks });
     const wanted = Math.floor(amount * share) as Amount;
-    if (wanted === amount && i === 0) return { price: total(why), amount, why };
-    const steps = [{ name: 'amount', lots: base as number }];
-    if (amount !== base) steps.push({ name: `level ${i + 1}`, lots: amount - base });
-    if (wanted !== amount) steps.push({ name: 'inventory', lots: wanted - amount });
-    return { price: total(why), amount: wanted, why, amounts: steps };
-  });
+    if (wanted === amount && i === 0) {
+      levels.push({ price: totalOf(why), amount, why });
+      continue;
+    }
+    const steps = p.amounts[i]!;
+    const amounts = wanted === amount ? steps : withStep(steps, { name: 'inventory', lots: wanted - amount });
+    levels.push({ price: totalOf(why), amount: wanted, why, amounts });
+  }
+  return levels;
 }
 
 /** Why a side shows nothing now, or null; `slow` is the average of the middle. */
@@ -213,6 +223,5 @@ function frontOf(view: View, side: Side, overlooked: number): number {
   return 0;
 }
 
-const total = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + step.ticks, 0);
 /** NaN becomes the lower bound. */
 const clamp = (x: number, low: number, high: number): number => (x > low ? Math.min(x, high) : low);

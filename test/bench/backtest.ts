@@ -3,12 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import {
   FLAG,
   inUnit,
   readEventFile,
+  REPLAY_THREAD,
   rowsInShared,
   storeEventFile,
   TickBook,
@@ -19,7 +19,8 @@ import type { MarketRows, RowWindow } from '../../backtest/index.ts';
 import { runGolden } from '../scripts/goldenRun.ts';
 import { openStoredTape, TapeWriter } from '../../src/tape/index.ts';
 import { memoryOfOneMore } from './memoryOfOneMore.ts';
-import { production, sideBySide } from './production.ts';
+import { production } from './production.ts';
+import type { ProductionWork } from './productionThread.ts';
 import { REFERENCE_RULES } from '../scripts/referenceRules.ts';
 import { decoding, lineOf, secondsSince } from './tape.ts';
 import type { TapeFigures } from './tape.ts';
@@ -58,6 +59,7 @@ export async function backtestBench(
     return {};
   }
   const dir = mkdtempSync(join(tmpdir(), 'puntas-bench-'));
+  const threads: Worker[] = [];
   try {
     execFileSync(process.execPath, [join(BENCH, 'gen-tape.mjs'), String(EVENTS), join(dir, 'tape')]);
     const compiled = compiledLoop(dir);
@@ -70,6 +72,8 @@ export async function backtestBench(
     const shared = rowsInShared(inMillis);
     const part = firstRows(inMillis, Math.ceil(SIDE_BY_SIDE_SHARE * rows.length));
     say(`backtest, one more configuration beside others: ${(await memoryOfOneMore(part)).toFixed(1)} MB (at most 5)`);
+    const sharedPart = rowsInShared(part);
+    threads.push(...MODELS.map(() => new Worker(new URL('./productionThread.js', import.meta.url), REPLAY_THREAD)));
     const run: Record<Name, () => void | Promise<void>> = {
       book: () => void bookAlone(rows),
       golden: () => golden(rows),
@@ -80,9 +84,9 @@ export async function backtestBench(
         production(windowOfLevels(openStoredTape(tape)), 'expected', to);
       },
       threeModels: async () => {
-        await Promise.all(MODELS.map(model => inThread(shared, model)));
+        await Promise.all(MODELS.map((model, i) => inThread(threads[i]!, { rows: shared, what: model })));
       },
-      sideBySide: async () => void (await sideBySide(part, SIDE_BY_SIDE)),
+      sideBySide: () => inThread(threads[0]!, { rows: sharedPart, what: SIDE_BY_SIDE }),
     };
     const events = Object.fromEntries(NAMES.map(name => [name, rows.length])) as Record<Name, number>;
     events.threeModels = MODELS.length * rows.length;
@@ -134,6 +138,7 @@ export async function backtestBench(
     }
     return figures;
   } finally {
+    await Promise.all(threads.map(thread => thread.terminate()));
     rmSync(dir, { recursive: true, force: true });
   }
 }
@@ -214,13 +219,17 @@ function bookAlone({ length, places, place, lots, flags }: MarketRows): number {
   return traded + book.bid + book.ask;
 }
 
-/** The same work in a thread of its own, over the same memory. */
-function inThread(rows: MarketRows, model: (typeof MODELS)[number]): Promise<void> {
+/** In a thread that lives on, begun as the program begins its own. */
+function inThread(thread: Worker, work: ProductionWork): Promise<void> {
   return new Promise((resolve, reject) => {
-    const file = fileURLToPath(new URL('./productionThread.js', import.meta.url));
-    const worker = new Worker(file, { workerData: { rows, model } });
-    worker.once('error', reject);
-    worker.once('exit', code => (code === 0 ? resolve() : reject(new Error(`a thread ended with ${code}`))));
+    const over = (settle: () => void) => {
+      thread.off('error', onError).off('message', onMessage);
+      settle();
+    };
+    const onError = (error: Error) => over(() => reject(error));
+    const onMessage = () => over(resolve);
+    thread.on('error', onError).on('message', onMessage);
+    thread.postMessage(work);
   });
 }
 

@@ -73,8 +73,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'ordersMax without those in flight',
     file: 'src/core/risk/preTradeRisk.ts',
-    from: 's.orders.filter(mayLive).length < limits.ordersMax',
-    to: "s.orders.filter(({ state }) => state === 'open' || state === 'partially filled').length < limits.ordersMax",
+    from: '  for (const order of orders) if (mayLive(order)) count++;\n',
+    to: "  for (const { state } of orders) if (state === 'open' || state === 'partially filled') count++;\n",
     test: 'test/core/risk/preTradeRisk.test.ts',
     title: 'counts an order that is sending against ordersMax exactly while it may be in the book',
   },
@@ -147,8 +147,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'evidence counted from the end of a look-up',
     file: 'src/core/orders/orders.ts',
-    from: '!present.has(id) && startedAt >= this.#expiry(order)',
-    to: '!present.has(id) && at >= this.#expiry(order)',
+    from: '      if (startedAt >= this.#expiry(order)) order.negativeLookUps++;',
+    to: '      if (at >= this.#expiry(order)) order.negativeLookUps++;',
     test: 'test/core/orders/orders.test.ts',
     title: 'that is unknown is not closed while a look-up began before its fence, however late its answer came',
   },
@@ -469,8 +469,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'uptime counts orders on their way',
     file: 'src/core/engine/quoteUptime.ts',
-    from: "(order.state === 'open' || order.state === 'partially filled')",
-    to: "order.state !== 'done'",
+    from: "      if (state !== 'open' && state !== 'partially filled') continue;\n",
+    to: "      if (state === 'done') continue;\n",
     test: 'test/core/engine/engine.test.ts',
     title: 'counts no time as quoted while nothing but an order without an answer may be there',
   },

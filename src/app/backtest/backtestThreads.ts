@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { rowsInShared } from '../../../backtest/index.ts';
+import { REPLAY_THREAD, rowsInShared } from '../../../backtest/index.ts';
 import type { ReplayReport } from '../../../backtest/index.ts';
 import { hearTheSame, runJobs, sourceFor } from './backtestModel.ts';
 import type { ModelJob, RowSource } from './backtestModel.ts';
@@ -58,7 +58,7 @@ export function groupsOf<Job extends Pick<ModelJob, 'latencies' | 'seed'>>(
 export function modelRunner(threads: number): ModelRunner {
   const file = fileURLToPath(new URL('./backtestThread.js', import.meta.url));
   const workers: Worker[] = [];
-  const begun = (index: number): Worker => (workers[index] ??= new Worker(file));
+  const begun = (index: number): Worker => (workers[index] ??= new Worker(file, REPLAY_THREAD));
   return {
     // Where the program runs from its sources there is no compiled thread.
     run: (jobs, given, onProgress) => {

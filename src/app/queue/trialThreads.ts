@@ -1,6 +1,7 @@
 /** The threads of a worker, each with one trial at a time over rows that all of them share. The process itself stays free to answer the queue. */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { REPLAY_THREAD } from '../../../backtest/index.ts';
 import type { TrialOutcome } from '../tune/trialRuns.ts';
 import type { Piece } from '../tune/tuneTapes.ts';
 import { digestOfData } from '../tune/study.ts';
@@ -78,7 +79,8 @@ export class TrialThreads {
 
   #asked(thread: Thread, work: TrialThreadWork): Promise<TrialThreadResult> {
     if (this.#isEnded) return Promise.reject(new ThreadEnded('the worker is ending'));
-    const worker = (thread.worker ??= new Worker(fileURLToPath(new URL('./trialThread.js', import.meta.url))));
+    const file = fileURLToPath(new URL('./trialThread.js', import.meta.url));
+    const worker = (thread.worker ??= new Worker(file, REPLAY_THREAD));
     return new Promise((resolve, reject) => {
       const over = (settle: () => void): void => {
         worker.off('message', onMessage).off('error', onError).off('exit', onExit);

@@ -116,9 +116,17 @@ export class Inventory {
 
   /** Throws an Error when it does not add up to the change of equity. */
   profit(): Profit {
-    if (this.#position === null) return NO_PROFIT;
-    if (!this.#position.isExplained()) throw new Error('profit does not add up to the change of equity');
-    return this.#position.profit();
+    return this.#explained()?.profit() ?? NO_PROFIT;
+  }
+
+  /** Its total; throws as `profit` does. */
+  totalProfit(): Money {
+    return this.#explained()?.total() ?? NOTHING;
+  }
+
+  #explained(): Position | null {
+    if (this.#position?.isExplained() === false) throw new Error('profit does not add up to the change of equity');
+    return this.#position;
   }
 
   #open(held: Money, target: Money): void {

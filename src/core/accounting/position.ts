@@ -50,11 +50,12 @@ export class Position {
   /** Major beyond the target. */
   #inventory: bigint;
   #cash = 0n;
-  /** Half ticks times the tick's money; 0 before the first mark. */
+  /** Half ticks times the tick's money; 0 before the first mark. Up to it the mark's moves are counted. */
   #mark = 0n;
-  /** The same in half ticks: mostly it has not moved. */
+  /** Where it has come since, in half ticks: what is held in between is the same, so that the moves are counted together when somebody asks. */
   #halfTicks = 0;
-  /** What `profit` and `isExplained` said, until something moves them. */
+  /** What `total`, `profit` and `isExplained` said, until something moves them. */
+  #total: Money | null = null;
   #profit: Profit | null = null;
   #isExplained: boolean | null = null;
   #version = 0;
@@ -63,7 +64,8 @@ export class Position {
   #fees = 0n;
   #hedging = 0n;
   readonly #openingInventory: bigint;
-  #openingMark = 0n;
+  /** The opening inventory at the first mark. */
+  #openingWorth = 0n;
   #flows = 0n;
   /** What happened before the first mark, in 10^-18: valued when there is one. */
   readonly #early = { bought: 0n, paid: 0n, fees: 0n, flows: 0n, converted: 0n, cost: 0n };
@@ -92,15 +94,19 @@ export class Position {
   /** A new middle of the market, in half ticks. */
   mark(halfTicks: number): void {
     if (halfTicks === this.#halfTicks && halfTicks > 0) return;
-    const next = BigInt(halfTicks) * this.#tickMoney;
-    if (!(next > 0n)) throw new RangeError(`a mark must be above zero, found ${halfTicks}`);
-    if (this.#mark === 0n) this.#open(next);
-    else if (this.#inventory !== 0n) {
-      this.#carried += this.#inventory * (next - this.#mark);
-      this.#isAnother();
-    }
-    this.#mark = next;
+    if (!(Number.isSafeInteger(halfTicks) && halfTicks > 0))
+      throw new RangeError(`a mark must be a whole number above zero, found ${halfTicks}`);
     this.#halfTicks = halfTicks;
+    if (this.#mark === 0n) this.#open(BigInt(halfTicks) * this.#tickMoney);
+    else if (this.#inventory !== 0n) this.#isAnother();
+  }
+
+  /** Counts what the mark's moves did to the inventory. */
+  #carry(): void {
+    const next = BigInt(this.#halfTicks) * this.#tickMoney;
+    if (next === this.#mark) return;
+    this.#carried += this.#inventory * (next - this.#mark);
+    this.#mark = next;
   }
 
   fill(fill: Fill): void {
@@ -155,12 +161,20 @@ export class Position {
     return (this.#profit ??= this.#computed());
   }
 
+  /** The total of `profit`, without its parts: every decision asks for it. */
+  total(): Money {
+    if (this.#total === null) {
+      this.#carry();
+      this.#total = cooked(this.#spread + this.#carried + this.#fees + this.#hedging);
+    }
+    return this.#total;
+  }
+
   #computed(): Profit {
-    const total = this.#spread + this.#carried + this.#fees + this.#hedging;
     const spread = cooked(this.#spread);
     const fees = cooked(this.#fees);
     const hedging = cooked(this.#hedging);
-    const all = cooked(total);
+    const all = this.total();
     // The parts are rounded to 10^-18; inventory takes the remainder, so that they add up to the total exactly.
     return { spread, fees, hedging, inventory: money(all - spread - fees - hedging), total: all };
   }
@@ -171,18 +185,20 @@ export class Position {
   }
 
   #addsUp(): boolean {
+    this.#carry();
     if (this.#mark === 0n) return true;
     const equity = raw(money(this.#cash)) + this.#inventory * this.#mark;
-    const opening = this.#openingInventory * this.#openingMark;
-    return equity - opening === this.#spread + this.#carried + this.#fees + this.#hedging + this.#flows;
+    return equity - this.#openingWorth === this.#spread + this.#carried + this.#fees + this.#hedging + this.#flows;
   }
 
   #moved(): void {
+    this.#carry();
     this.#version++;
     this.#isAnother();
   }
 
   #isAnother(): void {
+    this.#total = null;
     this.#profit = null;
     this.#isExplained = null;
   }
@@ -198,7 +214,8 @@ export class Position {
   #open(mark: bigint): void {
     const { bought, paid, fees, flows, converted, cost } = this.#early;
     this.#isAnother();
-    this.#openingMark = mark;
+    this.#mark = mark;
+    this.#openingWorth = this.#openingInventory * mark;
     this.#spread += bought * mark - raw(money(paid));
     this.#fees -= fees * mark;
     this.#hedging += converted * mark - raw(money(cost));

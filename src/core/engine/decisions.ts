@@ -2,7 +2,8 @@
 import { isCut } from '../quoting/normalizeQuote.ts';
 import type { NormalizedLevel, NormalizedQuote } from '../quoting/normalizeQuote.ts';
 import { remaining } from '../orders/orders.ts';
-import type { Order, OrderState } from '../orders/orders.ts';
+import type { Order } from '../orders/orders.ts';
+import type { OrderState } from '../orders/orderStates.ts';
 import type { QuotePlan } from '../quoting/quoteReconciler.ts';
 import { ACTIONS, REASONS, silenceOf } from './reasons.ts';
 import type { DecisionAction, Reason } from './reasons.ts';

@@ -59,6 +59,8 @@ export class Engine {
   #decidedAt = -Infinity;
   #stopping = false;
   #dirty = false;
+  /** The list of orders that was last seen to hold those of this run alone: a list stays as it is. */
+  #aloneIn: readonly Order[] | null = null;
   readonly #quotingNews = new QuotingNews();
   #fills = 0;
   readonly #lastFill: Record<Side, LastFill | null> = { buy: null, sell: null };
@@ -70,7 +72,7 @@ export class Engine {
   #at: Millis = -Infinity;
   /** How near each limit is at this time. */
   readonly limitUses = (at: Millis) =>
-    limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.profit().total, at);
+    limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.totalProfit(), at);
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -183,7 +185,15 @@ export class Engine {
 
   /** None may live that is of another run. */
   get #isAlone(): boolean {
-    for (const order of this.#orders.live) if (mayLive(order) && !this.#ids.isOfThisRun(order.id)) return false;
+    const { live } = this.#orders;
+    if (live === this.#aloneIn) return true;
+    let areAll = true;
+    for (const order of live) {
+      if (this.#ids.isOfThisRun(order.id)) continue;
+      if (mayLive(order)) return false;
+      areAll = false;
+    }
+    if (areAll) this.#aloneIn = live;
     return true;
   }
 
@@ -214,7 +224,7 @@ export class Engine {
     return {
       ...this.#account.kept(recent),
       target: this.#inventory.targetLots(this.#account.total(this.#rules.instrument.major)),
-      guard: this.#risk.killSwitch?.state(this.#inventory.profit().total) ?? null,
+      guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
       ...(adverse ? { adverse } : {}),
     };
   }

@@ -16,7 +16,14 @@ export class QuoteUptime {
     const passed = at - this.#last;
     if (!(passed > 0)) return;
     this.#last = at;
-    for (const side of ['buy', 'sell'] as const) if (hasQuote(orders, side)) this.#quoted[side] += passed;
+    let [bid, ask] = [false, false];
+    for (const { side, state } of orders.live) {
+      if (state !== 'open' && state !== 'partially filled') continue;
+      if (side === 'buy') bid = true;
+      else ask = true;
+    }
+    if (bid) this.#quoted.buy += passed;
+    if (ask) this.#quoted.sell += passed;
   }
 
   get isRunning(): boolean {
@@ -28,11 +35,4 @@ export class QuoteUptime {
     const share = (ms: Millis) => (total > 0 ? ms / total : 0);
     return { bid: share(this.#quoted.buy), ask: share(this.#quoted.sell) };
   }
-}
-
-function hasQuote(orders: Orders, side: Side): boolean {
-  for (const order of orders.live) {
-    if (order.side === side && (order.state === 'open' || order.state === 'partially filled')) return true;
-  }
-  return false;
 }

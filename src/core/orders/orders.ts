@@ -1,122 +1,15 @@
 /** Every order of ours from intent to end: its state, what it still reserves, and the evidence that may close it. */
 import { FinishedOrders } from './finishedOrders.ts';
+import { nextState } from './orderStates.ts';
+import type { OrderInput, OrderState } from './orderStates.ts';
 import type { RestoredOrder } from './restoredOrder.ts';
 import { amountFloor, type Instrument } from '../model/instrument.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import type { OrderReport } from '../ports/port.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
-/**
- * intent: decided, nothing sent. sending: may have left. open, partially filled: the exchange has it. canceling: a cancel may have left.
- * unknown: the placement's answer was lost; it may live. closed-unsettled: it lives no more, but fills may still be reported. done: over.
- */
-export type OrderState =
-  'intent' | 'sending' | 'open' | 'partially filled' | 'canceling' | 'unknown' | 'closed-unsettled' | 'done';
-
 /** Why an order is over. */
 export type Ending = 'filled' | 'canceled' | 'refused' | 'vanished' | 'never arrived';
-
-type Input = 'send' | 'accept' | 'refuse' | 'lose' | 'see' | 'fill' | 'fill all' | 'cancel' | 'close' | 'settle';
-
-/** The whole transition table. `null`: a broken belief about our own code, which throws. */
-const TRANSITIONS: Record<OrderState, Record<Input, OrderState | null>> = {
-  intent: {
-    send: 'sending',
-    accept: null,
-    refuse: 'done',
-    lose: 'unknown',
-    see: 'open',
-    fill: 'partially filled',
-    'fill all': 'done',
-    cancel: 'canceling',
-    close: 'closed-unsettled',
-    settle: null,
-  },
-  sending: {
-    send: null,
-    accept: 'open',
-    refuse: 'done',
-    lose: 'unknown',
-    see: 'open',
-    fill: 'partially filled',
-    'fill all': 'done',
-    cancel: 'canceling',
-    close: 'closed-unsettled',
-    settle: null,
-  },
-  open: {
-    send: null,
-    accept: 'open',
-    refuse: null,
-    lose: 'open',
-    see: 'open',
-    fill: 'partially filled',
-    'fill all': 'done',
-    cancel: 'canceling',
-    close: 'closed-unsettled',
-    settle: null,
-  },
-  'partially filled': {
-    send: null,
-    accept: 'partially filled',
-    refuse: null,
-    lose: 'partially filled',
-    see: 'partially filled',
-    fill: 'partially filled',
-    'fill all': 'done',
-    cancel: 'canceling',
-    close: 'closed-unsettled',
-    settle: null,
-  },
-  canceling: {
-    send: null,
-    accept: 'canceling',
-    refuse: 'done',
-    lose: 'unknown',
-    see: 'canceling',
-    fill: 'canceling',
-    'fill all': 'done',
-    cancel: 'canceling',
-    close: 'closed-unsettled',
-    settle: null,
-  },
-  unknown: {
-    send: null,
-    accept: 'open',
-    refuse: 'done',
-    lose: 'unknown',
-    see: 'open',
-    fill: 'partially filled',
-    'fill all': 'done',
-    cancel: 'unknown',
-    close: 'closed-unsettled',
-    settle: null,
-  },
-  'closed-unsettled': {
-    send: null,
-    accept: 'closed-unsettled',
-    refuse: null,
-    lose: 'closed-unsettled',
-    see: 'open',
-    fill: 'closed-unsettled',
-    'fill all': 'done',
-    cancel: 'closed-unsettled',
-    close: 'closed-unsettled',
-    settle: 'done',
-  },
-  done: {
-    send: null,
-    accept: 'done',
-    refuse: 'done',
-    lose: 'done',
-    see: 'open',
-    fill: 'done',
-    'fill all': 'done',
-    cancel: 'done',
-    close: 'done',
-    settle: 'done',
-  },
-};
 
 export type Order = {
   /** Our origin id; sent at most once in the life of the account. */
@@ -149,9 +42,11 @@ type Live = {
   cancelAnswered: boolean;
   /** What the exchange says was filled in all, once it lists the order as finished. */
   finalFilled: Amount | null;
-  /** Complete negative reads that started after the moment from which absence counts. */
   /** That its trades are missing was told. */
   missed: boolean;
+  /** The last answer that listed it, by the number of the answer; 0 before. */
+  presentIn: number;
+  /** Complete negative reads that started after the moment from which absence counts. */
   absences: number;
   negativeLookUps: number;
   emptyCancels: number;
@@ -197,6 +92,8 @@ export class Orders {
   readonly #justEnded: Live[] = [];
   readonly #byOid = new Map<string, Live>();
   readonly #news: (news: OrderNews) => void;
+  /** Lists of orders that the exchange has told so far. */
+  #answers = 0;
   /** Start of the last complete read of trades: only after it has come late enough may a closed order's reservation go. */
   #tradesReadAt = -Infinity;
 
@@ -255,6 +152,7 @@ export class Orders {
       traded: 0,
       finalFilled: null,
       missed: false,
+      presentIn: 0,
       absences: 0,
       negativeLookUps: 0,
       emptyCancels: 0,
@@ -348,26 +246,26 @@ export class Orders {
    * be on its way: for an unknown after `requestDelayMaxMs`, for the others after their placement was answered or they were first seen.
    */
   read(reports: readonly OrderReport[], complete: boolean, startedAt: Millis, at: Millis): void {
-    const present = new Set<string>();
+    const answer = ++this.#answers;
     for (const report of reports) {
       const order = this.#find(report);
       if (!order) continue;
-      present.add(order.id);
+      order.presentIn = answer;
       this.#see(order, report, startedAt, at);
     }
     if (!complete) return;
-    for (const order of [...this.#live.values()]) {
-      if (!present.has(order.id)) this.#absent(order, startedAt, at);
+    for (const order of this.live as readonly Live[]) {
+      if (order.presentIn !== answer) this.#absent(order, startedAt, at);
     }
   }
 
   /** A look-up by id. Finished orders are listed for a while: their unfilled amount tells what was filled in all. */
   lookedUp(ids: readonly string[], reports: readonly OrderReport[], startedAt: Millis, at: Millis): void {
-    const present = new Set<string>();
+    const answer = ++this.#answers;
     for (const report of reports) {
       const order = this.#find(report);
       if (!order) continue;
-      present.add(order.id);
+      order.presentIn = answer;
       if (report.status !== 'completed' && report.status !== 'cancelled') {
         this.#see(order, report, startedAt, at);
         continue;
@@ -382,7 +280,8 @@ export class Orders {
     }
     for (const id of ids) {
       const order = this.#live.get(id);
-      if (order?.state === 'unknown' && !present.has(id) && startedAt >= this.#expiry(order)) order.negativeLookUps++;
+      if (order?.state !== 'unknown' || order.presentIn === answer) continue;
+      if (startedAt >= this.#expiry(order)) order.negativeLookUps++;
     }
   }
 
@@ -545,7 +444,7 @@ export class Orders {
     }
   }
 
-  #end(order: Live, input: Input, ending: Ending): void {
+  #end(order: Live, input: OrderInput, ending: Ending): void {
     order.ending = ending;
     this.#move(order, input);
     this.#live.delete(order.id);
@@ -557,8 +456,8 @@ export class Orders {
     this.#news({ kind: 'ended', order, ending });
   }
 
-  #move(order: Live, input: Input): void {
-    const next = TRANSITIONS[order.state][input];
+  #move(order: Live, input: OrderInput): void {
+    const next = nextState(order.state, input);
     if (next === null) throw new Error(`order ${order.id}: ${input} is impossible in state ${order.state}`);
     order.state = next;
   }
@@ -571,8 +470,10 @@ export class Orders {
   }
 
   #finalFilled(order: Live, report: OrderReport): Amount {
-    const lots =
-      amountFloor(this.#instrument, report.originalAmount) - amountFloor(this.#instrument, report.unfilledAmount);
+    const { originalAmount, unfilledAmount } = report;
+    // Most orders end without a fill.
+    if (originalAmount === unfilledAmount) return 0 as Amount;
+    const lots = amountFloor(this.#instrument, originalAmount) - amountFloor(this.#instrument, unfilledAmount);
     return Math.min(order.amount, lots) as Amount;
   }
 

@@ -3,6 +3,7 @@ import { bestOf } from '../model/book.ts';
 import type { Depth } from '../model/book.ts';
 import { valueOf } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
+import { withStep } from './steps.ts';
 import type { AmountStep, Level, Quote, Step } from './strategy.ts';
 import { opposite } from '../model/units.ts';
 import type { Amount, Price, Side } from '../model/units.ts';
@@ -44,14 +45,13 @@ export const isCut = (reason: LevelRefusal): boolean =>
 /** Bids are floored and asks are ceiled to ticks, away from the market; post-only prices stop one tick short of the other side's best. */
 export function normalizeQuote(instrument: Instrument, depth: Depth, quote: Quote): NormalizedQuote {
   const levels: NormalizedLevel[] = [];
-  const refusals: { side: Side; index: number; reason: LevelRefusal }[] = [];
-  for (const side of ['buy', 'sell'] as const) {
-    normalizeSide(instrument, depth, side, side === 'buy' ? quote.bids : quote.asks, levels, (index, reason) =>
-      refusals.push({ side, index, reason }),
-    );
-  }
+  const refusals: Refused[] = [];
+  normalizeSide(instrument, depth, 'buy', quote.bids, levels, refusals);
+  normalizeSide(instrument, depth, 'sell', quote.asks, levels, refusals);
   return { levels, refusals };
 }
+
+type Refused = NormalizedQuote['refusals'][number];
 
 function normalizeSide(
   instrument: Instrument,
@@ -59,66 +59,57 @@ function normalizeSide(
   side: Side,
   wanted: readonly Level[],
   out: NormalizedLevel[],
-  refuse: (index: number, reason: LevelRefusal) => void,
+  refusals: Refused[],
 ): void {
   // Amounts too small for an order of their own, waiting for the next level out: their sum, and whose they are.
   let carried = 0;
   let waiting: { index: number; small: LevelRefusal }[] | null = null;
   const first = out.length;
+  const other = bestOf(depth, opposite(side));
   for (let index = 0; index < wanted.length; index++) {
     const level = wanted[index]!;
-    const price = legalPrice(instrument, depth, side, level.price, reason => refuse(index, reason));
-    if (price === 0) continue;
+    const price = legalPrice(instrument, other, side, level.price);
+    if (typeof price === 'string') {
+      refusals.push({ side, index, reason: price });
+      continue;
+    }
     const asked = Math.floor(level.amount);
     if (!(asked >= 0 && asked <= Number.MAX_SAFE_INTEGER)) {
-      refuse(index, 'amount is not a number');
+      refusals.push({ side, index, reason: 'amount is not a number' });
       continue;
     }
     const before = out.length > first ? out[out.length - 1]! : undefined;
     if (before?.price === price) {
-      out[out.length - 1] = { ...before, amount: cut(instrument, price, before.amount + asked, index, refuse) };
-      refuse(index, 'merged into the next level');
+      out[out.length - 1] = { ...before, amount: cut(instrument, price, before.amount + asked, side, index, refusals) };
+      refusals.push({ side, index, reason: 'merged into the next level' });
       continue;
     }
-    const amount = cut(instrument, price, asked + carried, index, refuse);
+    const amount = cut(instrument, price, asked + carried, side, index, refusals);
     const small = tooSmall(instrument, price, amount);
     if (small === null) {
       const { amounts } = level;
-      out.push({ side, index, price, amount, why: withRounding(level, price), ...(amounts && { amounts }) });
+      const why = withRounding(level, price);
+      out.push(amounts ? { side, index, price, amount, why, amounts } : { side, index, price, amount, why });
       carried = 0;
-      for (const { index: merged } of waiting ?? []) refuse(merged, 'merged into the next level');
+      if (waiting !== null)
+        for (const { index: merged } of waiting)
+          refusals.push({ side, index: merged, reason: 'merged into the next level' });
       waiting = null;
       continue;
     }
     (waiting ??= []).push({ index, small });
     carried = amount;
   }
-  if (waiting !== null) for (const { index, small } of waiting) refuse(index, small);
+  if (waiting !== null) for (const { index, small } of waiting) refusals.push({ side, index, reason: small });
 }
 
-/** The nearest legal price away from the market; 0 when there is none, after saying why. */
-function legalPrice(
-  instrument: Instrument,
-  depth: Depth,
-  side: Side,
-  wanted: number,
-  refuse: (reason: LevelRefusal) => void,
-): Price | 0 {
-  if (!(Number.isFinite(wanted) && Math.abs(wanted) <= Number.MAX_SAFE_INTEGER)) {
-    refuse('price is not a number');
-    return 0;
-  }
+/** The nearest legal price away from the market, whose other side's best is `other`, 0 for none; or why there is none. */
+function legalPrice(instrument: Instrument, other: number, side: Side, wanted: number): Price | LevelRefusal {
+  if (!(Number.isFinite(wanted) && Math.abs(wanted) <= Number.MAX_SAFE_INTEGER)) return 'price is not a number';
   let price = side === 'buy' ? Math.floor(wanted) : Math.ceil(wanted);
-  const other = bestOf(depth, opposite(side));
   if (other > 0) price = side === 'buy' ? Math.min(price, other - 1) : Math.max(price, other + 1);
-  if (!(price >= instrument.priceMin)) {
-    refuse('price below the minimum');
-    return 0;
-  }
-  if (!(price <= instrument.priceMax)) {
-    refuse('price above the maximum');
-    return 0;
-  }
+  if (!(price >= instrument.priceMin)) return 'price below the minimum';
+  if (!(price <= instrument.priceMax)) return 'price above the maximum';
   return price as Price;
 }
 
@@ -126,17 +117,18 @@ function cut(
   instrument: Instrument,
   price: Price,
   lots: number,
+  side: Side,
   index: number,
-  refuse: (index: number, reason: LevelRefusal) => void,
+  refusals: Refused[],
 ): Amount {
   let amount = lots;
   if (!(amount <= instrument.amountMax)) {
     amount = instrument.amountMax;
-    refuse(index, 'cut to the maximum amount');
+    refusals.push({ side, index, reason: 'cut to the maximum amount' });
   }
   if (isAboveValue(instrument, price, amount as Amount)) {
     amount = Number(instrument.valueMax / BigInt(price));
-    refuse(index, 'cut to the maximum value');
+    refusals.push({ side, index, reason: 'cut to the maximum value' });
   }
   return amount as Amount;
 }
@@ -177,5 +169,5 @@ function tooSmall(instrument: Instrument, price: Price, amount: Amount): LevelRe
 
 function withRounding(level: Level, price: Price): readonly Step[] {
   const shift = price - level.price;
-  return shift === 0 ? level.why : [...level.why, { name: 'legal price', ticks: shift }];
+  return shift === 0 ? level.why : withStep(level.why, { name: 'legal price', ticks: shift });
 }

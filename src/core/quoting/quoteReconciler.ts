@@ -39,19 +39,19 @@ export type QuotePlan = {
 export function reconcileSide(
   side: Side,
   wanted: readonly NormalizedLevel[],
-  live: Iterable<Order>,
+  live: readonly Order[],
   tolerance: RequoteTolerance,
   at: Millis,
 ): QuotePlan {
-  const orders: Order[] = [];
-  for (const order of live) {
-    // What takes is no quote: it never rests.
-    if (order.side === side && mayLive(order) && order.takes !== true) insert(orders, order, side, isBetterOrder);
-  }
-  const levels: NormalizedLevel[] = [];
-  for (const level of wanted) if (level.side === side) insert(levels, level, side, isBetterLevel);
-  const partner = pair(levels, orders, tolerance, at);
+  const orders = quotesOf(side, live);
+  const levels = levelsOf(side, wanted);
   const plan = { place: NO_LEVELS, cancel: NO_CANCELS, keep: NO_PAIRS, wait: NO_PAIRS };
+  // One to one and all fitting, as at most decisions: no other pairing keeps as many.
+  if (allFit(levels, orders, tolerance, at)) {
+    plan.keep = levels.map((level, i) => ({ order: orders[i]!, level }));
+    return plan;
+  }
+  const partner = pair(levels, orders, tolerance, at);
   for (let i = 0; i < levels.length; i++) {
     const level = levels[i]!;
     const order = orders[partner[i]!];
@@ -82,18 +82,56 @@ function added<T>(list: readonly T[], one: T): readonly T[] {
   return list;
 }
 
-/** Into a list that is in order, after its equals. */
-function insert<T>(list: T[], one: T, side: Side, isBetter: (a: T, b: T, side: Side) => boolean): void {
-  let i = list.length;
-  list.push(one);
-  for (; i > 0 && isBetter(one, list[i - 1]!, side); i--) list[i] = list[i - 1]!;
-  list[i] = one;
+/** What takes is no quote: it never rests. */
+const isQuote = (order: Order, side: Side): boolean => order.side === side && mayLive(order) && order.takes !== true;
+
+/** Best first, and of one price by the id. Like the next one it makes a list of its very length: one that grows has room for sixteen more. */
+function quotesOf(side: Side, live: readonly Order[]): readonly Order[] {
+  let count = 0;
+  for (const order of live) if (isQuote(order, side)) count++;
+  const quotes = new Array<Order>(count);
+  count = 0;
+  for (const order of live) {
+    if (!isQuote(order, side)) continue;
+    let i = count++;
+    for (; i > 0; i--) {
+      const before = quotes[i - 1]!;
+      if (order.price === before.price ? order.id >= before.id : !isBefore(order.price, before.price, side)) break;
+      quotes[i] = before;
+    }
+    quotes[i] = order;
+  }
+  return quotes;
 }
 
-const isBetterLevel = (a: NormalizedLevel, b: NormalizedLevel, side: Side): boolean =>
-  side === 'buy' ? a.price > b.price : a.price < b.price;
-const isBetterOrder = (a: Order, b: Order, side: Side): boolean =>
-  a.price === b.price ? a.id < b.id : side === 'buy' ? a.price > b.price : a.price < b.price;
+/** Best first, those of one price as they come. */
+function levelsOf(side: Side, wanted: readonly NormalizedLevel[]): readonly NormalizedLevel[] {
+  let count = 0;
+  for (const level of wanted) if (level.side === side) count++;
+  const levels = new Array<NormalizedLevel>(count);
+  count = 0;
+  for (const level of wanted) {
+    if (level.side !== side) continue;
+    let i = count++;
+    for (; i > 0 && isBefore(level.price, levels[i - 1]!.price, side); i--) levels[i] = levels[i - 1]!;
+    levels[i] = level;
+  }
+  return levels;
+}
+
+const isBefore = (price: number, other: number, side: Side): boolean =>
+  side === 'buy' ? price > other : price < other;
+
+function allFit(
+  levels: readonly NormalizedLevel[],
+  orders: readonly Order[],
+  tolerance: RequoteTolerance,
+  at: Millis,
+): boolean {
+  if (levels.length !== orders.length) return false;
+  for (let i = 0; i < levels.length; i++) if (!fits(levels[i]!, orders[i]!, tolerance, at)) return false;
+  return true;
+}
 
 /** For each level the index of its order, or -1: as many pairs as there can be, and among them as many fitting ones as do not cross. */
 function pair(
@@ -102,25 +140,28 @@ function pair(
   tolerance: RequoteTolerance,
   at: Millis,
 ): readonly number[] {
-  const fits = (level: NormalizedLevel, order: Order): boolean =>
-    isSettledInBook(order) && mismatch(order, level, tolerance, at) === null;
-  // One to one and all fitting, as at most decisions: no other pairing keeps as many.
-  if (levels.length === orders.length && levels.every((level, i) => fits(level, orders[i]!))) {
-    return levels.map((_, i) => i);
-  }
   if (levels.length === 0 || orders.length === 0) return new Array<number>(levels.length).fill(-1);
-  const partner = keepers(levels, orders, fits);
-  const freeLevels: number[] = [];
-  const freeOrders: number[] = [];
-  for (let i = 0; i < levels.length; i++) if (partner[i]! < 0) freeLevels.push(i);
-  for (let j = 0; j < orders.length; j++) if (!partner.includes(j)) freeOrders.push(j);
-  if (freeLevels.length === 0 || freeOrders.length === 0) return partner;
-  const rest = assign(
-    freeLevels.map(i => levels[i]!.price),
-    freeOrders.map(j => orders[j]!.price),
-  );
-  for (let i = 0; i < rest.length; i++) if (rest[i]! >= 0) partner[freeLevels[i]!] = freeOrders[rest[i]!]!;
+  const partner = keepers(levels, orders, tolerance, at);
+  const freeLevels = freeOf(levels.length, i => partner[i]! < 0);
+  const freeOrders = freeOf(orders.length, j => !partner.includes(j));
+  // One that is left on each side: nothing is to be weighed.
+  if (freeLevels.length === 1 && freeOrders.length === 1) partner[freeLevels[0]!] = freeOrders[0]!;
+  else if (freeLevels.length > 0 && freeOrders.length > 0) {
+    const rest = assign(
+      freeLevels.map(i => levels[i]!.price),
+      freeOrders.map(j => orders[j]!.price),
+    );
+    for (let i = 0; i < rest.length; i++) if (rest[i]! >= 0) partner[freeLevels[i]!] = freeOrders[rest[i]!]!;
+  }
   return partner;
+}
+
+const NONE: readonly number[] = [];
+
+function freeOf(count: number, isFree: (i: number) => boolean): readonly number[] {
+  let free = NONE;
+  for (let i = 0; i < count; i++) if (isFree(i)) free = added(free, i);
+  return free;
 }
 
 /** Tables of the pairing, as large as any decision has needed so far. */
@@ -133,7 +174,8 @@ let cost = new Float64Array(64);
 function keepers(
   levels: readonly NormalizedLevel[],
   orders: readonly Order[],
-  fits: (level: NormalizedLevel, order: Order) => boolean,
+  tolerance: RequoteTolerance,
+  at: Millis,
 ): number[] {
   const width = orders.length + 1;
   const size = (levels.length + 1) * width;
@@ -158,7 +200,7 @@ function keepers(
       }
       const level = levels[i - 1]!;
       const order = orders[j - 1]!;
-      if (fits(level, order)) {
+      if (fits(level, order, tolerance, at)) {
         const paired = kept[c - width - 1]! + 1;
         const apart = away[c - width - 1]! + Math.abs(level.price - order.price);
         if (isBetterPairing(paired, apart, count, distance)) {
@@ -191,6 +233,9 @@ const PAIR = 2;
 
 /** The exchange has confirmed it and no cancel is under way. */
 const isSettledInBook = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
+
+const fits = (level: NormalizedLevel, order: Order, tolerance: RequoteTolerance, at: Millis): boolean =>
+  isSettledInBook(order) && mismatch(order, level, tolerance, at) === null;
 
 function mismatch(order: Order, level: NormalizedLevel, tolerance: RequoteTolerance, at: Millis): CancelReason | null {
   if (!(Math.abs(order.price - level.price) * 10_000 <= tolerance.priceBps * level.price)) return 'price moved';

@@ -149,7 +149,7 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
   if (command.takes) {
     if (!(amount <= (side === 'sell' ? s.position : -s.position))) return 'not towards the target';
   } else if (crosses(s.depth, side, price)) return 'would cross the book';
-  if (!(s.orders.filter(mayLive).length < limits.ordersMax)) return 'order count limit';
+  if (!(countLiving(s.orders) < limits.ordersMax)) return 'order count limit';
   if (crossesOwn(side, price, s.orders)) return 'would cross our own order';
   if (!(amount <= roomOf(side, s))) return 'position limit';
   if (s.reduceOnly && !(amount <= roomOf(side, s) - limits.positionMax)) return 'reduce only';
@@ -161,6 +161,12 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
 export function roomOf(side: Side, s: RiskContext): number {
   const worst = sum(s.orders, side) + s.converting[side] + (side === 'buy' ? s.position : -s.position);
   return (s.limits?.positionMax ?? 0) - worst;
+}
+
+function countLiving(orders: readonly Order[]): number {
+  let count = 0;
+  for (const order of orders) if (mayLive(order)) count++;
+  return count;
 }
 
 function crossesOwn(side: Side, price: Price, orders: readonly Order[]): boolean {

@@ -78,7 +78,7 @@ export class RiskSupervisor {
   /** Before each decision: halts by losses, counts and inventory. True when there is a reason to. */
   check(at: Millis): boolean {
     if (this.killSwitch === null || this.haltedBecause !== null || !this.#inventory.isOpen) return false;
-    const breach = this.killSwitch.breach(this.#inventory.profit().total, at);
+    const breach = this.killSwitch.breach(this.#inventory.totalProfit(), at);
     if (breach !== null) this.halt(at, breach);
     const { reduces, halts } = this.#limit.heed(this.#inventory.positionLots(), this.reducingBecause !== null);
     if (reduces) this.regimes.take({ kind: 'reduce', at, reason: RESUMED_BEYOND });
@@ -104,6 +104,6 @@ export class RiskSupervisor {
 
   #drawdown(): Money | null {
     if (!this.#isDrawdownAsked || this.killSwitch === null || !this.#inventory.isOpen) return null;
-    return this.killSwitch.drawdown(this.#inventory.profit().total);
+    return this.killSwitch.drawdown(this.#inventory.totalProfit());
   }
 }

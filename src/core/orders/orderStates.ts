@@ -1,0 +1,114 @@
+/** The states of an order of ours, and what moves it from one to the next. */
+
+/**
+ * intent: decided, nothing sent. sending: may have left. open, partially filled: the exchange has it. canceling: a cancel may have left.
+ * unknown: the placement's answer was lost; it may live. closed-unsettled: it lives no more, but fills may still be reported. done: over.
+ */
+export type OrderState =
+  'intent' | 'sending' | 'open' | 'partially filled' | 'canceling' | 'unknown' | 'closed-unsettled' | 'done';
+
+export type OrderInput =
+  'send' | 'accept' | 'refuse' | 'lose' | 'see' | 'fill' | 'fill all' | 'cancel' | 'close' | 'settle';
+
+/** The whole transition table. `null`: a broken belief about our own code. */
+const TRANSITIONS: Record<OrderState, Record<OrderInput, OrderState | null>> = {
+  intent: {
+    send: 'sending',
+    accept: null,
+    refuse: 'done',
+    lose: 'unknown',
+    see: 'open',
+    fill: 'partially filled',
+    'fill all': 'done',
+    cancel: 'canceling',
+    close: 'closed-unsettled',
+    settle: null,
+  },
+  sending: {
+    send: null,
+    accept: 'open',
+    refuse: 'done',
+    lose: 'unknown',
+    see: 'open',
+    fill: 'partially filled',
+    'fill all': 'done',
+    cancel: 'canceling',
+    close: 'closed-unsettled',
+    settle: null,
+  },
+  open: {
+    send: null,
+    accept: 'open',
+    refuse: null,
+    lose: 'open',
+    see: 'open',
+    fill: 'partially filled',
+    'fill all': 'done',
+    cancel: 'canceling',
+    close: 'closed-unsettled',
+    settle: null,
+  },
+  'partially filled': {
+    send: null,
+    accept: 'partially filled',
+    refuse: null,
+    lose: 'partially filled',
+    see: 'partially filled',
+    fill: 'partially filled',
+    'fill all': 'done',
+    cancel: 'canceling',
+    close: 'closed-unsettled',
+    settle: null,
+  },
+  canceling: {
+    send: null,
+    accept: 'canceling',
+    refuse: 'done',
+    lose: 'unknown',
+    see: 'canceling',
+    fill: 'canceling',
+    'fill all': 'done',
+    cancel: 'canceling',
+    close: 'closed-unsettled',
+    settle: null,
+  },
+  unknown: {
+    send: null,
+    accept: 'open',
+    refuse: 'done',
+    lose: 'unknown',
+    see: 'open',
+    fill: 'partially filled',
+    'fill all': 'done',
+    cancel: 'unknown',
+    close: 'closed-unsettled',
+    settle: null,
+  },
+  'closed-unsettled': {
+    send: null,
+    accept: 'closed-unsettled',
+    refuse: null,
+    lose: 'closed-unsettled',
+    see: 'open',
+    fill: 'closed-unsettled',
+    'fill all': 'done',
+    cancel: 'closed-unsettled',
+    close: 'closed-unsettled',
+    settle: 'done',
+  },
+  done: {
+    send: null,
+    accept: 'done',
+    refuse: 'done',
+    lose: 'done',
+    see: 'open',
+    fill: 'done',
+    'fill all': 'done',
+    cancel: 'done',
+    close: 'done',
+    settle: 'done',
+  },
+};
+
+/** Null where that is impossible. */
+export const nextState = (state: OrderState, input: OrderInput): OrderState | null => TRANSITIONS[state][input];
