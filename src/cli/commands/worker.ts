@@ -1,5 +1,6 @@
 /** The command that runs trials for studies on other machines. */
 import { hostname } from 'node:os';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { EXIT } from '../../app/messages/exits.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
@@ -32,11 +33,10 @@ export function addWorkerCommand(program: Command): void {
     .option('--tapes <place>', 'where the recordings are, as it was said to puntas tune')
     .option('--cache <dir>', 'folder for recordings that were fetched', 'reports/tapes')
     .option('--threads <n>', 'trials at once', threadNumber, 2)
-    .option(
-      '--grace <duration>',
-      'after SIGTERM trials may end for so long; then they are given back',
-      durationFlag,
-      20_000,
+    .addOption(
+      new Option('--grace <duration>', 'after SIGTERM trials may end for so long; then they are given back')
+        .argParser(durationFlag)
+        .default(20_000, '20s'),
     )
     .action(async ({ queue, tapes, cache, threads, grace: graceMs }: WorkerFlags) => {
       const keys = Object.keys(process.env).filter(name => name.startsWith('PUNTAS_API_'));

@@ -117,6 +117,9 @@ export function decimalFlag(text: string): string {
   return text;
 }
 
+/** Of a flag that may be there several times: all of them, in order. */
+export const several = (text: string, before: readonly string[]): readonly string[] => [...before, text];
+
 /** Chooses the book of `--tape`. */
 export const tapeBook = (command: Command): Command =>
   command.option('--book <book>', 'which book, where the recording of --tape has several; without it that of -c');
