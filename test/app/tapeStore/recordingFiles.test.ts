@@ -115,7 +115,13 @@ describe('a bucket', () => {
 
   test.each([
     ['s3://Tapes', {}, /expected a folder or s3:\/\/BUCKET\/PREFIX, found "s3:\/\/Tapes"/],
-    ['s3://AKIA1:topsecret@tapes/p', {}, /^(?!.*topsecret).*found one with a user or password, which go into AWS_/],
+    ['s3://AKIA1:topsecret@tapes/p', {}, /^(?!.*topsecret).*found one with other signs.*password go into AWS_/],
+    ['S3://AKIA1:topsecret@tapes/p', {}, /^(?!.*topsecret).*found one with other signs.*password go into AWS_/],
+    ['s3://AKIA1:topsecret', {}, /^(?!.*topsecret).*found one with other signs/],
+    ['s3:tapes', {}, /expected a folder or s3:\/\/BUCKET\/PREFIX, found "s3:tapes"/],
+    ['gs://AKIA1:topsecret@tapes', {}, /expected a folder or s3:\/\/BUCKET\/PREFIX, found gs:\/\/$/],
+    ['FILE:///topsecret', {}, /found FILE:\/\/$/],
+    ['topsecret@x://tapes', {}, /found an address of no kind$/],
     ['s3://tapes', { AWS_ACCESS_KEY_ID: 'a' }, /AWS_SECRET_ACCESS_KEY not set/],
     [
       's3://tapes',
@@ -124,6 +130,10 @@ describe('a bucket', () => {
     ],
   ])('called %s with %o is refused before anything is asked', (place, env, line) => {
     expect(() => openTapeStore(place, env)).toThrow(line);
+  });
+
+  test('is known however its scheme is written', () => {
+    expect(openTapeStore('S3://tapes/p', s3.env).shown).toBe('s3://tapes/p');
   });
 
   test('that cannot be reached is tried again, then told', async () => {
