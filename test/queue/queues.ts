@@ -2,7 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { Queue } from 'bullmq';
+import { Queue, Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { recordFlow } from '../../backtest/index.ts';
@@ -59,6 +59,18 @@ const recordsIn = (registry: string): readonly string[] =>
     .map(line => line.replace(/"at":"[^"]*",/, ''))
     .sort();
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Somebody else who takes jobs of the built program, and answers as they like. */
+async function answersWith(url: string, answer: () => unknown, whileThere: () => Promise<void>): Promise<void> {
+  const other = new Worker(trialQueueName(builtCode()), () => Promise.resolve(answer()), {
+    ...{ connection: { url }, prefix: 'puntas' },
+  });
+  try {
+    await whileThere();
+  } finally {
+    await other.close();
+  }
+}
 
 /** Which configurations a worker began, in order. */
 const begunBy = (stderr: string): readonly string[] =>
@@ -187,6 +199,30 @@ describe.skipIf(missing.length > 0)('a study', () => {
     await next.stop();
     const alone = await ran(['tune', '-c', file, '--registry', bench.path('alone'), '--json']);
     expect(ended.stdout).toBe(alone.stdout);
+  });
+
+  test('to which somebody gives what is no result ends with what was expected and found, and asks anew when it is begun again', async () => {
+    const own = await redisServer();
+    const search = { algorithm: 'sobol', seed: 6, trials: 1, batch: 1 };
+    const file = bench.file('odd.yaml', stringify(keysOfStudy({ search })));
+    const args = ['tune', '-c', file, '--registry', bench.path('odd'), '--queue', own.url];
+    await answersWith(
+      own.url,
+      () => ({ state: 'done' }),
+      async () => {
+        const ended = await begun(args).ended;
+        expect([ended.code, complaints(ended).at(-1)]).toEqual([
+          1,
+          expect.stringMatching(
+            /^trial 0: expected measures and blocks .*, found in the queue at redis:\S+ what is no result \(why: .*run the same command again$/,
+          ),
+        ]);
+      },
+    );
+    worker(own.url, ['--threads', '1']);
+    const again = await begun(args).ended;
+    expect(again.code, again.stderr).toBe(0);
+    await own.stop();
   });
 
   test('and a worker of another version refuse each other, each in one line', async () => {

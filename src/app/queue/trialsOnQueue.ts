@@ -310,8 +310,14 @@ class QueuedTrials implements TrialExecutor {
       }
       if (isWithoutResult(job)) throw failed(asked, job.failedReason);
       const outcome = queuedOutcomeOf(job.returnvalue);
-      if (typeof outcome === 'string')
-        throw new Error(`a worker said of trial ${asked.number} what is no result: ${outcome}`);
+      if (typeof outcome === 'string') {
+        // Begun again, the study asks anew.
+        await this.#queue.remove(id);
+        throw new UsageError(
+          `trial ${asked.number}: expected measures and blocks as a worker of this build writes them, found in the queue at ${this.#options.place.shown} what is no result (${outcome}); it is thrown away: see who else writes to that queue, and run the same command again`,
+          1,
+        );
+      }
       // Written down first, gone from the queue then: a kill between the two leaves a result that expires.
       onEnded(asked, outcome);
       this.#waiting.delete(id);
