@@ -2,7 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { Queue, Worker } from 'bullmq';
+import { Queue, UnrecoverableError, Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { recordFlow } from '../../backtest/index.ts';
@@ -10,7 +10,14 @@ import type { Tuning } from '../../backtest/index.ts';
 import { connectQueues } from '../../src/app/queue/bullQueues.ts';
 import { programCode } from '../../src/app/queue/programCode.ts';
 import { queuePlace } from '../../src/app/queue/queuePlace.ts';
-import { trialQueueName } from '../../src/app/queue/trialJob.ts';
+import { plainLatencies, trialQueueName } from '../../src/app/queue/trialJob.ts';
+import type { TrialJob } from '../../src/app/queue/trialJob.ts';
+import type { TrialThreads } from '../../src/app/queue/trialThreads.ts';
+import { spanOf } from '../../src/app/backtest/market.ts';
+import { configOf } from '../../src/app/tune/parameters.ts';
+import { digestOfData } from '../../src/app/tune/study.ts';
+import { digestOfRecording } from '../../src/app/tune/tuneTapes.ts';
+import { shippedConfig } from '../../src/app/wiring/configFile.ts';
 import { TapeWriter } from '../../src/tape/index.ts';
 import { keysOfStudy } from '../app/tune/studies.ts';
 import { Bench, complaints, printed, puntas, ran, ROOT } from '../cli/program.ts';
@@ -93,6 +100,28 @@ function tapedStudy(name: string): string {
     latenciesMs: ['lognormal:40,0.5'],
   };
   return bench.file(`${name}.yaml`, stringify(keysOfStudy(keys)));
+}
+
+/** A trial of the configuration that ships, on some minutes of the built-in market. */
+function jobOfFlow(): TrialJob {
+  const text = readFileSync(shippedConfig('sandbox'), 'utf8');
+  const spec = { kind: 'constant', ms: 25 } as const;
+  const latencies = { orders: spec, cancels: spec, answers: spec, feed: { kind: 'constant', ms: 0 } } as const;
+  const flow = { seed: 11, seconds: 600, driftBpsPerHour: 0 };
+  const tape = recordFlow('btc_mxn', flow.seed, flow.seconds, 0);
+  const digest = digestOfRecording(tape, latencies, 1);
+  const { from, to } = spanOf(tape);
+  const hash = 'c'.repeat(64);
+  return {
+    ...{ form: 1, version: 'test', code: hash, study: hash, number: 0, text, bounds: [] },
+    config: digestOfData(configOf(text)),
+    setting: {
+      ...{ book: 'btc_mxn', seed: 1, models: ['expected'], objective: 'net60s', segments: 1, startsAfterSeconds: [0] },
+      latencies: [plainLatencies(latencies)],
+      tapes: [{ name: 'flow', recorded: { flow }, tuned: { market: 'btc_mxn', digest, from, to } }],
+      references: {},
+    },
+  };
 }
 
 /** Jobs that are left in it, of the built program. */
@@ -225,6 +254,27 @@ describe.skipIf(missing.length > 0)('a study', () => {
     await own.stop();
   });
 
+  test('of which a trial fails because its worker cannot reach something ends with that, and does not wait for the queue', async () => {
+    const own = await redisServer();
+    const search = { algorithm: 'sobol', seed: 7, trials: 1, batch: 1 };
+    const file = bench.file('fails.yaml', stringify(keysOfStudy({ search })));
+    await answersWith(
+      own.url,
+      () => {
+        throw new UnrecoverableError('tapes in s3://tapes: connect ECONNREFUSED 10.0.0.9:443');
+      },
+      async () => {
+        const ended = await ran(['tune', '-c', file, '--registry', bench.path('fails'), '--queue', own.url]);
+        expect([ended.code, complaints(ended).at(-1)]).toEqual([
+          1,
+          'trial 0 failed on a worker: tapes in s3://tapes: connect ECONNREFUSED 10.0.0.9:443',
+        ]);
+        expect(ended.stderr).not.toContain('is lost');
+      },
+    );
+    await own.stop();
+  });
+
   test('and a worker of another version refuse each other, each in one line', async () => {
     const other = bench.path('other');
     mkdirSync(other);
@@ -314,6 +364,25 @@ describe.skipIf(missing.length > 0)('a worker', () => {
     expect(lacks.stderr).toMatch(/is given back/);
     expect(readdirSync(bench.path('lacking')).length).toBeGreaterThan(1);
   });
+});
+
+test('a thread that could not take a study has none: the study before is taken anew, with the same outcome', async () => {
+  const { TrialThreads: Threads } = (await import(join(ROOT, 'dist/src/app/queue/trialThreads.js'))) as {
+    TrialThreads: typeof TrialThreads;
+  };
+  const job = jobOfFlow();
+  const lacking = { ...job, setting: { ...job.setting, references: { btc_usd: 'a'.repeat(64) } } };
+  const threads = new Threads(1);
+  try {
+    const run = (asked: TrialJob) =>
+      threads.run(asked, { ['a'.repeat(64)]: bench.path('nowhere') }, new Float64Array(new SharedArrayBuffer(8)));
+    const first = await run(job);
+    expect(first).toMatchObject({ state: 'done', soFar: [expect.any(Number)] });
+    await expect(run(lacking)).rejects.toThrow(/nowhere/);
+    expect(await run(job)).toEqual(first);
+  } finally {
+    await threads.end();
+  }
 });
 
 describe.skipIf(missing.length > 0)('a queue', () => {
