@@ -1,6 +1,7 @@
 /** Studies over real queues: Redis and PostgreSQL of Debian, workers and tuning processes as they ship, some of them killed. Nothing here waits for a time. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Queue, UnrecoverableError, Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -8,6 +9,7 @@ import { stringify } from 'yaml';
 import { recordFlow } from '../../backtest/index.ts';
 import type { Tuning } from '../../backtest/index.ts';
 import { connectQueues } from '../../src/app/queue/bullQueues.ts';
+import { HELLO_QUEUE, PresenceBoard } from '../../src/app/queue/presence.ts';
 import { programCode } from '../../src/app/queue/programCode.ts';
 import { queuePlace } from '../../src/app/queue/queuePlace.ts';
 import { plainLatencies, trialQueueName } from '../../src/app/queue/trialJob.ts';
@@ -334,6 +336,22 @@ describe.skipIf(missing.length > 0)('a worker', () => {
     await hostile.close();
     works.signal('SIGTERM');
     expect((await works.ended).code).toBe(0);
+  });
+
+  test('is another one than that of the same process number on a host of the same name', async () => {
+    const asOne = `data:text/javascript,${encodeURIComponent("Object.defineProperty(process, 'pid', { value: 1 })")}`;
+    const both = [1, 2].map(() => worker(queue.url, ['--threads', '1'], { NODE_OPTIONS: `--import ${asOne}` }));
+    await Promise.all(both.map(works => works.sees(/takes trials from/)));
+    const hello = new Queue(HELLO_QUEUE, { connection: { url: queue.url }, prefix: 'puntas' });
+    const board = new PresenceBoard(hello);
+    const here = async (): Promise<readonly string[]> => (await board.seen(Date.now())).here.map(({ who }) => who);
+    const two = await here();
+    expect(new Set(two).size).toBe(2);
+    for (const who of two) expect(who).toMatch(new RegExp(`^${hostname()}-1-[0-9a-f]{6}$`));
+    both[0]!.signal('SIGTERM');
+    await both[0]!.ended;
+    expect(await here()).toHaveLength(1);
+    await hello.close();
   });
 
   test('that is stopped gives back what it cannot end in time, and the study goes on elsewhere', async () => {

@@ -28,7 +28,7 @@ export type WorkerOptions = {
   /** So long a trial that runs may go on after a stop; then it is given back. */
   readonly graceMs: number;
   readonly version: string;
-  /** Process and machine. */
+  /** Process and machine, for people; no other has the same. */
   readonly who: string;
   readonly log: Log;
   readonly now: () => number;
@@ -276,4 +276,5 @@ export function paused(ms: number, ...stops: readonly AbortSignal[]): Promise<vo
   });
 }
 
-const idOf = (who: string): string => who.replace(/[^\w.-]/g, '-').slice(0, 80);
+/** Its end is what no other has. */
+const idOf = (who: string): string => who.replace(/[^\w.-]/g, '-').slice(-80);

@@ -1,4 +1,5 @@
 /** The command that runs trials for studies on other machines. */
+import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -51,9 +52,11 @@ export function addWorkerCommand(program: Command): void {
       signalsToStop('leaving; others take its trials over in a moment', EXIT.broken).tell(() => stop.abort());
       const { runWorker } = await import('../../app/queue/trialWorker.ts');
       const clock = realClock();
+      // In containers several are process 1 of a host of the same name.
+      const who = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
       await runWorker({
         ...{ place, store, cache, threads, graceMs, log, stop: stop.signal },
-        ...{ version: version(), who: `${hostname()}-${process.pid}`, now: () => clock.now() },
+        ...{ version: version(), who, now: () => clock.now() },
       });
     });
 }
