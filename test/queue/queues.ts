@@ -53,7 +53,7 @@ const worker = (queue: string, flags: readonly string[], environment?: Readonly<
 
 afterEach(async () => {
   for (const program of programs) program.signal('SIGKILL');
-  await Promise.all(programs.splice(0).map(({ ended }) => ended));
+  await Promise.all([...programs.splice(0).map(({ ended }) => ended), ...boards.splice(0).map(board => board.close())]);
 });
 afterAll(() => bench.clear());
 
@@ -68,6 +68,14 @@ const recordsIn = (registry: string): readonly string[] =>
     .map(line => line.replace(/"at":"[^"]*",/, ''))
     .sort();
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const boards: Queue[] = [];
+/** Who is at a queue. */
+function boardAt(url: string): PresenceBoard {
+  const hello = new Queue(HELLO_QUEUE, { connection: { url }, prefix: 'puntas' });
+  boards.push(hello);
+  return new PresenceBoard(hello);
+}
 
 /** Somebody else who takes jobs of the built program, and answers as they like. */
 async function answersWith(url: string, answer: () => unknown, whileThere: () => Promise<void>): Promise<void> {
@@ -115,7 +123,7 @@ function jobOfFlow(): TrialJob {
   const { from, to } = spanOf(tape);
   const hash = 'c'.repeat(64);
   return {
-    ...{ form: 1, version: 'test', code: hash, study: hash, number: 0, text, bounds: [] },
+    ...{ form: 1, version: 'test', code: hash, study: hash, run: hash, number: 0, text, bounds: [] },
     config: digestOfData(configOf(text)),
     setting: {
       ...{ book: 'btc_mxn', seed: 1, models: ['expected'], objective: 'net60s', segments: 1, startsAfterSeconds: [0] },
@@ -232,6 +240,48 @@ describe.skipIf(missing.length > 0)('a study', () => {
     expect(ended.stdout).toBe(alone.stdout);
   });
 
+  test('run twice at once, each into a registry of its own, takes nothing from the other; into one registry each is told of the other, and a trial counts once', async () => {
+    const own = await redisServer();
+    const search = { algorithm: 'sobol', seed: 8, trials: 4, batch: 4 };
+    const file = bench.file('twice.yaml', stringify(keysOfStudy({ search })));
+    const tuned = (registry: string): Program =>
+      begun(['tune', '-c', file, '--registry', bench.path(registry), '--queue', own.url, '--json']);
+    const waits = async (program: Program): Promise<Program> => {
+      await program.sees(/no worker is at redis/);
+      return program;
+    };
+    const apart = [await waits(tuned('twice-a')), await waits(tuned('twice-b'))];
+    while ((await jobsLeft(own.url)) < 2 * search.trials) await new Promise(resolve => setTimeout(resolve, 100));
+    const works = worker(own.url, ['--threads', '2']);
+    const [a, b] = await Promise.all(apart.map(({ ended }) => ended));
+    for (const { code, stderr } of [a!, b!]) expect([code, /has lost|from the queue/.exec(stderr)]).toEqual([0, null]);
+    expect(b!.stdout).toBe(a!.stdout);
+    expect(recordsIn(bench.path('twice-b'))).toEqual(recordsIn(bench.path('twice-a')));
+    works.signal('SIGTERM');
+    await works.ended;
+
+    // The first of two of one registry to collect a trial takes it away from the other.
+    const together = [await waits(tuned('twice-c')), await waits(tuned('twice-c'))];
+    while ((await jobsLeft(own.url)) < search.trials) await new Promise(resolve => setTimeout(resolve, 100));
+    const board = boardAt(own.url);
+    // Each says so and then looks: after the second time all of them have seen each other.
+    for (let round = 0; round < 2; round++) {
+      const since = Date.now();
+      while (!(await board.seen(Date.now())).here.every(({ at }) => at > since))
+        await new Promise(resolve => setTimeout(resolve, 100));
+    }
+    worker(own.url, ['--threads', '1']);
+    const both = await Promise.all(together.map(({ ended }) => ended));
+    for (const { code, stdout, stderr } of both) {
+      expect([code, stdout], stderr).toEqual([0, a!.stdout]);
+      expect(stderr).not.toMatch(/has lost/);
+    }
+    expect(both.some(({ stderr }) => /runs the same study into the same registry, and has taken \d/.test(stderr))).toBe(
+      true,
+    );
+    await own.stop();
+  });
+
   test('to which somebody gives what is no result ends with what was expected and found, and asks anew when it is begun again', async () => {
     const own = await redisServer();
     const search = { algorithm: 'sobol', seed: 6, trials: 1, batch: 1 };
@@ -342,8 +392,7 @@ describe.skipIf(missing.length > 0)('a worker', () => {
     const asOne = `data:text/javascript,${encodeURIComponent("Object.defineProperty(process, 'pid', { value: 1 })")}`;
     const both = [1, 2].map(() => worker(queue.url, ['--threads', '1'], { NODE_OPTIONS: `--import ${asOne}` }));
     await Promise.all(both.map(works => works.sees(/takes trials from/)));
-    const hello = new Queue(HELLO_QUEUE, { connection: { url: queue.url }, prefix: 'puntas' });
-    const board = new PresenceBoard(hello);
+    const board = boardAt(queue.url);
     const here = async (): Promise<readonly string[]> => (await board.seen(Date.now())).here.map(({ who }) => who);
     const two = await here();
     expect(new Set(two).size).toBe(2);
@@ -351,7 +400,6 @@ describe.skipIf(missing.length > 0)('a worker', () => {
     both[0]!.signal('SIGTERM');
     await both[0]!.ended;
     expect(await here()).toHaveLength(1);
-    await hello.close();
   });
 
   test('that is stopped gives back what it cannot end in time, and the study goes on elsewhere', async () => {

@@ -10,7 +10,7 @@ const presenceSchema = z.strictObject({
   id: z.string().regex(/^[\w.-]{1,80}$/),
   version: shortText,
   code: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Of a study: its digest. */
+  /** Of a study: its run. */
   study: z.string().max(64).default(''),
   /** Process and machine of a worker; who runs a study. */
   who: shortText,

@@ -225,7 +225,7 @@ class Trials {
   }
 
   /** The recordings of its study, each fetched once at a time. */
-  async #fetched({ setting, study }: TrialJob): Promise<FetchedPaths> {
+  async #fetched({ setting, run }: TrialJob): Promise<FetchedPaths> {
     const { store, cache } = this.#options;
     const hashes = [
       ...setting.tapes.flatMap(({ recorded }) => ('files' in recorded ? [recorded.files] : [])),
@@ -233,7 +233,7 @@ class Trials {
     ];
     if (hashes.length > 0 && store === null) {
       const { here } = await new PresenceBoard(this.#queues.queue(HELLO_QUEUE)).seen(this.#options.now());
-      if (!here.some(presence => presence.study === study))
+      if (!here.some(({ study }) => study === run))
         throw this.#queues.hopeless('its study is not there any more, and this worker has no --tapes');
       this.#problem ??= new UsageError(
         'the study is of recordings: say where they are with --tapes DIR or --tapes s3://BUCKET/PREFIX, as it was said to puntas tune',

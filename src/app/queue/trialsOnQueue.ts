@@ -61,7 +61,7 @@ export async function openTrialQueue(options: QueueOptions): Promise<TrialQueue>
     executor: async setup => {
       const code = programCode();
       const setting = await settingOf(setup, options);
-      const attendance = new Attendance(options, setup.digest, code, queues, health);
+      const attendance = new Attendance(options, setup.run, code, queues, health);
       await attendance.begin();
       return new QueuedTrials(options, code, setup, setting, queues.queue(trialQueueName(code)), health, attendance);
     },
@@ -107,13 +107,17 @@ class Attendance {
   #workers = 0;
   #hasHadWorkers = false;
   #isToldWaiting = false;
+  readonly #since: number;
+  /** Who runs the same study into the same registry beside us. */
+  twin: string | null = null;
   /** Why nobody here will ever run it. */
   refusal: UsageError | null = null;
 
-  constructor(options: QueueOptions, study: string, code: string, queues: BullQueues, health: QueueHealth) {
+  constructor(options: QueueOptions, run: string, code: string, queues: BullQueues, health: QueueHealth) {
     const { by, version } = options;
     this.#options = options;
-    this.#own = { kind: 'study', id: randomUUID(), study, version, code, who: by.slice(0, 200) };
+    this.#own = { kind: 'study', id: randomUUID(), study: run, version, code, who: by.slice(0, 200) };
+    this.#since = options.now();
     this.#board = new PresenceBoard(queues.queue(HELLO_QUEUE));
     this.#health = health;
   }
@@ -152,6 +156,10 @@ class Attendance {
     const { now, tell, place } = this.#options;
     await this.#board.say({ ...this.#own, at: now() });
     const { here } = await this.#board.seen(now());
+    // One that was killed before we began has said nothing since.
+    const isTwin = ({ study, id, at }: Presence): boolean =>
+      study === this.#own.study && id !== this.#own.id && at > this.#since;
+    this.twin ??= here.find(isTwin)?.who ?? null;
     const workers = here.filter(({ kind }) => kind === 'worker');
     this.#workers = workers.filter(({ code }) => code === this.#own.code).length;
     this.#hasHadWorkers ||= this.#workers > 0;
@@ -252,9 +260,9 @@ class QueuedTrials implements TrialExecutor {
   }
 
   #jobOf(asked: AskedTrial, bounds: TrialJob['bounds']): TrialJob {
-    const { study, digest } = this.#setup;
+    const { study, digest, run } = this.#setup;
     return {
-      ...{ form: 1, version: this.#options.version, code: this.#code, study: digest, number: asked.number },
+      ...{ form: 1, version: this.#options.version, code: this.#code, study: digest, run, number: asked.number },
       text: configTextAt(asked.point, study.keys.parameters, study.base),
       ...{ config: asked.digest, bounds, setting: this.#setting },
     };
@@ -295,8 +303,11 @@ class QueuedTrials implements TrialExecutor {
     const jobs = (await Promise.all(entries.map(([id]) => this.#queue.getJob(id)))) as (Job | undefined)[];
     const lost = entries.filter((_, i) => jobs[i] === undefined);
     if (lost.length > 0) {
+      const { twin } = this.#attendance;
       this.#options.tell(
-        `${this.#options.place.shown} has lost ${lost.length} trials, as a server does that keeps nothing on disk: they are asked for again`,
+        twin === null
+          ? `${this.#options.place.shown} has lost ${lost.length} trials, as a server does that keeps nothing on disk: they are asked for again`
+          : `${twin} runs the same study into the same registry, and has taken ${lost.length} trials from the queue: they are asked for again; end one of the two`,
       );
       await this.#add(lost);
     }

@@ -43,6 +43,8 @@ export type TuneOptions = {
 export type StudySetup = {
   readonly study: Study;
   readonly digest: string;
+  /** Of the study as this registry has it: another in every registry, the same after a kill. */
+  readonly run: string;
   readonly tapes: readonly TuneTape[];
   readonly latencies: readonly Latencies[];
 };
@@ -75,7 +77,9 @@ export async function tune(options: TuneOptions): Promise<Tuned> {
     const signed = () => ({ study: hours.study, at: new Date(now()).toISOString(), by, version });
     const { minor } = terms.pieces[0]!.market.instrument;
     executor =
-      (await options.elsewhere?.({ study, digest: hours.study, tapes, latencies })) ?? trialsHere(options.threads);
+      (await options.elsewhere?.({
+        ...{ study, digest: hours.study, run: runOf(registry, hours.study), tapes, latencies },
+      })) ?? trialsHere(options.threads);
     const run: StudyRun = { study, hours, registry, terms, executor, signed, progress, unit: minor };
     const trials = await runTrials(run);
     const best = bestTrial(trials, keys);
@@ -123,6 +127,10 @@ function beginOrGoOn({ keys, file }: Study, hours: StudyHours, registry: Registr
     ...{ file, tapes: hours.tapes, heldOut: hours.heldOut },
   });
 }
+
+/** Of its first record: when it began, by whom, from which file. */
+const runOf = (registry: Registry, study: string): string =>
+  digestOfData(registry.records().find(record => record.kind === 'study' && record.study === study) ?? study);
 
 /** Recorded first, read then: whoever is killed between the two has opened it. Run `here`, by this process, whoever runs the trials. */
 async function openHoldout(
