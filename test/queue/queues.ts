@@ -1,4 +1,5 @@
 /** Studies over real queues: Redis and PostgreSQL of Debian, workers and tuning processes as they ship, some of them killed. Nothing here waits for a time. */
+import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -279,6 +280,30 @@ describe.skipIf(missing.length > 0)('a study', () => {
     expect(both.some(({ stderr }) => /runs the same study into the same registry, and has taken \d/.test(stderr))).toBe(
       true,
     );
+    await own.stop();
+  });
+
+  test('whose trials wait for longer than a day has them run as long as it is seen; those of no study are thrown away', async () => {
+    const own = await redisServer();
+    const search = { algorithm: 'sobol', seed: 9, trials: 3, batch: 3 };
+    const file = bench.file('waits.yaml', stringify(keysOfStudy({ search })));
+    const tunes = begun(['tune', '-c', file, '--registry', bench.path('waits'), '--queue', own.url, '--json']);
+    while ((await jobsLeft(own.url)) < search.trials) await new Promise(resolve => setTimeout(resolve, 100));
+    const queue = new Queue(trialQueueName(builtCode()), { connection: { url: own.url }, prefix: 'puntas' });
+    const jobs = await queue.getJobs(['waiting']);
+    await queue.add('trial', { ...(jobs[0]!.data as TrialJob), run: 'f'.repeat(64) }, { jobId: 't-nobody' });
+    const twoDaysAgo = String(Date.now() - 2 * 86_400_000);
+    for (const id of [...jobs.map(job => job.id!), 't-nobody'])
+      execFileSync('redis-cli', ['-p', String(own.port), 'hset', queue.toKey(id), 'timestamp', twoDaysAgo]);
+    const works = worker(own.url, ['--threads', '1']);
+    const ended = await tunes.ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    while ((await queue.getJobState('t-nobody')) === 'waiting') await new Promise(resolve => setTimeout(resolve, 100));
+    expect((await queue.getJob('t-nobody'))?.failedReason).toMatch(/^waited for more than a day without its study/);
+    works.signal('SIGTERM');
+    const configs = begunBy((await works.ended).stderr);
+    expect(new Set(configs).size).toBe(configs.length);
+    await queue.close();
     await own.stop();
   });
 

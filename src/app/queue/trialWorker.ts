@@ -9,7 +9,7 @@ import { UsageError } from '../wiring/usageError.ts';
 import { connectQueues } from './bullQueues.ts';
 import type { BullQueues } from './bullQueues.ts';
 import { buildText, HELLO_QUEUE, PresenceBoard, SAID_EVERY_MS } from './presence.ts';
-import type { Presence } from './presence.ts';
+import type { Presence, Attendants } from './presence.ts';
 import { programCode } from './programCode.ts';
 import { QueueHealth } from './queueHealth.ts';
 import type { QueuePlace } from './queuePlace.ts';
@@ -43,7 +43,7 @@ export const STALLED_MOST = 10;
 const SHARE_EVERY_MS = 2_000;
 const RETRY_MS = 2_000;
 const STORE_PAUSE_MS = 5_000;
-/** A trial or a result that waited for so long is of a study that nobody goes on with. */
+/** A result that waited for so long is thrown away, and a trial whose study was not seen meanwhile. */
 export const JOBS_KEPT_MS = 86_400_000;
 const CLEAN_EVERY_MS = 3_600_000;
 const CLEAN_MOST = 10_000;
@@ -80,8 +80,8 @@ async function attended(
   const isStopped = (): boolean => stops.some(({ aborted }) => aborted);
   while (!isStopped()) {
     try {
-      const { here, forgotten } = await board.seen(now());
-      for (const { kind, id, code, version, who } of here)
+      const seen = await board.seen(now());
+      for (const { kind, id, code, version, who } of seen.here)
         if (kind === 'study' && code !== own.code && !refused.has(id)) {
           refused.add(id);
           log.warn(
@@ -96,7 +96,7 @@ async function attended(
       isThere = true;
       if (now() - cleaned > CLEAN_EVERY_MS) {
         cleaned = now();
-        await forget(forgotten, here, queues, board, own.code);
+        await forget(seen, queues, board, own.code);
       }
     } catch (error) {
       health.heard(error);
@@ -106,19 +106,17 @@ async function attended(
   await Promise.race([board.leave({ ...own, at: now() }).catch(() => undefined), paused(RETRY_MS)]);
 }
 
-/** Trials and results of a day ago; and those of other versions whose studies were not seen for a day. */
+/** Results of a day ago; and all of other versions of which nobody was seen for a day. What waits is thrown away by whoever takes it. */
 async function forget(
-  forgotten: readonly Presence[],
-  here: readonly Presence[],
+  { known, forgotten }: Attendants,
   queues: BullQueues,
   board: PresenceBoard,
   code: string,
 ): Promise<void> {
   const own = queues.queue(trialQueueName(code));
-  for (const state of ['completed', 'failed', 'wait', 'delayed'] as const)
-    await own.clean(JOBS_KEPT_MS, CLEAN_MOST, state);
+  for (const state of ['completed', 'failed'] as const) await own.clean(JOBS_KEPT_MS, CLEAN_MOST, state);
   for (const presence of forgotten) {
-    if (presence.code !== code && !here.some(other => other.code === presence.code))
+    if (presence.code !== code && !known.some(other => other.code === presence.code))
       await queues.queue(trialQueueName(presence.code)).obliterate({ force: true });
     await board.leave(presence);
   }
@@ -182,7 +180,7 @@ class Trials {
 
   async #run(queued: Job, token: string, log: Log): Promise<TrialOutcome> {
     const { now } = this.#options;
-    const job = this.#taken(queued);
+    const job = await this.#taken(queued);
     const name = `trial ${job.number} (${job.config.slice(0, 8)}) of study ${job.study.slice(0, 12)}`;
     const begun = now();
     this.#isBusy++;
@@ -215,25 +213,29 @@ class Trials {
     }
   }
 
-  #taken({ data, timestamp }: Job): TrialJob {
+  async #taken({ data, timestamp }: Job): Promise<TrialJob> {
     const job = trialJobOf(data);
     if (typeof job === 'string') throw this.#queues.hopeless(`what was in the queue is no trial: ${job}`);
     if (job.code !== this.#code) throw this.#queues.hopeless('of another version than this worker');
-    if (this.#options.now() - timestamp > JOBS_KEPT_MS)
-      throw this.#queues.hopeless('waited for more than a day: nobody wants it any more');
+    if (this.#options.now() - timestamp > JOBS_KEPT_MS && !(await this.#seen()).known.some(isOf(job)))
+      throw this.#queues.hopeless('waited for more than a day without its study: nobody wants it any more');
     return job;
   }
 
+  #seen(): Promise<Attendants> {
+    return new PresenceBoard(this.#queues.queue(HELLO_QUEUE)).seen(this.#options.now());
+  }
+
   /** The recordings of its study, each fetched once at a time. */
-  async #fetched({ setting, run }: TrialJob): Promise<FetchedPaths> {
+  async #fetched(job: TrialJob): Promise<FetchedPaths> {
+    const { setting } = job;
     const { store, cache } = this.#options;
     const hashes = [
       ...setting.tapes.flatMap(({ recorded }) => ('files' in recorded ? [recorded.files] : [])),
       ...Object.values(setting.references),
     ];
     if (hashes.length > 0 && store === null) {
-      const { here } = await new PresenceBoard(this.#queues.queue(HELLO_QUEUE)).seen(this.#options.now());
-      if (!here.some(({ study }) => study === run))
+      if (!(await this.#seen()).here.some(isOf(job)))
         throw this.#queues.hopeless('its study is not there any more, and this worker has no --tapes');
       this.#problem ??= new UsageError(
         'the study is of recordings: say where they are with --tapes DIR or --tapes s3://BUCKET/PREFIX, as it was said to puntas tune',
@@ -254,6 +256,11 @@ class Trials {
     return paths;
   }
 }
+
+const isOf =
+  ({ run }: TrialJob) =>
+  ({ study }: Presence): boolean =>
+    study === run;
 
 /** What runs may end; what hangs because nobody answers is left. */
 async function closed(worker: Worker, mostMs: number): Promise<void> {
