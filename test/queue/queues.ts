@@ -16,12 +16,12 @@ import { queuePlace } from '../../src/app/queue/queuePlace.ts';
 import { plainLatencies, trialQueueName } from '../../src/app/queue/trialJob.ts';
 import type { TrialJob } from '../../src/app/queue/trialJob.ts';
 import type { TrialThreads } from '../../src/app/queue/trialThreads.ts';
-import { spanOf } from '../../src/app/backtest/market.ts';
+import { digestOfTape, spanOf } from '../../src/app/backtest/market.ts';
 import { configOf } from '../../src/app/tune/parameters.ts';
 import { digestOfData } from '../../src/app/tune/study.ts';
 import { digestOfRecording } from '../../src/app/tune/tuneTapes.ts';
 import { shippedConfig } from '../../src/app/wiring/configFile.ts';
-import { TapeWriter } from '../../src/tape/index.ts';
+import { openTape, TapeWriter } from '../../src/tape/index.ts';
 import { keysOfStudy } from '../app/tune/studies.ts';
 import { Bench, complaints, printed, puntas, ran, ROOT } from '../cli/program.ts';
 import type { Program } from '../cli/program.ts';
@@ -94,17 +94,22 @@ async function answersWith(url: string, answer: () => unknown, whileThere: () =>
 const begunBy = (stderr: string): readonly string[] =>
   [...stderr.matchAll(/trial \d+ \((\w+)\) of study \w+ begins/g)].map(([, config]) => config!);
 
-/** Of flow and of a recording, so that workers fetch one. */
+/** A tape of the built-in market. */
+function tapeOf(book: string): string {
+  const dir = bench.path(`tape-${book}`);
+  if (existsSync(dir)) return dir;
+  const flow = recordFlow(book, 5, 900);
+  const writer = new TapeWriter({ dir, rules: flow.rules, source: 'flow' });
+  writer.append(flow.columns);
+  writer.close();
+  return dir;
+}
+
+/** Of flow and of a recording, and with one of another book, so that workers fetch two. */
 function tapedStudy(name: string): string {
-  const dir = bench.path('tape');
-  if (!existsSync(dir)) {
-    const flow = recordFlow('btc_mxn', 5, 900);
-    const writer = new TapeWriter({ dir, rules: flow.rules, source: 'flow' });
-    writer.append(flow.columns);
-    writer.close();
-  }
   const keys = {
-    tapes: [{ name: 'flow', flow: { seconds: 900, seed: 11 } }, { path: dir }],
+    tapes: [{ name: 'flow', flow: { seconds: 900, seed: 11 } }, { path: tapeOf('btc_mxn') }],
+    reference: { eth_mxn: tapeOf('eth_mxn') },
     search: { algorithm: 'tpe', seed: 3, trials: 6, batch: 3 },
     pruning: { startAfterTrials: 3 },
     models: ['pessimistic', 'expected'],
@@ -462,7 +467,10 @@ test('a thread that could not take a study has none: the study before is taken a
     TrialThreads: typeof TrialThreads;
   };
   const job = jobOfFlow();
-  const lacking = { ...job, setting: { ...job.setting, references: { btc_usd: 'a'.repeat(64) } } };
+  const lacking = {
+    ...job,
+    setting: { ...job.setting, references: { btc_usd: { files: 'a'.repeat(64), digest: 'a'.repeat(64) } } },
+  };
   const threads = new Threads(1);
   try {
     const run = (asked: TrialJob) =>
@@ -471,6 +479,27 @@ test('a thread that could not take a study has none: the study before is taken a
     expect(first).toMatchObject({ state: 'done', soFar: [expect.any(Number)] });
     await expect(run(lacking)).rejects.toThrow(/nowhere/);
     expect(await run(job)).toEqual(first);
+  } finally {
+    await threads.end();
+  }
+});
+
+test('a thread takes a recording of another book only with the content that the study has of it', async () => {
+  const { TrialThreads: Threads } = (await import(join(ROOT, 'dist/src/app/queue/trialThreads.js'))) as {
+    TrialThreads: typeof TrialThreads;
+  };
+  const book = 'eth_mxn';
+  const [path, job, files] = [tapeOf(book), jobOfFlow(), 'a'.repeat(64)];
+  const threads = new Threads(1);
+  try {
+    const run = (digest: string) => {
+      const setting = { ...job.setting, references: { [book]: { files, digest } } };
+      return threads.run({ ...job, setting }, { [files]: path }, new Float64Array(new SharedArrayBuffer(8)));
+    };
+    await expect(run('b'.repeat(64))).rejects.toThrow(
+      /^eth_mxn: the recording here is \w{12}, the study's bbbbbbbbbbbb$/,
+    );
+    expect(await run(digestOfTape(await openTape(path, { book })))).toMatchObject({ state: 'done' });
   } finally {
     await threads.end();
   }

@@ -58,8 +58,8 @@ const settingSchema = z.strictObject({
     .array(z.strictObject({ name: z.string().min(1).max(100), recorded, tuned: hours }))
     .min(1)
     .max(1_000),
-  /** Recordings of other books, by book. */
-  references: z.record(book, sha256),
+  /** Recordings of other books, by book: the hash of their files, and the digest of what is in them. */
+  references: z.record(book, z.strictObject({ files: sha256, digest: sha256 })),
 });
 
 const jobSchema = z.strictObject({

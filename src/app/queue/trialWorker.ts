@@ -1,12 +1,12 @@
 /** `puntas worker`: takes trials from a queue, runs them in threads, and says what came of each, until it is stopped. */
 import type { Job, Worker } from 'bullmq';
 import type { Log } from '../../live/log.ts';
-import { fetchRecording } from '../tapeStore/recordingFiles.ts';
+import { RecordingCache } from '../tapeStore/recordingCache.ts';
 import { StoreProblem } from '../tapeStore/storedFiles.ts';
 import type { StoredFiles } from '../tapeStore/storedFiles.ts';
 import type { TrialOutcome } from '../tune/trialRuns.ts';
 import { UsageError } from '../wiring/usageError.ts';
-import { connectQueues } from './bullQueues.ts';
+import { connectQueues, messageOf } from './bullQueues.ts';
 import type { BullQueues } from './bullQueues.ts';
 import { buildText, HELLO_QUEUE, PresenceBoard, SAID_EVERY_MS } from './presence.ts';
 import type { Presence, Attendants } from './presence.ts';
@@ -46,6 +46,7 @@ const STORE_PAUSE_MS = 5_000;
 /** A result that waited for so long is thrown away, and a trial whose study was not seen meanwhile. */
 export const JOBS_KEPT_MS = 86_400_000;
 const CLEAN_EVERY_MS = 3_600_000;
+const TIDY_EVERY_MS = 60_000;
 const CLEAN_MOST = 10_000;
 
 /** Resolves when it was stopped and every trial is done or given back. Rejects with `UsageError` where it cannot work at all. */
@@ -130,7 +131,8 @@ class Trials {
   readonly #code: string;
   readonly #queues: BullQueues;
   readonly #threads: TrialThreads;
-  readonly #fetching = new Map<string, Promise<string>>();
+  /** Null without a store. */
+  readonly #cache: RecordingCache | null;
   #problem: UsageError | null = null;
   #isGivingBack = false;
   readonly #counts = { done: 0, givenBack: 0 };
@@ -140,6 +142,9 @@ class Trials {
     this.#code = code;
     this.#queues = queues;
     this.#threads = new TrialThreads(options.threads);
+    const { store, cache: dir, log, now } = options;
+    const tell = (sentence: string): void => log.warn({}, sentence);
+    this.#cache = store && new RecordingCache({ store, dir, now, tell });
   }
 
   get stopped(): AbortSignal {
@@ -152,13 +157,27 @@ class Trials {
   }
 
   async whileNotStopped(attended: () => Promise<void>): Promise<void> {
-    const { stop, threads, graceMs, log } = this.#options;
+    const { threads, log } = this.#options;
     const worker = this.#queues.worker(trialQueueName(this.#code), (job, token) => this.#run(job, token ?? '', log), {
       ...{ concurrency: threads, lockDuration: LOCK_MS, stalledInterval: STALLED_LOOK_MS },
       ...{ maxStalledCount: STALLED_MOST, runRetryDelay: RETRY_MS },
     });
     worker.on('stalled', () => log.warn({}, 'a trial goes back to the queue: its worker has died'));
-    await attended();
+    const inUse = setInterval(() => this.#cache?.sayInUse(), SAID_EVERY_MS);
+    const tidied = setInterval(() => void this.#tidy(), TIDY_EVERY_MS);
+    void this.#tidy();
+    try {
+      await attended();
+      await this.#ended(worker);
+    } finally {
+      clearInterval(inUse);
+      clearInterval(tidied);
+    }
+    if (this.#problem !== null) throw this.#problem;
+  }
+
+  async #ended(worker: Worker): Promise<void> {
+    const { stop, graceMs, log } = this.#options;
     const isBusy = this.#isBusy > 0;
     if (stop.aborted) log.info({}, isBusy ? `stops; what runs has ${Math.round(graceMs / 1_000)} s to end` : 'stops');
     const timer = setTimeout(() => this.#giveBack(), graceMs);
@@ -168,7 +187,12 @@ class Trials {
       clearTimeout(timer);
       await this.#threads.end();
     }
-    if (this.#problem !== null) throw this.#problem;
+  }
+
+  /** Removes what nobody needs of the recordings that were fetched; that it cannot be is told, and no reason to end. */
+  async #tidy(): Promise<void> {
+    const { cache, log } = this.#options;
+    await this.#cache?.tidy().catch((error: unknown) => log.warn({}, `${cache}: ${messageOf(error)}`));
   }
 
   #isBusy = 0;
@@ -188,7 +212,9 @@ class Trials {
     const share = new Float64Array(new SharedArrayBuffer(8));
     const watch = setInterval(() => void queued.updateProgress(share[0]!).catch(() => undefined), SHARE_EVERY_MS);
     try {
-      const outcome = await this.#threads.run(job, await this.#fetched(job), share);
+      const run = (paths: FetchedPaths): Promise<TrialOutcome> => this.#threads.run(job, paths, share);
+      const hashes = recordingsOf(job);
+      const outcome = hashes.length === 0 ? await run({}) : await (await this.#cacheFor(job)).use(hashes, run);
       this.#counts.done++;
       log.info({}, `${name}: ${outcome.state} after ${((now() - begun) / 1_000).toFixed(1)} s`);
       return outcome;
@@ -226,36 +252,24 @@ class Trials {
     return new PresenceBoard(this.#queues.queue(HELLO_QUEUE)).seen(this.#options.now());
   }
 
-  /** The recordings of its study, each fetched once at a time. */
-  async #fetched(job: TrialJob): Promise<FetchedPaths> {
-    const { setting } = job;
-    const { store, cache } = this.#options;
-    const hashes = [
-      ...setting.tapes.flatMap(({ recorded }) => ('files' in recorded ? [recorded.files] : [])),
-      ...Object.values(setting.references),
-    ];
-    if (hashes.length > 0 && store === null) {
-      if (!(await this.#seen()).here.some(isOf(job)))
-        throw this.#queues.hopeless('its study is not there any more, and this worker has no --tapes');
-      this.#problem ??= new UsageError(
-        'the study is of recordings: say where they are with --tapes DIR or --tapes s3://BUCKET/PREFIX, as it was said to puntas tune',
-      );
-      this.#broken.abort();
-      throw this.#problem;
-    }
-    const paths: Record<string, string> = {};
-    for (const hash of hashes) {
-      const path = this.#fetching.get(hash) ?? fetchRecording(store!, hash, cache);
-      this.#fetching.set(hash, path);
-      try {
-        paths[hash] = await path;
-      } finally {
-        this.#fetching.delete(hash);
-      }
-    }
-    return paths;
+  /** A worker without one ends, unless the trial is of a study that is gone. */
+  async #cacheFor(job: TrialJob): Promise<RecordingCache> {
+    if (this.#cache !== null) return this.#cache;
+    if (!(await this.#seen()).here.some(isOf(job)))
+      throw this.#queues.hopeless('its study is not there any more, and this worker has no --tapes');
+    this.#problem ??= new UsageError(
+      'the study is of recordings: say where they are with --tapes DIR or --tapes s3://BUCKET/PREFIX, as it was said to puntas tune',
+    );
+    this.#broken.abort();
+    throw this.#problem;
   }
 }
+
+/** By the hashes of their files. */
+const recordingsOf = ({ setting: { tapes, references } }: TrialJob): readonly string[] => [
+  ...tapes.flatMap(({ recorded }) => ('files' in recorded ? [recorded.files] : [])),
+  ...Object.values(references).map(({ files }) => files),
+];
 
 const isOf =
   ({ run }: TrialJob) =>

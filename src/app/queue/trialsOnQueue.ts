@@ -5,6 +5,7 @@ import { storeRecording } from '../tapeStore/recordingFiles.ts';
 import type { StoredFiles } from '../tapeStore/storedFiles.ts';
 import { withProgress } from '../messages/progress.ts';
 import type { Progress } from '../messages/progress.ts';
+import { digestOfTape } from '../backtest/market.ts';
 import { configTextAt } from '../tune/parameters.ts';
 import type { TrialExecutor } from '../tune/trialExecutor.ts';
 import type { AskedTrial, TrialOutcome } from '../tune/trialRuns.ts';
@@ -69,7 +70,10 @@ export async function openTrialQueue(options: QueueOptions): Promise<TrialQueue>
   };
 }
 
-async function settingOf({ study, tapes, latencies }: StudySetup, options: QueueOptions): Promise<QueuedSetting> {
+async function settingOf(
+  { study, tapes, latencies, references: opened }: StudySetup,
+  options: QueueOptions,
+): Promise<QueuedSetting> {
   const { keys, config } = study;
   const { store, progress } = options;
   const stored = async (path: string): Promise<string> => {
@@ -87,8 +91,9 @@ async function settingOf({ study, tapes, latencies }: StudySetup, options: Queue
   for (const { name, from, tuned } of tapes)
     if (tuned !== null)
       queued.push({ name, tuned, recorded: 'flow' in from ? from : { files: await stored(from.path) } });
-  const references: Record<string, string> = {};
-  for (const [book, path] of Object.entries(referencePaths(study))) references[book] = await stored(path);
+  const references: QueuedSetting['references'] = {};
+  for (const [book, path] of Object.entries(referencePaths(study)))
+    references[book] = { files: await stored(path), digest: digestOfTape(opened.get(book)!) };
   return {
     ...{ book: config.book, seed: keys.search.seed, models: keys.models, objective: keys.objectives[0]! },
     ...{ segments: keys.segments, startsAfterSeconds: keys.startsAfterSeconds },

@@ -3,6 +3,7 @@ import { paretoFront, verdictOn } from '../../../backtest/index.ts';
 import type { HeldOut, Tuning } from '../../../backtest/index.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { latenciesOf } from '../backtest/latencies.ts';
+import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
 import type { Progress } from '../messages/progress.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { bestConfig } from './bestConfig.ts';
@@ -46,6 +47,7 @@ export type StudySetup = {
   /** Of the study as this registry has it: another in every registry, the same after a kill. */
   readonly run: string;
   readonly tapes: readonly TuneTape[];
+  readonly references: ReferenceTapes;
   readonly latencies: readonly Latencies[];
 };
 
@@ -78,7 +80,7 @@ export async function tune(options: TuneOptions): Promise<Tuned> {
     const { minor } = terms.pieces[0]!.market.instrument;
     executor =
       (await options.elsewhere?.({
-        ...{ study, digest: hours.study, run: runOf(registry, hours.study), tapes, latencies },
+        ...{ study, digest: hours.study, run: runOf(registry, hours.study), tapes, references, latencies },
       })) ?? trialsHere(options.threads);
     const run: StudyRun = { study, hours, registry, terms, executor, signed, progress, unit: minor };
     const trials = await runTrials(run);

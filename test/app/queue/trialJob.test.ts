@@ -27,7 +27,7 @@ const job: TrialJob = {
     tapes: [
       { name: 'a', recorded: { files: hash('a') }, tuned: { market: 'btc_mxn', digest: hash('b'), from: 1, to: 2 } },
     ],
-    references: { btc_usd: hash('f') },
+    references: { btc_usd: { files: hash('f'), digest: hash('1') } },
   },
 };
 const through = <T>(value: T): unknown => JSON.parse(JSON.stringify(value)) as unknown;

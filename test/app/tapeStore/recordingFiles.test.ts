@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fetchRecording, storeRecording } from '../../../src/app/tapeStore/recordingFiles.ts';
+import { RecordingCache } from '../../../src/app/tapeStore/recordingCache.ts';
+import { storeRecording } from '../../../src/app/tapeStore/recordingFiles.ts';
 import { openTapeStore } from '../../../src/app/tapeStore/tapeStore.ts';
 import type { StoredFiles } from '../../../src/app/tapeStore/storedFiles.ts';
 import { objectStore } from '../../queue/objectStore.ts';
@@ -19,6 +20,8 @@ const folder = (): string => {
   return dir;
 };
 const quiet = (): void => undefined;
+const fetchRecording = (store: StoredFiles, hash: string, dir: string): Promise<string> =>
+  new RecordingCache({ store, dir, now: () => 0, tell: quiet }).use([hash], paths => Promise.resolve(paths[hash]!));
 
 beforeAll(async () => void (s3 = await objectStore()));
 afterAll(async () => {
