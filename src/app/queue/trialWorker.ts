@@ -24,6 +24,8 @@ export type WorkerOptions = {
   readonly store: StoredFiles | null;
   /** Folder for recordings that were fetched. */
   readonly cache: string;
+  /** What that may hold; recordings in use may be more. */
+  readonly cacheBytesMost: number;
   readonly threads: number;
   /** So long a trial that runs may go on after a stop; then it is given back. */
   readonly graceMs: number;
@@ -142,9 +144,9 @@ class Trials {
     this.#code = code;
     this.#queues = queues;
     this.#threads = new TrialThreads(options.threads);
-    const { store, cache: dir, log, now } = options;
+    const { store, cache: dir, cacheBytesMost: bytesMost, log, now } = options;
     const tell = (sentence: string): void => log.warn({}, sentence);
-    this.#cache = store && new RecordingCache({ store, dir, now, tell });
+    this.#cache = store && new RecordingCache({ store, dir, bytesMost, now, tell });
   }
 
   get stopped(): AbortSignal {

@@ -1,4 +1,4 @@
-/** Recordings that were fetched from a store, in a folder that several workers may share: whole or not there, and checked by their hashes before they are used. */
+/** Recordings that were fetched from a store, in a folder that several workers may share: whole or not there, checked by their hashes before they are used, and let go when room is needed. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
@@ -11,6 +11,8 @@ import type { StoredFiles } from './storedFiles.ts';
 export type CacheOptions = {
   readonly store: StoredFiles;
   readonly dir: string;
+  /** What may lie in it; recordings that are in use may be more. */
+  readonly bytesMost: number;
   /** Ms since 1970. */
   readonly now: () => number;
   /** Lines for a person. */
@@ -27,8 +29,10 @@ export class RecordingCache {
   readonly #ready = new Map<string, Promise<string>>();
   /** Those that this process has checked, with the number of the folder: another one in its place is checked again. */
   readonly #checked = new Map<string, { readonly ino: number; readonly path: string }>();
-  /** Folders that are being filled. */
-  readonly #parts = new Set<string>();
+  /** Folders that are being filled, with the bytes that they will have. */
+  readonly #parts = new Map<string, number>();
+  readonly #bytes = new Map<string, number>();
+  #isTold = false;
 
   constructor(options: CacheOptions) {
     this.#options = options;
@@ -52,15 +56,30 @@ export class RecordingCache {
 
   /** To be called every few seconds. */
   sayInUse(): void {
-    for (const name of [...this.#used.keys(), ...this.#parts]) this.#touch(join(this.#options.dir, name));
+    for (const name of [...this.#used.keys(), ...this.#parts.keys()]) this.#touch(join(this.#options.dir, name));
   }
 
-  /** Removes what a process left that was killed while it fetched. */
+  /** Removes what a process left that was killed while it fetched; then recordings until there is room, the one that was not used for longest first, and none that anybody uses. */
   async tidy(): Promise<void> {
-    const { dir, now } = this.#options;
-    for (const name of existsSync(dir) ? readdirSync(dir) : [])
-      if (PART.test(name) && !this.#parts.has(name) && now() - changedAt(join(dir, name)) > GONE_AFTER_MS)
-        await rm(join(dir, name), { recursive: true, force: true });
+    const { dir, now, bytesMost, tell } = this.#options;
+    const isLeft = ({ name, at }: Entry): boolean => !this.#parts.has(name) && now() - at > GONE_AFTER_MS;
+    const parts = entriesOf(dir, PART);
+    for (const { name } of parts.filter(isLeft)) await rm(join(dir, name), { recursive: true, force: true });
+    const whole = entriesOf(dir, WHOLE).toSorted((a, b) => a.at - b.at);
+    let bytes = [...this.#parts.values(), ...whole.map(entry => this.#bytesOf(entry))].reduce((sum, n) => sum + n, 0);
+    for (const part of parts)
+      if (!isLeft(part) && !this.#parts.has(part.name)) bytes += bytesBelow(join(dir, part.name));
+    for (const entry of whole) {
+      if (bytes <= bytesMost) break;
+      if (now() - entry.at > GONE_AFTER_MS && (await this.#away(entry.name, entry.at))) bytes -= this.#bytesOf(entry);
+    }
+    const ours = [...this.#parts.values(), ...[...this.#used.keys()].map(hash => this.#bytes.get(hash) ?? 0)];
+    const used = ours.reduce((sum, n) => sum + n, 0);
+    if (used > bytesMost && !this.#isTold)
+      tell(
+        `${dir}: the recordings in use have ${gigabytes(used)}, more than --cache-max (${gigabytes(bytesMost)}): they stay as long as they are used`,
+      );
+    this.#isTold = used > bytesMost;
   }
 
   /** Several trials ask for the same: it is looked at once. */
@@ -98,12 +117,17 @@ export class RecordingCache {
     const at = join(dir, hash);
     const name = `${hash}.part-${randomUUID()}`;
     const part = join(dir, name);
-    this.#parts.add(name);
+    this.#parts.set(name, 0);
     try {
       await mkdir(join(part, 'files'), { recursive: true });
       this.#touch(part);
       await fetchedFile(store, hash, join(part, 'manifest.json'));
       const { name: folder, isFolder, files } = manifestIn(part);
+      this.#parts.set(
+        name,
+        files.reduce((sum, { size }) => sum + size, 0),
+      );
+      await this.tidy();
       const folders = new Set([part, join(part, 'files')]);
       for (const { name: file, sha256 } of files) {
         const to = join(part, 'files', ...(isFolder ? [folder] : []), file);
@@ -113,6 +137,7 @@ export class RecordingCache {
       }
       // On the disk before it has its name: after a power cut it is whole, or not there.
       for (const folder of folders) await synced(folder);
+      this.#touch(part);
       try {
         await rename(part, at);
       } catch (error) {
@@ -134,11 +159,32 @@ export class RecordingCache {
     return path;
   }
 
-  /** First out of sight, then gone. */
-  async #away(hash: string): Promise<void> {
-    const part = join(this.#options.dir, `${hash}.part-${randomUUID()}`);
-    renameSync(join(this.#options.dir, hash), part);
+  /** First out of sight, then gone. `unusedSince`: only if nobody has used it since; false where somebody has. */
+  async #away(hash: string, unusedSince?: number): Promise<boolean> {
+    const at = join(this.#options.dir, hash);
+    const part = `${at}.part-${randomUUID()}`;
+    if (unusedSince !== undefined && this.#used.has(hash)) return false;
+    try {
+      renameSync(at, part);
+    } catch (error) {
+      // Another process was quicker.
+      if (isMissing(error)) return true;
+      throw error;
+    }
+    // Another process may have begun with it a moment ago.
+    if (unusedSince !== undefined && statSync(part).mtimeMs !== unusedSince && !existsSync(at)) {
+      renameSync(part, at);
+      return false;
+    }
     await rm(part, { recursive: true, force: true });
+    return true;
+  }
+
+  /** Walked once: by its hash what is in it does not change. */
+  #bytesOf({ name }: Entry): number {
+    const bytes = this.#bytes.get(name) ?? bytesBelow(join(this.#options.dir, name));
+    this.#bytes.set(name, bytes);
+    return bytes;
   }
 
   #touch(path: string): void {
@@ -151,10 +197,33 @@ export class RecordingCache {
   }
 }
 
+const WHOLE = /^[0-9a-f]{64}$/;
 const PART = /^[0-9a-f]{64}\.part-[0-9a-f-]{36}$/;
 
-/** Infinity where it is not there any more. */
-const changedAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+/** `at`: when it was used last. */
+type Entry = { readonly name: string; readonly at: number };
+
+const entriesOf = (dir: string, pattern: RegExp): readonly Entry[] =>
+  (existsSync(dir) ? readdirSync(dir) : []).flatMap(name => {
+    // Another process may have taken it away meanwhile.
+    const found = pattern.test(name) ? statSync(join(dir, name), { throwIfNoEntry: false }) : undefined;
+    return found === undefined ? [] : [{ name, at: found.mtimeMs }];
+  });
+
+function bytesBelow(dir: string): number {
+  try {
+    const files = readdirSync(dir, { withFileTypes: true, recursive: true }).filter(entry => entry.isFile());
+    return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+  } catch (error) {
+    // Another process took it away meanwhile.
+    if (isMissing(error)) return 0;
+    throw error;
+  }
+}
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+const gigabytes = (bytes: number): string => `${Number((bytes / 1e9).toPrecision(3))} GB`;
 
 async function fetchedFile(store: StoredFiles, sha256: string, to: string): Promise<void> {
   if (!(await store.get(sha256, to)))

@@ -29,7 +29,7 @@ const MINUTE_MS = 60_000;
 const UUID = '0b7f3f3e-6a43-4f0e-9a57-1d2c3b4a5968';
 
 /** A store in a folder, a cache of it, and workers that share both. */
-function world() {
+function world(bytesMost = Infinity) {
   const dir = join(top, String(++made));
   const [kept, cached] = [join(dir, 'store'), join(dir, 'cache')];
   const store = openTapeStore(kept, {});
@@ -39,7 +39,7 @@ function world() {
     ...{ dir, kept, cached, store, said },
     pass: (ms: number): void => void (now += ms),
     worker: (from: StoredFiles = store) =>
-      new RecordingCache({ store: from, dir: cached, now: () => now, tell: line => said.push(line) }),
+      new RecordingCache({ store: from, dir: cached, bytesMost, now: () => now, tell: line => said.push(line) }),
     /** A recording of these files, in the store. */
     recording: async (name: string, files: Readonly<Record<string, string>>): Promise<string> => {
       mkdirSync(join(dir, name), { recursive: true });
@@ -112,6 +112,59 @@ test('what a killed process left half fetched is removed after a minute; what an
   });
   expect(readFileSync(join(await pathOf(slow, hash), 'a.csv'), 'utf8')).toBe('rows');
   expect(readdirSync(cached).sort()).toEqual([hash, part('b'), 'notes.txt'].sort());
+});
+
+/** Three recordings of a little more than a kilobyte each. */
+async function three(recording: ReturnType<typeof world>['recording']): Promise<readonly [string, string, string]> {
+  const [a, b, c] = ['a', 'b', 'c'].map(name => recording(name, { 'rows.csv': name.repeat(1_000) }));
+  return [await a!, await b!, await c!];
+}
+/** Room for two of them. */
+const TWO = 2_999;
+
+test('a cache lets go what was not used for longest when another needs the room, and fetches it again when it is asked for', async () => {
+  const { worker, recording, cached, pass, said } = world(TWO);
+  const [a, b, c] = await three(recording);
+  const cache = worker();
+  for (const hash of [a, b, a, c]) {
+    await pathOf(cache, hash);
+    pass(2 * MINUTE_MS);
+  }
+  expect(readdirSync(cached).sort()).toEqual([a, c].sort());
+  expect(readFileSync(join(await pathOf(cache, b), 'rows.csv'), 'utf8')).toBe('b'.repeat(1_000));
+  expect(readdirSync(cached).sort()).toEqual([b, c].sort());
+  expect(said).toEqual([]);
+});
+
+test('a cache lets nothing go that this worker or another uses, says so once, and has its room again afterwards', async () => {
+  const { worker, recording, cached, pass, said } = world(TWO);
+  const [a, b, c] = await three(recording);
+  const [cache, other] = [worker(), worker()];
+  await cache.use([a, b], async paths => {
+    pass(10 * MINUTE_MS);
+    cache.sayInUse();
+    await other.use([c], async () => {
+      pass(10 * MINUTE_MS);
+      cache.sayInUse();
+      other.sayInUse();
+      await other.tidy();
+      expect(readdirSync(cached).sort()).toEqual([a, b, c].sort());
+    });
+    expect(Object.values(paths).every(path => existsSync(path))).toBe(true);
+    pass(2 * MINUTE_MS);
+    await cache.tidy();
+    expect(readdirSync(cached).sort()).toEqual([a, b].sort());
+    await cache.use([c], async () => {
+      await cache.tidy();
+      expect(readdirSync(cached).sort()).toEqual([a, b, c].sort());
+    });
+  });
+  expect(said).toEqual([
+    expect.stringMatching(/: the recordings in use have \S+ GB, more than --cache-max \(\S+ GB\)/),
+  ]);
+  pass(2 * MINUTE_MS);
+  await other.tidy();
+  expect(readdirSync(cached)).toHaveLength(2);
 });
 
 test('what a killed process left half stored is removed after a day', async () => {
