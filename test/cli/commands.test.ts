@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { addCommands, COMMAND_FILES } from '../../src/cli/commands/index.ts';
 
 const namesIn = (program: Command) => program.commands.map(command => command.name());
+/** With those below it. */
+const allIn = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(allIn)];
 
 describe('the commands', () => {
   test.each(COMMAND_FILES)('$names are what their file adds', async ({ names, load }) => {
@@ -19,5 +21,24 @@ describe('the commands', () => {
     const all = new Command();
     await addCommands(all, ['frob']);
     expect(namesIn(all)).toEqual(COMMAND_FILES.flatMap(({ names }) => names));
+  });
+
+  test('show the values that are taken without a flag as a person writes them: times with their unit, shares in words, no empty brackets', async () => {
+    const program = new Command();
+    await addCommands(program, []);
+    const withDefault = allIn(program).flatMap(command => {
+      const help = command.createHelp();
+      return command.options.flatMap(option => {
+        const value = / \(default: (.*)\)$/.exec(help.optionDescription(option))?.[1];
+        return value === undefined ? [] : [{ flag: `${command.name()} ${option.flags}`, value }];
+      });
+    });
+    const isOdd = ({ flag, value }: (typeof withDefault)[number]): boolean =>
+      ['[]', '""'].includes(value) ||
+      /\.\d{4}/.test(value) ||
+      (/<(duration|time)>/.test(flag) && !/^\d+[smh]$/.test(value));
+    expect(withDefault.length).toBeGreaterThan(30);
+    expect(withDefault.filter(isOdd)).toEqual([]);
+    expect(withDefault).toContainEqual({ flag: 'worker --grace <duration>', value: '20s' });
   });
 });

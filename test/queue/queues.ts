@@ -1,17 +1,27 @@
 /** Studies over real queues: Redis and PostgreSQL of Debian, workers and tuning processes as they ship, some of them killed. Nothing here waits for a time. */
+import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { Queue } from 'bullmq';
+import { Queue, UnrecoverableError, Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { recordFlow } from '../../backtest/index.ts';
 import type { Tuning } from '../../backtest/index.ts';
 import { connectQueues } from '../../src/app/queue/bullQueues.ts';
+import { HELLO_QUEUE, PresenceBoard } from '../../src/app/queue/presence.ts';
 import { programCode } from '../../src/app/queue/programCode.ts';
 import { queuePlace } from '../../src/app/queue/queuePlace.ts';
-import { trialQueueName } from '../../src/app/queue/trialJob.ts';
-import { TapeWriter } from '../../src/tape/index.ts';
+import { plainLatencies, trialQueueName } from '../../src/app/queue/trialJob.ts';
+import type { TrialJob } from '../../src/app/queue/trialJob.ts';
+import type { TrialThreads } from '../../src/app/queue/trialThreads.ts';
+import { digestOfTape, spanOf } from '../../src/app/backtest/market.ts';
+import { configOf } from '../../src/app/tune/parameters.ts';
+import { digestOfData } from '../../src/app/tune/study.ts';
+import { digestOfRecording } from '../../src/app/tune/tuneTapes.ts';
+import { shippedConfig } from '../../src/app/wiring/configFile.ts';
+import { openTape, TapeWriter } from '../../src/tape/index.ts';
 import { keysOfStudy } from '../app/tune/studies.ts';
 import { Bench, complaints, printed, puntas, ran, ROOT } from '../cli/program.ts';
 import type { Program } from '../cli/program.ts';
@@ -44,7 +54,7 @@ const worker = (queue: string, flags: readonly string[], environment?: Readonly<
 
 afterEach(async () => {
   for (const program of programs) program.signal('SIGKILL');
-  await Promise.all(programs.splice(0).map(({ ended }) => ended));
+  await Promise.all([...programs.splice(0).map(({ ended }) => ended), ...boards.splice(0).map(board => board.close())]);
 });
 afterAll(() => bench.clear());
 
@@ -60,27 +70,74 @@ const recordsIn = (registry: string): readonly string[] =>
     .sort();
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
+const boards: Queue[] = [];
+/** Who is at a queue. */
+function boardAt(url: string): PresenceBoard {
+  const hello = new Queue(HELLO_QUEUE, { connection: { url }, prefix: 'puntas' });
+  boards.push(hello);
+  return new PresenceBoard(hello);
+}
+
+/** Somebody else who takes jobs of the built program, and answers as they like. */
+async function answersWith(url: string, answer: () => unknown, whileThere: () => Promise<void>): Promise<void> {
+  const other = new Worker(trialQueueName(builtCode()), () => Promise.resolve(answer()), {
+    ...{ connection: { url }, prefix: 'puntas' },
+  });
+  try {
+    await whileThere();
+  } finally {
+    await other.close();
+  }
+}
+
 /** Which configurations a worker began, in order. */
 const begunBy = (stderr: string): readonly string[] =>
   [...stderr.matchAll(/trial \d+ \((\w+)\) of study \w+ begins/g)].map(([, config]) => config!);
 
-/** Of flow and of a recording, so that workers fetch one. */
+/** A tape of the built-in market. */
+function tapeOf(book: string): string {
+  const dir = bench.path(`tape-${book}`);
+  if (existsSync(dir)) return dir;
+  const flow = recordFlow(book, 5, 900);
+  const writer = new TapeWriter({ dir, rules: flow.rules, source: 'flow' });
+  writer.append(flow.columns);
+  writer.close();
+  return dir;
+}
+
+/** Of flow and of a recording, and with one of another book, so that workers fetch two. */
 function tapedStudy(name: string): string {
-  const dir = bench.path('tape');
-  if (!existsSync(dir)) {
-    const flow = recordFlow('btc_mxn', 5, 900);
-    const writer = new TapeWriter({ dir, rules: flow.rules, source: 'flow' });
-    writer.append(flow.columns);
-    writer.close();
-  }
   const keys = {
-    tapes: [{ name: 'flow', flow: { seconds: 900, seed: 11 } }, { path: dir }],
+    tapes: [{ name: 'flow', flow: { seconds: 900, seed: 11 } }, { path: tapeOf('btc_mxn') }],
+    reference: { eth_mxn: tapeOf('eth_mxn') },
     search: { algorithm: 'tpe', seed: 3, trials: 6, batch: 3 },
     pruning: { startAfterTrials: 3 },
     models: ['pessimistic', 'expected'],
     latenciesMs: ['lognormal:40,0.5'],
   };
   return bench.file(`${name}.yaml`, stringify(keysOfStudy(keys)));
+}
+
+/** A trial of the configuration that ships, on some minutes of the built-in market. */
+function jobOfFlow(): TrialJob {
+  const text = readFileSync(shippedConfig('sandbox'), 'utf8');
+  const spec = { kind: 'constant', ms: 25 } as const;
+  const latencies = { orders: spec, cancels: spec, answers: spec, feed: { kind: 'constant', ms: 0 } } as const;
+  const flow = { seed: 11, seconds: 600, driftBpsPerHour: 0 };
+  const tape = recordFlow('btc_mxn', flow.seed, flow.seconds, 0);
+  const digest = digestOfRecording(tape, latencies, 1);
+  const { from, to } = spanOf(tape);
+  const hash = 'c'.repeat(64);
+  return {
+    ...{ form: 1, version: 'test', code: hash, study: hash, run: hash, number: 0, text, bounds: [] },
+    config: digestOfData(configOf(text)),
+    setting: {
+      ...{ book: 'btc_mxn', seed: 1, models: ['expected'], objective: 'net60s', segments: 1, startsAfterSeconds: [0] },
+      latencies: [plainLatencies(latencies)],
+      tapes: [{ name: 'flow', recorded: { flow }, tuned: { market: 'btc_mxn', digest, from, to } }],
+      references: {},
+    },
+  };
 }
 
 /** Jobs that are left in it, of the built program. */
@@ -189,6 +246,117 @@ describe.skipIf(missing.length > 0)('a study', () => {
     expect(ended.stdout).toBe(alone.stdout);
   });
 
+  test('run twice at once, each into a registry of its own, takes nothing from the other; into one registry each is told of the other, and a trial counts once', async () => {
+    const own = await redisServer();
+    const search = { algorithm: 'sobol', seed: 8, trials: 4, batch: 4 };
+    const file = bench.file('twice.yaml', stringify(keysOfStudy({ search })));
+    const tuned = (registry: string): Program =>
+      begun(['tune', '-c', file, '--registry', bench.path(registry), '--queue', own.url, '--json']);
+    const waits = async (program: Program): Promise<Program> => {
+      await program.sees(/no worker is at redis/);
+      return program;
+    };
+    const apart = [await waits(tuned('twice-a')), await waits(tuned('twice-b'))];
+    while ((await jobsLeft(own.url)) < 2 * search.trials) await new Promise(resolve => setTimeout(resolve, 100));
+    const works = worker(own.url, ['--threads', '2']);
+    const [a, b] = await Promise.all(apart.map(({ ended }) => ended));
+    for (const { code, stderr } of [a!, b!]) expect([code, /has lost|from the queue/.exec(stderr)]).toEqual([0, null]);
+    expect(b!.stdout).toBe(a!.stdout);
+    expect(recordsIn(bench.path('twice-b'))).toEqual(recordsIn(bench.path('twice-a')));
+    works.signal('SIGTERM');
+    await works.ended;
+
+    // The first of two of one registry to collect a trial takes it away from the other.
+    const together = [await waits(tuned('twice-c')), await waits(tuned('twice-c'))];
+    while ((await jobsLeft(own.url)) < search.trials) await new Promise(resolve => setTimeout(resolve, 100));
+    const board = boardAt(own.url);
+    // Each says so and then looks: after the second time all of them have seen each other.
+    for (let round = 0; round < 2; round++) {
+      const since = Date.now();
+      while (!(await board.seen(Date.now())).here.every(({ at }) => at > since))
+        await new Promise(resolve => setTimeout(resolve, 100));
+    }
+    worker(own.url, ['--threads', '1']);
+    const both = await Promise.all(together.map(({ ended }) => ended));
+    for (const { code, stdout, stderr } of both) {
+      expect([code, stdout], stderr).toEqual([0, a!.stdout]);
+      expect(stderr).not.toMatch(/has lost/);
+    }
+    expect(both.some(({ stderr }) => /runs the same study into the same registry, and has taken \d/.test(stderr))).toBe(
+      true,
+    );
+    await own.stop();
+  });
+
+  test('whose trials wait for longer than a day has them run as long as it is seen; those of no study are thrown away', async () => {
+    const own = await redisServer();
+    const search = { algorithm: 'sobol', seed: 9, trials: 3, batch: 3 };
+    const file = bench.file('waits.yaml', stringify(keysOfStudy({ search })));
+    const tunes = begun(['tune', '-c', file, '--registry', bench.path('waits'), '--queue', own.url, '--json']);
+    while ((await jobsLeft(own.url)) < search.trials) await new Promise(resolve => setTimeout(resolve, 100));
+    const queue = new Queue(trialQueueName(builtCode()), { connection: { url: own.url }, prefix: 'puntas' });
+    const jobs = await queue.getJobs(['waiting']);
+    await queue.add('trial', { ...(jobs[0]!.data as TrialJob), run: 'f'.repeat(64) }, { jobId: 't-nobody' });
+    const twoDaysAgo = String(Date.now() - 2 * 86_400_000);
+    for (const id of [...jobs.map(job => job.id!), 't-nobody'])
+      execFileSync('redis-cli', ['-p', String(own.port), 'hset', queue.toKey(id), 'timestamp', twoDaysAgo]);
+    const works = worker(own.url, ['--threads', '1']);
+    const ended = await tunes.ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    while ((await queue.getJobState('t-nobody')) === 'waiting') await new Promise(resolve => setTimeout(resolve, 100));
+    expect((await queue.getJob('t-nobody'))?.failedReason).toMatch(/^waited for more than a day without its study/);
+    works.signal('SIGTERM');
+    const configs = begunBy((await works.ended).stderr);
+    expect(new Set(configs).size).toBe(configs.length);
+    await queue.close();
+    await own.stop();
+  });
+
+  test('to which somebody gives what is no result ends with what was expected and found, and asks anew when it is begun again', async () => {
+    const own = await redisServer();
+    const search = { algorithm: 'sobol', seed: 6, trials: 1, batch: 1 };
+    const file = bench.file('odd.yaml', stringify(keysOfStudy({ search })));
+    const args = ['tune', '-c', file, '--registry', bench.path('odd'), '--queue', own.url];
+    await answersWith(
+      own.url,
+      () => ({ state: 'done' }),
+      async () => {
+        const ended = await begun(args).ended;
+        expect([ended.code, complaints(ended).at(-1)]).toEqual([
+          1,
+          expect.stringMatching(
+            /^trial 0: expected measures and blocks .*, found in the queue at redis:\S+ what is no result \(why: .*run the same command again$/,
+          ),
+        ]);
+      },
+    );
+    worker(own.url, ['--threads', '1']);
+    const again = await begun(args).ended;
+    expect(again.code, again.stderr).toBe(0);
+    await own.stop();
+  });
+
+  test('of which a trial fails because its worker cannot reach something ends with that, and does not wait for the queue', async () => {
+    const own = await redisServer();
+    const search = { algorithm: 'sobol', seed: 7, trials: 1, batch: 1 };
+    const file = bench.file('fails.yaml', stringify(keysOfStudy({ search })));
+    await answersWith(
+      own.url,
+      () => {
+        throw new UnrecoverableError('tapes in s3://tapes: connect ECONNREFUSED 10.0.0.9:443');
+      },
+      async () => {
+        const ended = await ran(['tune', '-c', file, '--registry', bench.path('fails'), '--queue', own.url]);
+        expect([ended.code, complaints(ended).at(-1)]).toEqual([
+          1,
+          'trial 0 failed on a worker: tapes in s3://tapes: connect ECONNREFUSED 10.0.0.9:443',
+        ]);
+        expect(ended.stderr).not.toContain('is lost');
+      },
+    );
+    await own.stop();
+  });
+
   test('and a worker of another version refuse each other, each in one line', async () => {
     const other = bench.path('other');
     mkdirSync(other);
@@ -250,6 +418,20 @@ describe.skipIf(missing.length > 0)('a worker', () => {
     expect((await works.ended).code).toBe(0);
   });
 
+  test('is another one than that of the same process number on a host of the same name', async () => {
+    const asOne = `data:text/javascript,${encodeURIComponent("Object.defineProperty(process, 'pid', { value: 1 })")}`;
+    const both = [1, 2].map(() => worker(queue.url, ['--threads', '1'], { NODE_OPTIONS: `--import ${asOne}` }));
+    await Promise.all(both.map(works => works.sees(/takes trials from/)));
+    const board = boardAt(queue.url);
+    const here = async (): Promise<readonly string[]> => (await board.seen(Date.now())).here.map(({ who }) => who);
+    const two = await here();
+    expect(new Set(two).size).toBe(2);
+    for (const who of two) expect(who).toMatch(new RegExp(`^${hostname()}-1-[0-9a-f]{6}$`));
+    both[0]!.signal('SIGTERM');
+    await both[0]!.ended;
+    expect(await here()).toHaveLength(1);
+  });
+
   test('that is stopped gives back what it cannot end in time, and the study goes on elsewhere', async () => {
     const search = { algorithm: 'sobol', seed: 5, trials: 2, batch: 2 };
     const file = bench.file('stopped.yaml', stringify(keysOfStudy({ search })));
@@ -278,6 +460,49 @@ describe.skipIf(missing.length > 0)('a worker', () => {
     expect(lacks.stderr).toMatch(/is given back/);
     expect(readdirSync(bench.path('lacking')).length).toBeGreaterThan(1);
   });
+});
+
+test('a thread that could not take a study has none: the study before is taken anew, with the same outcome', async () => {
+  const { TrialThreads: Threads } = (await import(join(ROOT, 'dist/src/app/queue/trialThreads.js'))) as {
+    TrialThreads: typeof TrialThreads;
+  };
+  const job = jobOfFlow();
+  const lacking = {
+    ...job,
+    setting: { ...job.setting, references: { btc_usd: { files: 'a'.repeat(64), digest: 'a'.repeat(64) } } },
+  };
+  const threads = new Threads(1);
+  try {
+    const run = (asked: TrialJob) =>
+      threads.run(asked, { ['a'.repeat(64)]: bench.path('nowhere') }, new Float64Array(new SharedArrayBuffer(8)));
+    const first = await run(job);
+    expect(first).toMatchObject({ state: 'done', soFar: [expect.any(Number)] });
+    await expect(run(lacking)).rejects.toThrow(/nowhere/);
+    expect(await run(job)).toEqual(first);
+  } finally {
+    await threads.end();
+  }
+});
+
+test('a thread takes a recording of another book only with the content that the study has of it', async () => {
+  const { TrialThreads: Threads } = (await import(join(ROOT, 'dist/src/app/queue/trialThreads.js'))) as {
+    TrialThreads: typeof TrialThreads;
+  };
+  const book = 'eth_mxn';
+  const [path, job, files] = [tapeOf(book), jobOfFlow(), 'a'.repeat(64)];
+  const threads = new Threads(1);
+  try {
+    const run = (digest: string) => {
+      const setting = { ...job.setting, references: { [book]: { files, digest } } };
+      return threads.run({ ...job, setting }, { [files]: path }, new Float64Array(new SharedArrayBuffer(8)));
+    };
+    await expect(run('b'.repeat(64))).rejects.toThrow(
+      /^eth_mxn: the recording here is \w{12}, the study's bbbbbbbbbbbb$/,
+    );
+    expect(await run(digestOfTape(await openTape(path, { book })))).toMatchObject({ state: 'done' });
+  } finally {
+    await threads.end();
+  }
 });
 
 describe.skipIf(missing.length > 0)('a queue', () => {

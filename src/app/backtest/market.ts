@@ -50,7 +50,7 @@ export function marketOf(
       rows: { kind: 'memory', rows: market },
       firstTicks: market.base + market.place[0]!,
       span: { from: at[0]!, to: at[length - 1]! },
-      hash: hashOf(tape),
+      hash: digestOfTape(tape),
     };
   });
 }
@@ -107,7 +107,8 @@ function firstTicksOf(tape: StoredTape): number {
   throw new Error(`${tape.dir}: has no levels`);
 }
 
-function hashOf({ columns }: Tape): string {
+/** Of its rows. */
+export function digestOfTape({ columns }: Tape): string {
   const hash = createHash('sha256');
   const { kind, side, at, local, price, amount, id } = columns;
   for (const { buffer, byteOffset, byteLength } of [kind, side, at, local, price, amount, id])

@@ -10,7 +10,7 @@ const presenceSchema = z.strictObject({
   id: z.string().regex(/^[\w.-]{1,80}$/),
   version: shortText,
   code: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Of a study: its digest. */
+  /** Of a study: its run. */
   study: z.string().max(64).default(''),
   /** Process and machine of a worker; who runs a study. */
   who: shortText,
@@ -19,6 +19,8 @@ const presenceSchema = z.strictObject({
 });
 
 export type Presence = z.infer<typeof presenceSchema>;
+
+export type Attendants = Readonly<Record<'here' | 'known' | 'forgotten', readonly Presence[]>>;
 
 export const HELLO_QUEUE = 'puntas-hello';
 
@@ -50,8 +52,8 @@ export class PresenceBoard {
     await this.#queue.remove(idOf(presence));
   }
 
-  /** Who said so lately, and who has not for a day. What is no presence is passed over. */
-  async seen(now: number): Promise<{ readonly here: readonly Presence[]; readonly forgotten: readonly Presence[] }> {
+  /** Who said so lately, who did within a day, and who did not. What is no presence is passed over. */
+  async seen(now: number): Promise<Attendants> {
     const jobs = await this.#queue.getJobs(['waiting'], 0, MOST - 1);
     const all = jobs.flatMap(job => {
       const parsed = presenceSchema.safeParse(job?.data);
@@ -59,6 +61,7 @@ export class PresenceBoard {
     });
     return {
       here: all.filter(({ at }) => now - at < GONE_AFTER_MS),
+      known: all.filter(({ at }) => now - at <= FORGOTTEN_AFTER_MS),
       forgotten: all.filter(({ at }) => now - at > FORGOTTEN_AFTER_MS),
     };
   }

@@ -58,8 +58,8 @@ const settingSchema = z.strictObject({
     .array(z.strictObject({ name: z.string().min(1).max(100), recorded, tuned: hours }))
     .min(1)
     .max(1_000),
-  /** Recordings of other books, by book. */
-  references: z.record(book, sha256),
+  /** Recordings of other books, by book: the hash of their files, and the digest of what is in them. */
+  references: z.record(book, z.strictObject({ files: sha256, digest: sha256 })),
 });
 
 const jobSchema = z.strictObject({
@@ -67,6 +67,7 @@ const jobSchema = z.strictObject({
   version: z.string().max(64),
   code: sha256,
   study: sha256,
+  run: sha256,
   number: z.int().min(0),
   /** The configuration as YAML, and the digest of what it says. */
   text: z.string().max(TEXT_MOST),
@@ -105,9 +106,9 @@ function checked<S extends z.ZodType>(schema: S, data: unknown): z.output<S> | s
   return `${first?.path.map(String).join('.')}: ${first?.message}`;
 }
 
-/** The same trial on the same hours by the same code has the same, whoever asks and however often. */
-export const trialJobId = ({ form, code, config, bounds, setting }: TrialJob): string =>
-  `t-${digestOfData({ form, code, config, bounds, setting })}`;
+/** The same trial of the same run of a study by the same code has the same, however often it is asked for: two studies take nothing from each other. */
+export const trialJobId = ({ form, code, run, config, bounds, setting }: TrialJob): string =>
+  `t-${digestOfData({ form, code, run, config, bounds, setting })}`;
 
 /** Only workers of the same code look there. */
 export const trialQueueName = (code: string): string => `puntas-trials-${code.slice(0, 16)}`;

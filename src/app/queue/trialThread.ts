@@ -3,6 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { openTape } from '../../tape/index.ts';
 import type { Tape } from '../../tape/index.ts';
 import { modelRunner } from '../backtest/backtestThreads.ts';
+import { digestOfTape } from '../backtest/market.ts';
 import { configOf } from '../tune/parameters.ts';
 import { NEVER_PRUNED, prunerBy } from '../tune/pruner.ts';
 import { digestOfData } from '../tune/study.ts';
@@ -66,14 +67,15 @@ async function opened(setting: QueuedSetting, paths: FetchedPaths): Promise<read
   for (const { name, recorded, tuned } of setting.tapes) {
     const from = 'files' in recorded ? { path: paths[recorded.files]! } : recorded;
     const given = await recordingOf(book, from, (_, done) => Promise.resolve(done(() => undefined)));
-    const digest = digestOfRecording(given, latencies, seed);
-    if (digest !== tuned.digest)
-      throw new Error(
-        `${name}: the recording here is ${digest.slice(0, 12)}, the study's ${tuned.digest.slice(0, 12)}`,
-      );
+    same(name, digestOfRecording(given, latencies, seed), tuned.digest);
     tapes.push({ name, given, tuned });
   }
   return piecesOf(tapes, { keys: { segments, startsAfterSeconds, search: { seed } } }, latencies);
+}
+
+function same(name: string, here: string, ofStudy: string): void {
+  if (here !== ofStudy)
+    throw new Error(`${name}: the recording here is ${here.slice(0, 12)}, the study's ${ofStudy.slice(0, 12)}`);
 }
 
 async function termsOf(
@@ -82,7 +84,11 @@ async function termsOf(
   pieces: readonly Piece[],
 ): Promise<TrialTerms> {
   const tapes = new Map<string, Tape>();
-  for (const [book, files] of Object.entries(references)) tapes.set(book, await openTape(paths[files]!, { book }));
+  for (const [book, { files, digest }] of Object.entries(references)) {
+    const tape = await openTape(paths[files]!, { book });
+    same(book, digestOfTape(tape), digest);
+    tapes.set(book, tape);
+  }
   return {
     ...{ pieces, models, seed, objective, runner, references: tapes },
     ...{ starts: startsAfterSeconds, latencies: latencies.map(latenciesFrom) },

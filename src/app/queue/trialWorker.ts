@@ -1,15 +1,15 @@
 /** `puntas worker`: takes trials from a queue, runs them in threads, and says what came of each, until it is stopped. */
 import type { Job, Worker } from 'bullmq';
 import type { Log } from '../../live/log.ts';
-import { fetchRecording } from '../tapeStore/recordingFiles.ts';
+import { RecordingCache } from '../tapeStore/recordingCache.ts';
 import { StoreProblem } from '../tapeStore/storedFiles.ts';
 import type { StoredFiles } from '../tapeStore/storedFiles.ts';
 import type { TrialOutcome } from '../tune/trialRuns.ts';
 import { UsageError } from '../wiring/usageError.ts';
-import { connectQueues } from './bullQueues.ts';
+import { connectQueues, messageOf } from './bullQueues.ts';
 import type { BullQueues } from './bullQueues.ts';
 import { buildText, HELLO_QUEUE, PresenceBoard, SAID_EVERY_MS } from './presence.ts';
-import type { Presence } from './presence.ts';
+import type { Presence, Attendants } from './presence.ts';
 import { programCode } from './programCode.ts';
 import { QueueHealth } from './queueHealth.ts';
 import type { QueuePlace } from './queuePlace.ts';
@@ -24,11 +24,13 @@ export type WorkerOptions = {
   readonly store: StoredFiles | null;
   /** Folder for recordings that were fetched. */
   readonly cache: string;
+  /** What that may hold; recordings in use may be more. */
+  readonly cacheBytesMost: number;
   readonly threads: number;
   /** So long a trial that runs may go on after a stop; then it is given back. */
   readonly graceMs: number;
   readonly version: string;
-  /** Process and machine. */
+  /** Process and machine, for people; no other has the same. */
   readonly who: string;
   readonly log: Log;
   readonly now: () => number;
@@ -43,9 +45,10 @@ export const STALLED_MOST = 10;
 const SHARE_EVERY_MS = 2_000;
 const RETRY_MS = 2_000;
 const STORE_PAUSE_MS = 5_000;
-/** A trial or a result that waited for so long is of a study that nobody goes on with. */
+/** A result that waited for so long is thrown away, and a trial whose study was not seen meanwhile. */
 export const JOBS_KEPT_MS = 86_400_000;
 const CLEAN_EVERY_MS = 3_600_000;
+const TIDY_EVERY_MS = 60_000;
 const CLEAN_MOST = 10_000;
 
 /** Resolves when it was stopped and every trial is done or given back. Rejects with `UsageError` where it cannot work at all. */
@@ -80,8 +83,8 @@ async function attended(
   const isStopped = (): boolean => stops.some(({ aborted }) => aborted);
   while (!isStopped()) {
     try {
-      const { here, forgotten } = await board.seen(now());
-      for (const { kind, id, code, version, who } of here)
+      const seen = await board.seen(now());
+      for (const { kind, id, code, version, who } of seen.here)
         if (kind === 'study' && code !== own.code && !refused.has(id)) {
           refused.add(id);
           log.warn(
@@ -96,7 +99,7 @@ async function attended(
       isThere = true;
       if (now() - cleaned > CLEAN_EVERY_MS) {
         cleaned = now();
-        await forget(forgotten, here, queues, board, own.code);
+        await forget(seen, queues, board, own.code);
       }
     } catch (error) {
       health.heard(error);
@@ -106,19 +109,17 @@ async function attended(
   await Promise.race([board.leave({ ...own, at: now() }).catch(() => undefined), paused(RETRY_MS)]);
 }
 
-/** Trials and results of a day ago; and those of other versions whose studies were not seen for a day. */
+/** Results of a day ago; and all of other versions of which nobody was seen for a day. What waits is thrown away by whoever takes it. */
 async function forget(
-  forgotten: readonly Presence[],
-  here: readonly Presence[],
+  { known, forgotten }: Attendants,
   queues: BullQueues,
   board: PresenceBoard,
   code: string,
 ): Promise<void> {
   const own = queues.queue(trialQueueName(code));
-  for (const state of ['completed', 'failed', 'wait', 'delayed'] as const)
-    await own.clean(JOBS_KEPT_MS, CLEAN_MOST, state);
+  for (const state of ['completed', 'failed'] as const) await own.clean(JOBS_KEPT_MS, CLEAN_MOST, state);
   for (const presence of forgotten) {
-    if (presence.code !== code && !here.some(other => other.code === presence.code))
+    if (presence.code !== code && !known.some(other => other.code === presence.code))
       await queues.queue(trialQueueName(presence.code)).obliterate({ force: true });
     await board.leave(presence);
   }
@@ -132,7 +133,8 @@ class Trials {
   readonly #code: string;
   readonly #queues: BullQueues;
   readonly #threads: TrialThreads;
-  readonly #fetching = new Map<string, Promise<string>>();
+  /** Null without a store. */
+  readonly #cache: RecordingCache | null;
   #problem: UsageError | null = null;
   #isGivingBack = false;
   readonly #counts = { done: 0, givenBack: 0 };
@@ -142,6 +144,9 @@ class Trials {
     this.#code = code;
     this.#queues = queues;
     this.#threads = new TrialThreads(options.threads);
+    const { store, cache: dir, cacheBytesMost: bytesMost, log, now } = options;
+    const tell = (sentence: string): void => log.warn({}, sentence);
+    this.#cache = store && new RecordingCache({ store, dir, bytesMost, now, tell });
   }
 
   get stopped(): AbortSignal {
@@ -154,13 +159,27 @@ class Trials {
   }
 
   async whileNotStopped(attended: () => Promise<void>): Promise<void> {
-    const { stop, threads, graceMs, log } = this.#options;
+    const { threads, log } = this.#options;
     const worker = this.#queues.worker(trialQueueName(this.#code), (job, token) => this.#run(job, token ?? '', log), {
       ...{ concurrency: threads, lockDuration: LOCK_MS, stalledInterval: STALLED_LOOK_MS },
       ...{ maxStalledCount: STALLED_MOST, runRetryDelay: RETRY_MS },
     });
     worker.on('stalled', () => log.warn({}, 'a trial goes back to the queue: its worker has died'));
-    await attended();
+    const inUse = setInterval(() => this.#cache?.sayInUse(), SAID_EVERY_MS);
+    const tidied = setInterval(() => void this.#tidy(), TIDY_EVERY_MS);
+    void this.#tidy();
+    try {
+      await attended();
+      await this.#ended(worker);
+    } finally {
+      clearInterval(inUse);
+      clearInterval(tidied);
+    }
+    if (this.#problem !== null) throw this.#problem;
+  }
+
+  async #ended(worker: Worker): Promise<void> {
+    const { stop, graceMs, log } = this.#options;
     const isBusy = this.#isBusy > 0;
     if (stop.aborted) log.info({}, isBusy ? `stops; what runs has ${Math.round(graceMs / 1_000)} s to end` : 'stops');
     const timer = setTimeout(() => this.#giveBack(), graceMs);
@@ -170,7 +189,12 @@ class Trials {
       clearTimeout(timer);
       await this.#threads.end();
     }
-    if (this.#problem !== null) throw this.#problem;
+  }
+
+  /** Removes what nobody needs of the recordings that were fetched; that it cannot be is told, and no reason to end. */
+  async #tidy(): Promise<void> {
+    const { cache, log } = this.#options;
+    await this.#cache?.tidy().catch((error: unknown) => log.warn({}, `${cache}: ${messageOf(error)}`));
   }
 
   #isBusy = 0;
@@ -182,7 +206,7 @@ class Trials {
 
   async #run(queued: Job, token: string, log: Log): Promise<TrialOutcome> {
     const { now } = this.#options;
-    const job = this.#taken(queued);
+    const job = await this.#taken(queued);
     const name = `trial ${job.number} (${job.config.slice(0, 8)}) of study ${job.study.slice(0, 12)}`;
     const begun = now();
     this.#isBusy++;
@@ -190,7 +214,9 @@ class Trials {
     const share = new Float64Array(new SharedArrayBuffer(8));
     const watch = setInterval(() => void queued.updateProgress(share[0]!).catch(() => undefined), SHARE_EVERY_MS);
     try {
-      const outcome = await this.#threads.run(job, await this.#fetched(job), share);
+      const run = (paths: FetchedPaths): Promise<TrialOutcome> => this.#threads.run(job, paths, share);
+      const hashes = recordingsOf(job);
+      const outcome = hashes.length === 0 ? await run({}) : await (await this.#cacheFor(job)).use(hashes, run);
       this.#counts.done++;
       log.info({}, `${name}: ${outcome.state} after ${((now() - begun) / 1_000).toFixed(1)} s`);
       return outcome;
@@ -215,45 +241,42 @@ class Trials {
     }
   }
 
-  #taken({ data, timestamp }: Job): TrialJob {
+  async #taken({ data, timestamp }: Job): Promise<TrialJob> {
     const job = trialJobOf(data);
     if (typeof job === 'string') throw this.#queues.hopeless(`what was in the queue is no trial: ${job}`);
     if (job.code !== this.#code) throw this.#queues.hopeless('of another version than this worker');
-    if (this.#options.now() - timestamp > JOBS_KEPT_MS)
-      throw this.#queues.hopeless('waited for more than a day: nobody wants it any more');
+    if (this.#options.now() - timestamp > JOBS_KEPT_MS && !(await this.#seen()).known.some(isOf(job)))
+      throw this.#queues.hopeless('waited for more than a day without its study: nobody wants it any more');
     return job;
   }
 
-  /** The recordings of its study, each fetched once at a time. */
-  async #fetched({ setting, study }: TrialJob): Promise<FetchedPaths> {
-    const { store, cache } = this.#options;
-    const hashes = [
-      ...setting.tapes.flatMap(({ recorded }) => ('files' in recorded ? [recorded.files] : [])),
-      ...Object.values(setting.references),
-    ];
-    if (hashes.length > 0 && store === null) {
-      const { here } = await new PresenceBoard(this.#queues.queue(HELLO_QUEUE)).seen(this.#options.now());
-      if (!here.some(presence => presence.study === study))
-        throw this.#queues.hopeless('its study is not there any more, and this worker has no --tapes');
-      this.#problem ??= new UsageError(
-        'the study is of recordings: say where they are with --tapes DIR or --tapes s3://BUCKET/PREFIX, as it was said to puntas tune',
-      );
-      this.#broken.abort();
-      throw this.#problem;
-    }
-    const paths: Record<string, string> = {};
-    for (const hash of hashes) {
-      const path = this.#fetching.get(hash) ?? fetchRecording(store!, hash, cache);
-      this.#fetching.set(hash, path);
-      try {
-        paths[hash] = await path;
-      } finally {
-        this.#fetching.delete(hash);
-      }
-    }
-    return paths;
+  #seen(): Promise<Attendants> {
+    return new PresenceBoard(this.#queues.queue(HELLO_QUEUE)).seen(this.#options.now());
+  }
+
+  /** A worker without one ends, unless the trial is of a study that is gone. */
+  async #cacheFor(job: TrialJob): Promise<RecordingCache> {
+    if (this.#cache !== null) return this.#cache;
+    if (!(await this.#seen()).here.some(isOf(job)))
+      throw this.#queues.hopeless('its study is not there any more, and this worker has no --tapes');
+    this.#problem ??= new UsageError(
+      'the study is of recordings: say where they are with --tapes DIR or --tapes s3://BUCKET/PREFIX, as it was said to puntas tune',
+    );
+    this.#broken.abort();
+    throw this.#problem;
   }
 }
+
+/** By the hashes of their files. */
+const recordingsOf = ({ setting: { tapes, references } }: TrialJob): readonly string[] => [
+  ...tapes.flatMap(({ recorded }) => ('files' in recorded ? [recorded.files] : [])),
+  ...Object.values(references).map(({ files }) => files),
+];
+
+const isOf =
+  ({ run }: TrialJob) =>
+  ({ study }: Presence): boolean =>
+    study === run;
 
 /** What runs may end; what hangs because nobody answers is left. */
 async function closed(worker: Worker, mostMs: number): Promise<void> {
@@ -276,4 +299,5 @@ export function paused(ms: number, ...stops: readonly AbortSignal[]): Promise<vo
   });
 }
 
-const idOf = (who: string): string => who.replace(/[^\w.-]/g, '-').slice(0, 80);
+/** Its end is what no other has. */
+const idOf = (who: string): string => who.replace(/[^\w.-]/g, '-').slice(-80);

@@ -5,6 +5,7 @@ import { storeRecording } from '../tapeStore/recordingFiles.ts';
 import type { StoredFiles } from '../tapeStore/storedFiles.ts';
 import { withProgress } from '../messages/progress.ts';
 import type { Progress } from '../messages/progress.ts';
+import { digestOfTape } from '../backtest/market.ts';
 import { configTextAt } from '../tune/parameters.ts';
 import type { TrialExecutor } from '../tune/trialExecutor.ts';
 import type { AskedTrial, TrialOutcome } from '../tune/trialRuns.ts';
@@ -61,7 +62,7 @@ export async function openTrialQueue(options: QueueOptions): Promise<TrialQueue>
     executor: async setup => {
       const code = programCode();
       const setting = await settingOf(setup, options);
-      const attendance = new Attendance(options, setup.digest, code, queues, health);
+      const attendance = new Attendance(options, setup.run, code, queues, health);
       await attendance.begin();
       return new QueuedTrials(options, code, setup, setting, queues.queue(trialQueueName(code)), health, attendance);
     },
@@ -69,7 +70,10 @@ export async function openTrialQueue(options: QueueOptions): Promise<TrialQueue>
   };
 }
 
-async function settingOf({ study, tapes, latencies }: StudySetup, options: QueueOptions): Promise<QueuedSetting> {
+async function settingOf(
+  { study, tapes, latencies, references: opened }: StudySetup,
+  options: QueueOptions,
+): Promise<QueuedSetting> {
   const { keys, config } = study;
   const { store, progress } = options;
   const stored = async (path: string): Promise<string> => {
@@ -87,8 +91,9 @@ async function settingOf({ study, tapes, latencies }: StudySetup, options: Queue
   for (const { name, from, tuned } of tapes)
     if (tuned !== null)
       queued.push({ name, tuned, recorded: 'flow' in from ? from : { files: await stored(from.path) } });
-  const references: Record<string, string> = {};
-  for (const [book, path] of Object.entries(referencePaths(study))) references[book] = await stored(path);
+  const references: QueuedSetting['references'] = {};
+  for (const [book, path] of Object.entries(referencePaths(study)))
+    references[book] = { files: await stored(path), digest: digestOfTape(opened.get(book)!) };
   return {
     ...{ book: config.book, seed: keys.search.seed, models: keys.models, objective: keys.objectives[0]! },
     ...{ segments: keys.segments, startsAfterSeconds: keys.startsAfterSeconds },
@@ -107,13 +112,17 @@ class Attendance {
   #workers = 0;
   #hasHadWorkers = false;
   #isToldWaiting = false;
+  readonly #since: number;
+  /** Who runs the same study into the same registry beside us. */
+  twin: string | null = null;
   /** Why nobody here will ever run it. */
   refusal: UsageError | null = null;
 
-  constructor(options: QueueOptions, study: string, code: string, queues: BullQueues, health: QueueHealth) {
+  constructor(options: QueueOptions, run: string, code: string, queues: BullQueues, health: QueueHealth) {
     const { by, version } = options;
     this.#options = options;
-    this.#own = { kind: 'study', id: randomUUID(), study, version, code, who: by.slice(0, 200) };
+    this.#own = { kind: 'study', id: randomUUID(), study: run, version, code, who: by.slice(0, 200) };
+    this.#since = options.now();
     this.#board = new PresenceBoard(queues.queue(HELLO_QUEUE));
     this.#health = health;
   }
@@ -152,6 +161,10 @@ class Attendance {
     const { now, tell, place } = this.#options;
     await this.#board.say({ ...this.#own, at: now() });
     const { here } = await this.#board.seen(now());
+    // One that was killed before we began has said nothing since.
+    const isTwin = ({ study, id, at }: Presence): boolean =>
+      study === this.#own.study && id !== this.#own.id && at > this.#since;
+    this.twin ??= here.find(isTwin)?.who ?? null;
     const workers = here.filter(({ kind }) => kind === 'worker');
     this.#workers = workers.filter(({ code }) => code === this.#own.code).length;
     this.#hasHadWorkers ||= this.#workers > 0;
@@ -252,9 +265,9 @@ class QueuedTrials implements TrialExecutor {
   }
 
   #jobOf(asked: AskedTrial, bounds: TrialJob['bounds']): TrialJob {
-    const { study, digest } = this.#setup;
+    const { study, digest, run } = this.#setup;
     return {
-      ...{ form: 1, version: this.#options.version, code: this.#code, study: digest, number: asked.number },
+      ...{ form: 1, version: this.#options.version, code: this.#code, study: digest, run, number: asked.number },
       text: configTextAt(asked.point, study.keys.parameters, study.base),
       ...{ config: asked.digest, bounds, setting: this.#setting },
     };
@@ -295,8 +308,11 @@ class QueuedTrials implements TrialExecutor {
     const jobs = (await Promise.all(entries.map(([id]) => this.#queue.getJob(id)))) as (Job | undefined)[];
     const lost = entries.filter((_, i) => jobs[i] === undefined);
     if (lost.length > 0) {
+      const { twin } = this.#attendance;
       this.#options.tell(
-        `${this.#options.place.shown} has lost ${lost.length} trials, as a server does that keeps nothing on disk: they are asked for again`,
+        twin === null
+          ? `${this.#options.place.shown} has lost ${lost.length} trials, as a server does that keeps nothing on disk: they are asked for again`
+          : `${twin} runs the same study into the same registry, and has taken ${lost.length} trials from the queue: they are asked for again; end one of the two`,
       );
       await this.#add(lost);
     }
@@ -310,8 +326,14 @@ class QueuedTrials implements TrialExecutor {
       }
       if (isWithoutResult(job)) throw failed(asked, job.failedReason);
       const outcome = queuedOutcomeOf(job.returnvalue);
-      if (typeof outcome === 'string')
-        throw new Error(`a worker said of trial ${asked.number} what is no result: ${outcome}`);
+      if (typeof outcome === 'string') {
+        // Begun again, the study asks anew.
+        await this.#queue.remove(id);
+        throw new UsageError(
+          `trial ${asked.number}: expected measures and blocks as a worker of this build writes them, found in the queue at ${this.#options.place.shown} what is no result (${outcome}); it is thrown away: see who else writes to that queue, and run the same command again`,
+          1,
+        );
+      }
       // Written down first, gone from the queue then: a kill between the two leaves a result that expires.
       onEnded(asked, outcome);
       this.#waiting.delete(id);

@@ -1,13 +1,18 @@
 /** Files by their hash in a folder that several machines see. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { access, copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { synced } from '../../live/files/durableFiles.ts';
 import { StoreProblem } from './storedFiles.ts';
 import type { FileContent, StoredFiles } from './storedFiles.ts';
 
+/** A part that nobody has written to for so long is nobody's. */
+const PART_KEPT_MS = 86_400_000;
+
 export class FolderStore implements StoredFiles {
   readonly shown: string;
+  #isTidy = false;
 
   constructor(dir: string) {
     this.shown = dir;
@@ -25,7 +30,7 @@ export class FolderStore implements StoredFiles {
     });
   }
 
-  /** Under another name until it is whole: nobody sees a part of it. */
+  /** Under another name until it is whole and on the disk: nobody sees a part of it, after a power cut neither. */
   async put(sha256: string, content: FileContent): Promise<void> {
     await this.#told(async () => {
       await mkdir(this.shown, { recursive: true });
@@ -33,7 +38,10 @@ export class FolderStore implements StoredFiles {
       try {
         if ('text' in content) await writeFile(part, content.text);
         else await copyFile(content.file, part, constants.COPYFILE_FICLONE);
+        await synced(part);
+        if (!this.#isTidy) await this.#tidy((await stat(part)).mtimeMs);
         await rename(part, join(this.shown, sha256));
+        await synced(this.shown);
       } finally {
         await rm(part, { force: true });
       }
@@ -50,6 +58,17 @@ export class FolderStore implements StoredFiles {
         throw error;
       }
     });
+  }
+
+  /** Removes parts that a process left that was killed. `now`: by the clock of whoever keeps the folder. */
+  async #tidy(now: number): Promise<void> {
+    this.#isTidy = true;
+    for (const name of await readdir(this.shown)) {
+      if (!/^[0-9a-f]{64}\.part-[0-9a-f-]{36}$/.test(name)) continue;
+      const part = join(this.shown, name);
+      const { mtimeMs } = await stat(part).catch(() => ({ mtimeMs: Infinity }));
+      if (now - mtimeMs > PART_KEPT_MS) await rm(part, { force: true });
+    }
   }
 
   async #told<T>(work: () => Promise<T>): Promise<T> {

@@ -1,8 +1,7 @@
-/** A recording as files in a store: put there once, fetched into a cache, each byte checked by its hash. */
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+/** A recording as files: put into a store once, and what was fetched of it checked by its hashes. */
+import { createHash } from 'node:crypto';
+import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { StoreProblem } from './storedFiles.ts';
@@ -59,43 +58,27 @@ export async function storeRecording(
   return sha256;
 }
 
-/** The path of the recording in the cache, fetched and checked if it is not there. Rejects with `StoreProblem` for what is missing or has other content than its hash says. */
-export async function fetchRecording(store: StoredFiles, sha256: string, cache: string): Promise<string> {
-  const at = join(cache, sha256);
-  if (existsSync(at)) return recordingIn(at);
-  const part = join(cache, `${sha256}.part-${randomUUID()}`);
-  await mkdir(join(part, 'files'), { recursive: true });
-  try {
-    await fetched(store, sha256, join(part, 'manifest.json'));
-    const { name: folder, isFolder, files } = manifestIn(part);
-    for (const { name, sha256: hash } of files) {
-      const to = join(part, 'files', ...(isFolder ? [folder] : []), name);
-      await mkdir(dirname(to), { recursive: true });
-      await fetched(store, hash, to);
-    }
-    // Whole, or not there; another process may have been quicker.
-    await rename(part, at).catch((error: unknown) => {
-      if (!existsSync(at)) throw error;
-    });
-  } finally {
-    await rm(part, { recursive: true, force: true });
+/** What of a recording that was fetched is not as its hash says; null where all of it is. */
+export async function flawOf(dir: string, sha256: string): Promise<string | null> {
+  if ((await hashOrNull(join(dir, 'manifest.json'))) !== sha256)
+    return 'its list of files is not the one that its hash says';
+  const { name: folder, isFolder, files } = manifestIn(dir);
+  const root = join(dir, 'files', ...(isFolder ? [folder] : []));
+  for (const { name, sha256: hash } of files) {
+    const found = await hashOrNull(join(root, name));
+    if (found !== hash) return `${name} ${found === null ? 'is not there' : 'has other content than its hash says'}`;
   }
-  return recordingIn(at);
+  // What else lies there would be read with it.
+  const listed = new Set(files.map(({ name }) => name));
+  const other = filesBelow(root, '').find(name => !listed.has(name));
+  return other === undefined ? null : `${other} is none of its files`;
 }
 
-async function fetched(store: StoredFiles, sha256: string, to: string): Promise<void> {
-  if (!(await store.get(sha256, to)))
-    throw new StoreProblem(`tapes in ${store.shown}: has no ${sha256}; puntas tune --tapes puts it there`);
-  const found = await hashOfFile(to);
-  if (found !== sha256)
-    throw new StoreProblem(
-      `tapes in ${store.shown}: ${sha256} has other content than its name says (${found}): remove it there, and run puntas tune --tapes again`,
-    );
-}
+/** The path of a recording that was fetched. */
+export const recordingIn = (dir: string): string => join(dir, 'files', manifestIn(dir).name);
 
-const recordingIn = (dir: string): string => join(dir, 'files', manifestIn(dir).name);
-
-function manifestIn(dir: string): z.infer<typeof manifestSchema> {
+/** The list of its files. Throws `StoreProblem` for what is none. */
+export function manifestIn(dir: string): z.infer<typeof manifestSchema> {
   const file = join(dir, 'manifest.json');
   const bytes = statSync(file).size;
   const parsed = bytes > MANIFEST_BYTES_MOST ? null : manifestSchema.safeParse(jsonOf(readFileSync(file, 'utf8')));
@@ -122,8 +105,13 @@ function filesBelow(root: string, below: string): readonly string[] {
     });
 }
 
-async function hashOfFile(file: string): Promise<string> {
+/** SHA-256 in hex. */
+export async function hashOfFile(file: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
   return hash.digest('hex');
+}
+
+async function hashOrNull(file: string): Promise<string | null> {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() === true ? hashOfFile(file) : null;
 }

@@ -28,7 +28,7 @@ export function openS3(place: string, env: Env): StoredFiles {
   const found = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.-]+)*)\/?$/.exec(place);
   if (found === null)
     throw new UsageError(
-      `--tapes: expected a folder or s3://BUCKET/PREFIX, found ${place.includes('@') ? 'one with a user or password, which go into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' : JSON.stringify(place)}`,
+      `--tapes: expected a folder or s3://BUCKET/PREFIX, found ${/^s3:[\w./-]*$/.test(place) ? JSON.stringify(place) : 'one with other signs than letters, digits, dots and dashes; user and password go into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'}`,
     );
   const [, bucket = '', prefix = ''] = found;
   const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const;

@@ -3,6 +3,7 @@ import { paretoFront, verdictOn } from '../../../backtest/index.ts';
 import type { HeldOut, Tuning } from '../../../backtest/index.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { latenciesOf } from '../backtest/latencies.ts';
+import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
 import type { Progress } from '../messages/progress.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { bestConfig } from './bestConfig.ts';
@@ -43,7 +44,10 @@ export type TuneOptions = {
 export type StudySetup = {
   readonly study: Study;
   readonly digest: string;
+  /** Of the study as this registry has it: another in every registry, the same after a kill. */
+  readonly run: string;
   readonly tapes: readonly TuneTape[];
+  readonly references: ReferenceTapes;
   readonly latencies: readonly Latencies[];
 };
 
@@ -75,7 +79,9 @@ export async function tune(options: TuneOptions): Promise<Tuned> {
     const signed = () => ({ study: hours.study, at: new Date(now()).toISOString(), by, version });
     const { minor } = terms.pieces[0]!.market.instrument;
     executor =
-      (await options.elsewhere?.({ study, digest: hours.study, tapes, latencies })) ?? trialsHere(options.threads);
+      (await options.elsewhere?.({
+        ...{ study, digest: hours.study, run: runOf(registry, hours.study), tapes, references, latencies },
+      })) ?? trialsHere(options.threads);
     const run: StudyRun = { study, hours, registry, terms, executor, signed, progress, unit: minor };
     const trials = await runTrials(run);
     const best = bestTrial(trials, keys);
@@ -123,6 +129,10 @@ function beginOrGoOn({ keys, file }: Study, hours: StudyHours, registry: Registr
     ...{ file, tapes: hours.tapes, heldOut: hours.heldOut },
   });
 }
+
+/** Of its first record: when it began, by whom, from which file. */
+const runOf = (registry: Registry, study: string): string =>
+  digestOfData(registry.records().find(record => record.kind === 'study' && record.study === study) ?? study);
 
 /** Recorded first, read then: whoever is killed between the two has opened it. Run `here`, by this process, whoever runs the trials. */
 async function openHoldout(

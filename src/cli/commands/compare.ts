@@ -1,7 +1,7 @@
 /** The command that compares bots on recordings. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { comparisonPage, withoutCurves } from '../../../backtest/index.ts';
 import { modelsOf } from '../../app/backtest/backtest.ts';
@@ -44,7 +44,12 @@ export function addCompareCommand(program: Command): void {
       'run several bots on several recordings, under several fill models and fee tiers, side by side in one page; without -c every strategy, with parameters from the first part of each recording and one risk for all',
     )
     .requiredOption('--tape <paths...>', 'recordings, tapes, or folders of them')
-    .option('-c, --config <files...>', 'YAML files to compare, on the recordings of their books', [])
+    .addOption(
+      new Option('-c, --config <files...>', 'YAML files to compare, on the recordings of their books').default(
+        [],
+        'none',
+      ),
+    )
     .option(
       '--fees <tiers>',
       "own (the tier that the run's own volume gives, as 30 days of it), best (the highest), entry (the lowest), config (of the configured 30-day volume), separated by commas; without it own,best,entry, and config with -c; plots of one tier show the first",
@@ -62,11 +67,13 @@ export function addCompareCommand(program: Command): void {
       decimalFlag,
       '10',
     )
-    .option(
-      '--calibrate <share>',
-      'without -c: share of each recording that parameters come from, and that is not traded',
-      shareOf,
-      1 / 3,
+    .addOption(
+      new Option(
+        '--calibrate <share>',
+        'without -c: share of each recording that parameters come from, and that is not traded',
+      )
+        .argParser(shareOf)
+        .default(1 / 3, 'a third'),
     )
     .option('--anyway', 'without -c: run also what the first part of a recording says not to quote', false)
     .option('--latency-ms <spec>', 'as of puntas backtest', '25')

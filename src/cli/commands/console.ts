@@ -1,11 +1,12 @@
 /** The command that shows a bot: console. */
 import { spawn } from 'node:child_process';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { CONSOLE_DEFAULTS } from '../../config.ts';
 import { realClock } from '../../live/realClock.ts';
 import { EXIT } from '../../app/messages/exits.ts';
 import { readConfig } from '../../app/wiring/configFile.ts';
-import { portFlag } from '../terminal/flags.ts';
+import { portFlag, several } from '../terminal/flags.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 
 type ConsoleFlags = {
@@ -33,11 +34,10 @@ export function addConsoleCommand(program: Command): void {
       'address to listen on, instead of the one in the configuration; without console.viewerTokenFile whoever reaches it sees everything',
     )
     .option('--port <n>', 'port, instead of the one in the configuration; 0 takes a free one', portFlag)
-    .option(
-      '--allowed-host <name>',
-      'a further name by which it may be asked (Host header); may be repeated',
-      several,
-      [],
+    .addOption(
+      new Option('--allowed-host <name>', 'a further name by which it may be asked (Host header); may be repeated')
+        .argParser(several)
+        .default([], 'none'),
     )
     .option('--open', 'open it in the browser', false)
     .action(async (flags: ConsoleFlags) => {
@@ -82,5 +82,3 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
   darwin: ['open'],
   win32: ['cmd', '/c', 'start', ''],
 };
-
-const several = (name: string, before: readonly string[]): readonly string[] => [...before, name];

@@ -1,5 +1,6 @@
 /** The command that gives a running bot its changed configuration. */
 import { randomUUID } from 'node:crypto';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { carryOutReload } from '../../app/actions/carryOut.ts';
 import { askReload } from '../../app/inspect/askReload.ts';
@@ -29,7 +30,12 @@ export function addReloadCommand(program: Command): void {
     .option('--state <dir>', 'its state directory, when that is elsewhere than the file says')
     .option('--paper', 'of a run --paper', false)
     .option('--preview', 'only show what would change', false)
-    .option('--reason <text>', 'why; kept in actions.jsonl and reloads.jsonl beside the state', '')
+    .addOption(
+      new Option('--reason <text>', 'why; kept in actions.jsonl and reloads.jsonl beside the state').default(
+        '',
+        'none',
+      ),
+    )
     .option('--by <name>', 'who says so; without it the name of your login')
     .option('--json', 'print the answer as one JSON object (docs/json.md)', false)
     .action(async ({ json, by = ownName(), ...flags }: Flags) => {

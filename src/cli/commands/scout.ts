@@ -1,7 +1,7 @@
 /** The command that looks where quoting pays. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { scoutPage } from '../../../backtest/index.ts';
 import { written } from '../../app/backtest/csvFiles.ts';
@@ -50,11 +50,10 @@ export function addScoutCommand(program: Command): void {
     )
     .option('--books <names>', 'books, separated by commas; without it all', text => text.split(','))
     .option('--tape <paths...>', 'look at recordings, tapes, or folders of them instead')
-    .option(
-      '--for <duration>',
-      'real time to look, like 10m or 2h; Ctrl-C ends it with what was seen',
-      durationFlag,
-      HOUR_MS,
+    .addOption(
+      new Option('--for <duration>', 'real time to look, like 10m or 2h; Ctrl-C ends it with what was seen')
+        .argParser(durationFlag)
+        .default(HOUR_MS, '1h'),
     )
     .option(
       '--fees <tier>',

@@ -14,6 +14,7 @@ import {
   feesFlag,
   recordedTime,
   seedNumber,
+  several,
   sweepFlag,
   tapeBook,
   threadNumber,
@@ -87,11 +88,13 @@ function addBacktest(program: Command): void {
     .option('--seed <n>', 'seed of that flow', seedNumber)
     .option('--models <names>', 'fill models, separated by commas', 'pessimistic,expected,optimistic')
     .option('--from <rows>', 'levels or orders: which rows tell the book where a recording has both')
-    .option(
-      '--reference <book=dir>',
-      'a recording of a book that the configured reference or a route of hedges goes through, once for each of them',
-      (text: string, before: readonly string[]) => [...before, text],
-      [],
+    .addOption(
+      new Option(
+        '--reference <book=dir>',
+        'a recording of a book that the configured reference or a route of hedges goes through, once for each of them',
+      )
+        .argParser(several)
+        .default([], 'none'),
     )
     .option(
       '--latency-ms <spec>',
@@ -157,11 +160,13 @@ function addCalibrate(program: Command): void {
     .option('--cadence-ms <n>', 'how often orders are pegged anew', cadenceFlag, 1_000)
     .option('--latency-ms <spec>', 'as of puntas backtest', '25')
     .option('--feed-latency-ms <spec>', 'least time from the exchange to us', '0')
-    .option(
-      '--reference <book=dir>',
-      'a recording of the same time of a book that leads to ours, or of ours elsewhere: what it foretells; once for each of a chain, in its order',
-      (text: string, before: readonly string[]) => [...before, text],
-      [],
+    .addOption(
+      new Option(
+        '--reference <book=dir>',
+        'a recording of the same time of a book that leads to ours, or of ours elsewhere: what it foretells; once for each of a chain, in its order',
+      )
+        .argParser(several)
+        .default([], 'none'),
     )
     .option('--reference-age <seconds>', 'how old the reference is when it is quoted on', seedNumber, 1)
     .option('--json', 'print it as one JSON object', false)

@@ -1,10 +1,12 @@
 /** The command that runs trials for studies on other machines. */
+import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { EXIT } from '../../app/messages/exits.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
-import { durationFlag, threadNumber } from '../terminal/flags.ts';
+import { durationFlag, sizeFlag, threadNumber } from '../terminal/flags.ts';
 import { logger } from '../terminal/logger.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
@@ -14,6 +16,7 @@ type WorkerFlags = {
   readonly queue: string;
   readonly tapes?: string;
   readonly cache: string;
+  readonly cacheMax: number;
   readonly threads: number;
   readonly grace: number;
 };
@@ -31,14 +34,21 @@ export function addWorkerCommand(program: Command): void {
     )
     .option('--tapes <place>', 'where the recordings are, as it was said to puntas tune')
     .option('--cache <dir>', 'folder for recordings that were fetched', 'reports/tapes')
-    .option('--threads <n>', 'trials at once', threadNumber, 2)
-    .option(
-      '--grace <duration>',
-      'after SIGTERM trials may end for so long; then they are given back',
-      durationFlag,
-      20_000,
+    .addOption(
+      new Option(
+        '--cache-max <size>',
+        'what that folder may hold; beyond it recordings go that were not used for longest',
+      )
+        .argParser(sizeFlag)
+        .default(20e9, '20GB'),
     )
-    .action(async ({ queue, tapes, cache, threads, grace: graceMs }: WorkerFlags) => {
+    .option('--threads <n>', 'trials at once', threadNumber, 2)
+    .addOption(
+      new Option('--grace <duration>', 'after SIGTERM trials may end for so long; then they are given back')
+        .argParser(durationFlag)
+        .default(20_000, '20s'),
+    )
+    .action(async ({ queue, tapes, cache, cacheMax: cacheBytesMost, threads, grace: graceMs }: WorkerFlags) => {
       const keys = Object.keys(process.env).filter(name => name.startsWith('PUNTAS_API_'));
       if (keys.length > 0)
         throw new UsageError(
@@ -51,9 +61,11 @@ export function addWorkerCommand(program: Command): void {
       signalsToStop('leaving; others take its trials over in a moment', EXIT.broken).tell(() => stop.abort());
       const { runWorker } = await import('../../app/queue/trialWorker.ts');
       const clock = realClock();
+      // In containers several are process 1 of a host of the same name.
+      const who = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
       await runWorker({
-        ...{ place, store, cache, threads, graceMs, log, stop: stop.signal },
-        ...{ version: version(), who: `${hostname()}-${process.pid}`, now: () => clock.now() },
+        ...{ place, store, cache, cacheBytesMost, threads, graceMs, log, stop: stop.signal },
+        ...{ version: version(), who, now: () => clock.now() },
       });
     });
 }

@@ -52,6 +52,16 @@ export function durationFlag(text: string): number {
   return ms;
 }
 
+const UNITS = { MB: 1e6, GB: 1e9, TB: 1e12 } as const;
+
+/** Bytes of text like 500MB, 20GB or 1TB; above 0. */
+export function sizeFlag(text: string): number {
+  const [, digits, unit] = /^(\d+(?:\.\d+)?)(MB|GB|TB)$/.exec(text) ?? [];
+  const bytes = Number(digits) * UNITS[unit as keyof typeof UNITS];
+  if (!(bytes > 0 && bytes <= 1e15)) throw new InvalidArgumentError('expected a size like 500MB, 20GB or 1TB.');
+  return bytes;
+}
+
 /** A moment of the past, once it is known what time it is. */
 export type Moment = (now: Millis) => Millis;
 
@@ -116,6 +126,9 @@ export function decimalFlag(text: string): string {
   if (!(isDecimalText(text) && Number(text) > 0)) throw new InvalidArgumentError('expected decimal digits like 0.01.');
   return text;
 }
+
+/** Of a flag that may be there several times: all of them, in order. */
+export const several = (text: string, before: readonly string[]): readonly string[] => [...before, text];
 
 /** Chooses the book of `--tape`. */
 export const tapeBook = (command: Command): Command =>

@@ -12,6 +12,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Whole or not at all, also when the power fails: written beside, synced, renamed, and the folder synced. */
@@ -87,6 +88,16 @@ export function overwrite(file: string, text: string): void {
     fsyncSync(fd);
   } finally {
     closeSync(fd);
+  }
+}
+
+/** A file or a folder is on the disk as it is now. Holds nothing else up, however large it is. */
+export async function synced(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }
 

@@ -12,12 +12,16 @@ describe('the address of a queue', () => {
     ['rediss://user:pw@queue.example/2', 'redis', 'rediss://queue.example/2'],
     ['postgres://puntas:pw@db:5432/trials?sslmode=require', 'postgres', 'postgres://db:5432/trials'],
     ['postgresql://puntas@db/trials', 'postgres', 'postgresql://db/trials'],
-  ])('%s is of %s, and shown without user and password', (text, kind, shown) => {
-    expect(place(text)).toEqual({ kind, shown, url: text });
+    ['REDIS://:pw@queue', 'redis', 'redis://queue', 'redis://:pw@queue'],
+    ['Postgres://u:pw@db/trials', 'postgres', 'postgres://db/trials', 'postgres://u:pw@db/trials'],
+  ])('%s is of %s, and shown without user and password', (text, kind, shown, url = text) => {
+    expect(place(text)).toEqual({ kind, shown, url });
   });
 
   test.each([
     ['nothing', /found none that can be read/],
+    ['topsecret:another@host', /found none that can be read$/],
+    ['HTTP://:topsecret@host', /found http:\/\/$/],
     ['http://:topsecret@host', /found http:\/\/$/],
     ['redis://:topsecret@host/x', /another path/],
     ['postgres://u:topsecret@host', /no database/],

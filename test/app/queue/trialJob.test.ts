@@ -18,7 +18,8 @@ const hash = (letter: string): string => letter.repeat(64);
 const constant = { kind: 'constant', ms: 25 } as const;
 const latencies = { orders: constant, cancels: constant, answers: constant, feed: constant };
 const job: TrialJob = {
-  ...{ form: 1, version: '1.0.0', code: hash('c'), study: hash('d'), number: 3, text: 'a: 1\n', config: hash('e') },
+  ...{ form: 1, version: '1.0.0', code: hash('c'), study: hash('d'), run: hash('a'), number: 3 },
+  ...{ text: 'a: 1\n', config: hash('e') },
   bounds: [null, 1.25],
   setting: {
     ...{ book: 'btc_mxn', seed: 1, models: ['expected'], objective: 'net60s', segments: 2, startsAfterSeconds: [0] },
@@ -26,7 +27,7 @@ const job: TrialJob = {
     tapes: [
       { name: 'a', recorded: { files: hash('a') }, tuned: { market: 'btc_mxn', digest: hash('b'), from: 1, to: 2 } },
     ],
-    references: { btc_usd: hash('f') },
+    references: { btc_usd: { files: hash('f'), digest: hash('1') } },
   },
 };
 const through = <T>(value: T): unknown => JSON.parse(JSON.stringify(value)) as unknown;
@@ -56,10 +57,10 @@ describe('a job', () => {
     for (const key of Object.keys(job)) expect(trialJobOf({ ...job, [key]: undefined })).toEqual(expect.any(String));
   });
 
-  test('has one id whoever asks for it and under whatever number, and another for any other work', () => {
+  test('has one id under whatever number it is asked for, and another for any other work or run of a study', () => {
     const id = trialJobId(job);
     expect(trialJobId({ ...job, study: hash('0'), number: 9, version: 'x' })).toBe(id);
-    for (const other of [{ code: hash('0') }, { config: hash('0') }, { bounds: [0] }])
+    for (const other of [{ code: hash('0') }, { run: hash('0') }, { config: hash('0') }, { bounds: [0] }])
       expect(trialJobId({ ...job, ...other })).not.toBe(id);
     expect(trialJobId({ ...job, setting: { ...job.setting, seed: 2 } })).not.toBe(id);
     // As BullMQ wants it.

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fetchRecording, storeRecording } from '../../../src/app/tapeStore/recordingFiles.ts';
+import { RecordingCache } from '../../../src/app/tapeStore/recordingCache.ts';
+import { storeRecording } from '../../../src/app/tapeStore/recordingFiles.ts';
 import { openTapeStore } from '../../../src/app/tapeStore/tapeStore.ts';
 import type { StoredFiles } from '../../../src/app/tapeStore/storedFiles.ts';
 import { objectStore } from '../../queue/objectStore.ts';
@@ -19,6 +20,10 @@ const folder = (): string => {
   return dir;
 };
 const quiet = (): void => undefined;
+const fetchRecording = (store: StoredFiles, hash: string, dir: string): Promise<string> =>
+  new RecordingCache({ store, dir, bytesMost: Infinity, now: () => 0, tell: quiet }).use([hash], paths =>
+    Promise.resolve(paths[hash]!),
+  );
 
 beforeAll(async () => void (s3 = await objectStore()));
 afterAll(async () => {
@@ -115,7 +120,13 @@ describe('a bucket', () => {
 
   test.each([
     ['s3://Tapes', {}, /expected a folder or s3:\/\/BUCKET\/PREFIX, found "s3:\/\/Tapes"/],
-    ['s3://AKIA1:topsecret@tapes/p', {}, /^(?!.*topsecret).*found one with a user or password, which go into AWS_/],
+    ['s3://AKIA1:topsecret@tapes/p', {}, /^(?!.*topsecret).*found one with other signs.*password go into AWS_/],
+    ['S3://AKIA1:topsecret@tapes/p', {}, /^(?!.*topsecret).*found one with other signs.*password go into AWS_/],
+    ['s3://AKIA1:topsecret', {}, /^(?!.*topsecret).*found one with other signs/],
+    ['s3:tapes', {}, /expected a folder or s3:\/\/BUCKET\/PREFIX, found "s3:tapes"/],
+    ['gs://AKIA1:topsecret@tapes', {}, /expected a folder or s3:\/\/BUCKET\/PREFIX, found gs:\/\/$/],
+    ['FILE:///topsecret', {}, /found FILE:\/\/$/],
+    ['topsecret@x://tapes', {}, /found an address of no kind$/],
     ['s3://tapes', { AWS_ACCESS_KEY_ID: 'a' }, /AWS_SECRET_ACCESS_KEY not set/],
     [
       's3://tapes',
@@ -124,6 +135,10 @@ describe('a bucket', () => {
     ],
   ])('called %s with %o is refused before anything is asked', (place, env, line) => {
     expect(() => openTapeStore(place, env)).toThrow(line);
+  });
+
+  test('is known however its scheme is written', () => {
+    expect(openTapeStore('S3://tapes/p', s3.env).shown).toBe('s3://tapes/p');
   });
 
   test('that cannot be reached is tried again, then told', async () => {
