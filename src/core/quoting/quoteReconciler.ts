@@ -184,9 +184,9 @@ function keepers(
     away = new Float64Array(2 * size);
     choice = new Int8Array(2 * size);
   }
-  // The first row and the first column: nothing is paired.
-  kept.fill(0, 0, size);
-  away.fill(0, 0, size);
+  // The first row and the first column: nothing is paired. All others are written before they are read.
+  for (let j = 0; j < width; j++) kept[j] = away[j] = 0;
+  for (let c = width; c < size; c += width) kept[c] = away[c] = 0;
   for (let i = 1; i <= levels.length; i++) {
     for (let j = 1; j <= orders.length; j++) {
       const c = i * width + j;
