@@ -130,7 +130,7 @@ try {
   await exchange?.ended;
   rmSync(dir, { recursive: true, force: true });
 }
-const verdict = verdictOf(rows.filter(({ hours }) => hours * 60 >= minutes * WARM_UP));
+const verdict = verdictOf(rows, (minutes * WARM_UP) / 60);
 const report = { speed, pages: pageCount, every, minutes: (rows.at(-1)?.hours ?? 0) * 60, verdict, rows };
 if (values.out !== undefined) {
   writeFileSync(values.out, `${JSON.stringify(report)}\n`);
