@@ -33,6 +33,12 @@ const KEYS = {
     ['fees', 'fees'],
     ['hedging', 'hedging'],
   ],
+  hours: [
+    ['ink', 'net'],
+    ['buy', 'trading', '■'],
+    ['fees', 'fees', '■'],
+    ['hedging', 'hedging', '■'],
+  ],
 } as const;
 
 /** The whole HTML file: nothing in it is made from what somebody else wrote. */
@@ -54,7 +60,7 @@ export const DOCUMENT = `<!doctype html>
 <div id="actions" role="toolbar" aria-label="actions"></div>
 <div id="help" hidden>
 <p><kbd>←</kbd> <kbd>→</kbd> ten seconds, with <kbd>Shift</kbd> a minute, <kbd>Page Up</kbd> <kbd>Page Down</kbd> ten minutes, <kbd>Home</kbd> the first moment; <kbd>L</kbd> or <kbd>End</kbd> live</p>
-<p><kbd>J</kbd> <kbd>K</kbd> the next and the last level; <kbd>R</kbd> last minutes or whole run; <kbd>T</kbd> light or dark; <kbd>A</kbd> actions, <kbd>Esc</kbd> leaves them; <kbd>?</kbd> this</p>
+<p><kbd>J</kbd> <kbd>K</kbd> the next and the last level; <kbd>R</kbd> last minutes or whole run; <kbd>P</kbd> profit by hour or by day; <kbd>T</kbd> light or dark; <kbd>A</kbd> actions, <kbd>Esc</kbd> leaves them; <kbd>?</kbd> this</p>
 </div>
 <main>
 <div id="warnings" role="status"></div>
@@ -70,6 +76,7 @@ ${panel('budgets', 'Requests')}
 ${panel('levels', 'Why each level is there')}
 ${panel('orders', 'Orders')}
 ${panel('fills', 'Fills and markouts')}
+${plot('hours-plot', 'Profit net of fees', KEYS.hours, '<button id="period" type="button">by hour</button>')}
 ${panel('profit', 'Profit by hour and day')}
 ${panel('hedges', 'Hedges')}
 ${panel('ledger', 'Ledger')}

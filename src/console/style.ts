@@ -51,17 +51,17 @@ main{padding:8px 12px 24px;max-width:2200px;margin:0 auto}
 "depth inv inv profitc profitc regime regime"
 "depth inv inv profitc profitc budgets budgets"
 "levels levels orders orders orders fills fills"
-"profit profit profit ledger ledger events events"
+"hours hours hours ledger ledger events events"
 "profit profit profit hedges hedges events events"}
 .panel{background:var(--panel);border:1px solid var(--line);border-radius:5px;padding:6px 10px 8px;min-width:0;overflow:hidden}
-.at-depth{grid-area:depth}.at-price-plot{grid-area:price}.at-inventory-plot{grid-area:inv}.at-profit-plot{grid-area:profitc}.at-regime{grid-area:regime}.at-limits{grid-area:limits}.at-levels{grid-area:levels}.at-orders{grid-area:orders}.at-fills{grid-area:fills}.at-profit{grid-area:profit}.at-budgets{grid-area:budgets}.at-hedges{grid-area:hedges}.at-ledger{grid-area:ledger}.at-events{grid-area:events}
+.at-depth{grid-area:depth}.at-price-plot{grid-area:price}.at-inventory-plot{grid-area:inv}.at-profit-plot{grid-area:profitc}.at-regime{grid-area:regime}.at-limits{grid-area:limits}.at-levels{grid-area:levels}.at-orders{grid-area:orders}.at-fills{grid-area:fills}.at-hours-plot{grid-area:hours}.at-profit{grid-area:profit}.at-budgets{grid-area:budgets}.at-hedges{grid-area:hedges}.at-ledger{grid-area:ledger}.at-events{grid-area:events}
 h2{display:flex;align-items:baseline;gap:10px;font-size:11px;letter-spacing:.05em;text-transform:uppercase;color:var(--soft);margin:0 0 4px;font-weight:600}
 h2 .read{font-weight:400;letter-spacing:0;text-transform:none;white-space:pre;overflow:hidden;text-overflow:ellipsis;min-width:0}h2 button{margin-left:auto;text-transform:none;letter-spacing:0;white-space:nowrap}
 p{margin:0 0 6px}
 .legend{display:flex;flex-wrap:wrap;gap:0 12px;margin:0;font-size:11px;color:var(--soft)}.legend i{display:inline-block;width:12px;height:0;margin-right:4px;vertical-align:middle;border-top:2px solid}.legend i.dashed{border-top-style:dashed}.legend b{margin-right:3px;font-weight:400}
 .k-soft{color:var(--soft)}.k-buy{color:var(--buy)}.k-sell{color:var(--sell)}.k-ink{color:var(--ink)}.k-spread{color:var(--spread)}.k-inventory{color:var(--inventory)}.k-fees{color:var(--fees)}.k-hedging{color:var(--fair)}
-.at-price-plot,.at-inventory-plot,.at-profit-plot{display:flex;flex-direction:column}
-.plot{position:relative;flex:1 1 0;min-height:290px;min-width:0;overflow:hidden}.plot .uplot{position:absolute}.at-inventory-plot .plot,.at-profit-plot .plot{min-height:190px}
+.at-price-plot,.at-inventory-plot,.at-profit-plot,.at-hours-plot{display:flex;flex-direction:column}
+.plot{position:relative;flex:1 1 0;min-height:290px;min-width:0;overflow:hidden}.plot .uplot{position:absolute}.at-inventory-plot .plot,.at-profit-plot .plot,.at-hours-plot .plot{min-height:190px}
 .none{color:var(--soft);padding:2px 0}
 .wide{overflow-x:auto}.scroll{max-height:270px;overflow-y:auto}.at-profit .scroll,.at-events .scroll{max-height:400px}
 table{border-collapse:collapse;width:100%}
@@ -80,7 +80,7 @@ tr.own{background:var(--own)}tr.mid td{text-align:center!important;color:var(--i
 .waterfall caption{text-align:left;color:var(--soft);font-size:11px}.waterfall th{text-align:left;width:1%}.waterfall td:nth-child(2){width:1%}.waterfall td.bar{width:98%}
 .waterfall .track{position:relative;height:18px}.waterfall .bar i{position:absolute;top:4px;bottom:4px;border-radius:1px;background:var(--soft)}.waterfall .bar i.up{background:var(--spread)}.waterfall .bar i.down{background:var(--sell)}.waterfall .bar i.ink{background:var(--ink)}
 .figure{display:inline-block;margin-right:14px;white-space:nowrap}
-@media(max-width:1250px){#tiles{grid-template-columns:repeat(4,1fr)}.grid{grid-template-columns:repeat(2,minmax(0,1fr));grid-template-areas:"price price" "depth levels" "depth limits" "inv profitc" "orders fills" "regime budgets" "profit profit" "ledger events" "hedges hedges"}}
+@media(max-width:1250px){#tiles{grid-template-columns:repeat(4,1fr)}.grid{grid-template-columns:repeat(2,minmax(0,1fr));grid-template-areas:"price price" "depth levels" "depth limits" "inv profitc" "orders fills" "regime budgets" "hours hours" "profit profit" "ledger events" "hedges hedges"}}
 @media(max-width:720px){header{align-items:flex-start}.at{flex-basis:100%;flex-direction:row-reverse;justify-content:flex-end}main{padding:6px 6px 20px}.time{flex-wrap:wrap}#slider{flex-basis:100%}#when{flex:1;text-align:left}#tiles{grid-template-columns:repeat(2,1fr)}
-.grid{grid-template-columns:minmax(0,1fr);grid-template-areas:"price" "depth" "regime" "limits" "levels" "orders" "inv" "profitc" "fills" "profit" "budgets" "ledger" "hedges" "events"}.plot{min-height:220px!important}button{min-height:32px;padding:4px 10px}.read{display:none}}
+.grid{grid-template-columns:minmax(0,1fr);grid-template-areas:"price" "depth" "regime" "limits" "levels" "orders" "inv" "profitc" "fills" "hours" "profit" "budgets" "ledger" "hedges" "events"}.plot{min-height:220px!important}button{min-height:32px;padding:4px 10px}.read{display:none}}
 `;

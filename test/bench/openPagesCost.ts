@@ -77,7 +77,7 @@ let bot: Probed | null = null;
 let shown: Probed | null = null;
 try {
   const file = await soakConfig(dir);
-  bot = new Probed(['run', '-c', file, '--speed', values.speed], 'decisions');
+  bot = new Probed(['run', '-c', file, '--speed', values.speed], { probe: 'decisions' });
   await bot.says(/"msg":"quoting"|as maker/);
   shown = new Probed(['console', '-c', file, '--port', '0']);
   const [, url] = await shown.says(/console of \S+ at (http:\/\/127\.0\.0\.1:\d+)/);

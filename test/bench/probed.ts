@@ -1,4 +1,4 @@
-/** The built program with the probe in it: what it prints, and samples of its memory, handles and event loop on demand. */
+/** A built program with the probe in it: what it prints, and samples of its memory, handles and event loop on demand. */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -29,9 +29,13 @@ export class Probed {
   heard = '';
   #asked = 0;
 
-  /** Of the built program (`npm run build:all`). */
-  constructor(args: readonly string[], probe: What = 'sample') {
-    this.#child = fork(MAIN, args, {
+  /** Of the built program (`npm run build:all`), or another module beside it, with that environment on top of ours. */
+  constructor(
+    args: readonly string[],
+    { probe = 'sample', module = MAIN, env = {} }: { probe?: What; module?: string; env?: NodeJS.ProcessEnv } = {},
+  ) {
+    this.#child = fork(module, args, {
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       execArgv: ['--expose-gc', '--import', new URL(PROBES[probe], import.meta.url).href],
     });

@@ -11,6 +11,7 @@ export type Row = {
   readonly hours: number;
   readonly bot: ProbedSample;
   readonly console: ProbedSample;
+  readonly exchange: ProbedSample;
   readonly page: PageSample | null;
   /** Views that came to all pages together, and pages whose stream ended. */
   readonly views: number;
@@ -27,6 +28,8 @@ export type Verdict = Trend & {
   /** So much growth in an hour is called flat. */
   readonly allowed: number;
   readonly is: 'flat' | 'grows' | 'not shown';
+  /** Of the exchange, which fills what it keeps: shown, not judged. */
+  readonly isBeside: boolean;
 };
 
 type Figure = {
@@ -34,19 +37,21 @@ type Figure = {
   readonly unit: string;
   readonly allowed: number;
   readonly of: (row: Row) => number | null;
+  /** Goes with how long this process waits for a processor: judged at equal waits. */
+  readonly waits?: 'bot' | 'console' | 'exchange';
 };
 
 const sum = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((all, n) => all + n, 0);
 const MB = 1e6;
 
-const ofProcess = (name: 'bot' | 'console'): readonly Figure[] => [
+const ofProcess = (name: 'bot' | 'console' | 'exchange'): readonly Figure[] => [
   { name: `${name}: heap`, unit: 'MB', allowed: 3, of: row => row[name].heap / MB },
   { name: `${name}: resident`, unit: 'MB', allowed: 10, of: row => row[name].rss / MB },
-  { name: `${name}: open files and sockets`, unit: '', allowed: 1, of: row => row[name].fds },
-  { name: `${name}: handles`, unit: '', allowed: 2, of: row => sum(row[name].handles) },
+  { name: `${name}: open files and sockets`, unit: '', allowed: 1, of: row => row[name].fds, waits: name },
+  { name: `${name}: handles`, unit: '', allowed: 2, of: row => sum(row[name].handles), waits: name },
   { name: `${name}: threads`, unit: '', allowed: 0.5, of: row => row[name].threads },
-  { name: `${name}: event loop late, median`, unit: 'ms', allowed: 1, of: row => row[name].delay.median },
-  { name: `${name}: event loop late, p99`, unit: 'ms', allowed: 10, of: row => row[name].delay.p99 },
+  { name: `${name}: event loop late, median`, unit: 'ms', allowed: 1, of: row => row[name].delay.median, waits: name },
+  { name: `${name}: event loop late, p99`, unit: 'ms', allowed: 10, of: row => row[name].delay.p99, waits: name },
 ];
 
 const FIGURES: readonly Figure[] = [
@@ -56,22 +61,29 @@ const FIGURES: readonly Figure[] = [
   { name: 'page in the browser: nodes', unit: '', allowed: 200, of: row => row.page?.nodes ?? null },
   { name: 'page in the browser: listeners', unit: '', allowed: 5, of: row => row.page?.listeners ?? null },
 ];
+const BESIDE = ofProcess('exchange');
 
 /** A run's length in samples at twenty times speed, so that its sawtooth is no trend. */
 const blockOf = (samples: number): number => Math.max(2, Math.min(12, Math.floor(samples / 4)));
 
-/** Of each figure that was measured; none where there are too few samples. `flat`: the upper end of its interval is within what is allowed; `grows`: the lower end is beyond. */
-export function verdictOf(rows: readonly Row[]): readonly Verdict[] {
-  if (rows.length < 4) return [];
-  return FIGURES.flatMap(({ name, unit, allowed, of }) => {
-    const points = rows.flatMap(row => {
+/** The share of the time since the sample before in which its main thread waited for a processor. */
+function waitOf(name: 'bot' | 'console' | 'exchange', row: Row, before: Row | undefined): number {
+  if (before === undefined) return 0;
+  return (row[name].queuedMs - before[name].queuedMs) / ((row.hours - before.hours) * 3_600_000);
+}
+
+/** Of each figure that was measured, from that hour on; none where there are too few samples. `flat`: the upper end of its interval is within what is allowed; `grows`: the lower end is beyond. */
+export function verdictOf(all: readonly Row[], fromHours: number): readonly Verdict[] {
+  const rows = all.map((row, i) => ({ row, before: all[i - 1] })).filter(({ row }) => row.hours >= fromHours);
+  return [...FIGURES, ...BESIDE].flatMap(({ name, unit, allowed, of, waits }, i) => {
+    const points = rows.flatMap(({ row, before }) => {
       const value = of(row);
-      return value === null ? [] : [[row.hours, value] as const];
+      return value === null ? [] : [[row.hours, value, waits ? waitOf(waits, row, before) : 0] as const];
     });
     if (points.length < 4) return [];
     const trend = trendOf(points, blockOf(points.length));
     const is = trend.high <= allowed ? 'flat' : trend.low > allowed ? 'grows' : 'not shown';
-    return [{ figure: name, unit, ...trend, allowed, is }];
+    return [{ figure: name, unit, ...trend, allowed, is, isBeside: i >= FIGURES.length }];
   });
 }
 
@@ -124,7 +136,7 @@ export function soakPlot(rows: readonly Row[]): string {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12" fill="#333">`,
     '<title>The bot and its console over the time of a soak</title>',
     `<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
-    `<text x="${WIDTH - 10}" y="16" text-anchor="end"><tspan fill="${COLOURS.bot}">bot and exchange</tspan><tspan fill="${COLOURS.console}" dx="8">console</tspan></text>`,
+    `<text x="${WIDTH - 10}" y="16" text-anchor="end"><tspan fill="${COLOURS.bot}">bot</tspan><tspan fill="${COLOURS.console}" dx="8">console</tspan></text>`,
     ...parts,
     `<text x="${WIDTH - 10}" y="${height - 8}" text-anchor="end">${(hours * 60).toFixed(0)} minutes</text>`,
     '</svg>',

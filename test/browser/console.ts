@@ -105,7 +105,7 @@ describe('the page', () => {
     const { page, noise } = await opened(width, scheme);
     await page.locator('#depth tr.own').first().waitFor(SLOW);
     for (const id of PANELS) expect((await text(page, id)).trim(), id).not.toBe('');
-    expect(await page.locator('.plot canvas').count()).toBe(3);
+    expect(await page.locator('.plot canvas').count()).toBe(4);
     expect(await inPage<number>(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
     expect(await inPage<string>(page, 'document.body.innerText')).not.toMatch(/NaN|undefined|Infinity|\[object/);
     expect(await inPage<string>(page, 'getComputedStyle(document.body).backgroundColor')).toBe(
@@ -239,6 +239,55 @@ describe('an hour of recording', () => {
     expect(await text(page, 'when')).toMatch(/, 1 h 0 m ago$/);
     await page.keyboard.press('l');
     await page.locator(`html[data-shown="live ${now}"]`).waitFor(SLOW);
+    expect(noise).toEqual([]);
+  });
+
+  test('has a bar for each hour and each day: the parts that its row says, and their net', async () => {
+    const { page, noise } = await opened(1600, 'light', at);
+    await page.locator('#head', { hasNotText: 'reading the recording' }).waitFor(SLOW);
+    const rowsOf = async (by: 'hour' | 'day') =>
+      (
+        await page
+          .locator('#profit table', { hasText: `${by}, ` })
+          .locator('tbody tr')
+          .allInnerTexts()
+      ).map(row => {
+        const [from = '', ...sums] = row.split('\t');
+        return { from, sums: sums.slice(0, 3).map(sum => Number(sum.replaceAll(',', ''))) };
+      });
+    const areas = () =>
+      inPage<readonly [number, number]>(
+        page,
+        `(() => {
+          const canvas = document.querySelector('#hours-plot canvas');
+          const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+          const count = (r, g, b) => data.reduce((n, v, i) => n + (i % 4 === 0 && v === r && data[i + 1] === g && data[i + 2] === b), 0);
+          return [count(0x00, 0x67, 0xa8), count(0xcf, 0x22, 0x2e)];
+        })()`,
+      );
+    expect((await rowsOf('hour')).length).toBe(2);
+    for (const by of ['hour', 'day'] as const) {
+      const rows = await rowsOf(by);
+      const { width } = (await page.locator('#hours-plot .u-over').boundingBox())!;
+      await page.locator('#hours-plot .u-over').hover({ position: { x: width - 3, y: 20 } });
+      const told = await text(page, 'hours-plot-read');
+      const { from, sums } = rows[0]!;
+      expect(told.startsWith(by === 'day' ? from.slice(5) : from), `${told} of ${from}`).toBe(true);
+      const [net, trading, fees] = ['net', 'trading', 'fees'].map(part =>
+        Number(new RegExp(`${part} (\\S+)`).exec(told)![1]!.replaceAll(',', '')),
+      );
+      for (const [i, sum] of [net, trading, fees].entries()) expect(Math.abs(sum! - sums[i]!)).toBeLessThan(0.1);
+      // As large as they are: what trading brought against what it cost.
+      const [gain, loss] = [1, 2].map(part => rows.reduce((all, row) => all + Math.abs(row.sums[part]!), 0));
+      const [up, down] = await areas();
+      expect(Math.min(gain!, loss!)).toBeGreaterThan(0);
+      expect(up / down / (gain! / loss!)).toBeGreaterThan(0.8);
+      expect(up / down / (gain! / loss!)).toBeLessThan(1.25);
+      await page.keyboard.press('p');
+      await page.locator('#period', { hasText: by === 'hour' ? 'by day' : 'by hour' }).waitFor(SLOW);
+      // A frame, in which it is drawn.
+      await inPage(page, 'new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    }
     expect(noise).toEqual([]);
   });
 

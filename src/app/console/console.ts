@@ -133,6 +133,7 @@ function scripts(): Readonly<Record<string, string>> {
     'marketPanels',
     'accountPanels',
     'charts',
+    'profitBars',
     'texts',
     'state',
   ];

@@ -95,12 +95,6 @@ export class Charts {
 
   #made(id: string, lines: readonly Line[], hooks: readonly ((chart: UPlot) => void)[]) {
     const place = document.getElementById(id)!;
-    const axis = {
-      stroke: colour('soft'),
-      font: FONT,
-      grid: { stroke: colour('rule'), width: 1 },
-      ticks: { show: false },
-    };
     const chart = new uPlot(
       {
         width: Math.max(120, Math.floor(place.clientWidth)),
@@ -108,21 +102,10 @@ export class Charts {
         padding: [6, 8, 0, 0],
         legend: { show: false },
         cursor: { sync: { key: 'console' }, drag: { x: false, y: false }, points: { size: 5 } },
-        tzDate: seconds => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+        tzDate: utc,
         // A little room, and never no height at all.
         scales: { y: { range: (_, min, max) => roomy(min, max, lines === INVENTORY ? this.#limit() : null) } },
-        axes: [
-          {
-            ...axis,
-            size: 22,
-            space: 70,
-            values: (_, at, __, ___, step) =>
-              at.map(s =>
-                step >= 86_400 ? stamp(s * 1000).slice(5, 10) : clockOf(s * 1000).slice(0, step < 60 ? 8 : 5),
-              ),
-          },
-          { ...axis, size: 64, space: 26, values: (_, at) => at.map(v => short(v)) },
-        ],
+        axes: axes(),
         series: [
           {},
           ...lines.map(({ label, colour: name, width = 1 }) => ({
@@ -153,7 +136,7 @@ export class Charts {
     }
     const texts = lines.map(({ label }, i) => {
       const value = chart.data[i + 1]?.[idx];
-      return `${label} ${value === null || value === undefined ? '–' : short(value)}`;
+      return `${label} ${value === null || value === undefined ? '–' : brief(value)}`;
     });
     place.textContent = `${clockOf(at * 1000)}  ${texts.join('  ')}`;
   }
@@ -171,25 +154,21 @@ export class Charts {
   }
 
   #fills(chart: UPlot): void {
-    const { ctx, bbox } = chart;
     const { min, max } = chart.scales['x'] ?? {};
     if (min === undefined || max === undefined || min === null || max === null) return;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-    ctx.clip();
     const size = 4 * devicePixelRatio;
-    for (const [at = 0, side = 0, price = 0] of this.#history?.fills ?? []) {
-      if (at / 1000 < min || at / 1000 > max) continue;
-      const [x, y] = [chart.valToPos(at / 1000, 'x', true), chart.valToPos(price, 'y', true)];
-      ctx.fillStyle = colour(side > 0 ? 'buy' : 'sell');
-      ctx.beginPath();
-      ctx.moveTo(x, y - side * size);
-      ctx.lineTo(x - size, y + side * size);
-      ctx.lineTo(x + size, y + side * size);
-      ctx.fill();
-    }
-    ctx.restore();
+    clipped(chart, ctx => {
+      for (const [at = 0, side = 0, price = 0] of this.#history?.fills ?? []) {
+        if (at / 1000 < min || at / 1000 > max) continue;
+        const [x, y] = [chart.valToPos(at / 1000, 'x', true), chart.valToPos(price, 'y', true)];
+        ctx.fillStyle = colour(side > 0 ? 'buy' : 'sell');
+        ctx.beginPath();
+        ctx.moveTo(x, y - side * size);
+        ctx.lineTo(x - size, y + side * size);
+        ctx.lineTo(x + size, y + side * size);
+        ctx.fill();
+      }
+    });
   }
 }
 
@@ -210,7 +189,41 @@ function roomy(min: number | null, max: number | null, limit: number | null): [n
   return [low - room, high + room];
 }
 
-function level(chart: UPlot, value: number, name: string, dash: number[]): void {
+/** For a chart's `tzDate`. */
+export const utc = (seconds: number): Date => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC');
+
+/** Times UTC below, values on the left. */
+export function axes(): UPlot.Axis[] {
+  const axis = {
+    stroke: colour('soft'),
+    font: FONT,
+    grid: { stroke: colour('rule'), width: 1 },
+    ticks: { show: false },
+  };
+  return [
+    {
+      ...axis,
+      size: 22,
+      space: 70,
+      values: (_, at, __, ___, step) =>
+        at.map(s => (step >= 86_400 ? stamp(s * 1000).slice(5, 10) : clockOf(s * 1000).slice(0, step < 60 ? 8 : 5))),
+    },
+    { ...axis, size: 64, space: 26, values: (_, at) => at.map(v => brief(v)) },
+  ];
+}
+
+/** Nothing is painted outside of where the values are. */
+export function clipped({ ctx, bbox }: UPlot, paint: (ctx: CanvasRenderingContext2D) => void): void {
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  paint(ctx);
+  ctx.restore();
+}
+
+/** A line across. */
+export function level(chart: UPlot, value: number, name: string, dash: number[]): void {
   const { ctx, bbox } = chart;
   const y = Math.round(chart.valToPos(value, 'y', true)) + 0.5;
   if (y < bbox.top || y > bbox.top + bbox.height) return;
@@ -225,10 +238,12 @@ function level(chart: UPlot, value: number, name: string, dash: number[]): void 
   ctx.restore();
 }
 
-const colour = (name: string): string =>
+/** Of the palette that is shown. */
+export const colour = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-function short(value: number): string {
+/** With as many digits as tell something. */
+export function brief(value: number): string {
   const size = Math.abs(value);
   return size >= 1e4 || Number.isInteger(value)
     ? value.toLocaleString('en-US', { maximumFractionDigits: size >= 1e5 ? 0 : 2 })

@@ -5,6 +5,7 @@ import { Dialogs } from './dialogs.ts';
 import { h, render } from './elements.ts';
 import type { Panel } from './elements.ts';
 import * as market from './marketPanels.ts';
+import { ProfitBars } from './profitBars.ts';
 import * as standing from './statePanels.ts';
 import { State } from './state.ts';
 import { clockOf, span, stamp } from './texts.ts';
@@ -32,6 +33,7 @@ const place = (id: string): HTMLElement => document.getElementById(id)!;
 const slider = place('slider') as HTMLInputElement;
 const root = document.documentElement;
 const charts = new Charts();
+const bars = new ProfitBars();
 let isDue = false;
 let isHeld = false;
 
@@ -80,6 +82,7 @@ function show(): void {
   render(standing.warningsPanel(view, state), place('warnings'));
   for (const [name, panel] of Object.entries(PANELS)) render(panel(view, state), place(name));
   if (history !== null) charts.show(history, view);
+  bars.show(view);
   document.title = `${view.book} ${view.decision.regime.regime} · Puntas`;
   root.dataset['shown'] = `${view.kind} ${view.at}`;
   root.classList.toggle('is-past', state.past !== null);
@@ -132,13 +135,24 @@ function theme(): void {
   const isDark =
     (root.dataset['theme'] ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
   root.dataset['theme'] = isDark ? 'light' : 'dark';
+  recolour();
+}
+
+function recolour(): void {
   charts.reset();
+  bars.reset();
 }
 
 function range(): void {
   charts.range = charts.range === 'recent' ? 'whole' : 'recent';
   place('range').textContent = charts.range === 'recent' ? 'last 15 minutes' : 'whole run';
   charts.reset();
+}
+
+function period(): void {
+  bars.by = bars.by === 'hour' ? 'day' : 'hour';
+  place('period').textContent = `by ${bars.by}`;
+  bars.reset();
 }
 
 const help = (): void => {
@@ -156,6 +170,7 @@ const KEYS: Readonly<Record<string, (isShift: boolean) => void>> = {
   j: () => level(1),
   k: () => level(-1),
   r: range,
+  p: period,
   t: theme,
   '?': help,
   a: () => dialogs.focus(),
@@ -178,6 +193,7 @@ slider.addEventListener('change', () => (isHeld = false));
 place('live').addEventListener('click', () => state.go(null));
 place('theme').addEventListener('click', theme);
 place('range').addEventListener('click', range);
+place('period').addEventListener('click', period);
 place('keys').addEventListener('click', help);
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => charts.reset());
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);
 void whoIsThere();

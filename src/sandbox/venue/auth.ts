@@ -25,8 +25,8 @@ export const expectedSignature = (
 export class Gate {
   readonly #keys: ReadonlyMap<string, ApiKey>;
   readonly #clock: Clock;
-  /** By key: the v2 nonces seen, in two sets that take turns: when one is full, the other is forgotten. */
-  readonly #seen = new Map<string, { recent: Set<string>; older: Set<string> }>();
+  /** By key: the v2 nonces seen, in two sets that take turns: when one is full, the other is forgotten. As numbers: a piece of a header's text would hold all of it. */
+  readonly #seen = new Map<string, { recent: Set<bigint>; older: Set<bigint> }>();
   /** By key: the highest v1 nonce. */
   readonly #highest = new Map<string, bigint>();
 
@@ -69,12 +69,13 @@ export class Gate {
     if (switches.nonceSkewMs > 0 && !(skew <= switches.nonceSkewMs)) return refused('0207');
     let seen = this.#seen.get(key.key);
     if (!seen) this.#seen.set(key.key, (seen = { recent: new Set(), older: new Set() }));
-    if (seen.recent.has(nonce) || seen.older.has(nonce)) return refused('0201', 'the nonce was used before');
+    const value = BigInt(nonce);
+    if (seen.recent.has(value) || seen.older.has(value)) return refused('0201', 'the nonce was used before');
     if (seen.recent.size >= switches.noncesKept) {
       seen.older = seen.recent;
       seen.recent = new Set();
     }
-    seen.recent.add(nonce);
+    seen.recent.add(value);
     return done(key);
   }
 }

@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../../src/core/index.ts';
 import { expectedSignature } from '../../../src/sandbox/venue/auth.ts';
@@ -171,6 +173,25 @@ describe('a private request', () => {
   it.each(cases)('with %j keeps the nonce rules', (switches, nonces) => {
     const a = arena(switches);
     expect(nonces.map(([nonce]) => ask(a, signed(a.ann, nonce)))).toEqual(nonces.map(([, expected]) => expected));
+  });
+
+  it('costs the memory of a number for each nonce, not of the request that it came with', () => {
+    const many = 10_000;
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const a = arena({ rateLimits: 'off', noncesKept: 2 * many });
+    const heap = () => {
+      collect();
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const asked = () => {
+      for (let i = 0; i < many; i++) ask(a, signed(a.ann));
+      return heap();
+    };
+    // The code that it takes is compiled by then.
+    const before = asked();
+    expect((asked() - before) / many).toBeLessThan(100);
   });
 
   it('with a wrong signature leaves its nonce unused', () => {

@@ -1,0 +1,164 @@
+/** The chart of profit by hour or by day: what trading, fees and hedging brought, one on the other, and the net of them. */
+import type UPlot from 'uplot';
+import { axes, brief, clipped, colour, level, utc } from './charts.ts';
+import { stamp } from './texts.ts';
+import type { ConsoleView, ShownHour } from './view.ts';
+
+/** Loaded before this script. */
+declare const uPlot: typeof UPlot;
+
+const PARTS = [
+  ['trading', 'buy'],
+  ['fees', 'fees'],
+  ['hedging', 'fair'],
+] as const;
+const PERIOD_S = { hour: 3_600, day: 86_400 };
+/** So many periods are as wide as the chart, at least: one alone is no wall. */
+const PERIODS_MIN = 12;
+/** Of its period a bar takes so much. */
+const WIDTH = 0.76;
+
+export class ProfitBars {
+  by: keyof typeof PERIOD_S = 'hour';
+  readonly #place = document.getElementById('hours-plot')!;
+  #chart: UPlot | null = null;
+  #rows: readonly ShownHour[] = [];
+  #view: ConsoleView | null = null;
+  #isDue = false;
+
+  constructor() {
+    new ResizeObserver(() => {
+      const size = this.#size();
+      if (this.#place.clientWidth > 0) this.#chart?.setSize(size);
+    }).observe(this.#place);
+  }
+
+  /** Draws anew: colours or the period have changed. */
+  reset(): void {
+    this.#chart?.destroy();
+    this.#chart = null;
+    this.#due();
+  }
+
+  show(view: ConsoleView): void {
+    if (view === this.#view) return;
+    this.#view = view;
+    this.#due();
+  }
+
+  #due(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    requestAnimationFrame(() => {
+      this.#isDue = false;
+      if (this.#view !== null) this.#draw(this.#view);
+    });
+  }
+
+  #draw({ hours, days }: ConsoleView): void {
+    this.#rows = this.by === 'hour' ? hours : days;
+    const all = [...PARTS.map(([part]) => part), 'net'] as const;
+    this.#chart ??= this.#made();
+    this.#chart.setData([
+      this.#rows.map(row => this.#centreOf(row)),
+      ...all.map(part => this.#rows.map(row => Number(row[part]))),
+    ]);
+  }
+
+  #size(): { readonly width: number; readonly height: number } {
+    const { clientWidth, clientHeight } = this.#place;
+    return { width: Math.max(120, Math.floor(clientWidth)), height: Math.max(80, Math.floor(clientHeight)) };
+  }
+
+  /** A bar stands over its period, in seconds. */
+  #centreOf({ from }: ShownHour): number {
+    return from / 1000 + PERIOD_S[this.by] / 2;
+  }
+
+  #made(): UPlot {
+    return new uPlot(
+      {
+        ...this.#size(),
+        // Half of a time stands beyond the last hour.
+        padding: [6, 20, 0, 0],
+        legend: { show: false },
+        cursor: { drag: { x: false, y: false }, points: { show: false } },
+        tzDate: utc,
+        scales: { x: { range: () => this.#reach() }, y: { range: () => this.#height() } },
+        axes: axes(),
+        series: [
+          {},
+          ...[...PARTS, ['net']].map(([label = '']) => ({ label, paths: () => null, points: { show: false } })),
+        ],
+        hooks: { draw: [chart => this.#bars(chart)], setCursor: [chart => this.#read(chart)] },
+      },
+      [[]],
+      this.#place,
+    );
+  }
+
+  #reach(): [number, number] {
+    const [first, last] = [this.#rows[0], this.#rows.at(-1)];
+    if (first === undefined || last === undefined) return [0, PERIOD_S[this.by]];
+    const end = last.from / 1000 + PERIOD_S[this.by];
+    return [Math.min(first.from / 1000, end - PERIODS_MIN * PERIOD_S[this.by]), end];
+  }
+
+  #height(): [number, number] {
+    const ends = this.#rows.flatMap(row => stackOf(row).flatMap(({ from, to }) => [from, to]));
+    const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
+    const room = (high - low) * 0.08 || 1;
+    return [low - room, high + room];
+  }
+
+  #bars(chart: UPlot): void {
+    const [ink, panel] = [colour('ink'), colour('panel')];
+    const half = (PERIOD_S[this.by] / 2) * WIDTH;
+    const y = (value: number): number => chart.valToPos(value, 'y', true);
+    clipped(chart, ctx => {
+      for (const row of this.#rows) {
+        const centre = this.#centreOf(row);
+        const [left, right] = [centre - half, centre + half].map(x => chart.valToPos(x, 'x', true)) as [number, number];
+        const width = Math.max(1, right - left);
+        for (const { name, from, to } of stackOf(row)) {
+          ctx.fillStyle = colour(name);
+          ctx.fillRect(left, y(to), width, y(from) - y(to));
+        }
+        const line = 2 * devicePixelRatio;
+        const net = y(Number(row.net)) - line / 2;
+        // Told from every colour that it lies on.
+        ctx.fillStyle = panel;
+        ctx.fillRect(left - line, net - line / 2, width + 2 * line, 2 * line);
+        ctx.fillStyle = ink;
+        ctx.fillRect(left - line, net, width + 2 * line, line);
+      }
+    });
+    level(chart, 0, 'soft', []);
+  }
+
+  /** The period under the pointer, in words above the chart. */
+  #read(chart: UPlot): void {
+    const place = document.getElementById('hours-plot-read')!;
+    const { idx } = chart.cursor;
+    const row = idx === null || idx === undefined ? undefined : this.#rows[idx];
+    place.textContent =
+      row === undefined
+        ? ''
+        : [
+            stamp(row.from).slice(5, this.by === 'hour' ? 16 : 10),
+            ...(['net', 'trading', 'fees', 'hedging'] as const).map(part => `${part} ${brief(Number(row[part]))}`),
+          ].join('  ');
+  }
+}
+
+/** Where each part of a bar begins and ends: gains upward from zero, losses downward. */
+function stackOf(row: ShownHour): readonly { readonly name: string; readonly from: number; readonly to: number }[] {
+  let [up, down] = [0, 0];
+  return PARTS.map(([part, name]) => {
+    const value = Number(row[part]);
+    const from = value < 0 ? down : up;
+    if (value < 0) down += value;
+    else up += value;
+    return { name, from, to: from + value };
+  });
+}
