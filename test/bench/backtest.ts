@@ -27,7 +27,7 @@ import type { TapeFigures } from './tape.ts';
 
 const BENCH = process.env['PUNTAS_BENCH'] ?? '../shared/bench';
 const EVENTS = Number(process.env['PUNTAS_BENCH_EVENTS'] ?? 10_000_000);
-const ROUNDS = 3;
+const ROUNDS = 5;
 /** Of the compiled loop's events per second. Of several models or configurations those of all of them count; three models and a tape have no aim of their own. */
 const AIMS = {
   book: 0.5,
