@@ -155,8 +155,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'evidence counted from the end of a cancel',
     file: 'src/core/orders/orders.ts',
-    from: "if (!(order?.state === 'unknown' && startedAt >= this.#expiry(order))) return isNews;",
-    to: "if (!(order?.state === 'unknown' && at >= this.#expiry(order))) return isNews;",
+    from: "if (order?.state === 'unknown' && startedAt >= this.#expiry(order)) order.emptyCancels++;",
+    to: "if (order?.state === 'unknown' && at >= this.#expiry(order)) order.emptyCancels++;",
     test: 'test/core/orders/orders.test.ts',
     title:
       'that is unknown is not closed while a cancel of its own began before its fence, however late its answer came',

@@ -174,9 +174,8 @@ export class Engine {
         break;
     }
     // The very sum that drivers are told: past a power of two the difference may be another, and a driver would ask for ever.
-    if (event.at >= this.decidesAt) return this.#decide(event.at);
-    // Whether what was canceled is gone can be asked now; there is nothing to decide before that is known.
-    return event.kind === 'canceled' ? this.#unknownOrders.looks(event.at) : NOTHING;
+    if (event.at < this.decidesAt) return NOTHING;
+    return this.#decide(event.at);
   }
 
   /** Orders of ours that may be in the exchange's book. */
@@ -361,7 +360,8 @@ export class Engine {
         this.#placed(event.id, event.outcome, event.at);
         break;
       case 'canceled':
-        if (this.#orders.cancelAnswered(event.ids, event.outcome, event.startedAt, event.at)) this.#dirty = true;
+        this.#orders.cancelAnswered(event.ids, event.outcome, event.startedAt, event.at);
+        this.#dirty = true;
     }
   }
 

@@ -214,11 +214,9 @@ export class Orders {
   /**
    * A cancel's answer. Only the oids it lists are known to be on their way out: cancels are worked on after they are answered (public
    * facts 8), so that a look-up or a read must still confirm the end. For one order whose oid is not known, any oid listed is its own.
-   * False when it changes nothing that a decision goes by: those that were on their way out still are, and can be asked about.
    */
-  cancelAnswered(ids: readonly string[], outcome: Outcome<readonly string[]>, startedAt: Millis, at: Millis): boolean {
-    if (outcome.kind !== 'done') return true;
-    let isNews = false;
+  cancelAnswered(ids: readonly string[], outcome: Outcome<readonly string[]>, startedAt: Millis, at: Millis): void {
+    if (outcome.kind !== 'done') return;
     for (const oid of outcome.value) {
       const known = this.#byOid.get(oid);
       const alone = ids.length === 1 ? this.#live.get(ids[0]!) : undefined;
@@ -231,7 +229,6 @@ export class Orders {
         this.#news({ kind: 'resolved', order });
       }
       if (!mayLive(order)) continue;
-      if (order.state !== 'canceling') isNews = true;
       this.#move(order, 'cancel');
       order.cancelSentAt = at;
     }
@@ -239,11 +236,9 @@ export class Orders {
       const order = this.#live.get(id);
       if (order) order.cancelAnswered = true;
     }
-    if (ids.length !== 1 || outcome.value.length > 0) return isNews;
+    if (ids.length !== 1 || outcome.value.length > 0) return;
     const order = this.#live.get(ids[0]!);
-    if (!(order?.state === 'unknown' && startedAt >= this.#expiry(order))) return isNews;
-    order.emptyCancels++;
-    return true;
+    if (order?.state === 'unknown' && startedAt >= this.#expiry(order)) order.emptyCancels++;
   }
 
   /**

@@ -77,26 +77,6 @@ describe('the engine', () => {
     expect(desk.places().length).toBe(4);
   });
 
-  it('asks whether what was canceled is gone as soon as the cancel is answered, and decides nothing before that is known', () => {
-    const quoting = quoteAround(2);
-    let decisions = 0;
-    const strategy: Strategy = { quote: view => (decisions++, quoting.quote(view)) };
-    const desk = new Desk({ strategy, patience: { ...PATIENCE, decideEveryMs: 1000 } }).open().rounds(2, 1000);
-    desk.fateOfCancel = () => 'lost';
-    desk.canLook = false;
-    desk.bids = [[1010, 50]];
-    desk.asks = [[1030, 50]];
-    desk.rounds(2, 1000);
-    const { id, oid } = desk.live[0]!;
-    expect(desk.engine.order(id)?.state).toBe('canceling');
-    desk.now += 900;
-    const before = { decisions, commands: desk.log.length };
-    const outcome = { kind: 'done', value: [oid] } as const;
-    desk.step({ kind: 'canceled', at: desk.now, startedAt: desk.now - 100, ids: [id], outcome });
-    expect(decisions).toBe(before.decisions);
-    expect(desk.log.slice(before.commands)).toMatchObject([{ kind: 'look', ids: [id] }]);
-  });
-
   it.each([
     ['book stale', (desk: Desk) => (desk.now += 3001)],
     ['book one-sided', (desk: Desk) => (desk.bids = [])],

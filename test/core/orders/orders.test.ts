@@ -173,7 +173,7 @@ class World {
         const outcome: Outcome<readonly string[]> = isAnswered
           ? { kind: 'done', value: hit.map(t => t.oid) }
           : { kind: 'unknown', reason: 'reset' };
-        const deliver = () => void this.orders.cancelAnswered(ids, outcome, startedAt, this.now);
+        const deliver = (): void => this.orders.cancelAnswered(ids, outcome, startedAt, this.now);
         this.later(this.now + delay, deliver);
         if (isTwice) this.later(this.now + delay + 40, deliver);
       });
