@@ -191,7 +191,7 @@ describe('puntas promote', () => {
     noteInJournal(dir, approved(1, 2, 'paper', keptCopy(dir, best), keptCopy(dir, before)));
     noteInJournal(dir, placed(1, 3));
     writeFileSync(live, best);
-    const bot = puntas(['run', '-c', live, '--speed', '10']);
+    const bot = puntas(['run', '-c', live, '--speed', '3']);
     await bot.sees(/"bids":3,"asks":3/);
     expect((await promote(live)).lines).toEqual([]);
     // It hears nothing for longer than a reload waits.
