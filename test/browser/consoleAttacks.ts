@@ -30,6 +30,7 @@ const OWN = [
   'marketPanels',
   'accountPanels',
   'charts',
+  'profitBars',
   'texts',
   'state',
 ];
