@@ -1,10 +1,11 @@
 /** The console's page in a real browser, fed with texts that want to be more than text: from views, moments, previews and outcomes. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pageScripts } from '../../src/app/console/console.ts';
 import { serveConsole } from '../../src/console/index.ts';
 import type { ConsoleServer } from '../../src/console/index.ts';
 import { ROOT } from '../cli/program.ts';
@@ -18,27 +19,7 @@ let server: ConsoleServer;
 /** What the console of the test says next, everywhere. */
 let evil = '';
 
-const packages = createRequire(import.meta.url);
-const read = (path: string) => readFileSync(path, 'utf8');
-const OWN = [
-  'main',
-  'access',
-  'dialogs',
-  'lines',
-  'elements',
-  'statePanels',
-  'marketPanels',
-  'accountPanels',
-  'charts',
-  'profitBars',
-  'texts',
-  'state',
-];
-const scripts = () => ({
-  'uPlot.js': read(packages.resolve('uplot/dist/uPlot.iife.min.js')),
-  'preact.js': read(join(dirname(packages.resolve('preact')), 'preact.min.umd.js')),
-  ...Object.fromEntries(OWN.map(name => [`${name}.js`, read(`${ROOT}/dist/src/console/page/${name}.js`)])),
-});
+const LIBRARY_STYLE = createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css');
 const HISTORY = { run: 3, recent: [FULL_VIEW.point], whole: [FULL_VIEW.point], fills: [[7_000_000, -1, 1]] };
 
 beforeAll(async () => {
@@ -46,7 +27,8 @@ beforeAll(async () => {
   let made = 0;
   server = await serveConsole(
     {
-      ...{ scripts: scripts(), libraryStyle: read(packages.resolve('uplot/dist/uPlot.min.css')) },
+      scripts: pageScripts(pathToFileURL(`${ROOT}/dist/src/console/page/`)),
+      libraryStyle: readFileSync(LIBRARY_STYLE, 'utf8'),
       history: () => JSON.stringify(HISTORY),
       past: async () => {
         if (evil.length % 2 === 1) throw new Error(evil);

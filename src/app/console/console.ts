@@ -54,7 +54,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const beside = new BesideRun(config, clock, () => [...actionEvents(config.state.dir), ...door.shown]);
   const server = await serveConsole(
     {
-      scripts: scripts(),
+      scripts: pageScripts(),
       libraryStyle: readFileSync(fromPackages('uplot/dist/uPlot.min.css'), 'utf8'),
       history: () => {
         const shown = live.replay?.now?.history.shown;
@@ -121,8 +121,8 @@ const SECRETS = /^PUNTAS_(?:API_KEY|API_SECRET|WEBHOOK_TOKEN(?:_OLD)?|TELEGRAM_T
 
 const fromPackages = (path: string): string => createRequire(import.meta.url).resolve(path);
 
-/** Throws what reading a missing one throws. */
-function scripts(): Readonly<Record<string, string>> {
+/** The scripts of the page by name, from the folder where they were built. Throws what reading a missing one throws. */
+export function pageScripts(built = new URL('../../console/page/', import.meta.url)): Readonly<Record<string, string>> {
   const own = [
     'main',
     'access',
@@ -142,9 +142,7 @@ function scripts(): Readonly<Record<string, string>> {
     'uPlot.js': read(fromPackages('uplot/dist/uPlot.iife.min.js')),
     // Beside what programs import: the package does not name it.
     'preact.js': read(join(dirname(fromPackages('preact')), 'preact.min.umd.js')),
-    ...Object.fromEntries(
-      own.map(name => [`${name}.js`, readFileSync(new URL(`../../console/page/${name}.js`, import.meta.url), 'utf8')]),
-    ),
+    ...Object.fromEntries(own.map(name => [`${name}.js`, readFileSync(new URL(`${name}.js`, built), 'utf8')])),
   };
 }
 
