@@ -37,7 +37,7 @@ export class Charts {
   #drawn: { readonly chart: UPlot; readonly place: HTMLElement; readonly lines: readonly Line[] }[] = [];
   #history: ConsoleHistory | null = null;
   #view: ConsoleView | null = null;
-  #isDue = false;
+  readonly #due = oncePerFrame(() => this.#draw());
 
   constructor() {
     const sizes = new ResizeObserver(() => this.#fit());
@@ -55,15 +55,6 @@ export class Charts {
     if (history === this.#history && view === this.#view) return;
     [this.#history, this.#view] = [history, view];
     this.#due();
-  }
-
-  #due(): void {
-    if (this.#isDue) return;
-    this.#isDue = true;
-    requestAnimationFrame(() => {
-      this.#isDue = false;
-      this.#draw();
-    });
   }
 
   #draw(): void {
@@ -97,8 +88,7 @@ export class Charts {
     const place = document.getElementById(id)!;
     const chart = new uPlot(
       {
-        width: Math.max(120, Math.floor(place.clientWidth)),
-        height: Math.max(80, Math.floor(place.clientHeight)),
+        ...chartSizeOf(place),
         padding: [6, 8, 0, 0],
         legend: { show: false },
         cursor: { sync: { key: 'console' }, drag: { x: false, y: false }, points: { size: 5 } },
@@ -188,6 +178,25 @@ function roomy(min: number | null, max: number | null, limit: number | null): [n
   const room = (high - low) * 0.08 || Math.abs(high) * 0.001 || 1;
   return [low - room, high + room];
 }
+
+/** Asks for it to be drawn with the next frame, however often it is called before. */
+export function oncePerFrame(draw: () => void): () => void {
+  let isDue = false;
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    requestAnimationFrame(() => {
+      isDue = false;
+      draw();
+    });
+  };
+}
+
+/** Of a chart there; of one that is folded away the least. */
+export const chartSizeOf = ({ clientWidth, clientHeight }: HTMLElement) => ({
+  width: Math.max(120, Math.floor(clientWidth)),
+  height: Math.max(80, Math.floor(clientHeight)),
+});
 
 /** For a chart's `tzDate`. */
 export const utc = (seconds: number): Date => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC');

@@ -1,6 +1,6 @@
 /** The chart of profit by hour or by day: what trading, fees and hedging brought, one on the other, and the net of them. */
 import type UPlot from 'uplot';
-import { axes, brief, clipped, colour, level, utc } from './charts.ts';
+import { axes, brief, clipped, colour, level, oncePerFrame, chartSizeOf, utc } from './charts.ts';
 import { stamp } from './texts.ts';
 import type { ConsoleView, ShownHour } from './view.ts';
 
@@ -24,12 +24,13 @@ export class ProfitBars {
   #chart: UPlot | null = null;
   #rows: readonly ShownHour[] = [];
   #view: ConsoleView | null = null;
-  #isDue = false;
+  readonly #due = oncePerFrame(() => {
+    if (this.#view !== null) this.#draw(this.#view);
+  });
 
   constructor() {
     new ResizeObserver(() => {
-      const size = this.#size();
-      if (this.#place.clientWidth > 0) this.#chart?.setSize(size);
+      if (this.#place.clientWidth > 0) this.#chart?.setSize(chartSizeOf(this.#place));
     }).observe(this.#place);
   }
 
@@ -46,15 +47,6 @@ export class ProfitBars {
     this.#due();
   }
 
-  #due(): void {
-    if (this.#isDue) return;
-    this.#isDue = true;
-    requestAnimationFrame(() => {
-      this.#isDue = false;
-      if (this.#view !== null) this.#draw(this.#view);
-    });
-  }
-
   #draw({ hours, days }: ConsoleView): void {
     this.#rows = this.by === 'hour' ? hours : days;
     const all = [...PARTS.map(([part]) => part), 'net'] as const;
@@ -65,11 +57,6 @@ export class ProfitBars {
     ]);
   }
 
-  #size(): { readonly width: number; readonly height: number } {
-    const { clientWidth, clientHeight } = this.#place;
-    return { width: Math.max(120, Math.floor(clientWidth)), height: Math.max(80, Math.floor(clientHeight)) };
-  }
-
   /** A bar stands over its period, in seconds. */
   #centreOf({ from }: ShownHour): number {
     return from / 1000 + PERIOD_S[this.by] / 2;
@@ -78,7 +65,7 @@ export class ProfitBars {
   #made(): UPlot {
     return new uPlot(
       {
-        ...this.#size(),
+        ...chartSizeOf(this.#place),
         // Half of a time stands beyond the last hour.
         padding: [6, 20, 0, 0],
         legend: { show: false },
