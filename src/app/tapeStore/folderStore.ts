@@ -1,9 +1,9 @@
 /** Files by their hash in a folder that several machines see. */
-import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { synced } from '../../live/files/durableFiles.ts';
+import { isMissing, PART, partOf } from './parts.ts';
 import { StoreProblem } from './storedFiles.ts';
 import type { FileContent, StoredFiles } from './storedFiles.ts';
 
@@ -34,7 +34,7 @@ export class FolderStore implements StoredFiles {
   async put(sha256: string, content: FileContent): Promise<void> {
     await this.#told(async () => {
       await mkdir(this.shown, { recursive: true });
-      const part = join(this.shown, `${sha256}.part-${randomUUID()}`);
+      const part = join(this.shown, partOf(sha256));
       try {
         if ('text' in content) await writeFile(part, content.text);
         else await copyFile(content.file, part, constants.COPYFILE_FICLONE);
@@ -64,7 +64,7 @@ export class FolderStore implements StoredFiles {
   async #tidy(now: number): Promise<void> {
     this.#isTidy = true;
     for (const name of await readdir(this.shown)) {
-      if (!/^[0-9a-f]{64}\.part-[0-9a-f-]{36}$/.test(name)) continue;
+      if (!PART.test(name)) continue;
       const part = join(this.shown, name);
       const { mtimeMs } = await stat(part).catch(() => ({ mtimeMs: Infinity }));
       if (now - mtimeMs > PART_KEPT_MS) await rm(part, { force: true });
@@ -79,5 +79,3 @@ export class FolderStore implements StoredFiles {
     }
   }
 }
-
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';

@@ -1,9 +1,9 @@
 /** Recordings that were fetched from a store, in a folder that several workers may share: whole or not there, checked by their hashes before they are used, and let go when room is needed. */
-import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { synced } from '../../live/files/durableFiles.ts';
+import { isMissing, PART, partOf } from './parts.ts';
 import { flawOf, hashOfFile, manifestIn, recordingIn } from './recordingFiles.ts';
 import { StoreProblem } from './storedFiles.ts';
 import type { StoredFiles } from './storedFiles.ts';
@@ -115,7 +115,7 @@ export class RecordingCache {
   async #fetched(hash: string): Promise<string> {
     const { store, dir } = this.#options;
     const at = join(dir, hash);
-    const name = `${hash}.part-${randomUUID()}`;
+    const name = partOf(hash);
     const part = join(dir, name);
     this.#parts.set(name, 0);
     try {
@@ -161,8 +161,8 @@ export class RecordingCache {
 
   /** First out of sight, then gone. `unusedSince`: only if nobody has used it since; false where somebody has. */
   async #away(hash: string, unusedSince?: number): Promise<boolean> {
-    const at = join(this.#options.dir, hash);
-    const part = `${at}.part-${randomUUID()}`;
+    const { dir } = this.#options;
+    const [at, part] = [join(dir, hash), join(dir, partOf(hash))];
     if (unusedSince !== undefined && this.#used.has(hash)) return false;
     try {
       renameSync(at, part);
@@ -198,7 +198,6 @@ export class RecordingCache {
 }
 
 const WHOLE = /^[0-9a-f]{64}$/;
-const PART = /^[0-9a-f]{64}\.part-[0-9a-f-]{36}$/;
 
 /** `at`: when it was used last. */
 type Entry = { readonly name: string; readonly at: number };
@@ -220,8 +219,6 @@ function bytesBelow(dir: string): number {
     throw error;
   }
 }
-
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 const gigabytes = (bytes: number): string => `${Number((bytes / 1e9).toPrecision(3))} GB`;
 
