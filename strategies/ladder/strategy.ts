@@ -5,7 +5,7 @@ import { roundTripShare } from '../fees.ts';
 import { defineStrategy } from '../defineStrategy.ts';
 import { spreadFromMarket } from '../fromMarket.ts';
 import { toleranceOf } from '../parameters.ts';
-import { adverseSteps, totalOf } from '../quoteLevels.ts';
+import { adverseSteps, clamp, totalOf } from '../quoteLevels.ts';
 import { SPREAD_STEPS, spreadTuning } from '../spread.ts';
 import { among } from '../tuning.ts';
 import { ladderEdgeProblem, ladderLimitProblems, ladderParameters, spreadsOf } from './parameters.ts';
@@ -222,6 +222,3 @@ function frontOf(view: View, side: Side, overlooked: number): number {
   }
   return 0;
 }
-
-/** NaN becomes the lower bound. */
-const clamp = (x: number, low: number, high: number): number => (x > low ? Math.min(x, high) : low);
