@@ -336,7 +336,7 @@ describe('keys alone', () => {
     await page.keyboard.press('j');
     await pressed.filter({ hasNotText: first }).waitFor(SLOW);
     await page.keyboard.press('r');
-    expect(await text(page, 'range')).toBe('whole run');
+    expect(await text(page, 'range')).toBe('all');
     await page.keyboard.press('t');
     expect(await attribute(page, 'data-theme')).toBe('dark');
     await page.keyboard.press('?');

@@ -47,10 +47,10 @@ function addStatus(program: Command): void {
       ),
   )
     .option('--json', 'print one JSON object (docs/json.md)', false)
-    .action((options: Where & { json: boolean }) => {
+    .action(async (options: Where & { json: boolean }) => {
       const clock = realClock();
       const dir = folderOf(options);
-      const told = botStatus(
+      const told = await botStatus(
         dir,
         clock,
         progress(clock, line => process.stderr.write(line)),

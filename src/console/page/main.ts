@@ -145,7 +145,7 @@ function recolour(): void {
 
 function range(): void {
   charts.range = charts.range === 'recent' ? 'whole' : 'recent';
-  place('range').textContent = charts.range === 'recent' ? 'last 15 minutes' : 'whole run';
+  place('range').textContent = charts.range === 'recent' ? 'last 15 minutes' : 'all';
   charts.reset();
 }
 

@@ -10,8 +10,10 @@ import type { AccountEvent, EngineEvent, RestoredLedger } from './event.ts';
 import { Freshness } from '../marketdata/freshness.ts';
 import { TradingAccount } from '../accounting/tradingAccount.ts';
 import type { AccountView } from '../accounting/tradingAccount.ts';
+import type { ProfitSinceOpening } from '../accounting/sinceOpening.ts';
 import type { Booked } from '../accounting/holdings.ts';
 import { Inventory } from '../accounting/inventory.ts';
+import { HourEnds } from '../accounting/sinceOpening.ts';
 import { amountExact, priceExact, priceFloor } from '../model/instrument.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
 import { lockedByOrders } from '../accounting/foreignLocks.ts';
@@ -47,6 +49,8 @@ export class Engine {
   readonly #orders: Orders;
   readonly #account: TradingAccount;
   readonly #inventory: Inventory;
+  /** Ends of the UTC hours of this run. */
+  readonly hourEnds = new HourEnds();
   readonly #risk: RiskSupervisor;
   readonly #adverseSelection: AdverseSelection | null;
   /** Of an earlier run, for a later one, where this one has none. */
@@ -100,6 +104,8 @@ export class Engine {
 
   /** Takes one event and returns the commands to carry out, in order. Throws only when a belief about our own code is broken. */
   step(event: EngineEvent): readonly Approved<Command>[] {
+    if (this.#at === -Infinity) this.hourEnds.begin(event.at);
+    else if (this.hourEnds.isOver(event.at)) this.hourEnds.end(this.#inventory.profitSinceOpening(this.#at), event.at);
     this.#at = event.at;
     if (!this.#stopping && (this.#quoteUptime.isRunning || this.#missing(event.at) === null))
       this.#quoteUptime.pass(event.at, this.#orders);
@@ -225,6 +231,7 @@ export class Engine {
       ...this.#account.kept(recent),
       target: this.#inventory.targetLots(this.#account.total(this.#rules.instrument.major)),
       guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
+      profit: this.#inventory.profitSinceOpening(this.#at),
       ...(adverse ? { adverse } : {}),
     };
   }
@@ -280,6 +287,7 @@ export class Engine {
       decisions: this.#decisions,
       account: this.#account,
       inventory: this.#inventory,
+      lastEventAt: this.#at,
       market: this.#market,
       adverseSelection: this.#adverseSelection,
       counts: this.#counts,
@@ -375,10 +383,18 @@ export class Engine {
     for (const order of orders) this.#orders.restore(order, at);
     if (ledger === null) return;
     this.#account.restore(ledger);
-    this.#inventory.restore(this.#account.total(this.#rules.instrument.major), ledger.target);
+    this.#inventory.restore(this.#account.total(this.#rules.instrument.major), ledger.target, ledger.profit);
+    this.#endEarlierHour(ledger.profit ?? null, at);
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
     this.#adverseLeft = ledger.adverse;
     if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
+  }
+
+  /** An earlier run ended in an hour that is over: its end is the end of that hour. */
+  #endEarlierHour(earlier: ProfitSinceOpening | null, at: Millis): void {
+    if (earlier === null || earlier.at === null) return;
+    this.hourEnds.begin(earlier.at);
+    if (this.hourEnds.isOver(at)) this.hourEnds.end(earlier, at);
   }
 
   #halt(reason: string | null): void {
@@ -429,7 +445,7 @@ export class Engine {
   #booked(booked: Booked): void {
     if (booked.kind === 'trade' && booked.trade.book === this.#rules.instrument.symbol)
       this.#trade(booked.trade, this.#at);
-    else this.#inventory.moved(booked);
+    else this.#inventory.moved(booked, this.#at);
   }
 
   #trade(trade: OwnTrade, at: Millis): void {

@@ -9,6 +9,7 @@ import type { NormalizedLevel, LevelRefusal } from '../quoting/normalizeQuote.ts
 import type { Order, OrderNews, Patience } from '../orders/orders.ts';
 import type { PullRules } from '../quoting/quotePuller.ts';
 import type { CancelReason, RequoteTolerance } from '../quoting/quoteReconciler.ts';
+import type { ProfitSinceOpening } from '../accounting/sinceOpening.ts';
 import type { Fill, Profit } from '../accounting/position.ts';
 import type { Regime, RegimeState } from '../risk/regimes.ts';
 import type { RegimeRules } from '../risk/regimeWatch.ts';
@@ -93,6 +94,10 @@ export type Snapshot = {
   readonly decisions: readonly DecisionCount[];
   readonly fills: number;
   readonly profit: Profit;
+  /** Profit of this run, marked at the mid; it stays so where `profit` is summed over the runs of a process. */
+  readonly runProfit: Profit;
+  /** Profit since the opening of the ledger, this run included. */
+  readonly sinceOpening: ProfitSinceOpening;
   readonly inventory: Money;
   /** Markouts of our fills, and how far each side is moved out for them; null when they are not followed. */
   readonly markouts: { readonly curves: readonly MarkoutCurve[]; readonly widenBps: WidenBps } | null;

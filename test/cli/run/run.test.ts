@@ -76,6 +76,7 @@ describe.concurrent('puntas run', () => {
       'orders',
       'fills',
       'position',
+      'profit',
       'pnl',
       'uptime',
       'requests',
