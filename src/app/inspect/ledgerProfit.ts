@@ -13,15 +13,25 @@ export type BookedTrade = {
   readonly book: string | null;
   /** As the exchange wrote it. */
   readonly price: string | null;
+  /** Null where an older Puntas kept none; the order and its level also where the order is not the bot's. */
+  readonly role: 'maker' | 'taker' | null;
+  readonly clientOrderId: string | null;
+  readonly level: string | null;
 };
 
 /** Null for what is no trade. */
 export function bookedTrade({ source, why }: Pick<LedgerEntry, 'source' | 'why'>): BookedTrade | null {
   const [kind, trade, order] = source.split(' ');
   if (kind !== 'trade' || trade === undefined) return null;
-  const told = /^(\S+) at (\d+(?:\.\d+)?)$/.exec(why ?? '');
-  return { trade, order: order ?? '', book: told?.[1] ?? null, price: told?.[2] ?? null };
+  const told = TRADE.exec(why ?? '');
+  return {
+    ...{ trade, order: order ?? '', book: told?.[1] ?? null, price: told?.[2] ?? null },
+    ...{ role: (told?.[3] ?? null) as BookedTrade['role'], clientOrderId: told?.[4] ?? null, level: told?.[5] ?? null },
+  };
 }
+
+/** What `Holdings` writes of a trade. */
+const TRADE = /^(\S{1,40}) at (\d{1,40}(?:\.\d{1,40})?)(?: as (maker|taker))?(?: of (\S{1,40}))?(?: level (\d{1,4}))?$/;
 
 /** Of one hour or day, in the minor currency: `trading + fees + hedging` is the net. */
 export type ProfitSums = {

@@ -125,6 +125,13 @@ export class Inventory {
     return this.#explained()?.profit() ?? NO_PROFIT;
   }
 
+  /** Profit of all fills and conversions against the mid, less fees: what moves of the mid bring is not in it. Null before the first mid. */
+  profitOfTrading(): Money | null {
+    if (this.#position === null || this.#position.twiceMid === null) return null;
+    const { spread, fees, hedging } = this.#position.profit();
+    return money(spread + fees + hedging);
+  }
+
   /** Profit since the opening of the ledger, with this run's; throws as `profit` does. `at`: time of the last event. */
   profitSinceOpening(at: Millis): ProfitSinceOpening {
     return profitSinceOpening(this.#earlier, this.#explained(), this.#openedAt, at);

@@ -38,6 +38,7 @@ import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
 import type { LastFill, Quote, View } from '../quoting/strategy.ts';
+import { money } from '../model/units.ts';
 import type { Amount, Millis, Side } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
@@ -87,7 +88,11 @@ export class Engine {
     this.#unknownOrders = new UnknownOrderResolver(this.#orders, options.patience.lookEveryMs);
     this.#orphanOrders = new OrphanOrders(this.#ids, this.#orders);
     this.#inventory = new Inventory(options.instrument, options.target);
-    this.#account = new TradingAccount(options.patience, booked => this.#booked(booked));
+    this.#account = new TradingAccount(
+      options.patience,
+      booked => this.#booked(booked),
+      trade => this.#fillOf(trade),
+    );
     this.#decisions = new Decisions(options.isTraced ?? false);
     this.#risk = new RiskSupervisor(options, this.#inventory, news => options.onNews?.(news));
     this.#adverseSelection = options.adverseSelection
@@ -451,6 +456,7 @@ export class Engine {
   #trade(trade: OwnTrade, at: Millis): void {
     // The price is for show, and somebody else's may be off our grid; the money of a trade is exact whatever its price.
     const price = priceExact(this.#rules.instrument, trade.price) ?? priceFloor(this.#rules.instrument, trade.price);
+    const before = this.#inventory.profitOfTrading();
     const fill = this.#inventory.trade(trade, price, this.#ids.ownerOf(trade, this.#orders));
     if (fill.id === null) return;
     const lots = amountExact(this.#rules.instrument, trade.major);
@@ -461,7 +467,19 @@ export class Engine {
     this.#lastFill[trade.side] = { at, side: trade.side, price };
     if (fill.maker) this.#adverseSelection?.fill(fill.id, trade.side, price, price * lots, trade.createdAt, at);
     this.#dirty = true;
-    this.#options.onNews?.({ kind: 'fill', fill });
+    const after = this.#inventory.profitOfTrading();
+    const gain = before === null || after === null ? null : money(after - before);
+    this.#options.onNews?.({ kind: 'fill', fill, level: this.#levelOf(fill.id), gain });
+  }
+
+  #levelOf(id: string): number | null {
+    return this.#orders.get(id)?.level ?? null;
+  }
+
+  /** Whose order of which level a trade filled. */
+  #fillOf(trade: OwnTrade): { readonly id: string | null; readonly level: number | null } {
+    const id = this.#ids.ownerOf(trade, this.#orders);
+    return { id, level: id === null ? null : this.#levelOf(id) };
   }
 
   #placed(id: string, outcome: Outcome<{ readonly oid: string }>, at: Millis): void {

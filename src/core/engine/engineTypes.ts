@@ -63,7 +63,8 @@ export type EngineNews =
   | { readonly kind: 'not taken'; readonly id: string; readonly why: NotTaken }
   | { readonly kind: 'canceling'; readonly order: Order; readonly reason: CancelReason | RiskRefusal }
   | { readonly kind: 'refused'; readonly order: Order; readonly code: string; readonly message: string }
-  | { readonly kind: 'fill'; readonly fill: Fill }
+  /** `level`: of its order, from 1; null where that is not known. `gain`: what it brought against the mid, less its fee; null before the first mid. */
+  | { readonly kind: 'fill'; readonly fill: Fill; readonly level: number | null; readonly gain: Money | null }
   | { readonly kind: 'count'; readonly side: Side; readonly event: OrderCount }
   /** `why`: what is missing to be ready, or why nothing of what is wanted can be shown; null when quotes are. */
   | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null; readonly why: string | null }

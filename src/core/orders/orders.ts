@@ -25,6 +25,8 @@ export type Order = {
   readonly oid: string | null;
   /** It never rests in the book: it trades when it arrives, or is gone. */
   readonly takes?: boolean;
+  /** Which of the wanted levels it was placed for, from 1, best first; absent where that is not known. */
+  readonly level?: number;
 };
 
 type Live = {
@@ -131,7 +133,7 @@ export class Orders {
     for (const order of this.#justEnded) if (order.takes !== true && order.closedAt >= startedAt) yield order;
   }
 
-  intend(id: string, side: Side, price: Price, amount: Amount, at: Millis, takes = false): Order {
+  intend(id: string, side: Side, price: Price, amount: Amount, at: Millis, more: Pick<Order, 'takes' | 'level'> = {}): Order {
     if (this.#live.has(id) || this.#finished.has(id)) throw new Error(`origin id ${id} was used before`);
     const order: Live = {
       id,
@@ -143,7 +145,8 @@ export class Orders {
       state: 'intent',
       ending: null,
       oid: null,
-      takes,
+      takes: more.takes ?? false,
+      ...(more.level === undefined ? {} : { level: more.level }),
       answeredAt: at,
       closedAt: at,
       cancelSentAt: -Infinity,
