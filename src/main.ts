@@ -3,7 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { closeToDebuggers, refuseUncheckedCertificates } from './app/wiring/safeProcess.ts';
 import { addCommands } from './cli/commands/index.ts';
-import { guardTerminal } from './cli/terminal/terminal.ts';
+import { guardTerminal, printed } from './cli/terminal/terminal.ts';
 import { version } from './cli/terminal/version.ts';
 
 closeToDebuggers();
@@ -14,7 +14,9 @@ const program = new Command('puntas')
   .version(version())
   .exitOverride()
   .configureOutput({
-    outputError: (text, write) => write(`${text.replace(/^error: /, '').trimEnd()} (see puntas --help)\n`),
+    writeOut: text => process.stdout.write(printed(text, process.stdout)),
+    outputError: (text, write) =>
+      write(`${printed(`${text.replace(/^error: /, '').trimEnd()} (see puntas --help)`, process.stderr)}\n`),
   });
 
 // What is written is for who runs it: state, keys and tapes tell of an account.

@@ -4,6 +4,9 @@ import type { DestinationStream, Logger } from 'pino';
 import pretty from 'pino-pretty';
 import { maskedText } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
+import { folded } from '../../app/messages/wrapped.ts';
+import { ownCommandName, withCommandName } from './commandName.ts';
+import { columnsOf } from './terminal.ts';
 
 /** In JSON: a backslash itself, which is none, or a control character other than tab and line end. */
 const CONTROL = /\\(?:\\|u00[01][0-9a-f]|u007f|[bfr])/g;
@@ -24,7 +27,7 @@ export const lineRoom = (to: { readonly isTTY?: boolean; readonly columns?: numb
 export function logger(level: string, secrets: readonly string[], to?: DestinationStream): Log {
   // A line is JSON: what it would unfold to on a terminal is written as escapes in it.
   const mask = (line: string): string =>
-    maskedText(line, secrets)
+    maskedText(withCommandName(line, JSON.stringify(ownCommandName).slice(1, -1)), secrets)
       .replace(CONTROL, sign => (sign === '\\\\' ? sign : '\ufffd'))
       .replace(RAW_CONTROL, '\ufffd');
   const options = {
@@ -46,7 +49,12 @@ export function logger(level: string, secrets: readonly string[], to?: Destinati
       ignore: 'pid,hostname',
       translateTime: 'SYS:HH:MM:ss.l',
       hideObject: level !== 'debug',
-      messageFormat: (line, key) => [line[key], line['stack']].filter(part => typeof part === 'string').join('\n'),
+      messageFormat: (line, key) =>
+        [line[key], line['stack']]
+          .filter(part => typeof part === 'string')
+          .flatMap(text => text.split('\n'))
+          .flatMap((row, i) => folded(row, columnsOf(process.stderr), i === 0 ? PREFIX.length + 1 : 0))
+          .join('\n'),
     }),
   );
   return withLevel(shown);

@@ -133,7 +133,14 @@ export class Orders {
     for (const order of this.#justEnded) if (order.takes !== true && order.closedAt >= startedAt) yield order;
   }
 
-  intend(id: string, side: Side, price: Price, amount: Amount, at: Millis, more: Pick<Order, 'takes' | 'level'> = {}): Order {
+  intend(
+    id: string,
+    side: Side,
+    price: Price,
+    amount: Amount,
+    at: Millis,
+    more: Pick<Order, 'takes' | 'level'> = {},
+  ): Order {
     if (this.#live.has(id) || this.#finished.has(id)) throw new Error(`origin id ${id} was used before`);
     const order: Live = {
       id,
