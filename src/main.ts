@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command line: adds every command and turns every end into an exit code. */
 import { Command, CommanderError } from 'commander';
+import { smallLimitOf } from './app/wiring/processLimits.ts';
 import { closeToDebuggers, refuseUncheckedCertificates } from './app/wiring/safeProcess.ts';
 import { addCommands } from './cli/commands/index.ts';
 import { guardTerminal, printed } from './cli/terminal/terminal.ts';
@@ -25,6 +26,13 @@ process.umask(0o077);
 const args = process.argv.slice(2);
 const asksOnly =
   args[0] === undefined || args[0] === 'help' || args.some(arg => /^(-h|--help|-V|--version)$/.test(arg));
+
+// Before anything is loaded: with too few files nothing more can be, not even what makes sentences of errors.
+const tooSmall = asksOnly ? null : smallLimitOf(args[0]);
+if (tooSmall !== null) {
+  console.error(tooSmall);
+  process.exit(2);
+}
 
 try {
   // For every command, those that speak to nobody too, so that none is forgotten; and before anything of theirs is loaded.

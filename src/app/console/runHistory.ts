@@ -74,19 +74,21 @@ export class RunHistory {
 
   /** Continues what an earlier run of the bot has shown: a change of runs is no end of charts, fills, events and counts. */
   follow(earlier: RunHistory): void {
-    this.#recent = [...earlier.#recent, ...this.#recent].slice(-RECENT_MAX);
+    // A clock that was set back must not draw a line back.
+    const before = ([at = 0]: readonly number[]): boolean => at < (this.#startedAt ?? Infinity);
+    this.#recent = [...earlier.#recent.filter(before), ...this.#recent].slice(-RECENT_MAX);
     this.#wholeStep = Math.max(this.#wholeStep, earlier.#wholeStep);
-    this.#whole = [...earlier.#whole, ...this.#whole];
+    this.#whole = [...earlier.#whole.filter(before), ...this.#whole];
     this.#thin();
     this.#fills = [...earlier.#fills, ...this.#fills].slice(-FILLS_MAX);
     this.#waiting = [...earlier.#waiting, ...this.#waiting];
     this.#events = [...earlier.#events, ...this.#events].slice(-EVENTS_MAX);
     this.#hourEnds = [...earlier.#hourEnds, ...this.#hourEnds].slice(-HOURS_MAX);
     for (const side of ['bid', 'ask'] as const) {
-      const [own, before] = [this.#markouts[side], earlier.#markouts[side]];
-      own.fills += before.fills;
-      own.sum += before.sum;
-      own.weight += before.weight;
+      const [own, theirs] = [this.#markouts[side], earlier.#markouts[side]];
+      own.fills += theirs.fills;
+      own.sum += theirs.sum;
+      own.weight += theirs.weight;
     }
     this.#earlier = earlier.#earlier;
     if (earlier.#engine !== null)
