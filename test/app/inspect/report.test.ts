@@ -284,8 +284,8 @@ describe('a bot that was started again', () => {
       expect(joined).toHaveLength(fills);
       for (const [isTime, , isOrder, order, role, level, rows_] of joined) {
         expect([isTime, isOrder, role]).toEqual([true, true, 'maker']);
-        expect(String(order)).toMatch(/^demo-\d+-\d+$/);
-        expect(String(level)).toMatch(/^[123]$/);
+        expect(text([order])[0]).toMatch(/^demo-\d+-\d+$/);
+        expect(text([level])[0]).toMatch(/^[123]$/);
         expect(Number(rows_)).toBe(3);
       }
       // What was paid and got is what the ledger has.
