@@ -29,11 +29,11 @@ export const midPriceOf = (twiceMid: Money): Money => money(twiceMid / 2n);
 
 /** Sums as decimal text. */
 export const partsText = ({ total, spread, inventory, fees, hedging }: Profit): PrintedProfitParts => ({
-  total: textOfMoney(total),
   spread: textOfMoney(spread),
   inventory: textOfMoney(inventory),
   fees: textOfMoney(fees),
   hedging: textOfMoney(hedging),
+  total: textOfMoney(total),
 });
 
 /** `+12.50 mxn since the opening (2026-11-20 14:05 UTC), this run +1.20`: the same words everywhere. */

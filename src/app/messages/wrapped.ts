@@ -19,12 +19,12 @@ export const foldedText = (text: string, width: number): string =>
   Number.isFinite(width)
     ? text
         .split('\n')
-        .map(line => folded(line, width).join('\n'))
+        .map(line => foldedRow(line, width).join('\n'))
         .join('\n')
     : text;
 
 /** `used`: columns of the first row that are taken. */
-export function folded(line: string, width: number, used = 0): readonly string[] {
+export function foldedRow(line: string, width: number, used = 0): readonly string[] {
   if (line.length <= width - used) return [line];
   const indent = ' '.repeat(Math.min(/^ */.exec(line)![0].length + 2, Math.floor(width / 2)));
   const rows: string[] = [];

@@ -1,7 +1,6 @@
 /** The words that run this program where it runs: hints print the command that works. */
 import { hostname } from 'node:os';
 import { basename, delimiter, dirname, sep } from 'node:path';
-import { COMMAND_FILES } from '../commands/index.ts';
 
 type Process = { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string | undefined>> };
 
@@ -20,11 +19,15 @@ export function commandNameOf({ argv, env }: Process): string {
   return basename(file) === 'puntas' || file.endsWith(`${sep}dist${sep}src${sep}main.js`) ? 'npx puntas' : 'puntas';
 }
 
+/** Every command, as `commands/index.ts` adds them: this folder is below that one. */
+const VERBS = [
+  ...['run', 'check', 'exchange', 'sentinel', 'init', 'doctor', 'alert', 'record', 'import', 'backtest', 'calibrate'],
+  ...['tape', 'export', 'scout', 'tune', 'promote', 'worker', 'compare', 'status', 'pause', 'reduce', 'cancel'],
+  ...['flatten', 'halt', 'resume', 'reload', 'replay', 'explain', 'hedges', 'console', 'ledger', 'report'],
+  ...['new-strategy', 'webhooks', 'help', '--help'],
+];
 /** A command in a sentence; not a part of a path or of another word, and not one that already says how. */
-const COMMAND = new RegExp(
-  `(?<![\\w/.$-]|npx )puntas (?=(?:${[...COMMAND_FILES.flatMap(({ names }) => names), '--help', 'help'].join('|')})(?![\\w-]))`,
-  'g',
-);
+const COMMAND = new RegExp(`(?<![\\w/.$-]|npx )puntas (?=(?:${VERBS.join('|')})(?![\\w-]))`, 'g');
 
 /** Puts `name` in place of `puntas` in every command that a text says. */
 export const withCommandName = (text: string, name: string): string =>

@@ -4,9 +4,9 @@ import type { DestinationStream, Logger } from 'pino';
 import pretty from 'pino-pretty';
 import { maskedText } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
-import { folded } from '../../app/messages/wrapped.ts';
+import { foldedRow } from '../../app/messages/wrapped.ts';
 import { ownCommandName, withCommandName } from './commandName.ts';
-import { columnsOf } from './terminal.ts';
+import { terminalColumns } from './terminal.ts';
 
 /** In JSON: a backslash itself, which is none, or a control character other than tab and line end. */
 const CONTROL = /\\(?:\\|u00[01][0-9a-f]|u007f|[bfr])/g;
@@ -53,7 +53,7 @@ export function logger(level: string, secrets: readonly string[], to?: Destinati
         [line[key], line['stack']]
           .filter(part => typeof part === 'string')
           .flatMap(text => text.split('\n'))
-          .flatMap((row, i) => folded(row, columnsOf(process.stderr), i === 0 ? PREFIX.length + 1 : 0))
+          .flatMap((row, i) => foldedRow(row, terminalColumns(process.stderr), i === 0 ? PREFIX.length + 1 : 0))
           .join('\n'),
     }),
   );

@@ -69,7 +69,7 @@ describe.concurrent('puntas run', () => {
     const ended = await program.ended;
     const summary = expectClean(ended);
     expect(ended.stdout.trimEnd().split('\n').length).toBe(1);
-    expect(keysOf('run --json').slice(0, 10)).toEqual(Object.keys(summary));
+    expect(keysOf('run --json').slice(0, 11)).toEqual(Object.keys(summary));
     expect(Object.keys(summary)).toEqual([
       'seconds',
       'book',
