@@ -114,8 +114,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'entries of an earlier keep lost after a full disk',
     file: 'src/live/state/journal.ts',
-    from: 'booked = [...booked, ...entries];',
-    to: 'booked = entries;',
+    from: '[booked, hours] = [booked.concat(entries), hours.concat(ended)];',
+    to: '[booked, hours] = [entries, hours.concat(ended)];',
     test: 'test/live/state/journal.test.ts',
     title: 'has every entry of every keep when there is room again',
   },

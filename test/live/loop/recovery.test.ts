@@ -129,7 +129,7 @@ describe('after a kill', () => {
     expect(missed).toBeGreaterThan(1);
     const second = await restarted(world, dir);
     await world.clock.advance(20 * SECOND);
-    const booked = second.log.filter(({ text }) => / as (maker|taker)$/.test(text));
+    const booked = second.log.filter(({ text }) => / as (maker|taker), /.test(text));
     // What the first run had not yet written counts as missed too.
     expect(booked.length).toBeGreaterThanOrEqual(missed);
     const tids = booked.map(({ known: fields }) => (fields as { tid: string; id: string | null }).tid);
