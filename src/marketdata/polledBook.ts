@@ -1,5 +1,5 @@
 /** A book as it was read over REST, by levels or by orders, as levels in ticks and lots. */
-import { damageWithinDepth, levelTick, shownAmount, shownSum } from '../core/index.ts';
+import { damageWithinDepth, DEPTH_LEVELS, levelTick, shownAmount, shownSum } from '../core/index.ts';
 import type { Amount, BookSnapshot, Instrument, OrderBook, Outcome, Price, Side } from '../core/index.ts';
 
 export type PolledLevel = readonly [Side, Price, Amount];
@@ -14,8 +14,8 @@ export function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into
 }
 
 /**
- * The levels, each price once, best first. An amount that cannot be counted is capped, and one that cannot be read counts as one lot; a price behind every
- * tick is left out. Returns a text, why the book cannot be used, where a price is damaged within the depth that decisions use.
+ * The levels, each price once, best first. An amount that cannot be counted is capped, and one that cannot be read counts as one lot; an ask above
+ * every tick is left out. Returns a text, why the book cannot be used, where a price is damaged within the depth that decisions use.
  */
 export function levelsOf(snapshot: BookSnapshot, instrument: Instrument): readonly PolledLevel[] | string {
   const damage = damageWithinDepth(snapshot, instrument);
@@ -29,6 +29,7 @@ export function levelsOf(snapshot: BookSnapshot, instrument: Instrument): readon
         if (price === null) continue;
         sums[side].set(price, shownSum(sums[side].get(price) ?? 0, shownAmount(instrument, entry.amount)));
       } catch (error) {
+        if (error instanceof RangeError && sums[side].size >= DEPTH_LEVELS) continue;
         if (error instanceof RangeError) return `row ${n + 1} of ${field}: ${error.message}`;
         throw error;
       }

@@ -7,21 +7,18 @@ import type { DecimalText, Price, Side } from '../model/units.ts';
 
 /**
  * Returns the tick of a level's price, moved towards the other side if it lies off the grid, as orders from before a change of the tick do: nothing is
- * quoted through it. `null` is a price behind every tick that can be counted: it is worse than all others of its side. Throws a RangeError on a price that
- * would be better than every tick, and on text that is not decimal.
+ * quoted through it. `null` is an ask above every tick that can be counted: it is behind all others. Throws a RangeError on another price that no tick
+ * stands for, and on text that is not decimal.
  */
 export function levelTick(instrument: Instrument, side: Side, price: DecimalText): Price | null {
-  if (side === 'buy') {
-    const ticks = priceCeil(instrument, price);
-    return ticks === 0 ? null : ticks;
-  }
+  let ticks: Price;
   try {
-    const ticks = priceFloor(instrument, price);
-    if (ticks > 0) return ticks;
+    ticks = side === 'buy' ? priceCeil(instrument, price) : priceFloor(instrument, price);
   } catch (error) {
-    if (error instanceof TooLarge) return null;
+    if (side === 'sell' && error instanceof TooLarge) return null;
     throw error;
   }
+  if (ticks > 0) return ticks;
   throw new RangeError(`expected a price of at least one tick of ${instrument.tick}, found ${price}`);
 }
 

@@ -120,7 +120,7 @@ export function hundredth(field: string, percent: DecimalText): DecimalText {
 
 /**
  * Reads each row by itself: an amount that cannot be read is `null`, and the first row of a side whose price cannot be read, that is of another book
- * or that breaks the order of the rows is its damage. Throws a WireFault on another shape.
+ * or that breaks the order of the rows is its damage. Throws a WireFault on another shape, and on a side of which no row can be read.
  */
 export const orderBook =
   (book: string) =>
@@ -166,10 +166,13 @@ function bookSide(
       // Either of the two may be the wrong one: neither proves where it is, nor where the rows behind it are.
       entries.pop();
       damage ??= { after: entries.length, why: why(`expected best price first, found ${entry.price} after ${before.price}`) };
-      return { entries, damage: { ...damage, after: Math.min(damage.after, entries.length) } };
+      damage = { ...damage, after: Math.min(damage.after, entries.length) };
+      break;
     }
     entries.push(entry);
   }
+  // Nothing of the side was read: the reply is not this book's.
+  if (entries.length === 0 && damage !== undefined) throw new wire.WireFault(damage.why);
   return { entries, damage };
 }
 

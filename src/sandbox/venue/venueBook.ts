@@ -85,7 +85,7 @@ const TIME_IN_FORCE: Readonly<Record<VenueOrder['timeInForce'], EngineTimeInForc
 const RATE_ONE = 100_000_000n;
 
 export class VenueBook implements ExecutionSink {
-  /** As they are announced now. The engine counts in the ticks that the book was opened with. */
+  /** As they are announced now. The engine counts in the ticks and lots that the book was opened with. */
   rules: BookRules;
   instrument: Instrument;
   fees: FeeSchedule;
@@ -130,16 +130,21 @@ export class VenueBook implements ExecutionSink {
 
   /**
    * Announces other rules and fees from now on; what rests stays where it is. Throws a RangeError when they are no rules, or when the tick is
-   * no multiple of the one that the book was opened with.
+   * no multiple of the one that the book was opened with, or when its lots cannot count the maximum amount.
    */
   change(rules: BookRules, fees: FeeSchedule): void {
     instrumentOf(rules);
-    const { tick, tickMoney } = this.instrument;
+    const { tick, tickMoney, lot, lotMoney } = this.instrument;
     if (moneyOf(rules.tickSize) % tickMoney !== 0n)
       throw new RangeError(
         `tick_size: expected a multiple of ${tick}, with which ${rules.book} was opened, found ${rules.tickSize}`,
       );
-    this.instrument = instrumentOf({ ...rules, tickSize: tick });
+    const largest = money(BigInt(UNITS_MAX) * lotMoney);
+    if (moneyOf(rules.maximumAmount) > largest)
+      throw new RangeError(
+        `maximum_amount: expected at most ${textOfMoney(largest)}, because ${rules.book} was opened with amounts in units of ${lot}, found ${rules.maximumAmount}; open the exchange with a book of this maximum`,
+      );
+    this.instrument = instrumentOf({ ...rules, tickSize: tick }, lot);
     this.rules = rules;
     this.fees = fees;
   }
