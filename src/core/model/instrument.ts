@@ -141,9 +141,18 @@ function unitsOf(
 
 /** A decimal that has more than 2^53 ticks or lots. */
 export class TooLarge extends RangeError {
+  readonly text: DecimalText;
+  readonly unit: DecimalText;
   constructor(text: DecimalText, unit: DecimalText) {
     super(`${text} is more than 2^53 units of ${unit}`);
     this.name = 'TooLarge';
+    this.text = text;
+    this.unit = unit;
+  }
+
+  /** Largest number that is counted in this unit. */
+  get largest(): DecimalText {
+    return new Exact(UNITS_MAX).mul(this.unit).toFixed();
   }
 }
 

@@ -1,7 +1,7 @@
 /** One book of the embedded exchange: it takes orders through the matching engine, and tells what came of them. */
 import type { MarketFeed } from '../markets/market.ts';
-import { instrumentOf, moneyOf, opposite } from '../../core/index.ts';
-import type { Amount, BookRules, Clock, Instrument, Millis, Money, Price, Side, Value } from '../../core/index.ts';
+import { instrumentOf, lotOf, money, moneyOf, opposite, textOfMoney, UNITS_MAX } from '../../core/index.ts';
+import type { Amount, BookRules, DecimalText, Clock, Instrument, Millis, Money, Price, Side, Value } from '../../core/index.ts';
 import type { FeeSchedule } from './books.ts';
 import { COMMANDS_MAX, EngineQueue } from '../matching/engineQueue.ts';
 import { HOUSE, MatchingBook, ORDERS_MAX } from '../matching/matching.ts';
@@ -112,10 +112,18 @@ export class VenueBook implements ExecutionSink {
   #changes: BookChange[] = [];
   #trades: BookTrade[] = [];
 
-  constructor(host: BookHost, rules: BookRules, fees: FeeSchedule, salt: number, firstSequence: number) {
+  /** `lot`: unit of amounts; that of the rules if `null`. */
+  constructor(
+    host: BookHost,
+    rules: BookRules,
+    fees: FeeSchedule,
+    salt: number,
+    firstSequence: number,
+    lot: DecimalText | null = null,
+  ) {
     this.#host = host;
     this.rules = rules;
-    this.instrument = instrumentOf(rules);
+    this.instrument = instrumentOf(rules, lot ?? lotOf(rules));
     this.fees = fees;
     this.#salt = salt;
     this.engine = new MatchingBook(this, firstSequence);
