@@ -40,6 +40,9 @@ export function timesUnit(text: DecimalText, unit: DecimalText): DecimalText {
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
+/** Says of a price that it lies off the grid. */
+export const OFF_TICK = "'s tick ";
+
 /** A number that is no whole multiple of its tick or lot. */
 export class OffGrid extends RangeError {}
 
@@ -47,7 +50,7 @@ export class OffGrid extends RangeError {}
 export function ticksOf(instrument: Instrument, text: DecimalText): Price {
   const ticks = priceExact(instrument, text);
   if (ticks === null)
-    throw new OffGrid(`price ${text} is not a multiple of ${instrument.symbol}'s tick ${instrument.tick}`);
+    throw new OffGrid(`price ${text} is not a multiple of ${instrument.symbol}${OFF_TICK}${instrument.tick}`);
   return ticks;
 }
 

@@ -2,7 +2,7 @@
 import { LOT, MONEY_DECIMALS, price, textOfPrice, UNITS_MAX } from '../../core/index.ts';
 import type { DecimalText } from '../../core/index.ts';
 import { KIND } from '../model/tape.ts';
-import { plainText } from './digits.ts';
+import { OFF_TICK, plainText } from './digits.ts';
 import { Findings, WrongFile } from './findings.ts';
 import type { Recording } from './recording.ts';
 
@@ -31,14 +31,16 @@ export async function inferredTick(
       if (best === null || found.unread < best.unread) best = found;
       if (found.unread === 0) break;
     } catch (error) {
-      // The first says what a reader with the usual tick cannot read.
-      failure ??= error;
+      // The first that is not of the tick says what a person can change.
+      if (failure === undefined || isOffTick(failure)) failure = error;
       if (!(error instanceof WrongFile || error instanceof RangeError)) throw error;
     }
   }
   if (best === null) throw failure;
   return best.tick;
 }
+
+const isOffTick = (error: unknown): boolean => error instanceof Error && error.message.includes(OFF_TICK);
 
 /** `unread`: lines that this tick left out. */
 async function tickIn(
