@@ -27,7 +27,12 @@ export type Order = {
   readonly oid: string | null;
   /** It never rests in the book: it trades when it arrives, or is gone. */
   readonly takes?: boolean;
+  /** Wanted level that it was placed for; absent for an order of an earlier run. */
+  readonly placedFor?: LevelMakeup;
 };
+
+/** Which of the strategy's levels a wanted level is made of: the first of them, and how many (absent: one). */
+export type LevelMakeup = { readonly index: number; readonly parts?: number };
 
 type Live = {
   -readonly [K in keyof Order]: Order[K];
@@ -136,7 +141,15 @@ export class Orders {
     for (const order of this.#justEnded) if (order.takes !== true && order.closedAt >= startedAt) yield order;
   }
 
-  intend(id: string, side: Side, price: Price, amount: Amount, at: Millis, takes = false): Order {
+  intend(
+    id: string,
+    side: Side,
+    price: Price,
+    amount: Amount,
+    at: Millis,
+    takes = false,
+    placedFor?: LevelMakeup,
+  ): Order {
     if (this.#live.has(id) || this.#finished.has(id)) throw new Error(`origin id ${id} was used before`);
     const order: Live = {
       id,
@@ -165,6 +178,7 @@ export class Orders {
       endedAs: 0,
       filledRest: NOTHING,
     };
+    if (placedFor !== undefined) order.placedFor = placedFor;
     this.#live.set(id, order);
     this.#liveList = null;
     return order;
