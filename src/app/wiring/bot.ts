@@ -3,6 +3,7 @@ import {
   amountFloor,
   describeTier,
   Engine,
+  isDecimalText,
   money,
   moneyOf,
   randomOf,
@@ -152,6 +153,8 @@ export function engineOf(
   onNews?: (news: EngineNews) => void,
   isTraced = false,
 ): Engine {
+  const small = belowOneLot(config, rules.instrument);
+  if (small !== null) throw new UsageError(small);
   try {
     return madeEngine(config, rules, run, onNews, isTraced);
   } catch (error) {
@@ -162,6 +165,28 @@ export function engineOf(
       `${placeOf(config, path)}: expected at most ${largest}, the largest number that ${config.book} is counted to in units of ${unit}, found ${text}`,
     );
   }
+}
+
+/** Amounts that would be read as nothing if they were below one lot. */
+const AMOUNTS: readonly (readonly string[])[] = [
+  ['strategy', 'amount'],
+  ['strategy', 'levelAmountStep'],
+  ['strategy', 'optimization', 'depthAmount'],
+  ['limits', 'positionMax'],
+  ['pull', 'print', 'amount'],
+  ['regimes', 'wide', 'depthMin'],
+];
+
+/** Returns which amount of the configuration is above zero and below one lot of the book, in a line with its place; `null` if none is. */
+function belowOneLot(config: Config, instrument: Instrument): string | null {
+  for (const path of AMOUNTS) {
+    const text = path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], config);
+    if (!isDecimalText(text)) continue;
+    const amount = moneyOf(text);
+    if (amount > 0n && amount < instrument.lotMoney)
+      return `${placeOf(config, path)}: expected at least ${instrument.lot}, one lot of ${instrument.symbol}, found ${text}: it would count as none`;
+  }
+  return null;
 }
 
 function madeEngine(

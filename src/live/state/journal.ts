@@ -25,6 +25,7 @@ import { GAP } from '../recording/recording.ts';
 import { forgetOld, recorderIn, recordingsIn } from '../recording/recordings.ts';
 import type { RunRecorder } from '../recording/recordings.ts';
 import { claimStateDir } from '../files/stateDir.ts';
+import type { StateUnits } from './units.ts';
 import { atomically, closeDatabase, commitsIn, DamagedState, openDatabase, STATE_FILE, unusable } from './stateFile.ts';
 import { sumOf } from './sums.ts';
 
@@ -42,6 +43,8 @@ export type Leftovers = {
   readonly transfers: readonly string[] | null;
   /** Of all runs since the opening; null when none was kept. */
   readonly profit: Profit | null;
+  /** Tick and lot of all prices and amounts here; null where an older Puntas kept none. */
+  readonly units: StateUnits | null;
 };
 
 export type Journal = {
@@ -320,9 +323,11 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
     .all(account) as IntentRow[];
   return {
     orders: open.map(({ id, side, price, amount, at }) => {
-      const { filled = 0 as Amount, oid = null, rest } = known.get(id) ?? {};
+      const mine = known.get(id);
+      const { filled = 0 as Amount, oid = null, rest } = mine ?? {};
+      const [ticks, lots] = [mine?.price ?? price, mine?.amount ?? amount];
       return {
-        ...{ id, side, price: price as Price, amount: amount as Amount, filled, oid, at },
+        ...{ id, side, price: ticks as Price, amount: lots as Amount, filled, oid, at },
         ...(rest === undefined ? {} : { filledRest: moneyOf(rest) }),
       };
     }),
@@ -331,5 +336,6 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
     hedges: mark?.hedges ?? [],
     transfers: mark?.transfers ?? null,
     profit: mark?.profit ?? null,
+    units: mark?.units ?? null,
   };
 }
