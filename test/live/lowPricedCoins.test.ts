@@ -96,7 +96,7 @@ function worldOf({ rules, amount, mid, others, huge }: Coin): World & { readonly
   });
   return {
     ...{ clock, config, seed: 5, stateDir, maker },
-    box: { exchange: venue, account, seed: 5, stop: () => venue.close() } as never,
+    box: { exchange: venue, account, seed: 5, stop: () => venue.close() },
     other: () => maker,
     end: () => {
       venue.close();

@@ -165,7 +165,10 @@ function bookSide(
     if (before !== undefined && !isOrdered(Number(before.price), Number(entry.price))) {
       // Either of the two may be the wrong one: neither proves where it is, nor where the rows behind it are.
       entries.pop();
-      damage ??= { after: entries.length, why: why(`expected best price first, found ${entry.price} after ${before.price}`) };
+      damage ??= {
+        after: entries.length,
+        why: why(`expected best price first, found ${entry.price} after ${before.price}`),
+      };
       damage = { ...damage, after: Math.min(damage.after, entries.length) };
       break;
     }

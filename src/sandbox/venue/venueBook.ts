@@ -1,7 +1,18 @@
 /** One book of the embedded exchange: it takes orders through the matching engine, and tells what came of them. */
 import type { MarketFeed } from '../markets/market.ts';
 import { instrumentOf, lotOf, money, moneyOf, opposite, textOfMoney, UNITS_MAX } from '../../core/index.ts';
-import type { Amount, BookRules, DecimalText, Clock, Instrument, Millis, Money, Price, Side, Value } from '../../core/index.ts';
+import type {
+  Amount,
+  BookRules,
+  DecimalText,
+  Clock,
+  Instrument,
+  Millis,
+  Money,
+  Price,
+  Side,
+  Value,
+} from '../../core/index.ts';
 import type { FeeSchedule } from './books.ts';
 import { COMMANDS_MAX, EngineQueue } from '../matching/engineQueue.ts';
 import { HOUSE, MatchingBook, ORDERS_MAX } from '../matching/matching.ts';

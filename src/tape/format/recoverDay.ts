@@ -26,7 +26,11 @@ export type RecoveredDay = {
   readonly mended: readonly string[];
 };
 
-type Expected = { readonly book: string; /** Absent: any. */ readonly lot?: DecimalText | undefined; readonly rules: BookRules };
+type Expected = {
+  readonly book: string;
+  /** Absent: any. */ readonly lot?: DecimalText | undefined;
+  readonly rules: BookRules;
+};
 
 /** Applies every row to `snapshot` and leaves the rows that are in no sealed block in `pending`. */
 export function recoverDay(

@@ -134,7 +134,9 @@ async function opened(
   onBytes: (count: number) => void,
 ): Promise<Recording> {
   const tick =
-    given.tick ?? known ?? (await inferredTick(finest => reader(files, tapeRules(name, finest, given.lot).instrument), onBytes));
+    given.tick ??
+    known ??
+    (await inferredTick(finest => reader(files, tapeRules(name, finest, given.lot).instrument), onBytes));
   const recording = reader(files, tapeRules(name, tick, given.lot).instrument);
   const inferred = given.tick === undefined && known === undefined ? [INFERRED(tick)] : [];
   return { ...recording, notes: [...recording.notes, ...inferred, ...notes] };

@@ -1,6 +1,23 @@
 /** Records one book of an exchange without its stream: the levels that a poll shows, and the trades by pages. */
-import { damageWithinDepth, instrumentOf, lotOf, priceExact, shownAmount, shownSum, TooLarge } from '../../core/index.ts';
-import type { BookEntry, BookRules, BookSnapshot, DecimalText, Instrument, Millis, Price, Timer } from '../../core/index.ts';
+import {
+  damageWithinDepth,
+  instrumentOf,
+  lotOf,
+  priceExact,
+  shownAmount,
+  shownSum,
+  TooLarge,
+} from '../../core/index.ts';
+import type {
+  BookEntry,
+  BookRules,
+  BookSnapshot,
+  DecimalText,
+  Instrument,
+  Millis,
+  Price,
+  Timer,
+} from '../../core/index.ts';
 import { MarketDataSupervisor, PublicTradeTail } from '../../marketdata/index.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 import { changedRules, RULES_EVERY_MS } from './recordedRules.ts';

@@ -1,6 +1,15 @@
 /** Records one book of an exchange: order by order from its stream, by whole books while that is not there, trades once each, and every gap as a gap. */
 import { instrumentOf, lotOf, StepSequence } from '../../core/index.ts';
-import type { BookDiff, BookRules, BookSnapshot, DecimalText, Millis, Seeding, StreamNews, Timer } from '../../core/index.ts';
+import type {
+  BookDiff,
+  BookRules,
+  BookSnapshot,
+  DecimalText,
+  Millis,
+  Seeding,
+  StreamNews,
+  Timer,
+} from '../../core/index.ts';
 import { MarketDataSupervisor, PublicTradeTail } from '../../marketdata/index.ts';
 import type { BookSource } from '../../marketdata/index.ts';
 import { advanced, isOrderByOrder, OrderRecord, unfitFor } from './orderRecord.ts';

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { emptyDepth, L3_ORDERS_MAX, HELD_MAX, instrumentOf, moneyOf, OrderBook, L3Book } from '../../../src/core/index.ts';
+import {
+  emptyDepth,
+  L3_ORDERS_MAX,
+  HELD_MAX,
+  instrumentOf,
+  moneyOf,
+  OrderBook,
+  L3Book,
+} from '../../../src/core/index.ts';
 import type {
   Amount,
   BookDiff,
@@ -143,7 +151,10 @@ describe('steps', () => {
       fc.integer({ min: 1, max: 1_000 }).map(String),
       fc.constantFrom('9'.repeat(20), '90071992.54740991', '90071992.5474099', null),
     );
-    const change = fc.record({ oid: fc.constantFrom('b', 'c', 'd', 'e'), amount: fc.option(amounts, { nil: undefined }) });
+    const change = fc.record({
+      oid: fc.constantFrom('b', 'c', 'd', 'e'),
+      amount: fc.option(amounts, { nil: undefined }),
+    });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 30 }), changes => {
         const { feed, book } = fed();

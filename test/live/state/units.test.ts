@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { instrumentOf, moneyOf, moneyOfAmount } from '../../../src/core/index.ts';
-import type { Amount, Money, Price, RestoredLedger, RestoredOrder } from '../../../src/core/index.ts';
+import type { Amount, Price, RestoredLedger, RestoredOrder } from '../../../src/core/index.ts';
 import { inUnitsOf } from '../../../src/live/state/units.ts';
 import { bookRules } from '../../core/market.ts';
 
@@ -58,7 +58,7 @@ describe('what an earlier run left', () => {
       filled: 50_000_001 as Amount,
     };
     const { orders: after } = inUnitsOf(leftOf([order], 0), null, bookIn({ tick: '1', lot: '0.1' }));
-    expect(after).toMatchObject([{ price: 5, amount: 15, filled: 5, filledRest: moneyOf('0.00000001') as Money }]);
+    expect(after).toMatchObject([{ price: 5, amount: 15, filled: 5, filledRest: moneyOf('0.00000001') }]);
   });
 
   it('that the units cannot count is refused with the name of the order', () => {
