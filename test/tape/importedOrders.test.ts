@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { KIND, mappedRecording, RecordedBook, SIDE } from '../../src/tape/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 import { collectTape } from '../../src/tape/import/collect.ts';
-import { OrderNumbers } from '../../src/tape/import/mapping/orders.ts';
+import { OrderNumbers } from '../../src/tape/import/mapping/singleOrders.ts';
 import { withFolder } from './folder.ts';
 
 const START = 1_700_000_000_000;

@@ -104,8 +104,7 @@ export async function importRecording(
   };
   const before = end === undefined ? null : new RowsBefore(end);
   let trades = 0;
-  let from: Millis | null = null;
-  let to: Millis | null = null;
+  let [from, to]: [Millis | null, Millis | null] = [null, null];
   let here: Place | null = null;
   let bookPlace: Place | null = null;
   const inspection = new Inspection(recording.fromOrders, (what, done, isBook) => {

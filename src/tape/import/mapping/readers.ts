@@ -1,24 +1,16 @@
 /** What each kind of table of a mapping file makes of a row: quotes, books, levels, single orders, trades. */
 import { amount } from '../../../core/index.ts';
-import type { Amount, DecimalText, Instrument, Millis, Price } from '../../../core/index.ts';
+import type { Amount, DecimalText, Instrument, Price } from '../../../core/index.ts';
 import { SIDE } from '../../model/tape.ts';
-import type { SideCode } from '../../model/tape.ts';
 import { lotsOf, plainText, ticksOf, timesUnit } from '../digits.ts';
 import type { Findings } from '../findings.ts';
 import { shown } from '../lines.ts';
 import { Remembered } from '../remembered.ts';
-import type { RowBuffer } from '../rows.ts';
-import { orders } from './orders.ts';
+import { knownSide, sideIn } from './cells.ts';
+import type { Cells, Numbers, RowReader } from './cells.ts';
+import { ordersReader } from './singleOrders.ts';
 import { SnapshotRows } from './snapshotRows.ts';
-import type { SideWords, Table, TableOf, Time } from './mapping.ts';
-
-/** The cell of a column. */
-export type Cells = (column: string) => string;
-/** Puts what a row says; a RangeError says that it cannot be read. */
-export type RowReader = (cells: Cells, at: Millis, local: Millis, rows: RowBuffer) => void;
-
-/** From the text of cells to ticks and lots. */
-export type Numbers = { readonly price: (text: string) => Price; readonly lots: (text: string) => Amount };
+import type { Table, TableOf, Time } from './mapping.ts';
 
 /** The columns that tell a time. */
 export const timeColumns = ({ column, hour }: Time): readonly string[] =>
@@ -56,7 +48,7 @@ export function readerOf(table: Table, instrument: Instrument, findings: Finding
   if (table.kind === 'quotes') return quotes(table, numbers);
   if (table.kind === 'books') return books(table, numbers);
   if (table.kind === 'levels') return levels(table, numbers);
-  if (table.kind === 'orders') return orders(table, numbers, findings);
+  if (table.kind === 'orders') return ordersReader(table, numbers, findings);
   return trades(table, numbers, findings);
 }
 
@@ -135,24 +127,9 @@ function trades(table: TableOf<'trades'>, { price, lots }: Numbers, findings: Fi
     const id = table.id === undefined ? '' : cells(table.id);
     const [ticks, size] = [price(cells(table.price)), lots(cells(table.amount))];
     if (id !== '' && known.has(id)) return findings.found('trades that appear twice', 'dropped', rows.place);
-    const taker = table.side === undefined ? SIDE.unknown : sideOf(table.side, cells);
+    const taker = table.side === undefined ? SIDE.unknown : sideIn(table.side, cells);
     rows.trade(at, local, taker, ticks, size, numberOf(id));
   };
-}
-
-/** `unknown` for a word that is neither. */
-export function sideOf({ column, buy, sell }: Pick<SideWords, 'column' | 'buy' | 'sell'>, cells: Cells): SideCode {
-  const word = cells(column);
-  return buy.includes(word) ? SIDE.buy : sell.includes(word) ? SIDE.sell : SIDE.unknown;
-}
-
-function knownSide(words: SideWords, cells: Cells): SideCode {
-  const side = sideOf(words, cells);
-  if (side === SIDE.unknown)
-    throw new RangeError(
-      `expected ${[...words.buy, ...words.sell].join(' or ')} in ${words.column}, found ${shown(cells(words.column))}`,
-    );
-  return side;
 }
 
 const numberOf = (id: string): number => (/^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id)) ? Number(id) : 0);

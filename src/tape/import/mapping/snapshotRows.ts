@@ -1,6 +1,6 @@
 /** Rows that belong to a whole book, and where one whole book ends and the next begins. */
 import type { Millis } from '../../../core/index.ts';
-import type { Cells } from './readers.ts';
+import type { Cells } from './cells.ts';
 
 /** Rows of one whole book were received at one time; rows of another time are the next one. */
 export class SnapshotRows {

@@ -3,7 +3,7 @@ import { WrongFile } from '../findings.ts';
 import type { Findings } from '../findings.ts';
 import { shown } from '../lines.ts';
 import type { Table } from './mapping.ts';
-import type { Cells } from './readers.ts';
+import type { Cells } from './cells.ts';
 
 /** Words of one meaning, by the key of the mapping that states them. */
 type Stated = { readonly key: string; readonly columns: readonly string[]; readonly words: readonly string[] };

@@ -7,8 +7,8 @@ import type { Findings } from '../findings.ts';
 import { shown } from '../lines.ts';
 import type { RowBuffer } from '../rows.ts';
 import type { TableOf } from './mapping.ts';
-import { sideOf } from './readers.ts';
-import type { Cells, Numbers, RowReader } from './readers.ts';
+import { knownSide } from './cells.ts';
+import type { Cells, Numbers, RowReader } from './cells.ts';
 import { SnapshotRows } from './snapshotRows.ts';
 
 /** Events of the mapping, except `clear`, which concerns no order. */
@@ -32,7 +32,7 @@ const ORDERS_MAX = 2_000_000;
  * whose taker is on the other side. A `fill` belongs to the event that then takes its amount from the order. Cells of side and price may be
  * empty where the order is known.
  */
-export function orders(table: TableOf<'orders'>, numbers: Numbers, findings: Findings): RowReader {
+export function ordersReader(table: TableOf<'orders'>, numbers: Numbers, findings: Findings): RowReader {
   const reader = new OrderReader(table, numbers, findings);
   return (cells, at, local, rows) => reader.read(cells, at, local, rows);
 }
@@ -159,12 +159,7 @@ class OrderReader {
   #sideOf(cells: Cells, known: Resting | undefined): SideCode {
     const { side } = this.#table;
     if (known !== undefined && cells(side.column) === '') return known.side;
-    const code = sideOf(side, cells);
-    if (code === SIDE.unknown)
-      throw new RangeError(
-        `expected ${[...side.buy, ...side.sell].join(' or ')} in ${side.column}, found ${shown(cells(side.column))}`,
-      );
-    return code;
+    return knownSide(side, cells);
   }
 
   #priceOf(cells: Cells, known: Resting | undefined): number {
