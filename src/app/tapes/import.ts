@@ -122,7 +122,7 @@ async function continuing(
   given: Given,
   onBytes: (count: number) => void,
 ): Promise<Recording> {
-  const { dir, book, lot, depth, quotesOnly } = tape;
+  const { dir, book, lot, statedDepth: depth, quotesOnly } = tape;
   const { tickSize: tick } = rulesNow(tape);
   for (const [flag, asked, has] of [
     ['--tick', given.tick, tick],
@@ -137,7 +137,7 @@ async function continuing(
   const recording = fits ? found : await opened(options, { ...given, book, tick, lot }, onBytes);
   if (recording.depth === depth && recording.quotesOnly === quotesOnly) return recording;
   throw new UsageError(
-    `${dir} holds ${shapeOf(tape)} of ${book}, ${recording.source} ${shapeOf(recording)}: they are no one tape; choose another --out`,
+    `${dir} holds ${shapeOf({ depth, quotesOnly })} of ${book}, ${recording.source} ${shapeOf(recording)}: they are no one tape; choose another --out`,
   );
 }
 

@@ -55,7 +55,10 @@ export type StoredTape = {
   readonly to: Millis;
   readonly gaps: readonly Gap[];
   readonly flaws: readonly DataFlaw[];
+  /** Levels a side that every day shows, in the books with the most of them; Infinity for whole books. */
   readonly depth: number;
+  /** Levels a side that the source can show. */
+  readonly statedDepth: number;
   readonly quotesOnly: boolean;
   readonly kinds: ReadonlySet<Kind>;
   /** Lowest and highest price in ticks, of all rows and of trades; null where there is none. Of whole blocks: they may be a little wide of the bounds. */
@@ -96,6 +99,7 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
     }
   }
   const read = [...(from !== -Infinity && first.from > from ? dayBefore(folder, all, first, book) : []), ...days];
+  const stated = first.head.depth ?? Infinity;
   const missing = missingBetween(days);
   const gaps = [...days.flatMap(day => day.gaps), ...missing.gaps]
     .filter(gap => gap.to >= from && gap.from <= to)
@@ -117,7 +121,11 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
     ...bounds,
     gaps,
     flaws: summed([...days.flatMap(day => day.flaws), ...missing.flaws]),
-    depth: first.head.depth ?? Infinity,
+    depth: Math.min(
+      ...days.map(({ head, seenDepth }) => (head.depth === null ? Infinity : (seenDepth ?? Infinity))),
+      stated,
+    ),
+    statedDepth: stated,
     quotesOnly: first.head.quotesOnly,
     kinds: new Set(Object.values(KIND).filter(kind => (kinds & (1 << kind)) !== 0)),
     prices: rangeOf(blocks.map(({ low, high }) => ({ low, high }))),
