@@ -247,6 +247,14 @@ export function rateCeil(text: DecimalText): number {
   return new Exact(text).mul(1e8).ceil().toNumber();
 }
 
+/** As `rateCeil`, of a rate that may be below 0: a rebate. */
+export function signedRateCeil(text: DecimalText): number {
+  if (!isDecimalText(text.replace(/^-/, '')))
+    throw new RangeError(`expected a rate like "0.0065" or "-0.0001", found ${JSON.stringify(text)}`);
+  // Adding 0 makes 0 of -0.
+  return new Exact(text).mul(1e8).ceil().toNumber() + 0;
+}
+
 /**
  * The price of an order that was left from before a change of the tick, on the grid of today, at its worst for us: up for a buy, down for a sell;
  * an order without one costs the worst of all. Throws as `priceFloor` does.

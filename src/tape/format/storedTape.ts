@@ -55,7 +55,10 @@ export type StoredTape = {
   readonly to: Millis;
   readonly gaps: readonly Gap[];
   readonly flaws: readonly DataFlaw[];
+  /** Levels a side that every day shows, in the books with the most of them; Infinity for whole books. */
   readonly depth: number;
+  /** Levels a side that the source can show. */
+  readonly statedDepth: number;
   readonly quotesOnly: boolean;
   readonly kinds: ReadonlySet<Kind>;
   /** Lowest and highest price in ticks, of all rows and of trades; null where there is none. Of whole blocks: they may be a little wide of the bounds. */
@@ -95,12 +98,14 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
       throw new Error(`${folder}: lots of ${first.head.lot} on ${first.day}, of ${day.head.lot} on ${day.day}`);
     }
   }
+  const read = [...(from !== -Infinity && first.from > from ? dayBefore(folder, all, first, book) : []), ...days];
+  const stated = first.head.depth ?? Infinity;
   const missing = missingBetween(days);
   const gaps = [...days.flatMap(day => day.gaps), ...missing.gaps]
     .filter(gap => gap.to >= from && gap.from <= to)
     .sort((a, b) => a.from - b.from);
   const rules = rulesOf(days);
-  const blocks = blocksMet(days, { from, to, micros: false });
+  const blocks = blocksMet(read, { from, to, micros: false });
   const bounds = { from: Math.max(from, first.from), to: Math.min(to, days.at(-1)?.to ?? Infinity) };
   const kinds = blocks.reduce((bits, block) => bits | block.kinds, from === -Infinity ? 0 : 1 << KIND.clear);
   return {
@@ -116,15 +121,32 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
     ...bounds,
     gaps,
     flaws: summed([...days.flatMap(day => day.flaws), ...missing.flaws]),
-    depth: first.head.depth ?? Infinity,
+    depth: Math.min(
+      ...days.map(({ head, seenDepth }) => (head.depth === null ? Infinity : (seenDepth ?? Infinity))),
+      stated,
+    ),
+    statedDepth: stated,
     quotesOnly: first.head.quotesOnly,
     kinds: new Set(Object.values(KIND).filter(kind => (kinds & (1 << kind)) !== 0)),
     prices: rangeOf(blocks.map(({ low, high }) => ({ low, high }))),
     traded: rangeOf(blocks.map(({ tradedLow, tradedHigh }) => ({ low: tradedLow, high: tradedHigh }))),
-    chunks: ({ micros = false } = {}) => chunksHere(days, { from, to, micros }),
-    chunksAhead: ({ micros = false } = {}) => chunksAhead({ days, from, to, micros }),
+    chunks: ({ micros = false } = {}) => chunksHere(read, { from, to, micros }),
+    chunksAhead: ({ micros = false } = {}) => chunksAhead({ days: read, from, to, micros }),
     hash: () => hashOf({ book, lot: first.head.lot, from, to, rules, gaps }, days),
   };
+}
+
+/** The stored day that `day` continues, if it does: its last rows are the book until the first row of `day`. */
+function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book: string): readonly ScannedDay[] {
+  const name = all[all.indexOf(day.day) - 1];
+  if (name === undefined || name !== day.head.previous) return [];
+  try {
+    const before = scanDay(join(folder, `day=${name}`), { book, day: name, skip: false });
+    return follows(before, day) && before.head.lot === day.head.lot ? [before] : [];
+  } catch {
+    // A day outside the window need not be readable: the book is then known from the first row on.
+    return [];
+  }
 }
 
 function chosenBook(dir: string, asked: string | undefined): string {

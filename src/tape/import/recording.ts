@@ -54,6 +54,12 @@ export type TapeEnd = {
   readonly gaps: readonly Gap[];
 };
 
+export type ImportHow = {
+  readonly end?: TapeEnd | undefined;
+  /** Rows that come late by at most this time are put in their place. Default: 0. */
+  readonly sortMs?: Millis | undefined;
+};
+
 export type ImportReport = {
   readonly source: string;
   readonly format: string;
@@ -74,13 +80,13 @@ export type ImportReport = {
 
 /**
  * Rejects with a WrongFile of one line when the recording cannot be used. With `end` only rows that are newer than that are handed on, and the time
- * between is a gap where the recording does not reach back to it.
+ * between is a gap where the recording does not reach back to it. With `sortMs` rows that come late by at most this time are put in their place.
  */
 export async function importRecording(
   recording: Recording,
   sink: RecordingSink,
   onBytes: (count: number) => void = () => undefined,
-  end?: TapeEnd,
+  { end, sortMs }: ImportHow = {},
 ): Promise<ImportReport> {
   const { instrument, source, format, notes } = recording;
   const since = end?.at ?? -Infinity;
@@ -98,8 +104,7 @@ export async function importRecording(
   };
   const before = end === undefined ? null : new RowsBefore(end);
   let trades = 0;
-  let from: Millis | null = null;
-  let to: Millis | null = null;
+  let [from, to]: [Millis | null, Millis | null] = [null, null];
   let here: Place | null = null;
   let bookPlace: Place | null = null;
   const inspection = new Inspection(recording.fromOrders, (what, done, isBook) => {
@@ -116,6 +121,7 @@ export async function importRecording(
         waiting = mergedGaps([...waiting, later]);
     },
     bytes: onBytes,
+    sortMs,
   });
   await mergeRows(streams, (chunk, row) => {
     const { kind, side, at, price, amount, id } = chunk.columns;

@@ -6,7 +6,7 @@ import { tapeRules } from '../../model/tapeRules.ts';
 import { WrongFile } from '../findings.ts';
 import type { Findings } from '../findings.ts';
 import { inferredTick } from '../grid.ts';
-import { rowsOf, shown } from '../lines.ts';
+import { rowsOf, shown, sourceOf } from '../lines.ts';
 import type { ImportReading } from '../lines.ts';
 import { filesAt, filesBelow } from '../parts.ts';
 import type { Recording } from '../recording.ts';
@@ -15,6 +15,7 @@ import { Silence } from '../silence.ts';
 import { mappingOf } from './mapping.ts';
 import type { Table, Time } from './mapping.ts';
 import { columnsOf, readerOf, timeColumns } from './readers.ts';
+import { StatedWords } from './statedWords.ts';
 import { rowBatches } from './tables.ts';
 import type { TableRow } from './tables.ts';
 
@@ -99,6 +100,7 @@ function chunksOf({ table, files }: FilesOfTable, reading: ImportReading): Async
   const seconds = table.silence ?? (table.kind === 'trades' ? Infinity : SILENCE_S);
   const silence = new Silence(reading, seconds * 1_000, table.kind === 'trades' ? 'trade' : 'row of the book');
   const where = Object.entries(table.where);
+  const stated = new StatedWords(table);
   const above = table.header === undefined && !files[0]?.endsWith('.parquet') ? 1 : 0;
   const timed = async function* (file: string) {
     let line = above;
@@ -114,7 +116,9 @@ function chunksOf({ table, files }: FilesOfTable, reading: ImportReading): Async
   const itemOf = (row: TableRow, line: number, file: string): Item | null => {
     if (row === null) return { row: [], line, why: new RangeError('not as many cells as the header has') };
     const cells = (column: string): string => row[places.get(column)!]!;
+    stated.row(cells);
     if (where.some(([column, of]) => !of.includes(cells(column)))) return null;
+    stated.ownRow(cells);
     try {
       return { row, line, at: timeOf(table.time, cells, file) };
     } catch (error) {
@@ -123,7 +127,7 @@ function chunksOf({ table, files }: FilesOfTable, reading: ImportReading): Async
   };
   const batches = (file: string) =>
     table.sort === undefined ? timed(file) : sorted(timed(file), table.sort * 1_000, reading.findings, file);
-  return rowsOf<Item>(
+  const chunks = rowsOf<Item>(
     files,
     reading,
     batches,
@@ -136,6 +140,28 @@ function chunksOf({ table, files }: FilesOfTable, reading: ImportReading): Async
       silence.heard(at);
     },
   );
+  return checked(chunks, stated, reading.findings, files);
+}
+
+/** The chunks, and after the last of them the check of the words. Rows that cannot be read because of a word are refused by the words that are there. */
+async function* checked(
+  chunks: AsyncGenerator<Chunk>,
+  stated: StatedWords,
+  findings: Findings,
+  files: readonly string[],
+): AsyncGenerator<Chunk> {
+  const named = (why: string) => new WrongFile(`${sourceOf(files)}: ${why}`);
+  try {
+    yield* chunks;
+  } catch (error) {
+    const why = error instanceof WrongFile ? stated.failure(key => /^(side|event|unchanged)/.test(key)) : null;
+    throw why === null ? error : named(why);
+  }
+  try {
+    stated.check(findings);
+  } catch (error) {
+    throw error instanceof WrongFile ? named(error.message) : error;
+  }
 }
 
 /** A row with its time, or why it has none. */

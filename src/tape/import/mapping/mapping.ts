@@ -13,6 +13,11 @@ const decimal = z
 const word = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const words = z.array(word).min(1);
 const side = z.strictObject({ column, buy: words, sell: words });
+const takerSide = side.extend({
+  /** Words of trades that have no taker. */
+  none: words.default([]),
+});
+const snapshot = z.strictObject({ column, words });
 
 const time = z.union([
   column.transform(name => ({ column: [name], unit: 'text' as const, hour: undefined, zone: undefined, day: false })),
@@ -83,16 +88,36 @@ const table = z.discriminatedUnion('kind', [
     price: column,
     amount: column,
     /** Rows that are part of a whole book: one, as long as they were received at one time. */
-    snapshot: z.strictObject({ column, words }).optional(),
+    snapshot: snapshot.optional(),
   }),
   z.strictObject({
     ...COMMON,
     kind: z.literal('orders'),
-    event: z.strictObject({ column, add: words, change: words.default([]), remove: words }),
+    event: z
+      .strictObject({
+        column,
+        add: words,
+        /** The amount is what is left of the order. */
+        change: words.default([]),
+        /** The amount is what went from the order, without an execution. */
+        reduce: words.default([]),
+        remove: words.default([]),
+        /** The amount is what was executed of the order. */
+        execute: words.default([]),
+        /** As `execute`, where another event takes the amount from the order and the trade has a row of its own. */
+        fill: words.default([]),
+        /** The book is empty. */
+        clear: words.default([]),
+      })
+      .refine(({ remove, reduce, execute }) => [remove, reduce, execute].some(({ length }) => length > 0), {
+        message: 'expected words of remove, reduce or execute: something must take orders out of the book',
+      }),
     id: column,
     side,
     price: column,
     amount: column,
+    /** As of `levels`: orders of a whole book. */
+    snapshot: snapshot.optional(),
   }),
   z.strictObject({
     ...COMMON,
@@ -101,7 +126,7 @@ const table = z.discriminatedUnion('kind', [
     amount: column,
     id: column.optional(),
     /** The taker's. */
-    side: side.optional(),
+    side: takerSide.optional(),
   }),
 ]);
 
