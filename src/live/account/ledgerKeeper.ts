@@ -24,7 +24,7 @@ export class LedgerKeeper {
     journal: Pick<Journal, 'keep' | 'leftovers'>,
     reads: Pick<Reads, 'taken'>,
     clock: Clock,
-    units: StateUnits,
+    { tick, lot }: StateUnits,
     hedges: () => readonly HedgeRow[] = () => [],
     transfers: () => readonly string[] | null = () => null,
   ) {
@@ -35,7 +35,7 @@ export class LedgerKeeper {
     this.#journal = journal;
     this.#reads = reads;
     this.#clock = clock;
-    this.#units = units;
+    this.#units = { tick, lot };
   }
 
   /**
