@@ -11,6 +11,7 @@ const LONG = [
   'badInput',
   'cannotQuote',
   'doctor',
+  'output',
   'promote',
   'promotePlanted',
   'reload',

@@ -1,5 +1,5 @@
 /** `puntas promote`: the verbs that take a configuration through replay, paper and the smallest size into the live file's place, and out of it again. */
-import { basename, dirname } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { writeDurably } from '../../live/files/durableFiles.ts';
 import { checkedAsk } from '../actions/actions.ts';
 import { readConfigText } from '../wiring/configFile.ts';
@@ -19,13 +19,16 @@ import {
   promotionJournal,
   promotionsDir,
 } from './promotionJournal.ts';
-import type { Check, PromotionRecord, StageLook } from './records.ts';
+import type { ApprovedRecord, Check, PromotionRecord, Stage, StageLook } from './records.ts';
 import { tradingDigest } from './runEvidence.ts';
 import { takenUp } from './runningBot.ts';
 import type { OpenPromotion, Standing } from './standing.ts';
 import { inPlace } from './standing.ts';
+import { endCommand, removeHalfWritten, startCommand } from './unfinishedCommand.ts';
 
 export type PromoteOptions = Looking & {
+  /** Receives the result before the command counts as ended: one that is killed before this returns is done once more by repeating it. */
+  readonly onEnd?: (promoted: Promoted) => void;
   readonly by: string;
   readonly reason: string;
   readonly version: string;
@@ -73,8 +76,11 @@ export async function startPromotion(
   const before = liveTextOf(liveFile);
   if (before === null) liveConfig(whole(''), liveFile);
   else samePlace(candidate.file, whole(''), liveFile, before);
-  return alone(options, async () => {
+  const asked = ['start', resolve(path), candidate.text, criteria, isNew];
+  return asCommand(options, asked, async earlier => {
     const { lines, standing: settled } = settle(options);
+    if (earlier.some(({ kind }) => kind === 'started'))
+      return told(options, settled, 'done', null, [...lines, doneEarlier(`promotion ${settled.count} begins`)]);
     if (settled.open !== null)
       throw new UsageError(
         `${liveFile}: promotion ${settled.open.started.promotion} is under way, at ${settled.open.stage}; end it first with: puntas promote back -c ${liveFile} --reason "..."`,
@@ -104,6 +110,8 @@ export async function startPromotion(
 export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
   afterLook(
     options,
+    ['check'],
+    () => null,
     ({ open, standing }) => checkStage(open, standing, options),
     ({ open, lines }, { check }) =>
       told(options, noteCheck(options, open, check), 'done', { ...check, stage: open.stage }, lines),
@@ -111,9 +119,14 @@ export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
 
 type Begun = ReturnType<typeof settle> & { readonly open: OpenPromotion; readonly records: number };
 
+/** What comes before the look: the end of a command that has nothing to look at; null where there is something. */
+type Before = (settled: ReturnType<typeof settle>, earlier: readonly PromotionRecord[]) => Promoted | null;
+
 /** A look may take long, and goes on without the lock: nobody who goes back waits for it. What was decided meanwhile makes it worth nothing. Rejects with `UsageError` then. */
 async function afterLook(
   options: PromoteOptions,
+  asked: readonly unknown[],
+  before: Before,
   look: (begun: Begun) => Promise<StageCheck>,
   decide: (begun: Begun, looked: StageCheck) => Promoted,
 ): Promise<Promoted> {
@@ -121,28 +134,108 @@ async function afterLook(
   // Where nothing was begun nothing is made.
   const { standing } = journalOf(options);
   if (standing.count === 0) underWay(standing, liveFile, []);
-  const begun = await alone(options, async () => {
-    const settled = settle(options);
-    const open = underWay(settled.standing, liveFile, settled.lines);
-    return { ...settled, open, records: promotionJournal(dir).records.length };
-  });
-  const looked = await look(begun);
-  return alone(options, async () => {
-    if (promotionJournal(dir).records.length !== begun.records)
-      throw new UsageError(
-        `${liveFile}: its promotion went on while this looked at ${begun.open.stage}, and nothing of this look is kept; where it stands: puntas promote -c ${liveFile}`,
-        1,
-      );
-    return decide(begun, looked);
-  });
+  return asCommand(
+    options,
+    asked,
+    async earlier => {
+      const settled = settle(options);
+      const ended = before(settled, earlier);
+      if (ended !== null) return ended;
+      const open = underWay(settled.standing, liveFile, settled.lines);
+      return { ...settled, open, records: promotionJournal(dir).records.length };
+    },
+    async begun => {
+      const looked = await look(begun);
+      return alone(options, async () => {
+        if (promotionJournal(dir).records.length !== begun.records)
+          throw new UsageError(
+            `${liveFile}: its promotion went on while this looked at ${begun.open.stage}, and nothing of this look is kept; where it stands: puntas promote -c ${liveFile}`,
+            1,
+          );
+        return decide(begun, looked);
+      });
+    },
+  );
 }
 
-/** Looks once more and goes on to the next stage, where all criteria are passed or `anyway`; from paper on with what is put in the live file's place. */
-export const approvePromotion = (options: PromoteOptions, anyway: boolean): Promise<Promoted> =>
+/**
+ * Runs one command from its start to its end, and `later` without the lock where `first` does not end it.
+ *
+ * `asked` and the options' reason and name are what makes two commands the same. `earlier` is what the same command wrote before it was killed.
+ */
+async function asCommand<T extends object = never>(
+  options: PromoteOptions,
+  asked: readonly unknown[],
+  first: (earlier: readonly PromotionRecord[]) => Promise<Promoted | T>,
+  later?: (begun: T) => Promise<Promoted>,
+): Promise<Promoted> {
+  const { dir, liveFile, by, reason, onEnd } = options;
+  let command: ReturnType<typeof startCommand> | null = null;
+  try {
+    const begun = await alone(options, async () => {
+      removeHalfWritten(dir, liveFile);
+      const { records } = promotionJournal(dir);
+      command = startCommand(dir, [...asked, by, reason], records.length);
+      return first(command.isRepeated ? records.slice(command.records) : []);
+    });
+    const promoted = 'end' in begun ? begun : await later!(begun);
+    onEnd?.(promoted);
+    return promoted;
+  } finally {
+    // A process that is killed does not come here.
+    if (command !== null) endCommand(dir, command);
+  }
+}
+
+/** What a command says that finds its own work done. */
+const doneEarlier = (what: string): string => `${what}; the same command had done that before it was ended early`;
+
+/**
+ * Looks once more and goes on to the next stage, where all criteria are passed or `anyway`; from paper on with what is put in the live file's place.
+ *
+ * `stage` names what is approved, and one that was approved is not approved again. Without it the stage that is under way is meant, unless
+ * this finishes what an earlier command had decided: then it approves nothing.
+ */
+export const approvePromotion = (
+  options: PromoteOptions,
+  anyway: boolean,
+  stage: Stage | null = null,
+): Promise<Promoted> =>
   afterLook(
     options,
+    ['approve', stage, anyway],
+    (settled, earlier) => approvedBefore(options, stage, settled, earlier),
     async ({ open, standing }) => replayedBefore(open, options) ?? (await checkStage(open, standing, options)),
     (begun, looked) => approved(options, anyway, begun, looked),
+  );
+
+/** Null where there is something to approve. Throws `UsageError` where the stage that is named is not reached yet. */
+function approvedBefore(
+  options: PromoteOptions,
+  stage: Stage | null,
+  { standing, lines, finished }: ReturnType<typeof settle>,
+  earlier: readonly PromotionRecord[],
+): Promoted | null {
+  const own = earlier.findLast(record => record.kind === 'approved' || record.kind === 'refused');
+  if (own?.kind === 'refused')
+    return told(options, standing, 'refused', standing.open?.checked ?? null, [...lines, doneEarlier(`${own.stage} was not approved`)]);
+  const of = (own ?? namedRecord(options, standing, stage)) as ApprovedRecord | undefined;
+  const isDone = of !== undefined && (stage === null || of.stage === stage);
+  if (!isDone && !(finished && stage === null)) {
+    if (stage !== null && standing.open !== null && standing.open.stage !== stage)
+      throw new UsageError(`${options.liveFile}: its promotion is at ${standing.open.stage}, not at ${stage}`);
+    return null;
+  }
+  const said = isDone
+    ? `${of.stage} was approved by ${of.by} at ${new Date(of.at).toISOString()}: ${of.reason}; nothing more is approved`
+    : 'nothing more is approved: say which stage with puntas promote approve STAGE';
+  return told(options, standing, 'done', of ?? null, [...lines, said], of?.to !== null);
+}
+
+/** The approval of the stage that is named, in the newest promotion. */
+const namedRecord = ({ dir }: PromoteOptions, { count }: Standing, stage: Stage | null): PromotionRecord | undefined =>
+  promotionJournal(dir).records.findLast(
+    record => record.kind === 'approved' && record.promotion === count && record.stage === stage,
   );
 
 function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Begun, looked: StageCheck): Promoted {
@@ -183,8 +276,14 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
 /** Ends what is under way; what was put in the live file's place gives way to what was there before, and a bot that runs takes that up. */
 export async function promotionBack(options: PromoteOptions): Promise<Promoted> {
   if (journalOf(options).standing.count === 0) throw nothingToGoBack(options);
-  return alone(options, async () => {
+  return asCommand(options, ['back'], async earlier => {
     const { dir, liveFile } = options;
+    const own = earlier.findLast(record => record.kind === 'back');
+    if (own !== undefined) {
+      const before = promotionJournal(dir).standing;
+      const said = [doneEarlier(`promotion ${own.promotion} was gone back from`)];
+      return own.to === undefined ? told(options, before, 'done', null, said) : goneBack(options, before, own.to, said);
+    }
     const { standing } = promotionJournal(dir);
     const { open } = standing;
     const now = liveTextOf(liveFile);
@@ -266,25 +365,31 @@ function place(
   const { dir, liveFile } = options;
   const { pending } = decided;
   if (pending === null) return { standing: decided, lines: [] };
-  const lost = putInPlace(liveFile, pending.to === null ? null : textOfCopy(dir, pending.to));
+  const lost = putInPlace(liveFile, pending.to === null ? null : textOfCopy(dir, pending.to), dir);
   const standing = noteInJournal(dir, { kind: 'placed', ...signed(options, pending.promotion) });
   const what = pending.to === null ? 'is taken away' : 'is in place now';
   return { standing, lines: [`${liveFile} ${what}; what it said is kept in ${dir}/files`, ...lost] };
 }
 
 /** What a process that ended too early had decided is put in place, unless a person has changed the file since. */
-function settle(options: PromoteOptions): { readonly standing: Standing; readonly lines: readonly string[] } {
+function settle(options: PromoteOptions): {
+  readonly standing: Standing;
+  readonly lines: readonly string[];
+  /** Whether there was something to finish. */
+  readonly finished: boolean;
+} {
   const { dir, liveFile } = options;
   const { standing } = promotionJournal(dir);
   const { pending } = standing;
-  if (pending === null) return { standing, lines: [] };
+  if (pending === null) return { standing, lines: [], finished: false };
   const now = liveDigestOf(liveFile);
   if (now !== pending.to && now !== pending.from)
     throw new UsageError(
       `${liveFile}: was changed by hand since promotion ${pending.promotion} decided what it should say; go back with: puntas promote back -c ${liveFile} --reason "..."`,
     );
   const { standing: placed, lines } = place(options, standing);
-  return { standing: placed, lines: ['an earlier command ended too early; what it decided is done now', ...lines] };
+  const said = ['an earlier command ended too early; what it decided is done now', ...lines];
+  return { standing: placed, lines: said, finished: true };
 }
 
 /** `lines`: what was done before, and is told in any case. */

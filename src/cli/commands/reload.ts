@@ -8,6 +8,7 @@ import { ownName } from '../../app/inspect/ledger.ts';
 import { EXIT } from '../../app/messages/exits.ts';
 import { realClock } from '../../live/realClock.ts';
 import { folderOf } from './ledger.ts';
+import { print } from '../terminal/output.ts';
 
 type Flags = {
   readonly config: string;
@@ -46,7 +47,7 @@ export function addReloadCommand(program: Command): void {
       const { end, lines } = preview
         ? await askReload({ ...flags, by, id }, realClock())
         : await carryOutReload({ configFile, stateDir }, ask, realClock());
-      console.log(json ? JSON.stringify({ end, lines }) : lines.join('\n'));
+      print(json ? JSON.stringify({ end, lines }) : lines.join('\n'));
       process.exitCode = end === 'kept' ? EXIT.misused : EXIT.clean;
     });
 }
