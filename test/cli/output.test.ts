@@ -73,10 +73,10 @@ describe.skipIf(!existsSync('/dev/full'))('no log line ends what protects money:
       };
 
       const { config, state } = remoteConfig(kind, face);
-      const { fd, close } = sink(kind);
+      const full = sink(kind);
       const deaf = (...args: string[]) => {
         const child = spawn(process.execPath, [join(ROOT, 'dist/src/main.js'), ...args], {
-          ...{ cwd: ROOT, env: { ...process.env, ...keys }, stdio: ['ignore', fd, fd] },
+          ...{ cwd: ROOT, env: { ...process.env, ...keys }, stdio: ['ignore', full.fd, full.fd] },
         });
         children.add(child);
         return { child, code: new Promise<number | null>(resolve => child.once('exit', code => resolve(code))) };
@@ -133,7 +133,7 @@ describe.skipIf(!existsSync('/dev/full'))('no log line ends what protects money:
       // It warns of what is no weakness here, and cancels what it placed.
       expect(await deaf('doctor', '-c', config, '--order', '--yes').code).toBeLessThan(2);
       expect(await liveOrders()).toEqual([]);
-      close();
+      full.close();
     },
   );
 });

@@ -218,7 +218,10 @@ function approvedBefore(
 ): Promoted | null {
   const own = earlier.findLast(record => record.kind === 'approved' || record.kind === 'refused');
   if (own?.kind === 'refused')
-    return told(options, standing, 'refused', standing.open?.checked ?? null, [...lines, doneEarlier(`${own.stage} was not approved`)]);
+    return told(options, standing, 'refused', standing.open?.checked ?? null, [
+      ...lines,
+      doneEarlier(`${own.stage} was not approved`),
+    ]);
   const of = (own ?? namedRecord(options, standing, stage)) as ApprovedRecord | undefined;
   const isDone = of !== undefined && (stage === null || of.stage === stage);
   if (!isDone && !(finished && stage === null)) {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
+import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
 import { readConfig, readConfigText } from '../../app/wiring/configFile.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
 import { heedEarlierPlace } from '../../app/run/earlierPlace.ts';
@@ -74,7 +75,7 @@ function addRun(program: Command): void {
           // Without -c the state is in the working directory, where no file says so.
           const isNamed = options.config !== undefined && options.state === undefined && !options.paper;
           const configFile = isNamed ? file : undefined;
-          const { summary, left, failure } = await run({
+          const ended = await run({
             config,
             configFile,
             venue,
@@ -95,12 +96,14 @@ function addRun(program: Command): void {
             },
           });
           if (venue.paper) log.info({}, venue.paper.outcome());
-          for (const id of left) log.error({ id }, `not verified to be gone: ${id}`);
+          const { summary, failure } = ended;
+          for (const id of unverified(ended)) log.error({ id }, `not verified to be gone: ${id}`);
           if (failure !== null) log.error({}, `ended because something broke: ${failure}`);
           const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
           print(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));
-          if (left.length > 0) return EXIT.leftOrders;
-          return failure === null && summary.halted === undefined && summary.ledgerMatches ? EXIT.clean : EXIT.broken;
+          if (!isAllGone(ended)) return EXIT.leftOrders;
+          const isClean = failure === null && summary.halted === undefined && summary.ledgerMatches === true;
+          return isClean ? EXIT.clean : EXIT.broken;
         });
       };
       const { config: file, state, paper } = options;
