@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { appendLine, writeDurably } from '../files/durableFiles.ts';
-import { heedStateDir } from '../files/stateDir.ts';
+import { heedStateDir, isTrusted } from '../files/stateDir.ts';
 
 export type ReloadRequest = {
   readonly id: string;
@@ -79,8 +79,9 @@ export function reloadsIn(dir: string): ReloadBox {
 
 const ENDS = ['taken', 'nothing to do', 'shown', 'kept'] as const;
 
-/** Null when nothing can be read there. */
+/** Null when nothing can be read there that may be trusted. */
 function jsonIn(file: string): Readonly<Record<string, unknown>> | null {
+  if (!isTrusted(file)) return null;
   try {
     const found: unknown = JSON.parse(readFileSync(file, 'utf8'));
     return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : null;

@@ -1,8 +1,18 @@
 /** A promote command that is killed at any of its writes, and then repeated: together they do what one does that nobody kills. */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   approvePromotion,
   checkPromotion,
@@ -18,48 +28,52 @@ import { started, worldOf } from '../../live/world.ts';
 import type { World } from '../../live/world.ts';
 
 /** Counts what changes a disk; from the write on at which the process is killed it does none. */
-const disk = vi.hoisted(() => ({ writes: 0, killAt: Infinity }));
+const disk = { writes: 0, killAt: Infinity };
 
 class Killed extends Error {}
 
-vi.mock(import('node:fs'), async importOriginal => {
-  const real = await importOriginal();
-  const counted = () => {
-    if (disk.writes < disk.killAt) disk.writes++;
-    if (disk.writes >= disk.killAt) throw new Killed('killed');
-  };
-  type Call = (...args: never[]) => unknown;
-  const hooked = <T extends Call>(call: T) =>
-    ((...args: Parameters<T>) => {
+function counted(): void {
+  if (disk.writes < disk.killAt) disk.writes++;
+  if (disk.writes >= disk.killAt) throw new Killed('killed');
+}
+
+const WRITES = ['renameSync', 'rmSync', 'mkdirSync', 'symlinkSync', 'fsyncSync', 'chmodSync', 'chownSync'] as const;
+
+/** Has every write of this process counted; the answer takes that back. */
+function hookDisk(): () => void {
+  const real = { ...fs };
+  const { O_WRONLY, O_RDWR } = fs.constants;
+  const of = fs as unknown as Record<string, (...args: never[]) => unknown>;
+  for (const name of WRITES) {
+    const call = real[name] as (...args: never[]) => unknown;
+    of[name] = (...args) => {
       counted();
       return call(...args);
-    }) as T;
-  const { constants } = real;
-  return {
-    ...real,
-    ...{ renameSync: hooked(real.renameSync), rmSync: hooked(real.rmSync), mkdirSync: hooked(real.mkdirSync) },
-    ...{ symlinkSync: hooked(real.symlinkSync), fsyncSync: hooked(real.fsyncSync) },
-    ...{ chmodSync: hooked(real.chmodSync), chownSync: hooked(real.chownSync) },
-    openSync: ((path: string, flags: number, mode?: number) => {
-      if (typeof flags === 'number' && (flags & (constants.O_WRONLY | constants.O_RDWR)) !== 0) counted();
-      return real.openSync(path, flags, mode);
-    }) as typeof real.openSync,
-    // One that is killed in the middle of a write has written a part of it.
-    writeSync: ((fd: number, data: string | Uint8Array, ...rest: number[]) => {
-      const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-      try {
-        counted();
-      } catch (error) {
-        if (disk.writes === disk.killAt) {
-          disk.killAt = 0;
-          real.writeSync(fd, bytes, 0, Math.floor(bytes.length / 2));
-        }
-        throw error;
-      }
-      return real.writeSync(fd, data as Uint8Array, ...(rest as [number]));
-    }) as typeof real.writeSync,
+    };
+  }
+  fs.openSync = (path, flags, mode) => {
+    if (typeof flags === 'number' && (flags & (O_WRONLY | O_RDWR)) !== 0) counted();
+    return real.openSync(path, flags, mode);
   };
-});
+  // One that is killed in the middle of a write has written a part of it.
+  of['writeSync'] = (...args: never[]) => {
+    const [fd, data] = args as unknown as [number, string | Uint8Array];
+    const isHere = disk.writes + 1 === disk.killAt;
+    try {
+      counted();
+    } catch (error) {
+      const bytes = Buffer.from(data as Uint8Array);
+      if (isHere) real.writeSync(fd, bytes, 0, Math.floor(bytes.length / 2));
+      throw error;
+    }
+    return (real.writeSync as (...all: never[]) => unknown)(...args);
+  };
+  syncBuiltinESMExports();
+  return () => {
+    for (const name of [...WRITES, 'openSync', 'writeSync'] as const) of[name] = real[name] as (typeof of)[string];
+    syncBuiltinESMExports();
+  };
+}
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-killed-'));
 const dir = join(root, 'bot');
@@ -68,10 +82,13 @@ const live = join(dir, 'my.yaml');
 const promotions = join(dir, 'my.promotions');
 const shipped = readFileSync(shippedConfig('sandbox'), 'utf8');
 let world: World;
+let unhook = (): void => undefined;
 beforeAll(() => {
   world = worldOf(7);
+  unhook = hookDisk();
 });
 afterAll(() => {
+  unhook();
   world.end();
   rmSync(root, { recursive: true, force: true });
 });
