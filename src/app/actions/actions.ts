@@ -33,7 +33,12 @@ export type FlattenAsk = Asked<'flatten'> & {
   readonly costMax: string;
 };
 
-type Special = { readonly pause: PauseAsk; readonly flatten: FlattenAsk };
+export type ReloadAsk = Asked<'reload'> & {
+  /** SHA-256 of the file that was previewed, in hex; absent: the file as it is now. */
+  readonly digest?: string;
+};
+
+type Special = { readonly pause: PauseAsk; readonly flatten: FlattenAsk; readonly reload: ReloadAsk };
 export type ActionAsk = {
   readonly [Name in ActionName]: Name extends keyof Special ? Special[Name] : Asked<Name>;
 }[ActionName];

@@ -13,7 +13,7 @@ import type { WhichBot } from '../messages/ownCommand.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { noteAction } from './actionJournal.ts';
 import { checkedAsk, stateDirOf } from './actions.ts';
-import type { ActionAsk, ActionEnd, PauseAsk } from './actions.ts';
+import type { ActionAsk, ActionEnd, PauseAsk, ReloadAsk } from './actions.ts';
 import { askBot } from '../inspect/askBot.ts';
 import { flatten } from './flatten.ts';
 import { fileOf } from './previewAction.ts';
@@ -34,13 +34,19 @@ export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Pro
 }
 
 /** As `carryOut`, with the bot's own answer; rejects with `UsageError` where there is none, which is a line of the journal too. */
-export async function carryOutReload(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<Omit<ReloadAnswer, 'id'>> {
+export async function carryOutReload(
+  bot: WhichBot,
+  ask: ReloadAsk,
+  clock: Clock,
+): Promise<Omit<ReloadAnswer, 'id'> & { readonly digest: string }> {
   const checked = checkedAsk(ask, clock.now());
-  const { by, id, reason } = checked;
-  const asked = { config: fileOf(bot), state: stateDirOf(bot), paper: false, preview: false, ...{ by, id, reason } };
+  const { by, id, reason, digest } = checked;
+  const file = { config: fileOf(bot), state: stateDirOf(bot), digest };
+  const asked = { ...file, paper: false, preview: false, by, id, reason };
   try {
-    const { end, lines } = await askReload(asked, clock);
-    return { end, lines: noted(bot, checked, clock.now(), { end: end === 'kept' ? 'refused' : 'done', lines }).lines };
+    const { end, lines, digest: taken } = await askReload(asked, clock);
+    const kept = noted(bot, checked, clock.now(), { end: end === 'kept' ? 'refused' : 'done', lines });
+    return { end, lines: kept.lines, digest: taken };
   } catch (error) {
     if (error instanceof UsageError)
       noted(bot, checked, clock.now(), { end: 'refused', lines: error.message.split('\n') });

@@ -24,8 +24,8 @@ export async function previewAction(
   const checked = checkedAsk(ask, clock.now());
   const dir = stateDirOf(bot);
   if (checked.action === 'reload') {
-    const { by, id, reason } = checked;
-    const asked = { config: fileOf(bot), state: dir, paper: false, preview: true, ...{ by, id, reason } };
+    const { by, id, reason, digest } = checked;
+    const asked = { config: fileOf(bot), state: dir, digest, paper: false, preview: true, ...{ by, id, reason } };
     return { lines: (await askReload(asked, clock)).lines };
   }
   const now = clock.now();

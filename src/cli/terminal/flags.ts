@@ -127,6 +127,12 @@ export function decimalFlag(text: string): string {
   return text;
 }
 
+/** Eight to 64 hex digits: a SHA-256, or its beginning. */
+export function digestFlag(text: string): string {
+  if (!/^[0-9a-f]{8,64}$/i.test(text)) throw new InvalidArgumentError('expected 8 to 64 hex digits of a SHA-256.');
+  return text.toLowerCase();
+}
+
 /** Of a flag that may be there several times: all of them, in order. */
 export const several = (text: string, before: readonly string[]): readonly string[] => [...before, text];
 

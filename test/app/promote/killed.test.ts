@@ -70,7 +70,7 @@ function hookDisk(): () => void {
   };
   syncBuiltinESMExports();
   return () => {
-    for (const name of [...WRITES, 'openSync', 'writeSync'] as const) of[name] = real[name] as (typeof of)[string];
+    for (const name of [...WRITES, 'openSync', 'writeSync'] as const) of[name] = real[name];
     syncBuiltinESMExports();
   };
 }

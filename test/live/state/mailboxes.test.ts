@@ -29,7 +29,7 @@ beforeEach(() => (dir = mkdtempSync(join(root, 'state-'))));
 
 const said = { at: 1, by: 'ann', reason: 'a test' };
 /** Every mailbox: how something is left there, and whether the bot finds it. */
-const MAILBOXES: Readonly<Record<string, { put(): void; isFound(): boolean }>> = {
+const MAILBOXES: Readonly<Record<string, { readonly put: () => void; readonly isFound: () => boolean }>> = {
   adjust: {
     put: () => adjustmentsIn(dir).put({ id: 'a1b2c3d4', currency: 'btc', amount: money(5n), ...said }),
     isFound: () => adjustmentsIn(dir).waiting().length > 0,
