@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { CONSOLE_DEFAULTS } from '../../config.ts';
 import { realClock } from '../../live/realClock.ts';
 import { EXIT } from '../../app/messages/exits.ts';
+import { keepHarmless } from '../../app/run/besideProcess.ts';
 import { readConfig } from '../../app/wiring/configFile.ts';
 import { portFlag, several } from '../terminal/flags.ts';
 import { signalsToStop } from '../terminal/signals.ts';
@@ -48,12 +49,14 @@ export function addConsoleCommand(program: Command): void {
       const config = { ...given, state: { dir: state ?? (paper ? given.paper.stateDir : given.state.dir) } };
       const { host, port, allowedHosts } = { ...CONSOLE_DEFAULTS, allowedHosts: [], ...given.console };
       const { startConsole } = await import('../../app/console/console.ts');
+      const environment = { ...process.env };
+      keepHarmless(process.env);
       const server = await startConsole({
         ...{ config, host: flags.host ?? host, port: flags.port ?? port },
         allowedHosts: [...allowedHosts, ...flags.allowedHost],
         bot: { stateDir: config.state.dir, configFile: file },
         clock: realClock(),
-        environment: process.env,
+        environment,
         onLine: line => printError(line),
       });
       print(`console of ${config.state.dir} at ${server.url}`);
