@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { Clock, Millis } from '../../core/index.ts';
 import { cancelsIn } from '../../live/state/cancels.ts';
+import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { ReloadAnswer } from '../../live/state/reloads.ts';
 import { askReload } from '../inspect/askReload.ts';
@@ -89,8 +90,9 @@ async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>
 function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): readonly string[] {
   const latch = latchIn(bot.stateDir);
   const before = latch.readPause?.() ?? null;
-  latch.setPause?.({ reason, at, by: 'person', who: by, until: untilMs ?? null });
-  const until = untilMs === undefined ? '' : `until ${new Date(untilMs).toISOString()}, or `;
+  const end = untilMs === undefined ? null : endOfPause(bot, untilMs, at);
+  latch.setPause?.({ reason, at, by: 'person', who: by, until: end?.at ?? null });
+  const until = end === null ? '' : `until ${end.text}, or `;
   const held =
     lifeOf(bot.stateDir, at).state === 'runs'
       ? 'paused: within seconds the bot cancels its orders and quotes nothing'
@@ -102,6 +104,26 @@ function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): re
     ...(halt === null ? [] : [`trading is halted there, which outlasts a pause: ${halt.reason}`]),
     ...(reducing === null ? [] : [`inventory is only closed there, which outlasts a pause: ${reducing.reason}`]),
   ];
+}
+
+/** When a pause ends by the bot's own clock. Throws `UsageError` where that clock is not the machine's, and no bot runs that it could be read from. */
+function endOfPause(
+  { stateDir }: WhichBot,
+  untilMs: Millis,
+  now: Millis,
+): { readonly at: Millis; readonly text: string } {
+  const clock = botClockIn(stateDir);
+  const wall = new Date(untilMs).toISOString();
+  if (clock.speed === 1) return { at: untilMs, text: wall };
+  if (lifeOf(stateDir, now).state !== 'runs')
+    throw new UsageError(
+      `--for: no bot runs there, and the last one ran at ${clock.speed} times real time (--speed): nobody knows the time of its next run; pause it without --for, and end that with puntas resume`,
+    );
+  const at = clock.at(untilMs);
+  return {
+    at,
+    text: `${wall} (${new Date(at).toISOString()} by the clock of the bot, which runs ${clock.speed} times as fast)`,
+  };
 }
 
 async function cancel(bot: WhichBot, { id, by, reason }: ActionAsk, clock: Clock): Promise<ActionEnd> {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
 import { isBeyondLimit } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
+import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
@@ -83,7 +84,7 @@ export function resume(which: WhichBot, said: string, at: Millis, who?: string):
   const lifted = halt ?? hold ?? reducing;
   const pause = latch.readPause?.() ?? null;
   const named = who === undefined ? {} : { who };
-  const isPaused = pauseAt(latch, at) !== null;
+  const isPaused = pauseAt(latch, botClockIn(dir).at(at)) !== null;
   if (pause !== null && !isPaused) latch.endPause?.(pause, { reason, at, by: 'person', ...named });
   if (pause !== null && isPaused) {
     if (latch.endPause?.(pause, { reason, at, by: 'person', ...named }) !== true)

@@ -83,7 +83,7 @@ export class Running {
     ends.push(() => this.#journal.close());
     this.#latch = latchIn(config.state.dir);
     this.#latch.reserve?.();
-    this.#heartbeat = heartbeatIn(config.state.dir, 'bot', clock);
+    this.#heartbeat = heartbeatIn(config.state.dir, 'bot', clock, venue.speed);
     this.#client = clientOf(config, venue, clock, seed, {
       journal,
       onRequest: ({ endpoint, outcome, ms }) => {

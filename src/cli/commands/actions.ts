@@ -14,6 +14,7 @@ import type { WhichBot } from '../../app/messages/ownCommand.ts';
 import { readConfig } from '../../app/wiring/configFile.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
 import { remoteVenue } from '../../app/wiring/venue.ts';
+import { noteOrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { realClock } from '../../live/realClock.ts';
 import { durationFlag } from '../terminal/flags.ts';
 import { logger } from '../terminal/logger.ts';
@@ -149,7 +150,10 @@ async function cancelBeside(
   if (nothing !== null || config.exchange.kind !== 'remote') return { lines: [nothing ?? ''], code: EXIT.clean };
   const venue = remoteVenue(config.exchange);
   const log = logger(config.log.level, [venue.secret.reveal()]);
-  return cancelOwn(config, venue, realClock(), Math.floor(Math.random() * 2 ** 31), log);
+  const clock = realClock();
+  const canceled = await cancelOwn(config, venue, clock, Math.floor(Math.random() * 2 ** 31), log);
+  if (canceled.code === EXIT.clean) noteOrdersSeen(stateDir, { at: clock.now(), by: 'halt --cancel', count: 0 });
+  return canceled;
 }
 
 /** Shows it, or does it. `refusedCode`: what the command ends in when it was refused. */

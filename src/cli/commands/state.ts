@@ -1,6 +1,7 @@
 /** The commands on what a state directory recorded: replay, explain, hedges. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { realClock } from '../../live/realClock.ts';
 import { readConfig } from '../../app/wiring/configFile.ts';
 import { EXIT } from '../../app/messages/exits.ts';
@@ -50,9 +51,12 @@ function addExplain(program: Command): void {
     .action((options: { config: string; at?: Moment; state?: string; paper: boolean; json: boolean }) => {
       const { state, paper } = readConfig(options.config);
       const clock = realClock();
+      const dir = options.state ?? (options.paper ? paper.stateDir : state.dir);
+      // A bot that runs faster than real time records its own time.
+      const botClock = botClockIn(dir);
       const told = explain({
-        dir: options.state ?? (options.paper ? paper.stateDir : state.dir),
-        at: options.at === undefined ? null : options.at(clock.now()),
+        dir,
+        at: options.at === undefined ? null : options.at(botClock.at(clock.now()), botClock.speed),
         onInput: progress(clock, writeError),
       });
       print(options.json ? JSON.stringify(told) : explanationText(told));

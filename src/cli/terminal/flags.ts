@@ -62,14 +62,14 @@ export function sizeFlag(text: string): number {
   return bytes;
 }
 
-/** A moment of the past, once it is known what time it is. */
-export type Moment = (now: Millis) => Millis;
+/** A moment of the past, by a clock that reads `now` and runs at `speed` times real time (1 if omitted). */
+export type Moment = (now: Millis, speed?: number) => Millis;
 
 /** ISO 8601 (UTC without a zone), or so long ago; the result is in ms since 1970. */
 export function moment(text: string): Moment {
   if (/^\d+(\.\d+)?(s|m|h)$/.test(text)) {
     const ago = durationFlag(text);
-    return now => now - ago;
+    return (now, speed = 1) => now - ago * speed;
   }
   const at = isoTime(text);
   if (Number.isNaN(at))
