@@ -33,12 +33,12 @@ export type FlattenAsk = Asked<'flatten'> & {
   readonly costMax: string;
 };
 
-export type ReloadAsk = Asked<'reload'> & {
+export type ReloadActionAsk = Asked<'reload'> & {
   /** SHA-256 of the file that was previewed, in hex; absent: the file as it is now. */
   readonly digest?: string;
 };
 
-type Special = { readonly pause: PauseAsk; readonly flatten: FlattenAsk; readonly reload: ReloadAsk };
+type Special = { readonly pause: PauseAsk; readonly flatten: FlattenAsk; readonly reload: ReloadActionAsk };
 export type ActionAsk = {
   readonly [Name in ActionName]: Name extends keyof Special ? Special[Name] : Asked<Name>;
 }[ActionName];

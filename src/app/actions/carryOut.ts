@@ -14,7 +14,7 @@ import type { WhichBot } from '../messages/ownCommand.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { noteAction } from './actionJournal.ts';
 import { checkedAsk, stateDirOf } from './actions.ts';
-import type { ActionAsk, ActionEnd, PauseAsk, ReloadAsk } from './actions.ts';
+import type { ActionAsk, ActionEnd, PauseAsk, ReloadActionAsk } from './actions.ts';
 import { askBot } from '../inspect/askBot.ts';
 import { flatten } from './flatten.ts';
 import { fileOf } from './previewAction.ts';
@@ -37,7 +37,7 @@ export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Pro
 /** As `carryOut`, with the bot's own answer; rejects with `UsageError` where there is none, which is a line of the journal too. */
 export async function carryOutReload(
   bot: WhichBot,
-  ask: ReloadAsk,
+  ask: ReloadActionAsk,
   clock: Clock,
 ): Promise<Omit<ReloadAnswer, 'id'> & { readonly digest: string }> {
   const checked = checkedAsk(ask, clock.now());

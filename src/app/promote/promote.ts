@@ -7,41 +7,26 @@ import { UsageError } from '../wiring/usageError.ts';
 import { liveConfig, paperText, readCandidate, samePlace, smallestText, wholeText } from './candidate.ts';
 import type { Candidate } from './candidate.ts';
 import { checkStage, paperConfig, paperFile } from './checkStage.ts';
-import type { Looking, StageCheck } from './checkStage.ts';
+import type { StageCheck } from './checkStage.ts';
 import { DEFAULT_CRITERIA, readCriteria } from './criteria.ts';
-import { keptCopy, liveDigestOf, liveTextOf, putInPlace, textOfCopy } from './liveFile.ts';
-import { nextSteps, placedSteps } from './nextSteps.ts';
+import { keptCopy, liveTextOf, textOfCopy } from './liveFile.ts';
 import {
-  alone,
-  journalOf,
-  noteInJournal,
-  nothingToGoBack,
-  promotionJournal,
-  promotionsDir,
-} from './promotionJournal.ts';
-import type { ApprovedRecord, Check, PromotionRecord, Stage, StageLook } from './records.ts';
+  afterLook,
+  asCommand,
+  doneEarlier,
+  noteCheck,
+  place,
+  finishPending,
+  signature,
+  told,
+} from './promoteCommand.ts';
+import type { Begun, Promoted, PromoteOptions } from './promoteCommand.ts';
+import { journalOf, noteInJournal, nothingToGoBack, promotionJournal, promotionsDir } from './promotionJournal.ts';
+import type { ApprovedRecord, PromotionRecord, Stage } from './records.ts';
 import { tradingDigest } from './runEvidence.ts';
 import { takenUp } from './runningBot.ts';
 import type { OpenPromotion, Standing } from './standing.ts';
 import { inPlace } from './standing.ts';
-import { endCommand, removeHalfWritten, startCommand } from './unfinishedCommand.ts';
-
-export type PromoteOptions = Looking & {
-  /** Receives the result before the command counts as ended: one that is killed before this returns is done once more by repeating it. */
-  readonly onEnd?: (promoted: Promoted) => void;
-  readonly by: string;
-  readonly reason: string;
-  readonly version: string;
-};
-
-/** What became of it: the journal as it stands, the look at the stage where there was one, what to say of it, and what can be typed next. */
-export type Promoted = {
-  readonly end: 'shown' | 'done' | 'refused';
-  readonly standing: Standing;
-  readonly check: StageLook | null;
-  readonly lines: readonly string[];
-  readonly next: readonly string[];
-};
 
 /** The options of a verb on that live file, with reason and name as they are kept. Throws `UsageError` where one is missing. */
 export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly needsReason: boolean }): PromoteOptions {
@@ -78,7 +63,7 @@ export async function startPromotion(
   else samePlace(candidate.file, whole(''), liveFile, before);
   const asked = ['start', resolve(path), candidate.text, criteria, isNew];
   return asCommand(options, asked, async earlier => {
-    const { lines, standing: settled } = settle(options);
+    const { lines, standing: settled } = finishPending(options);
     if (earlier.some(({ kind }) => kind === 'started'))
       return told(options, settled, 'done', null, [...lines, doneEarlier(`promotion ${settled.count} begins`)]);
     if (settled.open !== null)
@@ -93,7 +78,7 @@ export async function startPromotion(
     const started: PromotionRecord = {
       ...{
         kind: 'started',
-        ...signed(options, promotion),
+        ...signature(options, promotion),
         file: candidate.file,
         candidate: keptCopy(dir, candidate.text),
       },
@@ -116,79 +101,6 @@ export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
     ({ open, lines }, { check }) =>
       told(options, noteCheck(options, open, check), 'done', { ...check, stage: open.stage }, lines),
   );
-
-type Begun = ReturnType<typeof settle> & { readonly open: OpenPromotion; readonly records: number };
-
-/** What comes before the look: the end of a command that has nothing to look at; null where there is something. */
-type Before = (settled: ReturnType<typeof settle>, earlier: readonly PromotionRecord[]) => Promoted | null;
-
-/** A look may take long, and goes on without the lock: nobody who goes back waits for it. What was decided meanwhile makes it worth nothing. Rejects with `UsageError` then. */
-async function afterLook(
-  options: PromoteOptions,
-  asked: readonly unknown[],
-  before: Before,
-  look: (begun: Begun) => Promise<StageCheck>,
-  decide: (begun: Begun, looked: StageCheck) => Promoted,
-): Promise<Promoted> {
-  const { dir, liveFile } = options;
-  // Where nothing was begun nothing is made.
-  const { standing } = journalOf(options);
-  if (standing.count === 0) underWay(standing, liveFile, []);
-  return asCommand(
-    options,
-    asked,
-    async earlier => {
-      const settled = settle(options);
-      const ended = before(settled, earlier);
-      if (ended !== null) return ended;
-      const open = underWay(settled.standing, liveFile, settled.lines);
-      return { ...settled, open, records: promotionJournal(dir).records.length };
-    },
-    async begun => {
-      const looked = await look(begun);
-      return alone(options, async () => {
-        if (promotionJournal(dir).records.length !== begun.records)
-          throw new UsageError(
-            `${liveFile}: its promotion went on while this looked at ${begun.open.stage}, and nothing of this look is kept; where it stands: puntas promote -c ${liveFile}`,
-            1,
-          );
-        return decide(begun, looked);
-      });
-    },
-  );
-}
-
-/**
- * Runs one command from its start to its end, and `later` without the lock where `first` does not end it.
- *
- * `asked` and the options' reason and name are what makes two commands the same. `earlier` is what the same command wrote before it was killed.
- */
-async function asCommand<T extends object = never>(
-  options: PromoteOptions,
-  asked: readonly unknown[],
-  first: (earlier: readonly PromotionRecord[]) => Promise<Promoted | T>,
-  later?: (begun: T) => Promise<Promoted>,
-): Promise<Promoted> {
-  const { dir, liveFile, by, reason, onEnd } = options;
-  let command: ReturnType<typeof startCommand> | null = null;
-  try {
-    const begun = await alone(options, async () => {
-      removeHalfWritten(dir, liveFile);
-      const { records } = promotionJournal(dir);
-      command = startCommand(dir, [...asked, by, reason], records.length);
-      return first(command.isRepeated ? records.slice(command.records) : []);
-    });
-    const promoted = 'end' in begun ? begun : await later!(begun);
-    onEnd?.(promoted);
-    return promoted;
-  } finally {
-    // A process that is killed does not come here.
-    if (command !== null) endCommand(dir, command);
-  }
-}
-
-/** What a command says that finds its own work done. */
-const doneEarlier = (what: string): string => `${what}; the same command had done that before it was ended early`;
 
 /**
  * Looks once more and goes on to the next stage, where all criteria are passed or `anyway`; from paper on with what is put in the live file's place.
@@ -213,7 +125,7 @@ export const approvePromotion = (
 function approvedBefore(
   options: PromoteOptions,
   stage: Stage | null,
-  { standing, lines, finished }: ReturnType<typeof settle>,
+  { standing, lines, finished }: ReturnType<typeof finishPending>,
   earlier: readonly PromotionRecord[],
 ): Promoted | null {
   const own = earlier.findLast(record => record.kind === 'approved' || record.kind === 'refused');
@@ -246,7 +158,7 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   if (check !== open.checked) noteCheck(options, open, check);
   const { findings, result } = check;
   const { stage } = open;
-  const by = { ...signed(options, open.started.promotion), stage, findings };
+  const by = { ...signature(options, open.started.promotion), stage, findings };
   const look = { ...check, stage };
   if (result !== 'passed' && !anyway) {
     const after = noteInJournal(options.dir, { kind: 'refused', asked: 'approve', ...by });
@@ -293,7 +205,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
     const from = now === null ? null : keptCopy(dir, now);
     if (open !== null && open.stage !== 'smallest') {
       const { promotion } = open.started;
-      const ended = noteInJournal(dir, { kind: 'back', ...signed(options, promotion), from });
+      const ended = noteInJournal(dir, { kind: 'back', ...signature(options, promotion), from });
       const held = inPlace(ended);
       const beside =
         held === null ? '' : `; it is of promotion ${held}: puntas promote back once more takes that back too`;
@@ -312,7 +224,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
     const kept = pending === null ? keptLines(options, from, standing) : [];
     // What is gone would leave the decision without its effect.
     if (last.before !== null) textOfCopy(dir, last.before);
-    const back = { kind: 'back', ...signed(options, last.promotion), to: last.before, from } as const;
+    const back = { kind: 'back', ...signature(options, last.promotion), to: last.before, from } as const;
     return goneBack(options, noteInJournal(dir, back), last.before, kept);
   });
 }
@@ -360,77 +272,6 @@ const candidateOf = ({ dir }: PromoteOptions, open: OpenPromotion): Candidate =>
   return { file, tuned, text: textOfCopy(dir, candidate), config: paperConfig(dir, open) };
 };
 
-/** The decision is in the journal: the file follows it, and then the journal says that it did. */
-function place(
-  options: PromoteOptions,
-  decided: Standing,
-): { readonly standing: Standing; readonly lines: readonly string[] } {
-  const { dir, liveFile } = options;
-  const { pending } = decided;
-  if (pending === null) return { standing: decided, lines: [] };
-  const lost = putInPlace(liveFile, pending.to === null ? null : textOfCopy(dir, pending.to), dir);
-  const standing = noteInJournal(dir, { kind: 'placed', ...signed(options, pending.promotion) });
-  const what = pending.to === null ? 'is taken away' : 'is in place now';
-  return { standing, lines: [`${liveFile} ${what}; what it said is kept in ${dir}/files`, ...lost] };
-}
-
-/** What a process that ended too early had decided is put in place, unless a person has changed the file since. */
-function settle(options: PromoteOptions): {
-  readonly standing: Standing;
-  readonly lines: readonly string[];
-  /** Whether there was something to finish. */
-  readonly finished: boolean;
-} {
-  const { dir, liveFile } = options;
-  const { standing } = promotionJournal(dir);
-  const { pending } = standing;
-  if (pending === null) return { standing, lines: [], finished: false };
-  const now = liveDigestOf(liveFile);
-  if (now !== pending.to && now !== pending.from)
-    throw new UsageError(
-      `${liveFile}: was changed by hand since promotion ${pending.promotion} decided what it should say; go back with: puntas promote back -c ${liveFile} --reason "..."`,
-    );
-  const { standing: placed, lines } = place(options, standing);
-  const said = ['an earlier command ended too early; what it decided is done now', ...lines];
-  return { standing: placed, lines: said, finished: true };
-}
-
-/** `lines`: what was done before, and is told in any case. */
-function underWay({ open }: Standing, liveFile: string, lines: readonly string[]): OpenPromotion {
-  if (open === null)
-    throw new UsageError(
-      `${lines.map(line => `${line}\n`).join('')}${liveFile}: no promotion is under way; begin one with: puntas promote start CANDIDATE -c ${liveFile} --reason "..."`,
-    );
-  return open;
-}
-
 /** The same tapes under the same version come to the same: what was looked at is not replayed again. Null where it was not. */
 const replayedBefore = ({ stage, checked }: OpenPromotion, { version }: PromoteOptions): StageCheck | null =>
   stage === 'replay' && checked?.version === version ? { check: checked, traded: null } : null;
-
-const noteCheck = (options: PromoteOptions, { started, stage }: OpenPromotion, check: Check): Standing =>
-  noteInJournal(options.dir, {
-    kind: 'checked',
-    ...signed({ ...options, reason: '' }, started.promotion),
-    stage,
-    ...check,
-  });
-
-const signed = (
-  { clock, by, reason, version }: Pick<PromoteOptions, 'clock' | 'by' | 'reason' | 'version'>,
-  promotion: number,
-) => ({
-  ...{ promotion, at: clock.now(), by, reason, version },
-});
-
-function told(
-  { liveFile, dir, clock }: PromoteOptions,
-  standing: Standing,
-  end: Promoted['end'],
-  check: StageLook | null,
-  lines: readonly string[],
-  isPlaced = false,
-): Promoted {
-  const steps = { liveFile, dir, standing, now: clock.now() };
-  return { end, standing, check, lines, next: isPlaced ? placedSteps(steps) : nextSteps(steps) };
-}

@@ -12,7 +12,7 @@ import {
   promotionBack,
   startPromotion,
 } from '../../app/promote/promote.ts';
-import type { Promoted, PromoteOptions } from '../../app/promote/promote.ts';
+import type { Promoted, PromoteOptions } from '../../app/promote/promoteCommand.ts';
 import { previewBack } from '../../app/promote/previewBack.ts';
 import { STAGES } from '../../app/promote/records.ts';
 import type { Stage } from '../../app/promote/records.ts';

@@ -39,7 +39,9 @@ const STDERR_STUCK_MS_MAX = 2_000;
 /** Size and kind of the terminal behind standard output or error. */
 export type TerminalSize = { readonly isTTY?: boolean; readonly columns?: number };
 
+/** Whether standard output is a terminal, and how wide. */
 export const outputTerminal = (): TerminalSize => process.stdout;
+/** The same of standard error. */
 export const errorTerminal = (): TerminalSize => process.stderr;
 
 /** Standard error as a stream, for libraries that ask and draw on a terminal. Its errors are ignored. */
