@@ -8,7 +8,7 @@ import type { ReloadAnswer } from '../../live/state/reloads.ts';
 import { askReload } from '../inspect/askReload.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { latchHalt } from '../inspect/halt.ts';
-import { reduce, resume } from '../inspect/stateCommands.ts';
+import { reduce } from '../inspect/stateCommands.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
 import type { WhichBot } from '../messages/ownCommand.ts';
 import { UsageError } from '../wiring/usageError.ts';
@@ -18,6 +18,7 @@ import type { ActionAsk, ActionEnd, PauseAsk, ReloadActionAsk } from './actions.
 import { askBot } from '../inspect/askBot.ts';
 import { flatten } from './flatten.ts';
 import { fileOf } from './previewAction.ts';
+import { resumed, resumeOnce } from './resumeOnce.ts';
 
 /** Leaves what the bot heeds, waits for its answer where there is one, and writes the journal. Rejects with `UsageError` on what was asked wrongly: that is no line of the journal. */
 export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionEnd> {
@@ -31,7 +32,9 @@ export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Pro
     if (error instanceof UsageError) return { end: 'refused', lines: error.message.split('\n') };
     throw error;
   });
-  return noted(bot, checked, clock.now(), end);
+  const told = noted(bot, checked, clock.now(), end);
+  if (checked.action === 'resume') resumed(bot);
+  return told;
 }
 
 /** As `carryOut`, with the bot's own answer; rejects with `UsageError` where there is none, which is a line of the journal too. */
@@ -74,7 +77,7 @@ async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>
     case 'reduce':
       return { end: 'done', lines: [reduce(bot, reason, clock.now(), by)] };
     case 'resume':
-      return { end: 'done', lines: [resume(bot, reason, clock.now(), by)] };
+      return { end: 'done', lines: [resumeOnce(bot, ask, clock.now())] };
     case 'halt': {
       const { text, isLatched } = latchHalt(bot, reason, clock.now(), by);
       return { end: isLatched ? 'done' : 'refused', lines: [text] };

@@ -88,7 +88,12 @@ export function adjust(dir: string, ask: AdjustAsk, at: Millis): string {
   if (!/^[a-z0-9]{1,20}$/.test(currency))
     throw new UsageError(`--currency: expected a ticker like btc, found ${ask.currency}`);
   const amount = amountOf(ask.amount);
-  adjustmentsIn(dir).put({ id: randomUUID(), at, currency, amount, reason, by });
+  const box = adjustmentsIn(dir);
+  const isWaiting = box
+    .waiting()
+    .some(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);
+  // The same command repeated after it was killed books once.
+  if (!isWaiting) box.put({ id: randomUUID(), at, currency, amount, reason, by });
   return `left for the bot: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, another one at its next start, before it quotes. A halt stays until you lift it with: ${ownCommand('resume', { stateDir: dir })}`;
 }
 

@@ -1,5 +1,5 @@
 /** A promote command that is killed at any of its writes, and then repeated: together they do what one does that nobody kills. */
-import fs, {
+import {
   cpSync,
   existsSync,
   mkdirSync,
@@ -9,7 +9,6 @@ import fs, {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -24,56 +23,9 @@ import { promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
 import type { PromotionRecord } from '../../../src/app/promote/records.ts';
 import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
 import { readConfigText, shippedConfig } from '../../../src/app/wiring/configFile.ts';
+import { disk, hookDisk } from '../killedDisk.ts';
 import { started, worldOf } from '../../live/world.ts';
 import type { World } from '../../live/world.ts';
-
-/** Counts what changes a disk; from the write on at which the process is killed it does none. */
-const disk = { writes: 0, killAt: Infinity };
-
-class Killed extends Error {}
-
-function counted(): void {
-  if (disk.writes < disk.killAt) disk.writes++;
-  if (disk.writes >= disk.killAt) throw new Killed('killed');
-}
-
-const WRITES = ['renameSync', 'rmSync', 'mkdirSync', 'symlinkSync', 'fsyncSync', 'chmodSync', 'chownSync'] as const;
-
-/** Has every write of this process counted; the answer takes that back. */
-function hookDisk(): () => void {
-  const real = { ...fs };
-  const { O_WRONLY, O_RDWR } = fs.constants;
-  const of = fs as unknown as Record<string, (...args: never[]) => unknown>;
-  for (const name of WRITES) {
-    const call = real[name] as (...args: never[]) => unknown;
-    of[name] = (...args) => {
-      counted();
-      return call(...args);
-    };
-  }
-  fs.openSync = (path, flags, mode) => {
-    if (typeof flags === 'number' && (flags & (O_WRONLY | O_RDWR)) !== 0) counted();
-    return real.openSync(path, flags, mode);
-  };
-  // One that is killed in the middle of a write has written a part of it.
-  of['writeSync'] = (...args: never[]) => {
-    const [fd, data] = args as unknown as [number, string | Uint8Array];
-    const isHere = disk.writes + 1 === disk.killAt;
-    try {
-      counted();
-    } catch (error) {
-      const bytes = Buffer.from(data as Uint8Array);
-      if (isHere) real.writeSync(fd, bytes, 0, Math.floor(bytes.length / 2));
-      throw error;
-    }
-    return (real.writeSync as (...all: never[]) => unknown)(...args);
-  };
-  syncBuiltinESMExports();
-  return () => {
-    for (const name of [...WRITES, 'openSync', 'writeSync'] as const) of[name] = real[name];
-    syncBuiltinESMExports();
-  };
-}
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-killed-'));
 const dir = join(root, 'bot');
