@@ -9,6 +9,13 @@ const outsideWorld = [
   { object: 'process', property: 'hrtime', message: 'Take the time from the injected Clock.' },
 ];
 
+// A failed write to either of them may end a process, and a full pipe may stop it.
+const outputOnly = {
+  selector:
+    'MemberExpression[object.name="process"]:matches([property.name=/^(stdout|stderr)$/], [property.value=/^(stdout|stderr)$/]), VariableDeclarator[init.name="process"] Property[key.name=/^(stdout|stderr)$/]',
+  message: 'Print through src/cli/terminal/output.ts, or take a function that prints.',
+};
+
 export default tseslint.config(
   { ignores: ['website/', 'dist/', 'coverage/', 'node_modules/', '*.js', 'config/'] },
   ...tseslint.configs.recommendedTypeChecked,
@@ -28,6 +35,11 @@ export default tseslint.config(
   {
     files: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],
     rules: { 'max-lines-per-function': ['error', { max: 80, skipComments: true }] },
+  },
+  {
+    files: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],
+    ignores: ['src/cli/terminal/output.ts'],
+    rules: { 'no-console': 'error', 'no-restricted-syntax': ['error', outputOnly] },
   },
   {
     files: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],

@@ -16,6 +16,7 @@ const LONG = [
   'init',
   'oldNames',
   'package',
+  'output',
   'promote',
   'promotePlanted',
   'reload',

@@ -2,7 +2,8 @@
 /** The command line: adds every command and turns every end into an exit code. */
 import { Command, CommanderError } from 'commander';
 import { closeToDebuggers, refuseUncheckedCertificates } from './app/wiring/safeProcess.ts';
-import { addCommands } from './cli/commands/index.ts';
+import { addCommands, guardsMoney } from './cli/commands/index.ts';
+import { outputLost, printError, settleOutput, writeError, writeOutput } from './cli/terminal/output.ts';
 import { guardTerminal } from './cli/terminal/terminal.ts';
 import { version } from './cli/terminal/version.ts';
 
@@ -14,6 +15,8 @@ const program = new Command('puntas')
   .version(version())
   .exitOverride()
   .configureOutput({
+    writeOut: text => writeOutput(text),
+    writeErr: text => writeError(text),
     outputError: (text, write) => write(`${text.replace(/^error: /, '').trimEnd()} (see puntas --help)\n`),
   });
 
@@ -24,15 +27,29 @@ const args = process.argv.slice(2);
 const asksOnly =
   args[0] === undefined || args[0] === 'help' || args.some(arg => /^(-h|--help|-V|--version)$/.test(arg));
 
+// A pager may take any time; a command that places or cancels ends although nothing reads what it prints.
+const stuckMsMax = guardsMoney(args[0]) ? 2_000 : Infinity;
+
 try {
   // For every command, those that speak to nobody too, so that none is forgotten; and before anything of theirs is loaded.
   if (!asksOnly) refuseUncheckedCertificates(process.env);
   await addCommands(program, args);
   await program.parseAsync();
+  await settleOutput(stuckMsMax);
+  const { count, code } = outputLost();
+  // The exit code of a command that places or cancels tells of orders, whatever became of its output.
+  if (count > 0 && code !== 'EPIPE' && !guardsMoney(args[0])) {
+    printError(`the output could not be written (${code})`);
+    process.exitCode ||= 1;
+  }
 } catch (error) {
   const { codeOf, EXIT, sentenceOf } = await import('./app/messages/exits.ts');
-  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? EXIT.clean : EXIT.misused);
-  console.error(sentenceOf(error));
-  if (error instanceof Error && process.env['PUNTAS_DEBUG']) console.error(error.stack);
+  const isCommander = error instanceof CommanderError;
+  if (!isCommander) {
+    printError(sentenceOf(error));
+    if (error instanceof Error && process.env['PUNTAS_DEBUG']) printError(error.stack ?? '');
+  }
+  await settleOutput(stuckMsMax);
+  if (isCommander) process.exit(error.exitCode === 0 ? EXIT.clean : EXIT.misused);
   process.exit(codeOf(error));
 }

@@ -116,8 +116,12 @@ function refuseKeys(environment: ConsoleAsk['environment']): void {
   );
 }
 
-/** The path of a file is no secret, and nothing here reads it. */
-const SECRETS = /^PUNTAS_(?:API_KEY|API_SECRET|WEBHOOK_TOKEN(?:_OLD)?|TELEGRAM_TOKEN|ALERT_WEBHOOK_SECRET)$/;
+/**
+ * Every name of the program's own that may hold a secret: of the bot, its alerts, webhooks, queue and recordings in a bucket. The path of a file is
+ * no secret, and nothing here reads it.
+ */
+export const SECRETS =
+  /^(?:PUNTAS_(?:API_KEY|API_SECRET|WEBHOOK_TOKEN(?:_OLD)?|TELEGRAM_TOKEN|ALERT_WEBHOOK_(?:SECRET|URL)|QUEUE_PASSWORD)|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|PGPASSWORD)$/;
 
 const fromPackages = (path: string): string => createRequire(import.meta.url).resolve(path);
 

@@ -26,8 +26,10 @@ export function consoleActions(
       return ACTION_NAMES.filter(name => name !== 'flatten' || hasHedger());
     },
     prepare: async (request, onShare) => {
-      const ask = askOf(request, clock);
-      const seen = fileSeen(bot, ask);
+      const asked = askOf(request, clock);
+      const seen = fileSeen(bot, asked);
+      // What is confirmed is what was shown: the file is read again later, and refused where it says something else by then.
+      const ask = asked.action === 'reload' && seen !== null ? { ...asked, digest: seen } : asked;
       const lines = await previewed(ask, onShare);
       const bound = ask.action === 'flatten' ? [`at most ${ask.costMax} in all, fees included`] : [];
       return {

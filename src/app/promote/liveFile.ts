@@ -1,10 +1,10 @@
 /** The live file of a promotion: what it says, copies of all that it ever said, and how another takes its place at once and whole. */
-import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
   existsSync,
   lstatSync,
+  mkdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -69,8 +69,13 @@ export function realPlace(file: string): string {
   }
 }
 
-/** Whole or not at all, with the rights and the owner that the file had; null takes it away. A link stays one. Lines where the owner could not be kept. Throws `UsageError` where the disk does not take it. */
-export function putInPlace(file: string, text: string | null): readonly string[] {
+/**
+ * Whole or not at all, with the rights and the owner that the file had; null takes it away. A link stays one. Lines where the owner could not be kept.
+ *
+ * The text is first written in `dir`, so that a kill leaves nothing next to the live file; next to it only without `dir`, or where that is on another disk.
+ * @throws UsageError if the disk does not take it.
+ */
+export function putInPlace(file: string, text: string | null, dir: string | null = null): readonly string[] {
   const place = realPlace(file);
   return written(file, () => {
     if (text === null) {
@@ -78,9 +83,9 @@ export function putInPlace(file: string, text: string | null): readonly string[]
       syncFolder(dirname(place));
       return [];
     }
-    const beside = `${place}.${randomUUID()}.new`;
+    const beside = dir !== null && isOneDisk(dir, dirname(place)) ? join(dir, 'placing.new') : `${place}.placing.new`;
     try {
-      writeDurably(beside, text);
+      writeDurably(beside, text, beside);
       const before = statSync(place, { throwIfNoEntry: false });
       const lost = before === undefined ? [] : keptRights(file, beside, before);
       renameSync(beside, place);
@@ -92,6 +97,11 @@ export function putInPlace(file: string, text: string | null): readonly string[]
     }
   });
 }
+
+const isOneDisk = (one: string, other: string): boolean => {
+  mkdirSync(other, { recursive: true, mode: 0o700 });
+  return statSync(one).dev === statSync(other).dev;
+};
 
 /** The owner first: who takes a file over loses some of its rights. */
 function keptRights(file: string, beside: string, { uid, gid, mode }: Stats): readonly string[] {

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { appendLineDurably } from '../../live/files/durableFiles.ts';
+import { heedFolder } from '../../live/files/stateDir.ts';
 import { lockFolder } from '../../live/files/folderLock.ts';
 import { digestOf } from '../run/reloading.ts';
 import { UsageError } from '../wiring/usageError.ts';
@@ -45,8 +46,19 @@ const FILE = 'journal.jsonl';
 /** `after`: digest of the line before; of the first line there is none. `digest`: of this line up to there; lines that were written before there was one have none. */
 type Line = PromotionRecord & { readonly after: string | null; readonly digest?: string };
 
+/** Throws `UsageError` where another user could have written what lies in the folder: the journal decides what the live file says. */
+function heedPromotions(dir: string): void {
+  if (!existsSync(dir)) return;
+  try {
+    for (const folder of [dir, join(dir, 'files')]) if (existsSync(folder)) heedFolder(folder, 'the promotions');
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
 /** Empty where nothing was ever begun. Throws `UsageError` where it is not what was written. */
 export function promotionJournal(dir: string): PromotionJournal {
+  heedPromotions(dir);
   const file = join(dir, FILE);
   let standing = NOTHING;
   let last: string | null = null;

@@ -20,6 +20,7 @@ import { startAlerts } from '../alerts/alerts.ts';
 import type { Alerts } from '../alerts/alerts.ts';
 import { dayTexts, lastWordOf } from '../alerts/sentences.ts';
 import { realClock } from '../../live/realClock.ts';
+import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../wiring/bot.ts';
 import { startInbox } from '../wiring/inbox.ts';
 import { LastScrape } from '../wiring/lastScrape.ts';
@@ -40,6 +41,7 @@ import { RunTotals } from './runTotals.ts';
 export type RunResult = {
   readonly summary: Summary;
   readonly left: readonly string[];
+  readonly unread?: string;
   readonly failure: string | null;
 };
 
@@ -81,7 +83,7 @@ export class Running {
     ends.push(() => this.#journal.close());
     this.#latch = latchIn(config.state.dir);
     this.#latch.reserve?.();
-    this.#heartbeat = heartbeatIn(config.state.dir, 'bot', clock);
+    this.#heartbeat = heartbeatIn(config.state.dir, 'bot', clock, venue.speed);
     this.#client = clientOf(config, venue, clock, seed, {
       journal,
       onRequest: ({ endpoint, outcome, ms }) => {
@@ -265,7 +267,7 @@ export class Running {
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
     const report = await rolling.stop();
-    if (report.left.length === 0) {
+    if (isAllGone(report)) {
       this.#heartbeat.beat('stopped');
       // A run that broke ends without anybody having asked for it.
       this.#isStoppedCleanly = report.failure === null;
@@ -273,7 +275,7 @@ export class Running {
     }
     await this.#alerts?.close(lastWordOf(why, report));
     // Otherwise Prometheus would only see that nobody answers, as after a crash.
-    if (report.left.length === 0) await scrapes.next();
+    if (isAllGone(report)) await scrapes.next();
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const summary = summaryOf(instrument, this.#snapshot(rolling.session), report, {
       seconds,
@@ -281,7 +283,8 @@ export class Running {
       halted: rolling.session.engine.haltedBecause,
       paper: venue.paper,
     });
-    return { summary, left: report.left, failure: report.failure };
+    const { left, unread, failure } = report;
+    return { summary, left, ...(unread === undefined ? {} : { unread }), failure };
   }
 
   #rolled({ engine, loop }: Session, next: Journal): void {

@@ -32,6 +32,7 @@ import { UsageError } from '../../app/wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
 import { folderOf } from './ledger.ts';
 import { exportStored, lookAtTape } from '../../app/tapes/storedTape.ts';
+import { print, writeOutput } from '../terminal/output.ts';
 
 type BacktestFlags = {
   readonly config?: string;
@@ -141,7 +142,7 @@ function addBacktest(program: Command): void {
       });
       if (files) writeReport(files, report);
       const page = files ? `\nreport: ${files.page}` : '';
-      console.log(options.json ? JSON.stringify(withoutSeries(report)) : `${describeBacktest(report)}${page}`);
+      print(options.json ? JSON.stringify(withoutSeries(report)) : `${describeBacktest(report)}${page}`);
     });
 }
 
@@ -187,7 +188,7 @@ function addCalibrate(program: Command): void {
       const elsewhere = reference.length === 0 ? null : { tapes: await referenceTapes(reference), ageS: referenceAge };
       const asked = { cadenceMs, latencies, seed, json, feesBps: fees ?? null };
       const text = await calibrate(market, progress, asked, elsewhere);
-      if (out === undefined) process.stdout.write(text);
+      if (out === undefined) writeOutput(text);
       else writeFileSync(out, text);
     });
 }
@@ -197,7 +198,7 @@ function addStored(program: Command): void {
     .argument('<dir>', 'folder of the tape')
     .option('--json', 'print it as one JSON object', false)
     .action(async (dir: string, { json, ...flags }: StoredFlags & { readonly json: boolean }) => {
-      console.log(await lookAtTape(dir, storedOptions(flags), json, progressBar()));
+      print(await lookAtTape(dir, storedOptions(flags), json, progressBar()));
     });
 
   stored(program.command('export'))
@@ -212,10 +213,10 @@ function addStored(program: Command): void {
       if (tape === undefined) {
         if (rows === undefined) throw new UsageError('--rows: say fills or ledger, or name a tape with --tape');
         const where = { ...(config === undefined ? {} : { config }), ...(state === undefined ? {} : { state }) };
-        console.log(await exportLedger(folderOf(where), { ...storedOptions(flags), rows }, out, realClock()));
+        print(await exportLedger(folderOf(where), { ...storedOptions(flags), rows }, out, realClock()));
       } else if (config !== undefined || state !== undefined || rows !== undefined)
         throw new UsageError('--tape: a tape, or the state of a bot, not both');
-      else console.log(await exportStored(tape, storedOptions(flags), out, progressBar()));
+      else print(await exportStored(tape, storedOptions(flags), out, progressBar()));
     });
 }
 

@@ -1,4 +1,4 @@
-/** Everything that a command prints goes through here: texts of an exchange or of a recording reach the terminal as text, and command nothing there. */
+/** Keeps what libraries print by `console` from commanding a terminal. Commands print through `output.ts`, which does the same. */
 import { shownLines } from '../../core/text/shownText.ts';
 
 /** From now on console.log and console.error print no control character but tab and line end. Call once, before anything is printed. */

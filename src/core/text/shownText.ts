@@ -1,5 +1,8 @@
 /** Texts from outside made fit to be shown: nothing in them commands a terminal, and no credential in them is repeated. */
 
+import { hiddenOf, hideSecrets } from './hiddenSecrets.ts';
+import type { Hidden } from './hiddenSecrets.ts';
+
 /** Control characters, escapes included, line and paragraph separators, and marks that turn the direction of what follows. */
 const UNSHOWN = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
@@ -16,14 +19,18 @@ const SIGNATURE = /(?:(?<![0-9a-z])|(?<=%[0-9a-f]{2}))(?:[0-9a-f]{64}){1,2}(?![0
 const AUTHORIZATION =
   /\b([a-z]+)(?:\s|%20|\+)+[^\s:"]+?(?::|%3A)(?:\d{10,}(?::|%3A)[^\s"'\\,;]*|\d+(?::|%3A)[^\s"'\\,;]{16,})/gi;
 
-/** Masks the texts of `secrets` (of four characters and more), anything in the form of a signature, and the value of an Authorization header. */
+/**
+ * Masks `secrets` (of four characters and more) in any spelling and in part, anything in the form of a signature, and the value of an Authorization
+ * header.
+ */
 export function maskedText(text: string, secrets: readonly string[]): string {
-  let masked = text;
-  for (const secret of secrets) {
-    if (secret.length < 4) continue;
-    // As it is, and as a web address or JSON would spell it.
-    for (const spelled of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]))
-      masked = masked.replaceAll(spelled, '[redacted]');
+  let known = KNOWN.get(secrets);
+  if (known?.count !== secrets.length) {
+    known = { count: secrets.length, hidden: hiddenOf(secrets) };
+    KNOWN.set(secrets, known);
   }
-  return masked.replace(AUTHORIZATION, '$1 [redacted]').replace(SIGNATURE, '[redacted]');
+  return hideSecrets(text, known.hidden).replace(AUTHORIZATION, '$1 [redacted]').replace(SIGNATURE, '[redacted]');
 }
+
+/** What is looked for, by the list of secrets: a log masks each of its lines with one and the same. */
+const KNOWN = new WeakMap<readonly string[], { readonly count: number; readonly hidden: Hidden }>();

@@ -104,13 +104,21 @@ export class BalanceReads {
     return true;
   }
 
-  /** Balances on a quiet cut must equal the ledger; trades that are still being recorded get a moment. */
-  async match(): Promise<boolean> {
+  /** Whether balances on a quiet cut equal the ledger; trades that are still being recorded get a moment. `null` if the balances could not be read. */
+  async match(): Promise<boolean | null> {
     const { engine } = this.#o;
     const { clock, log } = this.#o.run;
+    let isCompared = false;
     for (let tries = 0; tries < TRIES; tries++) {
-      if ((await this.read()) && engine.account.differences().length === 0) return true;
+      if (await this.read()) {
+        isCompared = true;
+        if (engine.account.differences().length === 0) return true;
+      }
       await sleep(clock, TRY_EVERY_MS);
+    }
+    if (!isCompared) {
+      log.error({}, 'the ledger was not compared with the balances, which could not be read');
+      return null;
     }
     for (const { currency, difference } of engine.account.differences()) {
       log.error(

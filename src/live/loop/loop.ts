@@ -167,15 +167,15 @@ export class Loop {
     // A read may hang: what becomes known meanwhile is acted on all the same.
     const deciding = this.#decide(verified.signal);
     const deadline = clock.elapsed() + timing.shutdownMs;
-    let left: readonly string[] = ['open orders were never read'];
+    let left: readonly string[] = engine.liveOrders.map(order => order.id);
+    let unread: string | null = 'open orders were never read';
     for (let empty = 0; empty < EMPTY_READS_TO_STOP && clock.elapsed() < deadline;) {
       this.#showLife();
       const seen = await this.#readPrivate();
       this.#step({ kind: 'timer', at: this.time() });
-      left = [
-        ...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? ['open orders could not be read'])]),
-      ];
-      empty = left.length === 0 ? empty + 1 : 0;
+      left = [...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? [])])];
+      unread = seen === null ? 'open orders could not be read' : null;
+      empty = left.length === 0 && unread === null ? empty + 1 : 0;
       // A broken engine may no longer ask for cancels: then what was seen is canceled directly.
       if (this.#failure !== null && seen !== null)
         await cancelAll({ ...venue, connectivity: this.#connectivity }, seen);
@@ -186,7 +186,7 @@ export class Loop {
     await this.#hedger?.settle(deadline, () => Promise.all([this.#readPrivate(), this.#balances.read()]));
     const ledgerMatches = await this.#balances.match();
     this.#flush(true);
-    return { left, ledgerMatches, failure: this.#failure };
+    return { left, ...(unread === null ? {} : { unread }), ledgerMatches, failure: this.#failure };
   }
 
   /** What differed once is compared again soon: it may only have been a trade whose record is late. */

@@ -63,7 +63,7 @@ const LATCH_FILE = 'HALTED';
 /** As the latch, while only inventory is closed. */
 const REDUCE_FILE = 'REDUCE';
 /** As the latch, while a person has paused it. */
-const PAUSE_FILE = 'PAUSED';
+export const PAUSE_FILE = 'PAUSED';
 /** As the latch, while the sentinel holds quotes back. */
 const HOLD_FILE = 'HELD';
 /** One line for each halt that was lifted. */

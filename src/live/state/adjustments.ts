@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { moneyOf, textOfMoney } from '../../core/index.ts';
 import type { Millis, Money } from '../../core/index.ts';
 import { syncFolder, writeDurably } from '../files/durableFiles.ts';
-import { heedStateDir } from '../files/stateDir.ts';
+import { heedStateDir, isTrusted } from '../files/stateDir.ts';
 
 export type Adjustment = {
   /** Never used before: the same one is booked once. */
@@ -38,7 +38,7 @@ export function adjustmentsIn(dir: string): AdjustmentBox {
       const names = existsSync(dir) ? readdirSync(dir).filter(name => NAME.test(name)) : [];
       return names
         .flatMap(name => {
-          const read = adjustmentOf(join(dir, name), NAME.exec(name)?.[1] ?? '');
+          const read = !isTrusted(join(dir, name)) ? null : adjustmentOf(join(dir, name), NAME.exec(name)?.[1] ?? '');
           if (read === null) onUnreadable?.(name);
           return read === null ? [] : [read];
         })

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import type { Hedger } from '../../hedge/index.ts';
 import { syncFolder, writeDurably } from '../files/durableFiles.ts';
+import { heedStateDir, isTrusted } from '../files/stateDir.ts';
 import type { Log } from '../log.ts';
 
 export const SETTLED_AS = ['executed', 'failed'] as const;
@@ -38,12 +39,13 @@ export function settlementsIn(dir: string): SettlementBox {
       (existsSync(dir) ? readdirSync(dir) : [])
         .filter(name => NAME.test(name))
         .flatMap(name => {
-          const read = settlementOf(join(dir, name), NAME.exec(name)?.[1] ?? '');
+          const read = !isTrusted(join(dir, name)) ? null : settlementOf(join(dir, name), NAME.exec(name)?.[1] ?? '');
           if (read === null) onUnreadable?.(name);
           return read === null ? [] : [read];
         }),
     put: ({ id, ...rest }) => {
       if (!NAME.test(nameOf(id))) throw new RangeError(`no hedge has the id ${id}`);
+      heedStateDir(dir);
       writeDurably(join(dir, nameOf(id)), JSON.stringify(rest));
     },
     done: id => {
