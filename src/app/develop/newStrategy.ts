@@ -31,11 +31,13 @@ export function newStrategy(root: string, name: string): readonly string[] {
 }
 
 function indexWith(text: string, name: string, word: string): string {
-  const list = /\n(\nexport const strategies = byName\(\{\n[^}]*)(\}\);\n)/;
-  if (!list.test(text)) {
+  const start = text.indexOf('\nexport const strategies = byName({\n');
+  const end = text.indexOf('});\n', start);
+  if (start < 1 || end < 0 || text.slice(start, end).includes('}')) {
     throw new UsageError('strategies/index.ts is not as it was: add the line by hand (docs/strategies.md)');
   }
-  return text.replace(list, `\nimport { ${word} } from './${name}/strategy.ts';\n$1  ${word},\n$2`);
+  const line = `import { ${word} } from './${name}/strategy.ts';\n`;
+  return `${text.slice(0, start)}${line}${text.slice(start, end)}  ${word},\n${text.slice(end)}`;
 }
 
 type Names = {

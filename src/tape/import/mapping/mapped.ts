@@ -62,8 +62,22 @@ export async function mappedRecording(
 
 /** `*` stands for any letters; a pattern with a folder in it is one of the path from the given folder, another of the file's name. */
 const matches = (pattern: string, path: string): boolean =>
-  new RegExp(`^${pattern.split('*').map(escaped).join('.*')}$`).test(pattern.includes('/') ? path : basename(path));
-const escaped = (text: string): string => text.replace(/[^\w]/g, '\\$&');
+  matchesStars(pattern, pattern.includes('/') ? path : basename(path));
+
+/** Whether `text` is `pattern`, in which each `*` stands for any characters or none. The earliest place of each part is enough. */
+export function matchesStars(pattern: string, text: string): boolean {
+  const [first = '', ...others] = pattern.split('*');
+  const last = others.pop();
+  if (last === undefined) return text === pattern;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
 
 function recordingOf(path: string, tables: readonly FilesOfTable[], instrument: Instrument): Recording {
   const kinds = new Set(tables.map(({ table }) => table.kind));
