@@ -1,5 +1,5 @@
 /** Why a side shows nothing: the reason of the decision, and the numbers behind it for a person, with the key to change. */
-import { shortDecimal } from '../text/trimmedEnd.ts';
+import { shortDecimal } from '../model/trimmedEnd.ts';
 import { bestOf } from '../model/book.ts';
 import { moneyOfAmount, moneyOfValue, textOfAmount, textOfPrice, valueOf } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';

@@ -1,5 +1,5 @@
 /** Prices, amounts and money as exact integers, and the decimal text that the outside world speaks. */
-import { trimmedEnd } from '../text/trimmedEnd.ts';
+import { trimmedEnd } from './trimmedEnd.ts';
 
 /** A price in whole ticks of its instrument. */
 export type Price = number & { readonly unit: 'ticks' };
