@@ -9,6 +9,18 @@ const outsideWorld = [
   { object: 'process', property: 'hrtime', message: 'Take the time from the injected Clock.' },
 ];
 
+// A pipe under a file's name waits for ever, and a large file fills the memory.
+const bounded =
+  'Read files through guard/files.ts and bodies through guard/body.ts: regular files only, up to a maximum.';
+const wholeFiles = name => ({ name, importNames: ['readFile', 'readFileSync'], message: bounded });
+const unboundedReads = [
+  // What is opened for reading by a path; of a folder only, to sync it.
+  "CallExpression[callee.name=/^open(Sync)?$/][arguments.1.value='r']:not([arguments.0.name=/^(dir|folder)$/])",
+  // The body of an answer as a whole.
+  'CallExpression[callee.property.name=/^(text|json|arrayBuffer|blob|bytes|formData)$/][callee.object.name=/^(answer|response|body)$/]',
+  "CallExpression[callee.property.name=/^(text|json|arrayBuffer|blob|bytes|formData)$/][callee.object.property.name='body']",
+].map(selector => ({ selector, message: bounded }));
+
 export default tseslint.config(
   { ignores: ['dist/', 'coverage/', 'node_modules/', '*.js', 'config/'] },
   ...tseslint.configs.recommendedTypeChecked,
@@ -23,6 +35,15 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-unary-minus': 'off',
       eqeqeq: 'error',
       'prefer-const': 'error',
+    },
+  },
+  {
+    files: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],
+    // The page's script runs in a browser.
+    ignores: ['src/guard/files.ts', 'src/console/page/**'],
+    rules: {
+      'no-restricted-imports': ['error', { paths: ['node:fs', 'node:fs/promises'].map(wholeFiles) }],
+      'no-restricted-syntax': ['error', ...unboundedReads],
     },
   },
   {

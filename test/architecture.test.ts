@@ -18,6 +18,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   tape: [
     'core',
     'marketdata',
+    'guard',
     'yauzl',
     'hyparquet-writer',
     'csv-parse',
@@ -34,7 +35,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   monitor: ['core', 'guard', 'prom-client', 'fastify'],
   console: ['guard', 'fastify', 'uplot', 'preact'],
   strategies: ['core', 'zod'],
-  backtest: ['core', 'tape', 'fills', 'sandbox', 'strategies', 'config', 'hedge', 'uplot'],
+  backtest: ['core', 'tape', 'fills', 'guard', 'sandbox', 'strategies', 'config', 'hedge', 'uplot'],
 };
 
 /** Only here does a room speak to the machine. `node:` modules that only compute are everybody's. */

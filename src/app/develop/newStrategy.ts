@@ -1,5 +1,6 @@
 /** `puntas new-strategy`: the smallest strategy that passes the laws for all, as a folder, an entry in the index, a configuration and a test. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../wiring/usageError.ts';
 
@@ -22,7 +23,7 @@ export function newStrategy(root: string, name: string): readonly string[] {
   for (const path of Object.keys(files)) {
     if (existsSync(join(root, path))) throw new UsageError(`${path} exists: choose another name, or remove it first`);
   }
-  const before = readFileSync(index, 'utf8');
+  const before = readRegularFile(index, TEXT_FILE);
   const after = indexWith(before, name, word);
   mkdirSync(join(root, 'strategies', name), { recursive: true });
   for (const [path, text] of Object.entries(files)) writeFileSync(join(root, path), text);

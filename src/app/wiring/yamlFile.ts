@@ -1,5 +1,5 @@
 /** A YAML file that is held against a schema: every mistake is one line with its place. */
-import { readFileSync } from 'node:fs';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import type { z } from 'zod';
 import { problemsOf } from '../../config/problems.ts';
 import type { Problem } from '../../config/problems.ts';
@@ -41,7 +41,7 @@ export function readYamlFile<Schema extends z.ZodType>(
 
 function textOf(path: string, advice: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularFile(path, TEXT_FILE);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     throw new UsageError(`${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; ${advice}`);

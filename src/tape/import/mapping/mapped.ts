@@ -1,5 +1,6 @@
 /** A recording that a mapping file describes: its tables in order of time, and their rows. */
-import { readFile, stat } from 'node:fs/promises';
+import { readRegularFile, TEXT_FILE } from '../../../guard/index.ts';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DecimalText, Instrument, Millis } from '../../../core/index.ts';
 import { tapeRules } from '../../model/tapeRules.ts';
@@ -33,9 +34,7 @@ export async function mappedRecording(
   given: GivenMapped = {},
   onBytes: (count: number) => void = () => undefined,
 ): Promise<Recording> {
-  const text = await readFile(mappingPath, 'utf8').catch((error: unknown) => {
-    throw new WrongFile(`${mappingPath}: cannot be read: ${(error as Error).message}`);
-  });
+  const text = mappingText(mappingPath);
   const mapping = mappingOf(text, mappingPath);
   const { dir, files: flat } = await filesAt(path);
   const all = [...flat, ...((await stat(path)).isDirectory() ? await filesBelow(path) : [])];
@@ -58,6 +57,14 @@ export async function mappedRecording(
   const found = await inferredTick(open(FINEST), onBytes);
   const recording = open(found);
   return { ...recording, notes: [...recording.notes, `tick ${found} inferred from the prices (or say --tick)`] };
+}
+
+function mappingText(path: string): string {
+  try {
+    return readRegularFile(path, TEXT_FILE);
+  } catch (error) {
+    throw new WrongFile(`${path}: cannot be read: ${(error as Error).message}`);
+  }
 }
 
 /** `*` stands for any letters; a pattern with a folder in it is one of the path from the given folder, another of the file's name. */
