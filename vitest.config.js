@@ -52,6 +52,7 @@ const MANY = [
   'backtest/queueTruth',
   'backtest/replay/metamorphic',
   'backtest/tune/search/searches',
+  'linear/patterns',
   'live/demo',
   'live/hedge/hedger',
   'live/loop/recovery',

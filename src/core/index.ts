@@ -12,6 +12,7 @@ export * from './model/book.ts';
 export * from './model/crossRate.ts';
 export * from './engine/decisions.ts';
 export * from './text/errorText.ts';
+export * from './model/trimmedEnd.ts';
 export * from './engine/event.ts';
 export * from './accounting/accountEvents.ts';
 export * from './accounting/feeTier.ts';

@@ -1,4 +1,5 @@
 /** A bot's status for a person: at most fifteen rows of eighty columns where nothing is out of the ordinary. */
+import { shortDecimal } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { wrapped } from '../messages/wrapped.ts';
 import { holderText } from '../inspect/botLife.ts';
@@ -125,6 +126,6 @@ function ago(ms: Millis): string {
 }
 
 /** Decimal text without zeros that say nothing. */
-const plain = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+const plain = (text: string): string => shortDecimal(text);
 /** Exact text cut after two decimals, towards zero. */
 const cents = (text: string): string => text.replace(/(\.\d\d)\d+$/, '$1');

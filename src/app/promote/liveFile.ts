@@ -1,11 +1,11 @@
 /** The live file of a promotion: what it says, copies of all that it ever said, and how another takes its place at once and whole. */
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import {
   chmodSync,
   chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
-  readFileSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -21,7 +21,7 @@ import { UsageError } from '../wiring/usageError.ts';
 /** Null where it is not there. Throws `UsageError` where it cannot be read. */
 export function liveTextOf(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8');
+    return readRegularFile(file, TEXT_FILE);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
@@ -41,7 +41,7 @@ const copyOf = (dir: string, digest: string): string => join(dir, 'files', `${di
 export function keptCopy(dir: string, text: string): string {
   const digest = digestOf(text);
   const file = copyOf(dir, digest);
-  const isThere = existsSync(file) && digestOf(readFileSync(file, 'utf8')) === digest;
+  const isThere = existsSync(file) && digestOf(readRegularFile(file, TEXT_FILE)) === digest;
   if (!isThere) written(file, () => writeDurably(file, text));
   return digest;
 }
@@ -49,7 +49,7 @@ export function keptCopy(dir: string, text: string): string {
 /** Throws `UsageError` where the copy is gone, or is not what was kept. */
 export function textOfCopy(dir: string, digest: string): string {
   const file = copyOf(dir, digest);
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : null;
+  const text = existsSync(file) ? readRegularFile(file, TEXT_FILE) : null;
   if (text === null || digestOf(text) !== digest)
     throw new UsageError(`${file}: ${text === null ? 'is gone' : 'was changed'}: restore it from a copy`);
   return text;

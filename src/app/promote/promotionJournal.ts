@@ -1,5 +1,6 @@
 /** The journal of a live file's promotions: only ever appended to, each line synced, bound to the one before it, and with a digest of itself at its end. */
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { appendLineDurably } from '../../live/files/durableFiles.ts';
 import { heedFolder } from '../../live/files/stateDir.ts';
@@ -145,7 +146,7 @@ export async function alone<T>({ liveFile, dir }: Place, work: () => Promise<T>)
 
 const linesIn = (file: string): readonly string[] =>
   existsSync(file)
-    ? readFileSync(file, 'utf8')
+    ? readRegularFile(file, LARGE_FILE)
         .split('\n')
         .filter(text => text !== '')
     : [];

@@ -1,5 +1,6 @@
 /** The commands on recordings: backtest, calibrate, tape, export. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
+import { writeFileSync } from 'node:fs';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { recordFlow } from '../../../backtest/index.ts';
@@ -121,7 +122,7 @@ function addBacktest(program: Command): void {
       const files = options.out === undefined ? null : reportFiles(options.out);
       const report = await backtest({
         config: withVenueFees(config, options.venueFees),
-        configText: readFileSync(file, 'utf8'),
+        configText: readRegularFile(file, TEXT_FILE),
         version: version(),
         tape,
         seed: options.seed ?? (config.exchange.kind === 'embedded' ? config.exchange.seed : 1),

@@ -1,5 +1,6 @@
 /** What a person wants closed by the hedger: a file in the state directory with what that may cost in all. It is there until inventory is at its target, or a person resumes. */
-import { readFileSync, rmSync } from 'node:fs';
+import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { moneyOf } from '../../core/index.ts';
 import type { Millis, Money } from '../../core/index.ts';
@@ -34,7 +35,7 @@ export function flattenIn(dir: string, note = 'resumed.jsonl'): FlattenFile {
   const read = (): Flatten | null => {
     if (!isTrusted(file)) return null;
     try {
-      const { id, at, by, reason, costMax } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+      const { id, at, by, reason, costMax } = JSON.parse(readRegularFile(file, SMALL_FILE)) as Record<string, unknown>;
       if (typeof id !== 'string' || !/^[\w-]{1,60}$/.test(id)) return null;
       const most = moneyOf(String(costMax));
       return most > 0n ? { id, at: Number(at), by: String(by), reason: String(reason), costMax: most } : null;

@@ -1,5 +1,6 @@
 /** Signs of life between the bot and its sentinel: small files with a counter, because the two may not agree on the time. */
-import { readFileSync, statSync } from 'node:fs';
+import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
+import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock, Millis } from '../../core/index.ts';
@@ -67,7 +68,7 @@ export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' 
 /** The last sign of life, or null when there is none that can be read. */
 export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null {
   try {
-    const told = JSON.parse(readFileSync(join(dir, HEARTBEAT_FILES[whose]), 'utf8')) as Partial<HeartbeatRecord>;
+    const told = JSON.parse(readRegularFile(join(dir, HEARTBEAT_FILES[whose]), SMALL_FILE)) as Partial<HeartbeatRecord>;
     const { counter, state, process: where, clock } = told;
     if (!Number.isSafeInteger(counter)) return null;
     const number = (x: number | undefined): number => (Number.isFinite(x) ? x! : 0);

@@ -1,5 +1,6 @@
 /** What a person asks of a running bot's configuration, and what it answered: one file each in the state directory, and a line for every reload that was taken or not. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { appendLine, writeDurably } from '../files/durableFiles.ts';
@@ -97,7 +98,7 @@ const ENDS = ['taken', 'nothing to do', 'shown', 'kept'] as const;
 function jsonIn(file: string): Readonly<Record<string, unknown>> | null {
   if (!isTrusted(file)) return null;
   try {
-    const found: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const found: unknown = JSON.parse(readRegularFile(file, TEXT_FILE));
     return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : null;
   } catch {
     return null;

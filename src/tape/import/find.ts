@@ -205,7 +205,7 @@ const SHAPES: readonly Shape[] = [
       booksOfParts(
         found,
         gemini,
-        /^gemini__(\w+)-(\w+)__(.+)__market-depth(\.csv(?:\.gz)?)$/,
+        /^gemini__([A-Za-z0-9]+)-([A-Za-z0-9]+)__(.+)__market-depth(\.csv(?:\.gz)?)$/,
         ([base, quote, day, end]) => ({
           name: `${base}_${quote}`,
           ...CENT,

@@ -113,7 +113,7 @@ describe.each(stores)('a recording in %s', (_, opened) => {
 describe('a bucket', () => {
   test('that does not know the credentials says so in one line', async () => {
     const store = openTapeStore('s3://tapes', { ...s3.env, AWS_SECRET_ACCESS_KEY: 'another' });
-    await expect(store.get('b'.repeat(64), join(folder(), 'x'))).rejects.toThrow(
+    await expect(store.get('b'.repeat(64), join(folder(), 'x'), 1_000)).rejects.toThrow(
       /^tapes in s3:\/\/tapes: the store answered 403 \(SignatureDoesNotMatch\): look at the credentials/,
     );
     await expect(store.has('b'.repeat(64))).rejects.toThrow(/answered 403/);

@@ -66,7 +66,7 @@ describe('a feed on the web', () => {
       (_, r) => r.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
       'expected status 200, found 302',
     ],
-    ['a body without end', (_, r) => void r.write('1'.repeat(100_000)), 'it is larger than 65536 bytes'],
+    ['a body without end', (_, r) => void r.write('1'.repeat(100_000)), 'larger than 65536 bytes'],
     [
       'a packed body',
       (_, r) => r.writeHead(200, { 'content-encoding': 'gzip' }).end('x'),
@@ -145,7 +145,7 @@ describe('a feed in a file', () => {
     ['nothing', '', 'expected one plain number, found nothing'],
     ['a page', '<html></html>', 'expected one plain number, found "<html></html>"'],
     ['bytes that are no text', Buffer.from([0, 255, 254, 49]), 'expected one plain number, found " \uFFFD\uFFFD1"'],
-    ['too much', '1'.repeat(70_000), 'it is larger than 65536 bytes'],
+    ['too much', '1'.repeat(70_000), 'larger than 65536 bytes'],
     ['NaN', 'NaN', 'expected one plain number, found "NaN"'],
     ['a price below zero', '-18.5', 'expected one plain number, found "-18.5"'],
   ])('with %s tells no price, and why', async (_, text, why) => {
@@ -157,6 +157,6 @@ describe('a feed in a file', () => {
     write('18.5', -60);
     expect(await feed({ file }).read()).toEqual({ kind: 'failed', why: 'its time lies 60 s in the future' });
     mkdirSync(join(dir, 'folder'));
-    expect(await feed({ file: join(dir, 'folder') }).read()).toEqual({ kind: 'failed', why: 'it is no file' });
+    expect(await feed({ file: join(dir, 'folder') }).read()).toEqual({ kind: 'failed', why: 'not a regular file' });
   });
 });

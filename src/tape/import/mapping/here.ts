@@ -1,5 +1,5 @@
 /** Mapping files beside what they describe, `mapping.yaml` or `NAME.mapping.yaml`: with one a folder is a recording like those whose format is known. */
-import { readFile } from 'node:fs/promises';
+import { readRegularFile, TEXT_FILE } from '../../../guard/index.ts';
 import { join } from 'node:path';
 import { findRecording, recordedBooks } from '../find.ts';
 import { filesAt } from '../parts.ts';
@@ -37,7 +37,7 @@ async function mappingsIn(path: string): Promise<readonly { readonly book: strin
   return Promise.all(
     names.map(async name => {
       const file = join(dir, name);
-      return { book: mappingOf(await readFile(file, 'utf8'), file).book, file };
+      return { book: mappingOf(readRegularFile(file, TEXT_FILE), file).book, file };
     }),
   );
 }

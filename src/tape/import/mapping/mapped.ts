@@ -1,5 +1,6 @@
 /** A recording that a mapping file describes: its tables in order of time, and their rows. */
-import { readFile, stat } from 'node:fs/promises';
+import { readRegularFile, TEXT_FILE } from '../../../guard/index.ts';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DecimalText, Instrument, Millis } from '../../../core/index.ts';
 import { tapeRules } from '../../model/tapeRules.ts';
@@ -34,9 +35,7 @@ export async function mappedRecording(
   given: GivenMapped = {},
   onBytes: (count: number) => void = () => undefined,
 ): Promise<Recording> {
-  const text = await readFile(mappingPath, 'utf8').catch((error: unknown) => {
-    throw new WrongFile(`${mappingPath}: cannot be read: ${(error as Error).message}`);
-  });
+  const text = mappingText(mappingPath);
   const mapping = mappingOf(text, mappingPath);
   const { dir, files: flat } = await filesAt(path);
   const all = [...flat, ...((await stat(path)).isDirectory() ? await filesBelow(path) : [])];
@@ -61,10 +60,32 @@ export async function mappedRecording(
   return { ...recording, notes: [...recording.notes, `tick ${found} inferred from the prices (or say --tick)`] };
 }
 
+function mappingText(path: string): string {
+  try {
+    return readRegularFile(path, TEXT_FILE);
+  } catch (error) {
+    throw new WrongFile(`${path}: cannot be read: ${(error as Error).message}`);
+  }
+}
+
 /** `*` stands for any letters; a pattern with a folder in it is one of the path from the given folder, another of the file's name. */
 const matches = (pattern: string, path: string): boolean =>
-  new RegExp(`^${pattern.split('*').map(escaped).join('.*')}$`).test(pattern.includes('/') ? path : basename(path));
-const escaped = (text: string): string => text.replace(/[^\w]/g, '\\$&');
+  matchesStars(pattern, pattern.includes('/') ? path : basename(path));
+
+/** Whether `text` is `pattern`, in which each `*` stands for any characters or none. The earliest place of each part is enough. */
+export function matchesStars(pattern: string, text: string): boolean {
+  const [first = '', ...others] = pattern.split('*');
+  const last = others.pop();
+  if (last === undefined) return text === pattern;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
 
 function recordingOf(path: string, tables: readonly FilesOfTable[], instrument: Instrument): Recording {
   const kinds = new Set(tables.map(({ table }) => table.kind));
