@@ -6,6 +6,7 @@ import {
   money,
   moneyOf,
   randomOf,
+  TooLarge,
   valueFloor,
   withNextTier,
   withRfqReference,
@@ -26,7 +27,7 @@ import type {
   Transport,
   VenueClient,
 } from '../../core/index.ts';
-import { edgeProblem, externalReferenceOf } from '../../config.ts';
+import { edgeProblem, externalReferenceOf, pathOfText, placeOf } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import type { HedgeSetup } from '../../hedge/index.ts';
 import { durableNonces } from '../../live/state/durableNonces.ts';
@@ -140,13 +141,35 @@ export function referenceOf(config: Config): (ReferenceOptions & { close(): Prom
   return { legs, everyMs, feeds, close };
 }
 
-/** The engine of one run. Throws `UsageError` when the spreads cannot earn the account's fees. */
+/**
+ * The engine of one run. Throws `UsageError` when the spreads cannot earn the account's fees, and when a price or an amount of the configuration cannot be
+ * counted in the book's units.
+ */
 export function engineOf(
   config: Config,
   rules: Rules,
   run: number,
   onNews?: (news: EngineNews) => void,
   isTraced = false,
+): Engine {
+  try {
+    return madeEngine(config, rules, run, onNews, isTraced);
+  } catch (error) {
+    const path = error instanceof TooLarge ? pathOfText(config, error.text) : null;
+    if (!(error instanceof TooLarge) || path === null) throw error;
+    const { text, largest, unit } = error;
+    throw new UsageError(
+      `${placeOf(config, path)}: expected at most ${largest}, the largest number that ${config.book} is counted to in units of ${unit}, found ${text}`,
+    );
+  }
+}
+
+function madeEngine(
+  config: Config,
+  rules: Rules,
+  run: number,
+  onNews: ((news: EngineNews) => void) | undefined,
+  isTraced: boolean,
 ): Engine {
   const { instrument } = rules;
   const tooNear = edgeProblem(config, rules.makerRate);

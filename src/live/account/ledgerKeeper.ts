@@ -1,5 +1,5 @@
 /** Hands the ledger over to the journal: entries, balances, marker and live orders of one moment, when they have changed, and now and then for the losses. */
-import { sumOfProfits } from '../../core/index.ts';
+import { sumOfProfits, textOfMoney } from '../../core/index.ts';
 import type { Clock, Engine, LedgerEntry, Profit } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
 import type { Journal } from '../state/journal.ts';
@@ -40,7 +40,10 @@ export class LedgerKeeper {
    */
   keep(isLast = false): void {
     const { marker, tids } = this.#reads.taken;
-    const live = this.#engine.unfinished.map(({ id, filled, oid }) => ({ id, filled, oid }));
+    const live = this.#engine.unfinished.map(({ id, filled, filledRest, oid }) => ({
+      ...{ id, filled, oid },
+      ...(filledRest !== undefined && filledRest > 0n ? { rest: textOfMoney(filledRest) } : {}),
+    }));
     const hedges = this.#hedges();
     const last = hedges[hedges.length - 1];
     const transfers = this.#transfers();

@@ -96,7 +96,13 @@ export function entryOf(source: string, at: Millis, text: string): LedgerEntry {
 export type LedgerCheckpoint = {
   readonly ledger: RestoredLedger;
   readonly marker: string | undefined;
-  readonly live: readonly { readonly id: string; readonly filled: Amount; readonly oid: string | null }[];
+  readonly live: readonly {
+    readonly id: string;
+    readonly filled: Amount;
+    readonly oid: string | null;
+    /** Filled beyond whole lots, in the major currency; absent: nothing. */
+    readonly rest?: string;
+  }[];
   readonly hedges?: readonly HedgeRow[];
   /** Transfers of the exchange's lists that are in the ledger, or were before it began; null when that is not known. */
   readonly transfers?: readonly string[] | null;

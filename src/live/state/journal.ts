@@ -1,6 +1,7 @@
 /** What must survive the process: intents before they are sent, the ledger, the nonces, and every input of the engine. One folder, one process, one bot. */
 import { join } from 'node:path';
 import type Database from 'libsql';
+import { moneyOf } from '../../core/index.ts';
 import type {
   Amount,
   LedgerEntry,
@@ -318,15 +319,13 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
     .prepare('SELECT id, side, price, amount, at FROM intents WHERE account = ? AND ending IS NULL ORDER BY at, id')
     .all(account) as IntentRow[];
   return {
-    orders: open.map(({ id, side, price, amount, at }) => ({
-      id,
-      side,
-      price: price as Price,
-      amount: amount as Amount,
-      filled: known.get(id)?.filled ?? (0 as Amount),
-      oid: known.get(id)?.oid ?? null,
-      at,
-    })),
+    orders: open.map(({ id, side, price, amount, at }) => {
+      const { filled = 0 as Amount, oid = null, rest } = known.get(id) ?? {};
+      return {
+        ...{ id, side, price: price as Price, amount: amount as Amount, filled, oid, at },
+        ...(rest === undefined ? {} : { filledRest: moneyOf(rest) }),
+      };
+    }),
     ledger: mark?.ledger ?? null,
     marker: mark?.marker,
     hedges: mark?.hedges ?? [],

@@ -2,7 +2,7 @@
 import { closeSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOT } from '../../core/index.ts';
+import { lotOf } from '../../core/index.ts';
 import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { ContentHash } from './contentHash.ts';
@@ -74,20 +74,21 @@ export class TapeWriter extends RowSink {
     this.#options = options;
     this.#blockRows = Math.min(BLOCK_ROWS, Math.max(1, options.blockRows ?? BLOCK_ROWS));
     this.#rules = plainRules(options.rules);
+    this.lot = options.lot ?? lotOf(options.rules);
     const last = partitions(bookFolder(options.dir, options.rules.book), 'day=').at(-1);
     if (last === undefined) {
       this.mended = [];
       this.resumedFrom = null;
       return;
     }
-    const lot = options.lot ?? LOT;
     const folder = dayFolder(options.dir, options.rules.book, last);
-    const expected = { book: options.rules.book, lot, rules: this.#rules };
+    const expected = { book: options.rules.book, lot: options.lot, rules: this.#rules };
     const found = recoverDay(folder, expected, this.#snapshot, this.#pending);
     this.mended = found.mended;
     this.resumedFrom = Number.isFinite(found.lastAt) ? found.lastAt : null;
     this.#lastAt = found.lastAt;
     if (found.head === null) return;
+    this.lot = found.head.lot;
     this.#day = { name: last, ...openDay(folder), rows: found.sealed, hash: found.hash, done: found.done };
     this.#dayEnd = startOfDay(last) + DAY_MS;
     this.#count = found.pending;
@@ -96,6 +97,9 @@ export class TapeWriter extends RowSink {
     this.#rules = found.rules;
     if (!sameRules(now, found.rules)) this.rulesChanged(now, this.#lastAt);
   }
+
+  /** Lot that amounts are counted in: the tape's, where it goes on with one. */
+  readonly lot: DecimalText;
 
   /** Rows appended by this writer. */
   get rows(): number {
@@ -218,7 +222,7 @@ export class TapeWriter extends RowSink {
     if (this.#day !== null && at < this.#dayEnd) return;
     const previous = this.#day?.name ?? null;
     this.#closeDay();
-    const { dir, rules, lot, source, depth = Infinity, quotesOnly = false } = this.#options;
+    const { dir, rules, source, depth = Infinity, quotesOnly = false } = this.#options;
     const day = dayOf(at);
     const folder = dayFolder(dir, rules.book, day);
     mkdirSync(folder, { recursive: true });
@@ -230,7 +234,7 @@ export class TapeWriter extends RowSink {
       book: rules.book,
       day,
       previous,
-      lot: lot ?? LOT,
+      lot: this.lot,
       source,
       depth: depth === Infinity ? null : depth,
       quotesOnly,

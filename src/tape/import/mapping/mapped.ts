@@ -5,7 +5,7 @@ import type { DecimalText, Instrument, Millis } from '../../../core/index.ts';
 import { tapeRules } from '../../model/tapeRules.ts';
 import { WrongFile } from '../findings.ts';
 import type { Findings } from '../findings.ts';
-import { FINEST, inferredTick } from '../grid.ts';
+import { inferredTick } from '../grid.ts';
 import { rowsOf, shown } from '../lines.ts';
 import type { ImportReading } from '../lines.ts';
 import { filesAt, filesBelow } from '../parts.ts';
@@ -55,7 +55,7 @@ export async function mappedRecording(
   const open = (tick: DecimalText) => recordingOf(path, tables, tapeRules(book, tick, lot).instrument);
   const tick = given.tick ?? mapping.tick;
   if (tick !== undefined) return open(tick);
-  const found = await inferredTick(open(FINEST), onBytes);
+  const found = await inferredTick(open, onBytes);
   const recording = open(found);
   return { ...recording, notes: [...recording.notes, `tick ${found} inferred from the prices (or say --tick)`] };
 }

@@ -1,12 +1,14 @@
 /** The mapping file: which columns of which CSV or Parquet files mean what, in which units and words. */
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { plainText } from '../digits.ts';
 import { WrongFile } from '../findings.ts';
 
 const column = z.string().min(1);
 const decimal = z
   .union([z.string(), z.number()])
-  .transform(String)
+  // YAML reads 0.00000001 as a number, whose text is 1e-8.
+  .transform(value => (typeof value === 'number' ? plainText(String(value), () => undefined) : value))
   .pipe(z.string().regex(/^(?!0*\.?0*$)\d+(\.\d+)?$/, 'expected a decimal above 0'));
 const word = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const words = z.array(word).min(1);
