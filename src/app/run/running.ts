@@ -112,6 +112,7 @@ export class Running {
         moneyLists: client.moneyLists,
       },
       ...first,
+      ...(this.#options.openingZero === undefined ? {} : { openingZero: this.#options.openingZero }),
       state: {
         journal: this.#journal,
         latch: this.#latch,

@@ -53,62 +53,81 @@ function addRun(program: Command): void {
       "trade the remote exchange's market on paper: no key, no money, nothing is sent but public reads",
       false,
     )
-    .action(async (options: Source & { for?: number; state?: string; metricsPort?: number; json: boolean }) => {
-      const signals = signalsToStop(undefined, undefined, true);
-      const clock = realClock(options.speed);
-      let isOpened = false;
-      const started = async () => {
-        const { config: given, tape, file } = await chosen(options);
-        if (given.paper.only && !options.paper)
-          throw new UsageError('this configuration is for paper only (paper.only): run it with --paper');
-        const { run } = await import('../../app/run/run.ts');
-        await withVenueOf(given, tape, options, clock, async (venue, log, seed, shaped) => {
-          const config = {
-            ...shaped,
-            ...(options.state === undefined ? {} : { state: { dir: options.state } }),
-            ...(options.metricsPort === undefined ? {} : { metrics: { ...shaped.metrics, port: options.metricsPort } }),
-          };
-          if (options.config !== undefined && options.state === undefined)
-            await heedEarlierPlace(shaped, file, process.cwd(), clock, log);
-          // Without -c the state is in the working directory, where no file says so.
-          const isNamed = options.config !== undefined && options.state === undefined && !options.paper;
-          const configFile = isNamed ? file : undefined;
-          const { summary, left, failure } = await run({
-            config,
-            configFile,
-            venue,
-            clock,
-            seed,
-            log,
-            version: version(),
-            rowRoom: lineRoom,
-            onOpened: () => (isOpened = true),
-            ...(options.config === undefined ? {} : { consoleArgs: consoleArgs(file, config.state.dir) }),
-            source: { file, given, read: () => readConfigText(file, options.config === undefined) },
-            onStarted: (stop, broke, reload) => {
-              signals.tell(stop);
-              signals.onReload(reload);
-              // What nobody caught halts, cancels and is told; it is never logged and gone on from.
-              process.on('uncaughtException', broke);
-              if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
-            },
+    .option(
+      '--opening-zero <currency>',
+      'currency that the account holds none of and the exchange does not list (first start; repeatable)',
+      (currency: string, before: readonly string[]) => [...before, currency.toLowerCase()],
+      [] as readonly string[],
+    )
+    .action(
+      async (
+        options: Source & {
+          for?: number;
+          state?: string;
+          metricsPort?: number;
+          json: boolean;
+          openingZero: readonly string[];
+        },
+      ) => {
+        const signals = signalsToStop(undefined, undefined, true);
+        const clock = realClock(options.speed);
+        let isOpened = false;
+        const started = async () => {
+          const { config: given, tape, file } = await chosen(options);
+          if (given.paper.only && !options.paper)
+            throw new UsageError('this configuration is for paper only (paper.only): run it with --paper');
+          const { run } = await import('../../app/run/run.ts');
+          await withVenueOf(given, tape, options, clock, async (venue, log, seed, shaped) => {
+            const config = {
+              ...shaped,
+              ...(options.state === undefined ? {} : { state: { dir: options.state } }),
+              ...(options.metricsPort === undefined
+                ? {}
+                : { metrics: { ...shaped.metrics, port: options.metricsPort } }),
+            };
+            if (options.config !== undefined && options.state === undefined)
+              await heedEarlierPlace(shaped, file, process.cwd(), clock, log);
+            // Without -c the state is in the working directory, where no file says so.
+            const isNamed = options.config !== undefined && options.state === undefined && !options.paper;
+            const configFile = isNamed ? file : undefined;
+            const { summary, left, failure } = await run({
+              config,
+              configFile,
+              venue,
+              clock,
+              seed,
+              log,
+              version: version(),
+              rowRoom: lineRoom,
+              openingZero: options.openingZero,
+              onOpened: () => (isOpened = true),
+              ...(options.config === undefined ? {} : { consoleArgs: consoleArgs(file, config.state.dir) }),
+              source: { file, given, read: () => readConfigText(file, options.config === undefined) },
+              onStarted: (stop, broke, reload) => {
+                signals.tell(stop);
+                signals.onReload(reload);
+                // What nobody caught halts, cancels and is told; it is never logged and gone on from.
+                process.on('uncaughtException', broke);
+                if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
+              },
+            });
+            if (venue.paper) log.info({}, venue.paper.outcome());
+            for (const id of left) log.error({ id }, `not verified to be gone: ${id}`);
+            if (failure !== null) log.error({}, `ended because something broke: ${failure}`);
+            const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
+            console.log(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));
+            if (left.length > 0) return EXIT.leftOrders;
+            return failure === null && summary.halted === undefined && summary.ledgerMatches ? EXIT.clean : EXIT.broken;
           });
-          if (venue.paper) log.info({}, venue.paper.outcome());
-          for (const id of left) log.error({ id }, `not verified to be gone: ${id}`);
-          if (failure !== null) log.error({}, `ended because something broke: ${failure}`);
-          const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
-          console.log(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));
-          if (left.length > 0) return EXIT.leftOrders;
-          return failure === null && summary.halted === undefined && summary.ledgerMatches ? EXIT.clean : EXIT.broken;
+        };
+        const { config: file, state, paper } = options;
+        await started().catch(async (error: unknown) => {
+          if (isOpened || paper || file === undefined) throw error;
+          const { withWhatLives } = await import('../../app/run/whatLives.ts');
+          throw await withWhatLives(error, { file, ...(state === undefined ? {} : { state }) }, clock);
         });
-      };
-      const { config: file, state, paper } = options;
-      await started().catch(async (error: unknown) => {
-        if (isOpened || paper || file === undefined) throw error;
-        const { withWhatLives } = await import('../../app/run/whatLives.ts');
-        throw await withWhatLives(error, { file, ...(state === undefined ? {} : { state }) }, clock);
-      });
-    });
+      },
+    );
 }
 
 /** The console of that bot, as this very program shows it. */

@@ -27,9 +27,7 @@ export function levelTick(instrument: Instrument, side: Side, price: DecimalText
  * row has that many levels before it.
  */
 export function damageWithinDepth({ bids, asks, damage }: BookSnapshot, instrument: Instrument): string | null {
-  return (
-    damageOf(bids, damage?.bids, 'buy', instrument) ?? damageOf(asks, damage?.asks, 'sell', instrument)
-  );
+  return damageOf(bids, damage?.bids, 'buy', instrument) ?? damageOf(asks, damage?.asks, 'sell', instrument);
 }
 
 function damageOf(

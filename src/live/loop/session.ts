@@ -3,7 +3,7 @@ import type { Engine, EngineNews } from '../../core/index.ts';
 import { stubbornLatch } from '../safety/latch.ts';
 import { Loop } from './loop.ts';
 import type { RunParts, StopReport } from './loopOptions.ts';
-import { readOpening, readRules } from './opening.ts';
+import { readFirstBalances, readRules } from './opening.ts';
 import type { Opening } from './opening.ts';
 import type { Rules } from '../rules.ts';
 
@@ -14,6 +14,8 @@ export type SessionOptions = RunParts & {
   readonly rules?: Rules;
   /** Told the engine's news as it happens. */
   readonly onNews?: (news: EngineNews, rules: Rules) => void;
+  /** Currencies that the account holds none of, by the operator's word: the exchange need not list them. */
+  readonly openingZero?: readonly string[];
 };
 
 export type Session = {
@@ -47,7 +49,14 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const engine = options.makeEngine(rules, onNews, journal.run);
   const opening: Opening =
     journal.leftovers.ledger === null
-      ? { kind: 'fresh', ...(await readOpening(exchange, () => clock.now())) }
+      ? {
+          kind: 'fresh',
+          ...(await readFirstBalances(exchange, {
+            clock,
+            currencies: currenciesOf(rules),
+            zero: options.openingZero ?? [],
+          })),
+        }
       : {
           kind: 'restored',
           lastTid: journal.leftovers.marker,
@@ -57,3 +66,5 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const loop: Loop = new Loop({ ...options, state, engine, start: { rules, opening } });
   return { rules, engine, loop, start: onFailure => loop.start(onFailure), stop: () => loop.stop() };
 }
+
+const currenciesOf = ({ instrument }: Rules): readonly string[] => [instrument.major, instrument.minor];
