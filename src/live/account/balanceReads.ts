@@ -69,7 +69,7 @@ export class BalanceReads {
     this.#o = options;
     const { lists, known, listAheadMaxMs } = options.explained;
     this.#linesMayComeUntil = options.run.clock.elapsed() + listAheadMaxMs;
-    this.#transfers = lists ? new TransferReads(lists, known, listAheadMaxMs) : null;
+    this.#transfers = lists ? new TransferReads(lists, known, listAheadMaxMs, options.reads.currencies) : null;
   }
 
   /** Transfers that are in the ledger or were before it; for the journal. */

@@ -72,6 +72,11 @@ export class Reads {
     this.#recent = tids.map(tid => ({ tid, at: time() }));
   }
 
+  /** Currencies of the book; empty if its name does not have them. */
+  get currencies(): readonly string[] {
+    return this.#currencies;
+  }
+
   /** Newest own trade that was taken. */
   get newest(): string | undefined {
     return this.#newest;

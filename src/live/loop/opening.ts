@@ -86,11 +86,11 @@ export type OpeningBalances = {
 const QUIET_TRIES = 20;
 
 const EQUAL_TRIES = 20;
-/** Time between two readings that must be equal. */
-const BETWEEN_MS = 2_000;
 
 export type OpeningOptions = {
   readonly clock: Clock;
+  /** Time between two readings that must be equal. */
+  readonly apartMs: Millis;
   /** Currencies that the ledger must have: those of the book. */
   readonly currencies: readonly string[];
   /** Currencies of which the operator says that the account has none. */
@@ -110,7 +110,7 @@ export async function readFirstBalances(exchange: Exchange, options: OpeningOpti
     const reading = [...totals.sort(), opening.lastTid ?? ''].join('\n');
     if (reading === before) return opening;
     before = reading;
-    await sleep(clock, BETWEEN_MS);
+    if (options.apartMs > 0) await sleep(clock, options.apartMs);
   }
   throw new CannotStart(
     `the balances kept changing during ${EQUAL_TRIES} tries to read them: stop the account's other programs first`,

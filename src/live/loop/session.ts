@@ -1,5 +1,5 @@
 /** One run of the bot from its first read to its clean end: journal, latch, engine and loop, wired the same way live, boxed and simulated. */
-import type { Engine, EngineNews } from '../../core/index.ts';
+import type { Engine, EngineNews, Millis } from '../../core/index.ts';
 import { stubbornLatch } from '../safety/latch.ts';
 import { Loop } from './loop.ts';
 import type { RunParts, StopReport } from './loopOptions.ts';
@@ -16,6 +16,8 @@ export type SessionOptions = RunParts & {
   readonly onNews?: (news: EngineNews, rules: Rules) => void;
   /** Currencies that the account holds none of, by the operator's word: the exchange need not list them. */
   readonly openingZero?: readonly string[];
+  /** Time between the two equal readings of the balances that open a ledger; none if absent. */
+  readonly openingApartMs?: Millis;
 };
 
 export type Session = {
@@ -55,6 +57,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
             clock,
             currencies: currenciesOf(rules),
             zero: options.openingZero ?? [],
+            apartMs: options.openingApartMs ?? 0,
           })),
         }
       : {
