@@ -1,5 +1,6 @@
 /** A resume that is killed and repeated lifts what one resume lifts: after a pause it must not lift the halt behind it. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { writeDurably } from '../../live/files/durableFiles.ts';
@@ -38,7 +39,7 @@ function startedIn(dir: string): Started | null {
   const file = join(dir, FILE);
   if (!isTrusted(file)) return null;
   try {
-    const { by, reason, isPause } = (JSON.parse(readFileSync(file, 'utf8')) ?? {}) as Partial<Started>;
+    const { by, reason, isPause } = (JSON.parse(readRegularFile(file, SMALL_FILE)) ?? {}) as Partial<Started>;
     return typeof by === 'string' && typeof reason === 'string' ? { by, reason, isPause: isPause === true } : null;
   } catch {
     return null;

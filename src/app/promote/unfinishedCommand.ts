@@ -1,6 +1,7 @@
 /** The promote command that has started and not ended. A kill leaves it behind, and the same command repeated does the rest of it and nothing more. */
+import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { writeDurably } from '../../live/files/durableFiles.ts';
 import { digestOf } from '../run/reloading.ts';
@@ -46,7 +47,7 @@ function unfinishedIn(dir: string): UnfinishedCommand | null {
   const file = fileOf(dir);
   if (!existsSync(file)) return null;
   try {
-    const read = JSON.parse(readFileSync(file, 'utf8')) as Partial<UnfinishedCommand> | null;
+    const read = JSON.parse(readRegularFile(file, SMALL_FILE)) as Partial<UnfinishedCommand> | null;
     const { id, ask, records } = read ?? {};
     if (typeof id !== 'string' || typeof ask !== 'string' || !Number.isSafeInteger(records)) return null;
     return { id, ask, records: records! };

@@ -48,6 +48,8 @@ export type RunResult = {
 /** What is to be ended, the last first. */
 export type Ends = (() => unknown)[];
 
+/** A reading that lags or is empty is another one seconds later. */
+const OPENING_APART_MS = 2_000;
 /** Few and fixed words, like the engine's. */
 const DISK_FULL = 'the disk does not take the journal';
 
@@ -114,6 +116,8 @@ export class Running {
         moneyLists: client.moneyLists,
       },
       ...first,
+      openingApartMs: this.#options.openingApartMs ?? OPENING_APART_MS,
+      ...(this.#options.openingZero === undefined ? {} : { openingZero: this.#options.openingZero }),
       state: {
         journal: this.#journal,
         latch: this.#latch,

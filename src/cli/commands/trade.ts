@@ -36,6 +36,14 @@ export function addTradeCommands(program: Command): void {
   addSentinel(program);
 }
 
+type RunFlags = {
+  readonly for?: number;
+  readonly state?: string;
+  readonly metricsPort?: number;
+  readonly json: boolean;
+  readonly openingZero: readonly string[];
+};
+
 function addRun(program: Command): void {
   sources(
     tapeBook(program.command('run')).description(
@@ -55,7 +63,13 @@ function addRun(program: Command): void {
       "trade the remote exchange's market on paper: no key, no money, nothing is sent but public reads",
       false,
     )
-    .action(async (options: Source & { for?: number; state?: string; metricsPort?: number; json: boolean }) => {
+    .option(
+      '--opening-zero <currency>',
+      'currency that the account holds none of and the exchange does not list (first start; repeatable)',
+      (currency: string, before: readonly string[]) => [...before, currency.toLowerCase()],
+      [] as readonly string[],
+    )
+    .action(async (options: Source & RunFlags) => {
       const signals = signalsToStop(undefined, undefined, true);
       const clock = realClock(options.speed);
       let isOpened = false;
@@ -84,6 +98,7 @@ function addRun(program: Command): void {
             log,
             version: version(),
             rowRoom: lineRoom,
+            openingZero: options.openingZero,
             onOpened: () => (isOpened = true),
             ...(options.config === undefined ? {} : { consoleArgs: consoleArgs(file, config.state.dir) }),
             source: { file, given, read: () => readConfigText(file, options.config === undefined) },

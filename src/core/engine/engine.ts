@@ -131,6 +131,10 @@ export class Engine {
       case 'canceled':
         this.#readAccount(event);
         break;
+      case 'balances unread':
+        this.#risk.regimes.take({ kind: 'balances', at: event.at, unread: event.reason });
+        this.#dirty = true;
+        break;
       case 'conversion':
         this.#account.convert(event);
         this.#dirty = true;
@@ -331,6 +335,7 @@ export class Engine {
   #readAccount(event: AccountEvent): void {
     switch (event.kind) {
       case 'balances':
+        this.#risk.regimes.take({ kind: 'balances', at: event.at, unread: null });
         this.#halt(this.#account.read(event, lockedByOrders(this.#rules.instrument, this.#orders.live)));
         break;
       case 'trades':

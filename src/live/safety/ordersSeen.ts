@@ -1,5 +1,5 @@
 /** What other processes than the bot have seen of its open orders: evidence of what a bot that is down has left. */
-import { readFileSync } from 'node:fs';
+import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { isTrusted } from '../files/stateDir.ts';
@@ -29,7 +29,7 @@ export function ordersSeenIn(dir: string): OrdersSeen | null {
   const file = join(dir, FILE);
   if (!isTrusted(file)) return null;
   try {
-    const { at, by, count } = (JSON.parse(readFileSync(file, 'utf8')) ?? {}) as Partial<OrdersSeen>;
+    const { at, by, count } = (JSON.parse(readRegularFile(file, SMALL_FILE)) ?? {}) as Partial<OrdersSeen>;
     const who = (['sentinel', 'halt --cancel'] as const).find(each => each === by);
     const isCount = Number.isSafeInteger(count) && count! >= 0;
     return who !== undefined && Number.isFinite(at) && isCount ? { at: at!, by: who, count: count! } : null;
